@@ -10,7 +10,6 @@ const TOGETHER = [
   'command-line',
   'compliance',
   'compression',
-  'container-scripts',
   'conformance-verbs',
   'custom-model',
   'digits-model',

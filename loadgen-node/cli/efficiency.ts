@@ -9,13 +9,10 @@ import {
 } from '../../shared/config/command-line.ts';
 import type { SettingTable } from '../../shared/config/setting.ts';
 import { CommandHost } from '../run/host/host.ts';
-import {
-  EFFICIENCY_OPTIONS,
-  SIDE_RUN_SETTINGS,
-  sideSutSettings,
-} from '../search/efficiency/efficiency-settings.ts';
+import { EFFICIENCY_OPTIONS, SIDE_RUN_SETTINGS } from '../search/efficiency/efficiency-settings.ts';
 import { planEfficiency, refuseUsedSides } from '../search/efficiency/plan-efficiency.ts';
 import { runEfficiency } from '../search/efficiency/run-efficiency.ts';
+import { ownNodeSettings } from '../search/own-node.ts';
 import { SEARCH_KEYS } from '../search/peak/find-peak-settings.ts';
 
 const ABOUT = 'measure the same model in process and over the network, and what the network costs';
@@ -44,7 +41,11 @@ export function efficiencyCommand(
   sutSettings: SettingTable,
 ): Command {
   const command = createCommand('efficiency', ABOUT);
-  const table = { ...sideSutSettings(sutSettings), ...SIDE_RUN_SETTINGS, ...EFFICIENCY_OPTIONS };
+  const table = {
+    ...ownNodeSettings(sutSettings, SIDE_RUN_SETTINGS),
+    ...SIDE_RUN_SETTINGS,
+    ...EFFICIENCY_OPTIONS,
+  };
   const keys = ['benchmark', 'model', 'sut', ...Object.keys(EFFICIENCY_OPTIONS), ...SEARCH_KEYS];
   addSettingsInGroups(command, table, { keys: [...new Set(keys)], heading: BOTH_HEADING });
   return addJson(command)

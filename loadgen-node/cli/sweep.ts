@@ -5,37 +5,54 @@ import {
   addSettingsInGroups,
   createCommand,
   settingsOf,
+  sourcesOf,
 } from '../../shared/config/command-line.ts';
+import type { SettingTable } from '../../shared/config/setting.ts';
 import { CommandHost } from '../run/host/host.ts';
-import { FIND_PEAK_SETTINGS, RUN_HEADING, SEARCH_KEYS } from '../search/peak/find-peak-settings.ts';
+import { ownNodeSettings } from '../search/own-node.ts';
+import { SEARCH_KEYS } from '../search/peak/find-peak-settings.ts';
 import { planSweep, runSweep } from '../search/sweep/run-sweep.ts';
-import { SWEEP_OPTIONS } from '../search/sweep/sweep-settings.ts';
+import { CELL_SETTINGS, SWEEP_OPTIONS } from '../search/sweep/sweep-settings.ts';
 
 const ABOUT = 'search the peak over a grid of delays, rates and losses of the link';
 
 const EXAMPLE = `
-Example:
-  longhaul sweep --sut 10.0.0.2:50051 --benchmark digits --scenario server --latency 50ms \\
+One machine: a node is started behind a link of its own, in a network namespace
+  sudo longhaul sweep --benchmark digits --scenario server --latency 50ms \\
     --delay 0,1,5,10ms --rate 100mbit,1gbit --loss 0,0.1% --output results/sweep
-  longhaul sweep ... --output results/sweep --resume     after Ctrl-C: cells that are done are kept
+Two machines: tc shapes the interface that leads to the node
+  sudo longhaul sweep --sut 10.0.0.2:50051 --device eth1 --benchmark digits --delay 0,1,5,10ms
+After Ctrl-C: cells that are done are kept
+  sudo longhaul sweep ... --output results/sweep --resume
 
-Each cell is a search of find-peak through a link of those conditions. --delay is one way.
+Each cell is a search of find-peak through a link of those conditions. --delay is one way. Needs Linux, root, ip and tc.
+If it is killed and an interface stays slow: tc qdisc del dev INTERFACE root
 
 Exit codes: 0 every cell was measured, 3 some were not, found no value, or that of LoadGen itself, 2 wrong flag or key, 4 SUT, 5 data set,
 6 this machine, 130 Ctrl-C.`;
 
-/** `longhaul sweep`: what the link does to the peak. */
-export function sweepCommand(setExitCode: (code: number) => void): Command {
+const BOTH_HEADING =
+  'Options of each run and of the node, as in "longhaul run" and "longhaul sut":';
+
+/**
+ * `longhaul sweep`: what the link does to the peak.
+ * @param sutSettings Settings of `longhaul sut`, for a node that it starts.
+ */
+export function sweepCommand(
+  setExitCode: (code: number) => void,
+  sutSettings: SettingTable,
+): Command {
   const command = createCommand('sweep', ABOUT);
-  const { keepProbes: _keepProbes, ...settings } = FIND_PEAK_SETTINGS;
+  const { keepProbes: _keepProbes, ...cell } = CELL_SETTINGS;
   const keys = ['sut', 'benchmark', ...Object.keys(SWEEP_OPTIONS), ...SEARCH_KEYS.slice(2)];
-  const table = { ...SWEEP_OPTIONS, ...settings };
-  return addJson(addSettingsInGroups(command, table, { keys, heading: RUN_HEADING }))
+  const table = { ...ownNodeSettings(sutSettings, CELL_SETTINGS), ...SWEEP_OPTIONS, ...cell };
+  return addJson(addSettingsInGroups(command, table, { keys, heading: BOTH_HEADING }))
     .addHelpText('after', EXAMPLE)
     .action(async () => {
       const { values: options } = settingsOf(command, undefined, SWEEP_OPTIONS);
-      const { values, settings } = settingsOf(command, 'run', FIND_PEAK_SETTINGS);
-      const plan = planSweep(options, values, settings);
+      const { values, settings } = settingsOf(command, 'run', CELL_SETTINGS);
+      const sut = sourcesOf(command, 'sut');
+      const plan = planSweep({ options, values, settings, sut, sutSettings });
       const host = new CommandHost('interrupted: ending the sweep');
       const swept = await runSweep(plan, host);
       if (swept === null) return setExitCode(host.exitCode ?? EXIT.interrupted);

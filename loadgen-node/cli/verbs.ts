@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { compiledModule, packagedPart } from '../../shared/base/files/package-files.ts';
+import { compiledModule } from '../../shared/base/files/package-files.ts';
 import { createCommand } from '../../shared/config/command-line.ts';
 import type { SettingTable } from '../../shared/config/setting.ts';
 
@@ -60,7 +59,10 @@ export const VERBS: Readonly<Record<string, Verb>> = {
   },
   sweep: {
     about: 'search the peak over a grid of delays, rates and losses of the link',
-    load: async (code) => (await import('./sweep.ts')).sweepCommand(code),
+    load: async (code) => {
+      const { sweepCommand } = await import('./sweep.ts');
+      return sweepCommand(code, await loadSutOptions());
+    },
   },
   remote: {
     about:
@@ -153,39 +155,13 @@ export const VERBS: Readonly<Record<string, Verb>> = {
   },
 };
 
-/**
- * The commands of all verbs of this package: those that are named among the arguments are loaded, a line of the help
- * takes the place of each of the others.
- */
+/** The commands of all verbs: those that are named among the arguments are loaded, the others are a line of the help. */
 export async function verbCommands(
   args: readonly string[],
   setExitCode: SetExitCode,
 ): Promise<Command[]> {
-  const { lacks } = packagedPart();
-  const commands = Object.entries(VERBS)
-    .filter(([name]) => lacks[name] === undefined)
-    .map(async ([name, { about, load }]) =>
-      args.includes(name) ? await load(setExitCode) : createCommand(name, about),
-    );
+  const commands = Object.entries(VERBS).map(async ([name, { about, load }]) =>
+    args.includes(name) ? await load(setExitCode) : createCommand(name, about),
+  );
   return Promise.all(commands);
-}
-
-/** Verbs that this package was packed without (deploy/packages): each says which packages have it. For no help. */
-export function absentVerbCommands(): Command[] {
-  const { name, lacks } = packagedPart();
-  return Object.entries(lacks).map(([verb, others]) => absentVerb(verb, name, others));
-}
-
-/** A verb that other packages have: whatever its flags are, it says which. */
-function absentVerb(name: string, packageName: string, others: readonly string[]): Command {
-  return createCommand(name, '')
-    .helpOption(false)
-    .allowUnknownOption()
-    .allowExcessArguments()
-    .action(() => {
-      throw new MlperfError(
-        'ERR_NOT_INSTALLED',
-        `the package ${packageName} has no verb "${name}": install ${others.join(' or ')}`,
-      );
-    });
 }

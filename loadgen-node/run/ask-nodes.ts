@@ -3,10 +3,13 @@ import {
   checkDispatchSettings,
   createQueryDispatchLibrary,
   defaultDispatchSettings,
+  probeNode,
   type QueryDispatchLibrary,
   resolveNodeAddresses,
+  testLink,
 } from '../../qdl/index.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import { upperMedian } from '../../shared/base/figures/median.ts';
 import { addressList, type SettingValues } from '../../shared/config/setting.ts';
 import type { NameCall } from '../../shared/evidence/network-evidence.ts';
 import type { HostEvidence } from '../../shared/host/host-facts.ts';
@@ -110,5 +113,45 @@ export async function describeNode(
     return { sutName, host: description.host, model: { name, sha256, configuration } };
   } finally {
     await qdl.stop();
+  }
+}
+
+/** A link as it is without a run: TCP connects that are answered, in ns, and the rate of a stream to the node. */
+export interface SeenLink {
+  readonly roundTripP50Ns: number;
+  readonly roundTripMaxNs: number;
+  /** Null where the rate was not tested, or the test showed none. */
+  readonly bitsPerSecond: number | null;
+}
+
+/** Long enough for a stream to reach its rate. */
+const RATE_TEST_MS = 500;
+
+/**
+ * Looks at the link to the first of longhaul's own nodes.
+ * @param isRateTested False: round trips only.
+ * @returns null for a server of others, and where the link lets no look through
+ */
+export async function lookAtLink(
+  { plan: { dispatch } }: AskedRun,
+  isRateTested: boolean,
+): Promise<SeenLink | null> {
+  const [address] = dispatch.nodes;
+  if (address === undefined || dispatch.oip !== undefined) return null;
+  try {
+    const { tcpConnectNs } = await probeNode(address, dispatch);
+    const roundTripP50Ns = upperMedian(tcpConnectNs);
+    if (roundTripP50Ns === undefined) return null;
+    const rate = isRateTested
+      ? await testLink(address, dispatch, 'to-sut', RATE_TEST_MS)
+      : { bitsPerSecond: null };
+    return {
+      roundTripP50Ns,
+      roundTripMaxNs: Math.max(...tcpConnectNs),
+      bitsPerSecond: rate.bitsPerSecond,
+    };
+  } catch (error) {
+    if (error instanceof MlperfError) return null;
+    throw error;
   }
 }

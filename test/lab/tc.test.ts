@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { TcLink, whyNoTc } from '../../loadgen-node/search/link/tc-link.ts';
+import { TcLink, whyNoTc } from '../../loadgen-node/search/sweep/tc-link.ts';
 import { compiledModule } from '../../shared/base/files/package-files.ts';
 import { tempFolder } from '../support/process/temp-folder.ts';
 
@@ -41,15 +41,16 @@ afterEach(() => {
 });
 
 it('adds netem and takes it back', async () => {
-  const link = await TcLink.start('eth9', LINK);
+  const link = new TcLink('eth9');
+  await link.shape(LINK);
   expect(calls().at(-1)).toMatch(/^qdisc add dev eth9 root netem limit \d+ delay 10000us/);
-  await link.stop();
+  await link.release();
   expect(calls().at(-1)).toBe('qdisc del dev eth9 root');
 });
 
 it('takes it back when this program is killed', async () => {
-  const module = compiledModule('loadgen-node/search/link/tc-link.js').href;
-  const script = `const { TcLink } = await import('${module}'); await TcLink.start('eth9', ${JSON.stringify(LINK)}); process.kill(process.pid, 'SIGKILL');`;
+  const module = compiledModule('loadgen-node/search/sweep/tc-link.js').href;
+  const script = `const { TcLink } = await import('${module}'); await new TcLink('eth9').shape(${JSON.stringify(LINK)}); process.kill(process.pid, 'SIGKILL');`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', script]);
   await new Promise((resolve) => child.once('exit', resolve));
   await expect.poll(calls, { timeout: 10_000 }).toContain('qdisc del dev eth9 root');
@@ -61,6 +62,6 @@ it.each([
 ])('says why an interface that %s is left alone', async (_case, kind, code, why) => {
   fakes(kind, code);
   expect(await whyNoTc('eth9')).toContain(why);
-  await expect(TcLink.start('eth9', LINK)).rejects.toThrow(why);
+  await expect(new TcLink('eth9').shape(LINK)).rejects.toThrow(why);
   expect(calls().some((call) => call.includes('add'))).toBe(false);
 });

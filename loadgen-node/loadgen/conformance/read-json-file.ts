@@ -6,18 +6,23 @@ import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/files/read
 /**
  * Reads a JSON file and checks its form.
  * @param bytesMax One of `FILE_BYTES_MAX`.
+ * @param wrong Follows the path where the form is wrong: what the file is not.
  * @throws MlperfError `ERR_CONFIG_FILE` (cannot be read, is not JSON), `ERR_CONFIG_INVALID` (its form)
  */
 export function readJsonFile<T>(
   path: string,
   schema: z.ZodType<T>,
   bytesMax: number = FILE_BYTES_MAX.document,
+  wrong = '',
 ): T {
   const checked = schema.safeParse(parseJson(path, readText(path, bytesMax)));
   if (checked.success) return checked.data;
   const issue = checked.error.issues[0];
   const where = issue === undefined || issue.path.length === 0 ? '' : ` ${issue.path.join('.')}:`;
-  throw new MlperfError('ERR_CONFIG_INVALID', `${path}:${where} ${issue?.message ?? 'is wrong'}`);
+  throw new MlperfError(
+    'ERR_CONFIG_INVALID',
+    `${path}${wrong}:${where} ${issue?.message ?? 'is wrong'}`,
+  );
 }
 
 function readText(path: string, bytesMax: number): string {

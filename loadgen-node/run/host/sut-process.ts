@@ -31,11 +31,13 @@ export class SutProcess {
   /**
    * Starts `longhaul sut` and waits until it listens. The node ends when this process does, however
    * that ends: it watches the channel between the two.
+   * @param inside Command and arguments that start it somewhere else, such as in a network namespace.
    * @throws MlperfError when it ends before; its own message has gone to stderr.
    */
-  static start(args: readonly string[]): Promise<SutProcess> {
+  static start(args: readonly string[], inside: readonly string[] = []): Promise<SutProcess> {
     const main = fileURLToPath(compiledModule('loadgen-node/main.js'));
-    const child = spawn(process.execPath, [...NODE_FLAGS, main, 'sut', ...args], {
+    const words = [...inside, process.execPath, ...NODE_FLAGS, main, 'sut', ...args];
+    const child = spawn(words[0] as string, words.slice(1), {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       // A terminal's Ctrl-C goes to the whole group; the node is told by us, after the run has ended.
       detached: true,
@@ -84,21 +86,20 @@ export class SutProcess {
 
 /**
  * Starts a SUT node on 127.0.0.1 for a verb that measures it, and ends it with the work.
- * @param args Flags of `longhaul sut` beside those that say where it listens.
+ * @param args Flags of `longhaul sut`; one that says where it listens wins over 127.0.0.1.
+ * @param inside As for {@link SutProcess.start}.
  * @throws MlperfError as {@link SutProcess.start}; what `work` throws
  */
 export async function withSutProcess<T>(
   args: readonly string[],
   host: RunHost,
   work: (address: string) => Promise<T>,
+  inside: readonly string[] = [],
 ): Promise<T> {
   host.progress?.('starting a SUT node');
-  const starting = SutProcess.start([
-    ...['--listen', '127.0.0.1:0'],
-    // Two processes would write over each other's status line; Ready tells what the node is doing.
-    ...['--progress', 'hidden'],
-    ...args,
-  ]);
+  // Two processes would write over each other's status line; Ready tells what the node is doing.
+  const defaults = ['--listen', '127.0.0.1:0', '--progress', 'hidden'];
+  const starting = SutProcess.start([...defaults, ...args], inside);
   // Given up, the node ends by itself: it watches the channel to this process.
   const sut = await orAbort(host, starting);
   try {

@@ -1,7 +1,13 @@
 import { percentage } from '../../../shared/base/figures/figure-text.ts';
 import { LATENCY_PARTS, type LatencyPart } from '../../observe/split/latency-parts.ts';
-import { type Banded, medianOf, pairedQuotient, quotientOf } from './ratio-band.ts';
 import type { EfficiencySide, RunLatencies, SideRun, SideSearch } from './side.ts';
+
+/** A value and the interval that holds it; both ends above 0. */
+interface Banded {
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+}
 
 /** Network over in process, 0 to 1 and above, with its band. */
 export interface Efficiency extends Banded {
@@ -211,4 +217,50 @@ function invalidRuns({ kind, runs }: EfficiencySide): string[] {
   return [
     `${invalid.length} of ${runs.length} runs ${where} are INVALID, the first one (${first.folder}) because: ${first.whyInvalid ?? 'not told'}`,
   ];
+}
+
+/**
+ * Quotient of two values that lie in intervals: as far as both ends may be off at once. Wider than the interval of the quotient
+ * would be at the confidence of the two, and never too narrow.
+ */
+function quotientOf(above: Banded, below: Banded): Banded {
+  return {
+    value: above.value / below.value,
+    low: above.low / below.high,
+    high: above.high / below.low,
+  };
+}
+
+/** What paired runs say of a quotient. */
+interface PairedQuotient extends Banded {
+  /**
+   * How sure it is that the interval from the smallest to the largest quotient holds the median of all that such runs could
+   * have, 0 to 1: 1 - 2^(1 - n) for n pairs, whatever their distribution.
+   */
+  readonly confidence: number;
+  readonly pairs: number;
+}
+
+/**
+ * Median of the quotients of runs that were made in turns, with the smallest and the largest: what drifts on the machine
+ * meets both runs of a pair.
+ * @param above One entry or more; as many as `below`.
+ */
+function pairedQuotient(above: readonly number[], below: readonly number[]): PairedQuotient {
+  const quotients = above.map((value, i) => value / (below[i] as number)).sort((a, b) => a - b);
+  return {
+    value: medianOf(quotients),
+    low: quotients[0] as number,
+    high: quotients.at(-1) as number,
+    confidence: 1 - 2 ** (1 - quotients.length),
+    pairs: quotients.length,
+  };
+}
+
+/** Median; of an even number of values the mean of the middle two. */
+function medianOf(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] as number;
+  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] as number)) / 2;
 }

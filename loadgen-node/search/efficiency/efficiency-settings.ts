@@ -3,8 +3,6 @@ import {
   addressList,
   count,
   optional,
-  type Setting,
-  type SettingTable,
   type SettingValues,
   text,
   toggle,
@@ -12,71 +10,24 @@ import {
 import { OIP_OPTIONS } from '../../run/plan/oip-options.ts';
 import { FIND_PEAK_SETTINGS } from '../peak/find-peak-settings.ts';
 
-/** Settings of a search but for those of `find-peak` alone. */
-type SearchSettings = Omit<
-  typeof FIND_PEAK_SETTINGS,
-  'keepProbes' | 'resume' | 'sut' | keyof typeof OIP_OPTIONS
->;
-
 /** What runs in process speaks no protocol: its other side is longhaul's own. */
-function searchSettings(): SearchSettings {
-  const left = ['keepProbes', 'resume', 'sut', ...Object.keys(OIP_OPTIONS)];
-  const others = Object.entries(FIND_PEAK_SETTINGS).filter(([key]) => !left.includes(key));
-  return Object.fromEntries(others) as unknown as SearchSettings;
-}
+const LEFT_OUT = ['keepProbes', 'resume', 'sut', ...Object.keys(OIP_OPTIONS)];
+type LeftOut = 'keepProbes' | 'resume' | 'sut' | keyof typeof OIP_OPTIONS;
 
 /** Settings of the runs and searches of both sides. */
-export const SIDE_RUN_SETTINGS: SearchSettings & {
-  readonly sut: Setting<string[] | undefined>;
-} = {
-  ...searchSettings(),
+export const SIDE_RUN_SETTINGS = {
+  ...(Object.fromEntries(
+    Object.entries(FIND_PEAK_SETTINGS).filter(([key]) => !LEFT_OUT.includes(key)),
+  ) as unknown as Omit<typeof FIND_PEAK_SETTINGS, LeftOut>),
   sut: optional(addressList('the SUT node, one; without it a node is started on this machine')),
 };
 
 /** Settings of `longhaul efficiency` alone. */
-export const EFFICIENCY_OPTIONS: {
-  readonly inProcessOnly: Setting<boolean>;
-  readonly inProcess: Setting<string | undefined>;
-  readonly repeats: Setting<number>;
-} = {
+export const EFFICIENCY_OPTIONS = {
   inProcessOnly: toggle('on the SUT machine: measure in process alone, for --in-process elsewhere'),
   inProcess: optional(text('file', 'what --in-process-only left on the SUT machine; with --sut')),
   repeats: count({ min: 1, max: 100 }, 'whole runs on each side, in turns', { fallback: 5 }),
 };
-
-/** Flags of the SUT half that say where a node is and who looks at it: what runs in process has none. */
-const SUT_ONLY: readonly string[] = [
-  'listen',
-  'node',
-  'check',
-  'checkFormat',
-  'progress',
-  'healthListen',
-  'metricsListen',
-  'systemFacts',
-];
-
-/** Those settings of `longhaul sut` that a model in process has too, and that are no settings of its runs. */
-export function sideSutSettings(all: SettingTable): SettingTable {
-  return Object.fromEntries(
-    Object.entries(all).filter(
-      ([key]) => !Object.hasOwn(SIDE_RUN_SETTINGS, key) && !SUT_ONLY.includes(key),
-    ),
-  );
-}
-
-/** Keys that both halves know by one meaning: what is said of the run holds for the SUT as well. */
-const OF_BOTH: readonly string[] = ['benchmark', 'responseBytes', 'cacheDir'];
-
-/** Flags of the SUT half among those of the verb. */
-export function sutFlags(
-  flags: Readonly<Record<string, string | undefined>>,
-  sutSettings: SettingTable,
-): Record<string, string | undefined> {
-  const isOfSut = (key: string): boolean =>
-    Object.hasOwn(sutSettings, key) || OF_BOTH.includes(key);
-  return Object.fromEntries(Object.entries(flags).filter(([key]) => isOfSut(key)));
-}
 
 /** Where the two sides are measured. */
 export type EfficiencyMode = 'one-machine' | 'in-process-only' | 'two-machines';

@@ -3,7 +3,9 @@ import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { InProcessNode } from '../../../shared/domain/in-process-node.ts';
 import type { HostEvidence } from '../../../shared/host/host-facts.ts';
 import { thisHost } from '../../../shared/host/host-facts.ts';
-import type { LatencyStatistics } from '../../loadgen/results/latency-statistics.ts';
+import type { TestOutcome } from '../../loadgen/engine/test-outcome.ts';
+import type { RunFigures } from '../../observe/figures/figure-names.ts';
+import { figuresOfOutcome } from '../../observe/figures/figures-of-outcome.ts';
 import { latencySplit } from '../../observe/split/latency-split.ts';
 import { describeNode } from '../../run/ask-nodes.ts';
 import type { RunHost } from '../../run/host/host.ts';
@@ -15,14 +17,14 @@ import { type RunObservers, RunSession } from '../../run/session.ts';
 import type { RunProbe } from '../peak/probe.ts';
 import { atLoad } from '../peak/probe-settings.ts';
 import { runProbes } from '../peak/run-probes.ts';
-import type { SideMachine, SideModel, SideRun } from './side.ts';
+import type { EfficiencySide, SideRun } from './side.ts';
 
 /** What measures one side: probes of a search, and whole runs. */
 export interface SideMeasurer {
   readonly kind: 'in-process' | 'network';
   readonly sutName: string;
-  readonly machine: SideMachine;
-  readonly model: SideModel;
+  readonly machine: EfficiencySide['machine'];
+  readonly model: EfficiencySide['model'];
   readonly probe: RunProbe;
   /**
    * A whole run.
@@ -96,7 +98,7 @@ function planAt(plan: RunPlan, load: number | null, output: string): RunPlan {
   return { ...plan, output, settings };
 }
 
-function machineOf(host: HostEvidence | null): SideMachine {
+function machineOf(host: HostEvidence | null): EfficiencySide['machine'] {
   return {
     hostname: host?.hostname ?? 'unknown',
     cpuModel: host?.cpuModel ?? 'unknown',
@@ -118,22 +120,33 @@ function sideRun(
   if (performance === null || performance.counts.completedSamples === 0) {
     throw new MlperfError('ERR_SUT_LOST', `no sample completed in ${folder}`);
   }
-  const { summary, counts, durationNs } = performance;
-  const { rates, queryLatency, sampleLatency } = summary;
+  const figures = figuresOfOutcome(performance);
+  const { completed_qps: samplesPerSecond = 0, mean = 0, p50 = 0, p90 = 0, p99 = 0 } = figures;
   const names = nodeNames === undefined ? {} : { nodeNames };
   return {
     load,
     isValid: verdicts.longhaul.isValid,
-    whyInvalid: verdicts.longhaul.reasons[0]?.text ?? null,
-    samplesPerSecond: rates.completed || (counts.completedSamples * 1e9) / durationNs,
-    latency: latenciesOf(queryLatency ?? sampleLatency),
+    whyInvalid: whyInvalid(outcome, figures),
+    samplesPerSecond,
+    latency: { meanNs: mean, p50Ns: p50, p90Ns: p90, p99Ns: p99, p999Ns: figures['p99.9'] ?? 0 },
     split: records === null ? null : latencySplit(records, names),
     folder,
   };
 }
 
-function latenciesOf({ meanNs, percentiles }: LatencyStatistics): SideRun['latency'] {
-  const at = (wanted: number): number =>
-    percentiles.find(({ percentile }) => percentile === wanted)?.valueNs ?? 0;
-  return { meanNs, p50Ns: at(0.5), p90Ns: at(0.9), p99Ns: at(0.99), p999Ns: at(0.999) };
+/** Queries per second that are expected, as a multiple of those that were seen: LoadGen plans as many as it expects. */
+const HEADROOM = 1.3;
+
+/** First reason of a run that is INVALID; for one that was too short also the flag that makes it longer. */
+function whyInvalid(
+  { verdicts, performance }: TestOutcome,
+  { completed_qps: samplesPerSecond = 0, samples = 1, queries = 1 }: RunFigures,
+): string | null {
+  const { reasons } = verdicts.longhaul;
+  const first = reasons[0]?.text ?? null;
+  const isTooShort = reasons.some(({ rule }) => rule === 'min-duration');
+  if (!isTooShort || performance?.summary.scenario === 'Server') return first;
+  const inQueries = performance?.summary.scenario === 'MultiStream' ? queries / samples : 1;
+  const expected = Number((samplesPerSecond * inQueries * HEADROOM).toPrecision(3));
+  return `${first} LoadGen plans what it expects: --target-qps ${expected} makes the run long enough.`;
 }

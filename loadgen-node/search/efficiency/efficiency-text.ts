@@ -1,5 +1,6 @@
 import { percentage, rounded } from '../../../shared/base/figures/figure-text.ts';
 import { formatNs } from '../../../shared/base/text/duration.ts';
+import { alignedRows } from '../text-table.ts';
 import type { LatencyDifference, PartDifference, SideComparison } from './compare-sides.ts';
 import type { EfficiencySide } from './side.ts';
 
@@ -75,7 +76,7 @@ export function efficiencyTable(comparison: SideComparison): string {
     const isTime = efficiency.what.endsWith(TIME_UNIT);
     const shown = isTime ? formatNs : figure;
     lines.push(
-      ...table([
+      ...alignedRows([
         ['', 'in process', 'network', 'efficiency', 'band'],
         [
           isTime ? efficiency.what.slice(0, -TIME_UNIT.length) : efficiency.what,
@@ -103,7 +104,7 @@ function latencyTable({ load, inProcess, network, difference }: LatencyDifferenc
     ['p99', 'p99Ns'],
     ['p99.9', 'p999Ns'],
   ] as const;
-  return table([
+  return alignedRows([
     [title, 'in process', 'network', 'difference'],
     ...rows.map(([name, key]) => [
       name,
@@ -115,7 +116,7 @@ function latencyTable({ load, inProcess, network, difference }: LatencyDifferenc
 }
 
 function partsTable(parts: readonly PartDifference[]): string[] {
-  return table([
+  return alignedRows([
     ['where it goes (mean)', 'in process', 'network', 'difference'],
     ...parts.map(({ part, inProcessNs, networkNs, differenceNs }) => [
       part,
@@ -124,19 +125,6 @@ function partsTable(parts: readonly PartDifference[]): string[] {
       signed(differenceNs),
     ]),
   ]);
-}
-
-function table(rows: readonly (readonly string[])[]): string[] {
-  const widths = (rows[0] as readonly string[]).map((_, i) =>
-    Math.max(...rows.map((row) => (row[i] as string).length)),
-  );
-  return rows.map((row) =>
-    row
-      .map((cell, i) =>
-        i === 0 ? cell.padEnd(widths[0] as number) : cell.padStart(widths[i] as number),
-      )
-      .join('   '),
-  );
 }
 
 function signed(ns: number): string {

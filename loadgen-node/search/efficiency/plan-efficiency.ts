@@ -1,26 +1,20 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import {
-  type ResolvedSetting,
-  resolveSettings,
-  type SettingSources,
-} from '../../../shared/config/resolve-settings.ts';
-import { flagOf, type SettingTable, type SettingValues } from '../../../shared/config/setting.ts';
-import type { SutSources } from '../../run/host/in-process-node.ts';
+import type { ResolvedSetting, SettingSources } from '../../../shared/config/resolve-settings.ts';
+import type { SettingTable, SettingValues } from '../../../shared/config/setting.ts';
 import { refuseUsedOutput } from '../../run/keep/earlier-run.ts';
 import { NO_OIP_VALUES } from '../../run/plan/oip-options.ts';
 import type { RunPlan } from '../../run/plan/run-plan.ts';
 import type { PreparedRun } from '../../run/prepare/prepare-run.ts';
+import { type OwnNode, ownNode } from '../own-node.ts';
 import { planFindPeak } from '../peak/find-peak-plan.ts';
 import type { FindPeakValues } from '../peak/find-peak-settings.ts';
 import {
   type EFFICIENCY_OPTIONS,
   type EfficiencyMode,
   efficiencyMode,
-  type SIDE_RUN_SETTINGS,
-  sideSutSettings,
-  sutFlags,
+  SIDE_RUN_SETTINGS,
 } from './efficiency-settings.ts';
 import type { SideTask } from './measure-sides.ts';
 
@@ -41,9 +35,7 @@ export interface EfficiencyPlan {
   readonly run: RunPlan;
   readonly values: FindPeakValues & { readonly repeats: number };
   readonly task: Omit<SideTask, 'loadsOf' | 'question'>;
-  /** Of a model in this process, and the same for a node that is started. */
-  readonly sut: SutSources;
-  readonly sutArgs: readonly string[];
+  readonly node: OwnNode;
   readonly inProcessFile: string | undefined;
   /** Where the JSON file goes, and the folder for the logs. */
   readonly file: string;
@@ -68,17 +60,14 @@ export function planEfficiency(request: EfficiencyRequest): EfficiencyPlan {
     repeats: own.repeats,
   };
   const { run, search, note } = planFindPeak(runValues, settings);
-  const { flags, file } = request.sut;
-  const said = sutFlags(flags, sideSutSettings(sutSettings));
-  resolveSettings(sutSettings, { section: 'sut', file, flags: said });
+  const node = ownNode(request.sut, sutSettings, SIDE_RUN_SETTINGS);
   const isFile = values.output?.endsWith('.json') === true;
   const folder = isFile ? run.output.slice(0, -'.json'.length) : run.output;
   return {
     ...{ mode, run, note, folder },
     values: runValues,
     task: { search, repeats: own.repeats },
-    sut: { flags: said, file },
-    sutArgs: [...sutArgsOf(said), ...configArgs(flags['config'])],
+    node,
     inProcessFile: own.inProcess,
     file: isFile ? run.output : join(folder, 'longhaul_efficiency.json'),
   };
@@ -91,18 +80,6 @@ export function refuseUsedSides({ file, folder, values: { force } }: EfficiencyP
   }
   if (force || !existsSync(file)) return;
   throw new MlperfError('ERR_OUTPUT', `--output ${file} is there: --force replaces it`);
-}
-
-/** A flag without a value is said by its name alone. */
-function sutArgsOf(flags: Readonly<Record<string, string | boolean | undefined>>): string[] {
-  return Object.entries(flags).flatMap(([key, value]) => {
-    if (value === undefined) return [];
-    return value === true ? [flagOf(key)] : [flagOf(key), String(value)];
-  });
-}
-
-function configArgs(config: string | undefined): string[] {
-  return config === undefined ? [] : ['--config', config];
 }
 
 /** Everything about the runs that has to be the same on both sides. The searched load is none of it. */

@@ -2,7 +2,6 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { VerbResult } from '../../../shared/base/process/json-output.ts';
-import type { InProcessNode } from '../../../shared/domain/in-process-node.ts';
 import { requireOnnxRuntime } from '../../../shared/host/onnx-runtime-package.ts';
 import { SYNTHETIC_BENCHMARKS } from '../../../shared/rules/rows/synthetic-samples.ts';
 import type { RunHost } from '../../run/host/host.ts';
@@ -10,6 +9,7 @@ import { loadInProcessNode } from '../../run/host/in-process-node.ts';
 import { withSutProcess } from '../../run/host/sut-process.ts';
 import { replaceEarlierRun } from '../../run/keep/earlier-run.ts';
 import { type PreparedRun, prepareData, prepareRun } from '../../run/prepare/prepare-run.ts';
+import { writeKept } from '../kept-file.ts';
 import { compareSides } from './compare-sides.ts';
 import {
   inProcessSide,
@@ -23,15 +23,9 @@ import {
   efficiencyText,
   oneMachineNote,
 } from './efficiency-text.ts';
-import { measureSides } from './measure-sides.ts';
+import { measureSides, type SideTask } from './measure-sides.ts';
 import { type EfficiencyPlan, questionOf } from './plan-efficiency.ts';
-import {
-  type EfficiencySide,
-  readInProcessSide,
-  requireSame,
-  sideFile,
-  writeJson,
-} from './side.ts';
+import { type EfficiencySide, readInProcessSide, requireSame, sideFile } from './side.ts';
 
 /** Shares of the in-process peak at which `--in-process-only` makes runs: one that the network bears is compared. */
 const LOAD_SHARES: readonly number[] = [0.8, 0.5, 0.2];
@@ -65,22 +59,15 @@ type Sides = readonly [inProcess: EfficiencySide, network: EfficiencySide];
 async function measureInside(plan: EfficiencyPlan, host: RunHost): Promise<EfficiencyResult> {
   const { run, file, task } = plan;
   const prepared = await prepareData(run, host);
-  const node = await loadInProcessNode(plan.sut, host);
-  try {
-    const question = questionOf(prepared, plan);
-    const loadsOf = ([peak]: readonly (number | null)[]): number[] => loadsBelow(plan, peak);
-    const [side] = (await measureSides(
-      [insideOf(plan, prepared, node, host)],
-      { ...task, question, loadsOf },
-      host,
-    )) as [EfficiencySide];
+  return await withInside(plan, prepared, host, async (inside) => {
+    const loadsOf: LoadsOf = ([peak]) =>
+      peak == null ? [] : LOAD_SHARES.map((share) => rounded(task, peak * share));
+    const [side] = await measure(plan, prepared, [inside], loadsOf, host);
     const left = sideFile(packageVersion(), side);
-    writeJson(file, left);
+    writeKept(file, left);
     const isWhole = side.runs.every(({ isValid }) => isValid);
     return { text: insideText(side, file), json: left, isWhole };
-  } finally {
-    await node.stop();
-  }
+  });
 }
 
 function insideText({ search, runs, model }: EfficiencySide, file: string): string {
@@ -89,40 +76,23 @@ function insideText({ search, runs, model }: EfficiencySide, file: string): stri
   return `in process: ${model.configuration}\n${peak}runs: ${rates.join(', ')} samples/s\nwritten to ${file}: take it to the LoadGen machine, for --in-process\n`;
 }
 
-function loadsBelow({ task }: EfficiencyPlan, peak: number | null | undefined): number[] {
-  if (peak === null || peak === undefined) return [];
-  return LOAD_SHARES.map((share) => rounded(task, peak * share));
-}
-
 /** Streams are whole. */
 function rounded({ search }: EfficiencyPlan['task'], load: number): number {
   return search?.kind === 'streams' ? Math.max(1, Math.floor(load)) : load;
 }
 
 async function measureHere(plan: EfficiencyPlan, host: RunHost): Promise<Sides> {
-  const { run, sutArgs, task } = plan;
+  const { run, node, task } = plan;
   if (!SYNTHETIC_BENCHMARKS.includes(run.dispatch.benchmark)) requireOnnxRuntime();
-  return await withSutProcess(['--node', 'sut-efficiency', ...sutArgs], host, async (address) => {
+  return await withSutProcess(['--node', 'sut-efficiency', ...node.args], host, async (address) => {
     const dispatch = { ...run.dispatch, nodes: [address] };
     const prepared = await prepareRun({ ...run, dispatch }, host);
     const outside = await networkSide(prepared, contextOf(plan, 'network', host));
-    const node = await loadInProcessNode(plan.sut, host);
-    try {
-      const inside = insideOf(plan, prepared, node, host);
-      const sides = await measureSides(
-        [inside, outside],
-        {
-          ...task,
-          question: questionOf(prepared, plan),
-          loadsOf: (peaks) =>
-            peaks.includes(null) ? [] : [rounded(task, 0.8 * Math.min(...(peaks as number[])))],
-        },
-        host,
-      );
-      return sides as unknown as Sides;
-    } finally {
-      await node.stop();
-    }
+    const loadsOf: LoadsOf = (peaks) =>
+      peaks.includes(null) ? [] : [rounded(task, 0.8 * Math.min(...(peaks as number[])))];
+    return await withInside(plan, prepared, host, (inside) =>
+      measure(plan, prepared, [inside, outside], loadsOf, host),
+    );
   });
 }
 
@@ -130,32 +100,45 @@ async function measureAcross(plan: EfficiencyPlan, host: RunHost): Promise<Sides
   const inside = readInProcessSide(plan.inProcessFile as string); // The mode says that it is there.
   const prepared = await prepareRun(plan.run, host);
   const outside = await networkSide(prepared, contextOf(plan, 'network', host));
-  const question = questionOf(prepared, plan);
   // Before minutes go into a comparison that cannot be made.
-  requireSame(inside, { ...inside, model: outside.model, question });
+  requireSame(inside, { ...inside, model: outside.model, question: questionOf(prepared, plan) });
   const loads = inside.runs.flatMap(({ load }) => (load === null ? [] : [load]));
-  const [side] = (await measureSides(
-    [outside],
-    {
-      ...plan.task,
-      question,
-      loadsOf: ([peak]) => {
-        const borne = loads.filter((load) => load <= BORNE_SHARE * (peak ?? 0));
-        return borne.length === 0 ? [] : [Math.max(...borne)];
-      },
-    },
-    host,
-  )) as [EfficiencySide];
+  const loadsOf: LoadsOf = ([peak]) => {
+    const borne = loads.filter((load) => load <= BORNE_SHARE * (peak ?? 0));
+    return borne.length === 0 ? [] : [Math.max(...borne)];
+  };
+  const [side] = await measure(plan, prepared, [outside], loadsOf, host);
   return [inside, side];
 }
 
-function insideOf(
+type LoadsOf = SideTask['loadsOf'];
+
+/** @returns A side for each measurer. */
+async function measure<T extends readonly SideMeasurer[]>(
   plan: EfficiencyPlan,
   prepared: PreparedRun,
-  node: InProcessNode,
+  measurers: readonly [...T],
+  loadsOf: LoadsOf,
   host: RunHost,
-): SideMeasurer {
-  return inProcessSide(prepared, node, contextOf(plan, 'in-process', host));
+): Promise<{ [K in keyof T]: EfficiencySide }> {
+  const task = { ...plan.task, question: questionOf(prepared, plan), loadsOf };
+  const sides = await measureSides(measurers, task, host);
+  return sides as unknown as { [K in keyof T]: EfficiencySide };
+}
+
+/** Loads the model into this process for as long as the work takes. */
+async function withInside<T>(
+  plan: EfficiencyPlan,
+  prepared: PreparedRun,
+  host: RunHost,
+  work: (inside: SideMeasurer) => Promise<T>,
+): Promise<T> {
+  const node = await loadInProcessNode(plan.node.sources, host);
+  try {
+    return await work(inProcessSide(prepared, node, contextOf(plan, 'in-process', host)));
+  } finally {
+    await node.stop();
+  }
 }
 
 function contextOf({ folder, file }: EfficiencyPlan, side: string, host: RunHost): SideContext {
@@ -187,7 +170,7 @@ function compared(
     inProcess,
     network,
   };
-  writeJson(file, json);
+  writeKept(file, json);
   const isWhole = comparison.efficiency !== null && comparison.warnings.length === 0;
   return { text: `${efficiencyText(json)}written to ${file}\n`, json, isWhole };
 }

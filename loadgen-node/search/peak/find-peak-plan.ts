@@ -1,6 +1,7 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { formatNs } from '../../../shared/base/text/duration.ts';
 import type { ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
+import { flagOf } from '../../../shared/config/setting.ts';
 import { SERVER_RUNS_V05 } from '../../loadgen/engine/repeat-test.ts';
 import { leastQueries } from '../../loadgen/results/early-stopping.ts';
 import { openAuditConfig } from '../../run/plan/conf-files.ts';
@@ -44,56 +45,67 @@ export function planFindPeak(
   const bound = oneOf(values, 'latency', 'targetLatency');
   const percentile = oneOf(values, 'percentile', 'targetLatencyPercentile');
   const isInterval = scenario === 'MultiStream' && values.round === 'v0.5';
-  // The rate is what is searched; in fixed intervals the bound is the interval.
-  const rate = isInterval && bound !== undefined ? 1e9 / bound : (values.targetQps ?? 1);
   const joined = {
     ...values,
-    targetQps: isInterval && bound === undefined ? values.targetQps : rate,
+    targetQps: rateOf(values.targetQps, bound, isInterval),
     targetLatency: bound,
     targetLatencyPercentile: percentile,
-    output: values.output,
   };
   const said = new Set(
     settings
       .filter(({ source }) => source !== 'default' && source !== 'not set')
       .map(({ key }) => key),
   );
-  if (joined.targetQps !== undefined) said.add('targetQps');
-  if (bound !== undefined) said.add('targetLatency');
-  if (percentile !== undefined) said.add('targetLatencyPercentile');
+  for (const key of ['targetQps', 'targetLatency', 'targetLatencyPercentile'] as const) {
+    if (joined[key] !== undefined) said.add(key);
+  }
   const audit = openAuditConfig(values.auditConf);
   const planned = planRun(joined, { said, audit });
   refuseTokens(planned);
   const search = scenario === 'Server' || isInterval ? searchOf(values, planned) : null;
   // Early stopping decides nothing of fewer queries: at low rates no run would be VALID.
-  const minQueryCount = search?.full.minQueryCount ?? planned.settings.minQueryCount;
-  const minDurationMs = Math.ceil(
-    (search?.full.minDurationNs ?? planned.settings.minDurationMs * 1e6) / 1e6,
-  );
+  const { minQueryCount, minDurationNs } = search?.full ?? {
+    minQueryCount: planned.settings.minQueryCount,
+    minDurationNs: planned.settings.minDurationMs * 1e6,
+  };
+  const minDurationMs = Math.ceil(minDurationNs / 1e6);
   const isLonger = minDurationMs > planned.settings.minDurationMs;
   const run = { ...planned, settings: { ...planned.settings, minQueryCount, minDurationMs } };
-  const changes = {
-    ...{ minQueryCount, isInterval, streamRate: joined.targetQps },
+  // What a search sets in place of the user, as text of a setting; undefined: as it was.
+  const raws = {
+    ...boundRaws(settings, isInterval),
+    ...(isInterval && { targetQps: joined.targetQps }),
+    minQueryCount,
     minDuration: isLonger ? `${minDurationMs}ms` : undefined,
   };
+  const loadKey = isInterval ? 'samplesPerQuery' : 'targetQps';
   return {
     run,
     search,
     note: search === null ? undefined : noteOf(search, values, isLonger),
-    recordOf: (load) => runRecord(recorded(settings, changes, load)),
+    recordOf: (load) => runRecord(recorded(settings, { ...raws, [loadKey]: load })),
   };
+}
+
+/** The rate is what is searched; in fixed intervals the bound is the interval. */
+function rateOf(
+  targetQps: number | undefined,
+  bound: number | undefined,
+  isInterval: boolean,
+): number | undefined {
+  if (!isInterval) return targetQps ?? 1;
+  return bound === undefined ? targetQps : 1e9 / bound;
 }
 
 /** What a run may be asked and a search may not. */
 function refuseOfRun(values: FindPeakValues): void {
   if (values.mode !== 'performance') {
-    const message = `--mode ${values.mode} is for run: find-peak makes performance runs only`;
-    throw new MlperfError('ERR_CONFIG_INVALID', message);
+    throw configInvalid(`--mode ${values.mode} is for run: find-peak makes performance runs only`);
   }
   if (values.thresholds !== undefined) {
-    const message =
-      "--threshold is for run: the runs of a search are judged by the scenario's own rules, and its load by --latency and --percentile";
-    throw new MlperfError('ERR_CONFIG_INVALID', message);
+    throw configInvalid(
+      "--threshold is for run: the runs of a search are judged by the scenario's own rules, and its load by --latency and --percentile",
+    );
   }
   refuseOtherArrivals(values.arrivals, "a search is of LoadGen's Poisson arrivals");
 }
@@ -105,20 +117,15 @@ function oneOf<K extends keyof FindPeakValues>(
   other: K,
 ): FindPeakValues[K] {
   const [one, two] = [values[name], values[other]];
-  if (one !== undefined && two !== undefined && one !== two) {
-    const flags =
-      name === 'latency'
-        ? '--latency and --target-latency'
-        : '--percentile and --target-latency-percentile';
-    throw new MlperfError('ERR_CONFIG_INVALID', `${flags} are the same, and say different things`);
-  }
-  return one ?? two;
+  if (one === undefined || two === undefined || one === two) return one ?? two;
+  throw configInvalid(
+    `${flagOf(name)} and ${flagOf(other)} are the same, and say different things`,
+  );
 }
 
 function refuseTokens({ settings, rules }: RunPlan): void {
   if (!settings.useTokenLatencies) return;
-  throw new MlperfError(
-    'ERR_CONFIG_INVALID',
+  throw configInvalid(
     `find-peak searches under one bound on the latency; ${rules.key} has two, on its tokens: run --mode find-peak knows both`,
   );
 }
@@ -128,8 +135,7 @@ function searchOf(values: FindPeakValues, run: RunPlan): LoadSearch {
   const isServer = settings.scenario === 'Server';
   const boundNs = boundOf(settings);
   if (!(boundNs > 0)) {
-    const message = `--latency must be longer than 0, it is ${formatNs(boundNs)}`;
-    throw new MlperfError('ERR_CONFIG_INVALID', message);
+    throw configInvalid(`--latency must be longer than 0, it is ${formatNs(boundNs)}`);
   }
   const percentile = isServer
     ? settings.serverTargetLatencyPercentile
@@ -162,8 +168,7 @@ function searchOf(values: FindPeakValues, run: RunPlan): LoadSearch {
 /** A run that --max-duration ends is INVALID where it is too short: that is better said before the search. */
 function refuseShorter(maxDurationNs: number, { boundNs, full }: LoadSearch): void {
   if (maxDurationNs === 0 || maxDurationNs >= full.minDurationNs) return;
-  throw new MlperfError(
-    'ERR_CONFIG_INVALID',
+  throw configInvalid(
     `--max-duration ${formatNs(maxDurationNs)} is too short: a full run under a bound of ${formatNs(boundNs)} lasts ${formatNs(full.minDurationNs)} or more`,
   );
 }
@@ -183,30 +188,11 @@ function noteOf(
   return `${longer.join(' and ')}, longer than was asked for: under a bound of ${formatNs(boundNs)} a shorter run can end before a queue that grows shows`;
 }
 
-/** What a search sets in place of the user. */
-interface Changes {
-  readonly minQueryCount: number;
-  /** True: the load is the streams, and the rate that of the intervals, if it was said. */
-  readonly isInterval: boolean;
-  readonly streamRate: number | undefined;
-  /** Undefined: as it was. */
-  readonly minDuration: string | undefined;
-}
-
-/** The settings as `longhaul run` takes them, with the load that was probed. */
+/** The settings as `longhaul run` takes them, with those that the search sets. */
 function recorded(
   settings: readonly ResolvedSetting[],
-  { minQueryCount, isInterval, streamRate, minDuration }: Changes,
-  load: number,
+  raws: Readonly<Record<string, unknown>>,
 ): ResolvedSetting[] {
-  const rawOf = (key: string): unknown => settings.find((one) => one.key === key)?.raw;
-  const raws: Record<string, unknown> = {
-    ...(isInterval ? { samplesPerQuery: load, targetQps: streamRate } : { targetQps: load }),
-    ...(isInterval ? {} : { targetLatency: rawOf('latency') ?? rawOf('targetLatency') }),
-    targetLatencyPercentile: rawOf('percentile') ?? rawOf('targetLatencyPercentile'),
-    minQueryCount,
-    minDuration,
-  };
   return settings
     .filter(({ key }) => Object.hasOwn(RUN_SETTINGS, key))
     .map((setting) => {
@@ -215,4 +201,15 @@ function recorded(
         ? setting
         : { key: setting.key, raw, source: 'find-peak' };
     });
+}
+
+/** The bound as the user wrote it, under the names of `longhaul run`; in fixed intervals the rate is the bound. */
+function boundRaws(
+  settings: readonly ResolvedSetting[],
+  isInterval: boolean,
+): Readonly<Record<string, unknown>> {
+  const rawOf = (key: string): unknown => settings.find((one) => one.key === key)?.raw;
+  const targetLatencyPercentile = rawOf('percentile') ?? rawOf('targetLatencyPercentile');
+  if (isInterval) return { targetLatencyPercentile };
+  return { targetLatencyPercentile, targetLatency: rawOf('latency') ?? rawOf('targetLatency') };
 }

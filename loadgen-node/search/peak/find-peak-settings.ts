@@ -13,16 +13,7 @@ import { SCENARIOS, type Scenario } from '../../../shared/domain/scenario.ts';
 import { RUN_SETTINGS } from '../../run/plan/run-settings.ts';
 
 /** Settings of `longhaul find-peak`: those of a run, and those of the search. */
-export const FIND_PEAK_SETTINGS: typeof RUN_SETTINGS & {
-  readonly latency: Setting<number | undefined>;
-  readonly percentile: Setting<number | undefined>;
-  readonly precision: Setting<number>;
-  readonly confidence: Setting<number>;
-  readonly searchTime: Setting<number | undefined>;
-  readonly confirmLoads: Setting<number>;
-  readonly keepProbes: Setting<boolean>;
-  readonly resume: Setting<boolean>;
-} = {
+export const FIND_PEAK_SETTINGS = {
   ...RUN_SETTINGS,
   scenario: anyCase(
     choice(SCENARIOS, 'Server: queries per second are searched; MultiStream of v0.5: streams', {

@@ -1,9 +1,9 @@
 import { judgeProbe } from './judge-probe.ts';
-import { type NextStep, nextRateStep, type PlannedProbe } from './next-probe.ts';
+import { type NextStep, nextRateStep } from './next-probe.ts';
 import { nextStreamsStep } from './next-streams.ts';
 import { peakResult } from './peak-result.ts';
 import type { LoadSearch, PeakProbe, PeakResult } from './peak-search.ts';
-import type { ProbeSpec, RunProbe } from './probe.ts';
+import type { RunProbe } from './probe.ts';
 import { ScreeningWatch } from './screening.ts';
 
 /** Where a search begins, and who sees its probes. */
@@ -33,8 +33,9 @@ export async function findPeak(
     if ('ending' in step) return peakResult(search, probes, step);
     const number = probes.length;
     const watch = new ScreeningWatch(search, step.probe);
-    const spec = specOf(step.probe, number, watch);
-    const outcome = await runProbe(spec);
+    const { kind, load, queriesMax, durationNsMax } = step.probe;
+    const limits = { queriesMax, durationNsMax, isDecided: watch.isDecided };
+    const outcome = await runProbe({ kind, load, number, ...(kind !== 'full' && limits) });
     const probe = judgeProbe(search, { number, planned: step.probe, watch }, outcome);
     probes.push(probe);
     onProbe?.(probe);
@@ -44,10 +45,4 @@ export async function findPeak(
 function nextStep(search: LoadSearch, probes: readonly PeakProbe[]): NextStep {
   if (probes.length >= PROBES_MAX) return { ending: 'unconfirmed' };
   return search.kind === 'rate' ? nextRateStep(search, probes) : nextStreamsStep(search, probes);
-}
-
-function specOf(planned: PlannedProbe, number: number, watch: ScreeningWatch): ProbeSpec {
-  const { kind, load, queriesMax, durationNsMax } = planned;
-  if (kind === 'full') return { kind, load, number };
-  return { kind, load, number, queriesMax, durationNsMax, isDecided: watch.isDecided };
 }

@@ -5,7 +5,7 @@ import { percentileOf } from '../../loadgen/results/latency-statistics.ts';
 import type { PlannedProbe } from './next-probe.ts';
 import { Z_95 } from './normal.ts';
 import { type OverShare, overShareOf, shareInterval } from './over-share.ts';
-import type { LoadSearch, PeakProbe, ProbeVerdict } from './peak-search.ts';
+import type { LoadSearch, PeakProbe } from './peak-search.ts';
 import type { ProbeEnd, ProbeOutcome } from './probe.ts';
 import { growsAllThrough, queueGrowth } from './queue-growth.ts';
 import { decide, type ScreeningWatch } from './screening.ts';
@@ -92,10 +92,7 @@ function refuseBroken({ endCause, faultText }: ProbeEnd): void {
   throw new MlperfError('ERR_SUT_LOST', what);
 }
 
-interface VerdictWithWhy {
-  readonly verdict: ProbeVerdict;
-  readonly why: string;
-}
+type VerdictWithWhy = Pick<PeakProbe, 'verdict' | 'why'>;
 
 /** Share by which the load was surely above what the SUT completes; null where that is not seen. */
 function growthShare({ kind }: LoadSearch, outcome: ProbeOutcome): number | null {

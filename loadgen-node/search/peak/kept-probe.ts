@@ -1,5 +1,7 @@
 import type { RecordedSet } from '../../loadgen/engine/issue/issued-set.ts';
 import type { PerformanceOutcome, TestOutcome } from '../../loadgen/engine/test-outcome.ts';
+import type { RunFigures } from '../../observe/figures/figure-names.ts';
+import { figuresOfOutcome } from '../../observe/figures/figures-of-outcome.ts';
 import { recordsOfSet } from '../../observe/records/records-of-set.ts';
 import { latencySplit } from '../../observe/split/latency-split.ts';
 import type { ProbeEnd, ProbeOutcome } from './probe.ts';
@@ -28,24 +30,19 @@ export class KeptProbe {
   outcome(outcome: TestOutcome, folder: string | undefined, lagNsMax?: number): ProbeOutcome {
     const { performance, verdicts, isInterrupted } = outcome;
     const end = endOf(performance, isInterrupted);
+    const figures: RunFigures = performance === null ? {} : figuresOfOutcome(performance);
+    const { lag_p99: lagP99Ns = 0 } = figures;
     return {
       latenciesNs: this.#latenciesNs,
-      end:
-        lagNsMax === undefined ? end : { ...end, isGeneratorBound: p99Lag(performance) > lagNsMax },
-      samplesPerSecond: samplesPerSecond(performance),
-      scheduledPerSecond:
-        performance?.summary.scenario === 'Server' ? performance.summary.rates.scheduled : null,
+      end: lagNsMax === undefined ? end : { ...end, isGeneratorBound: lagP99Ns > lagNsMax },
+      samplesPerSecond: figures.completed_qps ?? 0,
+      scheduledPerSecond: figures.scheduled_qps ?? null,
       isValid: verdicts.longhaul.isValid,
       reasons: verdicts.longhaul.reasons,
       explanation: this.#explanation,
       folder,
     };
   }
-}
-
-function p99Lag(performance: PerformanceOutcome | null): number {
-  const lag = performance?.dispatchLag.percentiles.find(({ percentile }) => percentile === 0.99);
-  return lag?.valueNs ?? 0;
 }
 
 function endOf(performance: PerformanceOutcome | null, isInterrupted: boolean): ProbeEnd {
@@ -62,11 +59,4 @@ function endOf(performance: PerformanceOutcome | null, isInterrupted: boolean): 
   const { endCause, counts, durationNs, isGeneratorBound, generatorBoundReason } = performance;
   const faultText = performance.faultText ?? performance.failures[0]?.texts[0]?.text ?? null;
   return { endCause, counts, durationNs, isGeneratorBound, generatorBoundReason, faultText };
-}
-
-function samplesPerSecond(performance: PerformanceOutcome | null): number {
-  if (performance === null) return 0;
-  const { summary, counts, durationNs } = performance;
-  if (summary.scenario === 'Server') return summary.rates.completed;
-  return durationNs === 0 ? 0 : counts.completedSamples / (durationNs / 1e9);
 }

@@ -178,9 +178,7 @@ function summarize(
     varianceFactor,
     weighted,
     prior,
-  }: {
-    confidence: number;
-    prior: SlopePrior;
+  }: Pick<Neighbourhood, 'confidence' | 'prior'> & {
     varianceFactor: number;
     weighted: readonly { queries: number; weight: number }[];
   },

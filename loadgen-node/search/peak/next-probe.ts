@@ -150,18 +150,25 @@ function isBoundNear({ verdict, load }: PeakProbe, other: number): boolean {
   return verdict === 'generator-bound' && Math.abs(load / other - 1) <= SAME_LOAD;
 }
 
-function looksHeavy(search: LoadSearch, probe: PeakProbe): boolean {
-  if (probe.verdict === 'misses') return true;
-  return probe.verdict === 'undecided' && shareOf(probe) > 1 - search.percentile;
+/** By its verdict; where that is open, by what it saw. */
+function looksHeavy(
+  { percentile }: LoadSearch,
+  { verdict, overlatencyQueries, queries }: PeakProbe,
+): boolean {
+  return (
+    verdict === 'misses' ||
+    (verdict === 'undecided' && overlatencyQueries / queries > 1 - percentile)
+  );
 }
 
-function looksLight(search: LoadSearch, probe: PeakProbe): boolean {
-  if (probe.verdict === 'keeps') return true;
-  return probe.verdict === 'undecided' && shareOf(probe) <= 1 - search.percentile;
-}
-
-function shareOf({ overlatencyQueries, queries }: PeakProbe): number {
-  return overlatencyQueries / queries;
+function looksLight(
+  { percentile }: LoadSearch,
+  { verdict, overlatencyQueries, queries }: PeakProbe,
+): boolean {
+  return (
+    verdict === 'keeps' ||
+    (verdict === 'undecided' && overlatencyQueries / queries <= 1 - percentile)
+  );
 }
 
 function curvePoints(
@@ -306,7 +313,8 @@ function confirm(search: LoadSearch, state: SearchState): NextStep {
   return endingOf(step, open, fulls);
 }
 
-function fullProbe(load: number): PlannedProbe {
+/** A run of the round's own length at a load. */
+export function fullProbe(load: number): PlannedProbe {
   return {
     kind: 'full',
     load,

@@ -1,5 +1,5 @@
 import { confirmedLoad, triedLoads } from './full-runs.ts';
-import type { NextStep, PlannedProbe } from './next-probe.ts';
+import { fullProbe, type NextStep, type PlannedProbe } from './next-probe.ts';
 import type { LoadInterval, LoadSearch, PeakProbe } from './peak-search.ts';
 
 /** Late queries that a screening near the limit expects. */
@@ -76,16 +76,5 @@ function screening(search: LoadSearch, load: number): PlannedProbe {
     durationNsMax: search.screeningNsMax * TIME_SHARE,
     confidence: CONFIDENCE,
     boundsMin: BOUNDS_MIN,
-  };
-}
-
-function fullProbe(load: number): PlannedProbe {
-  return {
-    kind: 'full',
-    load,
-    queriesMax: Infinity,
-    durationNsMax: Infinity,
-    confidence: 1,
-    boundsMin: 0,
   };
 }

@@ -1,4 +1,5 @@
-import type { ProbeKind } from './probe.ts';
+import { z } from 'zod';
+import { PROBE_KINDS } from './probe.ts';
 
 /** What is searched for: the largest load of which at most `1 - percentile` of the queries are late. */
 export interface LoadSearch {
@@ -34,49 +35,42 @@ export interface FullRunRule {
   readonly loadsMax: number;
 }
 
-/**
- * What a probe says of the bound. `keeps`, `misses`: decided. `undecided`: as many queries as it was allowed did not tell.
- * `lost`: samples were lost. `generator-bound`: LoadGen itself was too slow. `invalid`: a full run that is INVALID for a reason that
- * no lighter load changes.
- */
-export type ProbeVerdict =
-  | 'keeps'
-  | 'misses'
-  | 'undecided'
-  | 'lost'
-  | 'generator-bound'
-  | 'invalid';
-
 /** A probe that was made: all that the search needs to know of it, so that a search can go on from its probes. */
-export interface PeakProbe {
-  readonly number: number;
-  readonly kind: ProbeKind;
-  readonly load: number;
-  readonly verdict: ProbeVerdict;
+export const PEAK_PROBE = z.strictObject({
+  number: z.int().min(0),
+  kind: z.enum(PROBE_KINDS),
+  load: z.number().positive(),
+  /**
+   * What the probe says of the bound. `keeps`, `misses`: decided. `undecided`: as many queries as it was allowed did not tell.
+   * `lost`: samples were lost. `generator-bound`: LoadGen itself was too slow. `invalid`: a full run that is INVALID for a reason
+   * that no lighter load changes.
+   */
+  verdict: z.enum(['keeps', 'misses', 'undecided', 'lost', 'generator-bound', 'invalid']),
   /** In words. */
-  readonly why: string;
+  why: z.string(),
   /** Queries that the figures are made from. */
-  readonly queries: number;
-  readonly overlatencyQueries: number;
+  queries: z.int().min(0),
+  overlatencyQueries: z.int().min(0),
   /** Variance of the share above the bound, as a multiple of what independent queries would have; 1 or more. */
-  readonly varianceFactor: number;
+  varianceFactor: z.number().min(1),
   /** Interval of the share above the bound, 0 to 1, at 95 %. */
-  readonly shareLow: number;
-  readonly shareHigh: number;
+  shareLow: z.number().min(0).max(1),
+  shareHigh: z.number().min(0).max(1),
   /** Latency at the percentile, and in the mean, in ns. */
-  readonly percentileNs: number;
-  readonly meanNs: number;
+  percentileNs: z.number(),
+  meanNs: z.number(),
   /** Completed. */
-  readonly samplesPerSecond: number;
+  samplesPerSecond: z.number().min(0),
   /** Server: by the schedule that was drawn, MLPerf's metric; null elsewhere. */
-  readonly scheduledPerSecond: number | null;
+  scheduledPerSecond: z.number().min(0).nullable(),
   /** Full run: share by which the load was surely above what the SUT completes, since the queue grew all through it; else null. */
-  readonly growth: number | null;
-  readonly durationNs: number;
+  growth: z.number().nullable(),
+  durationNs: z.number().min(0),
   /** What limits, in words; null where nothing is known. */
-  readonly explanation: string | null;
-  readonly folder: string | null;
-}
+  explanation: z.string().nullable(),
+  folder: z.string().nullable(),
+});
+export type PeakProbe = z.infer<typeof PEAK_PROBE>;
 
 /** An interval, ends included. */
 export interface LoadInterval {

@@ -5,7 +5,8 @@ import type { PhaseCounts, SetProgress, VerdictReason } from '../../loadgen/engi
  * What a probe is for. `unloaded`: one query at a time, whatever the load says. `screening`: short, ended as soon as it is decided.
  * `full`: as the round's rule asks for; its verdict is what counts.
  */
-export type ProbeKind = 'unloaded' | 'screening' | 'full';
+export const PROBE_KINDS = ['unloaded', 'screening', 'full'] as const;
+export type ProbeKind = (typeof PROBE_KINDS)[number];
 
 /** A run of a search: at which load, and how long at most. */
 export interface ProbeSpec {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { RunHost } from '../../run/host/host.ts';
+import { replaceEarlierRun } from '../../run/keep/earlier-run.ts';
 import type { RunPlan } from '../../run/plan/run-plan.ts';
 import type { PreparedRun } from '../../run/prepare/prepare-run.ts';
 import type { RunSut } from '../../run/run-sut.ts';
@@ -42,6 +43,8 @@ async function fullProbe(
     output: folder,
     record: recordOf?.(load),
   };
+  // A probe that was cut: no result, and the search makes it again.
+  replaceEarlierRun(folder, { report: () => {} });
   const kept = new KeptProbe();
   const session = await RunSession.open(plan, prepared, sutOf(plan), host);
   const { outcome } = await session.measure({ onSet: kept.keep });

@@ -1,20 +1,19 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { refuseUsedOutput, replaceEarlierRun } from '../../run/keep/earlier-run.ts';
-import { type PreparedRun, prepareRun } from '../../run/prepare/prepare-run.ts';
+import { prepareRun } from '../../run/prepare/prepare-run.ts';
 import { nodesOf } from '../../run/run-sut.ts';
 import { findPeak } from './find-peak.ts';
 import type { FindPeakPlan } from './find-peak-plan.ts';
 import type { FindPeakValues } from './find-peak-settings.ts';
 import {
   hasPeakFile,
+  peakIdentity,
   readPeakFile,
   requireSameSearch,
-  type SearchIdentity,
   writePeakFile,
 } from './peak-file.ts';
-import { peakIdentity } from './peak-identity.ts';
 import type { LoadSearch, PeakProbe, PeakResult } from './peak-search.ts';
 import { probeHeader, probeLine, searchText } from './print-peak.ts';
 import { runProbes } from './run-probes.ts';
@@ -29,8 +28,7 @@ export function refuseUsedSearch(
 ): void {
   if (!resume) refuseUsedOutput(output, force, hasPeakFile(output));
   if (!resume || said !== undefined) return;
-  const message = '--resume needs --output: the folder of the search to go on with';
-  throw new MlperfError('ERR_CONFIG_INVALID', message);
+  throw configInvalid('--resume needs --output: the folder of the search to go on with');
 }
 
 /** A search that was asked for. */
@@ -59,8 +57,24 @@ export async function searchPeak(
   const prepared = await prepareRun(plan.run, host);
   const identity = await peakIdentity(prepared, search, settings);
   if (file !== undefined) requireSameSearch(output, file, identity);
+  const probes = [...(file?.probes ?? [])];
   try {
-    return await probeUntilFound(asked, { prepared, identity, host, print }, file?.probes ?? []);
+    if (!values.resume) replaceEarlierRun(output, host);
+    writePeakFile(output, identity, probes);
+    printOpening(asked, probes, print);
+    const runProbe = runProbes(prepared, {
+      ...{ host, output, keepsProbes: values.keepProbes },
+      sutOf: (probed) => nodesOf(probed, prepared),
+      recordOf: plan.recordOf,
+    });
+    return await findPeak(search, runProbe, {
+      earlier: probes,
+      onProbe: (probe) => {
+        probes.push(probe);
+        writePeakFile(output, identity, probes);
+        print(probeLine(search, probe));
+      },
+    });
   } catch (error) {
     if (!(error instanceof MlperfError)) throw error;
     host.report(
@@ -71,41 +85,17 @@ export async function searchPeak(
   }
 }
 
-interface ReadySearch {
-  readonly prepared: PreparedRun;
-  readonly identity: SearchIdentity;
-  readonly host: RunHost;
-  readonly print: (line: string) => void;
-}
-
-async function probeUntilFound(
-  { plan, search, values }: AskedSearch,
-  { prepared, identity, host, print }: ReadySearch,
+/** What is searched, and the probes that a search goes on after. */
+function printOpening(
+  { plan: { run, note }, search }: AskedSearch,
   earlier: readonly PeakProbe[],
-): Promise<PeakResult> {
-  const { note } = plan;
-  const { output } = plan.run;
-  const probes = [...earlier];
-  if (!values.resume) replaceEarlierRun(output, host);
-  writePeakFile(output, identity, probes);
-  print(searchText(search, output));
+  print: (line: string) => void,
+): void {
+  print(searchText(search, run.output));
   if (note !== undefined) print(`note: ${note}`);
   if (earlier.length > 0) print(`going on after ${earlier.length} probes:`);
   print(probeHeader(search));
   for (const probe of earlier) print(probeLine(search, probe));
-  const runProbe = runProbes(prepared, {
-    ...{ host, output, keepsProbes: values.keepProbes },
-    sutOf: (probed) => nodesOf(probed, prepared),
-    recordOf: plan.recordOf,
-  });
-  return await findPeak(search, runProbe, {
-    earlier,
-    onProbe: (probe) => {
-      probes.push(probe);
-      writePeakFile(output, identity, probes);
-      print(probeLine(search, probe));
-    },
-  });
 }
 
 /** True where a load is confirmed, and LoadGen itself was not the limit. */

@@ -1,29 +1,47 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { rounded } from '../../../shared/base/figures/figure-text.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { VerbResult } from '../../../shared/base/process/json-output.ts';
-import type { ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
+import type { ResolvedSetting, SettingSources } from '../../../shared/config/resolve-settings.ts';
+import type { SettingTable, SettingValues } from '../../../shared/config/setting.ts';
 import { splitAddress } from '../../../shared/domain/node-address.ts';
+import { requireOnnxRuntime } from '../../../shared/host/onnx-runtime-package.ts';
+import { SYNTHETIC_BENCHMARKS } from '../../../shared/rules/rows/synthetic-samples.ts';
 import { isLoopback } from '../../../shared/security/loopback.ts';
 import { renderHeatMap } from '../../present/report/render-heat-map.ts';
 import type { RunHost } from '../../run/host/host.ts';
+import { withSutProcess } from '../../run/host/sut-process.ts';
 import { refuseUsedOutput, replaceEarlierRun } from '../../run/keep/earlier-run.ts';
 import type { RunPlan } from '../../run/plan/run-plan.ts';
 import { prepareRun } from '../../run/prepare/prepare-run.ts';
-import { cellsOf, type LinkGrid, parseLinkGrid } from '../link/link-conditions.ts';
+import { ownNode } from '../own-node.ts';
 import { type FindPeakPlan, planFindPeak } from '../peak/find-peak-plan.ts';
-import type { FindPeakValues } from '../peak/find-peak-settings.ts';
 import type { LoadSearch } from '../peak/peak-search.ts';
+import type { SweepLink } from './link-commands.ts';
+import { cellsOf, type LinkConditions, type LinkGrid, parseLinkGrid } from './link-conditions.ts';
+import { SutNamespace } from './sut-namespace.ts';
 import { measureCells } from './sweep-cells.ts';
-import { readSweep, SWEEP_FILE, type Sweep, type SweepQuestion, writeSweep } from './sweep-file.ts';
+import { readSweep, SWEEP_FILE, type Sweep, writeSweep } from './sweep-file.ts';
 import { type ChosenLinkMaker, chooseLinkMaker } from './sweep-link.ts';
-import type { SweepValues } from './sweep-settings.ts';
+import { CELL_SETTINGS, type SweepValues } from './sweep-settings.ts';
 import { heatMapOf, sweepTable } from './sweep-views.ts';
+import { LOOPBACK, TcLink } from './tc-link.ts';
 
 const PAGE_FILE = 'longhaul_sweep.html';
+
+/** What the flags and the file ask for. */
+export interface SweepRequest {
+  readonly options: SweepValues;
+  readonly values: SettingValues<typeof CELL_SETTINGS>;
+  readonly settings: readonly ResolvedSetting[];
+  /** Flags of the verb, and the file's section on the SUT. */
+  readonly sut: SettingSources;
+  /** All settings of `longhaul sut`. */
+  readonly sutSettings: SettingTable;
+}
 
 /** A sweep that was asked for. */
 export interface SweepPlan {
@@ -34,30 +52,33 @@ export interface SweepPlan {
   readonly search: LoadSearch;
   readonly settings: readonly ResolvedSetting[];
   readonly isResumed: boolean;
+  /** Arguments of a node that the sweep starts. */
+  readonly nodeArgs: readonly string[];
 }
 
 /**
  * Plans a sweep of searches over a grid of links.
  * @throws MlperfError `ERR_CONFIG_INVALID`; `ERR_OUTPUT` for a folder that holds another result
  */
-export function planSweep(
-  options: SweepValues,
-  values: FindPeakValues,
-  settings: readonly ResolvedSetting[],
-): SweepPlan {
+export function planSweep(request: SweepRequest): SweepPlan {
+  const { options, values, settings, sut, sutSettings } = request;
   const grid = parseLinkGrid(options);
-  const peak = planFindPeak(values, settings);
+  const isOwn = values.sut === undefined;
+  // Without servers of others the model is that of the node that is started.
+  const ofRuns = isOwn ? settings.filter(({ key }) => key !== 'model') : settings;
+  const asked = { ...values, sut: values.sut ?? [], ...(isOwn && { model: undefined }) };
+  const peak = planFindPeak(asked, ofRuns);
   const { run, search } = peak;
   if (search === null) {
-    throw new MlperfError(
-      'ERR_CONFIG_INVALID',
+    throw configInvalid(
       `sweep searches peaks: --scenario server, or multi-stream with --round v0.5; not ${values.scenario}`,
     );
   }
+  const nodeArgs = isOwn ? ownNode(sut, sutSettings, CELL_SETTINGS).args : [];
   if (!values.resume) {
     refuseUsedOutput(run.output, values.force, existsSync(join(run.output, SWEEP_FILE)));
   }
-  return { options, grid, peak, search, settings, isResumed: values.resume };
+  return { ...{ options, grid, peak, search, settings, nodeArgs }, isResumed: values.resume };
 }
 
 /** A sweep that was measured. */
@@ -66,36 +87,82 @@ export interface SweepResult extends VerbResult {
   readonly isWhole: boolean;
 }
 
+/** A link that does nothing: over it a node is started and asked what it is. */
+const BARE: LinkConditions = { delayNs: 0, bitsPerSecond: null, lossShare: 0 };
+
 /**
- * Measures the cells of a sweep, and draws its page. Each cell is kept as soon as it is done.
+ * Measures the cells of a sweep, and draws its page. Each cell is kept as soon as it is done. Without nodes of the user one is
+ * started behind a link of its own.
  * @returns null where the host's signal ended it: the cells that are done are kept
- * @throws MlperfError
+ * @throws MlperfError `ERR_NOT_INSTALLED` before anything starts where this machine makes no links
  */
 export async function runSweep(plan: SweepPlan, host: RunHost): Promise<SweepResult | null> {
-  const { options, grid, search, settings, isResumed } = plan;
-  const { run, note: lengthNote, recordOf } = plan.peak;
-  const { output } = run;
-  const maker = await chooseLinkMaker(options);
-  const notes = [...notesOf(run, maker, grid), ...(lengthNote === undefined ? [] : [lengthNote])];
-  for (const note of notes) host.report(`note: ${note}`);
-  const begun: Sweep = {
-    schemaVersion: 1,
-    longhaul: packageVersion(),
-    question: questionOf(settings, maker, search),
-    notes,
-    cells: [],
+  const { options, nodeArgs, peak } = plan;
+  const { dispatch } = peak.run;
+  const maker = await chooseLinkMaker(options, dispatch.nodes);
+  const begun = beginSweep(plan, maker, host);
+  if (maker.with === 'tc') return await measure(plan, begun, new TcLink(maker.device), host);
+  if (!SYNTHETIC_BENCHMARKS.includes(dispatch.benchmark)) requireOnnxRuntime();
+  const space = await SutNamespace.make(maker);
+  try {
+    await space.shape(BARE);
+    const args = ['--node', 'sut-sweep', '--listen', `${space.sutAddress}:0`, ...nodeArgs];
+    return await withSutProcess(
+      args,
+      host,
+      (address) => measure(withNode(plan, address), begun, space, host),
+      space.inside,
+    );
+  } finally {
+    await space.close();
+  }
+}
+
+function withNode(plan: SweepPlan, address: string): SweepPlan {
+  const { peak } = plan;
+  const dispatch = { ...peak.run.dispatch, nodes: [address] };
+  return { ...plan, peak: { ...peak, run: { ...peak.run, dispatch } } };
+}
+
+interface BegunSweep {
+  readonly sweep: Sweep;
+  readonly maker: ChosenLinkMaker;
+}
+
+/** The sweep before its first cell, or as far as the one is that goes on. @throws MlperfError `ERR_CONFIG_INVALID` */
+function beginSweep(plan: SweepPlan, maker: ChosenLinkMaker, host: RunHost): BegunSweep {
+  const { run, note } = plan.peak;
+  const notes = [...notesOf(maker, run), ...(note === undefined ? [] : [note])];
+  for (const one of notes) host.report(`note: ${one}`);
+  const question = questionOf(plan, maker);
+  const cells = plan.isResumed ? readSweep(run.output, question).cells : [];
+  return {
+    maker,
+    sweep: { schemaVersion: 1, longhaul: packageVersion(), question, notes, cells },
   };
-  const earlier = isResumed ? readSweep(output, begun.question) : undefined;
+}
+
+async function measure(
+  plan: SweepPlan,
+  { sweep: begun, maker }: BegunSweep,
+  link: SweepLink,
+  host: RunHost,
+): Promise<SweepResult | null> {
+  const { grid, search, isResumed } = plan;
+  const { run, recordOf } = plan.peak;
+  const { output } = run;
   const prepared = await prepareRun(run, host);
   const title = titleOf(run, search);
   const drawPage = (sweep: Sweep): void => writePage(output, sweep, grid, title);
-  if (earlier === undefined) replaceEarlierRun(output, host);
-  const start = { ...begun, cells: earlier?.cells ?? [] };
-  writeSweep(output, start);
-  const job = { prepared, search, maker, recordOf, output, host };
+  if (!isResumed) replaceEarlierRun(output, host);
+  writeSweep(output, begun);
+  const job = {
+    ...{ prepared, search, link, recordOf, output, host },
+    markOf: (conditions: string) => markOf(maker, conditions),
+  };
   let sweep: Sweep;
   try {
-    sweep = await measureCells(job, cellsOf(grid), start, drawPage);
+    sweep = await measureCells(job, cellsOf(grid), begun, drawPage);
   } catch (error) {
     if (!host.signal.aborted) throw error;
     host.report(`the cells that are done are in ${output}: --resume goes on from there`);
@@ -114,40 +181,60 @@ export async function runSweep(plan: SweepPlan, host: RunHost): Promise<SweepRes
 const NOT_ASKED: readonly string[] = ['output', 'force', 'resume', 'keepProbes', 'cacheDir'];
 
 function questionOf(
-  settings: readonly ResolvedSetting[],
+  { settings, nodeArgs, search: { kind } }: SweepPlan,
   maker: ChosenLinkMaker,
-  { kind }: LoadSearch,
-): SweepQuestion {
+): Sweep['question'] {
   const asked = settings
     .filter(({ key, raw }) => raw !== undefined && !NOT_ASKED.includes(key))
     .map(({ key, raw }) => [key, JSON.stringify(raw)]);
+  const nodes = nodeArgs.length === 0 ? [] : [['node', nodeArgs.join(' ')]];
   return {
-    settings: Object.fromEntries(asked),
-    with: maker.with === 'shim' ? `shim, loss seed ${maker.seed}` : `tc on ${maker.device}`,
+    settings: Object.fromEntries([...asked, ...nodes]),
+    with: makerText(maker),
     unit: kind === 'rate' ? 'scheduled queries/s' : 'streams',
   };
 }
 
-function notesOf({ dispatch }: RunPlan, maker: ChosenLinkMaker, grid: LinkGrid): string[] {
+function makerText(maker: ChosenLinkMaker): string {
+  if (maker.with === 'tc') return `tc on ${maker.device}`;
+  return maker.with === 'tap' ? `tap, loss seed ${maker.lossSeed}` : 'netem';
+}
+
+/** For the logs of the runs. */
+function markOf(maker: ChosenLinkMaker, conditions: string): string {
+  if (maker.with === 'tc')
+    return `tc shaped ${maker.device} of the LoadGen node (${conditions}): not the network of the system as it is`;
+  const by = maker.with === 'tap' ? 'a link in user space' : 'a link that tc shaped';
+  return `the SUT node was in a network namespace of the LoadGen node's machine, behind ${by} (${conditions}): not the network of the system`;
+}
+
+function notesOf(maker: ChosenLinkMaker, { dispatch }: RunPlan): string[] {
   const notes = [
     'longhaul is not the C++ LoadGen of an approved revision: none of these numbers is an MLPerf result',
   ];
-  if (maker.with === 'shim') {
-    const why = maker.why === undefined ? '' : `, because ${maker.why}`;
-    notes.push(
-      `a shim on the LoadGen node makes the links${why}: a model of links, division open; it takes processor time of this machine`,
-    );
-  } else notes.push(`tc on ${maker.device} makes the links, division open`);
-  if (maker.with === 'shim' && grid.lossShares.some((share) => share > 0)) {
-    notes.push(
-      'losses are a model on top of TCP: a lost segment comes late and holds up what follows, no sender slows down; real links lose more throughput',
-    );
+  if (maker.with === 'tc') {
+    const { device } = maker;
+    notes.push(`tc on ${device} makes the links, division open`);
+    if (device !== LOOPBACK) {
+      notes.push(
+        `${device} shapes what leaves it: queries have the delay of the whole round trip, and rate and loss do not hold for responses`,
+      );
+    }
+    const local = dispatch.nodes.filter((address) => isLoopback(splitAddress(address)?.host ?? ''));
+    if (local.length === 0) return notes;
+    return [...notes, `${local.join(', ')}: on this machine, LoadGen and SUT share its cores`];
   }
-  const local = dispatch.nodes.filter((address) => isLoopback(splitAddress(address)?.host ?? ''));
-  if (local.length > 0) {
-    notes.push(`${local.join(', ')}: on this machine, LoadGen, SUT and link share its cores`);
-  }
-  return notes;
+  const isTap = maker.with === 'tap';
+  const by = isTap ? 'a program in user space (TAP)' : "the kernel's netem";
+  return [
+    ...notes,
+    `${by} makes the links, division open: the SUT node is in a network namespace of this machine, LoadGen, SUT and link share its cores`,
+    ...(isTap
+      ? [
+          'a link in user space carries some 100 Mbit/s to 1 Gbit/s: see in each cell what was seen, and how late it was',
+        ]
+      : []),
+  ];
 }
 
 function titleOf({ rules }: RunPlan, { boundNs, percentile, kind }: LoadSearch): string {

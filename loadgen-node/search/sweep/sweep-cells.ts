@@ -1,28 +1,34 @@
 import { join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { rounded } from '../../../shared/base/figures/figure-text.ts';
+import { lookAtLink } from '../../run/ask-nodes.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { replaceEarlierRun } from '../../run/keep/earlier-run.ts';
 import type { PreparedRun } from '../../run/prepare/prepare-run.ts';
 import { nodesOf } from '../../run/run-sut.ts';
-import { type LinkConditions, linkText } from '../link/link-conditions.ts';
 import { findPeak } from '../peak/find-peak.ts';
-import type { LoadSearch, PeakResult } from '../peak/peak-search.ts';
+import type { LoadSearch } from '../peak/peak-search.ts';
 import { runProbes } from '../peak/run-probes.ts';
+import type { SweepLink, TapCounts } from './link-commands.ts';
+import { type LinkConditions, linkText } from './link-conditions.ts';
 import { type CellResult, cellOf, type Sweep, type SweepCell, writeSweep } from './sweep-file.ts';
-import { type CellLink, type ChosenLinkMaker, openLink } from './sweep-link.ts';
 import { cellLine } from './sweep-views.ts';
 
 /** What the cells of a sweep share. */
 export interface SweepJob {
   readonly prepared: PreparedRun;
   readonly search: LoadSearch;
-  readonly maker: ChosenLinkMaker;
+  readonly link: SweepLink;
+  /** What stood between LoadGen and the SUT, for the logs of its runs. */
+  readonly markOf: (conditions: string) => string;
   readonly recordOf: (load: number) => string;
   /** Folder of the sweep. */
   readonly output: string;
   readonly host: RunHost;
 }
+
+/** Slower links take no test of their rate: what it leaves in the queue would delay the search by more than some seconds. */
+const RATE_TEST_MIN = 10e6;
 
 /**
  * Measures the cells that are not done, one after the other, and keeps each as soon as it is. A cell that cannot be measured
@@ -83,41 +89,49 @@ async function resultOrFailure(
 
 async function searchCell(
   job: SweepJob,
-  link: LinkConditions,
+  conditions: LinkConditions,
   folder: string,
 ): Promise<CellResult> {
-  const { prepared, search, maker, host, recordOf } = job;
-  const made = await openLink(maker, link, prepared.plan);
-  // Of a search that was broken off, or failed.
-  replaceEarlierRun(folder, { report: () => {} });
+  const { link } = job;
+  let found: Omit<CellResult, 'tap'>;
+  let tap: TapCounts | null = null;
+  await link.shape(conditions);
   try {
-    const plan = { ...made.plan, output: folder };
-    const runProbe = runProbes(
-      { ...prepared, plan },
-      {
-        ...{ host, output: folder, recordOf, keepsProbes: false },
-        sutOf: (shaped) => nodesOf(shaped, prepared),
-      },
-    );
-    const found = await findPeak(search, runProbe, {
-      onProbe: ({ kind, load, verdict, why }) =>
-        host.report(`  ${kind} at ${rounded(load, 4)}: ${verdict}: ${why}`),
-    });
-    return await resultOf(found, made);
+    found = await searchThrough(job, conditions, folder);
   } finally {
-    await made.stop();
+    tap = await link.release();
   }
+  return { ...found, tap };
 }
 
-async function resultOf(
-  { value, interval, ending, limit, limitText, probes }: PeakResult,
-  { seen, counts }: CellLink,
-): Promise<CellResult> {
+async function searchThrough(
+  { prepared, search, host, recordOf, markOf }: SweepJob,
+  conditions: LinkConditions,
+  output: string,
+): Promise<Omit<CellResult, 'tap'>> {
+  const seen = await lookAtLink(prepared, (conditions.bitsPerSecond ?? Infinity) >= RATE_TEST_MIN);
+  // Of a search that was broken off, or failed.
+  replaceEarlierRun(output, { report: () => {} });
+  // No network that a submission could name has these conditions. Rule: inference_rules v4.1, "Non-conforming network
+  // submission should be submitted to Open category".
+  const dispatch = { ...prepared.plan.dispatch, division: 'open' as const };
+  const linkMark = markOf(linkText(conditions));
+  const plan = { ...prepared.plan, division: 'open' as const, dispatch, linkMark, output };
+  const runProbe = runProbes(
+    { ...prepared, plan },
+    {
+      ...{ host, output, recordOf, keepsProbes: false },
+      sutOf: (shaped) => nodesOf(shaped, prepared),
+    },
+  );
+  const { value, interval, ending, limit, limitText, probes } = await findPeak(search, runProbe, {
+    onProbe: ({ kind, load, verdict, why }) =>
+      host.report(`  ${kind} at ${rounded(load, 4)}: ${verdict}: ${why}`),
+  });
   const high = interval === null || !Number.isFinite(interval.high) ? null : interval.high;
   return {
     ...{ value, ending, limit, limitText, seen },
     interval: interval && { low: interval.low, high },
     probeCount: probes.length,
-    shim: await counts(),
   };
 }

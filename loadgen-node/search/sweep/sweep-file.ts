@@ -1,192 +1,116 @@
-import { renameSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError, outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { makeFolder } from '../../../shared/base/files/make-folder.ts';
-import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/files/read-file.ts';
-import type { LinkConditions } from '../link/link-conditions.ts';
-import type { ShimmedLink } from '../link/measure-shim.ts';
-import type { ShimCounts } from '../link/shim-messages.ts';
-import type { PeakLimit } from '../peak/peak-search.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
+import { FILE_BYTES_MAX } from '../../../shared/base/files/read-file.ts';
+import { readJsonFile } from '../../loadgen/conformance/read-json-file.ts';
+import { type Question, questionDifferences, writeKept } from '../kept-file.ts';
+import type { LinkConditions } from './link-conditions.ts';
 
 /** File in the folder of a sweep that holds the cells that are done. */
 export const SWEEP_FILE = 'longhaul_sweep.json';
 
-/** What the search of a cell found. */
-export interface CellResult {
-  /** What the confirming run measured, in the unit of the sweep; null: no load was confirmed. */
-  readonly value: number | null;
-  /** Where the limit lies; `high` null: no load missed the bound. Null: the probes say nothing of it. */
-  readonly interval: { readonly low: number; readonly high: number | null } | null;
-  /** How the search ended, as `longhaul find-peak` says it. */
-  readonly ending: string;
-  /** Who sets the limit, as `longhaul find-peak` says it: `generator` is LoadGen, whatever the link. */
-  readonly limit: PeakLimit;
-  /** What sets the limit, in whole sentences. */
-  readonly limitText: string;
-  readonly probeCount: number;
-  /** The link as it was measured before the search; null where it was not shaped by the shim. */
-  readonly seen: ShimmedLink | null;
-  /** What the shim did; null where there was none. */
-  readonly shim: ShimCounts | null;
-}
-
-/** A cell that is done: measured, or not and why. */
-export interface SweepCell {
-  readonly link: LinkConditions;
-  /** Below the folder of the sweep. */
-  readonly folder: string;
-  readonly seconds: number;
-  readonly result: CellResult | { readonly failure: string };
-}
-
-/** What a sweep is about: cells of another one are not its own. */
-export interface SweepQuestion {
-  /** What each cell was asked, by name, as text: nodes, benchmark, scenario, bound, ... */
-  readonly settings: Readonly<Record<string, string>>;
-  /** `shim` or `tc`. */
-  readonly with: string;
-  readonly unit: string;
-}
-
-/** All of {@link SWEEP_FILE}. */
-export interface Sweep {
-  readonly schemaVersion: 1;
-  readonly longhaul: string;
-  readonly question: SweepQuestion;
-  /** What a reader has to know. */
-  readonly notes: readonly string[];
-  readonly cells: readonly SweepCell[];
-}
-
 const ns = z.number().describe('ns');
 
-const link = z.strictObject({
-  delayNs: ns.describe('one way, ns'),
-  bitsPerSecond: z.number().nullable().describe('of each direction; null: not limited'),
-  lossShare: z.number().describe('0 to 1'),
-});
-
+/** What the search of a cell found. */
 const result = z.strictObject({
+  /** What the confirming run measured, in the unit of the sweep; null: no load was confirmed. */
   value: z.number().nullable(),
+  /** Where the limit lies; `high` null: no load missed the bound. Null: the probes say nothing of it. */
   interval: z.strictObject({ low: z.number(), high: z.number().nullable() }).nullable(),
+  /** How the search ended, as `longhaul find-peak` says it. */
   ending: z.string(),
+  /** Who sets the limit, as `longhaul find-peak` says it: `generator` is LoadGen, whatever the link. */
   limit: z.enum(['sut', 'lost-samples', 'generator', 'load-max', 'unloaded-latency']),
+  /** What sets the limit, in whole sentences. */
   limitText: z.string(),
   probeCount: z.number(),
+  /** The link as it was measured before the search; null where the node takes no such look. */
   seen: z
     .strictObject({
       roundTripP50Ns: ns,
-      roundTripP99Ns: ns,
+      roundTripMaxNs: ns,
       bitsPerSecond: z.number().nullable(),
     })
     .nullable(),
-  shim: z
+  /** What a link in user space did; null of netem. */
+  tap: z
     .strictObject({
-      connections: z.number(),
-      lostSegments: z.number(),
+      frames: z.number(),
+      lost: z.number(),
+      dropped: z.number(),
       lateP50Ns: ns,
       lateP99Ns: ns,
-      lateMaxNs: ns,
     })
     .nullable(),
 });
 
-const SWEEP: z.ZodType<Sweep> = z.strictObject({
-  schemaVersion: z.literal(1),
-  longhaul: z.string(),
-  question: z.strictObject({
-    settings: z.record(z.string(), z.string()),
-    with: z.string(),
-    unit: z.string(),
+const cell = z.strictObject({
+  link: z.strictObject({
+    delayNs: ns.describe('one way, ns'),
+    bitsPerSecond: z.number().nullable().describe('of each direction; null: not limited'),
+    lossShare: z.number().describe('0 to 1'),
   }),
-  notes: z.array(z.string()),
-  cells: z.array(
-    z.strictObject({
-      link,
-      folder: z.string(),
-      seconds: z.number(),
-      result: z.union([result, z.strictObject({ failure: z.string() })]),
-    }),
-  ),
+  /** Below the folder of the sweep. */
+  folder: z.string(),
+  seconds: z.number(),
+  result: z.union([result, z.strictObject({ failure: z.string() })]),
 });
 
-/**
- * Writes a sweep as far as it is, whole or not at all.
- * @throws MlperfError `ERR_OUTPUT`
- */
+/** What a sweep is about: cells of another one are not its own. */
+const question = z.strictObject({
+  /** What each cell was asked, by name, as text: nodes, benchmark, scenario, bound, ... */
+  settings: z.record(z.string(), z.string()),
+  /** What makes the links. */
+  with: z.string(),
+  unit: z.string(),
+});
+
+/** All of {@link SWEEP_FILE}. */
+const SWEEP = z.strictObject({
+  schemaVersion: z.literal(1),
+  longhaul: z.string(),
+  question,
+  /** What a reader has to know. */
+  notes: z.array(z.string()),
+  cells: z.array(cell),
+});
+
+export type Sweep = z.infer<typeof SWEEP>;
+export type SweepQuestion = z.infer<typeof question>;
+/** A cell that is done: measured, or not and why. */
+export type SweepCell = z.infer<typeof cell>;
+export type CellResult = z.infer<typeof result>;
+
+/** Writes a sweep as far as it is. @throws MlperfError `ERR_OUTPUT` */
 export function writeSweep(folder: string, sweep: Sweep): void {
-  const path = join(folder, SWEEP_FILE);
-  try {
-    makeFolder(folder);
-    writeFileSync(`${path}.new`, `${JSON.stringify(sweep, null, 2)}\n`);
-    renameSync(`${path}.new`, path);
-  } catch (error) {
-    throw outputError(`cannot write ${path}`, error);
-  }
+  writeKept(join(folder, SWEEP_FILE), sweep);
 }
 
 /**
  * Reads a sweep to go on with.
  * @throws MlperfError `ERR_CONFIG_INVALID` where there is none to go on with, where the file is no sweep, or one that asked something else
  */
-export function readSweep(folder: string, question: SweepQuestion): Sweep {
+export function readSweep(folder: string, asked: SweepQuestion): Sweep {
   const path = join(folder, SWEEP_FILE);
-  const text = readIfThere(path);
-  if (text === undefined) {
-    throw new MlperfError(
-      'ERR_CONFIG_INVALID',
+  if (!existsSync(path)) {
+    throw configInvalid(
       `--resume: ${path} is not there, so that there is no sweep to go on with; leave --resume away to begin one`,
     );
   }
-  const sweep = parseSweep(path, text);
-  const difference = differenceOf(sweep.question, question);
+  const sweep = readJsonFile(path, SWEEP, FILE_BYTES_MAX.document, ' is no sweep');
+  const textsOf = ({ settings, with: by, unit }: SweepQuestion): Question => {
+    return { ...settings, with: by, unit };
+  };
+  const [difference] = questionDifferences(
+    textsOf(sweep.question),
+    textsOf(asked),
+    (name, was, is) => `${name} was ${was}, is ${is}`,
+  );
   if (difference === undefined) return sweep;
-  throw new MlperfError(
-    'ERR_CONFIG_INVALID',
+  throw configInvalid(
     `--resume: ${path} is of another sweep (${difference}): choose another --output`,
   );
-}
-
-function readIfThere(path: string): string | undefined {
-  try {
-    return readBoundedText(path, FILE_BYTES_MAX.document);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    const why = describeSystemError(error);
-    throw new MlperfError('ERR_CONFIG_FILE', `cannot read ${path}: ${why}`, { cause: error });
-  }
-}
-
-function parseSweep(path: string, text: string): Sweep {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new MlperfError('ERR_CONFIG_INVALID', `${path} is no JSON: ${String(error)}`, {
-      cause: error,
-    });
-  }
-  const checked = SWEEP.safeParse(value);
-  if (checked.success) return checked.data;
-  const [issue] = checked.error.issues;
-  const where = issue?.path.join('.') ?? '';
-  throw new MlperfError('ERR_CONFIG_INVALID', `${path} is no sweep: ${where}: ${issue?.message}`);
-}
-
-function differenceOf(theirs: SweepQuestion, ours: SweepQuestion): string | undefined {
-  const before = asEntries(theirs);
-  for (const [key, value] of asEntries(ours)) {
-    if (before.get(key) !== value) return `${key} was ${before.get(key) ?? 'not set'}, is ${value}`;
-    before.delete(key);
-  }
-  const [left] = before;
-  return left === undefined ? undefined : `${left[0]} was ${left[1]}, is not set`;
-}
-
-function asEntries({ settings, with: by, unit }: SweepQuestion): Map<string, string> {
-  return new Map([...Object.entries(settings), ['with', by], ['unit', unit]]);
 }
 
 /** The cell of these conditions, if it is done. */

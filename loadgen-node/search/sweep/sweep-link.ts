@@ -1,116 +1,94 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { splitAddress } from '../../../shared/domain/node-address.ts';
-import type { RunPlan } from '../../run/plan/run-plan.ts';
-import { type LinkConditions, linkText } from '../link/link-conditions.ts';
-import { LinkShim } from '../link/link-shim.ts';
-import { measureShim, type ShimmedLink } from '../link/measure-shim.ts';
-import type { ShimCounts } from '../link/shim-messages.ts';
-import { TcLink, whyNoTc } from '../link/tc-link.ts';
+import { call, whyNoNetem } from './link-commands.ts';
+import type { NamespaceLinkMaker } from './sut-namespace.ts';
 import type { SweepValues } from './sweep-settings.ts';
+import { whyNoTc } from './tc-link.ts';
 
-/** What makes the links of a sweep. */
-export type ChosenLinkMaker =
-  | { readonly with: 'shim'; readonly why: string | undefined; readonly seed: number }
-  | { readonly with: 'tc'; readonly device: string };
-
-/** A link as long as a cell is measured. */
-export interface CellLink {
-  /** The plan with what the link changes: addresses, division, mark. */
-  readonly plan: RunPlan;
-  /** Null where it is not the shim's. */
-  readonly seen: ShimmedLink | null;
-  counts(): Promise<ShimCounts | null>;
-  stop(): Promise<void>;
-}
+/** What makes the links of a sweep: `tc` on an interface of the user, or a link to a namespace with a node of the sweep's own. */
+export type ChosenLinkMaker = { readonly with: 'tc'; readonly device: string } | NamespaceLinkMaker;
 
 /**
- * Decides what makes the links.
- * @throws MlperfError `ERR_CONFIG_INVALID`; `ERR_NOT_INSTALLED` where tc was asked for and cannot be used
+ * Decides what makes the links, and looks whether this machine can make them.
+ * @param sut Addresses of the user's nodes; empty: sweep starts one.
+ * @throws MlperfError `ERR_CONFIG_INVALID`; `ERR_NOT_INSTALLED` naming everything that is missing
  */
-export async function chooseLinkMaker({
-  with: asked,
-  device,
-  lossSeed,
-}: SweepValues): Promise<ChosenLinkMaker> {
-  if (asked === 'shim') {
-    if (device === undefined) return { with: 'shim', why: undefined, seed: lossSeed };
-    throw configInvalid('--device is for --with tc: a shim shapes no interface');
+export async function chooseLinkMaker(
+  { with: asked, device, lossSeed }: SweepValues,
+  sut: readonly string[],
+): Promise<ChosenLinkMaker> {
+  if (sut.length > 0) return await chooseDevice(asked, device, sut);
+  if (device !== undefined) {
+    throw configInvalid('--device is for --sut: a node that sweep starts has a link of its own');
+  }
+  const missing = missingForNamespaces();
+  const noNetem = missing.length > 0 ? undefined : await whyNoNetem();
+  const isTap = asked === 'tap' || (asked === 'auto' && noNetem !== undefined);
+  if (isTap) missing.push(...missingForTap(noNetem));
+  else if (noNetem !== undefined) missing.push(`${noNetem}; --with tap needs none`);
+  if (missing.length > 0) throw lacking(missing);
+  return isTap ? { with: 'tap', lossSeed } : { with: 'netem' };
+}
+
+async function chooseDevice(
+  asked: SweepValues['with'],
+  device: string | undefined,
+  sut: readonly string[],
+): Promise<ChosenLinkMaker> {
+  if (asked === 'tap') {
+    throw configInvalid('--with tap makes a link to a node that sweep starts: leave --sut out');
   }
   if (device === undefined) {
-    if (asked === 'tc')
-      throw configInvalid('--with tc needs --device: the interface that it may shape');
-    const why = 'no --device was named that tc may shape';
-    return { with: 'shim', why, seed: lossSeed };
+    const host = splitAddress(sut[0] as string)?.host ?? '';
+    const [, way] = / dev (\S+)/.exec((await call('ip', ['route', 'get', host])).text) ?? [];
+    const hint = way === undefined ? '' : ` (${host} is reached by ${way})`;
+    throw configInvalid(
+      `--sut needs --device: the network interface that leads to it and that tc may shape${hint}; without --sut a node is started on this machine`,
+    );
   }
-  const why = await whyNoTc(device);
-  if (why === undefined) return { with: 'tc', device };
-  if (asked === 'tc') throw new MlperfError('ERR_NOT_INSTALLED', why);
-  return { with: 'shim', why, seed: lossSeed };
+  const missing = isRoot() ? await whyNoTc(device) : NO_ROOT;
+  if (missing !== undefined) throw lacking([missing]);
+  return { with: 'tc', device };
 }
 
-/** Puts a link between LoadGen and the nodes of a plan. @throws MlperfError */
-export async function openLink(
-  maker: ChosenLinkMaker,
-  link: LinkConditions,
-  plan: RunPlan,
-): Promise<CellLink> {
-  return maker.with === 'shim'
-    ? await openShim(maker.seed, link, plan)
-    : await openTc(maker.device, link, plan);
+const NO_ROOT = 'root (start it with sudo)';
+
+function isRoot(): boolean {
+  return process.getuid?.() === 0;
 }
 
-async function openShim(seed: number, link: LinkConditions, plan: RunPlan): Promise<CellLink> {
-  const seen = await measureShim(link);
-  const { dispatch } = plan;
-  const shim = await LinkShim.start(dispatch.nodes, link, seed);
-  const shaped: RunPlan = {
-    ...asOpen(plan),
-    dispatch: {
-      ...asOpen(plan).dispatch,
-      nodes: shim.addresses,
-      security: {
-        ...dispatch.security,
-        tlsServerName: dispatch.security.tls ? serverName(plan) : undefined,
-      },
-    },
-    linkMark: `a shim on the LoadGen node stood between it and the SUT (${linkText(link)}): a model of a link, not the network of the system`,
-  };
-  return {
-    plan: shaped,
-    seen,
-    counts: () => shim.counts(),
-    stop: () => shim.stop(),
-  };
+/** Commands that links to a namespace are made with, and the packages that have them. */
+const COMMANDS = { ip: 'iproute2', unshare: 'util-linux', nsenter: 'util-linux' };
+
+function missingForNamespaces(): string[] {
+  if (process.platform !== 'linux') return ['Linux'];
+  const commands = Object.entries(COMMANDS).filter(([name]) => !hasCommand(name));
+  return [
+    ...(isRoot() ? [] : [NO_ROOT]),
+    ...commands.map(([name, from]) => `the command ${name} (package ${from})`),
+  ];
 }
 
-/** The nodes' certificates are for their own hosts, not for the relays. @throws MlperfError `ERR_CONFIG_INVALID` */
-function serverName({ dispatch: { nodes, security } }: RunPlan): string {
-  const hosts = new Set(nodes.map((address) => splitAddress(address)?.host ?? address));
-  const [host] = hosts;
-  if (security.tlsServerName !== undefined) return security.tlsServerName;
-  if (hosts.size === 1 && host !== undefined) return host;
-  throw configInvalid(
-    'nodes on several hosts with TLS through a shim need one name in all certificates: --tls-server-name',
+/** @param noNetem Why a link in user space is what is left; undefined where it was asked for. */
+function missingForTap(noNetem: string | undefined): string[] {
+  const missing = [
+    ...(hasCommand('python3') ? [] : ['the command python3']),
+    ...(existsSync('/dev/net/tun') ? [] : ['/dev/net/tun (kernel module tun)']),
+  ];
+  if (missing.length === 0) return [];
+  const why = noNetem === undefined ? '' : ` (${noNetem})`;
+  return missing.map((one) => `${one}, for a link in user space${why}`);
+}
+
+function hasCommand(name: string): boolean {
+  return (process.env['PATH'] ?? '').split(':').some((folder) => existsSync(join(folder, name)));
+}
+
+function lacking(missing: readonly string[]): MlperfError {
+  return new MlperfError(
+    'ERR_NOT_INSTALLED',
+    `sweep shapes the link by tc and network namespaces of Linux, as root. Missing here: ${missing.join('; ')}`,
   );
-}
-
-async function openTc(device: string, link: LinkConditions, plan: RunPlan): Promise<CellLink> {
-  const tc = await TcLink.start(device, link);
-  return {
-    plan: {
-      ...asOpen(plan),
-      linkMark: `tc shaped ${device} of the LoadGen node (${linkText(link)}): not the network of the system as it is`,
-    },
-    seen: null,
-    counts: () => Promise.resolve(null),
-    stop: () => tc.stop(),
-  };
-}
-
-/**
- * No network that a submission could name has these conditions. Rule: inference_rules v4.1, "Non-conforming network submission
- * should be submitted to Open category".
- */
-function asOpen(plan: RunPlan): RunPlan {
-  return { ...plan, division: 'open', dispatch: { ...plan.dispatch, division: 'open' } };
 }

@@ -1,45 +1,53 @@
 import {
+  addressList,
   choice,
   count,
   optional,
-  type Setting,
   type SettingValues,
   text,
 } from '../../../shared/config/setting.ts';
-
-const LINK_MAKERS = ['shim', 'tc', 'auto'] as const;
-
-/** What makes the conditions of a link: relays of our own, the kernel, or what can be had. */
-export type LinkMaker = (typeof LINK_MAKERS)[number];
+import { FIND_PEAK_SETTINGS } from '../peak/find-peak-settings.ts';
 
 /** Settings of `longhaul sweep` beside those of its searches. */
-export const SWEEP_OPTIONS: {
-  readonly delay: Setting<string>;
-  readonly rate: Setting<string>;
-  readonly loss: Setting<string>;
-  readonly with: Setting<LinkMaker>;
-  readonly device: Setting<string | undefined>;
-  readonly lossSeed: Setting<number>;
-} = {
+export const SWEEP_OPTIONS = {
   delay: text('time[,time...]', 'one-way delays of the link, for example 0,1,5,10ms', {
     fallback: '0',
   }),
   rate: text('rate[,rate...]', 'its rates in each direction, for example 100mbit,1gbit,unlimited', {
     fallback: 'unlimited',
   }),
-  loss: text('percent[,percent...]', 'shares of segments that it loses, for example 0,0.1%', {
+  loss: text('percent[,percent...]', 'shares of packets that it loses, for example 0,0.1%', {
     fallback: '0',
   }),
   with: choice(
-    LINK_MAKERS,
-    "shim: TCP relays on this machine; tc: the kernel's netem on --device; auto: tc where it can be used",
+    ['tc', 'tap', 'auto'] as const,
+    "tc: the kernel's netem; tap: a link in user space, where the kernel has none; auto: tc where it can be used",
     { fallback: 'auto' },
   ),
   device: optional(
-    text('name', 'network interface that tc may shape, for example eth1; it is always put back'),
+    text(
+      'name',
+      'with --sut: network interface that tc may shape, for example eth1; it is always put back',
+    ),
   ),
-  lossSeed: count({ min: 0, max: 2 ** 32 - 1 }, 'seed of the losses of the shim', { fallback: 0 }),
+  lossSeed: count({ min: 0, max: 2 ** 32 - 1 }, 'seed of the losses of --with tap', {
+    fallback: 0,
+  }),
 };
 
 /** Effective values of {@link SWEEP_OPTIONS}. */
 export type SweepValues = SettingValues<typeof SWEEP_OPTIONS>;
+
+/** Settings of the search of each cell. */
+export const CELL_SETTINGS = {
+  ...FIND_PEAK_SETTINGS,
+  sut: optional(
+    addressList(
+      'SUT nodes behind --device; without it a node is started on this machine, behind a link of its own',
+      { allowsOip: true },
+    ),
+  ),
+  model: optional(
+    text('name', 'model of the node that is started, as in longhaul sut; oip://: of the server'),
+  ),
+};

@@ -1,6 +1,7 @@
 import { rounded } from '../../../shared/base/figures/figure-text.ts';
 import { formatNs } from '../../../shared/base/text/duration.ts';
 import type { HeatMapCell, HeatMapInput } from '../../present/report/render-heat-map.ts';
+import { alignedRows } from '../text-table.ts';
 import {
   delayText,
   type LinkConditions,
@@ -8,7 +9,7 @@ import {
   linkRateText,
   linkText,
   lossText,
-} from '../link/link-conditions.ts';
+} from './link-conditions.ts';
 import { type CellResult, cellOf, type Sweep, type SweepCell } from './sweep-file.ts';
 
 /** Rows: delays with losses. Columns: rates. */
@@ -60,40 +61,44 @@ function heatMapCell(cell: SweepCell | undefined): HeatMapCell {
   return {
     value: result.value,
     ...(low !== null && high !== null && { interval: [low, high] as const }),
-    text: `${result.limitText}${shimText(result)}`,
+    text: `${result.limitText}${linkSentences(result)}`,
   };
 }
 
-/** How late the shim was: on a busy machine its link is slower than it was asked for. */
-function shimText({ shim }: CellResult): string {
-  if (shim === null) return '';
-  return ` The shim handed bytes on late by ${formatNs(shim.lateP50Ns)} at p50, ${formatNs(shim.lateP99Ns)} at p99.`;
+/** The link as it was: on a busy machine one in user space is slower than it was asked for. */
+function linkSentences({ seen, tap }: CellResult): string {
+  const sentences = [
+    ...(seen === null ? [] : [`Seen before the search: ${seenText(seen)}.`]),
+    ...(tap === null
+      ? []
+      : [
+          `The link handed frames on late by ${formatNs(tap.lateP50Ns)} at p50, ${formatNs(tap.lateP99Ns)} at p99; its queue dropped ${tap.dropped} of ${tap.frames + tap.dropped}.`,
+        ]),
+  ];
+  return sentences.map((sentence) => ` ${sentence}`).join('');
+}
+
+function seenText({ roundTripP50Ns, bitsPerSecond }: NonNullable<CellResult['seen']>): string {
+  const rate =
+    bitsPerSecond === null
+      ? ''
+      : `, ${linkRateText(Number(bitsPerSecond.toPrecision(3)))} to the SUT`;
+  return `round trip ${formatNs(roundTripP50Ns)}${rate}`;
 }
 
 /** The table on the screen: a line per row of the grid, a column per rate; then what failed and why. */
 export function sweepTable(sweep: Sweep, grid: LinkGrid): string {
   const { rowLabel, rows, columns, links } = viewOf(grid);
-  const header = [rowLabel, ...columns];
   const lines = links.map((row, i) => [
     rows[i] as string,
     ...row.map((link) => cellText(cellOf(sweep, link))),
   ]);
-  const widths = header.map((_, column) =>
-    Math.max(...[header, ...lines].map((line) => (line[column] as string).length)),
-  );
-  const text = [header, ...lines].map((line) =>
-    line
-      .map((word, i) =>
-        i === 0 ? word.padEnd(widths[0] as number) : word.padStart(widths[i] as number),
-      )
-      .join('   '),
-  );
   const failures = sweep.cells.flatMap(({ link, result }) =>
     'failure' in result ? [`${linkText(link)}: ${result.failure}`] : [],
   );
   return [
     `${sweep.question.unit}, with the interval that holds the limit:`,
-    ...text,
+    ...alignedRows([[rowLabel, ...columns], ...lines]),
     ...failures.map((one) => `failed: ${one}`),
     ...sweep.notes.map((note) => `note: ${note}`),
     '',
@@ -120,7 +125,7 @@ export function cellLine({ link, seconds, result }: SweepCell): string {
   if ('failure' in result) return `${linkText(link)}: failed: ${result.failure} ${took}`;
   const { value, seen, probeCount } = result;
   const found = value === null ? result.ending : `${figure(value)}${intervalText(result)}`;
-  const trip = seen === null ? '' : `, round trip seen ${formatNs(seen.roundTripP50Ns)}`;
+  const trip = seen === null ? '' : `, seen: ${seenText(seen)}`;
   return `${linkText(link)}: ${found}, ${probeCount} probes${trip} ${took}`;
 }
 

@@ -59,12 +59,7 @@ export function compiledModule(module: string): URL {
 /** What longhaul reads of its own package.json. */
 interface OwnManifest {
   readonly version: string;
-  readonly dependencies?: Readonly<Record<string, string>>;
-  readonly optionalDependencies?: Readonly<Record<string, string>>;
-  readonly peerDependencies?: Readonly<Record<string, string>>;
-  readonly name: string;
-  /** Written by `npm run release` into a package that has a part of longhaul (deploy/packages). */
-  readonly longhaul?: { readonly lacks?: Readonly<Record<string, readonly string[]>> };
+  readonly peerDependencies: Readonly<Record<string, string>>;
 }
 
 function ownManifest(): OwnManifest {
@@ -79,27 +74,9 @@ export function packageVersion(): string {
   return startedVersion;
 }
 
-/** What this package is, where it has a part of longhaul only. */
-export interface PackagedPart {
-  /** Name of the package. */
-  readonly name: string;
-  /** Verbs that it has not, and the packages that have them. */
-  readonly lacks: Readonly<Record<string, readonly string[]>>;
-}
-
-/** Name of this package and what it was packed without. */
-export function packagedPart(): PackagedPart {
-  const { name, longhaul } = ownManifest();
-  return { name, lacks: longhaul?.lacks ?? {} };
-}
-
 /**
- * A package as `npm install` takes it: with the version that this longhaul was built with, where its package.json has
- * one and no range.
+ * An optional peer of this package as `npm install` takes it: with the one version that this longhaul was tested with.
  */
-export function installableName(dependency: string): string {
-  const { dependencies, optionalDependencies, peerDependencies } = ownManifest();
-  const all = { ...peerDependencies, ...optionalDependencies, ...dependencies };
-  const version = all[dependency];
-  return version !== undefined && /^\d/.test(version) ? `${dependency}@${version}` : dependency;
+export function installableName(peer: string): string {
+  return `${peer}@${ownManifest().peerDependencies[peer]}`;
 }

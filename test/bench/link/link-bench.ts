@@ -1,4 +1,4 @@
-import { TwoNamespaces, whyNoNamespaces } from '../../network/two-namespaces.ts';
+import { sutBehindLink, whyNoNamespaces } from '../../network/sut-behind-link.ts';
 import {
   type BenchServer,
   type NodeOptions,
@@ -41,33 +41,32 @@ export async function benchLink(options: LinkBenchOptions): Promise<void> {
   const columns = ['one way ms', 'link', 'queries/s', 'goodput Mbit/s', 'of TCP', 'p50 ms'];
   head(1, 'path', ...columns);
   for (const oneWayMs of options.oneWayMs) {
-    const net = await TwoNamespaces.up(oneWayMs, options.rateMbit);
+    const net = await sutBehindLink(oneWayMs, options.rateMbit);
     try {
       await benchDelayOf(oneWayMs, net, options);
     } finally {
-      await net.down();
+      await net.space.close();
     }
   }
 }
 
 async function benchDelayOf(
   oneWayMs: number,
-  net: TwoNamespaces,
+  { space, kind }: Awaited<ReturnType<typeof sutBehindLink>>,
   options: LinkBenchOptions,
 ): Promise<void> {
   const { sizeBytes, rounds, rateMbit } = options;
-  const inside = { ...options, prefix: net.inside('sut', []) };
+  const inside = { ...options, prefix: space.inside };
   const tcp = { name: 'tcp-server', module: 'test/bench/wire/tcp-server.js' };
   const servers: BenchServer[] = [];
   const results: Measured[][] = PATHS.map(() => []);
   try {
-    servers.push(await startNullNode(inside, ['--listen', `${net.sutHost}:0`]));
-    const tcpArgs = [net.sutHost, String(sizeBytes)];
+    servers.push(await startNullNode(inside, ['--listen', `${space.sutAddress}:0`]));
+    const tcpArgs = [space.sutAddress, String(sizeBytes)];
     servers.push(await startNodeServer(inside, { ...tcp, args: tcpArgs }));
     for (let round = 0; round < rounds; round += 1) {
       for (const [i, path] of PATHS.entries()) {
-        const from = { ...options, prefix: net.inside('loadgen', []) };
-        results[i]?.push(await runClient(from, path, servers[i] as BenchServer));
+        results[i]?.push(await runClient(options, path, servers[i] as BenchServer));
       }
     }
   } finally {
@@ -79,7 +78,7 @@ async function benchDelayOf(
     const rate = median(runs.map(rateOf));
     const ratio = median(runs.map((run, k) => rateOf(run) / rateOf(raw[k] as Measured)));
     const p50Ms = median(runs.map(({ p50Us }) => p50Us)) / 1e3;
-    const link = `${rateMbit} Mbit/s by ${net.kind}`;
+    const link = `${rateMbit} Mbit/s by ${kind}`;
     const mbit = (rate * sizeBytes * 8) / 1e6;
     const shownRatio = runs === ours ? ratio.toFixed(3) : '';
     row(path, oneWayMs, link, rate.toFixed(1), mbit.toFixed(0), shownRatio, p50Ms.toFixed(1));

@@ -59,8 +59,8 @@ describe('the file of a search', () => {
   });
 
   it.each<[string, (text: string) => string, RegExp]>([
-    ['is cut', (text) => text.slice(0, text.length / 2), /cannot be read as a search/],
-    ['is empty', () => '', /cannot be read as a search/],
+    ['is cut', (text) => text.slice(0, text.length / 2), /is not JSON/],
+    ['is empty', () => '', /is not JSON/],
     ['has a wrong number', (text) => text.replace('431.25', '-1'), /probes\.0\.load/],
     ['lacks a probe', (text) => text.replace('"number": 0', '"number": 1'), /numbered from 0/],
     ['is of another version', (text) => text.replace('peak-2', 'peak-1'), /format/],

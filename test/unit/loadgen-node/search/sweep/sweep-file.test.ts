@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { parseLinkGrid } from '../../../../../loadgen-node/search/link/link-conditions.ts';
+import { parseLinkGrid } from '../../../../../loadgen-node/search/sweep/link-conditions.ts';
 import {
   cellOf,
   readSweep,
@@ -20,8 +20,8 @@ import { tempFolder } from '../../../../support/process/temp-folder.ts';
 const SWEEP: Sweep = {
   schemaVersion: 1,
   longhaul: '0.1.0',
-  question: { settings: { benchmark: 'digits' }, with: 'shim', unit: 'queries/s' },
-  notes: ['a shim stood between'],
+  question: { settings: { benchmark: 'digits' }, with: 'netem', unit: 'queries/s' },
+  notes: ['a link stood between'],
   cells: [
     {
       link: { delayNs: 1e6, bitsPerSecond: null, lossShare: 0 },
@@ -34,8 +34,8 @@ const SWEEP: Sweep = {
         limit: 'load-max',
         limitText: 'No load missed the bound.',
         probeCount: 5,
-        seen: { roundTripP50Ns: 2.1e6, roundTripP99Ns: 3e6, bitsPerSecond: null },
-        shim: { connections: 2, lostSegments: 0, lateP50Ns: 1e4, lateP99Ns: 2e4, lateMaxNs: 1e6 },
+        seen: { roundTripP50Ns: 2.1e6, roundTripMaxNs: 3e6, bitsPerSecond: 612.4e6 },
+        tap: { frames: 90, lost: 1, dropped: 10, lateP50Ns: 1e4, lateP99Ns: 2e4 },
       },
     },
     {
@@ -61,7 +61,7 @@ it.each([
   ['another benchmark', { settings: { benchmark: 'echo' } }, 'benchmark was digits, is echo'],
   ['a setting more', { settings: { benchmark: 'digits', round: 'v0.5' } }, 'round was not set'],
   ['a setting less', { settings: {} }, 'benchmark was digits, is not set'],
-  ['another way', { with: 'tc' }, 'with was shim, is tc'],
+  ['another way', { with: 'tc on lo' }, 'with was netem, is tc on lo'],
 ])('refuses cells of %s', (_case, said, expected) => {
   const folder = tempFolder();
   writeSweep(folder, SWEEP);
@@ -69,7 +69,7 @@ it.each([
 });
 
 it.each([
-  ['half a file', (text: string) => text.slice(0, 100), 'is no JSON'],
+  ['half a file', (text: string) => text.slice(0, 100), 'is not JSON'],
   ['a field of another type', (text: string) => text.replace('12,', '"12",'), 'cells.0.seconds'],
 ])('refuses %s', (_case, spoil, expected) => {
   const folder = tempFolder();
@@ -88,12 +88,12 @@ it('shows every cell: measured, failed with its reason, and not measured', () =>
     '5ms                  failed   not measured',
   ]);
   expect(text).toContain('failed: 5ms unlimited 0%: the node was lost');
-  expect(text).toContain('note: a shim stood between');
+  expect(text).toContain('note: a link stood between');
   expect(heatMapOf(SWEEP, grid, 'digits').cells).toEqual([
     [
       {
         value: 123.4,
-        text: expect.stringMatching(/^No load missed the bound. The shim .* late by 10 µs at p50/),
+        text: 'No load missed the bound. Seen before the search: round trip 2.1 ms, 612mbit to the SUT. The link handed frames on late by 10 µs at p50, 20 µs at p99; its queue dropped 10 of 100.',
       },
       { word: 'not measured', why: '' },
     ],
@@ -103,7 +103,7 @@ it('shows every cell: measured, failed with its reason, and not measured', () =>
     ],
   ]);
   expect(SWEEP.cells.map(cellLine)).toEqual([
-    '1ms unlimited 0%: 123.4 (120 or more), 5 probes, round trip seen 2.1 ms (12 s)',
+    '1ms unlimited 0%: 123.4 (120 or more), 5 probes, seen: round trip 2.1 ms, 612mbit to the SUT (12 s)',
     '5ms unlimited 0%: failed: the node was lost (1 s)',
   ]);
 });
