@@ -1,6 +1,10 @@
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { SCENARIOS, type Scenario } from '../../../../shared/domain/scenario.ts';
-import { type ReadDetailLog, readDetailLog } from '../../../loadgen/logs/read/detail-log.ts';
+import {
+  isNumber,
+  type ReadDetailLog,
+  readDetailLog,
+} from '../../../loadgen/logs/read/detail-log.ts';
 import { openRunFolder, type RunFolder } from '../../../loadgen/logs/read/run-folder.ts';
 import { readSummaryLog, type SummaryLog } from '../../../loadgen/logs/read/summary-log.ts';
 import { type RoundSeeds, readSeeds, roundOfSeeds, SEED_NAMES } from '../../rules/round-seeds.ts';
@@ -39,14 +43,14 @@ export async function readComplianceRun(path: string): Promise<ComplianceRun> {
 }
 
 /** First value of a key of the detail log; undefined where it has none. */
-export function recordOf(run: ComplianceRun, key: string): unknown {
-  return run.detail.records.get(key)?.value;
+export function recordOf({ detail }: Pick<ComplianceRun, 'detail'>, key: string): unknown {
+  return detail.records.get(key)?.value;
 }
 
 /** A number of the detail log; undefined where the key is absent or no number. */
-export function numberOf(run: ComplianceRun, key: string): number | undefined {
+export function numberOf(run: Pick<ComplianceRun, 'detail'>, key: string): number | undefined {
   const value = recordOf(run, key);
-  return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : undefined;
+  return isNumber(value) ? Number(value) : undefined;
 }
 
 /** @param prefix `requested` or `effective`. @returns undefined where the log lacks one of them. */
