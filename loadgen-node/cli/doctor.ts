@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { EXIT } from '../../shared/base/process/exit-codes.ts';
 import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
-import { doctorJson, doctorText, hasErrors } from '../operate/doctor/doctor-report.ts';
 import { DOCTOR_SETTINGS, examine } from '../operate/doctor/examine.ts';
+import { doctorJson, doctorText } from '../operate/doctor/finding.ts';
 import { CommandHost } from '../run/host/host.ts';
 
 const EXAMPLE = `
@@ -25,8 +25,9 @@ export function doctorCommand(setExitCode: (code: number) => void): Command {
       const host = new CommandHost();
       const { groups, hasLost } = await examine(values, command.opts(), host);
       host.progress(null);
-      writeResult(command, { text: doctorText(groups), json: doctorJson(groups) });
+      const json = doctorJson(groups);
+      writeResult(command, { text: doctorText(groups), json });
       if (hasLost) setExitCode(EXIT.sut);
-      else setExitCode(hasErrors(groups) ? EXIT.invalid : EXIT.valid);
+      else setExitCode(json.errors > 0 ? EXIT.invalid : EXIT.valid);
     });
 }

@@ -16,7 +16,11 @@ import {
   text,
   toggle,
 } from '../../../shared/config/setting.ts';
-import { softwareComponents } from '../../../shared/host/component-versions.ts';
+import type { ProbedDescription } from '../../../shared/evidence/node-probe.ts';
+import {
+  type ComponentVersion,
+  softwareComponents,
+} from '../../../shared/host/component-versions.ts';
 import { gatherSystemFacts } from '../../../shared/host/gather-system-facts.ts';
 import { thisHost } from '../../../shared/host/host-facts.ts';
 import { thisMachine } from '../../../shared/host/machine-source.ts';
@@ -25,18 +29,27 @@ import {
   readTuningFacts,
   type TuningFacts,
 } from '../../../shared/host/tuning-facts.ts';
+import {
+  agreedVersion,
+  OWN_VERSIONS,
+  toldVersions,
+  versionsInWords,
+} from '../../../shared/wire/protocol-versions.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { CONNECTION_OPTIONS, toConnectionSettings } from '../../run/plan/connection-options.ts';
 import { type DoctorFinding, type FindingGroup, subject } from './finding.ts';
 import { generatorCeiling } from './generator-ceiling.ts';
 import { type MeasuredLink, wayFindings } from './link-findings.ts';
-import { machineFindings } from './machine-findings.ts';
+import { isBusyNow, machineFindings } from './machine-findings.ts';
 import { type LoadgenEnd, measureLink } from './measure-link.ts';
-import { ceilingFindings, type PlannedLoad, planFindings } from './plan-findings.ts';
-import { PLAN_SETTINGS, plannedLoad } from './planned-load.ts';
-import { isBusyNow } from './processor-findings.ts';
+import {
+  ceilingFindings,
+  PLAN_SETTINGS,
+  type PlannedLoad,
+  planFindings,
+  plannedLoad,
+} from './plan-findings.ts';
 import { throughputFindings } from './throughput-findings.ts';
-import { versionFindings } from './version-findings.ts';
 
 /** Settings of `longhaul doctor`. */
 export const DOCTOR_SETTINGS = {
@@ -53,7 +66,7 @@ export const DOCTOR_SETTINGS = {
 type DoctorValues = SettingValues<typeof DOCTOR_SETTINGS>;
 
 /** What was found. */
-export interface Examination {
+interface Examination {
   readonly groups: readonly FindingGroup[];
   /** True where a node does not answer. */
   readonly hasLost: boolean;
@@ -231,4 +244,61 @@ async function ceilingGroup(
     if (!(error instanceof MlperfError)) throw error;
     return ceilingFindings(null, plan, messageOf(error));
   }
+}
+
+/** The software of the LoadGen node. */
+interface OwnSoftware {
+  /** longhaul and what it runs on. */
+  readonly components: readonly ComponentVersion[];
+  /** Kind and release of the kernel. */
+  readonly operatingSystem: string;
+}
+
+/** Software of a node beside ours. No clocks are compared in a run, so their difference is no finding. */
+export function versionFindings(own: OwnSoftware, node: ProbedDescription | null): DoctorFinding[] {
+  const about = subject('versions', 'Versions');
+  if (node === null) return [about.unknown('the node does not describe itself (no such call)')];
+  return [
+    protocol(node),
+    versions(own, node),
+    ...(own.operatingSystem === node.operatingSystem
+      ? []
+      : [
+          subject('kernel', 'Kernel').ok(
+            `here ${own.operatingSystem}, there ${node.operatingSystem === '' ? 'not told' : node.operatingSystem}`,
+          ),
+        ]),
+  ];
+}
+
+function protocol(node: ProbedDescription): DoctorFinding {
+  const about = subject('protocol', 'Protocol');
+  const theirs = toldVersions(node);
+  const agreed = agreedVersion(theirs);
+  return agreed === undefined
+    ? about.error(
+        `here ${versionsInWords(OWN_VERSIONS)}, there ${versionsInWords(theirs)}`,
+        'install the same longhaul on both machines (docs/upgrade.md)',
+      )
+    : about.ok(`version ${agreed} on both ends`);
+}
+
+function versions({ components }: OwnSoftware, node: ProbedDescription): DoctorFinding {
+  const about = subject('versions', 'Versions');
+  const theirs = new Map(node.components.map(({ name, version }) => [name, version]));
+  theirs.set(node.software, node.softwareVersion);
+  const differing = components
+    .filter(({ name, version }) => theirs.has(name) && theirs.get(name) !== version)
+    .map(({ name, version }) => `${name} ${version} here, ${theirs.get(name)} there`);
+  const ours = components.find(({ name }) => name === 'longhaul')?.version;
+  if (node.software !== 'longhaul')
+    return about.ok(`the node runs ${node.software} ${node.softwareVersion}`);
+  if (differing.length === 0)
+    return about.ok(`longhaul ${ours} and all it runs on, the same on both ends`);
+  return node.softwareVersion === ours
+    ? about.ok(differing.join('; '))
+    : about.warning(
+        differing.join('; '),
+        'install the same longhaul on both machines: npm ci of one commit',
+      );
 }

@@ -1,10 +1,11 @@
 import { rounded } from '../../../shared/base/figures/figure-text.ts';
+import { counted } from '../../../shared/base/text/counted.ts';
+import { asOneLine } from '../../../shared/base/text/one-line.ts';
 
-/** How much a finding matters. `error`: a run would be wrong or impossible. `not checkable`: nobody could look. */
-export const FINDING_STATES = ['ok', 'warning', 'error', 'not checkable'] as const;
+/** Labels of the states in the report. `error`: a run would be wrong or impossible; `not checkable`: nothing to look at. */
+const LABELS = { ok: 'ok', warning: 'WARNING', error: 'ERROR', 'not checkable': '?' } as const;
 
-/** One of {@link FINDING_STATES}. */
-export type FindingState = (typeof FINDING_STATES)[number];
+type FindingState = keyof typeof LABELS;
 
 /** What was looked at, what was seen, and what to do. */
 export interface DoctorFinding {
@@ -14,7 +15,7 @@ export interface DoctorFinding {
   readonly what: string;
   readonly state: FindingState;
   readonly seen: string;
-  /** A command, a setting, or what it means; null where there is nothing to do. */
+  /** A command, a setting, or an explanation; null where there is nothing to do. */
   readonly advice: string | null;
   /** The figures behind it, for programs; ns, bytes, bit/s, shares from 0 to 1. */
   readonly figures?: Readonly<Record<string, number | null>>;
@@ -26,20 +27,8 @@ export interface FindingGroup {
   readonly findings: readonly DoctorFinding[];
 }
 
-/** Makes the findings of one subject: its id and name are said once. */
-export interface Subject {
-  ok(seen: string, advice?: string): DoctorFinding;
-  warning(seen: string, advice: string): DoctorFinding;
-  error(seen: string, advice: string): DoctorFinding;
-  unknown(why: string, advice?: string): DoctorFinding;
-}
-
-/** What a finding is about. */
-export function subject(
-  id: string,
-  what: string,
-  figures?: Readonly<Record<string, number | null>>,
-): Subject {
+/** The four findings that can be made about one thing; its id, name and figures are given once. */
+export function subject(id: string, what: string, figures?: DoctorFinding['figures']) {
   const make =
     (state: FindingState) =>
     (seen: string, advice: string | null = null): DoctorFinding => ({
@@ -56,6 +45,13 @@ export function subject(
     error: make('error'),
     unknown: make('not checkable'),
   };
+}
+
+export type Subject = ReturnType<typeof subject>;
+
+/** The parts that are known, in one line; null ones are left out. */
+export function knownParts(parts: readonly (string | null)[], separator = ', '): string {
+  return parts.filter((part) => part !== null).join(separator);
 }
 
 /** Share as a percentage with few digits: `4.2 %`. */
@@ -80,4 +76,39 @@ export function bytesText(bytes: number): string {
 export function countText(value: number): string {
   const digits = value >= 1000 ? Number(value.toPrecision(3)) : Number(value.toPrecision(4));
   return digits.toLocaleString('en-US', { maximumFractionDigits: 2 });
+}
+
+function count(groups: readonly FindingGroup[], state: FindingState): number {
+  return groups.flatMap(({ findings }) => findings).filter((one) => one.state === state).length;
+}
+
+/** All findings for a person, ending with a newline: what was seen, and below it what to do. */
+export function doctorText(groups: readonly FindingGroup[]): string {
+  const width = Math.max(
+    ...groups.flatMap(({ findings }) => findings.map(({ what }) => what.length)),
+  );
+  const lines = groups.flatMap(({ title, findings }) => [
+    asOneLine(title),
+    ...findings.flatMap((one) => findingLines(one, width)),
+    '',
+  ]);
+  const summary = [
+    counted(count(groups, 'error'), 'error'),
+    counted(count(groups, 'warning'), 'warning'),
+    `${count(groups, 'ok')} ok`,
+    `${count(groups, 'not checkable')} not checkable (?)`,
+  ];
+  return `${[...lines, summary.join(', ')].join('\n')}\n`;
+}
+
+function findingLines({ what, state, seen, advice }: DoctorFinding, width: number): string[] {
+  const indent = '  '.padEnd(2 + 8 + width + 2);
+  const first = `  ${LABELS[state].padEnd(8)}${asOneLine(what).padEnd(width)}  ${asOneLine(seen)}`;
+  if (advice === null) return [first];
+  return [first, `${indent}${state === 'ok' ? 'could be' : 'to do'}: ${asOneLine(advice)}`];
+}
+
+/** All findings for a program. */
+export function doctorJson(groups: readonly FindingGroup[]) {
+  return { errors: count(groups, 'error'), warnings: count(groups, 'warning'), groups };
 }

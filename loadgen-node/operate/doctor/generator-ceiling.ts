@@ -1,12 +1,25 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createQueryDispatchLibrary, defaultDispatchSettings } from '../../../qdl/index.ts';
+import { NO_BYTES } from '../../../shared/base/bytes/borrowed-bytes.ts';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import type { QuerySampleLibrary } from '../../../shared/domain/query-sample-library.ts';
+import type {
+  Query,
+  ResponseSink,
+  SystemUnderTest,
+} from '../../../shared/domain/system-under-test.ts';
 import type { GeneratorCeiling } from '../../loadgen/health/generator-health.ts';
+import { LOADGEN_V41 } from '../../loadgen/settings/loadgen-behaviour.ts';
+import { defaultTestSettings } from '../../loadgen/settings/test-settings.ts';
 import { ceilingBasis, readCeiling, writeCeiling } from '../../observe/health/ceiling-file.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { SutProcess } from '../../run/host/sut-process.ts';
+import type { RunSut } from '../../run/run-sut.ts';
+import { type ProbePlan, probe } from '../../run/session.ts';
 import { loadgenBenchmark } from '../../samples/benchmarks/registry.ts';
 import { SampleStore } from '../../samples/qsl/sample-store.ts';
-import { measureRate } from './measure-rate.ts';
-import { NullSut } from './null-sut.ts';
 
 const BENCHMARK = 'null';
 const SAMPLE_BYTES = 16;
@@ -87,5 +100,75 @@ async function overLoopback(store: SampleStore): Promise<number> {
     return await rate(LOOPBACK_QUERIES);
   } finally {
     await sut.stop();
+  }
+}
+
+/** All arrivals fall into the first moments, so that each query is late and goes out at once. */
+const FLAT_OUT_QPS = 1e8;
+
+const PLAN: Omit<ProbePlan, 'output' | 'settings'> = {
+  loadgen: LOADGEN_V41,
+  log: {},
+  stallTimeoutNs: 20e9,
+  generatorLagShareMax: 0.1,
+  dispatch: { onNodeLoss: 'fail' },
+};
+
+/** Nobody sees it, and nothing ends it early. */
+const HOST = { report: (): void => {}, signal: new AbortController().signal };
+
+/**
+ * Queries per second that the engine gets through a SUT in the Server scenario, flat out. Logs go to a temporary folder.
+ * @throws MlperfError `ERR_INTERNAL` where not every query was answered; whatever the SUT throws
+ */
+async function measureRate(
+  sut: Pick<RunSut, 'sut' | 'ready'>,
+  qsl: QuerySampleLibrary,
+  queryCount: number,
+): Promise<number> {
+  const settings = {
+    ...defaultTestSettings(),
+    scenario: 'Server' as const,
+    minDurationMs: 0,
+    minQueryCount: queryCount,
+    serverTargetQps: FLAT_OUT_QPS,
+  };
+  const plan = { ...PLAN, settings, output: mkdtempSync(join(tmpdir(), 'longhaul-doctor-')) };
+  const look = { name: 'generator ceiling', keepsLogs: false };
+  const { performance: phase } = await probe(plan, qsl, sut, HOST, look);
+  if (phase === null || phase.counts.lostSamples > 0 || phase.durationNs <= 0) {
+    const why = phase?.faultText ?? phase?.failures[0]?.texts[0]?.text ?? 'samples were lost';
+    throw new MlperfError('ERR_INTERNAL', `the generator ceiling could not be measured: ${why}`);
+  }
+  return (phase.counts.completedQueries * 1e9) / phase.durationNs;
+}
+
+/** A SUT that completes everything inside issueQuery: what is left is LoadGen's own work. */
+export class NullSut implements SystemUnderTest {
+  #sink: ResponseSink | null = null;
+
+  async name(): Promise<string> {
+    return 'Network SUT that does nothing';
+  }
+
+  async start(sink: ResponseSink): Promise<void> {
+    this.#sink = sink;
+  }
+
+  issueQuery(query: Query): void {
+    const sink = this.#sink as ResponseSink;
+    const atNs = sink.nowNs();
+    const { firstResponseId, sampleCount, responseIdStride } = query;
+    for (let i = 0; i < sampleCount; i += 1) {
+      sink.complete(firstResponseId + i * responseIdStride, NO_BYTES, 0, atNs);
+    }
+  }
+
+  flushQueries(): void {
+    // Holds nothing back.
+  }
+
+  async stop(): Promise<void> {
+    this.#sink = null;
   }
 }

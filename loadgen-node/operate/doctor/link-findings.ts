@@ -1,12 +1,13 @@
 import { upperMedian } from '../../../shared/base/figures/median.ts';
 import { formatNs } from '../../../shared/base/text/duration.ts';
+import { asOneLine } from '../../../shared/base/text/one-line.ts';
 import type { LinkTestOutcome, NodeProbe } from '../../../shared/evidence/node-probe.ts';
 import type { NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
+import { pathSigns } from '../../run/audit/path-rules.ts';
 import { formatRate } from '../../samples/bandwidth/link-rate.ts';
 import { type LinkFacts, linkRateMbps } from '../../submission/system/link-facts.ts';
-import { betweenFinding } from './between-finding.ts';
-import { bytesText, type DoctorFinding, subject } from './finding.ts';
-import type { TcpInfo } from './tcp-info.ts';
+import { bytesText, type DoctorFinding, knownParts, subject } from './finding.ts';
+import type { TcpInfo } from './measure-link.ts';
 
 /** A link as it was found, with its tests. */
 export interface MeasuredLink {
@@ -106,7 +107,7 @@ function cardText({ driver, model, duplex }: NicFacts): string {
     driver === null ? null : `driver ${driver}`,
     duplex === null ? null : `${duplex} duplex`,
   ];
-  return parts.filter((part) => part !== null).join(', ') || 'a card that tells nothing';
+  return knownParts(parts) || 'a card that tells nothing';
 }
 
 function mtu({ link, loadgen, probe, tcp }: MeasuredLink): DoctorFinding {
@@ -117,12 +118,11 @@ function mtu({ link, loadgen, probe, tcp }: MeasuredLink): DoctorFinding {
   const path = tcp?.pathMtu ?? null;
   const about = subject('mtu', 'MTU', { loadgen: own, sut: theirs, path });
   if (own === null && path === null) return about.unknown('neither interface nor path tell it');
-  const seen = [
+  const text = knownParts([
     own === null ? null : `${own} here`,
     theirs === null ? null : `${theirs} there`,
     path === null ? null : `${path} on the way`,
-  ];
-  const text = seen.filter((part) => part !== null).join(', ');
+  ]);
   const known = [own, theirs, path].filter((value) => value !== null);
   return known.every((value) => value === known[0])
     ? about.ok(text)
@@ -166,4 +166,28 @@ export function boundText(bytes: number, bitsPerSecond: number): string {
 /** The smallest; null of none. */
 function minimum(values: readonly number[]): number | null {
   return values.length === 0 ? null : Math.min(...values);
+}
+
+const GO_DIRECTLY =
+  "name the node by an address of its own: the pod's in a headless Service, without sidecar, proxy or port forwarding " +
+  '(docs/what-stands-between.md)';
+
+/** What stands between LoadGen and a node, as one call of Name and some new connections show it. */
+export function betweenFinding({ path, identities }: NodeProbe): DoctorFinding {
+  const about = subject('between', 'What stands between');
+  if (identities.length > 1) {
+    const seen = `${identities.length} SUT nodes answer at this address: a load balancer (ClusterIP, virtual IP, proxy)`;
+    return about.error(seen, GO_DIRECTLY);
+  }
+  const signs = pathSigns(path);
+  const text = asOneLine(signs.map((sign) => sign.text).join('; '));
+  if (signs.some(({ kind }) => kind === 'repeated' || kind === 'compressed')) {
+    return about.error(text, `switch that off there, or ${GO_DIRECTLY}`);
+  }
+  if (signs.some(({ kind }) => kind === 'proxy' || kind === 'address')) {
+    return about.warning(text, GO_DIRECTLY);
+  }
+  return signs.length > 0
+    ? about.unknown(text, 'install the same longhaul on both machines')
+    : about.ok('nothing: both ends have the same addresses and ports, and no header was added');
 }

@@ -8,7 +8,6 @@ import type { TuningFacts } from '../../../shared/host/tuning-facts.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { linkFacts } from '../../submission/system/link-facts.ts';
 import type { MeasuredLink } from './link-findings.ts';
-import { parseTcpInfo, type TcpInfo } from './tcp-info.ts';
 
 /** When, in a test, the kernel is asked for its connection: late enough that losses have come, early enough to be in it. */
 const ASKED_AT = 0.7;
@@ -80,4 +79,31 @@ async function tcpInfo(
   const host = remoteAddress.includes(':') ? `[${remoteAddress}]` : remoteAddress;
   const text = await source.output('ss', ['-tinHO', 'dst', `${host}:${port}`]);
   return text === null ? null : parseTcpInfo(text);
+}
+
+/** What the kernel tells of a TCP connection under load. Null: it does not tell, or it never came to that. */
+export interface TcpInfo {
+  /** Largest packet that goes through to the other end, in bytes. */
+  readonly pathMtu: number | null;
+  /** Packets that were sent again since the connection began. */
+  readonly retransmitted: number;
+}
+
+/**
+ * Reads what `ss -tinHO` prints and takes the connection that has sent most: the one with the load. Null where there is
+ * none. Source: ss(8) of iproute2.
+ */
+export function parseTcpInfo(text: string): TcpInfo | null {
+  const lines = text.split('\n').filter((line) => /\bmss:\d+/.test(line));
+  const sent = (line: string): number => Number(/\bbytes_sent:(\d+)/.exec(line)?.[1] ?? 0);
+  const busiest = lines.reduce<string | null>(
+    (best, line) => (best === null || sent(line) > sent(best) ? line : best),
+    null,
+  );
+  if (busiest === null) return null;
+  const pathMtu = Number(/\bpmtu:(\d+)/.exec(busiest)?.[1] ?? 0);
+  return {
+    pathMtu: pathMtu > 0 ? pathMtu : null,
+    retransmitted: Number(/\bretrans:\d+\/(\d+)/.exec(busiest)?.[1] ?? 0),
+  };
 }

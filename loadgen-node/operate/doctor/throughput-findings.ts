@@ -1,8 +1,7 @@
 import type { LinkDirection } from '../../../shared/evidence/node-probe.ts';
 import { formatRate } from '../../samples/bandwidth/link-rate.ts';
-import { bytesText, type DoctorFinding, shareInPercent, subject } from './finding.ts';
+import { bytesText, type DoctorFinding, knownParts, shareInPercent, subject } from './finding.ts';
 import { boundText, cardRate, linkRoundTripNs, type MeasuredLink } from './link-findings.ts';
-import { boundRates, type LinkBounds, type LinkLimit, limitOf, rateOfBytes } from './link-limit.ts';
 
 /** What a window or a buffer must allow to be no finding where no card tells its rate. */
 const RATE_WITHOUT_CARD = 1e9;
@@ -22,105 +21,173 @@ const LOSS_SHARE = 0.001;
 /** Bytes of a packet, for a share of losses; the exact size hardly matters. */
 const PACKET_BYTES = 1448;
 
+/**
+ * Share of a bound from which on it counts as reached. HTTP/2 gives a window back when half of it was read (nghttp2),
+ * so that half of it, and less while round trips are longer under load, is what carries; a card carries headers, too.
+ */
+const REACHED = { 'http2-window': 0.4, 'send-buffer': 0.5, 'receive-buffer': 0.5 } as const;
+const CARD_REACHED = 0.85;
+const BUSY = 0.85;
+
+/**
+ * Linux keeps half of a receive buffer for what is beside the data (tcp_adv_win_scale 1), and about a third of a send
+ * buffer. Source: Linux, ip-sysctl.rst; an estimate, since both depend on packet sizes.
+ */
+const RECEIVE_DATA_SHARE = 0.5;
+const SEND_DATA_SHARE = 0.67;
+
+/** Bits per second that so many bytes on the way carry at a round trip; Infinity where one is unknown. */
+function rateOfBytes(bytes: number | null, roundTripNs: number | null): number {
+  return bytes === null || roundTripNs === null || roundTripNs <= 0
+    ? Number.POSITIVE_INFINITY
+    : (bytes * 8e9) / roundTripNs;
+}
+
+const MORE_CONNECTIONS = 'more connections: run --streams 4 --connections 4';
+const LARGER_BUFFERS =
+  'larger tcp_wmem and tcp_rmem (see Socket buffers), or run --streams 4 --connections 4';
+
+/** What may limit a test of a link, in words, and what to do about it; nothing where there is no advice. */
+const LIMITS = {
+  'http2-window': { text: 'HTTP/2 window x round trip', advice: MORE_CONNECTIONS },
+  'send-buffer': { text: "the sender's socket buffer x round trip", advice: LARGER_BUFFERS },
+  'receive-buffer': { text: "the receiver's socket buffer x round trip", advice: LARGER_BUFFERS },
+  card: { text: 'the card', advice: null },
+  'loadgen-cpu': {
+    text: 'the CPU of the LoadGen node (its thread was busy for SHARE)',
+    advice: 'more threads for gRPC: run --streams 4 --connections 4 --channel-threads 4',
+  },
+  'sut-cpu': {
+    text: 'the CPU of the SUT node (its I/O thread was busy for SHARE)',
+    advice:
+      "one node's I/O thread carries no more: start more nodes, or send smaller samples (--encoding, --compression)",
+  },
+  'one-machine': { text: 'this machine: both ends share its CPUs', advice: null },
+  path: {
+    text: 'the path, most likely: no window, buffer or CPU was used up',
+    advice:
+      'look for a slower link, a shaper or losses between the two; more connections may help: run --streams 4 --connections 4',
+  },
+};
+
+type LinkLimit = keyof typeof LIMITS;
+
 /** Windows, buffers and measured rates of a link, as queries go and as responses go. */
 export function throughputFindings(measured: MeasuredLink): DoctorFinding[] {
+  const ways = (['to-sut', 'from-sut'] as const).map((direction): Way => {
+    const bounds = boundsOf(measured, direction);
+    return { ...bounds, limit: limitOf(bounds) };
+  });
   return [
-    ...(['to-sut', 'from-sut'] as const).flatMap((direction) => [
-      windowFinding(measured, direction),
-      bufferFinding(measured, direction),
-    ]),
-    testFinding(measured, 'to-sut'),
-    testFinding(measured, 'from-sut'),
+    ...ways.flatMap((way) => [windowFinding(way), bufferFinding(way)]),
+    ...ways.map(testFinding),
     losses(measured),
   ].filter((finding) => finding !== null);
 }
 
-/** What bounds the load in one direction: the receiver's window and buffer, the sender's buffer. */
-function boundsOf(measured: MeasuredLink, direction: LinkDirection): LinkBounds {
-  const { probe, buffers, loadgenWindowBytes } = measured;
+/** One direction of a link: its test, and what bounds it: the receiver's window and buffer, the sender's buffer. */
+function boundsOf(measured: MeasuredLink, direction: LinkDirection) {
+  const { probe, buffers, toSut, fromSut, loadgenWindowBytes } = measured;
   const isToSut = direction === 'to-sut';
   const { description } = probe;
   const nodeWindow =
     description === null || description.streamWindowBytes === 0
       ? null
       : Math.min(description.streamWindowBytes, description.connectionWindowBytes);
+  const roundTripNs = linkRoundTripNs(probe);
+  const windowBytes = isToSut ? nodeWindow : loadgenWindowBytes;
+  const sendBufferBytes = isToSut ? buffers.loadgen.send : buffers.sut.send;
+  const receiveBufferBytes = isToSut ? buffers.sut.receive : buffers.loadgen.receive;
+  const card = cardRate(measured);
   return {
-    roundTripNs: linkRoundTripNs(probe),
-    windowBytes: isToSut ? nodeWindow : loadgenWindowBytes,
-    sendBufferBytes: isToSut ? buffers.loadgen.send : buffers.sut.send,
-    receiveBufferBytes: isToSut ? buffers.sut.receive : buffers.loadgen.receive,
-    cardBitsPerSecond: cardRate(measured),
+    isToSut,
+    id: direction,
+    name: isToSut ? 'to the SUT' : 'from the SUT',
+    test: isToSut ? toSut : fromSut,
+    roundTripNs,
+    windowBytes,
+    sendBufferBytes,
+    receiveBufferBytes,
+    /** Rate of the slower card on the way in bit/s, as the cards tell it; null unknown, or within one machine. */
+    card,
+    /** Rate in bit/s that windows and buffers should allow. */
+    needed: card ?? RATE_WITHOUT_CARD,
+    /** Both ends share the CPUs of one machine. */
     isOneMachine: measured.link.isSameMachine === true,
+    /** Most bits per second that each of the bounds allows. */
+    rates: {
+      'http2-window': rateOfBytes(windowBytes, roundTripNs),
+      'send-buffer': SEND_DATA_SHARE * rateOfBytes(sendBufferBytes, roundTripNs),
+      'receive-buffer': RECEIVE_DATA_SHARE * rateOfBytes(receiveBufferBytes, roundTripNs),
+    },
   };
 }
 
-const WAYS = { 'to-sut': 'to the SUT', 'from-sut': 'from the SUT' } as const;
+type Bounds = ReturnType<typeof boundsOf>;
+type Way = Bounds & { readonly limit: LinkLimit };
 
-function windowFinding(measured: MeasuredLink, direction: LinkDirection): DoctorFinding {
-  const bounds = boundsOf(measured, direction);
-  const { windowBytes, roundTripNs } = bounds;
-  const needed = bounds.cardBitsPerSecond ?? RATE_WITHOUT_CARD;
+/**
+ * What limited a test: the bound that it came nearest to, else a thread that was busy all the time, else the path (a
+ * slower link on the way, a shaper, losses). A judgement from outside, and called one.
+ */
+function limitOf({ test, card, rates, isOneMachine }: Bounds): LinkLimit {
+  const rate = test.bitsPerSecond ?? 0;
+  if (card !== null && rate >= CARD_REACHED * card) return 'card';
+  const kinds = ['http2-window', 'send-buffer', 'receive-buffer'] as const;
+  const nearest = kinds.reduce((best, kind) => (rates[kind] < rates[best] ? kind : best));
+  if (rate >= REACHED[nearest] * rates[nearest]) return nearest;
+  const sutBusyShare = test.sutBusyShare ?? 0;
+  if (test.loadgenBusyShare >= BUSY && test.loadgenBusyShare >= sutBusyShare) return 'loadgen-cpu';
+  if (sutBusyShare >= BUSY) return 'sut-cpu';
+  return isOneMachine ? 'one-machine' : 'path';
+}
+
+/** Whether a bound may be what limits: by the test, or because there was none. A bound that is not reached is no fault. */
+function limits({ test, limit }: Way, kinds: readonly LinkLimit[]): boolean {
+  return test.bitsPerSecond === null || kinds.includes(limit);
+}
+
+function windowFinding(way: Way): DoctorFinding {
+  const { id, name, isToSut, windowBytes, roundTripNs, needed, rates } = way;
   const productBytes = roundTripNs === null ? null : (needed * roundTripNs) / 8e9;
-  const about = subject(`http2-window-${direction}`, `HTTP/2 window ${WAYS[direction]}`, {
-    windowBytes,
-    roundTripNs,
-    bandwidthDelayBytes: productBytes,
-  });
-  if (windowBytes === null || productBytes === null)
+  const figures = { windowBytes, roundTripNs, bandwidthDelayBytes: productBytes };
+  const about = subject(`http2-window-${id}`, `HTTP/2 window ${name}`, figures);
+  if (windowBytes === null || productBytes === null) {
     return about.unknown('the node does not tell it');
-  const text = boundText(windowBytes, rateOfBytes(windowBytes, roundTripNs));
+  }
+  const text = boundText(windowBytes, rates['http2-window']);
   if (windowBytes >= productBytes) return about.ok(text);
   const seen = `${text}; bandwidth x delay is ${bytesText(productBytes)} for ${formatRate(needed)}`;
-  const advice =
-    direction === 'to-sut'
-      ? `longhaul sut --receive-window-bytes ${roundedUp(2 * productBytes)}`
-      : 'the LoadGen node receives with 16 MiB: more connections (run --streams 4 --connections 4)';
-  const isSmall = windowBytes < SMALL_WINDOW_BYTES;
-  return isSmall || limits(measured, direction, ['http2-window'])
+  const advice = isToSut
+    ? `longhaul sut --receive-window-bytes ${roundedUp(2 * productBytes)}`
+    : 'the LoadGen node receives with 16 MiB: more connections (run --streams 4 --connections 4)';
+  return windowBytes < SMALL_WINDOW_BYTES || limits(way, ['http2-window'])
     ? about.warning(seen, advice)
     : about.ok(seen, advice);
 }
 
-/** Whether a bound may be what limits: by the test, or because there was none. A bound that is not reached is no fault. */
-function limits(
-  measured: MeasuredLink,
-  direction: LinkDirection,
-  kinds: readonly LinkLimit[],
-): boolean {
-  const test = direction === 'to-sut' ? measured.toSut : measured.fromSut;
-  return (
-    test.bitsPerSecond === null || kinds.includes(limitOf(test, boundsOf(measured, direction)))
-  );
-}
-
-function bufferFinding(measured: MeasuredLink, direction: LinkDirection): DoctorFinding | null {
-  if (measured.link.isSameMachine === true) return null;
-  const bounds = boundsOf(measured, direction);
-  const { sendBufferBytes, receiveBufferBytes } = bounds;
-  const about = subject(`socket-buffers-${direction}`, `Socket buffers ${WAYS[direction]}`, {
-    sendBufferBytes,
-    receiveBufferBytes,
-  });
-  const rates = boundRates(bounds);
+function bufferFinding(way: Way): DoctorFinding | null {
+  const { id, name, sendBufferBytes, receiveBufferBytes, needed, rates } = way;
+  if (way.isOneMachine) return null;
+  const figures = { sendBufferBytes, receiveBufferBytes };
+  const about = subject(`socket-buffers-${id}`, `Socket buffers ${name}`, figures);
+  const endText = (end: string, bytes: number | null, rate: number): string | null =>
+    bytes === null ? null : `${end} ${boundText(bytes, rate)}`;
+  const sent = rates['send-buffer'];
+  const received = rates['receive-buffer'];
   const parts = [
-    sendBufferBytes === null ? null : `sender ${boundText(sendBufferBytes, rates['send-buffer'])}`,
-    receiveBufferBytes === null
-      ? null
-      : `receiver ${boundText(receiveBufferBytes, rates['receive-buffer'])}`,
-  ].filter((part) => part !== null);
-  if (parts.length === 0) return about.unknown('neither end tells tcp_wmem and tcp_rmem');
-  const needed = bounds.cardBitsPerSecond ?? RATE_WITHOUT_CARD;
-  const least = Math.min(rates['send-buffer'], rates['receive-buffer']);
-  if (least >= needed) return about.ok(`${parts.join('; ')} (estimated)`);
-  const bytes = roundedUp((2 * needed * (bounds.roundTripNs ?? 0)) / 8e9);
-  const [sender, receiver] =
-    direction === 'to-sut' ? ['LoadGen node', 'SUT node'] : ['SUT node', 'LoadGen node'];
-  const seen = `${parts.join('; ')} (estimated)`;
-  const advice =
-    rates['send-buffer'] < rates['receive-buffer']
-      ? `on the ${sender}: sudo sysctl -w net.ipv4.tcp_wmem="4096 16384 ${bytes}"`
-      : `on the ${receiver}: sudo sysctl -w net.ipv4.tcp_rmem="4096 131072 ${bytes}"`;
-  return limits(measured, direction, ['send-buffer', 'receive-buffer'])
+    endText('sender', sendBufferBytes, sent),
+    endText('receiver', receiveBufferBytes, received),
+  ];
+  const known = knownParts(parts, '; ');
+  if (known === '') return about.unknown('neither end tells tcp_wmem and tcp_rmem');
+  const seen = `${known} (estimated)`;
+  if (Math.min(sent, received) >= needed) return about.ok(seen);
+  const bytes = roundedUp((2 * needed * (way.roundTripNs ?? 0)) / 8e9);
+  const setting = sent < received ? 'wmem="4096 16384' : 'rmem="4096 131072';
+  const end = way.isToSut === sent < received ? 'LoadGen node' : 'SUT node';
+  const advice = `on the ${end}: sudo sysctl -w net.ipv4.tcp_${setting} ${bytes}"`;
+  return limits(way, ['send-buffer', 'receive-buffer'])
     ? about.warning(seen, advice)
     : about.ok(seen, advice);
 }
@@ -130,76 +197,25 @@ function roundedUp(bytes: number): number {
   return 2 ** Math.min(30, Math.ceil(Math.log2(Math.max(bytes, 65_536))));
 }
 
-function testFinding(measured: MeasuredLink, direction: LinkDirection): DoctorFinding {
-  const test = direction === 'to-sut' ? measured.toSut : measured.fromSut;
+function testFinding({ id, name, isToSut, test, card, limit }: Way): DoctorFinding {
   const { bitsPerSecond, loadgenBusyShare, sutBusyShare } = test;
-  const about = subject(`throughput-${direction}`, `Throughput ${WAYS[direction]}`, {
-    bitsPerSecond,
-    loadgenBusyShare,
-    sutBusyShare,
-  });
+  const figures = { bitsPerSecond, loadgenBusyShare, sutBusyShare };
+  const about = subject(`throughput-${id}`, `Throughput ${name}`, figures);
   if (bitsPerSecond === null) return about.unknown(test.whyMissing ?? 'no figure came back');
-  const bounds = boundsOf(measured, direction);
-  const limit = limitOf(test, bounds);
-  const seen = `${formatRate(bitsPerSecond)} on one connection, limited by ${limitText(limit, test)}`;
-  const card = bounds.cardBitsPerSecond;
-  const isSlow = card !== null && bitsPerSecond < CARD_SHARE_MIN * card;
-  const advice = adviceFor(limit, direction);
-  if (limit === 'card' || advice === null) return about.ok(seen);
-  const isWindow =
-    limit === 'http2-window' || limit === 'send-buffer' || limit === 'receive-buffer';
-  if (isSlow || (isWindow && card === null)) {
-    return about.warning(
-      card === null ? seen : `${seen}; the card has ${formatRate(card)}`,
-      advice,
-    );
-  }
-  return about.ok(seen);
-}
-
-function limitText(
-  limit: LinkLimit,
-  { loadgenBusyShare, sutBusyShare }: MeasuredLink['toSut'],
-): string {
-  switch (limit) {
-    case 'http2-window':
-      return 'HTTP/2 window x round trip';
-    case 'send-buffer':
-      return "the sender's socket buffer x round trip";
-    case 'receive-buffer':
-      return "the receiver's socket buffer x round trip";
-    case 'card':
-      return 'the card';
-    case 'loadgen-cpu':
-      return `the CPU of the LoadGen node (its thread was busy for ${shareInPercent(loadgenBusyShare)})`;
-    case 'sut-cpu':
-      return `the CPU of the SUT node (its I/O thread was busy for ${shareInPercent(sutBusyShare ?? 1)})`;
-    case 'one-machine':
-      return 'this machine: both ends share its CPUs';
-    case 'path':
-      return 'the path, most likely: no window, buffer or CPU was used up';
-  }
-}
-
-function adviceFor(limit: LinkLimit, direction: LinkDirection): string | null {
-  switch (limit) {
-    case 'http2-window':
-      return direction === 'to-sut'
-        ? 'longhaul sut --receive-window-bytes N, or more connections: run --streams 4 --connections 4'
-        : 'more connections: run --streams 4 --connections 4';
-    case 'send-buffer':
-    case 'receive-buffer':
-      return 'larger tcp_wmem and tcp_rmem (see Socket buffers), or run --streams 4 --connections 4';
-    case 'card':
-    case 'one-machine':
-      return null;
-    case 'loadgen-cpu':
-      return 'more threads for gRPC: run --streams 4 --connections 4 --channel-threads 4';
-    case 'sut-cpu':
-      return "one node's I/O thread carries no more: start more nodes, or send smaller samples (--encoding, --compression)";
-    case 'path':
-      return 'look for a slower link, a shaper or losses between the two; more connections may help: run --streams 4 --connections 4';
-  }
+  const { text, advice } = LIMITS[limit];
+  const busy = limit === 'loadgen-cpu' ? loadgenBusyShare : (sutBusyShare ?? 1);
+  const why = text.replace('SHARE', shareInPercent(busy));
+  const seen = `${formatRate(bitsPerSecond)} on one connection, limited by ${why}`;
+  if (advice === null) return about.ok(seen);
+  const todo =
+    limit === 'http2-window' && isToSut
+      ? `longhaul sut --receive-window-bytes N, or ${advice}`
+      : advice;
+  // Without a card's rate only a window or a buffer is known to be too small.
+  if (card === null) return limit in REACHED ? about.warning(seen, todo) : about.ok(seen);
+  return bitsPerSecond < CARD_SHARE_MIN * card
+    ? about.warning(`${seen}; the card has ${formatRate(card)}`, todo)
+    : about.ok(seen);
 }
 
 function losses({ tcp, toSut }: MeasuredLink): DoctorFinding | null {

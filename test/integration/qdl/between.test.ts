@@ -1,12 +1,8 @@
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type {
-  AuditFinding,
-  NetworkAudit,
-} from '../../../loadgen-node/observe/audit/network-audit.ts';
-import { readAudit } from '../../../loadgen-node/observe/audit/network-audit.ts';
-import { betweenFinding } from '../../../loadgen-node/operate/doctor/between-finding.ts';
+import { type AuditFinding, type NetworkAudit, readAudit } from '../../../loadgen-node/observe/audit/network-audit.ts';
+import { betweenFinding } from '../../../loadgen-node/operate/doctor/link-findings.ts';
 import { defaultDispatchSettings, probeNode } from '../../../qdl/index.ts';
 import { silentLogger } from '../../../shared/base/process/logger.ts';
 import type { SutSettings } from '../../../sut-node/settings/sut-settings.ts';

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RUN_FILES } from '../../../../loadgen-node/loadgen/logs/read/run-folder.ts';
-import { NullSut } from '../../../../loadgen-node/operate/doctor/null-sut.ts';
+import { NullSut } from '../../../../loadgen-node/operate/doctor/generator-ceiling.ts';
 import { planRun, type RunPlan } from '../../../../loadgen-node/run/plan/run-plan.ts';
 import { RUN_SETTINGS } from '../../../../loadgen-node/run/plan/run-settings.ts';
 import { type PreparedRun, prepareData } from '../../../../loadgen-node/run/prepare/prepare-run.ts';
