@@ -44,4 +44,4 @@ export { FIGURES, type FigureName, type RunFigures } from './observe/figures/fig
 export type { StepFigures } from './observe/figures/step-figures.ts';
 export type { SampleRecords } from './observe/records/sample-records.ts';
 export type { LoadTest, RunSummary } from './observe/summary/run-summary.ts';
-export type { ThresholdResult } from './observe/thresholds/judge-thresholds.ts';
+export type { ThresholdResult } from './observe/thresholds/condition.ts';

@@ -4,7 +4,7 @@ import type { NetworkAudit } from '../observe/audit/network-audit.ts';
 import type { RunFigures } from '../observe/figures/figure-names.ts';
 import type { SampleRecords } from '../observe/records/sample-records.ts';
 import type { LoadTest, RunSummary } from '../observe/summary/run-summary.ts';
-import type { ThresholdResult } from '../observe/thresholds/judge-thresholds.ts';
+import type { ThresholdResult } from '../observe/thresholds/condition.ts';
 
 /** Accuracy against its target, both from 0 to 1. */
 export interface AccuracyResult {

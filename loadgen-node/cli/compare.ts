@@ -3,15 +3,9 @@ import { EXIT } from '../../shared/base/process/exit-codes.ts';
 import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { createCommand } from '../../shared/config/command-line.ts';
 import { parseCondition } from '../observe/thresholds/condition.ts';
-import {
-  compareFolders,
-  comparisonDocument,
-  hasFailed,
-  writeComparison,
-} from '../present/compare/compare-folders.ts';
+import { compareFolders, comparisonDocument, hasFailed, writeComparison } from '../present/compare/compare-folders.ts';
 import { CONFIDENCE } from '../present/compare/compare-runs.ts';
-import type { FailCondition } from '../present/compare/fail-conditions.ts';
-import { printComparison } from '../present/compare/print-comparison.ts';
+import { type FailCondition, printComparison } from '../present/compare/print-comparison.ts';
 
 const EXAMPLE = `
 Examples:

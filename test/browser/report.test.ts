@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { renderReport } from '../../loadgen-node/present/report/render-report.ts';
+import { renderReport } from '../../loadgen-node/present/report/report-folder.ts';
 import { suiteFolder } from '../support/process/suite-folder.ts';
 import { comparisonPage, heatMapPage, reportPage } from '../support/runs/report-pages.ts';
 import { reportSummary } from '../support/runs/report-summary.ts';

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { SutNamespace } from '../../loadgen-node/search/sweep/sut-namespace.ts';
+import { SutNamespace } from '../../loadgen-node/search/sweep/sweep-link.ts';
 import { whyNoNamespaces } from '../network/sut-behind-link.ts';
 import { tempFolder } from '../support/process/temp-folder.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { whyNoNetem } from '../../loadgen-node/search/sweep/link-commands.ts';
-import { SutNamespace } from '../../loadgen-node/search/sweep/sut-namespace.ts';
+import { SutNamespace } from '../../loadgen-node/search/sweep/sweep-link.ts';
+import { whyNoNetem } from '../../loadgen-node/search/sweep/tc-link.ts';
 
 /** Why no network namespace can be made here, or undefined when one can. */
 export function whyNoNamespaces(): string | undefined {

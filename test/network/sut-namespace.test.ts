@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readAudit } from '../../loadgen-node/observe/audit/network-audit.ts';
 import type { FindingGroup } from '../../loadgen-node/operate/doctor/finding.ts';
-import type { SutNamespace } from '../../loadgen-node/search/sweep/sut-namespace.ts';
+import type { SutNamespace } from '../../loadgen-node/search/sweep/sweep-link.ts';
 import { compiledModule } from '../../shared/base/files/package-files.ts';
 import { LonghaulProcess } from '../support/process/longhaul-process.ts';
 import { suiteFolder } from '../support/process/suite-folder.ts';

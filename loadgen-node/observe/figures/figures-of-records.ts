@@ -1,12 +1,11 @@
 import type { Scenario } from '../../../shared/domain/scenario.ts';
 import { forEachStretch } from '../records/record-block.ts';
 import type { SampleRecords } from '../records/sample-records.ts';
-import { ExactDistribution } from './distribution.ts';
 import type { RunFigures } from './figure-names.ts';
-import { Figures, type FinalQuery } from './figures.ts';
+import { ExactDistribution, Figures, type FinalQuery, hasQueryLatency } from './figures.ts';
 
 /** What the figures need to know beside the records. */
-export interface FigureContext {
+interface FigureContext {
   readonly scenario: Scenario;
   /** Server: bound of the latency in ns; null where there is none. */
   readonly latencyBoundNs: number | null;
@@ -83,4 +82,87 @@ function finalQuery(
     issuedNs: wasIssuedNs,
     doneNs: Number.isNaN(doneNs) ? lastCompletionNs : doneNs,
   };
+}
+
+/**
+ * What the latencies of the figures are of, a row each: samples, or whole queries ({@link hasQueryLatency}). In the order of the
+ * records. Times are ns since the start of the first part; parts follow one another.
+ */
+export interface LatencyTable {
+  readonly count: number;
+  readonly scheduledNs: Float64Array;
+  /** Completed - scheduled; NaN: a sample of it was lost. */
+  readonly latencyNs: Float64Array;
+  /** Issued - scheduled. */
+  readonly lagNs: Float64Array;
+  /** Samples of the row that completed. */
+  readonly completedSamples: Uint32Array;
+  /** Node that answered its first sample; -1 where nobody said. */
+  readonly node: Int16Array;
+  /** End of the last part: the last completion or issue. */
+  readonly endNs: number;
+}
+
+/**
+ * Makes the table.
+ * @param parts Those that count; null: all of them.
+ */
+export function latencyTable(
+  records: SampleRecords,
+  scenario: Scenario,
+  parts: readonly number[] | null,
+): LatencyTable {
+  const { rowCount, part, query } = records;
+  const wanted = parts === null ? null : new Set(parts);
+  const isOfQueries = hasQueryLatency(scenario);
+  const scheduledNs = new Float64Array(rowCount);
+  const latencyNs = new Float64Array(rowCount);
+  const lagNs = new Float64Array(rowCount);
+  const completedSamples = new Uint32Array(rowCount);
+  const node = new Int16Array(rowCount);
+  let count = 0;
+  /** Where the part at hand begins. */
+  let offsetNs = 0;
+  let endNs = 0;
+  let before = -1;
+  for (let row = 0; row < rowCount; row += 1) {
+    if (wanted !== null && !wanted.has(part[row] as number)) continue;
+    const isOfPart = before >= 0 && part[row] === part[before];
+    if (!isOfPart) offsetNs = endNs;
+    const joins = isOfPart && isOfQueries && query[row] === query[before];
+    before = row;
+    const dueNs = records.scheduledNs[row] as number;
+    const issuedNs = records.issuedNs[row] as number;
+    const completedNs = records.completedNs[row] as number;
+    const isLost = Number.isNaN(completedNs);
+    endNs = Math.max(endNs, offsetNs + (isLost ? issuedNs : completedNs));
+    if (!joins) {
+      scheduledNs[count] = offsetNs + dueNs;
+      lagNs[count] = issuedNs - dueNs;
+      latencyNs[count] = completedNs - dueNs;
+      node[count] = records.node[row] as number;
+      count += 1;
+    }
+    const own = count - 1;
+    // Math.max gives NaN where one of them is: a query with a lost sample has no latency.
+    latencyNs[own] = Math.max(latencyNs[own] as number, completedNs - dueNs);
+    if (!isLost) completedSamples[own] = (completedSamples[own] as number) + 1;
+  }
+  return {
+    count,
+    scheduledNs: scheduledNs.subarray(0, count),
+    latencyNs: latencyNs.subarray(0, count),
+    lagNs: lagNs.subarray(0, count),
+    completedSamples: completedSamples.subarray(0, count),
+    node: node.subarray(0, count),
+    endNs,
+  };
+}
+
+/** The values that are numbers, sorted, as a copy. */
+export function sortedNumbers(values: Float64Array): Float64Array {
+  const sorted = values.slice().sort(); // NaN is sorted to the end.
+  let count = sorted.length;
+  while (count > 0 && Number.isNaN(sorted[count - 1])) count -= 1;
+  return sorted.subarray(0, count);
 }

@@ -1,8 +1,14 @@
 import type { Scenario } from '../../../shared/domain/scenario.ts';
+import type { PerformanceOutcome } from '../../loadgen/engine/test-outcome.ts';
 import { tokenTimes } from '../../loadgen/recorder/recording.ts';
+import {
+  countAbove,
+  type LatencyStatistics,
+  latencyStatistics,
+  percentileOf,
+} from '../../loadgen/results/latency-statistics.ts';
 import type { RunRates } from '../../loadgen/results/performance-summary.ts';
 import { runRates } from '../../loadgen/results/summarize.ts';
-import type { Distribution, GrowingDistribution } from './distribution.ts';
 import {
   type FigureName,
   finiteFigures,
@@ -147,7 +153,7 @@ export class Figures<D extends GrowingDistribution> {
 }
 
 /** Counts, rates and distributions of a run, as {@link namedFigures} takes them. Rates are per second. */
-export interface MeasuredFigures {
+interface MeasuredFigures {
   readonly scenario: Scenario;
   readonly queries: number;
   readonly samples: number;
@@ -173,7 +179,7 @@ export interface MeasuredFigures {
  * Gives figures their names. A figure that the scenario does not know, or that nothing completed for, is absent: no 0 stands
  * for "not measured".
  */
-export function namedFigures(measured: MeasuredFigures): RunFigures {
+function namedFigures(measured: MeasuredFigures): RunFigures {
   const { queries, samples, completedSamples, contractErrors, latency, lag } = measured;
   const lost = samples - completedSamples;
   return finiteFigures({
@@ -232,4 +238,139 @@ function percentilesOf<N extends FigureName>(
 ): Record<N, number> {
   const values = figures.map(([name, percentile]) => [name, distribution.percentileNs(percentile)]);
   return Object.fromEntries(values) as Record<N, number>;
+}
+
+/** Lengths of time as figures read them. All are NaN where there are no values. */
+interface Distribution {
+  readonly count: number;
+  readonly minNs: number;
+  readonly meanNs: number;
+  readonly maxNs: number;
+  /** @param percentile 0 to 1; the rank is LoadGen's (`rankOf`). */
+  percentileNs(percentile: number): number;
+}
+
+/** A distribution that takes values. */
+export interface GrowingDistribution extends Distribution {
+  add(ns: number): void;
+  clear(): void;
+}
+
+/** All values, 8 bytes each; figures are exact, to the bit those of LoadGen's results. */
+export class ExactDistribution implements GrowingDistribution {
+  #values: Float64Array;
+  #count = 0;
+  #isSorted = true;
+
+  /** @param expectedCount A good guess saves the copies of growing; memory that is not filled stays untouched. */
+  constructor(expectedCount = 0) {
+    this.#values = new Float64Array(Math.max(16, expectedCount));
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  get minNs(): number {
+    return this.sorted()[0] ?? Number.NaN;
+  }
+
+  /** Truncated to whole ns, as LoadGen does. */
+  get meanNs(): number {
+    return this.#count === 0 ? Number.NaN : latencyStatistics(this.sorted()).meanNs;
+  }
+
+  get maxNs(): number {
+    return this.sorted().at(-1) ?? Number.NaN;
+  }
+
+  add(ns: number): void {
+    if (this.#count === this.#values.length) {
+      const larger = new Float64Array(this.#count * 2);
+      larger.set(this.#values);
+      this.#values = larger;
+    }
+    this.#values[this.#count] = ns;
+    this.#count += 1;
+    this.#isSorted = false;
+  }
+
+  clear(): void {
+    this.#count = 0;
+  }
+
+  percentileNs(percentile: number): number {
+    return this.#count === 0 ? Number.NaN : percentileOf(this.sorted(), percentile);
+  }
+
+  /** Number of values above a limit. */
+  countAbove(limitNs: number): number {
+    return countAbove(this.sorted(), limitNs);
+  }
+
+  /** The values, sorted, where they lie. */
+  sorted(): Float64Array {
+    const values = this.#values.subarray(0, this.#count);
+    if (!this.#isSorted) values.sort();
+    this.#isSorted = true;
+    return values;
+  }
+}
+
+/** Figures of a performance run by their names, as LoadGen's results have them: for a run of which no records are left. */
+export function figuresOfOutcome(performance: PerformanceOutcome): RunFigures {
+  const { summary, counts, dispatchLag, durationNs } = performance;
+  const { scenario, completedSampleCount, tokens, rates, overlatencyCount } = summary;
+  const { issuedQueries, issuedSamples, completedSamples, contractErrors } = counts;
+  const answered = hasLatency(performance);
+  const distributionOf = (statistics: LatencyStatistics | null | undefined): Distribution | null =>
+    statistics ? new LoggedDistribution(statistics, completedSampleCount) : null;
+  return namedFigures({
+    ...{ scenario, rates, contractErrors },
+    queries: issuedQueries,
+    samples: issuedSamples,
+    completedSamples,
+    latency: new LoggedDistribution(
+      summary.queryLatency ?? summary.sampleLatency,
+      answered ? completedSampleCount : 0,
+    ),
+    lag: new LoggedDistribution(dispatchLag, issuedQueries),
+    tokens: tokens && {
+      perSecond: tokens.completed,
+      first: distributionOf(tokens.firstToken),
+      perOutput: distributionOf(tokens.perOutputToken),
+    },
+    multiStreamRate: completedSamples / (durationNs / 1e9),
+    // A token model has bounds for its tokens, and none for the whole latency.
+    overlatency: scenario === 'Server' && tokens === null ? overlatencyCount : null,
+  });
+}
+
+/** False where nothing completed: the zeros of its statistics are no latencies, and rates below zero no rates. */
+export function hasLatency({ summary, counts }: PerformanceOutcome): boolean {
+  const { queryLatency, completedSampleCount } = summary;
+  return (queryLatency === null ? completedSampleCount : counts.completedQueries) > 0;
+}
+
+/** Statistics of LoadGen's results; they have the percentiles that logs show, which are those of the figures. */
+class LoggedDistribution implements Distribution {
+  readonly count: number;
+  readonly minNs: number;
+  readonly meanNs: number;
+  readonly maxNs: number;
+  readonly #percentiles: LatencyStatistics['percentiles'];
+
+  /** @param count 0: its zeros stand for nothing. */
+  constructor({ minNs, meanNs, maxNs, percentiles }: LatencyStatistics, count: number) {
+    const isKnown = count > 0;
+    this.count = count;
+    this.minNs = isKnown ? minNs : Number.NaN;
+    this.meanNs = isKnown ? meanNs : Number.NaN;
+    this.maxNs = isKnown ? maxNs : Number.NaN;
+    this.#percentiles = isKnown ? percentiles : [];
+  }
+
+  percentileNs(percentile: number): number {
+    return this.#percentiles.find((one) => one.percentile === percentile)?.valueNs ?? Number.NaN;
+  }
 }

@@ -1,5 +1,5 @@
 import { rankOf } from '../../loadgen/results/latency-statistics.ts';
-import type { GrowingDistribution } from './distribution.ts';
+import type { GrowingDistribution } from './figures.ts';
 
 /*
  * A length of time is a float64: its exponent and the first five bits behind it are the number of its bucket, so that

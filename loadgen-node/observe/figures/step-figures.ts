@@ -5,8 +5,7 @@ import {
   stepRateText,
 } from '../../loadgen/schedule/arrivals/arrivals.ts';
 import type { SampleRecords } from '../records/sample-records.ts';
-import { ExactDistribution } from './distribution.ts';
-import { Figures } from './figures.ts';
+import { ExactDistribution, Figures } from './figures.ts';
 
 /** Share of what was due in a step that must be completed in it for the SUT to have kept up. */
 const KEPT_UP_SHARE = 0.95;

@@ -3,7 +3,8 @@ import { cpus, release, type } from 'node:os';
 import { join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
-import type { GeneratorCeiling } from '../../loadgen/health/generator-health.ts';
+import type { GeneratorCeiling, GeneratorHealth } from '../../loadgen/health/generator-health.ts';
+import { causesOfLateness } from '../../loadgen/health/starvation.ts';
 
 const FILE_NAME = 'generator-ceiling.json';
 
@@ -56,4 +57,30 @@ function isCeiling(value: unknown): value is GeneratorCeiling {
     typeof measuredOn === 'string' &&
     [inProcessQps, loopbackQps].every((qps) => Number.isFinite(qps) && Number(qps) > 0)
   );
+}
+
+/** What a run knows of LoadGen's own part in its result. */
+interface GeneratorFacts {
+  readonly isGeneratorBound: boolean;
+  readonly generatorBoundReason: string;
+  /** Null where nobody watched the process. */
+  readonly health: GeneratorHealth | null;
+  /** LoadGen had a schedule to keep (Server, fixed intervals): it spins before a due time. */
+  readonly hasSchedule: boolean;
+}
+
+/** The judgement of LoadGen's own part, as screen, report and comparison have it. */
+export interface GeneratorFinding {
+  readonly kind: 'bound' | 'disturbed' | 'clean';
+  /** One sentence without its full stop; parts are joined by `; `. */
+  readonly text: string;
+}
+
+/** Whether LoadGen was the limit, or was only disturbed, and by what. */
+export function generatorFinding(facts: GeneratorFacts): GeneratorFinding {
+  const { isGeneratorBound, generatorBoundReason, health, hasSchedule } = facts;
+  if (isGeneratorBound) return { kind: 'bound', text: `generator-bound: ${generatorBoundReason}` };
+  const causes = health === null ? [] : causesOfLateness(health, hasSchedule);
+  if (causes.length === 0) return { kind: 'clean', text: 'not generator-bound' };
+  return { kind: 'disturbed', text: `not generator-bound, but ${causes.join('; ')}` };
 }

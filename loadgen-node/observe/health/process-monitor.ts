@@ -1,14 +1,16 @@
 import assert from 'node:assert';
-import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
+import {
+  type IntervalHistogram,
+  monitorEventLoopDelay,
+  PerformanceObserver,
+} from 'node:perf_hooks';
 import { monotonicClock } from '../../loadgen/engine/monotonic-clock.ts';
 import type {
   GeneratorHealth,
   GeneratorMonitor,
   HealthSecond,
 } from '../../loadgen/health/generator-health.ts';
-import { GcLook, NOTHING_SEEN, pausesIn, together } from './gc-look.ts';
-import { type MachineCpuTimes, readMachineCpu } from './machine-cpu.ts';
-import { ThreadCpu, type ThreadCpuTimes } from './thread-cpu.ts';
 
 /** Time between two looks at the event loop: 200 a second cost 0.1 % of a core. */
 const RESOLUTION_MS = 5;
@@ -160,4 +162,144 @@ function delayNs(delay: IntervalHistogram, pick: (delay: IntervalHistogram) => n
 function stealShare(begin: MachineCpuTimes | null, end: MachineCpuTimes | null): number | null {
   if (begin === null || end === null || end.totalTicks <= begin.totalTicks) return null;
   return (end.stealTicks - begin.stealTicks) / (end.totalTicks - begin.totalTicks);
+}
+
+/** Pauses of garbage collection, in ns. */
+interface GcPauses {
+  readonly count: number;
+  readonly totalNs: number;
+  readonly maxNs: number;
+}
+
+/** Pauses that were seen while somebody looked. */
+interface SeenPauses extends GcPauses {
+  /** How long that was. */
+  readonly lookedNs: number;
+}
+
+/** Before the first look. */
+const NOTHING_SEEN: SeenPauses = { count: 0, totalNs: 0, maxNs: 0, lookedNs: 0 };
+
+/**
+ * A look at this thread's garbage collection. It has to be short: while somebody looks, Node takes 35 µs more per pause, and a
+ * loop that spins has a hundred pauses a second.
+ */
+class GcLook {
+  readonly #sinceNs: number;
+  readonly #observer = new PerformanceObserver((list) => this.#add(list.getEntries()));
+  #seen = NOTHING_SEEN;
+
+  constructor(nowNs: number) {
+    this.#sinceNs = nowNs;
+    this.#observer.observe({ entryTypes: ['gc'] });
+  }
+
+  /** Ends the look; a second call has no effect. @returns What it saw. */
+  end(nowNs: number): SeenPauses {
+    if (this.#seen.lookedNs > 0) return this.#seen;
+    this.#add(this.#observer.takeRecords());
+    this.#observer.disconnect();
+    this.#seen = { ...this.#seen, lookedNs: Math.max(1, nowNs - this.#sinceNs) };
+    return this.#seen;
+  }
+
+  #add(entries: readonly { readonly duration: number }[]): void {
+    let { count, totalNs, maxNs, lookedNs } = this.#seen;
+    for (const { duration } of entries) {
+      const ns = Math.round(duration * 1e6);
+      count += 1;
+      totalNs += ns;
+      maxNs = Math.max(maxNs, ns);
+    }
+    this.#seen = { count, totalNs, maxNs, lookedNs };
+  }
+}
+
+/** What two looks saw. */
+function together(a: SeenPauses, b: SeenPauses): SeenPauses {
+  return {
+    count: a.count + b.count,
+    totalNs: a.totalNs + b.totalNs,
+    maxNs: Math.max(a.maxNs, b.maxNs),
+    lookedNs: a.lookedNs + b.lookedNs,
+  };
+}
+
+/** Pauses in a length of time at the rate that was seen: count and sum are estimates, the longest one is as seen. */
+function pausesIn(lengthNs: number, seen: SeenPauses): GcPauses {
+  const factor = seen.lookedNs === 0 ? 0 : lengthNs / seen.lookedNs;
+  return {
+    count: Math.round(seen.count * factor),
+    totalNs: Math.round(seen.totalNs * factor),
+    maxNs: seen.maxNs,
+  };
+}
+
+/** CPU time of all cores since boot, in ticks. */
+interface MachineCpuTimes {
+  readonly totalTicks: number;
+  /** Taken by the hypervisor. */
+  readonly stealTicks: number;
+}
+
+/**
+ * The machine's CPU times; null where the system has no /proc/stat, or an old one without steal. On a large
+ * machine the file takes a millisecond: not for the timed path.
+ */
+function readMachineCpu(path = '/proc/stat'): MachineCpuTimes | null {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch {
+    // Not Linux: nothing is known of steal.
+    return null;
+  }
+  const match = /^cpu +(\d[\d ]*)$/m.exec(text);
+  // user nice system idle iowait irq softirq steal; guest times after them are in user already.
+  const ticks = match?.[1]?.split(' ').slice(0, 8).map(Number) ?? [];
+  const [, , , , , , , stealTicks] = ticks;
+  if (stealTicks === undefined) return null;
+  return { totalTicks: ticks.reduce((a, b) => a + b, 0), stealTicks };
+}
+
+/** CPU time of a thread, and time in which it waited for a core, in ns since it began. */
+interface ThreadCpuTimes {
+  readonly cpuNs: number;
+  /** Null where the system does not tell. */
+  readonly waitNs: number | null;
+}
+
+/** Looks at the calling thread's use of the CPU, 2 µs a look. */
+class ThreadCpu {
+  readonly #file: number | null;
+  readonly #text = Buffer.alloc(96);
+
+  /** Opens the kernel's scheduler statistics of this thread; without them it is the process that is measured. */
+  constructor() {
+    this.#file = openOrNull('/proc/thread-self/schedstat');
+  }
+
+  read(): ThreadCpuTimes {
+    if (this.#file !== null) {
+      const length = readSync(this.#file, this.#text, 0, this.#text.length, 0);
+      const [cpu, wait] = this.#text.toString('latin1', 0, length).split(' ').map(Number);
+      // Kernels without the statistics show zeros: a thread that reads a file has run.
+      if (cpu !== undefined && wait !== undefined && cpu > 0) return { cpuNs: cpu, waitNs: wait };
+    }
+    const { user, system } = process.cpuUsage();
+    return { cpuNs: (user + system) * 1_000, waitNs: null };
+  }
+
+  close(): void {
+    if (this.#file !== null) closeSync(this.#file);
+  }
+}
+
+/** Not every system has the file; there the process's CPU time stands in. */
+function openOrNull(path: string): number | null {
+  try {
+    return openSync(path, 'r');
+  } catch {
+    return null;
+  }
 }

@@ -1,6 +1,10 @@
+import type { ServiceTimes } from '../../../shared/domain/system-under-test.ts';
 import type { RunProgress } from '../../loadgen/engine/test-outcome.ts';
-import { lagFigures, latencyFigures } from '../figures/figures.ts';
+import type { SampleWatch } from '../../loadgen/recorder/recording.ts';
+import { clockFactor, sumOfTimes } from '../../loadgen/recorder/told-times.ts';
+import { Figures, lagFigures, latencyFigures } from '../figures/figures.ts';
 import { LatencyHistogram } from '../figures/latency-histogram.ts';
+import { LATENCY_PARTS } from '../split/latency-parts.ts';
 import {
   addTotals,
   type LagFigures,
@@ -11,11 +15,9 @@ import {
   type NodeFigures,
   type WindowCounts,
 } from './live-snapshot.ts';
-import { LiveStatistics } from './live-statistics.ts';
-import { estimateProgress } from './progress-estimate.ts';
 
 /** What a SUT tells of one of its nodes when somebody looks. */
-export interface NodeNow {
+interface NodeNow {
   readonly outstandingSamples: number;
   /** Since the run began. */
   readonly completedSamples: number;
@@ -167,4 +169,141 @@ function liveLag(histogram: LatencyHistogram): LagFigures | null {
   if (histogram.count === 0) return null;
   const { lag_p50, lag_p99, lag_max } = lagFigures(histogram);
   return { p50Ns: lag_p50, p99Ns: lag_p99, maxNs: lag_max };
+}
+
+const PART_COUNT = LATENCY_PARTS.length;
+const NETWORK = LATENCY_PARTS.indexOf('network');
+
+/** Nodes whose latencies are told apart; more share the last place. */
+const NODES_MAX = 4096;
+
+/**
+ * What happened since somebody last looked: histograms and sums, in arrays that are taken once. Hot path: it is fed inside
+ * the timed region, some 26 ns of CPU a sample (docs/live-view.md), and only where somebody looks.
+ */
+class LiveStatistics implements SampleWatch {
+  readonly figures: Figures<LatencyHistogram> = new Figures(() => new LatencyHistogram());
+  /** Sums in ns by part of the latency, over the samples whose node told times that can be. */
+  readonly partSumsNs: Float64Array = new Float64Array(PART_COUNT);
+  /** Samples in {@link partSumsNs}. */
+  splitCount = 0;
+  /** Sums of latencies in ns, and samples, by number of the node. */
+  readonly nodeSumsNs: Float64Array;
+  readonly nodeCounts: Float64Array;
+
+  #hasServed = false;
+  #node = 0;
+  #times: ServiceTimes | undefined = undefined;
+  #decodeNs = 0;
+  #lagNs = 0;
+  #sendNs = 0;
+
+  constructor(nodeCount: number) {
+    const count = Math.min(Math.max(nodeCount, 1), NODES_MAX);
+    this.nodeSumsNs = new Float64Array(count);
+    this.nodeCounts = new Float64Array(count);
+  }
+
+  issued(lagNs: number, samples: number): void {
+    this.figures.issued(lagNs, samples);
+  }
+
+  served(
+    node: number,
+    times: ServiceTimes | undefined,
+    decodeNs: number,
+    lagNs: number,
+    sendNs: number,
+  ): void {
+    this.#hasServed = true;
+    this.#node = node;
+    this.#times = times;
+    this.#decodeNs = decodeNs;
+    this.#lagNs = lagNs;
+    this.#sendNs = sendNs;
+  }
+
+  completed(latencyNs: number): void {
+    this.figures.completed(latencyNs);
+    if (!this.#hasServed) return;
+    this.#hasServed = false;
+    const node = Math.min(this.#node, this.nodeCounts.length - 1);
+    this.nodeSumsNs[node] = (this.nodeSumsNs[node] as number) + latencyNs; // In range.
+    this.nodeCounts[node] = (this.nodeCounts[node] as number) + 1;
+    if (this.#times !== undefined) this.#addParts(this.#times, latencyNs);
+  }
+
+  /** A new window begins. */
+  clear(): void {
+    this.figures.clear();
+    this.partSumsNs.fill(0);
+    this.splitCount = 0;
+    this.nodeSumsNs.fill(0);
+    this.nodeCounts.fill(0);
+  }
+
+  /** In the order of LATENCY_PARTS; what is left of the latency is the network. Told times that cannot be are left out. */
+  #addParts(times: ServiceTimes, latencyNs: number): void {
+    const passedNs = latencyNs - this.#lagNs - this.#sendNs - this.#decodeNs;
+    const toldNs = sumOfTimes(times);
+    const factor = clockFactor(toldNs, passedNs);
+    if (Number.isNaN(factor)) return;
+    const sums = this.partSumsNs;
+    this.splitCount += 1;
+    sums[0] = (sums[0] as number) + this.#lagNs;
+    sums[1] = (sums[1] as number) + this.#sendNs;
+    sums[NETWORK] = (sums[NETWORK] as number) + Math.max(0, passedNs - toldNs);
+    sums[3] = (sums[3] as number) + factor * times.receiveNs;
+    sums[4] = (sums[4] as number) + factor * times.queueNs;
+    sums[5] = (sums[5] as number) + factor * times.batchWaitNs;
+    sums[6] = (sums[6] as number) + factor * times.preprocessNs;
+    sums[7] = (sums[7] as number) + factor * times.computeNs;
+    sums[8] = (sums[8] as number) + factor * times.postprocessNs;
+    sums[9] = (sums[9] as number) + factor * times.sendNs;
+    sums[10] = (sums[10] as number) + this.#decodeNs;
+  }
+}
+
+/** How far a phase is. */
+interface ProgressEstimate {
+  /** 0 to 1; null where nothing tells. */
+  readonly share: number | null;
+  /** In seconds; null where nothing tells. */
+  readonly remainingS: number | null;
+}
+
+/**
+ * Estimates how far a phase is. Server ends by its schedule, streams by time and count, all else by the samples of its
+ * sets, of which each is taken to last as long as those before.
+ */
+export function estimateProgress(progress: RunProgress): ProgressEstimate {
+  const inSet = shareOfSet(progress);
+  const { setIndex, setCount, hasEnded, elapsedNs, phase } = progress;
+  const isLast = setIndex + 1 >= setCount;
+  if (hasEnded && isLast) return { share: 1, remainingS: 0 };
+  if (Number.isNaN(inSet)) return { share: null, remainingS: null };
+  const share = Math.min(1, phase === 'accuracy' ? (setIndex + inSet) / setCount : inSet);
+  const setsLeft = phase === 'accuracy' ? setCount - setIndex - inSet : 1 - inSet;
+  const elapsedS = elapsedNs / 1e9;
+  return { share, remainingS: inSet > 0 ? (elapsedS / inSet) * setsLeft : null };
+}
+
+/** 0 to 1; NaN where nothing tells. */
+function shareOfSet(progress: RunProgress): number {
+  const { goal, elapsedNs, issuedQueries, generatedQueries, completedSamples, lostSamples } =
+    progress;
+  if (progress.hasEnded) return 1;
+  const ends: number[] = [];
+  if (goal.maxDurationNs > 0) ends.push(elapsedNs / goal.maxDurationNs);
+  if (goal.maxQueryCount > 0) ends.push(issuedQueries / goal.maxQueryCount);
+  if (goal.lastDueNs > 0) {
+    ends.push(elapsedNs / goal.lastDueNs);
+  } else if (goal.minQueryCount > 0) {
+    const inTime = goal.minDurationNs > 0 ? elapsedNs / goal.minDurationNs : 1;
+    ends.push(Math.min(inTime, issuedQueries / goal.minQueryCount));
+  } else {
+    const samples = generatedQueries * goal.samplesPerQuery;
+    ends.push((completedSamples + lostSamples) / samples);
+  }
+  return Math.min(1, Math.max(...ends));
 }

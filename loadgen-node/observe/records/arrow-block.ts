@@ -8,8 +8,7 @@ import {
   type Utf8,
   type Vector,
 } from 'apache-arrow';
-import { allocateRecords } from './record-block.ts';
-import type { ColumnArray, RecordColumn } from './record-columns.ts';
+import { allocateRecords, type ColumnArray, type RecordColumn } from './record-block.ts';
 import type { SampleRecords } from './sample-records.ts';
 
 const TWO_POW_32 = 4294967296;

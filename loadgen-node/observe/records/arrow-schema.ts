@@ -1,3 +1,4 @@
+import type { FileHandle } from 'node:fs/promises';
 import {
   type DataType,
   Dictionary,
@@ -5,6 +6,8 @@ import {
   Float32,
   Int16,
   Int64,
+  Message,
+  MessageHeader,
   Schema,
   Uint16,
   Uint32,
@@ -16,7 +19,7 @@ import {
   RECORD_COLUMNS,
   RECORDS_VERSION,
   type RecordColumn,
-} from './record-columns.ts';
+} from './record-block.ts';
 
 /** What a file of records says of its run. */
 export interface RecordsAbout {
@@ -116,4 +119,122 @@ function readNodes(path: string, text: string): string[] {
 
 function invalid(path: string, text: string): MlperfError {
   return new MlperfError('ERR_CONFIG_INVALID', `${path} ${text}`);
+}
+
+/** `ARROW1` and two bytes of padding: the beginning of an Arrow file. */
+const MAGIC = 'ARROW1';
+const MAGIC_BYTES = 8;
+/** Mark and length before the metadata of a message. */
+const PREFIX_BYTES = 8;
+const MARK = -1;
+/** Metadata of one message; ours have a few KB. */
+const METADATA_BYTES_MAX = 1 << 24;
+
+/** A message of an Arrow file: where it lies, and how many rows it has. */
+export interface Frame {
+  readonly at: number;
+  readonly byteLength: number;
+  readonly rowCount: number;
+  /** Part of the run, and its rows in all; of a batch only. */
+  readonly part: number;
+  readonly rowsOfPart: number;
+}
+
+/** The messages of a file, in order. */
+export interface Frames {
+  readonly schema: Frame | null;
+  readonly dictionaries: readonly Frame[];
+  readonly batches: readonly Frame[];
+  /** The batch in which the file was cut, where so much of it is there that it says what it would have been. */
+  readonly cutBatch: Frame | null;
+  /** `cut`: the file breaks off between or in its messages; `cut-index`: in what follows them. What is above is whole. */
+  readonly end: 'whole' | 'cut' | 'cut-index';
+}
+
+/**
+ * Walks through the messages of an Arrow file from its beginning, without its index, which a file that was cut does not have.
+ * @returns Null when it is no Arrow file.
+ * @throws RangeError that tells where the file is damaged: it goes on, but not as an Arrow file does.
+ */
+export async function walkFrames(file: FileHandle): Promise<Frames | null> {
+  const { size } = await file.stat();
+  if (!(await hasMagicAtBegin(file, size))) return null;
+  const found = new Map<MessageHeader, Frame[]>();
+  const frames = (end: Frames['end'], cutBatch: Frame | null = null): Frames => ({
+    schema: found.get(MessageHeader.Schema)?.[0] ?? null,
+    dictionaries: found.get(MessageHeader.DictionaryBatch) ?? [],
+    batches: found.get(MessageHeader.RecordBatch) ?? [],
+    cutBatch,
+    end,
+  });
+  for (let at = MAGIC_BYTES; ; ) {
+    const message = await messageAt(file, at, size);
+    if (message === 'cut') return frames('cut');
+    if (message === 'end') return frames((await hasMagicAtEnd(file, size)) ? 'whole' : 'cut-index');
+    const { frame, type } = message;
+    if (at + frame.byteLength > size) {
+      return frames('cut', type === MessageHeader.RecordBatch ? frame : null);
+    }
+    found.set(type, [...(found.get(type) ?? []), frame]);
+    at += frame.byteLength;
+  }
+}
+
+async function messageAt(
+  file: FileHandle,
+  at: number,
+  size: number,
+): Promise<{ readonly frame: Frame; readonly type: MessageHeader } | 'cut' | 'end'> {
+  if (at + PREFIX_BYTES > size) return 'cut';
+  const prefix = await readAt(file, at, PREFIX_BYTES);
+  const metadataBytes = prefix.readInt32LE(4);
+  if (prefix.readInt32LE(0) !== MARK || metadataBytes < 0 || metadataBytes > METADATA_BYTES_MAX) {
+    throw damagedAt(at);
+  }
+  if (metadataBytes === 0) return 'end';
+  if (at + PREFIX_BYTES + metadataBytes > size) return 'cut';
+  const message = decode(await readAt(file, at + PREFIX_BYTES, metadataBytes), at);
+  const byteLength = PREFIX_BYTES + metadataBytes + message.bodyLength;
+  const part = Number(message.metadata.get(PART_KEY) ?? 0);
+  const rowsOfPart = Number(message.metadata.get(PART_ROWS_KEY) ?? 0);
+  const rowCount = message.isRecordBatch() ? message.header().length : 0;
+  return { frame: { at, byteLength, rowCount, part, rowsOfPart }, type: message.headerType };
+}
+
+function decode(bytes: Uint8Array, at: number): Message {
+  let message: Message;
+  try {
+    message = Message.decode(bytes);
+    if (message.bodyLength >= 0 && Number.isSafeInteger(message.bodyLength)) return message;
+  } catch {
+    // Said below.
+  }
+  throw damagedAt(at);
+}
+
+/** True also for a file that was cut in the middle of it. */
+async function hasMagicAtBegin(file: FileHandle, size: number): Promise<boolean> {
+  const begin = await readAt(file, 0, Math.min(size, MAGIC.length));
+  return begin.length > 0 && MAGIC.startsWith(begin.toString('latin1'));
+}
+
+async function hasMagicAtEnd(file: FileHandle, size: number): Promise<boolean> {
+  const end = await readAt(file, size - MAGIC.length, MAGIC.length);
+  return end.toString('latin1') === MAGIC;
+}
+
+/** Reads so many bytes; the caller knows that they are there. */
+export async function readAt(file: FileHandle, at: number, byteLength: number): Promise<Buffer> {
+  const buffer = Buffer.alloc(byteLength);
+  let count = 0;
+  while (count < byteLength) {
+    const { bytesRead } = await file.read(buffer, count, byteLength - count, at + count);
+    if (bytesRead === 0) throw new RangeError(`it ended at byte ${at + count} while it was read`);
+    count += bytesRead;
+  }
+  return buffer;
+}
+
+function damagedAt(at: number): RangeError {
+  return new RangeError(`it is damaged at byte ${at}`);
 }

@@ -10,8 +10,7 @@ import {
 import type { RecordedSet } from '../../loadgen/engine/issue/issued-set.ts';
 import { type BatchForm, encodeBlock } from './arrow-block.ts';
 import { PART_KEY, PART_ROWS_KEY, type RecordsAbout, recordsSchema } from './arrow-schema.ts';
-import { allocateRecords } from './record-block.ts';
-import { presentColumns } from './record-columns.ts';
+import { allocateRecords, presentColumns } from './record-block.ts';
 import { SetRows } from './records-of-set.ts';
 import type { SampleRecords } from './sample-records.ts';
 

@@ -1,12 +1,13 @@
 import type { SampleRecords } from '../records/sample-records.ts';
 import { LATENCY_PARTS } from './latency-parts.ts';
-import { rowsOfRecords, type SplitRows } from './split-rows.ts';
 import {
   type LatencySplit,
   NETWORK,
   type NodeTimes,
   PartSums,
+  rowsOfRecords,
   type SplitFindings,
+  type SplitRows,
 } from './split-sums.ts';
 import { splitInWords } from './split-text.ts';
 

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import type { DeepReadonly } from '../../../shared/base/types/deep-readonly.ts';
+import { SERVICE_TIMES } from '../../loadgen/recorder/service-times.ts';
 import { clockFactor } from '../../loadgen/recorder/told-times.ts';
+import { forEachStretch } from '../records/record-block.ts';
+import type { SampleRecords } from '../records/sample-records.ts';
 import { LATENCY_PARTS } from './latency-parts.ts';
 
 const ns = z.number().describe('ns');
@@ -35,9 +38,9 @@ export type PartFigures = LatencySplit['parts'][number];
 /** Index of the remainder among the parts. */
 export const NETWORK = LATENCY_PARTS.indexOf('network');
 /** Index of the first of the lengths that a SUT node tells, which are neighbours, in the order of `SERVICE_TIMES`. */
-export const FIRST_OF_SERVICE = NETWORK + 1;
+const FIRST_OF_SERVICE = NETWORK + 1;
 /** Index of the decompression on LoadGen's side, behind the last of the node's lengths. */
-export const DECODE = LATENCY_PARTS.indexOf('decode');
+const DECODE = LATENCY_PARTS.indexOf('decode');
 
 /**
  * Makes the remainder, where all other parts are there. A node's lengths that are longer than what passed only by the
@@ -46,7 +49,7 @@ export const DECODE = LATENCY_PARTS.indexOf('decode');
  *   below 0 only where the node told more time than passed: such a sample's parts say nothing.
  * @returns The latency; NaN where it, or a part, is not known.
  */
-export function closeParts(parts: Float64Array, latencyNs: number): number {
+function closeParts(parts: Float64Array, latencyNs: number): number {
   let toldNs = 0;
   for (let i = FIRST_OF_SERVICE; i < DECODE; i += 1) toldNs += parts[i] as number;
   let ownNs = parts[DECODE] as number;
@@ -111,4 +114,52 @@ export interface SplitFindings {
   readonly isOfQueries: boolean;
   /** Samples that are left out because their node told more time than passed, and the worst remainder in ns. */
   readonly overtold: { readonly count: number; readonly leastNs: number };
+}
+
+/** The samples of one part, as a split reads them: where they lie, without a copy. */
+export type SplitRows = ReturnType<typeof rowsOfPart>;
+
+/** The rows of each part of a run. */
+export function rowsOfRecords(records: SampleRecords): SplitRows[] {
+  const { rowCount, part } = records;
+  const pieces: SplitRows[] = [];
+  forEachStretch(part, { begin: 0, end: rowCount }, (begin, end) => {
+    pieces.push(rowsOfPart(records, begin, end));
+  });
+  return pieces;
+}
+
+function rowsOfPart(records: SampleRecords, partBegin: number, partEnd: number) {
+  const { query, scheduledNs, issuedNs, handedNs, completedNs, decodeNs, node } = records;
+  const service = SERVICE_TIMES.map((column) => records.service[column]);
+  /** Rows of each issued query, in order: from `begin` up to, but not including, `end`. */
+  const forEachQuery = (visit: (begin: number, end: number) => void): void =>
+    forEachStretch(query, { begin: partBegin, end: partEnd }, visit);
+  let queryCount = 0;
+  forEachQuery(() => {
+    queryCount += 1;
+  });
+  /** Completed - scheduled in ns; NaN: the sample was lost. Of one query the largest is that which came last. */
+  const latencyNs = (row: number): number =>
+    (completedNs[row] as number) - (scheduledNs[row] as number);
+  /**
+   * Takes the latency of a row apart. Instants are LoadGen's own, lengths of time the SUT node's: no clocks are compared.
+   * A SUT without a transport has no `send`. Fills `parts` as {@link closeParts} says, in ns, in the order of
+   * `LATENCY_PARTS`; returns the latency, NaN where the sample was lost or a part is not known.
+   */
+  const readParts = (row: number, parts: Float64Array): number => {
+    const handed = handedNs[row] as number;
+    const issued = issuedNs[row] as number;
+    parts[0] = issued - (scheduledNs[row] as number);
+    parts[1] = Number.isNaN(handed) ? 0 : handed - issued;
+    for (let i = 0; i < service.length; i += 1) {
+      parts[FIRST_OF_SERVICE + i] = (service[i] as Float32Array)[row] as number;
+    }
+    parts[DECODE] = decodeNs[row] as number;
+    return closeParts(parts, latencyNs(row));
+  };
+  /** -1 where nobody said. */
+  const nodeOf = (row: number): number => node[row] as number;
+  const rowCount = partEnd - partBegin;
+  return { rowCount, queryCount, forEachQuery, latencyNs, readParts, nodeOf };
 }

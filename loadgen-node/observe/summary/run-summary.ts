@@ -1,11 +1,17 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { z } from 'zod';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { DeepReadonly } from '../../../shared/base/types/deep-readonly.ts';
 import { SCENARIOS } from '../../../shared/domain/scenario.ts';
+import { readJsonFile } from '../../loadgen/conformance/read-json-file.ts';
+import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { FIGURE_NAMES } from '../figures/figure-names.ts';
 import { STEP_FIGURES } from '../figures/step-figures.ts';
 import { SERVER_STATISTICS } from '../split/server-statistics.ts';
 import { LATENCY_SPLIT } from '../split/split-sums.ts';
-import { THRESHOLD_RESULT } from '../thresholds/judge-thresholds.ts';
+import { THRESHOLD_RESULT } from '../thresholds/condition.ts';
 
 /** Version of the form of `longhaul_summary.json`; a reader of it refuses others. */
 export const SUMMARY_SCHEMA_VERSION = 1;
@@ -145,3 +151,42 @@ export type RunSummary = DeepReadonly<z.infer<typeof RUN_SUMMARY>>;
 
 /** Arrivals that are not LoadGen's, and what their steps came to. */
 export type LoadTest = NonNullable<RunSummary['loadTest']>;
+
+/** Of any version, to say which it is before its form is looked at. */
+const VERSIONED: z.ZodType<{ schemaVersion?: unknown }> = z.looseObject({
+  schemaVersion: z.unknown(),
+});
+
+/** Writes `longhaul_summary.json`. @throws MlperfError `ERR_OUTPUT` */
+export function writeSummary(folder: string, summary: RunSummary): void {
+  const path = join(folder, RUN_FILES.runSummary);
+  try {
+    writeFileSync(path, `${JSON.stringify(summary, null, 2)}\n`);
+  } catch (error) {
+    throw outputError(`cannot write ${path}`, error);
+  }
+}
+
+/**
+ * Reads the summary of a run.
+ * @param folder Output folder of the run.
+ * @returns Null where the folder has none.
+ * @throws MlperfError `ERR_CONFIG_FILE` (cannot be read, is not JSON), `ERR_CONFIG_INVALID` (another version, a wrong key)
+ */
+export function readSummary(folder: string): RunSummary | null {
+  const path = join(folder, RUN_FILES.runSummary);
+  if (!existsSync(path)) return null;
+  const { schemaVersion } = readJsonFile(path, VERSIONED);
+  if (schemaVersion !== SUMMARY_SCHEMA_VERSION) {
+    throw new MlperfError(
+      'ERR_CONFIG_INVALID',
+      `${path} has version ${JSON.stringify(schemaVersion) ?? 'none'}; this longhaul reads version ${SUMMARY_SCHEMA_VERSION}`,
+    );
+  }
+  return readJsonFile(path, RUN_SUMMARY);
+}
+
+/** JSON Schema of `longhaul_summary.json`, published as docs/longhaul-summary.schema.json. */
+export function summaryJsonSchema(): object {
+  return { title: RUN_FILES.runSummary, ...z.toJSONSchema(RUN_SUMMARY) };
+}

@@ -1,12 +1,16 @@
+import { z } from 'zod';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { percentage, rounded } from '../../../shared/base/figures/figure-text.ts';
 import { formatNs } from '../../../shared/base/text/duration.ts';
 import { nearest } from '../../../shared/base/text/nearest.ts';
+import { optional, type Setting } from '../../../shared/config/setting.ts';
+import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
 import {
   FIGURE_NAMES,
   FIGURES,
   type FigureName,
   type FigureUnit,
+  type RunFigures,
 } from '../figures/figure-names.ts';
 
 /** How a figure is held against a value, by operator. */
@@ -23,7 +27,7 @@ export const HOLDS = {
  * What a figure is held against. `absolute`: a value in the figure's unit (ns, per second, count; a share is 0 to 1).
  * `relative`: a share of the figure of another run, with its sign: `+5%` is 0.05 more.
  */
-export type ConditionValue =
+type ConditionValue =
   | { readonly kind: 'absolute'; readonly value: number }
   | { readonly kind: 'relative'; readonly share: number };
 
@@ -166,6 +170,107 @@ function valueIn(unit: FigureUnit, number: number, unitText: string): number | u
 }
 
 /** A figure's value for people. */
-export function formatFigure(unit: FigureUnit, value: number): string {
+function formatFigure(unit: FigureUnit, value: number): string {
   return WRITTEN[unit].format(value);
+}
+
+/** What became of a threshold. Values are ns, per second, counts, or shares from 0 to 1. */
+export const THRESHOLD_RESULT = z.strictObject({
+  text: z.string().describe('as it was written'),
+  figure: z.string(),
+  isMet: z.boolean(),
+  needed: z.number().describe('in the unit of the figure'),
+  seen: z.number().nullable().describe('null: the run has no such figure'),
+  // `seen` for people, or why there is none.
+  seenText: z.string(),
+});
+
+export type ThresholdResult = Readonly<z.infer<typeof THRESHOLD_RESULT>>;
+
+/**
+ * Holds thresholds against the figures of a run. A figure that the run does not have meets nothing: who asked for it
+ * would take silence for consent.
+ */
+export function judgeThresholds(
+  thresholds: readonly Threshold[],
+  figures: RunFigures,
+): ThresholdResult[] {
+  return thresholds.map(({ text, figure, operator, value }) => {
+    const seen = figures[figure];
+    const needed = value.value;
+    if (seen === undefined || Number.isNaN(seen)) {
+      const seenText = 'none: the run has no such figure';
+      return { text, figure, isMet: false, needed, seen: null, seenText };
+    }
+    const seenText = formatFigure(FIGURES[figure].unit, seen);
+    return { text, figure, isMet: HOLDS[operator](seen, needed), needed, seen, seenText };
+  });
+}
+
+/** Thresholds of a run: a list in a file, a flag that is said once for each on the command line. */
+export function thresholdList(help: string): Setting<Threshold[] | undefined> {
+  const one = z.string('must be a condition, for example p99 < 15ms').transform((text, context) => {
+    const threshold = readThreshold(text);
+    if (typeof threshold !== 'string') return threshold;
+    context.addIssue({ code: 'custom', message: threshold });
+    return z.NEVER;
+  });
+  return optional({
+    help,
+    placeholder: 'condition',
+    flagKey: 'threshold',
+    schema: z.array(one, 'must be a list of conditions, for example [p99 < 15ms, errors == 0]'),
+    isList: true,
+    fromFlag: (value) => value.split(',').map((part) => part.trim()),
+    fallback: undefined,
+    isRequired: false,
+  });
+}
+
+const SERVER_ONLY: readonly FigureName[] = ['scheduled_qps', 'overlatency'];
+
+/** 0 in SingleStream: such a threshold would always be met, or never. */
+const LAG_FIGURES: readonly FigureName[] = ['lag_p50', 'lag_p99', 'lag_max'];
+
+const TOKEN_FIGURES: readonly FigureName[] = [
+  'ttft_p50',
+  'ttft_p99',
+  'tpot_p50',
+  'tpot_p99',
+  'tokens_per_second',
+];
+
+/** Offline asks for no first token. */
+const TIMED_TOKEN_FIGURES: readonly FigureName[] = TOKEN_FIGURES.filter(
+  (figure) => figure !== 'tokens_per_second',
+);
+
+/**
+ * Refuses thresholds on figures that a run with these settings cannot have, before minutes go into it.
+ * @throws MlperfError `ERR_CONFIG_INVALID` naming the first of them, and why.
+ */
+export function checkThresholds(thresholds: readonly Threshold[], settings: TestSettings): void {
+  for (const { text, figure } of thresholds) {
+    const why = whyAbsent(figure, settings);
+    if (why === undefined) continue;
+    throw new MlperfError('ERR_CONFIG_INVALID', `--threshold "${text}": ${why}`);
+  }
+}
+
+function whyAbsent(figure: FigureName, settings: TestSettings): string | undefined {
+  const { mode, scenario, useTokenLatencies } = settings;
+  if (mode === 'AccuracyOnly') return 'a run of mode accuracy has no figures of performance';
+  if (scenario !== 'Server' && SERVER_ONLY.includes(figure)) {
+    return `${figure} is a figure of scenario Server, and this run is ${scenario}`;
+  }
+  if (scenario === 'SingleStream' && LAG_FIGURES.includes(figure)) {
+    return `${figure} is always 0 in ${scenario}, where a query is due when it is issued`;
+  }
+  if (!useTokenLatencies && TOKEN_FIGURES.includes(figure)) {
+    return `${figure} needs token latencies, which the settings of this run do not measure (use_token_latencies)`;
+  }
+  if (scenario === 'Offline' && TIMED_TOKEN_FIGURES.includes(figure)) {
+    return `${figure} needs the time of the first token, which Offline does not ask for`;
+  }
+  return undefined;
 }

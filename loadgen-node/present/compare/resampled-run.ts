@@ -10,7 +10,7 @@ import {
   TPOT_PERCENTILES,
   TTFT_PERCENTILES,
 } from '../../observe/figures/figure-names.ts';
-import { type LatencyTable, latencyTable } from '../../observe/figures/latency-table.ts';
+import { type LatencyTable, latencyTable } from '../../observe/figures/figures-of-records.ts';
 import type { SampleRecords } from '../../observe/records/sample-records.ts';
 import type { RunSummary } from '../../observe/summary/run-summary.ts';
 import { BlockHistogram, pieceStart } from './block-histogram.ts';

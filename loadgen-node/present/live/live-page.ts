@@ -1,6 +1,5 @@
 import type { LiveSnapshot } from '../../observe/live/live-snapshot.ts';
-import { htmlTable, tile } from '../html/elements.ts';
-import { type Html, html } from '../html/html.ts';
+import { type Html, html, htmlTable, tile } from '../html/html.ts';
 import { amount, clock, timeOrDash } from '../text/figure-text.ts';
 import type { LiveRunState, RunVerdict } from './live-messages.ts';
 import type { LiveState } from './live-state.ts';

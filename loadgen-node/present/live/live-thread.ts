@@ -1,14 +1,13 @@
 import assert from 'node:assert';
 import { parentPort, workerData } from 'node:worker_threads';
 import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { say, startHttpServer } from './http-server.ts';
 import type {
   FromLiveThread,
   ListenAddress,
   LiveViewSettings,
   ToLiveThread,
 } from './live-messages.ts';
-import { PageServer } from './page-server.ts';
+import { PageServer, say, startHttpServer } from './page-server.ts';
 
 // The thread of the live view: page and metrics are served here, so that nobody who looks disturbs the thread that issues.
 

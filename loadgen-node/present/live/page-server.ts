@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { compiledModule } from '../../../shared/base/files/package-files.ts';
+import { isLoopback } from '../../../shared/security/loopback.ts';
 import { PLOT } from '../charts/plot.ts';
 import { type Html, html } from '../html/html.ts';
 import { renderPage, SCRIPT_POLICY } from '../html/page.ts';
 import { CHARTS } from './chart-specs.ts';
-import { EventFeed, eventText } from './event-feed.ts';
-import { type HttpServer, type Route, say, startHttpServer } from './http-server.ts';
 import type { ListenAddress, ToLiveThread } from './live-messages.ts';
 import { LiveState } from './live-state.ts';
 
@@ -115,4 +117,204 @@ function chartPlace(title: string, note: string): Html {
 <svg class="plot" viewBox="0 14 ${PLOT.width} ${PLOT.height - 30}" tabindex="0" role="group" aria-label="${label}"><g></g><path class="frame"/></svg>
 <figcaption>${note}<p class="unseen" aria-live="polite"></p></figcaption></figure>
 `;
+}
+
+/** Bounds for whoever reaches the port. */
+const CONNECTIONS_MAX = 128;
+const REQUEST_MS_MAX = 10_000;
+const HEADER_BYTES_MAX = 8_192;
+/** Time for what was sent last to arrive. */
+const CLOSE_MS = 500;
+
+/** Headers of everything that is served. */
+const COMMON_HEADERS: Readonly<Record<string, string>> = {
+  'cache-control': 'no-store',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+};
+
+/** Answers a GET or HEAD of a path. */
+type Route = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
+
+/** A port that answers GET and HEAD. */
+interface HttpServer {
+  /** With the address that was bound, ending with `/`. */
+  readonly url: string;
+  /** Resolves when nothing listens any more and all connections are gone. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a port.
+ * @param routes By path.
+ * @throws What `listen` throws: the port is in use, the address is not this machine's.
+ */
+export async function startHttpServer(
+  at: ListenAddress,
+  routes: Readonly<Record<string, Route>>,
+): Promise<HttpServer> {
+  const limits = {
+    maxHeaderSize: HEADER_BYTES_MAX,
+    requestTimeout: REQUEST_MS_MAX,
+    headersTimeout: REQUEST_MS_MAX,
+    connectionsCheckingInterval: REQUEST_MS_MAX / 10,
+  };
+  const server = createServer(limits, (request, response) => {
+    void answer(at.host, routes, request, response);
+  });
+  server.maxConnections = CONNECTIONS_MAX;
+  await listen(server, at);
+  const { address, port } = server.address() as AddressInfo; // It listens on TCP.
+  const host = address.includes(':') ? `[${address}]` : address;
+  return { url: `http://${host}:${port}/`, close: () => close(server) };
+}
+
+/** Never rejects. */
+async function answer(
+  listensAt: string,
+  routes: Readonly<Record<string, Route>>,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  for (const [name, value] of Object.entries(COMMON_HEADERS)) response.setHeader(name, value);
+  if (!isOwnHost(listensAt, request.headers.host)) {
+    say(response, 403, 'this port answers to the name localhost and to loopback addresses only\n');
+    return;
+  }
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    response.setHeader('allow', 'GET, HEAD');
+    say(response, 405, 'this can be read only\n');
+    return;
+  }
+  const [path = ''] = (request.url ?? '').split('?');
+  const route = Object.hasOwn(routes, path) ? routes[path] : undefined;
+  if (route === undefined) {
+    say(response, 404, `there is nothing here; look at ${Object.keys(routes).join(', ')}\n`);
+    return;
+  }
+  try {
+    await route(request, response);
+  } catch (error) {
+    if (!response.headersSent) say(response, 500, `this cannot be read: ${messageOf(error)}\n`);
+    else response.destroy();
+  }
+}
+
+/** Ends a response with a text; Node leaves the text out where only the head was asked for. */
+export function say(
+  response: ServerResponse,
+  code: number,
+  text: string,
+  contentType = 'text/plain; charset=utf-8',
+): void {
+  response.writeHead(code, {
+    'content-type': contentType,
+    'content-length': Buffer.byteLength(text),
+  });
+  response.end(text);
+}
+
+function listen(server: Server, { host, port }: ListenAddress): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port }, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => server.closeAllConnections(), CLOSE_MS);
+    server.close(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}
+
+/**
+ * Whether a request may be answered: one to a loopback address must name it so. A page of the Web whose name was pointed
+ * at 127.0.0.1 ("DNS rebinding") sends that name, and is refused.
+ * @param listensAt Host that was bound.
+ * @param host Header of the request.
+ */
+export function isOwnHost(listensAt: string, host: string | undefined): boolean {
+  if (!isLoopback(listensAt)) return true;
+  if (host === undefined) return false;
+  const name = /^(\[[^\]]*\]|[^:]*)(?::\d{1,5})?$/.exec(host)?.[1];
+  return name !== undefined && isLoopback(name);
+}
+
+/** Pages that look on at once. */
+const CLIENTS_MAX = 64;
+/** What may wait for one that does not read. */
+const WAITING_BYTES_MAX = 8 * 2 ** 20;
+/** A line without meaning keeps the connection open through proxies. */
+const HEARTBEAT_MS = 15_000;
+/** How soon a page that lost its connection comes back. */
+const RETRY_MS = 1_000;
+/** Figures of a number that travels: more than a picture shows. */
+const DIGITS = 6;
+
+/** One event of a stream of server-sent events (WHATWG HTML, section 9.2). */
+export function eventText(event: string, content: unknown): string {
+  return `event: ${event}\ndata: ${JSON.stringify(content, shortNumber)}\n\n`;
+}
+
+function shortNumber(_key: string, value: unknown): unknown {
+  if (typeof value !== 'number' || Number.isInteger(value)) return value;
+  return Number(value.toPrecision(DIGITS));
+}
+
+/** Sends events to all who listen; who does not read is dropped, and comes back by itself. */
+class EventFeed {
+  readonly #clients = new Set<ServerResponse>();
+  readonly #heartbeat: NodeJS.Timeout;
+
+  constructor() {
+    this.#heartbeat = setInterval(() => this.#send(': still here\n\n'), HEARTBEAT_MS);
+    this.#heartbeat.unref();
+  }
+
+  /** A client comes; it gets `first` at once. @returns False where there are too many. */
+  add(response: ServerResponse, first: string): boolean {
+    if (this.#clients.size >= CLIENTS_MAX) return false;
+    response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
+    response.write(`retry: ${RETRY_MS}\n\n${first}`);
+    this.#clients.add(response);
+    // Who is gone misses nothing: a page that comes back gets all.
+    const forget = (): boolean => this.#clients.delete(response);
+    response.once('close', forget);
+    response.on('error', forget);
+    return true;
+  }
+
+  /** Sends an event to all. */
+  send(event: string, content: unknown): void {
+    if (this.#clients.size > 0) this.#send(eventText(event, content));
+  }
+
+  /** Nothing more will come. */
+  end(): void {
+    clearInterval(this.#heartbeat);
+    for (const client of this.#clients) client.end();
+    this.#clients.clear();
+  }
+
+  #send(text: string): void {
+    for (const client of this.#clients) {
+      if (client.writableLength <= WAITING_BYTES_MAX) {
+        client.write(text);
+        continue;
+      }
+      this.#clients.delete(client);
+      client.destroy();
+    }
+  }
 }

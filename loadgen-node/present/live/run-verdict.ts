@@ -1,7 +1,7 @@
 import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { formatNs } from '../../../shared/base/text/duration.ts';
 import type { PerformanceOutcome, TestOutcome } from '../../loadgen/engine/test-outcome.ts';
-import { figuresOfOutcome } from '../../observe/figures/figures-of-outcome.ts';
+import { figuresOfOutcome } from '../../observe/figures/figures.ts';
 import type { RunVerdict } from './live-messages.ts';
 
 /** Reasons that are told; a run that is broken in every sample has one of them anyway. */

@@ -1,7 +1,6 @@
-import { renderFigure } from '../charts/figure.ts';
+import { renderFigure } from '../charts/percentile-chart.ts';
 import { coordinate } from '../charts/plot.ts';
-import { htmlTable, noteBox, scroll } from '../html/elements.ts';
-import { type Html, html } from '../html/html.ts';
+import { type Html, html, htmlTable, noteBox, scroll } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import { fitText, formatNumber } from '../text/figure-text.ts';
 

@@ -1,6 +1,7 @@
 import { percentage } from '../../../shared/base/figures/figure-text.ts';
 import { formatNs } from '../../../shared/base/text/duration.ts';
 import { asOneLine, sentencesOf } from '../../../shared/base/text/one-line.ts';
+import { tableLines } from '../../../shared/base/text/table-lines.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import {
   FIGURE_NAMES,
@@ -8,11 +9,11 @@ import {
   type FigureUnit,
   type RunFigures,
 } from '../../observe/figures/figure-names.ts';
-import type { SummaryDifference } from '../../observe/summary/compare-summary.ts';
-import type { DerivedRun, ReadRun } from '../../observe/summary/derive-run.ts';
+import type { StepFigures } from '../../observe/figures/step-figures.ts';
+import type { DerivedRun, ReadRun, SummaryDifference } from '../../observe/summary/derive-run.ts';
 import type { RunSummary } from '../../observe/summary/run-summary.ts';
+import { timeOrDash } from './figure-text.ts';
 import { serverLines } from './print-split.ts';
-import { stepTable, stepVerdict } from './step-text.ts';
 
 const LABEL_WIDTH = 14;
 const NAME_WIDTH = 19;
@@ -170,4 +171,43 @@ function apart(said: number | null, seen: number | null, unit: FigureUnit): stri
 /** Texts may come from a SUT node: a line of it must stay a line, whatever it holds. */
 function row(label: string, text: string): string {
   return `${label.padEnd(LABEL_WIDTH)}${asOneLine(text)}`;
+}
+
+/** Columns of the table of steps. */
+export const STEP_TITLES = [
+  ...['from', 'offered /s', 'due /s', 'completed /s'],
+  ...['p50', 'p99', 'largest', 'lag p99', 'lost'],
+];
+
+/** One step as cells of a table, in the order of {@link STEP_TITLES}. */
+export function stepCells(step: StepFigures): string[] {
+  const { rate, fromNs, dueQps, completedQps, p50Ns, p99Ns, maxNs, lagP99Ns, lost } = step;
+  return [
+    `${Number((fromNs / 1e9).toFixed(3))} s`,
+    rate,
+    dueQps.toFixed(2),
+    completedQps.toFixed(2),
+    ...[p50Ns, p99Ns, maxNs, lagP99Ns].map(timeOrDash),
+    String(lost),
+  ];
+}
+
+/** The table of steps for people: a header and a line per step. */
+export function stepTable(steps: readonly StepFigures[]): string[] {
+  return tableLines([STEP_TITLES, ...steps.map(stepCells)], '   ', () => true);
+}
+
+/** How far the SUT kept up, in a sentence. */
+export function stepVerdict(steps: readonly StepFigures[]): string {
+  const first = steps.findIndex(({ isKeptUp }) => isKeptUp === false);
+  const step = steps[first];
+  if (step === undefined) {
+    const isWhole = steps.every(({ isKeptUp }) => isKeptUp === true);
+    return `The SUT kept up in every step${isWhole ? '' : ' in which queries were due'}.`;
+  }
+  const what =
+    step.lost > 0
+      ? `${step.lost} of ${step.dueQueries} queries were lost`
+      : `${step.dueQps.toFixed(2)} queries/s were due and ${step.completedQps.toFixed(2)} were completed while it lasted`;
+  return `Step ${first + 1} (${step.rate} queries/s) is the first that the SUT did not keep up with: ${what}.`;
 }

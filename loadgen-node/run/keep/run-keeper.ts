@@ -9,8 +9,7 @@ import { writeAudit } from '../../observe/audit/network-audit.ts';
 import { readCeiling } from '../../observe/health/ceiling-file.ts';
 import { RecordsKeeper } from '../../observe/records/records-keeper.ts';
 import type { SampleRecords } from '../../observe/records/sample-records.ts';
-import type { RunSummary } from '../../observe/summary/run-summary.ts';
-import { writeSummary } from '../../observe/summary/summary-file.ts';
+import { type RunSummary, writeSummary } from '../../observe/summary/run-summary.ts';
 import type { DataSetCheck } from '../../samples/data-set/check-data-set.ts';
 import type { RunHost } from '../host/host.ts';
 import type { RunJudge } from '../judge/judge-run.ts';
@@ -145,7 +144,7 @@ export class RunKeeper {
     const { output, writesPage } = this.#plan;
     if (!writesPage) return;
     // Not needed before the run has ended.
-    const { writeRunPage } = await import('../../present/report/render-report.ts');
+    const { writeRunPage } = await import('../../present/report/report-folder.ts');
     writeRunPage(join(output, RUN_FILES.page), { summary, records });
   }
 }

@@ -1,6 +1,6 @@
 import { percentage } from '../../../shared/base/figures/figure-text.ts';
 import { LATENCY_PARTS, type LatencyPart } from '../../observe/split/latency-parts.ts';
-import type { EfficiencySide, RunLatencies, SideRun, SideSearch } from './side.ts';
+import type { EfficiencySide, RunLatencies, SideRun, SideSearch } from './efficiency-sides.ts';
 
 /** A value and the interval that holds it; both ends above 0. */
 interface Banded {

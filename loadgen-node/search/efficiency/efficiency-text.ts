@@ -1,8 +1,8 @@
 import { percentage, rounded } from '../../../shared/base/figures/figure-text.ts';
 import { formatNs } from '../../../shared/base/text/duration.ts';
-import { alignedRows } from '../text-table.ts';
+import { tableLines } from '../../../shared/base/text/table-lines.ts';
 import type { LatencyDifference, PartDifference, SideComparison } from './compare-sides.ts';
-import type { EfficiencySide } from './side.ts';
+import type { EfficiencySide } from './efficiency-sides.ts';
 
 /** The result of `longhaul efficiency`; its JSON file. */
 export interface EfficiencyReport {
@@ -76,7 +76,7 @@ export function efficiencyTable(comparison: SideComparison): string {
     const isTime = efficiency.what.endsWith(TIME_UNIT);
     const shown = isTime ? formatNs : figure;
     lines.push(
-      ...alignedRows([
+      ...tableLines([
         ['', 'in process', 'network', 'efficiency', 'band'],
         [
           isTime ? efficiency.what.slice(0, -TIME_UNIT.length) : efficiency.what,
@@ -104,7 +104,7 @@ function latencyTable({ load, inProcess, network, difference }: LatencyDifferenc
     ['p99', 'p99Ns'],
     ['p99.9', 'p999Ns'],
   ] as const;
-  return alignedRows([
+  return tableLines([
     [title, 'in process', 'network', 'difference'],
     ...rows.map(([name, key]) => [
       name,
@@ -116,7 +116,7 @@ function latencyTable({ load, inProcess, network, difference }: LatencyDifferenc
 }
 
 function partsTable(parts: readonly PartDifference[]): string[] {
-  return alignedRows([
+  return tableLines([
     ['where it goes (mean)', 'in process', 'network', 'difference'],
     ...parts.map(({ part, inProcessNs, networkNs, differenceNs }) => [
       part,

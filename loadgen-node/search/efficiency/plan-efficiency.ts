@@ -1,25 +1,32 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { rounded } from '../../../shared/base/figures/figure-text.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
 import type { ResolvedSetting, SettingSources } from '../../../shared/config/resolve-settings.ts';
 import type { SettingTable, SettingValues } from '../../../shared/config/setting.ts';
+import type { RunHost } from '../../run/host/host.ts';
 import { refuseUsedOutput } from '../../run/keep/earlier-run.ts';
 import { NO_OIP_VALUES } from '../../run/plan/oip-options.ts';
-import type { RunPlan } from '../../run/plan/run-plan.ts';
 import type { PreparedRun } from '../../run/prepare/prepare-run.ts';
-import { type OwnNode, ownNode } from '../own-node.ts';
+import { ownNode } from '../own-node.ts';
+import { findPeak } from '../peak/find-peak.ts';
 import { planFindPeak } from '../peak/find-peak-plan.ts';
-import type { FindPeakValues } from '../peak/find-peak-settings.ts';
+import type { LoadSearch, PeakProbe, PeakResult } from '../peak/peak-search.ts';
 import {
   type EFFICIENCY_OPTIONS,
-  type EfficiencyMode,
   efficiencyMode,
   SIDE_RUN_SETTINGS,
 } from './efficiency-settings.ts';
-import type { SideTask } from './measure-sides.ts';
+import {
+  type EfficiencySide,
+  type SideMeasurer,
+  type SideRun,
+  searchOf,
+} from './efficiency-sides.ts';
 
 /** What the flags and the file ask for. */
-export interface EfficiencyRequest {
+interface EfficiencyRequest {
   readonly own: SettingValues<typeof EFFICIENCY_OPTIONS>;
   readonly values: SettingValues<typeof SIDE_RUN_SETTINGS>;
   readonly settings: readonly ResolvedSetting[];
@@ -29,26 +36,11 @@ export interface EfficiencyRequest {
   readonly sutSettings: SettingTable;
 }
 
-/** What is compared, and where it is written. */
-export interface EfficiencyPlan {
-  readonly mode: EfficiencyMode;
-  readonly run: RunPlan;
-  readonly values: FindPeakValues & { readonly repeats: number };
-  readonly task: Omit<SideTask, 'loadsOf' | 'question'>;
-  readonly node: OwnNode;
-  readonly inProcessFile: string | undefined;
-  /** Where the JSON file goes, and the folder for the logs. */
-  readonly file: string;
-  readonly folder: string;
-  /** What the search makes longer than it was asked for; undefined where it makes nothing longer. */
-  readonly note: string | undefined;
-}
-
 /**
  * Plans a comparison. Settings of the SUT are checked at once: a node that is started would report them to the terminal only.
  * @throws MlperfError `ERR_CONFIG_INVALID`, and whatever {@link planFindPeak} throws
  */
-export function planEfficiency(request: EfficiencyRequest): EfficiencyPlan {
+export function planEfficiency(request: EfficiencyRequest) {
   const { own, values, settings, sutSettings } = request;
   const mode = efficiencyMode(own, values.sut);
   const runValues = {
@@ -69,9 +61,13 @@ export function planEfficiency(request: EfficiencyRequest): EfficiencyPlan {
     task: { search, repeats: own.repeats },
     node,
     inProcessFile: own.inProcess,
+    /** The JSON file of the result; `folder` takes the logs. */
     file: isFile ? run.output : join(folder, 'longhaul_efficiency.json'),
   };
 }
+
+/** What is compared, and where it is written. */
+export type EfficiencyPlan = ReturnType<typeof planEfficiency>;
 
 /** The result may be a file of any name, beside the folder of the runs. @throws MlperfError `ERR_OUTPUT` */
 export function refuseUsedSides({ file, folder, values: { force } }: EfficiencyPlan): void {
@@ -101,4 +97,151 @@ export function questionOf(
     confidence: values.confidence,
   };
   return Object.fromEntries(Object.entries(asked).map(([key, value]) => [key, String(value)]));
+}
+
+/** What is measured on each side. */
+export interface SideTask {
+  /** Null: the scenario has no peak, and the runs are what is compared. */
+  readonly search: LoadSearch | null;
+  readonly repeats: number;
+  /** Loads that the runs of a searched scenario are made at, by the values that the searches found. */
+  readonly loadsOf: (peaks: readonly (number | null)[]) => readonly number[];
+  /** Settings of the runs by name, as text. */
+  readonly question: Readonly<Record<string, string>>;
+}
+
+/**
+ * Measures the sides, in turns where there are two: probe by probe, then run by run.
+ * @throws MlperfError of the first side that fails; the other one makes no further step
+ */
+export async function measureSides(
+  measurers: readonly SideMeasurer[],
+  task: SideTask,
+  host: Pick<RunHost, 'report'>,
+): Promise<EfficiencySide[]> {
+  const searches = await searchInTurns(measurers, task.search, host);
+  const peaks = searches.map((result) => result?.value ?? null);
+  const loads = task.search === null ? [null] : task.loadsOf(peaks);
+  const runs = await runInTurns(measurers, loads, task.repeats, host);
+  const measuredAt = new Date().toISOString();
+  return measurers.map(({ kind, sutName, machine, model }, i) => {
+    const search = searches[i] ?? null;
+    return {
+      ...{ kind, sutName, measuredAt, machine, model, question: task.question },
+      search: search && searchOf(search),
+      runs: runs[i] as SideRun[],
+    };
+  });
+}
+
+async function searchInTurns(
+  measurers: readonly SideMeasurer[],
+  search: LoadSearch | null,
+  host: Pick<RunHost, 'report'>,
+): Promise<(PeakResult | null)[]> {
+  if (search === null) return measurers.map(() => null);
+  const turns = new Turns(measurers.length);
+  let failure: { readonly error: unknown } | undefined;
+  const searchOne = async ({ kind, probe }: SideMeasurer, who: number): Promise<PeakResult> => {
+    try {
+      return await findPeak(
+        search,
+        (spec) =>
+          turns.step(who, () => {
+            if (failure !== undefined) throw failure.error;
+            return probe(spec);
+          }),
+        { onProbe: (done) => host.report(probeLine(kind, done)) },
+      );
+    } catch (error) {
+      failure ??= { error };
+      throw error;
+    } finally {
+      turns.leave(who);
+    }
+  };
+  const settled = await Promise.allSettled(measurers.map(searchOne));
+  if (failure !== undefined) throw failure.error;
+  return settled.map((one) => (one.status === 'fulfilled' ? one.value : null));
+}
+
+function probeLine(
+  kind: string,
+  { load, kind: probeKind, percentileNs, verdict, why }: PeakProbe,
+): string {
+  const at = `${rounded(load, 4)}/s`;
+  return `${kind}: ${probeKind} at ${at}: ${formatNs(percentileNs)}, ${verdict}: ${why}`;
+}
+
+/** By side, in the order of the loads and then of the repeats. */
+async function runInTurns(
+  measurers: readonly SideMeasurer[],
+  loads: readonly (number | null)[],
+  repeats: number,
+  host: Pick<RunHost, 'report'>,
+): Promise<SideRun[][]> {
+  const runs: SideRun[][] = measurers.map(() => []);
+  for (const [place, load] of loads.entries()) {
+    for (let repeat = 0; repeat < repeats; repeat += 1) {
+      for (const [i, measurer] of measurers.entries()) {
+        const run = await measurer.run(load, `run_${place * repeats + repeat + 1}`);
+        runs[i]?.push(run);
+        host.report(runLine(measurer.kind, run));
+      }
+    }
+  }
+  return runs;
+}
+
+function runLine(kind: string, { load, samplesPerSecond, latency, isValid }: SideRun): string {
+  const at = load === null ? '' : ` at ${rounded(load, 4)}/s`;
+  const rate = `${rounded(samplesPerSecond, 4)} samples/s`;
+  const verdict = isValid ? '' : ', INVALID';
+  return `${kind}: run${at}: ${rate}, p50 ${formatNs(latency.p50Ns)}, p99 ${formatNs(latency.p99Ns)}${verdict}`;
+}
+
+/**
+ * Lets two or more go on in turns: each step waits until the others have made theirs, or have ended. So what two sides
+ * measure on one machine is spread over the same time.
+ */
+export class Turns {
+  #order: number[] = [];
+  readonly #waiting = new Map<number, () => void>();
+  #isTaken = false;
+
+  /** @param count How many take turns; they have the numbers from 0. */
+  constructor(count: number) {
+    this.#order = Array.from({ length: count }, (_, i) => i);
+  }
+
+  /** Does a step when it is this one's turn; no two steps overlap. */
+  async step<T>(who: number, work: () => Promise<T>): Promise<T> {
+    await new Promise<void>((resolve) => {
+      this.#waiting.set(who, resolve);
+      this.#next();
+    });
+    try {
+      return await work();
+    } finally {
+      this.#isTaken = false;
+      this.#next();
+    }
+  }
+
+  /** Nobody waits for this one any more. */
+  leave(who: number): void {
+    this.#order = this.#order.filter((one) => one !== who);
+    this.#next();
+  }
+
+  #next(): void {
+    const [first] = this.#order;
+    if (first === undefined || this.#isTaken) return;
+    const begin = this.#waiting.get(first);
+    if (begin === undefined) return;
+    this.#waiting.delete(first);
+    this.#order = [...this.#order.slice(1), first];
+    this.#isTaken = true;
+    begin();
+  }
 }

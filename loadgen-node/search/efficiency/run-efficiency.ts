@@ -12,10 +12,14 @@ import { type PreparedRun, prepareData, prepareRun } from '../../run/prepare/pre
 import { writeKept } from '../kept-file.ts';
 import { compareSides } from './compare-sides.ts';
 import {
+  type EfficiencySide,
   inProcessSide,
   networkSide,
+  readInProcessSide,
+  requireSame,
   type SideContext,
   type SideMeasurer,
+  sideFile,
 } from './efficiency-sides.ts';
 import {
   type EfficiencyReport,
@@ -23,9 +27,7 @@ import {
   efficiencyText,
   oneMachineNote,
 } from './efficiency-text.ts';
-import { measureSides, type SideTask } from './measure-sides.ts';
-import { type EfficiencyPlan, questionOf } from './plan-efficiency.ts';
-import { type EfficiencySide, readInProcessSide, requireSame, sideFile } from './side.ts';
+import { type EfficiencyPlan, measureSides, questionOf, type SideTask } from './plan-efficiency.ts';
 
 /** Shares of the in-process peak at which `--in-process-only` makes runs: one that the network bears is compared. */
 const LOAD_SHARES: readonly number[] = [0.8, 0.5, 0.2];

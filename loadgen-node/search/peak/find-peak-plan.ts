@@ -11,8 +11,8 @@ import { runRecord } from '../../run/plan/run-record.ts';
 import { RUN_SETTINGS } from '../../run/plan/run-settings.ts';
 import type { FindPeakValues } from './find-peak-settings.ts';
 import type { LoadSearch } from './peak-search.ts';
-import { boundOf } from './probe-settings.ts';
 import { longEnough } from './queue-growth.ts';
+import { boundOf } from './run-probes.ts';
 
 /** Queries that a run plans in memory at most. */
 const QUERIES_MAX = 2 ** 25;
@@ -21,25 +21,11 @@ const STREAMS_MAX = 65_536;
 /** Screenings take so long at least, if they need it. */
 const SEARCH_NS_MIN = 120e9;
 
-/** A search that was asked for: how a run of it is made, and what is searched. */
-export interface FindPeakPlan {
-  readonly run: RunPlan;
-  /** Null: the scenario has a metric of its own, and nothing is searched. */
-  readonly search: LoadSearch | null;
-  /** What the search makes longer than it was asked for, and why; undefined where it makes nothing longer. */
-  readonly note: string | undefined;
-  /** Text of `longhaul_run.yaml` of a run at a load. */
-  readonly recordOf: (load: number) => string;
-}
-
 /**
  * Makes the plan of a search from the settings.
  * @throws MlperfError `ERR_CONFIG_INVALID` and whatever {@link planRun} throws
  */
-export function planFindPeak(
-  values: FindPeakValues,
-  settings: readonly ResolvedSetting[],
-): FindPeakPlan {
+export function planFindPeak(values: FindPeakValues, settings: readonly ResolvedSetting[]) {
   refuseOfRun(values);
   const { scenario } = values;
   const bound = oneOf(values, 'latency', 'targetLatency');
@@ -81,11 +67,17 @@ export function planFindPeak(
   const loadKey = isInterval ? 'samplesPerQuery' : 'targetQps';
   return {
     run,
+    /** Null: the scenario has a metric of its own, and nothing is searched. */
     search,
+    /** What the search makes longer than it was asked for, and why; undefined where it makes nothing longer. */
     note: search === null ? undefined : noteOf(search, values, isLonger),
-    recordOf: (load) => runRecord(recorded(settings, { ...raws, [loadKey]: load })),
+    /** Text of `longhaul_run.yaml` of a run at a load. */
+    recordOf: (load: number) => runRecord(recorded(settings, { ...raws, [loadKey]: load })),
   };
 }
+
+/** A search that was asked for: how a run of it is made, and what is searched. */
+export type FindPeakPlan = ReturnType<typeof planFindPeak>;
 
 /** The rate is what is searched; in fixed intervals the bound is the interval. */
 function rateOf(

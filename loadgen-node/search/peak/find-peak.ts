@@ -1,13 +1,24 @@
-import { judgeProbe } from './judge-probe.ts';
-import { type NextStep, nextRateStep } from './next-probe.ts';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
+import type { VerdictReason } from '../../loadgen/engine/test-outcome.ts';
+import { percentileOf } from '../../loadgen/results/latency-statistics.ts';
+import { type NextStep, nextRateStep, type PlannedProbe } from './next-probe.ts';
 import { nextStreamsStep } from './next-streams.ts';
+import { type OverShare, overShareOf, shareInterval, Z_95 } from './over-share.ts';
 import { peakResult } from './peak-result.ts';
-import type { LoadSearch, PeakProbe, PeakResult } from './peak-search.ts';
-import type { RunProbe } from './probe.ts';
-import { ScreeningWatch } from './screening.ts';
+import type {
+  LoadSearch,
+  PeakProbe,
+  PeakResult,
+  ProbeEnd,
+  ProbeOutcome,
+  RunProbe,
+} from './peak-search.ts';
+import { growsAllThrough, queueGrowth } from './queue-growth.ts';
+import { decide, ScreeningWatch } from './screening.ts';
 
 /** Where a search begins, and who sees its probes. */
-export interface FindPeakOptions {
+interface FindPeakOptions {
   /** Probes of the same search that were made before, in their order: it goes on from there. */
   readonly earlier?: readonly PeakProbe[];
   /** Called with each probe as soon as it is made, before the next one. */
@@ -45,4 +56,170 @@ export async function findPeak(
 function nextStep(search: LoadSearch, probes: readonly PeakProbe[]): NextStep {
   if (probes.length >= PROBES_MAX) return { ending: 'unconfirmed' };
   return search.kind === 'rate' ? nextRateStep(search, probes) : nextStreamsStep(search, probes);
+}
+
+/** Rules that a full run misses because its load is too high. */
+const RULES_OF_LOAD: readonly string[] = ['latency-bound', 'early-stopping'];
+
+/** How sure the verdict of a screening is, whenever it ended. */
+const SCREENING_CONFIDENCE = 0.99;
+
+/** Bounds that pass until a queue has filled, and the largest share of a probe that is left out for it. */
+const FILLING_BOUNDS = 3;
+const FILLING_SHARE_MAX = 0.2;
+
+/** A probe as it was planned, and watched. */
+interface JudgedProbe {
+  readonly number: number;
+  readonly planned: PlannedProbe;
+  readonly watch: ScreeningWatch;
+}
+
+/**
+ * Says what a probe means for the search.
+ * @throws MlperfError `ERR_SUT_LOST`, `ERR_INTERRUPTED`: then there is no such probe.
+ */
+export function judgeProbe(
+  search: LoadSearch,
+  { number, planned, watch }: JudgedProbe,
+  outcome: ProbeOutcome,
+): PeakProbe {
+  refuseBroken(outcome.end);
+  const share = overShareOf(settled(search, planned, outcome.latenciesNs), search.boundNs);
+  const { low, high } = shareInterval(share, Z_95);
+  const growth = planned.kind === 'full' ? growthShare(search, outcome) : null;
+  const { verdict, why } =
+    planned.kind === 'full'
+      ? ofFullRun(outcome, growth)
+      : ofScreening(search, planned, share, outcome, watch);
+  return {
+    number,
+    kind: planned.kind,
+    load: planned.load,
+    verdict,
+    why,
+    queries: share.queries,
+    overlatencyQueries: share.over,
+    varianceFactor: share.varianceFactor,
+    shareLow: low,
+    shareHigh: high,
+    ...latencies(outcome.latenciesNs, search.percentile),
+    samplesPerSecond: outcome.samplesPerSecond,
+    scheduledPerSecond: outcome.scheduledPerSecond,
+    growth,
+    durationNs: outcome.end.durationNs,
+    explanation: outcome.explanation ?? null,
+    folder: outcome.folder ?? null,
+  };
+}
+
+/**
+ * The queries of a screening after its queue, which starts empty, had time to fill. A full run counts whole, as its verdict does.
+ */
+function settled(
+  { boundNs, kind }: LoadSearch,
+  planned: PlannedProbe,
+  latenciesNs: Float64Array,
+): Float64Array {
+  if (planned.kind !== 'screening' || kind !== 'rate') return latenciesNs;
+  const filling = (planned.load * boundNs * FILLING_BOUNDS) / 1e9;
+  return latenciesNs.subarray(
+    Math.floor(Math.min(filling, latenciesNs.length * FILLING_SHARE_MAX)),
+  );
+}
+
+function refuseBroken({ endCause, faultText }: ProbeEnd): void {
+  if (endCause === 'interrupted') {
+    throw new MlperfError('ERR_INTERRUPTED', 'the search was interrupted');
+  }
+  if (endCause !== 'fault' && endCause !== 'stall') return;
+  const what =
+    endCause === 'stall'
+      ? 'the SUT stopped answering during a probe'
+      : `the SUT broke during a probe: ${faultText ?? 'no reason given'}`;
+  throw new MlperfError('ERR_SUT_LOST', what);
+}
+
+type VerdictWithWhy = Pick<PeakProbe, 'verdict' | 'why'>;
+
+/** Share by which the load was surely above what the SUT completes; null where that is not seen. */
+function growthShare({ kind }: LoadSearch, outcome: ProbeOutcome): number | null {
+  const { latenciesNs, scheduledPerSecond } = outcome;
+  if (kind !== 'rate' || scheduledPerSecond === null) return null;
+  const growth = queueGrowth(latenciesNs, scheduledPerSecond);
+  return growth !== undefined && growsAllThrough(growth) ? growth.share : null;
+}
+
+function ofFullRun({ isValid, reasons, end }: ProbeOutcome, growth: number | null): VerdictWithWhy {
+  if (isValid && growth !== null) {
+    const perSecond = formatNs(Math.round(growth * 1e9));
+    const percent = Number((growth * 100).toPrecision(2));
+    const why = `VALID, but the queue grew all through the run: latency by ${perSecond} a second, as with ${percent} % more load than the SUT completes`;
+    return { verdict: 'misses', why };
+  }
+  if (isValid) return { verdict: 'keeps', why: 'VALID' };
+  const lost = lostVerdict(end);
+  if (lost !== undefined) return lost;
+  if (reasons.some(({ rule }) => rule === 'generator-bound')) return generatorVerdict(end);
+  const other = reasons.find(({ rule }) => !RULES_OF_LOAD.includes(rule));
+  const first = other ?? reasons[0];
+  return { verdict: other === undefined ? 'misses' : 'invalid', why: inWords(first) };
+}
+
+function inWords(reason: VerdictReason | undefined): string {
+  return reason === undefined ? 'INVALID' : `INVALID: ${reason.text}`;
+}
+
+function ofScreening(
+  search: LoadSearch,
+  planned: PlannedProbe,
+  share: OverShare,
+  { end }: ProbeOutcome,
+  watch: ScreeningWatch,
+): VerdictWithWhy {
+  const lost = lostVerdict(end);
+  if (lost !== undefined) return lost;
+  if (watch.isBacklogHopeless) {
+    return { verdict: 'misses', why: 'queries came faster than they were answered' };
+  }
+  // A look without load that misses the bound ends the search: no chance for luck.
+  const confidence = planned.kind === 'unloaded' ? planned.confidence : SCREENING_CONFIDENCE;
+  const decision = decide(share, search.percentile, confidence);
+  // Lateness of LoadGen makes latencies longer, never shorter: a load that looks light is light.
+  const isHeavy = share.over > share.queries * (1 - search.percentile);
+  if (end.isGeneratorBound && planned.kind === 'screening' && isHeavy) {
+    return generatorVerdict(end);
+  }
+  const bound = formatNs(search.boundNs);
+  const late = Number(((1 - search.percentile) * 100).toPrecision(6));
+  const texts = {
+    keeps: `surely no more than ${late} % above ${bound}`,
+    misses: `surely more than ${late} % above ${bound}`,
+    undecided: 'too near the limit, or too short, to tell',
+  };
+  return { verdict: decision, why: texts[decision] };
+}
+
+function lostVerdict({ counts, faultText }: ProbeEnd): VerdictWithWhy | undefined {
+  const { lostSamples, issuedSamples } = counts;
+  if (lostSamples === 0) return undefined;
+  const first = faultText === null ? '' : ` (first: ${faultText})`;
+  return { verdict: 'lost', why: `${lostSamples} of ${issuedSamples} samples lost${first}` };
+}
+
+function generatorVerdict({ generatorBoundReason }: ProbeEnd): VerdictWithWhy {
+  return { verdict: 'generator-bound', why: `LoadGen was too slow: ${generatorBoundReason}` };
+}
+
+function latencies(
+  latenciesNs: Float64Array,
+  percentile: number,
+): { readonly percentileNs: number; readonly meanNs: number } {
+  const sorted = latenciesNs.slice().sort();
+  let sum = 0;
+  for (const latencyNs of sorted) sum += latencyNs;
+  return {
+    percentileNs: percentileOf(sorted, percentile),
+    meanNs: sorted.length === 0 ? 0 : sum / sorted.length,
+  };
 }

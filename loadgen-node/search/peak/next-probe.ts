@@ -1,8 +1,7 @@
 import { type FullStep, measuredLoad, nextFullRun } from './full-runs.ts';
 import { type CurvePoint, fitLoadCurve, type LoadCurve } from './load-curve.ts';
-import { normalDeviate } from './normal.ts';
-import type { LoadInterval, LoadSearch, PeakEnding, PeakProbe } from './peak-search.ts';
-import type { ProbeKind } from './probe.ts';
+import { normalDeviate } from './over-share.ts';
+import type { LoadInterval, LoadSearch, PeakEnding, PeakProbe, ProbeKind } from './peak-search.ts';
 import { RUN_BOUNDS_MIN } from './queue-growth.ts';
 
 /** The next probe of a search. */

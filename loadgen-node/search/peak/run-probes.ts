@@ -1,16 +1,21 @@
 import { join } from 'node:path';
+import type { RecordedSet } from '../../loadgen/engine/issue/issued-set.ts';
+import type { PerformanceOutcome, TestOutcome } from '../../loadgen/engine/test-outcome.ts';
+import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
+import type { RunFigures } from '../../observe/figures/figure-names.ts';
+import { figuresOfOutcome } from '../../observe/figures/figures.ts';
+import { recordsOfSet } from '../../observe/records/records-of-set.ts';
+import { latencySplit } from '../../observe/split/latency-split.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { replaceEarlierRun } from '../../run/keep/earlier-run.ts';
 import type { RunPlan } from '../../run/plan/run-plan.ts';
 import type { PreparedRun } from '../../run/prepare/prepare-run.ts';
 import type { RunSut } from '../../run/run-sut.ts';
 import { probe, RunSession } from '../../run/session.ts';
-import { KeptProbe } from './kept-probe.ts';
-import type { ProbeOutcome, ProbeSpec, RunProbe } from './probe.ts';
-import { atLoad, boundOf, shortSettings } from './probe-settings.ts';
+import type { ProbeEnd, ProbeOutcome, ProbeSpec, RunProbe } from './peak-search.ts';
 
 /** What the probes of a search share. */
-export interface ProbeParts {
+interface ProbeParts {
   readonly host: RunHost;
   /** The SUT of each probe, made anew. */
   readonly sutOf: (plan: RunPlan) => RunSut;
@@ -69,4 +74,101 @@ async function shortProbe(
   });
   const lagNsMax = plan.generatorLagShareMax * boundNs;
   return kept.outcome(outcome, keepsProbes ? folder : undefined, lagNsMax);
+}
+
+/** Settings of a run at a load. @param load Queries per second; in MultiStream streams. */
+export function atLoad(settings: TestSettings, load: number): TestSettings {
+  return settings.scenario === 'MultiStream'
+    ? { ...settings, multiStreamSamplesPerQuery: load }
+    : { ...settings, serverTargetQps: load };
+}
+
+/**
+ * As many queries as the probe may have, on seeds of its own: what a probe tells is then independent of all others.
+ * The set of samples stays that of the round's seeds.
+ */
+export function shortSettings(base: TestSettings, spec: ProbeSpec): TestSettings {
+  const { kind, load, number } = spec;
+  const { queriesMax = Number.POSITIVE_INFINITY, durationNsMax = Number.POSITIVE_INFINITY } = spec;
+  const shift = BigInt(number) + 1n;
+  const seeded = {
+    ...base,
+    mode: 'PerformanceOnly' as const,
+    scheduleRngSeed: base.scheduleRngSeed + shift,
+    sampleIndexRngSeed: base.sampleIndexRngSeed + shift,
+    minDurationMs: 0,
+    maxDurationMs: 0,
+    maxQueryCount: 0,
+  };
+  const atMost = (ratePerSecond: number): number =>
+    Math.max(1, Math.ceil(Math.min(queriesMax, (durationNsMax / 1e9) * ratePerSecond)));
+  if (kind === 'unloaded') {
+    const maxDurationMs = Number.isFinite(durationNsMax) ? Math.ceil(durationNsMax / 1e6) : 0;
+    return { ...seeded, scenario: 'SingleStream', minQueryCount: queriesMax, maxDurationMs };
+  }
+  const interval = base.multiStreamExpectedLatencyNs;
+  const rate = base.scenario === 'MultiStream' ? 1e9 / interval : load;
+  return { ...atLoad(seeded, load), minQueryCount: atMost(rate) };
+}
+
+/** Bound above which a query counts as late: in fixed intervals the next query is then delayed. */
+export function boundOf({ scenario, ...settings }: TestSettings): number {
+  return scenario === 'MultiStream'
+    ? Math.trunc(settings.multiStreamExpectedLatencyNs)
+    : settings.serverTargetLatencyNs;
+}
+
+/** Takes what a search needs of a probe's records, as long as they are there. */
+export class KeptProbe {
+  #latenciesNs: Float64Array = new Float64Array();
+  #explanation: string | undefined;
+
+  /** Of a run that is extended the parts are one after the other. */
+  readonly keep = (set: RecordedSet): void => {
+    const earlier = this.#latenciesNs;
+    const added = set.recorder.completedQueryLatenciesNs();
+    this.#latenciesNs = new Float64Array(earlier.length + added.length);
+    this.#latenciesNs.set(earlier);
+    this.#latenciesNs.set(added, earlier.length);
+    this.#explanation = latencySplit(recordsOfSet(set))?.text;
+  };
+
+  /**
+   * What the probe saw.
+   * @param folder Where its logs lie; undefined: they are not kept.
+   * @param lagNsMax Of a short probe: p99 of the dispatch lag above which LoadGen was too slow. That a verdict on so few queries
+   *   would flip says nothing.
+   */
+  outcome(outcome: TestOutcome, folder: string | undefined, lagNsMax?: number): ProbeOutcome {
+    const { performance, verdicts, isInterrupted } = outcome;
+    const end = endOf(performance, isInterrupted);
+    const figures: RunFigures = performance === null ? {} : figuresOfOutcome(performance);
+    const { lag_p99: lagP99Ns = 0 } = figures;
+    return {
+      latenciesNs: this.#latenciesNs,
+      end: lagNsMax === undefined ? end : { ...end, isGeneratorBound: lagP99Ns > lagNsMax },
+      samplesPerSecond: figures.completed_qps ?? 0,
+      scheduledPerSecond: figures.scheduled_qps ?? null,
+      isValid: verdicts.longhaul.isValid,
+      reasons: verdicts.longhaul.reasons,
+      explanation: this.#explanation,
+      folder,
+    };
+  }
+}
+
+function endOf(performance: PerformanceOutcome | null, isInterrupted: boolean): ProbeEnd {
+  if (performance === null) {
+    return {
+      endCause: isInterrupted ? 'interrupted' : 'fault',
+      counts: { lostSamples: 0, issuedSamples: 0 },
+      durationNs: 0,
+      isGeneratorBound: false,
+      generatorBoundReason: '',
+      faultText: 'the SUT broke before the first query',
+    };
+  }
+  const { endCause, counts, durationNs, isGeneratorBound, generatorBoundReason } = performance;
+  const faultText = performance.faultText ?? performance.failures[0]?.texts[0]?.text ?? null;
+  return { endCause, counts, durationNs, isGeneratorBound, generatorBoundReason, faultText };
 }

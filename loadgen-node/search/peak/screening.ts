@@ -1,7 +1,6 @@
 import { minPassingQueries } from '../../loadgen/results/early-stopping.ts';
-import { normalDeviate } from './normal.ts';
-import { type OverBatch, type OverShare, varianceFactorOf } from './over-share.ts';
-import type { ProbeProgress } from './probe.ts';
+import { normalDeviate, type OverBatch, type OverShare, varianceFactorOf } from './over-share.ts';
+import type { ProbeProgress } from './peak-search.ts';
 
 /** Batches that are kept; when they are full, two become one. */
 const BATCHES_MAX = 64;

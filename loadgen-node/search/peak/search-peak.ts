@@ -1,20 +1,21 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
 import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { FILE_BYTES_MAX } from '../../../shared/base/files/read-file.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
 import type { ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
+import { readJsonFile } from '../../loadgen/conformance/read-json-file.ts';
+import { identifyNodes } from '../../run/ask-nodes.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { refuseUsedOutput, replaceEarlierRun } from '../../run/keep/earlier-run.ts';
-import { prepareRun } from '../../run/prepare/prepare-run.ts';
+import { type PreparedRun, prepareRun } from '../../run/prepare/prepare-run.ts';
 import { nodesOf } from '../../run/run-sut.ts';
+import { type Question, questionDifferences, writeKept } from '../kept-file.ts';
 import { findPeak } from './find-peak.ts';
 import type { FindPeakPlan } from './find-peak-plan.ts';
 import type { FindPeakValues } from './find-peak-settings.ts';
-import {
-  hasPeakFile,
-  peakIdentity,
-  readPeakFile,
-  requireSameSearch,
-  writePeakFile,
-} from './peak-file.ts';
-import type { LoadSearch, PeakProbe, PeakResult } from './peak-search.ts';
+import { type LoadSearch, PEAK_PROBE, type PeakProbe, type PeakResult } from './peak-search.ts';
 import { probeHeader, probeLine, searchText } from './print-peak.ts';
 import { runProbes } from './run-probes.ts';
 
@@ -32,7 +33,7 @@ export function refuseUsedSearch(
 }
 
 /** A search that was asked for. */
-export interface AskedSearch {
+interface AskedSearch {
   readonly plan: FindPeakPlan;
   readonly search: LoadSearch;
   readonly values: FindPeakValues;
@@ -108,4 +109,111 @@ export function peakDocument(result: PeakResult): object {
   const { interval } = result;
   const high = interval === null || !Number.isFinite(interval.high) ? null : interval.high;
   return { ...result, interval: interval === null ? null : { low: interval.low, high } };
+}
+
+/** File of a search in its folder. */
+const NAME = 'longhaul_peak.json';
+const FORMAT = 'longhaul-peak-2';
+
+const schema = z.strictObject({
+  format: z.literal(FORMAT),
+  identity: z.record(z.string(), z.string()),
+  probes: z.array(PEAK_PROBE).refine((probes) => probes.every((one, i) => one.number === i), {
+    error: 'the probes must be numbered from 0 in their order',
+  }),
+});
+
+/** A search that was written. */
+type PeakFile = Omit<z.infer<typeof schema>, 'format'>;
+
+/** True when the folder holds a search. */
+export function hasPeakFile(folder: string): boolean {
+  return existsSync(join(folder, NAME));
+}
+
+/**
+ * An earlier search, to go on from.
+ * @throws MlperfError `ERR_CONFIG_INVALID` where there is none, or another file; `ERR_CONFIG_FILE` where it cannot be read
+ */
+export function readPeakFile(folder: string): PeakFile {
+  const path = join(folder, NAME);
+  if (hasPeakFile(folder))
+    return readJsonFile(path, schema, FILE_BYTES_MAX.document, ' is no search of this longhaul');
+  throw configInvalid(
+    `--resume: ${path} is not there, so that there is no search to go on with; leave --resume away to begin one`,
+  );
+}
+
+/** @throws MlperfError `ERR_CONFIG_INVALID` naming what differs between a search that was written and the one that was asked for */
+export function requireSameSearch(folder: string, file: PeakFile, identity: Question): void {
+  const differences = questionDifferences(
+    file.identity,
+    identity,
+    (name, was, is) => `  ${name} was ${was}, is ${is}`,
+  );
+  if (differences.length === 0) return;
+  throw configInvalid(
+    `--resume: the search in ${folder} was another one:\n${differences.join('\n')}`,
+  );
+}
+
+/** Writes a search as far as it is. @throws MlperfError `ERR_OUTPUT` */
+export function writePeakFile(
+  folder: string,
+  identity: Question,
+  probes: readonly PeakProbe[],
+): void {
+  writeKept(join(folder, NAME), { format: FORMAT, identity, probes }, 1);
+}
+
+/** Settings that may differ when a search goes on: where it is kept, how it looks, and where the nodes are now. */
+const FREE: readonly string[] = [
+  'output',
+  'force',
+  'resume',
+  'keepProbes',
+  'sut',
+  'cacheDir',
+  'copySummaryToStdout',
+  'copyDetailToStdout',
+  // In the search as numbers, whatever they were called.
+  'latency',
+  'targetLatency',
+  'percentile',
+  'targetLatencyPercentile',
+  'confirmLoads',
+];
+
+/**
+ * What must be the same for a search to go on: settings, names of the nodes, their models.
+ * @throws MlperfError where a node is not there, or not ready
+ */
+async function peakIdentity(
+  prepared: PreparedRun,
+  search: LoadSearch,
+  settings: readonly ResolvedSetting[],
+): Promise<Question> {
+  const identity: Record<string, string> = {};
+  for (const { key, raw } of settings) {
+    if (raw !== undefined && !FREE.includes(key)) identity[key] = JSON.stringify(raw);
+  }
+  Object.assign(identity, numbersOf(search));
+  const { names, models } = await identifyNodes(prepared);
+  identity['names of the nodes'] = names.join(', ');
+  identity['models of the nodes'] = models.join(', ');
+  return identity;
+}
+
+/** What is searched, however it was asked for. */
+function numbersOf(search: LoadSearch): Question {
+  const { full } = search;
+  return {
+    searched: search.kind,
+    latency: formatNs(search.boundNs),
+    percentile: String(search.percentile * 100),
+    'full runs': String(full.runs),
+    'duration of a full run': formatNs(full.minDurationNs),
+    'queries of a full run': String(full.minQueryCount),
+    'time of all screenings': formatNs(search.screeningNsMax),
+  };
 }

@@ -18,17 +18,21 @@ import { refuseUsedOutput, replaceEarlierRun } from '../../run/keep/earlier-run.
 import type { RunPlan } from '../../run/plan/run-plan.ts';
 import { prepareRun } from '../../run/prepare/prepare-run.ts';
 import { ownNode } from '../own-node.ts';
-import { type FindPeakPlan, planFindPeak } from '../peak/find-peak-plan.ts';
+import { planFindPeak } from '../peak/find-peak-plan.ts';
 import type { LoadSearch } from '../peak/peak-search.ts';
-import type { SweepLink } from './link-commands.ts';
-import { cellsOf, type LinkConditions, type LinkGrid, parseLinkGrid } from './link-conditions.ts';
-import { SutNamespace } from './sut-namespace.ts';
+import { cellsOf, type LinkConditions, parseLinkGrid } from './link-conditions.ts';
 import { measureCells } from './sweep-cells.ts';
-import { readSweep, SWEEP_FILE, type Sweep, writeSweep } from './sweep-file.ts';
-import { type ChosenLinkMaker, chooseLinkMaker } from './sweep-link.ts';
+import {
+  heatMapOf,
+  readSweep,
+  SWEEP_FILE,
+  type Sweep,
+  sweepTable,
+  writeSweep,
+} from './sweep-file.ts';
+import { type ChosenLinkMaker, chooseLinkMaker, SutNamespace } from './sweep-link.ts';
 import { CELL_SETTINGS, type SweepValues } from './sweep-settings.ts';
-import { heatMapOf, sweepTable } from './sweep-views.ts';
-import { LOOPBACK, TcLink } from './tc-link.ts';
+import { LOOPBACK, type SweepLink, TcLink } from './tc-link.ts';
 
 const PAGE_FILE = 'longhaul_sweep.html';
 
@@ -43,24 +47,11 @@ export interface SweepRequest {
   readonly sutSettings: SettingTable;
 }
 
-/** A sweep that was asked for. */
-export interface SweepPlan {
-  readonly options: SweepValues;
-  readonly grid: LinkGrid;
-  /** Of the cells. */
-  readonly peak: FindPeakPlan;
-  readonly search: LoadSearch;
-  readonly settings: readonly ResolvedSetting[];
-  readonly isResumed: boolean;
-  /** Arguments of a node that the sweep starts. */
-  readonly nodeArgs: readonly string[];
-}
-
 /**
  * Plans a sweep of searches over a grid of links.
  * @throws MlperfError `ERR_CONFIG_INVALID`; `ERR_OUTPUT` for a folder that holds another result
  */
-export function planSweep(request: SweepRequest): SweepPlan {
+export function planSweep(request: SweepRequest) {
   const { options, values, settings, sut, sutSettings } = request;
   const grid = parseLinkGrid(options);
   const isOwn = values.sut === undefined;
@@ -80,6 +71,9 @@ export function planSweep(request: SweepRequest): SweepPlan {
   }
   return { ...{ options, grid, peak, search, settings, nodeArgs }, isResumed: values.resume };
 }
+
+/** Settings, grid and search of the cells; `nodeArgs` are those of a node that the sweep starts. */
+type SweepPlan = ReturnType<typeof planSweep>;
 
 /** A sweep that was measured. */
 export interface SweepResult extends VerbResult {
@@ -124,27 +118,20 @@ function withNode(plan: SweepPlan, address: string): SweepPlan {
   return { ...plan, peak: { ...peak, run: { ...peak.run, dispatch } } };
 }
 
-interface BegunSweep {
-  readonly sweep: Sweep;
-  readonly maker: ChosenLinkMaker;
-}
-
 /** The sweep before its first cell, or as far as the one is that goes on. @throws MlperfError `ERR_CONFIG_INVALID` */
-function beginSweep(plan: SweepPlan, maker: ChosenLinkMaker, host: RunHost): BegunSweep {
+function beginSweep(plan: SweepPlan, maker: ChosenLinkMaker, host: RunHost) {
   const { run, note } = plan.peak;
   const notes = [...notesOf(maker, run), ...(note === undefined ? [] : [note])];
   for (const one of notes) host.report(`note: ${one}`);
   const question = questionOf(plan, maker);
   const cells = plan.isResumed ? readSweep(run.output, question).cells : [];
-  return {
-    maker,
-    sweep: { schemaVersion: 1, longhaul: packageVersion(), question, notes, cells },
-  };
+  const sweep: Sweep = { schemaVersion: 1, longhaul: packageVersion(), question, notes, cells };
+  return { maker, sweep };
 }
 
 async function measure(
   plan: SweepPlan,
-  { sweep: begun, maker }: BegunSweep,
+  { sweep: begun, maker }: ReturnType<typeof beginSweep>,
   link: SweepLink,
   host: RunHost,
 ): Promise<SweepResult | null> {

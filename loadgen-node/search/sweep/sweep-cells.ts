@@ -9,10 +9,16 @@ import { nodesOf } from '../../run/run-sut.ts';
 import { findPeak } from '../peak/find-peak.ts';
 import type { LoadSearch } from '../peak/peak-search.ts';
 import { runProbes } from '../peak/run-probes.ts';
-import type { SweepLink, TapCounts } from './link-commands.ts';
 import { type LinkConditions, linkText } from './link-conditions.ts';
-import { type CellResult, cellOf, type Sweep, type SweepCell, writeSweep } from './sweep-file.ts';
-import { cellLine } from './sweep-views.ts';
+import {
+  type CellResult,
+  cellLine,
+  cellOf,
+  type Sweep,
+  type SweepCell,
+  writeSweep,
+} from './sweep-file.ts';
+import type { SweepLink, TapCounts } from './tc-link.ts';
 
 /** What the cells of a sweep share. */
 export interface SweepJob {

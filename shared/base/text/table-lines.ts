@@ -1,12 +1,12 @@
 /**
  * Rows of cells as lines of a table for a terminal, without blanks at their ends.
  * @param gap Between two columns.
- * @param isRight Columns whose cells stand to the right.
+ * @param isRight Columns whose cells stand to the right: all but the first, unless it is told otherwise.
  */
 export function tableLines(
   rows: readonly (readonly string[])[],
-  gap: string,
-  isRight: (column: number) => boolean,
+  gap = '   ',
+  isRight = (column: number): boolean => column > 0,
 ): string[] {
   const widthOf = (column: number): number =>
     Math.max(...rows.map((row) => row[column]?.length ?? 0));

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readAudit } from '../../../loadgen-node/observe/audit/network-audit.ts';
-import { readSummary } from '../../../loadgen-node/observe/summary/summary-file.ts';
+import { readSummary } from '../../../loadgen-node/observe/summary/run-summary.ts';
 import { longhaul, SutNodeProcess } from '../../support/process/longhaul-process.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
 import { testCacheFolder } from '../../support/process/test-cache.ts';

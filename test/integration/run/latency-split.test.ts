@@ -3,7 +3,7 @@ import type { RecordedSet } from '../../../loadgen-node/loadgen/engine/issue/iss
 import { recordsOfSet } from '../../../loadgen-node/observe/records/records-of-set.ts';
 import { LATENCY_PARTS } from '../../../loadgen-node/observe/split/latency-parts.ts';
 import { latencySplit } from '../../../loadgen-node/observe/split/latency-split.ts';
-import { rowsOfRecords, type SplitRows } from '../../../loadgen-node/observe/split/split-rows.ts';
+import { rowsOfRecords, type SplitRows } from '../../../loadgen-node/observe/split/split-sums.ts';
 import { TcpShim } from '../../support/nodes/tcp-shim.ts';
 import { NO_DELAY, startTestNode } from '../../support/nodes/test-sut-node.ts';
 import { recordedRun } from '../../support/runs/recorded-run.ts';

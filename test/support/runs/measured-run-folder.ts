@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { RUN_FILES } from '../../../loadgen-node/loadgen/logs/read/run-folder.ts';
 import { RecordsWriter } from '../../../loadgen-node/observe/records/records-writer.ts';
 import type { SampleRecords } from '../../../loadgen-node/observe/records/sample-records.ts';
-import type { RunSummary } from '../../../loadgen-node/observe/summary/run-summary.ts';
-import { writeSummary } from '../../../loadgen-node/observe/summary/summary-file.ts';
+import {
+  type RunSummary,
+  writeSummary,
+} from '../../../loadgen-node/observe/summary/run-summary.ts';
 import { recordedSet } from './recorded-sets.ts';
 
 /** Writes what longhaul leaves of a run beside LoadGen's logs: its records and its summary. */

@@ -7,8 +7,10 @@ import type { RecordsAbout } from '../../../loadgen-node/observe/records/arrow-s
 import { RecordsWriter } from '../../../loadgen-node/observe/records/records-writer.ts';
 import type { SampleRecords } from '../../../loadgen-node/observe/records/sample-records.ts';
 import { latencySplit } from '../../../loadgen-node/observe/split/latency-split.ts';
-import type { RunSummary } from '../../../loadgen-node/observe/summary/run-summary.ts';
-import { writeSummary } from '../../../loadgen-node/observe/summary/summary-file.ts';
+import {
+  type RunSummary,
+  writeSummary,
+} from '../../../loadgen-node/observe/summary/run-summary.ts';
 import { tempFolder } from '../process/temp-folder.ts';
 import { recordedSet } from './recorded-sets.ts';
 

@@ -2,14 +2,14 @@ import { earlyStoppingOfServer } from '../../../loadgen-node/loadgen/results/ear
 import { figuresOf } from '../../../loadgen-node/observe/figures/figures-of-records.ts';
 import { latencySplit } from '../../../loadgen-node/observe/split/latency-split.ts';
 import type { RunSummary } from '../../../loadgen-node/observe/summary/run-summary.ts';
+import { renderComparison } from '../../../loadgen-node/present/compare/compare-folders.ts';
 import { compareRuns } from '../../../loadgen-node/present/compare/compare-runs.ts';
-import { renderComparison } from '../../../loadgen-node/present/compare/render-comparison.ts';
 import type { ComparedRun } from '../../../loadgen-node/present/compare/resampled-run.ts';
 import {
   type HeatMapInput,
   renderHeatMap,
 } from '../../../loadgen-node/present/report/render-heat-map.ts';
-import { renderReport } from '../../../loadgen-node/present/report/render-report.ts';
+import { renderReport } from '../../../loadgen-node/present/report/report-folder.ts';
 import { formatExactNs } from '../../../shared/base/text/duration.ts';
 import { queueRecords } from './queue-records.ts';
 import { reportSummary } from './report-summary.ts';

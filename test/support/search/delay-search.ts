@@ -1,5 +1,4 @@
-import { findPeak } from '../../../loadgen-node/search/peak/find-peak.ts';
-import { judgeProbe } from '../../../loadgen-node/search/peak/judge-probe.ts';
+import { findPeak, judgeProbe } from '../../../loadgen-node/search/peak/find-peak.ts';
 import type { LoadSearch, PeakResult } from '../../../loadgen-node/search/peak/peak-search.ts';
 import { longEnough } from '../../../loadgen-node/search/peak/queue-growth.ts';
 import { ScreeningWatch } from '../../../loadgen-node/search/peak/screening.ts';

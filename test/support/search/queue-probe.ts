@@ -1,6 +1,10 @@
 import { allowedShare } from '../../../loadgen-node/search/peak/full-runs.ts';
-import type { LoadSearch } from '../../../loadgen-node/search/peak/peak-search.ts';
-import type { ProbeOutcome, ProbeSpec, RunProbe } from '../../../loadgen-node/search/peak/probe.ts';
+import type {
+  LoadSearch,
+  ProbeOutcome,
+  ProbeSpec,
+  RunProbe,
+} from '../../../loadgen-node/search/peak/peak-search.ts';
 import type { ServiceLaw } from './queue-theory.ts';
 
 /** A queue that probes are run on, by Lindley's recursion: no engine, no clock, a million queries in 50 ms. */

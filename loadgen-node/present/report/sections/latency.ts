@@ -2,13 +2,11 @@ import { grouped } from '../../../../shared/base/figures/figure-text.ts';
 import { formatNs } from '../../../../shared/base/text/duration.ts';
 import { percentileOf } from '../../../loadgen/results/latency-statistics.ts';
 import type { RunSummary } from '../../../observe/summary/run-summary.ts';
-import { renderFigure } from '../../charts/figure.ts';
 import { type Bin, logHistogram } from '../../charts/histogram.ts';
-import { drawPercentiles } from '../../charts/percentile-chart.ts';
+import { drawPercentiles, renderFigure } from '../../charts/percentile-chart.ts';
 import { drawAxes, drawBars, drawHints } from '../../charts/plot.ts';
 import { linearAxis, logAxis } from '../../charts/scale.ts';
-import { htmlTable } from '../../html/elements.ts';
-import { type Html, html } from '../../html/html.ts';
+import { type Html, html, htmlTable } from '../../html/html.ts';
 import { formatNumber, percentileName, tickTime } from '../../text/figure-text.ts';
 
 /** Percentiles of the tables below charts, and those of the words for who does not see the chart. */

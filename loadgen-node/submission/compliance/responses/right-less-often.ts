@@ -1,4 +1,4 @@
-import { normalDeviate } from '../../../search/peak/normal.ts';
+import { normalDeviate } from '../../../search/peak/over-share.ts';
 
 /** Responses to one sample, in two groups. */
 export interface TwoGroups {

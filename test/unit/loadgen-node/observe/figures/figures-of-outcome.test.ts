@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { PerformanceOutcome } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import type { RunFigures } from '../../../../../loadgen-node/observe/figures/figure-names.ts';
-import { figuresOfOutcome } from '../../../../../loadgen-node/observe/figures/figures-of-outcome.ts';
+import { figuresOfOutcome } from '../../../../../loadgen-node/observe/figures/figures.ts';
 import { figuresOf } from '../../../../../loadgen-node/observe/figures/figures-of-records.ts';
 import { joinRecords } from '../../../../../loadgen-node/observe/records/record-block.ts';
 import { recordsOfSet } from '../../../../../loadgen-node/observe/records/records-of-set.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import type { FigureName } from '../../../../../loadgen-node/observe/figures/figure-names.ts';
-import { Figures } from '../../../../../loadgen-node/observe/figures/figures.ts';
-import { figuresOfOutcome } from '../../../../../loadgen-node/observe/figures/figures-of-outcome.ts';
+import { Figures, figuresOfOutcome } from '../../../../../loadgen-node/observe/figures/figures.ts';
 import { figuresOf } from '../../../../../loadgen-node/observe/figures/figures-of-records.ts';
 import {
   LatencyHistogram,

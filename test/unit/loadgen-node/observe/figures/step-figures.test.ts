@@ -5,7 +5,7 @@ import {
 } from '../../../../../loadgen-node/observe/figures/step-figures.ts';
 import { allocateRecords } from '../../../../../loadgen-node/observe/records/record-block.ts';
 import type { SampleRecords } from '../../../../../loadgen-node/observe/records/sample-records.ts';
-import { stepTable, stepVerdict } from '../../../../../loadgen-node/present/text/step-text.ts';
+import { stepTable, stepVerdict } from '../../../../../loadgen-node/present/text/report-text.ts';
 
 /** Records of queries, each `[due, latency]` in ms; a latency of null: lost. */
 function recordsOf(rows: readonly (readonly [number, number | null])[]): SampleRecords {

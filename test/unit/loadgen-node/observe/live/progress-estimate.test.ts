@@ -3,7 +3,7 @@ import type {
   RunProgress,
   SetGoal,
 } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
-import { estimateProgress } from '../../../../../loadgen-node/observe/live/progress-estimate.ts';
+import { estimateProgress } from '../../../../../loadgen-node/observe/live/live-run.ts';
 
 // Goal: how far a run is follows from what ends it. Method: one moment of each kind of run.
 

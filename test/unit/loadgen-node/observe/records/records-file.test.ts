@@ -6,8 +6,8 @@ import { describe, expect, it } from 'vitest';
 import {
   allocateRecords,
   joinRecords,
+  RECORD_COLUMNS,
 } from '../../../../../loadgen-node/observe/records/record-block.ts';
-import { RECORD_COLUMNS } from '../../../../../loadgen-node/observe/records/record-columns.ts';
 import { RecordsReader } from '../../../../../loadgen-node/observe/records/records-reader.ts';
 import type { SampleRecords } from '../../../../../loadgen-node/observe/records/sample-records.ts';
 import { tempFolder } from '../../../../support/process/temp-folder.ts';

@@ -5,7 +5,7 @@ import {
   type LatencyPart,
 } from '../../../../../loadgen-node/observe/split/latency-parts.ts';
 import { latencySplit } from '../../../../../loadgen-node/observe/split/latency-split.ts';
-import { rowsOfRecords } from '../../../../../loadgen-node/observe/split/split-rows.ts';
+import { rowsOfRecords } from '../../../../../loadgen-node/observe/split/split-sums.ts';
 import { type PartRow, partRecords } from '../../../../support/runs/part-records.ts';
 
 // Goal: the parts of a latency add up to it, and the split names the part that grows, with its size.

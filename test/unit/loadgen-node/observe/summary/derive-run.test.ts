@@ -2,10 +2,10 @@ import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RUN_FILES } from '../../../../../loadgen-node/loadgen/logs/read/run-folder.ts';
-import { csvOf } from '../../../../../loadgen-node/observe/records/csv-records.ts';
-import { differencesOf } from '../../../../../loadgen-node/observe/summary/compare-summary.ts';
+import { csvOf } from '../../../../../loadgen-node/observe/records/records-reader.ts';
 import {
   deriveRun,
+  differencesOf,
   openRecords,
   type ReadRun,
 } from '../../../../../loadgen-node/observe/summary/derive-run.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { summaryJsonSchema } from '../../../../../loadgen-node/observe/summary/summary-file.ts';
+import { summaryJsonSchema } from '../../../../../loadgen-node/observe/summary/run-summary.ts';
 
 // Goal: the schema that programs read summaries by is the one that longhaul writes them by.
 // Method: the published file beside what the code makes; written anew with `npx vitest run -u --project unit summary-schema`.

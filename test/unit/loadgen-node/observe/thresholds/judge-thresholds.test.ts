@@ -3,12 +3,12 @@ import {
   defaultTestSettings,
   type TestSettings,
 } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
-import { checkThresholds } from '../../../../../loadgen-node/observe/thresholds/check-thresholds.ts';
 import {
+  checkThresholds,
+  judgeThresholds,
   readThreshold,
   type Threshold,
 } from '../../../../../loadgen-node/observe/thresholds/condition.ts';
-import { judgeThresholds } from '../../../../../loadgen-node/observe/thresholds/judge-thresholds.ts';
 
 function threshold(text: string): Threshold {
   const read = readThreshold(text);

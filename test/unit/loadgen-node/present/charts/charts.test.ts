@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { latencyTable } from '../../../../../loadgen-node/observe/figures/latency-table.ts';
+import { latencyTable } from '../../../../../loadgen-node/observe/figures/figures-of-records.ts';
 import { logHistogram } from '../../../../../loadgen-node/present/charts/histogram.ts';
 import {
   drawPercentiles,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { eventText } from '../../../../../loadgen-node/present/live/event-feed.ts';
+import { eventText } from '../../../../../loadgen-node/present/live/page-server.ts';
 
 // Goal: events are what a browser reads as events, whatever is in them. Method: their text.
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isOwnHost } from '../../../../../loadgen-node/present/live/http-server.ts';
+import { isOwnHost } from '../../../../../loadgen-node/present/live/page-server.ts';
 
 // Goal: the page answers those who ask for it by a name of this machine. Method: Host headers as browsers send them.
 

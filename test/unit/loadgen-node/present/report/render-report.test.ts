@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { serverStatistics } from '../../../../../loadgen-node/observe/split/server-statistics.ts';
 import type { RunSummary } from '../../../../../loadgen-node/observe/summary/run-summary.ts';
 import { renderHeatMap } from '../../../../../loadgen-node/present/report/render-heat-map.ts';
-import { renderReport } from '../../../../../loadgen-node/present/report/render-report.ts';
+import { renderReport } from '../../../../../loadgen-node/present/report/report-folder.ts';
 import { oipStatistics } from '../../../../support/oip/oip-audit-facts.ts';
 import { queueRecords } from '../../../../support/runs/queue-records.ts';
 import { reportSummary } from '../../../../support/runs/report-summary.ts';

@@ -2,15 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { LATENCY_PARTS } from '../../../../../loadgen-node/observe/split/latency-parts.ts';
 import { compareSides } from '../../../../../loadgen-node/search/efficiency/compare-sides.ts';
 import {
-  efficiencySentence,
-  efficiencyTable,
-} from '../../../../../loadgen-node/search/efficiency/efficiency-text.ts';
-import {
   type EfficiencySide,
   requireSame,
   type SideRun,
   type SideSearch,
-} from '../../../../../loadgen-node/search/efficiency/side.ts';
+} from '../../../../../loadgen-node/search/efficiency/efficiency-sides.ts';
+import {
+  efficiencySentence,
+  efficiencyTable,
+} from '../../../../../loadgen-node/search/efficiency/efficiency-text.ts';
 
 // Goal: the efficiency and its band follow from both sides' figures, what differs is told, and unlike is not compared.
 const MS = 1e6;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Turns } from '../../../../../loadgen-node/search/efficiency/measure-sides.ts';
+import { Turns } from '../../../../../loadgen-node/search/efficiency/plan-efficiency.ts';
 
 // Goal: two sides that are measured on one machine share its time step by step, and never overlap.
 async function go(turns: Turns, who: number, steps: number, seen: string[]): Promise<void> {

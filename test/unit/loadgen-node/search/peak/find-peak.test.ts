@@ -5,13 +5,11 @@ import type {
   FullRunRule,
   LoadSearch,
   PeakProbe,
-} from '../../../../../loadgen-node/search/peak/peak-search.ts';
-import { peakText } from '../../../../../loadgen-node/search/peak/print-peak.ts';
-import type {
   ProbeEnd,
   ProbeOutcome,
   RunProbe,
-} from '../../../../../loadgen-node/search/peak/probe.ts';
+} from '../../../../../loadgen-node/search/peak/peak-search.ts';
+import { peakText } from '../../../../../loadgen-node/search/peak/print-peak.ts';
 import { queueProbes } from '../../../../support/search/queue-probe.ts';
 import { type ServiceLaw, theoreticalPeak } from '../../../../support/search/queue-theory.ts';
 

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { normalDeviate, Z_95 } from '../../../../../loadgen-node/search/peak/normal.ts';
 import {
+  normalDeviate,
   overShareOf,
   shareInterval,
   varianceFactorOf,
+  Z_95,
 } from '../../../../../loadgen-node/search/peak/over-share.ts';
 import { decide, ScreeningWatch } from '../../../../../loadgen-node/search/peak/screening.ts';
 import { shareAbove } from '../../../../support/search/queue-theory.ts';

@@ -1,13 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { PeakProbe } from '../../../../../loadgen-node/search/peak/peak-search.ts';
 import {
   hasPeakFile,
   readPeakFile,
   requireSameSearch,
   writePeakFile,
-} from '../../../../../loadgen-node/search/peak/peak-file.ts';
-import type { PeakProbe } from '../../../../../loadgen-node/search/peak/peak-search.ts';
+} from '../../../../../loadgen-node/search/peak/search-peak.ts';
 import { tempFolder } from '../../../../support/process/temp-folder.ts';
 
 const PROBE: PeakProbe = {

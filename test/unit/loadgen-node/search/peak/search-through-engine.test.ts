@@ -2,14 +2,17 @@ import { expect, it } from 'vitest';
 import { runTest } from '../../../../../loadgen-node/loadgen/engine/start-test.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { findPeak } from '../../../../../loadgen-node/search/peak/find-peak.ts';
-import { KeptProbe } from '../../../../../loadgen-node/search/peak/kept-probe.ts';
-import type { LoadSearch } from '../../../../../loadgen-node/search/peak/peak-search.ts';
-import type { ProbeOutcome, ProbeSpec } from '../../../../../loadgen-node/search/peak/probe.ts';
+import type {
+  LoadSearch,
+  ProbeOutcome,
+  ProbeSpec,
+} from '../../../../../loadgen-node/search/peak/peak-search.ts';
 import {
   atLoad,
   boundOf,
+  KeptProbe,
   shortSettings,
-} from '../../../../../loadgen-node/search/peak/probe-settings.ts';
+} from '../../../../../loadgen-node/search/peak/run-probes.ts';
 import type {
   Query,
   ResponseSink,

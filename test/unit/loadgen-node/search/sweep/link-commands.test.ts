@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { netemArgs } from '../../../../../loadgen-node/search/sweep/link-commands.ts';
+import { netemArgs } from '../../../../../loadgen-node/search/sweep/tc-link.ts';
 
 // Goal: tc is asked for the link that the sweep means, with a queue that holds what is on the way.
 const LINK = { delayNs: 5e6, bitsPerSecond: 100e6, lossShare: 0 };

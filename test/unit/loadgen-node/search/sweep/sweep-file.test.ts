@@ -3,17 +3,15 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parseLinkGrid } from '../../../../../loadgen-node/search/sweep/link-conditions.ts';
 import {
+  cellLine,
   cellOf,
+  heatMapOf,
   readSweep,
   SWEEP_FILE,
   type Sweep,
+  sweepTable,
   writeSweep,
 } from '../../../../../loadgen-node/search/sweep/sweep-file.ts';
-import {
-  cellLine,
-  heatMapOf,
-  sweepTable,
-} from '../../../../../loadgen-node/search/sweep/sweep-views.ts';
 import { tempFolder } from '../../../../support/process/temp-folder.ts';
 
 // Goal: a sweep that was broken off goes on with the cells that are done, and never with those of another question.
