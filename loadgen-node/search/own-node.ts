@@ -29,23 +29,12 @@ export function ownNodeSettings(all: SettingTable, ofRuns: SettingTable): Settin
   );
 }
 
-/** A node that a verb starts, or a model that it loads: settings as they were set. */
-export interface OwnNode {
-  readonly sources: Pick<SettingSources, 'flags' | 'file'>;
-  /** The same as arguments of `longhaul sut`. */
-  readonly args: readonly string[];
-}
-
 /**
- * Picks the flags of the node among those of the verb. They are checked at once: a node that is started would report them to
+ * Picks the flags of the node among those of the verb, as sources and as arguments of `longhaul sut`. They are checked at once: a node that is started would report them to
  * the terminal only.
  * @throws MlperfError `ERR_CONFIG_INVALID`
  */
-export function ownNode(
-  { flags, file }: SettingSources,
-  all: SettingTable,
-  ofRuns: SettingTable,
-): OwnNode {
+export function ownNode({ flags, file }: SettingSources, all: SettingTable, ofRuns: SettingTable) {
   const table = ownNodeSettings(all, ofRuns);
   const isOfNode = (key: string): boolean => Object.hasOwn(table, key) || OF_BOTH.includes(key);
   const own = Object.fromEntries(Object.entries(flags).filter(([key]) => isOfNode(key)));

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { LiveSnapshot } from '../../loadgen-node/observe/live/live-snapshot.ts';
 import { POINTS_MAX } from '../../loadgen-node/observe/live/snapshot-history.ts';
 import type { RunVerdict, ToLiveThread } from '../../loadgen-node/present/live/live-messages.ts';
-import { PageServer } from '../../loadgen-node/present/live/page-server.ts';
+import { startPageServer } from '../../loadgen-node/present/live/page-server.ts';
 import { TcpShim } from '../support/nodes/tcp-shim.ts';
 import { longhaul, SutNodeProcess, spawnLonghaul } from '../support/process/longhaul-process.ts';
 import { suiteFolder } from '../support/process/suite-folder.ts';
@@ -32,7 +32,7 @@ describe.skipIf(whyNoChromium !== undefined)(
   `live page${whyNoChromium === undefined ? '' : ` (${whyNoChromium})`}`,
   () => {
     let browser: Browser;
-    let server: PageServer;
+    let server: Awaited<ReturnType<typeof startPageServer>>;
     let watched: WatchedPage;
 
     beforeAll(async () => {
@@ -48,7 +48,7 @@ describe.skipIf(whyNoChromium !== undefined)(
       messages: readonly ToLiveThread[],
       options: Parameters<typeof openPage>[2] = {},
     ): Promise<WatchedPage> => {
-      server = await PageServer.start({ host: '127.0.0.1', port: 0 });
+      server = await startPageServer({ host: '127.0.0.1', port: 0 });
       for (const message of messages) server.apply(message);
       watched = await openPage(browser, server.url, { viewport: SIZE, ...options });
       await watched.page.getByRole('status').filter({ hasNotText: 'connecting' }).waitFor();
@@ -95,7 +95,7 @@ describe.skipIf(whyNoChromium !== undefined)(
     });
 
     it('shows a million seconds, of which as many points are left as can be drawn', async () => {
-      server = await PageServer.start({ host: '127.0.0.1', port: 0 });
+      server = await startPageServer({ host: '127.0.0.1', port: 0 });
       server.apply(begin());
       server.apply(nodes(2));
       for (let second = 1; second <= 1e6; second += 1) server.apply(snapshot(second));
@@ -127,7 +127,7 @@ describe.skipIf(whyNoChromium !== undefined)(
     });
 
     it('comes back when the connection was lost, with all that happened', async () => {
-      server = await PageServer.start({ host: '127.0.0.1', port: 0 });
+      server = await startPageServer({ host: '127.0.0.1', port: 0 });
       for (const message of [begin(), nodes(2), snapshot(1)]) server.apply(message);
       const shim = await TcpShim.start(new URL(server.url).host);
       watched = await openPage(browser, `http://${shim.address}/`);
@@ -218,7 +218,7 @@ describe.skipIf(whyNoChromium !== undefined)('live page of a real run', () => {
   });
 
   it('ends the command before the run where its port is in use', async () => {
-    const server = await PageServer.start({ host: '127.0.0.1', port: 0 });
+    const server = await startPageServer({ host: '127.0.0.1', port: 0 });
     const { port } = new URL(server.url);
     const { code, stderr } = await longhaul([
       ...['run', '--sut', '127.0.0.1:1', '--benchmark', 'digits', '--target-qps', '1'],

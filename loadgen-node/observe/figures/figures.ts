@@ -14,7 +14,6 @@ import {
   finiteFigures,
   LAG_PERCENTILES,
   LATENCY_PERCENTILES,
-  type LatencyPercentile,
   type PercentileFigures,
   type RunFigures,
   TPOT_PERCENTILES,
@@ -180,21 +179,35 @@ interface MeasuredFigures {
  * for "not measured".
  */
 function namedFigures(measured: MeasuredFigures): RunFigures {
-  const { queries, samples, completedSamples, contractErrors, latency, lag } = measured;
+  const { scenario, queries, samples, completedSamples, contractErrors } = measured;
+  const { latency, lag, rates, overlatency, tokens } = measured;
+  const completedRates = {
+    Server: rates.completed,
+    Offline: rates.completed,
+    SingleStream: rates.withOverhead,
+    MultiStream: measured.multiStreamRate,
+  };
   const lost = samples - completedSamples;
   return finiteFigures({
     ...latencyFigures(latency),
     ...lagFigures(lag),
     // LoadGen's rates of nothing are below 0.
-    ...(completedSamples > 0 && ratesAndTokens(measured)),
+    ...(completedSamples > 0 && {
+      ...(scenario === 'Server' && { scheduled_qps: rates.scheduled }),
+      completed_qps: completedRates[scenario],
+      ...(overlatency !== null && { overlatency: overlatency / completedSamples }),
+      ...(tokens && {
+        tokens_per_second: tokens.perSecond,
+        ...(tokens.first && percentilesOf(tokens.first, TTFT_PERCENTILES)),
+        ...(tokens.perOutput && percentilesOf(tokens.perOutput, TPOT_PERCENTILES)),
+      }),
+    }),
     ...{ queries, samples, lost, errors: lost + contractErrors },
   });
 }
 
 /** NaN where there are no values. */
-export function latencyFigures(
-  latency: Distribution,
-): Readonly<Record<'min' | 'mean' | LatencyPercentile | 'max', number>> {
+export function latencyFigures(latency: Distribution) {
   return {
     min: latency.minNs,
     mean: latency.meanNs,
@@ -204,32 +217,8 @@ export function latencyFigures(
 }
 
 /** NaN where there are no values. */
-export function lagFigures(
-  lag: Distribution,
-): Readonly<Record<'lag_p50' | 'lag_p99' | 'lag_max', number>> {
+export function lagFigures(lag: Distribution) {
   return { ...percentilesOf(lag, LAG_PERCENTILES), lag_max: lag.maxNs };
-}
-
-function ratesAndTokens({
-  scenario,
-  rates,
-  multiStreamRate,
-  overlatency,
-  completedSamples,
-  tokens,
-}: MeasuredFigures): RunFigures {
-  const figures: Partial<Record<FigureName, number>> = {};
-  if (scenario === 'Server') figures.scheduled_qps = rates.scheduled;
-  if (scenario === 'SingleStream') figures.completed_qps = rates.withOverhead;
-  else figures.completed_qps = scenario === 'MultiStream' ? multiStreamRate : rates.completed;
-  if (overlatency !== null) figures.overlatency = overlatency / completedSamples;
-  if (tokens === null) return figures;
-  return {
-    ...figures,
-    tokens_per_second: tokens.perSecond,
-    ...(tokens.first !== null && percentilesOf(tokens.first, TTFT_PERCENTILES)),
-    ...(tokens.perOutput !== null && percentilesOf(tokens.perOutput, TPOT_PERCENTILES)),
-  };
 }
 
 function percentilesOf<N extends FigureName>(
@@ -242,7 +231,6 @@ function percentilesOf<N extends FigureName>(
 
 /** Lengths of time as figures read them. All are NaN where there are no values. */
 interface Distribution {
-  readonly count: number;
   readonly minNs: number;
   readonly meanNs: number;
   readonly maxNs: number;
@@ -252,6 +240,7 @@ interface Distribution {
 
 /** A distribution that takes values. */
 export interface GrowingDistribution extends Distribution {
+  readonly count: number;
   add(ns: number): void;
   clear(): void;
 }
@@ -324,17 +313,17 @@ export function figuresOfOutcome(performance: PerformanceOutcome): RunFigures {
   const { issuedQueries, issuedSamples, completedSamples, contractErrors } = counts;
   const answered = hasLatency(performance);
   const distributionOf = (statistics: LatencyStatistics | null | undefined): Distribution | null =>
-    statistics ? new LoggedDistribution(statistics, completedSampleCount) : null;
+    statistics ? logged(statistics, completedSampleCount) : null;
   return namedFigures({
     ...{ scenario, rates, contractErrors },
     queries: issuedQueries,
     samples: issuedSamples,
     completedSamples,
-    latency: new LoggedDistribution(
+    latency: logged(
       summary.queryLatency ?? summary.sampleLatency,
       answered ? completedSampleCount : 0,
     ),
-    lag: new LoggedDistribution(dispatchLag, issuedQueries),
+    lag: logged(dispatchLag, issuedQueries),
     tokens: tokens && {
       perSecond: tokens.completed,
       first: distributionOf(tokens.firstToken),
@@ -352,25 +341,14 @@ export function hasLatency({ summary, counts }: PerformanceOutcome): boolean {
   return (queryLatency === null ? completedSampleCount : counts.completedQueries) > 0;
 }
 
-/** Statistics of LoadGen's results; they have the percentiles that logs show, which are those of the figures. */
-class LoggedDistribution implements Distribution {
-  readonly count: number;
-  readonly minNs: number;
-  readonly meanNs: number;
-  readonly maxNs: number;
-  readonly #percentiles: LatencyStatistics['percentiles'];
-
-  /** @param count 0: its zeros stand for nothing. */
-  constructor({ minNs, meanNs, maxNs, percentiles }: LatencyStatistics, count: number) {
-    const isKnown = count > 0;
-    this.count = count;
-    this.minNs = isKnown ? minNs : Number.NaN;
-    this.meanNs = isKnown ? meanNs : Number.NaN;
-    this.maxNs = isKnown ? maxNs : Number.NaN;
-    this.#percentiles = isKnown ? percentiles : [];
-  }
-
-  percentileNs(percentile: number): number {
-    return this.#percentiles.find((one) => one.percentile === percentile)?.valueNs ?? Number.NaN;
-  }
+/** Statistics of LoadGen's results, with the percentiles that logs show; of no values their zeros stand for nothing. */
+function logged(statistics: LatencyStatistics, count: number): Distribution {
+  const { percentiles } = statistics;
+  const { minNs, meanNs, maxNs } = count > 0 ? statistics : NOTHING;
+  const known = new Map(percentiles.map(({ percentile, valueNs }) => [percentile, valueNs]));
+  const percentileNs = (percentile: number): number =>
+    (count > 0 ? known.get(percentile) : undefined) ?? Number.NaN;
+  return { minNs, meanNs, maxNs, percentileNs };
 }
+
+const NOTHING = { minNs: Number.NaN, meanNs: Number.NaN, maxNs: Number.NaN };

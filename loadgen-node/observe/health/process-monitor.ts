@@ -50,7 +50,7 @@ export class ProcessMonitor implements GeneratorMonitor {
 class Watch {
   readonly #backPressure: BackPressureNow | null;
   readonly #pressureAtBegin: ReturnType<BackPressureNow> | undefined;
-  readonly #machineAtBegin: MachineCpuTimes | null = readMachineCpu();
+  readonly #machineAtBegin = readMachineCpu();
   /** Of the seconds that have ended. */
   #gcSeen = NOTHING_SEEN;
   #gcLook: GcLook;
@@ -142,11 +142,7 @@ class Watch {
   }
 }
 
-function sharesOf(
-  begin: ThreadCpuTimes,
-  end: ThreadCpuTimes,
-  elapsedNs: number,
-): { cpuShare: number; cpuWaitShare: number | null } {
+function sharesOf(begin: ThreadCpuTimes, end: ThreadCpuTimes, elapsedNs: number) {
   if (elapsedNs <= 0) return { cpuShare: 0, cpuWaitShare: null };
   const cpuWaitShare =
     begin.waitNs === null || end.waitNs === null ? null : (end.waitNs - begin.waitNs) / elapsedNs;
@@ -159,20 +155,18 @@ function delayNs(delay: IntervalHistogram, pick: (delay: IntervalHistogram) => n
   return Math.max(0, pick(delay) - RESOLUTION_MS * 1e6);
 }
 
-function stealShare(begin: MachineCpuTimes | null, end: MachineCpuTimes | null): number | null {
+type MachineCpuTimes = ReturnType<typeof readMachineCpu>;
+
+function stealShare(begin: MachineCpuTimes, end: MachineCpuTimes): number | null {
   if (begin === null || end === null || end.totalTicks <= begin.totalTicks) return null;
   return (end.stealTicks - begin.stealTicks) / (end.totalTicks - begin.totalTicks);
 }
 
-/** Pauses of garbage collection, in ns. */
-interface GcPauses {
+/** Pauses of garbage collection that were seen while somebody looked, in ns. */
+interface SeenPauses {
   readonly count: number;
   readonly totalNs: number;
   readonly maxNs: number;
-}
-
-/** Pauses that were seen while somebody looked. */
-interface SeenPauses extends GcPauses {
   /** How long that was. */
   readonly lookedNs: number;
 }
@@ -226,7 +220,7 @@ function together(a: SeenPauses, b: SeenPauses): SeenPauses {
 }
 
 /** Pauses in a length of time at the rate that was seen: count and sum are estimates, the longest one is as seen. */
-function pausesIn(lengthNs: number, seen: SeenPauses): GcPauses {
+function pausesIn(lengthNs: number, seen: SeenPauses) {
   const factor = seen.lookedNs === 0 ? 0 : lengthNs / seen.lookedNs;
   return {
     count: Math.round(seen.count * factor),
@@ -235,18 +229,11 @@ function pausesIn(lengthNs: number, seen: SeenPauses): GcPauses {
   };
 }
 
-/** CPU time of all cores since boot, in ticks. */
-interface MachineCpuTimes {
-  readonly totalTicks: number;
-  /** Taken by the hypervisor. */
-  readonly stealTicks: number;
-}
-
 /**
- * The machine's CPU times; null where the system has no /proc/stat, or an old one without steal. On a large
+ * The machine's CPU time of all cores since boot, and what of it the hypervisor took, in ticks; null where the system has no /proc/stat, or an old one without steal. On a large
  * machine the file takes a millisecond: not for the timed path.
  */
-function readMachineCpu(path = '/proc/stat'): MachineCpuTimes | null {
+function readMachineCpu(path = '/proc/stat') {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');

@@ -264,19 +264,11 @@ class LiveStatistics implements SampleWatch {
   }
 }
 
-/** How far a phase is. */
-interface ProgressEstimate {
-  /** 0 to 1; null where nothing tells. */
-  readonly share: number | null;
-  /** In seconds; null where nothing tells. */
-  readonly remainingS: number | null;
-}
-
 /**
  * Estimates how far a phase is. Server ends by its schedule, streams by time and count, all else by the samples of its
  * sets, of which each is taken to last as long as those before.
  */
-export function estimateProgress(progress: RunProgress): ProgressEstimate {
+export function estimateProgress(progress: RunProgress) {
   const inSet = shareOfSet(progress);
   const { setIndex, setCount, hasEnded, elapsedNs, phase } = progress;
   const isLast = setIndex + 1 >= setCount;

@@ -13,7 +13,7 @@ import {
   Uint32,
   Utf8,
 } from 'apache-arrow';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid, type MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import {
   type ColumnType,
   RECORD_COLUMNS,
@@ -118,7 +118,7 @@ function readNodes(path: string, text: string): string[] {
 }
 
 function invalid(path: string, text: string): MlperfError {
-  return new MlperfError('ERR_CONFIG_INVALID', `${path} ${text}`);
+  return configInvalid(`${path} ${text}`);
 }
 
 /** `ARROW1` and two bytes of padding: the beginning of an Arrow file. */

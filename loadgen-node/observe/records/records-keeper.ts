@@ -69,11 +69,15 @@ export class RecordsKeeper {
   readonly keep = async (set: RecordedSet): Promise<void> => {
     if (this.#file !== null) {
       try {
-        this.#writer ??= await this.#createWriter(this.#file);
+        // Heavy, and not needed until now.
+        const { RecordsWriter } = await import('./records-writer.ts');
+        this.#writer ??= new RecordsWriter(this.#file, this.#about());
         await this.#writer.writeSet(set);
         return;
       } catch (error) {
-        await this.#giveUp(error);
+        this.#writer = null;
+        await this.#close(error);
+        this.#remove();
       }
     }
     this.#inMemory.set(set.part, recordsOfSet(set));
@@ -99,12 +103,6 @@ export class RecordsKeeper {
   /** Ends the file of a run that broke off. */
   async abandon(): Promise<void> {
     await this.#endFile();
-  }
-
-  async #createWriter(file: FileHandle): Promise<RecordsWriter> {
-    // Heavy, and not needed until now.
-    const module = await import('./records-writer.ts');
-    return new module.RecordsWriter(file, this.#about());
   }
 
   async #readBack(path: string, parts: readonly number[]): Promise<SampleRecords | null> {
@@ -136,12 +134,6 @@ export class RecordsKeeper {
       // All rows are there, but their index is not: the file is readable as one that was cut.
       await this.#close(error);
     }
-  }
-
-  async #giveUp(error: unknown): Promise<void> {
-    this.#writer = null;
-    await this.#close(error);
-    this.#remove();
   }
 
   async #close(error: unknown): Promise<void> {

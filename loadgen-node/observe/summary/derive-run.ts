@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { SCENARIOS, type Scenario } from '../../../shared/domain/scenario.ts';
 import { openRunFolder, RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import {
@@ -83,8 +83,7 @@ function checkSameRun(
   folder: string,
 ): void {
   if (summary === null || summary.runId === about.runId) return;
-  throw new MlperfError(
-    'ERR_CONFIG_INVALID',
+  throw configInvalid(
     `${path} has the records of run ${about.runId}, but ${join(folder, RUN_FILES.runSummary)} is of run ${summary.runId}`,
   );
 }
@@ -93,10 +92,7 @@ async function derive(reader: RecordsReader, summary: RunSummary | null): Promis
   const { path, about, rowCount, parts, cut } = reader;
   const scenario = SCENARIOS.find((one) => one === about.scenario);
   if (scenario === undefined) {
-    throw new MlperfError(
-      'ERR_CONFIG_INVALID',
-      `${path} is of the scenario "${about.scenario}", which there is not`,
-    );
+    throw configInvalid(`${path} is of the scenario "${about.scenario}", which there is not`);
   }
   const records = await reader.readAll(summary?.records?.parts);
   const figures = figuresOf(records, {

@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { DeepReadonly } from '../../../shared/base/types/deep-readonly.ts';
 import { SCENARIOS } from '../../../shared/domain/scenario.ts';
@@ -178,8 +178,7 @@ export function readSummary(folder: string): RunSummary | null {
   if (!existsSync(path)) return null;
   const { schemaVersion } = readJsonFile(path, VERSIONED);
   if (schemaVersion !== SUMMARY_SCHEMA_VERSION) {
-    throw new MlperfError(
-      'ERR_CONFIG_INVALID',
+    throw configInvalid(
       `${path} has version ${JSON.stringify(schemaVersion) ?? 'none'}; this longhaul reads version ${SUMMARY_SCHEMA_VERSION}`,
     );
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { percentage, rounded } from '../../../shared/base/figures/figure-text.ts';
 import { formatNs } from '../../../shared/base/text/duration.ts';
 import { nearest } from '../../../shared/base/text/nearest.ts';
@@ -62,7 +62,7 @@ const OPERATORS = '<, <=, >, >=, == and !=';
 export function parseCondition(text: string, where: string): Condition {
   const read = readCondition(text);
   if (typeof read !== 'string') return read;
-  throw new MlperfError('ERR_CONFIG_INVALID', `${where} ${JSON.stringify(text)} ${read}`);
+  throw configInvalid(`${where} ${JSON.stringify(text)} ${read}`);
 }
 
 /** Like {@link parseCondition} without throwing. @returns Where something is wrong, what the text does, beginning with a verb. */
@@ -253,7 +253,7 @@ export function checkThresholds(thresholds: readonly Threshold[], settings: Test
   for (const { text, figure } of thresholds) {
     const why = whyAbsent(figure, settings);
     if (why === undefined) continue;
-    throw new MlperfError('ERR_CONFIG_INVALID', `--threshold "${text}": ${why}`);
+    throw configInvalid(`--threshold "${text}": ${why}`);
   }
 }
 

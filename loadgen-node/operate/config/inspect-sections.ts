@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { addJson, type VerbResult, wantsJson } from '../../../shared/base/process/json-output.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
+import { addJson, wantsJson } from '../../../shared/base/process/json-output.ts';
 import {
   addSettings,
   CONFIG_SECTIONS,
@@ -11,25 +11,18 @@ import { inspectSettings, type ResolvedSetting } from '../../../shared/config/re
 import type { SettingTable } from '../../../shared/config/setting.ts';
 import { printSettings } from '../../run/plan/print-settings.ts';
 
-/** Settings that were looked at. */
-export interface InspectedSections extends VerbResult {
-  /** What is wrong with them. */
-  readonly problems: readonly string[];
-  /** True: `--json` stands among the flags. */
-  readonly isJson: boolean;
-}
-
 /**
  * Effective settings of verbs, and where each came from.
  * @param tables Settings of the verbs that have a section in the configuration file.
  * @param args Flags of the verbs.
+ * @returns Text and JSON for the terminal, what is wrong with the settings, and whether `--json` stands among the flags.
  * @throws MlperfError `ERR_CONFIG_INVALID` for a verb without settings in the file
  */
 export async function inspectSections(
   tables: Readonly<Record<string, SettingTable>>,
   verbs: readonly string[],
   args: readonly string[],
-): Promise<InspectedSections> {
+) {
   const problems: string[] = [];
   const texts: string[] = [];
   const json: Record<string, object> = {};
@@ -51,7 +44,7 @@ function sectionParser(section: string, table: SettingTable | undefined): Comman
   if (table !== undefined) return addJson(addSettings(createCommand(section, ''), table));
   const known = CONFIG_SECTIONS.join(' or ');
   const message = `unknown verb "${section}"; it must be ${known}`;
-  throw new MlperfError('ERR_CONFIG_INVALID', message);
+  throw configInvalid(message);
 }
 
 /** The value as it would stand in a file. */

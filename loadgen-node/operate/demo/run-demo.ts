@@ -32,18 +32,12 @@ export const DEMO_SETTINGS = {
   dashboard: LIVE_OPTIONS.dashboard,
 };
 
-/** Where the demonstration writes. */
-export interface DemoFolders {
-  readonly output: string | undefined;
-  readonly cacheDir: string | undefined;
-}
-
 /**
  * Measures the embedded benchmark on a SUT node that is started for it.
  * @throws MlperfError `ERR_NOT_INSTALLED` without ONNX Runtime; as a run
  */
 export async function runDemo(
-  { output, cacheDir }: DemoFolders,
+  { output, cacheDir }: Readonly<Record<'output' | 'cacheDir', string | undefined>>,
   host: CommandHost,
   live: LiveView | undefined,
 ): ReturnType<typeof performRuns> {

@@ -5,7 +5,7 @@ import {
   defaultDispatchSettings,
   resolveNodeAddresses,
 } from '../../../qdl/index.ts';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { defaultCacheFolder } from '../../../shared/base/files/cache-folder.ts';
 import {
@@ -65,13 +65,6 @@ export const DOCTOR_SETTINGS = {
 
 type DoctorValues = SettingValues<typeof DOCTOR_SETTINGS>;
 
-/** What was found. */
-interface Examination {
-  readonly groups: readonly FindingGroup[];
-  /** True where a node does not answer. */
-  readonly hasLost: boolean;
-}
-
 /**
  * Looks at this machine, the links, the nodes and the planned run.
  * @param flags As they were given, by key.
@@ -81,7 +74,7 @@ export async function examine(
   values: DoctorValues,
   flags: Readonly<Record<string, string | undefined>>,
   host: RunHost,
-): Promise<Examination> {
+) {
   const settings = await connectionSettings(values);
   refuseWithoutBenchmark(values, flags);
   const plan =
@@ -109,6 +102,7 @@ export async function examine(
     ...(await namesGroup(settings, nodes)),
     ...(plan === null ? [] : [planGroup(plan, measured)]),
   ];
+  // A node that does not answer has no link.
   return { groups, hasLost: measured.length < nodes.length };
 }
 
@@ -120,8 +114,7 @@ function refuseWithoutBenchmark(
     (key) => key !== 'cacheDir' && flags[key] !== undefined,
   );
   if (benchmark !== undefined || alone === undefined) return;
-  throw new MlperfError(
-    'ERR_CONFIG_INVALID',
+  throw configInvalid(
     'flags of a planned run need --benchmark NAME: its samples say how many bytes go',
   );
 }

@@ -30,20 +30,14 @@ const WARM_UP = 30_000;
 const IN_PROCESS_QUERIES = 500_000;
 const LOOPBACK_QUERIES = 120_000;
 
-/** What decides whether a ceiling is measured, and whether it is kept. */
-interface CeilingOptions {
-  readonly isAgain: boolean;
-  /** Other processes take the CPUs now: what is measured is kept with a mark, until the machine is quiet. */
-  readonly isBusy: boolean;
-}
-
 /**
  * The ceiling of this machine's LoadGen: the kept one where it still holds, else measured.
+ * @param options `isBusy`: other processes take the CPUs now; what is measured is kept with a mark, until the machine is quiet.
  * @throws MlperfError where it cannot be measured, or not be kept
  */
 export async function generatorCeiling(
   cacheFolder: string,
-  { isAgain, isBusy }: CeilingOptions,
+  { isAgain, isBusy }: Readonly<Record<'isAgain' | 'isBusy', boolean>>,
   host: Pick<RunHost, 'progress'>,
 ): Promise<GeneratorCeiling> {
   const kept = isAgain ? null : readCeiling(cacheFolder);

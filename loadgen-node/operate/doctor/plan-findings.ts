@@ -13,14 +13,7 @@ import { RUN_SETTINGS } from '../../run/plan/run-settings.ts';
 import { bandwidthFormula, dtypeBytes } from '../../samples/bandwidth/bandwidth-formulas.ts';
 import { formatRate } from '../../samples/bandwidth/link-rate.ts';
 import { loadgenBenchmark } from '../../samples/benchmarks/registry.ts';
-import {
-  bytesText,
-  countText,
-  type DoctorFinding,
-  type Subject,
-  shareInPercent,
-  subject,
-} from './finding.ts';
+import { bytesText, countText, type DoctorFinding, shareInPercent, subject } from './finding.ts';
 import { cardRate, type MeasuredLink } from './link-findings.ts';
 
 /** The run that is planned, as far as it was said. */
@@ -123,37 +116,20 @@ function neededFinding(plan: PlannedLoad, link: MeasuredLink): DoctorFinding {
     requiredBitsPerSecond: bits,
     measuredBitsPerSecond: measured,
   });
-  if (bits === null) {
-    return targetQps === null
-      ? about.unknown(`${scenario} without --target-qps asks for no rate`)
-      : about.unknown('the bytes of a sample are not known');
-  }
-  const share = nodeCount === 1 ? '' : `, its part of ${nodeCount}`;
-  const needed = `${formatRate(bits)} with headers at ${countText(targetQps ?? 0)} samples/s${share}`;
-  return heldAgainst(about, { bits, needed, measured, card: cardRate(link) });
-}
-
-interface NeededRate {
-  readonly bits: number;
-  /** For people. */
-  readonly needed: string;
-  readonly measured: number | null;
-  readonly card: number | null;
-}
-
-/** What was measured counts; where nothing was, what the card says. */
-function heldAgainst(about: Subject, { bits, needed, measured, card }: NeededRate): DoctorFinding {
+  if (targetQps === null) return about.unknown(`${scenario} without --target-qps asks for no rate`);
+  if (bits === null) return about.unknown('the bytes of a sample are not known');
+  const part = nodeCount === 1 ? '' : `, its part of ${nodeCount}`;
+  const needed = `${formatRate(bits)} with headers at ${countText(targetQps)} samples/s${part}`;
+  // What was measured counts; where nothing was, what the card says.
+  const card = cardRate(link);
   const limit = measured ?? card;
   if (limit === null) {
     return about.unknown(`${needed}; the link was not measured, and no card tells its rate`);
   }
   const whose = measured === null ? 'of the card' : 'measured on one connection';
   const seen = `${needed}: ${shareInPercent(bits / limit)} of the ${formatRate(limit)} ${whose}`;
-  if (bits <= limit) {
-    return bits > NEAR * limit
-      ? about.warning(seen, 'queues grow near the edge: leave room for bursts')
-      : about.ok(seen);
-  }
+  if (bits <= NEAR * limit) return about.ok(seen);
+  if (bits <= limit) return about.warning(seen, 'queues grow near the edge: leave room for bursts');
   const hasRoom = measured !== null && (card ?? 0) > bits;
   return about.error(
     seen,

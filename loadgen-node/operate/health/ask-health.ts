@@ -1,5 +1,5 @@
 import http2 from 'node:http2';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { errorCodeOf, messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import { asOneLine } from '../../../shared/base/text/one-line.ts';
@@ -158,7 +158,7 @@ function call(address: string, { service, timeoutMs, security }: HealthQuestion)
 function requestOf(service: string): Buffer {
   const name = Buffer.from(service);
   if (name.length > SERVICE_BYTES_MAX) {
-    throw new MlperfError('ERR_CONFIG_INVALID', '--service is longer than any name of a service');
+    throw configInvalid('--service is longer than any name of a service');
   }
   const length = [name.length % 128, Math.floor(name.length / 128)];
   const varint = name.length < 128 ? [name.length] : [(length[0] ?? 0) + 128, length[1] ?? 0];

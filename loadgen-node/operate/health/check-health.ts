@@ -1,5 +1,4 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import type { VerbResult } from '../../../shared/base/process/json-output.ts';
+import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import {
   addressList,
   duration,
@@ -31,12 +30,6 @@ interface Look {
   readonly failure: MlperfError | undefined;
 }
 
-/** What servers answered. */
-export interface SeenHealth extends VerbResult {
-  /** Why they do not all serve, of the first that does not; null: all do. */
-  readonly whyNot: string | null;
-}
-
 /**
  * Asks servers whether they serve, or waits until they do.
  * @param named Addresses; a name (`dns:///name:port`) stands for all behind it.
@@ -45,7 +38,7 @@ export interface SeenHealth extends VerbResult {
 export async function checkHealth(
   named: readonly string[],
   values: SettingValues<typeof HEALTH_SETTINGS>,
-): Promise<SeenHealth> {
+) {
   checkAddresses(named);
   const question = questionOf(values);
   const { service } = question;
@@ -61,6 +54,7 @@ export async function checkHealth(
   return {
     text: answers.map(lineOf).join(''),
     json: { service, isServing: other === undefined, answers },
+    /** Why not all serve, of the first that does not; null: all do. */
     whyNot: other === undefined ? null : `${whyNot(other, service)}${waited}`,
   };
 }
@@ -78,7 +72,7 @@ function checkAddresses(named: readonly string[]): void {
   if (issue === undefined) return;
   const at = issue.path[0];
   const which = typeof at === 'number' ? named[at] : named.join(' ');
-  throw new MlperfError('ERR_CONFIG_INVALID', `"${which}" ${issue.message}`);
+  throw configInvalid(`"${which}" ${issue.message}`);
 }
 
 /** Asks once, and again until everybody serves or the time is over. */

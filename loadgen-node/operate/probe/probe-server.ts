@@ -6,7 +6,7 @@ import {
   type OipProbe,
   probeOipServer,
 } from '../../../qdl/index.ts';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { VerbResult } from '../../../shared/base/process/json-output.ts';
 import {
@@ -58,10 +58,7 @@ export async function probeServer(said: string, values: ProbeValues): Promise<Ve
 function addressOf(said: string): string {
   const address = withoutOipScheme(said);
   if ((splitAddress(address)?.port ?? 0) > 0) return address;
-  throw new MlperfError(
-    'ERR_CONFIG_INVALID',
-    `${said}: must be oip://host:port, for example oip://10.0.0.4:8001`,
-  );
+  throw configInvalid(`${said}: must be oip://host:port, for example oip://10.0.0.4:8001`);
 }
 
 /** @throws MlperfError `ERR_CONFIG_INVALID` */
@@ -112,7 +109,7 @@ function writeConfig(file: string, models: readonly ListedModel[]): void {
       names.length > 1
         ? `is for one model: add --model NAME (${names.join(', ')})`
         : 'needs --model NAME, of a model whose inputs the server tells';
-    throw new MlperfError('ERR_CONFIG_INVALID', `--output ${file} ${which}`);
+    throw configInvalid(`--output ${file} ${which}`);
   }
   try {
     writeFileSync(file, first.run.config);

@@ -1,4 +1,4 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { writeText } from '../../../shared/base/files/write-text.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { latencyTable, sortedNumbers } from '../../observe/figures/figures-of-records.ts';
@@ -52,10 +52,7 @@ export async function compareFolders(
   { conditions, isForced, allowsInvalid }: CompareRequest,
 ): Promise<ComparisonResult> {
   if (folders.length < 2) {
-    throw new MlperfError(
-      'ERR_CONFIG_INVALID',
-      'compare needs two runs or more: a base and others',
-    );
+    throw configInvalid('compare needs two runs or more: a base and others');
   }
   const read: ReadMeasuredRun[] = [];
   for (const folder of folders) read.push(await readMeasured(folder));
@@ -69,17 +66,13 @@ export async function compareFolders(
     conditions: judgeConditions(comparison, conditions),
     failures: [
       ...read.flatMap(({ damage }) => damage ?? []),
-      ...(isGate ? runs.filter(isNoResult).map(noResultText) : []),
+      ...runs.flatMap(({ folder, summary: { result } }) =>
+        isGate && result !== 'VALID'
+          ? `${folder} is ${result}: its figures are no result that a condition could hold against (--allow-invalid lets it)`
+          : [],
+      ),
     ],
   };
-}
-
-function isNoResult({ summary }: ComparedRun): boolean {
-  return summary.result !== 'VALID';
-}
-
-function noResultText({ folder, summary }: ComparedRun): string {
-  return `${folder} is ${summary.result}: its figures are no result that a condition could hold against (--allow-invalid lets it)`;
 }
 
 function disturbanceNotes({ runs, disturbedBy }: RunComparison): string[] {
@@ -93,8 +86,7 @@ async function readMeasured(folder: string): Promise<ReadMeasuredRun> {
   const { summary, derived } = await deriveRun(folder);
   if (summary === null || derived === null) {
     const missing = summary === null ? RUN_FILES.runSummary : RUN_FILES.records;
-    throw new MlperfError(
-      'ERR_CONFIG_INVALID',
+    throw configInvalid(
       `${folder} has no ${missing}: only runs with their records can be compared, such as those of longhaul run in performance mode`,
     );
   }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { formatNs } from '../../../shared/base/text/duration.ts';
 import { disturbances } from '../../loadgen/health/starvation.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
@@ -271,8 +271,7 @@ export function checkComparable(runs: readonly NamedRun[], isForced: boolean): s
   const texts = refused.map(
     ({ text, isForceable }) => `${text}${isForceable ? ' (--force lets it)' : ''}`,
   );
-  throw new MlperfError(
-    'ERR_CONFIG_INVALID',
+  throw configInvalid(
     `these runs measured different things, so their figures cannot be compared: ${texts.join('; ')}`,
   );
 }

@@ -1,15 +1,10 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid, type MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { sentencesOf } from '../../../shared/base/text/one-line.ts';
 import { tableLines } from '../../../shared/base/text/table-lines.ts';
 import { FIGURES, type FigureName } from '../../observe/figures/figure-names.ts';
 import { type Condition, HOLDS } from '../../observe/thresholds/condition.ts';
 import { figureText, formatNumber, formatShare } from '../text/figure-text.ts';
-import {
-  CONFIDENCE,
-  type ConfidenceInterval,
-  type FigureDifference,
-  type RunComparison,
-} from './compare-runs.ts';
+import { CONFIDENCE, type FigureDifference, type RunComparison } from './compare-runs.ts';
 
 /** A comparison with what was asked of it. */
 export interface ComparisonResult {
@@ -157,10 +152,9 @@ export function judgeConditions(
 function judgeRun(
   { condition, isSure }: FailCondition,
   folder: string,
-  held: Held,
+  { value, interval, seen }: ReturnType<typeof heldAgainst>,
 ): ConditionResult {
   const { figure, operator, text, value: wanted } = condition;
-  const { value, interval, seen } = held;
   const needed = wanted.kind === 'relative' ? wanted.share : wanted.value;
   const result = { text, isSure, folder };
   if (!isSure || isExact(figure)) return { ...result, holds: HOLDS[operator](value, needed), seen };
@@ -180,24 +174,17 @@ function isExact(figure: FigureName): boolean {
 }
 
 /** What is held against a condition: the figure, or its difference as a share. */
-interface Held {
-  readonly value: number;
-  readonly interval: ConfidenceInterval | null;
-  readonly seen: string;
-}
-
 function heldAgainst(
   { figure, value: wanted }: Condition,
   { value, interval, share, shareInterval }: FigureDifference,
   base: string,
-): Held {
+) {
   if (wanted.kind === 'absolute') {
     const own = value as number; // The caller asked.
     return { value: own, interval, seen: figureText(figure, own) };
   }
   if (share === null) {
-    throw new MlperfError(
-      'ERR_CONFIG_INVALID',
+    throw configInvalid(
       `--fail-if: ${base} has no ${figure} (${FIGURES[figure].about}), so nothing can be relative to it`,
     );
   }
@@ -211,8 +198,7 @@ function signedShare(share: number): string {
 }
 
 function absent({ text, figure }: Condition, folder: string): MlperfError {
-  return new MlperfError(
-    'ERR_CONFIG_INVALID',
+  return configInvalid(
     `--fail-if "${text}": ${folder} has no ${figure} (${FIGURES[figure].about})`,
   );
 }

@@ -54,23 +54,17 @@ export function resampleRun(
   if (table.count < BLOCK_COUNT) return new Map();
   const draw = new BlockDraw(table.count, replicateCount, seed);
   const isOffline = summary.scenario === 'Offline';
-  const drawn = new Map<FigureName, Float64Array>();
-  if (!isOffline) addAll(drawn, draw.values(table.latencyNs, 'mean', LATENCY_PERCENTILES));
-  if (summary.scenario === 'Server') {
-    addAll(drawn, draw.values(table.lagNs, null, LAG_PERCENTILES));
-    addOverlatency(drawn, draw, table, summary);
-  }
-  addTokenFigures(drawn, draw, records, parts);
-  addRates(drawn, draw, isOffline ? inOrderOfCompletion(table) : table, summary);
-  return drawn;
+  return new Map([
+    ...(isOffline ? [] : draw.values(table.latencyNs, 'mean', LATENCY_PERCENTILES)),
+    ...(summary.scenario === 'Server' ? draw.values(table.lagNs, null, LAG_PERCENTILES) : []),
+    ...overlatencyOf(draw, table, summary),
+    ...tokenFigures(draw, records, parts),
+    ...ratesOf(draw, isOffline ? inOrderOfCompletion(table) : table, summary),
+  ]);
 }
 
-function addAll(
-  to: Map<FigureName, Float64Array>,
-  from: ReadonlyMap<FigureName, Float64Array>,
-): void {
-  for (const [name, values] of from) to.set(name, values);
-}
+/** A figure of the resampled runs. */
+type Drawn = readonly [FigureName, Float64Array];
 
 /** Draws blocks; the same ones for each figure of a run, since they belong together. */
 class BlockDraw {
@@ -91,14 +85,10 @@ class BlockDraw {
   }
 
   /** Mean and percentiles of values in order. */
-  values(
-    values: Float64Array,
-    mean: FigureName | null,
-    percentiles: PercentileFigures,
-  ): Map<FigureName, Float64Array> {
+  values(values: Float64Array, mean: FigureName | null, percentiles: PercentileFigures): Drawn[] {
     const histogram = new BlockHistogram(values, this.pieceCount);
     const known = percentiles.filter(([, share]) => histogram.count * (1 - share) >= BEYOND_MIN);
-    if (histogram.count < BLOCK_COUNT) return new Map();
+    if (histogram.count < BLOCK_COUNT) return [];
     const shares = known.map(([, share]) => share);
     const out = new Float64Array(shares.length + 1);
     const columns = [mean, ...known.map(([name]) => name)].map((name) => ({
@@ -112,8 +102,8 @@ class BlockDraw {
       });
     });
     const factor = spreadFactor(this.blockMeans((piece) => histogram.meanOf(piece)));
-    return new Map(
-      columns.flatMap(({ name, drawn }) => (name === null ? [] : [[name, spread(drawn, factor)]])),
+    return columns.flatMap(({ name, drawn }): Drawn[] =>
+      name === null ? [] : [[name, spread(drawn, factor)]],
     );
   }
 
@@ -157,27 +147,25 @@ class BlockDraw {
   }
 }
 
-function addOverlatency(
-  out: Map<FigureName, Float64Array>,
+function overlatencyOf(
   draw: BlockDraw,
   { count, latencyNs }: LatencyTable,
-  { latencyBoundNs }: RunSummary,
-): void {
-  if (latencyBoundNs === null) return;
+  { latencyBoundNs, scenario }: RunSummary,
+): Drawn[] {
+  if (latencyBoundNs === null || scenario !== 'Server') return [];
   const above = draw.perPiece(count, (row) =>
     (latencyNs[row] as number) > latencyBoundNs ? 1 : 0,
   );
   const all = draw.perPiece(count, () => 1);
-  out.set('overlatency', draw.ratios(above, all));
+  return [['overlatency', draw.ratios(above, all)]];
 }
 
 /** Rates: what was due or completed in each piece, over the time until the next piece begins. */
-function addRates(
-  out: Map<FigureName, Float64Array>,
+function ratesOf(
   draw: BlockDraw,
   { count, scheduledNs, completedSamples, endNs }: LatencyTable,
   { figures, scenario }: RunSummary,
-): void {
+): Drawn[] {
   const beginOf = (piece: number): number => {
     const row = pieceStart(count, draw.pieceCount, piece);
     return row >= count ? endNs : (scheduledNs[row] as number);
@@ -187,24 +175,17 @@ function addRates(
     (_, piece) => (beginOf(piece + 1) - beginOf(piece)) / 1e9,
   );
   // LoadGen's rates differ a little from count over time, by their ends: the drawn ones are scaled to the figure.
-  const add = (name: 'completed_qps' | 'scheduled_qps', amounts: Float64Array): void => {
+  const scaled = (name: FigureName, amountOf: (row: number) => number): Drawn[] => {
+    const amounts = draw.perPiece(count, amountOf);
     const whole = sumOf(amounts) / sumOf(seconds);
     const figure = figures[name];
-    if (figure === undefined || !Number.isFinite(whole) || whole === 0) return;
-    out.set(
-      name,
-      draw.ratios(amounts, seconds).map((value) => (value * figure) / whole),
-    );
+    if (figure === undefined || !Number.isFinite(whole) || whole === 0) return [];
+    return [[name, draw.ratios(amounts, seconds).map((value) => (value * figure) / whole)]];
   };
-  add(
-    'completed_qps',
-    draw.perPiece(count, (row) => completedSamples[row] as number),
-  );
-  if (scenario !== 'Server') return;
-  add(
-    'scheduled_qps',
-    draw.perPiece(count, () => 1),
-  );
+  return [
+    ...scaled('completed_qps', (row) => completedSamples[row] as number),
+    ...(scenario === 'Server' ? scaled('scheduled_qps', () => 1) : []),
+  ];
 }
 
 function sumOf(values: Float64Array): number {
@@ -223,14 +204,13 @@ function inOrderOfCompletion(table: LatencyTable): LatencyTable {
   return { ...table, scheduledNs, completedSamples };
 }
 
-function addTokenFigures(
-  out: Map<FigureName, Float64Array>,
+function tokenFigures(
   draw: BlockDraw,
   records: SampleRecords,
   parts: readonly number[] | null,
-): void {
+): Drawn[] {
   const { tokenCount, firstTokenNs, scheduledNs, completedNs, rowCount, part } = records;
-  if (tokenCount === null || firstTokenNs === null) return;
+  if (tokenCount === null || firstTokenNs === null) return [];
   const first = new Float64Array(rowCount);
   const perToken = new Float64Array(rowCount);
   let count = 0;
@@ -238,18 +218,16 @@ function addTokenFigures(
     if (parts !== null && !parts.includes(part[row] as number)) continue;
     const firstNs = (firstTokenNs[row] as number) - (scheduledNs[row] as number);
     const latencyNs = (completedNs[row] as number) - (scheduledNs[row] as number);
-    if (Number.isNaN(latencyNs)) {
-      first[count] = Number.NaN;
-      perToken[count] = Number.NaN;
-    } else {
-      const times = tokenTimes(latencyNs, firstNs, tokenCount[row] as number);
-      first[count] = times.firstNs;
-      perToken[count] = times.perOutputNs;
-    }
+    const times = tokenTimes(latencyNs, firstNs, tokenCount[row] as number);
+    const isLost = Number.isNaN(latencyNs);
+    first[count] = isLost ? Number.NaN : times.firstNs;
+    perToken[count] = isLost ? Number.NaN : times.perOutputNs;
     count += 1;
   }
-  addAll(out, draw.values(first.subarray(0, count), null, TTFT_PERCENTILES));
-  addAll(out, draw.values(perToken.subarray(0, count), null, TPOT_PERCENTILES));
+  return [
+    ...draw.values(first.subarray(0, count), null, TTFT_PERCENTILES),
+    ...draw.values(perToken.subarray(0, count), null, TPOT_PERCENTILES),
+  ];
 }
 
 /**

@@ -108,23 +108,21 @@ const STYLE_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256
 /** What a page with a script may load beside it: modules and events from where it came from. */
 export const SCRIPT_POLICY = `${STYLE_POLICY}; script-src 'self'; connect-src 'self'; img-src data:`;
 
-/** A page of its own. */
-interface PageParts {
-  /** Title of the document. */
-  readonly title: string;
-  /** Everything below the skip link, with its own `h1`. */
-  readonly body: Html;
-  /** Who made it, at the foot. */
-  readonly footer: string;
-  /** Path of its script, of a page that is served. Default: none; the page is one file. */
-  readonly script?: string;
-}
-
 /**
  * A whole HTML document. Without a script it is one file: no image, no font, nothing from the network. The policy in its head
  * lets nothing else in.
  */
-export function renderPage({ title, body, footer, script }: PageParts): string {
+export function renderPage({
+  title,
+  body,
+  footer,
+  script,
+}: {
+  readonly title: string;
+  readonly body: Html;
+  readonly footer: string;
+  readonly script?: string;
+}): string {
   const policy = script === undefined ? STYLE_POLICY : SCRIPT_POLICY;
   // A browser asks for an icon of what is served, unless there is one.
   const served = html`<link rel="icon" href="data:,">\n<script type="module" src="${script ?? ''}"></script>\n`;

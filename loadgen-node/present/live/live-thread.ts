@@ -7,7 +7,7 @@ import type {
   LiveViewSettings,
   ToLiveThread,
 } from './live-messages.ts';
-import { PageServer, say, startHttpServer } from './page-server.ts';
+import { say, startHttpServer, startPageServer } from './page-server.ts';
 
 // The thread of the live view: page and metrics are served here, so that nobody who looks disturbs the thread that issues.
 
@@ -51,7 +51,7 @@ async function opened(
 }
 
 async function openPage(at: ListenAddress): Promise<string> {
-  const server = await PageServer.start(at);
+  const server = await startPageServer(at);
   viewers.push(server);
   return server.url;
 }

@@ -13,57 +13,39 @@ import { LiveState } from './live-state.ts';
 
 const SCRIPT = 'loadgen-node/present/live/page/main.js';
 
-/** Serves the live page and its events. */
-export class PageServer {
-  readonly #state: LiveState;
-  readonly #feed: EventFeed;
-  readonly #server: HttpServer;
-
-  private constructor(server: HttpServer, state: LiveState, feed: EventFeed) {
-    this.#server = server;
-    this.#state = state;
-    this.#feed = feed;
-  }
-
-  /**
-   * Opens the port.
-   * @throws What `listen` throws; MlperfError `ERR_NOT_INSTALLED` where the page was not built.
-   */
-  static async start(at: ListenAddress): Promise<PageServer> {
-    const state = new LiveState();
-    const feed = new EventFeed();
-    const page = pageText();
-    const server = await startHttpServer(at, {
-      '/': (_, response) => {
-        const policy = `${SCRIPT_POLICY}; frame-ancestors 'none'`;
-        response.setHeader('content-security-policy', policy);
-        say(response, 200, page, 'text/html; charset=utf-8');
-      },
-      '/events': (_, response) => {
-        const first = eventText('state', state.whole);
-        if (!feed.add(response, first)) say(response, 503, 'too many look on already\n');
-      },
-      ...moduleRoutes(),
-    });
-    return new PageServer(server, state, feed);
-  }
-
-  get url(): string {
-    return this.#server.url;
-  }
-
-  /** Takes what happened, and tells all who look on. */
-  apply(message: ToLiveThread): void {
-    this.#state.apply(message);
-    this.#feed.send('change', withoutCounts(message));
-  }
-
-  /** Says good-bye to all pages, which keep what they have. */
-  async close(): Promise<void> {
-    this.#feed.send('bye', {});
-    this.#feed.end();
-    await this.#server.close();
-  }
+/**
+ * Serves the live page and its events.
+ * @throws What `listen` throws; MlperfError `ERR_NOT_INSTALLED` where the page was not built.
+ */
+export async function startPageServer(at: ListenAddress) {
+  const state = new LiveState();
+  const feed = new EventFeed();
+  const page = pageText();
+  const server = await startHttpServer(at, {
+    '/': (_, response) => {
+      response.setHeader('content-security-policy', `${SCRIPT_POLICY}; frame-ancestors 'none'`);
+      say(response, 200, page, 'text/html; charset=utf-8');
+    },
+    '/events': (_, response) => {
+      const first = eventText('state', state.whole);
+      if (!feed.add(response, first)) say(response, 503, 'too many look on already\n');
+    },
+    ...moduleRoutes(),
+  });
+  return {
+    url: server.url,
+    /** Takes what happened, and tells all who look on. */
+    apply(message: ToLiveThread): void {
+      state.apply(message);
+      feed.send('change', withoutCounts(message));
+    },
+    /** Says good-bye to all pages, which keep what they have. */
+    async close(): Promise<void> {
+      feed.send('bye', {});
+      feed.end();
+      await server.close();
+    },
+  };
 }
 
 /** Distributions are for the metrics; the page gets their percentiles. */
@@ -139,23 +121,13 @@ const COMMON_HEADERS: Readonly<Record<string, string>> = {
 /** Answers a GET or HEAD of a path. */
 type Route = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
-/** A port that answers GET and HEAD. */
-interface HttpServer {
-  /** With the address that was bound, ending with `/`. */
-  readonly url: string;
-  /** Resolves when nothing listens any more and all connections are gone. */
-  close(): Promise<void>;
-}
-
 /**
- * Opens a port.
+ * Opens a port that answers GET and HEAD. Its URL has the address that was bound, and ends with `/`; `close` resolves when nothing
+ * listens any more and all connections are gone.
  * @param routes By path.
  * @throws What `listen` throws: the port is in use, the address is not this machine's.
  */
-export async function startHttpServer(
-  at: ListenAddress,
-  routes: Readonly<Record<string, Route>>,
-): Promise<HttpServer> {
+export async function startHttpServer(at: ListenAddress, routes: Readonly<Record<string, Route>>) {
   const limits = {
     maxHeaderSize: HEADER_BYTES_MAX,
     requestTimeout: REQUEST_MS_MAX,

@@ -231,22 +231,12 @@ function quotientOf(above: Banded, below: Banded): Banded {
   };
 }
 
-/** What paired runs say of a quotient. */
-interface PairedQuotient extends Banded {
-  /**
-   * How sure it is that the interval from the smallest to the largest quotient holds the median of all that such runs could
-   * have, 0 to 1: 1 - 2^(1 - n) for n pairs, whatever their distribution.
-   */
-  readonly confidence: number;
-  readonly pairs: number;
-}
-
 /**
  * Median of the quotients of runs that were made in turns, with the smallest and the largest: what drifts on the machine
  * meets both runs of a pair.
  * @param above One entry or more; as many as `below`.
  */
-function pairedQuotient(above: readonly number[], below: readonly number[]): PairedQuotient {
+function pairedQuotient(above: readonly number[], below: readonly number[]) {
   const quotients = above.map((value, i) => value / (below[i] as number)).sort((a, b) => a - b);
   return {
     value: medianOf(quotients),

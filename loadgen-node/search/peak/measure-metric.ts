@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { upperMedian } from '../../../shared/base/figures/median.ts';
-import type { VerbResult } from '../../../shared/base/process/json-output.ts';
 import type { PerformanceSummary } from '../../loadgen/results/performance-summary.ts';
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
 import type { RunHost } from '../../run/host/host.ts';
@@ -22,20 +21,12 @@ const HEADROOM = 1.3;
 /** A look at the latency of one query at a time. */
 const LOOK = { queriesMax: 100, durationNsMax: 5e9 };
 
-/** A metric that was measured, as a verb's result. */
-export interface MeasuredMetric extends VerbResult {
-  readonly isValid: boolean;
-}
-
 /**
  * Measures the metric of a scenario that has no load to search: SingleStream and MultiStream their latency, Offline its rate.
  * LoadGen wants to be told what to expect; it is found out first, so that nothing needs to be known.
  * @throws MlperfError
  */
-export async function measureMetric(
-  { run, recordOf }: FindPeakPlan,
-  host: RunHost,
-): Promise<MeasuredMetric> {
+export async function measureMetric({ run, recordOf }: FindPeakPlan, host: RunHost) {
   host.report(whyNoSearch(run));
   const prepared = await prepareRun(run, host);
   replaceEarlierRun(run.output, host);
@@ -104,7 +95,7 @@ function seenRate({ outcome: { performance } }: RunReport): number {
   return durationNs === 0 ? 0 : counts.completedQueries / (durationNs / 1e9);
 }
 
-function resultOf(report: RunReport): MeasuredMetric {
+function resultOf(report: RunReport) {
   const { performance, effectiveSettings } = report.outcome;
   const metric = performance === null ? null : metricOf(performance.summary);
   return {

@@ -4,7 +4,6 @@ import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { rounded } from '../../../shared/base/figures/figure-text.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import { writeText } from '../../../shared/base/files/write-text.ts';
-import type { VerbResult } from '../../../shared/base/process/json-output.ts';
 import type { ResolvedSetting, SettingSources } from '../../../shared/config/resolve-settings.ts';
 import type { SettingTable, SettingValues } from '../../../shared/config/setting.ts';
 import { splitAddress } from '../../../shared/domain/node-address.ts';
@@ -75,12 +74,6 @@ export function planSweep(request: SweepRequest) {
 /** Settings, grid and search of the cells; `nodeArgs` are those of a node that the sweep starts. */
 type SweepPlan = ReturnType<typeof planSweep>;
 
-/** A sweep that was measured. */
-export interface SweepResult extends VerbResult {
-  /** False: a cell was not measured, found no value, or that of LoadGen itself. */
-  readonly isWhole: boolean;
-}
-
 /** A link that does nothing: over it a node is started and asked what it is. */
 const BARE: LinkConditions = { delayNs: 0, bitsPerSecond: null, lossShare: 0 };
 
@@ -90,7 +83,7 @@ const BARE: LinkConditions = { delayNs: 0, bitsPerSecond: null, lossShare: 0 };
  * @returns null where the host's signal ended it: the cells that are done are kept
  * @throws MlperfError `ERR_NOT_INSTALLED` before anything starts where this machine makes no links
  */
-export async function runSweep(plan: SweepPlan, host: RunHost): Promise<SweepResult | null> {
+export async function runSweep(plan: SweepPlan, host: RunHost) {
   const { options, nodeArgs, peak } = plan;
   const { dispatch } = peak.run;
   const maker = await chooseLinkMaker(options, dispatch.nodes);
@@ -134,7 +127,7 @@ async function measure(
   { sweep: begun, maker }: ReturnType<typeof beginSweep>,
   link: SweepLink,
   host: RunHost,
-): Promise<SweepResult | null> {
+) {
   const { grid, search, isResumed } = plan;
   const { run, recordOf } = plan.peak;
   const { output } = run;
@@ -158,7 +151,7 @@ async function measure(
   }
   drawPage(sweep);
   const written = `cells in ${join(output, SWEEP_FILE)}, heat map in ${join(output, PAGE_FILE)}\n`;
-  // A peak that is LoadGen's own says nothing of the link: as in find-peak.
+  // False: a cell was not measured, or found no value. A peak that is LoadGen's own says nothing of the link: as in find-peak.
   const isWhole = sweep.cells.every(
     ({ result }) => !('failure' in result) && result.value !== null && result.limit !== 'generator',
   );

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { LatencyHistogram } from '../../../loadgen-node/observe/figures/latency-histogram.ts';
 import { LiveView } from '../../../loadgen-node/present/live/live-view.ts';
-import { PageServer } from '../../../loadgen-node/present/live/page-server.ts';
+import { startPageServer } from '../../../loadgen-node/present/live/page-server.ts';
 import { occupiedPort } from '../../support/process/ports.ts';
 import { liveSecond } from '../../support/runs/live-snapshots.ts';
 
@@ -81,7 +81,7 @@ describe('LiveView', () => {
   });
 
   it('drops a page that does not read, and keeps the others', async () => {
-    const server = await PageServer.start(AT);
+    const server = await startPageServer(AT);
     const { port } = new URL(server.url);
     const socket = connect({ host: '127.0.0.1', port: Number(port) });
     socket.write('GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n');
