@@ -18,7 +18,7 @@ import type { PreparedRun } from '../../run/prepare/prepare-run.ts';
 import { inProcessSut, nodesOf, type RunSut } from '../../run/run-sut.ts';
 import { type RunObservers, RunSession } from '../../run/session.ts';
 import { type Question, questionDifferences } from '../kept-file.ts';
-import type { PeakResult, RunProbe } from '../peak/peak-search.ts';
+import { closedInterval, type PeakResult, type RunProbe } from '../peak/peak-search.ts';
 import { atLoad, runProbes } from '../peak/run-probes.ts';
 
 /** What measures one side: probes of a search, and whole runs. */
@@ -254,10 +254,7 @@ export function searchOf(result: PeakResult): SideSearch {
   return {
     ending,
     value,
-    interval: interval && {
-      low: interval.low,
-      high: Number.isFinite(interval.high) ? interval.high : null,
-    },
+    interval: closedInterval(interval),
     confidence,
     limitText,
     probes: probes.map(({ kind, load, verdict, queries, percentileNs, why }) => {

@@ -84,7 +84,7 @@ export function fitLoadCurve(
   { boundNs, unloadedNs, percentile, confidence }: CurveQuestion,
 ): LoadCurve {
   let centre = Math.sqrt(bracket.low * bracket.high);
-  const prior: SlopePrior = {
+  const prior = {
     centre: Math.max(SLOPE_CENTRE, (centre * boundNs) / 1e9),
     lnDeviation: unloadedNs > TIGHT_SHARE * boundNs ? TIGHT_LN_DEVIATION : SLOPE_LN_DEVIATION,
   };
@@ -113,26 +113,18 @@ function isCut(interval: LoadInterval, range: LoadInterval): boolean {
   return interval.low < range.low * EDGE || interval.high > range.high / EDGE;
 }
 
+/** What a fit looks at: loads around a centre as far as its reach, and a range of limits. The slope is believed to be lognormal. */
+type Neighbourhood = Pick<CurveQuestion, 'percentile' | 'confidence'> &
+  Readonly<Record<'centre' | 'reach', number>> & {
+    readonly range: LoadInterval;
+    readonly prior: Readonly<Record<'centre' | 'lnDeviation', number>>;
+  };
+
 /** What is asked of a curve. */
 export interface CurveQuestion {
   readonly boundNs: number;
   /** Latency at the percentile of one query at a time, in ns. */
   readonly unloadedNs: number;
-  readonly percentile: number;
-  readonly confidence: number;
-}
-
-/** What is believed of the slope: a lognormal distribution. */
-interface SlopePrior {
-  readonly centre: number;
-  readonly lnDeviation: number;
-}
-
-interface Neighbourhood {
-  readonly prior: SlopePrior;
-  readonly centre: number;
-  readonly reach: number;
-  readonly range: LoadInterval;
   readonly percentile: number;
   readonly confidence: number;
 }
@@ -228,7 +220,7 @@ function pooledFactor(
   return weights > 0 ? sum / weights : VARIANCE_FACTOR_UNKNOWN;
 }
 
-function slopePrior(slope: number, { centre, lnDeviation }: SlopePrior): number {
+function slopePrior(slope: number, { centre, lnDeviation }: Neighbourhood['prior']): number {
   return -0.5 * (Math.log(slope / centre) / lnDeviation) ** 2;
 }
 

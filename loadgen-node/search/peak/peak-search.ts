@@ -1,6 +1,10 @@
 import { z } from 'zod';
-import type { EndCause } from '../../loadgen/engine/issue/issue-threads.ts';
-import type { PhaseCounts, SetProgress, VerdictReason } from '../../loadgen/engine/test-outcome.ts';
+import type {
+  PerformanceOutcome,
+  PhaseCounts,
+  SetProgress,
+  VerdictReason,
+} from '../../loadgen/engine/test-outcome.ts';
 
 /**
  * What a probe is for. `unloaded`: one query at a time, whatever the load says. `screening`: short, ended as soon as it is decided.
@@ -147,23 +151,18 @@ export interface ProbeSpec {
    * Unless `full`: asked about ten times a second with what completed so far; true ends the run. Untouched by lost samples,
    * which end it by themselves.
    */
-  readonly isDecided?: (seen: ProbeProgress) => boolean;
+  readonly isDecided?: (seen: SetProgress) => boolean;
 }
-
-/** How far a probe is. */
-export type ProbeProgress = SetProgress;
 
 /** How a probe ended: the part of an engine's outcome that a search reads. */
-export interface ProbeEnd {
-  readonly endCause: EndCause;
+export type ProbeEnd = Pick<
+  PerformanceOutcome,
+  'endCause' | 'durationNs' | 'isGeneratorBound' | 'generatorBoundReason'
+> & {
   readonly counts: Pick<PhaseCounts, 'lostSamples' | 'issuedSamples'>;
-  /** From the first query to the last response, in ns. */
-  readonly durationNs: number;
-  readonly isGeneratorBound: boolean;
-  readonly generatorBoundReason: string;
   /** First thing that was said of a fault or a lost sample; null where nothing was. */
   readonly faultText: string | null;
-}
+};
 
 /** What a probe saw. */
 export interface ProbeOutcome {
@@ -188,3 +187,9 @@ export interface ProbeOutcome {
  * @throws MlperfError where the SUT is gone: the search ends and may be resumed.
  */
 export type RunProbe = (spec: ProbeSpec) => Promise<ProbeOutcome>;
+
+/** An interval for JSON, which knows no infinity: an open end is null. */
+export function closedInterval(interval: LoadInterval | null) {
+  const closed = (end: number): number | null => (Number.isFinite(end) ? end : null);
+  return interval && { low: interval.low, high: closed(interval.high) };
+}

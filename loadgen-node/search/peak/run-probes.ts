@@ -157,18 +157,19 @@ export class KeptProbe {
   }
 }
 
+/** The end of a run that broke before its first query. */
+const NOT_BEGUN = {
+  counts: { lostSamples: 0, issuedSamples: 0 },
+  durationNs: 0,
+  isGeneratorBound: false,
+  generatorBoundReason: '',
+  faultText: 'the SUT broke before the first query',
+} as const;
+
 function endOf(performance: PerformanceOutcome | null, isInterrupted: boolean): ProbeEnd {
   if (performance === null) {
-    return {
-      endCause: isInterrupted ? 'interrupted' : 'fault',
-      counts: { lostSamples: 0, issuedSamples: 0 },
-      durationNs: 0,
-      isGeneratorBound: false,
-      generatorBoundReason: '',
-      faultText: 'the SUT broke before the first query',
-    };
+    return { ...NOT_BEGUN, endCause: isInterrupted ? 'interrupted' : 'fault' };
   }
-  const { endCause, counts, durationNs, isGeneratorBound, generatorBoundReason } = performance;
-  const faultText = performance.faultText ?? performance.failures[0]?.texts[0]?.text ?? null;
-  return { endCause, counts, durationNs, isGeneratorBound, generatorBoundReason, faultText };
+  const first = performance.failures[0]?.texts[0]?.text ?? null;
+  return { ...performance, faultText: performance.faultText ?? first };
 }

@@ -1,6 +1,6 @@
+import type { SetProgress } from '../../loadgen/engine/test-outcome.ts';
 import { minPassingQueries } from '../../loadgen/results/early-stopping.ts';
 import { normalDeviate, type OverBatch, type OverShare, varianceFactorOf } from './over-share.ts';
-import type { ProbeProgress } from './peak-search.ts';
 
 /** Batches that are kept; when they are full, two become one. */
 const BATCHES_MAX = 64;
@@ -74,7 +74,7 @@ export class ScreeningWatch {
     return this.#isBacklogHopeless;
   }
 
-  readonly isDecided = (seen: ProbeProgress): boolean => {
+  readonly isDecided = (seen: SetProgress): boolean => {
     this.#looks += 1;
     this.#watchBacklog(seen);
     if (this.#isBacklogHopeless) return true;
@@ -100,7 +100,7 @@ export class ScreeningWatch {
     return clusters >= CLUSTERS_MIN || lateCount >= LATE_BATCHES_MIN * isLate.length;
   }
 
-  #add(seen: ProbeProgress): void {
+  #add(seen: SetProgress): void {
     const known = seen.completedQueries + seen.overdueQueries;
     const over = seen.overlatencyQueries + seen.overdueQueries;
     this.#batchQueries += known - this.#known;
@@ -118,7 +118,7 @@ export class ScreeningWatch {
     this.#batches = joinPairs(this.#batches);
   }
 
-  #watchBacklog({ elapsedNs, issuedQueries, completedQueries }: ProbeProgress): void {
+  #watchBacklog({ elapsedNs, issuedQueries, completedQueries }: SetProgress): void {
     const backlog = issuedQueries - completedQueries;
     const arriving = (issuedQueries / elapsedNs) * this.#boundNs;
     const grows = backlog > this.#backlog && backlog > Math.max(1, arriving) * BACKLOG_BOUNDS;

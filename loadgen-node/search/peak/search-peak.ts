@@ -15,7 +15,13 @@ import { type Question, questionDifferences, writeKept } from '../kept-file.ts';
 import { findPeak } from './find-peak.ts';
 import type { FindPeakPlan } from './find-peak-plan.ts';
 import type { FindPeakValues } from './find-peak-settings.ts';
-import { type LoadSearch, PEAK_PROBE, type PeakProbe, type PeakResult } from './peak-search.ts';
+import {
+  closedInterval,
+  type LoadSearch,
+  PEAK_PROBE,
+  type PeakProbe,
+  type PeakResult,
+} from './peak-search.ts';
 import { probeHeader, probeLine, searchText } from './print-peak.ts';
 import { runProbes } from './run-probes.ts';
 
@@ -104,11 +110,9 @@ export function isPeakOfSut({ ending, limit }: PeakResult): boolean {
   return (ending === 'found' || ending === 'open') && limit !== 'generator';
 }
 
-/** The result for programs. JSON knows no infinity: an open end is null. */
+/** The result for programs. */
 export function peakDocument(result: PeakResult): object {
-  const { interval } = result;
-  const high = interval === null || !Number.isFinite(interval.high) ? null : interval.high;
-  return { ...result, interval: interval === null ? null : { low: interval.low, high } };
+  return { ...result, interval: closedInterval(result.interval) };
 }
 
 /** File of a search in its folder. */

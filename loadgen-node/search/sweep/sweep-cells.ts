@@ -7,7 +7,7 @@ import { replaceEarlierRun } from '../../run/keep/earlier-run.ts';
 import type { PreparedRun } from '../../run/prepare/prepare-run.ts';
 import { nodesOf } from '../../run/run-sut.ts';
 import { findPeak } from '../peak/find-peak.ts';
-import type { LoadSearch } from '../peak/peak-search.ts';
+import { closedInterval, type LoadSearch } from '../peak/peak-search.ts';
 import { runProbes } from '../peak/run-probes.ts';
 import { type LinkConditions, linkText } from './link-conditions.ts';
 import {
@@ -73,24 +73,17 @@ export async function measureCells(
 async function measureCell(job: SweepJob, link: LinkConditions): Promise<SweepCell> {
   const beganMs = performance.now();
   const folder = linkText(link).replaceAll(' ', '_').replaceAll('%', 'pct');
-  const result = await resultOrFailure(job, link, join(job.output, folder));
-  return { link, folder, seconds: (performance.now() - beganMs) / 1e3, result };
-}
-
-async function resultOrFailure(
-  job: SweepJob,
-  link: LinkConditions,
-  folder: string,
-): Promise<SweepCell['result']> {
+  const { signal } = job.host;
+  let result: SweepCell['result'];
   try {
-    return await searchCell(job, link, folder);
+    result = await searchCell(job, link, join(job.output, folder));
   } catch (error) {
     if (!(error instanceof MlperfError)) throw error;
-    const { signal } = job.host;
-    if (signal.aborted || error.code === 'ERR_INTERRUPTED' || error.code === 'ERR_OUTPUT')
-      throw error;
-    return { failure: error.message };
+    const { code, message } = error;
+    if (signal.aborted || code === 'ERR_INTERRUPTED' || code === 'ERR_OUTPUT') throw error;
+    result = { failure: message };
   }
+  return { link, folder, seconds: (performance.now() - beganMs) / 1e3, result };
 }
 
 async function searchCell(
@@ -98,14 +91,13 @@ async function searchCell(
   conditions: LinkConditions,
   folder: string,
 ): Promise<CellResult> {
-  const { link } = job;
-  let found: Omit<CellResult, 'tap'>;
+  await job.link.shape(conditions);
   let tap: TapCounts | null = null;
-  await link.shape(conditions);
+  let found: Omit<CellResult, 'tap'>;
   try {
     found = await searchThrough(job, conditions, folder);
   } finally {
-    tap = await link.release();
+    tap = await job.link.release();
   }
   return { ...found, tap };
 }
@@ -134,10 +126,9 @@ async function searchThrough(
     onProbe: ({ kind, load, verdict, why }) =>
       host.report(`  ${kind} at ${rounded(load, 4)}: ${verdict}: ${why}`),
   });
-  const high = interval === null || !Number.isFinite(interval.high) ? null : interval.high;
   return {
     ...{ value, ending, limit, limitText, seen },
-    interval: interval && { low: interval.low, high },
+    interval: closedInterval(interval),
     probeCount: probes.length,
   };
 }
