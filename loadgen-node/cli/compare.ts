@@ -3,7 +3,12 @@ import { EXIT } from '../../shared/base/process/exit-codes.ts';
 import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { createCommand } from '../../shared/config/command-line.ts';
 import { parseCondition } from '../observe/thresholds/condition.ts';
-import { compareFolders, comparisonDocument, hasFailed, writeComparison } from '../present/compare/compare-folders.ts';
+import {
+  compareFolders,
+  comparisonDocument,
+  hasFailed,
+  writeComparison,
+} from '../present/compare/compare-folders.ts';
 import { CONFIDENCE } from '../present/compare/compare-runs.ts';
 import { type FailCondition, printComparison } from '../present/compare/print-comparison.ts';
 

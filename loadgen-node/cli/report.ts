@@ -3,7 +3,15 @@ import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { EXIT } from '../../shared/base/process/exit-codes.ts';
 import { addJson, wantsJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { createCommand } from '../../shared/config/command-line.ts';
-import { writeRunPage, followsFromRecords, pageOf, readReport, reportDocument, STDOUT, writeCsv } from '../present/report/report-folder.ts';
+import {
+  followsFromRecords,
+  pageOf,
+  readReport,
+  reportDocument,
+  STDOUT,
+  writeCsv,
+  writeRunPage,
+} from '../present/report/report-folder.ts';
 import { derivedReportText } from '../present/text/report-text.ts';
 
 const EXAMPLE = `

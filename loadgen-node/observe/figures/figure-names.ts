@@ -69,8 +69,6 @@ export const LATENCY_PERCENTILES = [
   ['p99.9', 0.999],
 ] as const satisfies PercentileFigures;
 
-export type LatencyPercentile = (typeof LATENCY_PERCENTILES)[number][0];
-
 export const LAG_PERCENTILES = [
   ['lag_p50', 0.5],
   ['lag_p99', 0.99],

@@ -196,7 +196,7 @@ function servesFinding({ probe }: MeasuredLink, benchmark: string | undefined): 
       ];
 }
 
-/** What only all nodes together show: names that are not unique, one node behind two addresses. */
+/** Checks of all nodes together: names have to be unique, and no node may stand behind two addresses. */
 async function namesGroup(
   settings: DispatchSettings,
   nodes: readonly ExaminedNode[],

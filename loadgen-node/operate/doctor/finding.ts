@@ -7,7 +7,7 @@ const LABELS = { ok: 'ok', warning: 'WARNING', error: 'ERROR', 'not checkable': 
 
 type FindingState = keyof typeof LABELS;
 
-/** What was looked at, what was seen, and what to do. */
+/** One check: its subject, its state, what was seen, and what to do. */
 export interface DoctorFinding {
   /** Stable word for programs: `cpu-governor`. */
   readonly id: string;

@@ -7,7 +7,14 @@ import { pathSigns } from '../../run/audit/path-rules.ts';
 import { formatRate } from '../../samples/bandwidth/link-rate.ts';
 import { type LinkFacts, linkRateMbps } from '../../submission/system/link-facts.ts';
 import { bytesText, type DoctorFinding, knownParts, subject } from './finding.ts';
-import type { TcpInfo } from './measure-link.ts';
+
+/** A TCP connection under load, as the kernel's `ss` shows it. */
+export interface TcpInfo {
+  /** Largest packet that goes through to the other end, in bytes. */
+  readonly pathMtu: number | null;
+  /** Packets that were sent again since the connection began. */
+  readonly retransmitted: number;
+}
 
 /** A link as it was found, with its tests. */
 export interface MeasuredLink {
@@ -172,7 +179,7 @@ const GO_DIRECTLY =
   "name the node by an address of its own: the pod's in a headless Service, without sidecar, proxy or port forwarding " +
   '(docs/what-stands-between.md)';
 
-/** What stands between LoadGen and a node, as one call of Name and some new connections show it. */
+/** Proxies, load balancers and changed headers between LoadGen and a node, seen by one call of Name and some new connections. */
 export function betweenFinding({ path, identities }: NodeProbe): DoctorFinding {
   const about = subject('between', 'What stands between');
   if (identities.length > 1) {

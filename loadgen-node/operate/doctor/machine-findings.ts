@@ -41,7 +41,7 @@ const OPEN_FILES_MIN = 1024;
 const UNTOLD = 'the system does not tell';
 const NO_STAT = `${UNTOLD} (no /proc/stat)`;
 
-/** What the checks look at: tuning, and what the facts of the system say beside it. */
+/** Input of the checks: tuning facts, and the system facts that some of them need. */
 type Look = TuningFacts & {
   readonly threads: number | null;
   readonly totalBytes: number | null;
@@ -71,7 +71,7 @@ function check(
   };
 }
 
-/** What the processors of a machine will do to a measurement. */
+/** Checks of processors: frequency, number, quota, load, steal, clock. */
 const PROCESSOR_CHECKS = [
   check('cpu-governor', 'CPU governor', [], (about, { governors }) => {
     const seen = governors.join(', ');
@@ -259,7 +259,7 @@ const PLACEMENT_CHECKS = [
   }),
 ];
 
-/** What a machine does with the memory of a process, and what bounds the process. */
+/** Checks of memory, of limits of the process, and of the flags of Node.js. */
 const MEMORY_CHECKS = [
   check(
     'memory',

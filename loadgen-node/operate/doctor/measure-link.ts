@@ -7,12 +7,12 @@ import type { SystemFacts } from '../../../shared/host/system-facts.ts';
 import type { TuningFacts } from '../../../shared/host/tuning-facts.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { linkFacts } from '../../submission/system/link-facts.ts';
-import type { MeasuredLink } from './link-findings.ts';
+import type { MeasuredLink, TcpInfo } from './link-findings.ts';
 
 /** When, in a test, the kernel is asked for its connection: late enough that losses have come, early enough to be in it. */
 const ASKED_AT = 0.7;
 
-/** What this end of the links is. */
+/** The LoadGen node's own machine: how to read it, and its facts, read before any load. */
 export interface LoadgenEnd {
   readonly source: MachineSource;
   readonly facts: SystemFacts;
@@ -79,14 +79,6 @@ async function tcpInfo(
   const host = remoteAddress.includes(':') ? `[${remoteAddress}]` : remoteAddress;
   const text = await source.output('ss', ['-tinHO', 'dst', `${host}:${port}`]);
   return text === null ? null : parseTcpInfo(text);
-}
-
-/** What the kernel tells of a TCP connection under load. Null: it does not tell, or it never came to that. */
-export interface TcpInfo {
-  /** Largest packet that goes through to the other end, in bytes. */
-  readonly pathMtu: number | null;
-  /** Packets that were sent again since the connection began. */
-  readonly retransmitted: number;
 }
 
 /**

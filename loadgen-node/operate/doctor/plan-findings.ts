@@ -161,7 +161,7 @@ function wireTimeFinding(plan: PlannedLoad, link: MeasuredLink): DoctorFinding[]
 const CEILING_NEAR = 0.5;
 
 /**
- * What this machine's LoadGen carries, and the planned load beside it.
+ * Queries per second that LoadGen reaches on this machine, and the planned load as a share of that.
  * @param whyNone Why there is no ceiling.
  */
 export function ceilingFindings(

@@ -3,7 +3,7 @@ import { formatRate } from '../../samples/bandwidth/link-rate.ts';
 import { bytesText, type DoctorFinding, knownParts, shareInPercent, subject } from './finding.ts';
 import { boundText, cardRate, linkRoundTripNs, type MeasuredLink } from './link-findings.ts';
 
-/** What a window or a buffer must allow to be no finding where no card tells its rate. */
+/** Rate in bit/s that windows and buffers have to allow where no card tells its own. */
 const RATE_WITHOUT_CARD = 1e9;
 
 /**
@@ -47,7 +47,7 @@ const MORE_CONNECTIONS = 'more connections: run --streams 4 --connections 4';
 const LARGER_BUFFERS =
   'larger tcp_wmem and tcp_rmem (see Socket buffers), or run --streams 4 --connections 4';
 
-/** What may limit a test of a link, in words, and what to do about it; nothing where there is no advice. */
+/** Limits of a link test: text for the report, and advice; null where nothing can be done. */
 const LIMITS = {
   'http2-window': { text: 'HTTP/2 window x round trip', advice: MORE_CONNECTIONS },
   'send-buffer': { text: "the sender's socket buffer x round trip", advice: LARGER_BUFFERS },

@@ -11,7 +11,7 @@ import {
 import { unreachableMessage } from '../../../shared/security/connection-errors.ts';
 import { ProtoReader } from '../../../shared/wire/proto-reader.ts';
 
-/** What grpc.health.v1 answers, by its numbers. Rule: health.proto, ServingStatus. */
+/** States of grpc.health.v1, by number. Rule: health.proto, ServingStatus. */
 const STATES = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'] as const;
 
 /** One of grpc.health.v1's words. */
@@ -26,7 +26,7 @@ export interface HealthQuestion {
   readonly security: ClientSecurity;
 }
 
-/** What a server said. */
+/** Answer of one server. */
 export interface HealthAnswer {
   readonly address: string;
   readonly state: HealthState;
@@ -46,7 +46,7 @@ const HEAD_BYTES = 5;
 const ANSWER_BYTES_MAX = 4_096;
 const SERVICE_BYTES_MAX = 16_384;
 
-/** What came back on the wire. */
+/** End of a call: gRPC status and the message bytes. */
 interface Reply {
   readonly status: number;
   readonly details: string;

@@ -23,7 +23,7 @@ export const HEALTH_SETTINGS = {
 /** Pause between two questions of --wait. */
 const POLL_MS = 250;
 
-/** What came of one look at all addresses. */
+/** Result of asking all addresses once. */
 interface Look {
   readonly answers: readonly HealthAnswer[];
   /** Of the first address that gave no answer. */

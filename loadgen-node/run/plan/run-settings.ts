@@ -1,10 +1,29 @@
 import { DIVISIONS } from '../../../qdl/index.ts';
 import { COMPRESSION_NAMES } from '../../../shared/compression/codec.ts';
-import { choice, choiceList, count, duration, optional, percentile, positiveDuration, positiveNumber, type SettingValues, share, text, toggle } from '../../../shared/config/setting.ts';
+import {
+  choice,
+  choiceList,
+  count,
+  duration,
+  optional,
+  percentile,
+  positiveDuration,
+  positiveNumber,
+  type SettingValues,
+  share,
+  text,
+  toggle,
+} from '../../../shared/config/setting.ts';
 import { SCENARIOS } from '../../../shared/domain/scenario.ts';
 import { COMPRESSION_SCOPES } from '../../../shared/rules/check-compression.ts';
 import { ROUNDS } from '../../../shared/rules/rounds/rounds.ts';
-import { SYNTHETIC_BYTES_MAX, SYNTHETIC_RESPONSE_BYTES_DEFAULT, SYNTHETIC_SAMPLE_BYTES_DEFAULT, SYNTHETIC_SAMPLE_COUNT_DEFAULT, SYNTHETIC_SAMPLE_COUNT_MAX } from '../../../shared/rules/rows/synthetic-samples.ts';
+import {
+  SYNTHETIC_BYTES_MAX,
+  SYNTHETIC_RESPONSE_BYTES_DEFAULT,
+  SYNTHETIC_SAMPLE_BYTES_DEFAULT,
+  SYNTHETIC_SAMPLE_COUNT_DEFAULT,
+  SYNTHETIC_SAMPLE_COUNT_MAX,
+} from '../../../shared/rules/rows/synthetic-samples.ts';
 import { RNG_LIBRARIES } from '../../loadgen/random/distributions.ts';
 import { arrivalsSetting } from '../../loadgen/schedule/arrivals/parse-arrivals.ts';
 import { thresholdList } from '../../observe/thresholds/condition.ts';

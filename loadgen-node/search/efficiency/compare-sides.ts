@@ -41,7 +41,7 @@ export interface PartDifference {
   readonly differenceNs: number;
 }
 
-/** What the comparison of two sides says. */
+/** Result of the comparison of two sides. */
 export interface SideComparison {
   /** Null where a side has no value; `whyNot` says why. */
   readonly efficiency: Efficiency | null;

@@ -21,7 +21,7 @@ import { type Question, questionDifferences } from '../kept-file.ts';
 import { closedInterval, type PeakResult, type RunProbe } from '../peak/peak-search.ts';
 import { atLoad, runProbes } from '../peak/run-probes.ts';
 
-/** What measures one side: probes of a search, and whole runs. */
+/** Measures one side: by probes of a search, and by whole runs. */
 export interface SideMeasurer {
   readonly kind: 'in-process' | 'network';
   readonly sutName: string;
@@ -37,7 +37,7 @@ export interface SideMeasurer {
   run(load: number | null, name: string): Promise<SideRun>;
 }
 
-/** What both sides need of a verb. */
+/** Terminal and output folder of a side. */
 export interface SideContext {
   readonly host: RunHost;
   /** Folder of the side. */
@@ -182,7 +182,7 @@ const run = z.strictObject({
   folder: z.string(),
 });
 
-/** What a search found, without its probes' details. */
+/** Result of a search, with a summary of its probes. */
 const search = z.strictObject({
   ending: z.string(),
   /** What the confirming run measured: Server: its scheduled samples per second. Null: no load was confirmed. */
@@ -224,7 +224,7 @@ const side = z.strictObject({
   runs: z.array(run),
 });
 
-/** What `longhaul efficiency --in-process-only` leaves for the other machine. */
+/** File of `longhaul efficiency --in-process-only`, to be carried to the other machine. */
 const SIDE_FILE = z.strictObject({ schemaVersion: z.literal(2), longhaul: z.string(), side });
 
 export type EfficiencySide = z.infer<typeof side>;

@@ -65,7 +65,7 @@ function latencySentence({ load, difference, p99Low, p99High, pairs }: LatencyDi
   return `${begin} latency differs by ${signed(difference.p50Ns)} at p50 and ${signed(difference.p99Ns)} at p99${band}.`;
 }
 
-/** What a value that is a length of time says of itself in the document. */
+/** End of the name of a value that is a length of time. */
 const TIME_UNIT = ', ns';
 
 /** Tables for the screen. */
@@ -140,7 +140,7 @@ function figure(value: number): string {
   return rounded(value, 4);
 }
 
-/** What a reader of a comparison has to know. */
+/** Notes that limit how a comparison may be read. */
 export function efficiencyNotes(inProcess: EfficiencySide, network: EfficiencySide): string[] {
   const notes = [
     'longhaul is not the C++ LoadGen of an approved revision: none of these numbers is an MLPerf result',

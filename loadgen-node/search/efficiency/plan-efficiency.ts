@@ -25,7 +25,7 @@ import {
   searchOf,
 } from './efficiency-sides.ts';
 
-/** What the flags and the file ask for. */
+/** Settings of the verb, by their source. */
 interface EfficiencyRequest {
   readonly own: SettingValues<typeof EFFICIENCY_OPTIONS>;
   readonly values: SettingValues<typeof SIDE_RUN_SETTINGS>;
@@ -66,7 +66,7 @@ export function planEfficiency(request: EfficiencyRequest) {
   };
 }
 
-/** What is compared, and where it is written. */
+/** Mode, runs, search and SUT node of a comparison, and its files. */
 export type EfficiencyPlan = ReturnType<typeof planEfficiency>;
 
 /** The result may be a file of any name, beside the folder of the runs. @throws MlperfError `ERR_OUTPUT` */
@@ -99,7 +99,7 @@ export function questionOf(
   return Object.fromEntries(Object.entries(asked).map(([key, value]) => [key, String(value)]));
 }
 
-/** What is measured on each side. */
+/** Search and runs to make on each side. */
 export interface SideTask {
   /** Null: the scenario has no peak, and the runs are what is compared. */
   readonly search: LoadSearch | null;

@@ -34,7 +34,7 @@ const LOAD_SHARES: readonly number[] = [0.8, 0.5, 0.2];
 /** Share of its peak up to which a side bears a load without being at its limit. */
 const BORNE_SHARE = 0.9;
 
-/** What was compared, or measured for a comparison. */
+/** Result of the verb: a comparison, or one side alone. */
 export interface EfficiencyResult extends VerbResult {
   /** False: there is no efficiency, or a run is INVALID. */
   readonly isWhole: boolean;

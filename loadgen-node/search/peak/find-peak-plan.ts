@@ -89,7 +89,7 @@ function rateOf(
   return bound === undefined ? targetQps : 1e9 / bound;
 }
 
-/** What a run may be asked and a search may not. */
+/** Refuses settings of a run that a search cannot take. */
 function refuseOfRun(values: FindPeakValues): void {
   if (values.mode !== 'performance') {
     throw configInvalid(`--mode ${values.mode} is for run: find-peak makes performance runs only`);

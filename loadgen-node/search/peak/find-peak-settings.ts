@@ -44,7 +44,7 @@ export const FIND_PEAK_SETTINGS = {
   resume: toggle('go on with the search in --output that was broken off'),
 };
 
-/** What a search is about: it stands first in the help of the verbs that search. */
+/** Settings that stand first in the help of the verbs that search. */
 export const SEARCH_KEYS: readonly string[] = [
   'sut',
   'benchmark',
@@ -63,7 +63,7 @@ export const SEARCH_KEYS: readonly string[] = [
   'keepProbes',
 ];
 
-/** What stands over the other flags there. */
+/** Heading of the other flags there. */
 export const RUN_HEADING = 'Options of each run, as in "longhaul run":';
 
 /** Effective values of {@link FIND_PEAK_SETTINGS}. */

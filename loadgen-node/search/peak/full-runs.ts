@@ -21,7 +21,7 @@ interface TriedLoad {
   readonly state: 'passed' | 'failed' | 'begun';
 }
 
-/** What comes next of the full runs. `done`: the best that was confirmed stands. */
+/** Next full run, or the end of them. `done`: the best load that was confirmed stands. */
 export type FullStep =
   | { readonly load: number }
   | { readonly done: 'confirmed' | 'unconfirmed' | 'invalid' };

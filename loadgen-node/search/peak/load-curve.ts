@@ -21,7 +21,7 @@ export interface CurvePoint {
   readonly hasGrown: boolean;
 }
 
-/** What the probes say of the limit. */
+/** Estimate of the limit from all probes. */
 export interface LoadCurve {
   /** Median of the limit. */
   readonly estimate: number;
@@ -113,14 +113,14 @@ function isCut(interval: LoadInterval, range: LoadInterval): boolean {
   return interval.low < range.low * EDGE || interval.high > range.high / EDGE;
 }
 
-/** What a fit looks at: loads around a centre as far as its reach, and a range of limits. The slope is believed to be lognormal. */
+/** Input of one fit: loads within `reach` of the centre, and a range of limits. The prior of the slope is lognormal. */
 type Neighbourhood = Pick<CurveQuestion, 'percentile' | 'confidence'> &
   Readonly<Record<'centre' | 'reach', number>> & {
     readonly range: LoadInterval;
     readonly prior: Readonly<Record<'centre' | 'lnDeviation', number>>;
   };
 
-/** What is asked of a curve. */
+/** Bound and confidence that a curve is fitted for. */
 export interface CurveQuestion {
   readonly boundNs: number;
   /** Latency at the percentile of one query at a time, in ns. */

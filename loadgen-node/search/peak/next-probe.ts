@@ -17,12 +17,12 @@ export interface PlannedProbe {
   readonly boundsMin: number;
 }
 
-/** What comes next of a search. */
+/** Next probe of a search, or its end. */
 export type NextStep =
   | { readonly probe: PlannedProbe }
   | { readonly ending: PeakEnding; readonly invalid?: PeakProbe | undefined };
 
-/** What the probes say so far. */
+/** State of a search, from its probes so far. */
 export interface SearchState {
   /** Where the limit lies between: light and heavy loads that were tried. `high` is undefined while nothing is too heavy. */
   readonly low: number | undefined;
@@ -66,7 +66,7 @@ export const NEAR = 0.2;
 /** Loads this near are one load for one that is repeated. */
 const SAME_LOAD = 0.01;
 
-/** What the probes of a search for a rate say. */
+/** Computes the state of a search for a rate. */
 export function searchState(search: LoadSearch, probes: readonly PeakProbe[]): SearchState {
   const screenings = probes.filter(({ kind }) => kind === 'screening');
   const fulls = probes.filter(({ kind }) => kind === 'full');
@@ -207,7 +207,7 @@ function nextBracket(
   return { probe: bracketStep(search, Math.sqrt(low * high)) };
 }
 
-/** What comes next where every load so far was too heavy. */
+/** Next step where every load so far was too heavy. */
 function below(
   search: LoadSearch,
   high: number,

@@ -16,7 +16,7 @@ import type {
 
 type Ending = Extract<NextStep, { readonly ending: PeakEnding }>;
 
-/** What a search came to, with the reason in words. */
+/** Result of a search, with the reason in words. */
 export function peakResult(
   search: LoadSearch,
   probes: readonly PeakProbe[],

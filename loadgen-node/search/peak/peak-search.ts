@@ -106,7 +106,7 @@ export interface HeldLoad {
   readonly probe: PeakProbe;
 }
 
-/** What a search ends with. */
+/** Result of a search. */
 export interface PeakResult {
   readonly ending: PeakEnding;
   /**
@@ -164,7 +164,7 @@ export type ProbeEnd = Pick<
   readonly faultText: string | null;
 };
 
-/** What a probe saw. */
+/** Latencies, rates and verdict of a probe. */
 export interface ProbeOutcome {
   /** Latency of each completed query, completed - scheduled, in ns, in the order of the queries. */
   readonly latenciesNs: Float64Array;

@@ -14,7 +14,7 @@ import type { RunSut } from '../../run/run-sut.ts';
 import { probe, RunSession } from '../../run/session.ts';
 import type { ProbeEnd, ProbeOutcome, ProbeSpec, RunProbe } from './peak-search.ts';
 
-/** What the probes of a search share. */
+/** Parameters that all probes of a search share. */
 interface ProbeParts {
   readonly host: RunHost;
   /** The SUT of each probe, made anew. */
@@ -134,7 +134,7 @@ export class KeptProbe {
   };
 
   /**
-   * What the probe saw.
+   * Combines the outcome of the run with the kept latencies.
    * @param folder Where its logs lie; undefined: they are not kept.
    * @param lagNsMax Of a short probe: p99 of the dispatch lag above which LoadGen was too slow. That a verdict on so few queries
    *   would flip says nothing.

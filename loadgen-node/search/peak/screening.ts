@@ -18,7 +18,7 @@ const BACKLOG_BOUNDS = 10;
 /** And for so many looks without a break. */
 const BACKLOG_LOOKS = 4;
 
-/** What the queries of a probe say of the bound. */
+/** Verdict on the bound, from the queries of a probe. */
 export type Decision = 'keeps' | 'misses' | 'undecided';
 
 /**

@@ -92,7 +92,7 @@ export async function searchPeak(
   }
 }
 
-/** What is searched, and the probes that a search goes on after. */
+/** Prints the subject of the search, and the probes that it continues from. */
 function printOpening(
   { plan: { run, note }, search }: AskedSearch,
   earlier: readonly PeakProbe[],

@@ -1,7 +1,11 @@
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type AuditFinding, type NetworkAudit, readAudit } from '../../../loadgen-node/observe/audit/network-audit.ts';
+import {
+  type AuditFinding,
+  type NetworkAudit,
+  readAudit,
+} from '../../../loadgen-node/observe/audit/network-audit.ts';
 import { betweenFinding } from '../../../loadgen-node/operate/doctor/link-findings.ts';
 import { defaultDispatchSettings, probeNode } from '../../../qdl/index.ts';
 import { silentLogger } from '../../../shared/base/process/logger.ts';

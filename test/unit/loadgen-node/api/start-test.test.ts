@@ -2,7 +2,16 @@ import { getEventListeners } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createQdl, type Query, type ResponseSink, type SystemUnderTest, samplesInMemory, startTest, type TestOptions, type TestParts } from '../../../../loadgen-node/index.ts';
+import {
+  createQdl,
+  type Query,
+  type ResponseSink,
+  type SystemUnderTest,
+  samplesInMemory,
+  startTest,
+  type TestOptions,
+  type TestParts,
+} from '../../../../loadgen-node/index.ts';
 import { figuresOfOutcome } from '../../../../loadgen-node/observe/figures/figures.ts';
 import { tempFolder } from '../../../support/process/temp-folder.ts';
 

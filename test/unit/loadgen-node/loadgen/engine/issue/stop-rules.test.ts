@@ -4,7 +4,11 @@ import type { TestOutcome } from '../../../../../../loadgen-node/loadgen/engine/
 import type { TestSettings } from '../../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { NullSut } from '../../../../../../loadgen-node/operate/doctor/generator-ceiling.ts';
 import { MemoryQsl } from '../../../../../support/runs/memory-qsl.ts';
-import { errorTexts, readDetailLog, simulatedTest } from '../../../../../support/runs/simulated-test.ts';
+import {
+  errorTexts,
+  readDetailLog,
+  simulatedTest,
+} from '../../../../../support/runs/simulated-test.ts';
 
 function issuedAndEnd(outcome: TestOutcome): [number, EndCause] {
   const phase = outcome.performance;
