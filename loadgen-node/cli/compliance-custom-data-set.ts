@@ -1,21 +1,10 @@
-import type { Command } from 'commander';
-import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
-import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
-import { optional, type Setting, share, text } from '../../shared/config/setting.ts';
+import { addFlags } from '../../shared/config/command-line.ts';
+import { optional, share, text } from '../../shared/config/setting.ts';
 import { flagsOfRun, RUN_FLAGS } from '../submission/compliance/compliance-settings.ts';
-import {
-  CUSTOM_DATA_SET,
-  customDataSetTest,
-} from '../submission/compliance/custom-data-set/custom-data-set-test.ts';
+import { customDataSetTest } from '../submission/compliance/custom-data-set/custom-data-set-test.ts';
+import { verb } from './verb.ts';
 
-const SETTINGS: {
-  readonly run: Setting<string>;
-  readonly accuracyRun: Setting<string | undefined>;
-  readonly accuracyDropMax: Setting<number>;
-  readonly testRun: Setting<string | undefined>;
-  readonly testAccuracyRun: Setting<string | undefined>;
-  readonly output: Setting<string | undefined>;
-} = {
+const SETTINGS = {
   run: text('folder', "the submission's performance run", { required: true }),
   accuracyRun: optional(
     text('folder', "the submission's accuracy run (default: --run, if it has both)"),
@@ -44,18 +33,10 @@ flags win over them; start it where that run was started) over another data set,
 Exit codes: 0 passed, 3 failed, 2 wrong flag or runs that cannot be compared, 4 SUT, 5 data set, 6 this machine.`;
 
 /** `longhaul compliance custom-data-set`: whether a system does as well on samples that it has never seen. */
-export function customDataSetCommand(setExitCode: (code: number) => void): Command {
-  const command = createCommand(
-    CUSTOM_DATA_SET,
-    'compare accuracy and speed with those over another data set: finds kept results',
-  );
-  return addJson(addFlags(addFlags(command, SETTINGS), RUN_FLAGS))
-    .addHelpText('after', EXAMPLE)
-    .action(async () => {
-      const { values } = settingsOf(command, undefined, SETTINGS);
-      const flags = flagsOfRun(command.opts<Record<string, string | undefined>>());
-      const { exitCode, ...result } = await customDataSetTest(values, flags);
-      writeResult(command, result);
-      setExitCode(exitCode);
-    });
-}
+export const customDataSetVerb = verb({
+  settings: SETTINGS,
+  flags: (command) => addFlags(command, RUN_FLAGS),
+  example: EXAMPLE,
+  action: ({ values, command }) =>
+    customDataSetTest(values, flagsOfRun(command.opts<Record<string, string | undefined>>())),
+});

@@ -1,14 +1,15 @@
-import type { Command } from 'commander';
-import { addJson, progressStream, writeResult } from '../../shared/base/process/json-output.ts';
-import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
+import { progressStream } from '../../shared/base/process/json-output.ts';
+import { addFlags } from '../../shared/config/command-line.ts';
 import {
   COMPLIANCE_SETTINGS,
   flagsOfRun,
   RUN_FLAGS,
 } from '../submission/compliance/compliance-settings.ts';
 import { complianceTest } from '../submission/compliance/compliance-test.ts';
+import { CUSTOM_DATA_SET } from '../submission/compliance/custom-data-set/custom-data-set-test.ts';
 import { type RunnableTestId, TEST_IDS } from '../submission/rules/test-ids.ts';
-import { customDataSetCommand } from './compliance-custom-data-set.ts';
+import { customDataSetVerb } from './compliance-custom-data-set.ts';
+import { type MakeCommand, verb } from './verb.ts';
 
 const EXAMPLE = `
 Example:
@@ -27,24 +28,26 @@ const ABOUT: Readonly<Record<RunnableTestId, string>> = {
   TEST06: 'tokens of responses are those streamed and counted',
 };
 
-/** `longhaul compliance`: the tests that a closed or network submission has to pass. */
-export function complianceCommand(setExitCode: (code: number) => void): Command {
-  const command = createCommand('compliance', 'run and verify a compliance test');
-  for (const test of TEST_IDS) command.addCommand(testCommand(test, setExitCode));
-  return command.addCommand(customDataSetCommand(setExitCode));
-}
-
-function testCommand(test: RunnableTestId, setExitCode: (code: number) => void): Command {
-  const command = createCommand(test, ABOUT[test]);
-  addFlags(addFlags(command, COMPLIANCE_SETTINGS), RUN_FLAGS);
-  return addJson(command)
-    .addHelpText('after', EXAMPLE)
-    .action(async () => {
-      const { values } = settingsOf(command, undefined, COMPLIANCE_SETTINGS);
+function testVerb(test: RunnableTestId): MakeCommand {
+  return verb({
+    settings: COMPLIANCE_SETTINGS,
+    flags: (command) => addFlags(command, RUN_FLAGS),
+    example: EXAMPLE,
+    action: ({ values, command }) => {
       const flags = flagsOfRun(command.opts<Record<string, string | undefined>>());
       const tell = (text: string): void => void progressStream(command).write(text);
-      const { exitCode, ...result } = await complianceTest(test, values, { flags, tell });
-      writeResult(command, result);
-      setExitCode(exitCode);
-    });
+      return complianceTest(test, values, { flags, tell });
+    },
+  });
 }
+
+/** `longhaul compliance`: the tests that a closed or network submission has to pass. */
+export const complianceVerb = verb({
+  verbs: {
+    ...Object.fromEntries(TEST_IDS.map((test) => [test, [ABOUT[test], testVerb(test)] as const])),
+    [CUSTOM_DATA_SET]: [
+      'compare accuracy and speed with those over another data set: finds kept results',
+      customDataSetVerb,
+    ],
+  },
+});

@@ -15,7 +15,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { derivePackages, writePackage } from '../../../deploy/packages/derive-package.ts';
 import { installedEntries, readLock } from '../../../deploy/packages/lock-file.ts';
 import { ROLES } from '../../../deploy/packages/roles.ts';
-import { VERBS } from '../../../loadgen-node/cli/verbs.ts';
+import { VERB_NAMES } from '../../../loadgen-node/cli/verbs.ts';
 import { writeManifest } from '../../../loadgen-node/run/judge/self-check.ts';
 import { longhaul, SutNodeProcess, spawnLonghaul } from '../../support/process/longhaul-process.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
@@ -152,8 +152,8 @@ describe('the packed package', () => {
 
 /** Loads the command of every verb that a package has, in one process. */
 const LOAD_VERBS = `
-const { VERBS, verbCommands, absentVerbCommands } = await import(process.argv[1]);
-const verbs = await verbCommands(Object.keys(VERBS), () => {});
+const { VERB_NAMES, verbCommands, absentVerbCommands } = await import(process.argv[1]);
+const verbs = await verbCommands(VERB_NAMES, () => {});
 console.log(JSON.stringify([verbs, absentVerbCommands()].map((all) => all.map((verb) => verb.name()))));`;
 
 function verbsOf(main: string): { readonly has: string[]; readonly lacks: string[] } {
@@ -189,7 +189,7 @@ describe('the packages of a role', () => {
 
   it('have all verbs without ONNX Runtime, or those of a SUT node without LoadGen', () => {
     const loadgen = verbsOf(mainOf('longhaul-loadgen'));
-    expect(loadgen).toEqual({ has: Object.keys(VERBS), lacks: [] });
+    expect(loadgen).toEqual({ has: VERB_NAMES, lacks: [] });
     const sut = verbsOf(mainOf('longhaul-sut'));
     expect(sut.has).toEqual(expect.arrayContaining(['sut', 'prepare', 'config', 'self-check']));
     expect([...sut.has, ...sut.lacks].sort()).toEqual([...loadgen.has].sort());

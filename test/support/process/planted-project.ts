@@ -5,8 +5,8 @@ import { tempFolder } from './temp-folder.ts';
 /** The table of verbs of a planted project: two verbs, each with a module of its own. */
 const VERB_TABLE = `
 export const VERBS = {
-  one: { about: 'one', load: async () => await import('./one.js') },
-  'two-b': { about: 'two', load: async () => await import('./two.js') },
+  one: async () => (await import('./one.js')).one,
+  'two-b': async () => (await import('./two.js')).twoB,
 };`;
 
 const PROJECT: Readonly<Record<string, string>> = {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { VERBS } from '../../../loadgen-node/cli/verbs.ts';
+import { VERB_NAMES, verbCommand } from '../../../loadgen-node/cli/verbs.ts';
 import { DOC_ROOT, PAGES, proseOf, textOf } from '../../support/deploy/doc-pages.ts';
 
 // Goal: what a page tells to type is a command of this version, and what it links to is there.
@@ -24,7 +24,7 @@ function commandsOf(page: string): string[][] {
       const [, rest] = /(?:^|[\s/])longhaul +([a-z].*)$/.exec(line) ?? [];
       if (rest === undefined || /^\s*#/.test(line)) return [];
       const words = wordsOf(rest);
-      return (words[0] ?? '') in VERBS ? [words] : [];
+      return VERB_NAMES.some((verb) => verb === words[0]) ? [words] : [];
     });
   });
 }
@@ -37,9 +37,9 @@ function innermost(command: Command, words: readonly string[]): Command {
 
 const commands = new Map<string, Command>();
 async function unknownFlags(words: readonly string[]): Promise<string[]> {
-  const [verb = ''] = words;
-  const known = commands.get(verb) ?? (await VERBS[verb]?.load(() => {}));
-  if (known === undefined) return [verb];
+  const verb = VERB_NAMES.find((name) => name === words[0]);
+  if (verb === undefined) return words.slice(0, 1);
+  const known = commands.get(verb) ?? (await verbCommand(verb, () => {}));
   commands.set(verb, known);
   const end = words.indexOf('--');
   const flags = (end < 0 ? words : words.slice(0, end))
