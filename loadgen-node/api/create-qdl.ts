@@ -5,7 +5,7 @@ import {
   type QueryDispatchLibrary,
   resolveNodeAddresses,
 } from '../../qdl/index.ts';
-import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import { configInvalid, MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
 import type {
   Query,
@@ -15,8 +15,7 @@ import type {
 import { orAbort, type RunHost } from '../run/host/host.ts';
 import type { RunPlan } from '../run/plan/run-plan.ts';
 import { type GivenPayloads, prepareGivenPayloads } from '../run/prepare/prepare-oip.ts';
-import { checkOptions, namingOptions, type PlainOptions } from './options.ts';
-import { planTest } from './plan-test.ts';
+import { checkOptions, namingOptions, type PlainOptions, planTest } from './options.ts';
 import { SourcedSamples } from './sample-library.ts';
 
 /** SUT nodes behind a network, and how queries get to them. Times stand as in a configuration file: `5s`. */
@@ -136,7 +135,7 @@ export class NetworkSut implements Qdl {
     if (this.#isInUse) {
       const message =
         'startTest: sut is at work in another test; one QDL serves one test after the other';
-      throw new MlperfError('ERR_CONFIG_INVALID', message);
+      throw configInvalid(message);
     }
     this.#isInUse = true;
     try {
@@ -242,8 +241,7 @@ export function createQdl(options: QdlOptions, samples: SamplePayloads): Qdl {
   const ofSamples = samples instanceof SourcedSamples ? samples.source.options : {};
   const { benchmark = ofSamples.benchmark ?? 'custom' } = own;
   if (ofSamples.benchmark !== undefined && benchmark !== ofSamples.benchmark) {
-    throw new MlperfError(
-      'ERR_CONFIG_INVALID',
+    throw configInvalid(
       `createQdl: benchmark: "${String(benchmark)}" is not that of the samples, which are of "${String(ofSamples.benchmark)}"`,
     );
   }

@@ -1,4 +1,4 @@
-import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
 import type { QuerySampleLibrary } from '../../shared/domain/query-sample-library.ts';
 import type { SystemUnderTest } from '../../shared/domain/system-under-test.ts';
 import { refuseUsedOutput } from '../run/keep/earlier-run.ts';
@@ -8,8 +8,7 @@ import { networkSut, programSut, type RunSut } from '../run/run-sut.ts';
 import { type RunSamples, RunSession } from '../run/session.ts';
 import { isMet } from '../samples/benchmarks/quality.ts';
 import { NetworkSut } from './create-qdl.ts';
-import { checkOptions, namingOptions } from './options.ts';
-import { planTest } from './plan-test.ts';
+import { checkOptions, namingOptions, planTest } from './options.ts';
 import { foreignSource, type SampleSource, SourcedSamples } from './sample-library.ts';
 import { TestEvents, type TestListeners } from './test-events.ts';
 import type { AccuracyResult, TestResult } from './test-result.ts';
@@ -53,15 +52,14 @@ export async function startTest(parts: TestParts): Promise<TestResult> {
   if (qsl !== (sut.samples as unknown)) {
     const message =
       'startTest: qsl is not the library that createQdl was given: its payloads would not be loaded';
-    throw new MlperfError('ERR_CONFIG_INVALID', message);
+    throw configInvalid(message);
   }
   return await measureNodes(test, sut);
 }
 
 function requireOneBenchmark(said: unknown, own: unknown): void {
   if (said === undefined || own === undefined || said === own) return;
-  throw new MlperfError(
-    'ERR_CONFIG_INVALID',
+  throw configInvalid(
     `settings: benchmark: "${String(said)}" is not that of the samples and the SUT, "${String(own)}"`,
   );
 }

@@ -5,6 +5,7 @@ import { monotonicClock } from '../loadgen/engine/monotonic-clock.ts';
 import { runTest } from '../loadgen/engine/start-test.ts';
 import type { EarlyEnd, TestObserver, TestSetup } from '../loadgen/engine/test-context.ts';
 import type { RunProgress, TestOutcome, TestPhase } from '../loadgen/engine/test-outcome.ts';
+import type { LogSettings } from '../loadgen/settings/log-settings.ts';
 import type { LiveView } from '../present/live/live-view.ts';
 import { orAbort, type RunHost } from './host/host.ts';
 import { checkSelf } from './judge/self-check.ts';
@@ -40,8 +41,11 @@ export interface RunObservers {
 /** What a short look at a SUT needs of a plan. */
 export type ProbePlan = Pick<
   RunPlan,
-  'settings' | 'loadgen' | 'log' | 'output' | 'stallTimeoutNs' | 'generatorLagShareMax'
-> & { readonly dispatch: Pick<RunPlan['dispatch'], 'onNodeLoss'> };
+  'settings' | 'loadgen' | 'output' | 'stallTimeoutNs' | 'generatorLagShareMax'
+> & {
+  readonly dispatch: Pick<RunPlan['dispatch'], 'onNodeLoss'>;
+  readonly log: Omit<LogSettings, 'outdir'>;
+};
 
 /** How a probe is looked at. */
 export interface ProbeLook extends Pick<RunObservers, 'onSet'> {

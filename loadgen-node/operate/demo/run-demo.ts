@@ -4,7 +4,6 @@ import { requireOnnxRuntime } from '../../../shared/host/onnx-runtime-package.ts
 import type { LiveView } from '../../present/live/live-view.ts';
 import type { CommandHost } from '../../run/host/host.ts';
 import { withSutProcess } from '../../run/host/sut-process.ts';
-import { LIVE_OPTIONS } from '../../run/plan/live-options.ts';
 import { planRun } from '../../run/plan/run-plan.ts';
 import { RUN_SETTINGS, type RunValues } from '../../run/plan/run-settings.ts';
 import { performRuns } from '../../run/repeated-runs.ts';
@@ -29,7 +28,7 @@ export const DEMO_SETTINGS = {
   ),
   force: RUN_SETTINGS.force,
   cacheDir: RUN_SETTINGS.cacheDir,
-  dashboard: LIVE_OPTIONS.dashboard,
+  dashboard: RUN_SETTINGS.dashboard,
 };
 
 /** Where the demonstration writes. */

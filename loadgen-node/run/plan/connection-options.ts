@@ -42,16 +42,6 @@ export const CONNECTION_OPTIONS = {
   }),
 };
 
-type ConnectionValues = SettingValues<typeof CONNECTION_OPTIONS>;
-
-/** The part of the QDL's settings that these values decide. */
-interface ConnectionPlan {
-  readonly messageBytesMax: number;
-  readonly keepaliveTimeMs: number;
-  readonly keepaliveTimeoutMs: number;
-  readonly security: ClientSecurity;
-}
-
 /** Any flag of TLS means TLS. */
 export function toClientSecurity(values: SettingValues<typeof SECURITY_OPTIONS>): ClientSecurity {
   const { tlsCa, tlsCert, tlsKey, tlsServerName, tokenFile } = values;
@@ -60,7 +50,7 @@ export function toClientSecurity(values: SettingValues<typeof SECURITY_OPTIONS>)
 }
 
 /** Effective values as the QDL's own settings. */
-export function toConnectionSettings(values: ConnectionValues): ConnectionPlan {
+export function toConnectionSettings(values: SettingValues<typeof CONNECTION_OPTIONS>) {
   return {
     messageBytesMax: values.messageBytesMax,
     keepaliveTimeMs: values.keepaliveTime / 1e6,

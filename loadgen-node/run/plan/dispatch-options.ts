@@ -15,7 +15,6 @@ import {
 } from '../../../shared/config/setting.ts';
 import { PART_BYTES_MAX_DEFAULT } from '../../../shared/wire/limits.ts';
 import { CONNECTION_OPTIONS, toConnectionSettings } from './connection-options.ts';
-import type { NodesOfRun } from './oip-options.ts';
 
 /** Settings of `longhaul run` that say which nodes there are and how queries get to them. */
 export const DISPATCH_OPTIONS = {
@@ -58,7 +57,7 @@ export const DISPATCH_OPTIONS = {
 /** Effective values as the QDL's own settings; what a benchmark decides is left at its default. */
 export function toDispatchSettings(
   values: SettingValues<typeof DISPATCH_OPTIONS>,
-  nodes: NodesOfRun,
+  nodes: Pick<DispatchSettings, 'nodes' | 'oip'>,
 ): DispatchSettings {
   return {
     ...defaultDispatchSettings(nodes.nodes),

@@ -66,15 +66,9 @@ export const OIP_OPTIONS = {
 };
 
 /** Values where nothing was said. */
-export const NO_OIP_VALUES: SettingValues<typeof OIP_OPTIONS> = {
-  model: undefined,
-  data: undefined,
-  inputShape: undefined,
-  oipMethod: undefined,
-  oipContents: undefined,
-  oipBatch: undefined,
-  oipService: undefined,
-};
+export const NO_OIP_VALUES = Object.fromEntries(
+  Object.keys(OIP_OPTIONS).map((key) => [key, undefined]),
+) as { readonly [K in keyof typeof OIP_OPTIONS]: undefined }; // Those keys.
 
 /**
  * Benchmark of a run that names none: the model's own, where servers of any model can be asked. Also where only their settings
@@ -89,9 +83,6 @@ export function benchmarkWithout(rawOf: (key: string) => unknown): string | unde
     : undefined;
 }
 
-/** Nodes of a run, and the protocol that they speak. */
-export type NodesOfRun = Pick<DispatchSettings, 'nodes' | 'oip'>;
-
 type OipValues = Partial<SettingValues<typeof OIP_OPTIONS>>;
 
 /**
@@ -101,37 +92,35 @@ type OipValues = Partial<SettingValues<typeof OIP_OPTIONS>>;
 export function nodesOfRun(
   sut: readonly string[],
   { model = '', oipService }: OipValues,
-): NodesOfRun {
+): Pick<DispatchSettings, 'nodes' | 'oip'> {
   const nodes = sut.map(withoutOipScheme);
   if (!sut.some(isOipAddress)) return { nodes };
   const [, name = model, version = ''] = /^(.+):([^:]*)$/s.exec(model) ?? [];
   return { nodes, oip: { service: oipService ?? OIP_SERVICE_NAME, model: { name, version } } };
 }
 
-/** What a run says beside {@link OIP_OPTIONS}. */
-export interface OipContext {
+/** Of a run, what its requests over the Open Inference Protocol depend on. */
+interface OipRunValues extends SettingValues<typeof OIP_OPTIONS> {
   readonly sut: readonly string[];
   readonly benchmark: string;
   readonly encoding: string | undefined;
   readonly dataDir: string | undefined;
   readonly dataSeed: number | undefined;
   readonly dataCount: number | undefined;
-  /** All values of the run. */
-  readonly values: Readonly<Record<string, unknown>>;
-  /** Keys of those that were said. */
-  readonly said: ReadonlySet<string>;
 }
 
 /**
  * What is asked of servers of the Open Inference Protocol; undefined where the nodes speak longhaul's own.
+ * @param values All values of the run.
+ * @param said Keys of those that were given.
  * @throws MlperfError `ERR_CONFIG_INVALID` for settings of the other protocol
  */
-export function oipAsked(values: OipValues, context: OipContext): OipAsked | undefined {
-  const { sut, encoding, dataSeed, dataCount } = context;
+export function oipAsked(values: OipRunValues, said: ReadonlySet<string>): OipAsked | undefined {
+  const { sut, encoding, dataSeed, dataCount } = values;
   requireOipAddress(values, sut);
   if (!sut.some(isOipAddress)) return undefined;
-  refuseNativeSettings(context);
-  refuseData(values, context);
+  refuseNativeSettings({ ...values }, said);
+  refuseData(values);
   if (values.model === undefined) {
     throw configInvalid(
       `--model NAME is needed with oip://: "longhaul probe ${sut[0]}" shows what the server has`,
@@ -160,16 +149,11 @@ export function requireOipAddress(values: OipValues, sut: readonly string[]): vo
   );
 }
 
-/** A setting of longhaul's own protocol: the value that asks for nothing, and what the other protocol lacks. */
-interface NativeSetting {
-  readonly neutral: unknown;
-  readonly why: string;
-}
-
 const NO_COMPRESSION =
   'samples travel as they are, as no part of the protocol says that they are compressed';
 
-const NATIVE_ONLY: Readonly<Record<string, NativeSetting>> = {
+/** Settings of longhaul's own protocol: the value that asks for nothing, and what the other protocol lacks. */
+const NATIVE_ONLY = {
   compression: { neutral: 'identity', why: NO_COMPRESSION },
   compressionScope: { neutral: 'sample', why: NO_COMPRESSION },
   responseCompression: {
@@ -181,7 +165,10 @@ const NATIVE_ONLY: Readonly<Record<string, NativeSetting>> = {
   partBytesMax: { neutral: undefined, why: 'a request has the samples that --oip-batch says' },
 };
 
-function refuseNativeSettings({ values, said }: OipContext): void {
+function refuseNativeSettings(
+  values: Readonly<Record<string, unknown>>,
+  said: ReadonlySet<string>,
+): void {
   for (const [key, { neutral, why }] of Object.entries(NATIVE_ONLY)) {
     const value = values[key];
     if (!said.has(key) || JSON.stringify(value) === JSON.stringify(neutral)) continue;
@@ -189,7 +176,7 @@ function refuseNativeSettings({ values, said }: OipContext): void {
   }
 }
 
-function refuseData({ data }: OipValues, { benchmark, encoding, dataDir }: OipContext): void {
+function refuseData({ data, benchmark, encoding, dataDir }: OipRunValues): void {
   if (data === undefined) return;
   if (benchmark !== 'custom') {
     throw configInvalid(

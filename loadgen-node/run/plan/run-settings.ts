@@ -5,6 +5,7 @@ import {
   choiceList,
   count,
   duration,
+  listenAddress,
   optional,
   percentile,
   positiveDuration,
@@ -13,6 +14,7 @@ import {
   share,
   text,
   toggle,
+  viewAddress,
 } from '../../../shared/config/setting.ts';
 import { SCENARIOS } from '../../../shared/domain/scenario.ts';
 import { COMPRESSION_SCOPES } from '../../../shared/rules/check-compression.ts';
@@ -29,7 +31,6 @@ import { arrivalsSetting } from '../../loadgen/schedule/arrivals/parse-arrivals.
 import { thresholdList } from '../../observe/thresholds/threshold-setting.ts';
 import { DATA_COUNT_MAX, DATA_SEED_MAX } from '../../samples/benchmarks/generated-data.ts';
 import { DISPATCH_OPTIONS } from './dispatch-options.ts';
-import { LIVE_OPTIONS } from './live-options.ts';
 import { benchmarkWithout, OIP_OPTIONS } from './oip-options.ts';
 
 /** Modes of a run as people write them; LoadGen's names are in shared/domain/scenario.ts. */
@@ -57,7 +58,13 @@ const DIGEST_PERCENT_DEFAULT = 1;
 export const RUN_SETTINGS = {
   ...DISPATCH_OPTIONS,
   ...OIP_OPTIONS,
-  ...LIVE_OPTIONS,
+  // Where a person or a Prometheus may look while something runs.
+  dashboard: optional(
+    viewAddress('serve a live page at http://HOST:PORT/; HOST is 127.0.0.1 where none is said'),
+  ),
+  metricsListen: optional(
+    listenAddress('serve metrics for Prometheus at http://HOST:PORT/metrics (default: off)'),
+  ),
   benchmark: {
     ...text('name', 'benchmark to run, for example digits (default with oip://: custom)', {
       required: true,

@@ -4,7 +4,7 @@ import {
   type OipTrial,
   tryOipRequest,
 } from '../../../qdl/index.ts';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { OIP_ELEMENT_BYTES } from '../../../shared/domain/data-types.ts';
 import { type OipTensor, tensorsText } from '../../../shared/domain/tensors.ts';
 import { benchmarkEncoding } from '../../../shared/rules/benchmark-rules.ts';
@@ -65,8 +65,7 @@ interface OpenedSamples {
 export function requireSamples({ rules, dataFolder, oip }: RunPlan): void {
   if (oip === undefined || oip.data !== undefined) return;
   if (rules.sampleTensors !== undefined || dataFolder !== undefined) return;
-  throw new MlperfError(
-    'ERR_CONFIG_INVALID',
+  throw configInvalid(
     'samples are needed: --data random, zeros, npy:DIR or jsonl:FILE; --data-dir FOLDER of raw contents; or a --benchmark',
   );
 }
@@ -136,8 +135,7 @@ export async function prepareGivenPayloads(
   const sizes = layout.inputs.map(({ sampleBytes }) => sampleBytes);
   const free = layout.inputs.filter(({ sampleBytes }) => sampleBytes === undefined);
   if (free.length > 0) {
-    throw new MlperfError(
-      'ERR_CONFIG_INVALID',
+    throw configInvalid(
       `payloads of a program are raw contents of fixed sizes, which inputs of model ${facts[0]?.name} do not have ` +
         `(${tensorsText(free)}): say lengths by --input-shape; texts go by "longhaul run --data"`,
     );

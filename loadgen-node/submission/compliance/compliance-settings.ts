@@ -8,7 +8,7 @@ import {
   type SettingValues,
   text,
 } from '../../../shared/config/setting.ts';
-import type { RunSources } from '../../run/plan/recorded-settings.ts';
+import type { RunSources } from '../../run/plan/run-record.ts';
 import { RUN_SETTINGS } from '../../run/plan/run-settings.ts';
 import { RESPONSE_TYPES, type ResponseType } from './responses/compare-responses.ts';
 import { END_TOKEN_DEFAULT, TOKEN_TYPES, type TokenType } from './verify/verify-test06.ts';
