@@ -10,7 +10,6 @@ const TOGETHER = [
   'command-line',
   'compliance',
   'compression',
-  'container-scripts',
   'conformance-verbs',
   'custom-model',
   'digits-model',
@@ -37,7 +36,6 @@ const TOGETHER = [
   'package',
   'protocol-builds',
   'qdl-faults',
-  'remote',
   'run-and-time',
   'security',
   'security-hostile',
@@ -65,6 +63,16 @@ const SMOKE = [
   'sut-node/standin',
 ].map((name) => `test/integration/${name}.test.ts`);
 
+/** Unit tests of seconds each, about many variants of what others test once: part of `npm run test:all`. */
+const SLOW = [
+  'loadgen-node/submission/assemble/build-rounds',
+  'loadgen-node/submission/check/mutations',
+  'loadgen-node/submission/compliance/cheating-suts',
+  'loadgen-node/submission/compliance/responses/right-less-often',
+  'sut-node/server/guard/decoupled-socket',
+  'sut-node/server/oip/oip-fuzz',
+].map((name) => `test/unit/${name}.test.ts`);
+
 /** Files that put something else in place of a module of Node, which others must not see. */
 const MOCKING = ['test/unit/qdl/dispatch/node-addresses.test.ts'];
 
@@ -82,19 +90,22 @@ export default defineConfig({
           name: 'unit',
           env,
           include: ['test/unit/**/*.test.ts'],
-          exclude: MOCKING,
+          exclude: [...MOCKING, ...SLOW],
           // A process per file took as long as the tests: none of them changes what another one reads.
           isolate: false,
+          maxWorkers: 2,
           // None takes a second by itself; on a machine that is busy with other things five are not enough.
           testTimeout: 20_000,
         },
       },
+      { test: { name: 'slow', env, include: SLOW, isolate: false, testTimeout: 60_000 } },
       { test: { name: 'mocking', include: MOCKING } },
       {
         test: {
           name: 'conformance',
           include: ['test/conformance/**/*.test.ts'],
           isolate: false,
+          maxWorkers: 2,
           testTimeout: 20_000,
         },
       },
@@ -107,6 +118,7 @@ export default defineConfig({
           // Beside the unit tests their nodes and runs would wait for a core.
           sequence: { groupOrder: 1 },
           isolate: false,
+          maxWorkers: 2,
           testTimeout: 60_000,
           hookTimeout: 90_000,
           expect: { poll: { timeout: 5_000 } },
@@ -119,7 +131,7 @@ export default defineConfig({
           server,
           include: TOGETHER,
           exclude: SMOKE,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
           maxWorkers: 3,
           // What these files import takes more processor time than many of their tests.
           isolate: false,
@@ -137,7 +149,7 @@ export default defineConfig({
           include: ['test/integration/**/*.test.ts'],
           exclude: [...TOGETHER, ...SMOKE],
           // After the others, which would take the cores away from the clocks of these.
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
           // Real processes, sockets and models: on 2 cores one file at a time keeps them honest.
           fileParallelism: false,
           isolate: false,

@@ -162,7 +162,7 @@ build() {
       arguments+=(--format docker --network host)
       [ -z "$epoch" ] || arguments+=(--timestamp "$epoch") ;;
   esac
-  engine_run build "${arguments[@]}" --file "$here/Dockerfile.$1" --tag "$image" "$root" || fail 1 "building $image failed"
+  engine_run build "${arguments[@]}" --file "$here/Dockerfile" --target "$1" --tag "$image" "$root" || fail 1 "building $image failed"
   built+=("$image")
 }
 

@@ -192,6 +192,13 @@ check_writes() {
 
 [ "$build" = no ] || "$here/build.sh" --base "$base" --storage "$storage" --tag try
 [ "$(config sut 'config.Healthcheck.Test[0]')" = CMD ] || wrong 'sut: the image has its health check'
+[ "$(config loadgen 'config.Healthcheck.Test[0]')" = NONE ] || wrong 'loadgen: the image has no health check'
+for role in sut loadgen; do
+  ports=50051/tcp,50052/tcp,9464/tcp
+  [ "$role" = sut ] || ports=8080/tcp,9465/tcp
+  [ "$(config $role '[config.User, config.StopSignal, config.Entrypoint[0], Object.keys(config.ExposedPorts).sort()].join(" ")')" = \
+    "65532:65532 SIGTERM /usr/local/bin/tini $ports" ] || wrong "$role: its user, signal, init and ports"
+done
 [ "$(config loadgen 'Object.keys(config.Labels).filter((key) => key.startsWith("org.opencontainers.image.")).length')" = 6 ] ||
   wrong 'loadgen: the image has its labels'
 unpack sut
@@ -202,6 +209,7 @@ for role in sut loadgen; do
   for tool in local/bin/npm bin/g++ bin/python3; do
     [ ! -e "${rootfs[$role]}/usr/$tool" ] || wrong "$role: no /usr/$tool"
   done
+  [ "$(config $role 'config.Env.filter((one) => one === "ORT_DISABLE_TELEMETRY=1").length')" = 1 ] || wrong "$role: no telemetry"
   ok "$role: $(du --apparent-size -sm "${rootfs[$role]}" | cut -f1) MB, of these /opt/longhaul $(du --apparent-size -sm "${rootfs[$role]}/opt/longhaul" | cut -f1) MB, node $(du --apparent-size -sm "${rootfs[$role]}/usr/local/bin/node" | cut -f1) MB; neither npm nor a compiler"
 done
 

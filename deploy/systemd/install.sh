@@ -7,11 +7,11 @@ usage() {
 Usage: install.sh PACKAGE.tgz [--role sut|loadgen|both] [--prefix FOLDER] [--root FOLDER] [--node PROGRAM]
        install.sh --uninstall [--purge] [--prefix FOLDER] [--root FOLDER]
 
-Installs PACKAGE.tgz (of "npm run release" or "npm pack") below the prefix with npm, which fetches what the package
-needs, and the units below /etc/systemd/system; makes the user "longhaul" and its folders. Settings and keys are yours
-to put there; what is there already is kept. Needs root, systemd 247 or later, Node.js 20.19 or later, npm.
+Installs PACKAGE.tgz (of "npm pack") below the prefix with npm, which fetches what the package needs, and the units below
+/etc/systemd/system; makes the user "longhaul" and its folders. Settings and keys are yours to put there; what is there
+already is kept. Needs root, systemd 247 or later, Node.js 20.19 or later, npm.
 
-  --role ROLE      which units: sut, loadgen or both (default: those that the package is for)
+  --role ROLE      which units: sut, loadgen or both (default: both); ONNX Runtime comes with sut and both
   --prefix FOLDER  where the package goes (default: /opt/longhaul)
   --root FOLDER    stage the installation below FOLDER, as for a package or an image: no user is made, nothing is started
   --node PROGRAM   the Node.js that the units use (default: the one in PATH)
@@ -21,7 +21,7 @@ to put there; what is there already is kept. Needs root, systemd 247 or later, N
 ONNX Runtime's libraries for NVIDIA GPUs are left out; ONNXRUNTIME_NODE_INSTALL=cuda12 before the command fetches them.
 
 Example:
-  install.sh longhaul-sut-0.1.0.tgz
+  install.sh longhaul-0.1.0.tgz --role sut
   cp /opt/longhaul/share/doc/longhaul/sut.env /etc/longhaul/sut-sut-a.env
   cp -R tls/sut-a /etc/longhaul/tls/ && systemctl enable --now longhaul-sut@sut-a
 
@@ -41,7 +41,7 @@ say() {
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 package=''
-role=''
+role=both
 prefix=/opt/longhaul
 root=''
 node=''
@@ -91,11 +91,11 @@ check_arguments() {
     return 0
   fi
   [ "$purge" = no ] || fail 2 '--purge goes with --uninstall'
-  [ -n "$package" ] || fail 2 'the package is missing: install.sh longhaul-sut-VERSION.tgz'
-  if ! [ -f "$package" ]; then fail 2 "$package: no such file; \"npm run release\" makes packages"; fi
+  [ -n "$package" ] || fail 2 'the package is missing: install.sh longhaul-VERSION.tgz'
+  if ! [ -f "$package" ]; then fail 2 "$package: no such file; \"npm pack\" makes the package"; fi
   gzip -t "$package" 2>/dev/null || fail 2 "$package: not a package of npm (.tgz)"
   case $role in
-    '' | sut | loadgen | both) ;;
+    sut | loadgen | both) ;;
     *) fail 2 "--role $role: sut, loadgen or both" ;;
   esac
 }
@@ -131,48 +131,31 @@ check_node() {
   command -v npm >/dev/null || fail 6 'npm is not in PATH'
 }
 
-# What the package calls itself, whatever its file is called, and the units that it is for.
+# Sets `runtime`: ONNX Runtime in the version that the package was tested with.
 read_package() {
-  name=$(tar -xzOf "$package" package/package.json 2>/dev/null |
-    "$node" --print 'JSON.parse(require("fs").readFileSync(0, "utf8")).name' 2>/dev/null) || name=''
-  case $name in
-    longhaul) units=both ;;
-    longhaul-sut) units=sut ;;
-    longhaul-loadgen) units=loadgen ;;
-    *) fail 2 "$package: not a package of longhaul (it calls itself \"$name\")" ;;
+  said=$(tar -xzOf "$package" package/package.json 2>/dev/null |
+    "$node" --print 'const { name, peerDependencies } = JSON.parse(require("fs").readFileSync(0, "utf8"));
+      `${name} onnxruntime-node@${peerDependencies["onnxruntime-node"]}`' 2>/dev/null) || said=''
+  case $said in
+    'longhaul '*) runtime=${said#* } ;;
+    *) fail 2 "$package: not a package of longhaul" ;;
   esac
-  [ -n "$role" ] || role=$units
-  [ "$units" = both ] || [ "$role" = "$units" ] || fail 2 "--role $role: $name is for the role $units; the package \"longhaul\" is for both"
 }
 
-# Another package of longhaul has the same program: it makes way, unless a unit needs what the new one has not.
-replace_package() {
-  mark=$root$prefix/lib/longhaul/package
-  if ! [ -f "$mark" ]; then
-    taken=$root$prefix/bin/longhaul
-    if [ -e "$taken" ] || [ -L "$taken" ]; then
-      fail 2 "$taken is there, and install.sh did not put it there: remove it (npm uninstall --global), or give another --prefix"
-    fi
-    return 0
+# Somebody else's program of this name stays.
+check_program() {
+  program=$root$prefix/bin/longhaul
+  if [ "$(readlink "$program")" = "$program_link" ]; then return 0; fi
+  if [ -e "$program" ] || [ -L "$program" ]; then
+    fail 2 "$program is there, and install.sh did not put it there: remove it (npm uninstall --global), or give another --prefix"
   fi
-  old=$(cat "$mark")
-  [ "$old" != "$name" ] || return 0
-  for one in sut loadgen; do
-    unit=$root/etc/systemd/system/longhaul-$one@.service
-    if [ "$units" = both ] || [ "$units" = "$one" ] || ! [ -f "$unit" ]; then continue; fi
-    if grep -q -F "$prefix/lib/longhaul/node" "$unit"; then
-      fail 2 "longhaul-$one@.service is installed here and needs what $name has not: install the package \"longhaul\", which is for both, or --uninstall first"
-    fi
-  done
-  npm_remove "$old"
 }
 
-npm_remove() {
-  npm uninstall --global --no-audit --no-fund --loglevel=error --prefix "$root$prefix" "$1" || fail 1 "npm could not remove $1"
-}
+# The program in <prefix>/bin, as install.sh links it.
+program_link=../lib/longhaul/node_modules/.bin/longhaul
 
 # Folders of the prefix that others may use as well, the inner ones first.
-shared_folders='share/doc share lib/node_modules lib bin .'
+shared_folders='share/doc share lib bin .'
 
 # Notes those that are not there yet, for --uninstall: it takes no empty folder that was there before.
 note_folders() {
@@ -187,22 +170,23 @@ note_folders() {
 
 install_package() {
   note_folders
-  mkdir -p "$root$prefix/bin" "$root$prefix/lib/longhaul" "$root$prefix/share/doc/longhaul"
-  say "package   $root$prefix (npm fetches what it needs)"
-  # What --uninstall takes away, also where npm was ended half way.
-  printf '%s\n' "$name" >"$root$prefix/lib/longhaul/package"
+  own=$root$prefix/lib/longhaul
+  mkdir -p "$root$prefix/bin" "$root$prefix/share/doc/longhaul"
+  # npm would take a relative path with a folder in it for a repository of GitHub.
+  case $package in /*) ;; *) package=$PWD/$package ;; esac
+  set -- "$package"
+  if [ "$role" != loadgen ]; then set -- "$package" "$runtime"; fi
+  say "package   $own: $(basename "$package")${2:+, $2} (npm fetches what they need)"
   # ONNX Runtime's install script fetches libraries of GPUs (hundreds of MB); its CPU libraries lie in its package.
   ONNXRUNTIME_NODE_INSTALL=${ONNXRUNTIME_NODE_INSTALL:-skip}
   export ONNXRUNTIME_NODE_INSTALL
-  # npm would take a relative path with a folder in it for a repository of GitHub.
-  case $package in /*) ;; *) package=$PWD/$package ;; esac
   # What is installed belongs to root, and is for all to read.
-  (umask 022 && npm install --global --no-audit --no-fund --omit=dev --loglevel=error --prefix "$root$prefix" "$package") ||
+  (umask 022 && npm install --no-audit --no-fund --loglevel=error --prefix "$own" "$@") ||
     fail 1 "npm could not install $package"
   # What the units start: at a place of our own, since <prefix>/bin may be where Node.js itself is.
-  ln -sf "$real" "$root$prefix/lib/longhaul/node"
-  [ -e "$root$prefix/bin/longhaul" ] || fail 1 "$package has no program \"longhaul\""
-  said=$("$root$prefix/lib/longhaul/node" "$root$prefix/bin/longhaul" --version 2>&1) || fail 1 "the installed longhaul does not run: $said"
+  ln -sf "$real" "$own/node"
+  ln -sf "$program_link" "$root$prefix/bin/longhaul"
+  said=$("$own/node" "$root$prefix/bin/longhaul" --version 2>&1) || fail 1 "the installed longhaul does not run: $said"
   say "longhaul  $said on Node.js $version"
 }
 
@@ -254,13 +238,12 @@ next_steps() {
 
 # Only what install.sh put there: a prefix such as /usr/local holds more.
 remove_package() {
-  if ! [ -f "$root$prefix/lib/longhaul/package" ]; then
+  if ! [ -f "$root$prefix/lib/longhaul/folders" ]; then
     say "note      below $root$prefix install.sh has no package; --prefix says where, if it is elsewhere"
     return 0
   fi
-  npm_remove "$(cat "$root$prefix/lib/longhaul/package")"
   made=$(cat "$root$prefix/lib/longhaul/folders")
-  rm -rf "$root$prefix/lib/longhaul" "$root$prefix/share/doc/longhaul"
+  rm -rf "$root$prefix/lib/longhaul" "$root$prefix/share/doc/longhaul" "$root$prefix/bin/longhaul"
   for folder in $made; do
     rmdir "$root$prefix/${folder#.}" 2>/dev/null || true
   done
@@ -296,7 +279,7 @@ if [ "$uninstall" = yes ]; then
 else
   check_node
   read_package
-  replace_package
+  check_program
   install_package
   install_units
   activate

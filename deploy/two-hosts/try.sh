@@ -9,12 +9,11 @@ root="$(cd "$here/../.." && pwd)"
 
 usage() {
   cat <<'USAGE'
-Usage: try.sh [--loadgen-package FILE] [--sut-package FILE] [--output FOLDER] [--delay-ms 1] [--rate-mbit 1000]
-              [--benchmark digits] [--target-qps 100] [--min-duration 10s] [--keep]
+Usage: try.sh [--package FILE] [--output FOLDER] [--delay-ms 1] [--rate-mbit 1000] [--benchmark digits]
+              [--target-qps 100] [--min-duration 10s] [--keep]
 
-Linux and root (network namespaces). Packages are those of "npm run release" in release/; without them, and without the
-flags, "npm pack" makes one that both folders get. --output (default results/two-hosts-DATE-TIME) gets the run's folder;
---keep leaves the two installations and says where they are.
+Linux and root (network namespaces). --package is a tarball of "npm pack", which makes one here without it. --output
+(default results/two-hosts-DATE-TIME) gets the run's folder; --keep leaves the two installations and says where they are.
 Exit code: that of the run (0 VALID, 3 INVALID), 3 when the audit says anything else than it must, 2 for a wrong flag,
 77 when this machine lacks something.
 USAGE
@@ -23,13 +22,13 @@ USAGE
 fail() { printf 'try.sh: %s\n' "$1" >&2; exit "${2:-6}"; }
 say() { printf '\n== %s\n' "$1"; }
 
-loadgen_package='' sut_package='' output="results/two-hosts-$(date +%Y%m%d-%H%M%S)" delay_ms=1 rate_mbit=1000
+package='' output="results/two-hosts-$(date +%Y%m%d-%H%M%S)" delay_ms=1 rate_mbit=1000
 benchmark=digits target_qps=100 min_duration=10s keep=no
 while [ $# -gt 0 ]; do
   case $1 in
     -h | --help) usage; exit 0 ;;
     --keep) keep=yes; shift; continue ;;
-    --loadgen-package | --sut-package | --output | --delay-ms | --rate-mbit | --benchmark | --target-qps | --min-duration)
+    --package | --output | --delay-ms | --rate-mbit | --benchmark | --target-qps | --min-duration)
       [ $# -ge 2 ] || fail "$1 needs a value" 2
       name="${1#--}"; name="${name//-/_}"
       printf -v "$name" '%s' "$2"
@@ -72,43 +71,24 @@ trap clean_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-find_packages() {
-  shopt -s nullglob
-  local loadgen=("$root"/release/longhaul-loadgen-*.tgz) sut=("$root"/release/longhaul-sut-*.tgz)
-  shopt -u nullglob
-  loadgen_package="${loadgen_package:-${loadgen[0]:-}}"
-  sut_package="${sut_package:-${sut[0]:-}}"
-  if [ -z "$loadgen_package" ] || [ -z "$sut_package" ]; then
-    printf 'no release/ here: npm pack\n'
-    (cd "$root" && npm pack --silent --pack-destination "$work" >/dev/null)
-    local packed=("$work"/longhaul-*.tgz)
-    loadgen_package="${loadgen_package:-${packed[0]}}"
-    sut_package="${sut_package:-${packed[0]}}"
+find_package() {
+  if [ -z "$package" ]; then
+    (cd "$root" && npm pack --silent --ignore-scripts --pack-destination "$work" >/dev/null)
+    package="$(echo "$work"/longhaul-*.tgz)"
   fi
-  say_revision
-  for package in "$loadgen_package" "$sut_package"; do
-    [ -f "$package" ] || fail "$package: there is no such file; \"npm run release\" makes the packages" 2
-  done
-  loadgen_package="$(realpath "$loadgen_package")" sut_package="$(realpath "$sut_package")"
+  [ -f "$package" ] || fail "$package: there is no such file; \"npm pack\" makes the package" 2
+  package="$(realpath "$package")"
 }
 
-# Packages of a release that is older than the tree measure other code than what lies here.
-say_revision() {
-  case $loadgen_package$sut_package in *"$root/release/"*) ;; *) return 0 ;; esac
-  local released here_now
-  released="$(node -p "require('$root/release/release.json').revision" 2>/dev/null || true)"
-  here_now="$(git -C "$root" rev-parse HEAD 2>/dev/null || true)"
-  [ "$released" = "$here_now" ] || [ -z "$here_now" ] ||
-    printf 'NOTE: release/ is of revision %s, this tree is at %s; "npm run release" makes it anew\n' "$released" "$here_now"
-}
-
-# install FOLDER PACKAGE: as a user does, in an empty folder.
+# install_package FOLDER [MORE]: as a user does, in an empty folder.
 install_package() {
-  mkdir "$work/$1"
+  local folder=$1
+  shift
+  mkdir "$work/$folder"
   # ONNX Runtime's own script would fetch GPU libraries, which nothing here needs.
-  (cd "$work/$1" && ONNXRUNTIME_NODE_INSTALL=skip npm install --silent --no-audit --no-fund "$2" >"$work/$1.npm.log" 2>&1) ||
-    { cat "$work/$1.npm.log" >&2; fail "npm install $2 failed"; }
-  printf '%s: %s, %s on disk\n' "$1" "$(basename "$2")" "$(du -sh "$work/$1" | cut -f1)"
+  (cd "$work/$folder" && ONNXRUNTIME_NODE_INSTALL=skip npm install --silent --no-audit --no-fund "$package" "$@" >"$work/$folder.npm.log" 2>&1) ||
+    { cat "$work/$folder.npm.log" >&2; fail "npm install $package $* failed"; }
+  printf '%s: %s, %s on disk\n' "$folder" "$(basename "$package")${1:+ and $1}" "$(du -sh "$work/$folder" | cut -f1)"
 }
 
 make_link() {
@@ -162,10 +142,10 @@ measure() {
   return "$status"
 }
 
-say 'two packages into two empty folders'
-find_packages
-install_package loadgen "$loadgen_package"
-install_package sut "$sut_package"
+say 'the package into two empty folders'
+find_package
+install_package loadgen
+install_package sut "onnxruntime-node@$(node -p "require('$root/package.json').peerDependencies['onnxruntime-node']")"
 
 say 'certificates and a token'
 "$root/deploy/certificates/make-certificates.sh" "$work/tls" --sut "sut-a=$far_address"

@@ -37,7 +37,6 @@ export interface TestParts extends TestListeners {
 export async function startTest(parts: TestParts): Promise<TestResult> {
   const { sut, qsl, output } = parts;
   const said = checkOptions(parts.settings, TEST_OPTION_KEYS, 'settings');
-  const events = new TestEvents(parts);
   const source = qsl instanceof SourcedSamples ? qsl.source : foreignSource(qsl);
   const ofSut = sut instanceof NetworkSut ? sut.options : {};
   requireOneBenchmark(said.benchmark, ofSut.benchmark ?? source.options.benchmark);
@@ -46,15 +45,19 @@ export async function startTest(parts: TestParts): Promise<TestResult> {
     ...planTest({ benchmark: 'custom', ...source.options, ...ofSut, ...said, output }),
     keepsRecords: keepRecords,
   };
-  const test = { parts, plan, source, events };
   namingOptions(() => refuseUsedOutput(output, parts.force === true));
-  if (!(sut instanceof NetworkSut)) return await measureOwn(test);
-  if (qsl !== (sut.samples as unknown)) {
+  if (sut instanceof NetworkSut && qsl !== (sut.samples as unknown)) {
     const message =
       'startTest: qsl is not the library that createQdl was given: its payloads would not be loaded';
     throw configInvalid(message);
   }
-  return await measureNodes(test, sut);
+  const events = new TestEvents(parts);
+  const test = { parts, plan, source, events };
+  try {
+    return sut instanceof NetworkSut ? await measureNodes(test, sut) : await measureOwn(test);
+  } finally {
+    events.close();
+  }
 }
 
 function requireOneBenchmark(said: unknown, own: unknown): void {

@@ -19,6 +19,8 @@ export interface TestListeners {
 export class TestEvents implements RunHost {
   readonly #listeners: TestListeners;
   readonly #controller = new AbortController();
+  /** Takes the listener off the program's signal. */
+  readonly #closed = new AbortController();
   #thrown: { readonly error: unknown } | undefined;
 
   constructor(listeners: TestListeners) {
@@ -29,7 +31,12 @@ export class TestEvents implements RunHost {
         new MlperfError('ERR_INTERRUPTED', 'interrupted before the test began'),
       );
     if (signal?.aborted === true) abort();
-    else signal?.addEventListener('abort', abort, { once: true, signal: this.signal });
+    else signal?.addEventListener('abort', abort, { once: true, signal: this.#closed.signal });
+  }
+
+  /** Leaves nothing on the program's signal, which may live for many tests. */
+  close(): void {
+    this.#closed.abort();
   }
 
   get signal(): AbortSignal {

@@ -1,4 +1,4 @@
-import { readAudit } from '../observe/audit/audit-file.ts';
+import { readAudit } from '../observe/audit/network-audit.ts';
 import { brokenFindings } from '../run/audit/compose-audit.ts';
 import { explainAudit } from '../run/audit/explain-audit.ts';
 import { verb } from './verb.ts';

@@ -1,27 +1,21 @@
-import { packagedPart, packageVersion } from '../../shared/base/files/package-files.ts';
+import { packageVersion } from '../../shared/base/files/package-files.ts';
 import { EXIT } from '../../shared/base/process/exit-codes.ts';
 import { errorDocument, reportError } from '../../shared/base/process/report-error.ts';
 import { commanderOutcome, createCommand } from '../../shared/config/command-line.ts';
 import { InterruptedError } from '../run/host/host.ts';
-import { absentVerbCommands, verbCommands } from './verbs.ts';
+import { verbCommands } from './verbs.ts';
 
-/** Lines of the help, by the verb that each is about. */
-const EXAMPLES = [
-  '  longhaul demo                                       the whole thing on this machine',
-  '  longhaul sut --benchmark digits --listen 0.0.0.0:50051 --node sut-a',
-  '  longhaul run --sut 10.0.0.2:50051 --benchmark digits --scenario Server --target-qps 100',
-  '  longhaul find-peak --sut 10.0.0.2:50051 --benchmark digits --scenario server --latency 100ms --output results/peak',
-  '  longhaul doctor --sut 10.0.0.2:50051                machine, link and node before a run',
-  '  longhaul compare results/first results/second',
-  "  longhaul audit network results/first                what a run shows of the division's rules",
-];
+const EXAMPLES = `
+Examples:
+  longhaul demo                                       the whole thing on this machine
+  longhaul sut --benchmark digits --listen 0.0.0.0:50051 --node sut-a
+  longhaul run --sut 10.0.0.2:50051 --benchmark digits --scenario Server --target-qps 100
+  longhaul find-peak --sut 10.0.0.2:50051 --benchmark digits --scenario server --latency 100ms --output results/peak
+  longhaul doctor --sut 10.0.0.2:50051                machine, link and node before a run
+  longhaul compare results/first results/second
+  longhaul audit network results/first                what a run shows of the division's rules
 
-/** Examples of the verbs that this package has. */
-function examples(): string {
-  const { lacks } = packagedPart();
-  const ours = EXAMPLES.filter((line) => lacks[line.trim().split(' ')[1] ?? ''] === undefined);
-  return `\nExamples:\n${ours.join('\n')}\n\n"longhaul VERB --help" shows the flags of a verb.`;
-}
+"longhaul VERB --help" shows the flags of a verb.`;
 
 async function runVerb(args: readonly string[]): Promise<number> {
   let exitCode: number = EXIT.valid;
@@ -34,9 +28,8 @@ async function runVerb(args: readonly string[]): Promise<number> {
   )
     .version(packageVersion())
     .enablePositionalOptions()
-    .addHelpText('after', examples());
+    .addHelpText('after', EXAMPLES);
   for (const verb of await verbCommands(args, setExitCode)) program.addCommand(verb);
-  for (const verb of absentVerbCommands()) program.addCommand(verb, { hidden: true });
   if (args.length === 0) {
     program.outputHelp();
     return EXIT.usage;

@@ -1,5 +1,6 @@
 import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
 import { wantsJson, writeResult } from '../../shared/base/process/json-output.ts';
+import { writeRunPage } from '../present/report/render-report.ts';
 import {
   followsFromRecords,
   pageOf,
@@ -8,7 +9,6 @@ import {
   STDOUT,
   writeCsv,
 } from '../present/report/report-folder.ts';
-import { writeRunPage } from '../present/report/run-page.ts';
 import { derivedReportText } from '../present/text/report-text.ts';
 import { verb } from './verb.ts';
 

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { compiledModule, packagedPart } from '../../shared/base/files/package-files.ts';
+import { compiledModule } from '../../shared/base/files/package-files.ts';
 import { createCommand } from '../../shared/config/command-line.ts';
 import type { SettingTable } from '../../shared/config/setting.ts';
 import type { MakeCommand, SetExitCode } from './verb.ts';
@@ -29,7 +28,6 @@ const ABOUT = {
   efficiency: 'measure the same model in process and over the network, and what the network costs',
   doctor: 'look at machine, link and nodes before a run',
   sweep: 'search the peak over a grid of delays, rates and losses of the link',
-  remote: 'measure bare machines by ssh: bring SUT nodes up, run, fetch the results, take all down',
   report: 'derive all figures of a run from its records again, and write its report',
   compare: 'compare runs, with confidence intervals',
   name: 'ask SUT nodes for their names: one round trip to each',
@@ -67,10 +65,6 @@ const VERBS: Readonly<Record<VerbName, () => Promise<MakeCommand>>> = {
   efficiency: async () => (await import('./efficiency.ts')).efficiencyVerb(await loadSutOptions()),
   doctor: async () => (await import('./doctor.ts')).doctorVerb,
   sweep: async () => (await import('./sweep.ts')).sweepVerb(await loadSutOptions()),
-  remote: async () => {
-    const { remoteCommand } = await import('./remote.ts');
-    return (_name, _about, setExitCode) => remoteCommand(setExitCode, loadSutOptions);
-  },
   report: async () => (await import('./report.ts')).reportVerb,
   compare: async () => (await import('./compare.ts')).compareVerb,
   name: async () => (await import('./ask-servers.ts')).nameVerb,
@@ -102,38 +96,16 @@ export async function verbCommand(name: VerbName, setExitCode: SetExitCode): Pro
 }
 
 /**
- * The commands of all verbs of this package: those that are named among the arguments are loaded, a line of the help
+ * The commands of all verbs: those that are named among the arguments are loaded, a line of the help
  * takes the place of each of the others.
  */
 export async function verbCommands(
   args: readonly string[],
   setExitCode: SetExitCode,
 ): Promise<Command[]> {
-  const { lacks } = packagedPart();
-  const ours = VERB_NAMES.filter((name) => lacks[name] === undefined);
   return Promise.all(
-    ours.map((name) =>
+    VERB_NAMES.map((name) =>
       args.includes(name) ? verbCommand(name, setExitCode) : createCommand(name, ABOUT[name]),
     ),
   );
-}
-
-/** Verbs that this package was packed without (deploy/packages): each says which packages have it. For no help. */
-export function absentVerbCommands(): Command[] {
-  const { name, lacks } = packagedPart();
-  return Object.entries(lacks).map(([verb, others]) => absentVerb(verb, name, others));
-}
-
-/** A verb that other packages have: whatever its flags are, it says which. */
-function absentVerb(name: string, packageName: string, others: readonly string[]): Command {
-  return createCommand(name, '')
-    .helpOption(false)
-    .allowUnknownOption()
-    .allowExcessArguments()
-    .action(() => {
-      throw new MlperfError(
-        'ERR_NOT_INSTALLED',
-        `the package ${packageName} has no verb "${name}": install ${others.join(' or ')}`,
-      );
-    });
 }

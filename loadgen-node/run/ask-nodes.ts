@@ -28,7 +28,7 @@ export const NAME_SETTINGS = {
 };
 
 /**
- * What LoadGen's Name() says of nodes that no run is planned for, with each node's round trip.
+ * Calls LoadGen's Name() on nodes without a run, and measures each node's round trip.
  * @throws MlperfError `ERR_CONFIG_INVALID`; where a node does not answer
  */
 export async function askNodeNames(values: SettingValues<typeof NAME_SETTINGS>): Promise<NameCall> {
@@ -73,10 +73,10 @@ async function settingsFor(
   return settings;
 }
 
-/** What a run needs for its nodes to be asked. */
+/** A prepared run as far as its nodes are asked. */
 type AskedRun = Pick<PreparedRun, 'plan' | 'store'>;
 
-/** What identifies the nodes of a run, in their order. */
+/** Names and models of the nodes of a run, in the order of the settings. */
 export interface NodeIdentities {
   /** Empty for a node without a name. */
   readonly names: readonly string[];
@@ -103,7 +103,7 @@ function modelsOf(qdl: QueryDispatchLibrary): string[] {
   });
 }
 
-/** What longhaul's own SUT node tells of itself. */
+/** The answer of longhaul's own SUT node to Describe. */
 export interface DescribedNode {
   /** As LoadGen's Name() has it. */
   readonly sutName: string;

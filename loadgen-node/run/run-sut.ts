@@ -10,7 +10,6 @@ import type { SelfCheck } from '../loadgen/logs/write/header-lines.ts';
 import { ProcessMonitor } from '../observe/health/process-monitor.ts';
 import type { RunHost } from './host/host.ts';
 import { RunJudge } from './judge/judge-run.ts';
-import { LocalJudge } from './judge/local-judge.ts';
 import { requirePayloadSize } from './judge/payload-size.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 import type { PreparedRun } from './prepare/prepare-run.ts';
@@ -23,18 +22,18 @@ export interface RunSut {
   /** Waits until queries may be issued. @throws MlperfError when they may not: the session stops the SUT. */
   ready(host: RunHost): Promise<void>;
   /** Judges one run by what LoadGen cannot see. */
-  judge(plan: RunPlan, selfCheck: SelfCheck): RunJudge | LocalJudge;
+  judge(plan: RunPlan, selfCheck: SelfCheck): RunJudge;
   /** Watches LoadGen's process in a whole run. Undefined: nobody does. */
   readonly monitor: GeneratorMonitor | undefined;
 }
 
-/** What of the samples a judge and a check of their sizes read. */
+/** The data set, for the judge and for the check of payload sizes. */
 type JudgedSamples = Pick<PreparedRun, 'dataSet' | 'dataSetCheck'>;
 
-/** What a program may have of its own. */
+/** Parts of a network SUT that a program may bring. */
 interface NetworkSutOptions {
   readonly qdl: QueryDispatchLibrary;
-  /** What LoadGen calls in place of the QDL. Default: the QDL. */
+  /** The SUT that LoadGen calls. Default: the QDL. */
   readonly sut?: SystemUnderTest;
   /** Called while a node is not ready yet. Default: the host's progress shows it. */
   readonly onWait?: (address: string, what: string) => void;
@@ -58,7 +57,7 @@ export function networkSut(
       if (checksPayloads) await requirePayloadSize(plan, samples.dataSet, qdl);
     },
     judge: (judged, selfCheck) =>
-      new RunJudge({ ...samples, plan: judged, qdl, selfCheck, host: thisHost }),
+      new RunJudge({ ...samples, plan: judged, sut: { qdl, selfCheck, host: thisHost } }),
     monitor: new ProcessMonitor(() => qdl.backPressure),
   };
 }
@@ -72,7 +71,7 @@ export function nodesOf(
   return networkSut(prepared, plan, { qdl });
 }
 
-/** What every log of a run in process says. */
+/** Mark in the logs of every run in process. */
 const IN_PROCESS_MARK =
   'the SUT is in the process of LoadGen, there is no network: no result of the Network division, and none of the closed division';
 
@@ -91,7 +90,7 @@ export function inProcessSut(
   return {
     ...{ sut: node.openRun(samples.store), qdl: null, monitor: undefined },
     ready: () => Promise.resolve(),
-    judge: (plan) => new LocalJudge({ ...samples, plan, marks, details }),
+    judge: (plan) => new RunJudge({ ...samples, plan, sut: { qdl: null, marks, details } }),
   };
 }
 
@@ -103,7 +102,8 @@ export function programSut(sut: SystemUnderTest, samples: JudgedSamples): RunSut
   return {
     ...{ sut, qdl: null, monitor: new ProcessMonitor(null) },
     ready: () => Promise.resolve(),
-    judge: (plan) => new LocalJudge({ ...samples, plan, marks: [NO_NETWORK], details: [] }),
+    judge: (plan) =>
+      new RunJudge({ ...samples, plan, sut: { qdl: null, marks: [NO_NETWORK], details: [] } }),
   };
 }
 

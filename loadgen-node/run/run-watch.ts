@@ -9,7 +9,7 @@ import { statusLine } from '../present/text/status-line.ts';
 import type { RunHost } from './host/host.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 
-/** What a watch needs. */
+/** The parts that a watch looks at. */
 export interface RunWatchParts {
   readonly plan: RunPlan;
   readonly host: RunHost;
@@ -17,7 +17,7 @@ export interface RunWatchParts {
   readonly live: LiveView | undefined;
   /** Called in place of the host's status line. */
   readonly onProgress: TestObserver['onProgress'];
-  /** What each node of the SUT has to do now; none where it has no nodes. */
+  /** Outstanding work of each node now; empty for a SUT without nodes. */
   readonly nodes: () => readonly NodeActivity[];
 }
 

@@ -38,7 +38,7 @@ export interface RunObservers {
   readonly onProgress?: (progress: RunProgress) => void;
 }
 
-/** What a short look at a SUT needs of a plan. */
+/** A plan as far as a probe reads it. */
 export type ProbePlan = Pick<
   RunPlan,
   'settings' | 'loadgen' | 'output' | 'stallTimeoutNs' | 'generatorLagShareMax'
@@ -47,9 +47,9 @@ export type ProbePlan = Pick<
   readonly log: Omit<LogSettings, 'outdir'>;
 };
 
-/** How a probe is looked at. */
+/** Name, logs and early end of a probe. */
 export interface ProbeLook extends Pick<RunObservers, 'onSet'> {
-  /** What the status line calls it. */
+  /** Name in the status line. */
   readonly name: string;
   /** True: its logs stay in the plan's folder. */
   readonly keepsLogs: boolean;
@@ -124,7 +124,7 @@ export class RunSession {
     return await keeper.end({ outcome, judge, dataSetCheck: this.#samples.dataSetCheck });
   }
 
-  /** What the engine takes from plan, samples and SUT. */
+  /** The engine's setup from plan, samples and SUT. */
   #asPlanned(): TestSetup {
     const plan = this.#plan;
     return {

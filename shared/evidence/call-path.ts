@@ -1,4 +1,5 @@
 import { isIPv6 } from 'node:net';
+import type { callPath, Evidence, header, socketEnds } from './evidence-schema.ts';
 
 /** Headers that are kept of one call, and the characters of one. */
 export const HEADERS_MAX = 32;
@@ -25,34 +26,13 @@ const VALUES_TOLD: ReadonlySet<string> = new Set([
 ]);
 
 /** A header of a call. */
-export interface HeaderEvidence {
-  /** In lower case. */
-  readonly name: string;
-  /** Empty where it might hold a secret. */
-  readonly value: string;
-}
+export type HeaderEvidence = Evidence<typeof header>;
 
 /** One end of a TCP connection as its socket has it: IP addresses and ports. */
-export interface SocketEnds {
-  readonly localAddress: string;
-  readonly localPort: number;
-  readonly remoteAddress: string;
-  readonly remotePort: number;
-}
+export type SocketEnds = Evidence<typeof socketEnds>;
 
 /** A call as both of its ends saw it: what shows whether something stands between them. */
-export interface CallPath {
-  /** The LoadGen node's socket; null where it is not known. */
-  readonly loadgen: SocketEnds | null;
-  /** The SUT node's socket, `local` being the node's side; null where the node does not tell. */
-  readonly sut: SocketEnds | null;
-  /** Headers of the request as they came to the SUT node; null where it does not tell. */
-  readonly requestHeaders: readonly HeaderEvidence[] | null;
-  /** How many more there were. */
-  readonly requestHeadersLeftOut: number;
-  /** Headers of the answer as they came to the LoadGen node. */
-  readonly responseHeaders: readonly HeaderEvidence[];
-}
+export type CallPath = Evidence<typeof callPath>;
 
 /** What the LoadGen node knows of a call by itself. */
 export type OwnSide = Pick<CallPath, 'loadgen' | 'responseHeaders'>;

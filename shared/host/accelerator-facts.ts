@@ -1,6 +1,6 @@
 import type { MachineSource } from './machine-source.ts';
 import { type PciNames, readPciDevice } from './pci-names.ts';
-import { cleanText, positiveValue, readText } from './read-values.ts';
+import { cleanText, FactFolder, joined, positiveValue } from './read-values.ts';
 import type { AcceleratorFacts, EccFacts, SystemFacts } from './system-facts.ts';
 
 const QUERY = [
@@ -14,6 +14,7 @@ const QUERY = [
 ];
 
 const PCI_DEVICES = '/sys/bus/pci/devices';
+const NVIDIA = '10de:';
 
 /**
  * Classes of PCI devices that compute: 3D controllers and processing accelerators. Display adapters are left out: they
@@ -21,29 +22,27 @@ const PCI_DEVICES = '/sys/bus/pci/devices';
  */
 const PCI_CLASSES = /^0x(0302|1200)/;
 
-/** The accelerators, and where was looked. */
-type AcceleratorSearch = Pick<SystemFacts, 'accelerators' | 'acceleratorsHow'>;
-
 /** Asks `nvidia-smi`; other accelerators, or all without it, are seen on the PCI bus by their class alone. */
 export async function acceleratorFacts(
   source: MachineSource,
   names: PciNames,
-): Promise<AcceleratorSearch> {
+): Promise<Pick<SystemFacts, 'accelerators' | 'acceleratorsHow'>> {
   const query = [`--query-gpu=${QUERY.join(',')}`, '--format=csv,noheader,nounits'];
   const table = await source.output('nvidia-smi', query);
-  const byTool = (table ?? '')
-    .split('\n')
-    .filter((line) => line.trim() !== '')
-    .map(fromLine);
+  const lines = (table ?? '').split('\n').filter((line) => line.trim() !== '');
   const devices = await source.names(PCI_DEVICES);
-  const byBus = await onPciBus(source, names, devices);
-  const isNvidia = ({ id }: (typeof byBus)[number]): boolean => id.startsWith('10de:');
-  const others = byTool.length > 0 ? byBus.filter((one) => !isNvidia(one)) : byBus;
-  const looked = [table === null ? '' : 'nvidia-smi', devices.length === 0 ? '' : 'PCI bus'];
-  return {
-    accelerators: [...byTool, ...others.map(({ facts }) => facts)],
-    acceleratorsHow: looked.filter((where) => where !== '').join(', ') || null,
-  };
+  const looked = [table === null ? null : 'nvidia-smi', devices.length === 0 ? null : 'PCI bus'];
+  const accelerators = lines.map(fromLine);
+  for (const address of devices) {
+    const folder = new FactFolder(source, `${PCI_DEVICES}/${address}`);
+    if (!PCI_CLASSES.test((await folder.text('class')) ?? '')) continue;
+    const device = await readPciDevice(folder, names);
+    if (device === null) continue;
+    // The tool has told all cards of its maker.
+    if (lines.length > 0 && device.id.startsWith(NVIDIA)) continue;
+    accelerators.push(await fromBus(folder, device.name ?? `PCI device ${device.id}`));
+  }
+  return { accelerators, acceleratorsHow: joined(looked, ', ') };
 }
 
 /** What `nvidia-smi` cannot tell it calls `[N/A]`. */
@@ -74,31 +73,6 @@ function pcieText(generation: number | null, width: number | null): string | nul
   return generation === null || width === null ? null : `PCIe ${generation}.0 x${width}`;
 }
 
-async function onPciBus(
-  source: MachineSource,
-  names: PciNames,
-  devices: readonly string[],
-): Promise<{ readonly id: string; readonly facts: AcceleratorFacts }[]> {
-  const found: { id: string; facts: AcceleratorFacts }[] = [];
-  for (const address of devices) {
-    const folder = `${PCI_DEVICES}/${address}`;
-    if (!PCI_CLASSES.test((await source.text(`${folder}/class`)) ?? '')) continue;
-    const device = await readPciDevice(source, folder, names);
-    if (device === null) continue;
-    const facts: AcceleratorFacts = {
-      model: device.name ?? `PCI device ${device.id}`,
-      memoryBytes: null,
-      ecc: { state: null, how: 'the PCI bus does not tell it' },
-      maxMhz: null,
-      hostInterconnect: await linkOf(source, folder),
-      driver: null,
-      how: 'PCI bus',
-    };
-    found.push({ id: device.id, facts });
-  }
-  return found;
-}
-
 /** Transfers per second of a lane in GT/s → generation of PCIe. */
 const GENERATIONS: Readonly<Record<string, number>> = {
   '2.5': 1,
@@ -109,9 +83,16 @@ const GENERATIONS: Readonly<Record<string, number>> = {
   '64.0': 6,
 };
 
-async function linkOf(source: MachineSource, folder: string): Promise<string | null> {
-  const speed = await readText(source, `${folder}/max_link_speed`);
-  const width = positiveValue(await source.text(`${folder}/max_link_width`));
+async function fromBus(folder: FactFolder, model: string): Promise<AcceleratorFacts> {
+  const speed = await folder.line('max_link_speed');
   const generation = GENERATIONS[/^(\d+\.\d) GT\/s/.exec(speed ?? '')?.[1] ?? ''];
-  return pcieText(generation ?? null, width);
+  return {
+    model,
+    memoryBytes: null,
+    ecc: { state: null, how: 'the PCI bus does not tell it' },
+    maxMhz: null,
+    hostInterconnect: pcieText(generation ?? null, await folder.number('max_link_width')),
+    driver: null,
+    how: 'PCI bus',
+  };
 }

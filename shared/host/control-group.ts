@@ -1,46 +1,42 @@
 import { posix } from 'node:path';
 import type { MachineSource } from './machine-source.ts';
-import { positiveValue } from './read-values.ts';
+import { FactFolder, positiveValue } from './read-values.ts';
 
 const GROUPS = '/sys/fs/cgroup';
-
-/** What the control groups of this process let it use of the processors. */
-export interface ControlGroupFacts {
-  /** Processors by the smallest quota on the way up; null without one. */
-  readonly quotaCpus: number | null;
-  /** Of the group with that quota, since it began. */
-  readonly quotaPeriods: number | null;
-  readonly throttledPeriods: number | null;
-  /** The smallest weight on the way up, against the kernel's default; null unknown. */
-  readonly cpuWeight: number | null;
-}
 
 /** What a group has unless it is told another. Source: Linux, cgroup-v2: cpu.weight; cgroup 1: cpu.shares. */
 const WEIGHT_DEFAULT = 100;
 const SHARES_DEFAULT = 1024;
 
-/** Reads cgroup 2, then cgroup 1: of the process's own group and all above it, as far as they are to be seen. */
-export async function controlGroupFacts(source: MachineSource): Promise<ControlGroupFacts> {
-  let smallest: Omit<ControlGroupFacts, 'cpuWeight'> = {
-    quotaCpus: null,
-    quotaPeriods: null,
-    throttledPeriods: null,
-  };
+/** Fields of TuningFacts; null where no group has a quota. */
+type Quota = Readonly<Record<'quotaCpus' | 'quotaPeriods' | 'throttledPeriods', number | null>>;
+
+/**
+ * What the control groups of this process let it use of the processors: the smallest quota and weight of its own group
+ * and all above it, as far as they are to be seen.
+ */
+export async function controlGroupFacts(source: MachineSource) {
+  let quota: Quota = { quotaCpus: null, quotaPeriods: null, throttledPeriods: null };
   let cpuWeight: number | null = null;
-  for (const folder of await groupFolders(source)) {
-    const weight = await weightOf(source, folder);
+  for (const path of await groupFolders(source)) {
+    const group = new FactFolder(source, path);
+    const weight = await weightOf(group);
     if (weight !== null) cpuWeight = Math.min(weight, cpuWeight ?? weight);
-    const quotaCpus = await quotaOf(source, folder);
-    if (quotaCpus === null || quotaCpus >= (smallest.quotaCpus ?? Number.POSITIVE_INFINITY))
-      continue;
-    const stat = (await source.text(`${folder}/cpu.stat`)) ?? '';
-    smallest = {
+    const quotaCpus = await quotaOf(group);
+    if (quotaCpus === null || quotaCpus >= (quota.quotaCpus ?? Number.POSITIVE_INFINITY)) continue;
+    const stat = (await group.text('cpu.stat')) ?? '';
+    quota = {
       quotaCpus,
       quotaPeriods: counterIn(stat, 'nr_periods'),
       throttledPeriods: counterIn(stat, 'nr_throttled'),
     };
   }
-  return { ...smallest, cpuWeight };
+  return { ...quota, cpuWeight };
+}
+
+function counterIn(stat: string, name: string): number | null {
+  const digits = new RegExp(`^${name} (\\d+)$`, 'm').exec(stat)?.[1];
+  return digits === undefined ? null : Number(digits);
 }
 
 /** Inside a container's namespace the process's group is the root, `/`. */
@@ -66,23 +62,17 @@ function upwards(root: string, path: string): string[] {
   }
 }
 
-async function quotaOf(source: MachineSource, folder: string): Promise<number | null> {
-  const [quota, period] = ((await source.text(`${folder}/cpu.max`)) ?? '').split(' ');
-  const micros =
-    positiveValue(quota) ?? positiveValue(await source.text(`${folder}/cpu.cfs_quota_us`));
-  const perMicros =
-    positiveValue(period) ?? positiveValue(await source.text(`${folder}/cpu.cfs_period_us`));
+/** Processors that a group may use: cgroup 2, then cgroup 1. */
+async function quotaOf(group: FactFolder): Promise<number | null> {
+  const [quota, period] = ((await group.text('cpu.max')) ?? '').split(' ');
+  const micros = positiveValue(quota) ?? (await group.number('cpu.cfs_quota_us'));
+  const perMicros = positiveValue(period) ?? (await group.number('cpu.cfs_period_us'));
   return micros === null || perMicros === null ? null : micros / perMicros;
 }
 
-async function weightOf(source: MachineSource, folder: string): Promise<number | null> {
-  const weight = positiveValue(await source.text(`${folder}/cpu.weight`));
+async function weightOf(group: FactFolder): Promise<number | null> {
+  const weight = await group.number('cpu.weight');
   if (weight !== null) return weight / WEIGHT_DEFAULT;
-  const shares = positiveValue(await source.text(`${folder}/cpu.shares`));
+  const shares = await group.number('cpu.shares');
   return shares === null ? null : shares / SHARES_DEFAULT;
-}
-
-function counterIn(stat: string, name: string): number | null {
-  const digits = new RegExp(`^${name} (\\d+)$`, 'm').exec(stat)?.[1];
-  return digits === undefined ? null : Number(digits);
 }

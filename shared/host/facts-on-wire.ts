@@ -1,8 +1,14 @@
+import { z } from 'zod';
 import type {
   SystemFacts as WireFacts,
   SystemFacts__Output as WireFactsOutput,
 } from '../../proto/gen/mlperf/network/v1/SystemFacts.ts';
+import type {
+  TuningFacts as WireTuning,
+  TuningFacts__Output as WireTuningOutput,
+} from '../../proto/gen/mlperf/network/v1/TuningFacts.ts';
 import { type SystemFacts, systemFactsSchema } from './system-facts.ts';
+import { type TuningFacts, tuningFactsSchema } from './tuning-facts.ts';
 
 /** Facts as a message: what is unknown is left out, as the protocol wants it. */
 export function factsToWire(facts: SystemFacts): WireFacts {
@@ -10,71 +16,56 @@ export function factsToWire(facts: SystemFacts): WireFacts {
 }
 
 /**
- * Facts of a message: an empty text and 0 are unknown.
+ * Facts of a message: an empty text and 0 are unknown, and so is all of a part that a node leaves out.
  * @throws ZodError where another maker's node sends what cannot be, such as control characters in a name
  */
 export function factsFromWire(message: WireFactsOutput | null): SystemFacts {
-  const { enclosure, processor, memory, software, network, ...rest } = message ?? NOTHING;
-  const ecc = { state: '', how: '' };
-  return systemFactsSchema.parse(
-    emptyAsNull({
-      ...rest,
-      accelerators: rest.accelerators.map((one) => ({ ...one, ecc: one.ecc ?? ecc })),
-      enclosure: { ...NO_ENCLOSURE, ...enclosure },
-      processor: { ...NO_PROCESSOR, ...processor },
-      memory: { totalBytes: 0, modules: [], modulesHow: '', ...memory, ecc: memory?.ecc ?? ecc },
-      software: { operatingSystem: '', kernel: '', components: [], ...software },
-      network: { congestionControl: '', interfaces: [], ...network },
-    }),
-  );
+  return systemFactsSchema.parse(known(systemFactsSchema, message));
 }
 
-// A part that a node leaves out is unknown as a whole.
-const NOTHING: WireFactsOutput = {
-  hostname: '',
-  bootId: '',
-  enclosure: null,
-  processor: null,
-  memory: null,
-  storage: [],
-  accelerators: [],
-  software: null,
-  network: null,
-  acceleratorsHow: '',
-};
-const NO_ENCLOSURE: NonNullable<WireFactsOutput['enclosure']> = {
-  vendor: '',
-  product: '',
-  virtualMachine: '',
-  virtualMachineHow: '',
-  container: '',
-  containerHow: '',
-  cpuLimit: 0,
-  memoryLimitBytes: 0,
-};
-const NO_PROCESSOR: NonNullable<WireFactsOutput['processor']> = {
-  model: '',
-  architecture: '',
-  sockets: 0,
-  cores: 0,
-  threads: 0,
-  numaNodes: 0,
-  baseMhz: 0,
-  maxMhz: 0,
-  frequencyHow: '',
-  caches: [],
-};
+/** Facts as a message: what is unknown is left out. */
+export function tuningToWire(facts: TuningFacts): WireTuning {
+  return withoutNulls(facts) as WireTuning;
+}
+
+/** Fields in which 0 is a value, and which are absent where nobody knows it. */
+const COUNTS_FROM_0 = [
+  'stealShare',
+  'busyShare',
+  'quotaPeriods',
+  'throttledPeriods',
+  'isolatedCpus',
+  'usableIsolatedCpus',
+  'usableInterruptCpus',
+  'swapUsedBytes',
+  'swappedBytes',
+] as const;
+
+/** Facts of a message. @throws ZodError where a node of other make sends what cannot be, such as a share of 2 */
+export function tuningFromWire(message: WireTuningOutput): TuningFacts {
+  const facts = known(tuningFactsSchema, message) as object;
+  const counted = COUNTS_FROM_0.map((key) => [key, message[key] ?? null]);
+  // The protocol cannot tell "no" from "unknown" of the balancer.
+  const hasIrqBalancer = message.hasIrqBalancer || null;
+  return tuningFactsSchema.parse({ ...facts, ...Object.fromEntries(counted), hasIrqBalancer });
+}
 
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (typeof value !== 'object' || value === null) return value;
-  const known = Object.entries(value).filter(([, one]) => one !== null);
-  return Object.fromEntries(known.map(([key, one]) => [key, withoutNulls(one)]));
+  const there = Object.entries(value).filter(([, one]) => one !== null);
+  return Object.fromEntries(there.map(([key, one]) => [key, withoutNulls(one)]));
 }
 
-function emptyAsNull(value: unknown): unknown {
-  if (value === '' || value === 0 || value === undefined) return null;
-  if (Array.isArray(value)) return value.map(emptyAsNull);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, emptyAsNull(one)]));
+/** A value of a message in the form of a schema: null for what the protocol writes where nothing is known. */
+function known(schema: unknown, value: unknown): unknown {
+  if (schema instanceof z.ZodObject) {
+    const fields = Object(value) as Record<string, unknown>;
+    const keys = Object.entries(schema.shape);
+    return Object.fromEntries(keys.map(([key, one]) => [key, known(one, fields[key])]));
+  }
+  if (schema instanceof z.ZodArray) {
+    return Array.isArray(value) ? value.map((one) => known(schema.element, one)) : [];
+  }
+  return value === '' || value === 0 || value === undefined ? null : value;
 }

@@ -1,32 +1,171 @@
-import { dmiMemory } from './dmi-memory.ts';
-import { edacMemory } from './edac-memory.ts';
 import type { MachineSource } from './machine-source.ts';
-import { parseSize } from './read-values.ts';
-import type { EccFacts, MemoryFacts } from './system-facts.ts';
+import { cleanText, FactFolder, joined, kibIn } from './read-values.ts';
+import type { EccFacts, MemoryModuleFacts, SystemFacts } from './system-facts.ts';
+
+/** Modules and ECC as one source tells them. */
+interface MemoryReading {
+  readonly modules: MemoryModuleFacts[];
+  readonly ecc: EccFacts;
+}
 
 /** Reads `/proc/meminfo`, and the memory modules and ECC from EDAC and, where it may be read, DMI. */
-export async function memoryFacts(source: MachineSource): Promise<MemoryFacts> {
+export async function memoryFacts(source: MachineSource): Promise<SystemFacts['memory']> {
   const edac = await edacMemory(source);
   const dmi = await dmiMemory(source);
   const fromDmi = dmi.modules.length > 0;
   const modules = fromDmi ? dmi.modules : edac.modules;
+  // EDAC is what the memory controller does; DMI what the firmware says of it, and it never says "on".
+  const known = [edac.ecc, dmi.ecc].find(({ state }) => state !== null);
+  const total = kibIn((await source.text('/proc/meminfo')) ?? '', 'MemTotal');
   return {
-    totalBytes: await totalBytes(source),
+    totalBytes: total || source.os.memoryBytes || null,
     modules,
     modulesHow: modules.length === 0 ? null : fromDmi ? 'DMI type 17' : 'EDAC',
-    ecc: eccOf(edac.ecc, dmi.ecc),
+    ecc: known ?? { state: null, how: joined([edac.ecc.how, dmi.ecc.how], '; ') },
   };
 }
 
-/** EDAC is what the memory controller does; DMI what the firmware says of it, and it never says "on". */
-function eccOf(edac: EccFacts, dmi: EccFacts): EccFacts {
-  if (edac.state !== null) return edac;
-  if (dmi.state !== null) return dmi;
-  return { state: null, how: [edac.how, dmi.how].filter((how) => how !== null).join('; ') };
+const CONTROLLERS = '/sys/devices/system/edac/mc';
+
+/** Modes of the kernel's EDAC that correct errors; EC and PARITY only see them. */
+const CORRECTING = /^(SECDED|S\d+ECD\d+ED)$/;
+
+/** Reads the memory controllers of the kernel's EDAC: modules, or in older kernels rows of chips. */
+async function edacMemory(source: MachineSource): Promise<MemoryReading> {
+  const root = new FactFolder(source, CONTROLLERS);
+  const controllers = await root.names(/^mc\d+$/);
+  const modules: MemoryModuleFacts[] = [];
+  const modes: string[] = [];
+  for (const controller of controllers) {
+    for (const entry of await moduleEntries(root.in(controller))) {
+      const place = `${controller}/${entry}`;
+      const module = await edacModule(root.in(place), place);
+      if (module === null) continue;
+      modules.push(module);
+      modes.push((await root.line(`${place}/${prefixAt(place)}edac_mode`)) ?? 'Unknown');
+    }
+  }
+  return { modules, ecc: edacEcc(controllers.length, modes) };
 }
 
-async function totalBytes(source: MachineSource): Promise<number | null> {
-  const meminfo = (await source.text('/proc/meminfo')) ?? '';
-  const kib = /^MemTotal:\s*(\d+) kB$/m.exec(meminfo)?.[1];
-  return kib === undefined ? source.os.memoryBytes || null : parseSize(`${kib}K`);
+const isRow = (place: string): boolean => place.includes('/csrow');
+/** Names of a module's files begin with this; those of a row of chips do not. */
+const prefixAt = (place: string): string => (isRow(place) ? '' : 'dimm_');
+
+/** Null for an empty slot. */
+async function edacModule(folder: FactFolder, place: string): Promise<MemoryModuleFacts | null> {
+  const mib = await folder.number(isRow(place) ? 'size_mb' : 'size');
+  if (mib === null) return null;
+  const label = isRow(place) ? null : await folder.line('dimm_label');
+  const type = await folder.line(`${prefixAt(place)}mem_type`);
+  return { slot: label ?? place, bytes: mib * 1024 ** 2, type, speedMts: null };
+}
+
+/** Three views of the same memory: the finest that is there. */
+async function moduleEntries(controller: FactFolder): Promise<string[]> {
+  for (const view of [/^dimm\d+$/, /^rank\d+$/, /^csrow\d+$/]) {
+    const entries = await controller.names(view);
+    if (entries.length > 0) return entries;
+  }
+  return [];
+}
+
+function edacEcc(controllers: number, modes: readonly string[]): EccFacts {
+  if (controllers === 0) {
+    return { state: null, how: `EDAC has no memory controller (${CONTROLLERS})` };
+  }
+  if (modes.length === 0) {
+    return { state: null, how: 'EDAC has a memory controller without modules' };
+  }
+  const how = `EDAC mode ${joined(modes, ', ')} of ${modes.length} modules`;
+  if (modes.every((mode) => CORRECTING.test(mode))) return { state: 'on', how };
+  // One module without it is memory without it.
+  return { state: modes.includes('None') ? 'off' : null, how };
+}
+
+/** Memory types by number. Source: SMBIOS reference specification (DSP0134), Memory Device, Type. */
+const TYPES: Readonly<Record<number, string>> = {
+  20: 'DDR2',
+  24: 'DDR3',
+  26: 'DDR4',
+  27: 'LPDDR',
+  28: 'LPDDR2',
+  29: 'LPDDR3',
+  30: 'LPDDR4',
+  32: 'HBM',
+  33: 'HBM2',
+  34: 'DDR5',
+  35: 'LPDDR5',
+  36: 'HBM3',
+};
+
+/** Error correction of an array by number. Source: DSP0134, Memory Array: Error Correction Types. */
+const CORRECTIONS: Readonly<Record<number, string>> = {
+  3: 'None',
+  4: 'Parity',
+  5: 'Single-bit ECC',
+  6: 'Multi-bit ECC',
+  7: 'CRC',
+};
+
+/** Reads the tables of the firmware on memory; on most systems root alone may. */
+async function dmiMemory(source: MachineSource): Promise<MemoryReading> {
+  const entries = '/sys/firmware/dmi/entries';
+  const modules: MemoryModuleFacts[] = [];
+  const corrections: string[] = [];
+  for (const entry of await source.names(entries)) {
+    // 16: a memory array; 17: a memory device.
+    const type = /^(16|17)-\d+$/.exec(entry)?.[1];
+    const table = type === undefined ? null : await source.bytes(`${entries}/${entry}/raw`);
+    const length = table?.[1] ?? 0;
+    if (table === null || length < 4 || table.length < length) continue;
+    if (type === '16') corrections.push(CORRECTIONS[byteOf(table, 6)] ?? 'unknown');
+    else modules.push(...moduleOf(table));
+  }
+  if (corrections.length === 0) {
+    return { modules, ecc: { state: null, how: 'DMI type 16 could not be read' } };
+  }
+  const how = `DMI type 16 says: ${joined(corrections, ', ')}`;
+  // The table tells what an array can do, so `None` is off for sure, and anything else is not known to be on.
+  const ecc: EccFacts = corrections.every((one) => one === 'None')
+    ? { state: 'off', how }
+    : { state: null, how: `${how}, which is what the memory can do, not that it is on` };
+  return { modules, ecc };
+}
+
+/** A byte of a table of the firmware; 0 beyond the length that its second byte tells. */
+function byteOf(table: Uint8Array, offset: number): number {
+  return offset < (table[1] ?? 0) ? (table[offset] ?? 0) : 0;
+}
+
+function wordAt(table: Uint8Array, offset: number): number {
+  return byteOf(table, offset) + 256 * byteOf(table, offset + 1);
+}
+
+/** None for an empty slot. */
+function moduleOf(table: Uint8Array): MemoryModuleFacts[] {
+  const bytes = moduleBytes(table);
+  if (bytes === null) return [];
+  const speed = wordAt(table, 0x20) || wordAt(table, 0x15);
+  // Behind the table stand its texts; a byte names one by its number, from 1.
+  const texts = Buffer.from(table.subarray(table[1])).toString('latin1').split('\0');
+  return [
+    {
+      slot: cleanText(texts[byteOf(table, 0x10) - 1]),
+      bytes,
+      type: TYPES[byteOf(table, 0x12)] ?? null,
+      speedMts: speed > 0 && speed < 0xffff ? speed : null,
+    },
+  ];
+}
+
+/** 0: the slot is empty; 0xffff: unknown; 0x7fff: see the field for large sizes, in MiB. */
+function moduleBytes(table: Uint8Array): number | null {
+  const size = wordAt(table, 0x0c);
+  if (size === 0 || size === 0xffff) return null;
+  if (size === 0x7fff) {
+    const mib = (wordAt(table, 0x1c) + 65_536 * wordAt(table, 0x1e)) % 2 ** 31;
+    return mib === 0 ? null : mib * 1024 ** 2;
+  }
+  return size >= 0x8000 ? (size - 0x8000) * 1024 : size * 1024 ** 2;
 }

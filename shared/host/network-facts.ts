@@ -2,10 +2,8 @@ import { posix } from 'node:path';
 import { toldAddresses } from './ip-addresses.ts';
 import type { MachineSource } from './machine-source.ts';
 import { type PciNames, readPciDevice } from './pci-names.ts';
-import { positiveValue, readNumber, readText } from './read-values.ts';
-import type { NetworkFacts, NicFacts } from './system-facts.ts';
-
-const INTERFACES = '/sys/class/net';
+import { FactFolder, positiveValue } from './read-values.ts';
+import type { NicFacts, SystemFacts } from './system-facts.ts';
 
 /** Kinds of link by the kernel's number. Source: Linux, if_arp.h: ARPHRD_ETHER, _INFINIBAND, _LOOPBACK. */
 const ETHERNET = '1';
@@ -23,53 +21,52 @@ const HYPERVISOR_DRIVERS = new Set([
 ]);
 
 /** Reads the interfaces in `/sys/class/net`. Offloads are left out: they cost a system call that Node.js does not have. */
-export async function networkFacts(source: MachineSource, names: PciNames): Promise<NetworkFacts> {
+export async function networkFacts(
+  source: MachineSource,
+  names: PciNames,
+): Promise<SystemFacts['network']> {
+  const all = new FactFolder(source, '/sys/class/net');
   const interfaces: NicFacts[] = [];
-  for (const name of await source.names(INTERFACES)) {
-    const folder = `${INTERFACES}/${name}`;
+  for (const name of await all.names()) {
+    const type = await all.text(`${name}/type`);
     // Beside interfaces there are control files there, such as bonding_masters.
-    const type = await source.text(`${folder}/type`);
     if (type === null || type === LOOPBACK) continue;
-    interfaces.push(await nicFacts(source, names, { name, folder, type }));
+    interfaces.push(await nicFacts(all.in(name), name, type, names));
   }
-  const congestion = '/proc/sys/net/ipv4/tcp_congestion_control';
-  return { congestionControl: await readText(source, congestion), interfaces };
-}
-
-interface Interface {
-  readonly name: string;
-  readonly folder: string;
-  readonly type: string;
+  const congestionControl = await new FactFolder(source, '/proc/sys/net/ipv4').line(
+    'tcp_congestion_control',
+  );
+  return { congestionControl, interfaces };
 }
 
 async function nicFacts(
-  source: MachineSource,
+  folder: FactFolder,
+  name: string,
+  type: string,
   names: PciNames,
-  { name, folder, type }: Interface,
 ): Promise<NicFacts> {
-  const entries = await source.names(folder);
-  const driver = lastName(await source.target(`${folder}/device/driver`));
-  const device = await pciFolder(source, `${folder}/device`);
-  const pci = device === null ? null : await readPciDevice(source, device, names);
-  const rdma = await source.names(`${folder}/device/infiniband`);
-  const isSoftware = !entries.includes('device');
-  const backing = isSoftware ? 'software' : 'hardware';
-  const speed =
-    (await readNumber(source, `${folder}/speed`)) ??
-    (type === INFINIBAND ? await infinibandSpeed(source, folder, rdma) : null);
+  const entries = await folder.names();
+  const driver = lastName(await folder.target('device/driver'));
+  const device = await pciFolder(folder);
+  const pci = device === null ? null : await readPciDevice(device, names);
+  const rdma = await folder.in('device/infiniband').names();
+  const backing = entries.includes('device') ? 'hardware' : 'software';
+  const madeOf = entries.filter((entry) => entry.startsWith('lower_'));
   return {
     name,
-    fabric: await fabricOf(source, folder, { type, entries, isSoftware }),
+    fabric: await fabricOf(folder, type, entries),
     backing: driver !== null && HYPERVISOR_DRIVERS.has(driver) ? 'hypervisor' : backing,
-    madeOf: entries.filter((entry) => entry.startsWith('lower_')).map((entry) => entry.slice(6)),
+    madeOf: madeOf.map((entry) => entry.slice('lower_'.length)),
     driver,
     model: pci?.name ?? null,
     pciId: pci?.id ?? null,
-    speedMbps: speed,
-    duplex: known(await readText(source, `${folder}/duplex`)),
-    mtu: await readNumber(source, `${folder}/mtu`),
-    linkState: known(await readText(source, `${folder}/operstate`)),
-    addresses: toldAddresses(source.os.addresses[name] ?? []),
+    speedMbps:
+      (await folder.number('speed')) ??
+      (type === INFINIBAND ? await infinibandSpeed(folder, rdma) : null),
+    duplex: known(await folder.line('duplex')),
+    mtu: await folder.number('mtu'),
+    linkState: known(await folder.line('operstate')),
+    addresses: toldAddresses(folder.source.os.addresses[name] ?? []),
     hasRdma: rdma.length > 0,
   };
 }
@@ -83,39 +80,34 @@ function lastName(path: string | null): string | null {
 }
 
 /** The device itself, or the one above a virtio device: either has its numbers in the folder. */
-async function pciFolder(source: MachineSource, device: string): Promise<string | null> {
-  const bus = lastName(await source.target(`${device}/subsystem`));
-  if (bus === 'pci') return device;
-  const target = bus === 'virtio' ? await source.target(device) : null;
+async function pciFolder(nic: FactFolder): Promise<FactFolder | null> {
+  const bus = lastName(await nic.target('device/subsystem'));
+  if (bus === 'pci') return nic.in('device');
+  const target = bus === 'virtio' ? await nic.target('device') : null;
   // Not `device/..`: that would be the folder of the link itself.
-  return target === null ? null : posix.dirname(target);
+  return target === null ? null : new FactFolder(nic.source, posix.dirname(target));
 }
 
 async function fabricOf(
-  source: MachineSource,
-  folder: string,
-  one: { readonly type: string; readonly entries: readonly string[]; readonly isSoftware: boolean },
+  folder: FactFolder,
+  type: string,
+  entries: readonly string[],
 ): Promise<NicFacts['fabric']> {
-  if (one.type === INFINIBAND) return 'InfiniBand';
-  if (one.entries.includes('wireless') || one.entries.includes('phy80211')) return '802.11';
-  const uevent = (await source.text(`${folder}/uevent`)) ?? '';
-  if (/^DEVTYPE=wwan$/m.test(uevent)) return '3GPP';
+  if (type === INFINIBAND) return 'InfiniBand';
+  if (entries.includes('wireless') || entries.includes('phy80211')) return '802.11';
+  if (/^DEVTYPE=wwan$/m.test((await folder.text('uevent')) ?? '')) return '3GPP';
   // A tunnel looks like Ethernet, too; what carries it is not known here.
-  return one.type === ETHERNET && !(one.isSoftware && !isMade(one.entries)) ? 'Ethernet' : null;
-}
-
-function isMade(entries: readonly string[]): boolean {
-  return entries.some((entry) => entry.startsWith('lower_'));
+  const isTunnel = !entries.some((entry) => entry === 'device' || entry.startsWith('lower_'));
+  return type === ETHERNET && !isTunnel ? 'Ethernet' : null;
 }
 
 /** The port's rate, as `100 Gb/sec (4X EDR)`. */
 async function infinibandSpeed(
-  source: MachineSource,
-  folder: string,
+  folder: FactFolder,
   rdma: readonly string[],
 ): Promise<number | null> {
-  const port = Number((await source.text(`${folder}/dev_port`)) ?? 0) + 1;
-  const rate = await readText(source, `${folder}/device/infiniband/${rdma[0]}/ports/${port}/rate`);
+  const port = Number((await folder.text('dev_port')) ?? 0) + 1;
+  const rate = await folder.line(`device/infiniband/${rdma[0]}/ports/${port}/rate`);
   const gbps = positiveValue(/^(\d+(?:\.\d+)?) Gb\/sec/.exec(rate ?? '')?.[1]);
   return gbps === null ? null : gbps * 1000;
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { MlperfError } from '../base/errors/mlperf-error.ts';
 import { installableName } from '../base/files/package-files.ts';
 
-/** The package that runs models; an installation may be without it (deploy/packages/README.md). */
+/** The package that runs models: an optional peer, so that a LoadGen node is installed without it (deploy/README.md). */
 const ONNX_RUNTIME = 'onnxruntime-node';
 
 /**

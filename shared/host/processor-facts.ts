@@ -1,113 +1,148 @@
-import { armModel } from './arm-cores.ts';
-import { cacheFacts } from './cache-facts.ts';
 import type { MachineSource } from './machine-source.ts';
-import { cleanText, parseCpuList, positiveValue, readNumber } from './read-values.ts';
-import type { ProcessorFacts } from './system-facts.ts';
+import { cleanText, FactFolder, joined, positiveValue } from './read-values.ts';
+import type { SystemFacts } from './system-facts.ts';
+
+type ProcessorFacts = SystemFacts['processor'];
 
 const CPUS = '/sys/devices/system/cpu';
 
 /** Reads `/proc/cpuinfo` and `/sys/devices/system/cpu`. */
 export async function processorFacts(source: MachineSource): Promise<ProcessorFacts> {
-  const cpuinfo = (await source.text('/proc/cpuinfo')) ?? '';
-  const online = await onlineCpus(source);
-  const model = modelOf(cpuinfo, source.os.model);
-  const cores = await coresOf(source, online);
-  const nodes = parseCpuList(await source.text('/sys/devices/system/node/online')).length;
+  const folder = new FactFolder(source, CPUS);
+  const listed = await folder.cpuList('online');
+  const named = (await folder.names(/^cpu\d+$/)).map((name) => Number(name.slice(3)));
+  const online = listed.length > 0 ? listed : named;
+  const model = modelOf((await source.text('/proc/cpuinfo')) ?? '', source.os.model);
+  const { sockets, first } = await coresOf(folder, online);
+  const nodes = await new FactFolder(source, '/sys/devices/system/node').cpuList('online');
   return {
     model,
     architecture: source.os.architecture,
-    sockets: cores.sockets,
-    cores: cores.first.length || null,
+    sockets,
+    cores: first.length || null,
     threads: online.length || source.os.threads || null,
-    numaNodes: nodes || null,
-    ...(await frequencies(source, model, online[0] ?? 0)),
-    caches: await cacheFacts(source, cores.first),
+    numaNodes: nodes.length || null,
+    ...(await frequencies(folder.in(`cpu${online[0] ?? 0}`), model)),
+    caches: await cachesOf(folder, first),
   };
 }
 
-async function onlineCpus(source: MachineSource): Promise<readonly number[]> {
-  const online = parseCpuList(await source.text(`${CPUS}/online`));
-  if (online.length > 0) return online;
-  const names = await source.names(CPUS);
-  return names.filter((name) => /^cpu\d+$/.test(name)).map((name) => Number(name.slice(3)));
-}
-
-/** First value of a key in `/proc/cpuinfo`. */
-function cpuinfoValue(cpuinfo: string, key: string): string | null {
-  const line = new RegExp(`^${key}\\s*:(.*)$`, 'm').exec(cpuinfo);
-  return cleanText(line?.[1]);
-}
+/** Cores by implementer and part, as `/proc/cpuinfo` numbers them. Source: Arm's MIDR_EL1 of each core. */
+const ARM_CORES: Readonly<Record<string, string>> = {
+  '0x41 0xd03': 'Arm Cortex-A53',
+  '0x41 0xd05': 'Arm Cortex-A55',
+  '0x41 0xd07': 'Arm Cortex-A57',
+  '0x41 0xd08': 'Arm Cortex-A72',
+  '0x41 0xd09': 'Arm Cortex-A73',
+  '0x41 0xd0a': 'Arm Cortex-A75',
+  '0x41 0xd0b': 'Arm Cortex-A76',
+  '0x41 0xd0c': 'Arm Neoverse-N1',
+  '0x41 0xd40': 'Arm Neoverse-V1',
+  '0x41 0xd41': 'Arm Cortex-A78',
+  '0x41 0xd42': 'Arm Cortex-A78AE',
+  '0x41 0xd49': 'Arm Neoverse-N2',
+  '0x41 0xd4f': 'Arm Neoverse-V2',
+  '0xc0 0xac3': 'Ampere-1',
+  '0xc0 0xac4': 'Ampere-1a',
+};
 
 function modelOf(cpuinfo: string, byNode: string | undefined): string | null {
-  const named = cpuinfoValue(cpuinfo, 'model name') ?? cleanText(byNode);
+  const entryOf = (key: string): string | null =>
+    cleanText(new RegExp(`^${key}\\s*:(.*)$`, 'm').exec(cpuinfo)?.[1]);
+  const named = entryOf('model name') ?? cleanText(byNode);
   if (named !== null && named !== 'unknown') return named.replace(/\s+/g, ' ');
-  const arm = armModels(cpuinfo);
-  if (arm.length > 0) return arm.join(' + ');
+  // The kernel numbers ARM cores thread by thread: a machine may have two kinds.
+  const arm = /^CPU implementer\s*:\s*(\S+)$(?:\n(?!CPU implementer).*)*?\nCPU part\s*:\s*(\S+)$/gm;
+  const kinds = [...cpuinfo.matchAll(arm)].map(
+    ([, implementer, part]) =>
+      ARM_CORES[`${implementer} ${part}`.toLowerCase()] ??
+      `ARM core with implementer ${implementer}, part ${part}`,
+  );
   // POWER has its own key.
-  return cpuinfoValue(cpuinfo, 'cpu');
+  return joined(kinds, ' + ') ?? entryOf('cpu');
 }
 
-/** Kinds of ARM cores, which the kernel numbers thread by thread: a machine may have two. */
-function armModels(cpuinfo: string): readonly string[] {
-  const pattern =
-    /^CPU implementer\s*:\s*(\S+)$(?:\n(?!CPU implementer).*)*?\nCPU part\s*:\s*(\S+)$/gm;
-  const cores = [...cpuinfo.matchAll(pattern)];
-  return [...new Set(cores.map(([, implementer = '', part = '']) => armModel(implementer, part)))];
-}
-
-interface Cores {
-  readonly sockets: number | null;
-  /** The first hardware thread of each core. */
-  readonly first: readonly number[];
-}
-
-async function coresOf(source: MachineSource, online: readonly number[]): Promise<Cores> {
+/** Number of sockets, and the first hardware thread of each core. */
+async function coresOf(
+  cpus: FactFolder,
+  online: readonly number[],
+): Promise<{ readonly sockets: number | null; readonly first: number[] }> {
   const packages = new Set<string>();
   const siblings = new Map<string, number>();
   for (const cpu of online) {
-    const topology = `${CPUS}/cpu${cpu}/topology`;
+    const topology = cpus.in(`cpu${cpu}/topology`);
     const threads =
-      (await source.text(`${topology}/core_cpus_list`)) ??
-      (await source.text(`${topology}/thread_siblings_list`));
+      (await topology.text('core_cpus_list')) ?? (await topology.text('thread_siblings_list'));
     if (threads !== null && !siblings.has(threads)) siblings.set(threads, cpu);
-    const socket = await source.text(`${topology}/physical_package_id`);
+    const socket = await topology.text('physical_package_id');
     // Some ARM machines write -1: they do not know.
     if (socket !== null && /^\d+$/.test(socket)) packages.add(socket);
   }
   return { sockets: packages.size || null, first: [...siblings.values()] };
 }
 
-type Frequencies = Pick<ProcessorFacts, 'baseMhz' | 'maxMhz' | 'frequencyHow'>;
-
 /** Frequencies that are properties of the processor; the one of this moment says nothing. */
 async function frequencies(
-  source: MachineSource,
+  cpu: FactFolder,
   model: string | null,
-  cpu: number,
-): Promise<Frequencies> {
-  const folder = `${CPUS}/cpu${cpu}`;
-  const inMhz = (kHz: number | null): number | null =>
-    kHz === null ? null : Math.round(kHz / 1e3);
-  const max = inMhz(await readNumber(source, `${folder}/cpufreq/cpuinfo_max_freq`));
-  const intel = inMhz(await readNumber(source, `${folder}/cpufreq/base_frequency`));
-  const cppc = await readNumber(source, `${folder}/acpi_cppc/nominal_freq`);
-  const named = ghzInName(model);
-  const base = [
-    [intel, 'base: cpufreq/base_frequency'],
-    [cppc, 'base: acpi_cppc/nominal_freq'],
-    [named, 'base: the name of the model'],
-  ] as const;
-  const [baseMhz, baseHow] = base.find(([value]) => value !== null) ?? [null, null];
-  const how = [baseHow, max === null ? null : 'max: cpufreq/cpuinfo_max_freq'];
-  return {
-    baseMhz,
-    maxMhz: max,
-    frequencyHow: how.filter((one) => one !== null).join('; ') || null,
+): Promise<Pick<ProcessorFacts, 'baseMhz' | 'maxMhz' | 'frequencyHow'>> {
+  const read = async (name: string, perMhz: number): Promise<number | null> => {
+    const value = await cpu.number(name);
+    return value === null ? null : Math.round(value / perMhz);
   };
+  // Intel writes the base frequency into the name: `... @ 2.20GHz`.
+  const named = positiveValue(/@\s*(\d+(?:\.\d+)?)\s*GHz/i.exec(model ?? '')?.[1]);
+  const maxMhz = await read('cpufreq/cpuinfo_max_freq', 1e3);
+  const bases = [
+    [await read('cpufreq/base_frequency', 1e3), 'base: cpufreq/base_frequency'],
+    [await cpu.number('acpi_cppc/nominal_freq'), 'base: acpi_cppc/nominal_freq'],
+    [named === null ? null : Math.round(named * 1000), 'base: the name of the model'],
+  ] as const;
+  const [baseMhz, baseHow] = bases.find(([value]) => value !== null) ?? [null, null];
+  const maxHow = maxMhz === null ? null : 'max: cpufreq/cpuinfo_max_freq';
+  return { baseMhz, maxMhz, frequencyHow: joined([baseHow, maxHow], '; ') };
 }
 
-/** Intel writes the base frequency into the name: `... @ 2.20GHz`. */
-function ghzInName(model: string | null): number | null {
-  const ghz = positiveValue(/@\s*(\d+(?:\.\d+)?)\s*GHz/i.exec(model ?? '')?.[1]);
-  return ghz === null ? null : Math.round(ghz * 1000);
+const CACHE_SUFFIXES: Readonly<Record<string, string>> = {
+  Data: 'd',
+  Instruction: 'i',
+  Unified: '',
+};
+
+type CacheFacts = ProcessorFacts['caches'][number];
+
+/** The caches of the cores of these hardware threads. Each is counted once, by the list of those that share it. */
+async function cachesOf(cpus: FactFolder, threads: readonly number[]): Promise<CacheFacts[]> {
+  const seen = new Set<string>();
+  const kinds = new Map<string, CacheFacts>();
+  for (const cpu of threads) {
+    const folder = cpus.in(`cpu${cpu}/cache`);
+    for (const index of await folder.names(/^index\d+$/)) {
+      const cache = await cacheOf(folder.in(index));
+      const sharing = `${cache?.name} ${await folder.text(`${index}/shared_cpu_list`)}`;
+      if (cache === null || seen.has(sharing)) continue;
+      seen.add(sharing);
+      const key = `${cache.name} ${cache.bytes} ${cache.sharedByThreads}`;
+      kinds.set(key, { ...cache, count: (kinds.get(key)?.count ?? 0) + 1 });
+    }
+  }
+  return [...kinds.values()];
+}
+
+async function cacheOf(folder: FactFolder): Promise<CacheFacts | null> {
+  const level = await folder.text('level');
+  const suffix = CACHE_SUFFIXES[(await folder.text('type')) ?? ''];
+  const bytes = sizeIn(await folder.text('size'));
+  const sharedByThreads = (await folder.cpuList('shared_cpu_list')).length;
+  if (!/^[1-9]$/.test(level ?? '') || suffix === undefined) return null;
+  if (bytes === null || sharedByThreads === 0) return null;
+  return { name: `L${level}${suffix}`, bytes, count: 1, sharedByThreads };
+}
+
+const UNITS: Readonly<Record<string, number>> = { '': 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
+
+/** Bytes of a size as the kernel writes it: `1024K`, `32M`. */
+function sizeIn(text: string | null): number | null {
+  const match = /^(\d+)([KMG]?)B?$/i.exec(text ?? '');
+  return positiveValue(`${Number(match?.[1]) * (UNITS[(match?.[2] ?? '').toUpperCase()] ?? 1)}`);
 }

@@ -37,19 +37,19 @@ const DLRM =
   `QDL sends query (Batch of samples). ${OPTIONS}${NONE_OR_LOSSLESS} Allow any lossless compression that ` +
   'will be suitable for production use. In Server mode allow per-Query compression.';
 
-/** A row without compression, which is most of them. */
-function none(benchmark: string, rounds: readonly Round[], text: string): CompressionRule {
-  const requests = ['none'] as const;
-  return { benchmark, rounds, requests, losslessResponses: false, perQueryInServer: false, text };
+/** A row: without compression, as most are, but for what it allows. */
+function rule(
+  benchmark: string,
+  rounds: readonly Round[],
+  text: string,
+  allowed: Partial<CompressionRule> = {},
+): CompressionRule {
+  const none = { requests: ['none'], losslessResponses: false, perQueryInServer: false } as const;
+  return { benchmark, rounds, text, ...none, ...allowed };
 }
 
-function dlrm(benchmark: string, rounds: readonly Round[]): CompressionRule {
-  const requests = ['none', 'lossless'] as const;
-  return {
-    ...{ benchmark, rounds, requests, text: DLRM },
-    ...{ losslessResponses: false, perQueryInServer: true },
-  };
-}
+const LOSSLESS = { requests: ['none', 'lossless'] } as const;
+const ORIGINAL = { requests: ['none', 'lossless', 'original'] } as const;
 
 /**
  * Rule: inference_rules, Network division, benchmarks and QSL preprocessing: table "QSL side
@@ -57,78 +57,64 @@ function dlrm(benchmark: string, rounds: readonly Round[]): CompressionRule {
  * the rule there. A benchmark that has no row in a round's table is not part of the division in that round.
  */
 export const COMPRESSION_RULES: readonly CompressionRule[] = [
-  {
-    benchmark: 'resnet50',
-    rounds: NETWORK_ROUNDS,
-    requests: ['none', 'lossless', 'original'],
-    losslessResponses: false,
-    perQueryInServer: false,
-    text: `${OPTIONS}${NONE_OR_LOSSLESS} 3) The original compression of the dataset (JPEG)`,
-  },
-  {
-    benchmark: 'retinanet',
-    rounds: NETWORK_ROUNDS,
-    requests: ['none', 'lossless', 'original'],
-    losslessResponses: false,
-    perQueryInServer: false,
-    text:
-      `${OPTIONS}${NONE_OR_LOSSLESS} 3) The original compression of the dataset (For the Coco dataset ` +
+  rule(
+    'resnet50',
+    NETWORK_ROUNDS,
+    `${OPTIONS}${NONE_OR_LOSSLESS} 3) The original compression of the dataset (JPEG)`,
+    ORIGINAL,
+  ),
+  rule(
+    'retinanet',
+    NETWORK_ROUNDS,
+    `${OPTIONS}${NONE_OR_LOSSLESS} 3) The original compression of the dataset (For the Coco dataset ` +
       'JPEG, for Open Images JPEG)',
-  },
-  {
-    benchmark: '3d-unet',
-    rounds: NETWORK_ROUNDS,
-    requests: ['none', 'lossless'],
-    losslessResponses: true,
-    perQueryInServer: false,
-    text:
-      `Allow one of the following compression options: ${NONE_OR_LOSSLESS} This rule applies both for the ` +
+    ORIGINAL,
+  ),
+  rule(
+    '3d-unet',
+    NETWORK_ROUNDS,
+    `Allow one of the following compression options: ${NONE_OR_LOSSLESS} This rule applies both for the ` +
       'QSL pre-processing and for post-processing function allowed in QDL for this benchmark results.',
-  },
-  {
-    benchmark: 'bert',
-    rounds: NETWORK_ROUNDS,
-    requests: ['none', 'lossless'],
-    losslessResponses: false,
-    perQueryInServer: false,
-    text:
-      'Input is either Token IDs, Input Masks and Segment IDs or just the Token IDs (generating the other ' +
+    { ...LOSSLESS, losslessResponses: true },
+  ),
+  rule(
+    'bert',
+    NETWORK_ROUNDS,
+    'Input is either Token IDs, Input Masks and Segment IDs or just the Token IDs (generating the other ' +
       `tensors at the SUT in a timed operation). ${NONE_OR_LOSSLESS}`,
-  },
-  none('gptj', BEFORE_V51, `${TOKENS} ${NOT_ALLOWED}`),
+    LOSSLESS,
+  ),
+  rule('gptj', BEFORE_V51, `${TOKENS} ${NOT_ALLOWED}`),
   // The row of v4.1 names no option at all; the rounds after it say the same in words.
-  none('llama2-70b', V41, TOKENS),
-  none('llama2-70b', V50_ON, `${TOKENS} ${NOT_ALLOWED}`),
-  none('llama3_1-405b', V50_ON, `${TOKENS} ${NOT_ALLOWED}`),
-  none('llama3_1-8b', V51_ON, `${TOKENS} ${NOT_ALLOWED}`),
-  none('mixtral-8x7b', NETWORK_ROUNDS, `${TOKENS} ${NOT_ALLOWED}`),
-  none('deepseek-r1', V51_ON, `${TOKENS} ${NOT_ALLOWED}`),
-  dlrm('dlrm-v2', BEFORE_V60),
-  dlrm('dlrm-v3', V60_ON),
-  none('stable-diffusion-xl', BEFORE_V60, NOT_ALLOWED),
-  none('wan-2.2-t2v-a14b', V60_ON, NOT_ALLOWED),
-  none('qwen3-vl-235b-a22b', V60_ON, NOT_ALLOWED),
-  none('rgat', V50_ON, NOT_ALLOWED),
+  rule('llama2-70b', V41, TOKENS),
+  rule('llama2-70b', V50_ON, `${TOKENS} ${NOT_ALLOWED}`),
+  rule('llama3_1-405b', V50_ON, `${TOKENS} ${NOT_ALLOWED}`),
+  rule('llama3_1-8b', V51_ON, `${TOKENS} ${NOT_ALLOWED}`),
+  rule('mixtral-8x7b', NETWORK_ROUNDS, `${TOKENS} ${NOT_ALLOWED}`),
+  rule('deepseek-r1', V51_ON, `${TOKENS} ${NOT_ALLOWED}`),
+  rule('dlrm-v2', BEFORE_V60, DLRM, { ...LOSSLESS, perQueryInServer: true }),
+  rule('dlrm-v3', V60_ON, DLRM, { ...LOSSLESS, perQueryInServer: true }),
+  rule('stable-diffusion-xl', BEFORE_V60, NOT_ALLOWED),
+  rule('wan-2.2-t2v-a14b', V60_ON, NOT_ALLOWED),
+  rule('qwen3-vl-235b-a22b', V60_ON, NOT_ALLOWED),
+  rule('rgat', V50_ON, NOT_ALLOWED),
   ...['resnet50', 'mobilenet', 'ssd-mobilenet', 'ssd-resnet34', 'gnmt'].map((benchmark) =>
-    none(
+    rule(
       benchmark,
       ['v0.5'],
       'All imaging benchmarks take uncropped uncompressed bitmap as inputs, NMT takes text.',
     ),
   ),
-  {
-    // No benchmark of MLPerf: this project lets its example follow ResNet50's row in every round, and adds
-    // lossless responses as 3D-UNet has them, so that every way can be tried.
-    benchmark: 'digits',
-    rounds: ROUNDS,
-    requests: ['none', 'lossless', 'original'],
-    losslessResponses: true,
-    perQueryInServer: false,
-    text:
-      "(this project's own benchmark, by the example of ResNet50 and 3D-UNet) Allow one of the following " +
+  // No benchmark of MLPerf: this project lets its example follow ResNet50's row in every round, and adds
+  // lossless responses as 3D-UNet has them, so that every way can be tried.
+  rule(
+    'digits',
+    ROUNDS,
+    "(this project's own benchmark, by the example of ResNet50 and 3D-UNet) Allow one of the following " +
       `compression options: ${NONE_OR_LOSSLESS} 3) The original compression of the dataset (JPEG); ` +
       'lossless compression of responses',
-  },
+    { ...ORIGINAL, losslessResponses: true },
+  ),
 ];
 
 /** Rule: the same section, below the table. */

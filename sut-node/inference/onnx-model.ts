@@ -7,11 +7,15 @@ import type { PayloadEncoding } from '../../shared/domain/query-sample-library.t
 import type { BenchmarkRules } from '../../shared/rules/rows/benchmark-row.ts';
 import type { SutBenchmark } from '../benchmarks/sut-benchmark.ts';
 import type { LoadedModel } from '../model/model-facts.ts';
-import { checkModelFile, fileDigest } from '../model/model-file.ts';
+import { checkModelFile, fileDigest, isReferenceFile } from '../model/model-file.ts';
 import { type ModelSource, modelSource } from '../model/model-source.ts';
-import { isReferenceFile } from '../model/reference-file.ts';
-import { type BatchShape, batchShapeOf, checkBatchSize } from '../pipeline/batch-shape.ts';
-import { checkForms, checkFreeAxes } from '../pipeline/check-usage.ts';
+import {
+  type BatchShape,
+  batchShapeOf,
+  checkBatchSize,
+  checkForms,
+  checkFreeAxes,
+} from '../pipeline/model-fit.ts';
 import type { ModelPipeline } from '../pipeline/model-pipeline.ts';
 import { runtimeSettings } from '../settings/model-settings.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';

@@ -1,11 +1,10 @@
 import { basename, dirname, extname, resolve } from 'node:path';
 import { type Document, isMap, isNode, isScalar } from 'yaml';
 import { z } from 'zod';
-import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import { MlperfError, modelError } from '../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/base/errors/to-mlperf-error.ts';
 import { FILE_BYTES_MAX, readBoundedText } from '../../shared/base/files/read-file.ts';
 import { parseGoodYaml } from '../../shared/base/text/yaml-text.ts';
-import { type ModelUsage, POSTPROCESSOR_NAMES, PREPROCESSOR_NAMES } from './model-facts.ts';
 
 /** What a description file says: docs/models.md shows one. */
 export interface ModelDescription {
@@ -26,7 +25,7 @@ const word = (what: string): z.ZodString =>
     .min(1, 'must not be empty')
     .regex(/^\P{Cc}*$/u, 'must not hold control characters');
 
-const oneOf = <T extends string>(words: readonly T[]): z.ZodType<T> =>
+const oneOf = <const T extends readonly string[]>(words: T) =>
   z.enum(words, { error: `must be one of: ${words.join(', ')}` });
 
 const AXIS_MESSAGE = 'must be the length of an axis, a whole number of 1 or more';
@@ -35,6 +34,7 @@ const AXIS_MESSAGE = 'must be the length of an axis, a whole number of 1 or more
 const DESCRIPTION = z.strictObject({
   name: word('the name of the model').exactOptional(),
   model: word('the path of an ONNX file, relative to this file'),
+  /** Inputs to feed, in the order in which a payload has them; a shape is that of one sample. */
   inputs: z
     .array(
       z.strictObject({
@@ -44,6 +44,7 @@ const DESCRIPTION = z.strictObject({
             z.int(AXIS_MESSAGE).min(1, AXIS_MESSAGE),
             'must be a list of lengths, [3, 224, 224]',
           )
+          .readonly()
           .exactOptional(),
       }),
       'must be a list of inputs, each with its name',
@@ -53,17 +54,27 @@ const DESCRIPTION = z.strictObject({
       (inputs) => new Set(inputs.map(({ name }) => name)).size === inputs.length,
       'must not name an input twice',
     )
+    .readonly()
     .exactOptional(),
-  preprocess: oneOf(PREPROCESSOR_NAMES).exactOptional(),
-  postprocess: oneOf(POSTPROCESSOR_NAMES).exactOptional(),
+  preprocess: oneOf(['tensor', 'imagenet-vgg', 'imagenet-mobilenet']).exactOptional(),
+  postprocess: oneOf(['raw', 'class']).exactOptional(),
+  /** Name of the output that the post-processor reads. */
   output: word('the name of an output').exactOptional(),
+  /** Added to a class that the model tells: -1 where class 0 is the background. */
   classOffset: z.int('must be a whole number').exactOptional(),
   response: oneOf(['float32', 'int32', 'int64']).exactOptional(),
   batchAxis: z
     .union([z.literal(0), z.literal('none')], { error: 'must be 0 or none' })
     .exactOptional(),
+  /** Samples of different lengths in a free axis: never in one batch, or padded to the longest with zeros. */
   freeAxes: oneOf(['group', 'pad']).exactOptional(),
 });
+
+/**
+ * How a model is to be used, as its description file says it; plain data, since it travels to the workers.
+ * What is undefined the benchmark decides, or the model itself.
+ */
+export type ModelUsage = Readonly<Omit<z.infer<typeof DESCRIPTION>, 'name' | 'model'>>;
 
 /** True for a file that describes a model rather than being one. */
 export function isDescription(path: string): boolean {
@@ -81,7 +92,7 @@ export function readModelDescription(path: string): ModelDescription {
     text = readBoundedText(path, FILE_BYTES_MAX.settings);
   } catch (error) {
     const why = describeSystemError(error);
-    throw new MlperfError('ERR_MODEL', `model description ${path}: ${why}`, { cause: error });
+    throw modelError(`model description ${path}: ${why}`, error);
   }
   const { document, placeOf } = parseGoodYaml(path, text);
   if (!isMap(document.contents)) {

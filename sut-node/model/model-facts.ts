@@ -1,41 +1,13 @@
 import type { TensorElements } from './element-types.ts';
+import type { ModelUsage } from './model-description.ts';
+
+export type { ModelUsage };
 
 /** What lies in the first axis of inputs and outputs: the samples of a batch, or nothing of the kind. */
-export type BatchAxis = 0 | 'none';
+export type BatchAxis = NonNullable<ModelUsage['batchAxis']>;
 
 /** Element type of a response that is one number. */
-export type ResponseNumber = 'float32' | 'int32' | 'int64';
-
-/** Names of pre-processors that a model's description may give. */
-export const PREPROCESSOR_NAMES = ['tensor', 'imagenet-vgg', 'imagenet-mobilenet'] as const;
-
-/** One of {@link PREPROCESSOR_NAMES}. */
-export type PreprocessorName = (typeof PREPROCESSOR_NAMES)[number];
-
-/** Names of post-processors that a model's description may give. */
-export const POSTPROCESSOR_NAMES = ['raw', 'class'] as const;
-
-/** One of {@link POSTPROCESSOR_NAMES}. */
-export type PostprocessorName = (typeof POSTPROCESSOR_NAMES)[number];
-
-/**
- * How a model is to be used, as its description file says it; plain data, since it travels to the workers.
- * What is undefined the benchmark decides, or the model itself.
- */
-export interface ModelUsage {
-  /** Inputs to feed, in the order in which a payload has them; a shape is that of one sample. */
-  readonly inputs?: readonly { readonly name: string; readonly shape?: readonly number[] }[];
-  readonly preprocess?: PreprocessorName;
-  readonly postprocess?: PostprocessorName;
-  /** Name of the output that the post-processor reads. */
-  readonly output?: string;
-  /** Added to a class that the model tells: -1 where class 0 is the background. */
-  readonly classOffset?: number;
-  readonly response?: ResponseNumber;
-  readonly batchAxis?: BatchAxis;
-  /** Samples of different lengths in a free axis: never in one batch, or padded to the longest with zeros. */
-  readonly freeAxes?: 'group' | 'pad';
-}
+export type ResponseNumber = NonNullable<ModelUsage['response']>;
 
 /** An input or output of the model as ONNX Runtime tells it. */
 export interface ModelTensor {

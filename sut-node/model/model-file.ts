@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Stats } from 'node:fs';
-import { createReadStream } from 'node:fs';
+import { createReadStream, type Stats } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import { modelError } from '../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/base/errors/to-mlperf-error.ts';
 
 /**
@@ -17,10 +16,10 @@ export async function checkModelFile(path: string, words: readonly string[]): Pr
   } catch (error) {
     const reason = describeSystemError(error);
     const hint = words.length === 0 ? '' : `; without a file there is: --model ${words.join(', ')}`;
-    throw new MlperfError('ERR_MODEL', `model file ${path}: ${reason}${hint}`, { cause: error });
+    throw modelError(`model file ${path}: ${reason}${hint}`, error);
   }
-  if (!found.isFile()) throw new MlperfError('ERR_MODEL', `model file ${path} is not a file`);
-  if (found.size === 0) throw new MlperfError('ERR_MODEL', `model file ${path} is empty`);
+  if (!found.isFile()) throw modelError(`model file ${path} is not a file`);
+  if (found.size === 0) throw modelError(`model file ${path} is empty`);
 }
 
 /**
@@ -33,7 +32,7 @@ export async function fileDigest(file: string, algorithm: 'sha256' | 'md5'): Pro
     await pipeline(createReadStream(file), hash);
   } catch (error) {
     const what = `model file ${file} cannot be read: ${describeSystemError(error)}`;
-    throw new MlperfError('ERR_MODEL', what, { cause: error });
+    throw modelError(what, error);
   }
   return hash.digest('hex');
 }
@@ -71,13 +70,12 @@ export async function readModelFile(file: string, sha256: string): Promise<Model
     }
   } catch (error) {
     const what = `model file ${file} cannot be read: ${describeSystemError(error)}`;
-    throw new MlperfError('ERR_MODEL', what, { cause: error });
+    throw modelError(what, error);
   }
   const bytes = new Uint8Array(buffer);
   const found = createHash('sha256').update(bytes).digest('hex');
   if (found !== sha256) {
-    throw new MlperfError(
-      'ERR_MODEL',
+    throw modelError(
       `model file ${file} changed while the node started: its SHA-256 was ${sha256}, ` +
         `a worker read ${found}; start the node again when nothing writes to it`,
     );
@@ -97,4 +95,36 @@ async function readWhole(handle: FileHandle): Promise<ResizableBuffer> {
   }
   buffer.resize(position);
   return buffer;
+}
+
+/** Weights that the rules name. */
+export interface ReferenceModel {
+  /** What it is and how to get it, for people who have none. */
+  readonly howToGet: string;
+  /** Its files as far as their checksums are published; with none of them no file passes for the reference. */
+  readonly files: readonly ReferenceFile[];
+}
+
+/** A file known by a checksum. MD5 tells files apart by accident only, and for some it is all that there is. */
+export interface ReferenceFile {
+  readonly algorithm: 'sha256' | 'md5';
+  /** Lower-case hexadecimal. */
+  readonly digest: string;
+}
+
+/**
+ * True when a file is one of the reference model's.
+ * @param sha256 Of the file, which is known already.
+ * @throws MlperfError `ERR_MODEL` when the file cannot be read.
+ */
+export async function isReferenceFile(
+  { files }: ReferenceModel,
+  file: string,
+  sha256: string,
+): Promise<boolean> {
+  const isKnown = (algorithm: ReferenceFile['algorithm'], digest: string): boolean =>
+    files.some((known) => known.algorithm === algorithm && known.digest === digest);
+  if (isKnown('sha256', sha256)) return true;
+  if (!files.some(({ algorithm }) => algorithm === 'md5')) return false;
+  return isKnown('md5', await fileDigest(file, 'md5'));
 }

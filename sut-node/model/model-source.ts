@@ -1,9 +1,9 @@
 import { basename, extname } from 'node:path';
-import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import { modelError } from '../../shared/base/errors/mlperf-error.ts';
 import type { BenchmarkRules } from '../../shared/rules/rows/benchmark-row.ts';
 import { isDescription, readModelDescription } from './model-description.ts';
 import type { ModelUsage } from './model-facts.ts';
-import type { ReferenceModel } from './reference-file.ts';
+import type { ReferenceModel } from './model-file.ts';
 
 /** Models that a benchmark can have. */
 export interface BenchmarkModels {
@@ -38,8 +38,7 @@ export function modelSource(benchmark: BenchmarkModels, model: string | undefine
     const [first] = Object.entries(builtInModels);
     if (reference !== undefined || first === undefined) {
       const words = Object.keys(builtInModels).map((word) => `, or --model ${word}`);
-      throw new MlperfError(
-        'ERR_MODEL',
+      throw modelError(
         `benchmark ${rules.key} needs a model: --model FILE${words.join('')}` +
           `${reference === undefined ? '' : `; ${reference.howToGet}`}`,
       );

@@ -1,15 +1,18 @@
 import { readInPlace } from '../../shared/base/bytes/borrowed-bytes.ts';
-import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { decodeImagenetJpeg, normaliseImagenet } from '../../shared/benchmarks/image/imagenet.ts';
-import type { ImagenetPreparation } from '../../shared/benchmarks/image/imagenet-preparation.ts';
+import { dataSetError, modelError } from '../../shared/base/errors/mlperf-error.ts';
+import {
+  decodeImagenetJpeg,
+  type ImagenetPreparation,
+  normaliseImagenet,
+} from '../../shared/benchmarks/image/imagenet.ts';
 import { IMAGENET_ELEMENTS, IMAGENET_IMAGE_SIZE } from '../../shared/rules/rows/imagenet.ts';
 import type { TensorElements } from '../model/element-types.ts';
 import type { PipelineInput } from '../model/model-facts.ts';
-import { listTensors } from './model-fit.ts';
+import { listTensors, shapeFits } from './model-fit.ts';
 import type { Preprocessor } from './model-pipeline.ts';
 import { tensorPreprocessor } from './tensor-preprocessor.ts';
 
-/** Forms of payload, as shared/benchmarks/image/imagenet-preparation.ts describes them. */
+/** Forms of payload, as shared/benchmarks/image/imagenet.ts describes them. */
 const FORMS = ['jpeg', 'uint8', 'fp32'] as const;
 
 const CHANNELS = 3;
@@ -38,13 +41,9 @@ const GREY_JPEG = Buffer.from(
 
 /** The layout that fits a shape, in which 0 fits every length; undefined where none does. */
 export function imagenetLayoutOf(sampleShape: readonly number[]): ImagenetLayout | undefined {
-  return (['nchw', 'nhwc'] as const).find((layout) => {
-    const shape = IMAGENET_SHAPES[layout];
-    return (
-      shape.length === sampleShape.length &&
-      sampleShape.every((length, axis) => length === 0 || length === shape[axis])
-    );
-  });
+  return (['nchw', 'nhwc'] as const).find((layout) =>
+    shapeFits(sampleShape, IMAGENET_SHAPES[layout]),
+  );
 }
 
 /**
@@ -88,8 +87,7 @@ function layoutOf(inputs: readonly PipelineInput[]): ImagenetLayout {
   if (layout === undefined || input?.sampleShape.includes(0)) {
     const shapes = Object.values(IMAGENET_SHAPES).map((shape) => `[${shape.join(', ')}]`);
     const found = inputs.map(({ sampleShape, ...rest }) => ({ ...rest, shape: sampleShape }));
-    throw new MlperfError(
-      'ERR_MODEL',
+    throw modelError(
       `a model for images of ImageNet has one input of float ${shapes.join(' or ')} behind its batch axis; ` +
         `this one has, per sample: ${listTensors(found)}`,
     );
@@ -99,8 +97,7 @@ function layoutOf(inputs: readonly PipelineInput[]): ImagenetLayout {
 
 function checkPixels(payload: Uint8Array): Uint8Array {
   if (payload.length === IMAGENET_ELEMENTS) return payload;
-  throw new MlperfError(
-    'ERR_DATA_SET',
+  throw dataSetError(
     `an image of the form uint8 has ${IMAGENET_ELEMENTS} bytes (224 x 224 x 3), ` +
       `this payload has ${payload.length}`,
   );

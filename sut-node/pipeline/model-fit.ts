@@ -1,5 +1,14 @@
-import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import type { ModelTensor, ModelUsage, OpenedModel, PipelineInput } from '../model/model-facts.ts';
+import { modelError } from '../../shared/base/errors/mlperf-error.ts';
+import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
+import { ELEMENT_TYPES } from '../model/element-types.ts';
+import type {
+  BatchAxis,
+  ModelTensor,
+  ModelUsage,
+  OpenedModel,
+  PipelineInput,
+} from '../model/model-facts.ts';
+import type { ModelPipeline } from './model-pipeline.ts';
 
 /**
  * Checks that a model takes exactly these inputs, in batches on the first axis, and has these outputs.
@@ -16,14 +25,33 @@ export function checkModelFits(
     model.inputs.length === inputs.length &&
     inputs.every((input) => model.inputs.some((tensor) => isInput(input, tensor)));
   if (!fits) {
-    const wanted = inputs.map(describeInput).join('; ');
-    throw doesNotFit(model.file, what, `input ${wanted}`, model.inputs);
+    const wanted = inputs.map(({ name, elementType, sampleShape }) => {
+      return `${name}: ${elementType} [batch, ${sampleShape.join(', ')}]`;
+    });
+    throw modelError(
+      `${model.file} does not fit ${what}: expected input ${wanted.join('; ')}; ` +
+        `found ${listTensors(model.inputs)}`,
+    );
   }
-  const isMissing = (name: string): boolean =>
-    !model.outputs.some((tensor) => tensor.name === name);
-  if (outputNames.some(isMissing)) {
-    throw doesNotFit(model.file, what, `output ${outputNames.join(', ')}`, model.outputs);
-  }
+  if (outputNames.every((name) => model.outputs.some((tensor) => tensor.name === name))) return;
+  throw modelError(
+    `${model.file} does not fit ${what}: expected output ${outputNames.join(', ')}; ` +
+      `found ${listTensors(model.outputs)}`,
+  );
+}
+
+function isInput(expected: PipelineInput, found: ModelTensor): boolean {
+  const { name, elementType, sampleShape } = expected;
+  const [batch, ...shape] = found.shape;
+  const isNamedSo = found.name === name && found.elementType === elementType;
+  return isNamedSo && batch !== undefined && shapeFits(shape, sampleShape);
+}
+
+/** True where axes of a model, 0 being a free one, take lengths. */
+export function shapeFits(axes: readonly number[], lengths: readonly number[]): boolean {
+  return (
+    axes.length === lengths.length && axes.every((axis, i) => axis === 0 || axis === lengths[i])
+  );
 }
 
 /**
@@ -33,8 +61,7 @@ export function checkModelFits(
 export function refuseUsage(usage: ModelUsage, what: string): void {
   const [key] = Object.keys(usage);
   if (key === undefined) return;
-  throw new MlperfError(
-    'ERR_MODEL',
+  throw modelError(
     `the description's "${key}" has no effect: ${what} says itself how its model is used`,
   );
 }
@@ -43,36 +70,152 @@ export function refuseUsage(usage: ModelUsage, what: string): void {
 export function listTensors(tensors: readonly ModelTensor[]): string {
   if (tensors.length === 0) return 'none';
   return tensors
-    .map(({ name, elementType, shape }) => {
-      const axes = shape.map((length) => (length === 0 ? 'free' : String(length)));
-      return `${name}: ${elementType} [${axes.join(', ')}]`;
-    })
+    .map(({ name, elementType, shape }) => `${name}: ${elementType} [${shapeText(shape)}]`)
     .join('; ');
 }
 
-function describeInput({ name, elementType, sampleShape }: PipelineInput): string {
-  return `${name}: ${elementType} [batch, ${sampleShape.join(', ')}]`;
+function shapeText(shape: readonly number[]): string {
+  return shape.map((length) => (length === 0 ? 'free' : String(length))).join(', ');
 }
 
-function isInput(expected: PipelineInput, found: ModelTensor): boolean {
-  const { name, elementType, sampleShape } = expected;
-  return (
-    found.name === name &&
-    found.elementType === elementType &&
-    found.shape.length === sampleShape.length + 1 &&
-    // A free axis takes any length.
-    sampleShape.every((length, i) => found.shape[i + 1] === length || found.shape[i + 1] === 0)
+/**
+ * Inputs to feed, in the order of the payload: those that the usage names, else all in the model's own order.
+ * Names, types and shapes are the model's; a shape of the usage fills in axes that the model leaves free.
+ * @throws MlperfError `ERR_MODEL` where the two contradict each other, or where an input cannot be fed.
+ */
+export function pipelineInputs(model: OpenedModel, usage: ModelUsage): PipelineInput[] {
+  if (model.inputs.length === 0) {
+    throw modelError(`${model.file} has no input, so no payload can reach it`);
+  }
+  const wanted = usage.inputs ?? model.inputs.map(({ name }) => ({ name, shape: undefined }));
+  const missing = model.inputs.find(({ name }) => !wanted.some((input) => input.name === name));
+  if (missing !== undefined) {
+    throw modelError(
+      `${model.file} needs its input "${missing.name}", which the description does not list; ` +
+        `the model has: ${listTensors(model.inputs)}`,
+    );
+  }
+  return wanted.map(({ name, shape }) =>
+    pipelineInput(model.file, tensorNamed(model, 'input', name), shape, usage.batchAxis ?? 0),
   );
 }
 
-function doesNotFit(
+/** @throws MlperfError `ERR_MODEL` that lists what the model has. */
+export function tensorNamed(
+  model: OpenedModel,
+  kind: 'input' | 'output',
+  name: string,
+): ModelTensor {
+  const tensors = model[`${kind}s`];
+  const tensor = tensors.find((candidate) => candidate.name === name);
+  if (tensor !== undefined) return tensor;
+  throw modelError(`${model.file} has no ${kind} "${name}"; it has: ${listTensors(tensors)}`);
+}
+
+function pipelineInput(
   file: string,
-  what: string,
-  expected: string,
-  found: readonly ModelTensor[],
-): MlperfError {
-  return new MlperfError(
-    'ERR_MODEL',
-    `${file} does not fit ${what}: expected ${expected}; found ${listTensors(found)}`,
+  tensor: ModelTensor,
+  wanted: readonly number[] | undefined,
+  batchAxis: BatchAxis,
+): PipelineInput {
+  const { name, elementType, shape } = tensor;
+  if (!ELEMENT_TYPES.has(elementType)) {
+    throw modelError(
+      `input "${name}" of ${file} has elements of type ${elementType}; ` +
+        `what can be fed: ${[...ELEMENT_TYPES.keys()].join(', ')}`,
+    );
+  }
+  if (batchAxis === 0 && shape.length === 0) {
+    throw modelError(
+      `input "${name}" of ${file} is a single number and has no batch axis; ` +
+        'describe the model with "batchAxis: none"',
+    );
+  }
+  const own = batchAxis === 0 ? shape.slice(1) : shape;
+  if (wanted !== undefined && !shapeFits(own, wanted)) {
+    throw modelError(
+      `input "${name}" of ${file} takes samples of the shape [${shapeText(own)}]` +
+        `${batchAxis === 0 ? ' behind its batch axis' : ''}, ` +
+        `not [${wanted.join(', ')}] as the description says`,
+    );
+  }
+  return { name, elementType, sampleShape: wanted ?? own };
+}
+
+/** How many samples one inference takes, and where they lie. */
+export interface BatchShape {
+  /** False where inputs and outputs have no batch axis: one inference is one sample. */
+  readonly hasAxis: boolean;
+  /** Samples of every inference; undefined where the model takes any number. */
+  readonly sizeFixed: number | undefined;
+  /** Samples of different lengths in free axes: never in one inference, or padded to the longest with zeros. */
+  readonly freeAxes: 'group' | 'pad';
+}
+
+/**
+ * Reads the batch axis off a model's inputs.
+ * @throws MlperfError `ERR_MODEL` where its inputs want different numbers of samples.
+ */
+export function batchShapeOf(model: OpenedModel, usage: ModelUsage): BatchShape {
+  const freeAxes = usage.freeAxes ?? 'group';
+  if (usage.batchAxis === 'none') return { hasAxis: false, sizeFixed: 1, freeAxes };
+  const lengths = new Set(model.inputs.map(({ shape }) => shape[0] ?? 0));
+  if (lengths.size > 1) {
+    throw modelError(
+      `the inputs of ${model.file} have different first axes: ${listTensors(model.inputs)}; ` +
+        'export it with one batch axis, or describe it with "batchAxis: none"',
+    );
+  }
+  const [length] = lengths;
+  // A free axis is 0.
+  return { hasAxis: true, sizeFixed: length || undefined, freeAxes };
+}
+
+/**
+ * Checks that a model takes batches of the size that somebody asked for.
+ * @param asked Undefined where nobody did: then batches are as large as the model takes.
+ * @throws MlperfError `ERR_MODEL` that tells what to change.
+ */
+export function checkBatchSize(
+  model: OpenedModel,
+  { hasAxis, sizeFixed }: BatchShape,
+  asked: number | undefined,
+): void {
+  if (sizeFixed === undefined || asked === undefined || asked <= sizeFixed) return;
+  const why = hasAxis
+    ? `it has no free batch axis: ${listTensors(model.inputs)}`
+    : 'it is described with "batchAxis: none"';
+  throw modelError(
+    `${model.file} takes batches of ${sizeFixed}, not --batch-size-max ${asked}, for ${why}; ` +
+      `leave that setting out or set it to ${sizeFixed}, or export the model with a free first axis`,
+  );
+}
+
+/**
+ * Checks that a model's pre-processor reads some form in which the benchmark's samples travel.
+ * @param forms Forms that it reads.
+ * @throws MlperfError `ERR_MODEL` that tells both.
+ */
+export function checkForms(forms: readonly string[], encodings: readonly PayloadEncoding[]): void {
+  if (encodings.some(({ form }) => forms.includes(form))) return;
+  const known = [...new Set(encodings.map(({ form }) => form))];
+  throw modelError(
+    `the model's pre-processor reads ${forms.join(', ')}, but samples of this benchmark travel as ` +
+      `${known.join(', ')}: another "preprocess" in its description`,
+  );
+}
+
+/**
+ * Checks that there is something to pad where the description says so.
+ * @throws MlperfError `ERR_MODEL` that tells the shapes of a sample.
+ */
+export function checkFreeAxes(
+  { lengthOf, inputs }: Pick<ModelPipeline, 'lengthOf' | 'inputs'>,
+  { freeAxes }: ModelUsage,
+): void {
+  if (freeAxes !== 'pad' || lengthOf !== undefined) return;
+  const shapes = inputs.map(({ sampleShape: shape, ...rest }) => ({ ...rest, shape }));
+  throw modelError(
+    `"freeAxes: pad" has no effect: no axis of a sample is free (${listTensors(shapes)}); leave it out`,
   );
 }

@@ -1,16 +1,9 @@
-import { IMAGENET_PREPARATIONS } from '../../shared/benchmarks/image/imagenet-preparation.ts';
-import type {
-  ModelUsage,
-  OpenedModel,
-  PipelineInput,
-  PostprocessorName,
-  PreprocessorName,
-} from '../model/model-facts.ts';
-import { classPostprocessor } from './class-postprocessor.ts';
+import { IMAGENET_PREPARATIONS } from '../../shared/benchmarks/image/imagenet.ts';
+import type { ModelUsage, OpenedModel, PipelineInput } from '../model/model-facts.ts';
 import { imagenetPreprocessor } from './imagenet-preprocessor.ts';
-import { pipelineInputs } from './model-inputs.ts';
+import { pipelineInputs } from './model-fit.ts';
 import type { ModelPipeline, Postprocessor, Preprocessor } from './model-pipeline.ts';
-import { rawPostprocessor } from './raw-postprocessor.ts';
+import { classPostprocessor, rawPostprocessor } from './postprocessors.ts';
 import { ownForms, tensorPreprocessor } from './tensor-preprocessor.ts';
 
 /**
@@ -19,11 +12,12 @@ import { ownForms, tensorPreprocessor } from './tensor-preprocessor.ts';
  */
 type PreprocessorFactory = (inputs: readonly PipelineInput[]) => Preprocessor;
 
-const PREPROCESSORS: Readonly<Record<PreprocessorName, PreprocessorFactory>> = {
-  tensor: (inputs) => tensorPreprocessor(inputs, ownForms(inputs)),
-  'imagenet-vgg': (inputs) => imagenetPreprocessor(inputs, IMAGENET_PREPARATIONS.resnet50),
-  'imagenet-mobilenet': (inputs) => imagenetPreprocessor(inputs, IMAGENET_PREPARATIONS.mobilenet),
-};
+const PREPROCESSORS: Readonly<Record<NonNullable<ModelUsage['preprocess']>, PreprocessorFactory>> =
+  {
+    tensor: (inputs) => tensorPreprocessor(inputs, ownForms(inputs)),
+    'imagenet-vgg': (inputs) => imagenetPreprocessor(inputs, IMAGENET_PREPARATIONS.resnet50),
+    'imagenet-mobilenet': (inputs) => imagenetPreprocessor(inputs, IMAGENET_PREPARATIONS.mobilenet),
+  };
 
 /**
  * Makes a post-processor for a model's outputs; the object has no `this`.
@@ -31,7 +25,9 @@ const PREPROCESSORS: Readonly<Record<PreprocessorName, PreprocessorFactory>> = {
  */
 type PostprocessorFactory = (model: OpenedModel, usage: ModelUsage) => Postprocessor;
 
-const POSTPROCESSORS: Readonly<Record<PostprocessorName, PostprocessorFactory>> = {
+const POSTPROCESSORS: Readonly<
+  Record<NonNullable<ModelUsage['postprocess']>, PostprocessorFactory>
+> = {
   raw: rawPostprocessor,
   class: classPostprocessor,
 };

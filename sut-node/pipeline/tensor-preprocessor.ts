@@ -1,5 +1,5 @@
 import { readInPlace } from '../../shared/base/bytes/borrowed-bytes.ts';
-import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import { dataSetError, type MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { TensorElements } from '../model/element-types.ts';
 import type { PipelineInput } from '../model/model-facts.ts';
 import { indexOfNotFinite } from './check-finite.ts';
@@ -69,8 +69,7 @@ function bytesOf({ buffer, byteOffset, byteLength }: TensorElements): Uint8Array
 /** @throws MlperfError `ERR_DATA_SET` for a form that a pre-processor does not read. */
 export function checkForm(form: string, forms: readonly string[]): void {
   if (forms.includes(form)) return;
-  throw new MlperfError(
-    'ERR_DATA_SET',
+  throw dataSetError(
     `the model's pre-processor reads no payload of the form "${form}"; it reads: ${forms.join(', ')}`,
   );
 }
@@ -84,7 +83,7 @@ function checkElements({ name, elementType }: PipelineInput, bytes: Uint8Array):
   if (place === -1) return;
   const what =
     elementType === 'bool' ? `${bytes[place]}, which is no bool (0 or 1)` : 'NaN or infinite';
-  throw new MlperfError('ERR_DATA_SET', `element ${place} of input "${name}" is ${what}`);
+  throw dataSetError(`element ${place} of input "${name}" is ${what}`);
 }
 
 function wrongByteCount(inputs: readonly PipelineInput[], bytes: number): MlperfError {
@@ -95,8 +94,7 @@ function wrongByteCount(inputs: readonly PipelineInput[], bytes: number): Mlperf
   const expected = hasFreeAxes(inputs)
     ? `${sampleTensorBytes(inputs, 1)} bytes with n = 1, ${sampleTensorBytes(inputs, 2)} with n = 2`
     : `${sampleTensorBytes(inputs, 1)} bytes`;
-  return new MlperfError(
-    'ERR_DATA_SET',
+  return dataSetError(
     `a sample of ${shapes.join('; ')} has ${expected}; this payload has ${bytes}`,
   );
 }

@@ -1,12 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { LiveSnapshot } from '../../loadgen-node/observe/live/live-snapshot.ts';
 import { POINTS_MAX } from '../../loadgen-node/observe/live/snapshot-history.ts';
 import type { RunVerdict, ToLiveThread } from '../../loadgen-node/present/live/live-messages.ts';
 import { PageServer } from '../../loadgen-node/present/live/page-server.ts';
-import { compiledModule } from '../../shared/base/files/package-files.ts';
 import { TcpShim } from '../support/nodes/tcp-shim.ts';
 import { longhaul, SutNodeProcess, spawnLonghaul } from '../support/process/longhaul-process.ts';
 import { suiteFolder } from '../support/process/suite-folder.ts';
@@ -34,10 +31,6 @@ const INVALID: RunVerdict = {
 describe.skipIf(whyNoChromium !== undefined)(
   `live page${whyNoChromium === undefined ? '' : ` (${whyNoChromium})`}`,
   () => {
-    const html = readFileSync(
-      fileURLToPath(compiledModule('loadgen-node/present/live/page/index.html')),
-      'utf8',
-    );
     let browser: Browser;
     let server: PageServer;
     let watched: WatchedPage;
@@ -55,7 +48,7 @@ describe.skipIf(whyNoChromium !== undefined)(
       messages: readonly ToLiveThread[],
       options: Parameters<typeof openPage>[2] = {},
     ): Promise<WatchedPage> => {
-      server = await PageServer.start({ host: '127.0.0.1', port: 0 }, html);
+      server = await PageServer.start({ host: '127.0.0.1', port: 0 });
       for (const message of messages) server.apply(message);
       watched = await openPage(browser, server.url, { viewport: SIZE, ...options });
       await watched.page.getByRole('status').filter({ hasNotText: 'connecting' }).waitFor();
@@ -96,13 +89,13 @@ describe.skipIf(whyNoChromium !== undefined)(
       };
       const { page } = await open([begin(), nodes(2), { kind: 'snapshot', snapshot: second }]);
       await expect.poll(() => page.locator('#now').textContent()).toContain('Latency p99-');
-      expect(await page.locator('#nodes tr').count()).toBe(2);
+      expect(await page.locator('#nodes tbody tr').count()).toBe(2);
       await picture('one');
       expectNoComplaint();
     });
 
     it('shows a million seconds, of which as many points are left as can be drawn', async () => {
-      server = await PageServer.start({ host: '127.0.0.1', port: 0 }, html);
+      server = await PageServer.start({ host: '127.0.0.1', port: 0 });
       server.apply(begin());
       server.apply(nodes(2));
       for (let second = 1; second <= 1e6; second += 1) server.apply(snapshot(second));
@@ -119,13 +112,13 @@ describe.skipIf(whyNoChromium !== undefined)(
       const seconds = Array.from({ length: 60 }, (_, i) => snapshot(i + 1));
       const { page } = await open([begin(), nodes(2), ...seconds]);
       server.apply(snapshot(61));
-      await expect.poll(() => page.locator('#progress-text').textContent()).toContain('1:01');
+      await expect.poll(() => page.locator('#progress p').textContent()).toContain('1:01');
       server.apply({ kind: 'end', verdict: INVALID });
-      await expect.poll(() => page.locator('#verdict-title').textContent()).toBe('✗ INVALID');
+      await expect.poll(() => page.locator('#verdict h2').textContent()).toBe('✗ INVALID');
       await server.close();
       await expect.poll(() => page.getByRole('status').textContent()).toBe('run ended: INVALID');
       await page.getByText('The last seconds as a table').click();
-      await expect.poll(() => page.locator('#seconds tr').count()).toBe(20);
+      await expect.poll(() => page.locator('#seconds tbody tr').count()).toBe(20);
       // What runs and nodes are called is text, never markup.
       expect(await page.locator('#run img').count()).toBe(0);
       expect(await page.title()).toBe('INVALID: delay Server - longhaul');
@@ -134,17 +127,17 @@ describe.skipIf(whyNoChromium !== undefined)(
     });
 
     it('comes back when the connection was lost, with all that happened', async () => {
-      server = await PageServer.start({ host: '127.0.0.1', port: 0 }, html);
+      server = await PageServer.start({ host: '127.0.0.1', port: 0 });
       for (const message of [begin(), nodes(2), snapshot(1)]) server.apply(message);
       const shim = await TcpShim.start(new URL(server.url).host);
       watched = await openPage(browser, `http://${shim.address}/`);
       const { page } = watched;
-      await expect.poll(() => page.locator('#progress-text').textContent()).toContain('0:01');
+      await expect.poll(() => page.locator('#progress p').textContent()).toContain('0:01');
       shim.reset();
       await expect.poll(() => page.getByRole('status').textContent()).toContain('no connection');
       server.apply(snapshot(2));
       await expect
-        .poll(() => page.locator('#progress-text').textContent(), { timeout: 10_000 })
+        .poll(() => page.locator('#progress p').textContent(), { timeout: 10_000 })
         .toContain('0:02');
       expect(await page.getByRole('status').textContent()).toBe('running');
       shim.stop();
@@ -160,9 +153,9 @@ describe.skipIf(whyNoChromium !== undefined)(
         } as const;
       });
       const { page } = await open([begin(), nodes(64), ...seconds]);
-      await expect.poll(() => page.locator('#nodes tr').count()).toBe(64);
-      expect(await page.locator('#nodes tr').nth(3).textContent()).toContain('-');
-      expect(await page.locator('#nodes tr').nth(5).textContent()).toContain('lost');
+      await expect.poll(() => page.locator('#nodes tbody tr').count()).toBe(64);
+      expect(await page.locator('#nodes tbody tr').nth(3).textContent()).toContain('-');
+      expect(await page.locator('#nodes tbody tr').nth(5).textContent()).toContain('lost');
       await picture('nodes');
       expectNoComplaint();
     });
@@ -174,7 +167,7 @@ describe.skipIf(whyNoChromium !== undefined)(
         colorScheme: 'dark',
         reducedMotion: 'reduce',
       });
-      await expect.poll(() => page.locator('#nodes tr').count()).toBe(2);
+      await expect.poll(() => page.locator('#nodes tbody tr').count()).toBe(2);
       const width = await page.evaluate(() => document.documentElement.scrollWidth);
       expect(width).toBeLessThanOrEqual(400);
       await picture('small-dark');
@@ -212,8 +205,8 @@ describe.skipIf(whyNoChromium !== undefined)('live page of a real run', () => {
       await run.says(/live page at (http:\S+)/);
       const [, url = ''] = /live page at (http:\S+)/.exec(run.stderr) ?? [];
       const { page, complaints } = await openPage(browser, url);
-      await expect.poll(() => page.locator('#nodes th').textContent(), WAIT).toBe('sut-a');
-      await expect.poll(() => page.locator('#progress-text').textContent(), WAIT).toContain('0:03');
+      await expect.poll(() => page.locator('#nodes td').first().textContent(), WAIT).toBe('sut-a');
+      await expect.poll(() => page.locator('#progress p').textContent(), WAIT).toContain('0:03');
       const { stdout } = await run.ended;
       const verdict = /Result +(\w+)/.exec(stdout)?.[1];
       await expect.poll(() => page.getByRole('status').textContent()).toBe(`run ended: ${verdict}`);
@@ -225,7 +218,7 @@ describe.skipIf(whyNoChromium !== undefined)('live page of a real run', () => {
   });
 
   it('ends the command before the run where its port is in use', async () => {
-    const server = await PageServer.start({ host: '127.0.0.1', port: 0 }, '');
+    const server = await PageServer.start({ host: '127.0.0.1', port: 0 });
     const { port } = new URL(server.url);
     const { code, stderr } = await longhaul([
       ...['run', '--sut', '127.0.0.1:1', '--benchmark', 'digits', '--target-qps', '1'],

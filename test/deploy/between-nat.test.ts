@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { readAudit } from '../../loadgen-node/observe/audit/audit-file.ts';
+import { readAudit } from '../../loadgen-node/observe/audit/network-audit.ts';
 import { compiledModule } from '../../shared/base/files/package-files.ts';
 import { LonghaulProcess } from '../support/process/longhaul-process.ts';
 import { suiteFolder } from '../support/process/suite-folder.ts';

@@ -6,13 +6,14 @@ import { readCompose } from '../support/deploy/compose-files.ts';
 import { repositoryFile } from '../support/deploy/deploy-files.ts';
 import { canRun } from '../support/nodes/test-certificates.ts';
 import { suiteFolder } from '../support/process/suite-folder.ts';
-import { ComposeServices, SUBNETS, whyNoServices } from './compose-services.ts';
+import { ComposeServices, SUBNETS } from './compose-services.ts';
+import { whyNoContainers } from './played/container-network.ts';
 
 // Goal: what deploy/compose.yaml says works: nodes get healthy, LoadGen measures them over mutual TLS with a token,
 // Prometheus finds all of them. Method: commands, users, mounts and networks of the file itself, in namespaces in place of
 // containers, with the line that makes the certificates taken from compose/README.md. Grafana is not started.
 
-const why = whyNoServices();
+const why = whyNoContainers();
 const hasPrometheus = canRun('prometheus', ['--version']);
 // A node makes the example model first, which takes a minute where other work has the cores.
 const POLL = { timeout: 240_000, interval: 500 };
@@ -34,7 +35,6 @@ describe.skipIf(why !== undefined)(
       process.chdir(repositoryFile('.'));
       makeCertificates(tls);
       services = new ComposeServices(readCompose('deploy/compose.yaml', env), folder, names);
-      services.connect();
       for (const name of ['sut-a', 'sut-b']) services.start(name);
     });
 
@@ -54,28 +54,13 @@ describe.skipIf(why !== undefined)(
       expect(services.exec('sut-a', ['sh', '-c', test]).said).toBe(
         '/var/cache/longhaul\n/tmp\n65532\n',
       );
-      expect(services.exec('sut-a', ['ls', '/etc/longhaul/tls']).said.split('\n')).toEqual([
-        'ca.crt',
-        'tls.crt',
-        'tls.key',
-        'token',
-        '',
-      ]);
-      const status = services.exec('sut-a', [
-        'grep',
-        '-E',
-        '^(CapEff|CapBnd|NoNewPrivs)',
-        '/proc/self/status',
-      ]);
-      expect(status.said.split(/\s+/)).toEqual([
-        'CapEff:',
-        '0000000000000000',
-        'CapBnd:',
-        '0000000000000000',
-        'NoNewPrivs:',
-        '1',
-        '',
-      ]);
+      expect(services.exec('sut-a', ['ls', '/etc/longhaul/tls']).said).toBe(
+        'ca.crt\ntls.crt\ntls.key\ntoken\n',
+      );
+      const lines = ['grep', '-E', '^(CapEff|CapBnd|NoNewPrivs)', '/proc/self/status'];
+      expect(services.exec('sut-a', lines).said.replace(/\s+/g, ' ')).toBe(
+        'CapEff: 0000000000000000 CapBnd: 0000000000000000 NoNewPrivs: 1 ',
+      );
     });
 
     it('measures: both nodes, over the measuring network, VALID, with results of the volume', async () => {
@@ -116,11 +101,7 @@ describe.skipIf(why !== undefined)(
         services.start('prometheus');
         const ask = (expression: string): string =>
           services.exec('prometheus', [
-            'promtool',
-            'query',
-            'instant',
-            'http://127.0.0.1:9090',
-            expression,
+            ...['promtool', 'query', 'instant', 'http://127.0.0.1:9090', expression],
           ]).said;
         const isUp = 'count(up{job="longhaul-sut"} == 1)';
         await expect.poll(() => ask(isUp), POLL).toContain('=> 2 @');
@@ -139,7 +120,7 @@ describe.skipIf(why !== undefined)(
     /** A short run whose LoadGen has the files of another folder. */
     async function withLoadGenOf(other: string): Promise<{ code: number | null; stderr: string }> {
       const file = readCompose('deploy/compose.yaml', { ...env, LONGHAUL_TLS: other });
-      return services.startAs('loadgen', file, RUN).ended;
+      return services.start('loadgen', RUN, file).ended;
     }
   },
 );
@@ -165,7 +146,6 @@ describe.skipIf(why !== undefined)(
       const loadgen = readCompose('deploy/compose.loadgen.yaml', { ...env, LONGHAUL_SUT: sut });
       const both = { services: { ...node, ...loadgen.services } };
       services = new ComposeServices(both, folder, ['sut', 'loadgen']);
-      services.connect();
       services.start('sut');
       await expect.poll(() => services.health('sut'), POLL).toMatchObject({ code: 0 });
       const command = [...(both.services['loadgen']?.command ?? []), ...LOAD];

@@ -1,14 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { validate } from 'dockerfile-utils';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { repositoryFile } from '../support/deploy/deploy-files.ts';
 import { suiteFolder } from '../support/process/suite-folder.ts';
 
 // Goal: both images can be built from nothing, and run without rights as deploy/docker/README.md says.
 // Method: deploy/docker/try.sh: base images by debootstrap, buildah, crun; some ten minutes. What it lacks, it says.
 
-const script = fileURLToPath(new URL('../../deploy/docker/try.sh', import.meta.url));
+const script = repositoryFile('deploy/docker/try.sh');
 
 /** Why containers cannot be tried here; undefined where they can. */
 function whyNot(): string | undefined {
@@ -60,5 +61,61 @@ describe.skipIf(why !== undefined)(`containers${why === undefined ? '' : ` (${wh
     expect(readdirSync(results).sort()).toEqual(['first', 'second']);
     const audit = readFileSync(join(results, 'first', 'network_audit.json'), 'utf8');
     expect(audit).toContain('10.231.77.2:50051');
+  });
+});
+
+describe('the Dockerfile', () => {
+  const text = readFileSync(repositoryFile('deploy/docker/Dockerfile'), 'utf8');
+
+  it('has no fault that a linter finds', () => {
+    expect(validate(text).map(({ message }) => message)).toEqual([]);
+  });
+
+  it('stands on full versions, which can be pinned, and takes no package but those of the lock file', () => {
+    const bases = [...text.matchAll(/^ARG \w+_IMAGE=(.*)$/gm)].map(([, image]) => image);
+    expect(bases).toHaveLength(2);
+    for (const image of bases) expect(image).toMatch(/:[\w-]*\d+\.\d+[\w.-]*$/);
+    const stages = [...text.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
+    const named = [...text.matchAll(/ AS (\S+)$/gm)].map(([, stage]) => stage);
+    const others = stages.filter((image) => !named.includes(image));
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: Docker's own way to write an argument.
+    expect(others).toEqual(['${NODE_IMAGE}', '${BASE_IMAGE}']);
+    expect(text).not.toMatch(/\b(curl|wget|ADD)\b/);
+  });
+});
+
+describe.skipIf(why !== undefined)('the context of a build (needs buildah)', () => {
+  it('has neither keys, results and caches of a working folder nor what is built anew', () => {
+    const folder = suiteFolder();
+    const write = (path: string, content = ''): void => {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), content);
+    };
+    const kept = ['.git/config', '.env', 'tls/authority/ca.key', 'token', 'results/first/x'];
+    const built = ['dist/x.js', 'node_modules/x/package.json', 'qdl/node_modules/x/index.js'];
+    const others = ['test/unit/x.test.ts', 'deploy/certificates/x.key', 'longhaul-0.1.0.tgz'];
+    for (const path of [...kept, ...built, ...others, 'qdl/x.ts', 'package.json']) write(path);
+    cpSync(repositoryFile('.dockerignore'), join(folder, '.dockerignore'));
+    write('Dockerfile', 'FROM scratch\nCOPY . /\n');
+    const storage = ['--root', join(folder, 'root'), '--runroot', join(folder, 'run')];
+    const buildah = (...args: string[]): string => {
+      const all = [...storage, '--storage-driver', 'vfs', ...args];
+      const { status, stdout, stderr } = spawnSync('buildah', all, { encoding: 'utf8' });
+      expect({ status, stderr }).toMatchObject({ status: 0 });
+      return stdout.trim();
+    };
+    buildah(
+      'build',
+      '--isolation',
+      'chroot',
+      '--file',
+      join(folder, 'Dockerfile'),
+      '-t',
+      'x',
+      folder,
+    );
+    const root = buildah('mount', buildah('from', '--pull-never', 'x'));
+    const sent = spawnSync('find', ['.', '-type', 'f'], { cwd: root, encoding: 'utf8' }).stdout;
+    expect(sent.trim().split('\n').sort()).toEqual(['./package.json', './qdl/x.ts']);
   });
 });

@@ -1,40 +1,32 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { SutNodeProcess, spawnLonghaul } from '../support/process/longhaul-process.ts';
+import {
+  type LonghaulProcess,
+  SutNodeProcess,
+  spawnLonghaul,
+} from '../support/process/longhaul-process.ts';
 import { suiteFolder } from '../support/process/suite-folder.ts';
 
 // Goal: a node that is told to go during a run ends as docs/upgrade.md says, and so does the run. Method: real processes, and signals as
 // systemd and kubelet send them.
 
 /** A node whose samples take 20 ms each, one after the other: a drain has something to do. */
-const SLOW = [
-  '--benchmark',
-  'delay',
-  '--delay-model',
-  'fixed:20ms',
-  '--delay-concurrency',
-  '1',
-  '--log-level',
-  'info',
-];
+const SLOW =
+  '--benchmark delay --delay-model fixed:20ms --delay-concurrency 1 --log-level info'.split(' ');
+
+/** A run over nodes, with a scenario and the rest of its flags. */
+function measure(nodes: readonly SutNodeProcess[], flags: string): LonghaulProcess {
+  const sut = nodes.map((node) => node.address).join(',');
+  const samples = '--benchmark delay --sample-bytes 64 --sample-count 32';
+  const line = `run --sut ${sut} ${samples} --output ${suiteFolder()} --scenario ${flags}`;
+  return spawnLonghaul(line.split(' '));
+}
 
 /** Starts a run over nodes of {@link SLOW} and resolves once the last of them has a stream. */
-async function startRun(nodes: readonly SutNodeProcess[], flags: readonly string[]) {
-  const run = spawnLonghaul([
-    ...['run', '--sut', nodes.map((node) => node.address).join(','), '--benchmark', 'delay'],
-    ...[
-      '--sample-bytes',
-      '64',
-      '--sample-count',
-      '32',
-      '--scenario',
-      'Server',
-      '--target-qps',
-      '60',
-    ],
-    ...['--target-latency', '10s', '--min-duration', '8s', '--output', suiteFolder(), ...flags],
-  ]);
+async function startRun(nodes: readonly SutNodeProcess[], flags: string) {
+  const load = 'Server --target-qps 60 --target-latency 10s --min-duration 8s';
+  const run = measure(nodes, `${load} ${flags}`);
   await nodes.at(-1)?.process.says(/a stream was opened/);
   // Some queries are answered, others are outstanding.
   await new Promise((resolve) => setTimeout(resolve, 1_000));
@@ -43,14 +35,10 @@ async function startRun(nodes: readonly SutNodeProcess[], flags: readonly string
 
 describe('a node that is drained during a run', () => {
   it.each([
-    ['fail', [], /node .* drains|is shutting down/],
-    ['drain', [], /is shutting down/],
+    ['fail', '', /node .* drains|is shutting down/],
+    ['drain', '', /is shutting down/],
     // What it had it may have answered, so that nothing is lost: but the SUT of the end is not that of the beginning.
-    [
-      'continue',
-      ['--division', 'open'],
-      /did not give its name after the run: no SUT node answers/,
-    ],
+    ['continue', ' --division open', /did not give its name after the run: no SUT node answers/],
   ])(
     'with --on-node-loss %s ends with 0 itself, and the run as INVALID with whole logs',
     async (how, more, why) => {
@@ -59,7 +47,7 @@ describe('a node that is drained during a run', () => {
         SutNodeProcess.start('sut-b', SLOW),
       ]);
       const [a, b] = nodes;
-      const run = await startRun(nodes, ['--on-node-loss', how, ...more]);
+      const run = await startRun(nodes, `--on-node-loss ${how}${more}`);
       b.process.kill('SIGTERM');
       expect(await b.process.ended).toMatchObject({ code: 0 });
       const ended = await run.ended;
@@ -81,31 +69,9 @@ describe('a node that is drained during a run', () => {
     // 300 samples of 100 ms each are outstanding: no drain is over within the grace period of 4 s.
     const slow = SLOW.map((flag) => (flag === 'fixed:20ms' ? 'fixed:100ms' : flag));
     const node = await SutNodeProcess.start('sut-a', [...slow, '--drain-timeout', timeout]);
-    const run = spawnLonghaul([
-      ...[
-        'run',
-        '--sut',
-        node.address,
-        '--benchmark',
-        'delay',
-        '--sample-bytes',
-        '64',
-        '--sample-count',
-        '32',
-      ],
-      ...[
-        '--scenario',
-        'Offline',
-        '--target-qps',
-        '30',
-        '--min-duration',
-        '10s',
-        '--output',
-        suiteFolder(),
-      ],
-      // A LoadGen that stays, as one of another make would: ours breaks off, and there would be nothing to wait for.
-      ...['--on-node-loss', 'drain'],
-    ]);
+    // A LoadGen that stays, as one of another make would: ours breaks off, and there would be nothing to wait for.
+    const load = 'Offline --target-qps 30 --min-duration 10s --on-node-loss drain';
+    const run = measure([node], load);
     await node.process.says(/a stream was opened/);
     await new Promise((resolve) => setTimeout(resolve, 500));
     // As kubelet does: SIGTERM, and SIGKILL after terminationGracePeriodSeconds.

@@ -63,14 +63,7 @@ describe.skipIf(!HAS_OPENSSL)(
         install(name, 'tls');
         execFileSync('sh', [init, 'start', name]);
       }
-      const ready = await longhaul([
-        'health',
-        ...NAMES.map(address),
-        '--wait',
-        '60s',
-        ...identity('tls'),
-      ]);
-      expect(ready).toMatchObject({ code: 0 });
+      await waitFor(NAMES, identity('tls'));
     });
 
     afterAll(() => {
@@ -79,12 +72,8 @@ describe.skipIf(!HAS_OPENSSL)(
 
     function makeCertificates(to: string, ...flags: string[]): void {
       const nodes = NAMES.flatMap((name) => ['--sut', `${name}=127.0.0.1`]);
-      execFileSync('sh', [
-        script('certificates/make-certificates.sh'),
-        join(folder, to),
-        ...nodes,
-        ...flags,
-      ]);
+      const program = script('certificates/make-certificates.sh');
+      execFileSync('sh', [program, join(folder, to), ...nodes, ...flags]);
     }
 
     /** Puts files where a node reads them at its next start. */
@@ -96,15 +85,8 @@ describe.skipIf(!HAS_OPENSSL)(
     /** How LoadGen reaches the nodes, with the files of a folder. */
     function identity(from: string): string[] {
       const at = (file: string): string => join(folder, from, 'loadgen', file);
-      const tls = [
-        '--tls-ca',
-        at('ca.crt'),
-        '--tls-cert',
-        at('tls.crt'),
-        '--tls-key',
-        at('tls.key'),
-      ];
-      return [...tls, '--token-file', at('token')];
+      const tls = ['--tls-ca', at('ca.crt'), '--tls-cert', at('tls.crt')];
+      return [...tls, '--tls-key', at('tls.key'), '--token-file', at('token')];
     }
 
     function rollingRestart(flags: readonly string[], wait = '60s') {
@@ -122,11 +104,16 @@ describe.skipIf(!HAS_OPENSSL)(
       return { code: ended.status, stdout: ended.stdout, stderr: ended.stderr };
     }
 
+    /** Until nodes serve. */
+    async function waitFor(names: readonly Name[], flags: readonly string[]): Promise<void> {
+      const ready = await longhaul(['health', ...names.map(address), '--wait', '60s', ...flags]);
+      expect(ready).toMatchObject({ code: 0 });
+    }
+
     /** By hand: the script is slower, and has drills of its own. */
     async function restartAll(flags: readonly string[]): Promise<void> {
       for (const name of NAMES) execFileSync('sh', [init, 'restart', name]);
-      const ready = await longhaul(['health', ...NAMES.map(address), '--wait', '60s', ...flags]);
-      expect(ready).toMatchObject({ code: 0 });
+      await waitFor(NAMES, flags);
     }
 
     async function nameOf(flags: readonly string[]) {
@@ -137,30 +124,10 @@ describe.skipIf(!HAS_OPENSSL)(
     }
 
     function measure(flags: readonly string[]) {
-      return longhaul([
-        ...[
-          'run',
-          '--sut',
-          all(),
-          '--benchmark',
-          'null',
-          '--sample-bytes',
-          '64',
-          '--sample-count',
-          '32',
-        ],
-        ...[
-          '--scenario',
-          'Offline',
-          '--target-qps',
-          '100',
-          '--min-duration',
-          '1ms',
-          '--min-query-count',
-          '1',
-        ],
-        ...['--ready-timeout', '5s', '--output', suiteFolder(), ...flags],
-      ]);
+      const samples = '--benchmark null --sample-bytes 64 --sample-count 32 --scenario Offline';
+      const load = '--target-qps 100 --min-duration 1ms --min-query-count 1 --ready-timeout 5s';
+      const line = `run --sut ${all()} ${samples} ${load} --output ${suiteFolder()}`;
+      return longhaul([...line.split(' '), ...flags]);
     }
 
     it('are restarted one after the other: one name, other processes, and a run before and after', async () => {
@@ -192,9 +159,7 @@ describe.skipIf(!HAS_OPENSSL)(
       );
       execFileSync('sh', [init, 'start', 'sut-b']);
       // It waits for a node that only starts.
-      expect(await longhaul(['health', address('sut-b'), '--wait', '60s', ...flags])).toMatchObject(
-        { code: 0 },
-      );
+      await waitFor(['sut-b'], flags);
       expect(await measure(flags)).toMatchObject({ code: 0 });
     });
 
@@ -231,9 +196,7 @@ describe.skipIf(!HAS_OPENSSL)(
       const fresh = withBoth('tls-new');
       install('sut-a', fresh);
       execFileSync('sh', [init, 'restart', 'sut-a']);
-      expect(
-        await longhaul(['health', address('sut-a'), '--wait', '60s', ...identity(old)]),
-      ).toMatchObject({ code: 0 });
+      await waitFor(['sut-a'], identity(old));
       const ofOld = await measure(identity('tls'));
       expect(ofOld.code).toBe(4);
       expect(ofOld.stderr).toMatch(
@@ -261,9 +224,7 @@ describe.skipIf(!HAS_OPENSSL)(
       install('sut-a', 'tls-token');
       execFileSync('sh', [init, 'restart', 'sut-a']);
       // Health needs no token: it is the certificate that lets it in.
-      expect(
-        await longhaul(['health', address('sut-a'), '--wait', '60s', ...identity('tls-new')]),
-      ).toMatchObject({ code: 0 });
+      await waitFor(['sut-a'], identity('tls-new'));
       for (const [flags, node] of [
         [identity('tls-new'), address('sut-a')],
         [identity('tls-token'), address('sut-b')],

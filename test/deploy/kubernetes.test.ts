@@ -10,39 +10,44 @@ import type { IContainer } from 'kubernetes-models/v1/Container';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { distFolder } from '../../shared/base/files/package-files.ts';
-import { type Pods, podsOf } from '../support/deploy/kubernetes/objects.ts';
-import { PodNetwork, whyNoPodNetwork } from '../support/deploy/kubernetes/pod-network.ts';
-import { PodContainer, type PodScene } from '../support/deploy/kubernetes/pod-process.ts';
+import type { Ended, LonghaulProcess } from '../support/process/longhaul-process.ts';
+import { suiteFolder } from '../support/process/suite-folder.ts';
+import { type PodScene, playPod } from './kubernetes/play-pod.ts';
 import {
   type KubeObject,
   MANIFESTS,
+  type Pods,
+  podsOf,
   render,
   whyNoKubectl,
   withComponents,
-} from '../support/deploy/kubernetes/render.ts';
-import { suiteFolder } from '../support/process/suite-folder.ts';
+} from './kubernetes/render.ts';
+import { ContainerNetwork, whyNoContainers } from './played/container-network.ts';
 
-const why = whyNoKubectl() ?? whyNoPodNetwork();
+const why = whyNoKubectl() ?? whyNoContainers();
 const NODES = ['longhaul-sut-0', 'longhaul-sut-1'];
 const LOADGEN = 'longhaul-loadgen-abcde';
 const LONGHAUL = [process.execPath, join(distFolder(), 'loadgen-node/main.js')];
 
 describe.skipIf(why)(`pods of deploy/kubernetes${why === undefined ? '' : ` (${why})`}`, () => {
-  let network: PodNetwork;
+  let network: ContainerNetwork;
   let scene: PodScene;
   let node: Pods;
   let job: Pods;
   let monitored: Pods;
   let doctor: Pods;
-  const running = new Map<string, PodContainer>();
+  const running = new Map<string, LonghaulProcess>();
 
-  const start = (pod: string, pods: Pods, container: IContainer): PodContainer =>
-    new PodContainer(scene, pod, pods, container);
-  const graceOf = ({ spec }: Pods): number => spec.terminationGracePeriodSeconds ?? 30;
+  const addressOf = (pod: string): string => network.addressOf(pod, 'pods');
+  const start = (pod: string, pods: Pods, container: IContainer): LonghaulProcess =>
+    playPod(scene, pod, pods, container);
+  /** Starts one that ends by itself. */
+  const run = (pods: Pods, container: IContainer) =>
+    start(LOADGEN, pods, container).ended.then(said);
 
   /** What `longhaul health` says where kubelet stands: on the machine, without certificate and token. */
   const probe = (pod: string, port: number, flags: readonly string[] = []): number => {
-    const address = `${network.addressOf(pod)}:${port}`;
+    const address = `${addressOf(pod)}:${port}`;
     const [command = '', ...args] = network.inside([...LONGHAUL, 'health', address, ...flags]);
     try {
       execFileSync(command, args, { stdio: 'pipe' });
@@ -54,7 +59,7 @@ describe.skipIf(why)(`pods of deploy/kubernetes${why === undefined ? '' : ` (${w
 
   /** Metrics of a node, as Prometheus gets them. */
   const scrape = (pod: string): string => {
-    const url = `http://${network.addressOf(pod)}:9464/metrics`;
+    const url = `http://${addressOf(pod)}:9464/metrics`;
     const script = `fetch('${url}').then(async (answer) => console.log(await answer.text()))`;
     const [command = '', ...args] = network.inside([process.execPath, '--eval', script]);
     return execFileSync(command, args, { encoding: 'utf8', stdio: 'pipe' });
@@ -69,14 +74,16 @@ describe.skipIf(why)(`pods of deploy/kubernetes${why === undefined ? '' : ` (${w
       podsOf(await render(withComponents('cpu', [component])));
     monitored = found(await add('monitoring'), 'StatefulSet/longhaul-sut');
     doctor = found(await add('doctor'), 'Job/longhaul-loadgen');
-    network = new PodNetwork([...NODES, LOADGEN]);
-    const hosts = NODES.map((pod) => `${network.addressOf(pod)} ${pod}.longhaul-sut.longhaul.svc`);
+    const members = [...NODES, LOADGEN].map((pod) => [pod, ['pods']]);
+    network = new ContainerNetwork(Object.fromEntries(members), { pods: '10.78.0' });
+    const hosts = NODES.map((pod) => `${addressOf(pod)} ${pod}.longhaul-sut.longhaul.svc`);
     const secrets = secretsOf(suiteFolder());
     scene = { network, objects, secrets, hosts: hosts.join('\n'), folder: suiteFolder() };
   });
 
   afterAll(async () => {
-    await Promise.all([...running.values()].map((container) => container.stop(5)));
+    for (const one of running.values()) one.kill('SIGTERM');
+    await Promise.all([...running.values()].map((one) => one.ended));
     network.down();
   });
 
@@ -88,7 +95,7 @@ describe.skipIf(why)(`pods of deploy/kubernetes${why === undefined ? '' : ` (${w
     const port = node.spec.containers[0]?.startupProbe?.grpc?.port ?? 0;
     expect(port).toBe(50052);
     for (const pod of NODES) {
-      expect(probe(pod, port, ['--wait', '240s']), running.get(pod)?.output).toBe(0);
+      expect(probe(pod, port, ['--wait', '240s']), running.get(pod)?.stderr).toBe(0);
       // The port of queries wants TLS, and then a certificate.
       expect(probe(pod, 50051)).not.toBe(0);
     }
@@ -96,14 +103,11 @@ describe.skipIf(why)(`pods of deploy/kubernetes${why === undefined ? '' : ` (${w
 
   test('the Job waits for its nodes, measures them and leaves results on the volume', async () => {
     const [wait] = job.spec.initContainers ?? [];
-    const waited = await start(LOADGEN, job, container([wait])).ended;
+    const waited = await run(job, container([wait]));
     expect(waited, waited.output).toMatchObject({ code: 0 });
     for (const pod of NODES) expect(waited.output).toContain(`${pod}.longhaul-sut.longhaul.svc`);
 
-    const run = start(LOADGEN, job, container(job.spec.containers));
-    running.set(LOADGEN, run);
-    const ended = await run.ended;
-    running.delete(LOADGEN);
+    const ended = await run(job, container(job.spec.containers));
     // A machine that is busy with other things may make a run INVALID, and nothing else.
     expect([0, 3], ended.output).toContain(ended.code);
     const results = join(scene.folder, 'longhaul-results', LOADGEN);
@@ -117,7 +121,7 @@ describe.skipIf(why)(`pods of deploy/kubernetes${why === undefined ? '' : ` (${w
     const audit = JSON.parse(readFileSync(join(results, 'network_audit.json'), 'utf8')) as Audit;
     const [name] = audit.nameCalls;
     expect(name?.nodes.map(({ name: own, remoteAddress }) => [own, remoteAddress])).toEqual(
-      NODES.map((pod) => [pod, network.addressOf(pod)]),
+      NODES.map((pod) => [pod, addressOf(pod)]),
     );
     // One kernel, so one boot id: all else holds.
     const broken = audit.rules.filter(({ verdict }) => verdict === 'broken');
@@ -132,14 +136,14 @@ describe.skipIf(why)(`pods of deploy/kubernetes${why === undefined ? '' : ` (${w
   });
 
   test('the component for doctor looks at each link by the name of its node', async () => {
-    const ended = await start(LOADGEN, doctor, container(doctor.spec.containers)).ended;
+    const ended = await run(doctor, container(doctor.spec.containers));
     // What it finds is this machine's: an error is possible.
     expect([0, 3], ended.output).toContain(ended.code);
     for (const pod of NODES) expect(ended.output).toContain(`Link to ${pod} at ${pod}.`);
   });
 
   test('a container has the user, the rights and the root that its manifest says', () => {
-    const { pid } = running.get(NODES[0] ?? '') ?? {};
+    const pid = running.get(NODES[0] ?? '')?.child.pid;
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
     expect(status).toMatch(/^Uid:\t65532\t65532/m);
     expect(status).toMatch(/^Cap(Eff|Bnd):\t0{16}$/m);
@@ -155,21 +159,29 @@ describe.skipIf(why)(`pods of deploy/kubernetes${why === undefined ? '' : ` (${w
     wait.args = (wait.args ?? []).map((arg) => (arg.startsWith('--wait=') ? '--wait=1s' : arg));
     const list = wait.env?.find(({ name }) => name === 'SUT_NODES');
     if (list !== undefined) list.value = (list.value ?? '').replace('sut-1.', 'sut-2.');
-    const ended = await start(LOADGEN, job, wait).ended;
+    const ended = await run(job, wait);
     expect(ended.code).toBe(4);
     expect(ended.output).toContain('longhaul-sut-2.longhaul-sut.longhaul.svc');
   });
 
   test('a node that is told to go drains within its grace', async () => {
     for (const pod of NODES) {
-      const ended = await running.get(pod)?.stop(graceOf(node));
+      const one = running.get(pod) as LonghaulProcess;
       running.delete(pod);
-      expect(ended, ended?.output).toMatchObject({ code: 0, signal: null });
-      expect(ended?.output).toContain('the node has stopped');
+      const told = performance.now();
+      one.kill('SIGTERM');
+      const ended = said(await one.ended);
+      expect(ended, ended.output).toMatchObject({ code: 0, signal: null });
+      expect(ended.output).toContain('the node has stopped');
+      const grace = node.spec.terminationGracePeriodSeconds ?? 30;
+      expect(performance.now() - told).toBeLessThan(grace * 1e3);
       expect(probe(pod, 50052)).toBe(4);
     }
   });
 });
+
+/** What a container said on both its streams, and how it ended. */
+const said = ({ stdout, stderr, ...end }: Ended) => ({ ...end, output: stdout + stderr });
 
 interface Audit {
   readonly nameCalls: readonly {

@@ -1,10 +1,10 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 
 const SSHD = '/usr/sbin/sshd';
-const BRIDGE = 'rembr0';
+const BRIDGE = 'ansbr0';
 const NETWORK = '10.99.78';
 
 /** Why no hosts with sshd can be made here, or undefined when they can. */
@@ -13,7 +13,7 @@ export function whyNoSshHosts(): string | undefined {
   if (process.getuid?.() !== 0) return 'needs root';
   if (!existsSync(SSHD)) return 'needs sshd (package openssh-server)';
   const path = (process.env['PATH'] ?? '').split(':');
-  const missing = ['ip', 'ssh', 'ssh-keygen', 'openssl'].find(
+  const missing = ['ansible-playbook', 'ip', 'ssh', 'ssh-keygen', 'openssl'].find(
     (name) => !path.some((folder) => existsSync(join(folder, name))),
   );
   return missing === undefined ? undefined : `needs the command ${missing}`;
@@ -33,13 +33,12 @@ export class SshHosts {
   readonly config: string;
   readonly hosts: readonly SshHost[];
   readonly #folder: string;
-  readonly #daemons = new Map<string, ChildProcess>();
 
   private constructor(folder: string, names: readonly string[]) {
     this.#folder = folder;
     this.config = join(folder, 'ssh_config');
     this.hosts = names.map((name, i) => ({
-      ...{ name, namespace: `rem-${name}` },
+      ...{ name, namespace: `ans-${name}` },
       address: `${NETWORK}.${i + 2}`,
     }));
   }
@@ -63,7 +62,7 @@ export class SshHosts {
     writeFileSync(made.config, made.#clientConfig());
     for (const host of made.hosts) {
       made.#makeNamespace(host);
-      await made.startDaemon(host.name);
+      await made.#startDaemon(host);
     }
     return made;
   }
@@ -75,31 +74,25 @@ export class SshHosts {
   }
 
   /** Starts a host's sshd and waits until it listens. */
-  async startDaemon(name: string): Promise<void> {
-    const { namespace, address } = this.host(name);
+  async #startDaemon({ name, namespace, address }: SshHost): Promise<void> {
     const config = join(this.#folder, `sshd_${name}`);
     const lines = [
       ...[`ListenAddress ${address}`, `HostKey ${join(this.#folder, 'host')}`, 'UsePAM no'],
       ...['PermitRootLogin yes', 'PasswordAuthentication no', 'StrictModes no'],
-      ...[`AuthorizedKeysFile ${join(this.#folder, 'authorized_keys')}`, `PidFile none`],
+      ...[
+        `AuthorizedKeysFile ${join(this.#folder, 'authorized_keys')}`,
+        'Subsystem sftp internal-sftp',
+      ],
+      ...['PidFile none', 'MaxStartups 50'],
     ];
     writeFileSync(config, `${lines.join('\n')}\n`);
     const args = ['netns', 'exec', namespace, SSHD, '-D', '-e', '-f', config];
-    const daemon = spawn('ip', args, { stdio: ['ignore', 'ignore', 'ignore'] });
-    this.#daemons.set(name, daemon);
+    spawn('ip', args, { stdio: 'ignore' });
     for (let i = 0; i < 100; i += 1) {
       if (await answers(address)) return;
       await pause(50);
     }
     throw new Error(`sshd of ${name} does not listen`);
-  }
-
-  /** Kills a host's sshd with every session of it: the connection to the host dies. */
-  killDaemons(name: string): void {
-    const { namespace } = this.host(name);
-    for (const { id, command } of processesOf(namespace)) {
-      if (command.startsWith('sshd') || command.startsWith(SSHD)) process.kill(id, 'SIGKILL');
-    }
   }
 
   /** What runs on a host besides sshd. */
@@ -146,16 +139,11 @@ export class SshHosts {
     const hosts = this.hosts.map(
       ({ name, address }) => `Host ${name}\n  HostName ${address}\n${all}`,
     );
-    const [first] = this.hosts;
-    const stranger = `Host stranger\n  HostName ${first?.address}\n  HostKeyAlias stranger\n${all}`;
-    // A user whose keys nobody knows.
-    const unknown = `Host nobody\n  HostName ${first?.address}\n  IdentityFile none\n  IdentitiesOnly yes\n  UserKnownHostsFile ${join(this.#folder, 'known_hosts')}\n`;
-    const silent = `Host refusing\n  HostName ${NETWORK}.1\n  Port 9\n${all}`;
-    return [...hosts, stranger, unknown, silent].join('\n');
+    return hosts.join('\n');
   }
 
   #makeNamespace({ namespace, address, name }: SshHost): void {
-    const link = `rem${name}`;
+    const link = `ans${name}`;
     ip('netns', 'add', namespace);
     ip('link', 'add', link, 'type', 'veth', 'peer', 'name', 'lan0', 'netns', namespace);
     ip('link', 'set', link, 'master', BRIDGE, 'up');

@@ -112,17 +112,25 @@ describe.skipIf(why !== undefined)(
         cpSync(join(tls, one), join(stage, 'etc/longhaul/tls', one), { recursive: true });
       }
       writeFileSync(join(stage, 'etc/longhaul/sut-sut-a.env'), systemdFile('sut.env'));
-      const wrong = systemdFile('sut.env')
-        .replace('--workers 1', '--workers none')
-        // Ports of its own: the other node would say that it serves.
-        .replace(/:(\d+)$/gm, (_all, port) => `:${Number(port) + 10}`);
+      // Ports of their own: the other node would say that it serves.
+      const movedBy = (by: number): string =>
+        systemdFile('sut.env').replace(/:(\d+)$/gm, (_all, port) => `:${Number(port) + by}`);
+      const wrong = movedBy(10).replace('--workers 1', '--workers none');
       writeFileSync(join(stage, 'etc/longhaul/sut-wrong.env'), wrong);
+      writeFileSync(join(stage, 'etc/longhaul/sut-plain.env'), movedBy(20));
       cpSync(join(tls, 'sut-a'), join(stage, 'etc/longhaul/tls/wrong'), { recursive: true });
       const run = systemdFile('loadgen.env')
         .replace(/^SUT=.*$/m, 'SUT=127.0.0.1:50051')
         .replace('--target-qps 100 --min-duration 60s', '--target-qps 20 --min-duration 2s');
       writeFileSync(join(stage, 'etc/longhaul/loadgen-first.env'), run);
       writeFileSync(join(stage, 'etc/longhaul/loadgen-long.env'), run.replace('2s', '60s'));
+      writeFileSync(join(stage, 'etc/longhaul/loadgen-plain.env'), run.replace('50051', '50071'));
+      for (const half of ['sut', 'loadgen']) {
+        const dropIns = join(units, `longhaul-${half}@plain.service.d`);
+        mkdirSync(dropIns);
+        const text = systemdFile(`drop-ins/${half}-without-tls.conf`);
+        writeFileSync(join(dropIns, 'without-tls.conf'), text);
+      }
       if (lacksResourceRight()) {
         for (const unit of ['longhaul-sut@', 'longhaul-loadgen@']) {
           mkdirSync(join(units, `${unit}.service.d`));
@@ -198,6 +206,14 @@ describe.skipIf(why !== undefined)(
         `${results}/${folder}/longhaul_summary.json`,
       );
       expect(owner.stdout.trim()).toBe('longhaul 640');
+    });
+
+    it('does the same without TLS and token where the drop-ins are', () => {
+      const started = machine.systemctl('start', 'longhaul-sut@plain');
+      expect({ status: started.status, stderr: started.stderr }).toEqual({ status: 0, stderr: '' });
+      machine.systemctl('start', 'longhaul-loadgen@plain');
+      expect(['0', '3']).toContain(machine.show('longhaul-loadgen@plain', 'ExecMainStatus'));
+      expect(machine.systemctl('stop', 'longhaul-sut@plain').status).toBe(0);
     });
 
     it('does not try again what a setting forbids, and says it as an error', () => {

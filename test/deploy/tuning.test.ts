@@ -1,13 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { distFolder } from '../../shared/base/files/package-files.ts';
+import { NODE_FLAGS } from '../../shared/base/process/node-flags.ts';
+import { repositoryFile } from '../support/deploy/deploy-files.ts';
 
 // Goal: the link that deploy/tuning/measure.py measures over is there, with its delay, or the script says what is wrong with it.
 // Method: the script's own link, in two network namespaces; packets across it, and settings that no link has.
 
-const FOLDER = join(distFolder(), '..', 'deploy', 'tuning');
+const FOLDER = repositoryFile('deploy/tuning');
 const why = whyNoNamespaces();
 
 function whyNoNamespaces(): string | undefined {
@@ -67,4 +68,22 @@ describe.skipIf(why !== undefined)(`measure.py${why === undefined ? '' : ` (${wh
     expect(stderr).toMatch(/^ip netns add longhaul-tune-lg: .*File exists\n$/);
     expect(leftBehind()).toBe('');
   });
+});
+
+it('measure.py names files that are there', () => {
+  const script = readFileSync(join(FOLDER, 'measure.py'), 'utf8');
+  const named = [...script.matchAll(/REPOSITORY \/ "([^"]+)"/g)].map(([, file = '']) => file);
+  expect(named).toContain('deploy/two-hosts/tap-link.py');
+  expect(named.filter((file) => !existsSync(repositoryFile(file)))).toEqual([]);
+});
+
+it('tuning.md starts longhaul with flags of Node.js as the images start it', () => {
+  const dockerfile = readFileSync(repositoryFile('deploy/docker/Dockerfile'), 'utf8');
+  const [, list = ''] = /^ENTRYPOINT (.*)$/m.exec(dockerfile) ?? [];
+  const [init, dashes, program] = JSON.parse(list) as string[];
+  const [, node] = /^COPY --from=build \S+\/bin\/node (\S+)$/m.exec(dockerfile) ?? [];
+  const page = readFileSync(repositoryFile('deploy/tuning.md'), 'utf8').replace(/\\\n */g, '');
+  const flagged = [dashes, node, ...NODE_FLAGS, '--single-threaded-gc', program];
+  expect(page).toContain(`--entrypoint ${init} longhaul-loadgen:VERSION ${flagged.join(' ')} run`);
+  expect(page).toContain(`command: [${[init, ...flagged].join(', ')}]`);
 });

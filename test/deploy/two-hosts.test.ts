@@ -6,7 +6,7 @@ import { distFolder } from '../../shared/base/files/package-files.ts';
 import { whyNoNamespaces } from '../network/sut-behind-link.ts';
 import { suiteFolder } from '../support/process/suite-folder.ts';
 
-// Goal: packages in two empty folders, on two hosts with a link between them, measure with mutual TLS and a token, and the
+// Goal: the package in two empty folders, on two hosts with a link between them, measure with mutual TLS and a token, and the
 // audit finds nothing wrong but that both hosts are one machine. Method: deploy/two-hosts/try.sh as a user calls it.
 
 const script = join(distFolder(), '..', 'deploy', 'two-hosts', 'try.sh');
@@ -24,11 +24,14 @@ describe.skipIf(why !== undefined)(`two hosts${why === undefined ? '' : ` (${why
   it('are measured from packages, and the shared boot id is the one finding about them', () => {
     const output = join(suiteFolder(), 'run');
     const tarball = packed();
-    const packages = ['--loadgen-package', tarball, '--sut-package', tarball];
-    const { status, stdout, stderr } = spawnSync(script, ['--output', output, ...packages], {
-      encoding: 'utf8',
-      timeout: 280_000,
-    });
+    const { status, stdout, stderr } = spawnSync(
+      script,
+      ['--output', output, '--package', tarball],
+      {
+        encoding: 'utf8',
+        timeout: 280_000,
+      },
+    );
     // 3 is INVALID: a machine that is busy with other things may miss the schedule. The audit is the same.
     expect({ isEnded: status === 0 || status === 3, stderr }).toMatchObject({ isEnded: true });
     expect(stdout).toMatch(/Result +(VALID|INVALID)/);
@@ -45,7 +48,7 @@ describe.skipIf(why !== undefined)(`two hosts${why === undefined ? '' : ` (${why
     ['a delay that is no number', ['--delay-ms', 'slow'], /--delay-ms slow: a number is needed/],
     [
       'a package that is not there',
-      ['--sut-package', '/no/such.tgz'],
+      ['--package', '/no/such.tgz'],
       /no\/such\.tgz: there is no such file/,
     ],
   ])('refuse %s', (_case, flags, said) => {

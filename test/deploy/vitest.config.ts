@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** `npm run test:deploy`: installs, containers, hosts by SSH and two network namespaces; what a machine lacks is skipped by name. */
+/** `npm run test:deploy`: installs, containers, Ansible and two network namespaces; what a machine lacks is skipped by name. */
 export default defineConfig({
   cacheDir: '../../node_modules/.vite',
   test: {

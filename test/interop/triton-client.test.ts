@@ -4,8 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { JPEG_QUALITY } from '../../shared/benchmarks/digits/digit-sets.ts';
 import { encodeJpeg } from '../../shared/benchmarks/image/jpeg.ts';
 import { IMAGE_SIZE } from '../../shared/rules/rows/digits.ts';
-import { GraphBuilder } from '../../sut-node/model/onnx/graph-builder.ts';
-import { encodeModel } from '../../sut-node/model/onnx/onnx-schema.ts';
+import { encodeModel, GraphBuilder } from '../../sut-node/model/onnx/graph-builder.ts';
 import { HAS_OPENSSL, TestCertificates } from '../support/nodes/test-certificates.ts';
 import { digit } from '../support/nodes/test-sut-node.ts';
 import { SutNodeProcess } from '../support/process/longhaul-process.ts';

@@ -2,7 +2,7 @@ import { readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { checkReportSchema } from '../../loadgen-node/submission/check/report/check-report.ts';
-import type { FindingId } from '../../loadgen-node/submission/check/rules/finding-rules.ts';
+import type { FindingId } from '../../loadgen-node/submission/check/rules/findings.ts';
 import { truncateTree } from '../../loadgen-node/submission/truncate/truncate-tree.ts';
 import { longhaul } from '../support/process/longhaul-process.ts';
 import { suiteFolder } from '../support/process/suite-folder.ts';

@@ -37,7 +37,7 @@ describe.skipIf(whyNoChromium !== undefined)(
         const [, url = ''] = /live page at (http:\S+)/.exec(run.stderr) ?? [];
         const viewport = { width: WIDTH, height: HEIGHT };
         const { page, complaints } = await openPage(browser, url, { viewport });
-        const progress = page.locator('#progress-text');
+        const progress = page.locator('#progress p');
         await expect.poll(() => progress.textContent(), { timeout: 90_000 }).toContain(': 0:40');
         const path = join(FOLDER, 'live-page.png');
         await sharp(await page.screenshot())

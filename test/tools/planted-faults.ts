@@ -16,7 +16,7 @@ const RUN_MS_MAX = 600_000;
 const NOT_COPIED = ['node_modules', 'dist', '.git', 'results'];
 
 const QUICK = ['unit', 'mocking', 'conformance', 'smoke'];
-const REST = ['together', 'integration'];
+const REST = ['slow', 'together', 'integration'];
 
 const { values } = parseArgs({
   options: { only: { type: 'string', multiple: true }, all: { type: 'boolean' } },

@@ -1,92 +1,123 @@
-import type { NameCall, NodeEvidence } from '../../../shared/evidence/network-evidence.ts';
-import type { OipEvidence } from '../../../shared/evidence/oip-evidence.ts';
-import type { HostEvidence } from '../../../shared/host/host-facts.ts';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import {
+  components,
+  type Evidence,
+  encoding,
+  hostEvidence,
+  nameCall,
+  nodeEvidence,
+  nonNegative,
+  oipEvidence,
+  settings,
+} from '../../../shared/evidence/evidence-schema.ts';
+import { readJsonFile } from '../../loadgen/conformance/read-json-file.ts';
+
+const AUDIT_FILE = 'network_audit.json';
 
 /** Version of the form of `network_audit.json`. */
 export const AUDIT_SCHEMA_VERSION = 4;
 
 /** Versions that are read: one of 3 has no rule `claims-possible`, and nothing of claims. */
-export const READ_SCHEMA_VERSIONS = [3, 4] as const;
+const READ_SCHEMA_VERSIONS = [3, 4] as const;
 
-/** `not-provable`: this protocol, or this run, leaves no evidence for or against. */
-export type AuditVerdict = 'holds' | 'broken' | 'not-provable';
+/** Rules that an audit judges; equal to what composeAudit makes (a test sees to that). */
+const RULE_COUNT = 23;
+const RULE_COUNT_OF_VERSION_3 = 22;
 
-/** One rule of the Network division and what the evidence of a run says about it. */
-export interface AuditFinding {
+/** What LoadGen itself counted, over all its phases. */
+const loadgenCounts = z.object({
+  issuedQueries: nonNegative,
+  issuedSamples: nonNegative,
+  completedSamples: nonNegative,
+  lostSamples: nonNegative,
+});
+
+const finding = z.object({
   /** Stable word. */
-  readonly id: string;
+  id: z.string(),
   /**
    * `topology`: how the machines stand to one another, not what the software did. `path`: a finding of longhaul about
    * what stands between them; the rules forbid none of that in so many words.
    */
-  readonly kind: 'rule' | 'topology' | 'path';
+  kind: z.enum(['rule', 'topology', 'path']),
   /** The rule in short, in our words. */
-  readonly rule: string;
+  rule: z.string(),
   /** Where the rule stands. */
-  readonly source: string;
-  readonly verdict: AuditVerdict;
+  source: z.string(),
+  /** `not-provable`: this protocol, or this run, leaves no evidence for or against. */
+  verdict: z.enum(['holds', 'broken', 'not-provable']),
   /** What led to the verdict: a whole sentence. */
-  readonly why: string;
+  why: z.string(),
   /** Figures behind it, one per line. */
-  readonly evidence: readonly string[];
-}
+  evidence: z.array(z.string()),
+});
 
-/** What LoadGen itself counted, over all its phases. */
-export interface LoadgenCounts {
-  readonly issuedQueries: number;
-  readonly issuedSamples: number;
-  readonly completedSamples: number;
-  readonly lostSamples: number;
-}
+const audit = z.object(
+  {
+    schemaVersion: z.literal(
+      READ_SCHEMA_VERSIONS,
+      `must be ${READ_SCHEMA_VERSIONS.join(' or ')}: the file is of another version of longhaul, or no audit`,
+    ),
+    /** The run that the audit is about. */
+    run: z.object({
+      runId: z.string(),
+      /** What LoadGen and SUT nodes spoke: `longhaul` (mlperf.network.v1), or `oip`, the Open Inference Protocol. */
+      protocol: z.enum(['longhaul', 'oip']),
+      division: z.enum(['network', 'open']),
+      benchmark: z.string(),
+      isOfficialBenchmark: z.boolean(),
+      scenario: z.string(),
+      mode: z.string(),
+      encoding,
+      /** Samples to digest on both ends, in millionths. */
+      digestPerMillion: nonNegative,
+      /** False when the run did not come to its end. */
+      isComplete: z.boolean(),
+      /** True when somebody ended the run (Ctrl-C, SIGTERM): whatever holds, it is no result. */
+      wasInterrupted: z.boolean(),
+      /** What LoadGen handed to the QDL. */
+      issuedQueries: nonNegative,
+      issuedSamples: nonNegative,
+      /** Null where LoadGen's counts are not those of the whole run (search for the peak, no result). */
+      loadgen: loadgenCounts.nullable(),
+    }),
+    loadgenNode: z.object({
+      software: z.string(),
+      softwareVersion: z.string(),
+      components,
+      host: hostEvidence,
+      /** HTTP/2 receive window that the connections were opened with, in bytes. */
+      receiveWindowBytes: nonNegative,
+      /** Every setting of the QDL by name. */
+      settings,
+    }),
+    /** Null where the run did not speak the Open Inference Protocol. */
+    oip: oipEvidence.nullable(),
+    nameCalls: z.array(nameCall),
+    nodes: z.array(nodeEvidence),
+    rules: z.array(finding),
+  },
+  'must be the audit of a run',
+);
 
-/** The run that an audit is about. */
-export interface AuditedRun {
-  readonly runId: string;
-  /** What LoadGen and SUT nodes spoke: `longhaul` (mlperf.network.v1), or `oip`, the Open Inference Protocol. */
-  readonly protocol: 'longhaul' | 'oip';
-  readonly division: 'network' | 'open';
-  readonly benchmark: string;
-  readonly isOfficialBenchmark: boolean;
-  readonly scenario: string;
-  readonly mode: string;
-  /** How samples travel: form and lossless compression. */
-  readonly encoding: { readonly form: string; readonly compression: string };
-  /** Samples to digest on both ends, in millionths. */
-  readonly digestPerMillion: number;
-  /** False when the run did not come to its end. */
-  readonly isComplete: boolean;
-  /** True when somebody ended the run (Ctrl-C, SIGTERM): whatever holds, it is no result. */
-  readonly wasInterrupted: boolean;
-  /** What LoadGen handed to the QDL. */
-  readonly issuedQueries: number;
-  readonly issuedSamples: number;
-  /** Null where LoadGen's counts are not those of the whole run (search for the peak, no result). */
-  readonly loadgen: LoadgenCounts | null;
-}
-
-/** Our own end. */
-export interface LoadgenNodeFacts {
-  readonly software: string;
-  readonly softwareVersion: string;
-  readonly components: readonly { readonly name: string; readonly version: string }[];
-  readonly host: HostEvidence;
-  /** HTTP/2 receive window that the connections were opened with, in bytes. */
-  readonly receiveWindowBytes: number;
-  /** Every setting of the QDL by name. */
-  readonly settings: Readonly<Record<string, string>>;
-}
+/** Form of `network_audit.json`. */
+const networkAuditSchema = audit.superRefine(({ schemaVersion, rules }, context) => {
+  const needed = schemaVersion === AUDIT_SCHEMA_VERSION ? RULE_COUNT : RULE_COUNT_OF_VERSION_3;
+  if (new Set(rules.map(({ id }) => id)).size === needed) return;
+  const message = `must be the ${needed} rules that are judged, each once`;
+  context.addIssue({ code: 'custom', path: ['rules'], message });
+});
 
 /** `network_audit.json`: the evidence of a run, and each rule of the Network division against it. */
-export interface NetworkAudit {
-  readonly schemaVersion: (typeof READ_SCHEMA_VERSIONS)[number];
-  readonly run: AuditedRun;
-  readonly loadgenNode: LoadgenNodeFacts;
-  /** Null where the run did not speak the Open Inference Protocol. */
-  readonly oip: OipEvidence | null;
-  readonly nameCalls: readonly NameCall[];
-  readonly nodes: readonly NodeEvidence[];
-  readonly rules: readonly AuditFinding[];
-}
+export type NetworkAudit = Evidence<typeof audit>;
+
+/** One rule of the Network division and what the evidence of a run says about it. */
+export type AuditFinding = Evidence<typeof finding>;
+
+export type LoadgenCounts = Evidence<typeof loadgenCounts>;
 
 /** What the rules are judged by: the audit without its findings, and what the rules allow. */
 export interface AuditFacts extends Omit<NetworkAudit, 'schemaVersion' | 'rules'> {
@@ -96,4 +127,23 @@ export interface AuditFacts extends Omit<NetworkAudit, 'schemaVersion' | 'rules'
     /** Text of the benchmark's row in the rules; null for a benchmark without one. */
     readonly rule: string | null;
   };
+}
+
+/** Writes `network_audit.json`. @throws MlperfError `ERR_OUTPUT` */
+export function writeAudit(folder: string, written: NetworkAudit): void {
+  const path = join(folder, AUDIT_FILE);
+  try {
+    writeFileSync(path, `${JSON.stringify(written, null, 2)}\n`);
+  } catch (error) {
+    throw outputError(`cannot write ${path}`, error);
+  }
+}
+
+/**
+ * Reads the audit of a run.
+ * @param folder Output folder of the run.
+ * @throws MlperfError `ERR_CONFIG_FILE` (missing, not JSON), `ERR_CONFIG_INVALID` (damaged, other version)
+ */
+export function readAudit(folder: string): NetworkAudit {
+  return readJsonFile(join(folder, AUDIT_FILE), networkAuditSchema);
 }

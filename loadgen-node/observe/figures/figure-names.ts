@@ -1,92 +1,25 @@
 /** Unit of a figure. A share is 0 to 1. */
 export type FigureUnit = 'ns' | '1/s' | 'count' | 'share';
 
-/** Names of all figures, in the order of tables. */
-export const FIGURE_NAMES = [
-  'min',
-  'mean',
-  'p50',
-  'p90',
-  'p95',
-  'p97',
-  'p99',
-  'p99.9',
-  'max',
-  'lag_p50',
-  'lag_p99',
-  'lag_max',
-  'ttft_p50',
-  'ttft_p99',
-  'tpot_p50',
-  'tpot_p99',
-  'scheduled_qps',
-  'completed_qps',
-  'tokens_per_second',
-  'queries',
-  'samples',
-  'overlatency',
-  'lost',
-  'errors',
-] as const;
-
-/** Name of a figure. */
-export type FigureName = (typeof FIGURE_NAMES)[number];
-
-/** Figures that are percentiles, and which, from 0 to 1. */
-export type PercentileFigures<N extends FigureName = FigureName> = readonly (readonly [
-  name: N,
-  percentile: number,
-])[];
-
-export type LatencyPercentile = 'p50' | 'p90' | 'p95' | 'p97' | 'p99' | 'p99.9';
-
-export const LATENCY_PERCENTILES: PercentileFigures<LatencyPercentile> = [
-  ['p50', 0.5],
-  ['p90', 0.9],
-  ['p95', 0.95],
-  ['p97', 0.97],
-  ['p99', 0.99],
-  ['p99.9', 0.999],
-];
-
-export const LAG_PERCENTILES: PercentileFigures<'lag_p50' | 'lag_p99'> = [
-  ['lag_p50', 0.5],
-  ['lag_p99', 0.99],
-];
-
-/** To the first token. */
-export const TTFT_PERCENTILES: PercentileFigures<'ttft_p50' | 'ttft_p99'> = [
-  ['ttft_p50', 0.5],
-  ['ttft_p99', 0.99],
-];
-
-/** Per output token after the first. */
-export const TPOT_PERCENTILES: PercentileFigures<'tpot_p50' | 'tpot_p99'> = [
-  ['tpot_p50', 0.5],
-  ['tpot_p99', 0.99],
-];
-
 /** A figure of a run: its unit, and what it is, for people. */
-interface FigureKind {
+export interface FigureKind {
   readonly unit: FigureUnit;
   readonly about: string;
   /** True where more is better; null where neither is. */
   readonly moreIsBetter: boolean | null;
 }
 
-function latency(about: string): FigureKind {
-  return { unit: 'ns', about, moreIsBetter: false };
-}
-
-function rate(about: string): FigureKind {
-  return { unit: '1/s', about, moreIsBetter: true };
-}
+const latency = (about: string): FigureKind => ({ unit: 'ns', about, moreIsBetter: false });
+const rate = (about: string): FigureKind => ({ unit: '1/s', about, moreIsBetter: true });
+const issued = (about: string): FigureKind => ({ unit: 'count', about, moreIsBetter: null });
+const failed = (about: string): FigureKind => ({ unit: 'count', about, moreIsBetter: false });
 
 /**
- * Figures of a performance run by the names that thresholds, comparisons and the summary use. All follow from the records
- * alone (observe/records). Latencies are of queries (MultiStream: of whole queries; Offline: of samples), completed - scheduled.
+ * Figures of a performance run by the names that thresholds, comparisons and the summary use, in the order of tables. All
+ * follow from the records alone (observe/records). Latencies are of queries (MultiStream: of whole queries; Offline: of
+ * samples), completed - scheduled.
  */
-export const FIGURES: Readonly<Record<FigureName, FigureKind>> = {
+export const FIGURES = {
   min: latency('smallest latency'),
   mean: latency('mean latency'),
   p50: latency('median latency'),
@@ -106,30 +39,60 @@ export const FIGURES: Readonly<Record<FigureName, FigureKind>> = {
   scheduled_qps: rate('Server: samples per second by the schedule'),
   completed_qps: rate('completed samples per second'),
   tokens_per_second: rate('completed output tokens per second'),
-  queries: { unit: 'count', about: 'queries issued', moreIsBetter: null },
-  samples: { unit: 'count', about: 'samples issued', moreIsBetter: null },
+  queries: issued('queries issued'),
+  samples: issued('samples issued'),
   overlatency: {
+    ...failed('Server: share of the answered queries above the latency bound'),
     unit: 'share',
-    about: 'Server: share of the answered queries above the latency bound',
-    moreIsBetter: false,
   },
-  lost: { unit: 'count', about: 'samples without a response', moreIsBetter: false },
-  errors: {
-    unit: 'count',
-    about: 'samples without a response, and responses that broke the contract',
-    moreIsBetter: false,
-  },
-};
+  lost: failed('samples without a response'),
+  errors: failed('samples without a response, and responses that broke the contract'),
+} as const satisfies Readonly<Record<string, FigureKind>>;
+
+/** Name of a figure. */
+export type FigureName = keyof typeof FIGURES;
+
+export const FIGURE_NAMES = Object.keys(FIGURES) as FigureName[];
+
+/** Figures that are percentiles, and which, from 0 to 1. */
+export type PercentileFigures<N extends FigureName = FigureName> = readonly (readonly [
+  name: N,
+  percentile: number,
+])[];
+
+export const LATENCY_PERCENTILES = [
+  ['p50', 0.5],
+  ['p90', 0.9],
+  ['p95', 0.95],
+  ['p97', 0.97],
+  ['p99', 0.99],
+  ['p99.9', 0.999],
+] as const satisfies PercentileFigures;
+
+export type LatencyPercentile = (typeof LATENCY_PERCENTILES)[number][0];
+
+export const LAG_PERCENTILES = [
+  ['lag_p50', 0.5],
+  ['lag_p99', 0.99],
+] as const satisfies PercentileFigures;
+
+/** To the first token. */
+export const TTFT_PERCENTILES = [
+  ['ttft_p50', 0.5],
+  ['ttft_p99', 0.99],
+] as const satisfies PercentileFigures;
+
+/** Per output token after the first. */
+export const TPOT_PERCENTILES = [
+  ['tpot_p50', 0.5],
+  ['tpot_p99', 0.99],
+] as const satisfies PercentileFigures;
 
 /** Figures that a run has; one that its scenario or model does not know is absent. */
 export type RunFigures = { readonly [K in FigureName]?: number };
 
 /** Those that are finite numbers, in the order of tables: no 0 and no infinity stands for "not measured". */
 export function finiteFigures(figures: RunFigures): RunFigures {
-  const kept: Partial<Record<FigureName, number>> = {};
-  for (const name of FIGURE_NAMES) {
-    const value = figures[name];
-    if (value !== undefined && Number.isFinite(value)) kept[name] = value;
-  }
-  return kept;
+  const known = FIGURE_NAMES.filter((name) => Number.isFinite(figures[name]));
+  return Object.fromEntries(known.map((name) => [name, figures[name]]));
 }

@@ -1,4 +1,5 @@
 import type { Scenario } from '../../../shared/domain/scenario.ts';
+import { forEachStretch } from '../records/record-block.ts';
 import type { SampleRecords } from '../records/sample-records.ts';
 import { ExactDistribution } from './distribution.ts';
 import type { RunFigures } from './figure-names.ts';
@@ -26,12 +27,9 @@ export function figuresOf(
 ): RunFigures {
   const { rowCount, part } = records;
   const figures = new Figures(() => new ExactDistribution(rowCount), latencyBoundNs);
-  for (let begin = 0; begin < rowCount; ) {
-    let end = begin + 1;
-    while (end < rowCount && part[end] === part[begin]) end += 1;
-    addPart(figures, records, begin, end);
-    begin = end;
-  }
+  forEachStretch(part, { begin: 0, end: rowCount }, (begin, end) =>
+    addPart(figures, records, begin, end),
+  );
   return figures.close(scenario, contractErrors);
 }
 
@@ -45,13 +43,11 @@ function addPart(
   const { query, scheduledNs, issuedNs, completedNs, tokenCount, firstTokenNs } = records;
   let queryCount = 0;
   let lastCompletionNs = 0;
-  for (let row = begin; row < end; ) {
-    const dueNs = scheduledNs[row] as number;
-    let endOfQuery = row + 1;
-    while (endOfQuery < end && query[endOfQuery] === query[row]) endOfQuery += 1;
-    figures.issued((issuedNs[row] as number) - dueNs, endOfQuery - row);
+  forEachStretch(query, { begin, end }, (first, next) => {
+    const dueNs = scheduledNs[first] as number;
+    figures.issued((issuedNs[first] as number) - dueNs, next - first);
     queryCount += 1;
-    for (; row < endOfQuery; row += 1) {
+    for (let row = first; row < next; row += 1) {
       const doneNs = completedNs[row] as number;
       if (Number.isNaN(doneNs)) continue;
       const latencyNs = doneNs - dueNs;
@@ -61,7 +57,7 @@ function addPart(
       const firstNs = firstTokenNs === null ? null : (firstTokenNs[row] as number) - dueNs;
       figures.tokens(tokenCount[row] as number, latencyNs, firstNs);
     }
-  }
+  });
   figures.endPart(finalQuery(records, { begin, end, query: queryCount - 1 }, lastCompletionNs));
 }
 

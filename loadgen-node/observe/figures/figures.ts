@@ -146,7 +146,7 @@ export class Figures<D extends GrowingDistribution> {
   }
 }
 
-/** What was measured in a run, before it has names. */
+/** Counts, rates and distributions of a run, as {@link namedFigures} takes them. Rates are per second. */
 export interface MeasuredFigures {
   readonly scenario: Scenario;
   readonly queries: number;

@@ -33,87 +33,48 @@ export function latencyTable(
   const { rowCount, part, query } = records;
   const wanted = parts === null ? null : new Set(parts);
   const isOfQueries = hasQueryLatency(scenario);
-  const rows = new TableRows(records);
+  const scheduledNs = new Float64Array(rowCount);
+  const latencyNs = new Float64Array(rowCount);
+  const lagNs = new Float64Array(rowCount);
+  const completedSamples = new Uint32Array(rowCount);
+  const node = new Int16Array(rowCount);
+  let count = 0;
+  /** Where the part at hand begins. */
+  let offsetNs = 0;
+  let endNs = 0;
   let before = -1;
   for (let row = 0; row < rowCount; row += 1) {
     if (wanted !== null && !wanted.has(part[row] as number)) continue;
     const isOfPart = before >= 0 && part[row] === part[before];
-    if (!isOfPart) rows.beginPart();
-    if (isOfPart && isOfQueries && query[row] === query[before]) rows.join(row);
-    else rows.add(row);
+    if (!isOfPart) offsetNs = endNs;
+    const joins = isOfPart && isOfQueries && query[row] === query[before];
     before = row;
-  }
-  return rows.table();
-}
-
-/** A table that grows by rows of the records. */
-class TableRows {
-  readonly #records: SampleRecords;
-  readonly #scheduledNs: Float64Array;
-  readonly #latencyNs: Float64Array;
-  readonly #lagNs: Float64Array;
-  readonly #completedSamples: Uint32Array;
-  readonly #node: Int16Array;
-  #count = 0;
-  /** Where the part at hand begins. */
-  #offsetNs = 0;
-  #endNs = 0;
-
-  constructor(records: SampleRecords) {
-    const length = records.rowCount;
-    this.#records = records;
-    this.#scheduledNs = new Float64Array(length);
-    this.#latencyNs = new Float64Array(length);
-    this.#lagNs = new Float64Array(length);
-    this.#completedSamples = new Uint32Array(length);
-    this.#node = new Int16Array(length);
-  }
-
-  beginPart(): void {
-    this.#offsetNs = this.#endNs;
-  }
-
-  add(row: number): void {
-    const { scheduledNs, issuedNs, node } = this.#records;
-    const own = this.#count;
-    const scheduled = scheduledNs[row] as number;
-    this.#scheduledNs[own] = this.#offsetNs + scheduled;
-    this.#lagNs[own] = (issuedNs[row] as number) - scheduled;
-    this.#latencyNs[own] = this.#complete(row, own);
-    this.#node[own] = node[row] as number;
-    this.#count += 1;
-  }
-
-  /** One more sample of the query that was added last. */
-  join(row: number): void {
-    const own = this.#count - 1;
+    const dueNs = records.scheduledNs[row] as number;
+    const issuedNs = records.issuedNs[row] as number;
+    const completedNs = records.completedNs[row] as number;
+    const isLost = Number.isNaN(completedNs);
+    endNs = Math.max(endNs, offsetNs + (isLost ? issuedNs : completedNs));
+    if (!joins) {
+      scheduledNs[count] = offsetNs + dueNs;
+      lagNs[count] = issuedNs - dueNs;
+      latencyNs[count] = completedNs - dueNs;
+      node[count] = records.node[row] as number;
+      count += 1;
+    }
+    const own = count - 1;
     // Math.max gives NaN where one of them is: a query with a lost sample has no latency.
-    this.#latencyNs[own] = Math.max(this.#latencyNs[own] as number, this.#complete(row, own));
+    latencyNs[own] = Math.max(latencyNs[own] as number, completedNs - dueNs);
+    if (!isLost) completedSamples[own] = (completedSamples[own] as number) + 1;
   }
-
-  table(): LatencyTable {
-    const count = this.#count;
-    return {
-      count,
-      scheduledNs: this.#scheduledNs.subarray(0, count),
-      latencyNs: this.#latencyNs.subarray(0, count),
-      lagNs: this.#lagNs.subarray(0, count),
-      completedSamples: this.#completedSamples.subarray(0, count),
-      node: this.#node.subarray(0, count),
-      endNs: this.#endNs,
-    };
-  }
-
-  /** Counts a sample; its latency. */
-  #complete(row: number, own: number): number {
-    const { scheduledNs, issuedNs, completedNs } = this.#records;
-    const completed = completedNs[row] as number;
-    const isLost = Number.isNaN(completed);
-    const lastNs = this.#offsetNs + (isLost ? (issuedNs[row] as number) : completed);
-    this.#endNs = Math.max(this.#endNs, lastNs);
-    if (!isLost) this.#completedSamples[own] = (this.#completedSamples[own] as number) + 1;
-    return completed - (scheduledNs[row] as number);
-  }
+  return {
+    count,
+    scheduledNs: scheduledNs.subarray(0, count),
+    latencyNs: latencyNs.subarray(0, count),
+    lagNs: lagNs.subarray(0, count),
+    completedSamples: completedSamples.subarray(0, count),
+    node: node.subarray(0, count),
+    endNs,
+  };
 }
 
 /** The values that are numbers, sorted, as a copy. */

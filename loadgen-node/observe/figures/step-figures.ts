@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import {
   expectedQueries,
   type RateStep,
@@ -10,30 +11,33 @@ import { Figures } from './figures.ts';
 /** Share of what was due in a step that must be completed in it for the SUT to have kept up. */
 const KEPT_UP_SHARE = 0.95;
 
+const ns = z.number().describe('ns');
+
 /** What one step of a run's arrivals came to. Figures that nothing was seen of are null. */
-export interface StepFigures {
-  /** Queries per second as they were asked for: `100`, or `10-100`. */
-  readonly rate: string;
-  readonly fromNs: number;
-  readonly toNs: number;
-  /** Queries per second that the step asks for on average. */
-  readonly offeredQps: number;
-  /** Queries that were due in it and issued, and how many that is per second. */
-  readonly dueQueries: number;
-  readonly dueQps: number;
-  /** Samples completed while it lasted, whenever they were due, per second. */
-  readonly completedQps: number;
-  /** Latency of the queries that were due in it. */
-  readonly p50Ns: number | null;
-  readonly p99Ns: number | null;
-  readonly maxNs: number | null;
-  /** p99 of issued - scheduled of those queries: LoadGen's own lateness. */
-  readonly lagP99Ns: number | null;
-  /** Queries that were due in it and never completed. */
-  readonly lost: number;
-  /** True: nothing was lost, and at least 95 % of what was due was completed while the step lasted; null: nothing was due. */
-  readonly isKeptUp: boolean | null;
-}
+export const STEP_FIGURES = z.strictObject({
+  rate: z.string().describe('queries per second: 100, or 10-100 where it changes evenly'),
+  fromNs: ns,
+  toNs: ns,
+  offeredQps: z.number().describe('mean rate that the step asks for'),
+  // Queries that were due in the step and issued, and how many that is per second.
+  dueQueries: z.number(),
+  dueQps: z.number(),
+  completedQps: z.number().describe('samples completed while the step lasted, per second'),
+  p50Ns: ns.nullable().describe('of the queries that were due in the step'),
+  p99Ns: ns.nullable(),
+  maxNs: ns.nullable(),
+  lagP99Ns: ns.nullable().describe("issued - scheduled: LoadGen's own lateness"),
+  // Queries that were due in the step and never completed.
+  lost: z.number(),
+  isKeptUp: z
+    .boolean()
+    .nullable()
+    .describe(
+      'nothing lost, and at least 95 % of what was due completed while it lasted; null: nothing was due',
+    ),
+});
+
+export type StepFigures = Readonly<z.infer<typeof STEP_FIGURES>>;
 
 /** Figures of each step by the records of its queries (Server: one sample each). */
 export function stepFigures(records: SampleRecords, steps: readonly RateStep[]): StepFigures[] {

@@ -1,13 +1,15 @@
 import type { RunProgress } from '../../loadgen/engine/test-outcome.ts';
 import { lagFigures, latencyFigures } from '../figures/figures.ts';
 import { LatencyHistogram } from '../figures/latency-histogram.ts';
-import type {
-  LagFigures,
-  LatencyFigures,
-  LiveSnapshot,
-  LiveTotals,
-  NodeFigures,
-  WindowCounts,
+import {
+  addTotals,
+  type LagFigures,
+  type LatencyFigures,
+  type LiveSnapshot,
+  type LiveTotals,
+  NO_TOTALS,
+  type NodeFigures,
+  type WindowCounts,
 } from './live-snapshot.ts';
 import { LiveStatistics } from './live-statistics.ts';
 import { estimateProgress } from './progress-estimate.ts';
@@ -23,13 +25,6 @@ export interface NodeNow {
 
 /** Windows shorter than this have no rates worth telling. */
 const WINDOW_NS_MIN = 1e6;
-
-const NO_TOTALS: LiveTotals = {
-  issuedQueries: 0,
-  issuedSamples: 0,
-  completedSamples: 0,
-  lostSamples: 0,
-};
 
 /**
  * Live figures of one run: {@link LiveStatistics} is fed on the timed path, and each look makes a snapshot and begins a new
@@ -65,7 +60,7 @@ export class LiveRun {
     const { goal, phase } = progress;
     if (this.#isNewSet) this.#beginSet(progress);
     const windowS = Math.max(progress.elapsedNs - this.#lastElapsedNs, WINDOW_NS_MIN) / 1e9;
-    const totals = this.#totals(progress);
+    const totals = addTotals(this.#before, progress);
     const { figures } = this.statistics;
     const latency = figures.latencyOf(goal.scenario);
     this.#overall.addAll(latency);
@@ -112,21 +107,6 @@ export class LiveRun {
     const load = `${phase} ${goal.targetQps}`;
     if (load !== this.#overallOf) this.#overall.clear();
     this.#overallOf = load;
-  }
-
-  #totals({
-    issuedQueries,
-    issuedSamples,
-    completedSamples,
-    lostSamples,
-  }: RunProgress): LiveTotals {
-    const before = this.#before;
-    return {
-      issuedQueries: before.issuedQueries + issuedQueries,
-      issuedSamples: before.issuedSamples + issuedSamples,
-      completedSamples: before.completedSamples + completedSamples,
-      lostSamples: before.lostSamples + lostSamples,
-    };
   }
 
   #split(): number[] | null {

@@ -30,12 +30,25 @@ export interface NodeFigures {
   readonly lost: readonly number[];
 }
 
+/** Before anything was issued. */
+export const NO_TOTALS = {
+  issuedQueries: 0,
+  issuedSamples: 0,
+  completedSamples: 0,
+  lostSamples: 0,
+};
+
 /** Counts since the run began, over all its sets. */
-export interface LiveTotals {
-  readonly issuedQueries: number;
-  readonly issuedSamples: number;
-  readonly completedSamples: number;
-  readonly lostSamples: number;
+export type LiveTotals = Readonly<typeof NO_TOTALS>;
+
+/** Counts of two runs, or sets, together. */
+export function addTotals(a: LiveTotals, b: LiveTotals): LiveTotals {
+  return {
+    issuedQueries: a.issuedQueries + b.issuedQueries,
+    issuedSamples: a.issuedSamples + b.issuedSamples,
+    completedSamples: a.completedSamples + b.completedSamples,
+    lostSamples: a.lostSamples + b.lostSamples,
+  };
 }
 
 /** A run as it is at one moment, and what happened since the moment before, about a second ago. */

@@ -1,4 +1,4 @@
-import type { LagFigures, LatencyFigures, LiveSnapshot, NodeFigures } from './live-snapshot.ts';
+import type { LatencyFigures, LiveSnapshot, NodeFigures } from './live-snapshot.ts';
 
 /** Points that are kept; then neighbours are merged, and half of them are left. */
 export const POINTS_MAX = 1200;
@@ -90,31 +90,25 @@ function mergeSnapshots(first: LiveSnapshot, next: LiveSnapshot): LiveSnapshot {
         : mean(first.issuedPerS, next.issuedPerS),
     completedPerS: mean(first.completedPerS, next.completedPerS),
     latency: mergeLatency(first.latency, next.latency),
-    lag: mergeLag(first.lag, next.lag),
+    lag: largestOf(first.lag, next.lag),
     split: mergeSplit(first, next),
     nodes: mergeNodes(first.nodes, next.nodes, mean),
   };
 }
 
 function mergeLatency(a: LatencyFigures | null, b: LatencyFigures | null): LatencyFigures | null {
-  if (a === null || b === null) return a ?? b;
-  return {
-    count: a.count + b.count,
-    p50Ns: Math.max(a.p50Ns, b.p50Ns),
-    p90Ns: Math.max(a.p90Ns, b.p90Ns),
-    p99Ns: Math.max(a.p99Ns, b.p99Ns),
-    p999Ns: Math.max(a.p999Ns, b.p999Ns),
-    maxNs: Math.max(a.maxNs, b.maxNs),
-  };
+  const largest = largestOf(a, b);
+  return largest && { ...largest, count: (a?.count ?? 0) + (b?.count ?? 0) };
 }
 
-function mergeLag(a: LagFigures | null, b: LagFigures | null): LagFigures | null {
+/** The larger of each two figures. */
+function largestOf<T extends { readonly [K in keyof T]: number }>(
+  a: T | null,
+  b: T | null,
+): T | null {
   if (a === null || b === null) return a ?? b;
-  return {
-    p50Ns: Math.max(a.p50Ns, b.p50Ns),
-    p99Ns: Math.max(a.p99Ns, b.p99Ns),
-    maxNs: Math.max(a.maxNs, b.maxNs),
-  };
+  const keys = Object.keys(b) as (keyof T)[];
+  return Object.fromEntries(keys.map((key) => [key, Math.max(a[key], b[key])])) as T;
 }
 
 /** Weighted by the samples that the means are of. */

@@ -1,12 +1,12 @@
 import {
   type Data,
+  type Field,
   makeData,
   RecordBatch,
   type Schema,
   Struct,
   type Utf8,
   type Vector,
-  vectorFromArray,
 } from 'apache-arrow';
 import { allocateRecords } from './record-block.ts';
 import type { ColumnArray, RecordColumn } from './record-columns.ts';
@@ -15,103 +15,78 @@ import type { SampleRecords } from './sample-records.ts';
 const TWO_POW_32 = 4294967296;
 
 /**
- * Turns blocks of a table into record batches. Its memory is that of one block, taken once: a batch is good until the next one
- * is made.
+ * Makes a record batch of the first rows of a block. It shares the block's memory: it is good until the block is filled anew.
+ * @param columns Those of the schema, in order; the block has them.
+ * @param names Dictionary of the nodes' names.
+ * @param metadata Goes with the batch.
  */
-export class BlockEncoder {
-  readonly #schema: Schema;
-  readonly #columns: readonly EncodedColumn[];
-
-  /** @param rowsMax Rows of the largest block. */
-  constructor(
-    schema: Schema,
-    columns: readonly RecordColumn[],
-    { rowsMax, nodes }: { rowsMax: number; nodes: readonly string[] },
-  ) {
-    this.#schema = schema;
-    const names = vectorFromArray(nodes, schema.dictionaries.get(0) as Utf8);
-    this.#columns = columns.map((column, i) => ({
-      column,
-      type: schema.fields[i]?.type as EncodedColumn['type'], // One field per column.
-      words: column.type === 'int64' ? new Uint32Array(2 * rowsMax) : null,
-      values: column.isNullable && column.type === 'float32' ? new Float32Array(rowsMax) : null,
-      nulls: column.isNullable ? new Uint8Array(Math.ceil(rowsMax / 64) * 8) : null,
-      names: column.type === 'node' ? names : null,
-    }));
-  }
-
-  /** @param metadata Goes with the batch. */
-  encode(block: SampleRecords, rowCount: number, metadata: Map<string, string>): RecordBatch {
-    const children = this.#columns.map((column) => encodeColumn(column, block, rowCount));
-    const type = new Struct(this.#schema.fields);
-    const data = makeData({ type, length: rowCount, nullCount: 0, children });
-    return new RecordBatch(this.#schema, data, metadata);
-  }
+export function encodeBlock(
+  { schema, columns, names }: BatchForm,
+  block: SampleRecords,
+  rowCount: number,
+  metadata: Map<string, string>,
+): RecordBatch {
+  const children = columns.map((column, i) => {
+    const values = (column.of(block) as ColumnArray).subarray(0, rowCount);
+    const field = schema.fields[i] as Field; // One per column.
+    return encodeColumn(column, field.type, values, names);
+  });
+  const type = new Struct(schema.fields);
+  const data = makeData({ type, length: rowCount, nullCount: 0, children });
+  return new RecordBatch(schema, data, metadata);
 }
 
-interface EncodedColumn {
-  readonly column: RecordColumn;
-  // biome-ignore lint/suspicious/noExplicitAny: one of several types, decided at run time by the column.
-  readonly type: any;
-  /** Pairs of 32-bit words of 64-bit numbers, the lower first. */
-  readonly words: Uint32Array | null;
-  readonly values: Float32Array | null;
-  /** A bit per row, 1 for a value. */
-  readonly nulls: Uint8Array | null;
-  readonly names: Vector<Utf8> | null;
+/** What all batches of a file have in common. */
+export interface BatchForm {
+  readonly schema: Schema;
+  readonly columns: readonly RecordColumn[];
+  readonly names: Vector<Utf8>;
 }
 
 function encodeColumn(
-  { column, type, words, values, nulls, names }: EncodedColumn,
-  block: SampleRecords,
-  rowCount: number,
+  { type: kind, isNullable }: RecordColumn,
+  // biome-ignore lint/suspicious/noExplicitAny: one of several types, decided at run time by the column.
+  type: any,
+  values: ColumnArray,
+  names: Vector<Utf8>,
 ): Data {
-  const source = column.of(block) as ColumnArray; // The block has the columns of the schema.
-  const nullCount = nulls === null ? 0 : markNulls(nulls, source, rowCount, column.type === 'node');
-  let data: unknown = source.subarray(0, rowCount);
-  if (words !== null)
-    data = new BigInt64Array(splitWords(words, source, rowCount).buffer, 0, rowCount);
-  else if (values !== null) data = withoutNaN(values, source, rowCount);
-  const nullBitmap = nullCount === 0 ? undefined : nulls?.subarray(0, Math.ceil(rowCount / 8));
-  const shared = { type, length: rowCount, nullCount, data, nullBitmap };
-  return makeData(names === null ? shared : { ...shared, dictionary: names });
+  const { nullCount, nullBitmap } = isNullable ? nullsOf(values, kind === 'node') : NO_NULLS;
+  let data: ColumnArray | BigInt64Array = values;
+  if (kind === 'int64') data = splitWords(values);
+  else if (kind === 'float32') data = values.map((value) => (Number.isNaN(value) ? 0 : value));
+  const shared = { type, length: values.length, nullCount, data, nullBitmap };
+  return makeData(kind === 'node' ? { ...shared, dictionary: names } : shared);
 }
 
-/** @returns How many rows have no value: NaN, or a node below 0. */
-function markNulls(
-  bits: Uint8Array,
+const NO_NULLS = { nullCount: 0, nullBitmap: undefined };
+
+/** A bit per row, 1 for a value; no value is NaN, or a node below 0. */
+function nullsOf(
   values: ColumnArray,
-  rowCount: number,
   isNode: boolean,
-): number {
+): { nullCount: number; nullBitmap: Uint8Array | undefined } {
+  const nullBitmap = new Uint8Array(Math.ceil(values.length / 8));
   let nullCount = 0;
-  bits.fill(0);
-  for (let row = 0; row < rowCount; row += 1) {
+  for (let row = 0; row < values.length; row += 1) {
     const value = values[row] as number;
     if (isNode ? value >= 0 : !Number.isNaN(value))
-      bits[row >>> 3] = (bits[row >>> 3] as number) | (1 << (row & 7));
+      nullBitmap[row >>> 3] = (nullBitmap[row >>> 3] as number) | (1 << (row & 7));
     else nullCount += 1;
   }
-  return nullCount;
+  return nullCount === 0 ? NO_NULLS : { nullCount, nullBitmap };
 }
 
 /** Whole numbers below 2^53 as 64-bit ones; 0 where there is none. */
-function splitWords(words: Uint32Array, values: ColumnArray, rowCount: number): Uint32Array {
-  for (let row = 0; row < rowCount; row += 1) {
+function splitWords(values: ColumnArray): BigInt64Array {
+  // Pairs of 32-bit words, the lower first.
+  const words = new Uint32Array(2 * values.length);
+  for (let row = 0; row < values.length; row += 1) {
     const value = values[row] as number;
     const upper = Math.floor(value / TWO_POW_32);
     words[2 * row] = value - upper * TWO_POW_32;
     words[2 * row + 1] = upper;
   }
-  return words;
-}
-
-function withoutNaN(target: Float32Array, values: ColumnArray, rowCount: number): Float32Array {
-  for (let row = 0; row < rowCount; row += 1) {
-    const value = values[row] as number;
-    target[row] = Number.isNaN(value) ? 0 : value;
-  }
-  return target.subarray(0, rowCount);
+  return new BigInt64Array(words.buffer);
 }
 
 /** Reads a record batch into a table of its own. @param columns Those of its schema, in order. */

@@ -32,31 +32,37 @@ export interface RecordsAbout {
 /** Key of the form's version in the metadata of the schema. */
 const VERSION_KEY = 'longhaul.records';
 const NODES_KEY = 'longhaul.nodes';
-const TEXT_KEYS = {
-  longhaul: 'longhaul.version',
-  runId: 'longhaul.run_id',
-  startedAt: 'longhaul.started_at',
-  benchmark: 'longhaul.benchmark',
-  scenario: 'longhaul.scenario',
-} as const;
+/** Keys of the texts about the run. */
+const TEXTS = [
+  ['longhaul', 'longhaul.version'],
+  ['runId', 'longhaul.run_id'],
+  ['startedAt', 'longhaul.started_at'],
+  ['benchmark', 'longhaul.benchmark'],
+  ['scenario', 'longhaul.scenario'],
+] as const;
 
 /** Keys of a batch's metadata: the part that its rows are of, and how many rows that part has in all. */
 export const PART_KEY = 'longhaul.part';
 export const PART_ROWS_KEY = 'longhaul.rows_of_part';
 
-/** Number of the one dictionary of a file. */
-const NODE_DICTIONARY = 0;
+const ARROW_TYPES: Readonly<Record<ColumnType, () => DataType>> = {
+  uint16: () => new Uint16(),
+  uint32: () => new Uint32(),
+  int64: () => new Int64(),
+  float32: () => new Float32(),
+  // The one dictionary of a file has number 0.
+  node: () => new Dictionary(new Utf8(), new Int16(), 0),
+};
 
 /** Schema of a file with these columns. */
 export function recordsSchema(columns: readonly RecordColumn[], about: RecordsAbout): Schema {
   const fields = columns.map(({ name, type, isNullable, about: text }) => {
     const unit: [string, string][] = name.endsWith('_ns') ? [['unit', 'ns']] : [];
-    return new Field(name, arrowType(type), isNullable, new Map([['about', text], ...unit]));
+    return new Field(name, ARROW_TYPES[type](), isNullable, new Map([['about', text], ...unit]));
   });
-  const texts = Object.entries(TEXT_KEYS) as [keyof typeof TEXT_KEYS, string][];
-  const metadata = new Map([
+  const metadata = new Map<string, string>([
     [VERSION_KEY, String(RECORDS_VERSION)],
-    ...texts.map(([field, key]): [string, string] => [key, about[field]]),
+    ...TEXTS.map(([field, key]) => [key, about[field]] as const),
     [NODES_KEY, JSON.stringify(about.nodes)],
   ]);
   return new Schema(fields, metadata);
@@ -82,7 +88,7 @@ export function readSchema(
   const columns = RECORD_COLUMNS.filter(({ name }) => fields.some((field) => field.name === name));
   for (const [i, field] of fields.entries()) {
     const column = columns[i];
-    const needed = column === undefined ? 'no such column' : String(arrowType(column.type));
+    const needed = column === undefined ? 'no such column' : String(ARROW_TYPES[column.type]());
     if (column?.name === field.name && String(field.type) === needed) continue;
     throw invalid(path, `column ${field.name} is ${field.type}; it should be ${needed}`);
   }
@@ -90,14 +96,10 @@ export function readSchema(
     if (!columns.some((column) => column.name === name))
       throw invalid(path, `has no column ${name}`);
   }
-  const text = (key: string): string => metadata.get(key) ?? '';
-  const about: RecordsAbout = {
-    longhaul: text(TEXT_KEYS.longhaul),
-    runId: text(TEXT_KEYS.runId),
-    startedAt: text(TEXT_KEYS.startedAt),
-    benchmark: text(TEXT_KEYS.benchmark),
-    scenario: text(TEXT_KEYS.scenario),
-    nodes: readNodes(path, text(NODES_KEY)),
+  const texts = TEXTS.map(([field, key]) => [field, metadata.get(key) ?? '']);
+  const about = {
+    ...(Object.fromEntries(texts) as Omit<RecordsAbout, 'nodes'>),
+    nodes: readNodes(path, metadata.get(NODES_KEY) ?? ''),
   };
   return { about, columns };
 }
@@ -110,21 +112,6 @@ function readNodes(path: string, text: string): string[] {
     // Said below.
   }
   throw invalid(path, `${NODES_KEY} is no list of names`);
-}
-
-function arrowType(type: ColumnType): DataType {
-  switch (type) {
-    case 'uint16':
-      return new Uint16();
-    case 'uint32':
-      return new Uint32();
-    case 'int64':
-      return new Int64();
-    case 'float32':
-      return new Float32();
-    case 'node':
-      return new Dictionary(new Utf8(), new Int16(), NODE_DICTIONARY);
-  }
 }
 
 function invalid(path: string, text: string): MlperfError {

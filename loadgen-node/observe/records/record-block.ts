@@ -1,4 +1,5 @@
-import type { SampleRecords, ServiceColumn } from './sample-records.ts';
+import { type ColumnArray, presentColumns } from './record-columns.ts';
+import type { SampleRecords } from './sample-records.ts';
 
 /** Which columns a table has beside those that every one has. */
 export interface TokenColumns {
@@ -34,49 +35,41 @@ export function allocateRecords(rowCount: number, tokens: TokenColumns): SampleR
   };
 }
 
-/** Rows `begin` to before `end` of a table, as views: no byte is copied. */
-export function sliceRecords(records: SampleRecords, begin: number, end: number): SampleRecords {
-  const { service } = records;
-  const lengths = (column: ServiceColumn): Float32Array => service[column].subarray(begin, end);
-  return {
-    rowCount: Math.max(0, Math.min(end, records.rowCount) - begin),
-    part: records.part.subarray(begin, end),
-    query: records.query.subarray(begin, end),
-    sampleIndex: records.sampleIndex.subarray(begin, end),
-    scheduledNs: records.scheduledNs.subarray(begin, end),
-    issuedNs: records.issuedNs.subarray(begin, end),
-    handedNs: records.handedNs.subarray(begin, end),
-    completedNs: records.completedNs.subarray(begin, end),
-    node: records.node.subarray(begin, end),
-    service: {
-      receiveNs: lengths('receiveNs'),
-      queueNs: lengths('queueNs'),
-      batchWaitNs: lengths('batchWaitNs'),
-      preprocessNs: lengths('preprocessNs'),
-      computeNs: lengths('computeNs'),
-      postprocessNs: lengths('postprocessNs'),
-      sendNs: lengths('sendNs'),
-    },
-    decodeNs: records.decodeNs.subarray(begin, end),
-    tokenCount: records.tokenCount?.subarray(begin, end) ?? null,
-    firstTokenNs: records.firstTokenNs?.subarray(begin, end) ?? null,
-  };
-}
-
 /** Writes all rows of `source` into `target`, from row `at` on. Both have the same columns. */
 export function copyRecords(target: SampleRecords, at: number, source: SampleRecords): void {
-  target.part.set(source.part, at);
-  target.query.set(source.query, at);
-  target.sampleIndex.set(source.sampleIndex, at);
-  target.scheduledNs.set(source.scheduledNs, at);
-  target.issuedNs.set(source.issuedNs, at);
-  target.handedNs.set(source.handedNs, at);
-  target.completedNs.set(source.completedNs, at);
-  target.node.set(source.node, at);
-  for (const column of Object.keys(source.service) as ServiceColumn[]) {
-    target.service[column].set(source.service[column], at);
+  for (const { of } of presentColumns(source)) of(target)?.set(of(source) as ColumnArray, at);
+}
+
+/** Several parts as one table, in the order given. All have the columns of the first. */
+export function joinRecords(parts: readonly SampleRecords[]): SampleRecords {
+  const [first] = parts;
+  if (first !== undefined && parts.length === 1) return first;
+  const rowCount = parts.reduce((sum, part) => sum + part.rowCount, 0);
+  const joined = allocateRecords(rowCount, {
+    hasTokens: (first?.tokenCount ?? null) !== null,
+    hasFirstTokens: (first?.firstTokenNs ?? null) !== null,
+  });
+  let at = 0;
+  for (const part of parts) {
+    copyRecords(joined, at, part);
+    at += part.rowCount;
   }
-  target.decodeNs.set(source.decodeNs, at);
-  if (source.tokenCount !== null) target.tokenCount?.set(source.tokenCount, at);
-  if (source.firstTokenNs !== null) target.firstTokenNs?.set(source.firstTokenNs, at);
+  return joined;
+}
+
+/**
+ * Calls back with each stretch of neighbouring rows that have one value, from its first row to behind its last one: the rows
+ * of a part, or of a query.
+ */
+export function forEachStretch(
+  values: ColumnArray,
+  { begin, end }: { readonly begin: number; readonly end: number },
+  visit: (begin: number, end: number) => void,
+): void {
+  for (let first = begin; first < end; ) {
+    let next = first + 1;
+    while (next < end && values[next] === values[first]) next += 1;
+    visit(first, next);
+    first = next;
+  }
 }

@@ -22,95 +22,74 @@ export interface RecordColumn {
 export type ColumnArray = Uint16Array | Uint32Array | Float64Array | Float32Array | Int16Array;
 
 type Of = RecordColumn['of'];
+type Row = readonly [name: string, type: ColumnType, isNullable: boolean, about: string, of: Of];
 
-function number(name: string, type: 'uint16' | 'uint32', about: string, of: Of): RecordColumn {
-  return { name, type, isNullable: false, about, of };
-}
+/** Columns of the lengths of time that a SUT node told. */
+const SERVICE_ROWS = (
+  [
+    ['receive_ns', 'from the last byte of the sample to its place in the queue', 'receiveNs'],
+    ['queue_ns', 'waiting until a batch took it', 'queueNs'],
+    ['batch_wait_ns', 'from there until a worker began with the batch', 'batchWaitNs'],
+    ['preprocess_ns', 'pre-processing of the batch', 'preprocessNs'],
+    ['compute_ns', 'the model, of the batch', 'computeNs'],
+    ['postprocess_ns', 'post-processing of the batch', 'postprocessNs'],
+    ['send_ns', 'from there until the response was handed to the stream', 'sendNs'],
+  ] as const
+).map(([name, about, column]): Row => {
+  return [name, 'float32', true, `SUT node: ${about}, in ns`, ({ service }) => service[column]];
+});
 
-function instant(name: string, isNullable: boolean, about: string, of: Of): RecordColumn {
-  return { name, type: 'int64', isNullable, about, of };
-}
+const SINCE = 'in ns since the start of the part';
 
-function length(name: string, about: string, of: Of): RecordColumn {
-  return { name, type: 'float32', isNullable: true, about, of };
-}
-
-/** All columns, in the order of the file. Those of tokens are absent where the run has none. */
-export const RECORD_COLUMNS: readonly RecordColumn[] = [
-  number('part', 'uint16', 'set within the performance phase, from 0', (r) => r.part),
-  number('query', 'uint32', 'number of the query in its part, from 0', (r) => r.query),
-  number('sample_index', 'uint32', 'index into the sample library', (r) => r.sampleIndex),
-  instant(
+const ROWS: readonly Row[] = [
+  ['part', 'uint16', false, 'set within the performance phase, from 0', (r) => r.part],
+  ['query', 'uint32', false, 'number of the query in its part, from 0', (r) => r.query],
+  ['sample_index', 'uint32', false, 'index into the sample library', (r) => r.sampleIndex],
+  [
     'scheduled_ns',
+    'int64',
     false,
-    'when the query was due, in ns since the start of the part; latency counts from here',
+    `when the query was due, ${SINCE}; latency counts from here`,
     (r) => r.scheduledNs,
-  ),
-  instant(
-    'issued_ns',
-    false,
-    'when LoadGen issued the query, in ns since the start of the part',
-    (r) => r.issuedNs,
-  ),
-  instant(
+  ],
+  ['issued_ns', 'int64', false, `when LoadGen issued the query, ${SINCE}`, (r) => r.issuedNs],
+  [
     'handed_ns',
+    'int64',
     true,
-    'when the transport had taken the sample, in ns since the start of the part',
+    `when the transport had taken the sample, ${SINCE}`,
     (r) => r.handedNs,
-  ),
-  instant(
+  ],
+  [
     'completed_ns',
+    'int64',
     true,
-    'when the response was there, in ns since the start of the part; null: the sample was lost',
+    `when the response was there, ${SINCE}; null: the sample was lost`,
     (r) => r.completedNs,
-  ),
-  {
-    name: 'node',
-    type: 'node',
-    isNullable: true,
-    about: 'SUT node that answered',
-    of: (r) => r.node,
-  },
-  length(
-    'receive_ns',
-    'SUT node: from the last byte of the sample to its place in the queue, in ns',
-    (r) => r.service.receiveNs,
-  ),
-  length('queue_ns', 'SUT node: waiting until a batch took it, in ns', (r) => r.service.queueNs),
-  length(
-    'batch_wait_ns',
-    'SUT node: from there until a worker began with the batch, in ns',
-    (r) => r.service.batchWaitNs,
-  ),
-  length(
-    'preprocess_ns',
-    'SUT node: pre-processing of the batch, in ns',
-    (r) => r.service.preprocessNs,
-  ),
-  length('compute_ns', 'SUT node: the model, of the batch, in ns', (r) => r.service.computeNs),
-  length(
-    'postprocess_ns',
-    'SUT node: post-processing of the batch, in ns',
-    (r) => r.service.postprocessNs,
-  ),
-  length(
-    'send_ns',
-    'SUT node: from there until the response was handed to the stream, in ns',
-    (r) => r.service.sendNs,
-  ),
-  length(
+  ],
+  ['node', 'node', true, 'SUT node that answered', (r) => r.node],
+  ...SERVICE_ROWS,
+  [
     'decode_ns',
+    'float32',
+    true,
     'LoadGen node: reading the response, in ns; null where nobody said',
     (r) => r.decodeNs,
-  ),
-  number('token_count', 'uint32', 'output tokens of the response', (r) => r.tokenCount),
-  instant(
+  ],
+  ['token_count', 'uint32', false, 'output tokens of the response', (r) => r.tokenCount],
+  [
     'first_token_ns',
+    'int64',
     true,
-    'when the first token was there, in ns since the start of the part',
+    `when the first token was there, ${SINCE}`,
     (r) => r.firstTokenNs,
-  ),
+  ],
 ];
+
+/** All columns, in the order of the file. Those of tokens are absent where the run has none. */
+export const RECORD_COLUMNS: readonly RecordColumn[] = ROWS.map(
+  ([name, type, isNullable, about, of]) => ({ name, type, isNullable, about, of }),
+);
 
 /** Columns that a table has. */
 export function presentColumns(records: SampleRecords): readonly RecordColumn[] {

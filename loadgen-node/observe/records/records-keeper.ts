@@ -6,7 +6,8 @@ import { errorCodeOf, outputError } from '../../../shared/base/errors/to-mlperf-
 import { makeFolder } from '../../../shared/base/files/make-folder.ts';
 import type { RecordedSet } from '../../loadgen/engine/issue/issued-set.ts';
 import type { RecordsAbout } from './arrow-schema.ts';
-import { joinRecords, recordsOfSet } from './records-of-set.ts';
+import { joinRecords } from './record-block.ts';
+import { recordsOfSet } from './records-of-set.ts';
 import type { RecordsWriter } from './records-writer.ts';
 import type { SampleRecords } from './sample-records.ts';
 

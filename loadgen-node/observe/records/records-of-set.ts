@@ -1,7 +1,7 @@
 import type { RecordedSet } from '../../loadgen/engine/issue/issued-set.ts';
 import type { RecordedColumns } from '../../loadgen/recorder/recording.ts';
 import { SERVICE_TIMES } from '../../loadgen/recorder/service-times.ts';
-import { allocateRecords, copyRecords, type TokenColumns } from './record-block.ts';
+import { allocateRecords, type TokenColumns } from './record-block.ts';
 import type { SampleRecords } from './sample-records.ts';
 
 /** The rows of one set, handed out block by block, so that nobody has to hold a second copy of all of them. */
@@ -88,21 +88,4 @@ export function recordsOfSet(set: RecordedSet): SampleRecords {
   const records = allocateRecords(rows.rowCount, rows.tokens);
   rows.fill(records);
   return records;
-}
-
-/** Several parts as one table, in the order given. All have the columns of the first. */
-export function joinRecords(parts: readonly SampleRecords[]): SampleRecords {
-  const [first] = parts;
-  if (first !== undefined && parts.length === 1) return first;
-  const rowCount = parts.reduce((sum, part) => sum + part.rowCount, 0);
-  const joined = allocateRecords(rowCount, {
-    hasTokens: (first?.tokenCount ?? null) !== null,
-    hasFirstTokens: (first?.firstTokenNs ?? null) !== null,
-  });
-  let at = 0;
-  for (const part of parts) {
-    copyRecords(joined, at, part);
-    at += part.rowCount;
-  }
-  return joined;
 }

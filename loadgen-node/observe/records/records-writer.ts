@@ -1,7 +1,14 @@
 import type { FileHandle } from 'node:fs/promises';
-import { AsyncByteQueue, Message, RecordBatchFileWriter, type Schema } from 'apache-arrow';
+import {
+  AsyncByteQueue,
+  Message,
+  RecordBatchFileWriter,
+  type Schema,
+  type Utf8,
+  vectorFromArray,
+} from 'apache-arrow';
 import type { RecordedSet } from '../../loadgen/engine/issue/issued-set.ts';
-import { BlockEncoder } from './arrow-block.ts';
+import { type BatchForm, encodeBlock } from './arrow-block.ts';
 import { PART_KEY, PART_ROWS_KEY, type RecordsAbout, recordsSchema } from './arrow-schema.ts';
 import { allocateRecords } from './record-block.ts';
 import { presentColumns } from './record-columns.ts';
@@ -39,7 +46,7 @@ export class RecordsWriter {
   readonly #writer = new SchemaFirstWriter();
   /** Made with the first set, which tells whether there are tokens. */
   #block: SampleRecords | null = null;
-  #encoder: BlockEncoder | null = null;
+  #form: BatchForm | null = null;
   #rowCount = 0;
 
   /** @param file Open for writing, empty. */
@@ -57,13 +64,13 @@ export class RecordsWriter {
   async writeSet(set: RecordedSet): Promise<void> {
     const rows = new SetRows(set);
     const block = this.#block ?? allocateRecords(ROWS_PER_BATCH, rows.tokens);
-    const encoder = this.#encoder ?? this.#begin(block);
+    const form = this.#form ?? this.#begin(block);
     const metadata = new Map([
       [PART_KEY, String(set.part)],
       [PART_ROWS_KEY, String(rows.rowCount)],
     ]);
     for (let count = rows.fill(block); count > 0; count = rows.fill(block)) {
-      this.#writer.write(encoder.encode(block, count, metadata));
+      this.#writer.write(encodeBlock(form, block, count, metadata));
       await this.#flush();
       this.#rowCount += count;
     }
@@ -76,14 +83,14 @@ export class RecordsWriter {
     await this.#flush();
   }
 
-  #begin(block: SampleRecords): BlockEncoder {
+  #begin(block: SampleRecords): BatchForm {
     const columns = presentColumns(block);
     const schema: Schema = recordsSchema(columns, this.#about);
     this.#writer.reset(this.#sink, schema);
-    const { nodes } = this.#about;
+    const names = vectorFromArray(this.#about.nodes, schema.dictionaries.get(0) as Utf8);
     this.#block = block;
-    this.#encoder = new BlockEncoder(schema, columns, { rowsMax: ROWS_PER_BATCH, nodes });
-    return this.#encoder;
+    this.#form = { schema, columns, names };
+    return this.#form;
   }
 
   async #flush(): Promise<void> {

@@ -22,25 +22,3 @@ export const LATENCY_PARTS = [
 
 /** Name of a part. */
 export type LatencyPart = (typeof LATENCY_PARTS)[number];
-
-/** A part over many samples, in ns. */
-export interface PartFigures {
-  readonly part: LatencyPart;
-  /** Mean over all samples; never negative. */
-  readonly meanNs: number;
-  /** Mean over the samples whose latency lies around the median (40th to 60th percentile). */
-  readonly typicalNs: number;
-  /** Mean over the slowest samples (1 %, one at least). */
-  readonly tailNs: number;
-}
-
-/** Where the time of a run went. */
-export interface LatencySplit {
-  /** Samples whose parts are all known and possible; the others are in none of the figures. MultiStream: of each query the sample that came last. */
-  readonly sampleCount: number;
-  readonly parts: readonly PartFigures[];
-  /** The part that grows most from typical to tail. */
-  readonly growsMost: LatencyPart;
-  /** What limits the run, in whole sentences for people. */
-  readonly text: string;
-}

@@ -1,18 +1,17 @@
 import type { SampleRecords } from '../records/sample-records.ts';
-import { LATENCY_PARTS, type LatencySplit } from './latency-parts.ts';
-import { NETWORK } from './part-times.ts';
+import { LATENCY_PARTS } from './latency-parts.ts';
 import { rowsOfRecords, type SplitRows } from './split-rows.ts';
-import { type NodeTimes, PartSums, type SplitFindings } from './split-sums.ts';
+import {
+  type LatencySplit,
+  NETWORK,
+  type NodeTimes,
+  PartSums,
+  type SplitFindings,
+} from './split-sums.ts';
 import { splitInWords } from './split-text.ts';
 
 /** Share of the samples that is the tail. */
 const TAIL_SHARE = 0.01;
-
-/** What is known beside the records. */
-export interface SplitOptions {
-  /** Names of the SUT nodes in the order of their numbers. */
-  readonly nodeNames?: readonly string[];
-}
 
 /**
  * Says where the time of a run went, and what limits it. A row's parts add up to its latency exactly (docs/why.md). Of a query of
@@ -22,15 +21,9 @@ export interface SplitOptions {
  */
 export function latencySplit(
   records: SampleRecords,
-  { nodeNames = [] }: SplitOptions = {},
+  { nodeNames = [] }: { readonly nodeNames?: readonly string[] } = {},
 ): LatencySplit | null {
-  return splitOfRows(rowsOfRecords(records), nodeNames);
-}
-
-function splitOfRows(
-  pieces: readonly SplitRows[],
-  nodeNames: readonly string[],
-): LatencySplit | null {
+  const pieces = rowsOfRecords(records);
   const first = firstPass(pieces);
   if (first.known === 0) return null;
   const latencies = first.latenciesNs.subarray(0, first.known).sort();
@@ -85,21 +78,12 @@ function lastOfQuery({ latencyNs }: SplitRows, begin: number, end: number): numb
   return last;
 }
 
-interface FirstPass {
-  /** Of the rows whose parts are known; `known` of them. */
-  readonly latenciesNs: Float64Array;
-  readonly known: number;
-  readonly unknown: number;
-  readonly overtold: SplitFindings['overtold'];
-  readonly all: PartSums;
-  /** By number; with gaps where nodes answered nothing. */
-  readonly nodes: readonly (NodeTimes | undefined)[];
-}
-
-function firstPass(pieces: readonly SplitRows[]): FirstPass {
+/** Latencies, sums and nodes of the rows whose parts are known, and how many rows are in neither. */
+function firstPass(pieces: readonly SplitRows[]) {
   const latenciesNs = new Float64Array(pieces.reduce((sum, { rowCount }) => sum + rowCount, 0));
   const all = new PartSums();
-  const nodes: NodeTimes[] = [];
+  // By number; with gaps where nodes answered nothing.
+  const nodes: (NodeTimes | undefined)[] = [];
   const parts = new Float64Array(LATENCY_PARTS.length);
   let known = 0;
   let unknown = 0;
@@ -121,23 +105,20 @@ function firstPass(pieces: readonly SplitRows[]): FirstPass {
       latenciesNs[known] = latencyNs;
       known += 1;
       all.add(parts, latencyNs);
-      nodeTimes(nodes, rows.nodeOf(row))?.sums.add(parts, latencyNs);
+      const index = rows.nodeOf(row);
+      if (index < 0) return;
+      nodes[index] ??= { index, sums: new PartSums(), tailCount: 0 };
+      nodes[index].sums.add(parts, latencyNs);
     });
   }
   return { latenciesNs, known, unknown, overtold: { count: overtoldCount, leastNs }, all, nodes };
 }
 
-/** Where the two ranges of the table begin and end. */
-interface Bounds {
-  readonly typicalNsMin: number;
-  readonly typicalNsMax: number;
-  readonly tailNsMin: number;
-}
-
+/** @param bounds Where the typical rows begin and end, and where the tail begins, in ns. */
 function secondPass(
   pieces: readonly SplitRows[],
-  { all, known, unknown, overtold, nodes }: FirstPass,
-  bounds: Bounds,
+  { all, known, unknown, overtold, nodes }: ReturnType<typeof firstPass>,
+  bounds: Readonly<Record<'typicalNsMin' | 'typicalNsMax' | 'tailNsMin', number>>,
 ): SplitFindings {
   const typical = new PartSums();
   const tail = new PartSums();
@@ -170,10 +151,4 @@ function secondPass(
 
 function countSlow(node: NodeTimes | undefined): void {
   if (node !== undefined) node.tailCount += 1;
-}
-
-function nodeTimes(nodes: NodeTimes[], index: number): NodeTimes | undefined {
-  if (index < 0) return undefined;
-  nodes[index] ??= { index, sums: new PartSums(), tailCount: 0 };
-  return nodes[index];
 }

@@ -1,37 +1,37 @@
+import { z } from 'zod';
 import { formatNs } from '../../../shared/base/text/duration.ts';
+import type { DeepReadonly } from '../../../shared/base/types/deep-readonly.ts';
 import type { OipDuration, OipStatistics } from '../../../shared/evidence/oip-evidence.ts';
 
-/** Where a server spends the time of a request, by its own statistics. */
-export const SERVER_PARTS = ['queue', 'computeInput', 'computeInfer', 'computeOutput'] as const;
-
-/** One of {@link SERVER_PARTS}. */
-export type ServerPart = (typeof SERVER_PARTS)[number];
-
-/** {@link SERVER_PARTS} for people. */
-export const SERVER_PART_WORDS: Readonly<Record<ServerPart, string>> = {
+/** Where a server spends the time of a request, by its own statistics, in words for people. */
+export const SERVER_PART_WORDS = {
   queue: 'queue',
   computeInput: 'input',
   computeInfer: 'inference',
   computeOutput: 'output',
-};
+} as const;
+
+const SERVER_PARTS = Object.keys(SERVER_PART_WORDS) as (keyof typeof SERVER_PART_WORDS)[];
+
+const ns = z.number().describe('ns');
 
 /**
  * What a server's own statistics say of the time of a run: means over all requests that it answered then, those of other
  * clients among them. Nothing of a single query, and no part of the split, whose lengths belong to samples.
  */
-export interface ServerStatistics {
-  readonly successCount: number;
-  readonly failCount: number;
-  /** Samples, as the server counts them. */
-  readonly inferenceCount: number;
-  /** Runs of the model. */
-  readonly batchCount: number;
-  /** Null: the server ran no batch. */
-  readonly meanBatchSize: number | null;
-  /** Per request that was answered, in ns; null: none was. */
-  readonly meanNs: number | null;
-  readonly parts: readonly { readonly part: ServerPart; readonly meanNs: number | null }[];
-}
+export const SERVER_STATISTICS = z
+  .strictObject({
+    successCount: z.number(),
+    failCount: z.number(),
+    inferenceCount: z.number().describe('samples, as the server counts them'),
+    batchCount: z.number().describe('runs of the model'),
+    meanBatchSize: z.number().nullable(),
+    meanNs: ns.nullable().describe('per request that was answered'),
+    parts: z.array(z.strictObject({ part: z.enum(SERVER_PARTS), meanNs: ns.nullable() })),
+  })
+  .describe("the server's own, over the run, with requests of other clients in them");
+
+export type ServerStatistics = DeepReadonly<z.infer<typeof SERVER_STATISTICS>>;
 
 /** Means of what a server's statistics grew by. */
 export function serverStatistics(grown: OipStatistics): ServerStatistics {

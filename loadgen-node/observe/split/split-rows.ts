@@ -1,74 +1,52 @@
 import { SERVICE_TIMES } from '../../loadgen/recorder/service-times.ts';
+import { forEachStretch } from '../records/record-block.ts';
 import type { SampleRecords } from '../records/sample-records.ts';
-import { closeParts, DECODE, FIRST_OF_SERVICE } from './part-times.ts';
+import { closeParts, DECODE, FIRST_OF_SERVICE } from './split-sums.ts';
 
-/** The samples of one set, as a split reads them: where they lie, without a copy. */
-export interface SplitRows {
-  /** Issued samples, or more. */
-  readonly rowCount: number;
-  readonly queryCount: number;
-  /** Rows of each issued query, in order: from `begin` up to, but not including, `end`. */
-  readonly forEachQuery: (visit: (begin: number, end: number) => void) => void;
-  /** Completed - scheduled in ns; NaN: the sample was lost. Of one query the largest is that which came last. */
-  readonly latencyNs: (row: number) => number;
-  /**
-   * Takes the latency of a row apart. Instants are LoadGen's own, lengths of time the SUT node's: no clocks are compared. A SUT
-   * without a transport has no `send`.
-   * @param parts Is filled as {@link closeParts} says: ns, in the order of `LATENCY_PARTS`.
-   * @returns The latency in ns; NaN where the sample was lost or a part is not known.
-   */
-  readonly readParts: (row: number, parts: Float64Array) => number;
-  /** -1 where nobody said. */
-  readonly nodeOf: (row: number) => number;
-}
+/** The samples of one part, as a split reads them: where they lie, without a copy. */
+export type SplitRows = ReturnType<typeof rowsOfPart>;
 
 /** The rows of each part of a run. */
 export function rowsOfRecords(records: SampleRecords): SplitRows[] {
   const { rowCount, part } = records;
   const pieces: SplitRows[] = [];
-  for (let begin = 0; begin < rowCount; ) {
-    const number = part[begin] as number; // In range, as all that follow.
-    let end = begin + 1;
-    while (end < rowCount && part[end] === number) end += 1;
+  forEachStretch(part, { begin: 0, end: rowCount }, (begin, end) => {
     pieces.push(rowsOfPart(records, begin, end));
-    begin = end;
-  }
+  });
   return pieces;
 }
 
-function rowsOfPart(records: SampleRecords, partBegin: number, partEnd: number): SplitRows {
+function rowsOfPart(records: SampleRecords, partBegin: number, partEnd: number) {
   const { query, scheduledNs, issuedNs, handedNs, completedNs, decodeNs, node } = records;
   const service = SERVICE_TIMES.map((column) => records.service[column]);
-  const forEachQuery = (visit: (begin: number, end: number) => void): void => {
-    for (let begin = partBegin; begin < partEnd; ) {
-      let end = begin + 1;
-      while (end < partEnd && query[end] === query[begin]) end += 1;
-      visit(begin, end);
-      begin = end;
-    }
-  };
+  /** Rows of each issued query, in order: from `begin` up to, but not including, `end`. */
+  const forEachQuery = (visit: (begin: number, end: number) => void): void =>
+    forEachStretch(query, { begin: partBegin, end: partEnd }, visit);
   let queryCount = 0;
   forEachQuery(() => {
     queryCount += 1;
   });
+  /** Completed - scheduled in ns; NaN: the sample was lost. Of one query the largest is that which came last. */
   const latencyNs = (row: number): number =>
     (completedNs[row] as number) - (scheduledNs[row] as number);
-  return {
-    rowCount: partEnd - partBegin,
-    queryCount,
-    forEachQuery,
-    latencyNs,
-    readParts: (row, parts) => {
-      const handed = handedNs[row] as number;
-      const issued = issuedNs[row] as number;
-      parts[0] = issued - (scheduledNs[row] as number);
-      parts[1] = Number.isNaN(handed) ? 0 : handed - issued;
-      for (let i = 0; i < service.length; i += 1) {
-        parts[FIRST_OF_SERVICE + i] = (service[i] as Float32Array)[row] as number;
-      }
-      parts[DECODE] = decodeNs[row] as number;
-      return closeParts(parts, latencyNs(row));
-    },
-    nodeOf: (row) => node[row] as number,
+  /**
+   * Takes the latency of a row apart. Instants are LoadGen's own, lengths of time the SUT node's: no clocks are compared.
+   * A SUT without a transport has no `send`. Fills `parts` as {@link closeParts} says, in ns, in the order of
+   * `LATENCY_PARTS`; returns the latency, NaN where the sample was lost or a part is not known.
+   */
+  const readParts = (row: number, parts: Float64Array): number => {
+    const handed = handedNs[row] as number;
+    const issued = issuedNs[row] as number;
+    parts[0] = issued - (scheduledNs[row] as number);
+    parts[1] = Number.isNaN(handed) ? 0 : handed - issued;
+    for (let i = 0; i < service.length; i += 1) {
+      parts[FIRST_OF_SERVICE + i] = (service[i] as Float32Array)[row] as number;
+    }
+    parts[DECODE] = decodeNs[row] as number;
+    return closeParts(parts, latencyNs(row));
   };
+  /** -1 where nobody said. */
+  const nodeOf = (row: number): number => node[row] as number;
+  const rowCount = partEnd - partBegin;
+  return { rowCount, queryCount, forEachQuery, latencyNs, readParts, nodeOf };
 }

@@ -1,7 +1,7 @@
 import { formatNs } from '../../../shared/base/text/duration.ts';
-import { LATENCY_PARTS, type LatencyPart, type PartFigures } from './latency-parts.ts';
+import { LATENCY_PARTS, type LatencyPart } from './latency-parts.ts';
 import { PART_WORDS } from './part-words.ts';
-import type { NodeTimes, SplitFindings } from './split-sums.ts';
+import type { NodeTimes, PartFigures, SplitFindings } from './split-sums.ts';
 
 /** Growth below this is none: what the clock and the event loop make of equal samples. */
 const GROWTH_NS_MIN = 20_000;

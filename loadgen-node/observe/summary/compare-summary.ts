@@ -1,5 +1,5 @@
 import { FIGURE_NAMES, FIGURES, type FigureUnit } from '../figures/figure-names.ts';
-import type { LatencySplit } from '../split/latency-parts.ts';
+import type { LatencySplit } from '../split/split-sums.ts';
 import type { DerivedRun } from './derive-run.ts';
 import type { RunSummary } from './run-summary.ts';
 

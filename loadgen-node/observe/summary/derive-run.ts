@@ -7,8 +7,8 @@ import type { RunFigures } from '../figures/figure-names.ts';
 import { figuresOf } from '../figures/figures-of-records.ts';
 import type { PartOfFile, RecordsReader } from '../records/records-reader.ts';
 import type { SampleRecords } from '../records/sample-records.ts';
-import type { LatencySplit } from '../split/latency-parts.ts';
 import { latencySplit } from '../split/latency-split.ts';
+import type { LatencySplit } from '../split/split-sums.ts';
 import type { RunSummary } from './run-summary.ts';
 import { readSummary } from './summary-file.ts';
 

@@ -1,10 +1,23 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { percentage, rounded } from '../../../shared/base/figures/figure-text.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
 import { nearest } from '../../../shared/base/text/nearest.ts';
-import { FIGURE_NAMES, FIGURES, type FigureName } from '../figures/figure-names.ts';
-import { unitsFor, valueIn } from './figure-units.ts';
+import {
+  FIGURE_NAMES,
+  FIGURES,
+  type FigureName,
+  type FigureUnit,
+} from '../figures/figure-names.ts';
 
-/** How a figure is held against a value. */
-export type Operator = '<' | '<=' | '>' | '>=' | '==' | '!=';
+/** How a figure is held against a value, by operator. */
+export const HOLDS = {
+  '<': (seen: number, needed: number) => seen < needed,
+  '<=': (seen: number, needed: number) => seen <= needed,
+  '>': (seen: number, needed: number) => seen > needed,
+  '>=': (seen: number, needed: number) => seen >= needed,
+  '==': (seen: number, needed: number) => seen === needed,
+  '!=': (seen: number, needed: number) => seen !== needed,
+} as const;
 
 /**
  * What a figure is held against. `absolute`: a value in the figure's unit (ns, per second, count; a share is 0 to 1).
@@ -19,7 +32,7 @@ export interface Condition {
   /** As it was written, blanks around it aside. */
   readonly text: string;
   readonly figure: FigureName;
-  readonly operator: Operator;
+  readonly operator: keyof typeof HOLDS;
   readonly value: ConditionValue;
 }
 
@@ -61,7 +74,7 @@ export function readCondition(text: string): Condition | string {
   const value = readValue(figure, valueText);
   if (typeof value === 'string') return value;
   // The pattern knows no other operators.
-  return { text: written, figure, operator: operator as Operator, value };
+  return { text: written, figure, operator: operator as keyof typeof HOLDS, value };
 }
 
 /** Like {@link readCondition}, of a condition on one run alone: nothing is there that a relative value could be relative to. */
@@ -72,7 +85,7 @@ export function readThreshold(text: string): Threshold | string {
   if (value.kind === 'absolute') return { ...condition, value };
   return (
     `has a value with a sign: that is relative to another run, and a threshold is about one run; write ` +
-    `${unitsFor(FIGURES[condition.figure].unit).example}, or compare runs with "longhaul compare --fail-if"`
+    `${WRITTEN[FIGURES[condition.figure].unit].example}, or compare runs with "longhaul compare --fail-if"`
   );
 }
 
@@ -102,6 +115,57 @@ function readValue(figure: FigureName, text: string): ConditionValue | string {
 
 function mustBe(figure: FigureName): string {
   const { about, unit } = FIGURES[figure];
-  const { words, example } = unitsFor(unit);
+  const { words, example } = WRITTEN[unit];
   return `${figure} (${about}) needs ${words}, for example ${example}`;
+}
+
+/** How values of a unit are written. */
+interface WrittenUnit {
+  /** What a value must be, for messages. */
+  readonly words: string;
+  readonly example: string;
+  /** What may stand behind the number → what it makes of it. */
+  readonly factors: Readonly<Record<string, number>>;
+  readonly format: (value: number) => string;
+}
+
+const WRITTEN: Readonly<Record<FigureUnit, WrittenUnit>> = {
+  ns: {
+    words: 'a length of time (ns, us, ms or s)',
+    example: '15ms',
+    // Both letters that look like a micro sign.
+    factors: { ns: 1, us: 1e3, '\u00b5s': 1e3, '\u03bcs': 1e3, ms: 1e6, s: 1e9 },
+    format: formatNs,
+  },
+  '1/s': {
+    words: 'a number per second, without a unit',
+    example: '100',
+    factors: { '': 1 },
+    format: (value) => `${rounded(value, 6)} per second`,
+  },
+  count: {
+    words: 'a number, without a unit',
+    example: '0',
+    factors: { '': 1 },
+    format: String,
+  },
+  share: {
+    words: 'a percentage',
+    example: '1%',
+    factors: { '%': 0.01 },
+    format: (value) => percentage(value, 4),
+  },
+};
+
+/** A number with what stands behind it, in the figure's unit; undefined where that does not fit. */
+function valueIn(unit: FigureUnit, number: number, unitText: string): number | undefined {
+  const { factors } = WRITTEN[unit];
+  const factor = Object.hasOwn(factors, unitText) ? factors[unitText] : undefined;
+  // 0.3 ms are 300,000 ns, not a binary fraction beside it.
+  return factor === undefined ? undefined : Number((number * factor).toPrecision(15));
+}
+
+/** A figure's value for people. */
+export function formatFigure(unit: FigureUnit, value: number): string {
+  return WRITTEN[unit].format(value);
 }

@@ -1,28 +1,19 @@
+import { z } from 'zod';
 import { FIGURES, type RunFigures } from '../figures/figure-names.ts';
-import type { Operator, Threshold } from './condition.ts';
-import { formatFigure } from './figure-units.ts';
+import { formatFigure, HOLDS, type Threshold } from './condition.ts';
 
-/** What became of a threshold. */
-export interface ThresholdResult {
-  /** As it was written. */
-  readonly text: string;
-  readonly figure: string;
-  readonly isMet: boolean;
-  /** Value asked for, and seen: ns, per second, count, or a share from 0 to 1. Null: the run has no such figure. */
-  readonly needed: number;
-  readonly seen: number | null;
-  /** `seen` for people, or why there is none. */
-  readonly seenText: string;
-}
+/** What became of a threshold. Values are ns, per second, counts, or shares from 0 to 1. */
+export const THRESHOLD_RESULT = z.strictObject({
+  text: z.string().describe('as it was written'),
+  figure: z.string(),
+  isMet: z.boolean(),
+  needed: z.number().describe('in the unit of the figure'),
+  seen: z.number().nullable().describe('null: the run has no such figure'),
+  // `seen` for people, or why there is none.
+  seenText: z.string(),
+});
 
-const HOLDS: Readonly<Record<Operator, (seen: number, needed: number) => boolean>> = {
-  '<': (seen, needed) => seen < needed,
-  '<=': (seen, needed) => seen <= needed,
-  '>': (seen, needed) => seen > needed,
-  '>=': (seen, needed) => seen >= needed,
-  '==': (seen, needed) => seen === needed,
-  '!=': (seen, needed) => seen !== needed,
-};
+export type ThresholdResult = Readonly<z.infer<typeof THRESHOLD_RESULT>>;
 
 /**
  * Holds thresholds against the figures of a run. A figure that the run does not have meets nothing: who asked for it

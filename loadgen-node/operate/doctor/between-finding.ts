@@ -1,6 +1,6 @@
 import { asOneLine } from '../../../shared/base/text/one-line.ts';
 import type { NodeProbe } from '../../../shared/evidence/node-probe.ts';
-import { pathSigns } from '../../run/audit/path-signs.ts';
+import { pathSigns } from '../../run/audit/path-rules.ts';
 import { type DoctorFinding, subject } from './finding.ts';
 
 const GO_DIRECTLY =

@@ -1,6 +1,6 @@
-import { UNLIMITED_BYTES } from '../../../shared/host/paging-facts.ts';
 import type { SystemFacts } from '../../../shared/host/system-facts.ts';
 import type { TuningFacts } from '../../../shared/host/tuning-facts.ts';
+import { UNLIMITED_BYTES } from '../../../shared/host/tuning-facts.ts';
 import { bytesText, type DoctorFinding, subject } from './finding.ts';
 
 /** What a machine does with the memory of a process: huge pages, swap, locks. */

@@ -1,9 +1,11 @@
 import { type Html, html } from '../html/html.ts';
-import { coordinate } from '../text/number.ts';
 import type { Axis } from './scale.ts';
 
 /** Size of a chart in units of SVG: small, so that its text is legible where a page is 400 px wide. */
 export const PLOT = { width: 480, height: 262, left: 58, right: 14, top: 26, bottom: 42 } as const;
+
+const RIGHT = PLOT.width - PLOT.right;
+const BOTTOM = PLOT.height - PLOT.bottom;
 
 /** The two axes of a chart, from values to units of SVG. */
 export interface PlotArea {
@@ -11,38 +13,54 @@ export interface PlotArea {
   readonly y: Axis;
 }
 
+/** Points in order of x; y is NaN where there is a gap. */
+export type Points = readonly (readonly [x: number, y: number])[];
+
+/** A line, or a layer of a stack. */
+export interface Series {
+  readonly name: string;
+  /** Colour and dashes. */
+  readonly className: string;
+  readonly points: Points;
+}
+
+/** A coordinate as SVG has it: a tenth of a unit is finer than a screen shows. */
+export function coordinate(value: number): string {
+  return String(Math.round(value * 10) / 10);
+}
+
 /** Horizontal place of a value. */
-export function xOf({ x }: PlotArea, value: number): number {
-  return PLOT.left + x.scale(value) * (PLOT.width - PLOT.left - PLOT.right);
+export function xOf({ x }: Pick<PlotArea, 'x'>, value: number): number {
+  return PLOT.left + x.scale(value) * (RIGHT - PLOT.left);
 }
 
 /** Vertical place of a value; upwards is more. */
 export function yOf({ y }: PlotArea, value: number): number {
-  return PLOT.height - PLOT.bottom - y.scale(value) * (PLOT.height - PLOT.top - PLOT.bottom);
+  return BOTTOM - y.scale(value) * (BOTTOM - PLOT.top);
+}
+
+/** Class of a line by its number: colour, and dashes for those who do not see colours. */
+export function seriesClass(index: number): string {
+  const dashes = ['', ' dash2', ' dash3', ' dash4'][index % 4];
+  return `c${(index % 6) + 1}${dashes}`;
 }
 
 /** Grid, marks and titles of both axes. */
 export function drawAxes(area: PlotArea): Html {
-  const right = PLOT.width - PLOT.right;
-  const bottom = PLOT.height - PLOT.bottom;
   const rows = area.y.ticks.map(({ value, label }) => {
     const y = yOf(area, value);
-    return html`<path class="grid" d="M${PLOT.left} ${coordinate(y)}H${right}"/><text class="axis end" x="${PLOT.left - 6}" y="${coordinate(y + 4)}">${label}</text>`;
+    return html`<path class="grid" d="M${PLOT.left} ${coordinate(y)}H${RIGHT}"/><text class="axis end" x="${PLOT.left - 6}" y="${coordinate(y + 4)}">${label}</text>`;
   });
   const columns = area.x.ticks.map(({ value, label }) => {
     const x = xOf(area, value);
-    const isLast = x > right - 14;
-    return html`<path class="grid" d="M${coordinate(x)} ${PLOT.top}V${bottom}"/><text class="${isLast ? 'axis end' : 'axis middle'}" x="${coordinate(isLast ? PLOT.width - 2 : x)}" y="${bottom + 16}">${label}</text>`;
+    const isLast = x > RIGHT - 14;
+    return html`<path class="grid" d="M${coordinate(x)} ${PLOT.top}V${BOTTOM}"/><text class="${isLast ? 'axis end' : 'axis middle'}" x="${coordinate(isLast ? PLOT.width - 2 : x)}" y="${BOTTOM + 16}">${label}</text>`;
   });
-  return html`${rows}${columns}<path class="frame" d="M${PLOT.left} ${bottom}H${right}"/><text class="axis middle" x="${(PLOT.left + right) / 2}" y="${PLOT.height - 6}">${area.x.title}</text><text class="axis" x="2" y="11">${area.y.title}</text>`;
+  return html`${rows}${columns}<path class="frame" d="M${PLOT.left} ${BOTTOM}H${RIGHT}"/><text class="axis middle" x="${(PLOT.left + RIGHT) / 2}" y="${PLOT.height - 6}">${area.x.title}</text><text class="axis" x="2" y="11">${area.y.title}</text>`;
 }
 
-/** A line through points in order of x; a gap where y is NaN. */
-export function drawLine(
-  area: PlotArea,
-  points: readonly (readonly [x: number, y: number])[],
-  className: string,
-): Html {
+/** A line through points. */
+export function drawLine(area: PlotArea, points: Points, className: string): Html {
   let path = '';
   points.forEach(([x, y], i) => {
     if (!Number.isFinite(y)) return;
@@ -53,6 +71,19 @@ export function drawLine(
     path += isAlone ? `M${place}m-3 0h6` : `${isAfterGap ? 'M' : 'L'}${place}`;
   });
   return path === '' ? html`` : html`<path class="${`series ${className}`}" d="${path}"/>`;
+}
+
+/** The area below a line, down to the axis. */
+export function drawArea(area: PlotArea, points: Points, className: string): Html {
+  let path = '';
+  points.forEach(([x, y], i) => {
+    if (!Number.isFinite(y)) return;
+    const place = coordinate(xOf(area, x));
+    const isAfterGap = !Number.isFinite(points[i - 1]?.[1]);
+    path += `${isAfterGap ? `M${place} ${BOTTOM}` : ''}L${place} ${coordinate(yOf(area, y))}`;
+    if (!Number.isFinite(points[i + 1]?.[1])) path += `L${place} ${BOTTOM}Z`;
+  });
+  return path === '' ? html`` : html`<path class="${`fill ${className}`}" d="${path}"/>`;
 }
 
 /** A text in a chart: where it begins, where it ends, and its base line. */
@@ -76,20 +107,15 @@ export function drawBound(
 ): Html {
   const y = yOf(area, value);
   const width = textWidth(label);
-  const lefts = [
-    PLOT.left + 6,
-    (PLOT.left + PLOT.width - width) / 2,
-    PLOT.width - PLOT.right - width,
-  ];
+  const lefts = [PLOT.left + 6, (PLOT.left + PLOT.width - width) / 2, RIGHT - width];
   const places = lefts.flatMap((left) =>
     [y - 4, y + 13].map((baseY) => ({ left, right: left + width, y: baseY })),
   );
-  const isInside = (place: TextPlace): boolean => place.y < PLOT.height - PLOT.bottom;
   const free = places.find(
-    (place) => isInside(place) && !others.some((other) => areOver(place, other)),
+    (place) => place.y < BOTTOM && !others.some((other) => areOver(place, other)),
   );
   const at = free ?? (places[0] as TextPlace);
-  return html`<path class="bound" d="M${PLOT.left} ${coordinate(y)}H${PLOT.width - PLOT.right}"/><text class="bound-text" x="${coordinate(at.left)}" y="${coordinate(at.y)}">${label}</text>`;
+  return html`<path class="bound" d="M${PLOT.left} ${coordinate(y)}H${RIGHT}"/><text class="bound-text" x="${coordinate(at.left)}" y="${coordinate(at.y)}">${label}</text>`;
 }
 
 /** Whether two texts cover each other. */
@@ -97,16 +123,19 @@ export function areOver(one: TextPlace, other: TextPlace): boolean {
   return one.left < other.right && other.left < one.right && Math.abs(one.y - other.y) < 13;
 }
 
-/** Strips over the chart that say their figures when a pointer rests on them. */
-export function drawHints(
-  area: PlotArea,
-  strips: readonly { readonly from: number; readonly to: number; readonly text: string }[],
-): Html {
-  const height = PLOT.height - PLOT.top - PLOT.bottom;
+/** A strip of a chart, from x to x, that shows its text when a pointer rests on it. */
+interface Hint {
+  readonly from: number;
+  readonly to: number;
+  readonly text: string;
+}
+
+/** Strips over the whole height of the chart. */
+export function drawHints(area: PlotArea, strips: readonly Hint[]): Html {
   const rects = strips.map(({ from, to, text }) => {
     const x = xOf(area, from);
     const width = Math.max(xOf(area, to) - x, 0.5);
-    return html`<rect class="hover" x="${coordinate(x)}" y="${PLOT.top}" width="${coordinate(width)}" height="${height}"><title>${text}</title></rect>`;
+    return html`<rect class="hover" x="${coordinate(x)}" y="${PLOT.top}" width="${coordinate(width)}" height="${BOTTOM - PLOT.top}"><title>${text}</title></rect>`;
   });
   return html`${rects}`;
 }
@@ -117,31 +146,81 @@ export function drawBars(
   bars: readonly { readonly from: number; readonly to: number; readonly value: number }[],
   className: string,
 ): Html {
-  const bottom = PLOT.height - PLOT.bottom;
   let path = '';
   for (const { from, to, value } of bars) {
     if (value <= 0) continue;
     const left = coordinate(xOf(area, from));
     const right = coordinate(xOf(area, to));
-    path += `M${left} ${bottom}V${coordinate(Math.min(yOf(area, value), bottom - 0.8))}H${right}V${bottom}Z`;
+    path += `M${left} ${BOTTOM}V${coordinate(Math.min(yOf(area, value), BOTTOM - 0.8))}H${right}V${BOTTOM}Z`;
   }
   return path === '' ? html`` : html`<path class="${`fill edge ${className}`}" d="${path}"/>`;
 }
 
-/** What the lines of a chart are; each with its class (colour, dashes). */
-export function drawLegend(
-  entries: readonly {
-    readonly name: string;
-    readonly className: string;
-    readonly isArea?: boolean;
-  }[],
-): Html {
-  const items = entries.map(({ name, className, isArea }) => {
-    const sign =
-      isArea === true
-        ? html`<rect class="${`fill ${className}`}" width="24" height="12"/>`
-        : html`<path class="${`series ${className}`}" d="M0 6H24"/>`;
-    return html`<li><svg viewBox="0 0 24 12" aria-hidden="true">${sign}</svg>${name}</li>`;
-  });
+/** The sign of a line in a legend, or of an area. */
+export function drawSign(className: string, isArea = false): Html {
+  const sign = isArea
+    ? html`<rect class="${`fill ${className}`}" width="24" height="12"/>`
+    : html`<path class="${`series ${className}`}" d="M0 6H24"/>`;
+  return html`<svg viewBox="0 0 24 12" aria-hidden="true">${sign}</svg>`;
+}
+
+/** What the lines of a chart are. */
+export function drawLegend(entries: readonly Omit<Series, 'points'>[], isArea = false): Html {
+  const items = entries.map(
+    ({ name, className }) => html`<li>${drawSign(className, isArea)}${name}</li>`,
+  );
   return html`<ul class="legend">${items}</ul>`;
+}
+
+/** A chart of lines, with a legend where there are several. */
+export function drawLines({
+  series,
+  bound,
+  hints = [],
+  ...area
+}: PlotArea & {
+  readonly series: readonly Series[];
+  readonly bound?: { readonly value: number; readonly label: string } | null;
+  readonly hints?: readonly Hint[];
+}): { drawing: Html; legend: Html | null } {
+  const lines = series.map(({ points, className }) => drawLine(area, points, className));
+  const drawing = html`${drawAxes(area)}${lines}${bound ? drawBound(area, bound.value, bound.label) : null}${drawHints(area, hints)}`;
+  return { drawing, legend: series.length < 2 ? null : drawLegend(series) };
+}
+
+/** A horizontal bar made of segments. */
+interface StackedBar {
+  readonly name: string;
+  /** Behind the bar. */
+  readonly total: string;
+  /** Each with its text for a pointer that rests on it. */
+  readonly segments: readonly {
+    readonly value: number;
+    readonly className: string;
+    readonly hint: string;
+  }[];
+}
+
+const BAR_HEIGHT = 26;
+const ROW_HEIGHT = 52;
+
+/** Horizontal bars, one below the other, as long as their segments together; the longest takes the whole width. */
+export function drawStackedBars(bars: readonly StackedBar[]): { drawing: Html; height: number } {
+  const totals = bars.map(({ segments }) => segments.reduce((sum, { value }) => sum + value, 0));
+  const largest = Math.max(...totals, 0);
+  const unit = largest === 0 ? 0 : (PLOT.width - 4) / largest;
+  const rows = bars.map(({ name, total, segments }, i) => {
+    const y = i * ROW_HEIGHT;
+    let x = 2;
+    const pieces = segments
+      .filter(({ value }) => value > 0)
+      .map(({ value, className, hint }) => {
+        const width = value * unit;
+        const piece = html`<rect class="${`fill edge ${className}`}" x="${coordinate(x)}" y="${y + 18}" width="${coordinate(Math.max(width, 0.3))}" height="${BAR_HEIGHT}"><title>${hint}</title></rect>`;
+        x += width;
+        return piece;
+      });
+    return html`<text x="2" y="${y + 12}">${name}</text><text class="end" x="${PLOT.width - 2}" y="${y + 12}">${total}</text>${pieces}`;
+  });
+  return { drawing: html`${rows}`, height: Math.max(bars.length, 1) * ROW_HEIGHT };
 }

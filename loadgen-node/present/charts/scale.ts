@@ -1,33 +1,30 @@
-/** Where a value lies on an axis: 0 at its beginning, 1 at its end; values outside are brought to the nearest end. */
-export type Scale = (value: number) => number;
-
-/** A mark on an axis. */
-export interface Tick {
-  readonly value: number;
-  readonly label: string;
-}
+import { tickTime } from '../text/figure-text.ts';
 
 /** An axis of a chart. */
 export interface Axis {
-  readonly scale: Scale;
-  readonly ticks: readonly Tick[];
+  /** Where a value lies: 0 at the beginning, 1 at the end; values outside are brought to the nearest end. */
+  readonly scale: (value: number) => number;
+  /** Its marks. */
+  readonly ticks: readonly { readonly value: number; readonly label: string }[];
   /** What it shows, with its unit. */
   readonly title: string;
 }
 
 /** What an axis is made for. */
-export interface AxisRange {
+interface AxisRange {
   readonly from: number;
   readonly to: number;
   readonly title: string;
   readonly format: (value: number) => string;
+  /** The way from mark to mark, which is no smaller than `least`. Default: 1, 2 or 5 times a power of ten. */
+  readonly stepOf?: (least: number) => number;
 }
 
 /** A straight axis with about `tickCount` marks at round values. A range without width shows its one value in the middle. */
 export function linearAxis(range: AxisRange, tickCount = 5): Axis {
-  const { from, to, title, format } = widened(range);
-  const step = roundStep((to - from) / tickCount);
-  const ticks: Tick[] = [];
+  const { from, to, title, format, stepOf = roundStep } = widened(range);
+  const step = stepOf((to - from) / tickCount);
+  const ticks: Axis['ticks'][number][] = [];
   for (let i = Math.ceil(from / step); i * step <= to * (1 + 1e-12); i += 1) {
     ticks.push({ value: i * step, label: format(i * step) });
   }
@@ -38,9 +35,9 @@ export function linearAxis(range: AxisRange, tickCount = 5): Axis {
 export function logAxis(range: AxisRange, tickCountMax = 8): Axis {
   const from = Math.log10(range.from);
   const to = Math.log10(Math.max(range.to, range.from * 1.1));
-  const scale: Scale = (value) =>
+  const scale = (value: number): number =>
     clamped((Math.log10(Math.max(value, range.from)) - from) / (to - from));
-  const ticks: Tick[] = [];
+  const ticks: Axis['ticks'][number][] = [];
   for (const digits of [[1, 2, 5], [1, 3], [1]]) {
     ticks.length = 0;
     for (let power = Math.floor(from); power <= to; power += 1) {
@@ -62,13 +59,24 @@ export function logAxis(range: AxisRange, tickCountMax = 8): Axis {
  */
 export function tailAxis(count: number, title: string): Axis {
   const decades = Math.max(Math.log10(Math.max(count, 1)), 1);
-  const scale: Scale = (share) => clamped(-Math.log10(Math.max(1 - share, 1e-12)) / decades);
+  const scale = (share: number): number =>
+    clamped(-Math.log10(Math.max(1 - share, 1e-12)) / decades);
   // On a long axis 0 and 50 % stand too close for two labels.
   const first = decades < 3.5 ? [0] : [];
   const ticks = [...first, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999, 0.9999999]
     .filter((share) => -Math.log10(1 - share) <= decades + 1e-9)
     .map((value) => ({ value, label: `${Number((value * 100).toFixed(5))} %` }));
   return { scale, ticks, title };
+}
+
+/** An axis of times in ns: logarithmic where they differ tenfold. 0 is shown as the smallest positive one, or 1 µs. */
+export function timeAxis(valuesNs: readonly number[], title: string): Axis {
+  const format = tickTime;
+  const from = valuesNs.reduce((a, b) => (b > 0 ? Math.min(a, b) : a), Number.POSITIVE_INFINITY);
+  const to = valuesNs.reduce((a, b) => Math.max(a, b), 0);
+  if (!Number.isFinite(from)) return linearAxis({ from: 0, to: 1e6, title, format });
+  if (to / from < 10) return linearAxis({ from: 0, to: to * 1.05, title, format });
+  return logAxis({ from: from / 1.1, to: to * 1.1, title, format });
 }
 
 function widened(range: AxisRange): AxisRange {
@@ -78,7 +86,7 @@ function widened(range: AxisRange): AxisRange {
 }
 
 /** The smallest of 1, 2, 5 times a power of ten that is no smaller. */
-function roundStep(least: number): number {
+export function roundStep(least: number): number {
   const power = 10 ** Math.floor(Math.log10(least));
   const digit = [1, 2, 5, 10].find((candidate) => candidate * power >= least * (1 - 1e-9)) ?? 10;
   return digit * power;

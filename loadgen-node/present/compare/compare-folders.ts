@@ -1,11 +1,10 @@
-import { writeFileSync } from 'node:fs';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { writeText } from '../../../shared/base/files/write-text.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { differencesOf } from '../../observe/summary/compare-summary.ts';
 import { deriveRun } from '../../observe/summary/derive-run.ts';
-import { checkComparable } from './check-comparable.ts';
 import { CONFIDENCE, compareRuns, type RunComparison } from './compare-runs.ts';
+import { checkComparable } from './differing-settings.ts';
 import { type FailCondition, judgeConditions } from './fail-conditions.ts';
 import { type ComparisonResult, METHOD } from './print-comparison.ts';
 import { renderComparison } from './render-comparison.ts';
@@ -113,13 +112,7 @@ function notesOf(runs: readonly ReadMeasuredRun[]): string[] {
 
 /** Writes the comparison as a page. @throws MlperfError `ERR_OUTPUT` */
 export function writeComparison(file: string, result: ComparisonResult): void {
-  const page = renderComparison(result);
-  try {
-    writeFileSync(file, page);
-  } catch (error) {
-    const text = `cannot write ${file}: ${describeSystemError(error)}`;
-    throw new MlperfError('ERR_OUTPUT', text, { cause: error });
-  }
+  writeText(file, renderComparison(result));
 }
 
 /** True where a condition holds, or a run cannot be judged. */

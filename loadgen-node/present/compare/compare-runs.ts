@@ -117,23 +117,28 @@ function rowOf(
   const { unit, about } = FIGURES[figure];
   const base = runs[0]?.summary.figures[figure];
   const drawnBase = replicates[0]?.get(figure);
-  return {
-    figure,
-    unit,
-    about,
-    runs: runs.map(({ summary }, i) => {
-      const value = summary.figures[figure];
-      const drawn = replicates[i]?.get(figure);
-      if (value === undefined) return NOTHING;
-      const interval = drawn === undefined ? null : intervalOf(drawn, value);
-      if (i === 0 || base === undefined) return { ...NOTHING, value, interval };
-      return {
-        value,
-        interval,
-        ...differenceOf(figure, { value, drawn }, { value: base, drawn: drawnBase }),
-      };
-    }),
-  };
+  const differences = runs.map(({ summary }, i): FigureDifference => {
+    const value = summary.figures[figure];
+    if (value === undefined) return NOTHING;
+    const drawn = replicates[i]?.get(figure);
+    const interval = drawn === undefined ? null : intervalOf(drawn, value);
+    if (i === 0 || base === undefined) return { ...NOTHING, value, interval };
+    const difference = value - base;
+    const share = shareOf(value, base);
+    const unsure = { differenceInterval: null, shareInterval: null, judgement: null };
+    const seen = { value, interval, difference, share, ...unsure };
+    if (drawn === undefined || drawnBase === undefined) return seen;
+    const paired = (of: (own: number, base: number) => number): Float64Array =>
+      drawn.map((own, k) => of(own, drawnBase[k] as number));
+    const differenceInterval = intervalOf(
+      paired((own, other) => own - other),
+      difference,
+    );
+    const shareInterval = intervalOf(paired(shareOf), share);
+    const judgement = judgementOf(figure, differenceInterval);
+    return { ...seen, differenceInterval, shareInterval, judgement };
+  });
+  return { figure, unit, about, runs: differences };
 }
 
 const NOTHING: FigureDifference = {
@@ -145,40 +150,6 @@ const NOTHING: FigureDifference = {
   shareInterval: null,
   judgement: null,
 };
-
-interface Drawn {
-  readonly value: number;
-  readonly drawn: Float64Array | undefined;
-}
-
-function differenceOf(
-  figure: FigureName,
-  own: Drawn,
-  base: Drawn,
-): Omit<FigureDifference, 'value' | 'interval'> {
-  const difference = own.value - base.value;
-  const share = shareOf(own.value, base.value);
-  const { drawn } = own;
-  if (drawn === undefined || base.drawn === undefined) {
-    return { difference, share, differenceInterval: null, shareInterval: null, judgement: null };
-  }
-  const drawnBase = base.drawn;
-  const differenceInterval = intervalOf(
-    drawn.map((value, i) => value - (drawnBase[i] as number)),
-    difference,
-  );
-  const shareInterval = intervalOf(
-    drawn.map((value, i) => shareOf(value, drawnBase[i] as number)),
-    share,
-  );
-  return {
-    difference,
-    share,
-    differenceInterval,
-    shareInterval,
-    judgement: judgementOf(figure, differenceInterval),
-  };
-}
 
 function shareOf(value: number, base: number): number {
   return value === base ? 0 : (value - base) / Math.abs(base);

@@ -1,8 +1,7 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { FIGURES, type FigureName } from '../../observe/figures/figure-names.ts';
-import type { Condition, Operator } from '../../observe/thresholds/condition.ts';
-import { figureText } from '../text/figure-text.ts';
-import { formatShare } from '../text/time-format.ts';
+import { type Condition, HOLDS } from '../../observe/thresholds/condition.ts';
+import { figureText, formatShare } from '../text/figure-text.ts';
 import type { ConfidenceInterval, FigureDifference, RunComparison } from './compare-runs.ts';
 
 /** A condition that fails the comparison where it holds. */
@@ -55,17 +54,14 @@ function judgeRun(
   const { value, interval, seen } = held;
   const needed = wanted.kind === 'relative' ? wanted.share : wanted.value;
   const result = { text, isSure, folder };
-  if (!isSure || isExact(figure))
-    return { ...result, holds: compare(value, operator, needed), seen };
+  if (!isSure || isExact(figure)) return { ...result, holds: HOLDS[operator](value, needed), seen };
   if (interval === null) {
     return { ...result, holds: false, seen: `${seen}, and too few values to be sure of it` };
   }
   const [low, high] = interval;
   const isWithin = low <= needed && needed <= high;
   const holds =
-    operator === '!='
-      ? !isWithin
-      : compare(low, operator, needed) && compare(high, operator, needed);
+    operator === '!=' ? !isWithin : HOLDS[operator](low, needed) && HOLDS[operator](high, needed);
   return { ...result, holds, seen };
 }
 
@@ -103,23 +99,6 @@ function heldAgainst(
 export function signedShare(share: number): string {
   if (Number.isFinite(share)) return `${share < 0 ? '' : '+'}${formatShare(share)}`;
   return share > 0 ? 'more than 0' : 'less than 0';
-}
-
-function compare(seen: number, operator: Operator, needed: number): boolean {
-  switch (operator) {
-    case '<':
-      return seen < needed;
-    case '<=':
-      return seen <= needed;
-    case '>':
-      return seen > needed;
-    case '>=':
-      return seen >= needed;
-    case '==':
-      return seen === needed;
-    case '!=':
-      return seen !== needed;
-  }
 }
 
 function absent({ text, figure }: Condition, folder: string): MlperfError {

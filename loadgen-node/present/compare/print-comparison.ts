@@ -1,7 +1,7 @@
 import { sentencesOf } from '../../../shared/base/text/one-line.ts';
+import { tableLines } from '../../../shared/base/text/table-lines.ts';
 import { FIGURES, type FigureName } from '../../observe/figures/figure-names.ts';
-import { figureText } from '../text/figure-text.ts';
-import { formatNumber } from '../text/number.ts';
+import { figureText, formatNumber } from '../text/figure-text.ts';
 import { CONFIDENCE, type FigureDifference, type RunComparison } from './compare-runs.ts';
 import { type ConditionResult, signedShare } from './fail-conditions.ts';
 
@@ -23,6 +23,9 @@ const JUDGEMENTS = {
   same: 'within the noise',
 } as const;
 
+/** Columns behind the name of the figure. */
+export const COLUMNS = ['base', 'run', 'difference', `${CONFIDENCE * 100} % interval`, ''];
+
 /** What the intervals are, in a sentence. */
 export const METHOD: string =
   `Intervals: ${CONFIDENCE * 100} %, by a moving-block bootstrap of stretches of a fiftieth of each run, since latencies that follow ` +
@@ -42,10 +45,7 @@ export function printComparison(result: ComparisonResult): string {
     );
     lines.push(`Run           ${folder}  (${summary.result})`, '');
     lines.push(
-      ...aligned([
-        ['', 'base', 'run', 'difference', `${CONFIDENCE * 100} % interval`, ''],
-        ...table,
-      ]),
+      ...tableLines([['', ...COLUMNS], ...table], '  ', (column) => column > 0 && column < 4),
       '',
     );
   });
@@ -57,19 +57,11 @@ export function printComparison(result: ComparisonResult): string {
 /** First of all: figures of runs that were set otherwise may differ for that. */
 function settingLines({ settings, runs }: RunComparison): string[] {
   if (settings.length === 0) return ['Settings      no setting differs'];
-  const head = ['Settings      these differ, so that a difference below may be theirs:'];
-  if (runs.length === 2) {
-    return [
-      ...head,
-      ...settings.map(
-        ({ name, values }) => `              ${name}: ${settingTexts(values).join(' -> ')}`,
-      ),
-    ];
-  }
+  const gap = runs.length === 2 ? ' -> ' : ', ';
   return [
-    ...head,
+    'Settings      these differ, so that a difference below may be theirs:',
     ...settings.map(
-      ({ name, values }) => `              ${name}: ${settingTexts(values).join(', ')}`,
+      ({ name, values }) => `              ${name}: ${settingTexts(values).join(gap)}`,
     ),
   ];
 }
@@ -83,18 +75,13 @@ export function settingTexts(values: readonly (string | null)[]): string[] {
 export function cells(figure: FigureName, base: FigureDifference, own: FigureDifference): string[] {
   return [
     figure,
-    valueText(figure, base.value),
-    valueText(figure, own.value),
+    ...[base.value, own.value].map((value) => (value === null ? '-' : figureText(figure, value))),
     own.difference === null || own.share === null
       ? ''
       : `${signedFigure(figure, own.difference)} (${signedShare(own.share)})`,
     intervalText(figure, own),
     own.judgement === null ? '' : JUDGEMENTS[own.judgement],
   ];
-}
-
-function valueText(figure: FigureName, value: number | null): string {
-  return value === null ? '-' : figureText(figure, value);
 }
 
 function signedFigure(figure: FigureName, difference: number): string {
@@ -107,28 +94,15 @@ function signedFigure(figure: FigureName, difference: number): string {
 
 /** In per cent of the base; in units where the base is 0. */
 function intervalText(figure: FigureName, own: FigureDifference): string {
-  if (own.shareInterval !== null) return own.shareInterval.map(signedShare).join(' to ');
-  return own.differenceInterval === null
-    ? ''
-    : own.differenceInterval.map((end) => signedFigure(figure, end)).join(' to ');
+  const { shareInterval, differenceInterval } = own;
+  const ends =
+    shareInterval?.map(signedShare) ??
+    differenceInterval?.map((end) => signedFigure(figure, end)) ??
+    [];
+  return ends.join(' to ');
 }
 
 function conditionLine({ text, isSure, folder, holds, seen }: ConditionResult): string {
   const name = isSure ? '--fail-if-sure' : '--fail-if';
   return `${holds ? 'FAILED       ' : 'Passed       '} ${name} "${text}": ${folder} has ${seen}`;
-}
-
-/** Columns of equal width; the second to fourth stand to the right. */
-function aligned(rows: readonly (readonly string[])[]): string[] {
-  const widths = (rows[0] ?? []).map((_, i) =>
-    Math.max(...rows.map((row) => (row[i] ?? '').length)),
-  );
-  return rows.map((row) =>
-    row
-      .map((cell, i) =>
-        i > 0 && i < 4 ? cell.padStart(widths[i] as number) : cell.padEnd(widths[i] as number),
-      )
-      .join('  ')
-      .trimEnd(),
-  );
 }

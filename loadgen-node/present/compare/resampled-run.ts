@@ -1,3 +1,4 @@
+import { upperMedian } from '../../../shared/base/figures/median.ts';
 import { uniformInt } from '../../loadgen/random/distributions.ts';
 import { Mt19937 } from '../../loadgen/random/mt19937.ts';
 import { tokenTimes } from '../../loadgen/recorder/recording.ts';
@@ -13,7 +14,6 @@ import { type LatencyTable, latencyTable } from '../../observe/figures/latency-t
 import type { SampleRecords } from '../../observe/records/sample-records.ts';
 import type { RunSummary } from '../../observe/summary/run-summary.ts';
 import { BlockHistogram, pieceStart } from './block-histogram.ts';
-import { spread, spreadFactor } from './spread.ts';
 
 /** Resampled runs. */
 export const REPLICATE_COUNT = 1000;
@@ -186,44 +186,29 @@ function addRates(
     { length: draw.pieceCount },
     (_, piece) => (beginOf(piece + 1) - beginOf(piece)) / 1e9,
   );
-  const completed = draw.perPiece(count, (row) => completedSamples[row] as number);
-  const rows = draw.perPiece(count, () => 1);
-  addRate(
-    out,
-    'completed_qps',
-    draw.ratios(completed, seconds),
-    figures.completed_qps,
-    ratioOf(completed, seconds),
-  );
-  if (scenario === 'Server') {
-    addRate(
-      out,
-      'scheduled_qps',
-      draw.ratios(rows, seconds),
-      figures.scheduled_qps,
-      ratioOf(rows, seconds),
+  // LoadGen's rates differ a little from count over time, by their ends: the drawn ones are scaled to the figure.
+  const add = (name: 'completed_qps' | 'scheduled_qps', amounts: Float64Array): void => {
+    const whole = sumOf(amounts) / sumOf(seconds);
+    const figure = figures[name];
+    if (figure === undefined || !Number.isFinite(whole) || whole === 0) return;
+    out.set(
+      name,
+      draw.ratios(amounts, seconds).map((value) => (value * figure) / whole),
     );
-  }
-}
-
-/** LoadGen's rates differ a little from count over time, by their ends: the drawn ones are scaled to the figure. */
-function addRate(
-  out: Map<FigureName, Float64Array>,
-  name: FigureName,
-  drawn: Float64Array,
-  figure: number | undefined,
-  whole: number,
-): void {
-  if (figure === undefined || !Number.isFinite(whole) || whole === 0) return;
-  out.set(
-    name,
-    drawn.map((value) => (value * figure) / whole),
+  };
+  add(
+    'completed_qps',
+    draw.perPiece(count, (row) => completedSamples[row] as number),
+  );
+  if (scenario !== 'Server') return;
+  add(
+    'scheduled_qps',
+    draw.perPiece(count, () => 1),
   );
 }
 
-function ratioOf(above: Float64Array, below: Float64Array): number {
-  const sum = (values: Float64Array): number => values.reduce((a, b) => a + b, 0);
-  return sum(above) / sum(below);
+function sumOf(values: Float64Array): number {
+  return values.reduce((a, b) => a + b, 0);
 }
 
 /** Offline: all is due at the start, so that completion takes the place of the due time. */
@@ -265,4 +250,40 @@ function addTokenFigures(
   }
   addAll(out, draw.values(first.subarray(0, count), null, TTFT_PERCENTILES));
   addAll(out, draw.values(perToken.subarray(0, count), null, TPOT_PERCENTILES));
+}
+
+/**
+ * Intervals from 50 blocks are too narrow by a little: t of 49 degrees of freedom over the normal quantile, and the lost degree
+ * itself.
+ */
+const FEW_BLOCKS = (2.0096 / 1.96) * Math.sqrt(50 / 49);
+
+/** Above it nothing can be told: the run is one long swing. */
+const CORRELATION_MAX = 0.8;
+
+/**
+ * By how much drawn values are to be spread, since neighbouring blocks hang together too: the variance of a mean of a series of
+ * first order with their correlation r is (1 + r) / (1 - r) of that of independent ones. The estimate of r is too low by (1 + 3 r) / n
+ * (Kendall 1954), which is added; one below 0 narrows nothing.
+ * @param blockMeans In order.
+ */
+export function spreadFactor(blockMeans: readonly number[]): number {
+  const known = blockMeans.filter((mean) => Number.isFinite(mean));
+  const average = known.reduce((sum, mean) => sum + mean, 0) / known.length;
+  let variance = 0;
+  let covariance = 0;
+  known.forEach((mean, i) => {
+    const next = known[i + 1];
+    variance += (mean - average) ** 2;
+    if (next !== undefined) covariance += (mean - average) * (next - average);
+  });
+  const seen = variance === 0 ? 0 : covariance / variance;
+  const correlation = Math.min(Math.max(seen + (1 + 3 * seen) / known.length, 0), CORRELATION_MAX);
+  return FEW_BLOCKS * Math.sqrt((1 + correlation) / (1 - correlation));
+}
+
+/** Values further away from their median by a factor; no figure of a run is below 0. */
+export function spread(values: Float64Array, factor: number): Float64Array {
+  const middle = upperMedian(values) as number;
+  return values.map((value) => Math.max(middle + (value - middle) * factor, 0));
 }

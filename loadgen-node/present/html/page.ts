@@ -2,23 +2,32 @@ import { createHash } from 'node:crypto';
 import { type Html, html, trusted } from './html.ts';
 import { STYLE } from './style.ts';
 
+/** What a page may load: the one style sheet, by its hash. */
+const STYLE_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'`;
+
+/** What a page with a script may load beside it: modules and events from where it came from. */
+export const SCRIPT_POLICY = `${STYLE_POLICY}; script-src 'self'; connect-src 'self'; img-src data:`;
+
 /** A page of its own. */
-export interface PageParts {
+interface PageParts {
   /** Title of the document. */
   readonly title: string;
   /** Everything below the skip link, with its own `h1`. */
   readonly body: Html;
   /** Who made it, at the foot. */
   readonly footer: string;
+  /** Path of its script, of a page that is served. Default: none; the page is one file. */
+  readonly script?: string;
 }
 
 /**
- * A whole HTML document in one file: no script, no image, no font, nothing from the network. The policy in its head lets
- * nothing in but the one style sheet, by its hash.
+ * A whole HTML document. Without a script it is one file: no image, no font, nothing from the network. The policy in its head
+ * lets nothing else in.
  */
-export function renderPage({ title, body, footer }: PageParts): string {
-  const hash = createHash('sha256').update(STYLE).digest('base64');
-  const policy = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`;
+export function renderPage({ title, body, footer, script }: PageParts): string {
+  const policy = script === undefined ? STYLE_POLICY : SCRIPT_POLICY;
+  // A browser asks for an icon of what is served, unless there is one.
+  const served = html`<link rel="icon" href="data:,">\n<script type="module" src="${script ?? ''}"></script>\n`;
   const page = html`<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -28,7 +37,7 @@ export function renderPage({ title, body, footer }: PageParts): string {
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
 <style>${trusted(STYLE)}</style>
-</head>
+${script === undefined ? null : served}</head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
 <main id="content" tabindex="-1">

@@ -2,7 +2,7 @@
  * The one style sheet of all pages. Paper is always light: dark colours stand within `screen` only. Colours of lines and
  * areas are told apart by lightness too, so that they hold in grey.
  */
-export const STYLE: string = `
+export const STYLE = `
 :root {
   --page: #ffffff; --panel: #f6f7f9; --line: #c9ced6; --grid: #e4e7ec; --text: #16191f; --muted: #545c69;
   --accent: #1d5fbf; --good: #0d6b3a; --bad: #b3261e; --warn: #8a5300; --warn-panel: #fff6e5;
@@ -45,6 +45,7 @@ p { margin: 0.4rem 0; max-width: 60rem; overflow-wrap: anywhere; }
 .tiles > div { background: var(--panel); border: 1px solid var(--grid); border-radius: 0.4rem; padding: 0.5rem 0.8rem; }
 .tiles dt { color: var(--muted); font-size: 0.85rem; }
 .tiles dd { margin: 0; font-size: 1.25rem; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
+.tiles .bad dd { color: var(--bad); font-weight: 700; }
 .tiles small { display: block; color: var(--muted); font-size: 0.8rem; }
 .charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 27rem), 1fr)); gap: 1rem; }
 figure { margin: 0; padding: 0.8rem; background: var(--panel); border: 1px solid var(--grid); border-radius: 0.4rem; min-width: 0; }
@@ -57,7 +58,7 @@ svg .grid { stroke: var(--grid); stroke-width: 1; } svg .frame { stroke: var(--l
 svg .bound { stroke: var(--bad); stroke-width: 1.5; stroke-dasharray: 5 3; } svg .bound-text { fill: var(--bad); }
 svg .series { fill: none; stroke-width: 1.8; stroke-linejoin: round; } svg .hover { fill: transparent; }
 svg .hover:hover { fill: var(--text); fill-opacity: 0.09; }
-.c1 { --c: var(--s1); } .c2 { --c: var(--s2); } .c3 { --c: var(--s3); } .c4 { --c: var(--s4); } .c5 { --c: var(--s5); } .c6 { --c: var(--s6); }
+.c0 { --c: var(--muted); } .c1 { --c: var(--s1); } .c2 { --c: var(--s2); } .c3 { --c: var(--s3); } .c4 { --c: var(--s4); } .c5 { --c: var(--s5); } .c6 { --c: var(--s6); }
 .part-dispatch { --c: var(--p-dispatch); } .part-send { --c: var(--p-send); } .part-network { --c: var(--p-network); }
 .part-receive { --c: var(--p-receive); } .part-queue { --c: var(--p-queue); } .part-batch { --c: var(--p-batch); }
 .part-preprocess { --c: var(--p-preprocess); } .part-compute { --c: var(--p-compute); }
@@ -68,7 +69,13 @@ svg .heat { fill: var(--accent); } svg .heat-edge { fill: none; stroke: var(--li
 svg .on-strong { fill: #ffffff; } svg .on-medium { fill: #0b0e13; } svg .small { font-size: 10.5px; } svg .muted { fill: var(--muted); } svg .big { font-size: 14px; font-weight: 600; }
 .legend { display: flex; flex-wrap: wrap; gap: 0.15rem 1rem; margin: 0 0 0.3rem; padding: 0; list-style: none; font-size: 0.85rem; }
 .legend svg { display: inline-block; width: 1.6rem; height: 0.8rem; margin-right: 0.35rem; vertical-align: -0.05rem; }
-.scroll { overflow-x: auto; }
+.scroll { overflow-x: auto; } .tall { max-height: 26rem; overflow-y: auto; } .tall table { width: 100%; } .tall th { position: sticky; top: 0; background: var(--page); }
+.lines { max-height: 9.5rem; font-size: 0.8rem; overflow-y: auto; gap: 0.25rem; padding: 0.15rem; }
+.lines button { font: inherit; font-variant-numeric: tabular-nums; color: inherit; background: none; border: 1px solid var(--line); border-radius: 0.3rem; padding: 0 0.4rem; cursor: pointer; }
+.lines [aria-pressed="false"] { opacity: 0.65; text-decoration: line-through; }
+.live { display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; align-items: center; justify-content: space-between; }
+.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+progress { width: 100%; height: 0.6rem; accent-color: var(--accent); }
 table { color: var(--text); border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; vertical-align: top; padding: 0.25rem 0.7rem 0.25rem 0; border-bottom: 1px solid var(--grid); overflow-wrap: break-word; }
 th { font-weight: 600; } td.n, th.n { text-align: right; white-space: nowrap; overflow-wrap: normal; }

@@ -1,168 +1,202 @@
+import { formatNs } from '../../../shared/base/text/duration.ts';
 import type { LiveSnapshot } from '../../observe/live/live-snapshot.ts';
 import { LATENCY_PARTS } from '../../observe/split/latency-parts.ts';
-import { amount, time } from './figure-format.ts';
+import { drawArea, drawAxes, drawLine, type Series, seriesClass } from '../charts/plot.ts';
+import { type Axis, linearAxis, logAxis, roundStep } from '../charts/scale.ts';
+import { type Html, html } from '../html/html.ts';
+import { amount, clock, tickTime } from '../text/figure-text.ts';
 
 /** Nodes that are drawn one by one. */
 const NODES_DRAWN_MAX = 64;
 
-/** A line, or a layer of a stack. */
-export interface SeriesSpec {
-  readonly label: string;
-  /** Number of its colour. */
-  readonly color: number;
-  /** A line that something is held against. */
-  readonly isDashed?: boolean;
-  /** Null where there is no value; what is not a finite number is drawn as none. */
-  readonly value: (point: LiveSnapshot) => number | null | undefined;
-}
-
-/** A chart of the page. */
+/** A chart of the live page. */
 export interface ChartSpec {
   readonly title: string;
   readonly note: string;
-  readonly isLog: boolean;
-  readonly isStacked: boolean;
-  /** Its values are whole numbers. */
-  readonly isCount?: boolean;
-  readonly format: (value: number) => string;
-  /** May depend on the nodes. */
-  readonly series: (nodes: readonly string[]) => readonly SeriesSpec[];
+  /** What its values are: per second, whole numbers, or ns, on a straight or a logarithmic axis. */
+  readonly kind: 'rate' | 'count' | 'time' | 'log-time';
+  /** Each line is a layer on those before it. */
+  readonly isStacked?: boolean;
+  /** Name and class of each line, and its value at a point; no value, and 0 on a logarithmic axis, is a gap. */
+  readonly series: (
+    nodes: readonly string[],
+  ) => readonly (readonly [string, string, (point: LiveSnapshot) => number | null | undefined])[];
 }
-
-const MS = 1e6;
-const inMs = (ns: number | null | undefined): number | null => (ns == null ? null : ns / MS);
-const asTime = (ms: number): string => time(ms * MS);
 
 /** All charts, in the order in which they stand. */
 export const CHARTS: readonly ChartSpec[] = [
   {
     title: 'Load',
     note: 'queries per second (Offline: samples)',
-    isLog: false,
-    isStacked: false,
-    format: (value) => amount(value),
+    kind: 'rate',
     series: () => [
-      { label: 'issued', color: 0, value: (point) => point.issuedPerS },
-      { label: 'completed', color: 1, value: (point) => point.completedPerS },
-      { label: 'target', color: 10, isDashed: true, value: (point) => point.targetPerS },
+      ['issued', 'c1', (point) => point.issuedPerS],
+      ['completed', 'c2', (point) => point.completedPerS],
+      ['target', 'c0 dash2', (point) => point.targetPerS],
     ],
   },
   {
     title: 'Latency',
     note: 'of the samples (MultiStream: queries) completed in each second, logarithmic',
-    isLog: true,
-    isStacked: false,
-    format: asTime,
+    kind: 'log-time',
     series: () => [
-      { label: 'p50', color: 2, value: ({ latency }) => inMs(latency?.p50Ns) },
-      { label: 'p90', color: 0, value: ({ latency }) => inMs(latency?.p90Ns) },
-      { label: 'p99', color: 1, value: ({ latency }) => inMs(latency?.p99Ns) },
-      { label: 'p99.9', color: 3, value: ({ latency }) => inMs(latency?.p999Ns) },
-      { label: 'bound', color: 10, isDashed: true, value: ({ bound }) => inMs(bound?.latencyNs) },
+      ['p50', 'c5', ({ latency }) => latency?.p50Ns],
+      ['p90', 'c1', ({ latency }) => latency?.p90Ns],
+      ['p99', 'c2', ({ latency }) => latency?.p99Ns],
+      ['p99.9', 'c4', ({ latency }) => latency?.p999Ns],
+      ['bound', 'c0 dash2', ({ bound }) => bound?.latencyNs],
     ],
   },
   {
     title: 'Outstanding samples',
     note: 'issued and not answered: in all, and at each node',
-    isCount: true,
-    isLog: false,
-    isStacked: false,
-    format: (value) => amount(value),
+    kind: 'count',
     series: (nodes) => [
-      { label: 'all', color: 10, value: (point) => point.outstanding },
-      ...nodes.slice(0, NODES_DRAWN_MAX).map(
-        (label, i): SeriesSpec => ({
-          label,
-          color: i,
-          value: (point) => point.nodes.outstanding[i],
-        }),
-      ),
+      ['all', 'c0', (point) => point.outstanding],
+      ...nodes
+        .slice(0, NODES_DRAWN_MAX)
+        .map(
+          (name, i) =>
+            [name, seriesClass(i), ({ nodes: now }: LiveSnapshot) => now.outstanding[i]] as const,
+        ),
     ],
   },
   {
     title: 'Where the time goes',
     note: 'means per second; network is what the other parts leave over',
-    isLog: false,
+    kind: 'time',
     isStacked: true,
-    format: asTime,
     series: () =>
-      LATENCY_PARTS.map(
-        (label, i): SeriesSpec => ({
-          label,
-          color: i,
-          // The remainder may be a hair below 0.
-          value: ({ split }) => inMs(split === null ? null : Math.max(0, split[i] ?? 0)),
-        }),
-      ),
+      LATENCY_PARTS.map((part, i) => [
+        part,
+        `part-${part}`,
+        // The remainder may be a hair below 0.
+        ({ split }) => split && Math.max(0, split[i] ?? 0),
+      ]),
   },
   {
     title: 'Dispatch lag',
     note: "issued − scheduled: LoadGen's own delay, logarithmic",
-    isLog: true,
-    isStacked: false,
-    format: asTime,
+    kind: 'log-time',
     series: () => [
-      { label: 'p50', color: 2, value: ({ lag }) => inMs(lag?.p50Ns) },
-      { label: 'p99', color: 1, value: ({ lag }) => inMs(lag?.p99Ns) },
-      { label: 'max', color: 3, value: ({ lag }) => inMs(lag?.maxNs) },
+      ['p50', 'c5', ({ lag }) => lag?.p50Ns],
+      ['p99', 'c2', ({ lag }) => lag?.p99Ns],
+      ['max', 'c4', ({ lag }) => lag?.maxNs],
     ],
   },
   {
     title: 'Errors',
     note: 'samples that got no result, since the run began',
-    isCount: true,
-    isLog: false,
-    isStacked: false,
-    format: (value) => amount(value),
-    series: () => [{ label: 'lost', color: 8, value: ({ totals }) => totals.lostSamples }],
+    kind: 'count',
+    series: () => [['lost', 'c6', ({ totals }) => totals.lostSamples]],
   },
 ];
 
-/** Values of a chart: first the seconds, then a column per series. */
-export type Columns = [number[], ...(number | null)[][]];
+/** A value of a chart for people. */
+export function valueText({ kind }: ChartSpec, value: number): string {
+  return kind === 'rate' || kind === 'count' ? amount(value) : formatNs(value);
+}
 
 /** Points further apart than this many of their lengths have a gap between them. */
 const GAP_POINTS = 4;
 
 /**
- * The columns of a chart. Where nothing was measured for a while (between two sets, or while a connection was lost) an
- * empty point keeps lines from crossing.
- * @param originS Where the axis begins.
+ * The lines of a chart over the seconds since `originS`; a stack is not yet stacked. Where nothing was measured for a while
+ * (between two sets, or while a connection was lost) an empty point keeps lines from crossing.
  */
-export function chartColumns(
+export function chartLines(
+  { kind, series }: ChartSpec,
   points: readonly LiveSnapshot[],
-  series: readonly SeriesSpec[],
-  { originS, isLog, isStacked }: { originS: number; isLog: boolean; isStacked: boolean },
-): Columns {
-  const seconds: number[] = [];
-  const values: (number | null)[][] = series.map(() => []);
+  nodes: readonly string[],
+  originS: number,
+): Series[] {
+  const lines = series(nodes).map(([name, className, value]) => ({
+    ...{ name, className, value },
+    points: [] as [number, number][],
+  }));
+  const isLog = kind === 'log-time';
   let last: LiveSnapshot | undefined;
   for (const point of points) {
-    if (last !== undefined && point.atS - last.atS > GAP_POINTS * Math.max(1, point.windowS)) {
-      seconds.push((last.atS + point.atS) / 2 - originS);
-      for (const column of values) column.push(null);
+    const { atS, windowS } = point;
+    const isGap = last !== undefined && atS - last.atS > GAP_POINTS * Math.max(1, windowS);
+    const gapS = isGap ? ((last?.atS ?? 0) + atS) / 2 - originS : null;
+    for (const line of lines) {
+      if (gapS !== null) line.points.push([gapS, Number.NaN]);
+      const value = line.value(point) ?? Number.NaN;
+      line.points.push([atS - originS, isLog && value <= 0 ? Number.NaN : value]);
     }
-    seconds.push(point.atS - originS);
-    series.forEach(({ value }, i) => {
-      values[i]?.push(drawable(value(point), isLog));
-    });
     last = point;
   }
-  return [seconds, ...(isStacked ? stacked(values) : values)];
+  return lines;
 }
 
-/** A logarithmic axis has no place for 0. */
-function drawable(value: number | null | undefined, isLog: boolean): number | null {
-  if (value === null || value === undefined || !Number.isFinite(value)) return null;
-  return isLog && value <= 0 ? null : value;
-}
-
-/** Each column on top of those before it. */
-function stacked(columns: readonly (number | null)[][]): (number | null)[][] {
-  const sums: (number | null)[][] = [];
-  for (const column of columns) {
-    const below = sums.at(-1);
-    sums.push(column.map((value, i) => (value === null ? null : value + (below?.[i] ?? 0))));
+/** Each line on top of those before it. */
+export function stacked(lines: readonly Series[]): Series[] {
+  const layers: Series[] = [];
+  for (const line of lines) {
+    const below = layers.at(-1)?.points;
+    const points = line.points.map(([x, y], i) => [x, y + (below?.[i]?.[1] || 0)] as const);
+    layers.push({ ...line, points });
   }
-  return sums;
+  return layers;
+}
+
+/** About so many marks has an axis. */
+const TICKS = 6;
+/** A new run does not fill the axis at once. */
+const LEAST_SECONDS = 10;
+/** Steps of the axis of time, in seconds; beyond, days. */
+const STEPS_S = [
+  ...[1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 28_800],
+  ...[1, 2, 5, 10, 20, 50, 100].map((days) => days * 86_400),
+];
+
+/** Draws the lines that are shown, and says where their seconds lie. */
+export function drawChart(
+  { kind, isStacked = false }: ChartSpec,
+  lines: readonly Series[],
+): { readonly drawing: Html; readonly x: Axis } {
+  const layers = isStacked ? stacked(lines) : lines;
+  const seconds = layers[0]?.points ?? [];
+  const x = secondsAxis(seconds[0]?.[0] ?? 0, seconds.at(-1)?.[0] ?? 0);
+  const values = layers.flatMap(({ points }) => points.map(([, y]) => y)).filter(Number.isFinite);
+  const area = { x, y: valueAxis(kind, values) };
+  const drawn = isStacked
+    ? // From the top, each layer over the one before.
+      layers.map(({ points, className }) => drawArea(area, points, className)).reverse()
+    : layers.map(({ points, className }) => drawLine(area, points, className));
+  return { drawing: html`${drawAxes(area)}${drawn}`, x };
+}
+
+/** Without points, or with one, there is an axis all the same. */
+function secondsAxis(first: number, last: number): Axis {
+  const range = {
+    from: Math.min(first, 1),
+    to: Math.max(last, first + LEAST_SECONDS),
+    title: '',
+    format: clock,
+    stepOf: (least: number) => STEPS_S.find((step) => step >= least) ?? roundStep(least),
+  };
+  return linearAxis(range, TICKS);
+}
+
+function valueAxis(kind: ChartSpec['kind'], values: readonly number[]): Axis {
+  // A spread call has too few places for the points of many nodes.
+  const largest = values.reduce((a, b) => Math.max(a, b), 0);
+  if (kind === 'log-time') {
+    const least = values.reduce((a, b) => Math.min(a, b), largest || 1e5);
+    const from = 10 ** Math.floor(Math.log10(least));
+    const to = 10 ** Math.ceil(Math.log10(largest * 1.0001 || 1e8));
+    return logAxis({ from, to, title: '', format: tickTime });
+  }
+  const isTime = kind === 'time';
+  const range = {
+    from: 0,
+    to: largest * 1.1 || (isTime ? 1e6 : 1),
+    title: '',
+    format: isTime ? tickTime : amount,
+    stepOf: (least: number) =>
+      kind === 'count' ? Math.max(1, roundStep(least)) : roundStep(least),
+  };
+  return linearAxis(range, TICKS);
 }

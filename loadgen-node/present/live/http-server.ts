@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { isLoopback } from '../../../shared/security/loopback.ts';
 import type { ListenAddress } from './live-messages.ts';
-import { COMMON_HEADERS, isOwnHost } from './page-policy.ts';
 
 /** Bounds for whoever reaches the port. */
 const CONNECTIONS_MAX = 128;
@@ -10,6 +10,16 @@ const REQUEST_MS_MAX = 10_000;
 const HEADER_BYTES_MAX = 8_192;
 /** Time for what was sent last to arrive. */
 const CLOSE_MS = 500;
+
+/** Headers of everything that is served. */
+const COMMON_HEADERS: Readonly<Record<string, string>> = {
+  'cache-control': 'no-store',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+};
 
 /** Answers a GET or HEAD of a path. */
 export type Route = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
@@ -111,4 +121,17 @@ function close(server: Server): Promise<void> {
     });
     server.closeIdleConnections();
   });
+}
+
+/**
+ * Whether a request may be answered: one to a loopback address must name it so. A page of the Web whose name was pointed
+ * at 127.0.0.1 ("DNS rebinding") sends that name, and is refused.
+ * @param listensAt Host that was bound.
+ * @param host Header of the request.
+ */
+export function isOwnHost(listensAt: string, host: string | undefined): boolean {
+  if (!isLoopback(listensAt)) return true;
+  if (host === undefined) return false;
+  const name = /^(\[[^\]]*\]|[^:]*)(?::\d{1,5})?$/.exec(host)?.[1];
+  return name !== undefined && isLoopback(name);
 }

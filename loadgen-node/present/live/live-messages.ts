@@ -6,14 +6,10 @@ export interface ListenAddress {
   readonly port: number;
 }
 
-/** What the thread of the live view begins with. */
-export interface LiveThreadStart {
-  /** Where the page is served; undefined: nowhere. */
+/** Where page and metrics are served; undefined: nowhere. The thread of the live view begins with it. */
+export interface LiveViewSettings {
   readonly dashboard: ListenAddress | undefined;
-  /** Where Prometheus finds the metrics; undefined: nowhere. */
   readonly metrics: ListenAddress | undefined;
-  /** File of the page. */
-  readonly pageFile: string;
 }
 
 /** A run, for people and as labels. */
@@ -58,11 +54,13 @@ export type ToLiveThread =
   | { readonly kind: 'end'; readonly verdict: RunVerdict }
   | { readonly kind: 'close' };
 
+/** URLs of page and metrics; undefined where they are not served. */
+export interface LiveAddresses {
+  readonly dashboardUrl: string | undefined;
+  readonly metricsUrl: string | undefined;
+}
+
 /** From the thread to the command. */
 export type FromLiveThread =
-  | {
-      readonly kind: 'listening';
-      readonly dashboardUrl: string | undefined;
-      readonly metricsUrl: string | undefined;
-    }
+  | ({ readonly kind: 'listening' } & LiveAddresses)
   | { readonly kind: 'failed'; readonly text: string };

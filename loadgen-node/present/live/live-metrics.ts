@@ -8,18 +8,17 @@ import {
 } from 'prom-client';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import { BUCKET_COUNT, lowerEdgeNs } from '../../observe/figures/latency-histogram.ts';
-import type { LiveSnapshot, LiveTotals, WindowCounts } from '../../observe/live/live-snapshot.ts';
+import {
+  addTotals,
+  type LiveSnapshot,
+  type LiveTotals,
+  NO_TOTALS,
+  type WindowCounts,
+} from '../../observe/live/live-snapshot.ts';
 import { LATENCY_PARTS } from '../../observe/split/latency-parts.ts';
 import type { LiveRunFacts, RunEndState, ToLiveThread } from './live-messages.ts';
 
 const STATES: readonly RunEndState[] = ['VALID', 'INVALID', 'INTERRUPTED', 'BROKEN'];
-
-const NONE: LiveTotals = {
-  issuedQueries: 0,
-  issuedSamples: 0,
-  completedSamples: 0,
-  lostSamples: 0,
-};
 
 /** Upper bounds from 16 µs to 17 s, 1, 1.5, 2, 3, 4, ...: edges of the histogram's own buckets, so that no value is misplaced. */
 const BOUNDS_NS: readonly number[] = Array.from(
@@ -71,7 +70,7 @@ export class LiveMetrics {
   #nodes: readonly string[] = [];
   #last: LiveSnapshot | undefined;
   /** Of the runs before this one. */
-  #before: LiveTotals = NONE;
+  #before: LiveTotals = NO_TOTALS;
   #runCount = 0;
   readonly #ended = new Map<RunEndState, number>(STATES.map((state) => [state, 0]));
 
@@ -132,14 +131,7 @@ export class LiveMetrics {
   }
 
   #totals(): LiveTotals {
-    const now = this.#last?.totals ?? NONE;
-    const before = this.#before;
-    return {
-      issuedQueries: before.issuedQueries + now.issuedQueries,
-      issuedSamples: before.issuedSamples + now.issuedSamples,
-      completedSamples: before.completedSamples + now.completedSamples,
-      lostSamples: before.lostSamples + now.lostSamples,
-    };
+    return addTotals(this.#before, this.#last?.totals ?? NO_TOTALS);
   }
 
   #addIdentity(): void {

@@ -1,12 +1,11 @@
 import assert from 'node:assert';
-import { readFileSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { say, startHttpServer } from './http-server.ts';
 import type {
   FromLiveThread,
   ListenAddress,
-  LiveThreadStart,
+  LiveViewSettings,
   ToLiveThread,
 } from './live-messages.ts';
 import { PageServer } from './page-server.ts';
@@ -21,7 +20,7 @@ interface Viewer {
 
 const port = parentPort;
 assert(port !== null, 'this file is the entry of a worker thread');
-const start = workerData as LiveThreadStart;
+const start = workerData as LiveViewSettings;
 const viewers: Viewer[] = [];
 
 port.on('message', (message: ToLiveThread) => {
@@ -53,7 +52,7 @@ async function opened(
 }
 
 async function openPage(at: ListenAddress): Promise<string> {
-  const server = await PageServer.start(at, readFileSync(start.pageFile, 'utf8'));
+  const server = await PageServer.start(at);
   viewers.push(server);
   return server.url;
 }

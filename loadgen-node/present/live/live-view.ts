@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
@@ -6,18 +5,12 @@ import { compiledModule } from '../../../shared/base/files/package-files.ts';
 import type { LiveSnapshot, WindowCounts } from '../../observe/live/live-snapshot.ts';
 import type {
   FromLiveThread,
-  ListenAddress,
+  LiveAddresses,
   LiveRunFacts,
-  LiveThreadStart,
+  LiveViewSettings,
   RunVerdict,
   ToLiveThread,
 } from './live-messages.ts';
-
-/** Where somebody may look; undefined: nowhere. */
-export interface LiveViewSettings {
-  readonly dashboard: ListenAddress | undefined;
-  readonly metrics: ListenAddress | undefined;
-}
 
 /** Longest wait for the thread to say good-bye to its pages. */
 const CLOSE_MS = 2_000;
@@ -28,31 +21,24 @@ const CLOSE_MS = 2_000;
  */
 export class LiveView {
   readonly #worker: Worker;
-  readonly #exited: Promise<unknown>;
   readonly #hasMetrics: boolean;
+  readonly #exited: Promise<unknown>;
   #isGone = false;
-  /** Where the page is; undefined where there is none. */
+  /** Undefined where there is none. */
   readonly dashboardUrl: string | undefined;
-  /** Where the metrics are; undefined where there are none. */
   readonly metricsUrl: string | undefined;
 
-  private constructor(
-    worker: Worker,
-    hasMetrics: boolean,
-    { dashboardUrl, metricsUrl }: Extract<FromLiveThread, { kind: 'listening' }>,
-    onGone: (why: string) => void,
-  ) {
+  private constructor(worker: Worker, at: LiveAddresses, onGone: (why: string) => void) {
     this.#worker = worker;
-    this.#hasMetrics = hasMetrics;
-    this.dashboardUrl = dashboardUrl;
-    this.metricsUrl = metricsUrl;
-    this.#exited = new Promise((resolve) => worker.once('exit', resolve));
+    this.#hasMetrics = at.metricsUrl !== undefined;
+    this.dashboardUrl = at.dashboardUrl;
+    this.metricsUrl = at.metricsUrl;
     // A page that broke is told, and does not end a run.
     worker.on('error', (error) => {
       this.#isGone = true;
       onGone(messageOf(error));
     });
-    worker.once('exit', () => {
+    this.#exited = new Promise((resolve) => worker.once('exit', resolve)).then(() => {
       this.#isGone = true;
     });
   }
@@ -64,12 +50,10 @@ export class LiveView {
    * @throws MlperfError `ERR_LIVE_LISTEN` that names the address; `ERR_NOT_INSTALLED` where the page was not built.
    */
   static async open(
-    { dashboard, metrics }: LiveViewSettings,
+    start: LiveViewSettings,
     onGone: (why: string) => void,
   ): Promise<LiveView | undefined> {
-    if (dashboard === undefined && metrics === undefined) return undefined;
-    const pageFile = fileURLToPath(compiledModule('loadgen-node/present/live/page/index.html'));
-    const start: LiveThreadStart = { dashboard, metrics, pageFile };
+    if (start.dashboard === undefined && start.metrics === undefined) return undefined;
     const worker = new Worker(compiledModule('loadgen-node/present/live/live-thread.js'), {
       name: 'live view',
       workerData: start,
@@ -81,7 +65,7 @@ export class LiveView {
     });
     if (answer.kind === 'failed') throw new MlperfError('ERR_LIVE_LISTEN', answer.text);
     worker.removeAllListeners('error');
-    return new LiveView(worker, metrics !== undefined, answer, onGone);
+    return new LiveView(worker, answer, onGone);
   }
 
   /** A run begins. */

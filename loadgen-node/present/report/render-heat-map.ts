@@ -1,8 +1,9 @@
-import { renderFigure, renderTable } from '../charts/figure.ts';
-import { drawHeatMap, type HeatMapTile } from '../charts/heat-map.ts';
-import { html } from '../html/html.ts';
+import { renderFigure } from '../charts/figure.ts';
+import { coordinate } from '../charts/plot.ts';
+import { htmlTable, noteBox, scroll } from '../html/elements.ts';
+import { type Html, html } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
-import { formatNumber } from '../text/number.ts';
+import { fitText, formatNumber } from '../text/figure-text.ts';
 
 /** A cell: what was found, with the interval that holds the limit and a word more; or a word for what there is in its place, and why. */
 export type HeatMapCell =
@@ -30,67 +31,116 @@ export interface HeatMapInput {
   readonly notes: readonly string[];
 }
 
+const LEFT = 96;
+const TOP = 42;
+const TILE_WIDTH = 104;
+const TILE_HEIGHT = 56;
+/** From these strengths on text is dark whatever the page is, and light on a page that is light. */
+const TEXT_TONES = [
+  { from: 0.8, className: 'on-strong' },
+  { from: 0.6, className: 'on-medium' },
+] as const;
+/** Weakest and strongest colour: the weakest is still told from the page. */
+const OPACITY = { least: 0.08, most: 0.92 };
+
 /**
  * A heat map as an HTML page of its own: values, their intervals, and their share of the first cell, the one with the best
  * link. Cells without a value say why, in the map and in the table below it.
  */
 export function renderHeatMap(input: HeatMapInput): string {
-  const tiles = tilesOf(input);
-  const { content, width, height } = drawHeatMap({ ...input, tiles });
-  const empty = input.cells.flat().filter((cell) => 'word' in cell).length;
-  const cellCount = input.rows.length * input.columns.length;
+  const { title, unit, rows, columns, cells, rowLabel, columnLabel, notes } = input;
+  const empty = cells.flat().filter((cell) => 'word' in cell).length;
+  const cellCount = rows.length * columns.length;
+  const first = `${rows[0] ?? '-'}, ${columns[0] ?? '-'}`;
+  // No share is shown where the first cell has no value.
+  const share = shareOfFirst(input, 1) === '' ? '' : `, and the share of the first cell (${first})`;
   const body = html`<p class="kicker">longhaul sweep</p>
-<h1>${input.title}</h1>
-${input.notes.length === 0 ? null : html`<aside class="notes" aria-label="Notes"><ul>${input.notes.map((note) => html`<li>${note}</li>`)}</ul></aside>`}
+<h1>${title}</h1>
+${noteBox(notes)}
 ${renderFigure({
-  title: `${input.unit} by ${input.rowLabel} and ${input.columnLabel}`,
+  title: `${unit} by ${rowLabel} and ${columnLabel}`,
   alternative: `Heat map of ${cellCount} cells, ${empty} of them without a value. The table below has all figures.`,
-  legend: null,
-  drawing: content,
-  width,
-  height,
-  caption: `Large: ${input.unit}. ${shareCaption(input)}The stronger the colour, the larger the value, from 0 to the largest.`,
-  table: null,
+  drawing: drawMap(input),
+  width: Math.max(LEFT + columns.length * TILE_WIDTH + 4, 460),
+  height: TOP + rows.length * TILE_HEIGHT + 6,
+  caption: `Large: ${unit}. Small: where the limit lies${share}. The stronger the colour, the larger the value, from 0 to the largest.`,
   isWide: true,
 })}
 <h2>Figures</h2>
-<div class="scroll cells" tabindex="0" role="group" aria-label="Figures of all cells">${cellTable(input)}</div>`;
-  return renderPage({ title: input.title, body, footer: 'Made by longhaul sweep.' });
+${scroll('Figures of all cells', cellTable(input), 'scroll cells')}`;
+  return renderPage({ title, body, footer: 'Made by longhaul sweep.' });
 }
 
-function tilesOf(input: HeatMapInput): HeatMapTile[][] {
-  const values = input.cells.flat().map((cell) => ('word' in cell ? 0 : cell.value));
-  const largest = values.reduce((a, b) => Math.max(a, b), 0);
-  return input.cells.map((row, i) =>
+/** Rows downwards, columns to the right, a rectangle with two lines of text per cell. */
+function drawMap(input: HeatMapInput): Html {
+  const { rows, columns, cells, rowLabel, columnLabel } = input;
+  const largest = Math.max(...cells.flat().map((cell) => ('word' in cell ? 0 : cell.value)), 0);
+  const heads = columns.map(
+    (name, j) =>
+      html`<text class="middle" x="${coordinate(LEFT + (j + 0.5) * TILE_WIDTH)}" y="${TOP - 8}">${fitText(name, 17)}</text>`,
+  );
+  const names = rows.map(
+    (name, i) =>
+      html`<text class="end" x="${LEFT - 8}" y="${coordinate(TOP + (i + 0.5) * TILE_HEIGHT + 4)}">${fitText(name, 14)}</text>`,
+  );
+  const tiles = cells.map((row, i) =>
     row.map((cell, j) => {
-      const place = `${input.rowLabel} ${input.rows[i]}, ${input.columnLabel} ${input.columns[j]}`;
+      const place = `${rowLabel} ${rows[i]}, ${columnLabel} ${columns[j]}`;
+      const at = { x: LEFT + j * TILE_WIDTH, y: TOP + i * TILE_HEIGHT };
       if ('word' in cell) {
         const { word, why } = cell;
         const hint = `${place}: ${word}${why === '' ? '' : `: ${why}`}`;
-        return { level: null, main: word, detail: why, hint };
+        return drawTile(at, { level: null, main: word, detail: why, hint });
       }
-      return {
-        level: largest === 0 ? 0 : Math.max(cell.value, 0) / largest,
-        main: formatNumber(cell.value),
-        detail: [intervalOf(cell), shareOfFirst(input, cell.value)]
-          .filter((text) => text !== '')
-          .join(', '),
-        hint: [
-          `${place}: ${formatNumber(cell.value)} ${input.unit}`,
-          intervalOf(cell),
-          cell.text ?? '',
-        ]
-          .filter((text) => text !== '')
-          .join(', '),
-      };
+      const { value, text = '' } = cell;
+      const known = (parts: readonly string[]): string => parts.filter(Boolean).join(', ');
+      return drawTile(at, {
+        level: largest === 0 ? 0 : Math.max(value, 0) / largest,
+        main: formatNumber(value),
+        detail: known([intervalOf(cell), shareOfFirst(input, value)]),
+        hint: known([`${place}: ${formatNumber(value)} ${input.unit}`, intervalOf(cell), text]),
+      });
     }),
   );
+  return html`<text class="axis" x="${LEFT}" y="14">${`${columnLabel} →`}</text><text class="axis" x="0" y="${TOP - 8}">${`${fitText(rowLabel, 12)} ↓`}</text>${heads}${names}${tiles}`;
 }
 
-/** No share is shown where the first cell has no value. */
-function shareCaption(input: HeatMapInput): string {
-  if (shareOfFirst(input, 1) === '') return 'Small: where the limit lies. ';
-  return `Small: where the limit lies, and the share of the first cell (${input.rows[0] ?? '-'}, ${input.columns[0] ?? '-'}). `;
+/** What one cell shows. */
+interface Tile {
+  /** 0 to 1: how strong the colour is; null: the cell failed. */
+  readonly level: number | null;
+  /** Large line. */
+  readonly main: string;
+  /** Small line below it. */
+  readonly detail: string;
+  /** All that is known, when a pointer rests on the cell. */
+  readonly hint: string;
+}
+
+function drawTile({ x, y }: { x: number; y: number }, { level, main, detail, hint }: Tile): Html {
+  const middle = coordinate(x + TILE_WIDTH / 2);
+  const size = html`x="${x + 2}" y="${y + 2}" width="${TILE_WIDTH - 4}" height="${TILE_HEIGHT - 4}" rx="3"`;
+  const opacity = OPACITY.least + (level ?? 0) * (OPACITY.most - OPACITY.least);
+  const area =
+    level === null
+      ? html`<rect class="failed" ${size}/>`
+      : html`<rect class="heat" fill-opacity="${opacity.toFixed(2)}" ${size}/>`;
+  const tone = TEXT_TONES.find(({ from }) => level !== null && opacity >= from)?.className ?? '';
+  const lines = twoLines(detail, 17);
+  const top = y + (lines.length === 1 ? 26 : 20);
+  const details = lines.map(
+    (line, i) =>
+      html`<text class="${`middle small ${tone}`.trim()}" x="${middle}" y="${top + 16 + i * 13}">${line}</text>`,
+  );
+  return html`<g><title>${hint}</title>${area}<rect class="heat-edge" ${size}/><text class="${`middle big ${tone}`.trim()}" x="${middle}" y="${top}">${fitText(main, 13)}</text>${details}</g>`;
+}
+
+/** One line, or two where it is too long, broken between words; the whole of it stands in the hint and the table. */
+function twoLines(text: string, lengthMax: number): string[] {
+  if (text.length <= lengthMax) return [text];
+  const space = text.lastIndexOf(' ', lengthMax);
+  const first = text.slice(0, space > 0 ? space : lengthMax);
+  return [first, fitText(text.slice(first.length).trim(), lengthMax)];
 }
 
 /** Share of the first cell, or nothing where that one has no value. */
@@ -100,30 +150,21 @@ function shareOfFirst({ cells }: HeatMapInput, value: number): string {
   return `${formatNumber((value / first.value) * 100)} %`;
 }
 
-function intervalOf(cell: { readonly interval?: readonly [number, number] }): string {
-  if (cell.interval === undefined) return '';
-  return `${formatNumber(cell.interval[0])} to ${formatNumber(cell.interval[1])}`;
+function intervalOf({ interval }: { readonly interval?: readonly [number, number] }): string {
+  return interval === undefined ? '' : interval.map(formatNumber).join(' to ');
 }
 
-function cellTable(input: HeatMapInput): ReturnType<typeof renderTable> {
+function cellTable(input: HeatMapInput): Html {
+  const { rowLabel, columnLabel, unit } = input;
+  const titles = [rowLabel, columnLabel, unit, 'limit within', 'of the first cell', ''];
   const rows = input.cells.flatMap((row, i) =>
     row.map((cell, j) => {
       const place = [input.rows[i] as string, input.columns[j] as string];
       if ('word' in cell) return [...place, cell.word, '', '', cell.why];
-      const { value, text } = cell;
+      const { value, text = '' } = cell;
       const share = shareOfFirst(input, value);
-      return [...place, formatNumber(value), intervalOf(cell), share, text ?? ''];
+      return [...place, formatNumber(value), intervalOf(cell), share, text];
     }),
   );
-  return renderTable(
-    [
-      { title: input.rowLabel, isNumber: false },
-      { title: input.columnLabel, isNumber: false },
-      { title: input.unit, isNumber: true },
-      { title: 'limit within', isNumber: true },
-      { title: 'of the first cell', isNumber: true },
-      { title: '', isNumber: false },
-    ],
-    rows,
-  );
+  return htmlTable(titles, rows, (column) => column > 1 && column < 5);
 }

@@ -1,4 +1,5 @@
 import { grouped } from '../../../shared/base/figures/figure-text.ts';
+import { writeText } from '../../../shared/base/files/write-text.ts';
 import {
   type LatencyTable,
   latencyTable,
@@ -6,18 +7,22 @@ import {
 } from '../../observe/figures/latency-table.ts';
 import type { SampleRecords } from '../../observe/records/sample-records.ts';
 import type { RunSummary } from '../../observe/summary/run-summary.ts';
+import { section } from '../html/elements.ts';
 import { type Html, html } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
-import { timelineOf } from './aggregate/timeline.ts';
-import { renderFigures, renderTiles } from './sections/figures.ts';
+import {
+  recordsText,
+  renderAudit,
+  renderFigures,
+  renderSettings,
+  renderSteps,
+  renderTiles,
+} from './sections/figures.ts';
 import { renderGenerator } from './sections/generator.ts';
 import { renderDistribution, renderHistogram, renderLag } from './sections/latency.ts';
-import { renderNodes } from './sections/nodes.ts';
-import { recordsText, renderAudit, renderSettings } from './sections/provenance.ts';
-import { renderServers } from './sections/servers.ts';
+import { renderNodes, renderServers } from './sections/nodes.ts';
 import { renderSplit } from './sections/split.ts';
-import { renderSteps } from './sections/steps.ts';
-import { renderLatencyTimeline, renderLoadTimeline } from './sections/timeline.ts';
+import { renderLatencyTimeline, renderLoadTimeline, timelineOf } from './sections/timeline.ts';
 import { renderHead, renderVerdict } from './sections/verdict.ts';
 
 /** What a report is made of. */
@@ -34,15 +39,19 @@ export interface ReportInput {
 export function renderReport({ summary, records }: ReportInput): string {
   const parts = summary.records?.parts ?? null;
   const table = records === null ? null : latencyTable(records, summary.scenario, parts);
+  const charts = table === null ? missingCharts(summary) : renderCharts(summary, table);
   const body = html`${renderHead(summary)}${renderVerdict(summary)}${renderTiles(summary)}
-<section aria-labelledby="charts"><h2 id="charts">Latency and load</h2>
-${table === null ? missingCharts(summary) : renderCharts(summary, table)}${renderSteps(summary)}</section>
-${renderSplit(summary)}${renderNodes(summary, table)}${renderServers(summary)}${renderGenerator(summary)}${renderFigures(summary)}${renderAudit(summary)}${renderSettings(summary)}`;
+${section('charts', 'Latency and load', html`${charts}${renderSteps(summary)}`)}${renderSplit(summary)}${renderNodes(summary, table)}${renderServers(summary)}${renderGenerator(summary)}${renderFigures(summary)}${renderAudit(summary)}${renderSettings(summary)}`;
   return renderPage({
     title: `${summary.result}: ${summary.benchmark}, ${summary.scenario}, ${summary.sutName}`,
     body,
     footer: `${recordsText(summary)} Made by longhaul ${summary.longhaul}. No figure of longhaul is an MLPerf result.`,
   });
+}
+
+/** Writes the report of a run as one page. @throws MlperfError `ERR_OUTPUT` */
+export function writeRunPage(path: string, input: ReportInput): void {
+  writeText(path, renderReport(input));
 }
 
 function renderCharts(summary: RunSummary, table: LatencyTable): Html {

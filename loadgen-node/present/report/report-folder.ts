@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError, errorCodeOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { errorCodeOf, outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { openRunFolder, RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { readSummaryLog } from '../../loadgen/logs/read/summary-log.ts';
 import { csvOf } from '../../observe/records/csv-records.ts';
@@ -95,8 +95,7 @@ export async function writeCsv(folder: string, file: string): Promise<void> {
   } catch (error) {
     if (error instanceof MlperfError) throw error;
     if (isStdout && errorCodeOf(error) === 'EPIPE') return;
-    const text = `cannot write ${isStdout ? 'CSV to stdout' : file}: ${describeSystemError(error)}`;
-    throw new MlperfError('ERR_OUTPUT', text, { cause: error });
+    throw outputError(`cannot write ${isStdout ? 'CSV to stdout' : file}`, error);
   } finally {
     await reader.close();
   }

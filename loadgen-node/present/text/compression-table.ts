@@ -1,4 +1,5 @@
 import type { VerbResult } from '../../../shared/base/process/json-output.ts';
+import { tableLines } from '../../../shared/base/text/table-lines.ts';
 import { COMPRESSION_NAMES } from '../../../shared/compression/codec.ts';
 import { availableCodecs } from '../../../shared/compression/codecs.ts';
 import {
@@ -8,54 +9,31 @@ import {
 } from '../../../shared/rules/compression-rules.ts';
 import type { Round } from '../../../shared/rules/rounds/rounds.ts';
 
-/** What is shown. */
+/** Round whose rules are shown; `text`: with the rules' own words. */
 export interface CompressionRequest {
   readonly round: Round;
-  /** True: the rules' own words, too. */
   readonly text?: boolean;
 }
 
-const HEAD = ['Benchmark', 'Samples may travel', 'Responses', 'Per query'] as const;
+const HEAD = ['Benchmark', 'Samples may travel', 'Responses', 'Per query'];
 
-/** What the rules of a round allow to compress, and what this process can do. */
-export function compressionResult(request: CompressionRequest): VerbResult {
-  return { text: compressionTable(request), json: compressionJson(request) };
-}
-
-function compressionJson({ round }: CompressionRequest): object {
-  const [, ...lossless] = availableCodecs();
-  return {
-    round,
-    rules: rulesOf(round),
-    perSampleRule: perSampleRule(round),
-    losslessHere: lossless,
-  };
-}
-
-function rulesOf(round: Round): CompressionRule[] {
-  return COMPRESSION_RULES.filter((rule) => rule.rounds.includes(round));
-}
-
-function compressionTable({ round, text }: CompressionRequest): string {
-  const rules = rulesOf(round);
-  const rows: (readonly string[])[] = [HEAD, ...rules.map(rowOf)];
-  const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => cell(row, column).length)));
-  const lines = rows.map((row) =>
-    widths
-      .map((width, column) => cell(row, column).padEnd(width + 2))
-      .join('')
-      .trimEnd(),
-  );
-  const texts = rules.map(({ benchmark, text: words }) => `${benchmark}: ${words}`);
-  const missing = COMPRESSION_NAMES.filter((name) => !availableCodecs().includes(name));
+/** Which compression the rules of a round allow, by benchmark, and which codecs this process has. */
+export function compressionResult({ round, text }: CompressionRequest): VerbResult {
+  const rules = COMPRESSION_RULES.filter((rule) => rule.rounds.includes(round));
+  const available = availableCodecs();
+  const lossless = available.slice(1);
+  const missing = COMPRESSION_NAMES.filter((name) => !available.includes(name));
   const without = missing.length === 0 ? '' : `, not ${missing.join(', ')}`;
-  return [
-    ...lines,
+  const words = rules.map((rule) => `${rule.benchmark}: ${rule.text}`);
+  const lines = [
+    ...tableLines([HEAD, ...rules.map(rowOf)], '  ', () => false),
     '',
-    ...(text === true ? [...texts, perSampleRule(round), ''] : []),
-    `lossless here: ${availableCodecs().slice(1).join(', ')} (Node ${process.version}${without})`,
+    ...(text === true ? [...words, perSampleRule(round), ''] : []),
+    `lossless here: ${lossless.join(', ')} (Node ${process.version}${without})`,
     '',
-  ].join('\n');
+  ];
+  const json = { round, rules, perSampleRule: perSampleRule(round), losslessHere: lossless };
+  return { text: lines.join('\n'), json };
 }
 
 function rowOf(rule: CompressionRule): string[] {
@@ -65,8 +43,4 @@ function rowOf(rule: CompressionRule): string[] {
     rule.losslessResponses ? 'none, lossless' : 'none',
     rule.perQueryInServer ? 'Server' : 'no',
   ];
-}
-
-function cell(row: readonly string[], column: number): string {
-  return row[column] ?? '';
 }

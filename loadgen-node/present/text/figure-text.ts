@@ -1,8 +1,8 @@
-import { grouped } from '../../../shared/base/figures/figure-text.ts';
+import { grouped, percentage, rounded } from '../../../shared/base/figures/figure-text.ts';
 import { formatNs } from '../../../shared/base/text/duration.ts';
 import { FIGURES, type FigureName } from '../../observe/figures/figure-names.ts';
-import { formatNumber } from './number.ts';
-import { formatShare } from './time-format.ts';
+
+// Figures as texts, for pages in a browser too: nothing here needs Node.
 
 /** A figure of a run for people, with its unit. */
 export function figureText(name: FigureName, value: number): string {
@@ -16,6 +16,69 @@ export function figureText(name: FigureName, value: number): string {
     case 'count':
       return grouped(value);
   }
+}
+
+/** A number for people, three significant figures, without exponent up to a million: `12.3`, `1,230`, `1.2e+7`. */
+export function formatNumber(value: number): string {
+  if (!Number.isFinite(value)) return '-';
+  const short = Number(value.toPrecision(3));
+  const size = Math.abs(short);
+  if (size >= 1e7 || (size > 0 && size < 1e-4)) return short.toExponential();
+  return short.toLocaleString('en-US', { maximumFractionDigits: 8 });
+}
+
+/** A share as a percentage: `0.12 %`; a dash for what is not finite. */
+export function formatShare(share: number): string {
+  return Number.isFinite(share) ? percentage(share) : '-';
+}
+
+/** A length of time, or a dash where there is none. */
+export function timeOrDash(ns: number | null | undefined): string {
+  return formatNs(ns ?? Number.NaN);
+}
+
+/** A rate or a count as the live page shows it, with a unit behind it, or a dash. */
+export function amount(value: number | null | undefined, unit = ''): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return '-';
+  const digits = value !== 0 && Math.abs(value) < 100 && !Number.isInteger(value) ? 1 : 0;
+  const text = value.toLocaleString('en', {
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
+  return unit === '' ? text : `${text} ${unit}`;
+}
+
+/** Seconds as `0:07`, `12:30`, `1:02:03`. */
+export function clock(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds));
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const minutes = Math.floor(whole / 60);
+  if (minutes < 60) return `${minutes}:${two(whole % 60)}`;
+  return `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(whole % 60)}`;
+}
+
+/** A mark of an axis of time: no more figures than it needs, each with its unit. */
+export function tickTime(ns: number): string {
+  if (ns === 0) return '0';
+  const size = Math.abs(ns) / (1 - 1e-9);
+  if (size < 1e3) return `${rounded(ns, 3)} ns`;
+  if (size < 1e6) return `${rounded(ns / 1e3, 3)} µs`;
+  return size < 1e9 ? `${rounded(ns / 1e6, 3)} ms` : `${rounded(ns / 1e9, 3)} s`;
+}
+
+/** Time since the start of a run, in s: `0.5`, `12`, `600`. */
+export function tickSeconds(ns: number): string {
+  return rounded(ns / 1e9, 6);
+}
+
+/** Name of a percentile, 0 to 1: `p99.9`. */
+export function percentileName(percentile: number): string {
+  return `p${Number((percentile * 100).toFixed(3))}`;
+}
+
+/** A text that fits its place in a drawing. */
+export function fitText(text: string, lengthMax: number): string {
+  return text.length <= lengthMax ? text : `${text.slice(0, lengthMax - 1)}…`;
 }
 
 /** An instant of ISO 8601 for people, to the second: `2026-11-21 21:00:00 UTC`. */

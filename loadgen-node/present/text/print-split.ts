@@ -3,8 +3,8 @@ import { sentencesOf } from '../../../shared/base/text/one-line.ts';
 import type { PerformanceOutcome } from '../../loadgen/engine/test-outcome.ts';
 import type { GeneratorCeiling, GeneratorHealth } from '../../loadgen/health/generator-health.ts';
 import { type GeneratorFinding, generatorFinding } from '../../observe/health/generator-finding.ts';
-import type { PartFigures } from '../../observe/split/latency-parts.ts';
 import { serverStatisticsText } from '../../observe/split/server-statistics.ts';
+import type { PartFigures } from '../../observe/split/split-sums.ts';
 import type { RunSummary } from '../../observe/summary/run-summary.ts';
 
 /** Parts below this share of the latency are not shown. */

@@ -2,7 +2,12 @@ import { percentage } from '../../../shared/base/figures/figure-text.ts';
 import { formatNs } from '../../../shared/base/text/duration.ts';
 import { asOneLine, sentencesOf } from '../../../shared/base/text/one-line.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
-import { FIGURE_NAMES, FIGURES, type FigureUnit } from '../../observe/figures/figure-names.ts';
+import {
+  FIGURE_NAMES,
+  FIGURES,
+  type FigureUnit,
+  type RunFigures,
+} from '../../observe/figures/figure-names.ts';
 import type { SummaryDifference } from '../../observe/summary/compare-summary.ts';
 import type { DerivedRun, ReadRun } from '../../observe/summary/derive-run.ts';
 import type { RunSummary } from '../../observe/summary/run-summary.ts';
@@ -66,14 +71,10 @@ function withoutRecords({ run: { summary }, loadgenLines }: DerivedReport): stri
     const why = `only LoadGen's logs are there: it has neither ${RUN_FILES.records} nor ${RUN_FILES.runSummary}`;
     return [row('Records', `none; ${why}`), '', ...loadgenLines];
   }
-  const lines = FIGURE_NAMES.flatMap((name) => {
-    const value = summary.figures[name];
-    return value === undefined ? [] : [figureLine(name, FIGURES[name].unit, value)];
-  });
   if (summary.mode === 'AccuracyOnly')
     return [row('Records', 'none: the run had no performance phase')];
   const why = `there is no ${RUN_FILES.records}: these figures are the summary's, and nothing was derived again`;
-  return [row('Records', `none; ${why}`), '', ...lines];
+  return [row('Records', `none; ${why}`), '', ...figureRows(summary.figures)];
 }
 
 function recordsLines({ rowCount, parts, cut, nodes, records }: DerivedRun): string[] {
@@ -92,10 +93,7 @@ function recordsLines({ rowCount, parts, cut, nodes, records }: DerivedRun): str
 }
 
 function figureLines({ figures, split }: DerivedRun): string[] {
-  const lines = FIGURE_NAMES.flatMap((name) => {
-    const value = figures[name];
-    return value === undefined ? [] : [figureLine(name, FIGURES[name].unit, value)];
-  });
+  const lines = figureRows(figures);
   if (split === null) return lines;
   const header = `${'part of latency'.padEnd(NAME_WIDTH)}${['mean', 'typical', 'slowest 1 %']
     .map((text) => text.padStart(VALUE_WIDTH))
@@ -107,9 +105,14 @@ function figureLines({ figures, split }: DerivedRun): string[] {
   return [...lines, '', header, ...parts, '', ...sentencesOf(asOneLine(split.text))];
 }
 
-function figureLine(name: keyof typeof FIGURES, unit: FigureUnit, value: number): string {
-  const text = formatFigure(value, unit).padStart(VALUE_WIDTH);
-  return `${name.padEnd(NAME_WIDTH)}${text}   ${FIGURES[name].about}`;
+function figureRows(figures: RunFigures): string[] {
+  return FIGURE_NAMES.flatMap((name) => {
+    const value = figures[name];
+    if (value === undefined) return [];
+    const { unit, about } = FIGURES[name];
+    const text = formatFigure(value, unit).padStart(VALUE_WIDTH);
+    return `${name.padEnd(NAME_WIDTH)}${text}   ${about}`;
+  });
 }
 
 /** A figure with its unit. */

@@ -1,6 +1,7 @@
 import { rounded } from '../../../shared/base/figures/figure-text.ts';
 import { formatNs } from '../../../shared/base/text/duration.ts';
 import type { LiveSnapshot } from '../../observe/live/live-snapshot.ts';
+import { clock } from './figure-text.ts';
 
 /** A piece of the line; the lower its rank, the longer it stays when the line gets narrow. */
 interface Piece {
@@ -73,9 +74,5 @@ function rate(perS: number): string {
 /** `12 s`, `1:05`, `2:00:09`. */
 function clockTime(seconds: number): string {
   const whole = Math.round(seconds);
-  if (whole < 60) return `${whole} s`;
-  const two = (value: number): string => String(value).padStart(2, '0');
-  const minutes = Math.floor(whole / 60);
-  if (minutes < 60) return `${minutes}:${two(whole % 60)}`;
-  return `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(whole % 60)}`;
+  return whole < 60 ? `${whole} s` : clock(whole);
 }

@@ -1,17 +1,11 @@
-import { formatNs } from '../../../shared/base/text/duration.ts';
+import { tableLines } from '../../../shared/base/text/table-lines.ts';
 import type { StepFigures } from '../../observe/figures/step-figures.ts';
+import { timeOrDash } from './figure-text.ts';
 
 /** Columns of the table of steps. */
-export const STEP_TITLES: readonly string[] = [
-  'from',
-  'offered /s',
-  'due /s',
-  'completed /s',
-  'p50',
-  'p99',
-  'largest',
-  'lag p99',
-  'lost',
+export const STEP_TITLES = [
+  ...['from', 'offered /s', 'due /s', 'completed /s'],
+  ...['p50', 'p99', 'largest', 'lag p99', 'lost'],
 ];
 
 /** One step as cells of a table, in the order of {@link STEP_TITLES}. */
@@ -22,16 +16,14 @@ export function stepCells(step: StepFigures): string[] {
     rate,
     dueQps.toFixed(2),
     completedQps.toFixed(2),
-    ...[p50Ns, p99Ns, maxNs, lagP99Ns].map((ns) => (ns === null ? '-' : formatNs(ns))),
+    ...[p50Ns, p99Ns, maxNs, lagP99Ns].map(timeOrDash),
     String(lost),
   ];
 }
 
 /** The table of steps for people: a header and a line per step. */
 export function stepTable(steps: readonly StepFigures[]): string[] {
-  const rows = [STEP_TITLES, ...steps.map(stepCells)];
-  const widths = STEP_TITLES.map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));
-  return rows.map((row) => row.map((cell, i) => cell.padStart(widths[i] ?? 0)).join('   '));
+  return tableLines([STEP_TITLES, ...steps.map(stepCells)], '   ', () => true);
 }
 
 /** How far the SUT kept up, in a sentence. */

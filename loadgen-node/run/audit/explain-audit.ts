@@ -1,17 +1,13 @@
 import { asOneLine } from '../../../shared/base/text/one-line.ts';
 import type { OipEvidence, OipNodeEvidence } from '../../../shared/evidence/oip-evidence.ts';
 import type { OipMethod } from '../../../shared/wire/oip/request-plan.ts';
-import type {
-  AuditFinding,
-  AuditVerdict,
-  NetworkAudit,
-} from '../../observe/audit/network-audit.ts';
+import type { AuditFinding, NetworkAudit } from '../../observe/audit/network-audit.ts';
 import { brokenFindings } from './compose-audit.ts';
 
 const LINE_WIDTH = 100;
 const LABEL_WIDTH = 16;
 
-const LABELS: Readonly<Record<AuditVerdict, string>> = {
+const LABELS: Readonly<Record<AuditFinding['verdict'], string>> = {
   holds: 'HOLDS',
   broken: 'BROKEN',
   'not-provable': 'NOT PROVABLE',
@@ -79,7 +75,8 @@ export function explainAudit(audit: NetworkAudit): string {
     'What this evidence shows, and what it does not:',
     ...WHAT_IT_SHOWS[run.protocol].flatMap((text) => wrap(text, 2, '- ')),
   ];
-  return `${lines.map(printable).join('\n')}\n`;
+  // Texts may come from a SUT node: a line of it must stay a line.
+  return `${lines.map((line) => asOneLine(line)).join('\n')}\n`;
 }
 
 const WORDS_OF_METHOD: Readonly<Record<OipMethod, string>> = {
@@ -117,7 +114,7 @@ function explainFinding(finding: AuditFinding): string[] {
 }
 
 function summaryOf(audit: NetworkAudit): string[] {
-  const count = (verdict: AuditVerdict): number =>
+  const count = (verdict: AuditFinding['verdict']): number =>
     audit.rules.filter((one) => one.verdict === verdict).length;
   const broken = brokenFindings(audit);
   const names = broken.map(({ id, kind }) => (kind === 'rule' ? id : `${id} (${kind})`));
@@ -158,9 +155,4 @@ function wrap(text: string, indent: number, first = ''): string[] {
     isEmpty = false;
   }
   return [...lines, line];
-}
-
-/** Texts may come from a SUT node: a line of it must stay a line. */
-function printable(line: string): string {
-  return asOneLine(line);
 }

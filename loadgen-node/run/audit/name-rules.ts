@@ -1,16 +1,24 @@
 import { formatNs } from '../../../shared/base/text/duration.ts';
 import { NODE_NAME_LENGTH_MAX } from '../../../shared/domain/node-address.ts';
 import { NETWORK_SUT } from '../../../shared/domain/system-under-test.ts';
-import type { NameCall, NodeNameCall } from '../../../shared/evidence/network-evidence.ts';
+import type {
+  NameCall,
+  NodeEvidence,
+  NodeNameCall,
+} from '../../../shared/evidence/network-evidence.ts';
+import type { AuditFacts } from '../../observe/audit/network-audit.ts';
 import {
   type AuditRule,
   broken,
+  brokenBy,
   holds,
   type Judged,
   notProvable,
+  notProvableAt,
+  notProvableOf,
   QDL_CONSTRAINTS,
-} from '../../observe/audit/finding.ts';
-import type { AuditFacts } from '../../observe/audit/network-audit.ts';
+  serverText,
+} from './audit-rule.ts';
 
 /**
  * An answer that is sooner than a TCP connect to the same address by this much, and by this factor, is not
@@ -19,63 +27,96 @@ import type { AuditFacts } from '../../observe/audit/network-audit.ts';
 const CONNECT_NOISE_NS = 5e6;
 const CONNECT_NOISE_FACTOR = 4;
 
-const NEVER_ASKED = 'The run broke off before LoadGen asked for the name.';
+export const NEVER_ASKED = 'The run broke off before LoadGen asked for the name.';
 
-/** The rules about Name(). */
-export const NAME_RULES: readonly AuditRule[] = [
-  nameRule('name-substring', `Name() contains "${NETWORK_SUT}".`, judgeSubstring),
-  nameRule(
-    'name-every-node',
-    'Name() asks every SUT node, every time, and joins the answers.',
-    judgeAll,
-  ),
-  nameRule(
-    'name-round-trip',
-    'Name() makes at least one round trip over the network and does not return before it is complete.',
-    judgeRoundTrip,
-  ),
-  nameRule('name-unique', 'Every SUT node has a name of its own.', judgeUnique),
-  nameRule(
-    'one-node-one-identity',
-    'Every address leads to one SUT node, the same from beginning to end, and no two to one.',
-    judgeIdentity,
-  ),
+const JUDGED_BY_ANSWERS: readonly Omit<AuditRule, 'source'>[] = [
+  {
+    id: 'name-substring',
+    rule: `Name() contains "${NETWORK_SUT}".`,
+    judge: judgeSubstring,
+  },
+  {
+    id: 'name-every-node',
+    rule: 'Name() asks every SUT node, every time, and joins the answers.',
+    judge: judgeAll,
+    oip: ({ nameCalls, nodes }, judged) => {
+      if (judged.verdict !== 'holds') return judged;
+      const calls =
+        nameCalls.length === 1 ? 'In the one call' : `In each of ${nameCalls.length} calls`;
+      return holds(
+        `${calls} ServerMetadata was asked of all ${nodes.length} node(s), and each was answered. Whether the server ` +
+          'itself answered is not told by that (name-round-trip).',
+      );
+    },
+  },
+  {
+    id: 'name-round-trip',
+    rule: 'Name() makes at least one round trip over the network and does not return before it is complete.',
+    judge: judgeRoundTrip,
+    oip: (_facts, judged) => {
+      if (judged.verdict !== 'holds') return judged;
+      return notProvable(
+        'Name() returned after every answer was there, but an answer to ServerMetadata repeats nothing of its question: a ' +
+          'proxy or a cache before the server may have given it.',
+        judged.evidence,
+      );
+    },
+  },
+  {
+    id: 'name-unique',
+    rule: 'Every SUT node has a name of its own.',
+    judge: judgeUnique,
+    oip: judgeServerNames,
+  },
+  {
+    id: 'one-node-one-identity',
+    rule: 'Every address leads to one SUT node, the same from beginning to end, and no two to one.',
+    judge: judgeIdentity,
+    oip: notProvableOf(
+      'The protocol has no identity of a node: two addresses may lead to one server, and one address to several.',
+      serverText,
+    ),
+  },
 ];
 
-function nameRule(id: string, rule: string, judge: AuditRule['judge']): AuditRule {
-  return {
-    ...{ id, rule, source: QDL_CONSTRAINTS },
-    judge: (facts) => (facts.nameCalls.length === 0 ? notProvable(NEVER_ASKED) : judge(facts)),
-  };
-}
+/** The rules about Name(). */
+export const NAME_RULES: readonly AuditRule[] = JUDGED_BY_ANSWERS.map((row) => ({
+  ...row,
+  source: QDL_CONSTRAINTS,
+  judge: (facts) => (facts.nameCalls.length === 0 ? notProvable(NEVER_ASKED) : row.judge(facts)),
+}));
 
 function judgeSubstring({ nameCalls }: AuditFacts): Judged {
   const evidence = nameCalls.map(({ name, failure }, i) =>
     name === null ? `call ${i + 1}: failed, ${failure}` : `call ${i + 1}: "${name}"`,
   );
-  const names = nameCalls.flatMap(({ name }) => (name === null ? [] : [name]));
+  const names = nameCalls.flatMap(({ name }) => name ?? []);
   if (names.length === 0) return notProvable('No call of Name() returned a name.', evidence);
-  const isIn = names.every((name) => name.includes(NETWORK_SUT));
-  return isIn
+  return names.every((name) => name.includes(NETWORK_SUT))
     ? holds('Every name that was returned contains it.', evidence)
     : broken('A name that was returned does not contain it.', evidence);
 }
 
 function judgeAll({ nameCalls, nodes }: AuditFacts): Judged {
-  const problems: string[] = [];
-  for (const [i, call] of nameCalls.entries()) {
-    for (const node of nodes) {
-      const answer = call.nodes.find(({ address }) => address === node.address);
-      if (answer === undefined) problems.push(`call ${i + 1}: ${node.address} was not asked`);
-      else if (answer.name === null) problems.push(`call ${i + 1}: ${answer.failure}`);
-      else if (call.name !== null && !call.name.includes(answer.name)) {
-        problems.push(`call ${i + 1}: "${answer.name}" is not in "${call.name}"`);
-      }
-    }
-  }
-  if (problems.length > 0) return broken('Not every node answered every call.', problems);
+  const problems = nameCalls.flatMap((call, i) =>
+    nodes.flatMap(({ address }) => {
+      const problem = problemOfAnswer(address, call);
+      return problem === undefined ? [] : [`call ${i + 1}: ${problem}`];
+    }),
+  );
   const calls = nameCalls.length === 1 ? 'the one call' : `each of the ${nameCalls.length} calls`;
-  return holds(`In ${calls} all ${nodes.length} node(s) answered for themselves.`);
+  return (
+    brokenBy(problems, 'Not every node answered every call.') ??
+    holds(`In ${calls} all ${nodes.length} node(s) answered for themselves.`)
+  );
+}
+
+function problemOfAnswer(address: string, call: NameCall): string | null | undefined {
+  const answer = call.nodes.find((node) => node.address === address);
+  if (answer === undefined) return `${address} was not asked`;
+  if (answer.name === null) return answer.failure;
+  const isIn = call.name === null || call.name.includes(answer.name);
+  return isIn ? undefined : `"${answer.name}" is not in "${call.name}"`;
 }
 
 /** An answer repeats the random number of its question, so it was made after the question was asked. */
@@ -85,8 +126,7 @@ function judgeRoundTrip({ nameCalls }: AuditFacts): Judged {
   );
   if (answered.length === 0) return notProvable('No node answered Name().');
   const evidence = answered.map(({ call, node }) => `call ${call}: ${roundTripText(node)}`);
-  const tooFast = answered.filter(({ node }) => isTooFast(node, nameCalls));
-  if (tooFast.length > 0) {
+  if (answered.some(({ node }) => isTooFast(node, nameCalls))) {
     return notProvable(
       'An answer came much sooner than a plain TCP connect to the same address: something nearer may ' +
         'have answered, or the connect was slow for reasons of its own.',
@@ -125,96 +165,109 @@ function isTooFast({ address, roundTripNs }: NodeNameCall, calls: readonly NameC
 
 /** The shortest plain TCP connect to an address, in ns; 0 where none was measured. */
 function fastestConnectNs(address: string, calls: readonly NameCall[]): number {
-  const connects = calls
-    .flatMap(({ nodes }) => nodes)
-    .flatMap((node) =>
-      node.address === address && node.tcpConnectNs !== null ? [node.tcpConnectNs] : [],
-    );
+  const connects = answersOf(address, calls).flatMap(({ tcpConnectNs }) => tcpConnectNs ?? []);
   return connects.length === 0 ? 0 : Math.min(...connects);
 }
 
 function judgeUnique({ nameCalls }: AuditFacts): Judged {
   const repeated = nameCalls.flatMap((call, i) =>
-    repeatedOf(call.nodes.flatMap(({ name }) => (name === null ? [] : [name]))).map(
+    repeatedOf(call.nodes.flatMap(({ name }) => name ?? [])).map(
       (name) => `call ${i + 1}: "${name}"`,
     ),
   );
-  return repeated.length === 0
-    ? holds('No two nodes gave the same name.')
-    : broken('Several nodes gave the same name.', repeated);
-}
-
-function judgeIdentity({ nameCalls, nodes }: AuditFacts): Judged {
-  const identities = nodes.map(({ address }) => identitiesOf(address, nameCalls, nodes));
-  const problems: string[] = [];
-  for (const [i, known] of identities.entries()) {
-    if (known.size > 1) problems.push(`${nodes[i]?.address}: ${[...known].join(', then ')}`);
-  }
-  for (const shared of repeatedOf(identities.flatMap((known) => [...known]))) {
-    const addresses = nodes
-      .filter((_, i) => identities[i]?.has(shared))
-      .map((node) => node.address);
-    problems.push(`${addresses.join(' and ')}: both ${shared}`);
-  }
-  for (const node of nodes) {
-    const names = [...namesOf(node, nameCalls)];
-    if (names.length > 1)
-      problems.push(`${node.address}: named ${names.map(quoted).join(', then ')}`);
-  }
-  if (problems.length > 0) {
-    return broken(
-      'An address led to more than one node, or a node to several names, or two addresses to one.',
-      problems,
-    );
-  }
-  const silent = nodes.filter((_, i) => identities[i]?.size === 0);
-  if (silent.length > 0) {
-    const addresses = silent.map(({ address }) => address);
-    return notProvable('A node tells no identity; only its name tells it apart.', addresses);
-  }
-  return holds(
-    'Name, Describe, every stream and the ledger of an address gave one and the same identity, and one name.',
+  return (
+    brokenBy(repeated, 'Several nodes gave the same name.') ??
+    holds('No two nodes gave the same name.')
   );
 }
 
-/** Identities that an address gave in Name, Describe, Opened and Ledger; empty ones are none. */
-export function identitiesOf(
-  address: string,
-  calls: readonly NameCall[],
-  nodes: AuditFacts['nodes'],
-): Set<string> {
-  const node = nodes.find((one) => one.address === address);
-  const all = [
-    ...answersOf(address, calls).map(({ identity }) => identity),
-    node?.description?.nodeIdentity,
-    ...(node?.streams ?? []).map(({ nodeIdentity }) => nodeIdentity),
-    node?.ledgerIdentity,
-  ];
-  return new Set(all.flatMap((identity) => (identity ? [identity] : [])));
+function judgeServerNames({ nodes }: AuditFacts, judged: Judged): Judged {
+  if (judged.verdict !== 'holds') return judged;
+  const nameOf = ({ oip }: NodeEvidence): string => oip?.serverName ?? '';
+  const shared = repeatedOf(nodes.map(nameOf));
+  if (shared.length === 0) return holds('No two servers gave the same name.');
+  return notProvable(
+    'Servers gave the same name, and the QDL added what makes them differ: that they are several nodes, the protocol ' +
+      'does not show.',
+    shared.map((name) => {
+      const addresses = nodes.filter((node) => nameOf(node) === name).map(({ address }) => address);
+      return `"${name}": ${addresses.join(', ')}`;
+    }),
+  );
 }
 
-/** Names that a node gave in Name, Describe and Opened; empty ones are none. A ledger has none. */
-function namesOf(
-  { address, description, streams }: AuditFacts['nodes'][number],
+function judgeIdentity({ nameCalls, nodes }: AuditFacts): Judged {
+  const known = nodes.map((node) => ({ node, identities: identitiesOf(node, nameCalls) }));
+  const problems = [
+    ...known
+      .filter(({ identities }) => identities.length > 1)
+      .map(({ node, identities }) => `${node.address}: ${identities.join(', then ')}`),
+    ...repeatedOf(known.flatMap(({ identities }) => identities)).map((shared) => {
+      const both = known.filter(({ identities }) => identities.includes(shared));
+      return `${both.map(({ node }) => node.address).join(' and ')}: both ${shared}`;
+    }),
+    ...nodes.flatMap((node) => {
+      const names = namesOf(node, nameCalls);
+      return names.length > 1
+        ? [`${node.address}: named ${names.map(quoted).join(', then ')}`]
+        : [];
+    }),
+  ];
+  const silent = known.filter(({ identities }) => identities.length === 0);
+  return (
+    brokenBy(
+      problems,
+      'An address led to more than one node, or a node to several names, or two addresses to one.',
+    ) ??
+    notProvableAt(
+      silent.map(({ node }) => node),
+      'A node tells no identity; only its name tells it apart.',
+    ) ??
+    holds(
+      'Name, Describe, every stream and the ledger of an address gave one and the same identity, and one name.',
+    )
+  );
+}
+
+/** Identities that a node gave in Name, Describe, Opened and Ledger, each once; empty ones are none. */
+export function identitiesOf(
+  { address, description, streams, ledgerIdentity }: NodeEvidence,
   calls: readonly NameCall[],
-): Set<string> {
-  const names = [
+): string[] {
+  return eachOnce([
+    ...answersOf(address, calls).map(({ identity }) => identity),
+    description?.nodeIdentity,
+    ...streams.map(({ nodeIdentity }) => nodeIdentity),
+    ledgerIdentity,
+  ]);
+}
+
+/** Names that a node gave in Name, Describe and Opened, each once; empty ones are none. A ledger has none. */
+function namesOf(
+  { address, description, streams }: NodeEvidence,
+  calls: readonly NameCall[],
+): string[] {
+  return eachOnce([
     ...answersOf(address, calls).map(({ name }) => name),
     description?.name,
     ...streams.map(({ nodeName }) => nodeName),
-  ];
-  return new Set(names.flatMap((name) => (name ? [name] : [])));
+  ]);
+}
+
+function eachOnce(texts: readonly (string | null | undefined)[]): string[] {
+  return [...new Set(texts.flatMap((text) => text || []))];
 }
 
 function quoted(name: string): string {
   return JSON.stringify(name.slice(0, NODE_NAME_LENGTH_MAX));
 }
 
-function answersOf(address: string, calls: readonly NameCall[]): NodeNameCall[] {
-  return calls.flatMap((call) => call.nodes.filter((node) => node.address === address));
+/** A node's part in every call of Name(). */
+export function answersOf(address: string, calls: readonly NameCall[]): NodeNameCall[] {
+  return calls.flatMap(({ nodes }) => nodes.filter((node) => node.address === address));
 }
 
 /** Values that stand there more than once, each once. */
-export function repeatedOf(values: readonly string[]): string[] {
+function repeatedOf(values: readonly string[]): string[] {
   return [...new Set(values.filter((value, i) => values.indexOf(value) !== i))];
 }

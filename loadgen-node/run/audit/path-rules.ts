@@ -1,25 +1,20 @@
-import type { CallPath } from '../../../shared/evidence/call-path.ts';
+import type { CallPath, HeaderEvidence, SocketEnds } from '../../../shared/evidence/call-path.ts';
 import type { NodeEvidence } from '../../../shared/evidence/network-evidence.ts';
+import type { AuditFacts } from '../../observe/audit/network-audit.ts';
 import {
   type AuditRule,
   broken,
   holds,
   type Judged,
   notProvable,
-} from '../../observe/audit/finding.ts';
-import type { AuditFacts } from '../../observe/audit/network-audit.ts';
-import { identitiesOf } from './name-rules.ts';
-import { type PathSign, type PathSignKind, pathSigns } from './path-signs.ts';
+  notProvableAt,
+} from './audit-rule.ts';
+import { answersOf, identitiesOf } from './name-rules.ts';
 
-/** What the rules say of it: GENERAL_CONSTRAINTS and what is ours. */
+/** Where the rules speak of it, though they do not forbid it. */
 const SOURCE =
   'finding of longhaul; inference_rules v4.1, Network division, SUT over the network: a load balancer is part of ' +
   'the SUT, and "every other component through which data passes" must be in the report';
-
-/** Signs of one node that say the same are told once, with one of them. */
-interface GroupedSign extends PathSign {
-  readonly callCount: number;
-}
 
 /** What stands between LoadGen and the SUT nodes. */
 export const PATH_RULE: AuditRule = {
@@ -30,22 +25,37 @@ export const PATH_RULE: AuditRule = {
     'compresses calls, or spreads them over several nodes.',
   source: SOURCE,
   judge,
+  oip: ({ nameCalls }, judged) => {
+    const isAsked = nameCalls.some(({ nodes }) => nodes.some(({ path }) => path !== null));
+    if (!isAsked) return judged;
+    return notProvable(
+      'This protocol does not tell whether a proxy or a load balancer stands before a server: one is found only where it adds headers.',
+      judged.evidence,
+    );
+  },
 };
 
+/** A sign of one node, with the number of its calls that have it. */
+interface GroupedSign extends PathSign {
+  readonly callCount: number;
+}
+
 function judge(facts: AuditFacts): Judged {
-  const found = facts.nodes.map((node) => ({ node, signs: signsOf(node, facts) }));
+  const { nodes, nameCalls } = facts;
+  const found = nodes.map((node) => ({ node, signs: signsOf(node, facts) }));
   const evidence = found.flatMap(({ node, signs }) => linesOf(node, signs, facts));
   const has = (kind: PathSignKind): boolean =>
     found.some(({ signs }) => signs.some((sign) => sign.kind === kind));
-  const spread = facts.nodes.flatMap(({ address }) => {
-    const { size } = identitiesOf(address, facts.nameCalls, facts.nodes);
-    return size > 1 ? [`${address}: ${size} SUT nodes answered there`] : [];
+  const spread = nodes.flatMap((node) => {
+    const { length } = identitiesOf(node, nameCalls);
+    return length > 1 ? [`${node.address}: ${length} SUT nodes answered there`] : [];
   });
   if (spread.length > 0) {
-    const why =
+    return broken(
       'An address leads to several SUT nodes: a load balancer stands before them (the ClusterIP of a Service, a ' +
-      'virtual IP, a proxy or service mesh).';
-    return broken(why, [...spread, ...evidence]);
+        'virtual IP, a proxy or service mesh).',
+      [...spread, ...evidence],
+    );
   }
   const repeated = repeatedOpens(facts);
   if (has('repeated') || repeated.length > 0) {
@@ -54,47 +64,43 @@ function judge(facts: AuditFacts): Judged {
     return broken(why, [...repeated, ...evidence]);
   }
   if (has('compressed')) return broken('Something between compresses messages.', evidence);
-  const standing = judgeStanding(has, evidence);
-  const unasked = facts.nodes.filter((node) => pathsOf(node, facts).length === 0);
-  if (standing.verdict !== 'holds' || unasked.length === 0) return standing;
-  const addresses = unasked.map(({ address }) => address);
-  return notProvable('The run broke off before every SUT node had answered.', addresses);
-}
-
-/** Nothing wrong was done: whether anything stands there that could. */
-function judgeStanding(has: (kind: PathSignKind) => boolean, evidence: readonly string[]): Judged {
-  if (has('proxy')) {
-    const why =
-      'A proxy stands between (headers tell it): what it does to queries cannot be seen from here. It counts as ' +
-      'part of the SUT and belongs into the report.';
-    return notProvable(why, evidence);
-  }
-  if (has('address')) {
-    const why =
-      'The two ends of a connection do not have the same addresses and ports: NAT, a relay or a proxy stands between.';
-    return notProvable(why, evidence);
-  }
-  if (has('silent')) {
-    const why =
-      'Of a connection only one end is known: the SUT node does not tell its own (it is older, or of other make), ' +
-      'or the socket of this end could not be told from another one.';
-    return notProvable(why, evidence);
-  }
-  return holds(
-    'Both ends of every connection have the same addresses and ports, so nothing between them ends TCP or ' +
-      'translates addresses, and no header was added or changed on the way.',
-    evidence,
+  const standing = STANDING.find(([kind]) => has(kind));
+  if (standing !== undefined) return notProvable(standing[1], evidence);
+  const unasked = nodes.filter((node) => pathsOf(node, facts).length === 0);
+  return (
+    notProvableAt(unasked, 'The run broke off before every SUT node had answered.') ??
+    holds(
+      'Both ends of every connection have the same addresses and ports, so nothing between them ends TCP or ' +
+        'translates addresses, and no header was added or changed on the way.',
+      evidence,
+    )
   );
 }
+
+/** Signs that do no harm by themselves, of something that could; the first that is there is told. */
+const STANDING: readonly (readonly [kind: PathSignKind, why: string])[] = [
+  [
+    'proxy',
+    'A proxy stands between (headers tell it): what it does to queries cannot be seen from here. It counts as ' +
+      'part of the SUT and belongs into the report.',
+  ],
+  [
+    'address',
+    'The two ends of a connection do not have the same addresses and ports: NAT, a relay or a proxy stands between.',
+  ],
+  [
+    'silent',
+    'Of a connection only one end is known: the SUT node does not tell its own (it is older, or of other make), ' +
+      'or the socket of this end could not be told from another one.',
+  ],
+];
 
 /** All calls to a node of which something is known: Name each time, and every stream or connection of queries. */
 function pathsOf(
   { address, streams, queryPaths = [] }: NodeEvidence,
   { nameCalls }: AuditFacts,
 ): CallPath[] {
-  const names = nameCalls.flatMap(({ nodes }) =>
-    nodes.flatMap((node) => (node.address === address && node.path !== null ? [node.path] : [])),
-  );
+  const names = answersOf(address, nameCalls).flatMap(({ path }) => path ?? []);
   return [...names, ...streams.map(({ path }) => path), ...queryPaths];
 }
 
@@ -127,14 +133,166 @@ function linesOf(node: NodeEvidence, signs: readonly GroupedSign[], facts: Audit
 }
 
 /** Streams that were opened more often than LoadGen did, at a node that one address leads to. */
-function repeatedOpens(facts: AuditFacts): string[] {
-  const { nodes } = facts;
-  const identityOf = ({ address }: NodeEvidence): string =>
-    [...identitiesOf(address, facts.nameCalls, nodes)][0] ?? address;
+function repeatedOpens({ nodes, nameCalls }: AuditFacts): string[] {
+  const identityOf = (node: NodeEvidence): string =>
+    identitiesOf(node, nameCalls)[0] ?? node.address;
   return nodes.flatMap((node) => {
     const count = node.theirs?.repeatedStreamCount ?? 0;
     const isShared = nodes.some((one) => one !== node && identityOf(one) === identityOf(node));
     if (count === 0 || isShared) return [];
     return [`${node.address}: streams opened with the number of another one: ${count}`];
   });
+}
+
+/**
+ * What a call tells of the way that it took. `repeated` and `compressed`: what was done to it. `proxy`: HTTP/2 passed
+ * through other hands. `address`: TCP did, or an address was translated. `silent`: the node tells nothing.
+ */
+export type PathSignKind = 'repeated' | 'compressed' | 'proxy' | 'address' | 'silent';
+
+/** One sign that something stands between LoadGen and a SUT node. */
+export interface PathSign {
+  readonly kind: PathSignKind;
+  /** What was seen; no sentence. */
+  readonly text: string;
+}
+
+/** Headers of a request as a LoadGen node sends them: the values that each may have (grpc-js 1.14). */
+const SENT: ReadonlyMap<string, RegExp> = new Map([
+  ['accept-encoding', /^identity$/],
+  ['authorization', /^/],
+  ['content-type', /^application\/grpc(\+proto)?$/],
+  ['grpc-accept-encoding', /^identity,deflate,gzip$/],
+  ['grpc-timeout', /^/],
+  ['te', /^trailers$/],
+  ['user-agent', /^grpc-node-js\//],
+]);
+
+/** Headers of an answer as gRPC makes them in a SUT node. */
+const ANSWERED: ReadonlySet<string> = new Set([
+  'content-type',
+  'date',
+  'grpc-accept-encoding',
+  'grpc-encoding',
+]);
+
+/** Headers that older servers of gRPC's C core send beside them. */
+const ANSWERED_BY_OTHERS: ReadonlySet<string> = new Set([...ANSWERED, 'accept-encoding']);
+
+/** How Envoy, and meshes that are made of it, tell which attempt of a call this is. */
+const ATTEMPT_COUNT = 'x-envoy-attempt-count';
+
+/**
+ * Everything that a call shows of its way; nothing where both ends agree in all.
+ * @param isStandard The node is any server of the Open Inference Protocol: what a response is like may be its own doing.
+ */
+export function pathSigns(path: CallPath, isStandard = false): PathSign[] {
+  const { requestHeaders, responseHeaders } = path;
+  const ofResponse = compressionSigns('a response', responseHeaders);
+  return [
+    ...attemptSigns([...(requestHeaders ?? []), ...responseHeaders]),
+    ...compressionSigns('a request', requestHeaders ?? []),
+    ...(isStandard ? ofResponse.map(asOfServer) : ofResponse),
+    ...requestSigns(path),
+    ...responseSigns(path, isStandard ? ANSWERED_BY_OTHERS : ANSWERED),
+    // That such a server does not tell its end of a connection, is of the protocol and no sign.
+    ...(isStandard ? [] : addressSigns(path)),
+  ];
+}
+
+function asOfServer({ text }: PathSign): PathSign {
+  return {
+    kind: 'silent',
+    text: text.replace('which neither end sends', 'by the server or on the way'),
+  };
+}
+
+function attemptSigns(headers: readonly HeaderEvidence[]): PathSign[] {
+  const attempts = headers.flatMap(({ name, value }) =>
+    name === ATTEMPT_COUNT && Number(value) > 1 ? [Number(value)] : [],
+  );
+  if (attempts.length === 0) return [];
+  const text = `a proxy repeated the call: ${ATTEMPT_COUNT} ${Math.max(...attempts)}`;
+  return [{ kind: 'repeated', text }];
+}
+
+function compressionSigns(what: string, headers: readonly HeaderEvidence[]): PathSign[] {
+  return headers
+    .filter(({ name }) => name === 'grpc-encoding' || name === 'content-encoding')
+    .filter(({ value }) => value !== '' && value !== 'identity')
+    .map(({ name, value }) => ({
+      kind: 'compressed',
+      text: `${what} arrived compressed: ${name} ${value}, which neither end sends`,
+    }));
+}
+
+function requestSigns({ requestHeaders, requestHeadersLeftOut }: CallPath): PathSign[] {
+  const all = requestHeaders ?? [];
+  const added = all.filter(({ name }) => !SENT.has(name)).map(headerText);
+  const changed = all
+    .filter(({ name, value }) => value !== '' && SENT.get(name)?.test(value) === false)
+    .map(headerText);
+  if (requestHeadersLeftOut > 0) added.push(`and ${requestHeadersLeftOut} more`);
+  return [
+    ...proxySign('a request arrived with headers that the LoadGen node did not send', added),
+    ...proxySign('headers of a request were changed on the way', changed),
+  ];
+}
+
+/** A node of other make, which tells nothing of its calls, may have sent such headers itself. */
+function responseSigns(
+  { requestHeaders, responseHeaders }: CallPath,
+  known: ReadonlySet<string>,
+): PathSign[] {
+  const added = responseHeaders.filter(({ name }) => !known.has(name)).map(headerText);
+  const what = 'a response came with headers that gRPC does not send';
+  return proxySign(what, added, requestHeaders === null ? 'silent' : 'proxy');
+}
+
+function proxySign(
+  what: string,
+  headers: readonly string[],
+  kind: PathSignKind = 'proxy',
+): PathSign[] {
+  return headers.length === 0 ? [] : [{ kind, text: `${what}: ${headers.join(', ')}` }];
+}
+
+function headerText({ name, value }: HeaderEvidence): string {
+  return value === '' ? name : `${name} (${value})`;
+}
+
+/** How the two ends of a connection differ. */
+function addressSigns({ loadgen, sut }: CallPath): PathSign[] {
+  if (sut === null) {
+    return [{ kind: 'silent', text: 'the node does not tell how it sees the connection' }];
+  }
+  if (loadgen === null) {
+    return [{ kind: 'silent', text: "the LoadGen node's own end of the connection is not known" }];
+  }
+  const from = at(loadgen.localAddress, loadgen.localPort);
+  const seenFrom = at(sut.remoteAddress, sut.remotePort);
+  const to = at(loadgen.remoteAddress, loadgen.remotePort);
+  const seenTo = at(sut.localAddress, sut.localPort);
+  const differences = [
+    ...(from === seenFrom
+      ? []
+      : [`it comes from ${from} and arrives at the node from ${seenFrom}`]),
+    ...(to === seenTo ? [] : [`it goes to ${to} and the node has it at ${seenTo}`]),
+  ];
+  if (differences.length === 0) return [];
+  const text = `the connection is not the same at both ends: ${differences.join('; ')} (${causeOf(loadgen, sut)})`;
+  return [{ kind: 'address', text }];
+}
+
+function causeOf(loadgen: SocketEnds, sut: SocketEnds): string {
+  if (loadgen.localPort !== sut.remotePort) {
+    return 'a proxy or relay ends TCP between them, or NAT gives another port';
+  }
+  return loadgen.localAddress === sut.remoteAddress
+    ? 'the target is translated: the ClusterIP of a Service, a virtual IP, or a forwarded port'
+    : 'NAT: the port is kept, so probably nothing ends TCP between them';
+}
+
+function at(address: string, port: number): string {
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }

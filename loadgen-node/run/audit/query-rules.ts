@@ -1,16 +1,17 @@
 import type { LedgerCounts, NodeEvidence } from '../../../shared/evidence/network-evidence.ts';
+import type { AuditFacts } from '../../observe/audit/network-audit.ts';
 import {
   type AuditRule,
   broken,
+  brokenBy,
   GENERAL_CONSTRAINTS,
   holds,
   type Judged,
   notProvable,
+  notProvableOf,
   QDL_CONSTRAINTS,
-} from '../../observe/audit/finding.ts';
-import type { AuditFacts } from '../../observe/audit/network-audit.ts';
-
-type CountName = Exclude<keyof LedgerCounts, 'payloadDigest'>;
+  requestsOf,
+} from './audit-rule.ts';
 
 /** The rules about what happens to a query between LoadGen and the SUT. */
 export const QUERY_RULES: readonly AuditRule[] = [
@@ -19,30 +20,40 @@ export const QUERY_RULES: readonly AuditRule[] = [
     rule: 'The QDL batches no queries: a message carries samples of exactly one query.',
     source: QDL_CONSTRAINTS,
     judge: judgeBatching,
+    oip: judgeRequests,
   },
   {
     id: 'payload-unchanged',
     rule: 'The QDL neither pads nor pre-processes: a payload goes out as the sample library holds it.',
     source: QDL_CONSTRAINTS,
     judge: judgePayload,
+    oip: notProvableOf(
+      'The QDL sends payloads as the sample library holds them, by construction; the protocol has neither counts nor ' +
+        'digests of what arrived.',
+      ({ ours }) => `${ours.payloadBytes} payload bytes were sent`,
+    ),
   },
   {
     id: 'all-queries-cross',
     rule: 'Every query crosses the network with its data; the QDL answers none from a cache.',
     source: GENERAL_CONSTRAINTS,
     judge: judgeQueriesCross,
+    oip: judgeSent,
   },
   {
     id: 'all-responses-cross',
     rule: 'Every response crosses the network, and the QDL hands it on without post-processing.',
     source: GENERAL_CONSTRAINTS,
     judge: judgeResponsesCross,
+    oip: judgeAnswered,
   },
   {
     id: 'both-ends-agree',
     rule: 'What both ends counted of the run is the same, node by node.',
     source: `${QDL_CONSTRAINTS}: what shows that they are kept`,
     judge: judgeAgreement,
+    oip: () =>
+      notProvable('This protocol has no ledger: what arrived is known to the server alone.'),
   },
   {
     id: 'opaque-ids',
@@ -52,14 +63,58 @@ export const QUERY_RULES: readonly AuditRule[] = [
       holds(
         'By construction: an id is made of a slot and a count of its uses (qdl/dispatch/outstanding-table.ts).',
       ),
+    oip: () =>
+      holds(
+        'By construction: the id of a request is made of a slot and a count of its uses ' +
+          '(qdl/dispatch/outstanding-table.ts), and nothing beside its tensors tells one sample from another.',
+      ),
   },
   {
     id: 'no-caching-at-sut',
     rule: 'The SUT stores no queries, data or responses for further use.',
     source: GENERAL_CONSTRAINTS,
     judge: () => notProvable('Nothing that crosses the network shows what a SUT node keeps.'),
+    oip: judgeCaching,
   },
 ];
+
+/** What the verdicts of a comparison say, and the counts that are compared. */
+interface Comparison {
+  readonly counts: readonly CountName[];
+  readonly same: string;
+  readonly other: string;
+}
+
+type CountName = Exclude<keyof LedgerCounts, 'payloadDigest'>;
+
+const WORDS: Readonly<Record<CountName, string>> = {
+  queryCount: 'queries',
+  partCount: 'messages',
+  sampleCount: 'samples',
+  payloadBytes: 'payload bytes',
+  completedCount: 'completed samples',
+  failedCount: 'failed samples',
+  responseBytes: 'response bytes',
+  digestedSampleCount: 'digested samples',
+};
+
+/** Holds counts of both ends against each other, node by node; what kept the ends from counting weighs more. */
+function compareEnds(facts: AuditFacts, { counts, same, other }: Comparison): Judged {
+  const obstacle = incomparable(facts);
+  if (obstacle !== undefined) return obstacle;
+  const known = facts.nodes.filter(({ theirs }) => theirs !== null);
+  const evidence = known.map(({ address, ours, theirs }) => {
+    const pairs = counts.map(
+      (name) => `${WORDS[name]} ${ours[name]} here and ${theirs?.[name]} there`,
+    );
+    return `${address}: ${pairs.join(', ')}`;
+  });
+  const isSame = known.every(({ ours, theirs }) =>
+    counts.every((name) => ours[name] === theirs?.[name]),
+  );
+  if (!isSame) return broken(other, evidence);
+  return noLedger(facts, evidence) ?? holds(same, evidence);
+}
 
 /** Why nothing can be said of what the two ends counted; undefined when there is something. */
 function incomparable({ run, nodes }: AuditFacts): Judged | undefined {
@@ -70,27 +125,23 @@ function incomparable({ run, nodes }: AuditFacts): Judged | undefined {
   const refused = nodes.filter(
     ({ theirs, differences }) => theirs === null && differences.length > 0,
   );
-  return refused.length === 0
-    ? undefined
-    : broken('A SUT node has no ledger of the run, though it should.', missingLedgers(refused));
+  return brokenBy(
+    refused.map(missingLedger),
+    'A SUT node has no ledger of the run, though it should.',
+  );
 }
 
-function missingLedgers(nodes: readonly NodeEvidence[]): string[] {
-  return nodes.map(({ address, ledgerMissing }) => `${address}: ${ledgerMissing}`);
+function noLedger({ nodes }: AuditFacts, evidence: readonly string[] = []): Judged | undefined {
+  const silent = nodes.filter(({ theirs }) => theirs === null);
+  if (silent.length === 0) return undefined;
+  return notProvable(
+    'Of a SUT node there is no ledger to compare with: what arrived there is known to it alone.',
+    [...evidence, ...silent.map(missingLedger)],
+  );
 }
 
-const NO_LEDGER =
-  'Of a SUT node there is no ledger to compare with: what arrived there is known to it alone.';
-
-function judgeBatching(facts: AuditFacts): Judged {
-  const how = 'By construction a message has room for one query only';
-  const judged =
-    incomparable(facts) ??
-    compare(facts, ['queryCount', 'partCount'], {
-      same: `${how}, and both ends counted the same queries and messages.`,
-      other: 'The two ends counted different queries or messages.',
-    });
-  return { ...judged, evidence: [...(judged.evidence ?? []), JOINED_WRITES] };
+function missingLedger({ address, ledgerMissing }: NodeEvidence): string {
+  return `${address}: ${ledgerMissing}`;
 }
 
 /** What a reader of the code, or of a packet capture, may ask. */
@@ -99,40 +150,74 @@ const JOINED_WRITES =
   'messages, each with a head of its own, and none is held back for another. HTTP/2 DATA frames have no ' +
   'relation to messages.';
 
+function judgeBatching(facts: AuditFacts): Judged {
+  const judged = compareEnds(facts, {
+    counts: ['queryCount', 'partCount'],
+    same: 'By construction a message has room for one query only, and both ends counted the same queries and messages.',
+    other: 'The two ends counted different queries or messages.',
+  });
+  return { ...judged, evidence: [...judged.evidence, JOINED_WRITES] };
+}
+
+/** Counted on our side alone; what cannot be so by construction is a contradiction. */
+function judgeRequests({ run, nodes, oip }: AuditFacts): Judged {
+  const evidence = nodes.flatMap((node) => {
+    const { address, ours } = node;
+    const statistics = node.oip?.statistics;
+    return [
+      `${address}: ${ours.sampleCount} samples of ${ours.queryCount} queries in ${requestsOf(node)} requests`,
+      ...(statistics
+        ? [
+            `${address}: the server ran ${statistics.inferenceCount} inferences in ${statistics.executionCount} batches of its own`,
+          ]
+        : []),
+    ];
+  });
+  const room = oip?.plan?.samplesPerRequest ?? 1;
+  const isJoined = (node: NodeEvidence): boolean =>
+    requestsOf(node) < node.ours.queryCount || requestsOf(node) * room < node.ours.sampleCount;
+  if (run.isComplete && nodes.some(isJoined)) {
+    return broken('There were fewer requests than queries need.', evidence);
+  }
+  return holds(
+    'By construction a request has samples of one query only. It is counted at this end alone; what a server batches ' +
+      'behind its port is part of the SUT.',
+    evidence,
+  );
+}
+
 /** Whatever makes the two ends differ, also where no other rule is about it. */
 function judgeAgreement(facts: AuditFacts): Judged {
-  const { run, nodes } = facts;
-  const differences = nodes.flatMap((node) => node.differences);
-  if (differences.length > 0) return broken('The two ends counted differently.', differences);
-  if (!run.isComplete) {
+  const differences = facts.nodes.flatMap((node) => node.differences);
+  const found = brokenBy(differences, 'The two ends counted differently.');
+  if (found !== undefined) return found;
+  if (!facts.run.isComplete) {
     return notProvable('The run did not come to its end, so the two ends were not compared.');
   }
-  const silent = nodes.filter(({ theirs }) => theirs === null);
-  return silent.length > 0
-    ? notProvable(NO_LEDGER, missingLedgers(silent))
-    : holds('Every count of every SUT node is that of the LoadGen node.');
+  return noLedger(facts) ?? holds('Every count of every SUT node is that of the LoadGen node.');
 }
 
 function judgePayload(facts: AuditFacts): Judged {
-  const counted =
-    incomparable(facts) ??
-    compare(facts, ['payloadBytes', 'digestedSampleCount'], {
-      same: 'Both ends counted the same payload bytes.',
-      other: 'The two ends counted different payload bytes or digests.',
-    });
+  const counted = compareEnds(facts, {
+    counts: ['payloadBytes', 'digestedSampleCount'],
+    same: 'Both ends counted the same payload bytes.',
+    other: 'The two ends counted different payload bytes or digests.',
+  });
   if (counted.verdict !== 'holds') return counted;
   const { nodes } = facts;
   const digests = nodes.map(
     ({ address, ours, theirs }) =>
       `${address}: digest of ${ours.digestedSampleCount} samples ${short(ours.payloadDigest)} here, ${short(theirs?.payloadDigest ?? '')} there`,
   );
-  const evidence = [...(counted.evidence ?? []), ...digests];
+  const evidence = [...counted.evidence, ...digests];
   if (nodes.some(({ ours, theirs }) => ours.payloadDigest !== theirs?.payloadDigest)) {
     return broken('The two ends have different digests of the same samples.', evidence);
   }
-  const silent = nodes.filter(isUndigested);
-  if (silent.length > 0) {
-    const addresses = silent.map(({ address }) => address).join(', ');
+  const undigested = nodes.filter(
+    ({ ours }) => ours.sampleCount > 0 && ours.digestedSampleCount === 0,
+  );
+  if (undigested.length > 0) {
+    const addresses = undigested.map(({ address }) => address).join(', ');
     return notProvable(
       `Both ends counted the same bytes, but no payload was digested at ${addresses}: more of them are ` +
         'with --digest, if the node offers digests.',
@@ -146,25 +231,23 @@ function judgePayload(facts: AuditFacts): Judged {
   );
 }
 
-/** Samples went to the node and none of them was digested. */
-function isUndigested({ ours }: NodeEvidence): boolean {
-  return ours.sampleCount > 0 && ours.digestedSampleCount === 0;
+/** Enough of a digest to compare by eye; the whole stands in the file. */
+function short(digest: string): string {
+  return digest === '' ? 'none' : digest.slice(0, 16);
 }
 
 function judgeQueriesCross(facts: AuditFacts): Judged {
-  const why = incomparable(facts);
-  if (why !== undefined) return why;
+  const obstacle = incomparable(facts) ?? noLedger(facts);
+  if (obstacle !== undefined) return obstacle;
   const { run, nodes } = facts;
-  const silent = nodes.filter(({ theirs }) => theirs === null);
-  if (silent.length > 0) return notProvable(NO_LEDGER, missingLedgers(silent));
-  const sent = total(nodes, 'ours', 'sampleCount');
-  const received = total(nodes, 'theirs', 'sampleCount');
+  const sent = total(nodes, 'sampleCount');
+  const received = total(nodes, 'sampleCount', 'theirs');
   const evidence = [
     `issued by LoadGen: ${run.loadgen === null ? 'not known as a whole' : `${run.loadgen.issuedSamples} samples`}`,
     `taken by the QDL: ${run.issuedSamples} samples in ${run.issuedQueries} queries`,
     `sent: ${sent} samples, received by the SUT: ${received} samples`,
   ];
-  const all = [run.issuedSamples, sent, received, run.loadgen?.issuedSamples ?? sent];
+  const all = [run.issuedSamples, received, run.loadgen?.issuedSamples ?? sent];
   if (!all.every((count) => count === sent)) {
     return broken(
       'Samples were issued that did not go over the network, or the reverse.',
@@ -172,68 +255,95 @@ function judgeQueriesCross(facts: AuditFacts): Judged {
     );
   }
   // Sums hide a node that counted too few beside one that counted too many.
-  const perNode = compare(facts, ['sampleCount'], {
+  const perNode = compareEnds(facts, {
+    counts: ['sampleCount'],
     same: 'As many samples arrived at every SUT node as were sent to it, and LoadGen issued no other.',
     other: 'At a SUT node another number of samples arrived than was sent to it.',
   });
-  return { ...perNode, evidence: [...evidence, ...(perNode.evidence ?? [])] };
+  return { ...perNode, evidence: [...evidence, ...perNode.evidence] };
+}
+
+function judgeSent({ run, nodes }: AuditFacts): Judged {
+  const sent = total(nodes, 'sampleCount');
+  const issued = run.loadgen?.issuedSamples ?? run.issuedSamples;
+  const evidence = [
+    `issued by LoadGen: ${issued} samples, taken by the QDL: ${run.issuedSamples}, sent: ${sent}`,
+    ...nodes.flatMap(statisticsLine),
+  ];
+  if (run.isComplete && (issued !== sent || run.issuedSamples !== sent)) {
+    return broken('Samples were issued that were not sent, or the reverse.', evidence);
+  }
+  return notProvable(
+    'Every sample was sent, as this end counted; what arrived is known to the server alone.',
+    evidence,
+  );
+}
+
+/** Triton counts a request in its statistics where it was executed, whoever sent it. */
+function statisticsLine({ address, oip }: NodeEvidence): string[] {
+  if (!oip?.statistics) return [];
+  const { success, fail, inferenceCount } = oip.statistics;
+  return [
+    `${address}: its statistics grew by ${success.count + fail.count} requests and ${inferenceCount} inferences, those ` +
+      'of other clients among them',
+  ];
 }
 
 function judgeResponsesCross(facts: AuditFacts): Judged {
-  const counted =
-    incomparable(facts) ??
-    compare(facts, ['completedCount', 'failedCount', 'responseBytes'], {
-      same: 'As many responses, of as many bytes, arrived as the SUT nodes sent; LoadGen completed no other.',
-      other: 'The two ends counted different responses.',
-    });
+  const counted = compareEnds(facts, {
+    counts: ['completedCount', 'failedCount', 'responseBytes'],
+    same: 'As many responses, of as many bytes, arrived as the SUT nodes sent; LoadGen completed no other.',
+    other: 'The two ends counted different responses.',
+  });
   const { run, nodes } = facts;
-  if (counted.verdict !== 'holds' || run.loadgen === null) return counted;
-  const completed = total(nodes, 'ours', 'completedCount');
-  if (run.loadgen.completedSamples === completed) return counted;
+  const completed = total(nodes, 'completedCount');
+  if (counted.verdict !== 'holds' || (run.loadgen?.completedSamples ?? completed) === completed) {
+    return counted;
+  }
   return broken('LoadGen completed another number of samples than the SUT nodes answered.', [
-    ...(counted.evidence ?? []),
-    `completed by LoadGen: ${run.loadgen.completedSamples}, answered by the SUT: ${completed}`,
+    ...counted.evidence,
+    `completed by LoadGen: ${run.loadgen?.completedSamples}, answered by the SUT: ${completed}`,
   ]);
 }
 
-/** Holds the counts of both ends against each other, node by node. */
-function compare(
-  { nodes }: AuditFacts,
-  fields: readonly CountName[],
-  words: { readonly same: string; readonly other: string },
-): Judged {
-  const known = nodes.filter(({ theirs }) => theirs !== null);
-  const silent = nodes.filter(({ theirs }) => theirs === null);
-  const evidence = known.map(({ address, ours, theirs }) => {
-    const counts = fields.map(
-      (field) => `${WORDS[field]} ${ours[field]} here and ${theirs?.[field]} there`,
-    );
-    return `${address}: ${counts.join(', ')}`;
-  });
-  const isSame = known.every(({ ours, theirs }) =>
-    fields.every((field) => ours[field] === theirs?.[field]),
+function judgeAnswered({ run, nodes }: AuditFacts): Judged {
+  const answered = total(nodes, 'completedCount');
+  const completed = run.loadgen?.completedSamples;
+  const evidence = [
+    `answered over the network: ${answered} samples, ${total(nodes, 'responseBytes')} bytes`,
+    ...(completed === undefined ? [] : [`completed by LoadGen: ${completed}`]),
+  ];
+  if (run.isComplete && completed !== undefined && completed !== answered) {
+    const why = 'LoadGen completed another number of samples than were answered over the network.';
+    return broken(why, evidence);
+  }
+  return notProvable(
+    'Responses were completed as they arrived, as this end counted, and outputs handed on as raw contents; what the ' +
+      'server sent is known to it alone.',
+    evidence,
   );
-  if (!isSame) return broken(words.other, evidence);
-  if (silent.length > 0) return notProvable(NO_LEDGER, [...evidence, ...missingLedgers(silent)]);
-  return holds(words.same, evidence);
 }
 
-const WORDS: Readonly<Record<CountName, string>> = {
-  queryCount: 'queries',
-  partCount: 'messages',
-  sampleCount: 'samples',
-  payloadBytes: 'payload bytes',
-  completedCount: 'completed samples',
-  failedCount: 'failed samples',
-  responseBytes: 'response bytes',
-  digestedSampleCount: 'digested samples',
-};
-
-function total(nodes: readonly NodeEvidence[], end: 'ours' | 'theirs', field: CountName): number {
-  return nodes.reduce((sum, node) => sum + (node[end]?.[field] ?? 0), 0);
+function judgeCaching({ nodes }: AuditFacts): Judged {
+  const evidence = nodes.flatMap(({ address, ours, oip }) => {
+    const counted = oip?.statistics?.inferenceCount ?? ours.completedCount;
+    if (counted >= ours.completedCount) return [];
+    return [
+      `${address}: its statistics grew by ${counted} inferences, and ${ours.completedCount} samples were answered`,
+    ];
+  });
+  return notProvable(
+    evidence.length === 0
+      ? 'Nothing that crosses the network shows what a server keeps; some have a cache of responses as a setting.'
+      : 'A server counted fewer inferences than samples that it answered: it may have answered some from a cache.',
+    evidence,
+  );
 }
 
-/** Enough of a digest to compare by eye; the whole stands in the file. */
-function short(digest: string): string {
-  return digest === '' ? 'none' : digest.slice(0, 16);
+function total(
+  nodes: readonly NodeEvidence[],
+  name: CountName,
+  end: 'ours' | 'theirs' = 'ours',
+): number {
+  return nodes.reduce((sum, node) => sum + (node[end]?.[name] ?? 0), 0);
 }

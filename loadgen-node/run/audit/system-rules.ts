@@ -1,18 +1,25 @@
 import { isIP } from 'node:net';
 import { splitAddress } from '../../../shared/domain/node-address.ts';
 import type { NodeEvidence } from '../../../shared/evidence/network-evidence.ts';
+import { contradictsResult } from '../../../shared/evidence/node-claims.ts';
+import type { AuditFacts } from '../../observe/audit/network-audit.ts';
 import {
   type AuditRule,
   broken,
+  brokenBy,
   COMPRESSION_TABLE,
   DIVISIONS_RULE,
   GENERAL_CONSTRAINTS,
   holds,
   type Judged,
   notProvable,
+  notProvableAt,
+  notProvableOf,
   QDL_CONSTRAINTS,
-} from '../../observe/audit/finding.ts';
-import type { AuditFacts } from '../../observe/audit/network-audit.ts';
+  requestsOf,
+  serverText,
+} from './audit-rule.ts';
+import { answersOf, NEVER_ASKED } from './name-rules.ts';
 
 /** Scenarios of the datacenter suite, the only one that the Network division knows. */
 const DATACENTER_SCENARIOS: readonly string[] = ['Server', 'Offline'];
@@ -23,37 +30,80 @@ export const SYSTEM_RULES: readonly AuditRule[] = [
     id: 'compression-allowed',
     rule: 'Samples travel in a form that the rules allow for the benchmark.',
     source: COMPRESSION_TABLE,
-    judge: judgeAllowed,
+    judge: ({ run: { encoding }, compression: { breaches, rule } }) =>
+      brokenBy(
+        breaches,
+        'Samples, queries or responses were compressed in a way that is not allowed.',
+      ) ??
+      holds(
+        `Samples travelled as ${encoding.form}/${encoding.compression}, which is one of the options.`,
+        rule === null ? [] : [`the rule: "${rule}"`],
+      ),
   },
   {
     id: 'compression-by-library',
     rule: 'Only the sample library compresses, before the clock starts.',
     source: COMPRESSION_TABLE,
     judge: judgeEncodings,
+    oip: () =>
+      notProvable(
+        'The QDL has no code that compresses; which form arrived, the protocol does not tell.',
+      ),
   },
   {
     id: 'grpc-compression-off',
     rule: "gRPC's own compression of messages is off.",
     source: COMPRESSION_TABLE,
     judge: judgeGrpcCompression,
+    oip: ({ nodes }) =>
+      notProvableAt(
+        nodes.filter(({ ours }) => ours.completedCount === 0),
+        'There is no response of a server to look at.',
+      ) ??
+      holds(
+        'By construction requests go out uncompressed, compression is offered in none, and a response that arrives ' +
+          'compressed is refused.',
+      ),
   },
   {
     id: 'single-sut',
     rule: 'The QDL shows LoadGen one SUT, whatever the number of nodes.',
     source: QDL_CONSTRAINTS,
     judge: judgeSingleSut,
+    oip: ({ nodes, nameCalls }) => {
+      if (nameCalls.length === 0) return notProvable(NEVER_ASKED);
+      const unused = nodes.filter((node) => requestsOf(node) === 0);
+      return (
+        notProvableAt(unused, 'No request went to some of the nodes.') ??
+        holds('LoadGen saw one system under test with one name.', [
+          `${nodes.length} node(s), one name; servers are not told which run a request is of`,
+        ])
+      );
+    },
   },
   {
     id: 'settings-named',
     rule: 'Parameters and configuration of the SUT are named.',
     source: GENERAL_CONSTRAINTS,
-    judge: judgeSettings,
+    judge: ({ nodes }) =>
+      notProvableAt(
+        nodes.filter(({ description }) => Object.keys(description?.settings ?? {}).length === 0),
+        'A node tells no settings: the submission must name them.',
+      ) ??
+      holds('Every node told its settings by name; they stand in this file, with the versions.'),
+    oip: notProvableOf(
+      'The protocol tells name, version and tensors, and no settings of a server: the submission must name them.',
+      serverText,
+    ),
   },
   {
     id: 'datacenter-scenario',
     rule: 'The Network division knows the scenarios of the datacenter suite only.',
     source: DIVISIONS_RULE,
-    judge: judgeScenario,
+    judge: ({ run: { scenario } }) =>
+      DATACENTER_SCENARIOS.includes(scenario)
+        ? holds(`${scenario} is one of them.`)
+        : broken(`${scenario} is none of them (${DATACENTER_SCENARIOS.join(', ')}).`),
   },
   {
     id: 'network-division',
@@ -77,27 +127,33 @@ export const SYSTEM_RULES: readonly AuditRule[] = [
     rule: 'QDL and SUT run on physically separate and distinct systems.',
     source: GENERAL_CONSTRAINTS,
     judge: judgeTopology,
+    oip: (facts) =>
+      notProvableOf(
+        'The protocol tells nothing of the machine of a server but its address.',
+        ({ address }) => {
+          const [reached] = reachedAddresses(address, facts.nameCalls);
+          const host = reached ?? splitAddress(address)?.host ?? address;
+          return `${host} is no address of the LoadGen node`;
+        },
+      )(facts),
   },
 ];
 
-function judgeAllowed({ run, compression: { breaches, rule } }: AuditFacts): Judged {
-  const { form, compression } = run.encoding;
-  if (breaches.length > 0) {
-    return broken(
-      'Samples, queries or responses were compressed in a way that is not allowed.',
-      breaches,
-    );
-  }
-  const why = `Samples travelled as ${form}/${compression}, which is one of the options.`;
-  return holds(why, rule === null ? [] : [`the rule: "${rule}"`]);
-}
+/** longhaul's own: the rules do not speak of a node that contradicts itself. */
+export const CLAIMS_RULE: AuditRule = {
+  id: 'claims-possible',
+  rule: 'What a SUT node says of a run can be: it contradicts neither the protocol nor what was seen here.',
+  source: 'longhaul: what the result is believed by',
+  judge: judgeClaims,
+  oip: () =>
+    notProvable('A server says nothing of a run that could be held against what was seen here.'),
+};
 
 function judgeEncodings({ run, nodes }: AuditFacts): Judged {
   const { form, compression } = run.encoding;
-  const sent = `${form}/${compression}`;
   const evidence = nodes.map(({ address, theirs }) => {
     const seen = theirs?.encodings.map((one) => `${one.form}/${one.compression}`).join(', ');
-    return `${address}: sent ${sent}, seen there on samples ${seen || 'not told'}`;
+    return `${address}: sent ${form}/${compression}, seen there on samples ${seen || 'not told'}`;
   });
   const isOther = nodes.some((node) =>
     node.theirs?.encodings.some((one) => one.form !== form || one.compression !== compression),
@@ -116,15 +172,15 @@ function judgeEncodings({ run, nodes }: AuditFacts): Judged {
 
 function judgeGrpcCompression({ nodes }: AuditFacts): Judged {
   const own = 'The QDL opens every connection with it off';
-  const evidence = nodes.map(({ address, streams }) => {
-    const checked = streams.filter(({ compressionCheck }) => compressionCheck === 'checked');
-    return `${address}: looked at on ${checked.length} of ${streams.length} stream(s)`;
+  const looked = nodes.map(({ address, streams }) => {
+    const checked = streams.filter(({ compressionCheck }) => compressionCheck === 'checked').length;
+    return {
+      isWhole: checked > 0 && checked === streams.length,
+      line: `${address}: looked at on ${checked} of ${streams.length} stream(s)`,
+    };
   });
-  const isChecked = nodes.every(
-    ({ streams }) =>
-      streams.length > 0 && streams.every(({ compressionCheck }) => compressionCheck === 'checked'),
-  );
-  return isChecked
+  const evidence = looked.map(({ line }) => line);
+  return looked.every(({ isWhole }) => isWhole)
     ? holds(
         `${own}, and ends a stream on which the SUT node says that it compresses: none did.`,
         evidence,
@@ -136,43 +192,25 @@ function judgeGrpcCompression({ nodes }: AuditFacts): Judged {
 }
 
 function judgeSingleSut({ nameCalls, nodes, run }: AuditFacts): Judged {
-  const evidence = [
-    `${nodes.length} node(s), one name, one run id (${run.runId}) on all their streams`,
-  ];
-  const names = new Set(nameCalls.flatMap(({ name }) => (name === null ? [] : [name])));
-  if (names.size > 1) return broken('The name of the SUT changed during the run.', [...names]);
+  const names = [...new Set(nameCalls.flatMap(({ name }) => name ?? []))];
+  if (names.length > 1) return broken('The name of the SUT changed during the run.', names);
   const unused = nodes.filter(({ streams }) => streams.length === 0);
-  if (unused.length > 0) {
-    const addresses = unused.map(({ address }) => address);
-    return notProvable('The run broke off before every node had opened its streams.', addresses);
-  }
-  return holds('LoadGen saw one system under test with one name.', evidence);
-}
-
-function judgeSettings({ nodes }: AuditFacts): Judged {
-  const silent = nodes.filter(
-    ({ description }) => Object.keys(description?.settings ?? {}).length === 0,
+  return (
+    notProvableAt(unused, 'The run broke off before every node had opened its streams.') ??
+    holds('LoadGen saw one system under test with one name.', [
+      `${nodes.length} node(s), one name, one run id (${run.runId}) on all their streams`,
+    ])
   );
-  if (silent.length === 0) {
-    return holds(
-      'Every node told its settings by name; they stand in this file, with the versions.',
-    );
-  }
-  const addresses = silent.map(({ address }) => address);
-  return notProvable('A node tells no settings: the submission must name them.', addresses);
-}
-
-function judgeScenario({ run }: AuditFacts): Judged {
-  return DATACENTER_SCENARIOS.includes(run.scenario)
-    ? holds(`${run.scenario} is one of them.`)
-    : broken(`${run.scenario} is none of them (${DATACENTER_SCENARIOS.join(', ')}).`);
 }
 
 function judgeTopology(facts: AuditFacts): Judged {
-  const judged = facts.nodes.map((node) => judgeMachine(node, facts));
-  const evidence = judged.map(({ why }) => why);
-  if (judged.some(({ verdict }) => verdict === 'broken')) {
-    const here = facts.nodes.filter((_, i) => judged[i]?.verdict === 'broken');
+  const judged = facts.nodes.map(({ address, description }) => ({
+    address,
+    ...judgeMachine(address, description?.host?.bootId ?? '', facts),
+  }));
+  const evidence = judged.map(({ address, why }) => `${address}: ${why}`);
+  const here = judged.filter(({ verdict }) => verdict === 'broken');
+  if (here.length > 0) {
     const addresses = here.map(({ address }) => address).join(', ');
     return broken(
       `LoadGen and SUT are on one machine (${addresses}): not a topology of the Network division.`,
@@ -190,38 +228,51 @@ function judgeTopology(facts: AuditFacts): Judged {
 }
 
 /** One node's machine against ours: by the start of the system, and by the address that was reached. */
-function judgeMachine(node: NodeEvidence, { loadgenNode, nameCalls }: AuditFacts): Judged {
-  const { address } = node;
+function judgeMachine(
+  address: string,
+  bootId: string,
+  { loadgenNode, nameCalls }: AuditFacts,
+): Judged {
   const ours = loadgenNode.host;
-  const bootId = node.description?.host?.bootId ?? '';
-  if (bootId !== '' && bootId === ours.bootId) {
-    return broken(`${address}: both ends have boot id ${bootId}`);
-  }
-  const reached = reachedAddresses(node, nameCalls);
-  const local = reached.find((ip) => isLoopback(ip) || ours.addresses.includes(ip));
-  if (local !== undefined) {
-    return broken(`${address}: ${local} is an address of the LoadGen node itself`);
-  }
-  if (bootId === '' || ours.bootId === '') {
-    return notProvable(
-      `${address}: the boot id of ${bootId === '' ? 'the SUT node' : 'the LoadGen node'} is not known`,
-    );
-  }
-  return holds(`${address}: boot id ${bootId} there, ${ours.bootId} here`);
-}
-
-/** IP addresses behind a node's address, as far as they are known. */
-function reachedAddresses({ address }: NodeEvidence, calls: AuditFacts['nameCalls']): string[] {
+  if (bootId !== '' && bootId === ours.bootId) return broken(`both ends have boot id ${bootId}`);
   const host = splitAddress(address)?.host ?? '';
   const named = isIP(host) > 0 || host === 'localhost' ? [host] : [];
-  const reached = calls
-    .flatMap(({ nodes }) => nodes)
-    .flatMap((node) =>
-      node.address === address && node.remoteAddress !== null ? [node.remoteAddress] : [],
-    );
-  return [...new Set([...named, ...reached])];
+  const local = [...named, ...reachedAddresses(address, nameCalls)].find(
+    (ip) => isLoopback(ip) || ours.addresses.includes(ip),
+  );
+  if (local !== undefined) return broken(`${local} is an address of the LoadGen node itself`);
+  if (bootId === '' || ours.bootId === '') {
+    const whose = bootId === '' ? 'the SUT node' : 'the LoadGen node';
+    return notProvable(`the boot id of ${whose} is not known`);
+  }
+  return holds(`boot id ${bootId} there, ${ours.bootId} here`);
+}
+
+/** IP addresses that the TCP connects to a node's address reached, as far as they are known. */
+function reachedAddresses(address: string, calls: AuditFacts['nameCalls']): string[] {
+  return answersOf(address, calls).flatMap(({ remoteAddress }) => remoteAddress ?? []);
 }
 
 function isLoopback(address: string): boolean {
   return /^(::ffff:)?127\.|^::1$|^localhost$/.test(address);
+}
+
+/** Broken by what contradicts the result; what goes into no figure stands as evidence. */
+function judgeClaims({ nodes }: AuditFacts): Judged {
+  const claims = nodes.flatMap(({ claims: ofNode = [] }) => ofNode);
+  const evidence = nodes.flatMap(({ address, claims: ofNode = [] }) =>
+    ofNode.map(({ kind, count, text }) => `${address}: ${text} (${kind}, ${count} in all)`),
+  );
+  if (claims.some(contradictsResult)) {
+    return broken('A SUT node said what contradicts the result.', evidence);
+  }
+  if (claims.length > 0) {
+    return holds(
+      'A SUT node said what cannot be, but nothing that goes into a figure of the result.',
+      evidence,
+    );
+  }
+  return nodes.every((node) => node.claims === undefined)
+    ? notProvable('The file is of a build that did not look.')
+    : holds('Nothing was seen that cannot be.');
 }

@@ -31,18 +31,32 @@ import {
 } from './run-notes.ts';
 import { type ScoredAccuracy, scoreAccuracy } from './score-accuracy.ts';
 
-/** What a judge needs to know of a run. */
-export interface JudgeParts {
-  readonly plan: RunPlan;
-  readonly dataSet: DataSet;
-  readonly dataSetCheck: DataSetCheck;
+/** SUT nodes behind a QDL, and this end of the network. */
+interface NetworkSut {
   readonly qdl: QueryDispatchLibrary;
   readonly selfCheck: SelfCheck;
   readonly host: HostIdentity;
 }
 
+/** A SUT without nodes: there is no network to audit. */
+interface LocalSut {
+  readonly qdl: null;
+  /** Marks of the SUT; that there is no network at least. */
+  readonly marks: readonly string[];
+  /** Lines of the detail log about the SUT. */
+  readonly details: readonly LoggedDetail[];
+}
+
+/** Plan, data and SUT of the run that is judged. */
+interface JudgeParts {
+  readonly plan: RunPlan;
+  readonly dataSet: DataSet;
+  readonly dataSetCheck: DataSetCheck;
+  readonly sut: NetworkSut | LocalSut;
+}
+
 /**
- * What LoadGen itself cannot judge: accuracy against the benchmark's target, the rules of the Network
+ * Judges what LoadGen itself cannot: accuracy against the benchmark's target, the rules of the Network
  * division, and the marks that a result must carry on the screen and in the logs. Nothing silences them.
  */
 export class RunJudge {
@@ -64,55 +78,69 @@ export class RunJudge {
   }
 
   readonly judge = async (test: JudgedTest): Promise<Judgement> => {
-    const { plan, qdl, selfCheck, dataSet, dataSetCheck } = this.#parts;
-    const audit = await this.#compose(test);
+    const { plan, sut, dataSet, dataSetCheck } = this.#parts;
+    const ofData = dataSetMarks(dataSet, dataSetCheck);
+    const ofSut =
+      sut.qdl === null
+        ? { notes: [...sut.marks, ...ofData], details: sut.details, problems: [] }
+        : await this.#judgeNetwork(test, sut, ofData);
+    this.notes = [...marksOf(plan), ...ofSut.notes];
+    this.accuracy = await scoreAccuracy(dataSet, test);
+    const { report, problem } = this.accuracy;
+    const problems = problem === undefined ? qualityProblems(report, this.quality) : [problem];
+    const details = [dataSetDetail(dataSetCheck), ...ofSut.details];
+    if (report !== undefined && sut.qdl !== null) {
+      details.push(accuracyDetail(report, this.quality));
+    }
+    return { problems: [...problems, ...ofSut.problems], notes: this.notes, details };
+  };
+
+  async #judgeNetwork(
+    test: JudgedTest,
+    sut: NetworkSut,
+    ofData: readonly string[],
+  ): Promise<Judgement> {
+    const { plan, dataSet } = this.#parts;
+    const { qdl, selfCheck } = sut;
+    const audit = await this.#compose(test, sut);
     this.#audit = audit;
     const ofModels = [...modelMarks(audit.nodes, plan.rules.key), ...oipModelMarks(audit)];
     this.standInMarks = [...exampleMarks(plan.rules), ...ofModels, ...(dataSet.marks ?? [])];
-    this.notes = [
-      ...marksOf(plan),
-      ...ofModels,
-      ...softwareMarks(audit.nodes),
-      ...oipNotes(audit),
-      ...dataSetMarks(dataSet, dataSetCheck),
-      ...divisionMarks(plan),
-      ...auditMarks(audit),
-      ...pathNotes(audit),
-      ...nodeNotes(audit),
-      ...selfCheckMarks(selfCheck),
-      ...lostNodeNotes(plan.dispatch.onNodeLoss, qdl),
-      ...unansweredNotes(qdl),
-      ledgerNote(audit),
-    ];
-    const broken = [...brokenRules(audit, plan.output), ...pathProblems(audit, plan.output)];
-    const details = [
-      dataSetDetail(dataSetCheck),
-      ...modelDetails(audit.nodes),
-      ...oipDetails(audit),
-      ...networkDetails(audit),
-    ];
-    this.accuracy = await scoreAccuracy(dataSet, test);
-    const { report, problem } = this.accuracy;
-    if (report !== undefined) details.push(accuracyDetail(report, this.quality));
-    const problems = problem === undefined ? qualityProblems(report, this.quality) : [problem];
-    return { problems: [...problems, ...broken], notes: this.notes, details };
-  };
-
-  /** The audit of the run; of one that broke off before {@link judge}, with what is known. */
-  async audit(): Promise<NetworkAudit> {
-    return (
-      this.#audit ?? (await this.#compose({ accuracy: null, performance: null, excessTimes: [] }))
-    );
+    return {
+      notes: [
+        ...ofModels,
+        ...softwareMarks(audit.nodes),
+        ...oipNotes(audit),
+        ...ofData,
+        ...divisionMarks(plan),
+        ...auditMarks(audit),
+        ...pathNotes(audit),
+        ...nodeNotes(audit),
+        ...selfCheckMarks(selfCheck),
+        ...lostNodeNotes(plan.dispatch.onNodeLoss, qdl),
+        ...unansweredNotes(qdl),
+        ledgerNote(audit),
+      ],
+      problems: [...brokenRules(audit, plan.output), ...pathProblems(audit, plan.output)],
+      details: [...modelDetails(audit.nodes), ...oipDetails(audit), ...networkDetails(audit)],
+    };
   }
 
-  async #compose(phases: Phases): Promise<NetworkAudit> {
-    const { plan, qdl, host } = this.#parts;
-    return composeAudit(await gatherFacts(plan, qdl, host, phases));
+  /** The audit of the run; of one that broke off before {@link judge}, with what is known; null without a network. */
+  async audit(): Promise<NetworkAudit | null> {
+    const { sut } = this.#parts;
+    if (sut.qdl === null) return null;
+    const phases = { accuracy: null, performance: null, excessTimes: [] };
+    return this.#audit ?? (await this.#compose(phases, sut));
+  }
+
+  async #compose(phases: Phases, { qdl, host }: NetworkSut): Promise<NetworkAudit> {
+    return composeAudit(await gatherFacts(this.#parts.plan, qdl, host, phases));
   }
 }
 
 /** Why a run is INVALID by its accuracy; nothing where there is none. */
-export function qualityProblems(
+function qualityProblems(
   accuracy: AccuracyReport | undefined,
   quality: NamedQuality,
 ): Judgement['problems'] {
@@ -122,7 +150,7 @@ export function qualityProblems(
   return [{ rule: 'quality', text, needed: `${accuracyPercent(quality.target)} or more`, seen }];
 }
 
-/** What a result of these settings must carry, whatever happens. */
+/** Marks that a result of these settings carries, whatever happens. */
 export function marksOf(plan: RunPlan): string[] {
   const marks = [
     'LoadGen of this run is longhaul, not the C++ LoadGen of an approved revision: not an MLPerf result',
@@ -228,7 +256,7 @@ function accuracyDetail(report: AccuracyReport, quality: NamedQuality): LoggedDe
   };
 }
 
-/** What the detail log tells of the network beside LoadGen's own lines. */
+/** The network's lines in the detail log, beside LoadGen's own. */
 function networkDetails({ run, nameCalls }: NetworkAudit): LoggedDetail[] {
   const details: LoggedDetail[] = [
     { key: 'longhaul_network_run', value: { run_id: run.runId, division: run.division } },

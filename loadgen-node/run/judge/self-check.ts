@@ -7,8 +7,9 @@ import { distFolder, packageVersion } from '../../../shared/base/files/package-f
 import type { SelfCheck } from '../../loadgen/logs/write/header-lines.ts';
 
 /*
- * The package's compiled files against a list of hashes that was made when they were built. It finds
- * files that were edited after that; it cannot find who edits files and list alike (docs/conformance.md).
+ * The package's compiled files and the data beside them (rounds, models, images) against a list of hashes that was
+ * made when they were built. It finds files that were edited after that; it cannot find who edits files and list
+ * alike (docs/conformance.md).
  */
 
 /** Name of the list in `dist/`. */
@@ -58,7 +59,7 @@ export function writeManifest(folder: string = distFolder()): SelfCheck {
 
 function hashFiles(folder: string): FileHashes {
   const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((path) => /\.(js|html)$/.test(path))
+    .filter((path) => /\.(?:js|html|conf|f32|gz|onnx)$/.test(path))
     .filter((path) => !NOT_SHIPPED.some((folder) => path.startsWith(folder)))
     .sort();
   return Object.fromEntries(

@@ -1,6 +1,5 @@
 import { stringify } from 'yaml';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
-import type { TestOutcome } from '../../loadgen/engine/test-outcome.ts';
 import type { GeneratorCeiling } from '../../loadgen/health/generator-health.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import type { NetworkAudit } from '../../observe/audit/network-audit.ts';
@@ -10,6 +9,7 @@ import { stepFigures } from '../../observe/figures/step-figures.ts';
 import type { KeptRecords } from '../../observe/records/records-keeper.ts';
 import type { SampleRecords } from '../../observe/records/sample-records.ts';
 import { latencySplit } from '../../observe/split/latency-split.ts';
+import { serverStatistics } from '../../observe/split/server-statistics.ts';
 import {
   type LoadTest,
   type RunSummary,
@@ -18,11 +18,11 @@ import {
 import { judgeThresholds } from '../../observe/thresholds/judge-thresholds.ts';
 import { adviceOn } from '../../present/text/advice.ts';
 import { accuracyInWords, isMet } from '../../samples/benchmarks/quality.ts';
+import { oipModelText } from '../judge/oip-notes.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 import type { JudgedFigures, RunReport } from './run-report.ts';
-import { summaryNodes } from './summary-nodes.ts';
 
-/** What a summary is made of. */
+/** The parts of a run's summary. */
 export interface SummaryParts {
   readonly report: Omit<RunReport, 'summary' | 'problem'>;
   readonly audit: NetworkAudit;
@@ -34,72 +34,64 @@ export interface SummaryParts {
   readonly ceiling: GeneratorCeiling | null;
 }
 
-/** Puts the result of a run together, one function per section; of one that was interrupted as far as it came. */
+/** Puts the result of a run together; of one that was interrupted as far as it came. */
 export function composeSummary(parts: SummaryParts): RunSummary {
-  const { report, audit, ceiling } = parts;
+  const { report, audit, ceiling, kept, nodeNames, startedAt } = parts;
+  const { outcome, plan, accuracy, quality } = report;
+  const { performance, isInterrupted, verdicts } = outcome;
+  const { isValid, reasons } = verdicts.longhaul;
+  const judged = isValid ? 'VALID' : 'INVALID';
+  const scored = accuracy.report;
   return {
     schemaVersion: SUMMARY_SCHEMA_VERSION,
     longhaul: packageVersion(),
     runId: audit.run.runId,
     protocol: audit.run.protocol,
-    startedAt: parts.startedAt,
-    ...whatOf(report),
-    ...verdictsOf(report),
-    ...figuresIn(report),
-    ...generatorOf(report.outcome),
-    split: splitOf(parts),
-    health: report.outcome.performance?.health ?? null,
-    ceiling,
-    accuracy: accuracyOf(report),
-    nodes: summaryNodes(audit),
-    settings: settingsOf(report.plan),
-    audit: audit.rules.map(({ id, verdict, why }) => ({ rule: id, verdict, text: why })),
-    notes: report.notes,
-    records: recordsOf(parts),
-  };
-}
-
-function whatOf({
-  plan,
-  outcome,
-}: SummaryParts['report']): Pick<
-  RunSummary,
-  'benchmark' | 'scenario' | 'mode' | 'round' | 'division' | 'sutName'
-> {
-  return {
+    startedAt,
     benchmark: plan.rules.key,
     scenario: plan.settings.scenario,
     mode: outcome.effectiveSettings.mode,
     round: plan.round,
     division: plan.dispatch.division,
     sutName: outcome.sutName,
-  };
-}
-
-function verdictsOf({
-  outcome,
-  plan,
-}: SummaryParts['report']): Pick<RunSummary, 'result' | 'verdict' | 'loadgenVerdict'> {
-  const { isInterrupted, verdicts } = outcome;
-  const { isValid, reasons } = verdicts.longhaul;
-  const judged = isValid ? 'VALID' : 'INVALID';
-  const advised = reasons.map((reason) => ({
-    ...reason,
-    advice: adviceOn(reason, outcome, plan.arrivals),
-  }));
-  return {
     result: isInterrupted ? 'INTERRUPTED' : judged,
-    verdict: { isValid, reasons: advised },
+    verdict: {
+      isValid,
+      reasons: reasons.map((reason) => ({
+        ...reason,
+        advice: adviceOn(reason, outcome, plan.arrivals),
+      })),
+    },
     loadgenVerdict: verdicts.loadgen,
-  };
-}
-
-function figuresIn(report: JudgedFigures): JudgedFigures {
-  const { figures, thresholds, contractErrors } = report;
-  const { peakTargetQps, targetPercentile, latencyBoundNs, loadTest } = report;
-  return {
-    ...{ figures, thresholds, contractErrors },
-    ...{ peakTargetQps, targetPercentile, latencyBoundNs, loadTest },
+    figures: report.figures,
+    thresholds: report.thresholds,
+    contractErrors: report.contractErrors,
+    peakTargetQps: report.peakTargetQps,
+    targetPercentile: report.targetPercentile,
+    latencyBoundNs: report.latencyBoundNs,
+    loadTest: report.loadTest,
+    isGeneratorBound: performance?.isGeneratorBound ?? false,
+    generatorBoundReason: performance?.generatorBoundReason ?? '',
+    split: kept.records === null ? null : latencySplit(kept.records, { nodeNames }),
+    health: performance?.health ?? null,
+    ceiling,
+    accuracy:
+      scored === undefined
+        ? null
+        : {
+            text: accuracyInWords(scored),
+            value: scored.value,
+            target: quality.target,
+            isMet: isMet(scored, quality),
+          },
+    nodes: summaryNodes(audit),
+    settings: settingsOf(plan),
+    audit: audit.rules.map(({ id, verdict, why }) => ({ rule: id, verdict, text: why })),
+    notes: report.notes,
+    records:
+      kept.rowsInFile === null
+        ? null
+        : { file: RUN_FILES.records, rows: kept.rowsInFile, parts: performance?.parts ?? [] },
   };
 }
 
@@ -139,31 +131,7 @@ function loadTestOf({ arrivals }: RunPlan, records: SampleRecords | null): LoadT
   return { arrivals: arrivals.text, steps };
 }
 
-function generatorOf({
-  performance,
-}: TestOutcome): Pick<RunSummary, 'isGeneratorBound' | 'generatorBoundReason'> {
-  return {
-    isGeneratorBound: performance?.isGeneratorBound ?? false,
-    generatorBoundReason: performance?.generatorBoundReason ?? '',
-  };
-}
-
-function splitOf({ kept: { records }, nodeNames }: SummaryParts): RunSummary['split'] {
-  return records === null ? null : latencySplit(records, { nodeNames });
-}
-
-function accuracyOf({ accuracy, quality }: SummaryParts['report']): RunSummary['accuracy'] {
-  const { report } = accuracy;
-  if (report === undefined) return null;
-  return {
-    text: accuracyInWords(report),
-    value: report.value,
-    target: quality.target,
-    isMet: isMet(report, quality),
-  };
-}
-
-/** What was neither said nor has a default is left out. */
+/** Settings without a value, said or by default, are left out. */
 function settingsOf({ asked }: RunPlan): RunSummary['settings'] {
   return asked
     .filter(({ raw }) => raw !== undefined)
@@ -174,11 +142,34 @@ function settingsOf({ asked }: RunPlan): RunSummary['settings'] {
     }));
 }
 
-function recordsOf({ report: { outcome }, kept }: SummaryParts): RunSummary['records'] {
-  if (kept.rowsInFile === null) return null;
-  return {
-    file: RUN_FILES.records,
-    rows: kept.rowsInFile,
-    parts: outcome.performance?.parts ?? [],
-  };
+/** The SUT nodes of a run as its summary has them. */
+export function summaryNodes({ nodes, nameCalls, oip: ofRun }: NetworkAudit): RunSummary['nodes'] {
+  return nodes.map(({ address, description, streams, ours, oip }) => {
+    const counts = {
+      issuedSamples: ours.sampleCount,
+      completedSamples: ours.completedCount,
+      failedSamples: ours.failedCount,
+    };
+    if (oip === undefined || ofRun === null) {
+      return {
+        address,
+        name: streams[0]?.nodeName ?? description?.name ?? '',
+        model: streams[0]?.model ?? description?.model?.name ?? '',
+        ...counts,
+      };
+    }
+    const asked = nameCalls[0]?.nodes.find((node) => node.address === address);
+    const { serverName, serverVersion, statistics } = oip;
+    return {
+      address,
+      name: asked?.name ?? serverName,
+      model: oipModelText(oip, ofRun),
+      ...counts,
+      server: {
+        name: serverName,
+        version: serverVersion,
+        statistics: statistics === null ? null : serverStatistics(statistics),
+      },
+    };
+  });
 }

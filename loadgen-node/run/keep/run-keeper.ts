@@ -5,7 +5,7 @@ import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { TestOutcome } from '../../loadgen/engine/test-outcome.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
-import { writeAudit } from '../../observe/audit/audit-file.ts';
+import { writeAudit } from '../../observe/audit/network-audit.ts';
 import { readCeiling } from '../../observe/health/ceiling-file.ts';
 import { RecordsKeeper } from '../../observe/records/records-keeper.ts';
 import type { SampleRecords } from '../../observe/records/sample-records.ts';
@@ -14,7 +14,6 @@ import { writeSummary } from '../../observe/summary/summary-file.ts';
 import type { DataSetCheck } from '../../samples/data-set/check-data-set.ts';
 import type { RunHost } from '../host/host.ts';
 import type { RunJudge } from '../judge/judge-run.ts';
-import type { LocalJudge } from '../judge/local-judge.ts';
 import { modelsInWords } from '../judge/model-notes.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 import { writeRunRecord } from '../plan/run-record.ts';
@@ -22,8 +21,6 @@ import { writeAccuracyFile } from './accuracy-file.ts';
 import { composeSummary, figuresOfRun } from './compose-summary.ts';
 import { replaceEarlierRun } from './earlier-run.ts';
 import type { RunReport } from './run-report.ts';
-
-type Judge = RunJudge | LocalJudge;
 
 /**
  * The folder of one run beside LoadGen's logs: settings, audit, records, accuracy.txt, summary and page of a run over nodes; of a
@@ -80,13 +77,13 @@ export class RunKeeper {
   }
 
   /** Writes the audit, where there is a network to audit. @throws MlperfError `ERR_OUTPUT` */
-  async writeAudit(judge: Judge): Promise<void> {
+  async writeAudit(judge: RunJudge): Promise<void> {
     const audit = await judge.audit();
     if (audit !== null) writeAudit(this.#plan.output, audit);
   }
 
   /** Writes the audit of a run that broke off, with what is known, and gives its records up. */
-  async breakOff(judge: Judge): Promise<void> {
+  async breakOff(judge: RunJudge): Promise<void> {
     try {
       await this.writeAudit(judge);
     } catch {
@@ -105,7 +102,7 @@ export class RunKeeper {
     dataSetCheck,
   }: {
     readonly outcome: TestOutcome;
-    readonly judge: Judge;
+    readonly judge: RunJudge;
     readonly dataSetCheck: DataSetCheck;
   }): Promise<RunReport> {
     const plan = this.#plan;
@@ -148,7 +145,7 @@ export class RunKeeper {
     const { output, writesPage } = this.#plan;
     if (!writesPage) return;
     // Not needed before the run has ended.
-    const { writeRunPage } = await import('../../present/report/run-page.ts');
+    const { writeRunPage } = await import('../../present/report/render-report.ts');
     writeRunPage(join(output, RUN_FILES.page), { summary, records });
   }
 }

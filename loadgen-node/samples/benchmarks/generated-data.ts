@@ -1,16 +1,13 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { EVALUATION_SET, TRAINING_SET } from '../../../shared/benchmarks/digits/digit-sets.ts';
+import {
+  EVALUATION_SET,
+  type GeneratedSet,
+  TRAINING_SET,
+} from '../../../shared/benchmarks/digits/digit-sets.ts';
 import {
   STANDIN_EVALUATION_SET,
   STANDIN_TRAINING_SET,
 } from '../../../shared/benchmarks/standin/standin-sets.ts';
-
-/** Images that longhaul draws: image i comes from random sequence i of the seed, so a larger set begins as a smaller one. */
-export interface GeneratedSet {
-  /** 32 bits, unsigned. */
-  readonly seed: number;
-  readonly imageCount: number;
-}
 
 /** Largest seed of a set. */
 export const DATA_SEED_MAX: number = 2 ** 32 - 1;

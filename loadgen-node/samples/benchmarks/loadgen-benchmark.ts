@@ -1,6 +1,6 @@
+import type { GeneratedSet } from '../../../shared/benchmarks/digits/digit-sets.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import type { DataSet, PrepareProgress } from '../data-set/data-set.ts';
-import type { GeneratedSet } from './generated-data.ts';
 
 /** What can be said about samples that a benchmark makes up; undefined: the benchmark's own default. */
 export interface SyntheticSamples {

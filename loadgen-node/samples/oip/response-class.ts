@@ -1,5 +1,5 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { IMAGENET_PREPARATIONS } from '../../../shared/benchmarks/image/imagenet-preparation.ts';
+import { IMAGENET_PREPARATIONS } from '../../../shared/benchmarks/image/imagenet.ts';
 import { OIP_ELEMENT_BYTES, type OipDataType } from '../../../shared/domain/data-types.ts';
 import { type OipTensor, type SampleTensor, tensorsText } from '../../../shared/domain/tensors.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';

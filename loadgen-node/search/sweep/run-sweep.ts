@@ -1,9 +1,9 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
-import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { rounded } from '../../../shared/base/figures/figure-text.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
+import { writeText } from '../../../shared/base/files/write-text.ts';
 import type { VerbResult } from '../../../shared/base/process/json-output.ts';
 import type { ResolvedSetting, SettingSources } from '../../../shared/config/resolve-settings.ts';
 import type { SettingTable, SettingValues } from '../../../shared/config/setting.ts';
@@ -153,7 +153,8 @@ async function measure(
   const { output } = run;
   const prepared = await prepareRun(run, host);
   const title = titleOf(run, search);
-  const drawPage = (sweep: Sweep): void => writePage(output, sweep, grid, title);
+  const drawPage = (sweep: Sweep): void =>
+    writeText(join(output, PAGE_FILE), renderHeatMap(heatMapOf(sweep, grid, title)));
   if (!isResumed) replaceEarlierRun(output, host);
   writeSweep(output, begun);
   const job = {
@@ -240,14 +241,4 @@ function notesOf(maker: ChosenLinkMaker, { dispatch }: RunPlan): string[] {
 function titleOf({ rules }: RunPlan, { boundNs, percentile, kind }: LoadSearch): string {
   const what = kind === 'rate' ? 'Peak of Server' : 'Streams of MultiStream';
   return `${what}, ${rules.key}: p${rounded(percentile * 100, 6)} within ${boundNs / 1e6} ms`;
-}
-
-/** @throws MlperfError `ERR_OUTPUT` */
-function writePage(output: string, sweep: Sweep, grid: LinkGrid, title: string): void {
-  const path = join(output, PAGE_FILE);
-  try {
-    writeFileSync(path, renderHeatMap(heatMapOf(sweep, grid, title)));
-  } catch (error) {
-    throw outputError(`cannot write ${path}`, error);
-  }
 }

@@ -1,57 +1,56 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageVersion, protoFolder } from '../../../shared/base/files/package-files.ts';
 import { TODO_MARK } from '../tree/system-fields.ts';
-import { bandwidthStatement } from './bandwidth/bandwidth-statement.ts';
-import { layOut } from './diagram/diagram-layout.ts';
-import { diagramSvg } from './diagram/diagram-svg.ts';
-import type { DivisionScope } from './division-scope.ts';
+import { diagramSvg } from './diagram/network-diagram.ts';
+import { bandwidthStatement } from './documents/bandwidth.ts';
 import { document } from './documents/markdown.ts';
-import { networkText } from './documents/network-text.ts';
 import { softwareText, weightsNotice } from './documents/software.ts';
 import { systemDiagramText } from './documents/system-diagram-text.ts';
-import type { PlannedImplementation, PlannedResult, PlannedSystem } from './plan/plan-types.ts';
+import type { PlannedResult } from './plan/read-results.ts';
+import type { PlannedSystem } from './plan/read-system.ts';
+import type { DivisionScope } from './tree-files.ts';
 
 /** Writes the texts for reviewers: per division the wire (not in closed) and the calibration, per system the rest. */
 export function assembleDocuments(scope: DivisionScope): void {
-  const { plan, layout, division, results, files, notices } = scope;
+  const { plan, layout, division, results, files, notices, implementationOf } = scope;
   const folder = layout.documentation(division, plan.submitter);
-  const codeName = layout.isFlat ? 'src' : 'code';
   // Nothing of a closed system is sent over a network.
   if (division !== 'closed') {
-    files.text(`${folder}/network.md`, networkText(`../${codeName}/longhaul`));
+    const sources = `../${layout.isFlat ? 'src' : 'code'}/longhaul`;
+    files.text(`${folder}/network.md`, networkText(sources));
   }
-  files.text(`${folder}/calibration.md`, calibrationText(plan.implementations, results));
+  const implementations = new Set(results.map(implementationOf));
+  const calibration = document(
+    '# Calibration and transformation of weights',
+    ...[...implementations].flatMap(({ id, calibration }) => [`## ${id}`, calibration]),
+  );
+  files.text(`${folder}/calibration.md`, calibration);
   for (const [id, system] of plan.systems) {
     const own = results.filter(({ entry }) => entry.system === id);
     if (own.length > 0) assembleSystem(scope, `${folder}/${id}`, system, own);
   }
-  const notice = weightsNotice(results.map((result) => implementationOf(scope, result)));
-  if (notice !== undefined) notices.push(notice);
-}
-
-function implementationOf(
-  { plan }: DivisionScope,
-  { entry }: PlannedResult,
-): PlannedImplementation {
-  return plan.implementations.get(entry.implementation) as PlannedImplementation;
+  const notice = weightsNotice(implementations);
+  if (notice !== undefined) notices.add(notice);
 }
 
 function assembleSystem(
-  scope: DivisionScope,
+  { files, notices, implementationOf }: DivisionScope,
   folder: string,
   system: PlannedSystem,
   results: readonly PlannedResult[],
 ): void {
-  const { files, notices } = scope;
-  const pairs = results.map((result) => [result, implementationOf(scope, result)] as const);
+  const pairs = results.map((result) => [result, implementationOf(result)] as const);
   const { text, shortfalls } = bandwidthStatement(system, pairs);
   files.text(`${folder}/bandwidth.md`, text);
-  notices.push(...shortfalls.map((shortfall) => `bandwidth of ${system.id}: ${shortfall}`));
+  for (const shortfall of shortfalls) notices.add(`bandwidth of ${system.id}: ${shortfall}`);
   const status = String(system.fields['status'] ?? '');
   files.text(`${folder}/software.md`, softwareText(system.id, status, pairs));
   const { network } = system;
   if (network === undefined) return;
   const texts = { loadgen: machineTexts(system, 'loadgen'), sut: machineTexts(system, 'sut') };
-  const layout = layOut(network, texts);
-  files.text(`${folder}/system_diagram.svg`, diagramSvg(layout, `System diagram of ${system.id}`));
+  const title = `System diagram of ${system.id}`;
+  files.text(`${folder}/system_diagram.svg`, diagramSvg(title, network, texts));
   files.text(`${folder}/system_diagram.md`, systemDiagramText(system, network, results));
 }
 
@@ -86,13 +85,24 @@ function shortText(fields: PlannedSystem['fields'], key: string, what: string): 
   return [text.startsWith(TODO_MARK) ? `${TODO_MARK}: ${what}` : text];
 }
 
-function calibrationText(
-  implementations: ReadonlyMap<string, PlannedImplementation>,
-  results: readonly PlannedResult[],
-): string {
-  const ids = [...new Set(results.map(({ entry }) => entry.implementation))];
+/** What follows is about files that are not in a tree. */
+const DEVELOPERS = '\n## For developers';
+
+/**
+ * network.md: what is marshalled and sent for each query, and where the QDL's source stands in the tree.
+ * Source: inference_rules v4.1, "QDL implementation" (source above the session layer, session layer API).
+ * @param sources Folder of longhaul's sources, relative to network.md.
+ */
+function networkText(sources: string): string {
+  const [story = ''] = readFileSync(join(protoFolder(), 'README.md'), 'utf8').split(DEVELOPERS);
   return document(
-    '# Calibration and transformation of weights',
-    ...ids.flatMap((id) => [`## ${id}`, implementations.get(id)?.calibration ?? '']),
+    '# How LoadGen node and SUT nodes talk',
+    `The Query Dispatch Library (QDL) is that of longhaul ${packageVersion()}. Its source lies in ` +
+      `[${sources}/qdl](${sources}/qdl), from LoadGen's calls (\`query-dispatch-library\`) down to gRPC, which is the ` +
+      `session layer; what it shares with a SUT node in [${sources}/shared](${sources}/shared). The session layer's ` +
+      `API is the gRPC service of [${sources}/proto/mlperf/network/v1/sut.proto](${sources}/proto/mlperf/network/v1/sut.proto): ` +
+      'every message and field is explained there. What follows tells the same as a story.',
+    // One level down, so that this document has one title.
+    story.replace(/^#/gm, '##'),
   );
 }

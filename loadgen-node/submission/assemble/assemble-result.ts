@@ -2,26 +2,33 @@ import { existsSync } from 'node:fs';
 import { posix } from 'node:path';
 import { mlperfConfOf } from '../../../shared/rules/rounds/rounds.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
-import type { ResultPlace, TreeLayout } from '../tree/tree-layout.ts';
-import type { DivisionScope } from './division-scope.ts';
+import type { ResultPlace } from '../tree/tree-layout.ts';
 import { measurementReadme } from './documents/measurement-readme.ts';
-import type { PlannedImplementation, PlannedResult } from './plan/plan-types.ts';
+import type { PlannedResult } from './plan/read-results.ts';
 import type { SubmittedRun } from './plan/read-run.ts';
-import type { PlannedFiles } from './planned-files.ts';
+import type { DivisionScope } from './tree-files.ts';
 
 /** Puts a result in its place: logs, measurements, compliance tests, evidence. */
 export function assembleResult(scope: DivisionScope, result: PlannedResult): void {
   const { plan, layout, division, files } = scope;
   const { system, model, scenario } = result.entry;
   const place: ResultPlace = { division, submitter: plan.submitter, system, model, scenario };
-  const { performance, accuracy, accuracyFile, tests } = result.runs;
-  copyLogs(files, layout.performance(place), performance);
-  copyLogs(files, layout.accuracy(place), accuracy);
-  files.copy(posix.join(layout.accuracy(place), RUN_FILES.accuracy), accuracy.files.accuracy);
-  files.copy(posix.join(layout.accuracy(place), RUN_FILES.accuracyText), accuracyFile);
+  const { performance, accuracy, tests } = result.runs;
+  const copy = (
+    folder: string,
+    run: SubmittedRun,
+    names: readonly (keyof typeof RUN_FILES)[],
+  ): void => {
+    for (const name of names) files.copy(posix.join(folder, RUN_FILES[name]), run.files[name]);
+  };
+  // Only these: the official checkers refuse what they do not know.
+  copy(layout.performance(place), performance, ['summary', 'detail']);
+  copy(layout.accuracy(place), accuracy, ['summary', 'detail', 'accuracy', 'accuracyText']);
   assembleMeasurements(scope, result, place);
-  copyEvidence(files, layout.evidence(place, 'performance'), performance);
-  copyEvidence(files, layout.evidence(place, 'accuracy'), accuracy);
+  for (const [kind, run] of Object.entries({ performance, accuracy })) {
+    const left = (['audit', 'record'] as const).filter((name) => existsSync(run.files[name]));
+    copy(layout.evidence(place, kind), run, left);
+  }
   // Open needs no tests, and the official checkers look for none.
   if (division === 'open') return;
   for (const { test, files: own, evidence } of tests) {
@@ -30,29 +37,13 @@ export function assembleResult(scope: DivisionScope, result: PlannedResult): voi
   }
 }
 
-/** Only these: the official checkers refuse what they do not know. */
-function copyLogs(files: PlannedFiles, folder: string, run: SubmittedRun): void {
-  files.copy(posix.join(folder, RUN_FILES.summary), run.files.summary);
-  files.copy(posix.join(folder, RUN_FILES.detail), run.files.detail);
-}
-
-function copyEvidence(files: PlannedFiles, folder: string, run: SubmittedRun): void {
-  for (const [name, file] of [
-    [RUN_FILES.audit, run.files.audit],
-    [RUN_FILES.record, run.files.record],
-  ] as const) {
-    if (existsSync(file)) files.copy(posix.join(folder, name), file);
-  }
-}
-
 function assembleMeasurements(
-  { plan, layout, division, files }: DivisionScope,
+  scope: DivisionScope,
   result: PlannedResult,
   place: ResultPlace,
 ): void {
-  const { entry, userConf } = result;
-  const { round, submitter, isDryRun } = plan;
-  const implementation = plan.implementations.get(entry.implementation) as PlannedImplementation;
+  const { plan, layout, division, files, implementationOf } = scope;
+  const implementation = implementationOf(result);
   const folder = layout.measurements(place);
   const { starting_weights_filename, weight_data_types, weight_transformations } =
     implementation.entry;
@@ -64,29 +55,17 @@ function assembleMeasurements(
     weight_data_types,
     weight_transformations,
   });
-  const code = posix.join(layout.code(division, submitter), entry.model, implementation.id);
-  const documentation = layout.documentation(division, submitter);
+  const code = `${layout.code(division, plan.submitter)}/${place.model}/${implementation.id}`;
+  const documentation = layout.documentation(division, plan.submitter);
   const readme = measurementReadme({
-    result,
-    implementation,
-    division,
-    round,
-    isDryRun,
+    ...{ result, implementation, division, round: plan.round, isDryRun: plan.isDryRun },
     code: posix.relative(folder, code),
     documentation: posix.relative(folder, documentation),
   });
-  files.text(posix.join(folder, 'README.md'), readme);
-  files.text(posix.join(folder, 'user.conf'), userConf);
-  if (wantsMlperfConf(layout)) files.text(posix.join(folder, 'mlperf.conf'), mlperfConfOf(round));
-  if (!layout.isFlat) {
-    files.text(
-      posix.join(folder, 'calibration_process.adoc'),
-      `${implementation.calibration.trim()}\n`,
-    );
-  }
-}
-
-/** Only the checker of v4.1 asks for it; LoadGens of later rounds have it built in. */
-function wantsMlperfConf({ round }: TreeLayout): boolean {
-  return round === 'v4.1';
+  files.text(`${folder}/README.md`, readme);
+  files.text(`${folder}/user.conf`, result.userConf);
+  // Only the checker of v4.1 asks for it; LoadGens of later rounds have it built in.
+  if (layout.round === 'v4.1') files.text(`${folder}/mlperf.conf`, mlperfConfOf(plan.round));
+  if (layout.isFlat) return;
+  files.text(`${folder}/calibration_process.adoc`, `${implementation.calibration.trim()}\n`);
 }

@@ -5,8 +5,7 @@ import { CHECKER_LOG } from '../tree/tree-layout.ts';
 import { assembleTree } from './assemble-tree.ts';
 import { readSubmissionConfig } from './config/read-submission-config.ts';
 import { planSubmission } from './plan/plan-submission.ts';
-import type { SubmissionPlan } from './plan/plan-types.ts';
-import { checkTreeTarget, writeTree } from './write-tree.ts';
+import { checkTreeTarget, writeTree } from './tree-files.ts';
 
 /** What a tree is built from, and where to. */
 export interface BuildOptions {
@@ -20,34 +19,27 @@ export interface BuildOptions {
   readonly selfCheck?: (tree: string, round: SubmissionRound) => Promise<string>;
 }
 
-/** A tree that was built. */
-export interface BuiltTree {
-  readonly plan: SubmissionPlan;
-  readonly fileCount: number;
-  /** What the submitter should know, one sentence each. */
-  readonly warnings: readonly string[];
-}
+/** A tree that was built: its plan, the number of files, and what the submitter should know, one sentence each. */
+export type BuiltTree = Awaited<ReturnType<typeof buildSubmission>>;
 
 /**
  * Builds a submission tree: all of it, or nothing.
  * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID` (everything that is wrong, one per line), `ERR_OUTPUT`
  */
-export async function buildSubmission(options: BuildOptions): Promise<BuiltTree> {
+export async function buildSubmission(options: BuildOptions) {
   const { tree, isDryRun, mayReplace, selfCheck } = options;
   const config = readSubmissionConfig(options.config);
   checkTreeTarget(tree, mayReplace);
   const { plan, warnings } = await planSubmission(config, isDryRun);
   const { files, notices } = assembleTree(plan);
   await writeTree(tree, files, async (folder) => {
-    if (selfCheck !== undefined) writeChecks(folder, plan, await selfCheck(folder, plan.round));
+    const text = await selfCheck?.(folder, plan.round);
+    if (text === undefined) return;
+    for (const division of plan.divisions) {
+      const path = join(folder, division, plan.submitter, 'results', CHECKER_LOG);
+      // The folder in which the tree was checked is not the one where it will be.
+      writeFileSync(path, text.replaceAll(folder, '.'));
+    }
   });
   return { plan, fileCount: files.entries.length, warnings: [...warnings, ...notices] };
-}
-
-/** The folder in which the tree was checked is not the one where it will be. */
-function writeChecks(folder: string, { divisions, submitter }: SubmissionPlan, text: string): void {
-  for (const division of divisions) {
-    const path = join(folder, division, submitter, 'results', CHECKER_LOG);
-    writeFileSync(path, text.replaceAll(folder, '.'));
-  }
 }

@@ -4,7 +4,7 @@ import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { SubmissionRound } from '../rules/submission-rounds.ts';
 import { CHECKER_LOG } from '../tree/tree-layout.ts';
 import { checkTree } from './check-tree.ts';
-import { resultsFolder } from './read/result-site.ts';
+import { resultsFolder } from './read/sites.ts';
 import type { CheckReport } from './report/check-report.ts';
 import { treeReportText } from './report/report-text.ts';
 
@@ -22,7 +22,9 @@ export async function renewCheckerLogs(tree: string, round: SubmissionRound): Pr
   writeTo(checkerLogs(tree, report).filter(existsSync), treeReportText(report));
 }
 
-/** Writes the self-check's text to the results of each submitter. @throws MlperfError `ERR_OUTPUT` */
+/**
+ * Writes the self-check's text to the results of each submitter. @throws MlperfError `ERR_OUTPUT`
+ */
 export function writeCheckerLogs(tree: string, report: CheckReport, text: string): void {
   writeTo(checkerLogs(tree, report), text);
 }

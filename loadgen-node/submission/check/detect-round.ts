@@ -3,9 +3,9 @@ import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { DEFAULT_ROUND } from '../../../shared/rules/rounds/rounds.ts';
 import type { ReadDetailLog } from '../../loadgen/logs/read/detail-log.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
-import { type RoundSeeds, SEED_NAMES, seedsOfRound } from '../rules/round-seeds.ts';
+import { SEED_NAMES, seedsOfRound } from '../rules/round-seeds.ts';
 import { SUBMISSION_ROUNDS, type SubmissionRound } from '../rules/submission-rounds.ts';
-import { DetailLogs } from './read/detail-logs.ts';
+import { DetailLogs } from './read/run-log.ts';
 import { TreeListing } from './read/tree-listing.ts';
 import type { CheckReport } from './report/check-report.ts';
 
@@ -62,29 +62,26 @@ async function roundsOfLogs(
   for (const folder of listing.folderPaths()) {
     const file = posix.join(folder, RUN_FILES.detail);
     if (!PERFORMANCE_LOG.test(folder) || !listing.hasFile(file)) continue;
-    // What cannot be read is told when the log is checked.
+    // What cannot be read is found when the log is checked.
     const log = await logs.read(file).catch(() => undefined);
     const round = log === undefined ? undefined : roundOfLog(log);
     if (round !== undefined && !found.has(round)) found.set(round, file);
   }
-  return new Map(
-    SUBMISSION_ROUNDS.flatMap((round) => {
-      const file = found.get(round);
-      return file === undefined ? [] : [[round, file] as const];
-    }),
-  );
+  const ageOf = ([round]: readonly [SubmissionRound, string]) => SUBMISSION_ROUNDS.indexOf(round);
+  return new Map([...found].sort((a, b) => ageOf(a) - ageOf(b)));
 }
 
 function wordsOf(found: ReadonlyMap<SubmissionRound, string>): string {
   return [...found].map(([round, file]) => `${round} (${file})`).join(', ');
 }
 
-/** The round two of whose seeds a log has: one may be wrong, and then it is told. */
-function roundOfLog(log: ReadDetailLog): SubmissionRound | undefined {
-  const isSeed = (seeds: RoundSeeds, name: (typeof SEED_NAMES)[number]): boolean =>
-    log.records.get(`effective_${name}`)?.value === seeds[name];
+/** The round of which a log has two seeds: the third may be wrong, and then a finding says so. */
+function roundOfLog({ records }: ReadDetailLog): SubmissionRound | undefined {
   return SUBMISSION_ROUNDS.find((round) => {
     const seeds = seedsOfRound(round);
-    return SEED_NAMES.filter((name) => isSeed(seeds, name)).length >= 2;
+    const right = SEED_NAMES.filter(
+      (name) => records.get(`effective_${name}`)?.value === seeds[name],
+    );
+    return right.length >= 2;
   });
 }

@@ -1,10 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { makeFolder } from '../../../shared/base/files/make-folder.ts';
 import {
-  type ResolvedSetting,
   resolveSettings,
   type SettingSources,
   saidKeys,
@@ -15,14 +14,14 @@ import type { RunHost } from '../../run/host/host.ts';
 import type { RunReport } from '../../run/keep/run-report.ts';
 import { planRun, type RunPlan } from '../../run/plan/run-plan.ts';
 import { type RunSources, recordedSettings, runRecord } from '../../run/plan/run-record.ts';
-import { RUN_SETTINGS, type RunValues } from '../../run/plan/run-settings.ts';
+import { RUN_SETTINGS } from '../../run/plan/run-settings.ts';
 import { performRun } from '../../run/session.ts';
 import type { RunnableTestId } from '../rules/test-ids.ts';
 import { DECIDED_BY_TEST } from './compliance-settings.ts';
+import { forgetVerdict } from './test-folder.ts';
 import { auditConfigText } from './verify/audit-settings.ts';
-import { removeTestFiles } from './write-test-folder.ts';
 
-/** What a test's run is made of. */
+/** A test's run before it is planned. */
 export interface TestRun {
   readonly test: RunnableTestId;
   readonly sources: RunSources;
@@ -48,7 +47,7 @@ export function runSources(
  */
 export function planTestRun(run: TestRun): RunPlan {
   const { test, folder } = run;
-  const plain = resolveRun(run, undefined);
+  const plain = resolveRun(run);
   const submission = planRun(plain.values, { said: plain.said });
   const { scenario } = submission.settings;
   const lowered = run.loweredShare === undefined ? undefined : lowerRate(run, submission.settings);
@@ -62,8 +61,7 @@ export function planTestRun(run: TestRun): RunPlan {
     asked: settings,
   });
   if (test === 'TEST06' && !plan.settings.useTokenLatencies) {
-    throw new MlperfError(
-      'ERR_CONFIG_INVALID',
+    throw configInvalid(
       `TEST06 looks at tokens, and ${values.benchmark} answers with none: use_token_latencies is not set (by mlperf.conf of the round or --user-conf)`,
     );
   }
@@ -93,53 +91,28 @@ export function performTestRun(
   return performRun(plan, host, { onBegin });
 }
 
-/**
- * Takes away what an earlier test wrote: a new run that is broken off leaves none, and the old one would look like its own.
- * @throws MlperfError `ERR_OUTPUT`
- */
-export function forgetVerdict(folder: string, host: Pick<RunHost, 'report'>): void {
-  if (removeTestFiles(folder)) host.report(`removed the verdict of an earlier test in ${folder}`);
-}
-
 function auditPath(folder: string): string {
   return join(folder, 'audit.config');
 }
 
-interface ResolvedRun {
-  readonly values: RunValues;
-  readonly settings: readonly ResolvedSetting[];
-  readonly said: ReadonlySet<string>;
-}
-
-function resolveRun(
-  { sources, folder, test }: TestRun,
-  targetQps: Lowered | undefined,
-): ResolvedRun {
-  const rate = targetQps === undefined ? {} : { targetQps: String(targetQps.qps) };
-  const flags = { ...sources.flags, mode: 'performance', runs: '1', ...rate };
+/** The settings of the test's run; in its record those that the test decided say so. */
+function resolveRun({ sources, folder, test }: TestRun, lowered?: Lowered) {
+  const rate = lowered === undefined ? {} : { targetQps: String(lowered.qps) };
+  const byTest = { mode: 'performance', runs: '1', output: folder, auditConf: auditPath(folder) };
   const { values, settings } = resolveSettings(RUN_SETTINGS, {
     section: 'run',
     file: sources.file,
-    flags: { ...flags, output: folder, auditConf: auditPath(folder) },
+    flags: { ...sources.flags, ...rate, ...byTest },
   });
+  const sourceOf = (key: string): string | undefined => {
+    if (Object.hasOwn(byTest, key)) return `compliance ${test}`;
+    return key === 'targetQps' ? lowered?.source : undefined;
+  };
   return {
     values,
-    settings: settings.map((setting) => sourceByTest(setting, test, targetQps)),
     said: saidKeys(settings),
+    settings: settings.map((one) => ({ ...one, source: sourceOf(one.key) ?? one.source })),
   };
-}
-
-/** In the record a setting that the test decided says so. */
-function sourceByTest(
-  setting: ResolvedSetting,
-  test: RunnableTestId,
-  targetQps: Lowered | undefined,
-): ResolvedSetting {
-  const { key } = setting;
-  if (key === 'targetQps' && targetQps !== undefined)
-    return { ...setting, source: targetQps.source };
-  const isByTest = ['mode', 'runs', 'output', 'auditConf'].includes(key);
-  return isByTest ? { ...setting, source: `compliance ${test}` } : setting;
 }
 
 /** A lowered target rate and where it comes from. */
@@ -160,12 +133,12 @@ function lowerRate({ test, loweredShare = 0 }: TestRun, settings: TestSettings):
   const percent = Number((100 * loweredShare).toPrecision(12));
   if (scenario !== 'Server' && scenario !== 'Offline') {
     const why = `${scenario} has no target rate; it is for Server and Offline`;
-    throw new MlperfError('ERR_CONFIG_INVALID', `--lower-qps ${percent}: ${why}`);
+    throw configInvalid(`--lower-qps ${percent}: ${why}`);
   }
   const most = SERVER_TOLERANCE[test];
   if (scenario === 'Server' && most !== undefined && percent >= most) {
     const why = `${test} allows a Server run to be less than ${most} % slower than the submission run`;
-    throw new MlperfError('ERR_CONFIG_INVALID', `--lower-qps ${percent}: ${why}`);
+    throw configInvalid(`--lower-qps ${percent}: ${why}`);
   }
   const before = scenario === 'Server' ? settings.serverTargetQps : settings.offlineExpectedQps;
   const qps = Number((before * (1 - loweredShare)).toPrecision(12));

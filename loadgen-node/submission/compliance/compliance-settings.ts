@@ -3,28 +3,18 @@ import {
   count,
   optional,
   percentile,
-  type Setting,
   type SettingTable,
   type SettingValues,
+  share,
   text,
 } from '../../../shared/config/setting.ts';
 import type { RunSources } from '../../run/plan/run-record.ts';
 import { RUN_SETTINGS } from '../../run/plan/run-settings.ts';
-import { RESPONSE_TYPES, type ResponseType } from './responses/compare-responses.ts';
-import { END_TOKEN_DEFAULT, TOKEN_TYPES, type TokenType } from './verify/verify-test06.ts';
+import { RESPONSE_TYPES } from './responses/compare-responses.ts';
+import { END_TOKEN_DEFAULT, TOKEN_TYPES } from './verify/verify-test06.ts';
 
 /** Settings of `longhaul compliance TESTnn` besides those of `longhaul run`. */
-export const COMPLIANCE_SETTINGS: {
-  readonly run: Setting<string>;
-  readonly accuracyRun: Setting<string | undefined>;
-  readonly testRun: Setting<string | undefined>;
-  readonly output: Setting<string | undefined>;
-  readonly lowerQps: Setting<number | undefined>;
-  readonly model: Setting<string | undefined>;
-  readonly responseType: Setting<ResponseType | undefined>;
-  readonly tokenType: Setting<TokenType | undefined>;
-  readonly endToken: Setting<number>;
-} = {
+export const COMPLIANCE_SETTINGS = {
   run: text('folder', "the submission's performance run", { required: true }),
   accuracyRun: optional(
     text('folder', "TEST01: the submission's accuracy run (default: --run, if it has both)"),
@@ -51,6 +41,27 @@ export const COMPLIANCE_SETTINGS: {
 
 /** Effective values of {@link COMPLIANCE_SETTINGS}. */
 export type ComplianceValues = SettingValues<typeof COMPLIANCE_SETTINGS>;
+
+/** Settings of `longhaul compliance custom-data-set` besides those of `longhaul run`. */
+export const CUSTOM_DATA_SET_SETTINGS = {
+  run: text('folder', "the submission's performance run", { required: true }),
+  accuracyRun: optional(
+    text('folder', "the submission's accuracy run (default: --run, if it has both)"),
+  ),
+  accuracyDropMax: share('percentage points by which the custom data set is harder by itself', {
+    fallback: 0,
+  }),
+  testRun: optional(
+    text('folder', 'compare this performance run over the custom data set instead of making one'),
+  ),
+  testAccuracyRun: optional(
+    text('folder', 'its accuracy run (default: --test-run, if it has both)'),
+  ),
+  output: optional(text('folder', 'folder for the results (default: RUN/compliance)')),
+};
+
+/** Effective values of {@link CUSTOM_DATA_SET_SETTINGS}; without a test run the two runs are made. */
+export type CustomDataSetValues = SettingValues<typeof CUSTOM_DATA_SET_SETTINGS>;
 
 /** Settings of a run that a test decides itself. */
 export const DECIDED_BY_TEST = [

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { EXIT } from '../../../shared/base/process/exit-codes.ts';
 import type { VerbResult } from '../../../shared/base/process/json-output.ts';
 import { flagOf } from '../../../shared/config/setting.ts';
@@ -14,14 +14,15 @@ import { performTestRun, planTestRun, runSources } from './compliance-run.ts';
 import type { ComplianceValues } from './compliance-settings.ts';
 import type { ResponseType } from './responses/compare-responses.ts';
 import { responseScorer } from './responses/response-scorer.ts';
-import { testReadme, verdictInWords } from './test-readme.ts';
+import { writeTestFolder } from './test-folder.ts';
+import { targetRateInWords, testReadme, verdictInWords } from './test-readme.ts';
 import {
   accuracyTolerancePercent,
   requireTest,
   submissionRound,
   type TestApplies,
 } from './tests-of-benchmark.ts';
-import { requireTestRun } from './verify/common-checks.ts';
+import { requireTestRun } from './verify/audit-settings.ts';
 import {
   type ComplianceRun,
   numberOf,
@@ -30,12 +31,10 @@ import {
   roundOfRun,
 } from './verify/read-compliance-run.ts';
 import { requireRound, requireSameSystem } from './verify/same-system.ts';
-import type { TestVerdict } from './verify/test-verdict.ts';
+import { verifyTest04, verifyTest05 } from './verify/verify-speed-tests.ts';
+import type { TestVerdict } from './verify/verify-test.ts';
 import { verifyTest01 } from './verify/verify-test01.ts';
-import { verifyTest04 } from './verify/verify-test04.ts';
-import { verifyTest05 } from './verify/verify-test05.ts';
 import { tokenTypeOfRound, verifyTest06 } from './verify/verify-test06.ts';
-import { writeTestFolder } from './write-test-folder.ts';
 
 /** A test that was asked for: what is known before anything runs. */
 interface AskedTest {
@@ -49,7 +48,7 @@ interface AskedTest {
   readonly reference: ComplianceRun;
 }
 
-/** What the command line gives to a test. */
+/** The command line's part in a test. */
 interface TestHost {
   /** Flags of `longhaul run` that win over the submission run's settings. */
   readonly flags: RunSources['flags'];
@@ -58,7 +57,7 @@ interface TestHost {
 }
 
 /** A test that came to an end: 0 passed, 3 failed, 130 or 143 interrupted. */
-interface EndedTest extends VerbResult {
+export interface EndedTest extends VerbResult {
   readonly exitCode: number;
 }
 
@@ -80,7 +79,7 @@ export async function complianceTest(
   const { benchmark } = run;
   if (benchmark === undefined) {
     const why = `${reference.folder.record} is not there to tell the benchmark`;
-    throw new MlperfError('ERR_CONFIG_INVALID', `--benchmark <name> is needed: ${why}`);
+    throw configInvalid(`--benchmark <name> is needed: ${why}`);
   }
   const applies = requireTest(test, benchmark, round, values.model);
   const asked = { test, values, sources, run, benchmark, round, applies, reference };
@@ -98,8 +97,7 @@ export async function complianceTest(
       return { exitCode, text, json: { test, wasInterrupted: true, hasPassed: null } };
     }
   } else if (values.lowerQps !== undefined) {
-    const why = '--lower-qps is for a run that is made, not for --test-run';
-    throw new MlperfError('ERR_CONFIG_INVALID', why);
+    throw configInvalid('--lower-qps is for a run that is made, not for --test-run');
   } else {
     requireTestRun(test, round, await readComplianceRun(testRun));
   }
@@ -129,8 +127,7 @@ function requireSameFlags(sources: RunSources, run: Partial<RunValues>): void {
   for (const key of AS_IN_SUBMISSION) {
     if (run[key] === own[key]) continue;
     const before = own[key] === undefined ? 'without it' : `with ${own[key]}`;
-    throw new MlperfError(
-      'ERR_CONFIG_INVALID',
+    throw configInvalid(
       `${flagOf(key)} ${run[key]}: the submission run was made ${before}, and a test compares with it`,
     );
   }
@@ -149,8 +146,7 @@ function requirePerformanceRun(run: ComplianceRun): void {
   const mode = recordOf(run, 'effective_test_mode');
   if (mode !== 'AccuracyOnly' && mode !== 'FindPeakPerformance') return;
   const what = mode === 'AccuracyOnly' ? 'an accuracy run' : 'a search for the peak';
-  throw new MlperfError(
-    'ERR_CONFIG_INVALID',
+  throw configInvalid(
     `--run ${run.folder.folder} is ${what}: name the performance run that is submitted`,
   );
 }
@@ -160,8 +156,7 @@ function requireValid(reference: ComplianceRun): void {
   const seen = recordOf(reference, 'result_validity');
   if (seen === 'VALID') return;
   const what = seen === undefined ? 'has no result_validity' : `is ${String(seen)}`;
-  throw new MlperfError(
-    'ERR_CONFIG_INVALID',
+  throw configInvalid(
     `the performance run ${reference.folder.folder} ${what}: a compliance test compares with a VALID run`,
   );
 }
@@ -220,29 +215,29 @@ function verify(asked: AskedTest, testRun: string, host: CommandHost): Promise<T
 function accuracyFolder({ values, reference }: AskedTest): string {
   if (values.accuracyRun !== undefined) return values.accuracyRun;
   if (recordOf(reference, 'effective_test_mode') === 'SubmissionRun') return values.run;
-  throw new MlperfError(
-    'ERR_CONFIG_INVALID',
+  throw configInvalid(
     `--accuracy-run <folder> is needed: TEST01 compares responses with those of the accuracy run, and ${values.run} is a performance run`,
   );
 }
 
 async function readmeOf(asked: AskedTest, verdict: TestVerdict, testRun: string): Promise<string> {
-  const { reference, values, test } = asked;
+  const { reference, values, test, round, benchmark } = asked;
   const tested = await readComplianceRun(testRun);
-  const qps = (run: ComplianceRun): number | undefined => numberOf(run, 'effective_target_qps');
-  return testReadme(verdict, {
-    benchmark: asked.benchmark,
-    scenario: reference.scenario,
-    sutName: String(recordOf(reference, 'sut_name')),
-    performance: values.run,
-    ...(test === 'TEST01' ? { accuracy: accuracyFolder(asked) } : {}),
-    testRun,
-    targetQps: [qps(reference), qps(tested)],
-    notes: notesOf(asked),
-  });
+  const [own, ofTest] = [reference, tested].map((run) => numberOf(run, 'effective_target_qps'));
+  const rows = [
+    ['benchmark', benchmark],
+    ['scenario', reference.scenario],
+    ['round', round],
+    ['SUT', String(recordOf(reference, 'sut_name'))],
+    ['performance run', values.run],
+    ['accuracy run', test === 'TEST01' ? accuracyFolder(asked) : undefined],
+    ['run of the test', testRun],
+    ['target rate', targetRateInWords(own, ofTest)],
+  ] as const;
+  return testReadme(verdict, rows, notesOf(asked));
 }
 
-/** What a reader has to know of the test itself. */
+/** Notes on the test itself. */
 function notesOf({ applies }: AskedTest): string[] {
   return applies.note === undefined ? [] : [applies.note];
 }

@@ -1,20 +1,7 @@
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { RunnableTestId } from '../rules/test-ids.ts';
-import type { TestCheck, TestVerdict } from './verify/test-verdict.ts';
-
-/** What a test's README.md says besides its verdict. */
-export interface TestReadmeParts {
-  readonly benchmark: string;
-  readonly scenario: string;
-  readonly sutName: string;
-  /** Folders of the runs. */
-  readonly performance: string;
-  readonly accuracy?: string;
-  readonly testRun: string;
-  /** Target rate of the submission run and of the test's, queries per second. */
-  readonly targetQps: readonly [submission: number | undefined, test: number | undefined];
-  readonly notes: readonly string[];
-}
+import type { TestCheck } from './verify/test-check.ts';
+import type { TestVerdict } from './verify/verify-test.ts';
 
 const QUESTION: Readonly<Record<RunnableTestId, string>> = {
   TEST01: 'Does the system answer in performance mode as in accuracy mode, at the same speed?',
@@ -34,31 +21,24 @@ export function verdictInWords(verdict: TestVerdict, notes: readonly string[]): 
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** README.md of a test's folder. */
-export function testReadme(verdict: TestVerdict, context: TestReadmeParts): string {
-  const { test, round } = verdict;
-  const [submissionQps, testQps] = context.targetQps;
-  const rows: [string, string | undefined][] = [
-    ['benchmark', context.benchmark],
-    ['scenario', context.scenario],
-    ['round', round],
-    ['SUT', context.sutName],
-    ['performance run', context.performance],
-    ['accuracy run', context.accuracy],
-    ['run of the test', context.testRun],
-    ['target rate', targetInWords(submissionQps, testQps)],
-  ];
+/**
+ * README.md of a test's folder.
+ * @param runs Rows of its first table: name and text; those without a text are left out.
+ * @param ofTest Notes on the test itself.
+ */
+export function testReadme(
+  verdict: TestVerdict,
+  runs: readonly (readonly [name: string, text: string | undefined])[],
+  ofTest: readonly string[],
+): string {
+  const { test } = verdict;
   const checks = verdict.checks.map(
     ({ name, isMet, isOfficial, text, warning }) =>
-      `| ${name} | ${isMet ? metWord(warning) : '**not met**'} | ${isOfficial ? 'official' : 'longhaul'} | ${cell(text)} |`,
+      `| ${name} | ${isMet ? metWord(warning) : '**not met**'} | ${whose(isOfficial)} | ${cell(text)} |`,
   );
-  const warnings = verdict.checks
-    .filter((check) => check.warning !== undefined)
-    .map(({ name, warning }) => `- ${name}: ${warning}`);
-  const advice = verdict.checks
-    .filter((check) => check.advice !== undefined)
-    .map(({ name, advice: what }) => `- ${name}: ${what}`);
-  const notes = [...context.notes, ...verdict.notes].map((note) => `- ${note}`);
+  const lines = (key: 'warning' | 'advice'): string[] =>
+    verdict.checks.flatMap((one) => (one[key] === undefined ? [] : [`- ${one.name}: ${one[key]}`]));
+  const notes = [...ofTest, ...verdict.notes].map((note) => `- ${note}`);
   return [
     `# ${test}: ${verdict.hasPassed ? 'passed' : 'failed'}`,
     '',
@@ -66,7 +46,7 @@ export function testReadme(verdict: TestVerdict, context: TestReadmeParts): stri
     '',
     '| | |',
     '|---|---|',
-    ...rows.flatMap(([name, text]) => (text === undefined ? [] : [`| ${name} | ${cell(text)} |`])),
+    ...runs.flatMap(([name, text]) => (text === undefined ? [] : [`| ${name} | ${cell(text)} |`])),
     '',
     '## What was compared',
     '',
@@ -75,8 +55,8 @@ export function testReadme(verdict: TestVerdict, context: TestReadmeParts): stri
     ...checks,
     '',
     conclusion(verdict),
-    ...section('Warnings', warnings),
-    ...section('What a check that is not met means', advice),
+    ...section('Warnings', lines('warning')),
+    ...section('What a check that is not met means', lines('advice')),
     ...section('Notes', notes),
     '',
   ].join('\n');
@@ -86,14 +66,17 @@ function section(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : ['', `## ${title}`, '', ...lines];
 }
 
+function whose(isOfficial: boolean): string {
+  return isOfficial ? 'official' : 'longhaul';
+}
+
 /** A check that is met with a warning does not read as one that is met without. */
 function metWord(warning: string | undefined): string {
   return warning === undefined ? 'met' : 'met, **with a warning**';
 }
 
 function checkLines({ name, isMet, isOfficial, text, warning, advice }: TestCheck): string[] {
-  const whose = isOfficial ? 'official' : 'longhaul';
-  const line = `  ${isMet ? 'met    ' : 'NOT MET'} ${name} (${whose}): ${text}`;
+  const line = `  ${isMet ? 'met    ' : 'NOT MET'} ${name} (${whose(isOfficial)}): ${text}`;
   const more = [warning === undefined ? undefined : `WARNING: ${warning}`, advice];
   return [line, ...more.filter((one) => one !== undefined).map((one) => `          ${one}`)];
 }
@@ -105,7 +88,8 @@ function conclusion({ test, hasPassed, isOfficialPass }: TestVerdict): string {
   return `${test} failed: the official tools would pass it, but not all of longhaul's own checks are met.`;
 }
 
-function targetInWords(
+/** Target rate of the submission run and of the test's, queries per second; undefined where one is not known. */
+export function targetRateInWords(
   submission: number | undefined,
   test: number | undefined,
 ): string | undefined {

@@ -6,13 +6,13 @@ import type { Encryption } from './encryption.ts';
 import { NOT_ENCRYPTED, type PackValues } from './pack-settings.ts';
 import type { PackedTree } from './pack-tree.ts';
 
-/** Findings that are printed; of more the number. */
+/** Findings that are printed one by one. */
 const TOLD_MAX = 20;
 
-/** What the self-check found, as far as it is told here. */
+/** A finding of the self-check, as far as it is reported here. */
 interface Found {
   readonly id: string;
-  /** Of an error nothing is packed; neither warnings nor notices are told, everything else is. */
+  /** With an `error` nothing is packed. All but `warning` and `notice` are reported. */
   readonly severity: string;
   readonly file: string;
   readonly seen: string;
@@ -27,21 +27,18 @@ export type TreeCheck = (
 /** Where a packing reports. */
 type PackHost = Pick<RunHost, 'report' | 'progress'>;
 
-/** What came of it; `isPacked` is false where the check found errors. */
-interface PackedOrNot extends VerbResult {
-  readonly isPacked: boolean;
-}
-
 /**
  * Packs a tree that the self-check accepts; with `unchecked` any tree.
+ * @returns `isPacked` is false where the check found errors.
  * @throws MlperfError `ERR_CONFIG_INVALID` for flags that cannot be together, `ERR_CONFIG_FILE`, `ERR_OUTPUT`
  */
 export async function packChecked(
   tree: string,
   values: PackValues,
   { check, host }: { readonly check: TreeCheck; readonly host: PackHost },
-): Promise<PackedOrNot> {
-  checkKeyFlags(values);
+): Promise<VerbResult & { readonly isPacked: boolean }> {
+  const wrong = wrongKeyFlags(values);
+  if (wrong !== undefined) throw new MlperfError('ERR_CONFIG_INVALID', wrong);
   // Loaded when it is needed: the libraries of tar and age would make every verb start later.
   const { packTree, sideFiles, checkPaths } = await import('./pack-tree.ts');
   const { output } = values;
@@ -63,12 +60,7 @@ export async function packChecked(
   };
 }
 
-/** @throws MlperfError `ERR_CONFIG_INVALID` for flags that cannot be together, and where nobody named a key. */
-function checkKeyFlags(values: PackValues): void {
-  const wrong = wrongKeyFlags(values);
-  if (wrong !== undefined) throw new MlperfError('ERR_CONFIG_INVALID', wrong);
-}
-
+/** Why the flags about keys cannot be together, or that nobody named a key. */
 function wrongKeyFlags(values: PackValues): string | undefined {
   const { keyFile, newKeyFile, recipient, encryption } = values;
   const keys = Object.values({ keyFile, newKeyFile, recipient }).filter(Boolean);
@@ -93,11 +85,12 @@ async function encryptionOf(
   host: PackHost,
 ): Promise<Encryption | undefined> {
   if (encryption === NOT_ENCRYPTED) return undefined;
+  const { ageEncryption, encryptionOfKeyFile, isReadByOthers, makeKeyFile } = await import(
+    './encryption.ts'
+  );
   if (recipient !== undefined) {
-    const { ageEncryption } = await import('./encryption.ts');
     return ageEncryption(recipient.split(',').map((one) => one.trim()));
   }
-  const { encryptionOfKeyFile, isReadByOthers, makeKeyFile } = await import('./key-file.ts');
   if (newKeyFile !== undefined) await makeKeyFile(newKeyFile, encryption);
   const path = (newKeyFile ?? keyFile) as string;
   const made = await encryptionOfKeyFile(path, encryption);
@@ -107,7 +100,7 @@ async function encryptionOf(
   return made;
 }
 
-/** Tells what the check found. @returns What keeps the tree from being packed. */
+/** Reports what the check found. @returns The errors, which keep the tree from being packed. */
 async function errorsOf(
   tree: string,
   round: SubmissionRound | undefined,

@@ -1,12 +1,11 @@
 import {
   choice,
   optional,
-  type Setting,
   type SettingValues,
   text,
   toggle,
 } from '../../../shared/config/setting.ts';
-import { SUBMISSION_ROUNDS, type SubmissionRound } from '../rules/submission-rounds.ts';
+import { SUBMISSION_ROUNDS } from '../rules/submission-rounds.ts';
 
 /** Forms of an encrypted tarball. */
 export const ENCRYPTIONS = ['age', 'openssl'] as const;
@@ -17,18 +16,8 @@ export type EncryptionName = (typeof ENCRYPTIONS)[number];
 /** Says that the tarball is to be readable for everybody. */
 export const NOT_ENCRYPTED = 'none';
 
-type EncryptionChoice = EncryptionName | typeof NOT_ENCRYPTED;
-
 /** Settings of `longhaul submission pack`. */
-export const PACK_SETTINGS: {
-  readonly output: Setting<string>;
-  readonly encryption: Setting<EncryptionChoice>;
-  readonly keyFile: Setting<string | undefined>;
-  readonly newKeyFile: Setting<string | undefined>;
-  readonly recipient: Setting<string | undefined>;
-  readonly round: Setting<SubmissionRound | undefined>;
-  readonly unchecked: Setting<boolean>;
-} = {
+export const PACK_SETTINGS = {
   output: text(
     'file',
     'the tarball, for example acme.tar.gz.age; checksums are written beside it',

@@ -16,7 +16,10 @@ const FIGURES: Partial<
   },
 };
 
-/** Key of the measured scenario's log that an inferred result is computed from; undefined: it cannot be inferred. */
+/**
+ * Key of the measured scenario's log that an inferred result is computed from; undefined: it cannot
+ * be inferred.
+ */
 export function inferredFigure(
   scenario: SubmissionScenario,
   measured: SubmissionScenario,

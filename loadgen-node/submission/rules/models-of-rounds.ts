@@ -1,8 +1,12 @@
-import { LANGUAGE } from './language-models.ts';
-import { OTHER_MODELS } from './other-models.ts';
+import type { ModelRow } from './model-parts.ts';
+import { MODEL_ROWS } from './model-rows.ts';
 import type { SubmissionModel } from './submission-model.ts';
-import type { SubmissionRound } from './submission-rounds.ts';
-import { VISION } from './vision-models.ts';
+import { SUBMISSION_ROUNDS, type SubmissionRound } from './submission-rounds.ts';
+
+/** Made once: a self-check asks for every folder of a tree. */
+const MODELS = new Map(
+  SUBMISSION_ROUNDS.map((round) => [round, MODEL_ROWS.flatMap((row) => modelAt(row, round))]),
+);
 
 /**
  * Every model of a round, with what the round demands of its results.
@@ -10,12 +14,31 @@ import { VISION } from './vision-models.ts';
  * has them all; where an older one of the same round differs, the table says so) and inference_rules.
  */
 export function modelsOfRound(round: SubmissionRound): readonly SubmissionModel[] {
-  return [...VISION, ...LANGUAGE, ...OTHER_MODELS].flatMap(({ rounds, model }) =>
-    rounds.includes(round) ? [model] : [],
-  );
+  return MODELS.get(round) ?? [];
 }
 
-/** How folders may spell the names of some models, which have a dot. Source: model_mapping of the official tools. */
+/** The model of a row as a round has it; none where the round does not have it. */
+function modelAt({ rounds, since = {}, ...first }: ModelRow, round: SubmissionRound) {
+  const [begin = 0, end = 0] = rounds.map((one) => SUBMISSION_ROUNDS.indexOf(one));
+  const at = SUBMISSION_ROUNDS.indexOf(round);
+  if (at < begin || at > end) return [];
+  const changes = SUBMISSION_ROUNDS.slice(0, at + 1).map((one) => since[one]);
+  const row: typeof first = Object.assign({}, first, ...changes);
+  const { samples, share = 0.99, references = {}, bounds = [], ...model } = row;
+  const counts = { performanceSamples: samples, dataSetSamples: samples, offlineSamples: samples };
+  const targets = Object.entries(references).map(([metric, reference]) => ({
+    metric,
+    lower: reference * share,
+  }));
+  const names = { folder: model.name, benchmark: model.name };
+  const accuracy = [...targets, ...bounds];
+  return [{ ...names, ...counts, ...model, accuracy } as SubmissionModel];
+}
+
+/**
+ * How folders may spell the names of some models, which have a dot. Source: model_mapping of the
+ * official tools.
+ */
 const SPELLED: readonly [RegExp, string] = [/^llama3_1-/, 'llama3.1-'];
 
 /** The model whose results lie in a folder of this name; undefined: the round has none. */
@@ -53,7 +76,10 @@ export function modelOfResultFolder(
   return guess === undefined ? undefined : modelOfName(round, guess[1]);
 }
 
-/** The models of a round that a benchmark of longhaul can be (`resnet50`); more than one where targets differ. */
+/**
+ * The models of a round that a benchmark of longhaul can be (`resnet50`); more than one where
+ * targets differ.
+ */
 export function modelsOfBenchmark(
   round: SubmissionRound,
   benchmark: string,

@@ -44,7 +44,9 @@ export function metricOf(
   return inferredFigure(scenario, measured) ?? resultMetric(model, scenario);
 }
 
-/** Key of the rate in samples per second that the compliance tests compare; undefined in streams. */
+/**
+ * Key of the rate in samples per second that the compliance tests compare; undefined in streams.
+ */
 export function sampleRateKey(scenario: SubmissionScenario): string | undefined {
   return scenario === 'SingleStream' || scenario === 'MultiStream' ? undefined : SAMPLES[scenario];
 }

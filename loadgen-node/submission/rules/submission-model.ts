@@ -1,20 +1,22 @@
-import type { Scenario } from '../../../shared/domain/scenario.ts';
 import type { Suite } from './submission-rounds.ts';
 import type { TestId } from './test-ids.ts';
 
-/** Scenarios as folders name them: later rounds add Interactive, which is Server to LoadGen. */
-export type SubmissionScenario = Scenario | 'Interactive';
-
-/** {@link SubmissionScenario}, in the order in which they are listed to people. */
-export const SUBMISSION_SCENARIOS: readonly SubmissionScenario[] = [
+/** Scenarios as folders name them, in the order in which they are listed to people. */
+export const SUBMISSION_SCENARIOS = [
   'SingleStream',
   'MultiStream',
   'Server',
   'Offline',
+  // Of later rounds; Server to LoadGen.
   'Interactive',
-];
+] as const;
 
-/** One number that `accuracy.txt` has to show, in the unit in which the official script prints it. */
+/** One of {@link SUBMISSION_SCENARIOS}. */
+export type SubmissionScenario = (typeof SUBMISSION_SCENARIOS)[number];
+
+/**
+ * One number that `accuracy.txt` has to show, in the unit in which the official script prints it.
+ */
 export interface AccuracyTarget {
   /** Name as the official tools have it: `acc`, `F1`, `ROUGE1`, ... */
   readonly metric: string;
@@ -31,7 +33,10 @@ export interface ScenarioNeed {
   readonly oneOf: readonly SubmissionScenario[];
 }
 
-/** Bounds on p99 of the time to first token and per output token, in ns; what is measured must be below. */
+/**
+ * Bounds on p99 of the time to first token and per output token, in ns; what is measured must be
+ * below.
+ */
 export interface TokenLatencies {
   readonly ttftNs: number;
   readonly tpotNs: number;
@@ -47,7 +52,10 @@ export interface SubmissionModel {
   readonly benchmark: string;
   /** Absent suite: the model is not in it. */
   readonly scenarios: Partial<Readonly<Record<Suite, ScenarioNeed>>>;
-  /** What a system of both suites needs, where the official tables have more than the two suites together. */
+  /**
+   * What a system of both suites needs, where the official tables have more than the two suites
+   * together.
+   */
   readonly bothSuites?: ScenarioNeed;
   readonly performanceSamples: number;
   readonly dataSetSamples: number;
@@ -55,7 +63,10 @@ export interface SubmissionModel {
   readonly accuracySamples?: number;
   /** Fewest samples of an Offline query. */
   readonly offlineSamples: number;
-  /** Largest latency bound of a Server run (a setting, not what was measured); absent: none is looked at. */
+  /**
+   * Largest latency bound of a Server run (a setting, not what was measured); absent: none is
+   * looked at.
+   */
   readonly serverLatencyNs?: number;
   readonly tokenLatencies?: Partial<Readonly<Record<SubmissionScenario, TokenLatencies>>>;
   readonly accuracy: readonly AccuracyTarget[];
@@ -68,9 +79,14 @@ export interface SubmissionModel {
       >
     >
   >;
-  /** Result in tokens: `counted` by LoadGen, or `inferred` from a mean length; absent: in samples. */
+  /**
+   * Result in tokens: `counted` by LoadGen, or `inferred` from a mean length; absent: in samples.
+   */
   readonly tokenMetric?: 'counted' | 'inferred';
-  /** Largest difference of the two accuracies of TEST01's fallback in percent, where it is not the usual one. */
+  /**
+   * Largest difference of the two accuracies of TEST01's fallback in percent, where it is not the
+   * usual one.
+   */
   readonly baselinePercents?: Readonly<Record<string, number>>;
   /** Files that must lie in a folder of `accuracy/`, by their numbers. */
   readonly accuracyFiles?: { readonly folder: string; readonly ids: readonly string[] };
@@ -88,7 +104,9 @@ export function modelInScenario(
   return { ...model, ...model.inScenario?.[scenario] };
 }
 
-/** What a system of these suites has to show of a model; undefined: the model is in none of them. */
+/**
+ * What a system of these suites has to show of a model; undefined: the model is in none of them.
+ */
 export function scenarioNeed(
   model: SubmissionModel,
   suites: readonly Suite[],

@@ -1,6 +1,8 @@
 import { ROUNDS, type Round } from '../../../shared/rules/rounds/rounds.ts';
 
-/** Rounds of which a submission can be built and checked: those whose layout and tables are known. */
+/**
+ * Rounds of which a submission can be built and checked: those whose layout and tables are known.
+ */
 export type SubmissionRound = Exclude<Round, 'v0.5'>;
 
 /** {@link SubmissionRound}, the oldest first. */

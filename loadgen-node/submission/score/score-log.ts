@@ -2,10 +2,8 @@ import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { defaultCacheFolder } from '../../../shared/base/files/cache-folder.ts';
-import type { VerbResult } from '../../../shared/base/process/json-output.ts';
 import { percentOf } from '../../../shared/base/process/terminal.ts';
 import { DEFAULT_ROUND } from '../../../shared/rules/rounds/rounds.ts';
-import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { accuracyText, writeAccuracyText } from '../../run/keep/accuracy-file.ts';
@@ -32,8 +30,8 @@ import {
   scoreMarks,
 } from './scored-run.ts';
 
-/** What is asked of a score; what is not said of the run, its record says. */
-export interface ScoreValues extends SaidOfRun {
+/** Flags of a score; what they do not say of the run, its record says. */
+interface ScoreValues extends SaidOfRun {
   /** True: a log that has a part of the data set only is scored too, and compared with no target. */
   readonly partial: boolean;
   /** File for the text; undefined: it is the result's. */
@@ -41,14 +39,11 @@ export interface ScoreValues extends SaidOfRun {
   readonly cacheDir: string | undefined;
 }
 
-/** A score; `isGood` is false when there is no accuracy, or one below the target. */
-interface ScoredLog extends VerbResult {
-  readonly isGood: boolean;
-}
-
 /**
- * Scores an accuracy log as the benchmark's official script does, and says of it what the script does not.
+ * Scores an accuracy log as the benchmark's official script does, and reports what that script does not tell: how much of
+ * the data set the log has, and whether the target is met.
  * @param log The log, or the folder of its run.
+ * @returns Text and JSON of the verb; `isGood` is false when there is no accuracy, or one below the target.
  * @throws MlperfError `ERR_CONFIG_INVALID` where it is not known what to score it with, `ERR_OUTPUT` for a log that is cut or
  *   damaged, `ERR_DATA_SET`
  */
@@ -56,7 +51,7 @@ export async function scoreLog(
   log: string,
   values: ScoreValues,
   host: Pick<RunHost, 'report' | 'progress'>,
-): Promise<ScoredLog> {
+) {
   const path = await logOf(log);
   const folder = dirname(path);
   const run = scoredRun(folder, values);
@@ -72,43 +67,43 @@ export async function scoreLog(
   await requireSameData(folder, opened);
   const dataSet = readsRunOf(folder, rules, opened);
   host.progress?.(`scoring ${path}`);
-  const score = await scoreAccuracyLog(dataSet, path);
+  const { report, entryCount } = await scoreAccuracyLog(dataSet, path);
   host.progress?.(null);
-  const { report } = score;
-  host.report(`${path}: ${entriesInWords(score, dataSet)}`);
+  const { totalSampleCount } = dataSet;
+  const { metric, value, correctCount } = report;
+  const repeats = repeatsInWords(entryCount, report.sampleCount);
+  host.report(
+    `${path}: responses to ${report.sampleCount} of the ${totalSampleCount} samples of ${dataSet.name}${repeats}`,
+  );
   const marks = scoreMarks(folder, rules, dataSet);
   const facts = {
     log: path,
     benchmark: run.benchmark,
     dataSet: dataSet.name,
     sampleCount: report.sampleCount,
-    totalSampleCount: dataSet.totalSampleCount,
-    entryCount: score.entryCount,
+    totalSampleCount,
+    entryCount,
     marks,
     scriptLine: report.scriptLine ?? null,
+    ...{ accuracy: null, target: null, isMet: null },
   };
-  const isWhole = report.sampleCount === dataSet.totalSampleCount;
+  const isWhole = report.sampleCount === totalSampleCount;
   const why = whyNoAccuracy(report.sampleCount, isWhole || values.partial);
   if (why !== undefined) {
     host.report(why);
-    return {
-      text: '',
-      json: { ...facts, accuracy: null, target: null, isMet: null },
-      isGood: false,
-    };
+    return { text: '', json: facts, isGood: false };
   }
-  const text = writeText(score, { dataSet, marks, rules }, values.output);
-  const { metric, value, correctCount } = report;
-  const accuracy = { metric, value, correctCount };
+  const text = scoreText(report, rules.key, dataSet, marks, values.output);
+  const json = { ...facts, accuracy: { metric, value, correctCount } };
   if (!isWhole) {
     host.report(`${accuracyInWords(report)}, of a part of the data set: compared with no target`);
-    return { text, json: { ...facts, accuracy, target: null, isMet: null }, isGood: true };
+    return { text, json, isGood: true };
   }
   const quality = qualityOfRun(rules, run.round ?? DEFAULT_ROUND, dataSet);
   const met = isMet(report, quality);
   const verdict = met ? 'met' : 'NOT met';
   host.report(`${accuracyInWords(report)}, target ${targetInWords(quality)}: ${verdict}`);
-  return { text, json: { ...facts, accuracy, target: quality.target, isMet: met }, isGood: met };
+  return { text, json: { ...json, target: quality.target, isMet: met }, isGood: met };
 }
 
 function whyNoAccuracy(sampleCount: number, isEnough: boolean): string | undefined {
@@ -119,38 +114,28 @@ function whyNoAccuracy(sampleCount: number, isEnough: boolean): string | undefin
   return 'There is no accuracy: an accuracy run answers the whole data set. Was the run over another one (--data-dir, --data-seed, --data-count)? --partial scores a part, for TEST01';
 }
 
-/** What a score is of. */
-interface ScoreContext {
-  readonly dataSet: DataSet;
-  readonly rules: BenchmarkRules;
-  /** What has to stand beside it. */
-  readonly marks: readonly string[];
-}
-
 /**
- * Writes the text into the file that was asked for. @returns What goes to stdout instead where there is none.
+ * The text of accuracy.txt, which goes into the file that was asked for, else to stdout.
+ * @returns The part for stdout.
  * @throws MlperfError `ERR_CONFIG_INVALID` where a file is asked for that no official script writes.
  */
-function writeText(
-  { report }: AccuracyLogScore,
-  { dataSet, marks, rules }: ScoreContext,
+function scoreText(
+  report: AccuracyLogScore['report'],
+  benchmark: string,
+  { name }: DataSet,
+  marks: readonly string[],
   output: string | undefined,
 ): string {
   const { scriptLine } = report;
-  if (output !== undefined && scriptLine === undefined) {
-    const text = `there is no official script for ${rules.key}, so nothing for ${output}: ${accuracyInWords(report)} on ${dataSet.name}`;
+  if (scriptLine === undefined) {
+    if (output === undefined) return `${accuracyInWords(report)}\n`;
+    const text = `there is no official script for ${benchmark}, so nothing for ${output}: ${accuracyInWords(report)} on ${name}`;
     throw new MlperfError('ERR_CONFIG_INVALID', text);
   }
-  if (scriptLine === undefined) return `${accuracyInWords(report)}\n`;
   const text = accuracyText(scriptLine, marks);
   if (output === undefined) return text;
   writeAccuracyText(output, text);
   return '';
-}
-
-function entriesInWords({ report, entryCount }: AccuracyLogScore, dataSet: DataSet): string {
-  const samples = `responses to ${report.sampleCount} of the ${dataSet.totalSampleCount} samples of ${dataSet.name}`;
-  return samples + repeatsInWords(entryCount, report.sampleCount);
 }
 
 /** @throws MlperfError `ERR_OUTPUT` for a log of which the middle is gone. */

@@ -4,7 +4,7 @@ import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import { readDetailLog } from '../../loadgen/logs/read/detail-log.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
-import { readAudit } from '../../observe/audit/audit-file.ts';
+import { readAudit } from '../../observe/audit/network-audit.ts';
 import { exampleMarks, modelMarks } from '../../run/judge/model-notes.ts';
 import { inspectRun, recordedSettings } from '../../run/plan/run-record.ts';
 import type { RunValues } from '../../run/plan/run-settings.ts';
@@ -13,7 +13,7 @@ import { scoreReadable } from '../../samples/oip/readable-responses.ts';
 import { responseClass } from '../../samples/oip/response-class.ts';
 import { dataSetParts } from '../../samples/oip/wire-data-set.ts';
 
-/** What has to be known of the run whose accuracy log is scored. */
+/** Settings of the run whose accuracy log is scored: its benchmark, round and data set. */
 type ScoredRun = Pick<RunValues, 'benchmark' | (typeof FROM_RECORD)[number]>;
 
 const FROM_RECORD = [
@@ -26,7 +26,7 @@ const FROM_RECORD = [
   'responseBytes',
 ] as const;
 
-/** What flags of the command say of it. */
+/** The same, as flags of the command state them. */
 export type SaidOfRun = { readonly [K in keyof ScoredRun]?: ScoredRun[K] | undefined };
 
 /**
@@ -94,7 +94,7 @@ export function readsRunOf(folder: string, rules: BenchmarkRules, dataSet: DataS
   return { ...dataSetParts(dataSet), scoreAccuracy };
 }
 
-/** What has to stand beside a score, as {@link RunJudge} puts it into the accuracy.txt of the run itself. */
+/** Notes on the model and the data set (a stand-in, an example), which the accuracy.txt of the run itself has as well. */
 export function scoreMarks(folder: string, rules: BenchmarkRules, dataSet: DataSet): string[] {
   const hasAudit = existsSync(join(folder, RUN_FILES.audit));
   const nodes = hasAudit ? readAudit(folder).nodes : [];

@@ -2,13 +2,12 @@ import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { nearest } from '../../../shared/base/text/nearest.ts';
 import type { SubmissionDivision, Suite } from '../rules/submission-rounds.ts';
 import { NETWORK_FIELDS, SYSTEM_FIELDS, type SystemField } from '../tree/system-fields.ts';
-import { fieldsAcross, type NodeFields } from './across-nodes.ts';
-import type { FactsFile, SutNodeFacts } from './facts-file.ts';
+import { type FactsFile, nameOf } from './facts-file.ts';
 import { isTodo, todo } from './field-text.ts';
 import { hostFields, UNSEEN_ACCELERATORS } from './host-fields.ts';
 import type { MergeValues } from './merge-file.ts';
 import { networkFields, type SessionFacts } from './network-fields.ts';
-import { hardwareNotes, nameOf, softwareNotes } from './system-notes.ts';
+import { hardwareNotes, softwareNotes } from './system-notes.ts';
 
 /** What a description is made of. */
 export interface DescriptionParts {
@@ -40,21 +39,42 @@ function fieldsWith(division: SubmissionDivision, hasNodes: boolean): readonly S
   return isNetwork ? [...SYSTEM_FIELDS, ...NETWORK_FIELDS] : SYSTEM_FIELDS;
 }
 
-/**
- * Looks at what the user gives, before any machine is asked.
- * @throws MlperfError `ERR_CONFIG_INVALID` naming every value that the tools would refuse
- */
+/** What the user gives, before any machine is asked. */
+type GivenParts = Pick<DescriptionParts, 'division' | 'suite' | 'said' | 'merged'>;
+
+/** @throws MlperfError `ERR_CONFIG_INVALID` naming every value that the tools would refuse */
 export function requireGiven(
-  parts: Pick<DescriptionParts, 'division' | 'suite' | 'said' | 'merged'>,
+  parts: GivenParts,
   { hasNodes }: { readonly hasNodes: boolean },
 ): void {
-  const given: Readonly<Record<string, string>> = { ...parts.merged.values, ...parts.said };
+  const given: SystemDescription = { ...parts.merged.values, ...parts.said };
   const problems = fieldsWith(parts.division, hasNodes).flatMap((field) => {
-    const value = given[field.key];
-    return value === undefined ? [] : givenProblems(field, value, parts);
+    const { key } = field;
+    const value = given[key];
+    const wanted = value === undefined ? undefined : wantedInstead(field, value, parts);
+    const where = key in parts.said ? key : `${parts.merged.places[key] ?? ''}: ${key}`;
+    return wanted === undefined ? [] : [`${where}: "${value}" must be ${wanted}`];
   });
   const all = [...parts.merged.problems, ...problems];
   if (all.length > 0) throw new MlperfError('ERR_CONFIG_INVALID', all.join('\n'));
+}
+
+/** What a value that the tools would refuse must be; undefined where they take it. */
+function wantedInstead(
+  { key, isNumber, isMeaningful }: SystemField,
+  value: string,
+  { division, suite }: GivenParts,
+): string | undefined {
+  if (isTodo(value)) return undefined;
+  if (isNumber === true && !/^\d+$/.test(value)) return 'a whole number';
+  if (isMeaningful && value === '') return 'a text that is not empty; "N/A" is one';
+  if (key === 'status' && !/^(available|preview|rdi)$/i.test(value)) {
+    return 'available, preview or rdi';
+  }
+  if (key === 'is_network' && value !== 'True') return 'True';
+  const fixed = { division, system_type: suite }[key];
+  if (fixed === undefined || value === fixed) return undefined;
+  return `${fixed}, or say ${key === 'division' ? '--division' : '--system-type'} ${value}`;
 }
 
 /**
@@ -64,23 +84,25 @@ export function requireGiven(
 export function composeDescription(parts: DescriptionParts): SystemDescription {
   const { division, suite, facts, session, said, merged } = parts;
   requireGiven(parts, { hasNodes: facts.sutNodes.length > 0 });
-  const given: Readonly<Record<string, string>> = { ...merged.values, ...said };
+  const given: SystemDescription = { ...merged.values, ...said };
   const machines = underTestFields(facts, suite);
-  const read: Record<string, string> = {
+  const read: SystemDescription = {
     ...machines,
     ...(hasUnseenAccelerators(machines, given) ? UNSEEN_ACCELERATORS : {}),
     ...(facts.sutNodes.length === 0 ? {} : networkFields(facts, session)),
     ...submitterFields(facts),
+    ...{ division, system_type: suite },
+    ...given,
   };
   const notes: Readonly<Record<string, readonly string[]>> = {
     hw_notes: hardwareNotes(facts),
     sw_notes: softwareNotes(facts),
   };
-  const fixed: Readonly<Record<string, string>> = { division, system_type: suite };
-  const description = descriptionFields(parts).map(({ key }): [string, string] => {
-    const own = notes[key];
-    if (own !== undefined) return [key, withNotes(given[key] ?? '', own)];
-    return [key, given[key] ?? fixed[key] ?? read[key] ?? ''];
+  const description = descriptionFields(parts).map(({ key }) => {
+    const text = read[key] ?? '';
+    // Notes that must not get lost stand behind what the user wrote; not a second time.
+    const missing = (notes[key] ?? []).filter((note) => !text.includes(note));
+    return [key, [text, ...missing].filter((one) => one !== '').join('; ')];
   });
   return Object.fromEntries(description);
 }
@@ -88,12 +110,12 @@ export function composeDescription(parts: DescriptionParts): SystemDescription {
 /** What is said of each key of the user's file that this description has no field for, with its place. */
 export function leftOut(parts: Pick<DescriptionParts, 'division' | 'facts' | 'merged'>): string[] {
   const { values, places, unknown } = parts.merged;
-  const keys = new Set(descriptionFields(parts).map(({ key }) => key));
-  const others = Object.keys(values).filter((key) => !keys.has(key));
+  const keys = descriptionFields(parts).map(({ key }) => key);
+  const others = Object.keys(values).filter((key) => !keys.includes(key));
   const no = 'is no field of this description';
   return [
     ...unknown.map(({ place, key }) => {
-      const near = nearest(key, [...keys]);
+      const near = nearest(key, keys);
       const hint = near === undefined ? '' : `; did you mean "${near}"?`;
       return `${place}: ${key} ${no}${hint}`;
     }),
@@ -102,43 +124,64 @@ export function leftOut(parts: Pick<DescriptionParts, 'division' | 'facts' | 'me
 }
 
 /** True where the user tells of accelerators and the machines showed none: then "N/A" is wrong for all of their fields. */
-function hasUnseenAccelerators(
-  read: Readonly<Record<string, string>>,
-  given: Readonly<Record<string, string>>,
-): boolean {
+function hasUnseenAccelerators(read: SystemDescription, given: SystemDescription): boolean {
   const { accelerators_per_node: count = '0', accelerator_model_name: model = 'N/A' } = given;
   return read['accelerators_per_node'] === '0' && (count !== '0' || model !== 'N/A');
 }
 
-/** Notes that must not get lost, behind what the user wrote; not a second time. */
-function withNotes(given: string, notes: readonly string[]): string {
-  const missing = notes.filter((note) => !given.includes(note));
-  return [given, ...missing].filter((text) => text !== '').join('; ');
-}
-
 /** Fields of the machines under test: the SUT nodes, or in a closed system this one. */
-function underTestFields({ loadgen, sutNodes }: FactsFile, suite: Suite): Record<string, string> {
+function underTestFields({ loadgen, sutNodes }: FactsFile, suite: Suite): SystemDescription {
   if (sutNodes.length === 0) return { ...hostFields(loadgen.facts, suite), number_of_nodes: '1' };
-  const nodes = sutNodes.map((node) => nodeFields(node, suite));
+  const unknown = todo('the node told nothing of its machine');
+  const nothing = Object.fromEntries(
+    SYSTEM_FIELDS.map(({ key, isMeaningful }) => [key, isMeaningful ? unknown : '']),
+  );
+  const nodes = sutNodes.map(({ gathered, ...node }) => ({
+    name: nameOf(node),
+    fields: gathered === null ? nothing : hostFields(gathered.facts, suite),
+  }));
   return { ...fieldsAcross(nodes), number_of_nodes: `${machineCount(sutNodes)}` };
 }
 
-function nodeFields(node: SutNodeFacts, suite: Suite): NodeFields {
-  const name = nameOf(node);
-  const { gathered } = node;
-  if (gathered !== null) return { name, fields: hostFields(gathered.facts, suite) };
-  const unknown = todo('the node told nothing of its machine');
-  const fields = SYSTEM_FIELDS.map(({ key, isMeaningful }) => [key, isMeaningful ? unknown : '']);
-  return { name, fields: Object.fromEntries(fields) };
+/** Fields of one node. */
+interface NodeFields {
+  readonly name: string;
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/**
+ * The fields of several nodes as one description has them: once where all nodes agree, else with the nodes' names. A
+ * field that is a number cannot say that.
+ */
+function fieldsAcross(nodes: readonly NodeFields[]): Record<string, string> {
+  const keys = [...new Set(nodes.flatMap(({ fields }) => Object.keys(fields)))];
+  return Object.fromEntries(keys.map((key) => [key, valueAcross(key, nodes)]));
+}
+
+function valueAcross(key: string, nodes: readonly NodeFields[]): string {
+  const names = new Map<string, string[]>();
+  for (const { name, fields } of nodes) {
+    const value = fields[key] ?? '';
+    names.set(value, [...(names.get(value) ?? []), name]);
+  }
+  const values = [...names.keys()];
+  if (values.length === 1) return values.join();
+  const told = [...names]
+    .map(([value, who]) => `${who.join(', ')}: ${value === '' ? 'unknown' : value}`)
+    .join('; ');
+  if (values.some(isTodo)) return todo(`the nodes differ (${told.replaceAll('TODO: ', '')})`);
+  const isNumber = SYSTEM_FIELDS.some((field) => field.key === key && field.isNumber === true);
+  if (!isNumber) return told;
+  return todo(`one whole number, as the tools want it; the nodes differ (${told})`);
 }
 
 /** Machines, not nodes: two nodes may run on one. One that tells no boot id counts by itself. */
-function machineCount(nodes: readonly SutNodeFacts[]): number {
+function machineCount(nodes: FactsFile['sutNodes']): number {
   return new Set(nodes.map(({ gathered, address }) => gathered?.facts.bootId ?? address)).size;
 }
 
 /** What only the submitter knows. */
-function submitterFields({ sutNodes }: FactsFile): Record<string, string> {
+function submitterFields({ sutNodes }: FactsFile): SystemDescription {
   const isOne = machineCount(sutNodes) <= 1;
   return {
     submitter: todo('the organisation, as its folder in the submission is named (--submitter)'),
@@ -151,35 +194,4 @@ function submitterFields({ sutNodes }: FactsFile): Record<string, string> {
       : todo('how the nodes of the system are connected with each other, "N/A" if they are not'),
     cooling: todo('"Air-cooled", "Liquid"'),
   };
-}
-
-/** The words that the tools know, for the fields that have such. */
-const WORDS: Readonly<Record<string, RegExp>> = {
-  status: /^(available|preview|rdi)$/i,
-  is_network: /^True$/,
-};
-
-/** What is wrong with a value; empty where nothing is. */
-function givenProblems(
-  { key, isNumber, isMeaningful }: SystemField,
-  value: string,
-  {
-    said,
-    merged,
-    division,
-    suite,
-  }: Pick<DescriptionParts, 'division' | 'suite' | 'said' | 'merged'>,
-): string[] {
-  const where = key in said ? key : `${merged.places[key] ?? ''}: ${key}`;
-  const wrong = (wanted: string): string[] => [`${where}: "${value}" must be ${wanted}`];
-  if (isTodo(value)) return [];
-  if (isNumber === true && !/^\d+$/.test(value)) return wrong('a whole number');
-  if (isMeaningful && value === '') return wrong('a text that is not empty; "N/A" is one');
-  if (WORDS[key]?.test(value) === false) {
-    return wrong(key === 'status' ? 'available, preview or rdi' : 'True');
-  }
-  const fixed = { division, system_type: suite }[key];
-  if (fixed === undefined || value === fixed) return [];
-  const flag = key === 'division' ? '--division' : '--system-type';
-  return wrong(`${fixed}, or say ${flag} ${value}`);
 }

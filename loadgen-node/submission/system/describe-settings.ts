@@ -2,37 +2,16 @@ import {
   addressList,
   choice,
   optional,
-  type Setting,
   type SettingValues,
   text,
   toggle,
 } from '../../../shared/config/setting.ts';
 import { CONNECTION_OPTIONS } from '../../run/plan/connection-options.ts';
 import { DISPATCH_OPTIONS } from '../../run/plan/dispatch-options.ts';
-import {
-  SUBMISSION_DIVISIONS,
-  SUITES,
-  type SubmissionDivision,
-  type Suite,
-} from '../rules/submission-rounds.ts';
-
-const STATUSES = ['available', 'preview', 'rdi'] as const;
+import { SUBMISSION_DIVISIONS, SUITES } from '../rules/submission-rounds.ts';
 
 /** Settings of `longhaul system describe`. */
-export const DESCRIBE_SETTINGS: typeof CONNECTION_OPTIONS & {
-  readonly sut: Setting<string[] | undefined>;
-  readonly local: Setting<boolean>;
-  readonly output: Setting<string>;
-  readonly merge: Setting<string | undefined>;
-  readonly force: Setting<boolean>;
-  readonly division: Setting<SubmissionDivision | undefined>;
-  readonly systemType: Setting<Suite>;
-  readonly submitter: Setting<string | undefined>;
-  readonly status: Setting<(typeof STATUSES)[number] | undefined>;
-  readonly systemName: Setting<string | undefined>;
-  readonly streams: Setting<number>;
-  readonly connections: Setting<number>;
-} = {
+export const DESCRIBE_SETTINGS = {
   sut: optional(addressList('addresses of the SUT nodes, as in the run')),
   local: toggle('a closed system: LoadGen and SUT on this machine, which alone is described'),
   output: text(
@@ -56,7 +35,7 @@ export const DESCRIBE_SETTINGS: typeof CONNECTION_OPTIONS & {
     fallback: 'datacenter',
   }),
   submitter: optional(text('name', 'organisation that submits')),
-  status: optional(choice(STATUSES, 'whether the system can be bought')),
+  status: optional(choice(['available', 'preview', 'rdi'], 'whether the system can be bought')),
   systemName: optional(text('name', 'name of the system in tables of results')),
   streams: DISPATCH_OPTIONS.streams,
   connections: DISPATCH_OPTIONS.connections,

@@ -1,4 +1,8 @@
+import { existsSync, realpathSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { makeFolder } from '../../../shared/base/files/make-folder.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { VerbResult } from '../../../shared/base/process/json-output.ts';
 import { softwareComponents } from '../../../shared/host/component-versions.ts';
@@ -13,19 +17,11 @@ import {
   requireGiven,
 } from './compose-description.ts';
 import type { DescribeValues } from './describe-settings.ts';
-import { checkDescriptionTarget, writeDescription } from './description-file.ts';
-import { descriptionJson, descriptionReport } from './description-report.ts';
-import {
-  FACTS_SCHEMA_VERSION,
-  type FactsFile,
-  type GatheredFacts,
-  type SutNodeFacts,
-} from './facts-file.ts';
+import { descriptionReport } from './description-report.ts';
+import { type FactsFile, factsPathOf, type SutNodeFacts } from './facts-file.ts';
 import { linkFacts } from './link-facts.ts';
-import { type MergeValues, readMergeFile } from './merge-file.ts';
+import { readMergeFile } from './merge-file.ts';
 import { knownMachineCount, systemWarnings } from './system-notes.ts';
-
-const NOTHING_MERGED: MergeValues = { values: {}, places: {}, unknown: [], problems: [] };
 
 /**
  * Reads the machines of a run and writes their description, with the facts beside it.
@@ -34,24 +30,24 @@ const NOTHING_MERGED: MergeValues = { values: {}, places: {}, unknown: [], probl
  */
 export async function describeSystem(values: DescribeValues): Promise<VerbResult> {
   const division = divisionOf(values);
-  const { output: path, merge: mergePath, force: isForced, systemType: suite } = values;
-  checkDescriptionTarget({ path, mergePath, isForced });
-  const merged = mergePath === undefined ? NOTHING_MERGED : readMergeFile(mergePath);
+  const { output: path, systemType: suite } = values;
+  requireTarget(values);
+  const merged = readMergeFile(values.merge);
   const given = { division, suite, said: saidBy(values), merged };
   requireGiven(given, { hasNodes: values.sut !== undefined });
   const { file: facts, isTls } = await gatherFacts(values);
   const parts = { ...given, facts, session: { isTls } };
   const description = composeDescription(parts);
-  writeDescription(path, description, facts);
-  const report = {
+  writeJson(factsPathOf(path), facts);
+  writeJson(path, description);
+  return descriptionReport({
     path,
     description,
     fields: descriptionFields(parts),
     warnings: systemWarnings(facts, suite),
     leftOut: leftOut(parts),
     machineCount: knownMachineCount(facts),
-  };
-  return { text: descriptionReport(report), json: descriptionJson(report) };
+  });
 }
 
 /** @throws MlperfError `ERR_CONFIG_INVALID` for flags that contradict each other */
@@ -89,6 +85,31 @@ function saidBy({ submitter, status, systemName }: DescribeValues): Record<strin
   };
 }
 
+/**
+ * Refuses to replace a description that somebody may have filled in, unless it is the file that is merged. Asked before any
+ * work.
+ * @throws MlperfError `ERR_OUTPUT`
+ */
+function requireTarget({ output, merge, force }: DescribeValues): void {
+  if (force || !existsSync(output)) return;
+  const isMerged = merge !== undefined && existsSync(merge);
+  if (isMerged && realpathSync(output) === realpathSync(merge)) return;
+  throw new MlperfError(
+    'ERR_OUTPUT',
+    `${output} is there already: keep what it says with --merge ${output}, or replace it with --force`,
+  );
+}
+
+/** @throws MlperfError `ERR_OUTPUT` */
+function writeJson(file: string, content: object): void {
+  try {
+    makeFolder(dirname(file));
+    writeFileSync(file, `${JSON.stringify(content, null, 2)}\n`);
+  } catch (error) {
+    throw outputError(`cannot write ${file}`, error);
+  }
+}
+
 /** Reads this machine and asks the SUT nodes for theirs. @throws MlperfError where a node does not answer */
 async function gatherFacts(
   values: DescribeValues,
@@ -98,7 +119,7 @@ async function gatherFacts(
     values.sut === undefined
       ? { nodes: [], isTls: false }
       : await askNodeSystems(values.sut, values);
-  const loadgen: GatheredFacts = {
+  const loadgen = {
     gatheredAt: new Date().toISOString(),
     facts: await gatherSystemFacts(thisMachine(), softwareComponents()),
   };
@@ -106,11 +127,11 @@ async function gatherFacts(
     const { address, name, system, whyMissing, localAddress, remoteAddress } = node;
     const connection = { localAddress, remoteAddress, dataConnections: values.connections };
     const link = linkFacts(connection, loadgen.facts, system?.facts ?? null);
-    const gathered =
-      system === null ? null : { gatheredAt: system.gatheredAt, facts: system.facts };
+    const gathered = system && { gatheredAt: system.gatheredAt, facts: system.facts };
     return { address, name, gathered, whyMissing, link };
   });
-  const longhaulVersion = packageVersion();
-  const file = { schemaVersion: FACTS_SCHEMA_VERSION, longhaulVersion, loadgen, sutNodes } as const;
-  return { file, isTls };
+  return {
+    file: { schemaVersion: 1, longhaulVersion: packageVersion(), loadgen, sutNodes },
+    isTls,
+  };
 }

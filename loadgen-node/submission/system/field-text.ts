@@ -11,16 +11,17 @@ export function isTodo(value: string): boolean {
   return value.startsWith(TODO_MARK);
 }
 
+/** The texts that say something. */
+export function present(texts: readonly (string | number | null)[]): string[] {
+  return texts.filter((text): text is string => typeof text === 'string' && text !== '');
+}
+
 /** Memory as it is sold: powers of 1024, named as the examples of the rules name them. */
 export function memoryText(bytes: number): string {
-  const units = ['MB', 'GB', 'TB'];
-  let amount = bytes / 1024 ** 2;
-  let unit = 0;
-  while (amount >= 1024 && unit < units.length - 1) {
-    amount /= 1024;
-    unit += 1;
-  }
-  return `${rounded(amount)} ${units[unit]}`;
+  if (bytes >= 1024 ** 4) return `${rounded(bytes / 1024 ** 4)} TB`;
+  return bytes >= 1024 ** 3
+    ? `${rounded(bytes / 1024 ** 3)} GB`
+    : `${rounded(bytes / 1024 ** 2)} MB`;
 }
 
 /** Disks as they are sold: powers of 1000. */

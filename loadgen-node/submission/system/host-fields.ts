@@ -1,50 +1,53 @@
-import type {
-  AcceleratorFacts,
-  MemoryFacts,
-  ProcessorFacts,
-  StorageFacts,
-  SystemFacts,
-} from '../../../shared/host/system-facts.ts';
+import type { AcceleratorFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
 import type { Suite } from '../rules/submission-rounds.ts';
 import { ECC_TEXTS } from '../tree/system-fields.ts';
-import { cacheText, countedText, memoryText, nicText, storageText, todo } from './field-text.ts';
+import {
+  cacheText,
+  countedText,
+  memoryText,
+  nicText,
+  present,
+  storageText,
+  todo,
+} from './field-text.ts';
 import { isCard } from './link-facts.ts';
 
 /** What a machine without an accelerator writes; the official tools refuse an empty text. */
 const NONE = 'N/A';
 
+/** How the submitter states what nobody could read. */
+const ECC_WANTED = `"${ECC_TEXTS.on}" or "${ECC_TEXTS.off}"`;
+const MODULES_WANTED = 'modules, "12 x 32GB 2Rx4 PC4-2666V-R"';
+
 /** The fields of a description that one machine decides, by key. */
 export function hostFields(facts: SystemFacts, suite: Suite): Record<string, string> {
-  const { processor, memory, storage } = facts;
+  const { memory } = facts;
   return {
-    ...processorFields(processor),
+    ...processorFields(facts),
     host_memory_capacity: memoryCapacity(memory),
     host_memory_configuration: memoryConfiguration(memory, suite),
-    ...storageFields(storage),
+    ...storageFields(facts),
     ...networkCardFields(facts),
     ...acceleratorFields(facts, suite),
     ...softwareFields(facts),
   };
 }
 
-function processorFields(processor: ProcessorFacts): Record<string, string> {
+function processorFields({ processor }: SystemFacts): Record<string, string> {
   const { model, sockets, cores, threads, baseMhz, maxMhz, caches } = processor;
-  const perSocket = cores === null || sockets === null ? null : cores / sockets;
   const seen = threads === null ? '' : ` (${threads} hardware threads were seen)`;
-  const frequencies = [
-    baseMhz === null ? '' : `${Math.round(baseMhz)}MHz base`,
-    maxMhz === null ? '' : `${Math.round(maxMhz)}MHz max`,
-  ];
+  const coresText = (): string => {
+    if (cores === null || sockets === null) return todo(`cores of one processor, "26"${seen}`);
+    return cores % sockets === 0 ? `${cores / sockets}` : `${cores} in ${sockets} processors`;
+  };
   return {
     host_processor_model_name: model ?? todo('name of the processor, as its maker calls it'),
     host_processors_per_node: sockets === null ? todo('number of processors, "2"') : `${sockets}`,
-    host_processor_core_count:
-      perSocket === null
-        ? todo(`cores of one processor, "26"${seen}`)
-        : Number.isInteger(perSocket)
-          ? `${perSocket}`
-          : `${cores} in ${sockets} processors`,
-    host_processor_frequency: frequencies.filter((text) => text !== '').join(', '),
+    host_processor_core_count: coresText(),
+    host_processor_frequency: present([
+      baseMhz && `${Math.round(baseMhz)}MHz base`,
+      maxMhz && `${Math.round(maxMhz)}MHz max`,
+    ]).join(', '),
     host_processor_caches: caches
       .map(({ name, bytes, count, sharedByThreads }) => {
         const shared = sharedByThreads === 1 ? '' : `, each for ${sharedByThreads} threads`;
@@ -54,7 +57,7 @@ function processorFields(processor: ProcessorFacts): Record<string, string> {
   };
 }
 
-function memoryCapacity({ modules, totalBytes }: MemoryFacts): string {
+function memoryCapacity({ modules, totalBytes }: SystemFacts['memory']): string {
   const installed = modules.reduce((sum, { bytes }) => sum + bytes, 0);
   if (installed > 0) return memoryText(installed);
   if (totalBytes === null) return todo('installed memory, "384GB"');
@@ -63,37 +66,34 @@ function memoryCapacity({ modules, totalBytes }: MemoryFacts): string {
 }
 
 /** Rule: inference_rules v4.1, "A Datacenter submission must use ECC in their DRAM and HBM memories". */
-function memoryConfiguration({ modules, ecc }: MemoryFacts, suite: Suite): string {
+function memoryConfiguration({ modules, ecc }: SystemFacts['memory'], suite: Suite): string {
   const texts = modules.map(({ bytes, type, speedMts }) =>
-    [memoryText(bytes), type ?? '', speedMts === null ? '' : `at ${speedMts} MT/s`]
-      .filter((text) => text !== '')
-      .join(' '),
+    present([memoryText(bytes), type, speedMts && `at ${speedMts} MT/s`]).join(' '),
   );
   const said = countedText(texts);
   if (ecc.state !== null) {
     const stated = `${ECC_TEXTS[ecc.state]} (${ecc.how ?? 'read from the system'})`;
-    return said === '' ? stated : `${said}, ${stated}`;
+    return present([said, stated]).join(', ');
   }
   const why = ecc.how === null ? '' : `; ECC: ${ecc.how}`;
   if (suite === 'datacenter') {
-    const begin = said === '' ? 'modules, "12 x 32GB 2Rx4 PC4-2666V-R"' : `"${said}"`;
-    return todo(`${begin}, and "${ECC_TEXTS.on}" or "${ECC_TEXTS.off}"${why}`);
+    return todo(`${said === '' ? MODULES_WANTED : `"${said}"`}, and ${ECC_WANTED}${why}`);
   }
-  return said === '' ? todo(`modules, "12 x 32GB 2Rx4 PC4-2666V-R"${why}`) : said;
+  return said === '' ? todo(`${MODULES_WANTED}${why}`) : said;
 }
 
-function storageFields(disks: readonly StorageFacts[]): Record<string, string> {
-  const sizes = disks.map(({ bytes }) => bytes);
-  const kinds = [...new Set(disks.map(({ kind }) => kind))];
-  const isWhole = disks.length > 0 && !sizes.includes(null);
+function storageFields({ storage: disks }: SystemFacts): Record<string, string> {
+  const sizes = disks.flatMap(({ bytes }) => (bytes === null ? [] : [storageText(bytes)]));
+  const kinds = disks.flatMap(({ kind }) => kind ?? []);
+  const isWhole = (known: readonly string[]): boolean =>
+    disks.length > 0 && known.length === disks.length;
   return {
-    host_storage_capacity: isWhole
-      ? countedText(sizes.map((bytes) => storageText(bytes ?? 0)))
+    host_storage_capacity: isWhole(sizes)
+      ? countedText(sizes)
       : todo('capacity of the disks, "800GB"'),
-    host_storage_type:
-      disks.length > 0 && !kinds.includes(null)
-        ? kinds.join(' + ')
-        : todo('kind of the disks: "NVMe SSD", "SSD", "HDD"'),
+    host_storage_type: isWhole(kinds)
+      ? [...new Set(kinds)].join(' + ')
+      : todo('kind of the disks: "NVMe SSD", "SSD", "HDD"'),
   };
 }
 
@@ -105,70 +105,73 @@ function networkCardFields({ network }: SystemFacts): Record<string, string> {
       host_network_card_count: todo('network cards with their rates, "1 100GbE + 1 10GbE"'),
     };
   }
+  const fabrics = new Set(cards.map(({ fabric }) => fabric ?? 'unknown fabric'));
   return {
-    host_networking: [...new Set(cards.map(({ fabric }) => fabric ?? 'unknown fabric'))].join(
-      ' + ',
-    ),
+    host_networking: [...fabrics].join(' + '),
     host_network_card_count: countedText(cards.map(nicText)).replace(/^(?!\d+x )/, '1x '),
   };
 }
 
+/** Fields of accelerators: key, text where there is none, what the submitter has to write where there are some. */
+const ACCELERATOR_FIELDS = [
+  ['accelerators_per_node', '0', 'number of accelerators, "8"'],
+  ['accelerator_model_name', NONE, 'model of the accelerators, "NVIDIA H200"'],
+  ['accelerator_memory_capacity', NONE, 'memory of one accelerator, "32GB"'],
+  ['accelerator_frequency', '', ''],
+  ['accelerator_host_interconnect', NONE, '"PCIe 5.0 x16"'],
+  [
+    'accelerator_interconnect',
+    NONE,
+    'link between accelerators, "6x 25GT/s NVLink", "N/A" if there is none',
+  ],
+  ['accelerator_interconnect_topology', '', ''],
+  [
+    'accelerator_memory_configuration',
+    NONE,
+    `kind of the accelerators' memory, "HBM2", and ${ECC_WANTED}`,
+  ],
+  ['accelerator_on-chip_memories', '', ''],
+] as const;
+
+const NO_ACCELERATOR: Readonly<Record<string, string>> = Object.fromEntries(
+  ACCELERATOR_FIELDS.map(([key, none]) => [key, none]),
+);
+
+/** Where nothing shows whether there are any. */
+const NOT_LOOKED: Readonly<Record<string, string>> = Object.fromEntries(
+  ACCELERATOR_FIELDS.map(([key, none]) => {
+    const wanted = none === '0' ? 'number of accelerators, "0"' : 'or "N/A"';
+    return [key, none && todo(`${wanted}; nothing shows whether there are any`)];
+  }),
+);
+
+/** Fields of accelerators that no machine showed but somebody says are there: none of them is known. */
+export const UNSEEN_ACCELERATORS: Readonly<Record<string, string>> = Object.fromEntries(
+  ACCELERATOR_FIELDS.map(([key, , wanted]) => [key, wanted && todo(wanted)]),
+);
+
 function acceleratorFields(
   { accelerators, acceleratorsHow }: SystemFacts,
   suite: Suite,
-): Record<string, string> {
+): Readonly<Record<string, string>> {
   const [first] = accelerators;
   if (first === undefined) return acceleratorsHow === null ? NOT_LOOKED : NO_ACCELERATOR;
   const named = accelerators.map(({ model }) => model ?? 'an accelerator without a name');
-  const models = [...new Set(named)];
+  const isOneModel = new Set(named).size === 1;
   const { memoryBytes, hostInterconnect, maxMhz } = first;
   return {
+    ...NO_ACCELERATOR,
     accelerators_per_node: `${accelerators.length}`,
-    accelerator_model_name: models.length === 1 ? models.join() : countedText(named),
+    accelerator_model_name: isOneModel ? (named[0] ?? '') : countedText(named),
     accelerator_memory_capacity:
       memoryBytes === null ? todo('memory of one accelerator, "32GB"') : memoryText(memoryBytes),
     accelerator_frequency: maxMhz === null ? '' : `${Math.round(maxMhz)}MHz max`,
     accelerator_host_interconnect: hostInterconnect ?? todo('"PCIe 5.0 x16"'),
     accelerator_interconnect:
       accelerators.length === 1 ? NONE : todo('link between accelerators, "6x 25GT/s NVLink"'),
-    accelerator_interconnect_topology: '',
     accelerator_memory_configuration: acceleratorMemory(accelerators, suite),
-    'accelerator_on-chip_memories': '',
   };
 }
-
-const NO_ACCELERATOR: Readonly<Record<string, string>> = {
-  accelerators_per_node: '0',
-  accelerator_model_name: NONE,
-  accelerator_memory_capacity: NONE,
-  accelerator_frequency: '',
-  accelerator_host_interconnect: NONE,
-  accelerator_interconnect: NONE,
-  accelerator_interconnect_topology: '',
-  accelerator_memory_configuration: NONE,
-  'accelerator_on-chip_memories': '',
-};
-
-const NOT_LOOKED: Readonly<Record<string, string>> = Object.fromEntries(
-  Object.entries(NO_ACCELERATOR).map(([key, value]) => {
-    const wanted = key === 'accelerators_per_node' ? 'number of accelerators, "0"' : 'or "N/A"';
-    return [key, value === '' ? '' : todo(`${wanted}; nothing shows whether there are any`)];
-  }),
-);
-
-/** Fields of accelerators that no machine showed but somebody says are there: none of them is known. */
-export const UNSEEN_ACCELERATORS: Readonly<Record<string, string>> = {
-  accelerators_per_node: todo('number of accelerators, "8"'),
-  accelerator_model_name: todo('model of the accelerators, "NVIDIA H200"'),
-  accelerator_memory_capacity: todo('memory of one accelerator, "32GB"'),
-  accelerator_host_interconnect: todo('"PCIe 5.0 x16"'),
-  accelerator_interconnect: todo(
-    'link between accelerators, "6x 25GT/s NVLink", "N/A" if there is none',
-  ),
-  accelerator_memory_configuration: todo(
-    `kind of the accelerators' memory, "HBM2", and "${ECC_TEXTS.on}" or "${ECC_TEXTS.off}"`,
-  ),
-};
 
 /** On only where it is on in all of them. */
 function acceleratorMemory(accelerators: readonly AcceleratorFacts[], suite: Suite): string {
@@ -176,7 +179,7 @@ function acceleratorMemory(accelerators: readonly AcceleratorFacts[], suite: Sui
   const how = accelerators[0]?.ecc.how ?? '';
   if (states.includes('off')) return `${ECC_TEXTS.off} (${how})`;
   if (!states.includes(null)) return `${ECC_TEXTS.on} (${how})`;
-  const ecc = suite === 'datacenter' ? `, and "${ECC_TEXTS.on}" or "${ECC_TEXTS.off}"` : '';
+  const ecc = suite === 'datacenter' ? `, and ${ECC_WANTED}` : '';
   return todo(`kind of the accelerators' memory, "HBM2"${ecc}; ECC: ${how}`);
 }
 
@@ -186,23 +189,19 @@ function softwareFields({ software, accelerators }: SystemFacts): Record<string,
   const others = components
     .filter((one) => one !== runtime)
     .map(({ name, version }) => `${name === 'node' ? 'Node.js' : name} ${version}`);
-  const drivers = new Set(accelerators.map(({ driver }) => driver).filter((one) => one !== null));
+  const drivers = new Set(present(accelerators.map(({ driver }) => driver)));
   const stack = [...others, ...[...drivers].map((version) => `accelerator driver ${version}`)];
+  const seen = kernel === null ? '' : `; the kernel is ${kernel}`;
   return {
     framework:
       runtime === undefined
         ? todo('framework that runs the model, with its version')
         : `ONNX Runtime ${runtime.version} (onnxruntime-node)`,
-    operating_system: osText(operatingSystem, kernel),
+    operating_system:
+      operatingSystem === null
+        ? todo(`name and version, "Ubuntu 22.04"${seen}`)
+        : present([operatingSystem, kernel]).join(', '),
     other_software_stack:
       stack.length === 0 ? todo('software beside the framework, with versions') : stack.join(', '),
   };
-}
-
-function osText(name: string | null, kernel: string | null): string {
-  if (name === null)
-    return todo(
-      `name and version, "Ubuntu 22.04"${kernel === null ? '' : `; the kernel is ${kernel}`}`,
-    );
-  return kernel === null ? name : `${name}, ${kernel}`;
 }

@@ -1,18 +1,27 @@
 import { isAddress } from '../../../shared/host/ip-addresses.ts';
 import type { NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
 import { isLoopback } from '../../../shared/security/loopback.ts';
-import type { LinkEnd, LinkFacts } from './facts-file.ts';
 
-/** What is known of a connection from the LoadGen node to a SUT node. */
-export interface NodeConnection {
+/** IP addresses of a connection's two ends, without ports; null where none came about. */
+interface NodeConnection {
   readonly localAddress: string | null;
   readonly remoteAddress: string | null;
-  /** TCP connections to each node, by the settings of the QDL. */
+  /** TCP connections that carry queries to this node, by the settings of the QDL. */
   readonly dataConnections: number;
 }
 
-/** The QDL asks Name, Ready and Describe on one connection of their own. */
-const CONTROL_CONNECTIONS = 1;
+/** One end of a link; nothing where the link stays within one machine. */
+export interface LinkEnd {
+  /** The interface that has the address; null where none has. */
+  readonly interface: string | null;
+  /** The cards behind it: itself, or what a bond, bridge or VLAN is made of; none where it is software only. */
+  readonly nics: readonly string[];
+  /** Of the interface, in 10^6 bit/s; null where the kernel tells none. */
+  readonly speedMbps: number | null;
+}
+
+/** The link from the LoadGen node to one SUT node, as far as the two machines can see it. */
+export type LinkFacts = ReturnType<typeof linkFacts>;
 
 const NO_END: LinkEnd = { interface: null, nics: [], speedMbps: null };
 
@@ -21,7 +30,7 @@ export function linkFacts(
   connection: NodeConnection,
   loadgen: SystemFacts,
   sut: SystemFacts | null,
-): LinkFacts {
+) {
   const isWithinOne = isSameMachine(connection, loadgen, sut);
   const end = (facts: SystemFacts | null, address: string | null): LinkEnd =>
     // What stays within a machine goes through no card, whatever card has the address.
@@ -29,12 +38,15 @@ export function linkFacts(
   return {
     ...connection,
     loadgen: end(loadgen, connection.localAddress),
+    /** Nothing is known of this end where an address is translated on the way. */
     sut: end(sut, connection.remoteAddress),
-    controlConnections: CONTROL_CONNECTIONS,
+    /** The QDL asks Name, Ready and Describe on one connection of their own. */
+    controlConnections: 1,
     isSameMachine: isWithinOne,
   };
 }
 
+/** True where both ends are one machine (equal boot id, or a loopback address); null where it is unknown. */
 function isSameMachine(
   { remoteAddress }: NodeConnection,
   loadgen: SystemFacts,

@@ -1,10 +1,10 @@
-import type { NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
+import type { SystemFacts } from '../../../shared/host/system-facts.ts';
 import type { Suite } from '../rules/submission-rounds.ts';
-import type { FactsFile, LinkFacts, SutNodeFacts } from './facts-file.ts';
-import { memoryText, networkRateText } from './field-text.ts';
+import { type FactsFile, nameOf, type SutNodeFacts } from './facts-file.ts';
+import { memoryText, networkRateText, present } from './field-text.ts';
 
 /** A machine of the system and what it is called in notes. */
-export interface NamedMachine {
+interface NamedMachine {
   readonly name: string;
   readonly facts: SystemFacts;
 }
@@ -21,11 +21,6 @@ function machinesOf({ loadgen, sutNodes }: FactsFile): NamedMachine[] {
 /** Machines whose facts are known: two nodes, or a node and LoadGen, may run on one. */
 export function knownMachineCount(file: FactsFile): number {
   return new Set(machinesOf(file).map(({ name, facts }) => facts.bootId ?? name)).size;
-}
-
-/** Name of a SUT node, or where it is. */
-export function nameOf({ name, address }: Pick<SutNodeFacts, 'name' | 'address'>): string {
-  return name ?? address;
 }
 
 /**
@@ -68,29 +63,27 @@ function containerNote({ enclosure }: SystemFacts): string | null {
 /** A machine in one line. */
 function machineText({ processor, memory, software }: SystemFacts): string {
   const { sockets, model, cores } = processor;
-  const parts = [
-    model === null ? '' : `${sockets === null ? '' : `${sockets}x `}${model}`,
-    cores === null ? '' : `${cores} cores`,
-    memory.totalBytes === null ? '' : `${memoryText(memory.totalBytes)} of memory`,
-    software.operatingSystem ?? '',
-    software.kernel ?? '',
-  ];
-  return parts.filter((part) => part !== '').join(', ') || 'nothing could be read';
+  const parts = present([
+    model === null ? null : `${sockets === null ? '' : `${sockets}x `}${model}`,
+    cores && `${cores} cores`,
+    memory.totalBytes && `${memoryText(memory.totalBytes)} of memory`,
+    software.operatingSystem,
+    software.kernel,
+  ]);
+  return parts.join(', ') || 'nothing could be read';
 }
 
 /** Notes on the software: where a container's image shows instead of the machine, and how the QDL connects. */
 export function softwareNotes(file: FactsFile): string[] {
-  const images = sharedNotes(file, ({ enclosure }) =>
+  const notes = sharedNotes(file, ({ enclosure }) =>
     enclosure.container === null
       ? null
       : "the operating system is that of a container's image, the kernel the host's",
   );
-  if (file.sutNodes.length === 0) return images;
+  if (file.sutNodes.length === 0) return notes;
   const control = file.sutNodes.reduce((sum, { link }) => sum + link.controlConnections, 0);
-  return [
-    ...images,
-    `${control} TCP connection(s) for Name, Ready and Describe beside those that carry queries`,
-  ];
+  const note = `${control} TCP connection(s) for Name, Ready and Describe beside those that carry queries`;
+  return [...notes, note];
 }
 
 /** What the submitter should know before he hands the description in, each in one line. */
@@ -112,34 +105,24 @@ export function systemWarnings(file: FactsFile, suite: Suite): string[] {
 function linkWarnings(node: SutNodeFacts): string[] {
   const name = nameOf(node);
   const { link, gathered, whyMissing } = node;
-  const { loadgen, sut, isSameMachine } = link;
-  const warnings = gathered === null ? [`SUT node ${name} told no facts: ${whyMissing}`] : [];
-  if (isSameMachine === true) {
-    warnings.push(
-      `SUT node ${name} and the LoadGen node are one machine: in the Network division they must be distinct`,
-    );
-  }
-  if (isSameMachine === null) {
-    warnings.push(
-      `whether SUT node ${name} and the LoadGen node are distinct machines is not known`,
-    );
-  }
-  const [local, remote] = [loadgen.speedMbps, sut.speedMbps];
-  if (local !== null && remote !== null && local !== remote) {
-    warnings.push(
-      `the link to SUT node ${name} has ${networkRateText(local)} at the LoadGen node and ${networkRateText(remote)} at the SUT node`,
-    );
-  }
-  return gathered === null
-    ? warnings
-    : [...warnings, ...duplexWarnings(name, link, gathered.facts)];
-}
-
-function duplexWarnings(name: string, { sut }: LinkFacts, facts: SystemFacts): string[] {
-  const isHalf = (nic: NicFacts): boolean => sut.nics.includes(nic.name) && nic.duplex === 'half';
-  return facts.network.interfaces
-    .filter(isHalf)
-    .map((nic) => `${nic.name} of SUT node ${name} runs in half duplex`);
+  const { isSameMachine } = link;
+  const [local, remote] = [link.loadgen.speedMbps, link.sut.speedMbps];
+  const nics = gathered?.facts.network.interfaces ?? [];
+  return present([
+    gathered === null ? `SUT node ${name} told no facts: ${whyMissing}` : null,
+    isSameMachine === true
+      ? `SUT node ${name} and the LoadGen node are one machine: in the Network division they must be distinct`
+      : null,
+    isSameMachine === null
+      ? `whether SUT node ${name} and the LoadGen node are distinct machines is not known`
+      : null,
+    local !== null && remote !== null && local !== remote
+      ? `the link to SUT node ${name} has ${networkRateText(local)} at the LoadGen node and ${networkRateText(remote)} at the SUT node`
+      : null,
+    ...nics
+      .filter((nic) => link.sut.nics.includes(nic.name) && nic.duplex === 'half')
+      .map((nic) => `${nic.name} of SUT node ${name} runs in half duplex`),
+  ]);
 }
 
 /** Two nodes on one machine are one node of the system. */

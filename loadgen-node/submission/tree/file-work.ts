@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { rename, writeFile } from 'node:fs/promises';
+import { createReadStream, createWriteStream, existsSync } from 'node:fs';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { makeFolder } from '../../../shared/base/files/make-folder.ts';
 
-/** Ending of a file that is being written; one of an interrupted run is written over by the next. */
+/**
+ * Ending of a file that is being written; one of an interrupted run is written over by the next.
+ */
 const UNFINISHED = '.unfinished';
 
 /** Bytes that are read at once. */
@@ -24,7 +26,10 @@ export async function sha256OfFile(path: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** Puts a text in a file's place by one rename: a reader, or the next run, finds the old one or the new one. */
+/**
+ * Puts a text in a file's place by one rename: a reader, or the next run, finds the old one or the
+ * new one.
+ */
 export async function replaceFile(path: string, text: string): Promise<void> {
   await orFail('write', path, async () => {
     await writeFile(path + UNFINISHED, text);
@@ -61,9 +66,22 @@ export async function copyChecked(from: string, to: string, sha256: string): Pro
   await orFail('write', to, () => rename(to + UNFINISHED, to));
 }
 
-async function orFail(verb: string, path: string, work: () => Promise<unknown>): Promise<void> {
+/** Text of a file; empty where there is none. @throws MlperfError `ERR_OUTPUT` */
+export async function readTextIfThere(path: string): Promise<string> {
+  return existsSync(path) ? orFail('read', path, () => readFile(path, 'utf8')) : '';
+}
+
+/**
+ * Does something to a file. @throws MlperfError `ERR_OUTPUT` with the verb and the path in its
+ * message
+ */
+export async function orFail<T>(
+  verb: 'read' | 'write',
+  path: string,
+  work: () => T | Promise<T>,
+): Promise<T> {
   try {
-    await work();
+    return await work();
   } catch (error) {
     throw outputError(`cannot ${verb} ${path}`, error);
   }

@@ -1,4 +1,6 @@
-/** Text at the beginning of a value that nobody could read and that the submitter has to fill in. */
+/**
+ * Text at the beginning of a value that nobody could read and that the submitter has to fill in.
+ */
 export const TODO_MARK = 'TODO';
 
 /** One key of `systems/<system>.json`. */
@@ -8,10 +10,16 @@ export interface SystemField {
   readonly isMeaningful: boolean;
   /** Set where the text must be a whole number: the official report counts with it. */
   readonly isNumber?: boolean;
+  /**
+   * Set where the official tools join the text with others, or take it in lower case: a number ends
+   * them.
+   */
+  readonly isText?: boolean;
 }
 
 const needed = (key: string): SystemField => ({ key, isMeaningful: true });
 const counted = (key: string): SystemField => ({ key, isMeaningful: true, isNumber: true });
+const text = (key: string): SystemField => ({ key, isMeaningful: true, isText: true });
 const free = (key: string): SystemField => ({ key, isMeaningful: false });
 
 /**
@@ -20,23 +28,23 @@ const free = (key: string): SystemField => ({ key, isMeaningful: false });
  * checkers ask for and that text lacks.
  */
 export const SYSTEM_FIELDS: readonly SystemField[] = [
-  needed('division'),
-  needed('submitter'),
-  needed('status'),
-  needed('system_name'),
+  text('division'),
+  text('submitter'),
+  text('status'),
+  text('system_name'),
   counted('number_of_nodes'),
-  needed('host_processor_model_name'),
+  text('host_processor_model_name'),
   counted('host_processors_per_node'),
   needed('host_processor_core_count'),
   needed('host_memory_capacity'),
   needed('host_storage_capacity'),
   needed('host_storage_type'),
   counted('accelerators_per_node'),
-  needed('accelerator_model_name'),
+  text('accelerator_model_name'),
   needed('accelerator_memory_capacity'),
-  needed('framework'),
-  needed('operating_system'),
-  needed('system_type'),
+  text('framework'),
+  text('operating_system'),
+  text('system_type'),
   needed('other_software_stack'),
   free('host_processor_frequency'),
   free('host_processor_caches'),
@@ -51,8 +59,8 @@ export const SYSTEM_FIELDS: readonly SystemField[] = [
   needed('accelerator_memory_configuration'),
   free('accelerator_on-chip_memories'),
   needed('cooling'),
-  free('hw_notes'),
-  free('sw_notes'),
+  { ...free('hw_notes'), isText: true },
+  { ...free('sw_notes'), isText: true },
   needed('host_network_card_count'),
   free('system_type_detail'),
 ];
@@ -78,7 +86,10 @@ export const NETWORK_FIELDS: readonly SystemField[] = [
   needed('network_topology'),
 ];
 
-/** Fabrics that the Network division permits, as `network_type` names them. Source: inference_rules v4.1. */
+/**
+ * Fabrics that the Network division permits, as `network_type` names them. Source: inference_rules
+ * v4.1.
+ */
 export const PERMITTED_FABRICS = ['Ethernet', '802.11', 'InfiniBand', '3GPP'] as const;
 
 /**

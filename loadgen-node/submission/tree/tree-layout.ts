@@ -13,12 +13,18 @@ export const DRY_RUN_FILE = 'NOT_SUBMITTABLE.md';
 /** Words of that file, of LONGHAUL.md and of the README of every result of such a tree. */
 export const DRY_RUN_WORDS = 'Not to be handed in';
 
-/** File at the root of every tree that longhaul built: the root may hold nothing but .md and .pdf files. */
+/**
+ * File at the root of every tree that longhaul built: the root may hold nothing but .md and .pdf
+ * files.
+ */
 export const MARK_FILE = 'LONGHAUL.md';
 /** First line of {@link MARK_FILE}. */
 export const MARK_LINE = '<!-- built by longhaul submission build -->';
 
-/** Name of the self-check's text in a submitter's results. Source: submission_rules, "Directory structure". */
+/**
+ * Name of the self-check's text in a submitter's results. Source: submission_rules, "Directory
+ * structure".
+ */
 export const CHECKER_LOG = 'compliance_checker_log.txt';
 
 /** Largest file that the official checkers take. Source: submission_checker.py, "file size". */
@@ -97,7 +103,10 @@ export class TreeLayout {
     return posix.join(this.#of(this.isFlat ? 'results' : 'compliance', place), test);
   }
 
-  /** Folder of what longhaul knows of a run and no official tool reads: network_audit.json, longhaul_run.yaml. */
+  /**
+   * Folder of what longhaul knows of a run and no official tool reads: network_audit.json,
+   * longhaul_run.yaml.
+   */
   evidence({ division, submitter, system, model, scenario }: ResultPlace, run: string): string {
     const folder = this.documentation(division, submitter);
     return posix.join(folder, 'evidence', system, model, scenario, run);

@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
-import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import type { SubmissionRound } from '../rules/submission-rounds.ts';
+import { orFail } from '../tree/file-work.ts';
 
 /**
  * Characters that stay of a log's beginning, and bytes of its end; shorter logs stay whole.
@@ -16,14 +17,20 @@ const HEAD_BYTES = CUT_SIZE * 5;
 /** A cut log is no longer than this, whatever its characters and line ends. */
 const CUT_BYTES_MAX = CUT_SIZE * 5 + 2 * GAP.length + 2 * CUT_SIZE;
 
-/** The official tool's text of a log that was cut: its beginning and its end. @throws MlperfError `ERR_OUTPUT` */
+/**
+ * The official tool's text of a log that was cut: its beginning and its end. @throws MlperfError
+ * `ERR_OUTPUT`
+ */
 export async function cutLog(path: string, bytes: number): Promise<string> {
   const head = textOf(await readPart(path, 0, HEAD_BYTES));
   const tail = textOf(await readPart(path, bytes - CUT_SIZE, CUT_SIZE));
   return [...head].slice(0, CUT_SIZE).join('') + GAP + tail;
 }
 
-/** True for what {@link cutLog}, or the official tool, leaves of a log. @throws MlperfError `ERR_OUTPUT` */
+/**
+ * True for what {@link cutLog}, or the official tool, leaves of a log. @throws MlperfError
+ * `ERR_OUTPUT`
+ */
 export async function isCutLog(path: string, bytes: number): Promise<boolean> {
   if (bytes > CUT_BYTES_MAX) return false;
   // On Windows the official tool writes its own line ends in two bytes.
@@ -35,8 +42,8 @@ function textOf(bytes: Buffer): string {
   return bytes.toString('utf8').replaceAll(/\r\n?/g, '\n');
 }
 
-async function readPart(path: string, from: number, length: number): Promise<Buffer> {
-  try {
+function readPart(path: string, from: number, length: number): Promise<Buffer> {
+  return orFail('read', path, async () => {
     const file = await open(path);
     try {
       const buffer = Buffer.alloc(length);
@@ -45,7 +52,31 @@ async function readPart(path: string, from: number, length: number): Promise<Buf
     } finally {
       await file.close();
     }
-  } catch (error) {
-    throw outputError(`cannot read ${path}`, error);
-  }
+  });
+}
+
+/** As the official tools look for it; the first one counts. */
+const HASH_LINE = /^hash=(\w+)$/m;
+
+/** Rounds whose tool puts no empty line before the hash. */
+const WITHOUT_EMPTY_LINE: readonly SubmissionRound[] = ['v4.1'];
+
+/** Hash in an accuracy.txt, as it stands there; undefined: none. */
+export function hashIn(text: string): string | undefined {
+  return HASH_LINE.exec(text.replaceAll('\r\n', '\n'))?.[1];
+}
+
+/**
+ * accuracy.txt with the hash of the whole log, as the round's tool writes it. Where the last line is not ended, the
+ * tool of v4.1 writes the hash into it, where nothing finds it: here it gets a line of its own.
+ */
+export function withHash(text: string, sha256: string, round: SubmissionRound): string {
+  const isEnded = text === '' || text.endsWith('\n');
+  const before = WITHOUT_EMPTY_LINE.includes(round) && isEnded ? '' : '\n';
+  return `${text}${before}hash=${sha256}\n`;
+}
+
+/** accuracy.txt without its hash and the empty lines around it. */
+export function withoutHash(text: string): string {
+  return text.replaceAll('\r\n', '\n').replace(HASH_LINE, '').trimEnd();
 }

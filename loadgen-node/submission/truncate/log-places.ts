@@ -2,7 +2,11 @@ import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
-import { SUBMISSION_DIVISIONS, type SubmissionRound } from '../rules/submission-rounds.ts';
+import {
+  SUBMISSION_DIVISIONS,
+  type SubmissionDivision,
+  type SubmissionRound,
+} from '../rules/submission-rounds.ts';
 import { noTree, TreeLayout } from '../tree/tree-layout.ts';
 
 /**
@@ -19,7 +23,10 @@ export interface LogPlace {
   readonly textBefore: TextBefore;
 }
 
-/** Tests with an accuracy log that is cut in the flat layout. Source: the truncation tool of v6.0 and later. */
+/**
+ * Tests with an accuracy log that is cut in the flat layout. Source: the truncation tool of v6.0
+ * and later.
+ */
 const FLAT_TESTS: Readonly<Record<string, TextBefore>> = {
   TEST01: 'needed',
   TEST07: 'hash-only',
@@ -35,80 +42,69 @@ const FLAT_TESTS: Readonly<Record<string, TextBefore>> = {
 export function findLogPlaces(tree: string, round: SubmissionRound): LogPlace[] {
   const divisions = SUBMISSION_DIVISIONS.filter((name) => foldersOf(join(tree, name)).length > 0);
   if (divisions.length === 0) throw noTree(tree);
-  const walk = new LogWalk(tree, round);
-  for (const division of divisions) {
-    for (const submitter of foldersOf(join(tree, division))) {
-      walk.add(posix.join(division, submitter), division);
-    }
-  }
-  return walk.places;
+  return divisions.flatMap((division) =>
+    foldersOf(join(tree, division)).flatMap((submitter) =>
+      placesOf(tree, round, division, posix.join(division, submitter)),
+    ),
+  );
 }
 
-class LogWalk {
-  readonly places: LogPlace[] = [];
-  readonly #tree: string;
-  readonly #round: SubmissionRound;
-  readonly #isFlat: boolean;
+/** The accuracy logs of a submitter in a division. @throws MlperfError `ERR_CONFIG_FILE` */
+function placesOf(
+  tree: string,
+  round: SubmissionRound,
+  division: SubmissionDivision,
+  submitter: string,
+): LogPlace[] {
+  const { isFlat } = new TreeLayout(round);
+  const refuse = (path: string, isOfFlat: boolean): void => {
+    if (isFlat === isOfFlat || !existsSync(join(tree, path))) return;
+    const rounds = isOfFlat ? 'v6.0 and later' : 'v5.1 and before';
+    const text = `${path} is of the layout of ${rounds}, and the round is ${round}: say --round`;
+    throw new MlperfError('ERR_CONFIG_FILE', text);
+  };
+  const ofResults = scenariosIn(tree, posix.join(submitter, 'results')).flatMap((scenario) => {
+    const own = placeIn(tree, scenario, 'needed');
+    refuse(posix.join(scenario, 'measurements.json'), true);
+    const tests = foldersOf(join(tree, scenario)).filter((name) => /^TEST\d\d$/.test(name));
+    const ofTests = tests.flatMap((test) => {
+      const folder = posix.join(scenario, test);
+      refuse(folder, true);
+      return placeIn(tree, folder, FLAT_TESTS[test]);
+    });
+    return [...own, ...ofTests];
+  });
+  const compliance = posix.join(submitter, 'compliance');
+  for (const path of [compliance, posix.join(submitter, 'measurements')]) refuse(path, false);
+  // The tool of v5.1 leaves out what the open division need not have.
+  const isLeftOut = round === 'v5.1' && division === 'open';
+  const ofTests = isLeftOut ? [] : scenariosIn(tree, compliance);
+  return [
+    ...ofResults,
+    ...ofTests.flatMap((scenario) => placeIn(tree, posix.join(scenario, 'TEST01'), 'made')),
+  ];
+}
 
-  constructor(tree: string, round: SubmissionRound) {
-    this.#tree = tree;
-    this.#round = round;
-    this.#isFlat = new TreeLayout(round).isFlat;
+/**
+ * The accuracy log of a folder, if it has one that is cut. @throws MlperfError `ERR_CONFIG_FILE`
+ */
+function placeIn(tree: string, folder: string, textBefore: TextBefore | undefined): LogPlace[] {
+  if (textBefore === undefined) return [];
+  const log = posix.join(folder, 'accuracy', RUN_FILES.accuracy);
+  const text = posix.join(folder, 'accuracy', RUN_FILES.accuracyText);
+  for (const path of [log, text]) {
+    const stat = lstatSync(join(tree, path), { throwIfNoEntry: false });
+    if (stat === undefined || stat.isFile()) continue;
+    throw new MlperfError('ERR_CONFIG_FILE', `${path} is not a plain file (a link, a folder?)`);
   }
+  return existsSync(join(tree, log)) ? [{ log, text, textBefore }] : [];
+}
 
-  add(submitter: string, division: string): void {
-    for (const scenario of this.#scenarios(posix.join(submitter, 'results'))) {
-      this.#addLog(scenario, 'needed');
-      const measurements = posix.join(scenario, 'measurements.json');
-      if (!this.#isFlat && existsSync(join(this.#tree, measurements))) {
-        throw this.#otherLayout(measurements, 'v6.0 and later');
-      }
-      for (const test of this.#tests(scenario)) this.#addFlatTest(posix.join(scenario, test), test);
-    }
-    const compliance = posix.join(submitter, 'compliance');
-    for (const folder of [compliance, posix.join(submitter, 'measurements')]) {
-      if (!this.#isFlat || !existsSync(join(this.#tree, folder))) continue;
-      throw this.#otherLayout(folder, 'v5.1 and before');
-    }
-    // The tool of v5.1 leaves out what the open division need not have.
-    if (this.#round === 'v5.1' && division === 'open') return;
-    for (const scenario of this.#scenarios(compliance)) {
-      this.#addLog(posix.join(scenario, 'TEST01'), 'made');
-    }
-  }
-
-  #addFlatTest(folder: string, test: string): void {
-    if (!this.#isFlat) throw this.#otherLayout(folder, 'v6.0 and later');
-    const textBefore = FLAT_TESTS[test];
-    if (textBefore !== undefined) this.#addLog(folder, textBefore);
-  }
-
-  #addLog(folder: string, textBefore: TextBefore): void {
-    const log = posix.join(folder, 'accuracy', RUN_FILES.accuracy);
-    const text = posix.join(folder, 'accuracy', RUN_FILES.accuracyText);
-    for (const path of [log, text]) {
-      const stat = lstatSync(join(this.#tree, path), { throwIfNoEntry: false });
-      if (stat === undefined || stat.isFile()) continue;
-      throw new MlperfError('ERR_CONFIG_FILE', `${path} is not a plain file (a link, a folder?)`);
-    }
-    if (existsSync(join(this.#tree, log))) this.places.push({ log, text, textBefore });
-  }
-
-  /** Folders `<system>/<model>/<scenario>` below a folder. */
-  #scenarios(folder: string): string[] {
-    const below = (path: string): string[] =>
-      foldersOf(join(this.#tree, path)).map((name) => posix.join(path, name));
-    return below(folder).flatMap(below).flatMap(below);
-  }
-
-  #tests(scenario: string): string[] {
-    return foldersOf(join(this.#tree, scenario)).filter((name) => /^TEST\d\d$/.test(name));
-  }
-
-  #otherLayout(folder: string, rounds: string): MlperfError {
-    const text = `${folder} is of the layout of ${rounds}, and the round is ${this.#round}: say --round`;
-    return new MlperfError('ERR_CONFIG_FILE', text);
-  }
+/** Folders `<system>/<model>/<scenario>` below a folder. */
+function scenariosIn(tree: string, folder: string): string[] {
+  const below = (path: string): string[] =>
+    foldersOf(join(tree, path)).map((name) => posix.join(path, name));
+  return below(folder).flatMap(below).flatMap(below);
 }
 
 /** Names of the folders in a folder, sorted; none where there is no such folder. */

@@ -1,8 +1,6 @@
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { makeFolder } from '../../../shared/base/files/make-folder.ts';
 import {
   CHECKSUM_FILE,
@@ -10,7 +8,7 @@ import {
   formatChecksumList,
   readChecksumList,
 } from '../../samples/data-set/checksum-list.ts';
-import { copyChecked, replaceFile, sha256OfFile } from '../tree/file-work.ts';
+import { copyChecked, orFail, replaceFile, sha256OfFile } from '../tree/file-work.ts';
 import { isWithin } from '../tree/is-within.ts';
 import type { LogPlace } from './log-places.ts';
 
@@ -24,7 +22,7 @@ export interface KeptOriginal {
 /**
  * The folder in which the originals of truncated logs are kept: `<number>/<path in the tree>`, and a list that
  * `sha256sum -c SHA256SUMS` reads. Nothing in it is ever written over: of two different originals for one place the
- * second lies in the folder of the next number, and the hash in accuracy.txt tells which one a truncated log is of.
+ * second lies in the folder of the next number, and the hash in accuracy.txt says which one a truncated log is of.
  * Rule: submission_rules, "keep the original mlperf_log_accuracy.log files inside their organization".
  */
 export class Originals {
@@ -51,11 +49,10 @@ export class Originals {
 
   /** The original of a place with this hash, the latest one; undefined: none is kept. */
   find(place: LogPlace, sha256: string): KeptOriginal | undefined {
-    const ending = `/${place.log}`;
-    const numbers = [...this.#checksums]
-      .filter(([kept, checksum]) => checksum === sha256 && /^\d+\//.test(kept))
-      .filter(([kept]) => kept.slice(kept.indexOf('/')) === ending)
-      .map(([kept]) => Number(kept.slice(0, kept.indexOf('/'))));
+    const numbers = [...this.#checksums].flatMap(([kept, checksum]) => {
+      const [, number, path] = /^(\d+)\/(.*)$/s.exec(kept) ?? [];
+      return checksum === sha256 && path === place.log ? [Number(number)] : [];
+    });
     if (numbers.length === 0) return undefined;
     const folder = String(Math.max(...numbers));
     const log = posix.join(folder, place.log);
@@ -85,35 +82,23 @@ export class Originals {
     }
   }
 
-  /** The first number whose folder has none of the files, or has the same: an interrupted run left them. */
+  /**
+   * The first number whose folder has none of the files, or has the same: an interrupted run left
+   * them.
+   */
   async #freeNumber(files: ReadonlyMap<string, string>): Promise<number> {
     for (let number = 1; ; number += 1) {
-      let isFree = true;
-      for (const [file, checksum] of files) {
+      const differ = [...files].map(async ([file, checksum]) => {
         const path = join(this.folder, String(number), file);
-        if (existsSync(path) && (await sha256OfFile(path)) !== checksum) isFree = false;
-      }
-      if (isFree) return number;
+        return existsSync(path) && (await sha256OfFile(path)) !== checksum;
+      });
+      if (!(await Promise.all(differ)).includes(true)) return number;
     }
   }
 
   /** Writes the list, once all are kept. @throws MlperfError `ERR_OUTPUT` */
   async writeList(): Promise<void> {
-    try {
-      makeFolder(this.folder);
-    } catch (error) {
-      throw outputError(`cannot write ${this.folder}`, error);
-    }
+    await orFail('write', this.folder, () => makeFolder(this.folder));
     await replaceFile(join(this.folder, CHECKSUM_FILE), formatChecksumList(this.#checksums));
-  }
-}
-
-/** Text of a file; empty where there is none. @throws MlperfError `ERR_OUTPUT` */
-export async function readTextIfThere(path: string): Promise<string> {
-  if (!existsSync(path)) return '';
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    throw outputError(`cannot read ${path}`, error);
   }
 }

@@ -1,18 +1,12 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { copyChecked, replaceFile, sha256OfFile } from '../tree/file-work.ts';
-import { hashIn, withoutHash } from './hash-line.ts';
+import { copyChecked, readTextIfThere, replaceFile, sha256OfFile } from '../tree/file-work.ts';
+import { hashIn, withoutHash } from './cut-log.ts';
 import { findLogPlaces, type LogPlace } from './log-places.ts';
-import { type KeptOriginal, Originals, readTextIfThere } from './originals.ts';
+import { type KeptOriginal, Originals } from './originals.ts';
 import type { Truncation } from './truncate-tree.ts';
 
-/** What became of a tree. Paths relative to it. */
-export interface RestoredTree {
-  readonly logs: readonly string[];
-  /** Why nothing was changed; empty: all was done. */
-  readonly problems: readonly string[];
-}
-
+/** A truncated log with what its originals say. */
 interface Restoration {
   readonly place: LogPlace;
   readonly sha256: string;
@@ -24,9 +18,10 @@ interface Restoration {
 /**
  * Takes a truncation back: whole logs and accuracy.txt without hash, out of the originals, whose checksums are
  * compared before anything is changed. Logs that are not truncated stay as they are.
+ * @returns The logs that are whole again, relative to the tree. With problems, in words, nothing was changed.
  * @throws MlperfError as truncateTree does.
  */
-export async function restoreTree({ tree, round, backup }: Truncation): Promise<RestoredTree> {
+export async function restoreTree({ tree, round, backup }: Truncation) {
   const originals = await Originals.open(backup, tree);
   const problems: string[] = [];
   const restorations: Restoration[] = [];

@@ -7,7 +7,7 @@ import type { SubmissionRound } from '../rules/submission-rounds.ts';
 import { restoreTree } from './restore-tree.ts';
 import { type TruncatedLog, type Truncation, truncateTree } from './truncate-tree.ts';
 
-/** What is to be done with a tree's accuracy logs. */
+/** Flags of `longhaul submission truncate`. */
 interface TruncateValues {
   /** Undefined: the round whose seeds the logs have. */
   readonly round: SubmissionRound | undefined;
@@ -17,30 +17,26 @@ interface TruncateValues {
   readonly restore: boolean;
 }
 
-/** What came of it; `isDone` is false where something is wrong with a log and nothing was changed. */
-interface TruncatedOrNot extends VerbResult {
-  readonly isDone: boolean;
-}
-
 /**
  * Truncates the accuracy logs of a tree, or puts the originals back, and writes the self-check's text anew where that changed
  * something.
+ * @returns `isDone` is false where something is wrong with a log, and nothing was changed.
  * @throws MlperfError `ERR_CONFIG_FILE` where there is no tree, `ERR_CONFIG_INVALID` for one of another round, `ERR_OUTPUT`
  */
 export async function truncateChecked(
   tree: string,
   values: TruncateValues,
   host: Pick<RunHost, 'report' | 'progress'>,
-): Promise<TruncatedOrNot> {
+): Promise<VerbResult & { readonly isDone: boolean }> {
   const { backup, restore: isRestored } = values;
   const round = await roundOfTree(tree, values.round);
   const truncation: Truncation = {
     ...{ tree, round, backup },
     onProgress: (fraction, what) => host.progress?.(what, percentOf(fraction)),
   };
-  const { logs, done, hasChanged, problems } = isRestored
-    ? await restore(truncation)
-    : await truncate(truncation);
+  const { logs, summary, hasChanged, problems } = await (isRestored ? restore : truncate)(
+    truncation,
+  );
   if (hasChanged) {
     host.progress?.('checking the tree');
     await renewCheckerLogs(tree, round);
@@ -50,51 +46,56 @@ export async function truncateChecked(
   if (problems.length > 0) host.report('Nothing was changed.');
   return {
     isDone: problems.length === 0,
-    text: done.map((line) => `${line}\n`).join(''),
+    text: [...logs.map(lineOf), ...summary].map((line) => `${line}\n`).join(''),
     json: { tree, round, backup, isRestored, hasChanged, logs, problems },
   };
 }
 
-interface Lines {
-  readonly logs: readonly object[];
-  readonly done: readonly string[];
+/** A log that was truncated or, with the name alone, restored. */
+type ChangedLog = TruncatedLog | { readonly log: string; readonly outcome: 'restored' };
+
+interface Changes {
+  readonly logs: readonly ChangedLog[];
+  readonly summary: readonly string[];
   readonly hasChanged: boolean;
   readonly problems: readonly string[];
 }
 
-async function truncate(truncation: Truncation): Promise<Lines> {
+async function truncate(truncation: Truncation): Promise<Changes> {
   const { logs, problems } = await truncateTree(truncation);
-  if (problems.length > 0) return { logs: [], done: [], hasChanged: false, problems };
+  if (problems.length > 0) return { logs, summary: [], hasChanged: false, problems };
   const countOf = (outcome: TruncatedLog['outcome']): number =>
     logs.filter((log) => log.outcome === outcome).length;
-  const changed = countOf('cut') + countOf('whole');
+  const hasChanged = countOf('done') < logs.length;
   const summary =
     logs.length === 0
       ? `${truncation.tree} has no accuracy log: nothing to truncate`
-      : changed === 0
-        ? `Accuracy logs: all ${logs.length} were truncated before: nothing was changed`
-        : `Accuracy logs: ${countOf('cut')} cut, ${countOf('whole')} left whole, ${countOf('done')} done before; ` +
-          `the originals are in ${truncation.backup}: keep them in house`;
-  return { logs, done: [...logs.map(lineOf), summary], hasChanged: changed > 0, problems };
+      : hasChanged
+        ? `Accuracy logs: ${countOf('cut')} cut, ${countOf('whole')} left whole, ${countOf('done')} done before; ` +
+          `the originals are in ${truncation.backup}: keep them in house`
+        : `Accuracy logs: all ${logs.length} were truncated before: nothing was changed`;
+  return { logs, summary: [summary], hasChanged, problems };
 }
 
-function lineOf({ log, outcome, bytes, sha256 }: TruncatedLog): string {
-  const what = {
-    cut: `${bytes} bytes, cut`,
-    whole: `${bytes} bytes, left whole`,
-    done: 'done before',
-  }[outcome];
-  return `${log}: ${what}, hash ${sha256}`;
-}
-
-async function restore(truncation: Truncation): Promise<Lines> {
+async function restore(truncation: Truncation): Promise<Changes> {
   const { logs, problems } = await restoreTree(truncation);
-  if (problems.length > 0) return { logs: [], done: [], hasChanged: false, problems };
+  if (problems.length > 0) return { logs: [], summary: [], hasChanged: false, problems };
   const summary =
     logs.length === 0
       ? `No accuracy log of ${truncation.tree} is truncated: nothing was changed`
       : `Accuracy logs: ${logs.length} are whole again`;
-  const done = [...logs.map((log) => `${log}: the original is back`), summary];
-  const restored = logs.map((log) => ({ log, outcome: 'restored' }));
-  return { logs: restored, done, hasChanged: logs.length > 0, problems };
+  const restored = logs.map((log) => ({ log, outcome: 'restored' as const }));
+  return { logs: restored, summary: [summary], hasChanged: logs.length > 0, problems };
+}
+
+function lineOf(changed: ChangedLog): string {
+  const { log, outcome } = changed;
+  if (outcome === 'restored') return `${log}: the original is back`;
+  const { bytes, sha256 } = changed;
+  const what = {
+    cut: `${bytes} bytes, cut`,
+    whole: `${bytes} bytes, left whole`,
+    done: 'done before',
+  };
+  return `${log}: ${what[outcome]}, hash ${sha256}`;
 }

@@ -1,27 +1,46 @@
+import { existsSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { readAccuracyLog } from '../../loadgen/logs/read/accuracy-log-reader.ts';
 import type { SubmissionRound } from '../rules/submission-rounds.ts';
-import { replaceFile } from '../tree/file-work.ts';
-import { CUT_SIZE, cutLog } from './cut-log.ts';
-import { withHash } from './hash-line.ts';
-import { findLogPlaces } from './log-places.ts';
-import { type LogState, logState } from './log-state.ts';
+import { readTextIfThere, replaceFile, sha256OfFile } from '../tree/file-work.ts';
+import { CUT_SIZE, cutLog, hashIn, isCutLog, withHash } from './cut-log.ts';
+import { findLogPlaces, type LogPlace } from './log-places.ts';
 import { Originals } from './originals.ts';
 
-/** What to truncate. */
+/** A tree whose accuracy logs are cut or put back. */
 export interface Truncation {
   readonly tree: string;
   readonly round: SubmissionRound;
   /** Folder for the originals, outside of the tree. */
   readonly backup: string;
-  /** Told before each log. */
+  /** Called before each log. */
   readonly onProgress?: (fraction: number, what: string) => void;
 }
 
-/** What became of one log. */
+/** How far the truncation of a log is. */
+type LogState = {
+  readonly place: LogPlace;
+  /** Size of the log in the tree. */
+  readonly bytes: number;
+  /** accuracy.txt; empty where there is none. */
+  readonly text: string;
+  /** SHA-256 of the whole log, in hexadecimal. */
+  readonly sha256: string;
+} /** `done`: cut, or left whole because it is short. */ & (
+  | { readonly step: 'untouched' | 'hash-written' | 'done' }
+  /** Nothing can be done before someone has put this right. */
+  | { readonly step: 'wrong'; readonly problem: string }
+);
+
+/** An accuracy log after a truncation. */
 export interface TruncatedLog {
   /** Relative to the tree. */
   readonly log: string;
-  /** `cut`, left `whole` because it is shorter than 4096 bytes, or `done` by an earlier truncation. */
+  /**
+   * `cut`, left `whole` because it is shorter than 4096 bytes, or `done` by an earlier truncation.
+   */
   readonly outcome: 'cut' | 'whole' | 'done';
   /** Size before; of a log that was cut earlier its size now. */
   readonly bytes: number;
@@ -29,10 +48,9 @@ export interface TruncatedLog {
   readonly sha256: string;
 }
 
-/** What became of a tree. */
-export interface TruncatedTree {
+/** The logs that were changed or found. With problems, in words, nothing was changed. */
+interface TruncatedTree {
   readonly logs: readonly TruncatedLog[];
-  /** Why nothing was changed; empty: all was done. */
   readonly problems: readonly string[];
 }
 
@@ -72,7 +90,8 @@ async function keepOriginals(
 ): Promise<void> {
   const left = states.filter(
     ({ step, place, sha256 }) =>
-      // After an interruption the original is there already, with accuracy.txt as it was before the hash.
+      // After an interruption the original is there already, with accuracy.txt as it was before the
+      // hash.
       step === 'untouched' ||
       (step === 'hash-written' && originals.find(place, sha256) === undefined),
   );
@@ -89,16 +108,65 @@ async function truncateLog(
   { place, bytes, text, sha256, step }: LogState,
   round: SubmissionRound,
 ): Promise<TruncatedLog> {
-  const told = { log: place.log, bytes, sha256 };
-  if (step === 'done') return { ...told, outcome: 'done' };
+  const found = { log: place.log, bytes, sha256 };
+  if (step === 'done') return { ...found, outcome: 'done' };
   if (step === 'untouched') {
-    const before = place.textBefore === 'hash-only' ? '' : text;
-    const hashed =
-      place.textBefore === 'hash-only' ? `hash=${sha256}\n` : withHash(before, sha256, round);
+    const isHashOnly = place.textBefore === 'hash-only';
+    const hashed = isHashOnly ? `hash=${sha256}\n` : withHash(text, sha256, round);
     await replaceFile(join(tree, place.text), hashed);
   }
-  if (bytes < CUT_SIZE) return { ...told, outcome: 'whole' };
+  if (bytes < CUT_SIZE) return { ...found, outcome: 'whole' };
   const log = join(tree, place.log);
   await replaceFile(log, await cutLog(log, bytes));
-  return { ...told, outcome: 'cut' };
+  return { ...found, outcome: 'cut' };
+}
+
+/**
+ * Looks at a log and its accuracy.txt. A log that is not truncated is read to its end: once it is cut, nobody could
+ * see any more that it was damaged.
+ * @throws MlperfError `ERR_OUTPUT` when a file cannot be read.
+ */
+async function logState(tree: string, place: LogPlace): Promise<LogState> {
+  const log = join(tree, place.log);
+  const textPath = join(tree, place.text);
+  const text = await readTextIfThere(textPath);
+  const hash = hashIn(text);
+  const { size: bytes } = await stat(log);
+  const seen = { place, bytes, text, sha256: hash ?? '' };
+  const wrong = (problem: string): LogState => ({ ...seen, step: 'wrong', problem });
+  if (await isCutLog(log, bytes)) {
+    if (hash !== undefined) return { ...seen, step: 'done' };
+    return wrong(
+      `${place.log} is truncated, and ${place.text} has no line "hash=": put the original log back`,
+    );
+  }
+  if (!existsSync(textPath) && place.textBefore === 'needed') {
+    return wrong(
+      `${place.text} is missing: write it first ("longhaul accuracy ${place.log} --benchmark ... --output ${place.text}")`,
+    );
+  }
+  const damage = await damageOf(log);
+  if (damage !== undefined) return wrong(damage);
+  const sha256 = await sha256OfFile(log);
+  if (hash === undefined) return { ...seen, sha256, step: 'untouched' };
+  if (hash !== sha256) {
+    return wrong(
+      `${place.text} has the hash of another log than ${place.log} (${hash}, the log has ${sha256}): ` +
+        'remove that line if the log was made again',
+    );
+  }
+  // Between the hash and the cut there was an interruption, or there is nothing to cut.
+  return { ...seen, step: bytes < CUT_SIZE ? 'done' : 'hash-written' };
+}
+
+async function damageOf(log: string): Promise<string | undefined> {
+  try {
+    for await (const _entry of readAccuracyLog(log)) {
+      // Reading it to its end is all.
+    }
+    return undefined;
+  } catch (error) {
+    if (error instanceof MlperfError) return error.message;
+    throw error;
+  }
 }

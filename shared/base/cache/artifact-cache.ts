@@ -46,9 +46,6 @@ const HASH_DIGITS = 12;
 /** What follows the artifact's name in the names of folders that nobody uses, or not yet. */
 const LEFTOVER = '.building-';
 
-/** Bound on the tries to put an artifact in place; more than one only when processes replace a damaged one at once. */
-const PUBLISH_TRIES_MAX = 5;
-
 /**
  * Finds the artifact, checked file by file, or makes it.
  *
@@ -58,12 +55,11 @@ const PUBLISH_TRIES_MAX = 5;
  */
 export async function ensureArtifact(options: ArtifactOptions): Promise<string> {
   assert.match(options.name, /^[a-z0-9-]+$/);
-  const recipe = JSON.stringify(options.recipe);
   const target = artifactFolder(options);
   try {
     makeFolder(options.cacheFolder);
     if ((await findFlaw(target, options.onProgress)) !== undefined)
-      await buildUnderLock(options, target, recipe);
+      await buildUnderLock(options, target);
     return target;
   } catch (error) {
     throw toCacheError(error, options.cacheFolder);
@@ -80,11 +76,7 @@ export function artifactFolder({
   return join(cacheFolder, `${name}-${hash.slice(0, HASH_DIGITS)}`);
 }
 
-async function buildUnderLock(
-  options: ArtifactOptions,
-  target: string,
-  recipe: string,
-): Promise<void> {
+async function buildUnderLock(options: ArtifactOptions, target: string): Promise<void> {
   const { name, onProgress, lockTiming = DEFAULT_LOCK_TIMING } = options;
   const lock = await acquireBuildLock(`${target}.lock`, lockTiming, (holder) =>
     onProgress(0, `${name}: waiting for ${holder}, which makes it now`),
@@ -94,23 +86,23 @@ async function buildUnderLock(
     if (flaw === undefined) return;
     if (flaw !== 'absent') onProgress(0, `${target} is damaged (${flaw}): making it again`);
     await removeLeftovers(target);
-    await buildAndPublish(options, target, recipe);
+    await buildAndPublish(options, target);
   } finally {
     await lock.release();
   }
 }
 
 async function buildAndPublish(
-  { name, build, onProgress }: ArtifactOptions,
+  { name, recipe, build, onProgress }: ArtifactOptions,
   target: string,
-  recipe: string,
 ): Promise<void> {
   const folder = leftoverName(target);
   try {
     await mkdir(folder);
     await build(folder, onProgress);
-    await writeFolderManifest(folder, name, recipe);
-    await publish(folder, target, onProgress);
+    await writeFolderManifest(folder, name, JSON.stringify(recipe));
+    await discard(target, onProgress);
+    await rename(folder, target);
   } catch (error) {
     // A process that was stopped for long (a suspended machine) has lost its lock, and perhaps its
     // folder, to another one. If that one has finished, there is nothing left to fail at.
@@ -120,33 +112,16 @@ async function buildAndPublish(
   }
 }
 
-/** Puts a finished folder in place, unless another process has put a good one there meanwhile. */
-async function publish(folder: string, target: string, onProgress: BuildProgress): Promise<void> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      await rename(folder, target);
-      return;
-    } catch (error) {
-      if (!isOccupied(error) || tries === PUBLISH_TRIES_MAX) throw error;
-    }
-    if ((await findFlaw(target, onProgress)) === undefined) return;
-    await discard(target);
-  }
-}
-
-/** A folder cannot replace a folder with files in it, nor a file. */
-function isOccupied(error: unknown): boolean {
-  return ['ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes(String(errorCodeOf(error)));
-}
-
 /** Takes a damaged artifact away by one rename; deleting file by file would leave a half one in its place. */
-async function discard(target: string): Promise<void> {
+async function discard(target: string, onProgress: BuildProgress): Promise<void> {
+  const flaw = await findFlaw(target, onProgress);
+  if (flaw === undefined || flaw === 'absent') return;
   const leftover = leftoverName(target);
   try {
     await rename(target, leftover);
   } catch (error) {
-    if (errorCodeOf(error) !== 'ENOENT') throw error; // Gone: another process discards it too.
-    return;
+    if (errorCodeOf(error) === 'ENOENT') return; // Gone: another process discards it too.
+    throw error;
   }
   await rm(leftover, { recursive: true, force: true });
 }

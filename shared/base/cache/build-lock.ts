@@ -4,16 +4,6 @@ import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorCodeOf } from '../errors/to-mlperf-error.ts';
 
-/**
- * A lock file that spares two processes from doing the same work twice. Nothing more: it may be
- * taken away from a process that shows no sign of life, so what the work leaves behind must be
- * put in place atomically all the same.
- */
-export interface BuildLock {
-  /** Gives the lock back, unless it was taken away and is held by another process now. Never throws. */
-  release(): Promise<void>;
-}
-
 /** Times of the lock, in ms. */
 export interface LockTiming {
   /** The holder touches its file this often. */
@@ -33,15 +23,19 @@ export const DEFAULT_LOCK_TIMING: LockTiming = {
 
 /**
  * Waits until no living process holds the lock, then takes it.
+ *
+ * The lock spares two processes from doing the same work twice. Nothing more: it may be taken away from a process
+ * that shows no sign of life, so what the work leaves behind must be put in place atomically all the same.
  * @param onWait Told on every look who holds it.
+ * @returns `release` gives the lock back, unless another process has taken it away. Never throws.
  * @throws Error of the file system when the file cannot be written.
  */
 export async function acquireBuildLock(
   path: string,
   timing: LockTiming,
   onWait: (holder: string) => void,
-): Promise<BuildLock> {
-  let seen: LockState | undefined;
+) {
+  let seen: Awaited<ReturnType<typeof readLock>>;
   let seenSinceMs = 0;
   for (;;) {
     const lock = await tryAcquire(path, timing);
@@ -52,7 +46,10 @@ export async function acquireBuildLock(
       seen = state;
       seenSinceMs = performance.now();
     }
-    if (isDead(state) || performance.now() - seenSinceMs > timing.abandonedAfterMs) {
+    if (
+      isDead(state.host, state.processId) ||
+      performance.now() - seenSinceMs > timing.abandonedAfterMs
+    ) {
       await rm(path, { force: true });
       continue;
     }
@@ -61,14 +58,7 @@ export async function acquireBuildLock(
   }
 }
 
-interface LockState {
-  /** Changes with every heartbeat and every holder. */
-  readonly stamp: string;
-  readonly host: string;
-  readonly processId: number;
-}
-
-async function tryAcquire(path: string, timing: LockTiming): Promise<BuildLock | undefined> {
+async function tryAcquire(path: string, timing: LockTiming) {
   const content = `${process.pid} ${hostname()} ${randomUUID()}`;
   try {
     await writeFile(path, content, { flag: 'wx' }); // Fails when the file exists: one process gets it.
@@ -83,7 +73,7 @@ async function tryAcquire(path: string, timing: LockTiming): Promise<BuildLock |
   }, timing.heartbeatMs);
   heartbeat.unref();
   return {
-    release: async () => {
+    release: async (): Promise<void> => {
       clearInterval(heartbeat);
       const present = await readFile(path, 'utf8').catch(() => undefined);
       // A file that cannot be removed is taken over by the next process once this one is gone.
@@ -93,13 +83,14 @@ async function tryAcquire(path: string, timing: LockTiming): Promise<BuildLock |
 }
 
 /** @returns `undefined` when there is no lock file any more. */
-async function readLock(path: string): Promise<LockState | undefined> {
+async function readLock(path: string) {
   try {
     const content = await readFile(path, 'utf8');
     const { mtimeMs } = await stat(path);
     const [processId, host] = content.split(' ');
     // Empty for an instant after its making: unknown holder, judged by its heartbeat alone.
     return {
+      /** Changes with every heartbeat and every holder. */
       stamp: `${content} ${mtimeMs}`,
       host: host ?? 'an unknown host',
       processId: Number(processId) || 0,
@@ -111,7 +102,7 @@ async function readLock(path: string): Promise<LockState | undefined> {
 }
 
 /** True for a process of this machine that has ended. Of other machines only the heartbeat tells. */
-function isDead({ host, processId }: LockState): boolean {
+function isDead(host: string, processId: number): boolean {
   return host === hostname() && processId !== 0 && !isProcessAlive(processId);
 }
 

@@ -15,30 +15,24 @@ const MANIFEST_VERSION = 1;
 /** Files between two reports of progress: a small artifact is checked before anybody could read one. */
 const PROGRESS_STEP = 2000;
 
-interface Manifest {
-  readonly version: typeof MANIFEST_VERSION;
-  readonly name: string;
-  /** What the artifact was made from, for people. */
-  readonly recipe: string;
-  readonly files: readonly ManifestEntry[];
-}
-
-interface ManifestEntry {
-  /** Relative to the folder, with forward slashes. */
-  readonly path: string;
-  readonly sizeBytes: number;
-  /** Hexadecimal. */
-  readonly sha256: string;
-}
-
-const manifestSchema: z.ZodType<Manifest> = z.object({
+const MANIFEST = z.object({
   version: z.literal(MANIFEST_VERSION),
   name: z.string(),
+  /** What the artifact was made from, for people. */
   recipe: z.string(),
   files: z.array(
-    z.object({ path: z.string(), sizeBytes: z.int().min(0), sha256: z.string().length(64) }),
+    z.object({
+      /** Relative to the folder, with forward slashes. */
+      path: z.string(),
+      sizeBytes: z.int().min(0),
+      /** Hexadecimal. */
+      sha256: z.string().length(64),
+    }),
   ),
 });
+
+type Manifest = z.infer<typeof MANIFEST>;
+type ManifestEntry = Manifest['files'][number];
 
 /** Writes the manifest of all files that lie in `folder` and below. */
 export async function writeFolderManifest(
@@ -103,7 +97,7 @@ export async function readManifestChecksums(
 async function readManifest(folder: string): Promise<Manifest | string> {
   try {
     const text = await readFile(join(folder, MANIFEST_FILE), 'utf8');
-    const result = manifestSchema.safeParse(JSON.parse(text));
+    const result = MANIFEST.safeParse(JSON.parse(text));
     return result.success ? result.data : `${MANIFEST_FILE} is of another version or damaged`;
   } catch (error) {
     return `${MANIFEST_FILE}: ${describeSystemError(error)}`;

@@ -39,8 +39,6 @@ export type MlperfErrorCode =
   | 'ERR_WIRE_PROTOCOL'
   /** This machine gives the process too few open files. */
   | 'ERR_OPEN_FILES'
-  /** A host of an inventory cannot be reached, or cannot do what is needed of it. */
-  | 'ERR_HOST'
   /** A rule of the Network division would be broken. */
   | 'ERR_RULE'
   /** A bound on waiting was reached. */
@@ -68,4 +66,14 @@ export class MlperfError extends Error {
 /** A setting or a combination of settings is wrong. @param text Which one, and what would be right. */
 export function configInvalid(text: string): MlperfError {
   return new MlperfError('ERR_CONFIG_INVALID', text);
+}
+
+/** What is wrong with a model. @param cause The error behind it. */
+export function modelError(text: string, cause?: unknown): MlperfError {
+  return new MlperfError('ERR_MODEL', text, cause === undefined ? {} : { cause });
+}
+
+/** What is wrong with a data set or a sample. @param cause The error behind it. */
+export function dataSetError(text: string, cause?: unknown): MlperfError {
+  return new MlperfError('ERR_DATA_SET', text, cause === undefined ? {} : { cause });
 }

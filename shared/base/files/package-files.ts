@@ -35,6 +35,15 @@ export function descriptorSetFile(): string {
   return join(packageRoot, 'proto', 'descriptor', 'services.bin');
 }
 
+/**
+ * Path of a data file that lies beside the code: in a clone's sources, or in `dist/`, where the build copies it.
+ * @param path Below the package root, such as `shared/rules/rounds/v4.1.conf`.
+ * @throws MlperfError `ERR_NOT_INSTALLED` when the file is not there.
+ */
+export function dataFile(path: string): string {
+  return present(fileURLToPath(new URL(`../../../${path}`, import.meta.url)));
+}
+
 /** Folder of the compiled files. */
 export function distFolder(): string {
   return join(packageRoot, 'dist');
@@ -46,25 +55,21 @@ export function distFolder(): string {
  * @throws MlperfError `ERR_NOT_INSTALLED` when the file is not there.
  */
 export function compiledModule(module: string): URL {
-  const path = join(packageRoot, 'dist', module);
-  if (!existsSync(path)) {
-    throw new MlperfError(
-      'ERR_NOT_INSTALLED',
-      `${path} is missing: in a clone run "npm run build", in an installation install longhaul again`,
-    );
-  }
-  return pathToFileURL(path);
+  return pathToFileURL(present(join(packageRoot, 'dist', module)));
+}
+
+function present(path: string): string {
+  if (existsSync(path)) return path;
+  throw new MlperfError(
+    'ERR_NOT_INSTALLED',
+    `${path} is missing: in a clone run "npm run build", in an installation install longhaul again`,
+  );
 }
 
 /** What longhaul reads of its own package.json. */
 interface OwnManifest {
   readonly version: string;
-  readonly dependencies?: Readonly<Record<string, string>>;
-  readonly optionalDependencies?: Readonly<Record<string, string>>;
-  readonly peerDependencies?: Readonly<Record<string, string>>;
-  readonly name: string;
-  /** Written by `npm run release` into a package that has a part of longhaul (deploy/packages). */
-  readonly longhaul?: { readonly lacks?: Readonly<Record<string, readonly string[]>> };
+  readonly peerDependencies: Readonly<Record<string, string>>;
 }
 
 function ownManifest(): OwnManifest {
@@ -79,27 +84,9 @@ export function packageVersion(): string {
   return startedVersion;
 }
 
-/** What this package is, where it has a part of longhaul only. */
-export interface PackagedPart {
-  /** Name of the package. */
-  readonly name: string;
-  /** Verbs that it has not, and the packages that have them. */
-  readonly lacks: Readonly<Record<string, readonly string[]>>;
-}
-
-/** Name of this package and what it was packed without. */
-export function packagedPart(): PackagedPart {
-  const { name, longhaul } = ownManifest();
-  return { name, lacks: longhaul?.lacks ?? {} };
-}
-
 /**
- * A package as `npm install` takes it: with the version that this longhaul was built with, where its package.json has
- * one and no range.
+ * An optional peer of this package as `npm install` takes it: with the one version that this longhaul was tested with.
  */
-export function installableName(dependency: string): string {
-  const { dependencies, optionalDependencies, peerDependencies } = ownManifest();
-  const all = { ...peerDependencies, ...optionalDependencies, ...dependencies };
-  const version = all[dependency];
-  return version !== undefined && /^\d/.test(version) ? `${dependency}@${version}` : dependency;
+export function installableName(peer: string): string {
+  return `${peer}@${ownManifest().peerDependencies[peer]}`;
 }

@@ -31,7 +31,6 @@ const EXIT_OF_ERROR: Readonly<Record<MlperfErrorCode, number>> = {
   ERR_MODEL: EXIT.benchmark,
   ERR_OUTPUT: EXIT.system,
   ERR_NOT_INSTALLED: EXIT.system,
-  ERR_HOST: EXIT.system,
   ERR_OPEN_FILES: EXIT.system,
   ERR_SUT_LISTEN: EXIT.system,
   ERR_LIVE_LISTEN: EXIT.system,

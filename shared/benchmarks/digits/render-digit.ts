@@ -1,5 +1,5 @@
 import { IMAGE_SIZE } from '../../rules/rows/digits.ts';
-import { CLASS_COUNT, type DigitSet } from './digit-sets.ts';
+import { CLASS_COUNT, type GeneratedSet } from './digit-sets.ts';
 import { type DrawingStyle, drawDigit } from './draw-digit.ts';
 import { SeededRandom } from './seeded-random.ts';
 
@@ -29,7 +29,7 @@ export interface RenderedDigit {
 /**
  * Draws image `index` of a set. Same set and index, same bytes, on every machine (see {@link drawDigit}).
  */
-export function renderDigit(set: DigitSet, index: number): RenderedDigit {
+export function renderDigit(set: GeneratedSet, index: number): RenderedDigit {
   const random = new SeededRandom(set.seed, index);
   const label = random.integerBelow(CLASS_COUNT);
   return { label, rgb: drawDigit(label, STYLE, random) };

@@ -1,4 +1,4 @@
-import { MlperfError } from '../../base/errors/mlperf-error.ts';
+import { dataSetError, modelError } from '../../base/errors/mlperf-error.ts';
 import { CLASS_COUNT } from './digit-sets.ts';
 
 /**
@@ -10,8 +10,7 @@ export const RESPONSE_BYTES = 4;
 /** @throws MlperfError `ERR_MODEL` when the model named something that is no class of this benchmark. */
 export function encodeResponse(label: number): Uint8Array {
   if (!isClass(label)) {
-    throw new MlperfError(
-      'ERR_MODEL',
+    throw modelError(
       `the model answered class ${label}; the benchmark digits has the classes 0 to ${CLASS_COUNT - 1}`,
     );
   }
@@ -23,15 +22,13 @@ export function encodeResponse(label: number): Uint8Array {
 /** @throws MlperfError `ERR_DATA_SET` when the bytes are no response of this benchmark. */
 export function decodeResponse(response: Uint8Array): number {
   if (response.length !== RESPONSE_BYTES) {
-    throw new MlperfError(
-      'ERR_DATA_SET',
+    throw dataSetError(
       `a response of digits has ${RESPONSE_BYTES} bytes, this one has ${response.length}`,
     );
   }
   const label = viewOf(response).getInt32(0, true);
   if (!isClass(label)) {
-    throw new MlperfError(
-      'ERR_DATA_SET',
+    throw dataSetError(
       `a response of digits is a class from 0 to ${CLASS_COUNT - 1}, this one is ${label}`,
     );
   }

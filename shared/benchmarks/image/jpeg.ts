@@ -1,5 +1,5 @@
 import type { Sharp, SharpOptions } from 'sharp';
-import { MlperfError } from '../../base/errors/mlperf-error.ts';
+import { dataSetError, MlperfError } from '../../base/errors/mlperf-error.ts';
 import { messageOf } from '../../base/errors/to-mlperf-error.ts';
 
 type SharpModule = typeof import('sharp').default;
@@ -77,7 +77,7 @@ export async function encodeJpeg(
  */
 export async function decodeJpeg(bytes: Uint8Array, expected: ImageSize): Promise<Uint8Array> {
   if (!startsWith(bytes, JPEG_START)) {
-    throw new MlperfError('ERR_DATA_SET', `not a JPEG image (${describeStart(bytes)})`);
+    throw dataSetError(`not a JPEG image (${describeStart(bytes)})`);
   }
   const sharp = await loadSharp();
   const { width, height } = expected;
@@ -99,7 +99,7 @@ export async function decodeJpeg(bytes: Uint8Array, expected: ImageSize): Promis
  */
 export async function decodeAnyImage(bytes: Uint8Array): Promise<RgbImage> {
   if (!startsWith(bytes, JPEG_START) && !startsWith(bytes, PNG_START)) {
-    throw new MlperfError('ERR_DATA_SET', `not a JPEG image (${describeStart(bytes)})`);
+    throw dataSetError(`not a JPEG image (${describeStart(bytes)})`);
   }
   const sharp = await loadSharp();
   try {
@@ -115,10 +115,9 @@ export async function decodeAnyImage(bytes: Uint8Array): Promise<RgbImage> {
       .toBuffer({ resolveWithObject: true });
     return { rgb: data, size: { width: info.width, height: info.height } };
   } catch (error) {
-    throw new MlperfError(
-      'ERR_DATA_SET',
+    throw dataSetError(
       `damaged, truncated or too large image of ${bytes.length} bytes (${messageOf(error)})`,
-      { cause: error },
+      error,
     );
   }
 }
@@ -140,16 +139,14 @@ async function describeFailure(
     .catch(() => undefined); // The header is damaged too: the first error says what there is to say.
   if (seen !== undefined && (seen.width !== expected.width || seen.height !== expected.height)) {
     const wanted = `${expected.width}x${expected.height}`;
-    return new MlperfError(
-      'ERR_DATA_SET',
+    return dataSetError(
       `the JPEG image is ${seen.width}x${seen.height} pixels, not ${wanted}`,
-      { cause },
+      cause,
     );
   }
-  return new MlperfError(
-    'ERR_DATA_SET',
+  return dataSetError(
     `damaged or truncated JPEG image of ${bytes.length} bytes (${messageOf(cause)})`,
-    { cause },
+    cause,
   );
 }
 

@@ -1,7 +1,8 @@
+import type { GeneratedSet } from '../digits/digit-sets.ts';
 import { type DrawingStyle, drawDigit } from '../digits/draw-digit.ts';
 import { SeededRandom } from '../digits/seeded-random.ts';
 import { encodeJpeg, type ImageSize } from '../image/jpeg.ts';
-import { STANDIN_CLASS_COUNT, STANDIN_JPEG_QUALITY, type StandinSet } from './standin-sets.ts';
+import { STANDIN_CLASS_COUNT, STANDIN_JPEG_QUALITY } from './standin-sets.ts';
 
 /**
  * How hard the images are. Set by trial so that the stand-in for ResNet-50 reads about 96 of 100 in FP32 and
@@ -38,7 +39,7 @@ export interface StandinImage {
  * Same set and index, same bytes, wherever the JPEG codec is the same.
  * @throws MlperfError `ERR_NOT_INSTALLED`
  */
-export async function makeStandinImage(set: StandinSet, index: number): Promise<StandinImage> {
+export async function makeStandinImage(set: GeneratedSet, index: number): Promise<StandinImage> {
   const random = new SeededRandom(set.seed, index);
   const label = random.integerBelow(STANDIN_CLASS_COUNT);
   const size: ImageSize = { width: chooseSide(random), height: chooseSide(random) };

@@ -1,3 +1,5 @@
+import type { GeneratedSet } from '../digits/digit-sets.ts';
+
 /**
  * The classes of ImageNet that a stand-in's images show: the digits 0 to 9 are its classes 0 to 9 of 1,000.
  */
@@ -9,20 +11,14 @@ export const STANDIN_CLASS_COUNT = 10;
  */
 export const STANDIN_DRAWING_REVISION = 1;
 
-/** A set of images: image i is drawn from random sequence i of the set's seed. */
-export interface StandinSet {
-  readonly seed: number;
-  readonly imageCount: number;
-}
-
 /** What a stand-in model is fitted on. Its seed is another than the evaluation set's: no image is part of both. */
-export const STANDIN_TRAINING_SET: StandinSet = { seed: 11, imageCount: 1600 };
+export const STANDIN_TRAINING_SET: GeneratedSet = { seed: 11, imageCount: 1600 };
 
 /**
  * What a run measures and what accuracy is taken on; no stand-in model has seen it. More samples than the
  * 1,024 that a performance run loads, so that both kinds of run differ as they do for real data.
  */
-export const STANDIN_EVALUATION_SET: StandinSet = { seed: 12, imageCount: 1536 };
+export const STANDIN_EVALUATION_SET: GeneratedSet = { seed: 12, imageCount: 1536 };
 
 /** Quality of the JPEG files, as it is common for photographs. */
 export const STANDIN_JPEG_QUALITY = 90;

@@ -1,11 +1,7 @@
-import { MLPERF_CONF_V05 } from './v0-5.ts';
-import { MLPERF_CONF_V41 } from './v4-1.ts';
-import { MLPERF_CONF_V50 } from './v5-0.ts';
-import { MLPERF_CONF_V51 } from './v5-1.ts';
-import { MLPERF_CONF_V60 } from './v6-0.ts';
-import { MLPERF_CONF_V61 } from './v6-1.ts';
+import { readFileSync } from 'node:fs';
+import { dataFile } from '../../base/files/package-files.ts';
 
-/** Rounds whose values this project holds, the oldest first. */
+/** Rounds whose values this project holds, the oldest first: `<round>.conf` beside this file. */
 export const ROUNDS = ['v0.5', 'v4.1', 'v5.0', 'v5.1', 'v6.0', 'v6.1'] as const;
 
 /** One of {@link ROUNDS}. */
@@ -13,15 +9,6 @@ export type Round = (typeof ROUNDS)[number];
 
 /** The round whose rules bind where nothing else is said. */
 export const DEFAULT_ROUND: Round = 'v4.1';
-
-const VALUES: Readonly<Record<Round, string>> = {
-  'v0.5': MLPERF_CONF_V05,
-  'v4.1': MLPERF_CONF_V41,
-  'v5.0': MLPERF_CONF_V50,
-  'v5.1': MLPERF_CONF_V51,
-  'v6.0': MLPERF_CONF_V60,
-  'v6.1': MLPERF_CONF_V61,
-};
 
 /**
  * The round's mlperf.conf: seeds, seeds of TEST05, and per benchmark the sample counts, bounds and
@@ -32,6 +19,38 @@ export function mlperfConfOf(round: Round): string {
     `# mlperf.conf of MLPerf Inference ${round}: its keys and values, written by longhaul.\n` +
     '# The key has the form model.scenario.key; "*" stands for every model or scenario.\n' +
     '# Times are in ms, percentiles in percent.\n' +
-    VALUES[round]
+    linesOf(round)
   );
+}
+
+/**
+ * The lines of a round's file without its comments. A comment `# based on <round>` stands for all lines of that
+ * round: the file then has only those whose value differs.
+ */
+function linesOf(round: string): string {
+  const text = readFileSync(dataFile(`shared/rules/rounds/${round}.conf`), 'utf8');
+  const own = text.replace(/^#.*\n/gm, '');
+  const base = /^# based on (v[\d.]+\d)/m.exec(text)?.[1];
+  if (base === undefined) return own;
+  const byKey = new Map(own.split('\n').map((line) => [keyOf(line), line]));
+  return linesOf(base)
+    .split('\n')
+    .map((line) => byKey.get(keyOf(line)) ?? line)
+    .join('\n');
+}
+
+function keyOf(line: string): string {
+  return line.replace(/ *=.*/, '');
+}
+
+/**
+ * A number in a round's mlperf.conf, in the file's unit (times in ms, percentiles in percent).
+ * @param key As the file has it: `resnet50.Server.target_latency`.
+ */
+export function numberOfRound(round: Round, key: string): number {
+  const line = linesOf(round)
+    .split('\n')
+    .find((candidate) => keyOf(candidate) === key);
+  if (line === undefined) throw new Error(`mlperf.conf of ${round} has no ${key}`);
+  return Number(line.slice(line.indexOf('=') + 1));
 }

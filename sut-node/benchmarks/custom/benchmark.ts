@@ -1,4 +1,4 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { modelError } from '../../../shared/base/errors/mlperf-error.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
 import { openPipeline } from '../../pipeline/open-pipeline.ts';
 import type { SutBenchmark } from '../sut-benchmark.ts';
@@ -14,6 +14,6 @@ export const benchmark: SutBenchmark = {
   responseBytesMax: undefined,
   sampleElements: undefined,
   prepareModel: ({ model }) =>
-    Promise.reject(new MlperfError('ERR_MODEL', `benchmark custom has no model "${model}"`)),
+    Promise.reject(modelError(`benchmark custom has no model "${model}"`)),
   openPipeline,
 };

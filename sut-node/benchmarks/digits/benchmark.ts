@@ -1,12 +1,32 @@
-import { RESPONSE_BYTES } from '../../../shared/benchmarks/digits/response.ts';
-import { loadJpegCodec } from '../../../shared/benchmarks/image/jpeg.ts';
+import assert from 'node:assert';
+import { type BorrowedBytes, readInPlace } from '../../../shared/base/bytes/borrowed-bytes.ts';
+import { dataSetError, modelError } from '../../../shared/base/errors/mlperf-error.ts';
+import { dataFile } from '../../../shared/base/files/package-files.ts';
+import { RAW_IMAGE_BYTES } from '../../../shared/benchmarks/digits/digit-sets.ts';
+import { encodeResponse, RESPONSE_BYTES } from '../../../shared/benchmarks/digits/response.ts';
+import { decodeJpeg, loadJpegCodec } from '../../../shared/benchmarks/image/jpeg.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
+import { IMAGE_SIZE } from '../../../shared/rules/rows/digits.ts';
+import type { OutputTensor } from '../../model/model-facts.ts';
 import { checkModelFits, refuseUsage } from '../../pipeline/model-fit.ts';
 import type { SutBenchmark } from '../sut-benchmark.ts';
-import { INPUT_NAME, LABEL_OUTPUT_NAME, MODEL_NAME, SAMPLE_SHAPE } from './digits-graph.ts';
-import { postprocess } from './postprocess.ts';
-import { prepareModel } from './prepare-model.ts';
-import { preprocess } from './preprocess.ts';
+
+/** Name of the model in the file, in logs and on the wire: nobody shall take it for a model of MLPerf. */
+export const MODEL_NAME = 'longhaul-digits-example';
+
+/** Name of the model's input: float32, {@link SAMPLE_SHAPE} per sample, -1 to 1. */
+export const INPUT_NAME = 'image';
+
+/** Name of the model's output that the response is made of: int64, the class. */
+export const LABEL_OUTPUT_NAME = 'label';
+
+/** Shape of one sample: channels, height, width. */
+export const SAMPLE_SHAPE: readonly number[] = [3, IMAGE_SIZE, IMAGE_SIZE];
+
+const PIXEL_COUNT: number = IMAGE_SIZE * IMAGE_SIZE;
+
+/** Half of the largest byte: turns 0 to 255 into -1 to 1. */
+const HALF_RANGE = 127.5;
 
 /**
  * A grey JPEG of 48 x 48 pixels. A file and not pixels, so that warm-up loads the codec too, which the
@@ -27,8 +47,8 @@ const EXPECTED = {
 };
 
 /**
- * The embedded example on the SUT node: a small classifier of digits that longhaul fits itself, or a
- * user's own model with the same input and output. The response is the class (see
+ * The embedded example on the SUT node: a small classifier of digits that lies beside this file (its maker is
+ * test/tools/fit), or a user's own model with the same input and output. The response is the class (see
  * shared/benchmarks/digits/response.ts).
  */
 export const benchmark: SutBenchmark = {
@@ -36,8 +56,8 @@ export const benchmark: SutBenchmark = {
   builtInModels: { example: MODEL_NAME },
   reference: undefined,
   responseBytesMax: RESPONSE_BYTES,
-  sampleElements: SAMPLE_SHAPE.reduce((a, b) => a * b, 1),
-  prepareModel,
+  sampleElements: RAW_IMAGE_BYTES,
+  prepareModel: async () => dataFile(`sut-node/benchmarks/digits/${MODEL_NAME}.onnx`),
   // The workers decode images: see loadJpegCodec for why the main thread loads the codec before them.
   prepareProcess: loadJpegCodec,
   openPipeline: (model, usage) => {
@@ -57,3 +77,64 @@ export const benchmark: SutBenchmark = {
     };
   },
 };
+
+/**
+ * Decodes one payload into the elements of one sample of the model's input.
+ * @throws MlperfError `ERR_DATA_SET` saying what is wrong with the payload.
+ */
+async function preprocess(
+  payload: BorrowedBytes,
+  form: string,
+  target: Float32Array,
+): Promise<void> {
+  if (form === 'jpeg') {
+    const rgb = await decodeJpeg(readInPlace(payload), { width: IMAGE_SIZE, height: IMAGE_SIZE });
+    normaliseImage(rgb, target);
+    return;
+  }
+  assert.equal(form, 'raw');
+  if (payload.length !== RAW_IMAGE_BYTES) {
+    throw dataSetError(
+      `a raw image has ${RAW_IMAGE_BYTES} bytes (${IMAGE_SIZE} x ${IMAGE_SIZE} x 3), ` +
+        `this payload has ${payload.length}`,
+    );
+  }
+  normaliseImage(payload, target);
+}
+
+/**
+ * Turns bytes of 0 to 255 into floats of -1 to 1, and pixels into planes.
+ * @param rgb Height x width x RGB.
+ * @param target RGB x height x width.
+ */
+export function normaliseImage(rgb: BorrowedBytes, target: Float32Array): void {
+  assert.equal(rgb.length, RAW_IMAGE_BYTES);
+  assert.equal(target.length, RAW_IMAGE_BYTES);
+  for (let pixel = 0; pixel < PIXEL_COUNT; pixel += 1) {
+    for (let channel = 0; channel < 3; channel += 1) {
+      const byte = rgb[pixel * 3 + channel] as number; // In range: the lengths are asserted above.
+      target[channel * PIXEL_COUNT + pixel] = byte / HALF_RANGE - 1;
+    }
+  }
+}
+
+/**
+ * Response of one sample: its element of the output `label`, as one 32-bit integer.
+ * @throws MlperfError `ERR_MODEL` when the model (a user's own) has no such output or no such class.
+ */
+function postprocess(outputs: ReadonlyMap<string, OutputTensor>, row: number): Uint8Array {
+  const labels = outputs.get(LABEL_OUTPUT_NAME);
+  if (labels === undefined) {
+    throw modelError(`the model has no output "${LABEL_OUTPUT_NAME}"`);
+  }
+  // One element per sample, as [N] or [N, 1]; anything longer would shift every row after the first.
+  const isOnePerSample = labels.data.length === labels.dims[0];
+  const label = isOnePerSample ? labels.data[row] : undefined;
+  if (label === undefined) {
+    throw modelError(
+      `output "${LABEL_OUTPUT_NAME}" of the model has the shape [${labels.dims.join(', ')}], ` +
+        `which has no single label in row ${row}`,
+    );
+  }
+  return encodeResponse(Number(label));
+}

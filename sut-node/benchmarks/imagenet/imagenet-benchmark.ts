@@ -1,16 +1,16 @@
 import assert from 'node:assert';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { modelError } from '../../../shared/base/errors/mlperf-error.ts';
 import { loadJpegCodec } from '../../../shared/benchmarks/image/jpeg.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
 import { IMAGENET_ELEMENTS } from '../../../shared/rules/rows/imagenet.ts';
-import type { ModelUsage, OpenedModel, PreprocessorName } from '../../model/model-facts.ts';
-import type { ReferenceModel } from '../../model/reference-file.ts';
+import type { ModelUsage, OpenedModel } from '../../model/model-facts.ts';
+import type { ReferenceModel } from '../../model/model-file.ts';
 import { IMAGENET_SHAPES, imagenetLayoutOf } from '../../pipeline/imagenet-preprocessor.ts';
 import { listTensors } from '../../pipeline/model-fit.ts';
 import { openPipeline } from '../../pipeline/open-pipeline.ts';
 import type { SutBenchmark } from '../sut-benchmark.ts';
+import { hasStandin, standinWords } from './standin-graph.ts';
 import { ensureStandinModels } from './standin-models.ts';
-import { hasStandin, standinWords } from './standins.ts';
 
 /** Scores of a model whose class 0 is the background, before the 1,000 of ImageNet. */
 const COUNT_WITH_BACKGROUND = 1001;
@@ -37,7 +37,7 @@ const RESPONSE_BYTES = 4;
  */
 export function imagenetSutBenchmark(
   key: string,
-  preprocess: PreprocessorName,
+  preprocess: NonNullable<ModelUsage['preprocess']>,
   reference: ReferenceModel,
 ): SutBenchmark {
   const standin = hasStandin(key) ? key : undefined;
@@ -83,8 +83,7 @@ function classOffsetOf({ file, outputs }: OpenedModel): number {
   const labels = outputs.filter(({ elementType }) => /^u?int/.test(elementType));
   if (labels.length === 0 || widths.includes(COUNT_WITHOUT)) return OFFSET_WITHOUT;
   if (labels.some(({ name }) => name === LABEL_WITH_BACKGROUND)) return OFFSET_WITH_BACKGROUND;
-  throw new MlperfError(
-    'ERR_MODEL',
+  throw modelError(
     `${file} tells a label, and no scores of 1,000 or 1,001 classes (${listTensors(outputs)}), so nobody can see ` +
       'whether its class 0 is the background or the first of the 1,000 of ImageNet: ' +
       'say "classOffset: -1" or "classOffset: 0" in a description of the model',

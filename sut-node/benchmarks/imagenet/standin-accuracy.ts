@@ -12,8 +12,12 @@ import type { ModelPipeline } from '../../pipeline/model-pipeline.ts';
 import { DEFAULT_RUNTIME, type RuntimeSettings } from '../../settings/model-settings.ts';
 import { sutBenchmark } from '../registry.ts';
 import type { SutBenchmark } from '../sut-benchmark.ts';
+import {
+  STANDIN_PRECISIONS,
+  type StandinBenchmark,
+  type StandinPrecision,
+} from './standin-graph.ts';
 import type { StandinFiles } from './standin-models.ts';
-import { STANDIN_PRECISIONS, type StandinBenchmark, type StandinPrecision } from './standins.ts';
 
 /** A file of the data set and its class. */
 export interface LabelledFile {

@@ -1,11 +1,9 @@
 import { SeededRandom } from '../../../shared/benchmarks/digits/seeded-random.ts';
 import { STANDIN_CLASS_COUNT } from '../../../shared/benchmarks/standin/standin-sets.ts';
 import { IMAGENET_IMAGE_SIZE } from '../../../shared/rules/rows/imagenet.ts';
-import { GraphBuilder, type TensorName } from '../../model/onnx/graph-builder.ts';
-import type { ModelProto } from '../../model/onnx/onnx-schema.ts';
-import { addRandomFeatures, featureCountOf } from '../fitting/random-features.ts';
-import type { LinearClassifier } from '../fitting/ridge.ts';
-import type { AddTrunk } from './standin-trunks.ts';
+import { GraphBuilder, type ModelProto, type TensorName } from '../../model/onnx/graph-builder.ts';
+import { addRandomFeatures, featureCountOf } from './random-features.ts';
+import { addMobileNetTrunk, addResNet50Trunk, type Trunk } from './standin-trunks.ts';
 
 // A stand-in has the inputs, outputs and cost of the model that it stands in for, and reads images that longhaul
 // draws itself. Two parts see the image:
@@ -16,26 +14,62 @@ import type { AddTrunk } from './standin-trunks.ts';
 // The trunk makes the cost and no result can be had without it; the branch makes the accuracy. So accuracy is
 // real (it falls with wrong samples, damaged images, fewer bits), and it is not the accuracy of ResNet-50.
 
-/** How a stand-in looks from outside: as the reference model does. */
-export interface StandinSurface {
-  /** Float, [N, 3, 224, 224]. */
-  readonly inputName: string;
-  /** Float, [N, 1001], sums to 1. */
-  readonly scoresName: string;
-  /** int64, [N]; undefined where the reference has scores only. */
-  readonly labelName: string | undefined;
+/** A linear classifier: scores = features x weights + biases; the largest score wins. */
+export interface LinearClassifier {
+  /** featureCount x classCount, row-major. */
+  readonly weights: Float32Array;
+  /** classCount. */
+  readonly biases: Float32Array;
 }
 
-/** What a stand-in is made of. */
-export interface StandinRecipe {
-  /** Key of the benchmark. */
-  readonly benchmark: string;
-  /** Name of the model that it stands in for, for people. */
-  readonly original: string;
-  readonly surface: StandinSurface;
-  readonly addTrunk: AddTrunk;
-  /** Factor on the trunk's channels: 1 but in tests. */
-  readonly width: number;
+/**
+ * Stand-ins by benchmark: the model that each stands in for, for people; names of its input (float, [N, 3, 224, 224]), its
+ * scores (float, [N, 1001], with the sum 1) and its label (int64, [N]; some have none); and what makes its cost. Names are
+ * those of the reference models.
+ * Source: MLCommons inference, vision/classification_and_detection/tools/convert-to-onnx.sh.
+ */
+export const STANDINS = {
+  resnet50: {
+    original: 'ResNet-50 v1.5',
+    inputName: 'input_tensor:0',
+    scoresName: 'softmax_tensor:0',
+    labelName: 'ArgMax:0',
+    addTrunk: addResNet50Trunk,
+  },
+  mobilenet: {
+    original: 'MobileNet v1 1.0 224',
+    inputName: 'input:0',
+    scoresName: 'MobilenetV1/Predictions/Reshape_1:0',
+    labelName: undefined,
+    addTrunk: addMobileNetTrunk,
+  },
+} as const;
+
+/** Benchmarks that have a stand-in. */
+export type StandinBenchmark = keyof typeof STANDINS;
+
+/** True for a benchmark that has one. */
+export function hasStandin(benchmark: string): benchmark is StandinBenchmark {
+  return Object.hasOwn(STANDINS, benchmark);
+}
+
+/** Precisions in which a stand-in is made. */
+export const STANDIN_PRECISIONS = ['fp32', 'int8'] as const;
+
+/** One of {@link STANDIN_PRECISIONS}. */
+export type StandinPrecision = (typeof STANDIN_PRECISIONS)[number];
+
+/** Name of a stand-in in its file's name, in logs and on the wire: nobody shall take it for a model of MLPerf. */
+export function standinName(benchmark: StandinBenchmark, precision: StandinPrecision): string {
+  return `${benchmark}-standin-${precision}`;
+}
+
+/** What `--model` takes → the name of the stand-in. */
+export function standinWords(benchmark: StandinBenchmark): Readonly<Record<string, string>> {
+  return {
+    standin: standinName(benchmark, 'fp32'),
+    'standin-int8': standinName(benchmark, 'int8'),
+  };
 }
 
 /** Classes of the reference models: the 1,000 of ImageNet behind one for the background. */
@@ -49,7 +83,7 @@ const BRANCH_SIZE: number = IMAGENET_IMAGE_SIZE / 4;
 /** Numbers per image that the fitted layer sees: 32 filters at 7 x 7 places. */
 export const STANDIN_FEATURE_COUNT: number = featureCountOf(BRANCH_SIZE);
 
-/** Name of the features, the only output of {@link buildStandinFeatures}. */
+/** Name of the features. */
 export const STANDIN_FEATURES_NAME = 'features';
 
 const FILTER_SEED = 22;
@@ -66,7 +100,8 @@ const SCORE_GAIN = 10;
 const UNKNOWN_SCORE = -20;
 
 const BATCH_AXIS = 'N';
-const IMAGE_SHAPE = [BATCH_AXIS, 3, IMAGENET_IMAGE_SIZE, IMAGENET_IMAGE_SIZE] as const;
+/** Shape of the input. */
+export const IMAGE_SHAPE = [BATCH_AXIS, 3, IMAGENET_IMAGE_SIZE, IMAGENET_IMAGE_SIZE] as const;
 
 /** Name of the last sum. */
 const SCORES = 'scores';
@@ -74,28 +109,27 @@ const SCORES = 'scores';
 /** Outputs of operators that stay in float when the rest becomes int8: 256 steps would make equal scores of many. */
 export const STANDIN_FLOAT_OUTPUTS: ReadonlySet<string> = new Set([SCORES]);
 
-/** The part of the branch that is not fitted, as a model of its own for the fit. */
-export function buildStandinFeatures({ surface }: StandinRecipe): Uint8Array {
-  const graph = new GraphBuilder('standin-features');
-  addBranchFeatures(graph, graph.input(surface.inputName, 'float', IMAGE_SHAPE));
-  graph.output(STANDIN_FEATURES_NAME, 'float', [BATCH_AXIS, STANDIN_FEATURE_COUNT]);
-  return graph.build('Features of a stand-in of longhaul.');
-}
-
-/** The whole model in FP32, with its fitted classifier. */
-export function standinModel(recipe: StandinRecipe, classifier: LinearClassifier): ModelProto {
-  const { benchmark, original, surface, addTrunk, width } = recipe;
+/**
+ * The whole model in FP32, with its fitted classifier.
+ * @param width Factor on the trunk's channels: 1 but in tests.
+ */
+export function standinModel(
+  benchmark: StandinBenchmark,
+  width: number,
+  classifier: LinearClassifier,
+): ModelProto {
+  const { original, inputName, scoresName, labelName, addTrunk } = STANDINS[benchmark];
   const graph = new GraphBuilder(`${benchmark}-standin`);
-  const image = graph.input(surface.inputName, 'float', IMAGE_SHAPE);
+  const image = graph.input(inputName, 'float', IMAGE_SHAPE);
   const known = addBranchScores(graph, image, classifier);
   const unseen = addTrunkScores(graph, addTrunk(graph, image, width));
   const scores = graph.operator('Add', [known, unseen], {}, SCORES);
-  graph.operator('Softmax', [scores], { axis: 1 }, surface.scoresName);
-  if (surface.labelName !== undefined) {
-    graph.operator('ArgMax', [scores], { axis: 1, keepdims: 0 }, surface.labelName);
-    graph.output(surface.labelName, 'int64', [BATCH_AXIS]);
+  graph.operator('Softmax', [scores], { axis: 1 }, scoresName);
+  if (labelName !== undefined) {
+    graph.operator('ArgMax', [scores], { axis: 1, keepdims: 0 }, labelName);
+    graph.output(labelName, 'int64', [BATCH_AXIS]);
   }
-  graph.output(surface.scoresName, 'float', [BATCH_AXIS, CLASS_COUNT]);
+  graph.output(scoresName, 'float', [BATCH_AXIS, CLASS_COUNT]);
   return graph.toModel(
     `STAND-IN for ${original}, made by longhaul: its inputs, outputs and cost, but random weights, and a small ` +
       'branch that reads digits which longhaul draws itself. Neither this model nor its accuracy is one of MLPerf.',
@@ -103,7 +137,8 @@ export function standinModel(recipe: StandinRecipe, classifier: LinearClassifier
   );
 }
 
-function addBranchFeatures(graph: GraphBuilder, image: TensorName): TensorName {
+/** Adds the part of the branch that is not fitted: [N, {@link STANDIN_FEATURE_COUNT}]. */
+export function addBranchFeatures(graph: GraphBuilder, image: TensorName): TensorName {
   const small = graph.operator('AveragePool', [image], { kernel_shape: [4, 4], strides: [4, 4] });
   const brightness = graph.operator('ReduceMean', [small], { axes: [1], keepdims: 1 });
   return addRandomFeatures(graph, brightness, FILTER_SEED, STANDIN_FEATURES_NAME);
@@ -128,10 +163,7 @@ function addBranchScores(
   return graph.operator('Pad', padding, { mode: 'constant' }, 'branch_scores');
 }
 
-function addTrunkScores(
-  graph: GraphBuilder,
-  { features, featureCount }: ReturnType<AddTrunk>,
-): TensorName {
+function addTrunkScores(graph: GraphBuilder, { features, featureCount }: Trunk): TensorName {
   const random = new SeededRandom(HEAD_SEED, 0);
   const weights = new Float32Array(featureCount * CLASS_COUNT);
   for (let i = 0; i < weights.length; i += 1) weights[i] = random.nearlyNormal() * HEAD_DEVIATION;

@@ -130,22 +130,9 @@ export const addResNet50Trunk: AddTrunk = (graph, image, width) => {
   return trunk.end(x, channels);
 };
 
-/** Channels and stride of MobileNet v1's thirteen blocks. */
-const MOBILENET_BLOCKS = [
-  [64, 1],
-  [128, 2],
-  [128, 1],
-  [256, 2],
-  [256, 1],
-  [512, 2],
-  [512, 1],
-  [512, 1],
-  [512, 1],
-  [512, 1],
-  [512, 1],
-  [1024, 2],
-  [1024, 1],
-] as const;
+/** Channels of MobileNet v1's thirteen blocks, and their strides. */
+const MOBILENET_CHANNELS = [64, 128, 128, 256, 256, 512, 512, 512, 512, 512, 512, 1024, 1024];
+const MOBILENET_STRIDES = [1, 2, 1, 2, 1, 2, 1, 1, 1, 1, 1, 2, 1];
 
 /**
  * MobileNet v1 1.0 224: a filter per channel, then a mixture of the channels, thirteen times.
@@ -156,8 +143,9 @@ export const addMobileNetTrunk: AddTrunk = (graph, image, width) => {
   let channels = 32 * width;
   const first = { inputs: 3, outputs: channels, kernel: 3, stride: 2 };
   let x = trunk.relu(trunk.convolution(image, first));
-  for (const [blockChannels, stride] of MOBILENET_BLOCKS) {
+  for (const [block, blockChannels] of MOBILENET_CHANNELS.entries()) {
     const outputs = blockChannels * width;
+    const stride = MOBILENET_STRIDES[block] as number; // As many as there are blocks.
     const own = { inputs: channels, outputs: channels, kernel: 3, stride, groups: channels };
     const mixture = { inputs: channels, outputs, kernel: 1, stride: 1 };
     x = trunk.relu(trunk.convolution(trunk.relu(trunk.convolution(x, own)), mixture));

@@ -6,7 +6,7 @@ import { codecNamed } from '../../../shared/compression/codecs.ts';
 import type { PayloadEncoding } from '../../../shared/domain/query-sample-library.ts';
 import type { OutputTensor } from '../../model/model-facts.ts';
 import type { InputTensor, ModelSession } from '../../model/onnx/ort-session.ts';
-import type { BatchShape } from '../../pipeline/batch-shape.ts';
+import type { BatchShape } from '../../pipeline/model-fit.ts';
 import type { ModelPipeline } from '../../pipeline/model-pipeline.ts';
 import { type FreeLength, sampleTensorBytes } from '../../pipeline/sample-size.ts';
 import { checkForm } from '../../pipeline/tensor-preprocessor.ts';

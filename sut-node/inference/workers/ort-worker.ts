@@ -3,7 +3,7 @@ import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { sutBenchmark } from '../../benchmarks/registry.ts';
 import { createOrtSession } from '../../model/onnx/ort-session.ts';
-import { batchShapeOf } from '../../pipeline/batch-shape.ts';
+import { batchShapeOf } from '../../pipeline/model-fit.ts';
 import { BatchRunner } from './batch-runner.ts';
 import type { FailedMessage, FromWorker, ToWorker, WorkerData } from './worker-messages.ts';
 

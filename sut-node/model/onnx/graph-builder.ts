@@ -1,14 +1,92 @@
 import assert from 'node:assert';
-import {
-  ATTRIBUTE_TYPES,
-  type AttributeProto,
-  ELEMENT_TYPE_NUMBERS,
-  encodeModel,
-  type ModelProto,
-  type NodeProto,
-  type TensorProto,
-  type ValueInfoProto,
-} from './onnx-schema.ts';
+import protobuf from 'protobufjs';
+
+/**
+ * The part of the ONNX file format (IR version 8) that this project writes: own text, with the message
+ * and field numbers of the ONNX standard. What is left out here (training, functions, sparse tensors)
+ * is optional in the standard.
+ */
+const SCHEMA = `
+  syntax = "proto3";
+  package onnx;
+
+  message AttributeProto {
+    string name = 1;
+    float f = 2;
+    int64 i = 3;
+    bytes s = 4;
+    repeated int64 ints = 8;
+    int32 type = 20;
+  }
+  message NodeProto {
+    repeated string input = 1;
+    repeated string output = 2;
+    string name = 3;
+    string op_type = 4;
+    repeated AttributeProto attribute = 5;
+    string domain = 7;
+  }
+  message TensorProto {
+    repeated int64 dims = 1;
+    int32 data_type = 2;
+    string name = 8;
+    bytes raw_data = 9;
+  }
+  message TensorShapeProto {
+    message Dimension {
+      oneof value {
+        int64 dim_value = 1;
+        string dim_param = 2;
+      }
+    }
+    repeated Dimension dim = 1;
+  }
+  message TypeProto {
+    message Tensor {
+      int32 elem_type = 1;
+      TensorShapeProto shape = 2;
+    }
+    Tensor tensor_type = 1;
+  }
+  message ValueInfoProto {
+    string name = 1;
+    TypeProto type = 2;
+  }
+  message GraphProto {
+    repeated NodeProto node = 1;
+    string name = 2;
+    repeated TensorProto initializer = 5;
+    repeated ValueInfoProto input = 11;
+    repeated ValueInfoProto output = 12;
+  }
+  message OperatorSetIdProto {
+    string domain = 1;
+    int64 version = 2;
+  }
+  message StringStringEntryProto {
+    string key = 1;
+    string value = 2;
+  }
+  message ModelProto {
+    int64 ir_version = 1;
+    string producer_name = 2;
+    string producer_version = 3;
+    string doc_string = 6;
+    GraphProto graph = 7;
+    repeated OperatorSetIdProto opset_import = 8;
+    repeated StringStringEntryProto metadata_props = 14;
+  }
+`;
+
+const modelProto: protobuf.Type = protobuf
+  .parse(SCHEMA, { keepCase: true })
+  .root.lookupType('onnx.ModelProto');
+
+/** Numbers of ONNX's element types (TensorProto.DataType) that this project uses. */
+const ELEMENT_TYPE_NUMBERS = { float: 1, uint8: 2, int8: 3, int32: 6, int64: 7 } as const;
+
+/** Numbers of ONNX's attribute types (AttributeProto.AttributeType) that this project uses. */
+const ATTRIBUTE_TYPES = { float: 1, int: 2, string: 3, ints: 7 } as const;
 
 /**
  * Version of the file format and of the operators that this project writes: old enough for every
@@ -21,42 +99,36 @@ const OPSET_VERSION = 17;
 export type TensorName = string;
 
 /** Value of an operator's attribute; a float is wrapped because 1 may be either kind of number. */
-export type AttributeValue = number | string | readonly number[] | { readonly float: number };
+type AttributeValue = number | string | readonly number[] | { readonly float: number };
 
 /** Elements of a constant; the kind of array says the element type. */
 export type ConstantValues = Float32Array | Uint8Array | Int8Array | Int32Array | BigInt64Array;
 
+type ElementTypeName = keyof typeof ELEMENT_TYPE_NUMBERS;
+
 /** Length of an axis, or the name of one that is free, such as the batch axis. */
-export type GraphAxis = number | string;
+type GraphAxis = number | string;
 
 /** Builds an ONNX model operator by operator. Tensors get names in the order of their making, so the same calls make the same bytes. */
 export class GraphBuilder {
   readonly #name: string;
   readonly #nodes: NodeProto[] = [];
   readonly #constants: TensorProto[] = [];
-  readonly #inputs: ValueInfoProto[] = [];
-  readonly #outputs: ValueInfoProto[] = [];
+  readonly #inputs: ReturnType<typeof describeTensor>[] = [];
+  readonly #outputs: ReturnType<typeof describeTensor>[] = [];
 
   constructor(name: string) {
     this.#name = name;
   }
 
   /** Declares an input of the model. */
-  input(
-    name: TensorName,
-    elementType: keyof typeof ELEMENT_TYPE_NUMBERS,
-    shape: readonly GraphAxis[],
-  ): string {
+  input(name: TensorName, elementType: ElementTypeName, shape: readonly GraphAxis[]): string {
     this.#inputs.push(describeTensor(name, elementType, shape));
     return name;
   }
 
   /** Declares that tensor `name` is an output of the model. */
-  output(
-    name: TensorName,
-    elementType: keyof typeof ELEMENT_TYPE_NUMBERS,
-    shape: readonly GraphAxis[],
-  ): void {
+  output(name: TensorName, elementType: ElementTypeName, shape: readonly GraphAxis[]): void {
     this.#outputs.push(describeTensor(name, elementType, shape));
   }
 
@@ -93,7 +165,7 @@ export class GraphBuilder {
   }
 
   /** The model before it becomes bytes, for what rewrites graphs. Parameters as in {@link build}. */
-  toModel(description: string, properties: Readonly<Record<string, string>> = {}): ModelProto {
+  toModel(description: string, properties: Readonly<Record<string, string>> = {}) {
     return {
       ir_version: IR_VERSION,
       producer_name: 'longhaul',
@@ -115,11 +187,7 @@ export class GraphBuilder {
  * A constant of a graph.
  * @param values In row-major order; kept, not copied.
  */
-export function toConstant(
-  name: TensorName,
-  shape: readonly number[],
-  values: ConstantValues,
-): TensorProto {
+export function toConstant(name: TensorName, shape: readonly number[], values: ConstantValues) {
   assert.equal(
     values.length,
     shape.reduce((a, b) => a * b, 1),
@@ -140,7 +208,7 @@ export function toOperator(
   inputs: readonly TensorName[],
   attributes: Readonly<Record<string, AttributeValue>>,
   output: TensorName,
-): NodeProto {
+) {
   return {
     name,
     op_type: operatorType,
@@ -158,21 +226,26 @@ function elementTypeOf(values: ConstantValues): number {
   return ELEMENT_TYPE_NUMBERS.int64;
 }
 
-function describeTensor(
+/** An input or output of a graph. @param shape Undefined: all axes are free. */
+export function describeTensor(
   name: TensorName,
-  elementType: keyof typeof ELEMENT_TYPE_NUMBERS,
-  shape: readonly GraphAxis[],
-): ValueInfoProto {
-  const dim = shape.map((axis) =>
+  elementType: ElementTypeName,
+  shape?: readonly GraphAxis[],
+) {
+  const dim = shape?.map((axis) =>
     typeof axis === 'string' ? { dim_param: axis } : { dim_value: axis },
   );
+  const elementNumber: number = ELEMENT_TYPE_NUMBERS[elementType];
   return {
     name,
-    type: { tensor_type: { elem_type: ELEMENT_TYPE_NUMBERS[elementType], shape: { dim } } },
+    type: {
+      tensor_type: { elem_type: elementNumber, ...(dim === undefined ? {} : { shape: { dim } }) },
+    },
   };
 }
 
-function toAttribute(name: string, value: AttributeValue): AttributeProto {
+/** The field that `type` names is set. */
+function toAttribute(name: string, value: AttributeValue) {
   if (typeof value === 'number') {
     assert(Number.isInteger(value), `${name}: a float attribute is written as { float: ${value} }`);
     return { name, type: ATTRIBUTE_TYPES.int, i: value };
@@ -182,4 +255,18 @@ function toAttribute(name: string, value: AttributeValue): AttributeProto {
   }
   if ('float' in value) return { name, type: ATTRIBUTE_TYPES.float, f: value.float };
   return { name, type: ATTRIBUTE_TYPES.ints, ints: value };
+}
+
+/** A whole model file, before it becomes bytes. */
+export type ModelProto = ReturnType<GraphBuilder['toModel']>;
+
+/** An operator of a graph: reads and writes tensors by name. */
+export type NodeProto = ReturnType<typeof toOperator>;
+
+/** A constant; `raw_data` holds its elements in row-major order, little-endian. */
+export type TensorProto = ReturnType<typeof toConstant>;
+
+/** Bytes of an ONNX file. */
+export function encodeModel(model: ModelProto): Uint8Array {
+  return modelProto.encode({ ...model }).finish();
 }

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { modelError } from '../../../shared/base/errors/mlperf-error.ts';
 import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { RuntimeSettings } from '../../settings/model-settings.ts';
 import { ELEMENT_TYPES, type ElementType, type TensorElements } from '../element-types.ts';
@@ -77,7 +77,7 @@ async function loadModel(
   try {
     return await InferenceSession.create(model.bytes, sessionOptions(runtime, dirname(modelFile)));
   } catch (error) {
-    throw new MlperfError('ERR_MODEL', describeRefusal(modelFile, runtime, messageOf(error)), {
+    throw modelError(describeRefusal(modelFile, runtime, messageOf(error)), {
       cause: error,
     });
   } finally {

@@ -1,6 +1,12 @@
 import assert from 'node:assert';
-import { type ConstantValues, toConstant, toOperator } from './graph-builder.ts';
-import type { ModelProto, NodeProto, TensorProto } from './onnx-schema.ts';
+import {
+  type ConstantValues,
+  type ModelProto,
+  type NodeProto,
+  type TensorProto,
+  toConstant,
+  toOperator,
+} from './graph-builder.ts';
 
 /** Smallest and largest value of a tensor; 0 lies between them. */
 export interface ValueRange {

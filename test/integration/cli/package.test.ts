@@ -5,16 +5,12 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join, sep } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { derivePackages, writePackage } from '../../../deploy/packages/derive-package.ts';
-import { installedEntries, readLock } from '../../../deploy/packages/lock-file.ts';
-import { ROLES } from '../../../deploy/packages/roles.ts';
 import { VERB_NAMES } from '../../../loadgen-node/cli/verbs.ts';
 import { writeManifest } from '../../../loadgen-node/run/judge/self-check.ts';
 import { longhaul, SutNodeProcess, spawnLonghaul } from '../../support/process/longhaul-process.ts';
@@ -23,38 +19,43 @@ import { testCacheFolder } from '../../support/process/test-cache.ts';
 import { readRunLogs } from '../../support/runs/run-logs.ts';
 
 // Goal: what npm packs is all that is needed: protos, worker entries and both halves are found from an
-// installation. Method: pack, unpack into an empty folder, give it this checkout's dependencies, run it
-// from elsewhere.
+// installation, and LoadGen needs no ONNX Runtime. Method: pack, unpack into empty folders, give them this checkout's
+// dependencies with and without ONNX Runtime, run from elsewhere.
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..');
+let tarball = '';
+/** Path of the bin of an installation with ONNX Runtime. */
 let installed = '';
 let elsewhere = '';
 
-/** Where an installation without development tools has packages, by the lock file. */
-function productionPaths(): string[] {
-  return Object.entries(readLock(root))
-    .filter(([path, { dev }]) => dev !== true && path !== '')
-    .map(([path]) => path);
+/** Packages of an installation without development tools, of which ONNX Runtime is one, by the lock file. */
+function productionPackages(): string[] {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { dev?: boolean }>;
+  };
+  return Object.entries(packages)
+    .filter(([path, { dev }]) => dev !== true && path.lastIndexOf('node_modules/') === 0)
+    .map(([path]) => path.slice('node_modules/'.length));
 }
 
-/** Puts those of this checkout's packages into a `node_modules` that stand directly below its own. */
-function linkPackages(modules: string, paths: readonly string[]): void {
-  for (const path of paths) {
-    if (path.lastIndexOf('node_modules/') !== 0 || !existsSync(join(root, path))) continue;
-    const name = path.slice('node_modules/'.length);
-    const link = join(modules, name);
-    mkdirSync(dirname(link), { recursive: true });
-    symlinkSync(join(root, 'node_modules', name), link);
-  }
-}
-
-/** Unpacks the tarball as an installation and returns the path of its bin. */
-function install(tarball: string): string {
-  const modules = join(suiteFolder(), 'node_modules');
+/**
+ * Unpacks the tarball into a folder of its own and links this checkout's packages beside it.
+ * @param added Packages that the user installs as well.
+ * @returns Path of its bin.
+ */
+function install(...added: string[]): string {
+  const modules = join(suiteFolder(), 'a folder', 'node_modules');
   const target = join(modules, 'longhaul');
   mkdirSync(target, { recursive: true });
   execFileSync('tar', ['-xzf', tarball, '-C', target, '--strip-components=1']);
-  linkPackages(modules, productionPaths());
+  for (const name of [...productionPackages(), ...added]) {
+    const source = join(root, 'node_modules', name);
+    // Of other systems.
+    if (!existsSync(source)) continue;
+    const link = join(modules, name);
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(source, link);
+  }
   return join(target, 'dist', 'loadgen-node', 'main.js');
 }
 
@@ -81,14 +82,13 @@ for (const sut of [new Mine(), qdl]) {
 await startTest({ sut: qdl, qsl, output: 'run', settings: { scenario: 'Servr' } });
 `;
 
-let tarball = '';
 beforeAll(() => {
   elsewhere = suiteFolder();
   const pack = ['pack', '--ignore-scripts', '--silent', '--pack-destination', elsewhere];
   execFileSync('npm', pack, { cwd: root, stdio: ['ignore', 'pipe', 'ignore'] });
   const name = readdirSync(elsewhere).find((file) => file.endsWith('.tgz'));
   tarball = join(elsewhere, name ?? 'npm packed nothing');
-  installed = install(tarball);
+  installed = install('onnxruntime-node');
 });
 
 describe('the packed package', () => {
@@ -125,7 +125,7 @@ describe('the packed package', () => {
   });
 
   it('checks itself, and says which file was changed', async () => {
-    const main = install(tarball);
+    const main = install();
     writeManifest(join(dirname(main), '..'));
     const unchanged = await longhaul(['self-check'], { main, cwd: elsewhere });
     expect(unchanged).toMatchObject({ code: 0, stderr: '' });
@@ -150,96 +150,55 @@ describe('the packed package', () => {
   });
 });
 
-/** Loads the command of every verb that a package has, in one process. */
+const EFFICIENCY = ['--scenario', 'server', '--latency', '100ms'];
+
+/** Loads the command of every verb, in one process. */
 const LOAD_VERBS = `
-const { VERB_NAMES, verbCommands, absentVerbCommands } = await import(process.argv[1]);
+const { VERB_NAMES, verbCommands } = await import(process.argv[1]);
 const verbs = await verbCommands(VERB_NAMES, () => {});
-console.log(JSON.stringify([verbs, absentVerbCommands()].map((all) => all.map((verb) => verb.name()))));`;
+console.log(JSON.stringify(verbs.map((verb) => verb.name())));`;
 
-function verbsOf(main: string): { readonly has: string[]; readonly lacks: string[] } {
-  const table = pathToFileURL(join(dirname(main), 'cli', 'verbs.js')).href;
-  const args = ['--input-type=module', '--eval', LOAD_VERBS, table];
-  const text = execFileSync(process.execPath, args, { cwd: elsewhere, encoding: 'utf8' });
-  const [has = [], lacks = []] = JSON.parse(text) as string[][];
-  return { has, lacks };
-}
-
-describe('the packages of a role', () => {
-  const mains = new Map<string, string>();
-  const mainOf = (name: string): string => mains.get(name) ?? `no package ${name}`;
-
+describe('an installation without ONNX Runtime', () => {
+  let main = '';
   beforeAll(() => {
-    const unpacked = dirname(dirname(dirname(installed)));
-    const packed = readdirSync(unpacked, { recursive: true, encoding: 'utf8' })
-      .map((path) => path.replaceAll(sep, '/'))
-      .filter((path) => statSync(join(unpacked, path)).isFile());
-    const project = { root, packed, revision: 'test' };
-    const lock = readLock(root);
-    for (const derived of derivePackages(project, ROLES)) {
-      const { name } = derived.manifest;
-      if (name === 'longhaul') continue;
-      const modules = join(suiteFolder(), 'a folder', 'node_modules');
-      writePackage(project, derived, join(modules, name));
-      writeManifest(join(modules, name, 'dist'));
-      // What an installation of this one has, and nothing else that this checkout has by chance.
-      linkPackages(modules, Object.keys(installedEntries(lock, derived.manifest)));
-      mains.set(name, join(modules, name, 'dist', 'loadgen-node', 'main.js'));
-    }
+    main = install();
   });
 
-  it('have all verbs without ONNX Runtime, or those of a SUT node without LoadGen', () => {
-    const loadgen = verbsOf(mainOf('longhaul-loadgen'));
-    expect(loadgen).toEqual({ has: VERB_NAMES, lacks: [] });
-    const sut = verbsOf(mainOf('longhaul-sut'));
-    expect(sut.has).toEqual(expect.arrayContaining(['sut', 'prepare', 'config', 'self-check']));
-    expect([...sut.has, ...sut.lacks].sort()).toEqual([...loadgen.has].sort());
-    const modules = join(mainOf('longhaul-sut'), '..', '..', '..', '..');
-    const absent = [
-      'apache-arrow',
-      'age-encryption',
-      'tar',
-      'longhaul-sut/dist/loadgen-node/loadgen/engine',
-    ];
-    expect(absent.filter((name) => existsSync(join(modules, name)))).toEqual([]);
+  it('has all verbs', () => {
+    const table = pathToFileURL(join(dirname(main), 'cli', 'verbs.js')).href;
+    const args = ['--input-type=module', '--eval', LOAD_VERBS, table];
+    const text = execFileSync(process.execPath, args, { cwd: elsewhere, encoding: 'utf8' });
+    expect(JSON.parse(text)).toEqual(VERB_NAMES);
   });
 
-  it('say which package has a verb, and how ONNX Runtime is installed', async () => {
-    const sut = mainOf('longhaul-sut');
-    const absent = await longhaul(['run', '--sut', 'a:1', '--json'], { main: sut, cwd: elsewhere });
-    const text = 'the package longhaul-sut has no verb "run": install longhaul or longhaul-loadgen';
-    expect(absent).toMatchObject({ code: 6, stderr: `longhaul: ${text}\n` });
-    expect(JSON.parse(absent.stdout)).toMatchObject({ error: { message: text }, exitCode: 6 });
+  it('gives the one command that installs it where it is needed', async () => {
+    const { peerDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+      peerDependencies: Record<string, string>;
+    };
+    const command = `npm install onnxruntime-node@${peerDependencies['onnxruntime-node']}`;
     const cache = ['--cache-dir', testCacheFolder()];
+    const output = (name: string): string[] => ['--output', join(elsewhere, name), ...cache];
     const models = [
       ['sut', '--benchmark', 'digits', '--listen', '127.0.0.1:0', ...cache],
-      ['demo', '--output', join(elsewhere, 'no-demo'), ...cache],
+      ['efficiency', '--benchmark', 'digits', ...EFFICIENCY, ...output('no-efficiency')],
+      ['demo', ...output('no-demo')],
     ];
-    const main = mainOf('longhaul-loadgen');
     const ends = models.map((args) => longhaul(args, { main, cwd: elsewhere }));
     for (const { code, stderr } of await Promise.all(ends)) {
-      expect(code).toBe(6);
-      expect(stderr).toMatch(/longhaul: .*run ".*npm install onnxruntime-node@\d+\.\d+\.\d+"\n$/);
+      expect(code, stderr).toBe(6);
+      expect(stderr.trimEnd().split('\n').at(-1)).toMatch(/^longhaul: .*is not installed: run "/);
+      expect(stderr.trimEnd().endsWith(`${command}"`), stderr).toBe(true);
     }
   });
 
-  it('measure each other', async () => {
-    const main = mainOf('longhaul-sut');
+  it('measures, and serves what is no model', async () => {
     const node = await SutNodeProcess.start('packed', ['--benchmark', 'null'], { main });
     try {
-      const test = [
-        '--scenario',
-        'SingleStream',
-        '--mode',
-        'performance',
-        '--min-duration',
-        '100ms',
-      ];
+      const test = ['--scenario', 'SingleStream', '--mode', 'performance'];
       const run = ['run', '--sut', node.address, '--benchmark', 'null', ...test];
-      const output = join(elsewhere, 'by-role');
-      const { code, stderr } = await longhaul([...run, '--output', output], {
-        main: mainOf('longhaul-loadgen'),
-        cwd: elsewhere,
-      });
+      const output = join(elsewhere, 'without-runtime');
+      const args = [...run, '--min-duration', '100ms', '--output', output];
+      const { code, stderr } = await longhaul(args, { main, cwd: elsewhere });
       expect({ isEnded: code === 0 || code === 3, stderr }).toMatchObject({ isEnded: true });
       expect(readRunLogs(output).summary).toContain('longhaul');
     } finally {

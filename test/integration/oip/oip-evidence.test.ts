@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { readAudit } from '../../../loadgen-node/observe/audit/audit-file.ts';
+import { readAudit } from '../../../loadgen-node/observe/audit/network-audit.ts';
 import { readSummary } from '../../../loadgen-node/observe/summary/summary-file.ts';
 import { longhaul, SutNodeProcess } from '../../support/process/longhaul-process.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';

@@ -1,11 +1,11 @@
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { readAudit } from '../../../loadgen-node/observe/audit/audit-file.ts';
 import type {
   AuditFinding,
   NetworkAudit,
 } from '../../../loadgen-node/observe/audit/network-audit.ts';
+import { readAudit } from '../../../loadgen-node/observe/audit/network-audit.ts';
 import { betweenFinding } from '../../../loadgen-node/operate/doctor/between-finding.ts';
 import { defaultDispatchSettings, probeNode } from '../../../qdl/index.ts';
 import { silentLogger } from '../../../shared/base/process/logger.ts';

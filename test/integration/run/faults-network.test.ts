@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readAudit } from '../../../loadgen-node/observe/audit/audit-file.ts';
+import { readAudit } from '../../../loadgen-node/observe/audit/network-audit.ts';
 import { FakeSutNode } from '../../support/nodes/fake-sut-node.ts';
 import { InferClient } from '../../support/nodes/infer-client.ts';
 import { TcpShim } from '../../support/nodes/tcp-shim.ts';

@@ -9,9 +9,9 @@ import type { DataSet } from '../../../loadgen-node/samples/data-set/data-set.ts
 import { judgeCustomDataSet } from '../../../loadgen-node/submission/compliance/custom-data-set/judge-custom-data-set.ts';
 import { readRunPair } from '../../../loadgen-node/submission/compliance/custom-data-set/run-pair.ts';
 import { auditConfigText } from '../../../loadgen-node/submission/compliance/verify/audit-settings.ts';
-import type { TestVerdict } from '../../../loadgen-node/submission/compliance/verify/test-verdict.ts';
+import { verifyTest04 } from '../../../loadgen-node/submission/compliance/verify/verify-speed-tests.ts';
+import type { TestVerdict } from '../../../loadgen-node/submission/compliance/verify/verify-test.ts';
 import { verifyTest01 } from '../../../loadgen-node/submission/compliance/verify/verify-test01.ts';
-import { verifyTest04 } from '../../../loadgen-node/submission/compliance/verify/verify-test04.ts';
 import type { RunnableTestId } from '../../../loadgen-node/submission/rules/test-ids.ts';
 import { silentLogger } from '../../../shared/base/process/logger.ts';
 import { EVALUATION_SET } from '../../../shared/benchmarks/digits/digit-sets.ts';

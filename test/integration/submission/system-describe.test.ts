@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemVerb } from '../../../loadgen-node/cli/system.ts';
-import { factsPathOf, readFactsFile } from '../../../loadgen-node/submission/system/facts-file.ts';
+import { type FactsFile, factsPathOf } from '../../../loadgen-node/submission/system/facts-file.ts';
 import { askSystems, defaultDispatchSettings } from '../../../qdl/index.ts';
+import { systemFactsSchema } from '../../../shared/host/system-facts.ts';
 import { type FakeBehaviour, FakeSutNode } from '../../support/nodes/fake-sut-node.ts';
 import { ask, InferClient } from '../../support/nodes/infer-client.ts';
 import { RAW_OPEN, startTestNode } from '../../support/nodes/test-sut-node.ts';
@@ -88,7 +89,8 @@ describe('longhaul system describe', () => {
     expect(ended.stdout).toContain('what was read, of 1 machine\n');
     const description = JSON.parse(readFileSync(output, 'utf8')) as Record<string, string>;
     expect(description).toMatchObject({ submitter: 'ACME', is_network: 'True' });
-    const facts = readFactsFile(factsPathOf(output));
+    const facts = JSON.parse(readFileSync(factsPathOf(output), 'utf8')) as FactsFile;
+    expect(systemFactsSchema.parse(facts.loadgen.facts)).toEqual(facts.loadgen.facts);
     expect(facts.sutNodes.map(({ name, gathered }) => [name, gathered !== null])).toEqual([
       ['sut-a', true],
       ['b', false],

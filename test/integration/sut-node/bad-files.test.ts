@@ -63,7 +63,6 @@ describe('a file without an end', () => {
     'name --sut 127.0.0.1:1 --tls-ca /dev/zero',
     'settings --scenario Server --model resnet50 --user-conf /dev/zero',
     'trace --args /dev/zero',
-    'remote --inventory /dev/zero status',
   ])('ends "%s" with one line and exit code 2', async (line) => {
     const { code, stderr } = await longhaul(line.split(' '));
     const text = expect.stringMatching(/\/dev\/zero.*it has more than \d+ bytes/);

@@ -5,7 +5,11 @@ import { repositoryFile } from './deploy-files.ts';
 /** What tests read of a service; the whole of it is checked against the schema. */
 export interface ComposeService {
   readonly image: string;
-  readonly build?: { readonly context: string; readonly dockerfile: string };
+  readonly build?: {
+    readonly context: string;
+    readonly dockerfile: string;
+    readonly target: string;
+  };
   /** Absent where the image's own holds. */
   readonly command?: readonly string[];
   readonly user?: string;

@@ -38,35 +38,3 @@ export function environmentOf(text: string): Record<string, string> {
     }),
   );
 }
-
-/**
- * Words of a command of a unit. `${NAME}` is part of one word, `$NAME` alone is as many words as its value has, `%i` the
- * instance. Source: systemd.service(5), Command lines.
- * @throws Error for `${NAME}` without a value, which would be an empty word
- */
-export function commandOf(
-  command: string,
-  instance: string,
-  environment: Readonly<Record<string, string>>,
-): string[] {
-  return command
-    .split(/\s+/)
-    .filter((word) => word !== '')
-    .flatMap((word) => {
-      const [, alone] = /^\$([A-Z_]+)$/.exec(word) ?? [];
-      if (alone !== undefined) return (environment[alone] ?? '').split(/\s+/).filter(Boolean);
-      const whole = word.replace(/\$\{([A-Z_]+)\}/g, (_all, name: string) => {
-        const value = environment[name];
-        if (value === undefined || value === '')
-          throw new Error(`${name} has no value in: ${word}`);
-        return value;
-      });
-      return [whole.replaceAll('%i', instance)];
-    });
-}
-
-/** Variables that a unit sets itself, and over them those of its environment file. */
-export function unitEnvironment(unit: string, file: string): Record<string, string> {
-  const own = unitValues(unit, 'Environment').flatMap((line) => line.split(/\s+/));
-  return { ...environmentOf(own.join('\n')), ...environmentOf(file) };
-}

@@ -86,7 +86,7 @@ export function lean(args: readonly string[]): readonly string[] {
 }
 
 /** Verbs that start processes of their own. */
-const STARTING = ['demo', 'efficiency', 'find-peak', 'prepare', 'remote', 'sut', 'sweep'];
+const STARTING = ['demo', 'efficiency', 'find-peak', 'prepare', 'sut', 'sweep'];
 
 /**
  * Runs `longhaul` to its end: as a process of its own where it is another installation or a verb that starts processes, else in one

@@ -1,16 +1,17 @@
 import { join } from 'node:path';
-import { scoreResponses } from '../../../loadgen-node/samples/benchmarks/imagenet/score-responses.ts';
-import type { ResponseScorer } from '../../../loadgen-node/submission/compliance/responses/accuracy-fallback.ts';
 import { auditConfigText } from '../../../loadgen-node/submission/compliance/verify/audit-settings.ts';
-import type { TestVerdict } from '../../../loadgen-node/submission/compliance/verify/test-verdict.ts';
+import {
+  verifyTest04,
+  verifyTest05,
+} from '../../../loadgen-node/submission/compliance/verify/verify-speed-tests.ts';
+import type { TestVerdict } from '../../../loadgen-node/submission/compliance/verify/verify-test.ts';
 import { verifyTest01 } from '../../../loadgen-node/submission/compliance/verify/verify-test01.ts';
-import { verifyTest04 } from '../../../loadgen-node/submission/compliance/verify/verify-test04.ts';
-import { verifyTest05 } from '../../../loadgen-node/submission/compliance/verify/verify-test05.ts';
 import type { RunnableTestId } from '../../../loadgen-node/submission/rules/test-ids.ts';
 import type { Scenario } from '../../../shared/domain/scenario.ts';
 import { conducted } from '../nodes/simulated-conduct.ts';
 import type { Conduct } from '../nodes/sut-conduct.ts';
-import { labelOf, simulateRun } from './simulated-run.ts';
+import { labelScorerOf } from '../submission/compliance-scene.ts';
+import { simulateRun } from './simulated-run.ts';
 
 /** Samples of the data set; a performance run draws from 1,024 of them. */
 export const CHEATING_SAMPLES = 1_500;
@@ -20,13 +21,6 @@ export const SPEED_AND_ANSWERS = ['TEST01', 'TEST04', 'TEST05'] as const;
 
 /** One of {@link SPEED_AND_ANSWERS}. */
 export type CheatingTest = (typeof SPEED_AND_ANSWERS)[number];
-
-/** Scores as if {@link labelOf} was always right. */
-const LABELS = Uint16Array.from({ length: CHEATING_SAMPLES }, (_, sample) => labelOf(sample));
-const SCORER: ResponseScorer = {
-  score: async (entries) => scoreResponses(entries, LABELS, 'top-1'),
-  marks: () => [],
-};
 
 /** A system, and the load at which it is measured. */
 export interface CheatingSystem {
@@ -70,7 +64,7 @@ export class CheatingRuns {
     if (test === 'TEST04') return verifyTest04(runs);
     if (test === 'TEST05') return verifyTest05(runs);
     const of = { responseType: 'float32', accuracyTolerancePercent: 1 } as const;
-    return verifyTest01({ ...runs, ...of, accuracy, scorer: SCORER });
+    return verifyTest01({ ...runs, ...of, accuracy, scorer: labelScorerOf(CHEATING_SAMPLES) });
   }
 
   async #run(name: 'performance' | 'accuracy' | RunnableTestId): Promise<string> {

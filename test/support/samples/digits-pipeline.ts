@@ -1,9 +1,9 @@
-import { benchmark } from '../../../sut-node/benchmarks/digits/benchmark.ts';
 import {
+  benchmark,
   INPUT_NAME,
   LABEL_OUTPUT_NAME,
   SAMPLE_SHAPE,
-} from '../../../sut-node/benchmarks/digits/digits-graph.ts';
+} from '../../../sut-node/benchmarks/digits/benchmark.ts';
 import type { OpenedModel } from '../../../sut-node/model/model-facts.ts';
 import type { ModelPipeline } from '../../../sut-node/pipeline/model-pipeline.ts';
 

@@ -1,6 +1,6 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FindingId } from '../../../loadgen-node/submission/check/rules/finding-rules.ts';
+import type { FindingId } from '../../../loadgen-node/submission/check/rules/findings.ts';
 import type { ForeignTree } from '../submission/foreign-tree.ts';
 import type { MutableTree } from '../submission/mutable-tree.ts';
 import { accuracyLogOf } from '../submission/submission-tree.ts';

@@ -9,16 +9,17 @@ import { labelOf, type SimulatedRun, simulateRun } from '../runs/simulated-run.t
 
 const SAMPLES = 3000;
 
-/** Scores as if {@link labelOf} was always right. */
-export const labelScorer: ResponseScorer = {
-  score: async (entries) =>
-    scoreResponses(
-      entries,
-      Uint16Array.from({ length: SAMPLES }, (_, sample) => labelOf(sample)),
-      'top-1',
-    ),
-  marks: () => [],
-};
+/** Scores as if {@link labelOf} was always right for a data set of so many samples. */
+export function labelScorerOf(sampleCount: number): ResponseScorer {
+  const labels = Uint16Array.from({ length: sampleCount }, (_, sample) => labelOf(sample));
+  return {
+    score: async (entries) => scoreResponses(entries, labels, 'top-1'),
+    marks: () => [],
+  };
+}
+
+/** For the runs of {@link ComplianceScene}. */
+export const labelScorer: ResponseScorer = labelScorerOf(SAMPLES);
 
 /** A response of the simulated model. */
 export function float32(value: number): Uint8Array {

@@ -2,8 +2,8 @@ import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { RUN_FILES } from '../../../loadgen-node/loadgen/logs/read/run-folder.ts';
-import { writeAudit } from '../../../loadgen-node/observe/audit/audit-file.ts';
 import type { AuditFacts } from '../../../loadgen-node/observe/audit/network-audit.ts';
+import { writeAudit } from '../../../loadgen-node/observe/audit/network-audit.ts';
 import { composeAudit } from '../../../loadgen-node/run/audit/compose-audit.ts';
 import { writeAccuracyFile } from '../../../loadgen-node/run/keep/accuracy-file.ts';
 import { runRecord } from '../../../loadgen-node/run/plan/run-record.ts';
@@ -17,12 +17,14 @@ import {
   loggedResponses,
   type ResponseScorer,
 } from '../../../loadgen-node/submission/compliance/responses/accuracy-fallback.ts';
+import { writeTestFolder } from '../../../loadgen-node/submission/compliance/test-folder.ts';
 import { auditConfigText } from '../../../loadgen-node/submission/compliance/verify/audit-settings.ts';
-import type { TestVerdict } from '../../../loadgen-node/submission/compliance/verify/test-verdict.ts';
+import {
+  verifyTest04,
+  verifyTest05,
+} from '../../../loadgen-node/submission/compliance/verify/verify-speed-tests.ts';
+import type { TestVerdict } from '../../../loadgen-node/submission/compliance/verify/verify-test.ts';
 import { verifyTest01 } from '../../../loadgen-node/submission/compliance/verify/verify-test01.ts';
-import { verifyTest04 } from '../../../loadgen-node/submission/compliance/verify/verify-test04.ts';
-import { verifyTest05 } from '../../../loadgen-node/submission/compliance/verify/verify-test05.ts';
-import { writeTestFolder } from '../../../loadgen-node/submission/compliance/write-test-folder.ts';
 import type {
   SubmissionDivision,
   SubmissionRound,

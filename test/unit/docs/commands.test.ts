@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { VERB_NAMES, verbCommand } from '../../../loadgen-node/cli/verbs.ts';
+import { VERB_NAMES } from '../../../loadgen-node/cli/verbs.ts';
 import { DOC_ROOT, PAGES, proseOf, textOf } from '../../support/deploy/doc-pages.ts';
+import { unknownFlags } from '../../support/deploy/verb-flags.ts';
 
 // Goal: what a page tells to type is a command of this version, and what it links to is there.
 // Method: the commands in the code blocks of all pages against the verbs' own flags; links against the tree.
@@ -27,26 +27,6 @@ function commandsOf(page: string): string[][] {
       return VERB_NAMES.some((verb) => verb === words[0]) ? [words] : [];
     });
   });
-}
-
-/** The command that the words end in: a verb, or one of its own verbs. */
-function innermost(command: Command, words: readonly string[]): Command {
-  const next = command.commands.find((one) => words.includes(one.name()));
-  return next === undefined ? command : innermost(next, words);
-}
-
-const commands = new Map<string, Command>();
-async function unknownFlags(words: readonly string[]): Promise<string[]> {
-  const verb = VERB_NAMES.find((name) => name === words[0]);
-  if (verb === undefined) return words.slice(0, 1);
-  const known = commands.get(verb) ?? (await verbCommand(verb, () => {}));
-  commands.set(verb, known);
-  const end = words.indexOf('--');
-  const flags = (end < 0 ? words : words.slice(0, end))
-    .filter((word) => word.startsWith('--'))
-    .map((word) => word.replace(/=.*$/, ''));
-  const { options } = innermost(known, words.slice(1));
-  return flags.filter((flag) => flag !== '--help' && !options.some(({ long }) => long === flag));
 }
 
 interface Link {
@@ -82,15 +62,11 @@ function anchorsOf(page: string): Set<string> {
 
 /** What is wrong with a link: its file, or the heading it leads to. */
 function deadEnd(page: string, { file, anchor }: Link): string | undefined {
-  const target = file === '' ? page : join(folderOf(page), file);
+  const target = file === '' ? page : join(dirname(page), file);
   if (!existsSync(join(DOC_ROOT, target))) return file;
   if (anchor === '' || !target.endsWith('.md')) return;
   return anchorsOf(target).has(anchor) ? undefined : `${file}#${anchor}`;
 }
-
-/** Folder that a page's links are relative to; those of a package are at its root, as this tree's own are. */
-const folderOf = (page: string): string =>
-  /^deploy\/packages\/longhaul-\w+\.md$/.test(page) ? '.' : dirname(page);
 
 describe.each(PAGES)('%s', (page) => {
   it('tells commands that there are, and links to what is there', async () => {

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { plantedFiles } from '../../support/process/planted-project.ts';
+import { plantedFiles } from '../../support/process/planted-files.ts';
 import { reportHouse, summarizeHouse } from '../../tools/house/report.ts';
 import { HOUSE_RULES, type HouseRules } from '../../tools/house/rules.ts';
 

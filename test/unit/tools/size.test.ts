@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { plantedFiles } from '../../support/process/planted-project.ts';
+import { plantedFiles } from '../../support/process/planted-files.ts';
 import { measureSize, sizeText } from '../../tools/size-table.ts';
 
 // Goal: every file counts in the room where a reader looks for it, and totals are the sums.

@@ -72,6 +72,11 @@ export async function readDetailLog(path: string): Promise<ReadDetailLog> {
   return { path, ...reading.result() };
 }
 
+/** True for the numbers of a log, which are bigint where a double would round them. */
+export function isNumber(value: unknown): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint';
+}
+
 class DetailReading {
   readonly #records = new Map<string, DetailRecord>();
   readonly #ownRecords: DetailRecord[] = [];
@@ -172,9 +177,7 @@ function readRecord(line: LogLine): (DetailRecord & { isError: boolean }) | stri
 
 /** JSON.parse makes Infinity of 1e400; whole numbers of so many digits are none that LoadGen writes. */
 function isTooLarge(value: unknown): boolean {
-  return (
-    (typeof value === 'number' || typeof value === 'bigint') && !Number.isFinite(Number(value))
-  );
+  return isNumber(value) && !Number.isFinite(Number(value));
 }
 
 /** As Python has it, in which the official tools ask: an empty text, list or object is no yes, any other is. */

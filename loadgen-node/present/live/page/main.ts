@@ -1,81 +1,70 @@
-import 'uplot/dist/uPlot.min.css';
-import './style.css';
 import { CHARTS } from '../chart-specs.ts';
-import { LiveState } from '../live-state.ts';
+import type { ToLiveThread } from '../live-messages.ts';
+import { type FeedConnection, livePanels, liveTitle, originOf } from '../live-page.ts';
+import { LiveState, type WholeState } from '../live-state.ts';
 import { Chart } from './chart.ts';
-import { byId } from './dom.ts';
-import { type FeedConnection, listen } from './feed.ts';
-import {
-  showNodes,
-  showNow,
-  showProgress,
-  showResolution,
-  showRun,
-  showRuns,
-  showSeconds,
-  showState,
-  showVerdict,
-} from './panels.ts';
 
-/** The page: what the command tells, kept in the same way as by the command itself, and drawn when it changes. */
-class LivePage {
-  readonly #state = new LiveState();
-  readonly #charts = CHARTS.map((spec) => new Chart(spec));
-  #connection: FeedConnection = 'connecting';
-  #isDrawPlanned = false;
+// The script of the live page: keeps what the command tells in the same way as the command itself, and draws it.
 
-  start(): void {
-    byId('charts').append(...this.#charts.map(({ figure }) => figure));
-    this.#draw();
-    listen({
-      whole: (state) => {
-        this.#state.load(state);
-        this.#planDraw();
-      },
-      change: (message) => {
-        this.#state.apply(message);
-        this.#planDraw();
-      },
-      connection: (connection) => {
-        this.#connection = connection;
-        this.#planDraw();
-      },
-    });
-    byId('table-details').addEventListener('toggle', () => this.#planDraw());
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
-      for (const chart of this.#charts) chart.rebuild();
-    });
-  }
+/** A browser gives up by itself where it is refused. */
+const AGAIN_MS = 3_000;
 
-  /** A page that nobody sees is drawn when it is seen again: a browser calls no frame before. */
-  #planDraw(): void {
-    if (this.#isDrawPlanned) return;
-    this.#isDrawPlanned = true;
-    requestAnimationFrame(() => {
-      this.#isDrawPlanned = false;
-      this.#draw();
-    });
-  }
+const state = new LiveState();
+const figures = [...document.querySelectorAll('figure')];
+const charts = CHARTS.map((spec, i) => new Chart(spec, figures[i] as Element));
+const shown = new Map<string, string>();
+let connection: FeedConnection = 'connecting';
+let isDrawPlanned = false;
 
-  #draw(): void {
-    const { points, pointS, latest } = this.#state.history;
-    const { runs } = this.#state;
-    const run = runs.at(-1);
-    const verdict = run?.verdict ?? null;
-    const [first] = points;
-    const originS = first === undefined ? 0 : first.atS - first.windowS;
-    const nodes = run?.nodes ?? [];
-    showRun(run);
-    showState(this.#connection, run);
-    showVerdict(verdict);
-    showProgress(latest, verdict !== null);
-    showNow(latest, verdict !== null);
-    showNodes(nodes, latest);
-    showSeconds(points, originS);
-    showResolution(pointS);
-    showRuns(runs);
-    for (const chart of this.#charts) chart.update(points, nodes, originS);
-  }
+/** A page that nobody sees is drawn when it is seen again: a browser calls no frame before. */
+function planDraw(): void {
+  if (isDrawPlanned) return;
+  isDrawPlanned = true;
+  requestAnimationFrame(() => {
+    isDrawPlanned = false;
+    draw();
+  });
 }
 
-new LivePage().start();
+function draw(): void {
+  document.title = liveTitle(state);
+  for (const [id, content] of Object.entries(livePanels(state, connection))) {
+    const text = content?.text ?? '';
+    // A status is read out when it changes, not each second.
+    if (shown.get(id) === text) continue;
+    shown.set(id, text);
+    const element = document.getElementById(id);
+    if (element !== null) element.innerHTML = text;
+  }
+  const { points } = state.history;
+  const nodes = state.runs.at(-1)?.nodes ?? [];
+  for (const chart of charts) chart.update(points, nodes, originOf(points));
+}
+
+/** Listens until the command says good-bye; comes back by itself when the connection is lost. */
+function listen(): void {
+  const source = new EventSource('events');
+  const on = <T>(name: string, take: (content: T) => void): void =>
+    source.addEventListener(name, (event) => {
+      take(JSON.parse((event as MessageEvent<string>).data) as T);
+      planDraw();
+    });
+  const connect = (next: FeedConnection): void => {
+    connection = next;
+    planDraw();
+  };
+  source.addEventListener('open', () => connect('open'));
+  on('state', (whole: WholeState) => state.load(whole));
+  on('change', (message: ToLiveThread) => state.apply(message));
+  source.addEventListener('bye', () => {
+    source.close();
+    connect('over');
+  });
+  source.addEventListener('error', () => {
+    connect('lost');
+    if (source.readyState === EventSource.CLOSED) setTimeout(listen, AGAIN_MS);
+  });
+}
+
+draw();
+listen();

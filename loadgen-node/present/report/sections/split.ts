@@ -1,16 +1,13 @@
 import { grouped } from '../../../../shared/base/figures/figure-text.ts';
 import { formatNs } from '../../../../shared/base/text/duration.ts';
-import {
-  LATENCY_PARTS,
-  type LatencyPart,
-  type PartFigures,
-} from '../../../observe/split/latency-parts.ts';
+import { LATENCY_PARTS, type LatencyPart } from '../../../observe/split/latency-parts.ts';
+import type { PartFigures } from '../../../observe/split/split-sums.ts';
 import type { RunSummary } from '../../../observe/summary/run-summary.ts';
-import { drawStackedBars } from '../../charts/bar-chart.ts';
-import { renderFigure, renderTable } from '../../charts/figure.ts';
-import { drawLegend, PLOT } from '../../charts/plot.ts';
+import { renderFigure } from '../../charts/figure.ts';
+import { drawLegend, drawStackedBars } from '../../charts/plot.ts';
+import { htmlTable, scroll, section } from '../../html/elements.ts';
 import { type Html, html } from '../../html/html.ts';
-import { hasServerStatistics, SERVERS_TITLE } from './servers.ts';
+import { hasServerStatistics, SERVERS_TITLE } from './nodes.ts';
 
 /** Who spends the time of a part. */
 const ABOUT: Readonly<Record<LatencyPart, string>> = {
@@ -27,17 +24,16 @@ const ABOUT: Readonly<Record<LatencyPart, string>> = {
   decode: 'LoadGen: decompressing the response',
 };
 
+const COLUMNS = ['part', 'typical', 'tail', 'grows by', 'mean', ''];
+
 /** Where the time went: a typical sample against the slowest. */
 export function renderSplit(summary: RunSummary): Html {
   const { split } = summary;
-  if (split === null) {
-    return html`<section aria-labelledby="split"><h2 id="split">Where the time went</h2><p>${withoutSplit(summary)}</p></section>
-`;
-  }
+  const title = 'Where the time went';
+  if (split === null) return section('split', title, html`<p>${withoutSplit(summary)}</p>`);
   const parts = LATENCY_PARTS.flatMap((name) => split.parts.filter(({ part }) => part === name));
   const typical = bar('Typical: around the median', parts, ({ typicalNs }) => typicalNs);
   const tail = bar('Tail: the slowest 1 %', parts, ({ tailNs }) => tailNs);
-  const { drawing, height } = drawStackedBars([typical, tail]);
   const rows = parts.map(({ part, typicalNs, tailNs, meanNs }) => [
     html`<strong>${part}</strong>`,
     formatNs(typicalNs),
@@ -46,27 +42,21 @@ export function renderSplit(summary: RunSummary): Html {
     formatNs(meanNs),
     ABOUT[part],
   ]);
-  const columns = ['part', 'typical', 'tail', 'grows by', 'mean', ''];
-  return html`<section aria-labelledby="split"><h2 id="split">Where the time went</h2>
-<p>${split.text}</p>
-<div class="charts">${renderFigure({
+  const legend = parts.map(({ part }) => ({ name: part, className: `part-${part}` }));
+  const figure = renderFigure({
     title: 'Parts of the latency: typical against tail',
     alternative: `Typical ${typical.total}, tail ${tail.total}. ${split.growsMost} grows most.`,
-    legend: drawLegend(
-      parts.map(({ part }) => ({ name: part, className: `part-${part}`, isArea: true })),
-    ),
-    drawing,
-    width: PLOT.width,
-    height,
+    legend: drawLegend(legend, true),
+    ...drawStackedBars([typical, tail]),
     caption: `Means over ${grouped(split.sampleCount)} samples whose parts are all known. Only lengths of time are added, no clocks are compared: network is what remains.`,
-    table: null,
-    isWide: false,
-  })}
-<div class="scroll" tabindex="0" role="group" aria-label="Parts of the latency">${renderTable(
-    columns.map((title, i) => ({ title, isNumber: i > 0 && i < 5 })),
-    rows,
-  )}</div></div></section>
-`;
+  });
+  const all = htmlTable(COLUMNS, rows, (column) => column > 0 && column < 5);
+  return section(
+    'split',
+    title,
+    html`<p>${split.text}</p>
+<div class="charts">${figure}\n${scroll('Parts of the latency', all)}</div>`,
+  );
 }
 
 /** Why there is no split, and where else to look. */
@@ -79,11 +69,7 @@ function withoutSplit({ protocol, nodes }: RunSummary): Html {
   return html`${text} Means of the servers' own stand under <a href="#servers">${SERVERS_TITLE}</a>.`;
 }
 
-function bar(
-  name: string,
-  parts: readonly PartFigures[],
-  of: (figures: PartFigures) => number,
-): { name: string; total: string; segments: { value: number; className: string; hint: string }[] } {
+function bar(name: string, parts: readonly PartFigures[], of: (figures: PartFigures) => number) {
   const total = parts.reduce((sum, figures) => sum + of(figures), 0);
   const segments = parts.map((figures) => ({
     value: of(figures),

@@ -1,16 +1,42 @@
 import { FILES_AT_ONCE, forEachIndex } from '../../../../shared/base/async/for-each-index.ts';
-import { EVALUATION_SET } from '../../../../shared/benchmarks/digits/digit-sets.ts';
+import {
+  DRAWING_REVISION,
+  EVALUATION_SET,
+  JPEG_QUALITY,
+} from '../../../../shared/benchmarks/digits/digit-sets.ts';
+import { renderDigit } from '../../../../shared/benchmarks/digits/render-digit.ts';
+import { encodeJpeg } from '../../../../shared/benchmarks/image/jpeg.ts';
 import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
+import { IMAGE_SIZE } from '../../../../shared/rules/rows/digits.ts';
 import type { PrepareProgress } from '../../data-set/data-set.ts';
+import { type DrawnData, ensureDrawnDataSet } from '../drawn-data-set.ts';
 import { generatedName, isStandardSet, otherSetMark } from '../generated-data.ts';
 import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
 import { DigitsDataSet, readLabelFile } from './digits-data-set.ts';
-import { ensureGeneratedDataSet } from './generate-data-set.ts';
+import { IMAGE_FOLDER, LABEL_FILE } from './label-list.ts';
 
 const rules = benchmarkRules('digits');
 
 /** Images between two reports of progress. */
 const PROGRESS_STEP = 100;
+
+const DIGITS_DATA: DrawnData = {
+  name: 'digits-data-set',
+  recipe: ({ seed, imageCount }) => ({
+    drawingRevision: DRAWING_REVISION,
+    images: { seed, imageCount },
+    jpegQuality: JPEG_QUALITY,
+  }),
+  what: 'images of digits',
+  draw: async (images, index) => {
+    const { label, rgb } = renderDigit(images, index);
+    const size = { width: IMAGE_SIZE, height: IMAGE_SIZE };
+    return { label, jpeg: await encodeJpeg(rgb, size, JPEG_QUALITY) };
+  },
+  imageFolder: IMAGE_FOLDER,
+  fileName: (index) => `${String(index).padStart(6, '0')}.jpg`,
+  listFile: LABEL_FILE,
+};
 
 /**
  * The embedded example on the LoadGen node: images of digits that longhaul draws itself, or a folder
@@ -27,7 +53,7 @@ export const benchmark: LoadgenBenchmark = {
   }) => {
     if (dataFolder !== undefined) return openOwnDataSet(dataFolder, onProgress);
     // Checksums have proven every file of it: nothing needs to be decoded.
-    const folder = await ensureGeneratedDataSet({ cacheFolder, onProgress, images });
+    const folder = await ensureDrawnDataSet(DIGITS_DATA, images, { cacheFolder, onProgress });
     return new DigitsDataSet(generatedName('digits', images, EVALUATION_SET), {
       folder,
       images: await readLabelFile(folder),

@@ -22,11 +22,6 @@ export interface LabelledDigit {
 
 const LINE = /^(\S+)\s+([0-9])$/;
 
-/** Text of the label file. */
-export function formatLabelList(images: readonly LabelledDigit[]): string {
-  return images.map(({ fileName, label }) => `${fileName} ${label}\n`).join('');
-}
-
 /**
  * Reads the text of a label file.
  * @param path Path of the file, for messages.
@@ -52,9 +47,4 @@ export function parseLabelList(text: string, path: string): LabelledDigit[] {
 /** Path of an image of the data set in `folder`. */
 export function imagePath(folder: string, { fileName }: LabelledDigit): string {
   return join(folder, IMAGE_FOLDER, fileName);
-}
-
-/** File name of generated image `index`. */
-export function generatedFileName(index: number): string {
-  return `${String(index).padStart(6, '0')}.jpg`;
 }

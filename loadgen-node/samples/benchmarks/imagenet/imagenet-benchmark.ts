@@ -3,14 +3,13 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FILES_AT_ONCE, forEachIndex } from '../../../../shared/base/async/for-each-index.ts';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { IMAGENET_PREPARATIONS } from '../../../../shared/benchmarks/image/imagenet-preparation.ts';
-import {
-  STANDIN_EVALUATION_SET,
-  type StandinSet,
-} from '../../../../shared/benchmarks/standin/standin-sets.ts';
+import type { GeneratedSet } from '../../../../shared/benchmarks/digits/digit-sets.ts';
+import { IMAGENET_PREPARATIONS } from '../../../../shared/benchmarks/image/imagenet.ts';
+import { STANDIN_EVALUATION_SET } from '../../../../shared/benchmarks/standin/standin-sets.ts';
 import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
 import type { BenchmarkRules } from '../../../../shared/rules/rows/benchmark-row.ts';
 import type { PrepareProgress } from '../../data-set/data-set.ts';
+import { drawnFolder, ensureDrawnDataSet } from '../drawn-data-set.ts';
 import { generatedName, isStandardSet, otherSetMark, STAND_IN_WORD } from '../generated-data.ts';
 import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
 import { ImagenetDataSet, type ImagenetParts } from './imagenet-data-set.ts';
@@ -20,7 +19,7 @@ import {
   readReferenceAccuracy,
   standInQuality,
 } from './reference-accuracy.ts';
-import { ensureStandinDataSet, standinDataFolder } from './standin-data-set.ts';
+import { STANDIN_DATA } from './standin-data.ts';
 import { type LabelledImage, readValMap, VAL_MAP_FILE } from './val-map.ts';
 
 /** Images of ImageNet's validation set of 2012. */
@@ -53,7 +52,7 @@ export function imagenetBenchmark(key: keyof typeof IMAGENET_PREPARATIONS): Load
       if (dataFolder === undefined) throw noDataFolder(rules);
       if (dataFolder !== STAND_IN_WORD) return openOwnFolder(dataFolder, rules, onProgress);
       const images = generated ?? STANDIN_EVALUATION_SET;
-      const folder = await ensureStandinDataSet({ cacheFolder, onProgress, images });
+      const folder = await ensureDrawnDataSet(STANDIN_DATA, images, { cacheFolder, onProgress });
       return openGenerated(folder, rules, images, cacheFolder);
     },
   };
@@ -62,7 +61,7 @@ export function imagenetBenchmark(key: keyof typeof IMAGENET_PREPARATIONS): Load
 async function openGenerated(
   folder: string,
   rules: BenchmarkRules,
-  set: StandinSet,
+  set: GeneratedSet,
   cacheFolder: string,
 ): Promise<ImagenetDataSet> {
   const images = await readValMap(folder);
@@ -73,7 +72,7 @@ async function openGenerated(
   if (own !== undefined || isStandardSet(set, STANDIN_EVALUATION_SET)) {
     return new ImagenetDataSet({ ...parts, name, ...judgedBy(own, rules, images.length) });
   }
-  const standardFolder = await standinDataFolder(STANDIN_EVALUATION_SET, cacheFolder);
+  const standardFolder = await drawnFolder(STANDIN_DATA, STANDIN_EVALUATION_SET, cacheFolder);
   const standard = knownReference(await readReferenceAccuracy(standardFolder), key);
   if (standard === undefined) {
     return new ImagenetDataSet({ ...parts, name, ...judgedBy(undefined, rules, images.length) });

@@ -5,9 +5,9 @@ import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError, messageOf } from '../../../../shared/base/errors/to-mlperf-error.ts';
 import {
   decodeImagenetJpeg,
+  type ImagenetPreparation,
   normaliseImagenet,
 } from '../../../../shared/benchmarks/image/imagenet.ts';
-import type { ImagenetPreparation } from '../../../../shared/benchmarks/image/imagenet-preparation.ts';
 import { IMAGENET_ELEMENTS } from '../../../../shared/rules/rows/imagenet.ts';
 import type {
   AccuracyEntry,

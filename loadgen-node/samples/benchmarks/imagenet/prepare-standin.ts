@@ -8,10 +8,11 @@ import { compiledModule } from '../../../../shared/base/files/package-files.ts';
 import type { VerbResult } from '../../../../shared/base/process/json-output.ts';
 import { STANDIN_EVALUATION_SET } from '../../../../shared/benchmarks/standin/standin-sets.ts';
 import type { PrepareProgress } from '../../data-set/data-set.ts';
+import { ensureDrawnDataSet } from '../drawn-data-set.ts';
 import { generatedName, generatedSetOf, isStandardSet, STAND_IN_WORD } from '../generated-data.ts';
 import { type PreparedStandin, preparedJson, preparedText } from './prepared-text.ts';
 import { PREPARED_STANDINS, writeReferenceAccuracy } from './reference-accuracy.ts';
-import { ensureStandinDataSet } from './standin-data-set.ts';
+import { STANDIN_DATA } from './standin-data.ts';
 import { readValMap } from './val-map.ts';
 
 /** A file per precision. */
@@ -77,7 +78,7 @@ async function makeStandin(
   // First, so that a folder that cannot be written is told before minutes of work.
   if (output !== undefined) makeOutputFolder(output);
   const sutHalf = await loadSutHalf();
-  const dataFolder = await ensureStandinDataSet({ cacheFolder, onProgress, images: set });
+  const dataFolder = await ensureDrawnDataSet(STANDIN_DATA, set, { cacheFolder, onProgress });
   const models = await sutHalf.ensureStandinModels({ benchmark, cacheFolder, onProgress });
   const images = (await readValMap(dataFolder)).map(({ path, label }) => ({
     path: join(dataFolder, path),

@@ -1,57 +1,69 @@
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import type { YamlPath } from './placed-yaml.ts';
 
-/** What keeps a tree from being built, all of it, and what the submitter should know besides. */
+/** Keys and positions that lead to a value: `['results', 0, 'scenario']`. */
+export type YamlPath = readonly (string | number)[];
+
+/** Where problems are gathered: a problem of a run that is the result of three divisions is told once. */
+interface Found {
+  readonly placeOf: (path: YamlPath) => string;
+  /** Problems of a result that is too short, or not good enough, become warnings. */
+  readonly isDryRun: boolean;
+  readonly errors: Set<string>;
+  readonly warnings: Set<string>;
+}
+
+/** What keeps a tree from being built, all of it, and what the submitter should know besides; of one place and below it. */
 export class Problems {
-  readonly #placeOf: (path: YamlPath) => string;
-  readonly #isDryRun: boolean;
-  readonly #errors: string[] = [];
-  readonly #warnings: string[] = [];
+  readonly #found: Found;
+  readonly #path: YamlPath;
 
-  /** @param isDryRun Problems of a result that is too short, or not good enough, become warnings. */
-  constructor(placeOf: (path: YamlPath) => string, isDryRun: boolean) {
-    this.#placeOf = placeOf;
-    this.#isDryRun = isDryRun;
+  private constructor(found: Found, path: YamlPath) {
+    this.#found = found;
+    this.#path = path;
+  }
+
+  /** No problems yet. @param isDryRun Problems of a result that is too short, or not good enough, become warnings. */
+  static none(placeOf: (path: YamlPath) => string, isDryRun: boolean): Problems {
+    return new Problems({ placeOf, isDryRun, errors: new Set(), warnings: new Set() }, []);
   }
 
   get warnings(): readonly string[] {
-    return this.#warnings;
+    return [...this.#found.warnings];
   }
 
-  error(path: YamlPath, text: string): void {
-    push(this.#errors, `${this.#placeOf(path)}: ${text}`);
+  /** The same problems, for a place below this one. */
+  at(...path: YamlPath): Problems {
+    return new Problems(this.#found, [...this.#path, ...path]);
+  }
+
+  error(text: string): void {
+    this.#found.errors.add(`${this.#found.placeOf(this.#path)}: ${text}`);
   }
 
   /** Something that a tree for trying things out may lack. */
-  unfinished(path: YamlPath, text: string): void {
-    if (this.#isDryRun) this.warn(path, text);
-    else this.error(path, `${text} (a tree to try things out: --dry-run-lengths)`);
+  unfinished(text: string): void {
+    if (this.#found.isDryRun) this.warn(text);
+    else this.error(`${text} (a tree to try things out: --dry-run-lengths)`);
   }
 
-  warn(path: YamlPath, text: string): void {
-    push(this.#warnings, `${this.#placeOf(path)}: ${text}`);
+  warn(text: string): void {
+    this.#found.warnings.add(`${this.#found.placeOf(this.#path)}: ${text}`);
   }
 
   /** Runs a reader; what it refuses is a problem of this place. Other errors pass. */
-  async attempt<T>(path: YamlPath, read: () => T | Promise<T>): Promise<T | undefined> {
+  async attempt<T>(read: () => T | Promise<T>): Promise<T | undefined> {
     try {
       return await read();
     } catch (error) {
       if (!(error instanceof MlperfError)) throw error;
-      this.error(path, error.message);
+      this.error(error.message);
       return undefined;
     }
   }
 
   /** @throws MlperfError `ERR_CONFIG_INVALID` with every error, one per line. */
   throwIfAny(): void {
-    if (this.#errors.length > 0) {
-      throw new MlperfError('ERR_CONFIG_INVALID', this.#errors.join('\n'));
-    }
+    const { errors } = this.#found;
+    if (errors.size > 0) throw new MlperfError('ERR_CONFIG_INVALID', [...errors].join('\n'));
   }
-}
-
-/** A problem of a run that is the result of three divisions is told once. */
-function push(list: string[], text: string): void {
-  if (!list.includes(text)) list.push(text);
 }

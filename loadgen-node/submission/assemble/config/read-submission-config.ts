@@ -1,18 +1,19 @@
 import { dirname, isAbsolute, join } from 'node:path';
+import { isMap, isNode, isSeq } from 'yaml';
 import type { z } from 'zod';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { submissionSchema } from './config-schema.ts';
-import type { SubmissionEntry } from './config-types.ts';
-import { type PlacedYaml, parsePlacedYaml, type YamlPath } from './placed-yaml.ts';
-import { readTextFile } from './read-text-file.ts';
+import { describeSystemError } from '../../../../shared/base/errors/to-mlperf-error.ts';
+import { FILE_BYTES_MAX, readBoundedText } from '../../../../shared/base/files/read-file.ts';
+import { parseYaml } from '../../../../shared/base/text/yaml-text.ts';
+import { type SubmissionEntry, submissionSchema } from './config-schema.ts';
+import type { YamlPath } from './problems.ts';
 
 /** A configuration file that was read: its values, and where they stand. */
 export interface SubmissionConfig {
-  readonly file: string;
   readonly entry: SubmissionEntry;
   /** Path of a file that the configuration names: relative ones lie beside it. */
   resolve(path: string): string;
-  /** @param path Below `submission`. */
+  /** `file:line:column` of a value's key, or of the nearest thing around it that is there. @param path Below `submission` */
   placeOf(path: YamlPath): string;
 }
 
@@ -22,46 +23,63 @@ export interface SubmissionConfig {
  * wrong value, one per line.
  */
 export function readSubmissionConfig(file: string): SubmissionConfig {
-  const yaml = parsePlacedYaml(file, readTextFile(file));
-  if (yaml.problems.length > 0) {
-    throw new MlperfError('ERR_CONFIG_FILE', yaml.problems.join('\n'));
-  }
-  const checked = submissionSchema.safeParse(yaml.value);
+  const { document, problems, placeOf: placeAt } = parseYaml(file, readTextFile(file));
+  if (problems.length > 0) throw new MlperfError('ERR_CONFIG_FILE', problems.join('\n'));
+  const placeOf = (path: YamlPath): string => placeAt(offsetOf(document.contents, path));
+  const value: unknown = document.toJS();
+  const checked = submissionSchema.safeParse(value);
   if (!checked.success) {
-    const lines = checked.error.issues.flatMap((issue) => linesOf(issue, yaml));
+    const lines = checked.error.issues.flatMap((issue) => linesOf(issue, value, placeOf));
     throw new MlperfError('ERR_CONFIG_INVALID', lines.join('\n'));
   }
-  const folder = dirname(file);
   return {
-    file,
     entry: checked.data.submission,
-    resolve: (path) => (isAbsolute(path) ? path : join(folder, path)),
-    placeOf: (path) => yaml.placeOf(['submission', ...path]),
+    resolve: (path) => (isAbsolute(path) ? path : join(dirname(file), path)),
+    placeOf: (path) => placeOf(['submission', ...path]),
   };
 }
 
-function linesOf(issue: z.core.$ZodIssue, yaml: PlacedYaml): string[] {
+/** Reads a text that the configuration names. @throws MlperfError `ERR_CONFIG_FILE` */
+export function readTextFile(path: string): string {
+  try {
+    return readBoundedText(path, FILE_BYTES_MAX.document);
+  } catch (error) {
+    const text = `cannot read ${path}: ${describeSystemError(error)}`;
+    throw new MlperfError('ERR_CONFIG_FILE', text, { cause: error });
+  }
+}
+
+/** Where the last key of a path stands in the text, or the last that is there. */
+function offsetOf(root: unknown, path: YamlPath): number {
+  let found = root;
+  let inner = root;
+  for (const key of path) {
+    const pair = isMap(inner)
+      ? inner.items.find((one) => String(one.key) === String(key))
+      : undefined;
+    const item = isSeq(inner) ? inner.items[Number(key)] : undefined;
+    if (pair === undefined && item === undefined) break;
+    found = pair?.key ?? item;
+    inner = pair === undefined ? item : pair.value;
+  }
+  return isNode(found) ? (found.range?.[0] ?? 0) : 0;
+}
+
+function linesOf(
+  issue: z.core.$ZodIssue,
+  value: unknown,
+  placeOf: (path: YamlPath) => string,
+): string[] {
   const path = issue.path.map((key) => (typeof key === 'number' ? key : String(key)));
   const where = path.length === 0 ? 'the file' : path.join('.');
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map(
-      (key) => `${yaml.placeOf([...path, key])}: unknown key "${key}" in ${where}`,
-    );
+    return issue.keys.map((key) => `${placeOf([...path, key])}: unknown key "${key}" in ${where}`);
   }
   if (issue.code === 'invalid_key') {
     const why = issue.issues[0]?.message ?? 'is wrong';
-    return [`${yaml.placeOf(path)}: the name "${String(path.at(-1))}" ${why}`];
+    return [`${placeOf(path)}: the name "${String(path.at(-1))}" ${why}`];
   }
-  const isMissing = path.length > 0 && valueAt(yaml.value, path) === undefined;
-  return [`${yaml.placeOf(path)}: ${where} ${isMissing ? 'is missing: it ' : ''}${issue.message}`];
-}
-
-function valueAt(root: unknown, path: YamlPath): unknown {
-  return path.reduce<unknown>(
-    (value, key) =>
-      typeof value === 'object' && value !== null
-        ? (value as Record<string | number, unknown>)[key]
-        : undefined,
-    root,
-  );
+  const given = path.reduce<unknown>((one, key) => Object(one)[key], value);
+  const isMissing = path.length > 0 && given === undefined;
+  return [`${placeOf(path)}: ${where} ${isMissing ? 'is missing: it ' : ''}${issue.message}`];
 }

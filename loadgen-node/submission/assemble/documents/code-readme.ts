@@ -1,5 +1,6 @@
 import { packageVersion } from '../../../../shared/base/files/package-files.ts';
-import type { PlannedImplementation, PlannedResult } from '../plan/plan-types.ts';
+import type { PlannedImplementation } from '../plan/read-implementation.ts';
+import type { PlannedResult } from '../plan/read-results.ts';
 import { codeBlock, document, table } from './markdown.ts';
 import { runCommandOf } from './run-commands.ts';
 
@@ -59,9 +60,9 @@ export function runScript(
   { id, entry }: PlannedImplementation,
   results: readonly PlannedResult[],
 ): string {
-  const commands = results.flatMap(({ entry: result, scenario, runs }) =>
+  const commands = results.flatMap(({ entry: { system, model, scenario }, runs }) =>
     (['performance', 'accuracy'] as const).map((kind) => {
-      const output = `runs/${result.system}/${result.model}/${scenario}/${kind}`;
+      const output = `runs/${system}/${model}/${scenario}/${kind}`;
       const command = runCommandOf(runs[kind], output);
       return command ?? `# ${output}: a run of another LoadGen, whose command is not known`;
     }),

@@ -2,16 +2,17 @@ import { packageVersion } from '../../../../shared/base/files/package-files.ts';
 import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
 import type { SubmissionDivision, SubmissionRound } from '../../rules/submission-rounds.ts';
 import { DRY_RUN_WORDS } from '../../tree/tree-layout.ts';
-import { nodesStateBatching, saidBatching } from '../plan/batching.ts';
-import type { PlannedImplementation, PlannedResult } from '../plan/plan-types.ts';
+import { isServer, nodesStateBatching, saidBatching } from '../plan/compare-evidence.ts';
+import type { PlannedImplementation } from '../plan/read-implementation.ts';
+import type { PlannedResult } from '../plan/read-results.ts';
 import { recordOf, type SubmittedRun } from '../plan/read-run.ts';
 import { fiveFiguresIn } from './five-figures.ts';
 import { codeBlock, document, table } from './markdown.ts';
 import { performanceRows } from './result-in-words.ts';
-import { effectiveRecords, runCommandOf } from './run-commands.ts';
+import { runCommandOf } from './run-commands.ts';
 
 /** What the README of a result is made from. */
-export interface ReadmeFacts {
+interface ReadmeFacts {
   readonly result: PlannedResult;
   readonly implementation: PlannedImplementation;
   readonly division: SubmissionDivision;
@@ -28,10 +29,9 @@ export interface ReadmeFacts {
  */
 export function measurementReadme(facts: ReadmeFacts): string {
   const { result, division, round } = facts;
-  const { entry, scenario, runs } = result;
-  const isServer = scenario === 'Server' || scenario === 'Interactive';
+  const { entry, runs } = result;
   return document(
-    `# ${entry.model}, ${scenario}, on ${entry.system} (division ${division}, round ${round})`,
+    `# ${entry.model}, ${entry.scenario}, on ${entry.system} (division ${division}, round ${round})`,
     marksOf(result, facts.isDryRun)
       .map((mark) => `> **${mark}**\n`)
       .join('>\n'),
@@ -40,7 +40,7 @@ export function measurementReadme(facts: ReadmeFacts): string {
     table(
       ['', ''],
       [
-        ...performanceRows(runs.performance, entry.inferred_from ?? scenario),
+        ...performanceRows(runs.performance, entry.inferred_from ?? entry.scenario),
         ['Verdict of LoadGen', String(recordOf(runs.performance, 'result_validity') ?? 'none')],
         ...runs.accuracyLines.map(accuracyRow),
       ],
@@ -48,8 +48,7 @@ export function measurementReadme(facts: ReadmeFacts): string {
     'Numbers have five significant figures, a tie goes to the even digit. The logs have all digits.',
     '## Run commands',
     runText(facts),
-    isServer ? '## Batching' : '',
-    isServer ? batchingText(facts) : '',
+    isServer(result) ? `## Batching\n\n${batchingText(facts)}` : '',
     '## Where to read on',
     [
       `* Code, weights and how they were made: [${facts.code}](${facts.code}/README.md)`,
@@ -80,31 +79,27 @@ function accuracyRow(line: string): readonly [string, string] {
 
 /** What a reader must not miss about a run. Nothing switches these off. */
 function marksOf({ runs }: PlannedResult, isDryRun: boolean): string[] {
-  const run = runs.performance;
-  const marks: string[] = [];
-  if (isDryRun)
-    marks.push(`${DRY_RUN_WORDS}: built to try things out, run lengths are not checked.`);
-  const engine = String(recordOf(run, 'loadgen_version') ?? '');
-  if (engine.startsWith('longhaul')) {
-    marks.push(
-      `Measured by ${engine}, which is not the approved C++ LoadGen: accepted form, not a valid closed or network submission.`,
-    );
-  }
-  if (run.audit?.nodes.some((node) => node.description?.model?.isStandIn === true)) {
-    marks.push('Measured with a stand-in model: its weights are not those of the benchmark.');
-  }
-  const notes = runs.accuracyLines.flatMap((line) => NOTE.exec(line)?.[1] ?? []);
-  marks.push(
+  const { performance, accuracyLines } = runs;
+  const engine = String(recordOf(performance, 'loadgen_version') ?? '');
+  const isStandIn = performance.audit?.nodes.some((node) => node.description?.model?.isStandIn);
+  const notes = accuracyLines.flatMap((line) => NOTE.exec(line)?.[1] ?? []);
+  return [
+    isDryRun ? `${DRY_RUN_WORDS}: built to try things out, run lengths are not checked.` : '',
+    engine.startsWith('longhaul')
+      ? `Measured by ${engine}, which is not the approved C++ LoadGen: accepted form, not a valid closed or network submission.`
+      : '',
+    isStandIn === true
+      ? 'Measured with a stand-in model: its weights are not those of the benchmark.'
+      : '',
     ...notes.filter((note) => STAND_IN.test(note)).map((note) => `Note of the run: ${note}.`),
-  );
-  return marks;
+  ].filter((mark) => mark !== '');
 }
 
-function inferredText({ entry, scenario }: PlannedResult): string {
+function inferredText({ entry }: PlannedResult): string {
   if (entry.inferred_from === undefined) return '';
   return (
     `This result is inferred from the measured ${entry.inferred_from} result, as edge systems may ` +
-    `(inference_rules v4.1): its logs are copies of that one's, the checker computes ${scenario} from them.`
+    `(inference_rules v4.1): its logs are copies of that one's, the checker computes ${entry.scenario} from them.`
   );
 }
 
@@ -112,14 +107,19 @@ function runText({ result, implementation }: ReadmeFacts): string {
   const { performance, accuracy } = result.runs;
   const said = implementation.entry.run_commands;
   const isOneRun = performance.files.folder === accuracy.files.folder;
+  const commands = isOneRun
+    ? [commandText(performance, 'RUN')]
+    : [
+        '### Performance',
+        commandText(performance, 'PERFORMANCE'),
+        '### Accuracy',
+        commandText(accuracy, 'ACCURACY'),
+      ];
   return document(
     said === undefined
       ? 'The submitter states no commands of the SUT nodes ("run_commands"); their settings stand below where they told them.'
       : `As the submitter states them:\n\n${codeBlock(said, 'sh')}`,
-    isOneRun ? '' : '### Performance',
-    commandText(performance, isOneRun ? 'RUN' : 'PERFORMANCE'),
-    isOneRun ? '' : '### Accuracy',
-    isOneRun ? '' : commandText(accuracy, 'ACCURACY'),
+    ...commands,
     nodesText(performance),
   );
 }
@@ -127,16 +127,16 @@ function runText({ result, implementation }: ReadmeFacts): string {
 function commandText(run: SubmittedRun, output: string): string {
   const command = runCommandOf(run, output);
   if (command !== undefined) {
-    return `On the LoadGen node (longhaul ${versionOf(run)}):\n\n${codeBlock(command, 'sh')}`;
+    const version = run.audit?.loadgenNode.softwareVersion ?? packageVersion();
+    return `On the LoadGen node (longhaul ${version}):\n\n${codeBlock(command, 'sh')}`;
   }
+  const settings = [...run.detail.records.values()]
+    .filter(({ key }) => key.startsWith('effective_'))
+    .map(({ key, value }) => [key, String(value)]);
   return (
     'The run left no command line. With the user.conf beside this file LoadGen had these settings:\n\n' +
-    table(['setting', 'value'], effectiveRecords(run))
+    table(['setting', 'value'], settings)
   );
-}
-
-function versionOf({ audit }: SubmittedRun): string {
-  return audit?.loadgenNode.softwareVersion ?? packageVersion();
 }
 
 function serversText({ nodes }: NetworkAudit): string {

@@ -16,10 +16,3 @@ export function runCommandOf({ settings }: SubmittedRun, output: string): string
     .map(([key, value]) => flagText(key, value));
   return ['longhaul run', ...flags, `--output ${output}`].join(' \\\n  ');
 }
-
-/** Settings that a log says were in force, key and value, for a run whose command is not known. */
-export function effectiveRecords({ detail }: SubmittedRun): [string, string][] {
-  return [...detail.records.values()]
-    .filter(({ key }) => key.startsWith('effective_'))
-    .map(({ key, value }) => [key, String(value)]);
-}

@@ -1,34 +1,28 @@
 import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
-import type { SoftwareEntry } from '../config/config-types.ts';
-import type { PlannedImplementation, PlannedResult, PlannedWeights } from '../plan/plan-types.ts';
+import { SOFTWARE_METHODS, type SoftwareEntry } from '../config/config-schema.ts';
+import { softwareBreach } from '../plan/plan-submission.ts';
+import type { PlannedImplementation } from '../plan/read-implementation.ts';
+import type { PlannedResult } from '../plan/read-results.ts';
 import { recordOf } from '../plan/read-run.ts';
-import { SOFTWARE_METHOD_TEXTS, softwareBreach } from '../plan/software-methods.ts';
 import { document, table } from './markdown.ts';
+
+type Results = readonly (readonly [PlannedResult, PlannedImplementation])[];
 
 /** A component as it stands in software.md. */
 interface Component extends SoftwareEntry {
-  /** `stated`, or the end that told it. */
-  readonly from: string;
+  /** `stated`, and the ends that told it. */
+  readonly from: readonly string[];
 }
 
 /** software.md: every component with the method by which others can have it. */
-export function softwareText(
-  system: string,
-  status: string,
-  results: readonly (readonly [PlannedResult, PlannedImplementation])[],
-): string {
-  const components = componentsOf(results);
-  const rows = components.map((component) => [
-    component.name,
-    component.version ?? '',
-    SOFTWARE_METHOD_TEXTS[component.method].title,
-    component.identifier ??
-      (component.method === 'included'
-        ? 'this tree'
-        : `${component.name} ${component.version ?? ''}`.trim()),
-    component.from,
-    softwareBreach(component, status) === undefined ? 'yes' : 'NO',
-  ]);
+export function softwareText(system: string, status: string, results: Results): string {
+  const rows = componentsOf(results).map((component) => {
+    const { name, version = '', method, identifier, from } = component;
+    const place = method === 'included' ? 'this tree' : `${name} ${version}`.trim();
+    const isAllowed = softwareBreach(component, status) === undefined;
+    const { title } = SOFTWARE_METHODS[method];
+    return [name, version, title, identifier ?? place, from.join(', '), isAllowed ? 'yes' : 'NO'];
+  });
   return document(
     `# Software of ${system}`,
     `Category of the system: **${status}**. Source: submission_rules, "Possible methods to provide Software".`,
@@ -45,38 +39,29 @@ export function softwareText(
 }
 
 /** Stated components, and those that the two ends told in network_audit.json; a statement wins. */
-function componentsOf(
-  results: readonly (readonly [PlannedResult, PlannedImplementation])[],
-): Component[] {
+function componentsOf(results: Results): Component[] {
   const components = new Map<string, Component>();
   for (const [, { entry }] of results) {
     for (const software of entry.software) {
-      components.set(keyOf(software), { ...software, from: 'stated' });
+      components.set(keyOf(software), { ...software, from: ['stated'] });
     }
   }
   const stated = [...components.values()];
-  for (const { name, version, from, identifier } of toldComponents(results)) {
+  for (const { name, version, from, identifier } of results.flatMap(toldComponents)) {
     const same = stated.find(
       (one) =>
         one.name.toLowerCase() === name.toLowerCase() && (one.version ?? version) === version,
     );
-    if (same !== undefined) {
-      const known = same.identifier ?? identifier;
-      components.set(keyOf(same), {
-        ...same,
-        version,
-        from: `stated, ${from}`,
-        ...(known !== undefined && { identifier: known }),
-      });
-    } else {
-      const key = keyOf({ name, version });
-      const ends = [...new Set([...(components.get(key)?.from.split(', ') ?? []), from])];
-      const known = identifier ?? components.get(key)?.identifier;
-      components.set(key, {
-        ...{ name, version, method: 'binary', from: ends.join(', ') },
-        ...(known !== undefined && { identifier: known }),
-      });
-    }
+    const key = keyOf(same ?? { name, version });
+    const before = components.get(key);
+    const ends = same === undefined ? (before?.from ?? []) : same.from;
+    const known = same === undefined ? (identifier ?? before?.identifier) : same.identifier;
+    components.set(key, {
+      ...(same ?? { name, method: 'binary' }),
+      version,
+      from: [...new Set([...ends, from])],
+      identifier: known ?? identifier,
+    });
   }
   return [...components.values()];
 }
@@ -85,42 +70,32 @@ function keyOf({ name, version }: Pick<SoftwareEntry, 'name' | 'version'>): stri
   return `${name} ${version ?? ''}`;
 }
 
-interface ToldComponent {
-  readonly name: string;
-  readonly version: string;
+/** What an end of a run said of its software. */
+interface End
+  extends Pick<NetworkAudit['loadgenNode'], 'software' | 'softwareVersion' | 'components'> {
   readonly from: string;
   readonly identifier?: string | undefined;
 }
 
-function toldComponents(
-  results: readonly (readonly [PlannedResult, PlannedImplementation])[],
-): ToldComponent[] {
-  return results.flatMap(([{ runs }]) => {
-    const { audit } = runs.performance;
-    if (audit === undefined) return [];
-    const nodes = audit.nodes.flatMap(({ address, description, oip }): End[] => {
-      if (oip !== undefined) {
-        const { serverName: software, serverVersion: softwareVersion } = oip;
-        const from = `SUT node ${address}, by ServerMetadata`;
-        return software === '' ? [] : [{ software, softwareVersion, components: [], from }];
-      }
+function toldComponents([{ runs }]: Results[number]) {
+  const { audit } = runs.performance;
+  if (audit === undefined) return [];
+  const nodes = audit.nodes.flatMap(({ address, description, oip }): End[] => {
+    if (oip === undefined) {
       return description === null ? [] : [{ ...description, from: `SUT node ${description.name}` }];
-    });
-    const loadgen = { ...audit.loadgenNode, from: 'LoadGen node', identifier: filesOf(runs) };
-    return [loadgen, ...nodes].flatMap(({ identifier, ...end }: End) =>
-      [{ name: end.software, version: end.softwareVersion, identifier }, ...end.components].map(
-        (one) => ({
-          ...one,
-          from: end.from,
-        }),
-      ),
-    );
+    }
+    const { serverName: software, serverVersion: softwareVersion } = oip;
+    const from = `SUT node ${address}, by ServerMetadata`;
+    return software === '' ? [] : [{ software, softwareVersion, components: [], from }];
   });
+  const loadgen = { ...audit.loadgenNode, from: 'LoadGen node', identifier: filesOf(runs) };
+  return [loadgen, ...nodes].flatMap(
+    ({ software, softwareVersion, components, from, identifier }: End) => [
+      { name: software, version: softwareVersion, from, identifier },
+      ...components.map(({ name, version }) => ({ name, version, from, identifier: undefined })),
+    ],
+  );
 }
-
-type End = Pick<NetworkAudit['loadgenNode'], 'software' | 'softwareVersion' | 'components'> &
-  Pick<ToldComponent, 'from'> &
-  Partial<Pick<ToldComponent, 'identifier'>>;
 
 /** The files of longhaul that ran, by what its log says of them: a release is known by its name alone, a build is not. */
 function filesOf({ performance }: PlannedResult['runs']): string | undefined {
@@ -132,9 +107,7 @@ function filesOf({ performance }: PlannedResult['runs']): string | undefined {
 /** Source: submission_rules, "Weights (please notify results chair if > 2 GB combined)". */
 const NOTIFY_BYTES = 2e9;
 
-function weightsText(
-  results: readonly (readonly [PlannedResult, PlannedImplementation])[],
-): string[] {
+function weightsText(results: Results): string[] {
   const implementations = new Set(results.map(([, implementation]) => implementation));
   const weights = [...implementations].flatMap((one) => one.weights);
   if (weights.length === 0) return [];
@@ -166,7 +139,7 @@ export function weightsNotice(
 }
 
 /** Size of some weights together; a file that several implementations use counts once. */
-function bytesOf(weights: readonly PlannedWeights[]): number {
+function bytesOf(weights: PlannedImplementation['weights']): number {
   const files = new Map(weights.map(({ sha256, bytes }) => [sha256, bytes ?? 0]));
   return [...files.values()].reduce((total, bytes) => total + bytes, 0);
 }

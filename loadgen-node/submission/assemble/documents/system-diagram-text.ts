@@ -1,6 +1,7 @@
-import type { NetworkEntry } from '../config/config-types.ts';
+import type { NetworkEntry } from '../config/config-schema.ts';
 import { LOADGEN_END, linksOf } from '../diagram/topology.ts';
-import type { PlannedResult, PlannedSystem } from '../plan/plan-types.ts';
+import type { PlannedResult } from '../plan/read-results.ts';
+import type { PlannedSystem } from '../plan/read-system.ts';
 import { document, table } from './markdown.ts';
 
 /**
@@ -12,7 +13,10 @@ export function systemDiagramText(
   network: NetworkEntry,
   results: readonly PlannedResult[],
 ): string {
-  const { fields } = system;
+  const textOf = (key: string): string => {
+    const value = system.fields[key];
+    return typeof value === 'string' && value !== '' ? value : 'not stated';
+  };
   const components = network.components.map(({ id, kind, name }) => [id, kind, name]);
   const links = linksOf(network).map(({ from, to, media, rate, count }) => [
     from,
@@ -37,14 +41,10 @@ export function systemDiagramText(
     table(
       ['', 'LoadGen node', 'each SUT node'],
       [
-        ['NIC', textOf(fields, 'nic_loadgen'), textOf(fields, 'nic_sut')],
-        ['number of NICs', textOf(fields, 'number_nic_loadgen'), textOf(fields, 'number_nic_sut')],
-        [
-          'software',
-          textOf(fields, 'net_software_stack_loadgen'),
-          textOf(fields, 'net_software_stack_sut'),
-        ],
-      ],
+        ['NIC', 'nic'],
+        ['number of NICs', 'number_nic'],
+        ['software', 'net_software_stack'],
+      ].map(([what = '', key]) => [what, textOf(`${key}_loadgen`), textOf(`${key}_sut`)]),
     ),
     table(
       ['fabric', 'media', 'rate', 'protocol', 'connections', 'topology'],
@@ -56,7 +56,7 @@ export function systemDiagramText(
           'network_protocol',
           'number_connections',
           'network_topology',
-        ].map((key) => textOf(fields, key)),
+        ].map(textOf),
       ],
     ),
     '## Machines as the runs saw them',
@@ -65,45 +65,33 @@ export function systemDiagramText(
 }
 
 function machinesText(results: readonly PlannedResult[]): string {
+  const machines = results.flatMap(({ runs: { performance } }) => {
+    const { audit } = performance;
+    if (audit === undefined) return [];
+    const nodes = audit.nodes.flatMap(({ description }) =>
+      description?.host == null
+        ? []
+        : [{ name: `SUT node ${description.name}`, host: description.host }],
+    );
+    return [{ name: 'LoadGen node', host: audit.loadgenNode.host }, ...nodes];
+  });
+  if (machines.length === 0) return 'No run left a network_audit.json.';
   const rows = new Map<string, string[]>();
   const bootIds = new Map<string, string>();
   const shared = new Set<string>();
-  const note = (machine: string, bootId: string): void => {
-    const other = bootId === '' ? undefined : bootIds.get(bootId);
-    if (other === undefined) bootIds.set(bootId, machine);
-    else if (other !== machine) shared.add(`${machine} ran on the machine of ${other}`);
-  };
-  for (const { runs } of results) {
-    const { audit } = runs.performance;
-    if (audit === undefined) continue;
-    const { hostname, operatingSystem, cpuModel, addresses } = audit.loadgenNode.host;
-    const cells = ['LoadGen node', hostname, operatingSystem, cpuModel, addresses.join(', ')];
+  for (const { name, host } of machines) {
+    const { hostname, operatingSystem, cpuModel, addresses, bootId } = host;
+    const cells = [name, hostname, operatingSystem, cpuModel, addresses.join(', ')];
     rows.set(cells.join(), cells);
-    note('the LoadGen node', audit.loadgenNode.host.bootId);
-    for (const { description } of audit.nodes) {
-      if (description?.host == null) continue;
-      const { host, name } = description;
-      const node = [
-        `SUT node ${name}`,
-        host.hostname,
-        host.operatingSystem,
-        host.cpuModel,
-        host.addresses.join(', '),
-      ];
-      rows.set(node.join(), node);
-      note(`SUT node ${name}`, host.bootId);
-    }
+    const machine = name.replace(/^LoadGen/, 'the LoadGen');
+    const other = bootIds.get(bootId) ?? machine;
+    if (bootId !== '') bootIds.set(bootId, other);
+    if (other !== machine) shared.add(`${machine} ran on the machine of ${other}`);
   }
-  if (rows.size === 0) return 'No run left a network_audit.json.';
   return document(
     table(['machine', 'host', 'system', 'processor', 'addresses'], [...rows.values()]),
     shared.size === 0
       ? ''
       : `**One machine, by its boot id: ${[...shared].join('; ')}.** The diagram shows the machines that the submitter stated.`,
   );
-}
-
-function textOf(fields: Readonly<Record<string, unknown>>, key: string): string {
-  const value = fields[key];
-  return typeof value === 'string' && value !== '' ? value : 'not stated';
 }

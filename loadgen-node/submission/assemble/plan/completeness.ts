@@ -1,14 +1,10 @@
 import { mayInfer } from '../../rules/inferred-results.ts';
-import {
-  type ScenarioNeed,
-  type SubmissionScenario,
-  scenarioNeed,
-} from '../../rules/submission-model.ts';
+import { scenarioNeed } from '../../rules/submission-model.ts';
 import type { SubmissionDivision } from '../../rules/submission-rounds.ts';
-import type { ResultEntry } from '../config/config-types.ts';
+import type { ResultEntry } from '../config/config-schema.ts';
 import type { Problems } from '../config/problems.ts';
-import type { PlannedResult, PlannedSystem } from './plan-types.ts';
-import { plannedSuites } from './read-system.ts';
+import type { PlannedResult } from './read-results.ts';
+import { type PlannedSystem, plannedSuites } from './read-system.ts';
 
 /**
  * Closed and network: each model of a system has every scenario that its suite asks for. Open takes any.
@@ -20,7 +16,15 @@ export function checkCompleteness(
   problems: Problems,
 ): void {
   for (const division of ['closed', 'network'] as const) {
-    for (const group of groupsOf(results, division)) checkGroup(group, division, systems, problems);
+    const groups = new Map<string, PlannedResult[]>();
+    for (const result of results) {
+      const { divisions, system, model } = result.entry;
+      const key = `${system} ${model}`;
+      if (divisions.includes(division)) groups.set(key, [...(groups.get(key) ?? []), result]);
+    }
+    for (const group of groups.values()) {
+      checkGroup(group, division, systems, problems.at('results'));
+    }
   }
 }
 
@@ -34,26 +38,15 @@ export function checkInferred(
     const system = systems.get(id);
     if (inferred_from === undefined || system === undefined) continue;
     if (mayInfer(plannedSuites(system), scenario)) continue;
-    problems.error(
-      ['results', i, 'inferred_from'],
-      `only edge systems may infer ${scenario}; ${id} is of type "${system.fields['system_type']}"`,
-    );
+    problems
+      .at('results', i, 'inferred_from')
+      .error(
+        `only edge systems may infer ${scenario}; ${id} is of type "${system.fields['system_type']}"`,
+      );
   }
 }
 
-function groupsOf(
-  results: readonly PlannedResult[],
-  division: SubmissionDivision,
-): Iterable<PlannedResult[]> {
-  const groups = new Map<string, PlannedResult[]>();
-  for (const result of results) {
-    if (!result.entry.divisions.includes(division)) continue;
-    const key = `${result.entry.system} ${result.entry.model}`;
-    groups.set(key, [...(groups.get(key) ?? []), result]);
-  }
-  return groups.values();
-}
-
+/** @param group Results of one system and one model. */
 function checkGroup(
   group: readonly PlannedResult[],
   division: SubmissionDivision,
@@ -62,29 +55,24 @@ function checkGroup(
 ): void {
   const [first] = group;
   const system = systems.get(first?.entry.system ?? '');
-  if (first === undefined || first.model === undefined || system === undefined) return;
-  const there = group.map(({ scenario }) => scenario);
-  const { model, entry } = first;
-  const suites = plannedSuites(system).join(' and ');
-  const need = scenarioNeed(model, plannedSuites(system));
-  const lacks = need === undefined ? [] : lacking(need, there);
+  if (first?.model === undefined || system === undefined) return;
+  const there = group.map(({ entry }) => entry.scenario);
+  const suites = plannedSuites(system);
+  const { required, oneOf } = scenarioNeed(first.model, suites) ?? { required: [], oneOf: [] };
+  const what = `${division}/${first.entry.system}/${first.entry.model}`;
+  const lacks: string[] = required.filter((scenario) => !there.includes(scenario));
+  if (oneOf.length > 0 && !oneOf.some((scenario) => there.includes(scenario))) {
+    lacks.push(oneOf.join(' or '));
+  }
   if (lacks.length > 0) {
     problems.error(
-      ['results'],
-      `${division}/${entry.system}/${entry.model} lacks ${lacks.join(', ')}, which the ${suites} suite asks for`,
+      `${what} lacks ${lacks.join(', ')}, which the ${suites.join(' and ')} suite asks for`,
     );
   }
-  const allowed = [...(need?.required ?? []), ...(need?.oneOf ?? [])];
+  const allowed = [...required, ...oneOf];
   const foreign = there.filter((scenario) => !allowed.includes(scenario));
   if (foreign.length === 0) return;
   problems.error(
-    ['results'],
-    `${division}/${entry.system}/${entry.model} has ${foreign.join(', ')}; ${suites} has ${allowed.join(', ') || 'no such model'}`,
+    `${what} has ${foreign.join(', ')}; ${suites.join(' and ')} has ${allowed.join(', ') || 'no such model'}`,
   );
-}
-
-function lacking(need: ScenarioNeed, there: readonly SubmissionScenario[]): string[] {
-  const missing: string[] = need.required.filter((scenario) => !there.includes(scenario));
-  const hasOne = need.oneOf.length === 0 || need.oneOf.some((scenario) => there.includes(scenario));
-  return hasOne ? missing : [...missing, need.oneOf.join(' or ')];
 }

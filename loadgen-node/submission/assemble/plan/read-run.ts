@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { type ReadDetailLog, readDetailLog } from '../../../loadgen/logs/read/detail-log.ts';
 import { openRunFolder, type RunFolder } from '../../../loadgen/logs/read/run-folder.ts';
-import { readAudit } from '../../../observe/audit/audit-file.ts';
 import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
+import { readAudit } from '../../../observe/audit/network-audit.ts';
 
 /** What is known of one run: its files, its log, and the evidence that only longhaul leaves. */
 export interface SubmittedRun {
@@ -34,17 +34,7 @@ function readRecord(path: string): Readonly<Record<string, unknown>> {
   return file?.run ?? {};
 }
 
-/** Value of a record of the detail log; undefined when there is none. */
-export function recordOf(run: Pick<SubmittedRun, 'detail'>, key: string): unknown {
-  return run.detail.records.get(key)?.value;
-}
-
-/** Number of a record; undefined when there is none or it is no number. */
-export function numberOf(run: Pick<SubmittedRun, 'detail'>, key: string): number | undefined {
-  const value = recordOf(run, key);
-  if (typeof value === 'bigint') return Number(value);
-  return typeof value === 'number' ? value : undefined;
-}
+export { numberOf, recordOf } from '../../compliance/verify/read-compliance-run.ts';
 
 /** The benchmark that was run, where the run says so. */
 export function benchmarkOf(run: SubmittedRun): string | undefined {

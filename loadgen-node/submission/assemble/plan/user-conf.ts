@@ -3,38 +3,29 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { packageVersion } from '../../../../shared/base/files/package-files.ts';
 import { numberOf, recordOf, type SubmittedRun } from './read-run.ts';
 
-/** A key of user.conf and the record of the detail log that tells its effective value. */
-interface ConfRow {
-  readonly key: string;
-  readonly record: string;
-  /** Record's unit to that of the file: ns to ms, fraction to percent. */
-  readonly factor?: number;
-  /** Scenarios in which LoadGen reads it; absent: all. */
-  readonly scenarios?: readonly string[];
-}
+const TIMED: readonly string[] = ['Server', 'SingleStream', 'MultiStream'];
 
-/** Keys that submitters set; what the round fixes stands in mlperf.conf. */
-const ROWS: readonly ConfRow[] = [
-  { key: 'target_qps', record: 'effective_target_qps', scenarios: ['Server', 'Offline'] },
-  {
-    key: 'target_latency',
-    record: 'effective_target_latency_ns',
-    factor: 1e-6,
-    scenarios: ['Server', 'SingleStream', 'MultiStream'],
-  },
-  {
-    key: 'target_latency_percentile',
-    record: 'effective_target_latency_percentile',
-    factor: 100,
-    scenarios: ['Server', 'SingleStream', 'MultiStream'],
-  },
-  { key: 'samples_per_query', record: 'effective_samples_per_query', scenarios: ['MultiStream'] },
-  { key: 'min_duration', record: 'effective_min_duration_ms' },
-  { key: 'max_duration', record: 'effective_max_duration_ms' },
-  { key: 'min_query_count', record: 'effective_min_query_count' },
-  { key: 'max_query_count', record: 'effective_max_query_count' },
-  { key: 'performance_sample_count_override', record: 'effective_performance_sample_count' },
-  { key: 'sample_concatenate_permutation', record: 'effective_sample_concatenate_permutation' },
+/**
+ * Keys that submitters set; what the round fixes stands in mlperf.conf. A row: key, record of the detail log that tells its
+ * effective value, scenarios in which LoadGen reads it (all, if none is named), record's unit to that of the file (ns to ms,
+ * fraction to percent).
+ */
+const ROWS: readonly (readonly [
+  key: string,
+  record: string,
+  scenarios?: readonly string[],
+  factor?: number,
+])[] = [
+  ['target_qps', 'effective_target_qps', ['Server', 'Offline']],
+  ['target_latency', 'effective_target_latency_ns', TIMED, 1e-6],
+  ['target_latency_percentile', 'effective_target_latency_percentile', TIMED, 100],
+  ['samples_per_query', 'effective_samples_per_query', ['MultiStream']],
+  ['min_duration', 'effective_min_duration_ms'],
+  ['max_duration', 'effective_max_duration_ms'],
+  ['min_query_count', 'effective_min_query_count'],
+  ['max_query_count', 'effective_max_query_count'],
+  ['performance_sample_count_override', 'effective_performance_sample_count'],
+  ['sample_concatenate_permutation', 'effective_sample_concatenate_permutation'],
 ];
 
 /**
@@ -57,7 +48,7 @@ function givenUserConf({ settings, files }: SubmittedRun): string | undefined {
 
 function madeUserConf(run: SubmittedRun): string {
   const scenario = String(recordOf(run, 'effective_scenario'));
-  const lines = ROWS.flatMap(({ key, record, factor = 1, scenarios }) => {
+  const lines = ROWS.flatMap(([key, record, scenarios, factor = 1]) => {
     if (scenarios !== undefined && !scenarios.includes(scenario)) return [];
     const value = recordOf(run, record);
     const number = typeof value === 'boolean' ? Number(value) : numberOf(run, record);

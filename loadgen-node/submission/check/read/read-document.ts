@@ -1,8 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
+import { posix } from 'node:path';
 import { describeSystemError } from '../../../../shared/base/errors/to-mlperf-error.ts';
-import type { CheckContext } from './check-context.ts';
+import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
 import type { JsonObject } from './description-values.ts';
+import { RunLog } from './run-log.ts';
+import type { CheckContext } from './sites.ts';
 
 /** Largest document that is read as a whole; the official ones are of a few kilobytes. */
 export const DOCUMENT_BYTES_MAX: number = 4 * 2 ** 20;
@@ -26,7 +29,10 @@ export function readDocument(context: CheckContext, path: string): string | unde
   }
 }
 
-/** Text of a small file that the official tools read, and break off at where it is not UTF-8: that is told. */
+/**
+ * Text of a small file that the official tools read, and break off at where it is not UTF-8: a
+ * finding says so.
+ */
 export function readToolText(context: CheckContext, path: string): string | undefined {
   const text = readDocument(context, path);
   // Only where a byte was none of a text does the file have to be looked at again.
@@ -68,4 +74,29 @@ export function readJsonObject(context: CheckContext, path: string): JsonObject 
   }
   context.findings.add('json-broken', path, `It holds ${JSON.stringify(parsed).slice(0, 40)}.`);
   return undefined;
+}
+
+/**
+ * Reads the detail log of a folder and checks the file itself.
+ * @returns Undefined where there is no log, or nothing in it: a finding says so.
+ */
+export async function readRunLog(
+  context: CheckContext,
+  folder: string,
+): Promise<RunLog | undefined> {
+  const { listing, findings, logs } = context;
+  const file = posix.join(folder, RUN_FILES.detail);
+  if (!listing.hasFile(file)) return undefined;
+  const detail = await logs.read(file).catch((error: unknown) => {
+    findings.add('no-plain-file', file, `It cannot be read: ${wholeMessage(error)}.`);
+  });
+  if (detail === undefined) return undefined;
+  const log = new RunLog(file, detail);
+  findings.check('log', { file, log });
+  return detail.records.size === 0 ? undefined : log;
+}
+
+/** Message of anything thrown, with all its lines. */
+export function wholeMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

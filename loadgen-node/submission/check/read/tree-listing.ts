@@ -11,7 +11,7 @@ export interface TreeFolder {
 
 /** What is neither a file nor a folder that could be read, and why. */
 export interface TreeOddity {
-  readonly path: string;
+  readonly file: string;
   readonly kind: 'symlink' | 'symlink-to-folder' | 'special' | 'unreadable';
   readonly text: string;
 }
@@ -68,10 +68,14 @@ export class TreeListing {
   }
 
   #addLink(path: string): void {
-    const isToFolder =
-      statSync(this.pathOf(path), { throwIfNoEntry: false })?.isDirectory() === true;
-    if (isToFolder) this.#odd(path, 'symlink-to-folder', 'It is a symbolic link to a folder.');
-    else this.#odd(path, 'symlink', 'It is a symbolic link.');
+    if (this.#isFolder(path)) {
+      this.#odd(path, 'symlink-to-folder', 'It is a symbolic link to a folder.');
+    } else this.#odd(path, 'symlink', 'It is a symbolic link.');
+  }
+
+  /** Links followed. */
+  #isFolder(path: string): boolean {
+    return statSync(this.pathOf(path), { throwIfNoEntry: false })?.isDirectory() === true;
   }
 
   #entriesOf(path: string): Dirent[] {
@@ -92,11 +96,12 @@ export class TreeListing {
   }
 
   #odd(path: string, kind: TreeOddity['kind'], text: string): void {
-    this.#oddities.push({ path, kind, text });
+    this.#oddities.push({ file: path || '.', kind, text });
   }
 
-  get oddities(): readonly TreeOddity[] {
-    return this.#oddities;
+  /** Oddities of these kinds, in the form of findings. */
+  odd(...kinds: TreeOddity['kind'][]): TreeOddity[] {
+    return this.#oddities.filter(({ kind }) => kinds.includes(kind));
   }
 
   /** Every folder below the root, and the root. */
@@ -118,23 +123,22 @@ export class TreeListing {
     return this.#folders.has(path);
   }
 
-  /** True for a folder, and for a link to one. */
-  leadsToFolder(path: string): boolean {
-    if (this.hasFolder(path)) return true;
-    const isLink = this.#oddities.some(
-      (one) => one.path === path && one.kind === 'symlink-to-folder',
-    );
-    return isLink || this.#isBelowLink(path);
+  /** True for a folder that has nothing in it, not even a link. */
+  isEmpty(path: string): boolean {
+    const { files, folders } = this.entries(path);
+    const hasOdd = this.#oddities.some(({ file }) => file === path || posix.dirname(file) === path);
+    return files.length + folders.length === 0 && !hasOdd;
   }
 
-  /** A folder behind a link to a folder, which is not listed. */
-  #isBelowLink(path: string): boolean {
-    const isBelow = this.#oddities.some(
-      (one) => one.kind === 'symlink-to-folder' && path.startsWith(`${one.path}/`),
-    );
-    return (
-      isBelow && statSync(this.pathOf(path), { throwIfNoEntry: false })?.isDirectory() === true
-    );
+  /**
+   * True for a folder, for a link to one, and for a folder behind such a link, which is not listed.
+   */
+  leadsToFolder(path: string): boolean {
+    if (this.hasFolder(path)) return true;
+    const links = this.odd('symlink-to-folder');
+    if (links.some(({ file }) => file === path)) return true;
+    const isBelow = links.some(({ file }) => path.startsWith(`${file}/`));
+    return isBelow && this.#isFolder(path);
   }
 
   hasFile(path: string): boolean {

@@ -1,5 +1,5 @@
 import { asOneLine } from '../../../../shared/base/text/one-line.ts';
-import type { CheckFinding, Severity } from '../rules/check-finding.ts';
+import type { CheckFinding, Severity } from '../rules/rule.ts';
 import type { CheckedResult, CheckReport } from './check-report.ts';
 
 const TITLES: Readonly<Record<Severity, string>> = {
@@ -9,7 +9,7 @@ const TITLES: Readonly<Record<Severity, string>> = {
   notice: 'Notices',
 };
 
-/** Files of one finding that are told one by one. */
+/** Files of one rule that are listed; of more the number. */
 const FILES_MAX = 8;
 
 /** A report in plain words, ending with a newline; its last line is the verdict. */
@@ -31,7 +31,7 @@ export function treeReportText(report: CheckReport): string {
   return `${[...lines, ...verdictLines(report)].map(asOneLine).join('\n')}\n`;
 }
 
-/** Findings of one rule stand together: what the rule says is told once. */
+/** Findings of one rule stand together, below its text. */
 function groupLines(findings: readonly CheckFinding[]): string[] {
   const ids = [...new Set(findings.map(({ id }) => id))];
   return ids.flatMap((id) => {

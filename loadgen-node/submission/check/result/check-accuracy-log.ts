@@ -1,8 +1,6 @@
 import { sha256OfFile } from '../../tree/file-work.ts';
-import type { CheckContext } from '../read/check-context.ts';
-import { readDocument } from '../read/read-document.ts';
-import { wholeMessage } from '../read/run-log.ts';
-import type { FindingId } from '../rules/finding-rules.ts';
+import { readDocument, wholeMessage } from '../read/read-document.ts';
+import type { CheckContext } from '../read/sites.ts';
 
 /** Largest accuracy log that the official tools take for truncated. */
 const ACCURACY_LOG_BYTES_MAX = 10_240;
@@ -11,19 +9,18 @@ const ACCURACY_LOG_BYTES_MAX = 10_240;
 const KEPT_BYTES = 4096;
 const DOTS = '\n\n...\n\n';
 
-/** What is known of an accuracy log beside the file itself. */
-interface AccuracyLogFacts {
-  /** SHA-256 in accuracy.txt; undefined: none that could be compared. */
-  readonly hash: string | undefined;
-  /** What a log is told as that was not truncated. */
-  readonly tooLarge?: FindingId;
-}
-
-/** Checks an accuracy log in a tree: its size, its form, and its hash where the whole log is known. */
+/**
+ * Checks an accuracy log in a tree: its size, its form, and its hash where the whole log is known.
+ * @param hash SHA-256 in accuracy.txt; undefined: none that could be compared.
+ * @param tooLarge Rule about a log that was not truncated.
+ */
 export async function checkAccuracyLog(
   context: CheckContext,
   path: string,
-  { hash, tooLarge = 'accuracy-log-not-truncated' }: AccuracyLogFacts,
+  hash: string | undefined,
+  tooLarge:
+    | 'accuracy-log-not-truncated'
+    | 'test01-log-not-truncated' = 'accuracy-log-not-truncated',
 ): Promise<void> {
   const { listing, findings, originals } = context;
   const bytes = listing.bytesOf(path);
@@ -63,14 +60,19 @@ async function digestOf(file: string): Promise<string> {
   return sha256OfFile(file).catch((error: unknown) => `not known (${wholeMessage(error)})`);
 }
 
+/** The JSON value of a text; undefined where it is none. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** A JSON array of records that is not cut. */
 function isWholeLog(text: string): boolean {
-  try {
-    const records: unknown = JSON.parse(text);
-    return Array.isArray(records) && records.length > 0 && records.every(isRecord);
-  } catch {
-    return false;
-  }
+  const records = jsonOf(text);
+  return Array.isArray(records) && records.length > 0 && records.every(isRecord);
 }
 
 function isRecord(value: unknown): boolean {
@@ -97,15 +99,6 @@ function truncatedDamage(text: string): string | undefined {
   const records = [text.slice(0, KEPT_BYTES), text.slice(KEPT_BYTES + DOTS.length)].flatMap(
     (part) => part.match(/\{[^{}]*\}/g) ?? [],
   );
-  const odd = records.find((record) => !isRecordText(record));
+  const odd = records.find((record) => !isRecord(jsonOf(record)));
   return odd === undefined ? undefined : `"${odd.slice(0, 60)}" is no record of an accuracy log.`;
-}
-
-/** However it is spread over lines. */
-function isRecordText(text: string): boolean {
-  try {
-    return isRecord(JSON.parse(text));
-  } catch {
-    return false;
-  }
 }

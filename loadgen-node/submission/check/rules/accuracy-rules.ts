@@ -1,103 +1,134 @@
+import { posix } from 'node:path';
 import { SUBMISSION_ROUNDS } from '../../rules/submission-rounds.ts';
+import { OFFICIAL_HASH_LINE, SHA256_LINE } from '../read/accuracy-lines.ts';
+import { isStrict } from '../read/sites.ts';
+import { accuracySamplesOf } from '../result/accuracy-text.ts';
 import {
   ALL_CHECKERS,
   NEWER_CHECKERS,
-  type RuleTexts,
+  type RuleTable,
   SUBMISSION_RULES,
   UP_TO_V51,
-} from './rule-sources.ts';
+} from './rule.ts';
+import { sampleCountKey } from './run-rules.ts';
+
+/**
+ * Largest difference of a percentage, which has three decimals, from the share that it was made
+ * from.
+ */
+const PERCENT_TOLERANCE = 0.00051;
 
 const TRUNCATION = 'truncate_accuracy_log.py';
 
-/** Ids of {@link ACCURACY_RULES}. */
-export type AccuracyRuleId =
-  | 'accuracy-metric-missing'
-  | 'accuracy-below-target'
-  | 'accuracy-above-limit'
-  | 'accuracy-line-twice'
-  | 'accuracy-total-differs'
-  | 'accuracy-impossible'
-  | 'accuracy-count-differs'
-  | 'hash-missing'
-  | 'hash-malformed'
-  | 'hash-twice'
-  | 'hash-wrong'
-  | 'accuracy-log-shared'
-  | 'original-missing'
-  | 'accuracy-log-not-truncated'
-  | 'accuracy-log-damaged'
-  | 'accuracy-log-empty'
-  | 'accuracy-file-missing';
-
 /** Rules about accuracy.txt and the accuracy log. */
-export const ACCURACY_RULES: Readonly<Record<AccuracyRuleId, RuleTexts>> = {
+export const ACCURACY_RULES = {
   'accuracy-metric-missing': {
-    severity: 'error',
     warningInOpen: SUBMISSION_ROUNDS,
     rule: "accuracy.txt has the line of the model's accuracy script, from its first character on.",
-    source: ALL_CHECKERS,
     advice:
       'Write what the official script prints (longhaul accuracy); figures without quotes or np.float64().',
+    // Open reports an accuracy, which may be of another metric.
+    accuracyTarget: ({ target: { metric, lower }, figures, site }) =>
+      figures.length === 0 &&
+      lower !== undefined &&
+      (isStrict(site) || !site.text.hasWords) &&
+      `No line shows ${metric}.`,
   },
   'accuracy-below-target': {
-    severity: 'error',
     rule: "The accuracy reaches the model's target.",
-    source: ALL_CHECKERS,
     advice: 'Fix the model, or submit to open.',
+    accuracyFigure: ({ target: { metric, lower }, value, site }) =>
+      isStrict(site) &&
+      lower !== undefined &&
+      !(value >= lower) &&
+      `${metric} is ${value}; ${lower} is asked for.`,
   },
   'accuracy-above-limit': {
-    severity: 'error',
     rule: "The accuracy's figures are not above the model's upper limit.",
-    source: ALL_CHECKERS,
     advice: 'Fix the model, or submit to open.',
+    accuracyFigure: ({ target: { metric, upper }, value, site }) =>
+      isStrict(site) &&
+      upper !== undefined &&
+      value > upper &&
+      `${metric} is ${value}; ${upper} at most.`,
   },
   'accuracy-line-twice': {
     severity: 'warning',
     rule: 'accuracy.txt shows one result.',
     source: `${ALL_CHECKERS}: up to the hash every line that matches counts, and the worst one refuses`,
     advice: 'Keep the line of the run.',
+    accuracyTarget: ({ target: { metric }, figures }) =>
+      figures.length > 1 && {
+        line: figures[1]?.line,
+        text: `${figures.length} lines show ${metric}.`,
+      },
   },
   'accuracy-total-differs': {
-    severity: 'error',
     warningInOpen: UP_TO_V51,
     rule: 'The accuracy is of the whole data set.',
     source: `${NEWER_CHECKERS} by the log's count; nobody reads "total" in accuracy.txt`,
     advice: 'Make the accuracy run over all samples.',
+    accuracyFigure: ({ shares, site }) =>
+      shares !== undefined &&
+      shares.total !== accuracySamplesOf(site) &&
+      `It is of ${shares.total} samples, not of ${accuracySamplesOf(site)}.`,
   },
   'accuracy-impossible': {
-    severity: 'error',
     rule: 'An accuracy is at most 100 %, and is the share of "good" in "total".',
     source: 'no checker looks',
     advice: 'Take the file as the accuracy script wrote it.',
+    accuracyFigure: ({ shares, value }) => {
+      const { good, total = 1 } = shares ?? {};
+      const share = good === undefined ? value : (100 * good) / total;
+      const isRight = Math.abs(share - value) <= PERCENT_TOLERANCE && value <= 100;
+      const counts = good === undefined ? '' : `, and ${good} of ${total} are good`;
+      return shares !== undefined && !isRight && `It is ${value} %${counts}.`;
+    },
   },
   'accuracy-count-differs': {
-    severity: 'error',
     warningInOpen: UP_TO_V51,
     rule: 'The accuracy run had all samples of the data set.',
     source: NEWER_CHECKERS,
     advice: 'Make the accuracy run over all samples.',
+    accuracy: (run) => {
+      const key = sampleCountKey(run.log);
+      const expected = accuracySamplesOf(run);
+      return (
+        expected !== undefined &&
+        run.log.wrongNumber(
+          key,
+          (count) => count !== expected && `${key} is ${count}, not ${expected}.`,
+        )
+      );
+    },
   },
   'hash-missing': {
-    severity: 'error',
     warningInOpen: SUBMISSION_ROUNDS,
     rule: 'accuracy.txt has a line hash=<SHA-256 of the whole accuracy log>.',
-    source: ALL_CHECKERS,
     advice: 'Truncate the tree: longhaul submission truncate.',
+    accuracyText: ({ text: { hashLines } }) =>
+      !hashLines.some(({ text }) => OFFICIAL_HASH_LINE.test(text)) && 'It has no line hash=....',
   },
   'hash-malformed': {
     severity: 'warning',
     rule: 'The hash is a SHA-256 in 64 lower-case hexadecimal digits, alone on its line.',
     source: `${TRUNCATION}; the checkers take any word`,
     advice: 'Truncate again from the originals.',
+    hashLine: ({ text }) => !SHA256_LINE.test(text) && `"${text.slice(0, 90)}" is no such line.`,
+    test01Hashes: ({ hashLines }) => {
+      const odd = hashLines.find((line) => !SHA256_LINE.test(line));
+      return odd !== undefined && `"${odd.slice(0, 90)}" is no such line.`;
+    },
   },
   'hash-twice': {
-    severity: 'error',
     rule: 'There is one hash: a second one is of a log that was truncated already.',
     source: `${TRUNCATION}; no checker looks`,
     advice: 'Put back the originals, remove the hash lines, and truncate once.',
+    accuracyText: ({ text: { hashLines } }) =>
+      hashLines.length > 1 && { line: hashLines[1]?.line, text: hashesText(hashLines) },
+    test01Hashes: ({ hashLines }) => hashLines.length > 1 && hashesText(hashLines),
   },
   'hash-wrong': {
-    severity: 'error',
     rule: 'The hash is that of the whole accuracy log.',
     source: `${TRUNCATION}; no checker computes it`,
     advice: 'Put back the original of this run, and truncate once.',
@@ -107,18 +138,26 @@ export const ACCURACY_RULES: Readonly<Record<AccuracyRuleId, RuleTexts>> = {
     rule: 'Results of different models or scenarios have accuracy logs of their own.',
     source: 'no checker compares them',
     advice: 'Take the log of the accuracy run of this result.',
+    accuracyText: ({ text: { hash }, scenario, measured, model, accuracyHashes }) => {
+      // A result that is inferred is a copy.
+      const first = measured === scenario ? accuracyHashes.get(hash ?? '') : undefined;
+      // Systems that compute alike write the same log, and results of one model with two targets
+      // may share their runs.
+      const isSame = first?.scenario === scenario && first.model?.benchmark === model?.benchmark;
+      if (first === undefined || isSame) return false;
+      const { division, submitter, system, modelFolder } = first;
+      const where = [division, submitter, system, modelFolder, first.scenario].join('/');
+      return `The hash is that of ${where}, too.`;
+    },
   },
   'original-missing': {
-    severity: 'error',
     rule: 'Where originals are named (--originals), every truncated log has its own among them.',
     source: `${SUBMISSION_RULES}: the originals are kept; no checker looks`,
     advice: 'Name the folder of "longhaul submission truncate --backup", or find the log.',
   },
   'accuracy-log-not-truncated': {
-    severity: 'error',
     warningInOpen: ['v4.1'],
     rule: 'An accuracy log in the tree has at most 10,240 bytes.',
-    source: ALL_CHECKERS,
     advice: 'Truncate the tree: longhaul submission truncate.',
   },
   'accuracy-log-damaged': {
@@ -128,16 +167,28 @@ export const ACCURACY_RULES: Readonly<Record<AccuracyRuleId, RuleTexts>> = {
     advice: 'Put back the original, and truncate once.',
   },
   'accuracy-log-empty': {
-    severity: 'error',
     rule: 'The accuracy log of a result has records.',
     source: 'LoadGen writes an empty one in performance mode; no checker looks',
     advice: 'Take the log of the accuracy run.',
   },
   'accuracy-file-missing': {
-    severity: 'error',
     warningInOpen: UP_TO_V51,
     rule: 'Models that make pictures or videos show the prescribed ones in accuracy/.',
     source: `${ALL_CHECKERS}; ${SUBMISSION_RULES}`,
     advice: 'Add the files.',
+    result: ({ listing, layout, place, model }) => {
+      const shown = model?.accuracyFiles;
+      const accuracy = layout.accuracy(place);
+      if (shown === undefined || !listing.hasFolder(accuracy)) return false;
+      const file = posix.join(accuracy, shown.folder);
+      const names = listing.entries(file).files.map((name) => name.split('.')[0] ?? '');
+      const missing = shown.ids.filter((id) => !names.includes(id));
+      const text = `Of ${shown.folder}/ these are missing: ${missing.join(', ')}.`;
+      return missing.length > 0 && { file, text };
+    },
   },
-};
+} as const satisfies RuleTable;
+
+function hashesText({ length }: { readonly length: number }): string {
+  return `It has ${length} hashes: the log was truncated more than once.`;
+}

@@ -1,40 +1,46 @@
-import {
-  ALL_CHECKERS,
-  COMPLIANCE_SCRIPTS,
-  OLDER_CHECKERS,
-  type RuleTexts,
-} from './rule-sources.ts';
+import { posix } from 'node:path';
+import { sampleRateKey } from '../../rules/result-metric.ts';
+import type { TestId } from '../../rules/test-ids.ts';
+import { isStrict, testsOf } from '../read/sites.ts';
+import { ALL_CHECKERS, COMPLIANCE_SCRIPTS, OLDER_CHECKERS, type RuleTable } from './rule.ts';
+import { testSettings } from './run-rules.ts';
 
-/** Ids of {@link COMPLIANCE_RULES}. */
-export type ComplianceRuleId =
-  | 'test-missing'
-  | 'test-not-asked'
-  | 'test-not-passed'
-  | 'test-verdict-mixed'
-  | 'test-settings-wrong'
-  | 'test-rate-differs'
-  | 'baseline-beside-pass'
-  | 'baseline-missing'
-  | 'baseline-differs'
-  | 'test01-hash-missing'
-  | 'test01-log-not-truncated';
+/** Shares of the result's rate between which that of a test has to lie. */
+const RATE_SHARES: Partial<Record<TestId, { readonly low: number; readonly high: number }>> = {
+  TEST01: { low: 0.9, high: 1.1 },
+  TEST04: { low: 0, high: 1.1 },
+  TEST05: { low: 0.95, high: Infinity },
+};
 
 /** Rules about compliance tests. */
-export const COMPLIANCE_RULES: Readonly<Record<ComplianceRuleId, RuleTexts>> = {
+export const COMPLIANCE_RULES = {
   'test-missing': {
-    severity: 'error',
     rule: 'Closed and network results have every compliance test of the model.',
-    source: ALL_CHECKERS,
     advice: 'Run it: longhaul compliance <TEST> --run <performance run>.',
+    result: (site) =>
+      testsOf(site).map((test) => {
+        const file = site.layout.compliance(site.place, test);
+        return !site.listing.hasFolder(file) && { file, text: `${test} is missing.` };
+      }),
   },
   'test-not-asked': {
     severity: 'warning',
     rule: 'There are only compliance tests that the model has in the round.',
-    source: ALL_CHECKERS,
     advice: 'Remove the folder: nobody looks at it.',
+    result: (site) => {
+      if (!isStrict(site) || site.model === undefined) return false;
+      const above = posix.dirname(site.layout.compliance(site.place, 'TEST'));
+      const tests: readonly string[] = site.model.tests;
+      const others = site.listing
+        .entries(above)
+        .folders.filter((name) => /^TEST\d/.test(name) && !tests.includes(name));
+      return others.map((name) => ({
+        file: posix.join(above, name),
+        text: `The model has no ${name}.`,
+      }));
+    },
   },
   'test-not-passed': {
-    severity: 'error',
     rule: 'verify_performance.txt (verify_accuracy.txt, verify_output_len.txt) says TEST PASS.',
     source: `${ALL_CHECKERS}; from v5.0 on verify_accuracy.txt says it on a line of its own`,
     advice: 'See what the test compared (longhaul compliance), mend it, and run the test again.',
@@ -46,33 +52,40 @@ export const COMPLIANCE_RULES: Readonly<Record<ComplianceRuleId, RuleTexts>> = {
     advice: 'Run the verification again, into a new file.',
   },
   'test-settings-wrong': {
-    severity: 'error',
     rule: 'A compliance test ran with the settings of its audit.config.',
     source: 'audit.config of the compliance tests; no checker looks',
     advice: 'Put the logs of the right test into the folder.',
+    performance: (run) => run.test !== undefined && testSettings(run),
   },
   'test-rate-differs': {
-    severity: 'error',
     rule: 'The rate of the test agrees with that of the result: TEST01 within 10 %, TEST04 less than 10 % faster, TEST05 at most 5 % slower.',
     source: `${COMPLIANCE_SCRIPTS}; the checkers believe verify_performance.txt`,
     advice: 'Take the logs of the run that was verified, or run the test again.',
+    // The figures that verify_performance.txt was made from, compared again.
+    test: ({ log, test, measured, performance }) => {
+      const shares = test && RATE_SHARES[test];
+      const key = sampleRateKey(measured);
+      if (shares === undefined || key === undefined) return false;
+      const result = performance?.number(key) ?? 0;
+      return log.wrongNumber(key, (rate) => {
+        const share = rate / result;
+        const isRight = !(result > 0) || (share >= shares.low && share <= shares.high);
+        const percent = (100 * share).toFixed(1);
+        return !isRight && `${rate} samples/s are ${percent} % of the result's ${result}.`;
+      });
+    },
   },
   'baseline-beside-pass': {
-    severity: 'error',
     rule: 'baseline_accuracy.txt and compliance_accuracy.txt are there only where verify_accuracy.txt has no TEST PASS.',
     source: OLDER_CHECKERS,
     advice: 'Remove the two files.',
   },
   'baseline-missing': {
-    severity: 'error',
     rule: 'Where TEST01 found other responses, baseline_accuracy.txt and compliance_accuracy.txt show that the accuracy is the same.',
-    source: ALL_CHECKERS,
     advice: 'Make both files: longhaul compliance TEST01 writes them.',
   },
   'baseline-differs': {
-    severity: 'error',
     rule: 'The two accuracies of TEST01 differ by at most 1 % (0.1 % for models of 99.9 %, FID 2 %).',
-    source: ALL_CHECKERS,
     advice: 'The SUT answers otherwise in performance mode: find out why.',
   },
   'test01-hash-missing': {
@@ -80,6 +93,7 @@ export const COMPLIANCE_RULES: Readonly<Record<ComplianceRuleId, RuleTexts>> = {
     rule: "TEST01's accuracy.txt has a line hash=<SHA-256 of its whole accuracy log>.",
     source: 'truncate_accuracy_log.py; no checker looks',
     advice: 'Truncate the tree: longhaul submission truncate.',
+    test01Hashes: ({ hashLines }) => hashLines.length === 0 && 'It has no line hash=....',
   },
   'test01-log-not-truncated': {
     severity: 'warning',
@@ -87,4 +101,4 @@ export const COMPLIANCE_RULES: Readonly<Record<ComplianceRuleId, RuleTexts>> = {
     source: 'truncate_accuracy_log.py; in TEST01 no checker looks',
     advice: 'Truncate the tree: longhaul submission truncate.',
   },
-};
+} as const satisfies RuleTable;

@@ -1,176 +1,259 @@
+import { posix } from 'node:path';
+import { isTruthy } from '../../../loadgen/logs/read/detail-log.ts';
+import {
+  ECC_TEXTS,
+  NETWORK_FIELDS,
+  PERMITTED_FABRICS,
+  SYSTEM_FIELDS,
+  TODO_MARK,
+} from '../../tree/system-fields.ts';
+import {
+  countOf,
+  isBlank,
+  isToFillIn,
+  isTrue,
+  shortened,
+  stated,
+  suitesOfType,
+  textOf,
+} from '../read/description-values.ts';
+import { isStrict } from '../read/sites.ts';
+import { bandwidthTooSmall, bandwidthUnknown } from '../result/bandwidth.ts';
+import { userConfDiffers, WEIGHTS_KEYS, weightsFile } from '../result/measurements.ts';
+import {
+  asksForNetworkFields,
+  busOf,
+  ECC_OFF,
+  ECC_ON,
+  eccTexts,
+  fieldsThatAre,
+  KNOWN_FIELDS,
+  STATUSES,
+  todoIn,
+} from '../system/description-fields.ts';
 import {
   ALL_CHECKERS,
   INFERENCE_RULES,
   NETWORK_RULES,
   NEWER_CHECKERS,
-  type RuleTexts,
+  type RuleTable,
   SUBMISSION_RULES,
-} from './rule-sources.ts';
+} from './rule.ts';
+import { unused } from './tree-rules.ts';
 
-/** Ids of {@link DESCRIPTION_RULES}. */
-export type DescriptionRuleId =
-  | 'system-missing'
-  | 'system-unused'
-  | 'field-missing'
-  | 'field-empty'
-  | 'field-blank'
-  | 'field-not-text'
-  | 'field-not-plain'
-  | 'field-not-number'
-  | 'field-unknown'
-  | 'todo-left'
-  | 'division-differs'
-  | 'submitter-differs'
-  | 'status-unknown'
-  | 'system-type-unknown'
-  | 'not-datacenter'
-  | 'is-network-not-text'
-  | 'is-network-false'
-  | 'is-network-in-closed'
-  | 'network-field-empty'
-  | 'fabric-not-permitted'
-  | 'bus-interconnect'
-  | 'ecc-not-stated'
-  | 'ecc-off'
-  | 'bandwidth-too-small'
-  | 'bandwidth-unknown'
-  | 'nodes-differ'
-  | 'measurements-file-missing'
-  | 'measurements-field-missing'
-  | 'retraining-stated'
-  | 'conf-unreadable'
-  | 'conf-not-for-loadgen'
-  | 'user-conf-differs';
+const TODO_WORD = new RegExp(`\\b${TODO_MARK}\\b`);
 
 /** Rules about `systems/<system>.json` and the measurements file. */
-export const DESCRIPTION_RULES: Readonly<Record<DescriptionRuleId, RuleTexts>> = {
+export const DESCRIPTION_RULES = {
   'system-missing': {
-    severity: 'error',
     rule: 'Every system with results has a description, systems/<system>.json.',
-    source: ALL_CHECKERS,
     advice: 'Make one: longhaul system describe --output systems/<system>.json.',
+    submitter: ({ listing, layout, division, submitter, systems }) =>
+      systems.map((system) => {
+        const file = layout.system(division, submitter, system);
+        return (
+          !listing.hasFile(file) && { file, text: `${system} has results and no description.` }
+        );
+      }),
   },
   'system-unused': {
-    severity: 'error',
     warningIn: ['v4.1', 'v5.0'],
     rule: 'Every description in systems/ has results.',
     source: 'submission checker of v5.1, submission_checker_old',
     advice: 'Remove the description, or add its results.',
+    submitter: ({ listing, layout, division, submitter, systems }) => {
+      const folder = posix.dirname(layout.system(division, submitter, 'any'));
+      const names = listing.entries(folder).files.filter((name) => name.endsWith('.json'));
+      return names.map(
+        (name) =>
+          !systems.includes(name.slice(0, -'.json'.length)) && unused(posix.join(folder, name)),
+      );
+    },
   },
   'field-missing': {
-    severity: 'error',
     rule: 'The description has every key that the official tools ask for.',
     source: `${ALL_CHECKERS}; ${SUBMISSION_RULES}, <system_desc_id>.json metadata`,
     advice: 'Add the key.',
+    description: (site) => {
+      const { description, division } = site;
+      // Another rule is about is_network, except in the network division.
+      const ofNetwork = NETWORK_FIELDS.filter(
+        ({ key }) => asksForNetworkFields(site) && key !== 'is_network',
+      );
+      const keys = [...SYSTEM_FIELDS, ...ofNetwork].map(({ key }) => key);
+      if (division === 'network') keys.push('is_network');
+      return keys.map((key) => description[key] === undefined && `${key} is missing.`);
+    },
   },
   'field-empty': {
-    severity: 'error',
     rule: 'Keys that need a meaningful response have one.',
-    source: ALL_CHECKERS,
     advice: 'Say what it is; "N/A" where there is none.',
+    description: fieldsThatAre('empty', ', which counts as empty'),
   },
   'field-blank': {
     severity: 'warning',
     rule: 'A value has more than blanks.',
     source: `${SUBMISSION_RULES}, <system_desc_id>.json metadata; ${ALL_CHECKERS} take blanks for a value`,
     advice: 'Say what it is; "N/A" where there is none.',
+    description: fieldsThatAre('blank'),
+    weights: ({ weights }) =>
+      WEIGHTS_KEYS.map((key) => {
+        const value = weights[key];
+        return (
+          isTruthy(value) && isBlank(value) && `${key} is ${JSON.stringify(value.slice(0, 60))}.`
+        );
+      }),
   },
   'field-not-text': {
-    severity: 'error',
     rule: 'Names, notes and kinds are texts.',
     source: `${ALL_CHECKERS} break off while they join the texts`,
     advice: 'Put the value in quotes.',
+    description: fieldsThatAre('not-text'),
   },
   'field-not-plain': {
     severity: 'warning',
     rule: 'A value is a text or a number.',
     source: `${SUBMISSION_RULES}, <system_desc_id>.json metadata; ${ALL_CHECKERS} take lists and objects as well`,
     advice: 'Write it as one text.',
+    description: fieldsThatAre('not-plain'),
   },
   'field-not-number': {
-    severity: 'error',
     warningIn: ['v4.1'],
     rule: 'number_of_nodes, host_processors_per_node and accelerators_per_node are whole numbers.',
     source: `${NEWER_CHECKERS}: any other text ends it while it writes its report`,
     advice: 'Write a number, "0" where there is none.',
+    description: fieldsThatAre('not-number'),
   },
   'field-unknown': {
     severity: 'notice',
     rule: 'Keys that no official tool knows are passed over with a warning.',
-    source: ALL_CHECKERS,
     advice: 'Move what it says to hw_notes or sw_notes, if reviewers shall see it.',
+    description: ({ description }) =>
+      Object.keys(description).map(
+        (key) => !KNOWN_FIELDS.has(key) && `No official tool knows ${key}.`,
+      ),
   },
   'todo-left': {
     severity: 'warning',
     rule: 'Nothing is left to be filled in.',
     source: 'longhaul system describe marks with TODO what it could not read',
     advice: 'Fill it in.',
+    description: ({ description }) => Object.entries(description).map(todoIn),
+    weights: ({ weights }) => WEIGHTS_KEYS.map((key) => todoIn([key, weights[key]])),
+    textLine: ({ text }) =>
+      TODO_WORD.test(text) && `The line says "${shortened(text.trim(), 160)}".`,
   },
   'division-differs': {
-    severity: 'error',
     rule: '"division" is the name of the division\'s folder, in lower case.',
-    source: ALL_CHECKERS,
     advice: 'Write the name of the folder.',
+    description: ({ description, division }) => {
+      const seen = stated(description, 'division') ?? division;
+      return seen !== division && `division is "${seen}", not "${division}".`;
+    },
   },
   'submitter-differs': {
-    severity: 'error',
     rule: '"submitter" is the name of the submitter\'s folder, in upper or lower case.',
-    source: ALL_CHECKERS,
     advice: 'Write the name of the folder.',
+    description: ({ description, submitter }) => {
+      const seen = stated(description, 'submitter') ?? submitter;
+      const isSame = seen.toLowerCase() === submitter.toLowerCase();
+      return !isSame && `submitter is "${seen}", the folder ${submitter}.`;
+    },
   },
   'status-unknown': {
-    severity: 'error',
     rule: '"status" is available, preview or rdi.',
-    source: ALL_CHECKERS,
     advice: 'Choose one of the three.',
+    description: ({ description }) => {
+      const status = stated(description, 'status') ?? 'rdi';
+      return !STATUSES.includes(status.toLowerCase()) && `status is "${status}".`;
+    },
   },
   'system-type-unknown': {
-    severity: 'error',
     rule: '"system_type" is datacenter, edge, "datacenter,edge" or "edge,datacenter".',
-    source: ALL_CHECKERS,
     advice: 'Choose one of the four; the Network division wants datacenter.',
+    description: ({ description }) => {
+      const type = stated(description, 'system_type') ?? 'edge';
+      return suitesOfType(type) === undefined && `system_type is "${type}".`;
+    },
   },
   'not-datacenter': {
     severity: 'warning',
     rule: 'The Network division supports the datacenter suite only.',
     source: 'inference_rules v4.1, Divisions, Network division',
     advice: 'Write datacenter, or submit to open.',
+    description: ({ description, division }) => {
+      const type = stated(description, 'system_type') ?? 'datacenter';
+      const isOther = suitesOfType(type) !== undefined && type !== 'datacenter';
+      return division === 'network' && isOther && `system_type is "${type}".`;
+    },
   },
   'is-network-not-text': {
-    severity: 'error',
     rule: '"is_network" is the text "True", not the JSON value true.',
     source: `${ALL_CHECKERS}: older ones break off, newer ones refuse it`,
     advice: 'Write "is_network": "True".',
+    description: ({ description: { is_network: value }, division }) => {
+      const isText = value === undefined || typeof value === 'string';
+      return division !== 'closed' && !isText && `is_network is ${JSON.stringify(value)}.`;
+    },
   },
   'is-network-false': {
-    severity: 'error',
     rule: 'In the network division "is_network" is "True".',
-    source: ALL_CHECKERS,
     advice: 'Write "is_network": "True".',
+    description: ({ description: { is_network: value }, division }) =>
+      division === 'network' &&
+      typeof value === 'string' &&
+      !isTrue(value) &&
+      `is_network is "${value}".`,
   },
   'is-network-in-closed': {
-    severity: 'error',
     rule: 'A system of the closed division is not over a network; its description leaves is_network out.',
     source: `${ALL_CHECKERS}; with "False" ${NEWER_CHECKERS} asks for all other network keys`,
     advice: 'Remove is_network, or submit to network.',
+    description: ({ description, division, round }) => {
+      const value = description['is_network'];
+      if (division !== 'closed' || value === undefined || value === null) return false;
+      // A "False" is read as absent, but newer tools ask for the other keys beside it.
+      const areAllThere = NETWORK_FIELDS.every(({ key }) => description[key] !== undefined);
+      const isNo = typeof value === 'string' && !isTrue(value);
+      const isHarmless = isNo && (round === 'v4.1' || areAllThere);
+      return !isHarmless && `is_network is ${JSON.stringify(value)}.`;
+    },
   },
   'network-field-empty': {
     severity: 'warning',
     rule: 'Fabric, protocol and interfaces of both ends are stated, enough to know OSI layers one to four.',
     source: `${NETWORK_RULES}, System Topology (the official tools let the keys be empty)`,
     advice: 'Say what it is.',
+    description: (site) =>
+      NETWORK_FIELDS.map(({ key }) => {
+        const value = site.description[key];
+        // Rules of their own are about is_network and missing keys.
+        if (!asksForNetworkFields(site) || key === 'is_network' || value === undefined)
+          return false;
+        return (!isTruthy(value) || isBlank(value)) && `${key} is empty.`;
+      }),
   },
   'fabric-not-permitted': {
     severity: 'warning',
     rule: 'LoadGen node and SUT nodes are joined by Ethernet, IEEE 802.11, InfiniBand or 3GPP.',
     source: `${NETWORK_RULES}, fabric interconnects`,
     advice: 'Name the fabric in network_type; another one needs clearance by the working group.',
+    description: ({ description, division }) => {
+      const type = textOf(description['network_type']);
+      const isStated = type.trim() !== '' && !isToFillIn(type);
+      const isPermitted = PERMITTED_FABRICS.some((fabric) =>
+        type.toLowerCase().includes(fabric.toLowerCase()),
+      );
+      if (division !== 'network' || !isStated || isPermitted || busOf(description)) return false;
+      return `network_type is "${type}", none of ${PERMITTED_FABRICS.join(', ')}.`;
+    },
   },
   'bus-interconnect': {
     severity: 'warning',
     rule: 'A bus does not join LoadGen node and SUT nodes: PCIe, CXL, CCIX, HyperTransport, NVLink, QPI, UPI, ICI.',
     source: `${NETWORK_RULES}, bus interconnects`,
     advice: 'Use a permitted fabric; if the word means something else here, say it in other words.',
+    description: ({ description, division }) => division === 'network' && busOf(description),
   },
   'ecc-not-stated': {
     severity: 'warning',
@@ -178,51 +261,83 @@ export const DESCRIPTION_RULES: Readonly<Record<DescriptionRuleId, RuleTexts>> =
     source: `${INFERENCE_RULES}, datacenter systems; no tool looks, and the description need not say it`,
     advice:
       'State "ECC enabled" in host_memory_configuration, and in accelerator_memory_configuration if there are accelerators.',
+    description: ({ description }) =>
+      eccTexts(description).map(
+        ([key, value]) =>
+          !ECC_OFF.test(value) &&
+          !ECC_ON.test(value) &&
+          `${key} is "${value}", without "${ECC_TEXTS.on}".`,
+      ),
   },
   'ecc-off': {
-    severity: 'error',
     rule: 'ECC is enabled in all performance and accuracy runs of a datacenter system.',
     source: `${INFERENCE_RULES}, datacenter systems`,
     advice: 'Switch ECC on and make the runs again.',
+    description: ({ description }) =>
+      eccTexts(description).map(([key, value]) => ECC_OFF.test(value) && `${key} is "${value}".`),
   },
   'bandwidth-too-small': {
     severity: 'warning',
     rule: 'The links sustain the bytes per second that the result needs.',
     source: `${INFERENCE_RULES}, Datacenter Bandwidth Requirements`,
     advice: 'Correct network_rate and number_nic_*, or use faster links.',
+    read: bandwidthTooSmall,
   },
   'bandwidth-unknown': {
     severity: 'warning',
     rule: 'The rate of each interface and their number are stated.',
     source: `${INFERENCE_RULES}, system architecture description`,
     advice: 'Write network_rate as a number with a unit (100 Gbit/s), number_nic_* as numbers.',
+    read: bandwidthUnknown,
   },
   'nodes-differ': {
     severity: 'warning',
     rule: 'number_of_nodes is the number of SUT nodes that the audit saw.',
     source: `${SUBMISSION_RULES}, <system_desc_id>.json metadata; no tool compares`,
     advice: 'Write the number of nodes of the runs.',
+    read: ({ layout, division, submitter, system, description, audits }) => {
+      const stated = countOf(description?.['number_of_nodes']);
+      const seen = audits.get('performance')?.nodes.length;
+      if (stated === undefined || seen === undefined || stated === seen) return false;
+      return {
+        file: layout.system(division, submitter, system),
+        text: `number_of_nodes is ${stated}, and the audit of the run has ${seen}.`,
+      };
+    },
   },
   'measurements-file-missing': {
-    severity: 'error',
     rule: 'A result has its file of weights and data types: <system>_<implementation>_<scenario>.json, or measurements.json from v6.0 on.',
     source: `${ALL_CHECKERS} (that of v4.1 breaks off)`,
     advice: 'Add the file.',
+    measurements: (site) => {
+      const { system, scenario } = site.place;
+      const name = site.layout.isFlat
+        ? 'measurements.json'
+        : `${system}_<implementation>_${scenario}.json`;
+      return weightsFile(site) === undefined && `It has no ${name}.`;
+    },
   },
   'measurements-field-missing': {
-    severity: 'error',
     rule: 'The measurements file has its five keys, none empty.',
-    source: ALL_CHECKERS,
     advice: 'Add the key; "N/A" is a value.',
+    weights: ({ weights }) =>
+      WEIGHTS_KEYS.map((key) => {
+        const value = weights[key];
+        return !isTruthy(value) && `${key} is ${value === undefined ? 'missing' : 'empty'}.`;
+      }),
   },
   'retraining-stated': {
     severity: 'warning',
     rule: 'Closed and network do not retrain the model.',
     source: `${INFERENCE_RULES}, Model; no tool looks`,
     advice: 'Write "No", or submit to open.',
+    weights: (site) => {
+      const value = site.weights['retraining'];
+      const isStated = typeof value === 'string' && /^\s*yes\b/i.test(value);
+      return isStrict(site) && isStated && `retraining is "${shortened(value, 160)}".`;
+    },
   },
   'conf-unreadable': {
-    severity: 'error',
     rule: 'user.conf and mlperf.conf have no line that the checker of v4.1 breaks off at.',
     source: 'submission checker of v4.1, where a model needs equal issue',
     advice: 'Repair the line.',
@@ -238,5 +353,6 @@ export const DESCRIPTION_RULES: Readonly<Record<DescriptionRuleId, RuleTexts>> =
     rule: 'user.conf is the one that the run read: its values are those of the log.',
     source: `${SUBMISSION_RULES}, directory structure; no tool compares`,
     advice: 'Take the user.conf of the run.',
+    read: userConfDiffers,
   },
-};
+} as const satisfies RuleTable;

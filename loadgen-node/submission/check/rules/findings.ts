@@ -1,15 +1,73 @@
 import { SUBMISSION_DIVISIONS, type SubmissionRound } from '../../rules/submission-rounds.ts';
-import type { CheckFinding } from './check-finding.ts';
-import { type FindingId, findingRule } from './finding-rules.ts';
+import type { Answer, Facts, FindingSink, Seen } from '../read/sites.ts';
+import { ACCURACY_RULES } from './accuracy-rules.ts';
+import { COMPLIANCE_RULES } from './compliance-rules.ts';
+import { DESCRIPTION_RULES } from './description-rules.ts';
+import { NETWORK_DIVISION_RULES } from './network-rules.ts';
+import { PERFORMANCE_RULES } from './performance-rules.ts';
+import {
+  ALL_CHECKERS,
+  type CheckFinding,
+  type RuleRow,
+  type RuleTable,
+  type Severity,
+} from './rule.ts';
+import { RUN_RULES } from './run-rules.ts';
+import { TREE_RULES } from './tree-rules.ts';
 
-/** Findings of one id in one file that are told; more are only counted. */
+const RULES = {
+  ...NETWORK_DIVISION_RULES,
+  ...TREE_RULES,
+  ...DESCRIPTION_RULES,
+  ...RUN_RULES,
+  ...PERFORMANCE_RULES,
+  ...ACCURACY_RULES,
+  ...COMPLIANCE_RULES,
+};
+
+/** Id of a rule of the self-check. */
+export type FindingId = keyof typeof RULES;
+
+const ROWS = new Map<keyof Facts, (readonly [FindingId, RuleRow])[]>();
+
+/** Rules that look at facts of a kind; found once, as there are facts of every line of a text. */
+function rowsOf(kind: keyof Facts) {
+  const entries = Object.entries<RuleRow>(RULES) as [FindingId, RuleRow][];
+  const rows = ROWS.get(kind) ?? entries.filter(([, row]) => row[kind] !== undefined);
+  ROWS.set(kind, rows);
+  return rows;
+}
+
+/** All rules, in the order in which they are listed to people. */
+export const RULE_GROUPS = [
+  group('Marks and the Network division', NETWORK_DIVISION_RULES),
+  group('Files and folders', TREE_RULES),
+  group('System descriptions and measurements', DESCRIPTION_RULES),
+  group('Logs of runs', { ...RUN_RULES, ...PERFORMANCE_RULES }),
+  group('Accuracy', ACCURACY_RULES),
+  group('Compliance tests', COMPLIANCE_RULES),
+];
+
+/** Rules that are about one thing. */
+export type RuleGroup = ReturnType<typeof group>;
+
+function group(title: string, table: RuleTable) {
+  const rules = Object.entries(table).map(([id, row]) => ({ id, ...row, ...textsOf(row) }));
+  return { title, rules };
+}
+
+function textsOf({ severity = 'error', rule, source = ALL_CHECKERS, advice }: RuleRow) {
+  return { severity, rule, source, advice };
+}
+
+/** Findings of one id in one file that are kept; more are only counted. */
 const PER_FILE_MAX = 20;
 
 /** Characters of what was seen; a value of a log can have any length. */
 const SEEN_MAX = 600;
 
-/** What a check gathers while it walks through a tree. */
-export class Findings {
+/** The findings of one check of a tree. */
+export class Findings implements FindingSink {
   readonly #list: CheckFinding[] = [];
   readonly #counts = new Map<string, number>();
   readonly #round: SubmissionRound;
@@ -19,6 +77,19 @@ export class Findings {
   constructor(round: SubmissionRound, isStrict: boolean) {
     this.#round = round;
     this.#isStrict = isStrict;
+  }
+
+  check<Kind extends keyof Facts>(kind: Kind, facts: Facts[Kind]): void {
+    const ofFacts = 'line' in facts ? facts.line : undefined;
+    for (const [id, row] of rowsOf(kind)) {
+      const check = row[kind] as ((facts: Facts[Kind]) => Answer) | undefined;
+      for (const seen of [check?.(facts)].flat()) {
+        if (seen === undefined || seen === false) continue;
+        const place = typeof seen === 'string' ? { line: ofFacts, text: seen } : seen;
+        const { file = facts.file, line, text } = place as Exclude<Seen, string>;
+        this.add(id, file, text, line);
+      }
+    }
   }
 
   /**
@@ -32,11 +103,18 @@ export class Findings {
     if (count > PER_FILE_MAX) return;
     const short = seen.length > SEEN_MAX ? `${seen.slice(0, SEEN_MAX)}...` : seen;
     const where = line === undefined ? {} : { line };
-    const division = SUBMISSION_DIVISIONS.find((name) => file.startsWith(`${name}/`));
-    const rule = findingRule(id, this.#round, division);
-    const isRaised = this.#isStrict && rule.severity === 'warning';
-    const severity = isRaised ? 'error' : rule.severity;
-    this.#list.push({ ...rule, severity, file, ...where, seen: short });
+    const row = textsOf(RULES[id]);
+    const severity = this.#severityOf(RULES[id], file);
+    this.#list.push({ id, ...row, severity, file, ...where, seen: short });
+  }
+
+  /** As the round and the division of the file have it. */
+  #severityOf({ severity = 'error', warningIn, warningInOpen }: RuleRow, file: string): Severity {
+    const isOpen = SUBMISSION_DIVISIONS.find((name) => file.startsWith(`${name}/`)) === 'open';
+    const isWarning =
+      warningIn?.includes(this.#round) || (isOpen && warningInOpen?.includes(this.#round));
+    const own = isWarning === true ? 'warning' : severity;
+    return this.#isStrict && own === 'warning' ? 'error' : own;
   }
 
   /** In the order in which they were found. */

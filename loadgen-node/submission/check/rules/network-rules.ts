@@ -1,51 +1,86 @@
-import { NETWORK_RULES, type RuleTexts } from './rule-sources.ts';
+import { posix } from 'node:path';
+import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
+import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
+import { readAudit } from '../../../observe/audit/network-audit.ts';
+import { suitesOf } from '../read/description-values.ts';
+import { DOCUMENT_BYTES_MAX, documentLines } from '../read/read-document.ts';
+import type { RunLog } from '../read/run-log.ts';
+import {
+  type Answer,
+  isStrict,
+  type ResultFacts,
+  type ResultSite,
+  type SubmitterSite,
+} from '../read/sites.ts';
+import { auditMismatches, isLogOfLonghaul } from '../result/check-audit.ts';
+import { NETWORK_RULES, type RuleTable } from './rule.ts';
+
+/** Versions of LoadGen as a tagged build writes them: `4.1 @ <git hash>`. */
+const TAGGED = /^\d+\.\d+(?:\.\d+)? @ (?!0+$)[0-9a-f]{7,40}$/;
+
+/** Texts in which longhaul says that a model or a data set is a stand-in. */
+const STAND_IN = /\bstand-?in\b/i;
+
+/** Notes in a summary log of longhaul are a list below LoadGen's lines. */
+const SUMMARY_NOTE = /^ \* /;
+
+/** How the README of a result, as longhaul writes it, says what must not be missed. */
+const README_MARK = /^> \*\*(.*?)\*\*$/;
+const OWN_ENGINE = /^Measured by longhaul\b/;
+const OWN_STAND_IN = /^(?:Measured with a stand-in|Note of the run:.*\bstand-?in)\b/i;
+
+/** Records that every log of longhaul has, one of its head and one of its end. */
+const ALWAYS_THERE = ['longhaul_rng_library', 'longhaul_validity'];
+
+/** Records by which a build of LoadGen names its sources. */
+const BUILD_RECORDS = ['loadgen_build_date_local', 'loadgen_file_sha1'];
+
+/** Subjects that a document has to describe, and the names by which one is found. */
+const TOPICS = [
+  {
+    of: 'sent',
+    what: 'what is marshalled and sent for each query, and the API of the session layer',
+    name: /network|protocol|wire|rpc|qdl|\.proto$/i,
+  },
+  {
+    of: 'way',
+    what: 'the way of the data from the network card to the accelerator, and its bandwidth',
+    name: /bandwidth|architecture|data_?path/i,
+  },
+] as const;
 
 const QDL = `${NETWORK_RULES}, QDL constraints`;
 
-/** Ids of {@link NETWORK_DIVISION_RULES}. */
-export type NetworkRuleId =
-  | 'stand-in-model'
-  | 'not-approved-loadgen'
-  | 'loadgen-not-known'
-  | 'own-records-removed'
-  | 'audit-missing'
-  | 'network-rules-unproved'
-  | 'audit-broken'
-  | 'audit-of-another-run'
-  | 'audit-rule-broken'
-  | 'audit-rule-unproved'
-  | 'same-host'
-  | 'node-names-alike'
-  | 'name-without-round-trip'
-  | 'compression-not-allowed'
-  | 'document-missing'
-  | 'diagram-missing';
-
 /** Rules of the Network division that no official tool checks, and the two marks. */
-export const NETWORK_DIVISION_RULES: Readonly<Record<NetworkRuleId, RuleTexts>> = {
+export const NETWORK_DIVISION_RULES = {
   'stand-in-model': {
     severity: 'mark',
     rule: 'A stand-in model or data set measures software; what it shows is no result of the benchmark.',
     source: 'longhaul: stand-ins have the form of the real model and data, and no accuracy',
     advice: 'Use the model and the data set of the benchmark.',
+    read: standIn,
   },
   'not-approved-loadgen': {
     severity: 'mark',
     rule: 'LoadGen is compiled from a tagged approved revision of the mlperf/inference repository, unaltered.',
     source: 'inference_rules v4.1, LoadGen; no tool looks, reviewers do',
     advice: 'Say so to whoever is shown the result: it is none of MLPerf.',
+    read: ownEngine,
   },
   'loadgen-not-known': {
     severity: 'warning',
     rule: 'The log names an approved revision of LoadGen with its git hash, its build and its files, without changes.',
     source: 'inference_rules v4.1, LoadGen; no tool looks, reviewers do',
     advice: 'Build LoadGen from the tag of the round; nobody can verify another one.',
+    read: (facts) =>
+      [...facts.runs].map(([run, log]) => !isOfLonghaul(facts, run, log) && unknownBuild(log)),
   },
   'own-records-removed': {
-    severity: 'error',
     rule: 'The logs of longhaul have the records in which it says what it is and what it found.',
     source: 'longhaul, detail log; what a log says may not be changed',
     advice: 'Take the log as longhaul wrote it.',
+    read: (facts) =>
+      [...facts.runs].map(([run, log]) => isOfLonghaul(facts, run, log) && removedRecords(log)),
   },
   'audit-missing': {
     severity: 'warning',
@@ -67,13 +102,12 @@ export const NETWORK_DIVISION_RULES: Readonly<Record<NetworkRuleId, RuleTexts>> 
     advice: 'Copy it again from the folder of the run.',
   },
   'audit-of-another-run': {
-    severity: 'error',
     rule: 'The audit is of the run whose logs lie in the tree.',
     source: 'longhaul, network-audit',
     advice: 'Copy it from the folder of the run.',
+    audit: auditMismatches,
   },
   'audit-rule-broken': {
-    severity: 'error',
     rule: 'No rule of the Network division was broken in the run.',
     source: NETWORK_RULES,
     advice: 'See longhaul audit: mend it and make the run again, or submit to open.',
@@ -85,25 +119,21 @@ export const NETWORK_DIVISION_RULES: Readonly<Record<NetworkRuleId, RuleTexts>> 
     advice: 'See longhaul audit: what is not shown, reviewers may ask for.',
   },
   'same-host': {
-    severity: 'error',
     rule: 'LoadGen node and SUT nodes are physically separate and distinct systems.',
     source: `${NETWORK_RULES}, System Topology`,
     advice: 'Run the SUT on another machine.',
   },
   'node-names-alike': {
-    severity: 'error',
     rule: 'Every SUT node has a name of its own.',
     source: QDL,
     advice: 'Give each node a name of its own: sut --node.',
   },
   'name-without-round-trip': {
-    severity: 'error',
     rule: 'Name() makes at least one round trip over the network before it returns.',
     source: QDL,
     advice: 'Ask the nodes in Name(), every time.',
   },
   'compression-not-allowed': {
-    severity: 'error',
     rule: 'Samples travel in a form that the table of compression options has for the model.',
     source: `${NETWORK_RULES}, benchmarks and QSL pre-processing`,
     advice: 'Use another encoding or compression, or submit to open.',
@@ -114,11 +144,166 @@ export const NETWORK_DIVISION_RULES: Readonly<Record<NetworkRuleId, RuleTexts>> 
     source: `${NETWORK_RULES}, QDL implementation; inference_rules v4.1, LoadGen Operation; no tool looks`,
     advice:
       'Add it to documentation/, with "network", "protocol", "bandwidth" or "architecture" in its name; submission build writes both.',
+    submitter: (site) => {
+      const isOfDatacenter = [...site.descriptions.values()].some((one) =>
+        suitesOf(one).includes('datacenter'),
+      );
+      const isAsked = { sent: site.division === 'network', way: isStrict(site) && isOfDatacenter };
+      return TOPICS.map(({ of, what, name }) => {
+        const isThere = documentsOf(site).some((path) => name.test(posix.basename(path)));
+        const text = `By its name no file in it tells ${what}.`;
+        return isAsked[of] && !isThere && { file: documentation(site), text };
+      });
+    },
   },
   'diagram-missing': {
     severity: 'warning',
     rule: 'A network submission has a diagram of what connects LoadGen node and SUT nodes.',
     source: `${NETWORK_RULES}, System Topology; no tool looks`,
     advice: 'Add one to documentation/, with "diagram" in its name; submission build draws it.',
+    submitter: (site) =>
+      site.division === 'network' &&
+      !documentsOf(site).some((path) => /diagram[^/]*$/i.test(path)) && {
+        file: documentation(site),
+        text: 'No file in it has "diagram" in its name.',
+      },
   },
-};
+} as const satisfies RuleTable;
+
+function documentation({ layout, division, submitter }: SubmitterSite): string {
+  return layout.documentation(division, submitter);
+}
+
+/** Texts for reviewers; not the evidence that longhaul wrote. */
+function documentsOf(site: SubmitterSite): string[] {
+  const folder = documentation(site);
+  const evidence = posix.join(folder, 'evidence/');
+  return [...site.listing.filePaths()].filter(
+    (path) => path.startsWith(`${folder}/`) && !path.startsWith(evidence),
+  );
+}
+
+// The two marks, and what nobody can verify of a foreign LoadGen. Any trace is enough for a mark:
+// records of the logs, notes in the texts beside them, evidence in the documentation. What was
+// taken out of a log is found as well.
+
+/** True for a run of longhaul, also where only its evidence in the documentation says so. */
+function isOfLonghaul(site: ResultSite, run: string, log: RunLog): boolean {
+  return isLogOfLonghaul(log) || traceOf(site, run) !== undefined;
+}
+
+/** A log of longhaul that lacks records of longhaul was changed. */
+function removedRecords(log: RunLog) {
+  const missing = ALWAYS_THERE.filter((key) => log.record(key) === undefined);
+  // A log that is cut or damaged may lack what LoadGen wrote.
+  if (missing.length === 0 || log.detail.damageCount > 0) return undefined;
+  const text = `It is of a run of longhaul and has no record of ${missing.join(', ')}.`;
+  return { file: log.file, text };
+}
+
+/** Why nobody can verify the build of another LoadGen; the first reason. */
+function unknownBuild(log: RunLog) {
+  const textOf = (key: string): string => {
+    const value = log.value(key) ?? '';
+    return typeof value === 'object' ? Object.keys(value).join(' ') : String(value);
+  };
+  const version = textOf('loadgen_version');
+  const status = textOf('loadgen_git_status_message').trim();
+  const unnamed = BUILD_RECORDS.filter((key) => ['', 'NA'].includes(textOf(key)));
+  const [first] = [
+    ...(TAGGED.test(version) ? [] : [`loadgen_version is "${version}".`]),
+    ...(status === '' ? [] : [`It was built with changes: ${status.slice(0, 90)}.`]),
+    ...(unnamed.length === 0 ? [] : [`It does not tell ${unnamed.join(', ')}.`]),
+  ];
+  return first === undefined ? undefined : log.at('loadgen_version', first);
+}
+
+function ownEngine(facts: ResultFacts): Answer {
+  const ours = [...facts.runs.values()].find(isLogOfLonghaul);
+  if (ours !== undefined) {
+    return `The engine is ${String(ours.value('loadgen_version') ?? 'records of longhaul')}.`;
+  }
+  const [trace] = evidenceRuns(facts).flatMap((run) => traceOf(facts, run) ?? []);
+  const isInReadme = () => readmeMarks(facts).some((mark) => OWN_ENGINE.test(mark));
+  const file = trace ?? (isInReadme() ? readmeOf(facts) : undefined);
+  return file !== undefined && `${file} is of a run of longhaul, whatever the logs say.`;
+}
+
+function standIn(facts: ResultFacts): Answer {
+  return (
+    standInNode(facts) ??
+    standInOfLogs(facts) ??
+    standInNote('accuracy.txt says', facts.notes) ??
+    readmeMarks(facts).find((mark) => OWN_STAND_IN.test(mark))
+  );
+}
+
+/** Runs of a result that left evidence in the documentation, in any division. */
+function evidenceRuns({ layout, listing, place }: ResultSite): readonly string[] {
+  return listing.entries(posix.dirname(layout.evidence(place, 'any'))).folders;
+}
+
+/** File that longhaul left of a run; undefined where there is none. */
+function traceOf({ layout, listing, place }: ResultSite, run: string): string | undefined {
+  return [RUN_FILES.record, RUN_FILES.audit]
+    .map((name) => posix.join(layout.evidence(place, run), name))
+    .find((path) => listing.hasFile(path));
+}
+
+function standInNode(facts: ResultFacts): string | undefined {
+  const nodes = evidenceRuns(facts).flatMap((run) => auditOf(facts, run)?.nodes ?? []);
+  const node = nodes.find(({ description }) => description?.model?.isStandIn === true);
+  return node && `SUT node ${node.address} runs ${node.description?.model?.name}.`;
+}
+
+/** An audit that cannot be read is found where it is needed. */
+function auditOf(facts: ResultFacts, run: string): NetworkAudit | undefined {
+  const file = posix.join(facts.layout.evidence(facts.place, run), RUN_FILES.audit);
+  const isSmall = (facts.listing.bytesOf(file) ?? Infinity) <= DOCUMENT_BYTES_MAX;
+  try {
+    const read = () => (isSmall ? readAudit(posix.dirname(facts.listing.pathOf(file))) : undefined);
+    return facts.audits.get(run) ?? read();
+  } catch {
+    return undefined;
+  }
+}
+
+function standInOfLogs(facts: ResultFacts): string | undefined {
+  for (const log of facts.runs.values()) {
+    const summary = posix.join(posix.dirname(log.file), RUN_FILES.summary);
+    const notes = () => smallLines(facts, summary).filter((line) => SUMMARY_NOTE.test(line));
+    const text = standInOf(log) ?? standInNote('The summary log says', notes());
+    if (text !== undefined) return text;
+  }
+  return undefined;
+}
+
+function standInNote(where: string, notes: readonly string[]): string | undefined {
+  const note = notes.find((text) => STAND_IN.test(text));
+  return note && `${where}: ${note.slice(0, 200)}.`;
+}
+
+function standInOf(log: RunLog): string | undefined {
+  const values = (key: string): Record<string, unknown>[] =>
+    log.ownValues(key).map((value) => (value ?? {}) as Record<string, unknown>);
+  const model = values('longhaul_model').find((one) => String(one['is_stand_in']) === 'true');
+  if (model !== undefined) return `The model is ${String(model['name'])}.`;
+  const set = values('longhaul_data_set').find((one) => STAND_IN.test(String(one['name'] ?? '')));
+  if (set !== undefined) return `The data set is ${String(set['name'])}.`;
+  const note = log.ownValues('longhaul_note').find((value) => STAND_IN.test(String(value)));
+  return note === undefined ? undefined : `A note of the log says: ${String(note)}.`;
+}
+
+function readmeOf({ layout, place }: ResultSite): string {
+  return posix.join(layout.measurements(place), 'README.md');
+}
+
+function readmeMarks(site: ResultSite): string[] {
+  return smallLines(site, readmeOf(site)).flatMap((line) => README_MARK.exec(line)?.[1] ?? []);
+}
+
+/** Lines of a text; what is missing or too large is found where its folder is checked. */
+function smallLines(site: ResultSite, path: string): string[] {
+  const bytes = site.listing.bytesOf(path) ?? Infinity;
+  return bytes > DOCUMENT_BYTES_MAX ? [] : documentLines(site, path);
+}

@@ -1,139 +1,151 @@
+import { NETWORK_SUT } from '../../../../shared/domain/system-under-test.ts';
+import { isNumber, MARKED_BYTE_ORDER } from '../../../loadgen/logs/read/detail-log.ts';
+import { SEED_NAMES, seedsOfRound, test05SeedsOfRound } from '../../rules/round-seeds.ts';
+import { isTrue } from '../read/description-values.ts';
+import type { RunLog, SeenRecord } from '../read/run-log.ts';
+import type { Answer, ResultSite, RunFacts } from '../read/sites.ts';
+import { BOUND, isServer, tokenBounds } from './performance-rules.ts';
 import {
   ALL_CHECKERS,
-  COMPLIANCE_SCRIPTS,
   INFERENCE_RULES,
   NEWER_CHECKERS,
   OLDER_CHECKERS,
-  type RuleTexts,
-} from './rule-sources.ts';
+  type RuleTable,
+} from './rule.ts';
 
-/** Ids of {@link RUN_RULES}. */
-export type RunRuleId =
-  | 'log-empty'
-  | 'log-first-line'
-  | 'log-damaged'
-  | 'log-cut'
-  | 'record-missing'
-  | 'record-not-number'
-  | 'error-in-log'
-  | 'result-invalid'
-  | 'constraint-not-met'
-  | 'record-twice'
-  | 'seed-wrong'
-  | 'seed-rounded'
-  | 'accuracy-seed-wrong'
-  | 'scenario-differs'
-  | 'result-inferred'
-  | 'mode-differs'
-  | 'runs-far-apart'
-  | 'audit-in-result'
-  | 'sut-name'
-  | 'closed-over-network'
-  | 'performance-samples-few'
-  | 'duration-short'
-  | 'queries-few'
-  | 'offline-samples-few'
-  | 'latency-bound-loose'
-  | 'percentile-low'
-  | 'early-stopping-not-met'
-  | 'p99-above-bound'
-  | 'latency-impossible'
-  | 'metric-missing'
-  | 'token-latencies-off'
-  | 'token-latency-above-bound'
-  | 'equal-issue-off'
-  | 'equal-issue-unknown'
-  | 'summary-unusable'
-  | 'summary-differs'
-  | 'errors-in-summary';
+/** A year: what lies further apart was not made for one result. */
+const DAYS_APART_MAX = 366;
+
+/** Seed of the sampled accuracy log of the compliance tests. Source: their audit.config. */
+const SAMPLING_SEED = 720381539243781796n;
+
+/** Damage of a log whose last line is not ended. */
+const CUT_RECORD = 'the file ends inside a record';
 
 /** Rules about the logs of a run. */
-export const RUN_RULES: Readonly<Record<RunRuleId, RuleTexts>> = {
+export const RUN_RULES = {
   'log-empty': {
-    severity: 'error',
     rule: 'A detail log has records.',
-    source: ALL_CHECKERS,
     advice: 'Copy the log again; make the run again if it is lost.',
+    log: ({ log: { detail } }) =>
+      detail.records.size === 0 && `It has ${detail.lineCount} line(s) and no record.`,
   },
   'log-first-line': {
-    severity: 'error',
     warningIn: ['v4.1'],
     rule: 'The first line of a detail log is a record.',
     source: NEWER_CHECKERS,
     advice: 'Remove the lines in front of the first :::MLLOG.',
+    log: ({ log }) => {
+      const { beginsWithRecord, damages, records } = log.detail;
+      const isMarked = damages.some(({ text }) => text === MARKED_BYTE_ORDER);
+      const isOther = records.size > 0 && !beginsWithRecord && !isMarked;
+      return [
+        ...damagesOf(log, (text) => text === MARKED_BYTE_ORDER),
+        isOther && { line: 1, text: 'Its first line is no record.' },
+      ];
+    },
   },
   'log-damaged': {
-    severity: 'error',
     rule: 'Every line with the mark :::MLLOG is a whole record.',
     source: `${OLDER_CHECKERS}; ${NEWER_CHECKERS} breaks off`,
     advice: 'Copy the log again; what a log says may not be mended by hand.',
+    log: ({ log }) => damagesOf(log, (text) => text !== CUT_RECORD && text !== MARKED_BYTE_ORDER),
   },
   'log-cut': {
-    severity: 'error',
     rule: 'A log ends where LoadGen ended it.',
-    source: ALL_CHECKERS,
     advice: 'Copy the log again.',
+    log: ({ log }) => damagesOf(log, (text) => text === CUT_RECORD),
   },
   'record-missing': {
-    severity: 'error',
     rule: 'The detail log has every record that the official tools read.',
-    source: ALL_CHECKERS,
     advice: 'Take the log of a run of LoadGen of the round.',
+    performance: (run) => missingRecords(run.log, [...neededTexts(run), ...neededNumbers(run)]),
+    // The tools of v4.1 do not ask for the count.
+    accuracy: ({ log, round, model }) =>
+      round !== 'v4.1' && model !== undefined && missingRecords(log, [sampleCountKey(log)]),
   },
   'record-not-number': {
-    severity: 'error',
     rule: 'Values that the official tools compare are JSON numbers, not texts.',
     source: `${ALL_CHECKERS} (a seed in quotes equals nothing)`,
     advice: 'Take the log as LoadGen wrote it.',
+    performance: (run) => [
+      ...seedKeys().map((key) => noNumber(run.log, key, 'no number')),
+      ...neededNumbers(run).map((key) => noNumber(run.log, key, 'which is no number')),
+    ],
+    accuracy: ({ log, round, model }) => [
+      ...seedKeys().map((key) => noNumber(log, key, 'no number')),
+      round !== 'v4.1' &&
+        model !== undefined &&
+        noNumber(log, sampleCountKey(log), 'which is no number'),
+    ],
   },
   'error-in-log': {
-    severity: 'error',
     rule: 'A log has no records of errors.',
     source: `${OLDER_CHECKERS}; in performance logs ${NEWER_CHECKERS} forgets it`,
     advice: 'Find the reason and make the run again.',
+    log: ({ log }) =>
+      log.detail.errors.map(({ key, value, line }) => ({
+        line,
+        text: `${key}: ${String(value)}.`,
+      })),
   },
   'result-invalid': {
-    severity: 'error',
     rule: 'result_validity is VALID.',
     source: `${OLDER_CHECKERS}; ${NEWER_CHECKERS} forgets it`,
     advice: 'Make a run that is VALID: a lower target QPS, or a longer run.',
+    performance: ({ log }) =>
+      log.wrong(
+        'result_validity',
+        (validity) => validity !== 'VALID' && `result_validity is ${String(validity)}.`,
+      ),
   },
   'constraint-not-met': {
-    severity: 'error',
     rule: 'LoadGen found the run long enough, with enough queries, within its bounds.',
     source: 'LoadGen, result_*_met; no checker reads them',
     advice: 'Make the run again.',
+    performance: ({ log }) =>
+      ['perf_constraints', 'min_duration', 'min_queries'].map((name) => {
+        const key = `result_${name}_met`;
+        const isOdd = log.value('result_validity') === 'VALID' && log.value(key) === false;
+        return isOdd && log.at(key, `${key} is false, though the result is VALID.`);
+      }),
   },
   'record-twice': {
     severity: 'warning',
     rule: 'A log has one value of each setting and result.',
     source: `one run, one log; ${ALL_CHECKERS} read the first value`,
     advice: 'Take the log of one run, as LoadGen wrote it.',
+    log: ({ log }) =>
+      log.detail.repeats.map(({ key, value, line }) => {
+        const first = log.record(key);
+        const other = `in line ${first?.line} ${String(first?.value)}`;
+        return { line, text: `${key} is ${String(value)}, and ${other}.` };
+      }),
   },
   'seed-wrong': {
-    severity: 'error',
     rule: 'The three seeds are those of the round; in TEST05 (v4.1) its own.',
-    source: ALL_CHECKERS,
     advice: "Run with the round's mlperf.conf (--round), or check the tree as its own round.",
+    performance: (run) => wrongSeeds(run, false),
   },
   'seed-rounded': {
-    severity: 'error',
     rule: 'Seeds keep all of their digits: they have 64 bits, more than a floating-point number.',
-    source: ALL_CHECKERS,
     advice: 'Take the log as LoadGen wrote it; some tool has read and written it as numbers.',
+    performance: (run) => wrongSeeds(run, true),
+    accuracy: (run) => wrongSeeds(run, true),
   },
   'accuracy-seed-wrong': {
-    severity: 'error',
     rule: 'An accuracy run has the seeds of the round, too.',
     source: `${INFERENCE_RULES}, LoadGen; no checker looks`,
     advice: "Run with the round's mlperf.conf (--round).",
+    accuracy: (run) => wrongSeeds(run, false),
   },
   'scenario-differs': {
-    severity: 'error',
     rule: 'effective_scenario is the scenario of the folder (Interactive: Server).',
     source: `${ALL_CHECKERS}: a datacenter result is not inferred from another scenario`,
     advice:
       'Put the logs into the folder of their scenario. An edge system may infer MultiStream from SingleStream, and Offline from either: its folders are copies of the measured result, which is there as well.',
+    performance: scenarioDiffers,
+    accuracy: scenarioDiffers,
   },
   'result-inferred': {
     severity: 'notice',
@@ -142,135 +154,167 @@ export const RUN_RULES: Readonly<Record<RunRuleId, RuleTexts>> = {
     advice: 'Nothing, if it is meant so.',
   },
   'mode-differs': {
-    severity: 'error',
     rule: 'Logs in performance/ are of a performance run, logs in accuracy/ of an accuracy run.',
     source: `${INFERENCE_RULES}, LoadGen; no checker looks`,
     advice: 'Put the logs into the folder of their mode.',
+    performance: ({ log }) => modeDiffers(log, 'PerformanceOnly'),
+    accuracy: ({ log }) => modeDiffers(log, 'AccuracyOnly'),
   },
   'runs-far-apart': {
     severity: 'warning',
     rule: 'The runs of a result are of one time.',
     source: 'no checker looks; reviewers do',
     advice: 'Take the logs of the runs of this result.',
+    read: ({ runs }) => {
+      const [log, accuracy] = [runs.get('performance'), runs.get('accuracy')];
+      const [one, other] = [log, accuracy].map((run) => run?.value('test_datetime'));
+      const days = Math.abs(Date.parse(String(one)) - Date.parse(String(other))) / 86_400_000;
+      const text = `test_datetime is ${String(other)}, that of the performance run ${String(one)}.`;
+      return days > DAYS_APART_MAX && accuracy?.at('test_datetime', text);
+    },
   },
   'audit-in-result': {
-    severity: 'error',
     rule: 'The run of a result has no settings of a compliance test.',
     source: `${INFERENCE_RULES}, LoadGen; no checker looks`,
     advice: 'Take the logs of the run without audit.config.',
+    performance: (run) => run.test === undefined && testSettings(run),
   },
   'sut-name': {
-    severity: 'error',
     rule: 'The name of the SUT contains "Network SUT".',
     source: `${ALL_CHECKERS}; inference_rules v4.1, QDL constraints`,
     advice: 'Give the SUT such a name and make the run again.',
+    performance: (run) =>
+      run.division !== 'closed' &&
+      isOverNetwork(run) &&
+      run.log.wrong('sut_name', (name) => {
+        const isRight = String(name).includes(NETWORK_SUT);
+        return !isRight && `The name is "${String(name)}", without "${NETWORK_SUT}".`;
+      }),
   },
   'closed-over-network': {
     severity: 'warning',
     rule: 'A closed result is of a system without a network between LoadGen and SUT: the name of its SUT has no "Network SUT".',
     source: `${ALL_CHECKERS} ask it of the description (is_network), and nobody of the log`,
     advice: 'Submit the result to network, or measure the SUT in the process of LoadGen.',
+    // Once for a result with all of its tests.
+    performance: ({ log, division, test }) =>
+      division === 'closed' &&
+      test === undefined &&
+      log.wrong(
+        'sut_name',
+        (name) => String(name).includes(NETWORK_SUT) && `It is "${String(name)}".`,
+      ),
   },
-  'performance-samples-few': {
-    severity: 'error',
-    rule: "The run drew from at least as many samples as the model's table says.",
-    source: `${ALL_CHECKERS}; inference_rules, QSL size`,
-    advice: 'Do not lower performance_sample_count_override.',
-  },
-  'duration-short': {
-    severity: 'error',
-    rule: 'The shortest duration is set to 600 s or more, in the runs of compliance tests, too.',
-    source: ALL_CHECKERS,
-    advice: 'Set min_duration to 600000 and make the run again.',
-  },
-  'queries-few': {
-    severity: 'error',
-    rule: 'min_query_count is at least 1 (Offline; elsewhere early stopping decides).',
-    source: ALL_CHECKERS,
-    advice: 'Set it, and make the run again.',
-  },
-  'offline-samples-few': {
-    severity: 'error',
-    rule: "An Offline query has at least as many samples as the model's table says.",
-    source: `${OLDER_CHECKERS}; in network and open ${NEWER_CHECKERS} forgets it`,
-    advice: 'Raise target_qps or min_query_count, and make the run again.',
-  },
-  'latency-bound-loose': {
-    severity: 'error',
-    rule: "The latency bound of a Server run is not above that of the model's table.",
-    source: `${ALL_CHECKERS}, in the open division as well, though its rules have no such bound`,
-    advice: 'Do not raise target_latency.',
-  },
-  'percentile-low': {
-    severity: 'error',
-    rule: 'The latency bound of a Server run holds for 99 % of the queries.',
-    source: `${INFERENCE_RULES}, scenarios; no checker looks`,
-    advice: 'Do not lower target_latency_percentile.',
-  },
-  'early-stopping-not-met': {
-    severity: 'error',
-    rule: 'early_stopping_met is true in Server, SingleStream and MultiStream.',
-    source: NEWER_CHECKERS,
-    advice: 'A longer run, or a lower target QPS.',
-  },
-  'p99-above-bound': {
-    severity: 'warning',
-    rule: 'The measured 99th percentile is below the bound.',
-    source: 'no checker compares it: early stopping decides',
-    advice: 'Look at it before others do.',
-  },
-  'latency-impossible': {
-    severity: 'error',
-    rule: 'Latencies are above zero.',
-    source: 'no checker looks',
-    advice: 'Take the log as LoadGen wrote it.',
-  },
-  'metric-missing': {
-    severity: 'error',
-    rule: "The log has the model's metric, above zero.",
-    source: ALL_CHECKERS,
-    advice: 'Take the log of a run that came to its end; token metrics need use_token_latencies.',
-  },
-  'token-latencies-off': {
-    severity: 'error',
-    rule: 'Language models are measured with token latencies (requested_use_token_latencies).',
-    source: ALL_CHECKERS,
-    advice: 'Set use_token_latencies = 1, and make the run again.',
-  },
-  'token-latency-above-bound': {
-    severity: 'error',
-    rule: "p99 of the time to the first token and per output token are below the model's bounds.",
-    source: `${ALL_CHECKERS}, in the open division as well`,
-    advice: 'A lower target QPS.',
-  },
-  'equal-issue-off': {
-    severity: 'error',
-    rule: 'Models with samples of unlike length issue them in whole permutations (sample_concatenate_permutation).',
-    source: `${OLDER_CHECKERS}; that of v4.1 looks into mlperf.conf and user.conf beside the result`,
-    advice: "Run with the round's mlperf.conf, and add it to measurements.",
-  },
-  'equal-issue-unknown': {
-    severity: 'warning',
-    rule: 'Models with samples of unlike length issue them in whole permutations, and log or mlperf.conf say so.',
-    source: `${INFERENCE_RULES}, LoadGen; the tool of v4.1 misses the model in its list`,
-    advice: "Run with the round's mlperf.conf, and add it to measurements.",
-  },
-  'summary-unusable': {
-    severity: 'warning',
-    rule: 'The summary log has the lines "Scenario", the rate and "Result is", which the compliance scripts compare.',
-    source: COMPLIANCE_SCRIPTS,
-    advice: 'Take the summary as LoadGen wrote it.',
-  },
-  'summary-differs': {
-    severity: 'error',
-    rule: 'Summary and detail log are of one run.',
-    source: 'no checker looks',
-    advice: 'Take both files from the folder of the run.',
-  },
-  'errors-in-summary': {
-    severity: 'warning',
-    rule: 'A summary log counts no errors.',
-    source: `${COMPLIANCE_SCRIPTS} print a warning; no checker looks`,
-    advice: 'Find the reason and make the run again.',
-  },
-};
+} as const satisfies RuleTable;
+
+/** Damages of a log whose words are of the kind that is meant. */
+function damagesOf({ detail }: RunLog, isMeant: (text: string) => boolean) {
+  return detail.damages
+    .filter(({ text }) => isMeant(text))
+    .map(({ line, text }) => ({ line, text: `In line ${line}, ${text}.` }));
+}
+
+/** True in the network division, and where the description says so. */
+function isOverNetwork({ division, description }: ResultSite): boolean {
+  return division === 'network' || isTrue(description?.['is_network']);
+}
+
+function missingRecords(log: RunLog, keys: readonly string[]): string[] {
+  return keys
+    .filter((key) => log.record(key) === undefined)
+    .map((key) => `It has no record of ${key}.`);
+}
+
+/** A record that is there and no number. */
+function noNumber(log: RunLog, key: string, why: string): SeenRecord | false {
+  return log.wrong(
+    key,
+    (value) => !isNumber(value) && `${key} is ${JSON.stringify(value)}, ${why}.`,
+  );
+}
+
+function seedKeys(): string[] {
+  return SEED_NAMES.map((name) => `effective_${name}`);
+}
+
+/** Records that a performance run needs, whatever they hold. */
+function neededTexts(run: RunFacts): string[] {
+  const name = isOverNetwork(run) ? ['sut_name'] : [];
+  return [...seedKeys(), 'effective_scenario', 'result_validity', ...name];
+}
+
+/** Records that a performance run needs, which have to be numbers. */
+function neededNumbers(run: RunFacts): string[] {
+  const ofOffline = ['effective_min_query_count', 'effective_samples_per_query'];
+  return [
+    'effective_performance_sample_count',
+    'effective_min_duration_ms',
+    ...(run.measured === 'Offline' ? ofOffline : []),
+    ...(isServer(run) && run.model?.serverLatencyNs !== undefined ? [BOUND] : []),
+    ...tokenBounds(run).map(([key]) => key),
+  ];
+}
+
+/** Record of an accuracy run with the number of its samples. */
+export function sampleCountKey(log: RunLog): string {
+  const override = 'effective_accuracy_sample_count';
+  return log.record(override) === undefined ? 'qsl_reported_total_count' : override;
+}
+
+/**
+ * Seeds of a log that are numbers and not those of the round, or of its TEST05.
+ * @param isRounded True: those that some tool has read and written as floating-point numbers; false: the others.
+ */
+function wrongSeeds({ log, round, test }: RunFacts, isRounded: boolean): Answer {
+  const own = test === 'TEST05' ? test05SeedsOfRound(round) : undefined;
+  const seeds = own ?? seedsOfRound(round);
+  return SEED_NAMES.map((name) => {
+    const key = `effective_${name}`;
+    const expected = seeds[name];
+    return log.wrong(key, (value) => {
+      if (!isNumber(value) || (Number(value) === Number(expected)) !== isRounded) return false;
+      const isWhole = typeof value === 'bigint' || Number.isInteger(value);
+      const isRight = isWhole && BigInt(value) === expected;
+      return !isRight && `${key} is ${value}, not ${expected}.`;
+    });
+  });
+}
+
+/** Interactive is Server to LoadGen. */
+function scenarioDiffers({ log, measured }: RunFacts): Answer {
+  const expected = measured === 'Interactive' ? 'Server' : measured;
+  return log.wrong(
+    'effective_scenario',
+    (seen) => String(seen) !== expected && `It is ${String(seen)}, not ${expected}.`,
+  );
+}
+
+function modeDiffers(log: RunLog, mode: string): Answer {
+  const right = [undefined, mode, 'SubmissionRun'] as unknown[];
+  return log.wrong(
+    'effective_test_mode',
+    (seen) => !right.includes(seen) && `It is ${String(seen)}.`,
+  );
+}
+
+/** Settings of a compliance test that a log has and should not have, or lacks. */
+export function testSettings({ log, test }: RunFacts): Answer {
+  const wrong = (name: string, check: (value: unknown) => boolean) =>
+    log.wrong(
+      `effective_${name}`,
+      (value) =>
+        check(value) && `${name} is ${String(value)}, which is not that of ${test ?? 'a result'}.`,
+    );
+  const isSame = test === 'TEST04';
+  const isSampled = test === 'TEST01';
+  return [
+    wrong('performance_issue_same', (value) => typeof value === 'boolean' && value !== isSame),
+    wrong('performance_issue_unique', (value) => value === true),
+    wrong('accuracy_log_sampling_target', (value) => isNumber(value) && value > 0 !== isSampled),
+    isSampled &&
+      log.wrong('effective_accuracy_log_rng_seed', (seed) => {
+        const isRight = seed === undefined || String(seed) === String(SAMPLING_SEED);
+        return !isRight && `accuracy_log_rng_seed is ${String(seed)}, not ${SAMPLING_SEED}.`;
+      }),
+  ];
+}

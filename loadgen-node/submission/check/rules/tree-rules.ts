@@ -1,74 +1,66 @@
+import { posix } from 'node:path';
+import { isNetworkDivisionScenario } from '../../../../shared/domain/scenario.ts';
+import { modelOfFolder, modelOfName } from '../../rules/models-of-rounds.ts';
+import type { SubmissionScenario } from '../../rules/submission-model.ts';
+import { SUBMISSION_DIVISIONS } from '../../rules/submission-rounds.ts';
+import { DRY_RUN_FILE, DRY_RUN_WORDS, TREE_FILE_BYTES_MAX } from '../../tree/tree-layout.ts';
+import { readToolText } from '../read/read-document.ts';
+import { type Answer, isStrict, type ModelSite, type ResultSite } from '../read/sites.ts';
 import {
   ALL_CHECKERS,
   COMPLIANCE_SCRIPTS,
   OLDER_CHECKERS,
-  type RuleTexts,
+  type RuleTable,
   SUBMISSION_RULES,
-} from './rule-sources.ts';
+} from './rule.ts';
 
-/** Ids of {@link TREE_RULES}. */
-export type TreeRuleId =
-  | 'dry-run-lengths'
-  | 'root-file'
-  | 'root-folder'
-  | 'division-file'
-  | 'no-results'
-  | 'submitter-empty'
-  | 'file-too-large'
-  | 'name-with-space'
-  | 'name-with-dot'
-  | 'name-not-plain'
-  | 'python-cache'
-  | 'empty-folder'
-  | 'symlink'
-  | 'symlink-to-folder'
-  | 'no-plain-file'
-  | 'missing-file'
-  | 'missing-folder'
-  | 'measurements-unused'
-  | 'empty-file'
-  | 'extra-file'
-  | 'extra-run'
-  | 'code-missing'
-  | 'calibration-missing'
-  | 'model-unknown'
-  | 'model-mapping-wrong'
-  | 'scenario-unknown'
-  | 'scenario-missing'
-  | 'scenario-not-in-division'
-  | 'json-broken'
-  | 'not-utf8'
-  | 'power-unchecked';
+const DIVISIONS: readonly string[] = SUBMISSION_DIVISIONS;
+
+/** The divisions, and folders that the official tools pass over in the root. */
+const ROOT_FOLDERS: readonly string[] = [...DIVISIONS, '.git', '.github', 'assets'];
+
+/** What a shell reads as something else than a name. */
+const SHELL_CHARACTERS = /[;&|<>()$`"'\\*?[\]{}!#~\n\r\t]/;
+
+/** Rounds in which nobody asks for calibration.md. */
+const WITHOUT_CALIBRATION: readonly string[] = ['v4.1', 'v5.0'];
 
 /** Rules about files and folders. */
-export const TREE_RULES: Readonly<Record<TreeRuleId, RuleTexts>> = {
+export const TREE_RULES = {
   'dry-run-lengths': {
-    severity: 'error',
     rule: 'A tree that was built from runs of other than official lengths is not handed in.',
     source: 'longhaul submission build --dry-run-lengths',
     advice:
       'Make the runs at the official lengths and build the tree again without --dry-run-lengths.',
+    path: ({ file }) =>
+      file === DRY_RUN_FILE && `${DRY_RUN_FILE} says that the runs are shorter than official.`,
+    // The mark stands in the README of each result as well as in the root.
+    readmeLine: ({ text }) =>
+      text.startsWith(`> **${DRY_RUN_WORDS}`) && 'It is of a tree of shortened runs.',
   },
   'root-file': {
-    severity: 'error',
     rule: 'Beside the divisions there are only .md and .pdf files.',
     source: OLDER_CHECKERS,
     advice: 'Move the file into a submitter folder, or out of the tree.',
+    path: ({ file, folder, isFolder }) =>
+      folder === '.' && !isFolder && !/\.(md|pdf)$/.test(file) && `${file} lies in the root.`,
   },
   'root-folder': {
     severity: 'warning',
     rule: 'The root has no other folders than closed, network and open.',
     source: `${ALL_CHECKERS}: they print an error and pass over the folder`,
     advice: 'Rename the folder (in lower case), or move it out of the tree.',
+    path: ({ file, folder, isFolder }) =>
+      folder === '.' && isFolder && !ROOT_FOLDERS.includes(file) && `"${file}" is no division.`,
   },
   'division-file': {
-    severity: 'error',
     rule: 'Between division and submitter there are no files.',
     source: OLDER_CHECKERS,
     advice: 'Move the file into the submitter folder.',
+    path: ({ folder, isFolder }) =>
+      !isFolder && DIVISIONS.includes(folder) && `It lies in ${folder}/ itself.`,
   },
   'no-results': {
-    severity: 'error',
     rule: 'A tree has results.',
     source: `${SUBMISSION_RULES}; ${ALL_CHECKERS} pass over an empty tree without a word`,
     advice: 'Add results/<system>/<model>/<scenario>.',
@@ -80,87 +72,97 @@ export const TREE_RULES: Readonly<Record<TreeRuleId, RuleTexts>> = {
     advice: 'Add results/<system>/<model>/<scenario>, or take the folder out.',
   },
   'file-too-large': {
-    severity: 'error',
     rule: 'No file is larger than 50 MiB.',
     source: OLDER_CHECKERS,
     advice:
       'Truncate logs (longhaul submission truncate); name the source of weights instead of adding them.',
+    path: ({ bytes }) =>
+      bytes > TREE_FILE_BYTES_MAX && `It has ${bytes} bytes; ${TREE_FILE_BYTES_MAX} are allowed.`,
   },
   'name-with-space': {
-    severity: 'error',
     rule: 'No name has a space.',
     source: OLDER_CHECKERS,
     advice: 'Rename it; the official scripts pass paths to a shell without quotes.',
+    path: ({ name, isOfDivision }) =>
+      isOfDivision && name.includes(' ') && `"${name}" has a space.`,
   },
   'name-with-dot': {
-    severity: 'error',
     rule: 'No name begins with a dot.',
     source: OLDER_CHECKERS,
     advice: 'Remove or rename it.',
+    path: ({ name, isOfDivision }) =>
+      isOfDivision && name.startsWith('.') && `"${name}" begins with a dot.`,
   },
   'name-not-plain': {
     severity: 'warning',
     rule: 'Names outside of the sources have no characters that mean something to a shell.',
     source: `${COMPLIANCE_SCRIPTS} hand paths to a shell without quotes`,
     advice: 'Use letters, digits, "-", "_", "+", "," and ".".',
+    path: ({ file, name, isOfDivision }) => {
+      const odd = SHELL_CHARACTERS.exec(name)?.[0];
+      // No script is called with the paths of sources.
+      const isOfSources = ['code', 'src'].includes(file.split('/')[2] ?? '');
+      const isOdd = isOfDivision && odd !== undefined && !isOfSources;
+      return isOdd && `The name has ${JSON.stringify(odd)}.`;
+    },
   },
   'python-cache': {
-    severity: 'error',
     rule: 'There is no __pycache__.',
     source: OLDER_CHECKERS,
     advice: 'Remove the folder.',
+    path: ({ name, isFolder, isOfDivision }) =>
+      isOfDivision && isFolder && name === '__pycache__' && 'It is a cache of Python.',
   },
   'empty-folder': {
-    severity: 'error',
     rule: 'No folder is empty.',
     source: OLDER_CHECKERS,
     advice: 'Remove the folder, or put in what belongs there.',
+    path: ({ file, isFolder, isOfDivision, listing }) =>
+      isOfDivision && isFolder && listing.isEmpty(file) && 'The folder is empty.',
   },
   symlink: {
-    severity: 'error',
     rule: 'There are no symbolic links to files.',
     source: `${OLDER_CHECKERS} (good relative links are reported as broken, too)`,
     advice: 'Put a copy in its place.',
+    tree: ({ listing }) => listing.odd('symlink'),
   },
   'symlink-to-folder': {
     severity: 'warning',
     rule: 'A folder is a folder, no symbolic link to one.',
     source: `${OLDER_CHECKERS} follow such a link; other tools and archives may not`,
     advice: 'Put a copy in its place.',
+    tree: ({ listing }) => listing.odd('symlink-to-folder'),
   },
   'no-plain-file': {
-    severity: 'error',
     rule: 'Whatever is in the tree is a file or a folder, and can be read.',
-    source: ALL_CHECKERS,
     advice: 'Give it permissions to be read, or take it out.',
+    tree: ({ listing }) => listing.odd('special', 'unreadable'),
   },
   'missing-file': {
-    severity: 'error',
     rule: 'Every folder has the files that the official layout asks for.',
-    source: ALL_CHECKERS,
     advice: 'Add the file.',
   },
   'missing-folder': {
-    severity: 'error',
     rule: 'Every result has the folders that the official layout asks for.',
-    source: ALL_CHECKERS,
     advice: 'Add the folder with its files.',
   },
   'measurements-unused': {
-    severity: 'error',
     warningIn: ['v4.1', 'v5.0'],
     rule: 'Every system in measurements/ has results.',
     source: 'submission checker of v5.1',
     advice: 'Remove the folder, or add its results.',
+    submitter: ({ listing, layout, file, systems }) => {
+      // In the flat layout there are none.
+      const folder = posix.join(file, 'measurements');
+      const names = layout.isFlat ? [] : listing.entries(folder).folders;
+      return names.map((name) => !systems.includes(name) && unused(posix.join(folder, name)));
+    },
   },
   'empty-file': {
-    severity: 'error',
     rule: 'Required files are not empty.',
-    source: ALL_CHECKERS,
     advice: 'Write the file.',
   },
   'extra-file': {
-    severity: 'error',
     rule: 'Folders of logs have the files of the official list and no other.',
     source: OLDER_CHECKERS,
     advice: 'Move the file to documentation/, or remove it.',
@@ -170,58 +172,104 @@ export const TREE_RULES: Readonly<Record<TreeRuleId, RuleTexts>> = {
     rule: 'Each scenario has one performance run, run_1.',
     source: `${SUBMISSION_RULES}, directory structure; ${ALL_CHECKERS} read run_1 only`,
     advice: 'Keep the run that counts as run_1 and remove the others.',
+    result: (site) =>
+      besideRun(site, (name) => !['run_1', 'ranging', 'power'].includes(name)).map(
+        ({ file, name }) => ({
+          file,
+          text: `${name} lies beside run_1.`,
+        }),
+      ),
   },
   'code-missing': {
-    severity: 'error',
     rule: 'The sources are in the tree: code/<model>/ (older layout), src/ (v6.0 and later).',
-    source: ALL_CHECKERS,
     advice: 'Add the folder, or a text file of that name that names the folder of another model.',
+    measurements: checkCode,
   },
   'calibration-missing': {
-    severity: 'error',
     rule: 'Closed and network submissions of v5.1 and later have a calibration.md.',
     source: 'submission_checker_old',
     advice: 'Write calibration.md or documentation/calibration.md, also if nothing was calibrated.',
+    submitter: (site) => {
+      const paths = ['calibration.md', 'documentation/calibration.md'];
+      const isThere = paths.some((path) => site.listing.hasFile(posix.join(site.file, path)));
+      const isAsked = isStrict(site) && !WITHOUT_CALIBRATION.includes(site.round);
+      return isAsked && !isThere && `There is none of ${paths.join(', ')}.`;
+    },
   },
   'model-unknown': {
-    severity: 'error',
     rule: 'A result lies in a folder with the name of a model of the round and suite; in open, model_mapping.json may say which one it stands for.',
-    source: ALL_CHECKERS,
     advice:
       'Rename the folder; in open, name the model in model_mapping.json (build: reference_model).',
+    // Open may have models of its own, but every official tool asks for the round's model that they
+    // stand for.
+    model: ({ model, modelFolder, need, round }) =>
+      need === undefined &&
+      `"${modelFolder}" is no model of ${model === undefined ? `round ${round}` : 'the suite of the system'}.`,
   },
   'model-mapping-wrong': {
-    severity: 'error',
     rule: 'model_mapping.json of open names models of the round, as the official tools call them.',
     source: `${ALL_CHECKERS}: they refuse any other name, or break off at it`,
     advice: 'Write the name: {"my-net": "resnet"}, not "resnet50".',
+    submitter: ({ mapping, round, file }) =>
+      Object.entries(mapping ?? {}).map(([folder, name]) => {
+        const isName = typeof name === 'string';
+        if (isName && modelOfName(round, name) !== undefined) return false;
+        const right = isName ? modelOfFolder(round, name)?.name : undefined;
+        const hint = right === undefined ? '' : `: the official tools call it "${right}"`;
+        return {
+          file: posix.join(file, 'model_mapping.json'),
+          text: `"${folder}" stands for ${JSON.stringify(name)}, which is no name of a model of ${round}${hint}.`,
+        };
+      }),
   },
   'scenario-unknown': {
-    severity: 'error',
     rule: 'In closed and network there are only scenarios that the model has in the suite.',
-    source: ALL_CHECKERS,
     advice: 'Remove the scenario, or fix the name of the folder: Server, Offline.',
+    model: (site) =>
+      [...site.scenarios].map(([name, scenario]) => {
+        const file = posix.join(site.file, name);
+        if (scenario === undefined) return { file, text: `"${name}" is no scenario.` };
+        const isOdd =
+          isStrict(site) &&
+          site.need !== undefined &&
+          !isNeeded(site, scenario) &&
+          !isOfEdge(site, scenario);
+        return isOdd && { file, text: `The model has no ${scenario} in the suite.` };
+      }),
   },
   'scenario-missing': {
-    severity: 'error',
     rule: 'In closed and network a model has all of its required scenarios.',
-    source: ALL_CHECKERS,
     advice: 'Add the scenario; the official tools refuse the others of the model, too.',
+    model: (site) => {
+      if (!isStrict(site) || site.need === undefined) return false;
+      const { required, oneOf } = site.need;
+      const isThere = (scenario: SubmissionScenario) =>
+        [...site.scenarios.values()].includes(scenario);
+      return [
+        ...required.map((scenario) => !isThere(scenario) && `${scenario} is missing.`),
+        oneOf.length > 0 && !oneOf.some(isThere) && `One of ${oneOf.join(', ')} is missing.`,
+      ];
+    },
   },
   'scenario-not-in-division': {
-    severity: 'error',
     rule: 'The Network division knows the scenarios of the datacenter suite only.',
     source: 'inference_rules v4.1, Divisions, Network division',
     advice: 'Remove the scenario from network; it can go to open.',
+    model: (site) =>
+      [...site.scenarios].map(
+        ([name, scenario]) =>
+          scenario !== undefined &&
+          isOfEdge(site, scenario) && {
+            file: posix.join(site.file, name),
+            text: `${scenario} is of the edge suite.`,
+          },
+      ),
   },
   'json-broken': {
-    severity: 'error',
     rule: 'A .json file of the layout holds one JSON object.',
-    source: ALL_CHECKERS,
     advice: 'Repair the file.',
   },
   'not-utf8': {
-    severity: 'error',
     rule: 'What the official tools read is UTF-8.',
     source: `${ALL_CHECKERS} break off at other bytes`,
     advice: 'Write the file in UTF-8.',
@@ -231,5 +279,46 @@ export const TREE_RULES: Readonly<Record<TreeRuleId, RuleTexts>> = {
     rule: 'Power measurements are left to the official power checker.',
     source: 'power_checker.py',
     advice: 'Run the official tools with the power folder.',
+    result: (site) =>
+      besideRun(site, (name) => name === 'power').map(({ file }) => ({
+        file,
+        text: 'Power was measured.',
+      })),
   },
-};
+} as const satisfies RuleTable;
+
+/** A finding about a folder or file of a system without results. */
+export function unused(file: string) {
+  return { file, text: 'No results are of this system.' };
+}
+
+/** Folders beside a result's performance/run_1, and that itself. */
+function besideRun({ layout, listing, place }: ResultSite, isMeant: (name: string) => boolean) {
+  const folder = posix.dirname(layout.performance(place));
+  const names = listing.entries(folder).folders.filter(isMeant);
+  return names.map((name) => ({ name, file: posix.join(folder, name) }));
+}
+
+function isNeeded({ need }: ModelSite, scenario: SubmissionScenario): boolean {
+  return [...(need?.required ?? []), ...(need?.oneOf ?? [])].includes(scenario);
+}
+
+/** A scenario of a network result that the Network division does not know. */
+function isOfEdge(site: ModelSite, scenario: SubmissionScenario): boolean {
+  const isOfDatacenter = scenario === 'Interactive' || isNetworkDivisionScenario(scenario);
+  return site.division === 'network' && !isOfDatacenter && !isNeeded(site, scenario);
+}
+
+function checkCode(site: ResultSite): Answer {
+  const { layout, listing, division, submitter, modelFolder } = site;
+  const code = layout.code(division, submitter);
+  const file = layout.isFlat ? code : posix.join(code, modelFolder);
+  // In the older layout a file of the model's name holds the name of the folder of another model.
+  const isFile = !layout.isFlat && listing.hasFile(file);
+  const named = isFile ? readToolText(site, file)?.trim() : undefined;
+  const folder = named === undefined ? file : posix.join(code, named);
+  if (listing.leadsToFolder(folder)) return undefined;
+  const text =
+    named === undefined ? 'There is no such folder.' : `It names ${folder}, which is not there.`;
+  return { file, text };
+}

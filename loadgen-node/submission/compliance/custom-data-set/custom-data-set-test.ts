@@ -1,10 +1,6 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { outputError } from '../../../../shared/base/errors/to-mlperf-error.ts';
-import { makeFolder } from '../../../../shared/base/files/make-folder.ts';
+import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
 import { EXIT } from '../../../../shared/base/process/exit-codes.ts';
-import type { VerbResult } from '../../../../shared/base/process/json-output.ts';
 import { resolveSettings } from '../../../../shared/config/resolve-settings.ts';
 import { flagOf } from '../../../../shared/config/setting.ts';
 import { CommandHost } from '../../../run/host/host.ts';
@@ -15,33 +11,16 @@ import { inspectRun, type RunSources, runRecord } from '../../../run/plan/run-re
 import { RUN_SETTINGS, type RunValues } from '../../../run/plan/run-settings.ts';
 import { performRun } from '../../../run/session.ts';
 import { seedOfImages } from '../../../samples/benchmarks/generated-data.ts';
-import { forgetVerdict, runSources } from '../compliance-run.ts';
-import {
-  type CustomDataSetReport,
-  readmeText,
-  verifyAccuracyText,
-  verifyPerformanceText,
-} from './custom-data-set-texts.ts';
+import { runSources } from '../compliance-run.ts';
+import type { CustomDataSetValues } from '../compliance-settings.ts';
+import type { EndedTest } from '../compliance-test.ts';
+import { forgetVerdict, writeTestFolder } from '../test-folder.ts';
+import { type CustomDataSetReport, readmeText, verifyTexts } from './custom-data-set-texts.ts';
 import { judgeCustomDataSet } from './judge-custom-data-set.ts';
 import { readRunPair } from './run-pair.ts';
 
 /** Name of the test, and of its folder below the output folder. */
 export const CUSTOM_DATA_SET = 'custom-data-set';
-
-/** Runs to compare. */
-export interface CustomDataSetValues {
-  /** Folder of the submission's performance run. */
-  readonly run: string;
-  /** Folder of its accuracy run; undefined: `run` has both. */
-  readonly accuracyRun: string | undefined;
-  /** Percentage points by which the custom data set is harder by itself. */
-  readonly accuracyDropMax: number;
-  /** Folder of a performance run over the custom data set; undefined: the two runs are made. */
-  readonly testRun: string | undefined;
-  readonly testAccuracyRun: string | undefined;
-  /** Undefined: `compliance` below `run`. */
-  readonly output: string | undefined;
-}
 
 /** Of these flags of a run one at least says what the custom data set is. */
 const DATA_FLAGS = ['dataSeed', 'dataCount', 'dataDir'] as const;
@@ -53,11 +32,6 @@ const NOT_REPEATED: readonly (keyof RunValues)[] = [
   'copySummaryToStdout',
   'copyDetailToStdout',
 ];
-
-/** A test that came to an end: 0 passed, 3 failed, 130 or 143 interrupted. */
-interface EndedTest extends VerbResult {
-  readonly exitCode: number;
-}
 
 /**
  * Compares the submission's runs with runs over another data set, which it makes where they are not named, and writes what
@@ -97,7 +71,11 @@ export async function customDataSetTest(
     },
   };
   const folder = join(output, CUSTOM_DATA_SET);
-  writeReport(folder, report);
+  writeTestFolder(
+    folder,
+    { texts: verifyTexts(report.verdict), copies: new Map() },
+    readmeText(report),
+  );
   const { hasPassed, reference, custom: tested, accuracy, performance, notes } = report.verdict;
   return {
     exitCode: hasPassed ? EXIT.valid : EXIT.invalid,
@@ -110,22 +88,24 @@ export async function customDataSetTest(
   };
 }
 
-function refuseContradictions(values: CustomDataSetValues, flags: RunSources['flags']): void {
-  const { testRun, testAccuracyRun } = values;
-  const isData = DATA_FLAGS.some((key) => flags[key] !== undefined);
-  const refuse = (message: string): never => {
-    throw new MlperfError('ERR_CONFIG_INVALID', message);
-  };
+function refuseContradictions(
+  { testRun, testAccuracyRun }: CustomDataSetValues,
+  flags: RunSources['flags'],
+): void {
   if (testRun === undefined) {
-    if (testAccuracyRun !== undefined) refuse('--test-accuracy-run is for --test-run: name both');
-    if (isData) return;
-    refuse(
+    if (testAccuracyRun !== undefined) {
+      throw configInvalid('--test-accuracy-run is for --test-run: name both');
+    }
+    if (DATA_FLAGS.some((key) => flags[key] !== undefined)) return;
+    throw configInvalid(
       '--data-seed <n> is needed (or --data-dir <folder>, or --test-run <folder>): another data set',
     );
   }
   const [said] = Object.keys(flags);
   if (said === undefined) return;
-  refuse(`--test-run ${testRun} is a run that was made: ${flagOf(said)} is for a new one`);
+  throw configInvalid(
+    `--test-run ${testRun} is a run that was made: ${flagOf(said)} is for a new one`,
+  );
 }
 
 /**
@@ -137,40 +117,32 @@ function requireOtherImages(own: Partial<RunValues>, other: Partial<RunValues>):
     benchmark === undefined ? undefined : seedOfImages({ benchmark, dataDir, dataSeed }),
   );
   if (seed === undefined || seed !== otherSeed) return;
-  throw new MlperfError(
-    'ERR_CONFIG_INVALID',
+  throw configInvalid(
     `the submission's own images are those of seed ${seed}, whatever their number: say another --data-seed`,
   );
 }
 
-interface TestFolders {
-  readonly performance: string;
-  readonly accuracy: string;
-}
-
 /** Makes the two runs over the custom data set. @returns The exit code when one was interrupted. */
-async function makeTestRuns(sources: RunSources, output: string): Promise<TestFolders | number> {
+async function makeTestRuns(
+  sources: RunSources,
+  output: string,
+): Promise<Record<'accuracy' | 'performance', string> | number> {
   const folder = join(output, `${CUSTOM_DATA_SET}-run`);
-  const folders = {
-    accuracy: join(folder, 'accuracy'),
-    performance: join(folder, 'performance'),
-  };
+  const folders = { accuracy: join(folder, 'accuracy'), performance: join(folder, 'performance') };
   // Both are planned first: a plan that is refused costs nothing then.
-  const plans = [
-    planTestRun(sources, 'accuracy', folders.accuracy),
-    planTestRun(sources, 'performance', folders.performance),
-  ];
-  for (const plan of plans) {
+  const plans = (['accuracy', 'performance'] as const).map((mode) => ({
+    mode,
+    plan: planTestRun(sources, mode, folders[mode]),
+  }));
+  for (const { plan } of plans) {
     refuseUsedOutput(plan.output, sources.flags['force'] !== undefined);
   }
   const host = new CommandHost('interrupted: ending the run');
-  for (const plan of plans) {
-    const what = plan.settings.mode === 'AccuracyOnly' ? 'accuracy' : 'performance';
-    host.report(`longhaul: ${what} run over the custom data set, logs in ${plan.output}`);
+  for (const { mode, plan } of plans) {
+    host.report(`longhaul: ${mode} run over the custom data set, logs in ${plan.output}`);
     const onBegin = (): void => forgetVerdict(join(output, CUSTOM_DATA_SET), host);
     const { outcome } = await performRun(plan, host, { onBegin });
-    if (!outcome.isInterrupted) continue;
-    return host.exitCode ?? EXIT.interrupted;
+    if (outcome.isInterrupted) return host.exitCode ?? EXIT.interrupted;
   }
   return folders;
 }
@@ -195,15 +167,4 @@ function planTestRun(
   requireOtherImages(inspectRun({ file: sources.file, flags: {} }), values);
   const said = new Set([...file.keys(), ...Object.keys(flags)]);
   return planRun(values, { said, record: runRecord(settings), asked: settings });
-}
-
-function writeReport(folder: string, report: CustomDataSetReport): void {
-  try {
-    makeFolder(folder);
-    writeFileSync(join(folder, 'verify_accuracy.txt'), verifyAccuracyText(report));
-    writeFileSync(join(folder, 'verify_performance.txt'), verifyPerformanceText(report));
-    writeFileSync(join(folder, 'README.md'), readmeText(report));
-  } catch (error) {
-    throw outputError(`cannot write ${folder}`, error);
-  }
 }

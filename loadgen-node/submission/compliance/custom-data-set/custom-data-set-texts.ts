@@ -1,4 +1,8 @@
-import type { CustomDataSetCheck, CustomDataSetVerdict } from './judge-custom-data-set.ts';
+import {
+  bothLines,
+  type CustomDataSetCheck,
+  type CustomDataSetVerdict,
+} from './judge-custom-data-set.ts';
 import type { DataSetRecord } from './run-pair.ts';
 
 /** What a verdict is written from. */
@@ -13,21 +17,18 @@ export interface CustomDataSetReport {
   };
 }
 
-/** Text of verify_accuracy.txt. */
-export function verifyAccuracyText({ verdict }: CustomDataSetReport): string {
-  return verifyText(verdict, [verdict.accuracy]);
-}
-
-/** Text of verify_performance.txt. */
-export function verifyPerformanceText({ verdict }: CustomDataSetReport): string {
-  return verifyText(verdict, verdict.performance);
+/** Texts of verify_accuracy.txt and verify_performance.txt. */
+export function verifyTexts(verdict: CustomDataSetVerdict): Map<string, string> {
+  return new Map([
+    ['verify_accuracy.txt', verifyText(verdict, [verdict.accuracy])],
+    ['verify_performance.txt', verifyText(verdict, verdict.performance)],
+  ]);
 }
 
 function verifyText(verdict: CustomDataSetVerdict, checks: readonly CustomDataSetCheck[]): string {
   const hasPassed = checks.every(({ isMet }) => isMet);
   return [
-    `Submission's data set: ${nameOf(verdict.reference)}`,
-    `Custom data set:       ${nameOf(verdict.custom)}`,
+    ...bothLines(nameOf(verdict.reference), nameOf(verdict.custom)),
     ...checks.flatMap(({ name, isMet, lines }) => [
       '',
       `${name}: ${isMet ? 'pass' : 'FAIL'}`,

@@ -1,4 +1,4 @@
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
 import { accuracyPercent } from '../../../samples/benchmarks/quality.ts';
 import {
   differenceInterval,
@@ -6,15 +6,8 @@ import {
   type ShareInterval,
   shareOf,
 } from '../responses/two-proportions.ts';
-import { type ComplianceRun, numberOf } from '../verify/read-compliance-run.ts';
-import {
-  type DataSetRecord,
-  dataSetOf,
-  modelOf,
-  type RunPair,
-  type Speed,
-  speedOf,
-} from './run-pair.ts';
+import { type ComplianceRun, ms, numberOf } from '../verify/read-compliance-run.ts';
+import { type DataSetRecord, dataSetOf, modelOf, type RunPair, speedOf } from './run-pair.ts';
 
 /** A rate on the custom data set below this share of the submission's fails: TEST01's bound on the same figure. */
 const RATE_SHARE_MIN = 0.9;
@@ -82,17 +75,25 @@ export function judgeAccuracy(
     accuracyDropMax === 0
       ? 'Fails where the whole interval lies above 0: then chance does not explain the drop.'
       : `Fails where the whole interval lies above ${points(accuracyDropMax)}, by which the custom data set was said to be harder.`;
-  return {
-    name: 'accuracy',
-    isMet,
-    lines: [
-      `Submission's data set: ${proportionText(submission)}`,
-      `Custom data set:       ${proportionText(custom)}`,
-      `Drop: ${points(shareOf(submission) - shareOf(custom))}; 99 % interval: ${intervalText(drop)}`,
-      allowed,
-      powerText(failingDrop(submission, custom.total, accuracyDropMax)),
-    ],
-  };
+  return compared('accuracy', isMet, [submission, custom].map(proportionText), [
+    `Drop: ${points(shareOf(submission) - shareOf(custom))}; 99 % interval: ${intervalText(drop)}`,
+    allowed,
+    powerText(failingDrop(submission, custom.total, accuracyDropMax)),
+  ]);
+}
+
+/** The lines of one figure over both data sets. */
+export function bothLines(before: string, after: string): string[] {
+  return [`Submission's data set: ${before}`, `Custom data set:       ${after}`];
+}
+
+function compared(
+  name: string,
+  isMet: boolean,
+  [before = '', after = '']: readonly string[],
+  rules: readonly string[],
+): CustomDataSetCheck {
+  return { name, isMet, lines: [...bothLines(before, after), ...rules] };
 }
 
 /** What the test can find, for a reader who asks. */
@@ -126,57 +127,28 @@ function judgePerformance(
   submission: ComplianceRun,
   custom: ComplianceRun,
 ): readonly CustomDataSetCheck[] {
-  const [before, after] = [speedOf(submission), speedOf(custom)];
-  const checks = [judgeValidity(before, after)];
+  const speeds = [speedOf(submission), speedOf(custom)] as const;
+  const [before, after] = speeds;
+  const words = speeds.map(({ isValid }) => (isValid ? 'VALID' : 'INVALID'));
+  const isValid = before.isValid && after.isValid;
+  const checks = [compared('validity', isValid, words, ['Both must be VALID.'])];
   if (before.rate !== undefined && after.rate !== undefined) {
-    checks.push(judgeRate(before.rate, after.rate));
+    const share = after.rate / before.rate;
+    const rates = [
+      `${before.rate.toFixed(2)} samples/s`,
+      `${after.rate.toFixed(2)} samples/s (${accuracyPercent(share)})`,
+    ];
+    const isMet = after.rate >= before.rate * RATE_SHARE_MIN;
+    const rule = `Fails below ${accuracyPercent(RATE_SHARE_MIN)} of the submission's.`;
+    checks.push(compared('rate', isMet, rates, [rule]));
   }
   if (before.meanLatencyNs !== undefined && after.meanLatencyNs !== undefined) {
-    checks.push(judgeLatency(submission, before.meanLatencyNs, after.meanLatencyNs));
+    const latencies = [before.meanLatencyNs, after.meanLatencyNs].map(ms);
+    const bound = latencyBound(submission, before.meanLatencyNs);
+    const rule = `Fails above ${ms(bound.ns)}: ${bound.why}.`;
+    checks.push(compared('mean latency', after.meanLatencyNs <= bound.ns, latencies, [rule]));
   }
   return checks;
-}
-
-function judgeValidity(before: Speed, after: Speed): CustomDataSetCheck {
-  const word = ({ isValid }: Speed): string => (isValid ? 'VALID' : 'INVALID');
-  return {
-    name: 'validity',
-    isMet: before.isValid && after.isValid,
-    lines: [
-      `Submission's data set: ${word(before)}`,
-      `Custom data set:       ${word(after)}`,
-      'Both must be VALID.',
-    ],
-  };
-}
-
-function judgeRate(before: number, after: number): CustomDataSetCheck {
-  return {
-    name: 'rate',
-    isMet: after >= before * RATE_SHARE_MIN,
-    lines: [
-      `Submission's data set: ${before.toFixed(2)} samples/s`,
-      `Custom data set:       ${after.toFixed(2)} samples/s (${accuracyPercent(after / before)})`,
-      `Fails below ${accuracyPercent(RATE_SHARE_MIN)} of the submission's.`,
-    ],
-  };
-}
-
-function judgeLatency(
-  submission: ComplianceRun,
-  beforeNs: number,
-  afterNs: number,
-): CustomDataSetCheck {
-  const bound = latencyBound(submission, beforeNs);
-  return {
-    name: 'mean latency',
-    isMet: afterNs <= bound.ns,
-    lines: [
-      `Submission's data set: ${ms(beforeNs)}`,
-      `Custom data set:       ${ms(afterNs)}`,
-      `Fails above ${ms(bound.ns)}: ${bound.why}.`,
-    ],
-  };
 }
 
 function latencyBound(submission: ComplianceRun, beforeNs: number): { ns: number; why: string } {
@@ -194,56 +166,46 @@ function latencyBound(submission: ComplianceRun, beforeNs: number): { ns: number
 
 /** @throws MlperfError `ERR_CONFIG_INVALID` naming what differs, or that nothing does. */
 function requireComparable(submission: RunPair, custom: RunPair): void {
+  const [problem] = obstaclesOf(submission, custom);
+  if (problem !== undefined) throw configInvalid(problem);
+}
+
+/** Why runs cannot be compared, one after the other. */
+function* obstaclesOf(submission: RunPair, custom: RunPair): Generator<string> {
   const [before, after] = [submission.performance, custom.performance];
-  const refuse = (what: string): never => {
-    throw new MlperfError('ERR_CONFIG_INVALID', what);
-  };
   const folders = `${before.folder.folder} and ${after.folder.folder}`;
   if (before.scenario !== after.scenario) {
-    refuse(
-      `${folders} are runs of ${before.scenario} and of ${after.scenario}: one scenario is needed`,
-    );
+    yield `${folders} are runs of ${before.scenario} and of ${after.scenario}: one scenario is needed`;
   }
   const [qps, otherQps] = [before, after].map((run) => numberOf(run, 'effective_target_qps'));
   if (before.scenario === 'Server' && qps !== otherQps) {
-    refuse(`${folders} ask for ${qps} and for ${otherQps} queries per second: one rate is needed`);
+    yield `${folders} ask for ${qps} and for ${otherQps} queries per second: one rate is needed`;
   }
   for (const kind of ['performance', 'accuracyRun'] as const) {
     const [data, otherData] = [dataSetOf(submission[kind]), dataSetOf(custom[kind])];
     if (data !== undefined && data.digest !== '' && data.digest === otherData?.digest) {
       const run = custom[kind].folder.folder;
-      refuse(
-        `${run} measured with the submission's own data set, ${data.name}: another one is needed`,
-      );
+      yield `${run} measured with the submission's own data set, ${data.name}: another one is needed`;
     }
   }
-  requireOneDataSet(submission, 'submission');
-  requireOneDataSet(custom, 'test');
+  for (const [whose, pair] of Object.entries({ submission, test: custom })) {
+    const [measured, scored] = [dataSetOf(pair.performance), dataSetOf(pair.accuracyRun)];
+    if (measured !== undefined && scored !== undefined && measured.digest !== scored.digest) {
+      yield `the two ${whose} runs measured with two data sets, ${measured.name} and ${scored.name}: one is needed`;
+    }
+  }
   const [model, otherModel] = [modelOf(before), modelOf(after)];
   if (model !== undefined && otherModel !== undefined && model !== otherModel) {
-    refuse(`the nodes ran ${model} and then ${otherModel}: the submission's model is needed`);
+    yield `the nodes ran ${model} and then ${otherModel}: the submission's model is needed`;
   }
-}
-
-/** @throws MlperfError `ERR_CONFIG_INVALID` where speed and accuracy are of two data sets. */
-function requireOneDataSet(pair: RunPair, whose: 'submission' | 'test'): void {
-  const [measured, scored] = [dataSetOf(pair.performance), dataSetOf(pair.accuracyRun)];
-  if (measured === undefined || scored === undefined || measured.digest === scored.digest) return;
-  throw new MlperfError(
-    'ERR_CONFIG_INVALID',
-    `the two ${whose} runs measured with two data sets, ${measured.name} and ${scored.name}: one is needed`,
-  );
 }
 
 function notesOf(submission: RunPair, custom: RunPair): string[] {
-  const unknown = [submission, custom].some(
-    ({ performance }) => dataSetOf(performance) === undefined,
-  );
-  return unknown
-    ? [
-        "A log tells nothing of its data set (it is not longhaul's): that the two differ is for you to know.",
-      ]
-    : [];
+  if ([submission, custom].every(({ performance }) => dataSetOf(performance) !== undefined))
+    return [];
+  return [
+    "A log tells nothing of its data set (it is not longhaul's): that the two differ is for you to know.",
+  ];
 }
 
 function proportionText(proportion: Proportion): string {
@@ -257,8 +219,4 @@ function intervalText({ low, high }: ShareInterval): string {
 
 function points(fraction: number): string {
   return `${(fraction * 100).toFixed(3)} points`;
-}
-
-function ms(ns: number): string {
-  return `${(ns / 1e6).toFixed(3)} ms`;
 }

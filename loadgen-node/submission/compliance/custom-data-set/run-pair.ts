@@ -1,10 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import type { Scenario } from '../../../../shared/domain/scenario.ts';
+import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
 import type { Proportion } from '../responses/two-proportions.ts';
 import {
   type ComplianceRun,
+  isStream,
   numberOf,
+  rateOf,
   readComplianceRun,
   recordOf,
 } from '../verify/read-compliance-run.ts';
@@ -44,8 +45,7 @@ function accuracyOf(run: ComplianceRun): Proportion {
   const { folder } = run;
   const found = recordedAccuracy(run) ?? scriptAccuracy(folder.accuracyText);
   if (found !== undefined && found.total > 0 && found.correct <= found.total) return found;
-  throw new MlperfError(
-    'ERR_CONFIG_INVALID',
+  throw configInvalid(
     `${folder.folder} has no accuracy: neither longhaul_accuracy in the detail log nor a line ` +
       '"accuracy=...%, good=..., total=..." in accuracy.txt; name the accuracy run of the same settings',
   );
@@ -87,27 +87,16 @@ export interface Speed {
   readonly isValid: boolean;
 }
 
-/** Key of the rate that is a scenario's result; MLPerf's metric of the others is a latency. */
-const RATE_KEYS: Readonly<Partial<Record<Scenario, string>>> = {
-  Server: 'result_completed_samples_per_sec',
-  Offline: 'result_samples_per_second',
-};
-
 /** @throws MlperfError `ERR_CONFIG_INVALID` when the log has no result of a performance run. */
 export function speedOf(run: ComplianceRun): Speed {
   const { scenario, folder } = run;
-  const key = RATE_KEYS[scenario];
-  const rate = key === undefined ? undefined : numberOf(run, key);
+  const rate = rateOf(run);
   const isOffline = scenario === 'Offline';
   const meanLatencyNs = isOffline ? undefined : numberOf(run, 'result_mean_latency_ns');
   const validity = recordOf(run, 'result_validity');
-  const isMissing =
-    validity === undefined ||
-    (key !== undefined && rate === undefined) ||
-    (!isOffline && meanLatencyNs === undefined);
-  if (isMissing) {
-    throw new MlperfError(
-      'ERR_CONFIG_INVALID',
+  const hasRate = rate !== undefined || isStream(scenario);
+  if (validity === undefined || !hasRate || (!isOffline && meanLatencyNs === undefined)) {
+    throw configInvalid(
       `${folder.folder} has no result of a performance run: name the folder of one that came to its end`,
     );
   }

@@ -57,93 +57,60 @@ export async function compareResponses(
   testLog: string,
   type: ResponseType,
 ): Promise<ResponseComparison> {
-  const comparing = new ResponseComparing(type);
-  for await (const { sampleIndex, response } of readAccuracyLog(accuracyLog)) {
-    comparing.addAccuracy(sampleIndex, response);
-  }
+  const { prints, ...ofAccuracy } = await readFingerprints(accuracyLog, type);
+  const found = { testEntries: 0, matchedEntries: 0, firstElementMismatches: 0, missingSamples: 0 };
+  let wholeMismatches = 0;
+  let broken: ResponseComparison['brokenResponse'];
+  const differing = new Set<number>();
+  // What the official script compares with: it forgets the accuracy run's response after the first use.
+  const latest = new Map<number, Fingerprint>();
   for await (const { sampleIndex, response } of readAccuracyLog(testLog)) {
-    comparing.addTest(sampleIndex, response);
+    found.testEntries += 1;
+    const print = fingerprint(response, type);
+    const expected = prints.get(sampleIndex);
+    if (expected !== undefined && expected.digest !== print.digest) {
+      wholeMismatches += 1;
+      differing.add(sampleIndex);
+    }
+    const before = latest.get(sampleIndex) ?? expected;
+    latest.set(sampleIndex, print);
+    const partial = [print, before].find((one) => one && one.bytes % BYTES_OF[type] !== 0);
+    if (partial !== undefined) broken ??= { sampleIndex, bytes: partial.bytes };
+    if (before === undefined) {
+      found.missingSamples += 1;
+      continue;
+    }
+    found.matchedEntries += 1;
+    if (!isSameFirstElement(before, print, type)) found.firstElementMismatches += 1;
   }
-  return comparing.result();
+  return {
+    ...{ ...ofAccuracy, ...found, wholeMismatches },
+    differingSamples: [...differing],
+    testSamples: latest.size,
+    ...(broken && { brokenResponse: broken }),
+  };
 }
 
-class ResponseComparing {
-  readonly #type: ResponseType;
-  readonly #accuracy = new Map<number, Fingerprint>();
-  /** What the official script compares with: it forgets the accuracy run's response after the first use. */
-  readonly #latest = new Map<number, Fingerprint>();
-  readonly #differing = new Set<number>();
-  #broken: ResponseComparison['brokenResponse'];
-  #accuracyEntries = 0;
-  #accuracyDuplicates = 0;
-  #accuracyMismatches = 0;
-  #testEntries = 0;
-  #matched = 0;
-  #firstElementMismatches = 0;
-  #missing = 0;
-  #wholeMismatches = 0;
-
-  constructor(type: ResponseType) {
-    this.#type = type;
+/** The first response of an accuracy log to each sample, and how its further ones compare with it. */
+async function readFingerprints(path: string, type: ResponseType) {
+  const prints = new Map<number, Fingerprint>();
+  let accuracyEntries = 0;
+  let accuracyMismatches = 0;
+  for await (const { sampleIndex, response } of readAccuracyLog(path)) {
+    accuracyEntries += 1;
+    const print = fingerprint(response, type);
+    const first = prints.get(sampleIndex) ?? print;
+    prints.set(sampleIndex, first);
+    if (first.digest !== print.digest) accuracyMismatches += 1;
   }
+  const accuracyDuplicates = accuracyEntries - prints.size;
+  return { prints, accuracyEntries, accuracyDuplicates, accuracyMismatches };
+}
 
-  addAccuracy(sampleIndex: number, response: Uint8Array): void {
-    this.#accuracyEntries += 1;
-    const print = this.#fingerprint(response);
-    const first = this.#accuracy.get(sampleIndex);
-    if (first === undefined) {
-      this.#accuracy.set(sampleIndex, print);
-      return;
-    }
-    this.#accuracyDuplicates += 1;
-    if (first.digest !== print.digest) this.#accuracyMismatches += 1;
-  }
-
-  addTest(sampleIndex: number, response: Uint8Array): void {
-    this.#testEntries += 1;
-    const print = this.#fingerprint(response);
-    const expected = this.#accuracy.get(sampleIndex);
-    if (expected !== undefined && expected.digest !== print.digest) {
-      this.#wholeMismatches += 1;
-      this.#differing.add(sampleIndex);
-    }
-    const before = this.#latest.get(sampleIndex) ?? expected;
-    this.#latest.set(sampleIndex, print);
-    this.#checkForm(sampleIndex, print);
-    if (before === undefined) {
-      this.#missing += 1;
-      return;
-    }
-    this.#checkForm(sampleIndex, before);
-    this.#matched += 1;
-    if (!isSameFirstElement(before, print, this.#type)) this.#firstElementMismatches += 1;
-  }
-
-  result(): ResponseComparison {
-    return {
-      accuracyEntries: this.#accuracyEntries,
-      accuracyDuplicates: this.#accuracyDuplicates,
-      accuracyMismatches: this.#accuracyMismatches,
-      testEntries: this.#testEntries,
-      matchedEntries: this.#matched,
-      firstElementMismatches: this.#firstElementMismatches,
-      missingSamples: this.#missing,
-      wholeMismatches: this.#wholeMismatches,
-      differingSamples: [...this.#differing],
-      testSamples: this.#latest.size,
-      ...(this.#broken === undefined ? {} : { brokenResponse: this.#broken }),
-    };
-  }
-
-  #fingerprint(response: Uint8Array): Fingerprint {
-    const digest = createHash('sha256').update(response).digest('base64');
-    const first = Buffer.from(response.subarray(0, BYTES_OF[this.#type]));
-    return { bytes: response.length, first, digest };
-  }
-
-  #checkForm(sampleIndex: number, { bytes }: Fingerprint): void {
-    if (bytes % BYTES_OF[this.#type] !== 0) this.#broken ??= { sampleIndex, bytes };
-  }
+function fingerprint(response: Uint8Array, type: ResponseType): Fingerprint {
+  const digest = createHash('sha256').update(response).digest('base64');
+  const first = Buffer.from(response.subarray(0, BYTES_OF[type]));
+  return { bytes: response.length, first, digest };
 }
 
 /** Elements are compared as numbers: 0 and -0 are the same, NaN is never the same. */

@@ -1,16 +1,18 @@
+import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
 import type { Scenario } from '../../../../shared/domain/scenario.ts';
+import { SEED_NAMES, seedsOfRound, test05SeedsOfRound } from '../../rules/round-seeds.ts';
+import type { SubmissionRound } from '../../rules/submission-rounds.ts';
 import type { RunnableTestId } from '../../rules/test-ids.ts';
+import { type ComplianceRun, recordOf } from './read-compliance-run.ts';
+import { check, type TestCheck } from './test-check.ts';
 
 /** Seed that chooses which responses of a test run are logged. Source: audit.config of TEST01 and TEST06. */
-export const ACCURACY_LOG_SEED = 720381539243781796n;
+const ACCURACY_LOG_SEED = 720381539243781796n;
 
 /** Library index of the one sample that TEST04 asks for again and again. Source: its audit.config. */
-export const SAME_SAMPLE_INDEX = 3;
+const SAME_SAMPLE_INDEX = 3;
 
-/** Responses of a token benchmark that TEST06 wants logged. Source: its audit.config. */
-const TEST06_SAMPLING_TARGET = 100;
-
-/** Responses that TEST01 wants logged where nothing else is said. */
+/** Responses that TEST01 asks LoadGen to log where nothing else is said; how many it does log is left to chance. */
 const SAMPLING_TARGET = 4096;
 
 /** Benchmarks with large responses log fewer. Source: the audit.config of each benchmark, the same from v4.1 to v6.1. */
@@ -32,10 +34,53 @@ const TEST04_OF_MODEL: Readonly<Record<string, Partial<Readonly<Record<Scenario,
   },
 };
 
-/** Responses that TEST01 asks LoadGen to log of a benchmark; how many it does log is left to chance. */
-function samplingTargetOf(benchmark: string): number {
-  return SAMPLING_TARGET_OF[benchmark] ?? SAMPLING_TARGET;
+/** A test's audit.config, and the records, besides the seeds, that it leaves in the detail log. */
+interface AuditConfig {
+  /** Settings for all scenarios (`*.*`), or for the one of the run. */
+  readonly isForAll: boolean;
+  readonly settings: (benchmark: string, scenario: Scenario) => readonly string[];
+  readonly records: Readonly<Record<string, number | bigint | boolean>>;
 }
+
+const AUDIT_CONFIGS: Readonly<Record<RunnableTestId, AuditConfig>> = {
+  TEST01: {
+    isForAll: true,
+    settings: (benchmark) => [
+      'mode = 2',
+      `accuracy_log_rng_seed = ${ACCURACY_LOG_SEED}`,
+      `accuracy_log_sampling_target = ${SAMPLING_TARGET_OF[benchmark] ?? SAMPLING_TARGET}`,
+    ],
+    records: { effective_accuracy_log_rng_seed: ACCURACY_LOG_SEED },
+  },
+  TEST04: {
+    isForAll: false,
+    settings: (benchmark, scenario) => [
+      'mode = 2',
+      'performance_issue_unique = 0',
+      'performance_issue_same = 1',
+      `performance_issue_same_index = ${SAME_SAMPLE_INDEX}`,
+      ...[TEST04_OF_MODEL[benchmark]?.[scenario]].filter((line) => line !== undefined),
+    ],
+    records: {
+      effective_performance_issue_unique: false,
+      effective_performance_issue_same: true,
+      effective_performance_issue_same_index: SAME_SAMPLE_INDEX,
+    },
+  },
+  TEST05: { isForAll: true, settings: () => ['test05 = 1'], records: {} },
+  TEST06: {
+    isForAll: true,
+    settings: () => [
+      'mode = 2',
+      `accuracy_log_rng_seed = ${ACCURACY_LOG_SEED}`,
+      'accuracy_log_sampling_target = 100',
+      'min_query_count = 100',
+      'min_duration = 0',
+      'sample_concatenate_permutation = 0',
+    ],
+    records: { effective_accuracy_log_rng_seed: ACCURACY_LOG_SEED },
+  },
+};
 
 /**
  * Text of audit.config for a test of one benchmark in one scenario. What the official file says for the model
@@ -47,39 +92,65 @@ export function auditConfigText(
   benchmark: string,
   scenario: Scenario,
 ): string {
-  const settings = settingsOf(test, benchmark, scenario);
+  const { isForAll, settings } = AUDIT_CONFIGS[test];
   const head = `# audit.config of ${test} for ${benchmark} in ${scenario}, written by longhaul.\n`;
-  return head + settings.map((line) => `${line}\n`).join('');
+  const lines = settings(benchmark, scenario);
+  return head + lines.map((line) => `*.${isForAll ? '*' : scenario}.${line}\n`).join('');
 }
 
-function settingsOf(test: RunnableTestId, benchmark: string, scenario: Scenario): string[] {
-  switch (test) {
-    case 'TEST01':
-      return [
-        '*.*.mode = 2',
-        `*.*.accuracy_log_rng_seed = ${ACCURACY_LOG_SEED}`,
-        `*.*.accuracy_log_sampling_target = ${samplingTargetOf(benchmark)}`,
-      ];
-    case 'TEST04': {
-      const own = TEST04_OF_MODEL[benchmark]?.[scenario];
-      return [
-        `*.${scenario}.mode = 2`,
-        `*.${scenario}.performance_issue_unique = 0`,
-        `*.${scenario}.performance_issue_same = 1`,
-        `*.${scenario}.performance_issue_same_index = ${SAME_SAMPLE_INDEX}`,
-        ...(own === undefined ? [] : [`*.${scenario}.${own}`]),
-      ];
-    }
-    case 'TEST05':
-      return ['*.*.test05 = 1'];
-    case 'TEST06':
-      return [
-        '*.*.mode = 2',
-        `*.*.accuracy_log_rng_seed = ${ACCURACY_LOG_SEED}`,
-        `*.*.accuracy_log_sampling_target = ${TEST06_SAMPLING_TARGET}`,
-        '*.*.min_query_count = 100',
-        '*.*.min_duration = 0',
-        '*.*.sample_concatenate_permutation = 0',
-      ];
-  }
+/** Whether a run was made with a test's audit.config. */
+export function auditCheck(
+  test: RunnableTestId,
+  round: SubmissionRound,
+  tested: ComplianceRun,
+): TestCheck {
+  const wrong = wrongSettings(test, round, tested);
+  const text =
+    wrong.length === 0
+      ? "the test run was made with the test's settings (audit.config)"
+      : `the test run was not made with the test's settings: ${wrong.join('; ')}`;
+  return check('audit settings', wrong.length === 0, text, {
+    advice: "Run the test with the test's audit.config (longhaul does so by itself).",
+  });
+}
+
+/**
+ * Refuses a run that is there and was not made with the test's audit.config: whatever else is found in it means nothing.
+ * @throws MlperfError `ERR_CONFIG_INVALID`
+ */
+export function requireTestRun(
+  test: RunnableTestId,
+  round: SubmissionRound,
+  tested: ComplianceRun,
+): void {
+  const wrong = wrongSettings(test, round, tested);
+  if (wrong.length === 0) return;
+  throw configInvalid(
+    `${tested.folder.folder} is no run of ${test} of round ${round}: ${wrong.join('; ')}`,
+  );
+}
+
+/** Each record that is not as the test leaves it, in words. */
+function wrongSettings(
+  test: RunnableTestId,
+  round: SubmissionRound,
+  tested: ComplianceRun,
+): string[] {
+  const own = test === 'TEST05' ? test05SeedsOfRound(round) : undefined;
+  const seeds = own ?? seedsOfRound(round);
+  const expected = {
+    ...AUDIT_CONFIGS[test].records,
+    ...Object.fromEntries(SEED_NAMES.map((name) => [`effective_${name}`, seeds[name]])),
+  };
+  return Object.entries(expected)
+    .filter(([key, value]) => !isSame(recordOf(tested, key), value))
+    .map(([key, value]) => `${key} is ${String(recordOf(tested, key))}, not ${value}`);
+}
+
+function isSame(seen: unknown, value: number | bigint | boolean): boolean {
+  // Seeds are bigint where they are large, numbers where they are small.
+  const isWhole = typeof seen === 'bigint' || Number.isInteger(seen);
+  return isWhole && typeof value !== 'boolean'
+    ? BigInt(seen as number | bigint) === BigInt(value)
+    : seen === value;
 }

@@ -1,7 +1,10 @@
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import type { Scenario } from '../../../../shared/domain/scenario.ts';
-import { SCENARIOS } from '../../../../shared/domain/scenario.ts';
-import { type ReadDetailLog, readDetailLog } from '../../../loadgen/logs/read/detail-log.ts';
+import { SCENARIOS, type Scenario } from '../../../../shared/domain/scenario.ts';
+import {
+  isNumber,
+  type ReadDetailLog,
+  readDetailLog,
+} from '../../../loadgen/logs/read/detail-log.ts';
 import { openRunFolder, type RunFolder } from '../../../loadgen/logs/read/run-folder.ts';
 import { readSummaryLog, type SummaryLog } from '../../../loadgen/logs/read/summary-log.ts';
 import { type RoundSeeds, readSeeds, roundOfSeeds, SEED_NAMES } from '../../rules/round-seeds.ts';
@@ -40,14 +43,14 @@ export async function readComplianceRun(path: string): Promise<ComplianceRun> {
 }
 
 /** First value of a key of the detail log; undefined where it has none. */
-export function recordOf(run: ComplianceRun, key: string): unknown {
-  return run.detail.records.get(key)?.value;
+export function recordOf({ detail }: Pick<ComplianceRun, 'detail'>, key: string): unknown {
+  return detail.records.get(key)?.value;
 }
 
 /** A number of the detail log; undefined where the key is absent or no number. */
-export function numberOf(run: ComplianceRun, key: string): number | undefined {
+export function numberOf(run: Pick<ComplianceRun, 'detail'>, key: string): number | undefined {
   const value = recordOf(run, key);
-  return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : undefined;
+  return isNumber(value) ? Number(value) : undefined;
 }
 
 /** @param prefix `requested` or `effective`. @returns undefined where the log lacks one of them. */
@@ -80,4 +83,27 @@ export function sampleCountOf(run: ComplianceRun): number | undefined {
   const queries = numberOf(run, 'result_query_count');
   const perQuery = numberOf(run, 'effective_samples_per_query');
   return queries === undefined || perQuery === undefined ? undefined : queries * perQuery;
+}
+
+export function isStream(scenario: Scenario): boolean {
+  return scenario === 'SingleStream' || scenario === 'MultiStream';
+}
+
+/** Records of the rate, samples per second, that is a scenario's result; MLPerf's metric of the others is a latency. */
+export const RATE_KEYS = {
+  Server: 'result_completed_samples_per_sec',
+  Offline: 'result_samples_per_second',
+} as const;
+
+/** Samples per second; undefined where the scenario has no rate, or the log lacks it. */
+export function rateOf(run: ComplianceRun): number | undefined {
+  const { scenario } = run;
+  return scenario === 'Server' || scenario === 'Offline'
+    ? numberOf(run, RATE_KEYS[scenario])
+    : undefined;
+}
+
+/** A latency with the digits of the logs' ns: `12.345 ms`. */
+export function ms(ns: number): string {
+  return `${(ns / 1e6).toFixed(3)} ms`;
 }

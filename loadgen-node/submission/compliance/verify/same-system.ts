@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
 import { CONFIG_SECTIONS } from '../../../../shared/config/command-line.ts';
 import { readConfigFile } from '../../../../shared/config/config-file.ts';
 import {
@@ -64,7 +64,7 @@ export function requireSameSystem(
   ];
   if (problems.length === 0) return;
   const head = `the ${what} ${other.folder.folder} is not one of the submission run ${reference.folder.folder}`;
-  throw new MlperfError('ERR_CONFIG_INVALID', `${head}:\n${problems.join('\n')}`);
+  throw configInvalid(`${head}:\n${problems.join('\n')}`);
 }
 
 /**
@@ -75,8 +75,7 @@ export function requireRound(reference: ComplianceRun, round: SubmissionRound): 
   const audited = AUDITED.find((key) => isSet(recordOf(reference, key)));
   if (audited !== undefined) {
     const what = `${audited} is ${String(recordOf(reference, audited))}`;
-    throw new MlperfError(
-      'ERR_CONFIG_INVALID',
+    throw configInvalid(
       `${reference.folder.folder} is no submission run but one of a compliance test: ${what} in ${reference.detail.path}`,
     );
   }
@@ -85,8 +84,7 @@ export function requireRound(reference: ComplianceRun, round: SubmissionRound): 
   const seeds = seedsOf(reference, 'requested');
   const of = seen === undefined ? 'of no round that longhaul knows' : `of round ${seen}`;
   const says = seeds === undefined ? 'has no seeds' : `has the seeds ${seedsInWords(seeds)}, ${of}`;
-  throw new MlperfError(
-    'ERR_CONFIG_INVALID',
+  throw configInvalid(
     `${reference.detail.path} ${says}; round ${round} has ${seedsInWords(seedsOfRound(round))} (choose with --round)`,
   );
 }

@@ -1,8 +1,7 @@
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { asOneLine } from '../../../../shared/base/text/one-line.ts';
-import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
+import { accuracyText } from '../../../run/keep/accuracy-file.ts';
 import { repeatsInWords } from '../../../samples/benchmarks/score-accuracy-log.ts';
-import type { SubmissionRound } from '../../rules/submission-rounds.ts';
 import {
   type AccuracyPair,
   accuracyLine,
@@ -22,21 +21,13 @@ import {
   type ResponseType,
 } from '../responses/compare-responses.ts';
 import { type Proportion, shareOf } from '../responses/two-proportions.ts';
-import { auditCheck, validityChecks } from './common-checks.ts';
 import { comparePerformance } from './compare-performance.ts';
-import { readComplianceRun } from './read-compliance-run.ts';
-import { requireRound, requireSameSystem } from './same-system.ts';
-import { type TestCheck, type TestVerdict, testVerdict } from './test-verdict.ts';
+import { check, type TestCheck } from './test-check.ts';
+import { type TestedFolders, type TestVerdict, verifyTest } from './verify-test.ts';
 
-/** What TEST01 compares. */
-export interface Test01 {
-  readonly round: SubmissionRound;
-  /** Folder of the submission's performance run. */
-  readonly performance: string;
-  /** Folder of its accuracy run; its accuracy log has to be whole. */
+/** What TEST01 compares, and how. */
+export interface Test01 extends TestedFolders {
   readonly accuracy: string;
-  /** Folder of the test's run. */
-  readonly test: string;
   /** How the official script reads a response. */
   readonly responseType: ResponseType;
   /** Percent by which the accuracy may differ where responses do: 1, or 0.1 for the models of 99.9 %. */
@@ -49,49 +40,30 @@ export interface Test01 {
  * TEST01: are responses in performance mode the same as in accuracy mode, at the same speed? The script compares
  * the first element of each response; longhaul compares all of it. Where they differ, accuracies decide: officially of
  * the first logged response to each sample, with longhaul of every logged one, and by how often a sample was seen before.
- * @throws MlperfError `ERR_CONFIG_INVALID` when the runs do not belong together, `ERR_CONFIG_FILE` or
- *   `ERR_OUTPUT` when a folder or a log cannot be read.
+ * @throws MlperfError as {@link verifyTest}
  */
-export async function verifyTest01(test: Test01): Promise<TestVerdict> {
-  const { round } = test;
-  const reference = await readComplianceRun(test.performance);
-  const accuracy = await readComplianceRun(test.accuracy);
-  const tested = await readComplianceRun(test.test);
-  requireRound(reference, round);
-  requireSameSystem(reference, accuracy, 'accuracy run');
-  requireSameSystem(reference, tested, 'test run');
-  const compared = await compareResponses(
-    accuracy.folder.accuracy,
-    tested.folder.accuracy,
-    test.responseType,
-  );
-  const performance = comparePerformance('TEST01', round, reference, tested);
-  const scored = await scoreTest(test, compared, accuracy.folder.accuracy, tested.folder.accuracy);
-  const isExact = isOfficialMatch(compared);
-  const texts = new Map([
-    ['verify_accuracy.txt', verifyAccuracyText(compared, test.responseType)],
-    ['verify_performance.txt', performance.text],
-    ...scored.texts(isExact),
-  ]);
-  return testVerdict({
-    test: 'TEST01',
-    round,
-    checks: [
-      responsesCheck(compared, test, scored.pair),
-      wholeCheck(compared, test, scored.sights),
-      ...rightAnswersCheck(scored.sights),
-      coverageCheck(compared),
-      performance.check,
-      ...validityChecks(tested),
-      auditCheck('TEST01', round, tested),
-    ],
-    notes: scored.notes,
-    texts,
-    copies: new Map([
-      [`accuracy/${RUN_FILES.accuracy}`, tested.folder.accuracy],
-      [`performance/run_1/${RUN_FILES.summary}`, tested.folder.summary],
-      [`performance/run_1/${RUN_FILES.detail}`, tested.folder.detail],
-    ]),
+export function verifyTest01(test: Test01): Promise<TestVerdict> {
+  return verifyTest('TEST01', test, async (runs) => {
+    const { accuracyLog } = runs;
+    const testLog = runs.tested.folder.accuracy;
+    const compared = await compareResponses(accuracyLog, testLog, test.responseType);
+    const performance = comparePerformance('TEST01', test.round, runs);
+    const scored = await scoreTest(test.scorer, compared, { accuracyLog, testLog });
+    return {
+      checks: [
+        responsesCheck(compared, test, scored.pair),
+        wholeCheck(compared, test, scored.sights),
+        ...rightAnswersCheck(scored.sights),
+        coverageCheck(compared),
+        performance.check,
+      ],
+      notes: scored.notes,
+      texts: new Map([
+        ['verify_accuracy.txt', verifyAccuracyText(compared, test.responseType)],
+        ['verify_performance.txt', performance.text],
+        ...scored.texts,
+      ]),
+    };
   });
 }
 
@@ -109,9 +81,7 @@ function verifyAccuracyText(compared: ResponseComparison, type: ResponseType): s
     'Reading performance mode results...',
   ];
   if (brokenResponse !== undefined) {
-    const { sampleIndex, bytes } = brokenResponse;
-    const why = `the response to sample ${sampleIndex} has ${bytes} bytes, which are no ${type} values`;
-    return [...begin, `TEST FAIL: ${why}`, ''].join('\n');
+    return [...begin, `TEST FAIL: ${brokenText(brokenResponse, type)}`, ''].join('\n');
   }
   return [
     ...begin,
@@ -128,21 +98,27 @@ function verifyAccuracyText(compared: ResponseComparison, type: ResponseType): s
   ].join('\n');
 }
 
+function brokenText(
+  { sampleIndex, bytes }: NonNullable<ResponseComparison['brokenResponse']>,
+  type: ResponseType,
+): string {
+  return `the response to sample ${sampleIndex} has ${bytes} bytes, which are no ${type} values`;
+}
+
 /** What scoring gave. */
 interface ScoredTest {
-  readonly pair: AccuracyPair | undefined;
+  readonly pair?: AccuracyPair | undefined;
   /** Undefined where all responses are the accuracy run's. */
-  readonly sights: AnswersBySight | undefined;
+  readonly sights?: AnswersBySight | undefined;
   readonly notes: readonly string[];
   /** Files of accuracy/; the two of the fallback must not be there where the script says PASS. */
-  texts(isExact: boolean): [string, string][];
+  readonly texts: readonly (readonly [path: string, text: string])[];
 }
 
 async function scoreTest(
-  { scorer }: Test01,
+  scorer: ResponseScorer | undefined,
   compared: ResponseComparison,
-  accuracyLog: string,
-  testLog: string,
+  { accuracyLog, testLog }: { readonly accuracyLog: string; readonly testLog: string },
 ): Promise<ScoredTest> {
   if (scorer === undefined) {
     return unscored('longhaul has no accuracy script for this benchmark');
@@ -151,29 +127,27 @@ async function scoreTest(
     const logged = await loggedResponses(testLog);
     if (logged.length === 0) return unscored('the test logged no response');
     const responses = firstOfEach(logged);
-    const needsPair = !isOfficialMatch(compared);
-    const pair = needsPair ? await scorePair(accuracyLog, responses, scorer) : undefined;
+    const pair = isOfficialMatch(compared)
+      ? undefined
+      : await scorePair(accuracyLog, responses, scorer);
     const own = pair?.compliance ?? (await scorer.score(responses));
     const doDiffer = compared.wholeMismatches > 0;
     const sights = doDiffer ? await answersBySight(accuracyLog, logged, scorer) : undefined;
-    const ownMarks = scorer.marks().map(asOneLine);
-    const marks = ownMarks.map((mark) => `note: ${mark}`);
-    const file = (line: string): string => [line, ...marks, ''].join('\n');
+    const marks = scorer.marks().map(asOneLine);
+    const scores = {
+      accuracy: own,
+      ...(pair && { baseline_accuracy: pair.baseline, compliance_accuracy: pair.compliance }),
+    };
     return {
       ...{ pair, sights },
       notes: [
         `accuracy of the logged responses: ${accuracyLine(own)}${repeatsInWords(compared.testEntries, responses.length)}`,
-        ...ownMarks,
+        ...marks,
       ],
-      texts: (isExact) => [
-        ['accuracy/accuracy.txt', file(accuracyLine(own))],
-        ...(isExact || pair === undefined
-          ? []
-          : ([
-              ['accuracy/baseline_accuracy.txt', file(accuracyLine(pair.baseline))],
-              ['accuracy/compliance_accuracy.txt', file(accuracyLine(pair.compliance))],
-            ] as [string, string][])),
-      ],
+      texts: Object.entries(scores).map(([name, report]) => [
+        `accuracy/${name}.txt`,
+        accuracyText(accuracyLine(report), marks),
+      ]),
     };
   } catch (error) {
     if (!(error instanceof MlperfError) || error.code === 'ERR_OUTPUT') throw error;
@@ -183,61 +157,54 @@ async function scoreTest(
 
 function unscored(why: string): ScoredTest {
   const note = `accuracy/accuracy.txt is missing, since ${why}: put there what the benchmark's accuracy script prints of the test's accuracy log`;
-  return { pair: undefined, sights: undefined, notes: [note], texts: () => [] };
+  return { notes: [note], texts: [] };
 }
 
+/** As the script decides; where responses differ, its fallback compares the accuracies of the first one to each sample. */
 function responsesCheck(
   compared: ResponseComparison,
-  { accuracyTolerancePercent, responseType }: Test01,
+  { accuracyTolerancePercent: tolerance, responseType }: Test01,
   pair: AccuracyPair | undefined,
 ): TestCheck {
-  const name = 'responses';
   const { firstElementMismatches, matchedEntries, brokenResponse } = compared;
-  const seen =
-    brokenResponse === undefined
-      ? `the first ${responseType} of ${matchedEntries} logged responses was compared with the accuracy run's: ${firstElementMismatches} differ`
-      : `the response to sample ${brokenResponse.sampleIndex} has ${brokenResponse.bytes} bytes, which are no ${responseType} values`;
-  if (isOfficialMatch(compared)) return { name, isMet: true, isOfficial: true, text: seen };
+  const { testEntries, testSamples } = compared;
+  const decided = (isMet: boolean, text: string, more: Partial<TestCheck> = {}): TestCheck =>
+    check('responses', isMet, text, { isOfficial: true, ...more });
   if (brokenResponse !== undefined) {
-    const advice =
-      'The official script breaks off here. Is it told the right type (--response-type), and are all responses of one form?';
-    return { name, isMet: false, isOfficial: true, text: seen, advice };
+    return decided(false, brokenText(brokenResponse, responseType), {
+      advice:
+        'The official script breaks off here. Is it told the right type (--response-type), and are all responses of one form?',
+    });
   }
+  const seen = `the first ${responseType} of ${matchedEntries} logged responses was compared with the accuracy run's: ${firstElementMismatches} differ`;
   if (matchedEntries === 0) {
-    const advice =
-      'No response of the test could be compared. Was the run made with audit.config, and is the accuracy run one of the same data set?';
-    return { name, isMet: false, isOfficial: true, text: seen, advice };
+    return decided(false, seen, {
+      advice:
+        'No response of the test could be compared. Was the run made with audit.config, and is the accuracy run one of the same data set?',
+    });
   }
-  return {
-    name,
-    isOfficial: true,
-    ...decideByFallback(seen, pair, compared, accuracyTolerancePercent),
-  };
+  if (firstElementMismatches === 0) return decided(true, seen);
+  if (pair === undefined) {
+    return decided(false, `${seen}; the accuracies could not be compared`, { advice: ADVICE });
+  }
+  const { baseline, compliance, deltaPercent } = pair;
+  return decided(
+    deltaPercent <= tolerance,
+    `${seen}; accuracy on the same samples: accuracy run ${accuracyLine(baseline)}, test run ${accuracyLine(compliance)}, ${apart(deltaPercent, tolerance)}`,
+    {
+      warning:
+        'the official script says TEST FAIL; only its fallback to accuracies passes, which scores the first logged response to each ' +
+        `sample: ${testEntries - testSamples} of ${testEntries} responses count for nothing there. longhaul's own checks below score all of them.`,
+      advice: ADVICE,
+    },
+  );
 }
 
 const ADVICE =
   'The system answers otherwise in performance mode than in accuracy mode. Look for modes, precisions or shortcuts that depend on load, batch size or on a sample having been seen before; numbers that vary from run to run are allowed as long as the accuracy stays.';
 
-/** Where responses differ, the official fallback compares the accuracies of the first logged response to each sample. */
-function decideByFallback(
-  seen: string,
-  pair: AccuracyPair | undefined,
-  { testEntries, testSamples }: ResponseComparison,
-  tolerance: number,
-): Pick<TestCheck, 'isMet' | 'text' | 'advice' | 'warning'> {
-  if (pair === undefined) {
-    const text = `${seen}; the accuracies could not be compared`;
-    return { isMet: false, text, advice: ADVICE };
-  }
-  const { baseline, compliance } = pair;
-  const isMet = pair.deltaPercent <= tolerance;
-  const text = `${seen}; accuracy on the same samples: accuracy run ${accuracyLine(baseline)}, test run ${accuracyLine(compliance)}, apart by ${pair.deltaPercent.toFixed(4)} %, allowed ${tolerance} %`;
-  if (!isMet) return { isMet, text, advice: ADVICE };
-  const unseen = testEntries - testSamples;
-  const warning =
-    'the official script says TEST FAIL; only its fallback to accuracies passes, which scores the first logged response to each ' +
-    `sample: ${unseen} of ${testEntries} responses count for nothing there. longhaul's own checks below score all of them.`;
-  return { isMet, text, warning };
+function apart(deltaPercent: number, tolerance: number): string {
+  return `apart by ${deltaPercent.toFixed(4)} %, allowed ${tolerance} %`;
 }
 
 /** All bytes of all logged responses; where they differ, the accuracies of all of them decide. */
@@ -247,34 +214,36 @@ function wholeCheck(
   sights: AnswersBySight | undefined,
 ): TestCheck {
   const { wholeMismatches, testEntries, testSamples, differingSamples } = compared;
-  const base = { name: 'whole responses', isOfficial: false } as const;
+  const name = 'whole responses';
   const seen = `all bytes of ${testEntries} logged responses were compared with the accuracy run's: ${wholeMismatches} differ`;
-  if (wholeMismatches === 0) return { ...base, isMet: true, text: seen };
+  if (wholeMismatches === 0) return check(name, true, seen);
   const which = `${seen}, the first for the samples ${differingSamples.slice(0, 5)}`;
   if (sights === undefined) {
-    const text = `${which}; the accuracies could not be compared`;
-    return { ...base, isMet: false, text, advice: ADVICE };
+    return check(name, false, `${which}; the accuracies could not be compared`, { advice: ADVICE });
   }
   const { accuracyRun, logged, deltaPercent } = sights;
-  const isMet = deltaPercent <= tolerance;
-  const text = `${which}; right of all logged responses: ${rightInWords(logged)}; the accuracy run to the same: ${rightInWords(accuracyRun)}; apart by ${deltaPercent.toFixed(4)} %, allowed ${tolerance} %`;
-  if (!isMet) return { ...base, isMet, text, advice: ADVICE };
-  const warning = `${differingSamples.length} of ${testSamples} samples were answered otherwise than in the accuracy run. Their accuracy is within the tolerance; is the system known to be not deterministic?`;
-  return { ...base, isMet, text, warning };
+  return check(
+    name,
+    deltaPercent <= tolerance,
+    `${which}; right of all logged responses: ${rightInWords(logged)}; the accuracy run to the same: ${rightInWords(accuracyRun)}; ${apart(deltaPercent, tolerance)}`,
+    {
+      warning: `${differingSamples.length} of ${testSamples} samples were answered otherwise than in the accuracy run. Their accuracy is within the tolerance; is the system known to be not deterministic?`,
+      advice: ADVICE,
+    },
+  );
 }
 
 /** Is the test right less often than chance explains, all in all or where a sample was seen before? */
 function rightAnswersCheck(sights: AnswersBySight | undefined): TestCheck[] {
   if (sights === undefined) return [];
   const { first, repeats, deviations } = sights;
-  const isMet = deviations < DEVIATIONS_MAX;
   const text =
     `right of the first logged responses to each sample: ${rightInWords(first)}; of the repeats: ${rightInWords(repeats)}. ` +
     `Compared sample by sample with the accuracy run's response and the first one, the others are right less often by ${deviations.toFixed(1)} ` +
     `standard deviations; fails from ${DEVIATIONS_MAX}, as one honest test of 1000 does whose answers vary`;
   const advice =
     'The system is right less often in performance mode, or for samples that it has seen before, and chance does not explain it. An accuracy run asks for each sample once and cannot show it. Look for what the system keeps of a sample, and for what it does otherwise under load.';
-  return [{ name: 'right answers', isMet, isOfficial: false, text, ...(isMet ? {} : { advice }) }];
+  return [check('right answers', deviations < DEVIATIONS_MAX, text, { advice })];
 }
 
 function rightInWords(proportion: Proportion): string {
@@ -283,16 +252,22 @@ function rightInWords(proportion: Proportion): string {
   return `${correct} of ${total} (${(100 * shareOf(proportion)).toFixed(3)} %)`;
 }
 
-function coverageCheck(compared: ResponseComparison): TestCheck {
-  const { testEntries, missingSamples, accuracyMismatches } = compared;
-  const isMet = testEntries > 0 && missingSamples === 0;
+function coverageCheck({
+  testEntries,
+  missingSamples,
+  accuracyMismatches,
+}: ResponseComparison): TestCheck {
   const twice =
     accuracyMismatches === 0
       ? ''
       : `; in it ${accuracyMismatches} further responses differ from the first one to their sample`;
-  const text = `${testEntries} responses were logged; ${missingSamples} of their samples are not in the accuracy log${twice}`;
-  const advice =
-    'Every logged response needs its counterpart: an accuracy run issues every sample of the data set once. Was its log truncated or cut off?';
-  const name = 'coverage';
-  return { name, isMet, isOfficial: false, text, ...(isMet ? {} : { advice }) };
+  return check(
+    'coverage',
+    testEntries > 0 && missingSamples === 0,
+    `${testEntries} responses were logged; ${missingSamples} of their samples are not in the accuracy log${twice}`,
+    {
+      advice:
+        'Every logged response needs its counterpart: an accuracy run issues every sample of the data set once. Was its log truncated or cut off?',
+    },
+  );
 }

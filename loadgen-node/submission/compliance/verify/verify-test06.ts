@@ -2,12 +2,9 @@ import {
   type AccuracyLogEntry,
   readAccuracyLog,
 } from '../../../loadgen/logs/read/accuracy-log-reader.ts';
-import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
 import type { SubmissionRound } from '../../rules/submission-rounds.ts';
-import { auditCheck, completenessChecks } from './common-checks.ts';
-import { readComplianceRun } from './read-compliance-run.ts';
-import { requireRound, requireSameSystem } from './same-system.ts';
-import { type TestCheck, type TestVerdict, testVerdict } from './test-verdict.ts';
+import { check, type TestCheck } from './test-check.ts';
+import { type TestedFolders, type TestVerdict, verifyTest } from './verify-test.ts';
 
 /** Types of a token's number. */
 export const TOKEN_TYPES = ['int64', 'int32', 'int16', 'float32'] as const;
@@ -15,13 +12,8 @@ export const TOKEN_TYPES = ['int64', 'int32', 'int16', 'float32'] as const;
 /** One of {@link TOKEN_TYPES}. */
 export type TokenType = (typeof TOKEN_TYPES)[number];
 
-/** What TEST06 looks at. */
-export interface Test06 {
-  readonly round: SubmissionRound;
-  /** Folder of the submission's performance run. */
-  readonly performance: string;
-  /** Folder of the test's run. */
-  readonly test: string;
+/** What TEST06 looks at, and how. */
+export interface Test06 extends TestedFolders {
   readonly tokenType: TokenType;
   /** Number of the token that ends a text. */
   readonly endToken: number;
@@ -38,31 +30,20 @@ export function tokenTypeOfRound(round: SubmissionRound): TokenType {
 /**
  * TEST06: are the tokens of a response those that were streamed, as many as were counted, and not padded with end
  * tokens? Looks at every logged response; an Offline run streams no first token.
- * @throws MlperfError `ERR_CONFIG_INVALID` when the runs do not belong together, `ERR_CONFIG_FILE` or
- *   `ERR_OUTPUT` when a folder or a log cannot be read.
+ * @throws MlperfError as {@link verifyTest}
  */
-export async function verifyTest06(test: Test06): Promise<TestVerdict> {
-  const { round } = test;
-  const reference = await readComplianceRun(test.performance);
-  const tested = await readComplianceRun(test.test);
-  requireRound(reference, round);
-  requireSameSystem(reference, tested, 'test run');
-  const looksAtFirst = tested.scenario !== 'Offline';
-  const checking = new TokenChecking(test, looksAtFirst);
-  for await (const entry of readAccuracyLog(tested.folder.accuracy)) checking.add(entry);
-  return testVerdict({
-    test: 'TEST06',
-    round,
-    checks: [
-      ...checking.checks(),
-      ...completenessChecks(tested),
-      auditCheck('TEST06', round, tested),
-    ],
-    notes: [
-      `tokens were read as ${test.tokenType} (official script: --dtype ${test.tokenType}); the end of a text is token ${test.endToken}`,
-    ],
-    texts: new Map([['verify_accuracy.txt', checking.text()]]),
-    copies: new Map([[`accuracy/${RUN_FILES.accuracy}`, tested.folder.accuracy]]),
+export function verifyTest06(test: Test06): Promise<TestVerdict> {
+  return verifyTest('TEST06', test, async ({ tested }) => {
+    const { tokenType, endToken } = test;
+    const checking = new TokenChecking(test, tested.scenario !== 'Offline');
+    for await (const entry of readAccuracyLog(tested.folder.accuracy)) checking.add(entry);
+    return {
+      checks: checking.checks(),
+      notes: [
+        `tokens were read as ${tokenType} (official script: --dtype ${tokenType}); the end of a text is token ${endToken}`,
+      ],
+      texts: new Map([['verify_accuracy.txt', checking.text()]]),
+    };
   });
 }
 
@@ -137,18 +118,16 @@ class TokenChecking {
   checks(): TestCheck[] {
     const entries = this.#entries;
     const withoutFirst = this.#withoutFirst;
-    const hasAll = entries > 0 && withoutFirst === 0;
     return [
       ...(this.#looksAtFirst ? [official('first token', FIRST_TEXT, this.#first, entries)] : []),
       official('end token', END_TEXT, this.#end, entries),
       official('length', LENGTH_TEXT, this.#length, entries),
-      {
-        name: 'coverage',
-        isMet: hasAll,
-        isOfficial: false,
-        text: `${entries} responses were logged, ${withoutFirst} of them without a first token`,
-        ...(hasAll ? {} : { advice: COVERAGE_ADVICE }),
-      },
+      check(
+        'coverage',
+        entries > 0 && withoutFirst === 0,
+        `${entries} responses were logged, ${withoutFirst} of them without a first token`,
+        { advice: COVERAGE_ADVICE },
+      ),
     ];
   }
 }
@@ -159,13 +138,14 @@ const LENGTH_TEXT = 'a response has as many tokens as were counted';
 const COVERAGE_ADVICE =
   'The official script passes a log without responses or without first tokens; the test then shows nothing. Was the run made with audit.config, and does the SUT stream its first token?';
 
-function official(name: string, what: string, fault: Fault, entries: number): TestCheck {
-  const base = { name, isOfficial: true } as const;
-  if (fault.count === 0) return { ...base, isMet: true, text: `${what}: so it is in ${entries}` };
-  const text = `${what}: not so in ${fault.count} of ${entries}; the first: ${fault.text}`;
-  const advice =
-    'Are tokens read with the right type and end token (--token-type, --end-token)? If so, the SUT pads, cuts or counts its responses otherwise than it streams them.';
-  return { ...base, isMet: false, text, advice };
+function official(name: string, what: string, { count, text }: Fault, entries: number): TestCheck {
+  const seen =
+    count === 0 ? `so it is in ${entries}` : `not so in ${count} of ${entries}; the first: ${text}`;
+  return check(name, count === 0, `${what}: ${seen}`, {
+    isOfficial: true,
+    advice:
+      'Are tokens read with the right type and end token (--token-type, --end-token)? If so, the SUT pads, cuts or counts its responses otherwise than it streams them.',
+  });
 }
 
 function note(fault: Fault, text: string): void {
@@ -177,30 +157,20 @@ function pythonBoolean(value: boolean): string {
   return value ? 'True' : 'False';
 }
 
-const TOKEN_BYTES: Readonly<Record<TokenType, number>> = {
-  int64: 8,
-  int32: 4,
-  int16: 2,
-  float32: 4,
+/** Bytes of a token, and how one is read. Token numbers are far below 2^53. */
+const TOKENS: Readonly<
+  Record<TokenType, readonly [bytes: number, read: (view: DataView, offset: number) => number]>
+> = {
+  int64: [8, (view, offset) => Number(view.getBigInt64(offset, true))],
+  int32: [4, (view, offset) => view.getInt32(offset, true)],
+  int16: [2, (view, offset) => view.getInt16(offset, true)],
+  float32: [4, (view, offset) => view.getFloat32(offset, true)],
 };
 
-/** @returns undefined where the bytes are no whole number of tokens. Token numbers are far below 2^53. */
+/** @returns undefined where the bytes are no whole number of tokens. */
 function readTokens(bytes: Uint8Array, type: TokenType): number[] | undefined {
-  const size = TOKEN_BYTES[type];
+  const [size, read] = TOKENS[type];
   if (bytes.length % size !== 0) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return Array.from({ length: bytes.length / size }, (_, i) => readToken(view, i * size, type));
-}
-
-function readToken(view: DataView, offset: number, type: TokenType): number {
-  switch (type) {
-    case 'int64':
-      return Number(view.getBigInt64(offset, true));
-    case 'int32':
-      return view.getInt32(offset, true);
-    case 'int16':
-      return view.getInt16(offset, true);
-    case 'float32':
-      return view.getFloat32(offset, true);
-  }
+  return Array.from({ length: bytes.length / size }, (_, i) => read(view, i * size));
 }

@@ -1,4 +1,4 @@
-import type { FindingId } from '../../../../loadgen-node/submission/check/rules/finding-rules.ts';
+import type { FindingId } from '../../../../loadgen-node/submission/check/rules/findings.ts';
 import type { MutableTree } from '../mutable-tree.ts';
 
 /** One fault, and what the self-check has to say about it. */

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -145,6 +146,20 @@ describe('startTest', () => {
     const { signal } = controller;
     const test = await startTest(parts({ ...SERVER, minDuration: '60s' }, { onPhase, signal }));
     expect(test.result).toBe('INTERRUPTED');
+  });
+
+  it('leaves no listener on the signal, which may serve many tests', async () => {
+    const { signal } = new AbortController();
+    const unreachable = createQdl({ nodes: ['127.0.0.1:1'] }, qsl);
+    const throwing = { onPhase: () => expect.unreachable('a listener that throws') };
+    const good = await startTest(parts(SERVER, { signal }));
+    expect(good.result).not.toBe('INTERRUPTED');
+    await expect(startTest(parts(SERVER, { signal, ...throwing }))).rejects.toThrow('throws');
+    await expect(startTest(parts(SERVER, { signal, sut: unreachable }))).rejects.toMatchObject({
+      code: 'ERR_SUT_UNREACHABLE',
+    });
+    await expect(startTest(parts({}, { signal }))).rejects.toThrow('targetQps');
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   it.each<[object, RegExp]>([

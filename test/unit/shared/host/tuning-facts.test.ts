@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { TuningFacts__Output } from '../../../../proto/gen/mlperf/network/v1/TuningFacts.ts';
+import { tuningFromWire, tuningToWire } from '../../../../shared/host/facts-on-wire.ts';
 import { readTuningFacts, type TuningFacts } from '../../../../shared/host/tuning-facts.ts';
-import { tuningFromWire, tuningToWire } from '../../../../shared/host/tuning-on-wire.ts';
 import { SUT_SERVICE } from '../../../../shared/wire/sut-contract.ts';
 import { plantMachine, withFile } from '../../../support/submission/machine-trees.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { IMAGENET_PREPARATIONS } from '../../../../shared/benchmarks/image/imagenet-preparation.ts';
+import { IMAGENET_PREPARATIONS } from '../../../../shared/benchmarks/image/imagenet.ts';
 import { encodeJpeg } from '../../../../shared/benchmarks/image/jpeg.ts';
 import { IMAGENET_ELEMENTS } from '../../../../shared/rules/rows/imagenet.ts';
 import type { PipelineInput } from '../../../../sut-node/model/model-facts.ts';

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { benchmark } from '../../../../sut-node/benchmarks/digits/benchmark.ts';
 import type { ModelTensor, PipelineInput } from '../../../../sut-node/model/model-facts.ts';
-import { batchShapeOf, checkBatchSize } from '../../../../sut-node/pipeline/batch-shape.ts';
+import {
+  batchShapeOf,
+  checkBatchSize,
+  checkFreeAxes,
+} from '../../../../sut-node/pipeline/model-fit.ts';
 import { DIGITS_MODEL, digitsPipeline } from '../../../support/samples/digits-pipeline.ts';
 
 const [input] = digitsPipeline().inputs as [PipelineInput];
@@ -67,5 +71,22 @@ describe('checkModelFits', () => {
 
   it('accepts a batch axis of 8 when batches of 8 are asked for', () => {
     expect(() => check([{ ...INPUT, shape: [8, ...input.sampleShape] }])).not.toThrow();
+  });
+});
+
+// Goal: a description that has no effect is refused, and says what the model has.
+describe('checkFreeAxes', () => {
+  const inputs = [{ name: 'x', elementType: 'float', sampleShape: [3, 4] }];
+
+  it('refuses padding where every sample has the same shape', () => {
+    expect(() => checkFreeAxes({ inputs }, { freeAxes: 'pad' })).toThrow(
+      /"freeAxes: pad" has no effect: no axis of a sample is free \(.*float \[3, 4\]\); leave it out/,
+    );
+  });
+
+  it('takes it where there is something to pad, and leaves other descriptions alone', () => {
+    checkFreeAxes({ inputs, lengthOf: () => 1 }, { freeAxes: 'pad' });
+    checkFreeAxes({ inputs }, { freeAxes: 'group' });
+    checkFreeAxes({ inputs }, {});
   });
 });

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import {
   LATENCY_PARTS,
   type LatencyPart,
-  type LatencySplit,
 } from '../../../../../loadgen-node/observe/split/latency-parts.ts';
 import { latencySplit } from '../../../../../loadgen-node/observe/split/latency-split.ts';
 import { rowsOfRecords } from '../../../../../loadgen-node/observe/split/split-rows.ts';
@@ -14,7 +13,7 @@ import { type PartRow, partRecords } from '../../../../support/runs/part-records
 
 const MS = 1e6;
 
-function figuresOf(split: LatencySplit | null, part: LatencyPart) {
+function figuresOf(split: ReturnType<typeof latencySplit>, part: LatencyPart) {
   const found = split?.parts.find((figures) => figures.part === part);
   if (found === undefined) throw new Error(`no ${part}`);
   return found;

@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { machineFindings } from '../../../../../loadgen-node/operate/doctor/machine-findings.ts';
 import { gatherSystemFacts } from '../../../../../shared/host/gather-system-facts.ts';
-import { UNLIMITED_BYTES } from '../../../../../shared/host/paging-facts.ts';
 import type { NicFacts } from '../../../../../shared/host/system-facts.ts';
-import { readTuningFacts, type TuningFacts } from '../../../../../shared/host/tuning-facts.ts';
+import {
+  readTuningFacts,
+  type TuningFacts,
+  UNLIMITED_BYTES,
+} from '../../../../../shared/host/tuning-facts.ts';
 import { containerTree, plantMachine } from '../../../../support/submission/machine-trees.ts';
 
 // Goal: what would spoil a run is told with what to do, and what nobody can look at is said to be that.

@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { latencyTable } from '../../../../../loadgen-node/observe/figures/latency-table.ts';
+import { logHistogram } from '../../../../../loadgen-node/present/charts/histogram.ts';
 import {
-  logHistogram,
+  drawPercentiles,
   quantilePoints,
-} from '../../../../../loadgen-node/present/charts/distribution.ts';
-import { drawPercentiles } from '../../../../../loadgen-node/present/charts/percentile-chart.ts';
+} from '../../../../../loadgen-node/present/charts/percentile-chart.ts';
 import { linearAxis, logAxis, tailAxis } from '../../../../../loadgen-node/present/charts/scale.ts';
-import { timelineOf } from '../../../../../loadgen-node/present/report/aggregate/timeline.ts';
-import { formatNumber } from '../../../../../loadgen-node/present/text/number.ts';
-import { tickTime } from '../../../../../loadgen-node/present/text/time-format.ts';
+import { timelineOf } from '../../../../../loadgen-node/present/report/sections/timeline.ts';
+import { formatNumber, tickTime } from '../../../../../loadgen-node/present/text/figure-text.ts';
 import { queueRecords } from '../../../../support/runs/queue-records.ts';
 
 // Goal: what a chart shows is what was measured. Method: values whose figures are known.

@@ -3,14 +3,14 @@ import { percentileOf } from '../../../../../loadgen-node/loadgen/results/latenc
 import type { RunSummary } from '../../../../../loadgen-node/observe/summary/run-summary.ts';
 import { parseCondition } from '../../../../../loadgen-node/observe/thresholds/condition.ts';
 import { BlockHistogram } from '../../../../../loadgen-node/present/compare/block-histogram.ts';
-import { checkComparable } from '../../../../../loadgen-node/present/compare/check-comparable.ts';
 import {
   compareRuns,
   type RunComparison,
 } from '../../../../../loadgen-node/present/compare/compare-runs.ts';
+import { checkComparable } from '../../../../../loadgen-node/present/compare/differing-settings.ts';
 import { judgeConditions } from '../../../../../loadgen-node/present/compare/fail-conditions.ts';
 import type { ComparedRun } from '../../../../../loadgen-node/present/compare/resampled-run.ts';
-import { spread, spreadFactor } from '../../../../../loadgen-node/present/compare/spread.ts';
+import { spread, spreadFactor } from '../../../../../loadgen-node/present/compare/resampled-run.ts';
 import { queueRecords } from '../../../../support/runs/queue-records.ts';
 import { reportSummary } from '../../../../support/runs/report-summary.ts';
 

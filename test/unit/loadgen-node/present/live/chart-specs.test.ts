@@ -1,37 +1,58 @@
 import { describe, expect, it } from 'vitest';
-import { CHARTS, chartColumns } from '../../../../../loadgen-node/present/live/chart-specs.ts';
+import {
+  CHARTS,
+  type ChartSpec,
+  chartLines,
+  drawChart,
+  stacked,
+} from '../../../../../loadgen-node/present/live/chart-specs.ts';
 import { liveSecond } from '../../../../support/runs/live-snapshots.ts';
 
-// Goal: what the page draws is what was measured, and nothing where nothing was. Method: the columns of its charts.
+// Goal: what the page draws is what was measured, and nothing where nothing was. Method: the lines of its charts.
 
-const options = { originS: 0, isLog: false, isStacked: false };
+const SPEC: ChartSpec = {
+  title: 'a',
+  note: 'b',
+  kind: 'rate',
+  series: () => [
+    ['a', 'c1', ({ atS }) => atS],
+    ['b', 'c2', () => 10],
+  ],
+};
 
-describe('chartColumns', () => {
-  const series = [
-    { label: 'a', color: 0, value: (point: { atS: number }) => point.atS },
-    { label: 'b', color: 1, value: () => 10 },
-  ];
+const one = (kind: ChartSpec['kind'], value: number | undefined): ChartSpec => ({
+  ...SPEC,
+  kind,
+  series: () => [['a', 'c1', () => value]],
+});
 
+const valuesOf = (lines: ReturnType<typeof chartLines>) => lines.map(({ points }) => points);
+
+describe('chartLines', () => {
   it('has nothing without points', () => {
-    expect(chartColumns([], series, options)).toEqual([[], [], []]);
+    expect(valuesOf(chartLines(SPEC, [], [], 0))).toEqual([[], []]);
   });
 
-  it('stacks each series on those before it', () => {
-    const points = [liveSecond(1), liveSecond(2)];
-    const columns = chartColumns(points, series, { ...options, isStacked: true });
-    expect(columns).toEqual([
-      [1, 2],
-      [1, 2],
-      [11, 12],
+  it('stacks each line on those before it', () => {
+    const lines = chartLines(SPEC, [liveSecond(1), liveSecond(2)], [], 0);
+    expect(valuesOf(stacked(lines) as typeof lines)).toEqual([
+      [
+        [1, 1],
+        [2, 2],
+      ],
+      [
+        [1, 11],
+        [2, 12],
+      ],
     ]);
   });
 
   it('leaves a gap where nothing was measured for a while', () => {
-    const columns = chartColumns([liveSecond(1), liveSecond(11)], series, options);
-    expect(columns).toEqual([
-      [1, 6, 11],
-      [1, null, 11],
-      [10, null, 10],
+    const lines = chartLines(SPEC, [liveSecond(1), liveSecond(11)], [], 0);
+    expect(valuesOf(lines)[1]).toEqual([
+      [1, 10],
+      [6, Number.NaN],
+      [11, 10],
     ]);
   });
 
@@ -40,8 +61,10 @@ describe('chartColumns', () => {
     ['no value', undefined],
     ['0 on a logarithmic axis', 0],
   ])('draws nothing for %s', (_case, value) => {
-    const one = [{ label: 'a', color: 0, value: () => value }];
-    expect(chartColumns([liveSecond(1)], one, { ...options, isLog: true })).toEqual([[1], [null]]);
+    const spec = one('log-time', value);
+    const lines = chartLines(spec, [liveSecond(1)], [], 0);
+    expect(valuesOf(lines)).toEqual([[[1, Number.NaN]]]);
+    expect(drawChart(spec, lines).drawing.text).not.toMatch(/series|NaN/);
   });
 
   it('draws a line for each node, 64 at most', () => {
@@ -49,14 +72,41 @@ describe('chartColumns', () => {
     const names = Array.from({ length: 70 }, (_, i) => `sut-${i}`);
     expect(outstanding?.series(names)).toHaveLength(65);
     const point = liveSecond(1, { nodeCount: 3 });
-    const values = outstanding?.series(['a', 'b', 'c']).map(({ value }) => value(point));
+    const values = outstanding?.series(['a', 'b', 'c']).map(([, , value]) => value(point));
     expect(values).toEqual([point.outstanding, ...point.nodes.outstanding]);
   });
 
   it('stacks the parts of the latency up to the latency', () => {
-    const split = CHARTS.find(({ isStacked }) => isStacked);
+    const split = CHARTS.find(({ isStacked }) => isStacked) as ChartSpec;
     const point = liveSecond(1);
-    const columns = chartColumns([point], split?.series([]) ?? [], { ...options, isStacked: true });
-    expect(columns.at(-1)?.[0]).toBeCloseTo((point.latency?.p50Ns ?? 0) / 1e6);
+    const lines = stacked(chartLines(split, [point], [], 0));
+    expect(lines.at(-1)?.points[0]?.[1]).toBeCloseTo(point.latency?.p50Ns ?? 0);
+  });
+});
+
+describe('drawChart', () => {
+  it.each(CHARTS)('$title has axes with and without points', (spec) => {
+    for (const seconds of [[], [liveSecond(1)], [1, 2, 90].map((at) => liveSecond(at))]) {
+      const { drawing } = drawChart(spec, chartLines(spec, seconds, ['a', 'b'], 0));
+      expect(drawing.text).toMatch(/class="axis/);
+      expect(drawing.text).not.toMatch(/NaN|undefined|Infinity/);
+    }
+  });
+
+  it('marks minutes and hours at round times, and counts at whole numbers', () => {
+    const labels = (spec: ChartSpec, lastS: number): string[] => {
+      const lines = chartLines(spec, [liveSecond(1), liveSecond(lastS)], [], 0);
+      const { text } = drawChart(spec, lines).drawing;
+      return [...text.matchAll(/<text class="axis \w+"[^>]*>([^<]+)/g)].map(
+        ([, label = '']) => label,
+      );
+    };
+    expect(labels(one('count', 2), 90)).toEqual([
+      ...['0', '1', '2'],
+      ...['0:15', '0:30', '0:45', '1:00', '1:15', '1:30'],
+    ]);
+    expect(labels(one('count', 2), 7200).slice(3)).toEqual([
+      ...['30:00', '1:00:00', '1:30:00', '2:00:00'],
+    ]);
   });
 });

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { readAudit, writeAudit } from '../../../../../loadgen-node/observe/audit/audit-file.ts';
 import type {
   AuditFacts,
   AuditFinding,
 } from '../../../../../loadgen-node/observe/audit/network-audit.ts';
+import { readAudit, writeAudit } from '../../../../../loadgen-node/observe/audit/network-audit.ts';
 import {
   brokenFindings,
   composeAudit,

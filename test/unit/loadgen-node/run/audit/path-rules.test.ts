@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { finding } from '../../../../../loadgen-node/observe/audit/finding.ts';
 import type {
   AuditFacts,
   AuditFinding,
 } from '../../../../../loadgen-node/observe/audit/network-audit.ts';
 import { betweenFinding } from '../../../../../loadgen-node/operate/doctor/between-finding.ts';
-import { PATH_RULE } from '../../../../../loadgen-node/run/audit/path-rules.ts';
+import { composeAudit } from '../../../../../loadgen-node/run/audit/compose-audit.ts';
 import type { CallPath, SocketEnds } from '../../../../../shared/evidence/call-path.ts';
 import type { NodeEvidence } from '../../../../../shared/evidence/network-evidence.ts';
 import { madeUpLink } from '../../../../support/process/measured-link.ts';
@@ -42,7 +41,7 @@ function answered(name: string, value: string): Partial<CallPath> {
 }
 
 function judgePath(facts: AuditFacts): AuditFinding {
-  return finding(PATH_RULE, PATH_RULE.judge(facts));
+  return composeAudit(facts).rules.find(({ id }) => id === 'nothing-between') as AuditFinding;
 }
 
 function textOf({ why, evidence }: AuditFinding): string {

@@ -10,6 +10,7 @@ function builtFolder(): string {
   for (const name of ['shared', 'test']) mkdirSync(join(folder, name));
   writeFileSync(join(folder, 'main.js'), 'one');
   writeFileSync(join(folder, 'shared', 'clock.js'), 'two');
+  writeFileSync(join(folder, 'shared', 'v4.1.conf'), 'data that is read');
   writeFileSync(join(folder, 'shared', 'clock.d.ts'), 'types are not run');
   writeFileSync(join(folder, 'test', 'bench.js'), 'is not shipped');
   writeManifest(folder);
@@ -21,12 +22,17 @@ describe('checkSelf', () => {
   it('finds nothing in files as they were built, and lists only what is shipped and run', () => {
     const found = checkSelf(builtFolder());
     expect(found).toMatchObject({ state: 'unmodified', differingFiles: [] });
-    expect(Object.keys(found.files)).toEqual(['main.js', 'shared/clock.js']);
+    expect(Object.keys(found.files)).toEqual(['main.js', 'shared/clock.js', 'shared/v4.1.conf']);
     expect(found.hash).toMatch(/^[0-9a-f]{64}$/);
   });
 
   it.each([
     ['changed', (folder: string) => writeFileSync(join(folder, 'main.js'), 'other'), 'main.js'],
+    [
+      'data and changed',
+      (folder: string) => writeFileSync(join(folder, 'shared', 'v4.1.conf'), 'other'),
+      'shared/v4.1.conf',
+    ],
     ['missing', (folder: string) => rmSync(join(folder, 'main.js')), 'main.js'],
     ['added', (folder: string) => writeFileSync(join(folder, 'more.js'), ''), 'more.js'],
   ])('names a file that is %s', (_case, change, path) => {

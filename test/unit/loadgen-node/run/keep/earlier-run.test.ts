@@ -6,7 +6,7 @@ import {
   refuseUsedOutput,
   replaceEarlierRun,
 } from '../../../../../loadgen-node/run/keep/earlier-run.ts';
-import { forgetVerdict } from '../../../../../loadgen-node/submission/compliance/compliance-run.ts';
+import { forgetVerdict } from '../../../../../loadgen-node/submission/compliance/test-folder.ts';
 import { tempFolder } from '../../../../support/process/temp-folder.ts';
 
 function screen(): { lines: string[]; report: (text: string) => void } {

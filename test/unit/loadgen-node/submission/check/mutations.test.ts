@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { checkTree } from '../../../../../loadgen-node/submission/check/check-tree.ts';
 import type { CheckReport } from '../../../../../loadgen-node/submission/check/report/check-report.ts';
-import { RULE_GROUPS } from '../../../../../loadgen-node/submission/check/rules/finding-rules.ts';
+import { RULE_GROUPS } from '../../../../../loadgen-node/submission/check/rules/findings.ts';
 import { truncateTree } from '../../../../../loadgen-node/submission/truncate/truncate-tree.ts';
 import { cachedLogReader } from '../../../../support/runs/log-cache.ts';
 import { MutableTree } from '../../../../support/submission/mutable-tree.ts';

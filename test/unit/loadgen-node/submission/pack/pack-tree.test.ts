@@ -15,12 +15,12 @@ import { join } from 'node:path';
 import { Decrypter } from 'age-encryption';
 import { extract } from 'tar';
 import { describe, expect, it } from 'vitest';
-import { ageEncryption } from '../../../../../loadgen-node/submission/pack/encryption.ts';
 import {
+  ageEncryption,
   encryptionOfKeyFile,
   isReadByOthers,
   makeKeyFile,
-} from '../../../../../loadgen-node/submission/pack/key-file.ts';
+} from '../../../../../loadgen-node/submission/pack/encryption.ts';
 import type { EncryptionName } from '../../../../../loadgen-node/submission/pack/pack-settings.ts';
 import { packTree } from '../../../../../loadgen-node/submission/pack/pack-tree.ts';
 import { tempFolder } from '../../../../support/process/temp-folder.ts';

@@ -2,9 +2,11 @@ import { describe, expect, it } from 'vitest';
 import {
   descriptionFields,
   leftOut,
+  requireGiven,
   type SystemDescription,
 } from '../../../../../loadgen-node/submission/system/compose-description.ts';
 import { descriptionReport } from '../../../../../loadgen-node/submission/system/description-report.ts';
+import type { FactsFile } from '../../../../../loadgen-node/submission/system/facts-file.ts';
 import { parseMergeFile } from '../../../../../loadgen-node/submission/system/merge-file.ts';
 import {
   describeSystem,
@@ -86,7 +88,12 @@ it('the report lists what is left with what to write there', () => {
     leftOut: ['m.yaml:1:1: x is no field of this description'],
     machineCount: 2,
   };
-  const report = descriptionReport({ path: 'systems/a.json', description, fields, ...rest });
+  const { text: report, json } = descriptionReport({
+    path: 'systems/a.json',
+    description,
+    fields,
+    ...rest,
+  });
   expect(report.split('\n').slice(0, 5)).toEqual([
     'systems/a.json: 48 fields, 6 of them still to fill in',
     'systems/a.facts.json: what was read, of 2 machines',
@@ -94,5 +101,34 @@ it('the report lists what is left with what to write there', () => {
     'Note: careful',
     expect.stringMatching(/^TODO {2}submitter +the organisation/),
   ]);
+  expect(json).toMatchObject({ factsPath: 'systems/a.facts.json', machineCount: 2 });
   expect(report).toMatch(/TODO {2}cooling +"Air-cooled", "Liquid"/);
+});
+
+it('all wrong values are told at once, whatever is wrong with them', () => {
+  const merged = parseMergeFile(
+    'm.yaml',
+    'status: maybe\nis_network: true\nnumber_of_nodes: two\n',
+  );
+  const given = { division: 'network', suite: 'datacenter', said: {}, merged } as const;
+  expect(() => requireGiven(given, { hasNodes: true })).toThrow(
+    [
+      'm.yaml:2:1: is_network must be "True" in quotes',
+      'm.yaml:1:1: status: "maybe" must be available, preview or rdi',
+      'm.yaml:3:1: number_of_nodes: "two" must be a whole number',
+    ].join('\n'),
+  );
+});
+
+it('a mistyped key is told with the one that is near to it', () => {
+  const facts = { sutNodes: [{}] } as unknown as FactsFile;
+  const merged = parseMergeFile('m.yaml', 'network_rat: 100G\nfavourite_colour: blue\n');
+  expect(leftOut({ division: 'network', facts, merged })).toEqual([
+    'm.yaml:1:1: network_rat is no field of this description; did you mean "network_rate"?',
+    'm.yaml:2:1: favourite_colour is no field of this description',
+  ]);
+});
+
+it('a file may hold nothing but comments', () => {
+  expect(parseMergeFile('m.yaml', '# later\n').values).toEqual({});
 });

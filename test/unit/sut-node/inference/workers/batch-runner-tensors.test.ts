@@ -10,7 +10,7 @@ import type {
   OutputTensor,
 } from '../../../../../sut-node/model/model-facts.ts';
 import type { InputTensor, ModelSession } from '../../../../../sut-node/model/onnx/ort-session.ts';
-import { batchShapeOf } from '../../../../../sut-node/pipeline/batch-shape.ts';
+import { batchShapeOf } from '../../../../../sut-node/pipeline/model-fit.ts';
 import { openPipeline } from '../../../../../sut-node/pipeline/open-pipeline.ts';
 
 // Goal: payloads that are tensors reach the model byte for byte, with as many rows as it wants, and each sample gets

@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { calibrate } from '../../../../../sut-node/model/onnx/calibrate.ts';
-import { GraphBuilder } from '../../../../../sut-node/model/onnx/graph-builder.ts';
-import { encodeModel, type ModelProto } from '../../../../../sut-node/model/onnx/onnx-schema.ts';
+import {
+  encodeModel,
+  GraphBuilder,
+  type ModelProto,
+} from '../../../../../sut-node/model/onnx/graph-builder.ts';
 import { loadOnnxRuntime } from '../../../../../sut-node/model/onnx/onnxruntime.ts';
 import { quantiseModel, tensorsToQuantise } from '../../../../../sut-node/model/onnx/quantise.ts';
+import { calibrate } from '../../../../tools/fit/calibrate.ts';
 
 // Goal: a model in int8 computes nearly what it computes in float, with weights of one byte.
 // Method: a small graph with every operator that is quantised, through the real ONNX Runtime; the outputs of
@@ -42,7 +45,7 @@ async function* inputs(): AsyncGenerator<Float32Array> {
 async function quantised(): Promise<ModelProto> {
   const model = smallModel();
   const tensors = tensorsToQuantise(model, FLOAT_OUTPUTS);
-  const calibration = { model, tensors, inputName: 'image', inputShape: SHAPE, threads: 1 };
+  const calibration = { model, tensors, inputName: 'image', inputShape: SHAPE };
   const ranges = await calibrate(await loadOnnxRuntime(), calibration, inputs());
   return quantiseModel(model, ranges, FLOAT_OUTPUTS);
 }

@@ -1,23 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import {
-  formatLabelList,
-  parseLabelList,
-} from '../../../../../../loadgen-node/samples/benchmarks/digits/label-list.ts';
+import { parseLabelList } from '../../../../../../loadgen-node/samples/benchmarks/digits/label-list.ts';
 
 // Goal: the label file is read exactly or refused with the line that is wrong.
-// Method: one text there and back, then texts with one fault each.
+// Method: one text in all its forms, then texts with one fault each.
 describe('parseLabelList', () => {
-  it('reads what formatLabelList writes', () => {
-    const images = [
-      { fileName: '000000.jpg', label: 7 },
-      { fileName: 'b.jpg', label: 0 },
-    ];
-    expect(parseLabelList(formatLabelList(images), 'labels.txt')).toEqual(images);
-  });
-
   it('accepts tabs, Windows line ends and a missing last line end', () => {
     const images = parseLabelList('a.jpg\t1\r\nb.jpg  2', 'labels.txt');
-    expect(images.map(({ label }) => label)).toEqual([1, 2]);
+    expect(images).toEqual([
+      { fileName: 'a.jpg', label: 1 },
+      { fileName: 'b.jpg', label: 2 },
+    ]);
   });
 
   it.each([

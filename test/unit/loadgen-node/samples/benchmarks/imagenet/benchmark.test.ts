@@ -1,8 +1,9 @@
 import { mkdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { drawnFolder } from '../../../../../../loadgen-node/samples/benchmarks/drawn-data-set.ts';
 import { writeReferenceAccuracy } from '../../../../../../loadgen-node/samples/benchmarks/imagenet/reference-accuracy.ts';
-import { standinDataFolder } from '../../../../../../loadgen-node/samples/benchmarks/imagenet/standin-data-set.ts';
+import { STANDIN_DATA } from '../../../../../../loadgen-node/samples/benchmarks/imagenet/standin-data.ts';
 import { benchmark as mobilenet } from '../../../../../../loadgen-node/samples/benchmarks/mobilenet/benchmark.ts';
 import { benchmark as resnet50 } from '../../../../../../loadgen-node/samples/benchmarks/resnet50/benchmark.ts';
 import type { DataSet } from '../../../../../../loadgen-node/samples/data-set/data-set.ts';
@@ -78,7 +79,7 @@ describe('openDataSet of resnet50', () => {
       expect.stringContaining('is not known, so the target is that for ImageNet'),
     ]);
     const reference = { benchmark: 'resnet50', model: 'm', accuracy: 0.96 };
-    const standardFolder = await standinDataFolder(STANDIN_EVALUATION_SET, cacheFolder);
+    const standardFolder = await drawnFolder(STANDIN_DATA, STANDIN_EVALUATION_SET, cacheFolder);
     await mkdir(standardFolder);
     await writeReferenceAccuracy(standardFolder, reference);
     const { quality, marks } = await openOther();

@@ -5,10 +5,8 @@ import {
   checkCompleteness,
   checkInferred,
 } from '../../../../../../loadgen-node/submission/assemble/plan/completeness.ts';
-import type {
-  PlannedResult,
-  PlannedSystem,
-} from '../../../../../../loadgen-node/submission/assemble/plan/plan-types.ts';
+import type { PlannedResult } from '../../../../../../loadgen-node/submission/assemble/plan/read-results.ts';
+import type { PlannedSystem } from '../../../../../../loadgen-node/submission/assemble/plan/read-system.ts';
 import { modelOfFolder } from '../../../../../../loadgen-node/submission/rules/models-of-rounds.ts';
 import type { SubmissionScenario } from '../../../../../../loadgen-node/submission/rules/submission-model.ts';
 
@@ -21,7 +19,7 @@ function systems(type: string): ReadonlyMap<string, PlannedSystem> {
 
 /** What is wrong with resnet50 of v5.1 on a system of this type. */
 function problemsOf(type: string, scenarios: readonly SubmissionScenario[]): string {
-  const problems = new Problems(() => 'here', false);
+  const problems = Problems.none(() => 'here', false);
   const model = modelOfFolder('v5.1', 'resnet50');
   const results = scenarios.map((scenario) => {
     const entry = { divisions: ['closed'], system: 'a', model: 'resnet50', scenario };
@@ -58,7 +56,7 @@ it.each<[string, SubmissionScenario, boolean]>([
   ['datacenter,edge', 'Offline', false],
   ['datacenter', 'Offline', false],
 ])('a system of type %s may infer %s: %s', (type, scenario, isAllowed) => {
-  const problems = new Problems(() => 'here', false);
+  const problems = Problems.none(() => 'here', false);
   const result = { inferred_from: 'SingleStream', system: 'a', scenario };
   checkInferred(
     [result] as unknown as Parameters<typeof checkInferred>[0],

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import {
   RULE_GROUPS,
   type RuleGroup,
-} from '../../../../../../loadgen-node/submission/check/rules/finding-rules.ts';
+} from '../../../../../../loadgen-node/submission/check/rules/findings.ts';
 
 const DOCUMENT = fileURLToPath(
   new URL('../../../../../../docs/submission-check.md', import.meta.url),

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   readmeText,
-  verifyAccuracyText,
-  verifyPerformanceText,
+  verifyTexts,
 } from '../../../../../../loadgen-node/submission/compliance/custom-data-set/custom-data-set-texts.ts';
 import {
   type CustomDataSetVerdict,
@@ -97,7 +96,8 @@ describe('judgeCustomDataSet', () => {
       verdict,
       folders: { performance: 'P', accuracy: 'A', testPerformance: 'TP', testAccuracy: 'TA' },
     };
-    expect(verifyAccuracyText(report)).toBe(
+    const texts = verifyTexts(verdict);
+    expect(texts.get('verify_accuracy.txt')).toBe(
       [
         "Submission's data set: a",
         'Custom data set:       b',
@@ -113,7 +113,7 @@ describe('judgeCustomDataSet', () => {
         '',
       ].join('\n'),
     );
-    expect(verifyPerformanceText(report)).toContain('\nTEST PASS\n');
+    expect(texts.get('verify_performance.txt')).toContain('\nTEST PASS\n');
     const readme = readmeText(report);
     expect(readme).toContain('# Custom data set: FAILED');
     expect(readme).toContain('| test | b | TP | TA |');

@@ -1,11 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { pythonFloat } from '../../../../../../loadgen-node/submission/compliance/verify/python-number.ts';
-import { rateStatistic } from '../../../../../../loadgen-node/submission/compliance/verify/rate-statistic.ts';
-import type { TestVerdict } from '../../../../../../loadgen-node/submission/compliance/verify/test-verdict.ts';
-import { verifyTest04 } from '../../../../../../loadgen-node/submission/compliance/verify/verify-test04.ts';
-import { verifyTest05 } from '../../../../../../loadgen-node/submission/compliance/verify/verify-test05.ts';
+import { rateStatistic } from '../../../../../../loadgen-node/submission/compliance/verify/cache-signs.ts';
+import { pythonFloat } from '../../../../../../loadgen-node/submission/compliance/verify/compare-performance.ts';
+import {
+  verifyTest04,
+  verifyTest05,
+} from '../../../../../../loadgen-node/submission/compliance/verify/verify-speed-tests.ts';
+import type { TestVerdict } from '../../../../../../loadgen-node/submission/compliance/verify/verify-test.ts';
 import { suiteFolder } from '../../../../../support/process/suite-folder.ts';
 import { ComplianceScene } from '../../../../../support/submission/compliance-scene.ts';
 

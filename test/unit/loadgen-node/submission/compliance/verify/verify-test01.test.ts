@@ -1,7 +1,7 @@
 import { copyFileSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { TestVerdict } from '../../../../../../loadgen-node/submission/compliance/verify/test-verdict.ts';
+import type { TestVerdict } from '../../../../../../loadgen-node/submission/compliance/verify/verify-test.ts';
 import {
   type Test01,
   verifyTest01,

@@ -1,0 +1,150 @@
+import type { LiveSnapshot } from '../../observe/live/live-snapshot.ts';
+import { htmlTable, tile } from '../html/elements.ts';
+import { type Html, html } from '../html/html.ts';
+import { amount, clock, timeOrDash } from '../text/figure-text.ts';
+import type { LiveRunState, RunVerdict } from './live-messages.ts';
+import type { LiveState } from './live-state.ts';
+
+// What the live page shows, from what it was told: runs in the browser, and needs nothing of it.
+
+/** The page's connection to the command; `over`: the command said good-bye. */
+export type FeedConnection = 'connecting' | 'open' | 'lost' | 'over';
+
+/** Rows of the table of the last seconds. */
+const ROWS = 20;
+const NODE_COLUMNS = ['node', 'outstanding', 'samples/s', 'mean latency', 'failed', 'state'];
+const SECOND_COLUMNS = [
+  ...['time', 'completed/s', 'p50', 'p99', 'p99.9'],
+  ...['outstanding', 'lag p99', 'lost'],
+];
+
+/** Contents of the page's elements, by their ids. */
+export function livePanels(
+  { runs, history: { points, pointS, latest } }: LiveState,
+  connection: FeedConnection,
+): Readonly<Record<string, Html | null>> {
+  const run = runs.at(-1);
+  const verdict = run?.verdict ?? null;
+  return {
+    run: html`${run === undefined ? 'no run yet' : runText(run)}`,
+    state: stateOf(connection, run, verdict),
+    progress: latest && progressOf(latest, verdict !== null),
+    verdict: verdict && verdictOf(verdict),
+    now: html`<h2>${verdict === null ? 'Now' : 'The last second'}</h2>
+<dl class="tiles">${latest === null ? tile('Load', 'nothing yet') : tilesOf(latest)}</dl>`,
+    resolution: html`${pointS === 1 ? '' : `A point covers up to ${pointS} s: of percentiles and outstanding samples the largest, of rates the mean.`}`,
+    nodes: htmlTable(NODE_COLUMNS, nodeRows(run?.nodes ?? [], latest), isFigure),
+    seconds: htmlTable(SECOND_COLUMNS, secondRows(points), isFigure),
+    runs:
+      runs.length < 2
+        ? null
+        : html`<h2>Runs of this command</h2>
+<ol>${runs.map(({ facts, verdict: end }) => html`<li>${facts.title}: ${end?.state ?? 'running'}</li>`)}</ol>`,
+  };
+}
+
+/** Title of the document. */
+export function liveTitle({ runs }: LiveState): string {
+  const run = runs.at(-1);
+  if (run === undefined) return 'longhaul';
+  const { benchmark, scenario } = run.facts;
+  return `${run.verdict?.state ?? 'running'}: ${benchmark} ${scenario} - longhaul`;
+}
+
+/** Where the axes of time begin. */
+export function originOf([first]: readonly LiveSnapshot[]): number {
+  return first === undefined ? 0 : first.atS - first.windowS;
+}
+
+function isFigure(column: number): boolean {
+  return column > 0;
+}
+
+function runText({ facts: { benchmark, scenario, mode, output } }: LiveRunState): string {
+  return `${benchmark}, ${scenario}, ${mode}, to ${output}`;
+}
+
+/** Whether anything goes on, in a word. */
+function stateOf(
+  connection: FeedConnection,
+  run: LiveRunState | undefined,
+  verdict: RunVerdict | null,
+): Html {
+  const badge = (text: string, tone = verdict === null ? 'quiet' : toneOf(verdict)): Html =>
+    html`<span class="${`badge ${tone}`}">${text}</span>`;
+  const end = verdict === null ? 'the command ended' : `run ended: ${verdict.state}`;
+  if (connection === 'over') return badge(end);
+  if (connection === 'lost') return badge('no connection, trying again', 'bad');
+  if (connection === 'connecting') return badge('connecting', 'quiet');
+  if (run === undefined) return badge('waiting for a run', 'quiet');
+  return badge(verdict === null ? 'running' : end);
+}
+
+function toneOf({ state }: RunVerdict): string {
+  return state === 'VALID' ? 'good' : 'bad';
+}
+
+/** The result, once there is one. */
+function verdictOf(verdict: RunVerdict): Html {
+  const { state, reasons, figures } = verdict;
+  return html`<h2><span class="${`badge ${toneOf(verdict)}`}">${`${state === 'VALID' ? '✓' : '✗'} ${state}`}</span></h2>
+<ul class="plain">${reasons.map((reason) => html`<li>${reason}</li>`)}</ul>
+<dl class="tiles">${figures.map(({ label, value }) => tile(label, value))}</dl>`;
+}
+
+function progressOf(point: LiveSnapshot, isOver: boolean): Html {
+  const { phase, set, elapsedS, share, remainingS } = point;
+  const part = set.count > 1 ? ` ${set.index + 1} of ${set.count}` : '';
+  const hasRest = !isOver && remainingS !== null && remainingS >= 0.5;
+  const left = hasRest ? `, about ${clock(remainingS)} left (an estimate)` : '';
+  const done = share === null || isOver ? '' : `, ${Math.floor(share * 100)} %`;
+  return html`<progress max="1" value="${isOver ? 1 : (share ?? 0)}" aria-label="share of the phase that is done"></progress>
+<p>${phase} run${part}: ${clock(elapsedS)}${done}${left}</p>`;
+}
+
+/** Figures of the last second. */
+function tilesOf(point: LiveSnapshot): Html[] {
+  const { totals, latency, overall, lag, rateUnit, targetPerS } = point;
+  const unit = rateUnit === 'queries' ? 'q/s' : 'samples/s';
+  return [
+    tile('Completed', amount(point.completedPerS, unit)),
+    ...(targetPerS === null ? [] : [tile('Target', amount(targetPerS, unit))]),
+    tile('Outstanding samples', amount(point.outstanding)),
+    tile('Latency p50', timeOrDash(latency?.p50Ns)),
+    tile('Latency p99', timeOrDash(latency?.p99Ns)),
+    tile('p99 so far', timeOrDash(overall?.p99Ns)),
+    tile('p99.9 so far', timeOrDash(overall?.p999Ns)),
+    tile('Dispatch lag p99', timeOrDash(lag?.p99Ns)),
+    tile('Queries issued', amount(totals.issuedQueries)),
+    tile('Samples completed', amount(totals.completedSamples)),
+    tile('Samples lost', amount(totals.lostSamples), null, totals.lostSamples > 0),
+  ];
+}
+
+function nodeRows(names: readonly string[], point: LiveSnapshot | null): string[][] {
+  const nodes = point?.nodes;
+  return names.map((name, i) => [
+    name,
+    amount(nodes?.outstanding[i]),
+    amount(nodes?.completedPerS[i]),
+    timeOrDash(nodes?.meanNs[i]),
+    amount(nodes?.failed[i]),
+    nodes?.lost.includes(i) === true ? 'lost' : 'there',
+  ]);
+}
+
+/** The newest first. */
+function secondRows(points: readonly LiveSnapshot[]): string[][] {
+  const originS = originOf(points);
+  return points
+    .slice(-ROWS)
+    .reverse()
+    .map(({ atS, completedPerS, latency, outstanding, lag, totals }) => [
+      clock(atS - originS),
+      amount(completedPerS),
+      ...[latency?.p50Ns, latency?.p99Ns, latency?.p999Ns].map(timeOrDash),
+      amount(outstanding),
+      timeOrDash(lag?.p99Ns),
+      amount(totals.lostSamples),
+    ]);
+}

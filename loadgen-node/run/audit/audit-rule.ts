@@ -1,0 +1,70 @@
+import type { NodeEvidence } from '../../../shared/evidence/network-evidence.ts';
+import type { AuditFacts, AuditFinding } from '../../observe/audit/network-audit.ts';
+
+/** Sections of the rules that most findings are about. */
+export const QDL_CONSTRAINTS = 'inference_rules v4.1, Network division, QDL constraints';
+export const GENERAL_CONSTRAINTS = 'inference_rules v4.1, Network division, SUT over the network';
+export const DIVISIONS_RULE = 'inference_rules v4.1, Divisions, Network division';
+export const COMPRESSION_TABLE = 'inference_rules v4.1, Network division, QSL pre-processing';
+
+/** The verdict on one rule, with a whole sentence and the figures behind it. */
+export type Judged = Pick<AuditFinding, 'verdict' | 'why' | 'evidence'>;
+
+/** A rule, and how the facts of a run are held against it. */
+export interface AuditRule extends Pick<AuditFinding, 'id' | 'rule' | 'source'> {
+  /** Default: `rule`. */
+  readonly kind?: AuditFinding['kind'];
+  readonly judge: (facts: AuditFacts) => Judged;
+  /**
+   * What the Open Inference Protocol leaves of a rule that `judge` does not find broken. The standard has no ledger, no digests,
+   * no identity of a node, no facts of its host and no settings, and a server's answer to ServerMetadata repeats nothing of the
+   * question: where that is what a rule is judged by, it is not provable. Absent: it is judged as always.
+   */
+  readonly oip?: (facts: AuditFacts, judged: Judged) => Judged;
+}
+
+export function holds(why: string, evidence: readonly string[] = []): Judged {
+  return { verdict: 'holds', why, evidence };
+}
+
+export function broken(why: string, evidence: readonly string[] = []): Judged {
+  return { verdict: 'broken', why, evidence };
+}
+
+export function notProvable(why: string, evidence: readonly string[] = []): Judged {
+  return { verdict: 'not-provable', why, evidence };
+}
+
+/** Broken by these problems; undefined where there is none. */
+export function brokenBy(problems: readonly string[], why: string): Judged | undefined {
+  return problems.length === 0 ? undefined : broken(why, problems);
+}
+
+/** Not provable because of these nodes, whose addresses are the evidence; undefined where there is none. */
+export function notProvableAt(nodes: readonly NodeEvidence[], why: string): Judged | undefined {
+  if (nodes.length === 0) return undefined;
+  return notProvable(
+    why,
+    nodes.map(({ address }) => address),
+  );
+}
+
+/** Not provable, with a line of each node behind its address. */
+export function notProvableOf(why: string, line: (node: NodeEvidence) => string) {
+  return ({ nodes }: AuditFacts): Judged =>
+    notProvable(
+      why,
+      nodes.map((node) => `${node.address}: ${line(node)}`),
+    );
+}
+
+/** Name and version of a server of the Open Inference Protocol. */
+export function serverText({ oip }: NodeEvidence): string {
+  if (oip === undefined || oip.serverName === '') return 'the server tells no name';
+  return oip.serverVersion === '' ? oip.serverName : `${oip.serverName} ${oip.serverVersion}`;
+}
+
+/** Requests that went to a server of the Open Inference Protocol. */
+export function requestsOf({ oip }: NodeEvidence): number {
+  return oip?.requestCount ?? 0;
+}

@@ -1,0 +1,219 @@
+import { bandwidthFormula, dtypeBytes } from '../../../samples/bandwidth/bandwidth-formulas.ts';
+import { formatRate, parseRate } from '../../../samples/bandwidth/link-rate.ts';
+import type { NetworkEntry } from '../config/config-schema.ts';
+import { LOADGEN_END, linksOf } from '../diagram/topology.ts';
+import type { PlannedImplementation } from '../plan/read-implementation.ts';
+import type { PlannedResult } from '../plan/read-results.ts';
+import type { PlannedSystem } from '../plan/read-system.ts';
+import { fiveFigures } from './five-figures.ts';
+import { document, table } from './markdown.ts';
+import { throughputOf } from './result-in-words.ts';
+
+/** What a sample costs on the wire besides its payload, in bytes; measured figures of proto/README.md. */
+const FRAMING =
+  'Payloads alone are counted. Besides, a message has 12 to 20 bytes of its own, 5 of gRPC and 9 of HTTP/2 per frame of at ' +
+  'most 16 KiB; a response has 20 to 50. TCP/IP over Ethernet adds 78 bytes to each segment of about 1,448 bytes ' +
+  '(5.4 %), less with jumbo frames, and acknowledgements the other way.';
+
+const SOURCE =
+  'Rule: inference_rules v4.1, "Datacenter Bandwidth Requirements" and "LoadGen Operation". The formulas hold for inputs ' +
+  'that are not pre-processed; where the bytes that travel differ, they are adjusted to what both ends counted ' +
+  '(network_audit.json: payloadBytes / sampleCount, responseBytes / completedCount).';
+
+/**
+ * bandwidth.md of a system: what each of its results needs, against what the links can carry.
+ * @returns The text, and one sentence per end that cannot carry what a result needs.
+ */
+export function bandwidthStatement(
+  system: PlannedSystem,
+  results: readonly (readonly [PlannedResult, PlannedImplementation])[],
+) {
+  const { network, data_path, data_path_evidence } = system;
+  const shortfalls: string[] = [];
+  const sections = results.map(([result, implementation]) =>
+    resultText(network, result, bandwidthFigures(result, implementation), shortfalls),
+  );
+  const ends = (network === undefined ? [] : endRates(network, undefined)).map(
+    ({ end, linkCount, bitsPerSecond }) => [end, String(linkCount), formatRate(bitsPerSecond)],
+  );
+  const text = document(
+    `# Bandwidth of ${system.id}`,
+    SOURCE,
+    FRAMING,
+    '## Way of the data',
+    data_path ?? 'Not stated.',
+    data_path_evidence === undefined
+      ? 'No specification or measurement of it is stated.'
+      : `That it sustains what is required: ${data_path_evidence}`,
+    network === undefined
+      ? 'The links are not stated.'
+      : `## Links of each end, each way\n\n${table(['end', 'links', 'together'], ends)}`,
+    ...sections,
+  );
+  return { text, shortfalls };
+}
+
+/** What a result needs, in bits per second. Rule: the formulas are adjusted to what really travels. */
+function bandwidthFigures(result: PlannedResult, implementation: PlannedImplementation) {
+  const { runs, entry, model } = result;
+  const throughput = throughputOf(runs.performance, entry.inferred_from ?? entry.scenario);
+  const formula = model === undefined ? undefined : bandwidthFormula(model.benchmark);
+  const dtype = dtypeOf(result, implementation);
+  const bytesOf = (elements: number | undefined): number | undefined =>
+    elements === undefined || dtype === undefined ? undefined : elements * dtype.bytes;
+  const bits = (bytes: number | undefined): number | undefined =>
+    bytes === undefined || throughput === undefined ? undefined : bytes * throughput * 8;
+  const inputBytes = bytesOf(formula?.inputElements);
+  const outputBytes = bytesOf(formula?.outputElements);
+  const wire = wireCounts(result);
+  return {
+    throughput,
+    formula,
+    dtype,
+    /** Bytes of one sample by the formula. */
+    inputBytes,
+    outputBytes,
+    wire,
+    /** What is required: by the bytes that were measured, else by the formula. */
+    ingress: bits(wire === undefined ? inputBytes : wire.payloadBytes / wire.samples),
+    egress: bits(wire?.responses ? wire.responseBytes / wire.responses : outputBytes),
+  };
+}
+
+type BandwidthFigures = ReturnType<typeof bandwidthFigures>;
+
+/**
+ * Element size that the formula is given, and the word that it came from: the form in which samples travel, where it is a
+ * type of data; else what the submitter calls the input.
+ */
+function dtypeOf({ runs }: PlannedResult, { entry }: PlannedImplementation) {
+  const form = runs.performance.audit?.run.encoding.form ?? '';
+  for (const word of [form, ...entry.input_data_types.split(/[\s,;/]+/)]) {
+    const bytes = dtypeBytes(word);
+    if (bytes !== undefined) return { word, bytes };
+  }
+  return undefined;
+}
+
+/** What both ends counted of a run; undefined where nobody did. */
+function wireCounts({ runs }: PlannedResult) {
+  const ours = (runs.performance.audit?.nodes ?? []).map((node) => node.ours);
+  const sum = (key: 'sampleCount' | 'payloadBytes' | 'completedCount' | 'responseBytes'): number =>
+    ours.reduce((total, counts) => total + counts[key], 0);
+  const samples = sum('sampleCount');
+  if (samples === 0) return undefined;
+  return {
+    samples,
+    payloadBytes: sum('payloadBytes'),
+    responses: sum('completedCount'),
+    responseBytes: sum('responseBytes'),
+    /** Share of the samples that the busiest node took, from 0 to 1. */
+    largestShare: Math.max(...ours.map(({ sampleCount }) => sampleCount)) / samples,
+  };
+}
+
+/** What the links of each end carry together: of the LoadGen node and of each SUT node. */
+function endRates(network: NetworkEntry, wire: BandwidthFigures['wire']) {
+  const links = linksOf(network);
+  const share = wire?.largestShare ?? 1 / network.sut_nodes.length;
+  return [LOADGEN_END, ...network.sut_nodes].map((end) => {
+    const own = links.filter(({ from, to }) => from === end || to === end);
+    const bits = own.map(({ count, rate }) => count * (parseRate(rate) ?? 0));
+    return {
+      end,
+      linkCount: own.reduce((total, { count }) => total + count, 0),
+      bitsPerSecond: bits.reduce((total, one) => total + one, 0),
+      /** Share of the load that passes here, from 0 to 1. */
+      share: end === LOADGEN_END ? 1 : share,
+    };
+  });
+}
+
+function resultText(
+  network: NetworkEntry | undefined,
+  { entry }: PlannedResult,
+  figures: BandwidthFigures,
+  shortfalls: string[],
+): string {
+  const title = `## ${entry.model}, ${entry.scenario}`;
+  const { throughput } = figures;
+  if (throughput === undefined) {
+    return `${title}\n\nThis scenario is measured by its latency; the rules ask for no bandwidth.`;
+  }
+  return document(
+    title,
+    table(['', ''], figureRows(figures, throughput)),
+    marginText(network, `${entry.model} ${entry.scenario}`, figures, shortfalls),
+  );
+}
+
+function figureRows(figures: BandwidthFigures, throughput: number): string[][] {
+  const { formula, dtype, inputBytes, outputBytes, wire, ingress, egress } = figures;
+  const rateOf = (bytes: number): string => formatRate(bytes * throughput * 8);
+  const rows = [['Throughput', `${fiveFigures(throughput)} samples/s`]];
+  if (formula === undefined) rows.push(['Formula of the rules', 'none for this model']);
+  else if (inputBytes === undefined) {
+    const text = `${formula.input}; the size of an element is not known`;
+    rows.push(['Formula of the rules, input', text]);
+  } else {
+    const input = `${formula.input} = ${inputBytes} bytes (${dtype?.word}: ${dtype?.bytes})`;
+    const output =
+      outputBytes === undefined
+        ? 'negligible: above 0'
+        : `${outputBytes} bytes, ${rateOf(outputBytes)}`;
+    rows.push(['Formula of the rules, input', `${input}, ${rateOf(inputBytes)}`]);
+    rows.push(['Formula of the rules, output', output]);
+  }
+  if (wire === undefined) rows.push(['Measured on the wire', 'not counted: no network_audit.json']);
+  else {
+    const { payloadBytes, samples, responseBytes, responses } = wire;
+    const input = `${bytesPerSample(payloadBytes, samples)} (${payloadBytes} bytes, ${samples} samples)`;
+    const output = `${bytesPerSample(responseBytes, Math.max(1, responses))} (${responseBytes} bytes)`;
+    rows.push(['Measured on the wire, input', input], ['Measured on the wire, output', output]);
+  }
+  return [
+    ...rows,
+    ['**Required into the SUT**', ingress === undefined ? 'not known' : formatRate(ingress)],
+    ['**Required out of the SUT**', egress === undefined ? 'above 0' : formatRate(egress)],
+  ];
+}
+
+/** Whole bytes, to be held against the formula's; the mean of payloads of unlike length is none. */
+function bytesPerSample(bytes: number, samples: number): string {
+  const mean = bytes / samples;
+  const isWhole = Number.isInteger(mean);
+  return `${isWhole ? '' : 'on average '}${Math.round(mean)} bytes per sample`;
+}
+
+function marginText(
+  network: NetworkEntry | undefined,
+  what: string,
+  { ingress, egress, wire }: BandwidthFigures,
+  shortfalls: string[],
+): string {
+  if (network === undefined || ingress === undefined) return '';
+  const ways = { 'into the SUT': ingress, 'out of the SUT': egress };
+  const rows = endRates(network, wire).flatMap(({ end, bitsPerSecond, share }) =>
+    Object.entries(ways).flatMap(([way, needed]) => {
+      if (needed === undefined) return [];
+      const required = needed * share;
+      const [wanted, there] = [formatRate(required), formatRate(bitsPerSecond)];
+      const isShort = required > bitsPerSecond;
+      if (isShort) shortfalls.push(`${what}: ${end} needs ${wanted} ${way} and has ${there}`);
+      const margin = isShort ? '**too little**' : marginOf(bitsPerSecond, required);
+      const percent = `${Number((share * 100).toFixed(1))} %`;
+      return [[end, way, percent, wanted, there, margin]];
+    }),
+  );
+  const split =
+    wire === undefined
+      ? 'Nodes are taken to have equal shares.'
+      : 'A node has the share of the samples that the busiest one took.';
+  return document(table(['end', 'way', 'share', 'required', 'links', 'margin'], rows), split);
+}
+
+function marginOf(rate: number, required: number): string {
+  const times = required === 0 ? Number.POSITIVE_INFINITY : rate / required;
+  if (times > 1000) return 'more than 1000 times';
+  return times >= 10 ? `${Math.round(times)} times` : `${fiveFigures((times - 1) * 100)} %`;
+}

@@ -1,0 +1,144 @@
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join, posix, resolve } from 'node:path';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import type { SubmissionDivision } from '../rules/submission-rounds.ts';
+import { MARK_FILE, MARK_LINE, type TreeLayout } from '../tree/tree-layout.ts';
+import type { SubmissionPlan } from './plan/plan-submission.ts';
+import type { PlannedImplementation } from './plan/read-implementation.ts';
+import type { PlannedResult } from './plan/read-results.ts';
+
+/** What a file of the tree holds: a text, or the bytes of another file. */
+type FileContent = { readonly text: string; readonly mode: number } | { readonly copyOf: string };
+
+/**
+ * Files of a tree that is not written yet, by path with forward slashes. Nothing is written before all of
+ * it is known, so that no half tree is ever left behind.
+ */
+export class TreeFiles {
+  readonly #files = new Map<string, FileContent>();
+
+  /** Files, sorted by path. */
+  get entries(): readonly (readonly [string, FileContent])[] {
+    return [...this.#files].sort(([a], [b]) => (a < b ? -1 : 1));
+  }
+
+  text(path: string, text: string): void {
+    this.#add(path, { text, mode: 0o644 });
+  }
+
+  /** A text that is executable. */
+  script(path: string, text: string): void {
+    this.#add(path, { text, mode: 0o755 });
+  }
+
+  /** A value as JSON. */
+  json(path: string, value: unknown): void {
+    this.text(path, `${JSON.stringify(value, null, 2)}\n`);
+  }
+
+  copy(path: string, copyOf: string): void {
+    this.#add(path, { copyOf });
+  }
+
+  /** Copies many files into a folder. @param files Path below the folder → file. */
+  copyAll(folder: string, files: ReadonlyMap<string, string>): void {
+    for (const [name, file] of files) this.copy(posix.join(folder, name), file);
+  }
+
+  /** @throws MlperfError `ERR_CONFIG_INVALID` when another file has the path already, or the name is not allowed. */
+  #add(path: string, content: FileContent): void {
+    const before = this.#files.get(path);
+    if (before !== undefined && JSON.stringify(before) !== JSON.stringify(content)) {
+      throw new MlperfError(
+        'ERR_CONFIG_INVALID',
+        `two files would be ${path} in the tree: rename the one that the configuration names`,
+      );
+    }
+    if (path.split('/').some((part) => part.startsWith('.') || /\s/.test(part))) {
+      throw new MlperfError(
+        'ERR_CONFIG_INVALID',
+        `${path} would be in the tree: official checkers refuse blanks and leading dots in names`,
+      );
+    }
+    this.#files.set(path, content);
+  }
+}
+
+/** Everything that one division of a tree is made from, and what is made of it. */
+export interface DivisionScope {
+  readonly plan: SubmissionPlan;
+  readonly layout: TreeLayout;
+  readonly division: SubmissionDivision;
+  readonly results: readonly PlannedResult[];
+  readonly files: TreeFiles;
+  readonly notices: Set<string>;
+  implementationOf(result: PlannedResult): PlannedImplementation;
+}
+
+/**
+ * Refuses a path that has something which longhaul did not build.
+ * @throws MlperfError `ERR_OUTPUT`
+ */
+export function checkTreeTarget(tree: string, mayReplace: boolean): void {
+  if (!existsSync(tree)) return;
+  const mark = join(tree, MARK_FILE);
+  const isOurs = existsSync(mark) && readFileSync(mark, 'utf8').startsWith(MARK_LINE);
+  if (!isOurs) {
+    throw new MlperfError(
+      'ERR_OUTPUT',
+      `${tree} is there, and is no tree that longhaul built: name another folder, or remove it`,
+    );
+  }
+  if (mayReplace) return;
+  throw new MlperfError('ERR_OUTPUT', `${tree} is there: --force replaces it`);
+}
+
+/**
+ * Writes a tree beside its place and moves it there at the end, so that nobody ever sees half of one.
+ * @param finish Adds to the tree before it is moved; is given the folder in which it lies until then.
+ * @throws MlperfError `ERR_OUTPUT`
+ */
+export async function writeTree(
+  tree: string,
+  files: TreeFiles,
+  finish: (folder: string) => Promise<void>,
+): Promise<void> {
+  const target = resolve(tree);
+  const made = join(dirname(target), `${basename(target)}.building-${process.pid}`);
+  try {
+    mkdirSync(made, { recursive: true });
+    for (const [path, content] of files.entries) {
+      const file = join(made, path);
+      mkdirSync(dirname(file), { recursive: true });
+      if ('copyOf' in content) copyFileSync(content.copyOf, file);
+      else writeFileSync(file, content.text, { mode: content.mode });
+    }
+    await finish(made);
+    replace(target, made);
+  } catch (error) {
+    if (error instanceof MlperfError) throw error;
+    throw outputError(`cannot write ${tree}`, error);
+  } finally {
+    rmSync(made, { recursive: true, force: true });
+  }
+}
+
+function replace(target: string, made: string): void {
+  if (!existsSync(target)) {
+    renameSync(made, target);
+    return;
+  }
+  const old = `${target}.old-${process.pid}`;
+  renameSync(target, old);
+  renameSync(made, target);
+  rmSync(old, { recursive: true, force: true });
+}

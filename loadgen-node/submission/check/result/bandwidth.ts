@@ -1,0 +1,118 @@
+import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
+import { bandwidthFormula, dtypeBytes } from '../../../samples/bandwidth/bandwidth-formulas.ts';
+import { formatRate, parseRate } from '../../../samples/bandwidth/link-rate.ts';
+import { sampleRateKey } from '../../rules/result-metric.ts';
+import {
+  countOf,
+  isBlank,
+  isToFillIn,
+  type JsonObject,
+  textOf,
+} from '../read/description-values.ts';
+import type { Answer, Facts } from '../read/sites.ts';
+
+/** A number with a prefix somewhere in a text: `25G`, `100 Gbit/s`, `10GbE`. */
+const RATE = /\d+(?:\.\d+)?\s*[kmgt]\s*(?:bits?\/s(?:ec)?|b\/s|bps|bits?|be|b)?(?![a-z])/gi;
+
+/** A count at the front of a text: `8 ConnectX-7 cards`, `2x 100GbE`. */
+const LEADING_COUNT = /^\s*(\d{1,6})\s*(?:x\b|[×,;(]|\s|$)/i;
+
+/** Bytes of one sample on the wire. */
+interface WireBytes {
+  readonly payload: number;
+  readonly response: number;
+  /** Share of the samples that the busiest node took, from 0 to 1. */
+  readonly largestShare: number;
+}
+
+/** Bytes of one sample on the wire, each way; undefined where nobody counted them. */
+function wireBytesOf(audit: NetworkAudit | undefined): WireBytes | undefined {
+  const ours = (audit?.nodes ?? []).map((node) => node.ours);
+  const samples = ours.reduce((sum, { sampleCount }) => sum + sampleCount, 0);
+  if (samples === 0) return undefined;
+  const payload = ours.reduce((sum, { payloadBytes }) => sum + payloadBytes, 0);
+  const response = ours.reduce((sum, { responseBytes }) => sum + responseBytes, 0);
+  const most = Math.max(...ours.map(({ sampleCount }) => sampleCount));
+  return {
+    payload: payload / samples,
+    response: response / samples,
+    largestShare: most / samples,
+  };
+}
+
+/**
+ * The stated links of a description: bits per second of the slowest one, and cards at either end.
+ */
+function linksOf(description: JsonObject) {
+  const rate = slowestRate(textOf(description['network_rate']));
+  const ofLoadgen = cardsOf(description['number_nic_loadgen']);
+  const ofSut = cardsOf(description['number_nic_sut']);
+  return rate !== undefined && ofLoadgen && ofSut ? { rate, ofLoadgen, ofSut } : undefined;
+}
+
+/**
+ * Compares what a result needs with the stated links: rate times number of cards, at the LoadGen node, and at the SUT
+ * node that has most to do. The formulas are adjusted to the bytes that were counted, as the rules ask.
+ */
+export function bandwidthTooSmall(site: Facts['read']): Answer {
+  const { description, runs, layout, division, submitter, system, scenario } = site;
+  const log = runs.get('performance');
+  const links = description && linksOf(description);
+  const key = sampleRateKey(scenario);
+  if (division !== 'network' || links === undefined || key === undefined) return undefined;
+  const throughput = log?.number(key);
+  const bytes = bytesOfSample(site);
+  if (throughput === undefined || bytes === undefined) return undefined;
+  const all = throughput * Math.max(bytes.payload, bytes.response) * 8;
+  const ends = [
+    { end: 'the LoadGen node', cards: links.ofLoadgen, needed: all },
+    { end: 'a SUT node', cards: links.ofSut, needed: all * bytes.largestShare },
+  ];
+  const short = ends.find(({ cards, needed }) => needed > links.rate * cards);
+  return (
+    short && {
+      file: layout.system(division, submitter, system),
+      text:
+        `${site.modelFolder} ${scenario} needs ${formatRate(short.needed)} at ${short.end}, ` +
+        `and ${short.cards} x ${formatRate(links.rate)} are stated.`,
+    }
+  );
+}
+
+/** Where the description is empty or not finished, other rules have found it. */
+export function bandwidthUnknown(site: Facts['read']): Answer {
+  const { description, division, submitter, system, layout, runs } = site;
+  if (division !== 'network' || description === undefined || !runs.has('performance')) return false;
+  const keys = ['network_rate', 'number_nic_loadgen', 'number_nic_sut'];
+  const values = keys.map((key) => [key, textOf(description[key])] as const);
+  const isUnfinished = values.some(([, value]) => isBlank(value) || isToFillIn(value));
+  if (linksOf(description) !== undefined || isUnfinished) return undefined;
+  const text = values.map(([key, value]) => `${key} is "${value}"`).join(', ');
+  return { file: layout.system(division, submitter, system), text: `${text}.` };
+}
+
+function cardsOf(value: unknown): number | undefined {
+  const digits = LEADING_COUNT.exec(textOf(value))?.[1];
+  return digits === undefined ? countOf(value) : Number(digits);
+}
+
+function slowestRate(text: string): number | undefined {
+  const rates = (text.match(RATE) ?? []).flatMap((word) => parseRate(word) ?? []);
+  return rates.length === 0 ? undefined : Math.min(...rates);
+}
+
+/**
+ * Bytes of a sample as they were counted; else by the rules' formula, with elements of four bytes
+ * as the reference models take.
+ */
+function bytesOfSample({ model, description, audits }: Facts['read']): WireBytes | undefined {
+  const wire = wireBytesOf(audits.get('performance'));
+  const formula = model && bandwidthFormula(model.benchmark);
+  if (wire !== undefined || formula === undefined) return wire;
+  const bytes = dtypeBytes('fp32') ?? 4;
+  return {
+    payload: formula.inputElements * bytes,
+    response: (formula.outputElements ?? 0) * bytes,
+    largestShare: 1 / (countOf(description?.['number_of_nodes']) || 1),
+  };
+}

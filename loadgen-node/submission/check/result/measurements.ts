@@ -1,0 +1,136 @@
+import { posix } from 'node:path';
+import { parseConf } from '../../../loadgen/settings/conf-grammar.ts';
+import { brokenConfLines } from '../../rules/conf-lines.ts';
+import type { SubmissionScenario } from '../../rules/submission-model.ts';
+import { checkPresent, needFolder } from '../read/check-folders.ts';
+import {
+  documentLines,
+  readDocument,
+  readJsonObject,
+  readToolText,
+} from '../read/read-document.ts';
+import { type Answer, type Facts, isStrict, type ResultSite } from '../read/sites.ts';
+
+/** Keys of the measurements file; all of them need a value. */
+export const WEIGHTS_KEYS = [
+  'input_data_types',
+  'retraining',
+  'starting_weights_filename',
+  'weight_data_types',
+  'weight_transformations',
+];
+
+/** Models of v4.1 whose equal issue the round's own checker looks for, in these files only. */
+const EQUAL_ISSUE_IN_CONF: readonly string[] = ['3d-unet-99', 'llama2-70b-99.9', 'mixtral-8x7b'];
+
+/** Checks what lies beside a result: its settings, its README, its weights, its code. */
+export function checkMeasurements(site: ResultSite): void {
+  const { layout, findings, round } = site;
+  const file = layout.measurements(site.place);
+  if (!needFolder(site, file)) return;
+  findings.check('measurements', { ...site, file });
+  const readme = posix.join(file, 'README.md');
+  const lines = checkPresent(site, readme) ? documentLines(site, readme) : [];
+  for (const [i, text] of lines.entries()) {
+    findings.check('readmeLine', { file: readme, line: i + 1, text });
+  }
+  for (const name of round === 'v4.1' ? ['user.conf', 'mlperf.conf'] : ['user.conf']) {
+    checkConf(site, posix.join(file, name));
+  }
+  const path = posix.join(file, weightsFile({ ...site, file }) ?? '');
+  const weights = path === file ? undefined : readJsonObject(site, path);
+  if (weights !== undefined) findings.check('weights', { ...site, file: path, weights });
+  const isAsked = site.model?.isEqualIssue === true && round === 'v4.1' && isStrict(site);
+  if (isAsked) checkEqualIssue(site, file);
+}
+
+function checkConf(site: ResultSite, path: string): void {
+  const text = checkPresent(site, path) ? readDocument(site, path) : undefined;
+  for (const { line, explanation } of parseConf(text ?? '').errors) {
+    site.findings.add('conf-not-for-loadgen', path, `In line ${line}, ${explanation}.`, line);
+  }
+}
+
+/** Name of the measurements file, as the official tools find it; undefined where there is none. */
+export function weightsFile({ file, layout, listing, place }: ResultSite): string | undefined {
+  const { files } = listing.entries(file);
+  if (layout.isFlat) return files.find((name) => name === 'measurements.json');
+  const ofSystem = files.filter((name) => name.startsWith(place.system) && name.endsWith('.json'));
+  return ofSystem.find((name) => name.endsWith(`_${place.scenario}.json`)) ?? ofSystem[0];
+}
+
+/** Looks for sample_concatenate_permutation as the checker of v4.1 does. */
+function checkEqualIssue(site: ResultSite, folder: string): void {
+  const name = site.model?.name ?? '';
+  const model = name.replace(/-99(?:\.9)?$/, '');
+  const isAsked = EQUAL_ISSUE_IN_CONF.includes(name);
+  const keys = [model, '*'].flatMap((of) =>
+    [site.scenario, '*'].map((scenario) => `${of}.${scenario}.sample_concatenate_permutation`),
+  );
+  const areOn = ['mlperf.conf', 'user.conf'].map((conf) => {
+    const path = posix.join(folder, conf);
+    if (!site.listing.hasFile(path)) return false;
+    const text = (isAsked ? readToolText(site, path) : readDocument(site, path)) ?? '';
+    for (const line of isAsked ? brokenConfLines(text) : []) {
+      const seen = `"${line.slice(0, 90)}" has more than one "=", or a key of other than three parts.`;
+      site.findings.add('conf-unreadable', path, seen);
+    }
+    const { entries } = parseConf(text);
+    return keys.some((key) => entries.get(key)?.text === '1');
+  });
+  if (areOn.includes(true)) return;
+  const text = `Neither mlperf.conf nor user.conf sets ${model}.*.sample_concatenate_permutation = 1.`;
+  site.findings.add(isAsked ? 'equal-issue-off' : 'equal-issue-unknown', folder, text);
+}
+
+interface ConfRecord {
+  readonly key: string;
+  readonly record: string;
+  /** Of the unit of user.conf to that of the record. */
+  readonly factor?: number;
+  /**
+   * How many times the value of the run may be asked for, or of what is asked for that of the run;
+   * absent: once.
+   */
+  readonly times?: number;
+  /** Absent: every scenario. */
+  readonly of?: readonly SubmissionScenario[];
+}
+
+/** Keys of user.conf that say what was asked of the run, and LoadGen's records of what it took. */
+const CONF_RECORDS: readonly ConfRecord[] = [
+  { key: 'min_duration', record: 'effective_min_duration_ms' },
+  { key: 'target_latency', record: 'effective_target_latency_ns', factor: 1e6, of: ['Server'] },
+  // Many a user.conf in real submissions has the rate of the last run, a test's: a few percent off
+  // says nothing.
+  { key: 'target_qps', record: 'effective_target_qps', of: ['Server', 'Offline'], times: 2 },
+];
+
+/** Largest difference of a number that LoadGen has read and written, as a share. */
+const SHARE_TOLERANCE = 1e-5;
+
+/**
+ * Compares user.conf with the log of the run. The most special of its lines counts, as in LoadGen.
+ */
+export function userConfDiffers(site: Facts['read']): Answer {
+  const { listing, layout, model, scenario } = site;
+  const log = site.runs.get('performance');
+  const file = posix.join(layout.measurements(site.place), 'user.conf');
+  // What cannot be read is found where the file is checked.
+  if (log === undefined || !listing.hasFile(file) || site.measured !== scenario) return undefined;
+  const { entries } = parseConf(readDocument(site, file) ?? '');
+  return CONF_RECORDS.map(({ key, record, factor = 1, times = 1, of: scenarios }) => {
+    const entry = [model?.benchmark ?? '*', '*']
+      .flatMap((of) => [`${of}.${scenario}.${key}`, `${of}.*.${key}`])
+      .map((name) => entries.get(name))
+      .find((one) => one !== undefined);
+    const seen = log.number(record);
+    const isCompared = scenarios?.includes(scenario) !== false;
+    if (!isCompared || entry === undefined || seen === undefined) return undefined;
+    const asked = Number(entry.text) * factor;
+    const most = times * (1 + SHARE_TOLERANCE);
+    if (asked <= seen * most && seen <= asked * most) return undefined;
+    const text = `${key} is ${entry.text}, and ${record} in the log of the run ${seen}.`;
+    return { file, line: entry.line, text };
+  });
+}

@@ -1,0 +1,160 @@
+import { counted } from '../../../../shared/base/text/counted.ts';
+import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
+import type { SubmissionRound } from '../../rules/submission-rounds.ts';
+import type { RunnableTestId } from '../../rules/test-ids.ts';
+import { auditCheck } from './audit-settings.ts';
+import {
+  type ComplianceRun,
+  numberOf,
+  readComplianceRun,
+  recordOf,
+} from './read-compliance-run.ts';
+import { requireRound, requireSameSystem } from './same-system.ts';
+import { check, type TestCheck } from './test-check.ts';
+
+/** Verdict on a compliance test, and the files that a submission needs of it. */
+export interface TestVerdict {
+  readonly test: RunnableTestId;
+  readonly round: SubmissionRound;
+  /** Every check is met. */
+  readonly hasPassed: boolean;
+  /** Every official one is: the official tools take the files. */
+  readonly isOfficialPass: boolean;
+  readonly checks: readonly TestCheck[];
+  /** What else a reader has to know. */
+  readonly notes: readonly string[];
+  /** Files to write: path within the test's folder, with forward slashes → text. */
+  readonly texts: ReadonlyMap<string, string>;
+  /** Files to copy: path within the test's folder → file of the run. */
+  readonly copies: ReadonlyMap<string, string>;
+}
+
+/** Folders of the runs that a test compares. */
+export interface TestedFolders {
+  readonly round: SubmissionRound;
+  /** The submission's performance run. */
+  readonly performance: string;
+  /** TEST01: the submission's accuracy run; its accuracy log has to be whole. */
+  readonly accuracy?: string;
+  /** The test's run. */
+  readonly test: string;
+}
+
+/** What is the test's own of a verdict. */
+export type TestFindings = Pick<TestVerdict, 'checks' | 'notes' | 'texts'>;
+
+/** The runs of a test. */
+interface TestedRuns {
+  readonly reference: ComplianceRun;
+  readonly tested: ComplianceRun;
+  /** The accuracy log of the accuracy run; empty where the test has none. */
+  readonly accuracyLog: string;
+}
+
+/**
+ * Reads the runs of a test, has them compared, and adds what is asked of every test run.
+ * @throws MlperfError `ERR_CONFIG_INVALID` when the runs do not belong together, `ERR_CONFIG_FILE` or `ERR_OUTPUT` when a
+ *   folder or a log cannot be read.
+ */
+export async function verifyTest(
+  test: RunnableTestId,
+  { round, performance, accuracy, test: folder }: TestedFolders,
+  compare: (runs: TestedRuns) => TestFindings | Promise<TestFindings>,
+): Promise<TestVerdict> {
+  const reference = await readComplianceRun(performance);
+  const ofAccuracy = accuracy === undefined ? undefined : await readComplianceRun(accuracy);
+  const tested = await readComplianceRun(folder);
+  requireRound(reference, round);
+  if (ofAccuracy !== undefined) requireSameSystem(reference, ofAccuracy, 'accuracy run');
+  requireSameSystem(reference, tested, 'test run');
+  const accuracyLog = ofAccuracy?.folder.accuracy ?? '';
+  const { checks: own, notes, texts } = await compare({ reference, tested, accuracyLog });
+  const common = test === 'TEST06' ? completenessChecks(tested) : validityChecks(tested);
+  const checks = [...own, ...common, auditCheck(test, round, tested)];
+  return {
+    ...{ test, round },
+    hasPassed: checks.every(({ isMet }) => isMet),
+    isOfficialPass: checks.every(({ isMet, isOfficial }) => isMet || !isOfficial),
+    ...{ checks, notes, texts },
+    copies: new Map(LOGS_OF[test].map(([path, log]) => [path, tested.folder[log]])),
+  };
+}
+
+const ACCURACY_LOG = [`accuracy/${RUN_FILES.accuracy}`, 'accuracy'] as const;
+const PERFORMANCE_LOGS = [
+  [`performance/run_1/${RUN_FILES.summary}`, 'summary'],
+  [`performance/run_1/${RUN_FILES.detail}`, 'detail'],
+] as const;
+
+/** Logs of its run that a submission has of a test. */
+const LOGS_OF = {
+  TEST01: [ACCURACY_LOG, ...PERFORMANCE_LOGS],
+  TEST04: PERFORMANCE_LOGS,
+  TEST05: PERFORMANCE_LOGS,
+  TEST06: [ACCURACY_LOG],
+} as const;
+
+/**
+ * What longhaul asks of every test run, beyond the official verification scripts: VALID by LoadGen's rules and
+ * by longhaul's (no lost sample, no lost node), and no error in its log, for which the checkers refuse it.
+ */
+function validityChecks(tested: ComplianceRun): TestCheck[] {
+  const { summary, detail } = tested;
+  const loadgen = recordOf(tested, 'result_validity');
+  const own = recordOf(tested, 'longhaul_validity');
+  const reason = recordOf(tested, 'longhaul_invalid_reason');
+  const why = own === 'VALID' || reason === undefined ? '' : `: ${String(reason)}`;
+  return [
+    check(
+      'valid run',
+      loadgen === 'VALID',
+      `LoadGen calls the test run ${loadgen === undefined ? 'neither VALID nor INVALID' : String(loadgen)}`,
+      {
+        advice: `A test counts only when its run is VALID: see "Result is" in ${summary.path}. A run that was broken off or lost a node has to be made again.`,
+      },
+    ),
+    ...(own === undefined
+      ? []
+      : [
+          check(
+            'valid by longhaul',
+            own === 'VALID',
+            `longhaul calls the test run ${String(own)}${why}`,
+            { advice: `Every longhaul_invalid_reason of ${detail.path} names one cause.` },
+          ),
+        ]),
+    noErrors(tested),
+  ];
+}
+
+/**
+ * What is asked of a run of TEST06: its 100 queries are too few for a verdict on speed, but none may be lost.
+ * Of another LoadGen's run the errors in the log tell.
+ */
+function completenessChecks(tested: ComplianceRun): TestCheck[] {
+  const lost = numberOf(tested, 'longhaul_performance_lost_samples') ?? 0;
+  const wrong = numberOf(tested, 'longhaul_performance_contract_errors') ?? 0;
+  return [
+    check(
+      'complete run',
+      lost === 0 && wrong === 0,
+      `${lost} samples of the test run were lost, ${wrong} responses broke the contract`,
+      {
+        advice:
+          'Every sample of the test has to be answered, once: was a node lost, or the run broken off?',
+      },
+    ),
+    noErrors(tested),
+  ];
+}
+
+function noErrors({ detail: { errorCount, errors, path } }: ComplianceRun): TestCheck {
+  const [first] = errors;
+  const seen =
+    errorCount === 0
+      ? 'no error'
+      : `${counted(errorCount, 'error')}, the first: ${String(first?.value)}`;
+  return check('no errors', errorCount === 0, `the log of the test run has ${seen}`, {
+    advice: `The official checkers refuse a log with errors: ${path}:${first?.line}.`,
+  });
+}

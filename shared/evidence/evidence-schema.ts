@@ -1,0 +1,262 @@
+import { z } from 'zod';
+import { OIP_ELEMENT_BYTES, type OipDataType } from '../domain/data-types.ts';
+import type { HostEvidence } from '../host/host-facts.ts';
+import { OIP_METHODS } from '../wire/oip/request-plan.ts';
+import { CLAIM_KINDS } from './node-claims.ts';
+
+/*
+ * The evidence of a run over a network as `network_audit.json` holds it; its types are inferred from here.
+ * Null stands for what is not known: a node of other make need not tell everything, and a run may break
+ * off before everything was asked.
+ */
+
+/** What a schema describes, as nobody changes it. */
+export type Evidence<Schema extends z.ZodType> = DeepReadonly<z.infer<Schema>>;
+
+type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
+
+/** What this end counted. */
+export const nonNegative = z.int().min(0);
+
+/** What a node says of itself: any of 64 bits, rounded above 2^53 as it was when it came. */
+const claimed = z
+  .number()
+  .min(0)
+  .max(2 ** 64)
+  .refine(Number.isInteger, 'must be a whole number');
+
+/** Every setting of a node by name. */
+export const settings = z.record(z.string(), z.string());
+export const components = z.array(z.object({ name: z.string(), version: z.string() }));
+/** How samples travel: form and lossless compression. */
+export const encoding = z.object({ form: z.string(), compression: z.string() });
+
+export const hostEvidence: z.ZodType<HostEvidence> = z.object({
+  hostname: z.string(),
+  bootId: z.string(),
+  operatingSystem: z.string(),
+  cpuModel: z.string(),
+  cpuCount: nonNegative,
+  memoryBytes: claimed,
+  addresses: z.array(z.string()),
+});
+
+/** In bytes; 0 where the node tells none. */
+export const nodeLimits = z.object({
+  messageBytesMax: claimed,
+  partBytesMax: claimed,
+  sampleBytesMax: claimed,
+  querySamplesMax: claimed,
+  streamWindowBytes: claimed,
+  connectionWindowBytes: claimed,
+});
+
+/** Counts of one end, and the digest of the samples that were chosen for it. */
+const counts = (number: z.ZodType<number>, digest: z.ZodType<string>) =>
+  z.object({
+    queryCount: number,
+    /** Messages. */
+    partCount: number,
+    sampleCount: number,
+    payloadBytes: number,
+    completedCount: number,
+    failedCount: number,
+    responseBytes: number,
+    /** Samples in `payloadDigest`. */
+    digestedSampleCount: number,
+    /** Lower-case hexadecimal; empty where no digest was agreed on (payload-digest.ts). */
+    payloadDigest: digest,
+  });
+
+export const ledgerCounts = counts(
+  nonNegative,
+  z.string().regex(/^([0-9a-f]{64})?$/, 'must be 64 hexadecimal digits, or empty'),
+);
+
+export const nodeLedger = counts(
+  claimed,
+  z.string().regex(/^([0-9a-f]{2})*$/, 'must be hexadecimal digits, or empty'),
+).extend({
+  encodings: z.array(encoding),
+  streamCount: nonNegative,
+  /** Of them those with the number of an earlier one: an Open that was repeated. */
+  repeatedStreamCount: nonNegative,
+  /** Workers that ended and were replaced between the first stream and the last; absent from files of older builds. */
+  replacedWorkerCount: z.exactOptional(nonNegative),
+});
+
+export const socketEnds = z.object({
+  localAddress: z.string(),
+  localPort: nonNegative,
+  remoteAddress: z.string(),
+  remotePort: nonNegative,
+});
+
+export const header = z.object({
+  /** In lower case. */
+  name: z.string(),
+  /** Empty where it might hold a secret. */
+  value: z.string(),
+});
+
+export const callPath = z.object({
+  /** The LoadGen node's socket. */
+  loadgen: socketEnds.nullable(),
+  /** The SUT node's socket, `local` being the node's side. */
+  sut: socketEnds.nullable(),
+  /** Headers of the request as they came to the SUT node. */
+  requestHeaders: z.array(header).nullable(),
+  /** How many more there were. */
+  requestHeadersLeftOut: nonNegative,
+  /** Headers of the answer as they came to the LoadGen node. */
+  responseHeaders: z.array(header),
+});
+
+export const nodeNameCall = z.object({
+  address: z.string(),
+  /** Null when the node did not answer, or not as it should. */
+  name: z.string().nullable(),
+  identity: z.string().nullable(),
+  /** From the question to the answer, which repeats the question's random number, in ns. */
+  roundTripNs: nonNegative.nullable(),
+  failure: z.string().nullable(),
+  /** The call as both ends saw it; null when there was no answer. */
+  path: callPath.nullable(),
+  /** A plain TCP connect to the same address, measured beside the question, in ns; null when none came about in time. */
+  tcpConnectNs: nonNegative.nullable(),
+  /** The IP address that the TCP connect reached. */
+  remoteAddress: z.string().nullable(),
+});
+
+export const nameCall = z.object({
+  /** What the call returned; null when it failed. */
+  name: z.string().nullable(),
+  /** Why it failed, in words; null when it did not. */
+  failure: z.string().nullable(),
+  /** Until the last node had answered, in ns. */
+  durationNs: nonNegative,
+  /** In the order of the settings. */
+  nodes: z.array(nodeNameCall),
+});
+
+export const nodeDescription = z.object({
+  name: z.string(),
+  nodeIdentity: z.string(),
+  software: z.string(),
+  softwareVersion: z.string(),
+  components,
+  protocolVersionMin: nonNegative,
+  protocolVersionMax: nonNegative,
+  features: z.array(z.string()),
+  /** The node's model for the benchmark. */
+  model: z.object({ name: z.string(), sha256: z.string(), isStandIn: z.boolean() }).nullable(),
+  settings,
+  host: hostEvidence.nullable(),
+  limits: nodeLimits.nullable(),
+});
+
+export const streamEvidence = z.object({
+  protocolVersion: nonNegative,
+  nodeName: z.string(),
+  nodeIdentity: z.string(),
+  model: z.string(),
+  features: z.array(z.string()),
+  limits: nodeLimits.nullable(),
+  /** `checked`: the node does not compress its messages by gRPC; `unknown`: this could not be looked at. */
+  compressionCheck: z.enum(['checked', 'unknown']),
+  /** Its call as both ends saw it. */
+  path: callPath,
+});
+
+const datatype = z.enum(Object.keys(OIP_ELEMENT_BYTES) as [OipDataType, ...OipDataType[]]);
+const tensors = z.array(z.object({ name: z.string(), datatype, shape: z.array(z.int()) }));
+
+/** Differences of a server's own counters: whatever it says. */
+export const oipDuration = z.object({ count: z.number(), ns: z.number() });
+
+/** What a server's own statistics of the model grew by during a run (Triton's ModelStatistics). */
+export const oipStatistics = z.object({
+  /** Samples, and the batches that they were in. */
+  inferenceCount: z.number(),
+  executionCount: z.number(),
+  success: oipDuration,
+  fail: oipDuration,
+  queue: oipDuration,
+  computeInput: oipDuration,
+  computeInfer: oipDuration,
+  computeOutput: oipDuration,
+});
+
+export const oipNodeEvidence = z.object({
+  serverName: z.string(),
+  serverVersion: z.string(),
+  extensions: z.array(z.string()),
+  modelName: z.string(),
+  modelVersions: z.array(z.string()),
+  platform: z.string(),
+  /** Digest of the model's file, where the server tells one. */
+  modelSha256: z.string().optional(),
+  inputs: tensors,
+  /** Of the answer to a request before the run where the metadata have none. */
+  outputs: tensors,
+  /**
+   * Requests that were given to the connection, warm-up left out: a request has one sample, or several of one query. All
+   * of them went out in a run that came to its end; one that broke off may have kept back the last ones.
+   */
+  requestCount: nonNegative,
+  /** Requests of before the run, which tried whether the server takes what is sent. */
+  trialCount: nonNegative,
+  /** Growth over the run; null where the server has no statistics, or did not tell them. */
+  statistics: oipStatistics.nullable(),
+});
+
+export const oipEvidence = z.object({
+  /** gRPC's name of the service. */
+  service: z.string(),
+  /** As OipRequestPlan; null where nothing was planned and only names were asked. */
+  plan: z
+    .object({
+      model: z.object({ name: z.string(), version: z.string() }),
+      payloadForm: z.enum(['tensors', 'fields']),
+      inputs: z.array(
+        z.object({
+          name: z.string(),
+          datatype,
+          sampleShape: z.array(nonNegative),
+          sampleBytes: nonNegative,
+        }),
+      ),
+      hasBatchAxis: z.boolean(),
+      samplesPerRequest: z.int().min(1),
+      outputs: tensors,
+      method: z.enum(OIP_METHODS),
+    })
+    .nullable(),
+  /** For people: servers that share a name, what was tried and did not work, ... */
+  notes: z.array(z.string()),
+});
+
+export const nodeEvidence = z.object({
+  address: z.string(),
+  /** Null: not asked, or the node has no Describe. */
+  description: nodeDescription.nullable(),
+  streams: z.array(streamEvidence),
+  /** Samples that both ends digest, in millionths; 0 where the node offers no digests. */
+  digestPerMillion: nonNegative,
+  ours: ledgerCounts,
+  /** Null: not asked, or the node has no Ledger; `ledgerMissing` says which. */
+  theirs: nodeLedger.nullable(),
+  ledgerMissing: z.string().nullable(),
+  /** Identity of the node whose ledger was told; empty where none was. */
+  ledgerIdentity: z.string(),
+  /** Differences between the two in words; empty when they agree, or were not compared. */
+  differences: z.array(z.string()),
+  /** What the node said that cannot be; absent from files of older builds. */
+  claims: z.exactOptional(
+    z.array(z.object({ kind: z.enum(CLAIM_KINDS), count: nonNegative, text: z.string() })),
+  ),
+  /** The connections that carried queries of the Open Inference Protocol: the first call of each, as this end saw it. */
+  queryPaths: z.exactOptional(z.array(callPath)),
+  /** Of a node that speaks the Open Inference Protocol. */
+  oip: z.exactOptional(oipNodeEvidence),
+});

@@ -1,0 +1,126 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readAudit, writeAudit } from '../../../../../loadgen-node/observe/audit/network-audit.ts';
+import { composeAudit } from '../../../../../loadgen-node/run/audit/compose-audit.ts';
+import { explainAudit } from '../../../../../loadgen-node/run/audit/explain-audit.ts';
+import { toDescription, toStream } from '../../../../../qdl/native/evidence/from-wire.ts';
+import { toNodeLedger } from '../../../../../qdl/native/evidence/node-ledger.ts';
+import { decodeSutMessage, SUT_SERVICE } from '../../../../../shared/wire/sut-contract.ts';
+import { anyMessage, inField } from '../../../../support/nodes/any-message.ts';
+import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { auditFacts, nodeEvidence } from '../../../../support/runs/audit-facts.ts';
+
+// Goal: what is read is what was written, or a clear error. Method: files that are made and damaged.
+
+const audit = composeAudit(auditFacts([nodeEvidence('sut-a'), nodeEvidence('sut-b')]));
+
+describe('network_audit.json', () => {
+  it('is read as it was written', () => {
+    const folder = tempFolder();
+    writeAudit(folder, audit);
+    expect(readAudit(folder)).toEqual(audit);
+  });
+
+  it('of version 3, which knows no claims, is read', () => {
+    const folder = tempFolder();
+    const rules = audit.rules.filter(({ id }) => id !== 'claims-possible');
+    const nodes = audit.nodes.map(({ claims: _, ...node }) => node);
+    const older = { ...audit, schemaVersion: 3 as const, rules, nodes };
+    writeAudit(folder, older);
+    expect(readAudit(folder)).toEqual(older);
+    expect(explainAudit(readAudit(folder))).toContain('22 rules: 20 hold');
+  });
+
+  it('is read again whatever a node says of itself, of its streams and of its ledger', () => {
+    const folder = tempFolder();
+    const ofWire = fc.tuple(
+      anyMessage('DescribeResponse'),
+      anyMessage('Opened'),
+      anyMessage('LedgerResponse'),
+    );
+    fc.assert(
+      fc.property(ofWire, ([describeBytes, openedBytes, ledgerBytes]) => {
+        const { opened } = decodeSutMessage(inField(1, openedBytes));
+        if (!opened) throw new Error('no Opened');
+        const said = SUT_SERVICE.Describe.responseDeserialize(describeBytes);
+        const ledger = SUT_SERVICE.Ledger.responseDeserialize(ledgerBytes);
+        const node = nodeEvidence('sut-a', {
+          description: toDescription(said, 'digits'),
+          streams: [toStream(opened, 'checked', { loadgen: null, responseHeaders: [] })],
+          theirs: toNodeLedger(ledger),
+        });
+        const written = composeAudit(auditFacts([node]));
+        writeAudit(folder, written);
+        const read = readAudit(folder);
+        expect(read).toEqual(JSON.parse(JSON.stringify(written)));
+        expect(explainAudit(read)).toContain('23 rules');
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('that is not there is named', () => {
+    expect(() => readAudit(tempFolder())).toThrow(
+      /cannot read .*network_audit\.json: there is no such file/,
+    );
+  });
+
+  it('that cannot be written is named', () => {
+    const folder = tempFolder();
+    mkdirSync(join(folder, 'network_audit.json'));
+    expect(() => writeAudit(folder, audit)).toThrow(
+      /cannot write .*network_audit\.json: it is a folder/,
+    );
+  });
+
+  it.each<[string, (text: string) => string, RegExp]>([
+    ['is cut off', (text) => text.slice(0, 500), /is not JSON/],
+    [
+      'is of another version',
+      (text) => text.replace('"schemaVersion": 4', '"schemaVersion": 1'),
+      /schemaVersion: must be 3 or 4: the file is of another version/,
+    ],
+    ['is no audit', () => '[]', /must be the audit of a run/],
+    [
+      'has a count below 0',
+      (text) => text.replace('"issuedQueries": 200', '"issuedQueries": -1'),
+      /run\.issuedQueries/,
+    ],
+    [
+      'lacks a rule',
+      (text) => JSON.stringify({ ...JSON.parse(text), rules: JSON.parse(text).rules.slice(1) }),
+      /rules: must be the 23 rules that are judged, each once/,
+    ],
+    ['lacks a field', (text) => text.replace('"division"', '"divisoin"'), /run\.division/],
+    [
+      'has a verdict that there is not',
+      (text) => text.replace('"verdict": "holds"', '"verdict": "fine"'),
+      /rules\.0\.verdict/,
+    ],
+  ])('that %s is refused with the place', (_case, damage, message) => {
+    const folder = tempFolder();
+    writeAudit(folder, audit);
+    const path = join(folder, 'network_audit.json');
+    writeFileSync(path, damage(readFileSync(path, 'utf8')));
+    expect(() => readAudit(folder)).toThrow(message);
+  });
+});
+
+describe('explainAudit', () => {
+  it('tells every rule with its verdict, in lines of 100 characters at most', () => {
+    const text = explainAudit(audit);
+    for (const { rule } of audit.rules) {
+      expect(text.replaceAll(/\s+/g, ' ')).toContain(rule);
+    }
+    expect(text).toMatch(/\n23 rules: 21 hold, 2 not provable by this protocol, 0 broken\.\n/);
+    expect(text.split('\n').filter((line) => line.length > 100)).toEqual([]);
+  });
+
+  it('keeps a text of a SUT node in its line', () => {
+    const node = { ...nodeEvidence('sut-a'), address: 'a:1\nHOLDS everything' };
+    const text = explainAudit({ ...audit, nodes: [node] });
+    expect(text.split('\n').filter((line) => line.startsWith('HOLDS everything'))).toEqual([]);
+  });
+});

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import type { RunVerdict } from '../../../../../loadgen-node/present/live/live-messages.ts';
+import {
+  type FeedConnection,
+  livePanels,
+  liveTitle,
+} from '../../../../../loadgen-node/present/live/live-page.ts';
+import { LiveState } from '../../../../../loadgen-node/present/live/live-state.ts';
+import { liveSecond } from '../../../../support/runs/live-snapshots.ts';
+
+// Goal: the live page says how it stands, in texts that nothing that a run or a node is called can turn into markup.
+// Method: its panels, made in Node. test/browser looks at the page in a browser.
+
+const HOSTILE = '<img src=x onerror=alert(1)>';
+const FACTS = { title: 't', benchmark: 'delay', scenario: 'Server', mode: 'm', output: HOSTILE };
+const VERDICT: RunVerdict = {
+  state: 'INVALID',
+  reasons: [HOSTILE],
+  figures: [{ label: HOSTILE, value: '28 ms' }],
+};
+
+function stateWith(seconds: number, verdict?: RunVerdict): LiveState {
+  const state = new LiveState();
+  state.apply({ kind: 'begin', facts: FACTS });
+  state.apply({ kind: 'nodes', names: ['sut-a', HOSTILE] });
+  for (let second = 1; second <= seconds; second += 1) {
+    state.apply({ kind: 'snapshot', snapshot: liveSecond(second) });
+  }
+  if (verdict !== undefined) state.apply({ kind: 'end', verdict });
+  return state;
+}
+
+const textOf = (id: string, state: LiveState, connection: FeedConnection = 'open'): string =>
+  (livePanels(state, connection)[id]?.text ?? '').replaceAll(/<[^>]*>/g, ' ').trim();
+
+describe('livePanels', () => {
+  it.each([
+    [new LiveState(), 'connecting', 'connecting'],
+    [new LiveState(), 'open', 'waiting for a run'],
+    [stateWith(1), 'open', 'running'],
+    [stateWith(1), 'lost', 'no connection, trying again'],
+    [stateWith(1), 'over', 'the command ended'],
+    [stateWith(1, VERDICT), 'open', 'run ended: INVALID'],
+    [stateWith(1, VERDICT), 'over', 'run ended: INVALID'],
+  ] as const)('%#: %s says %s', (state, connection, text) => {
+    expect(textOf('state', state, connection)).toBe(text);
+  });
+
+  it('takes what runs and nodes are called as text', () => {
+    const state = stateWith(30, VERDICT);
+    const page = Object.values(livePanels(state, 'open')).map((panel) => panel?.text ?? '');
+    expect(page.join('')).not.toContain('<img');
+    expect(page.join('').split('&lt;img src=x').length - 1).toBe(4);
+    expect(liveTitle(state)).toBe('INVALID: delay Server - longhaul');
+  });
+
+  it('says how far the run is, and shows the newest second first', () => {
+    const state = stateWith(30);
+    expect(textOf('progress', state)).toBe(
+      'performance run: 0:30, 5 %, about 9:30 left (an estimate)',
+    );
+    expect(textOf('seconds', state)).toMatch(/lost\s+0:30 /);
+    expect(textOf('progress', stateWith(30, VERDICT))).toBe('performance run: 0:30');
+  });
+
+  it('has nothing to show before a run', () => {
+    const state = new LiveState();
+    expect(textOf('now', state)).toContain('nothing yet');
+    expect([textOf('verdict', state), textOf('progress', state), textOf('runs', state)]).toEqual([
+      '',
+      '',
+      '',
+    ]);
+  });
+});
