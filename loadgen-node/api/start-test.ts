@@ -5,7 +5,7 @@ import { refuseUsedOutput } from '../run/keep/earlier-run.ts';
 import { meetsThresholds, type RunReport } from '../run/keep/run-report.ts';
 import type { RunPlan } from '../run/plan/run-plan.ts';
 import { networkSut, programSut, type RunSut } from '../run/run-sut.ts';
-import { type RunSamples, RunSession } from '../run/session.ts';
+import { measureSut, type RunSamples } from '../run/session.ts';
 import { isMet } from '../samples/benchmarks/quality.ts';
 import { NetworkSut } from './create-qdl.ts';
 import { checkOptions, namingOptions, planTest } from './options.ts';
@@ -102,8 +102,7 @@ async function measure(
   events: TestEvents,
 ): Promise<TestResult> {
   try {
-    const session = await RunSession.open(plan, samples, sut, events);
-    return resultOf(await session.measure(events.observers()));
+    return resultOf(await measureSut(plan, samples, sut, events, events.observers()));
   } finally {
     events.rethrow(); // It weighs more than what it led to.
   }

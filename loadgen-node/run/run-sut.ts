@@ -14,7 +14,7 @@ import { requirePayloadSize } from './judge/payload-size.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 import type { PreparedRun } from './prepare/prepare-run.ts';
 
-/** A SUT as a {@link RunSession} needs it: nodes behind a QDL, a model in this process, or the calling program's own. */
+/** A SUT as `measureSut` needs it: nodes behind a QDL, a model in this process, or the calling program's own. */
 export interface RunSut {
   readonly sut: SystemUnderTest;
   /** Null: there is no network. Such a run leaves LoadGen's logs alone, without record, audit, records and summary. */

@@ -7,7 +7,7 @@ import { planRun, type RunPlan } from '../../../loadgen-node/run/plan/run-plan.t
 import { RUN_SETTINGS } from '../../../loadgen-node/run/plan/run-settings.ts';
 import { type PreparedRun, prepareData } from '../../../loadgen-node/run/prepare/prepare-run.ts';
 import { inProcessSut, loadInProcessNode } from '../../../loadgen-node/run/run-sut.ts';
-import { performRun, RunSession } from '../../../loadgen-node/run/session.ts';
+import { measureSut, performRun } from '../../../loadgen-node/run/session.ts';
 import { resolveSettings } from '../../../shared/config/resolve-settings.ts';
 import type { InProcessNode } from '../../../shared/domain/in-process-node.ts';
 import { startTestNode } from '../../support/nodes/test-sut-node.ts';
@@ -38,7 +38,7 @@ function plan(sut: string, flags: Record<string, string>): RunPlan {
 
 async function measureInside(prepared: PreparedRun): Promise<RunReport> {
   const sut = inProcessSut(node, prepared);
-  return await (await RunSession.open(prepared.plan, prepared, sut, SILENT_HOST)).measure();
+  return await measureSut(prepared.plan, prepared, sut, SILENT_HOST);
 }
 
 /** Responses by sample, as they were logged. */
