@@ -1,4 +1,4 @@
-import { optional, pick, text, toggle } from '../../shared/config/setting.ts';
+import { pick, text, toggle } from '../../shared/config/setting.ts';
 import { RUN_FILES } from '../loadgen/logs/read/run-folder.ts';
 import { CommandHost } from '../run/host/host.ts';
 import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
@@ -25,12 +25,10 @@ are missing, 2 wrong flag, 5 data set missing or a response that is no answer, 6
 export const accuracyVerb = verb({
   takes: { '<log>': `${RUN_FILES.accuracy}, or a folder that has it` },
   settings: {
-    benchmark: optional(
-      text('name', "benchmark of the run (default: longhaul_run.yaml's beside the log)"),
-    ),
+    benchmark: text('name', "benchmark of the run (default: longhaul_run.yaml's beside the log)"),
     ...pick(RUN_SETTINGS, 'dataDir', 'dataSeed', 'dataCount', 'round'),
     partial: toggle('score a log that has a part of the data set only, such as that of TEST01'),
-    output: optional(text('file', 'file to write the text to (default: stdout)')),
+    output: text('file', 'file to write the text to (default: stdout)'),
     cacheDir: RUN_SETTINGS.cacheDir,
   },
   example: EXAMPLE,

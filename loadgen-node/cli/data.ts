@@ -1,5 +1,5 @@
 import { percentOf } from '../../shared/base/process/terminal.ts';
-import { optional, pick, text } from '../../shared/config/setting.ts';
+import { pick, text } from '../../shared/config/setting.ts';
 import { CommandHost, orAbort } from '../run/host/host.ts';
 import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
 import { verifyDataSet, writeChecksums } from '../samples/benchmarks/data-checksums.ts';
@@ -30,7 +30,7 @@ const DATA_SETTINGS = pick(
 const checksums = verb({
   settings: {
     ...DATA_SETTINGS,
-    output: optional(text('file', 'file to write the list to (default: stdout)')),
+    output: text('file', 'file to write the list to (default: stdout)'),
   },
   example: EXAMPLE,
   action: ({ values }) => withProgress((onProgress) => writeChecksums(values, onProgress)),
@@ -39,8 +39,9 @@ const checksums = verb({
 const verify = verb({
   settings: {
     ...DATA_SETTINGS,
-    checksums: optional(
-      text('file', `list to compare with (default: ${CHECKSUM_FILE} in the data set's folder)`),
+    checksums: text(
+      'file',
+      `list to compare with (default: ${CHECKSUM_FILE} in the data set's folder)`,
     ),
   },
   example: EXAMPLE,

@@ -1,5 +1,5 @@
 import { percentOf } from '../../shared/base/process/terminal.ts';
-import { optional, pick, text } from '../../shared/config/setting.ts';
+import { pick, text } from '../../shared/config/setting.ts';
 import { CommandHost } from '../run/host/host.ts';
 import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
 import { prepareStandin } from '../samples/benchmarks/imagenet/prepare-standin.ts';
@@ -21,7 +21,7 @@ Example:
 export const prepareVerb = verb({
   takes: { '<what>': Object.keys(PREPARED_STANDINS).join(', ') },
   settings: {
-    output: optional(text('folder', 'folder for copies of the files (default: in the cache only)')),
+    output: text('folder', 'folder for copies of the files (default: in the cache only)'),
     ...pick(RUN_SETTINGS, 'dataSeed', 'dataCount', 'cacheDir'),
   },
   example: EXAMPLE,

@@ -1,4 +1,4 @@
-import { choice, optional, text, toggle } from '../../shared/config/setting.ts';
+import { choice, text, toggle } from '../../shared/config/setting.ts';
 import { CommandHost } from '../run/host/host.ts';
 import { SUBMISSION_ROUNDS } from '../submission/rules/submission-rounds.ts';
 import { truncateChecked } from '../submission/truncate/truncate-checked.ts';
@@ -19,11 +19,9 @@ one of another round, 6 a file cannot be read or written.`;
 export const truncateVerb = verb({
   takes: { '<tree>': 'root of the tree: the folder with closed/, network/, open/' },
   settings: {
-    round: optional(
-      choice(
-        SUBMISSION_ROUNDS,
-        'round of the tree: where its logs lie (default: the one whose seeds the logs have)',
-      ),
+    round: choice(
+      SUBMISSION_ROUNDS,
+      'round of the tree: where its logs lie (default: the one whose seeds the logs have)',
     ),
     backup: text('folder', 'folder for the originals, outside of the tree; keep it in house', {
       required: true,

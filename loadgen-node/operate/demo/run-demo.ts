@@ -1,5 +1,5 @@
 import { resolveSettings } from '../../../shared/config/resolve-settings.ts';
-import { optional, text } from '../../../shared/config/setting.ts';
+import { text } from '../../../shared/config/setting.ts';
 import { requireOnnxRuntime } from '../../../shared/host/onnx-runtime-package.ts';
 import type { LiveView } from '../../present/live/live-view.ts';
 import type { CommandHost } from '../../run/host/host.ts';
@@ -23,9 +23,7 @@ export const DEMO_RUN = {
 
 /** Settings of `longhaul demo`. */
 export const DEMO_SETTINGS = {
-  output: optional(
-    text('folder', 'folder for the logs (default: results/<benchmark>-<time>-<process>)'),
-  ),
+  output: text('folder', 'folder for the logs (default: results/<benchmark>-<time>-<process>)'),
   force: RUN_SETTINGS.force,
   cacheDir: RUN_SETTINGS.cacheDir,
   dashboard: RUN_SETTINGS.dashboard,

@@ -1,6 +1,5 @@
 import {
   count,
-  optional,
   positiveDuration,
   type SettingValues,
   text,
@@ -17,14 +16,16 @@ export const SECURITY_OPTIONS = {
   tls: toggle(
     'use TLS and accept what the authorities sign that Node.js knows (any --tls-... is TLS)',
   ),
-  tlsCa: optional(text('file', 'use TLS and accept what these authorities sign (PEM), no others')),
-  tlsCert: optional(text('file', 'certificate to show to the SUT nodes (PEM), with --tls-key')),
-  tlsKey: optional(text('file', 'its private key (PEM, without a passphrase)')),
-  tlsServerName: optional(
-    text('name', "name that the nodes' certificates must have (default: the host in --sut)"),
+  tlsCa: text('file', 'use TLS and accept what these authorities sign (PEM), no others'),
+  tlsCert: text('file', 'certificate to show to the SUT nodes (PEM), with --tls-key'),
+  tlsKey: text('file', 'its private key (PEM, without a passphrase)'),
+  tlsServerName: text(
+    'name',
+    "name that the nodes' certificates must have (default: the host in --sut)",
   ),
-  tokenFile: optional(
-    text('file', 'file with the token that goes with every call (needs TLS, or nodes on loopback)'),
+  tokenFile: text(
+    'file',
+    'file with the token that goes with every call (needs TLS, or nodes on loopback)',
   ),
 };
 

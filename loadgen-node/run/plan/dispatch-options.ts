@@ -9,7 +9,6 @@ import {
   choice,
   count,
   numberList,
-  optional,
   positiveDuration,
   type SettingValues,
 } from '../../../shared/config/setting.ts';
@@ -25,9 +24,10 @@ export const DISPATCH_OPTIONS = {
   policy: choice(DISPATCH_POLICIES, 'which node gets the next query', {
     fallback: 'least-outstanding',
   }),
-  weights: optional(numberList('share of each node, in the order of --sut')),
-  nodeOutstandingMax: optional(
-    count({ min: 1, max: 65_536 }, 'most samples outstanding on one node, beside its own credit'),
+  weights: numberList('share of each node, in the order of --sut'),
+  nodeOutstandingMax: count(
+    { min: 1, max: 65_536 },
+    'most samples outstanding on one node, beside its own credit',
   ),
   onNodeLoss: choice(
     NODE_LOSS_POLICIES,

@@ -4,7 +4,6 @@ import {
   choice,
   count,
   flagOf,
-  optional,
   type Setting,
   type SettingValues,
   text,
@@ -24,43 +23,34 @@ const BATCH_MAX = 4096;
 
 /** Which service answers: also for verbs that ask for names alone. */
 export const OIP_SERVICE_OPTION: { readonly oipService: Setting<string | undefined> } = {
-  oipService: optional(
-    text('pkg.Service', `oip://: gRPC's name of the service (default: ${OIP_SERVICE_NAME})`),
+  oipService: text(
+    'pkg.Service',
+    `oip://: gRPC's name of the service (default: ${OIP_SERVICE_NAME})`,
   ),
 };
 
 /** Settings of runs against servers of the Open Inference Protocol; none of them has a meaning without oip://. */
 export const OIP_OPTIONS = {
-  model: optional(text('name[:version]', 'oip://: model of the server')),
-  data: optional(
-    text(
-      DATA_SOURCE_FORM,
-      "oip://: samples of the shape of the model's inputs, in place of a benchmark's data set",
-    ),
+  model: text('name[:version]', 'oip://: model of the server'),
+  data: text(
+    DATA_SOURCE_FORM,
+    "oip://: samples of the shape of the model's inputs, in place of a benchmark's data set",
   ),
-  inputShape: optional(
-    textList(
-      'name[:datatype]:3x224x224[,...]',
-      'oip://: lengths of the axes of one sample where the model leaves them free; with a datatype, an input of a server that tells none',
-    ),
+  inputShape: textList(
+    'name[:datatype]:3x224x224[,...]',
+    'oip://: lengths of the axes of one sample where the model leaves them free; with a datatype, an input of a server that tells none',
   ),
-  oipMethod: optional(
-    choice(
-      METHODS,
-      'oip://: a ModelInfer call per request, long-lived ModelStreamInfer streams, or a stream per request (default: auto, the stream unless it limits the server)',
-    ),
+  oipMethod: choice(
+    METHODS,
+    'oip://: a ModelInfer call per request, long-lived ModelStreamInfer streams, or a stream per request (default: auto, the stream unless it limits the server)',
   ),
-  oipContents: optional(
-    choice(
-      CONTENTS,
-      'oip://: raw_input_contents, or typed contents (default: auto, raw unless the server refuses it)',
-    ),
+  oipContents: choice(
+    CONTENTS,
+    'oip://: raw_input_contents, or typed contents (default: auto, raw unless the server refuses it)',
   ),
-  oipBatch: optional(
-    count(
-      { min: 1, max: BATCH_MAX },
-      'oip://: samples of one query in one request, at most (default: 1)',
-    ),
+  oipBatch: count(
+    { min: 1, max: BATCH_MAX },
+    'oip://: samples of one query in one request, at most (default: 1)',
   ),
   ...OIP_SERVICE_OPTION,
 };

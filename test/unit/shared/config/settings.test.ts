@@ -12,7 +12,6 @@ import {
   duration,
   flagOf,
   nodeName,
-  optional,
   percentile,
 } from '../../../../shared/config/setting.ts';
 import { splitAddress } from '../../../../shared/domain/node-address.ts';
@@ -24,8 +23,8 @@ const TABLE = {
   sut: addressList('nodes', { required: true }),
   scenario: choice(['Server', 'Offline'], 'scenario', { fallback: 'Server' }),
   minDuration: duration('length', { fallback: '10s' }),
-  maxQueryCount: optional(count({ min: 1, max: 100 }, 'most')),
-  targetLatencyPercentile: optional(percentile('percentile')),
+  maxQueryCount: count({ min: 1, max: 100 }, 'most'),
+  targetLatencyPercentile: percentile('percentile'),
 };
 
 function resolve(text: string, flags: Record<string, string> = {}) {
