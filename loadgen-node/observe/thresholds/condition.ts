@@ -3,7 +3,7 @@ import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { percentage, rounded } from '../../../shared/base/figures/figure-text.ts';
 import { formatNs } from '../../../shared/base/text/duration.ts';
 import { nearest } from '../../../shared/base/text/nearest.ts';
-import { optional, type Setting } from '../../../shared/config/setting.ts';
+import type { Setting } from '../../../shared/config/setting.ts';
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
 import {
   FIGURE_NAMES,
@@ -215,7 +215,7 @@ export function thresholdList(help: string): Setting<Threshold[] | undefined> {
     context.addIssue({ code: 'custom', message: threshold });
     return z.NEVER;
   });
-  return optional({
+  return {
     help,
     placeholder: 'condition',
     flagKey: 'threshold',
@@ -224,7 +224,7 @@ export function thresholdList(help: string): Setting<Threshold[] | undefined> {
     fromFlag: (value) => value.split(',').map((part) => part.trim()),
     fallback: undefined,
     isRequired: false,
-  });
+  };
 }
 
 const SERVER_ONLY: readonly FigureName[] = ['scheduled_qps', 'overlatency'];

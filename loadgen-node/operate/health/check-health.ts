@@ -2,7 +2,6 @@ import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-e
 import {
   addressList,
   duration,
-  optional,
   positiveDuration,
   type SettingValues,
   text,
@@ -14,7 +13,7 @@ import { askHealth, type HealthAnswer, type HealthQuestion } from './ask-health.
 
 /** Settings of `longhaul health`. */
 export const HEALTH_SETTINGS = {
-  service: optional(text('name', 'service that is asked for (default: the server as a whole)')),
+  service: text('name', 'service that is asked for (default: the server as a whole)'),
   wait: duration('ask until all serve, for so long at most', { fallback: '0s' }),
   timeout: positiveDuration('longest wait for one answer, connection included', { fallback: '2s' }),
   ...SECURITY_OPTIONS,
