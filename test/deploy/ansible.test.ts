@@ -11,6 +11,7 @@ import {
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { packInto } from '../support/deploy/deploy-files.ts';
+import { programPath } from '../support/deploy/systemd-unit.ts';
 import { suiteFolder } from '../support/process/suite-folder.ts';
 import { testCacheFolder } from '../support/process/test-cache.ts';
 import { Playbooks } from './playbooks.ts';
@@ -70,11 +71,9 @@ describe.skipIf(why !== undefined)(`Ansible${why === undefined ? '' : ` (${why})
   function npmOfThisMachine(): string {
     const bin = join(folder, 'bin');
     mkdirSync(bin);
-    const env = { HOME: process.env['HOME'], npm_config_prefer_offline: 'true' };
-    const kept = { ...env, NODE_EXTRA_CA_CERTS: process.env['NODE_EXTRA_CA_CERTS'] };
-    const set = Object.entries(kept).flatMap(([name, value]) => (value ? `${name}=${value}` : []));
-    const npm = execFileSync('sh', ['-c', 'command -v npm'], { encoding: 'utf8' }).trim();
-    const enter = `nsenter --net=/proc/${process.pid}/ns/net env ${set.join(' ')} ${npm}`;
+    const { NODE_EXTRA_CA_CERTS: authorities = '' } = process.env;
+    const set = `npm_config_prefer_offline=true NODE_EXTRA_CA_CERTS=${authorities}`;
+    const enter = `nsenter --net=/proc/${process.pid}/ns/net env ${set} ${programPath('npm')}`;
     writeFileSync(join(bin, 'npm'), `#!/bin/sh\nexec ${enter} "$@"\n`);
     chmodSync(join(bin, 'npm'), 0o755);
     return bin;

@@ -16,7 +16,7 @@ export function whyNoAnsible(): string | undefined {
 
 /**
  * Makes keys and a configuration for `ssh -F`. Each connection starts an sshd of its own inside its host, so that a host needs no
- * address for it. Home is an empty folder: profiles of this machine's user may take seconds for each command.
+ * address for it.
  * @param hosts By name: command and arguments that run something inside.
  * @param folder For keys and configuration. @param inside The same folder as the hosts see it.
  * @returns Path of the configuration.
@@ -28,7 +28,6 @@ export function sshInto(
 ): string {
   // sshd wants it, and makes it nowhere but in its own service.
   mkdirSync('/run/sshd', { recursive: true });
-  mkdirSync(join(folder, 'home'));
   const [user, host, known, sshd, config] = ['user', 'host', 'known_hosts', 'sshd', 'ssh_config'];
   for (const key of [user, host])
     execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(folder, key)]);
@@ -36,6 +35,7 @@ export function sshInto(
     join(folder, known),
     `the-host ${readFileSync(join(folder, `${host}.pub`), 'utf8')}`,
   );
+  // In a shell below another one bash reads no profile of this machine's user, which may take seconds for each command.
   writeFileSync(
     join(folder, sshd),
     `HostKey ${join(inside, host)}
@@ -43,7 +43,7 @@ AuthorizedKeysFile ${join(inside, `${user}.pub`)}
 PermitRootLogin yes
 PasswordAuthentication no
 StrictModes no
-SetEnv HOME=${join(inside, 'home')}
+SetEnv SHLVL=2
 UsePAM no
 Subsystem sftp internal-sftp
 `,
