@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { packInto } from '../support/deploy/deploy-files.ts';
 import { programPath } from '../support/deploy/systemd-unit.ts';
 import { suiteFolder } from '../support/process/suite-folder.ts';
-import { Playbooks } from './playbooks.ts';
-import { sshInto, whyNoAnsible } from './ssh-into.ts';
-import { SystemdMachine, whyNoMachine } from './systemd-machine.ts';
+import { Playbooks } from './ansible/playbooks.ts';
+import { sshInto, whyNoAnsible } from './ansible/ssh-into.ts';
+import { SystemdMachine, whyNoMachine } from './played/systemd-machine.ts';
 
 // Goal: with systemd the playbooks end as the run's unit does: VALID, stopped, or left alone by Ctrl-C; and all of it goes.
 // Method: one bare machine for both roles, a systemd that is pid 1 in namespaces, sshd and sudo in it. npm has what it needs in

@@ -14,9 +14,9 @@ import { packInto } from '../support/deploy/deploy-files.ts';
 import { programPath } from '../support/deploy/systemd-unit.ts';
 import { suiteFolder } from '../support/process/suite-folder.ts';
 import { testCacheFolder } from '../support/process/test-cache.ts';
-import { Playbooks } from './playbooks.ts';
+import { Playbooks } from './ansible/playbooks.ts';
+import { sshInto, whyNoAnsible } from './ansible/ssh-into.ts';
 import { ContainerNetwork, whyNoContainers } from './played/container-network.ts';
-import { sshInto, whyNoAnsible } from './ssh-into.ts';
 
 // Goal: from an inventory and a tarball to a fetched VALID result, with mutual TLS, in one command, and everything down again in
 // a second one; nothing changes the second time, and what is wrong has a message. Method: three network namespaces as hosts, a

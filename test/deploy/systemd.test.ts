@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packInto, repositoryFile } from '../support/deploy/deploy-files.ts';
 import { SYSTEMD_FOLDER, systemdFile } from '../support/deploy/systemd-unit.ts';
 import { suiteFolder } from '../support/process/suite-folder.ts';
-import { SystemdMachine, whyNoMachine } from './systemd-machine.ts';
+import { SystemdMachine, whyNoMachine } from './played/systemd-machine.ts';
 
 // Goal: the units do on a machine with systemd what they say: start ready, log with importance, drain, stay out of what is not theirs.
 // Method: the packed tarball staged by install.sh, over this machine's files, under a systemd that is pid 1 in namespaces of its own.
