@@ -72,6 +72,11 @@ if [ "$(stat --file-system --format %T /sys/fs/cgroup)" != cgroup2fs ]; then
 fi
 
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/longhaul-try-XXXXXX")
+# crun gives stdin, stdout and stderr to the container's user, and so would give it this machine's /dev/null.
+{ mknod --mode=666 "$work/null" c 1 3 && mount --bind "$work/null" /dev/null && exec </dev/null; } || {
+  rm -rf "$work"
+  missing 'a /dev/null for these mounts alone cannot be made here'
+}
 storage=${storage:-$work/storage}
 id=docker-$$
 sut_address=10.231.77.2
@@ -138,7 +143,7 @@ start() {
 inside() {
   local role=$1
   shift
-  "${runtime[@]}" exec --user 65532:65532 --no-new-privs "$id-$role" "$@"
+  "${runtime[@]}" exec --user 65532:65532 --no-new-privs "$id-$role" "$@" 2>"$work/exec.log"
 }
 
 # until_true SECONDS COMMAND...: as long as the container started last runs.
@@ -160,10 +165,10 @@ end_of() {
 check_rights() {
   local role=$1 said
   # Of the init and of the program behind it: "exec" has rights of its own.
-  said=$(inside "$role" /bin/sh -c 'grep -hE "^(Uid|Gid|CapEff|CapBnd|NoNewPrivs)" /proc/1/status /proc/[2-9]/status | tr -s "\t " " " | sort -u' 2>/dev/null)
+  said=$(inside "$role" /bin/sh -c 'grep -hE "^(Uid|Gid|CapEff|CapBnd|NoNewPrivs)" /proc/1/status /proc/[2-9]/status | tr -s "\t " " " | sort -u')
   [ "$said" = "$(printf '%s\n' 'CapBnd: 0000000000000000' 'CapEff: 0000000000000000' 'Gid: 65532 65532 65532 65532' 'NoNewPrivs: 1' 'Uid: 65532 65532 65532 65532')" ] ||
     wrong "$role: user 65532 without capabilities; it has: $said"
-  if inside "$role" /bin/sh -c 'touch /opt/longhaul/file || touch /etc/file || touch /file' 2>/dev/null; then
+  if inside "$role" /bin/sh -c 'touch /opt/longhaul/file || touch /etc/file || touch /file'; then
     wrong "$role: a read-only root file system"
   fi
   [ -z "$(find "${rootfs[$role]}" -xdev -perm /6000 -type f)" ] || wrong "$role: no program that gives rights"
@@ -172,10 +177,10 @@ check_rights() {
 
 # A process whose parent is gone is given to process 1, which has to reap it.
 check_reaping() {
-  inside sut /bin/sh -c '(sleep 0.2 & ) ; exit 0'
+  inside sut /bin/sh -c '(sleep 0.2 & ) ; exit 0' >/dev/null
   sleep 1
   # shellcheck disable=SC2016 # For the shell inside.
-  inside sut /bin/bash -c 'for f in /proc/[0-9]*/stat; do read -r _ _ state _ <"$f" && [ "$state" = Z ] && exit 1; done; exit 0' ||
+  inside sut /bin/bash -c 'for f in /proc/[0-9]*/stat; do read -r _ _ state _ <"$f" && [ "$state" = Z ] && exit 1; done; exit 0' >/dev/null ||
     wrong 'sut: no zombie is left'
   [ "$(inside sut cat /proc/1/comm)" = tini ] || wrong 'sut: tini is process 1'
   ok 'sut: tini is process 1 and reaps what others leave'

@@ -1,87 +1,92 @@
-import { spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { packInto } from '../support/deploy/deploy-files.ts';
+import { programPath } from '../support/deploy/systemd-unit.ts';
 import { suiteFolder } from '../support/process/suite-folder.ts';
 import { testCacheFolder } from '../support/process/test-cache.ts';
-import { SshHosts, whyNoSshHosts } from './ssh-hosts.ts';
+import { Playbooks } from './ansible/playbooks.ts';
+import { sshInto, whyNoAnsible } from './ansible/ssh-into.ts';
+import { ContainerNetwork, whyNoContainers } from './played/container-network.ts';
 
-// Goal: from an inventory to a fetched VALID result, with mutual TLS, in one command, and everything down again in a second one;
-// nothing changes the second time, and what is wrong has a message. Method: three network namespaces, each with a real sshd.
+// Goal: from an inventory and a tarball to a fetched VALID result, with mutual TLS, in one command, and everything down again in
+// a second one; nothing changes the second time, and what is wrong has a message. Method: three network namespaces as hosts, a
+// real sshd in each; npm reaches its registry as this machine does.
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
-const why = whyNoSshHosts();
+const why = whyNoContainers() ?? whyNoAnsible();
 
 // Each task of a playbook is a process on each host: minutes on a machine that is busy.
 vi.setConfig({ testTimeout: 900_000 });
 
-/** How a playbook ended. */
-interface Played {
-  readonly code: number | null;
-  readonly output: string;
-  /** Of each host in the recap: how many tasks changed something. */
-  readonly changed: Readonly<Record<string, number>>;
-}
+const CACHE = `--cache-dir ${testCacheFolder()}`;
+/** Hosts of the network by name. */
+const HOSTS = ['lg', 'a', 'b'];
 
 describe.skipIf(why !== undefined)(`Ansible${why === undefined ? '' : ` (${why})`}`, () => {
   const folder = suiteFolder();
   const results = join(folder, 'results');
-  let hosts: SshHosts;
+  let network: ContainerNetwork;
+  let playbooks: Playbooks;
+  const play: Playbooks['play'] = (name, ...args) => playbooks.play(name, ...args);
 
-  beforeAll(async () => {
-    hosts = await SshHosts.up(folder, ['lg', 'a', 'b']);
-    const [lg, a, b] = hosts.hosts.map(({ address }) => address);
-    const program = join(root, 'dist', 'loadgen-node', 'main.js');
-    const text = `
-loadgen: { hosts: { lg: { longhaul_address: ${lg} } } }
-sut:
-  hosts:
-    sut-a: { ansible_host: a, longhaul_address: ${a} }
-    sut-b: { ansible_host: b, longhaul_address: ${b} }
-all:
-  vars:
-    ansible_user: root
-    ansible_ssh_common_args: -F ${hosts.config}
-    ansible_python_interpreter: /usr/bin/python3
-    longhaul_service: process
-    longhaul_command: ${program}
-    longhaul_folder: "${folder}/host {{ inventory_hostname }}"
-    longhaul_ready_timeout: 120
-    longhaul_sut_flags: --cache-dir ${testCacheFolder()}
-    longhaul_scenario: SingleStream
-    longhaul_run_flags: >-
-      --cache-dir ${testCacheFolder()} --target-qps 100 --min-duration 1s --min-query-count 200 --generator-lag-max 99
-`;
-    writeFileSync(join(folder, 'inventory.yaml'), text);
-  });
-  afterAll(() => hosts?.down());
-
-  /** Runs a playbook of deploy/ansible. */
-  function play(name: string, ...args: string[]): Promise<Played> {
-    const playbook = join(root, 'deploy', 'ansible', name);
-    // Another inventory takes the place of this one.
-    const own = args.includes('--inventory') ? [] : ['--inventory', join(folder, 'inventory.yaml')];
-    const command = [...own, playbook, ...args];
-    const env = {
-      ...process.env,
-      ANSIBLE_NOCOLOR: '1',
-      ANSIBLE_SSH_CONTROL_PATH_DIR: join(folder, 'cp'),
-    };
-    const child = spawn('ansible-playbook', command, { env, stdio: ['ignore', 'pipe', 'pipe'] });
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.on('data', (chunk: Buffer) => {
-        output += chunk;
-      });
-    }
-    return new Promise((resolve) => {
-      child.once('close', (code) => {
-        const recap = [...output.matchAll(/^(\S+) +: ok=\d+ +changed=(\d+)/gm)];
-        const changed = Object.fromEntries(recap.map(([, host = '', n]) => [host, Number(n)]));
-        resolve({ code, output, changed });
-      });
+  beforeAll(() => {
+    network = new ContainerNetwork(Object.fromEntries(HOSTS.map((name) => [name, ['lan']])), {
+      lan: '10.99.78',
     });
+    const ssh = sshInto(
+      Object.fromEntries(HOSTS.map((name) => [name, network.inside([], name)])),
+      folder,
+    );
+    const [lg, a, b] = HOSTS.map((name) => ({
+      ansible_host: name,
+      longhaul_address: network.addressOf(name, 'lan'),
+    }));
+    const groups = { loadgen: { hosts: { lg } }, sut: { hosts: { 'sut-a': a, 'sut-b': b } } };
+    playbooks = new Playbooks(folder, ssh, groups, {
+      longhaul_package: packInto(suiteFolder()),
+      longhaul_path: npmOfThisMachine(),
+      longhaul_service: 'process',
+      longhaul_folder: `${folder}/host {{ inventory_hostname }}`,
+      longhaul_ready_timeout: 120,
+      longhaul_sut_flags: CACHE,
+      longhaul_scenario: 'SingleStream',
+      longhaul_run_flags: `${CACHE} --min-duration 1s --min-query-count 200 --generator-lag-max 99`,
+    });
+  });
+  afterAll(() => {
+    for (const id of HOSTS.flatMap((name) => find(name))) process.kill(id, 'SIGKILL');
+    network?.down();
+  });
+
+  /** A folder with an npm that runs in the network of this machine, with its settings: the hosts' leads nowhere. */
+  function npmOfThisMachine(): string {
+    const bin = join(folder, 'bin');
+    mkdirSync(bin);
+    const { NODE_EXTRA_CA_CERTS: authorities = '' } = process.env;
+    const set = `npm_config_prefer_offline=true NODE_EXTRA_CA_CERTS=${authorities}`;
+    const enter = `nsenter --net=/proc/${process.pid}/ns/net env ${set} ${programPath('npm')}`;
+    writeFileSync(join(bin, 'npm'), `#!/bin/sh\nexec ${enter} "$@"\n`);
+    chmodSync(join(bin, 'npm'), 0o755);
+    return bin;
+  }
+
+  /** Processes of a host whose command line holds a text. */
+  function find(name: string, text = ''): number[] {
+    const [ip = '', netns = '', , namespace = ''] = network.inside([], name);
+    const ids = execFileSync(ip, [netns, 'pids', namespace], { encoding: 'utf8' });
+    return ids
+      .split('\n')
+      .filter((line) => line !== '' && commandOf(line).includes(text))
+      .map(Number);
   }
 
   /** Files below a folder, which may not be there. */
@@ -92,7 +97,9 @@ all:
           .map(({ name }) => name)
       : [];
 
-  const nodesOf = (name: string): number[] => hosts.find(name, ' sut --node ');
+  const nodesOf = (name: string): number[] => find(name, ' sut --node ');
+  const modulesOf = (name: string): string[] =>
+    readdirSync(join(folder, `host ${name}/package/lib/node_modules`)).sort();
 
   it('measures two nodes with mutual TLS from bare hosts, and fetches the result', async () => {
     const { code, output } = await play('measure.yaml');
@@ -103,7 +110,12 @@ all:
     const summary = readFileSync(join(results, run ?? '', 'mlperf_log_summary.txt'), 'utf8');
     expect(summary).toMatch(/Result is : VALID/);
     const audit = readFileSync(join(results, run ?? '', 'network_audit.json'), 'utf8');
-    for (const { address } of hosts.hosts) expect(audit).toContain(address);
+    for (const name of HOSTS) expect(audit).toContain(network.addressOf(name, 'lan'));
+    // ONNX Runtime where a model runs, and nowhere else.
+    expect(['lg', 'sut-a', 'sut-b'].map(modulesOf)).toEqual([
+      ['longhaul'],
+      ...[0, 1].map(() => ['longhaul', 'onnxruntime-node']),
+    ]);
     // Keys and token are shown nowhere, and are for their owner alone.
     const token = readFileSync(join(folder, 'longhaul-tls', 'authority', 'token'), 'utf8').trim();
     expect(output).not.toContain(token);
@@ -112,7 +124,7 @@ all:
       const path = join(folder, 'host sut-a', 'tls', 'sut-a', file);
       expect(statSync(path).mode & 0o777).toBe(0o600);
     }
-    expect(hosts.find('a', '--tls-client-ca')).toEqual(nodesOf('a'));
+    expect(find('a', '--tls-client-ca')).toEqual(nodesOf('a'));
   });
 
   it('changes nothing the second time, and nothing at all with --check', async () => {
@@ -130,7 +142,7 @@ all:
 
   it('starts only nodes whose settings are others, of the hosts of --limit', async () => {
     const before = [nodesOf('a'), nodesOf('b')];
-    const flags = { longhaul_sut_flags: `--workers 2 --cache-dir ${testCacheFolder()}` };
+    const flags = { longhaul_sut_flags: `--workers 2 ${CACHE}` };
     const other = await play('up.yaml', '--limit', 'sut-a', '-e', JSON.stringify(flags));
     expect({ ...other }).toMatchObject({ code: 0 });
     expect(nodesOf('a')).toHaveLength(1);
@@ -139,10 +151,10 @@ all:
   });
 
   it('fetches the folder of a run that lost a node, and says what its exit code means', async () => {
-    const flags = `--cache-dir ${testCacheFolder()} --target-qps 100 --min-duration 120s`;
+    const flags = `${CACHE} --min-duration 120s`;
     const variables = { longhaul_run: 'lost', longhaul_run_flags: flags };
     const measured = play('measure.yaml', '-e', JSON.stringify(variables));
-    await expect.poll(() => hosts.find('lg', ' run --sut '), { timeout: 240_000 }).toHaveLength(1);
+    await expect.poll(() => find('lg', ' run --sut '), { timeout: 240_000 }).toHaveLength(1);
     // The run has begun when its detail log has.
     const runs = join(folder, 'host lg', 'runs', 'lost', 'results');
     await expect.poll(() => filesBelow(runs), { timeout: 60_000 }).not.toEqual([]);
@@ -157,7 +169,7 @@ all:
   });
 
   it.each<[string, string[], RegExp]>([
-    ['a host that is not there', ['-e', 'ansible_host=10.99.78.77'], /UNREACHABLE!/],
+    ['a host that is not there', ['-e', 'ansible_host=host.invalid'], /UNREACHABLE!/],
     ['an unknown variable', ['-e', 'longhaul_bechmark=digits'], /longhaul_bechmark: no such/],
     [
       'an impossible value',
@@ -184,7 +196,7 @@ all:
   it('takes everything down, and has nothing to do the second time', async () => {
     const down = await play('down.yaml', '-e', 'longhaul_purge=true');
     expect({ ...down }).toMatchObject({ code: 0 });
-    expect(hosts.hosts.flatMap(({ name }) => nodesOf(name))).toEqual([]);
+    expect(HOSTS.flatMap(nodesOf)).toEqual([]);
     for (const name of ['lg', 'sut-a', 'sut-b']) {
       expect(filesBelow(join(folder, `host ${name}`))).toEqual([]);
     }
@@ -192,3 +204,12 @@ all:
     expect(again).toMatchObject({ code: 0, changed: { lg: 0, 'sut-a': 0, 'sut-b': 0 } });
   });
 });
+
+/** Empty for a process that has ended. */
+function commandOf(id: string): string {
+  try {
+    return readFileSync(`/proc/${id}/cmdline`, 'utf8').replaceAll('\0', ' ');
+  } catch {
+    return '';
+  }
+}

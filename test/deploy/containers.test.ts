@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { validate } from 'dockerfile-utils';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -55,6 +55,11 @@ describe.skipIf(why !== undefined)(`containers${why === undefined ? '' : ` (${wh
   ];
   it.each(seen)('%s', (line) => {
     expect(said).toContain(`\nok   ${line}`);
+  });
+
+  // crun gives a container's user what it has as stdin.
+  it("leave this machine's /dev/null to root", () => {
+    expect(statSync('/dev/null')).toMatchObject({ uid: 0, gid: 0 });
   });
 
   it('leave a run folder with the address of a host that is not LoadGen', () => {

@@ -1,8 +1,9 @@
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { distFolder } from '../../shared/base/files/package-files.ts';
+import { packInto } from '../support/deploy/deploy-files.ts';
 import { suiteFolder } from '../support/process/suite-folder.ts';
 import { readRunLogs } from '../support/runs/run-logs.ts';
 
@@ -77,11 +78,7 @@ describe.skipIf(!hasRegistry)(`the package (needs npm's registry)`, () => {
   let sut = '';
 
   beforeAll(() => {
-    const packed = suiteFolder();
-    execFileSync('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', packed], {
-      cwd: root,
-    });
-    const tarball = join(packed, readdirSync(packed)[0] ?? 'nothing');
+    const tarball = packInto(suiteFolder());
     [loadgen = '', sut = ''] = installLines(tarball).map((line) => {
       const folder = join(suiteFolder(), 'an empty folder');
       mkdirSync(folder);

@@ -1,97 +1,19 @@
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { distFolder } from '../../shared/base/files/package-files.ts';
-import { programPath, SYSTEMD_FOLDER, systemdFile } from '../support/deploy/systemd-unit.ts';
+import { packInto, repositoryFile } from '../support/deploy/deploy-files.ts';
+import { SYSTEMD_FOLDER, systemdFile } from '../support/deploy/systemd-unit.ts';
 import { suiteFolder } from '../support/process/suite-folder.ts';
+import { SystemdMachine, whyNoMachine } from './played/systemd-machine.ts';
 
 // Goal: the units do on a machine with systemd what they say: start ready, log with importance, drain, stay out of what is not theirs.
 // Method: the packed tarball staged by install.sh, over this machine's files, under a systemd that is pid 1 in namespaces of its own.
 
-const repository = join(distFolder(), '..');
 const why = whyNoMachine();
 const INSTALL = join(SYSTEMD_FOLDER, 'install.sh');
 /** What npm has fetched before is not asked for again. */
 const CACHED = { ...process.env, npm_config_prefer_offline: 'true' };
-
-function whyNoMachine(): string | undefined {
-  if (process.platform !== 'linux') return 'needs Linux';
-  if (process.getuid?.() !== 0) return 'needs root';
-  if (!existsSync('/lib/systemd/systemd')) return 'needs systemd';
-  const missing = ['unshare', 'nsenter', 'npm', 'openssl'].find((one) => !programPath(one));
-  if (missing !== undefined) return `needs ${missing}`;
-  const trial = spawnSync('unshare', ['--pid', '--mount', '--cgroup', '--fork', 'true']);
-  return trial.status === 0 ? undefined : 'namespaces cannot be made here';
-}
-
-/** A machine whose pid 1 is systemd. */
-class SystemdMachine {
-  readonly #child: ChildProcess;
-  readonly #pid: string;
-
-  private constructor(child: ChildProcess, pid: string) {
-    this.#child = child;
-    this.#pid = pid;
-  }
-
-  static start(stage: string, folder: string): Promise<SystemdMachine> {
-    const script = join(import.meta.dirname, 'systemd-machine.sh');
-    const child = spawn(script, [stage, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
-    return new Promise((resolve, reject) => {
-      child.stdout.on('data', (chunk: Buffer) => {
-        const [, pid] = /machine (\d+)/.exec(chunk.toString()) ?? [];
-        if (pid !== undefined) resolve(new SystemdMachine(child, pid));
-      });
-      child.once('exit', (code) => reject(new Error(`systemd-machine.sh ended with ${code}`)));
-    });
-  }
-
-  /** Runs a program inside. */
-  run(...command: string[]) {
-    const enter = ['-t', this.#pid, '-a', '-r', '-w', 'env', '-i', 'PATH=/usr/sbin:/usr/bin'];
-    return spawnSync('nsenter', [...enter, ...command], { encoding: 'utf8', timeout: 200_000 });
-  }
-
-  systemctl(...args: string[]) {
-    return this.run('systemctl', '--no-pager', ...args);
-  }
-
-  /** Values of a unit. */
-  show(unit: string, property: string): string {
-    return this.systemctl('show', '--value', '-p', property, unit).stdout.trim();
-  }
-
-  /** What a unit said, as the journal keeps it. */
-  journal(unit: string, ...args: string[]): { MESSAGE: string; PRIORITY: string }[] {
-    const { stdout } = this.run('journalctl', '--no-pager', '-o', 'json', '-u', unit, ...args);
-    return stdout
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line));
-  }
-
-  /** Waits until systemd has started what it starts by itself. */
-  async isUp(): Promise<void> {
-    for (let i = 0; this.systemctl('is-system-running').stdout.trim() !== 'running'; i += 1) {
-      if (i === 300) throw new Error(this.systemctl('list-units', '--state=failed').stdout);
-      await sleep(200);
-    }
-  }
-
-  async end(): Promise<void> {
-    const ended = new Promise((resolve) => this.#child.once('exit', resolve));
-    this.#child.kill('SIGTERM');
-    await ended;
-  }
-}
-
-/** systemd's rights may be fewer here than on a machine: only with CAP_SYS_RESOURCE may it lower a score. */
-function lacksResourceRight(): boolean {
-  const [, set] = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
-  return (BigInt(`0x${set ?? '0'}`) & (1n << 24n)) === 0n;
-}
 
 describe.skipIf(why !== undefined)(
   `a machine with systemd${why === undefined ? '' : ` (${why})`}`,
@@ -99,13 +21,13 @@ describe.skipIf(why !== undefined)(
     const work = suiteFolder();
     const stage = join(work, 'stage');
     const units = join(stage, 'etc/systemd/system');
+    let tarball = '';
     let machine: SystemdMachine;
 
     beforeAll(async () => {
-      const packed = ['pack', '--ignore-scripts', '--silent', '--pack-destination', work];
-      const name = execFileSync('npm', packed, { cwd: repository, encoding: 'utf8' }).trim();
-      execFileSync(INSTALL, [join(work, name), '--root', stage], { stdio: 'pipe', env: CACHED });
-      const certificates = join(repository, 'deploy/certificates/make-certificates.sh');
+      tarball = packInto(suiteFolder());
+      execFileSync(INSTALL, [tarball, '--root', stage], { stdio: 'pipe', env: CACHED });
+      const certificates = repositoryFile('deploy/certificates/make-certificates.sh');
       const tls = join(work, 'tls');
       execFileSync(certificates, [tls, '--sut', 'sut-a=127.0.0.1'], { stdio: 'pipe' });
       for (const one of ['sut-a', 'loadgen']) {
@@ -131,18 +53,7 @@ describe.skipIf(why !== undefined)(
         const text = systemdFile(`drop-ins/${half}-without-tls.conf`);
         writeFileSync(join(dropIns, 'without-tls.conf'), text);
       }
-      if (lacksResourceRight()) {
-        for (const unit of ['longhaul-sut@', 'longhaul-loadgen@']) {
-          mkdirSync(join(units, `${unit}.service.d`));
-          writeFileSync(
-            join(units, `${unit}.service.d/rights.conf`),
-            '[Service]\nOOMScoreAdjust=0\n',
-          );
-        }
-      }
-      mkdirSync(join(work, 'machine'));
-      machine = await SystemdMachine.start(stage, join(work, 'machine'));
-      await machine.isUp();
+      machine = await SystemdMachine.start(stage, suiteFolder());
       for (const command of [
         ['systemd-sysusers'],
         ['systemd-tmpfiles', '--create', 'longhaul.conf'],
@@ -257,10 +168,7 @@ describe.skipIf(why !== undefined)(
     });
 
     it('stages again over what is there, and takes away what it staged but settings and results', () => {
-      const [, name] =
-        /"version": "(.*)"/.exec(readFileSync(join(repository, 'package.json'), 'utf8')) ?? [];
-      const again = join(work, `longhaul-${name}.tgz`);
-      execFileSync(INSTALL, [again, '--root', stage, '--role', 'sut'], {
+      execFileSync(INSTALL, [tarball, '--root', stage, '--role', 'sut'], {
         stdio: 'pipe',
         env: CACHED,
       });

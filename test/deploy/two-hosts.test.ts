@@ -1,35 +1,27 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { distFolder } from '../../shared/base/files/package-files.ts';
 import { whyNoNamespaces } from '../network/sut-behind-link.ts';
+import { packInto, repositoryFile } from '../support/deploy/deploy-files.ts';
 import { suiteFolder } from '../support/process/suite-folder.ts';
 
 // Goal: the package in two empty folders, on two hosts with a link between them, measure with mutual TLS and a token, and the
 // audit finds nothing wrong but that both hosts are one machine. Method: deploy/two-hosts/try.sh as a user calls it.
 
-const script = join(distFolder(), '..', 'deploy', 'two-hosts', 'try.sh');
+const script = repositoryFile('deploy/two-hosts/try.sh');
 const why = whyNoNamespaces();
-
-/** A package of what was built just now: a release may lie about that is older. */
-function packed(): string {
-  const folder = suiteFolder();
-  const pack = ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder];
-  execFileSync('npm', pack, { cwd: join(distFolder(), '..'), stdio: 'pipe' });
-  return join(folder, readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? 'nothing');
-}
 
 describe.skipIf(why !== undefined)(`two hosts${why === undefined ? '' : ` (${why})`}`, () => {
   it('are measured from packages, and the shared boot id is the one finding about them', () => {
     const output = join(suiteFolder(), 'run');
-    const tarball = packed();
+    const tarball = packInto(suiteFolder());
     const { status, stdout, stderr } = spawnSync(
       script,
       ['--output', output, '--package', tarball],
       {
         encoding: 'utf8',
-        timeout: 280_000,
+        timeout: 800_000,
       },
     );
     // 3 is INVALID: a machine that is busy with other things may miss the schedule. The audit is the same.
@@ -41,7 +33,8 @@ describe.skipIf(why !== undefined)(`two hosts${why === undefined ? '' : ` (${why
     const [, shortestNs] = /"result_min_latency_ns", "value": (\d+)/.exec(detail) ?? [];
     // A millisecond each way.
     expect(Number(shortestNs)).toBeGreaterThan(2e6);
-  });
+    // npm installs twice, which takes minutes on a machine that is busy.
+  }, 900_000);
 
   it.each([
     ['a flag that it does not know', ['--lantency', '1'], /"--lantency" is no flag/],

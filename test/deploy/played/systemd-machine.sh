@@ -3,7 +3,7 @@
 # its end. Needs root, and util-linux. Says "machine PID" on stdout; ends when it is killed, and leaves nothing.
 #
 # usage: systemd-machine.sh STAGE FOLDER
-#   STAGE   files that lie over this machine's own, as install.sh --root stages them
+#   STAGE   files that lie over this machine's own, as install.sh --root stages them; without opt, nothing is installed
 #   FOLDER  an empty folder for mount points
 set -euo pipefail
 
@@ -30,9 +30,11 @@ mkdir "$root" "$folder/upper" "$folder/work"
 mount -t overlay overlay -o "lowerdir=/,upperdir=$folder/upper,workdir=$folder/work" "$root"
 cp -a "$stage/etc" "$stage/var" "$root/"
 # The package is large, and is not changed.
-mkdir -p "$root/opt"
-mount --bind "$stage/opt" "$root/opt"
-mount -o remount,bind,ro "$root/opt"
+if [ -d "$stage/opt" ]; then
+  mkdir -p "$root/opt"
+  mount --bind "$stage/opt" "$root/opt"
+  mount -o remount,bind,ro "$root/opt"
+fi
 mount -t proc proc "$root/proc"
 # What is the kernel's stays as it is: no setting of it is another one for the machine outside.
 mount --bind "$root/proc/sys" "$root/proc/sys"
@@ -40,7 +42,8 @@ mount -o remount,bind,ro "$root/proc/sys"
 mount -t sysfs -o ro sysfs "$root/sys"
 mount -t tmpfs tmpfs "$root/sys/fs/cgroup"
 mount -t cgroup2 cgroup2 "$root/sys/fs/cgroup"
-mount -t tmpfs tmpfs "$root/dev"
+# Not 1777, tmpfs's own mode: in such a folder the kernel denies ">" to a device of another owner.
+mount -t tmpfs -o mode=755 tmpfs "$root/dev"
 mkdir "$root/dev/pts" "$root/dev/shm"
 for device in null zero full random urandom tty; do
   touch "$root/dev/$device"
