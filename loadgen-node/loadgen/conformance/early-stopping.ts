@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { grouped } from '../../../shared/base/figures/figure-text.ts';
 import { minPassingQueries } from '../results/early-stopping.ts';
 import { readJsonFile } from './read-json-file.ts';
@@ -46,7 +46,7 @@ function isCount(value: number): boolean {
 }
 
 function refuseUnless(isGood: boolean, text: string): void {
-  if (!isGood) throw new MlperfError('ERR_CONFIG_INVALID', text);
+  if (!isGood) throw configInvalid(text);
 }
 
 /** What a run of `queries` queries may still do. */
@@ -114,7 +114,7 @@ export function answerOne(asked: AskedEarlyStopping): string {
   const { over, percentile, tolerance, confidence, queries, json } = asked;
   if (percentile === undefined) {
     const text = '--percentile <share> (or --input <file>) is needed';
-    throw new MlperfError('ERR_CONFIG_INVALID', text);
+    throw configInvalid(text);
   }
   const question: EarlyStoppingQuestion = { over, percentile, tolerance, confidence };
   const h = passingQueries(question);

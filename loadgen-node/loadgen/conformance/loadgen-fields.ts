@@ -1,4 +1,4 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { SCENARIOS } from '../../../shared/domain/scenario.ts';
 import { numberOfUint64 } from '../base/c-numbers.ts';
 import {
@@ -51,7 +51,7 @@ export function parseLoadgenArgs(
     if (value === undefined) problems.push(`${name} = ${JSON.stringify(text)} must be ${expected}`);
     else values[field.key] = value;
   }
-  if (problems.length > 0) throw new MlperfError('ERR_CONFIG_INVALID', problems.join('\n'));
+  if (problems.length > 0) throw configInvalid(problems.join('\n'));
   // Every field of the base is there, each of its own kind.
   return { settings: values as unknown as TestSettings, unknownNames };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/files/read-file.ts';
 
@@ -19,10 +19,7 @@ export function readJsonFile<T>(
   if (checked.success) return checked.data;
   const issue = checked.error.issues[0];
   const where = issue === undefined || issue.path.length === 0 ? '' : ` ${issue.path.join('.')}:`;
-  throw new MlperfError(
-    'ERR_CONFIG_INVALID',
-    `${path}${wrong}:${where} ${issue?.message ?? 'is wrong'}`,
-  );
+  throw configInvalid(`${path}${wrong}:${where} ${issue?.message ?? 'is wrong'}`);
 }
 
 function readText(path: string, bytesMax: number): string {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { FILE_BYTES_MAX } from '../../../shared/base/files/read-file.ts';
 import type { Round } from '../../../shared/rules/rounds/rounds.ts';
 import type { ConfFile } from '../settings/from-config.ts';
@@ -57,7 +57,7 @@ function inputOf(options: TraceFlags): {
   const performanceSampleCount = options.qslPerformance ?? file?.qsl.performance;
   if (totalSampleCount === undefined || performanceSampleCount === undefined) {
     const text = '--args FILE, or --qsl-total and --qsl-performance, are needed';
-    throw new MlperfError('ERR_CONFIG_INVALID', text);
+    throw configInvalid(text);
   }
   return {
     args: {
@@ -85,6 +85,6 @@ function baseOf(
     userConf,
   });
   const problems = results.flatMap((result) => result.problems);
-  if (problems.length > 0) throw new MlperfError('ERR_CONFIG_INVALID', problems.join('\n'));
+  if (problems.length > 0) throw configInvalid(problems.join('\n'));
   return settings.toTestSettings();
 }

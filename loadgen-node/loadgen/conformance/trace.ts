@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import {
   AccuracyLogSelector,
   accuracyLogOffset,
@@ -153,8 +153,7 @@ class PhaseTracer {
     const sets = new LoadableSets(phase, this.#effective, this.#library, this.#loadgen);
     const usedCount = phase === 'accuracy' ? sets.count : 1;
     if (usedCount > SETS_MAX) {
-      throw new MlperfError(
-        'ERR_CONFIG_INVALID',
+      throw configInvalid(
         `an accuracy run of this library has ${usedCount} sets; a trace shows ${SETS_MAX} at most: ` +
           'raise --qsl-performance',
       );
@@ -227,8 +226,7 @@ class PhaseTracer {
 
 function refuseTooManyToPrint(sampleCount: number): void {
   if (sampleCount <= FULL_COUNT_MAX) return;
-  throw new MlperfError(
-    'ERR_CONFIG_INVALID',
+  throw configInvalid(
     `a set of ${sampleCount} samples is too large to print as a whole (--full): ` +
       `${FULL_COUNT_MAX} are the most; the hashes cover all of it without --full`,
   );

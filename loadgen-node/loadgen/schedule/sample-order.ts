@@ -1,4 +1,4 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { GrowingUint32 } from '../base/growing-array.ts';
 import { shuffle, shuffledRange, uniformInt } from '../random/distributions.ts';
 import { Mt19937 } from '../random/mt19937.ts';
@@ -68,8 +68,7 @@ export class SampleOrder {
 
   #checkedSameIndex(): number {
     if (this.#sameIndex < this.#set.distributionEnd) return this.#sameIndex;
-    throw new MlperfError(
-      'ERR_CONFIG_INVALID',
+    throw configInvalid(
       `performance_issue_same_index is ${this.#sameIndex} but the loaded set has only ` +
         `${this.#set.distributionEnd} samples`,
     );
@@ -94,8 +93,7 @@ function drawRounds(
 
 function cycle(order: Uint32Array): () => number {
   if (order.length === 0) {
-    throw new MlperfError(
-      'ERR_CONFIG_INVALID',
+    throw configInvalid(
       'min_query_count is 0: with sample_concatenate_permutation LoadGen then draws no order of the ' +
         'samples, and crashes; set 1 or more',
     );

@@ -1,5 +1,9 @@
 import { existsSync, writeFileSync } from 'node:fs';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import {
+  configInvalid,
+  dataSetError,
+  MlperfError,
+} from '../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { defaultCacheFolder } from '../../../shared/base/files/cache-folder.ts';
 import type { VerbResult } from '../../../shared/base/process/json-output.ts';
@@ -68,8 +72,7 @@ export async function verifyDataSet(
     opened.status === 'fulfilled' ? opened.value : { folder: dataDir as string, files: [] };
   const list = await findList(folder, checksums);
   if (list === undefined) {
-    throw new MlperfError(
-      'ERR_DATA_SET',
+    throw dataSetError(
       `${folder} has no ${CHECKSUM_FILE}: name a list with --checksums, or write one with "longhaul data checksums"`,
     );
   }
@@ -91,10 +94,7 @@ type OpenedFiles = Required<Pick<DataSet, 'folder' | 'files' | 'totalSampleCount
 async function openFiles(values: DataValues, onProgress: PrepareProgress): Promise<OpenedFiles> {
   const { name, folder, files, totalSampleCount } = await openDataSet(values, onProgress);
   if (files !== undefined) return { folder, files, totalSampleCount };
-  throw new MlperfError(
-    'ERR_CONFIG_INVALID',
-    `the samples of ${name} are made up: they have no files and no checksums`,
-  );
+  throw configInvalid(`the samples of ${name} are made up: they have no files and no checksums`);
 }
 
 async function openDataSet(values: DataValues, onProgress: PrepareProgress): Promise<DataSet> {

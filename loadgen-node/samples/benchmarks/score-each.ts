@@ -1,4 +1,4 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { dataSetError } from '../../../shared/base/errors/mlperf-error.ts';
 import { formatFixed } from '../../loadgen/base/number-format.ts';
 import type { AccuracyEntry, AccuracyReport } from '../data-set/data-set.ts';
 
@@ -20,8 +20,7 @@ export function scoreEach(
   for (const entry of entries) {
     const { sampleIndex } = entry;
     if (!Number.isInteger(sampleIndex) || sampleIndex < 0 || sampleIndex >= total) {
-      throw new MlperfError(
-        'ERR_DATA_SET',
+      throw dataSetError(
         `a response for sample ${sampleIndex}; the data set has the samples 0 to ${total - 1}`,
       );
     }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { MANIFEST_FILE, readManifestChecksums } from '../../../shared/base/cache/manifest.ts';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { CHECKSUM_FILE, type Checksums, digestOfList, readChecksumList } from './checksum-list.ts';
 import { compareFiles, differenceError, differs } from './compare-files.ts';
 import type { DataSet, PrepareProgress } from './data-set.ts';
@@ -42,8 +42,7 @@ export async function checkDataSet(
   const found = { name, folder, sampleCount, fileCount: files.length };
   if (files.length === 0) {
     if (listFile === undefined) return { ...found, digest: '', list: undefined };
-    throw new MlperfError(
-      'ERR_CONFIG_INVALID',
+    throw configInvalid(
       `a list of checksums (${listFile}), but the samples of ${name} are made up: they have no files`,
     );
   }

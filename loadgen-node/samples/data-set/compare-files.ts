@@ -1,4 +1,4 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { dataSetError, type MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { Checksums } from './checksum-list.ts';
 import type { PrepareProgress } from './data-set.ts';
 import { hashFiles } from './hash-files.ts';
@@ -62,7 +62,7 @@ export function differenceError(
   differences: FileDifferences,
 ): MlperfError {
   const what = describeDifferences(differences);
-  return new MlperfError('ERR_DATA_SET', `${folder} is not as ${listName} has it: ${what}`);
+  return dataSetError(`${folder} is not as ${listName} has it: ${what}`);
 }
 
 function named(kind: string, paths: readonly string[]): string {

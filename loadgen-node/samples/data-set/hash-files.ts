@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FILES_AT_ONCE, forEachIndex } from '../../../shared/base/async/for-each-index.ts';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { dataSetError } from '../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError, errorCodeOf } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { PrepareProgress } from './data-set.ts';
 
@@ -68,9 +68,7 @@ async function hashFile(path: string, buffer: Buffer<ArrayBuffer>): Promise<stri
     }
   } catch (error) {
     if (errorCodeOf(error) === 'ENOENT') return undefined;
-    throw new MlperfError('ERR_DATA_SET', `${path}: ${describeSystemError(error)}`, {
-      cause: error,
-    });
+    throw dataSetError(`${path}: ${describeSystemError(error)}`, error);
   }
   return hash.digest('hex');
 }

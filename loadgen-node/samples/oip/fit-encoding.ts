@@ -1,4 +1,8 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import {
+  configInvalid,
+  type MlperfError,
+  modelError,
+} from '../../../shared/base/errors/mlperf-error.ts';
 import {
   type OipTensor,
   type SampleTensor,
@@ -38,8 +42,7 @@ export function fitEncoding(
   if (first === undefined) throw mismatch(rules, facts, asked, fitting);
   if (second === undefined) return first;
   const names = chosen.map(({ encodingName }) => encodingName).join(', ');
-  throw new MlperfError(
-    'ERR_CONFIG_INVALID',
+  throw configInvalid(
     `model ${facts.name} takes more than one encoding of benchmark ${rules.key} (${names}): say which by --encoding`,
   );
 }
@@ -100,7 +103,7 @@ function mismatch(
   );
   const reasons = [...whyNot(rules, facts), ...advice];
   if (fitting.length === 0) reasons.push('--data random gives samples of the right shape');
-  return new MlperfError('ERR_MODEL', `${begin}: ${sides}. ${reasons.join('; ')}`);
+  return modelError(`${begin}: ${sides}. ${reasons.join('; ')}`);
 }
 
 /** What is nearly right, for people. */

@@ -1,4 +1,4 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { dataSetError, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { SampleTensor } from '../../../shared/domain/tensors.ts';
 import type { AccuracyEntry, AccuracyReport, DataSet } from '../data-set/data-set.ts';
@@ -32,7 +32,7 @@ export function namingSample<T>(sampleIndex: number, work: () => T): T {
   } catch (error) {
     if (!(error instanceof MlperfError)) throw error;
     const message = `sample ${sampleIndex}: ${messageOf(error)}`;
-    throw new MlperfError('ERR_DATA_SET', message, { cause: error });
+    throw dataSetError(message, error);
   }
 }
 

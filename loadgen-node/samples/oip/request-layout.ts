@@ -1,4 +1,4 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { type OipTensor, tensorsText } from '../../../shared/domain/tensors.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import type { OipModelFacts } from '../../../shared/wire/oip/model-facts.ts';
@@ -73,8 +73,7 @@ function benchmarkLayout(
   { encodingName, payloadBytes }: PayloadsAsked,
 ): RequestLayout {
   if (asked.inputShapes.size > 0) {
-    throw new MlperfError(
-      'ERR_CONFIG_INVALID',
+    throw configInvalid(
       `--input-shape is for samples that follow the model; those of benchmark ${rules.key} have their own shape`,
     );
   }
@@ -173,10 +172,7 @@ export function requestPlan(layout: RequestLayout, choice: RequestChoice): OipRe
       contents === 'typed'
         ? 'typed contents are encoded for each sample'
         : `samples differ in their lengths (${tensorsText(inputs)})`;
-    throw new MlperfError(
-      'ERR_CONFIG_INVALID',
-      `--oip-batch ${samplesPerRequest}: ${why}, so a request has one sample`,
-    );
+    throw configInvalid(`--oip-batch ${samplesPerRequest}: ${why}, so a request has one sample`);
   }
   return {
     model,

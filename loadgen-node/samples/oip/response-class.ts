@@ -1,4 +1,8 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import {
+  dataSetError,
+  type MlperfError,
+  modelError,
+} from '../../../shared/base/errors/mlperf-error.ts';
 import { IMAGENET_PREPARATIONS } from '../../../shared/benchmarks/image/imagenet.ts';
 import { OIP_ELEMENT_BYTES, type OipDataType } from '../../../shared/domain/data-types.ts';
 import { type OipTensor, type SampleTensor, tensorsText } from '../../../shared/domain/tensors.ts';
@@ -74,8 +78,7 @@ export function responseClass(
 }
 
 function noClass(key: string, outputs: readonly OipTensor[], why: string): MlperfError {
-  return new MlperfError(
-    'ERR_MODEL',
+  return modelError(
     `benchmark ${key} asks for a class, and ${why} one, as one whole number per sample or one score (FP32, FP64) per class: ` +
       `the model has ${tensorsText(outputs)}; --data random measures it without a benchmark`,
   );
@@ -97,8 +100,7 @@ export function classResponse(
   const isWhole = Number.isInteger(count) && (form === 'class' ? count === 1 : count > 1);
   if (!isWhole) {
     const needed = form === 'class' ? `${bytes} bytes` : `one ${output.datatype} per class`;
-    throw new MlperfError(
-      'ERR_DATA_SET',
+    throw dataSetError(
       `a response has ${response.length} bytes of output "${output.name}"; expected ${needed}`,
     );
   }
@@ -139,7 +141,7 @@ function indexOfLargest(view: DataView, count: number, datatype: OipDataType): n
     const score = datatype === 'FP32' ? view.getFloat32(i * 4, true) : view.getFloat64(i * 8, true);
     // Not a number compares with nothing, so it would pass for the lowest score.
     if (Number.isNaN(score)) {
-      throw new MlperfError('ERR_DATA_SET', `score ${i} of a response is not a number`);
+      throw dataSetError(`score ${i} of a response is not a number`);
     }
     if (score > largest) {
       largest = score;

@@ -1,7 +1,11 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FILES_AT_ONCE, forEachIndex } from '../../../shared/base/async/for-each-index.ts';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import {
+  configInvalid,
+  dataSetError,
+  type MlperfError,
+} from '../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { OIP_ELEMENT_BYTES } from '../../../shared/domain/data-types.ts';
 import { elementCount, type OipTensor, tensorsText } from '../../../shared/domain/tensors.ts';
@@ -42,8 +46,7 @@ export async function fileTensors(
   }
   const texts = inputs.filter(({ datatype }) => datatype === 'BYTES');
   if (texts.length > 0) {
-    throw new MlperfError(
-      'ERR_CONFIG_INVALID',
+    throw configInvalid(
       `--data-dir: a file is the raw contents of all inputs, which have no fixed length here (${tensorsText(texts)}); --data jsonl:FILE takes texts`,
     );
   }
@@ -79,9 +82,7 @@ async function fileBytes(path: string): Promise<number> {
   try {
     return (await stat(path)).size;
   } catch (error) {
-    throw new MlperfError('ERR_DATA_SET', `${path}: ${describeSystemError(error)}`, {
-      cause: error,
-    });
+    throw dataSetError(`${path}: ${describeSystemError(error)}`, error);
   }
 }
 
@@ -92,8 +93,7 @@ function wrongSize(
   inputs: readonly OipTensor[],
 ): MlperfError {
   const remedy = path.endsWith('.npy') ? "; NumPy's arrays are read by --data npy:FOLDER" : '';
-  return new MlperfError(
-    'ERR_DATA_SET',
+  return dataSetError(
     `${path} has ${bytes} bytes; the inputs of the model (${tensorsText(inputs)}) have ${needed}${remedy}`,
   );
 }

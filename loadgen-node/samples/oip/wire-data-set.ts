@@ -1,4 +1,4 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { dataSetError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { SampleTensor } from '../../../shared/domain/tensors.ts';
 import type { OipRequestPlan } from '../../../shared/wire/oip/request-plan.ts';
 import type { DataSet } from '../data-set/data-set.ts';
@@ -66,8 +66,7 @@ export function wirePayload(
   for (const [i, { name, sampleBytes }] of inputs.entries()) {
     const seen = tensors[i]?.raw.length ?? 0;
     if (seen === sampleBytes) continue;
-    throw new MlperfError(
-      'ERR_DATA_SET',
+    throw dataSetError(
       `sample ${sampleIndex} has ${seen} bytes for input "${name}" of the model, which takes ${sampleBytes}`,
     );
   }

@@ -1,4 +1,4 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 
 /** Where samples come from, as `--data` says it. */
 export type DataSource =
@@ -17,5 +17,5 @@ export function parseDataSource(text: string): DataSource {
   if (path !== undefined) {
     return kind === 'npy' ? { kind, folder: path } : { kind: 'jsonl', file: path };
   }
-  throw new MlperfError('ERR_CONFIG_INVALID', `--data ${text}: must be ${DATA_SOURCE_FORM}`);
+  throw configInvalid(`--data ${text}: must be ${DATA_SOURCE_FORM}`);
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { SeededRandom } from '../../../shared/benchmarks/digits/seeded-random.ts';
 import { elementCount, type OipTensor } from '../../../shared/domain/tensors.ts';
 import { SYNTHETIC_BYTES_MAX } from '../../../shared/rules/rows/synthetic-samples.ts';
@@ -34,8 +34,7 @@ export function madeUpDataSet(
     0,
   );
   if (bytes > SYNTHETIC_BYTES_MAX) {
-    throw new MlperfError(
-      'ERR_CONFIG_INVALID',
+    throw configInvalid(
       `--data ${kind}: a sample would have ${bytes} bytes; ${SYNTHETIC_BYTES_MAX} are the most`,
     );
   }

@@ -1,4 +1,4 @@
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
 import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
 import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
 import { openFileDataSet } from './file-data-set.ts';
@@ -10,8 +10,7 @@ export const benchmark: LoadgenBenchmark = {
   rules,
   openDataSet: async ({ dataFolder }) => {
     if (dataFolder === undefined) {
-      throw new MlperfError(
-        'ERR_CONFIG_INVALID',
+      throw configInvalid(
         'benchmark custom needs --data-dir FOLDER: each file in it is the payload of one sample',
       );
     }

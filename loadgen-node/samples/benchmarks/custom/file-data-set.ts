@@ -1,7 +1,7 @@
 import assert from 'node:assert';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../../shared/base/errors/to-mlperf-error.ts';
 import { CHECKSUM_FILE } from '../../data-set/checksum-list.ts';
 import type { AccuracyEntry, AccuracyReport, DataSet } from '../../data-set/data-set.ts';
@@ -36,12 +36,10 @@ class FileDataSet implements DataSet {
     try {
       payload = await readFile(path);
     } catch (error) {
-      throw new MlperfError('ERR_DATA_SET', `${path}: ${describeSystemError(error)}`, {
-        cause: error,
-      });
+      throw dataSetError(`${path}: ${describeSystemError(error)}`, error);
     }
     if (payload.length === 0) {
-      throw new MlperfError('ERR_DATA_SET', `${path} is empty; a sample has one byte at least`);
+      throw dataSetError(`${path} is empty; a sample has one byte at least`);
     }
     return payload;
   }
@@ -61,15 +59,10 @@ export async function openFileDataSet(folder: string, metric: string): Promise<D
       if (!entry.isDirectory() && isSample(entry.name)) fileNames.push(entry.name);
     }
   } catch (error) {
-    throw new MlperfError('ERR_DATA_SET', `${folder}: ${describeSystemError(error)}`, {
-      cause: error,
-    });
+    throw dataSetError(`${folder}: ${describeSystemError(error)}`, error);
   }
   if (fileNames.length === 0) {
-    throw new MlperfError(
-      'ERR_DATA_SET',
-      `${folder} has no files; each file in it is the payload of one sample`,
-    );
+    throw dataSetError(`${folder} has no files; each file in it is the payload of one sample`);
   }
   return new FileDataSet(folder, fileNames.sort(), metric);
 }

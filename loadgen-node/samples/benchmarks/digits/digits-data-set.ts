@@ -1,7 +1,7 @@
 import assert from 'node:assert';
 import { readFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { dataSetError, MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError, messageOf } from '../../../../shared/base/errors/to-mlperf-error.ts';
 import { decodeResponse } from '../../../../shared/benchmarks/digits/response.ts';
 import { decodeJpeg } from '../../../../shared/benchmarks/image/jpeg.ts';
@@ -82,9 +82,7 @@ export class DigitsDataSet implements DataSet {
     try {
       return decodeResponse(response);
     } catch (error) {
-      throw new MlperfError('ERR_DATA_SET', `sample ${sampleIndex}: ${messageOf(error)}`, {
-        cause: error,
-      });
+      throw dataSetError(`sample ${sampleIndex}: ${messageOf(error)}`, error);
     }
   }
 
@@ -109,7 +107,7 @@ export class DigitsDataSet implements DataSet {
   #toDataSetError(sampleIndex: number, reason: string, cause: unknown): MlperfError {
     const path = imagePath(this.folder, this.#imageAt(sampleIndex));
     const line = `${LABEL_FILE}, line ${sampleIndex + 1}`;
-    return new MlperfError('ERR_DATA_SET', `${path} (${line}): ${reason}`, { cause });
+    return dataSetError(`${path} (${line}): ${reason}`, cause);
   }
 
   #imageAt(sampleIndex: number): LabelledDigit {
@@ -129,9 +127,7 @@ export async function readLabelFile(folder: string): Promise<LabelledDigit[]> {
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    throw new MlperfError('ERR_DATA_SET', `${path}: ${describeSystemError(error)}`, {
-      cause: error,
-    });
+    throw dataSetError(`${path}: ${describeSystemError(error)}`, error);
   }
   return parseLabelList(text, path);
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
 
 /**
  * Layout of a data set of digits, generated or the user's own:
@@ -30,13 +30,12 @@ const LINE = /^(\S+)\s+([0-9])$/;
 export function parseLabelList(text: string, path: string): LabelledDigit[] {
   const lines = text.trimEnd().split(/\r?\n/);
   if (lines.length === 1 && lines[0] === '') {
-    throw new MlperfError('ERR_DATA_SET', `${path} is empty; one image at least is needed`);
+    throw dataSetError(`${path} is empty; one image at least is needed`);
   }
   return lines.map((line, i) => {
     const [, fileName, label] = LINE.exec(line) ?? [];
     if (fileName === undefined || label === undefined) {
-      throw new MlperfError(
-        'ERR_DATA_SET',
+      throw dataSetError(
         `${path}, line ${i + 1}: "${line}" is not a file name and a digit, such as "000000.jpg 7"`,
       );
     }

@@ -2,7 +2,11 @@ import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FILES_AT_ONCE, forEachIndex } from '../../../../shared/base/async/for-each-index.ts';
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import {
+  configInvalid,
+  dataSetError,
+  type MlperfError,
+} from '../../../../shared/base/errors/mlperf-error.ts';
 import type { GeneratedSet } from '../../../../shared/benchmarks/digits/digit-sets.ts';
 import { IMAGENET_PREPARATIONS } from '../../../../shared/benchmarks/image/imagenet.ts';
 import { STANDIN_EVALUATION_SET } from '../../../../shared/benchmarks/standin/standin-sets.ts';
@@ -195,8 +199,7 @@ async function findImages(
     .slice(0, NAMED_MAX)
     .map((index) => `${images[index]?.path} (line ${index + 1})`);
   const rest = missing.length - named.length;
-  throw new MlperfError(
-    'ERR_DATA_SET',
+  throw dataSetError(
     `${join(folder, VAL_MAP_FILE)}: ${missing.length} of ${images.length} images are not in ${folder}: ` +
       `${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}${hintOf(folder)}`,
   );
@@ -210,8 +213,7 @@ function hintOf(folder: string): string {
 }
 
 function noDataFolder({ key }: BenchmarkRules): MlperfError {
-  return new MlperfError(
-    'ERR_CONFIG_INVALID',
+  return configInvalid(
     `benchmark ${key} needs --data-dir FOLDER with the validation images of ImageNet 2012 and val_map.txt ` +
       '(image-net.org asks for a registration; see the README of the benchmark), ' +
       `or --data-dir ${STAND_IN_WORD} for generated images`,

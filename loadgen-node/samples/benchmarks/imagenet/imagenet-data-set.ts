@@ -1,7 +1,7 @@
 import assert from 'node:assert';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { dataSetError, MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError, messageOf } from '../../../../shared/base/errors/to-mlperf-error.ts';
 import {
   decodeImagenetJpeg,
@@ -100,7 +100,7 @@ export class ImagenetDataSet implements DataSet {
   #toDataSetError(sampleIndex: number, reason: string, cause: unknown): MlperfError {
     const path = join(this.folder, this.#imageAt(sampleIndex).path);
     const line = `${VAL_MAP_FILE}, line ${sampleIndex + 1}`;
-    return new MlperfError('ERR_DATA_SET', `${path} (${line}): ${reason}`, { cause });
+    return dataSetError(`${path} (${line}): ${reason}`, cause);
   }
 
   #imageAt(sampleIndex: number): LabelledImage {

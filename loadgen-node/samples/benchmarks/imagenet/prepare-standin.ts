@@ -1,6 +1,6 @@
 import { cp } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid, MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../../shared/base/errors/to-mlperf-error.ts';
 import { defaultCacheFolder } from '../../../../shared/base/files/cache-folder.ts';
 import { makeFolder } from '../../../../shared/base/files/make-folder.ts';
@@ -60,7 +60,7 @@ export async function prepareStandin(
   const benchmark = Object.hasOwn(PREPARED_STANDINS, what) ? PREPARED_STANDINS[what] : undefined;
   if (benchmark === undefined) {
     const known = Object.keys(PREPARED_STANDINS).join(', ');
-    throw new MlperfError('ERR_CONFIG_INVALID', `nothing to prepare "${what}"; there is: ${known}`);
+    throw configInvalid(`nothing to prepare "${what}"; there is: ${known}`);
   }
   const prepared = await makeStandin(benchmark, request, onProgress);
   const [text, json] = await Promise.all([preparedText(prepared), preparedJson(prepared)]);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
 import {
   describeSystemError,
   errorCodeOf,
@@ -53,18 +53,16 @@ export async function readReferenceAccuracy(
     text = await readFile(path, 'utf8');
   } catch (error) {
     if (errorCodeOf(error) === 'ENOENT') return undefined;
-    throw new MlperfError('ERR_DATA_SET', `${path}: ${describeSystemError(error)}`, {
-      cause: error,
-    });
+    throw dataSetError(`${path}: ${describeSystemError(error)}`, error);
   }
   const form = 'must be {"benchmark": "<key>", "model": "<name>", "accuracy": <0 to 1>}';
   try {
     const { success, data } = schema.safeParse(JSON.parse(text));
     if (success) return data;
   } catch (cause) {
-    throw new MlperfError('ERR_DATA_SET', `${path} is not JSON; it ${form}`, { cause });
+    throw dataSetError(`${path} is not JSON; it ${form}`, cause);
   }
-  throw new MlperfError('ERR_DATA_SET', `${path} ${form}`);
+  throw dataSetError(`${path} ${form}`);
 }
 
 /** Leaves beside generated images what the FP32 stand-in makes of them. */

@@ -1,4 +1,4 @@
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { dataSetError, type MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import type { AccuracyEntry, AccuracyReport } from '../../data-set/data-set.ts';
 import { formatScriptLine, scoreEach } from '../score-each.ts';
 
@@ -57,7 +57,7 @@ export function scoreResponses(
     const joined = commonType(type ?? read.type, read.type);
     if (joined === undefined) {
       const what = `a response as ${read.type} after others as ${type}`;
-      throw new MlperfError('ERR_DATA_SET', `sample ${sampleIndex}: ${what}`);
+      throw dataSetError(`sample ${sampleIndex}: ${what}`);
     }
     type = joined;
     return read.label === labels[sampleIndex];
@@ -73,8 +73,7 @@ function commonType(a: ReadLabel['type'], b: ReadLabel['type']): ReadLabel['type
 
 function noLabel(sampleIndex: number, response: Uint8Array): MlperfError {
   const shown = Buffer.from(response.subarray(0, 16)).toString('hex');
-  return new MlperfError(
-    'ERR_DATA_SET',
+  return dataSetError(
     `sample ${sampleIndex}: a response is one number, float32 or int32 in 4 bytes or int64 in 8; this one has ` +
       `${response.length} bytes (hexadecimal ${shown})`,
   );

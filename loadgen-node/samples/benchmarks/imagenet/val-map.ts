@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { dataSetError, type MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../../shared/base/errors/to-mlperf-error.ts';
 
 /** List of the validation set, in the folder of its images, as MLCommons distributes it. */
@@ -29,7 +29,7 @@ export async function readValMap(folder: string): Promise<LabelledImage[]> {
   } catch (error) {
     const reason = describeSystemError(error);
     const hint = 'it lists the images, one line "<file> <label>" each';
-    throw new MlperfError('ERR_DATA_SET', `${path}: ${reason}; ${hint}`, { cause: error });
+    throw dataSetError(`${path}: ${reason}; ${hint}`, error);
   }
   return parseValMap(text, path);
 }
@@ -42,11 +42,10 @@ export async function readValMap(folder: string): Promise<LabelledImage[]> {
  */
 export function parseValMap(text: string, file: string): LabelledImage[] {
   const trimmed = text.trimEnd();
-  if (trimmed === '') throw new MlperfError('ERR_DATA_SET', `${file} is empty: it lists no image`);
+  if (trimmed === '') throw dataSetError(`${file} is empty: it lists no image`);
   const lineOfPath = new Map<string, number>();
   return trimmed.split('\n').map((line, i) => {
-    const wrong = (what: string): MlperfError =>
-      new MlperfError('ERR_DATA_SET', `${file}, line ${i + 1}: ${what}`);
+    const wrong = (what: string): MlperfError => dataSetError(`${file}, line ${i + 1}: ${what}`);
     const image = parseLine(line, wrong);
     const earlier = lineOfPath.get(image.path);
     if (earlier !== undefined) throw wrong(`${image.path} is in line ${earlier} already`);

@@ -1,4 +1,4 @@
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
 import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
 import {
   SYNTHETIC_SAMPLE_BYTES_DEFAULT,
@@ -21,8 +21,7 @@ export function syntheticBenchmark(
     rules,
     openDataSet: async ({ dataFolder, synthetic }) => {
       if (dataFolder !== undefined) {
-        throw new MlperfError(
-          'ERR_CONFIG_INVALID',
+        throw configInvalid(
           `--data-dir ${dataFolder}: benchmark ${key} has no data set, its samples are made up`,
         );
       }

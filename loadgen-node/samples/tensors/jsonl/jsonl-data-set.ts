@@ -1,7 +1,7 @@
 import assert from 'node:assert';
 import { stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { dataSetError, MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../../shared/base/errors/to-mlperf-error.ts';
 import type { OipTensor } from '../../../../shared/domain/tensors.ts';
 import type { PrepareProgress } from '../../data-set/data-set.ts';
@@ -41,7 +41,7 @@ export async function openJsonlDataSet(
     }
   });
   if (places.length === 0) {
-    throw new MlperfError('ERR_DATA_SET', `${file} has no lines; each is one sample`);
+    throw dataSetError(`${file} has no lines; each is one sample`);
   }
   return tensorDataSet({
     name: basename(file),
@@ -69,7 +69,7 @@ function sampleIn(
     return parseSample(textOf(bytes), inputs);
   } catch (error) {
     if (!(error instanceof SampleError)) throw error;
-    throw new MlperfError('ERR_DATA_SET', `${place}: ${error.message}`, { cause: error });
+    throw dataSetError(`${place}: ${error.message}`, error);
   }
 }
 
@@ -92,8 +92,6 @@ async function orDataSetError<T>(file: string, act: () => Promise<T>): Promise<T
     return await act();
   } catch (error) {
     if (error instanceof MlperfError) throw error;
-    throw new MlperfError('ERR_DATA_SET', `${file}: ${describeSystemError(error)}`, {
-      cause: error,
-    });
+    throw dataSetError(`${file}: ${describeSystemError(error)}`, error);
   }
 }

@@ -1,4 +1,4 @@
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { elementCount } from '../../../../shared/domain/tensors.ts';
 import { bytesContents } from '../bytes-elements.ts';
 import type { NpyHeader } from './npy-header.ts';
@@ -80,7 +80,7 @@ function utf8Of(element: Buffer, isBigEndian: boolean, path: string): Buffer {
   for (let at = 0; at < element.length; at += 4) {
     const point = isBigEndian ? element.readUInt32BE(at) : element.readUInt32LE(at);
     if (point > 0x10ffff) {
-      throw new MlperfError('ERR_DATA_SET', `${path}: holds a text that is not Unicode`);
+      throw dataSetError(`${path}: holds a text that is not Unicode`);
     }
     points.push(point);
   }

@@ -1,5 +1,5 @@
 import { open, readFile } from 'node:fs/promises';
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { dataSetError, MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../../shared/base/errors/to-mlperf-error.ts';
 import { elementCount, type OipTensor } from '../../../../shared/domain/tensors.ts';
 import { fitShape, shapeText } from '../fit-shape.ts';
@@ -53,7 +53,7 @@ export async function readNpyFile(path: string, input: OipTensor): Promise<Named
 function arrayOf(bytes: Buffer, fileBytes: number, input: OipTensor, path: string): NpyArray {
   const header = parseNpyHeader(bytes, path);
   const { descr, shape, dataOffset } = header;
-  const wrong = (what: string): MlperfError => new MlperfError('ERR_DATA_SET', `${path}: ${what}`);
+  const wrong = (what: string): MlperfError => dataSetError(`${path}: ${what}`);
   if (descr === 'O' || descr === '|O') {
     throw wrong(
       `holds pickled Python objects, which are never read; ${npyRemedy(input.datatype, undefined)}`,
@@ -107,8 +107,6 @@ async function readFrom<T>(path: string, read: () => Promise<T>): Promise<T> {
     return await read();
   } catch (error) {
     if (error instanceof MlperfError) throw error;
-    throw new MlperfError('ERR_DATA_SET', `${path}: ${describeSystemError(error)}`, {
-      cause: error,
-    });
+    throw dataSetError(`${path}: ${describeSystemError(error)}`, error);
   }
 }

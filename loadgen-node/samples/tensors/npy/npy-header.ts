@@ -1,4 +1,4 @@
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { dataSetError, type MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 
 /** What stands before the elements of a .npy file. */
 export interface NpyHeader {
@@ -25,7 +25,7 @@ export const NPY_HEADER_BYTES_MAX: number = 64 * 1024;
  * @throws MlperfError `ERR_DATA_SET`
  */
 export function parseNpyHeader(bytes: Buffer, path: string): NpyHeader {
-  const wrong = (what: string): MlperfError => new MlperfError('ERR_DATA_SET', `${path}: ${what}`);
+  const wrong = (what: string): MlperfError => dataSetError(`${path}: ${what}`);
   if (bytes.length < PREAMBLE_BYTES || !bytes.subarray(0, MAGIC.length).equals(MAGIC)) {
     throw wrong("is no .npy file: it does not begin with NumPy's mark");
   }
