@@ -7,8 +7,7 @@ import { benchmarkEncoding, benchmarkRules } from '../../shared/rules/benchmark-
 import { loadgenBenchmark } from '../samples/benchmarks/registry.ts';
 import { checkDataSet, type DataSetCheck } from '../samples/data-set/check-data-set.ts';
 import type { DataSet } from '../samples/data-set/data-set.ts';
-import { SampleDigests } from '../samples/qsl/sample-digests.ts';
-import { SampleStore } from '../samples/qsl/sample-store.ts';
+import { SampleDigests, SampleStore } from '../samples/qsl/sample-store.ts';
 import { checkOptions, type PlainOptions } from './options.ts';
 import { planTest } from './plan-test.ts';
 import { ProgramDataSet } from './program-data-set.ts';

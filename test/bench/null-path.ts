@@ -1,11 +1,6 @@
-import { SyntheticDataSet } from '../../loadgen-node/samples/benchmarks/synthetic/synthetic-data-set.ts';
+import { SyntheticDataSet } from '../../loadgen-node/samples/benchmarks/synthetic/synthetic-benchmark.ts';
 import { SampleStore } from '../../loadgen-node/samples/qsl/sample-store.ts';
-import {
-  createQueryDispatchLibrary,
-  type DispatchSettings,
-  defaultDispatchSettings,
-  type QueryDispatchLibrary,
-} from '../../qdl/index.ts';
+import { createQueryDispatchLibrary, type DispatchSettings, defaultDispatchSettings, type QueryDispatchLibrary } from '../../qdl/index.ts';
 
 const ENCODING = { form: 'raw', compression: 'identity' };
 

@@ -14,7 +14,7 @@ import { hasLatency } from '../../observe/figures/figures-of-outcome.ts';
 import { adviceOn } from '../../present/text/advice.ts';
 import { timeLines } from '../../present/text/print-split.ts';
 import { stepTable, stepVerdict } from '../../present/text/step-text.ts';
-import { accuracyInWords, isMet, targetInWords } from '../../samples/benchmarks/quality.ts';
+import { accuracyInWords, isMet, targetInWords } from '../../samples/benchmarks/score-each.ts';
 import { dataSetInWords } from '../../samples/data-set/check-data-set.ts';
 import { isValid, type RunReport } from '../keep/run-report.ts';
 

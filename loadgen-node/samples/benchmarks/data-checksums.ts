@@ -7,11 +7,15 @@ import {
 import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { defaultCacheFolder } from '../../../shared/base/files/cache-folder.ts';
 import type { VerbResult } from '../../../shared/base/process/json-output.ts';
-import { findList } from '../data-set/check-data-set.ts';
+import {
+  compareFiles,
+  differenceError,
+  differs,
+  findList,
+  hashFiles,
+} from '../data-set/check-data-set.ts';
 import { CHECKSUM_FILE, digestOfList, formatChecksumList } from '../data-set/checksum-list.ts';
-import { compareFiles, differenceError, differs } from '../data-set/compare-files.ts';
 import type { DataSet, PrepareProgress } from '../data-set/data-set.ts';
-import { hashFiles } from '../data-set/hash-files.ts';
 import { type DataRequest, generatedSetOf, isGeneratedData } from './generated-data.ts';
 import { loadgenBenchmark } from './registry.ts';
 

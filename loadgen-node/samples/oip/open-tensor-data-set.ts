@@ -1,7 +1,6 @@
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import type { OipTensor } from '../../../shared/domain/tensors.ts';
 import type { PrepareProgress } from '../data-set/data-set.ts';
-import type { DataSource } from '../tensors/data-source.ts';
 import { openJsonlDataSet } from '../tensors/jsonl/jsonl-data-set.ts';
 import {
   MADE_UP_COUNT_DEFAULT,
@@ -10,6 +9,7 @@ import {
 } from '../tensors/made-up-data-set.ts';
 import { openNpyDataSet } from '../tensors/npy/npy-data-set.ts';
 import type { TensorDataSet } from '../tensors/tensor-data-set.ts';
+import type { DataSource } from './oip-asked.ts';
 import { requireKnownShapes } from './resolve-inputs.ts';
 
 /** What can be said about the samples beside where they come from. */

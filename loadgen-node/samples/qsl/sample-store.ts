@@ -7,16 +7,16 @@ import type {
   QuerySampleLibrary,
   SamplePayloads,
 } from '../../../shared/domain/query-sample-library.ts';
+import { sha256Words } from '../../../shared/evidence/payload-digest.ts';
 import type { CompressionScope } from '../../../shared/rules/check-compression.ts';
 import type { DataSet } from '../data-set/data-set.ts';
-import type { SampleDigests } from './sample-digests.ts';
 import { SharedSlabs } from './shared-slabs.ts';
 
 /** Files read at the same time: enough to hide the latency of a disk, few enough to stay in memory. */
 const READS_AT_ONCE = 8;
 
 /** What a {@link SampleStore} holds, and how. */
-export interface SampleStoreOptions {
+interface SampleStoreOptions {
   readonly encoding: PayloadEncoding;
   readonly performanceSampleCount: number;
   /** `query`: queries of one sample are prepared as a whole as well; the default is `sample`. */
@@ -109,5 +109,29 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
     this.#digests?.add(index, compressed);
     if (this.preparedQueryPayload === undefined) return;
     this.#prepared[index] = { payload, sampleBytes: [bytes.length] };
+  }
+}
+
+/**
+ * Digests of the loaded samples for the ledger: each stored payload is digested once, when it is loaded,
+ * untimed. The digest is of the bytes as they travel. 32 B and an object per sample.
+ */
+export class SampleDigests {
+  readonly #digests: (Uint32Array | undefined)[] = [];
+
+  /** @param payload What the sample library stores, after any compression. */
+  add(sampleIndex: number, payload: Uint8Array): void {
+    this.#digests[sampleIndex] = sha256Words([payload]);
+  }
+
+  remove(sampleIndex: number): void {
+    this.#digests[sampleIndex] = undefined;
+  }
+
+  /** Hot path. */
+  digestOf(sampleIndex: number): Uint32Array {
+    const digest = this.#digests[sampleIndex];
+    assert(digest !== undefined);
+    return digest;
   }
 }

@@ -1,4 +1,5 @@
 import type { OipDataType } from '../../../shared/domain/data-types.ts';
+import type { OipTensor } from '../../../shared/domain/tensors.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
 import { scoreEach } from '../benchmarks/score-each.ts';
 import type { AccuracyEntry, DataSet } from '../data-set/data-set.ts';
@@ -48,4 +49,42 @@ export function tensorDataSet(source: TensorSource): TensorDataSet {
       ...scoreEach(entries, source.totalSampleCount, isAnswered),
     }),
   };
+}
+
+/**
+ * The shape of one sample in a file, where it is one of the input's: as it is, or behind a batch axis of length 1.
+ * @param input Of one sample; free axes take any length.
+ * @returns undefined where it does not fit.
+ */
+export function fitShape(
+  shape: readonly number[],
+  input: OipTensor,
+): readonly number[] | undefined {
+  const isBatch = shape.length === input.shape.length + 1 && shape[0] === 1;
+  const own = isBatch ? shape.slice(1) : shape;
+  const fits =
+    own.length === input.shape.length &&
+    own.every((length, axis) => input.shape[axis] === -1 || input.shape[axis] === length);
+  return fits ? own : undefined;
+}
+
+/** A shape for people. */
+export function shapeText(shape: readonly number[]): string {
+  return `[${shape.join(', ')}]`;
+}
+
+/** Length before an element of BYTES in raw contents. */
+const LENGTH_BYTES = 4;
+
+/** Raw contents of a tensor of BYTES: 4 bytes of length, little-endian, before each element. */
+export function bytesContents(elements: readonly Uint8Array[]): Uint8Array {
+  const total = elements.reduce((sum, { length }) => sum + LENGTH_BYTES + length, 0);
+  const raw = Buffer.allocUnsafe(total);
+  let at = 0;
+  for (const element of elements) {
+    raw.writeUInt32LE(element.length, at);
+    raw.set(element, at + LENGTH_BYTES);
+    at += LENGTH_BYTES + element.length;
+  }
+  return raw;
 }

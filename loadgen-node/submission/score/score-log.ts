@@ -8,27 +8,11 @@ import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { accuracyText, writeAccuracyText } from '../../run/keep/accuracy-file.ts';
 import { generatedSetOf } from '../../samples/benchmarks/generated-data.ts';
-import {
-  accuracyInWords,
-  isMet,
-  qualityOfRun,
-  targetInWords,
-} from '../../samples/benchmarks/quality.ts';
 import { loadgenBenchmark } from '../../samples/benchmarks/registry.ts';
-import {
-  type AccuracyLogScore,
-  repeatsInWords,
-  scoreAccuracyLog,
-} from '../../samples/benchmarks/score-accuracy-log.ts';
+import { accuracyInWords, isMet, qualityOfRun, targetInWords, type AccuracyLogScore, repeatsInWords, scoreAccuracyLog } from '../../samples/benchmarks/score-each.ts';
 import type { DataSet } from '../../samples/data-set/data-set.ts';
 import { isCutLog } from '../truncate/cut-log.ts';
-import {
-  readsRunOf,
-  requireSameData,
-  type SaidOfRun,
-  scoredRun,
-  scoreMarks,
-} from './scored-run.ts';
+import { readsRunOf, requireSameData, type SaidOfRun, scoredRun, scoreMarks } from './scored-run.ts';
 
 /** Flags of a score; what they do not say of the run, its record says. */
 interface ScoreValues extends SaidOfRun {

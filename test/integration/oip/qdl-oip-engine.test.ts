@@ -3,16 +3,11 @@ import { monotonicClock } from '../../../loadgen-node/loadgen/engine/monotonic-c
 import { runTest } from '../../../loadgen-node/loadgen/engine/start-test.ts';
 import type { TestOutcome } from '../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import type { TestSettings } from '../../../loadgen-node/loadgen/settings/test-settings.ts';
-import { SyntheticDataSet } from '../../../loadgen-node/samples/benchmarks/synthetic/synthetic-data-set.ts';
+import { SyntheticDataSet } from '../../../loadgen-node/samples/benchmarks/synthetic/synthetic-benchmark.ts';
 import { SampleStore } from '../../../loadgen-node/samples/qsl/sample-store.ts';
 import { createQueryDispatchLibrary, type DispatchSettings } from '../../../qdl/index.ts';
 import type { OipRequestPlan } from '../../../shared/wire/oip/request-plan.ts';
-import {
-  echoOf,
-  type FakeOipServer,
-  FakeOipServers,
-  type OipBehaviour,
-} from '../../support/oip/fake-oip-server.ts';
+import { echoOf, type FakeOipServer, FakeOipServers, type OipBehaviour } from '../../support/oip/fake-oip-server.ts';
 import { oipPlan, oipSettings } from '../../support/oip/oip-qdl.ts';
 import { tempFolder } from '../../support/process/temp-folder.ts';
 import { V41_SETTINGS } from '../../support/runs/simulated-test.ts';

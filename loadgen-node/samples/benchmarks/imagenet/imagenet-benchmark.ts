@@ -21,9 +21,9 @@ import {
   PREPARED_STANDINS,
   type ReferenceAccuracy,
   readReferenceAccuracy,
+  STANDIN_DATA,
   standInQuality,
 } from './reference-accuracy.ts';
-import { STANDIN_DATA } from './standin-data.ts';
 import { type LabelledImage, readValMap, VAL_MAP_FILE } from './val-map.ts';
 
 /** Images of ImageNet's validation set of 2012. */

@@ -1,11 +1,14 @@
+import assert from 'node:assert';
+import { createCipheriv } from 'node:crypto';
 import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
 import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
 import {
   SYNTHETIC_SAMPLE_BYTES_DEFAULT,
   SYNTHETIC_SAMPLE_COUNT_DEFAULT,
 } from '../../../../shared/rules/rows/synthetic-samples.ts';
+import type { AccuracyEntry, AccuracyReport, DataSet } from '../../data-set/data-set.ts';
 import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
-import { type ResponseCheck, SyntheticDataSet } from './synthetic-data-set.ts';
+import { scoreEach } from '../score-each.ts';
 
 /**
  * A benchmark without a model on the LoadGen node: random payloads of any size, generated in memory.
@@ -34,4 +37,76 @@ export function syntheticBenchmark(
       });
     },
   };
+}
+
+/** Random bytes that payloads are cut from: more samples than fit overlap. */
+const POOL_BYTES: number = 64 * 1024 * 1024;
+
+/** Tells whether a response is right. @param payload That of the response's sample, as it travelled. */
+type ResponseCheck = (response: Uint8Array, payload: Uint8Array) => boolean;
+
+/** What a {@link SyntheticDataSet} is made of. */
+export interface SyntheticSet {
+  /** Name of the data set. */
+  readonly name: string;
+  /** Bytes of each payload, 1 or more. */
+  readonly sampleBytes: number;
+  /** 1 or more. */
+  readonly sampleCount: number;
+  readonly isRight: ResponseCheck;
+  /** Name of the accuracy: the share of the samples whose response is right. */
+  readonly metric: string;
+}
+
+/**
+ * Payloads that nothing can compress, the same in every run. They are views into one buffer, of
+ * {@link POOL_BYTES} and one sample at most: as many samples as anybody likes cost no more memory.
+ */
+export class SyntheticDataSet implements DataSet {
+  /** There are no files. */
+  readonly folder = '';
+  readonly #set: SyntheticSet;
+  readonly #pool: Uint8Array;
+  /** Distance between the payloads of neighbours. */
+  readonly #strideBytes: number;
+
+  constructor(set: SyntheticSet) {
+    const { sampleBytes, sampleCount } = set;
+    this.#set = set;
+    this.#strideBytes = Math.max(1, Math.min(sampleBytes, Math.floor(POOL_BYTES / sampleCount)));
+    this.#pool = randomBytes(sampleBytes + (sampleCount - 1) * this.#strideBytes);
+  }
+
+  get name(): string {
+    return this.#set.name;
+  }
+
+  get totalSampleCount(): number {
+    return this.#set.sampleCount;
+  }
+
+  readPayload(sampleIndex: number): Promise<Uint8Array> {
+    assert(sampleIndex < this.totalSampleCount);
+    return Promise.resolve(this.#payloadOf(sampleIndex));
+  }
+
+  /** Share of the samples whose (first) response is right. */
+  scoreAccuracy(entries: Iterable<AccuracyEntry>): AccuracyReport {
+    const { sampleCount, isRight, metric } = this.#set;
+    const score = scoreEach(entries, sampleCount, ({ sampleIndex, response }) =>
+      isRight(response, this.#payloadOf(sampleIndex)),
+    );
+    return { metric, ...score };
+  }
+
+  #payloadOf(sampleIndex: number): Uint8Array {
+    const begin = sampleIndex * this.#strideBytes;
+    return this.#pool.subarray(begin, begin + this.#set.sampleBytes);
+  }
+}
+
+/** The key stream of a cipher with a fixed key: reproducible, incompressible, and a GB per second. */
+function randomBytes(count: number): Uint8Array {
+  const cipher = createCipheriv('aes-128-ctr', Buffer.alloc(16, 1), Buffer.alloc(16));
+  return cipher.update(Buffer.alloc(count));
 }

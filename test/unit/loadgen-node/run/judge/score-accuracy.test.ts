@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { AccuracyOutcome } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import { scoreAccuracy } from '../../../../../loadgen-node/run/judge/score-accuracy.ts';
-import { SyntheticDataSet } from '../../../../../loadgen-node/samples/benchmarks/synthetic/synthetic-data-set.ts';
+import { SyntheticDataSet } from '../../../../../loadgen-node/samples/benchmarks/synthetic/synthetic-benchmark.ts';
 import type { DataSet } from '../../../../../loadgen-node/samples/data-set/data-set.ts';
 import { tempFolder } from '../../../../support/process/temp-folder.ts';
 

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import {
   type PreparedStandin,
   preparedText,
-} from '../../../../../../loadgen-node/samples/benchmarks/imagenet/prepared-text.ts';
+} from '../../../../../../loadgen-node/samples/benchmarks/imagenet/prepare-standin.ts';
 import { tempFolder } from '../../../../../support/process/temp-folder.ts';
 
 // Goal: who has prepared a stand-in reads where it is, what it is, how well it does and what to type next.

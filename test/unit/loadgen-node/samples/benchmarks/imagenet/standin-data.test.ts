@@ -8,9 +8,9 @@ import {
 } from '../../../../../../loadgen-node/samples/benchmarks/drawn-data-set.ts';
 import {
   readReferenceAccuracy,
+  STANDIN_DATA,
   writeReferenceAccuracy,
 } from '../../../../../../loadgen-node/samples/benchmarks/imagenet/reference-accuracy.ts';
-import { STANDIN_DATA } from '../../../../../../loadgen-node/samples/benchmarks/imagenet/standin-data.ts';
 import { readValMap } from '../../../../../../loadgen-node/samples/benchmarks/imagenet/val-map.ts';
 import { jpegCodecVersion } from '../../../../../../shared/benchmarks/image/jpeg.ts';
 import { makeStandinImage } from '../../../../../../shared/benchmarks/standin/standin-image.ts';

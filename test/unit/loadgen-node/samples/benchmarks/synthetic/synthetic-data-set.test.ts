@@ -5,7 +5,7 @@ import { loadgenBenchmark } from '../../../../../../loadgen-node/samples/benchma
 import {
   SyntheticDataSet,
   type SyntheticSet,
-} from '../../../../../../loadgen-node/samples/benchmarks/synthetic/synthetic-data-set.ts';
+} from '../../../../../../loadgen-node/samples/benchmarks/synthetic/synthetic-benchmark.ts';
 
 // Goal: payloads of any size that cannot be compressed, cost bounded memory, and are the same in every
 // run; a response is right as its benchmark says. Method: small and large sets, and lists of responses.
