@@ -10,7 +10,7 @@ import type { DataSet } from '../samples/data-set/data-set.ts';
 import { SampleDigests, SampleStore } from '../samples/qsl/sample-store.ts';
 import { checkOptions, type PlainOptions } from './options.ts';
 import { planTest } from './plan-test.ts';
-import { ProgramDataSet } from './program-data-set.ts';
+import { programDataSet } from './program-data-set.ts';
 
 /** A sample library whose samples a {@link Qdl} can send. */
 export interface SampleLibrary extends QuerySampleLibrary, SamplePayloads {}
@@ -95,10 +95,10 @@ export function foreignSource({ name, totalSampleCount }: QuerySampleLibrary): S
   const noPayload = (): never => {
     throw new MlperfError('ERR_INTERNAL', `${name} gives its payloads itself`);
   };
-  return sourceOf(new ProgramDataSet(name, totalSampleCount, noPayload));
+  return sourceOf(programDataSet(name, totalSampleCount, noPayload));
 }
 
-function sourceOf(dataSet: ProgramDataSet): SampleSource {
+function sourceOf(dataSet: DataSet): SampleSource {
   const { name, totalSampleCount: sampleCount } = dataSet;
   const check = { name, folder: '', sampleCount, fileCount: 0, digest: '', list: undefined };
   return { dataSet, check, options: {} };
@@ -132,7 +132,7 @@ export function samplesInMemory(
   }
   const rules = benchmarkRules(benchmark);
   // In range: the store asks for its own samples alone.
-  const dataSet = new ProgramDataSet(name, payloads.length, (i) => payloads[i] as Uint8Array);
+  const dataSet = programDataSet(name, payloads.length, (i) => payloads[i] as Uint8Array);
   const source = { ...sourceOf(dataSet), options: { benchmark, encoding } };
   return new SourcedSamples(source, {
     encoding: benchmarkEncoding(rules, encoding ?? (Object.keys(rules.encodings)[0] as string)),

@@ -1,12 +1,17 @@
-import { SyntheticDataSet } from '../../loadgen-node/samples/benchmarks/synthetic/synthetic-benchmark.ts';
+import { syntheticDataSet } from '../../loadgen-node/samples/benchmarks/synthetic/synthetic-benchmark.ts';
 import { SampleStore } from '../../loadgen-node/samples/qsl/sample-store.ts';
-import { createQueryDispatchLibrary, type DispatchSettings, defaultDispatchSettings, type QueryDispatchLibrary } from '../../qdl/index.ts';
+import {
+  createQueryDispatchLibrary,
+  type DispatchSettings,
+  defaultDispatchSettings,
+  type QueryDispatchLibrary,
+} from '../../qdl/index.ts';
 
 const ENCODING = { form: 'raw', compression: 'identity' };
 
 /** A sample library of the benchmark null. @param isShared Its payloads lie in shared memory, for channels on threads. */
 export function nullStore(sampleBytes: number, sampleCount: number, isShared = false): SampleStore {
-  const dataSet = new SyntheticDataSet({
+  const dataSet = syntheticDataSet({
     name: 'null',
     sampleBytes,
     sampleCount,

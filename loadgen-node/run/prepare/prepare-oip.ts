@@ -36,7 +36,6 @@ import { withDeclaredInputs } from '../../samples/oip/resolve-inputs.ts';
 import { answeredOutputs } from '../../samples/oip/response-class.ts';
 import {
   benchmarkTensors,
-  dataSetParts,
   fileTensors,
   type SampleTensors,
   scoreReadable,
@@ -156,7 +155,7 @@ export async function prepareGivenPayloads(
     payloadBytes: sizes.reduce<number>((sum, bytes) => sum + (bytes ?? 0), 0),
     readable: (dataSet) => {
       const scoreAccuracy = scoreReadable(dataSet, found.layout.responseClass, responseTensor);
-      return { ...dataSetParts(dataSet), scoreAccuracy };
+      return { ...dataSet, scoreAccuracy };
     },
   };
 }

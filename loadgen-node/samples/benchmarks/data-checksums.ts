@@ -7,13 +7,7 @@ import {
 import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { defaultCacheFolder } from '../../../shared/base/files/cache-folder.ts';
 import type { VerbResult } from '../../../shared/base/process/json-output.ts';
-import {
-  compareFiles,
-  differenceError,
-  differs,
-  findList,
-  hashFiles,
-} from '../data-set/check-data-set.ts';
+import { compareFiles, digestFiles, findList } from '../data-set/check-data-set.ts';
 import { CHECKSUM_FILE, digestOfList, formatChecksumList } from '../data-set/checksum-list.ts';
 import type { DataSet, PrepareProgress } from '../data-set/data-set.ts';
 import { type DataRequest, generatedSetOf, isGeneratedData } from './generated-data.ts';
@@ -33,11 +27,7 @@ export async function writeChecksums(
   onProgress: PrepareProgress,
 ): Promise<VerbResult> {
   const { folder, files } = await openFiles(values, onProgress);
-  const { checksums, missing } = await hashFiles(folder, files, onProgress);
-  if (missing.length > 0) {
-    const differences = { missing, changed: [], additional: [] };
-    throw differenceError(folder, 'it was a moment ago', differences);
-  }
+  const checksums = await digestFiles(folder, files, onProgress);
   const list = formatChecksumList(checksums);
   const digest = digestOfList(checksums);
   const { output } = values;
@@ -80,8 +70,7 @@ export async function verifyDataSet(
       `${folder} has no ${CHECKSUM_FILE}: name a list with --checksums, or write one with "longhaul data checksums"`,
     );
   }
-  const differences = await compareFiles(folder, list.checksums, files, onProgress);
-  if (differs(differences)) throw differenceError(folder, list.name, differences);
+  await compareFiles(folder, list, files, onProgress);
   if (opened.status === 'rejected') throw opened.reason;
   const digest = digestOfList(list.checksums);
   const { totalSampleCount: sampleCount } = opened.value;

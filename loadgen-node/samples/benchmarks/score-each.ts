@@ -38,6 +38,15 @@ export function scoreEach(
   return { value, correctCount, sampleCount };
 }
 
+/** Share of the samples that have a response of one byte or more: of data whose right answers only the user knows. */
+export function scoreAnswered(
+  entries: Iterable<AccuracyEntry>,
+  total: number,
+  metric: string,
+): AccuracyReport {
+  return { metric, ...scoreEach(entries, total, ({ response }) => response.length > 0) };
+}
+
 /** The line that accuracy-imagenet.py prints: checkers of submissions read it. */
 export function formatScriptLine(correctCount: number, sampleCount: number): string {
   const percent = sampleCount === 0 ? 0 : (100 * correctCount) / sampleCount;

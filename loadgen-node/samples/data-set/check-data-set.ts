@@ -1,17 +1,16 @@
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FILES_AT_ONCE, forEachIndex } from '../../../shared/base/async/for-each-index.ts';
-import { MANIFEST_FILE, readManifestChecksums } from '../../../shared/base/cache/manifest.ts';
 import {
-  configInvalid,
-  dataSetError,
-  type MlperfError,
-} from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError, errorCodeOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+  hashFile,
+  MANIFEST_FILE,
+  readManifestChecksums,
+} from '../../../shared/base/cache/manifest.ts';
+import { configInvalid, dataSetError } from '../../../shared/base/errors/mlperf-error.ts';
+import { errorCodeOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { counted, firstOf } from '../../../shared/base/text/counted.ts';
 import { CHECKSUM_FILE, type Checksums, digestOfList, readChecksumList } from './checksum-list.ts';
-import type { DataSet, PrepareProgress } from './data-set.ts';
+import { type DataSet, type PrepareProgress, readingFile } from './data-set.ts';
 
 /** What is known of a data set at the start of a run. */
 export interface DataSetCheck {
@@ -54,23 +53,13 @@ export async function checkDataSet(
   }
   const list = await findList(folder, listFile);
   if (list === undefined) {
-    const { checksums, missing } = await hashFiles(folder, files, onProgress);
-    if (missing.length > 0) {
-      throw differenceError(folder, 'it was a moment ago', {
-        missing,
-        changed: [],
-        additional: [],
-      });
-    }
+    const checksums = await digestFiles(folder, files, onProgress);
     return { ...found, digest: digestOfList(checksums), list: undefined };
   }
   // What opening the data set has just compared need not be read twice.
   const isDone = dataSet.isManifestChecked === true && list.name === MANIFEST_FILE;
-  const compared = isDone ? new Map<string, string>() : list.checksums;
-  const { missing, changed } = await compareFiles(folder, compared, [], onProgress);
-  const additional = files.filter((path) => !list.checksums.has(path));
-  const differences = { missing, changed, additional };
-  if (differs(differences)) throw differenceError(folder, list.name, differences);
+  if (isDone) requireNoDifference(folder, list, files, {});
+  else await compareFiles(folder, list, files, onProgress);
   const own = new Map(files.map((path) => [path, list.checksums.get(path) as string]));
   return { ...found, digest: digestOfList(own), list: list.name };
 }
@@ -98,141 +87,92 @@ export function dataSetInWords(check: DataSetCheck): string | undefined {
   if (check.fileCount === 0) return undefined;
   const { folder, fileCount, digest, list } = check;
   const verdict = list === undefined ? 'compared with no list' : `all as in ${list}`;
-  return `${fileCount} file${fileCount === 1 ? '' : 's'} in ${folder}, ${verdict}; SHA-256 of their list ${digest}`;
+  return `${counted(fileCount, 'file')} in ${folder}, ${verdict}; SHA-256 of their list ${digest}`;
 }
 
 /** Files of one kind that a message names; of more it tells the number. */
 const NAMED_MAX = 20;
 
-/** How the files of a folder differ from a list; paths in the list's order. */
-interface FileDifferences {
-  /** Listed, but not there. */
-  readonly missing: readonly string[];
-  /** Listed, with another checksum. */
-  readonly changed: readonly string[];
-  /** There, but not listed. */
-  readonly additional: readonly string[];
-}
+/** Files between two reports of progress. */
+const PROGRESS_STEP = 100;
 
 /**
  * Compares files with a list of checksums.
  * @param present Paths of the files that should be in the list, relative to `folder`.
- * @throws MlperfError `ERR_DATA_SET` naming a file that is there and cannot be read.
+ * @throws MlperfError `ERR_DATA_SET` naming each file that differs, or one that is there and cannot be read
  */
 export async function compareFiles(
   folder: string,
-  list: Checksums,
+  list: NamedList,
   present: readonly string[],
   onProgress: PrepareProgress,
-): Promise<FileDifferences> {
-  const { checksums, missing } = await hashFiles(folder, [...list.keys()], onProgress);
-  const changed = [...checksums].filter(([path, sha256]) => sha256 !== list.get(path));
-  return {
+): Promise<void> {
+  const { checksums, missing } = await hashFiles(folder, [...list.checksums.keys()], onProgress);
+  const isChanged = (path: string): boolean => checksums.get(path) !== list.checksums.get(path);
+  requireNoDifference(folder, list, present, {
     missing,
-    changed: changed.map(([path]) => path),
-    additional: present.filter((path) => !list.has(path)),
-  };
+    changed: [...checksums.keys()].filter(isChanged),
+  });
 }
 
-/** True when there is a difference. */
-export function differs({ missing, changed, additional }: FileDifferences): boolean {
-  return missing.length + changed.length + additional.length > 0;
-}
-
-/** Every difference by kind, each with the names of its files: one line. */
-function describeDifferences({ missing, changed, additional }: FileDifferences): string {
-  return [
-    named('missing', missing),
-    named('changed', changed),
-    named('not in the list', additional),
-  ]
-    .filter((text) => text !== '')
-    .join('; ');
-}
-
-/**
- * The error of a data set that is not what its list says.
- * @param listName What it was compared with.
- */
-export function differenceError(
+function requireNoDifference(
   folder: string,
-  listName: string,
-  differences: FileDifferences,
-): MlperfError {
-  const what = describeDifferences(differences);
-  return dataSetError(`${folder} is not as ${listName} has it: ${what}`);
-}
-
-function named(kind: string, paths: readonly string[]): string {
-  if (paths.length === 0) return '';
-  const rest = paths.length - NAMED_MAX;
-  const more = rest > 0 ? ` and ${rest} more` : '';
-  return `${paths.length} ${kind} (${paths.slice(0, NAMED_MAX).join(', ')}${more})`;
-}
-
-/** Bytes that are read at once: one read for most images. */
-const READ_BYTES: number = 1024 * 1024;
-
-/** Files between two reports of progress. */
-const PROGRESS_STEP = 100;
-
-/** What became of hashing a set of files. */
-interface HashedFiles {
-  /** SHA-256 in hexadecimal by path. */
-  readonly checksums: ReadonlyMap<string, string>;
-  /** Paths of files that are not there. */
-  readonly missing: readonly string[];
+  { name, checksums }: NamedList,
+  present: readonly string[],
+  differences: Readonly<Record<string, readonly string[]>>,
+): void {
+  const additional = present.filter((path) => !checksums.has(path));
+  const texts = Object.entries({ ...differences, 'not in the list': additional })
+    .filter(([, paths]) => paths.length > 0)
+    .map(([kind, paths]) => `${paths.length} ${kind} (${firstOf(paths, NAMED_MAX)})`);
+  if (texts.length === 0) return;
+  throw dataSetError(`${folder} is not as ${name} has it: ${texts.join('; ')}`);
 }
 
 /**
- * Digests files, several at once.
+ * Digests files that were listed a moment ago.
  * @param paths Relative to `folder`, with forward slashes.
- * @throws MlperfError `ERR_DATA_SET` naming a file that is there and cannot be read.
+ * @throws MlperfError `ERR_DATA_SET` naming the files that cannot be read
  */
-export async function hashFiles(
+export async function digestFiles(
   folder: string,
   paths: readonly string[],
   onProgress: PrepareProgress,
-): Promise<HashedFiles> {
-  const digests: (string | undefined)[] = new Array<undefined>(paths.length).fill(undefined);
-  const buffers = Array.from({ length: FILES_AT_ONCE }, () => Buffer.allocUnsafe(READ_BYTES));
-  let doneCount = 0;
+): Promise<Checksums> {
+  const { checksums, missing } = await hashFiles(folder, paths, onProgress);
+  requireNoDifference(folder, { name: 'it was a moment ago', checksums }, [], { missing });
+  return checksums;
+}
+
+/** Digests several files at once. @returns The paths of files that are not there, too. */
+async function hashFiles(
+  folder: string,
+  paths: readonly string[],
+  onProgress: PrepareProgress,
+): Promise<{ readonly checksums: Checksums; readonly missing: readonly string[] }> {
+  const digests = new Map<string, string | undefined>();
   await forEachIndex(paths.length, FILES_AT_ONCE, async (i) => {
-    const buffer = buffers.pop() as Buffer<ArrayBuffer>;
-    digests[i] = await hashFile(join(folder, paths[i] as string), buffer);
-    buffers.push(buffer);
-    doneCount += 1;
-    if (doneCount % PROGRESS_STEP === 0) {
-      onProgress(doneCount / paths.length, `checking ${paths.length} files in ${folder}`);
+    const path = paths[i] as string;
+    digests.set(path, await hashIfThere(join(folder, path)));
+    if (digests.size % PROGRESS_STEP === 0) {
+      onProgress(digests.size / paths.length, `checking ${paths.length} files in ${folder}`);
     }
   });
   const checksums = new Map<string, string>();
   const missing: string[] = [];
-  for (const [i, path] of paths.entries()) {
-    const digest = digests[i];
+  for (const path of paths) {
+    const digest = digests.get(path);
     if (digest === undefined) missing.push(path);
     else checksums.set(path, digest);
   }
   return { checksums, missing };
 }
 
-/** @returns undefined when there is no such file. */
-async function hashFile(path: string, buffer: Buffer<ArrayBuffer>): Promise<string | undefined> {
-  const hash = createHash('sha256');
-  try {
-    const file = await open(path);
-    try {
-      for (;;) {
-        const { bytesRead } = await file.read(buffer, 0, buffer.length);
-        if (bytesRead === 0) break;
-        hash.update(buffer.subarray(0, bytesRead));
-      }
-    } finally {
-      await file.close();
-    }
-  } catch (error) {
-    if (errorCodeOf(error) === 'ENOENT') return undefined;
-    throw dataSetError(`${path}: ${describeSystemError(error)}`, error);
-  }
-  return hash.digest('hex');
+function hashIfThere(path: string): Promise<string | undefined> {
+  return readingFile(path, () =>
+    hashFile(path).catch((error: unknown) => {
+      if (errorCodeOf(error) === 'ENOENT') return undefined;
+      throw error;
+    }),
+  );
 }

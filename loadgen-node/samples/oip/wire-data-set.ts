@@ -6,7 +6,7 @@ import {
   dataSetError,
   MlperfError,
 } from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError, messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { OIP_ELEMENT_BYTES } from '../../../shared/domain/data-types.ts';
 import {
   elementCount,
@@ -15,7 +15,12 @@ import {
   tensorsText,
 } from '../../../shared/domain/tensors.ts';
 import type { OipRequestPlan } from '../../../shared/wire/oip/request-plan.ts';
-import type { AccuracyEntry, AccuracyReport, DataSet } from '../data-set/data-set.ts';
+import {
+  type AccuracyEntry,
+  type AccuracyReport,
+  type DataSet,
+  readingFile,
+} from '../data-set/data-set.ts';
 import { bytesContents, type NamedTensor } from '../tensors/tensor-data-set.ts';
 import { encodeRequestFields, type OipContents } from './request-fields.ts';
 import { requireKnownShapes } from './resolve-inputs.ts';
@@ -41,24 +46,10 @@ export interface WireForm {
 export function wireDataSet(dataSet: DataSet, form: WireForm): DataSet {
   const { responseClass, responseTensor } = form;
   return {
-    ...dataSetParts(dataSet),
+    ...dataSet,
     readPayload: async (sampleIndex, encodingForm) =>
       wirePayload(sampleIndex, await form.sampleTensors(sampleIndex, encodingForm), form),
     scoreAccuracy: scoreReadable(dataSet, responseClass, responseTensor),
-  };
-}
-
-/** A data set as plain parts: its methods would be lost by spreading an object of a class. */
-export function dataSetParts(dataSet: DataSet): DataSet {
-  const { name, totalSampleCount, folder, files, isManifestChecked, quality, marks } = dataSet;
-  return {
-    ...{ name, totalSampleCount, folder },
-    ...(files !== undefined && { files }),
-    ...(isManifestChecked !== undefined && { isManifestChecked }),
-    ...(quality !== undefined && { quality }),
-    ...(marks !== undefined && { marks }),
-    readPayload: (sampleIndex, form) => dataSet.readPayload(sampleIndex, form),
-    scoreAccuracy: (entries) => dataSet.scoreAccuracy(entries),
   };
 }
 
@@ -177,8 +168,9 @@ async function checkFileSizes(
   const needed = inputs.reduce((sum, input) => sum + (sampleBytes(input) ?? 0), 0);
   const wrong = new Map<number, number>();
   await forEachIndex(files.length, FILES_AT_ONCE, async (i) => {
-    const bytes = await fileBytes(join(folder, files[i] as string));
-    if (bytes !== needed) wrong.set(i, bytes);
+    const path = join(folder, files[i] as string);
+    const { size } = await readingFile(path, () => stat(path));
+    if (size !== needed) wrong.set(i, size);
   });
   const first = Math.min(...wrong.keys());
   const bytes = wrong.get(first);
@@ -186,15 +178,6 @@ async function checkFileSizes(
     throw wrongSize(join(folder, files[first] as string), bytes, needed, inputs);
   }
   return needed;
-}
-
-/** @throws MlperfError `ERR_DATA_SET` */
-async function fileBytes(path: string): Promise<number> {
-  try {
-    return (await stat(path)).size;
-  } catch (error) {
-    throw dataSetError(`${path}: ${describeSystemError(error)}`, error);
-  }
 }
 
 function wrongSize(

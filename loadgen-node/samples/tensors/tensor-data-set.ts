@@ -1,8 +1,8 @@
 import type { OipDataType } from '../../../shared/domain/data-types.ts';
 import type { OipTensor } from '../../../shared/domain/tensors.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
-import { scoreEach } from '../benchmarks/score-each.ts';
-import type { AccuracyEntry, DataSet } from '../data-set/data-set.ts';
+import { scoreAnswered } from '../benchmarks/score-each.ts';
+import type { DataSet } from '../data-set/data-set.ts';
 
 /** One input of one sample. */
 export interface NamedTensor {
@@ -35,7 +35,6 @@ const { metric } = benchmarkRules('custom').quality;
  * knows which answers are right: the accuracy is the share of the samples with a response of one byte or more.
  */
 export function tensorDataSet(source: TensorSource): TensorDataSet {
-  const isAnswered = ({ response }: AccuracyEntry): boolean => response.length > 0;
   return {
     ...source,
     readPayload: async (sampleIndex) => {
@@ -44,10 +43,7 @@ export function tensorDataSet(source: TensorSource): TensorDataSet {
       if (first !== undefined && tensors.length === 1) return first.raw;
       return Buffer.concat(tensors.map(({ raw }) => raw));
     },
-    scoreAccuracy: (entries) => ({
-      metric,
-      ...scoreEach(entries, source.totalSampleCount, isAnswered),
-    }),
+    scoreAccuracy: (entries) => scoreAnswered(entries, source.totalSampleCount, metric),
   };
 }
 

@@ -9,10 +9,24 @@ import type { RunHost } from '../../run/host/host.ts';
 import { accuracyText, writeAccuracyText } from '../../run/keep/accuracy-file.ts';
 import { generatedSetOf } from '../../samples/benchmarks/generated-data.ts';
 import { loadgenBenchmark } from '../../samples/benchmarks/registry.ts';
-import { accuracyInWords, isMet, qualityOfRun, targetInWords, type AccuracyLogScore, repeatsInWords, scoreAccuracyLog } from '../../samples/benchmarks/score-each.ts';
+import {
+  type AccuracyLogScore,
+  accuracyInWords,
+  isMet,
+  qualityOfRun,
+  repeatsInWords,
+  scoreAccuracyLog,
+  targetInWords,
+} from '../../samples/benchmarks/score-each.ts';
 import type { DataSet } from '../../samples/data-set/data-set.ts';
 import { isCutLog } from '../truncate/cut-log.ts';
-import { readsRunOf, requireSameData, type SaidOfRun, scoredRun, scoreMarks } from './scored-run.ts';
+import {
+  readsRunOf,
+  requireSameData,
+  type SaidOfRun,
+  scoredRun,
+  scoreMarks,
+} from './scored-run.ts';
 
 /** Flags of a score; what they do not say of the run, its record says. */
 interface ScoreValues extends SaidOfRun {

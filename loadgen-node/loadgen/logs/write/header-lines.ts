@@ -1,4 +1,5 @@
 import { packageVersion } from '../../../../shared/base/files/package-files.ts';
+import { firstOf } from '../../../../shared/base/text/counted.ts';
 import type { LoadgenBehaviour } from '../../settings/loadgen-behaviour.ts';
 import type { DetailLog } from './detail-log.ts';
 
@@ -64,8 +65,6 @@ function writeSelfCheck(log: DetailLog, { hash, state, differingFiles }: SelfChe
   log.text('longhaul_files_sha256', hash);
   log.text('longhaul_files_state', state);
   if (state === 'modified') {
-    const more = differingFiles.length - NAMED_FILES_MAX;
-    const named = differingFiles.slice(0, NAMED_FILES_MAX).join(', ');
-    log.text('longhaul_files_differing', more > 0 ? `${named} and ${more} more` : named);
+    log.text('longhaul_files_differing', firstOf(differingFiles, NAMED_FILES_MAX));
   }
 }

@@ -1,113 +1,68 @@
-import assert from 'node:assert';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { dataSetError, MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError, messageOf } from '../../../../shared/base/errors/to-mlperf-error.ts';
+import { posix } from 'node:path';
+import { dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
 import {
   decodeImagenetJpeg,
-  type ImagenetPreparation,
+  IMAGENET_PREPARATIONS,
   normaliseImagenet,
 } from '../../../../shared/benchmarks/image/imagenet.ts';
+import type { BenchmarkRules } from '../../../../shared/rules/rows/benchmark-row.ts';
 import { IMAGENET_ELEMENTS } from '../../../../shared/rules/rows/imagenet.ts';
-import type {
-  AccuracyEntry,
-  AccuracyReport,
-  DataSet,
-  NamedQuality,
-} from '../../data-set/data-set.ts';
+import type { AccuracyEntry, AccuracyReport, DataSet } from '../../data-set/data-set.ts';
+import { type ImageList, type ImageSet, imageDataSet } from '../labelled-images.ts';
 import { formatScriptLine, scoreEach } from '../score-each.ts';
-import { type LabelledImage, VAL_MAP_FILE } from './val-map.ts';
 
-/** What an {@link ImagenetDataSet} is made of. */
-export interface ImagenetParts {
-  readonly name: string;
-  readonly folder: string;
-  readonly images: readonly LabelledImage[];
-  readonly metric: string;
-  readonly preparation: ImagenetPreparation;
-  readonly isManifestChecked: boolean;
-  readonly quality: NamedQuality | undefined;
-  readonly marks: readonly string[];
-}
+/** Classes of ImageNet 2012. */
+const CLASS_COUNT = 1000;
+
+/** List of the validation set, in the folder of its images, as MLCommons distributes it. */
+export const VAL_MAP: ImageList = {
+  file: 'val_map.txt',
+  hint: '; it lists the images, one line "<file> <label>" each',
+  emptyHint: ': it lists no image',
+  isUnique: true,
+  parseLine: (line, wrong) => {
+    const [name, label, ...rest] = line.trim().split(/\s+/);
+    if (name === undefined || label === undefined || rest.length > 0) {
+      const example = 'ILSVRC2012_val_00000001.JPEG 65';
+      throw wrong(`"${line.slice(0, 100)}" is not a file and a label, such as "${example}"`);
+    }
+    const path = posix.normalize(name);
+    if (posix.isAbsolute(path) || path.startsWith('..')) {
+      throw wrong(`${name} is not below the folder of the list`);
+    }
+    if (!/^\d{1,4}$/.test(label) || Number(label) >= CLASS_COUNT) {
+      throw wrong(`the label "${label}" is not a class from 0 to ${CLASS_COUNT - 1}`);
+    }
+    return { path, label: Number(label) };
+  },
+};
 
 /**
- * Images on disk, in the layout of ImageNet's validation set, and their labels in memory. Decoding, resizing and
- * normalising happen when a sample is loaded, untimed.
- * Rule: inference_rules v4.1, "Sample-independent pre-processing that matches the reference model is untimed".
+ * Images in the layout of ImageNet's validation set. Forms on the wire: `jpeg`, the file; `uint8`, 224 x 224 x RGB
+ * bytes; `fp32`, 3 x 224 x 224 float32, little-endian.
+ * @param rules Of a benchmark of {@link IMAGENET_PREPARATIONS}.
  */
-export class ImagenetDataSet implements DataSet {
-  readonly name: string;
-  readonly folder: string;
-  readonly totalSampleCount: number;
-  readonly files: readonly string[];
-  readonly isManifestChecked: boolean;
-  readonly quality: NamedQuality | undefined;
-  readonly marks: readonly string[];
-  readonly #images: readonly LabelledImage[];
-  readonly #labels: Uint16Array;
-  readonly #metric: string;
-  readonly #preparation: ImagenetPreparation;
-
-  constructor(parts: ImagenetParts) {
-    const { images } = parts;
-    this.name = parts.name;
-    this.folder = parts.folder;
-    this.totalSampleCount = images.length;
-    this.files = [VAL_MAP_FILE, ...images.map(({ path }) => path)];
-    this.isManifestChecked = parts.isManifestChecked;
-    this.quality = parts.quality;
-    this.marks = parts.marks;
-    this.#images = images;
-    this.#labels = Uint16Array.from(images, ({ label }) => label);
-    this.#metric = parts.metric;
-    this.#preparation = parts.preparation;
-  }
-
-  /** @param form `jpeg`: the file; `uint8`: 224 x 224 x RGB bytes; `fp32`: 3 x 224 x 224 float32, little-endian. */
-  async readPayload(sampleIndex: number, form: string): Promise<Uint8Array> {
-    const file = await this.#readFile(sampleIndex);
-    if (form === 'jpeg') return file;
-    const rgb = await this.#decode(sampleIndex, file);
-    if (form === 'uint8') return rgb;
-    assert.equal(form, 'fp32');
-    const tensor = new Float32Array(IMAGENET_ELEMENTS);
-    normaliseImagenet(rgb, tensor, this.#preparation.normalisation, 'nchw');
-    return new Uint8Array(tensor.buffer);
-  }
-
-  scoreAccuracy(entries: Iterable<AccuracyEntry>): AccuracyReport {
-    return scoreResponses(entries, this.#labels, this.#metric);
-  }
-
-  async #readFile(sampleIndex: number): Promise<Uint8Array> {
-    try {
-      return await readFile(join(this.folder, this.#imageAt(sampleIndex).path));
-    } catch (error) {
-      throw this.#toDataSetError(sampleIndex, describeSystemError(error), error);
-    }
-  }
-
-  async #decode(sampleIndex: number, file: Uint8Array): Promise<Uint8Array> {
-    try {
-      return await decodeImagenetJpeg(file, this.#preparation.interpolation);
-    } catch (error) {
-      // That the codec is not installed is no fault of the file.
-      if (error instanceof MlperfError && error.code !== 'ERR_DATA_SET') throw error;
-      throw this.#toDataSetError(sampleIndex, messageOf(error), error);
-    }
-  }
-
-  #toDataSetError(sampleIndex: number, reason: string, cause: unknown): MlperfError {
-    const path = join(this.folder, this.#imageAt(sampleIndex).path);
-    const line = `${VAL_MAP_FILE}, line ${sampleIndex + 1}`;
-    return dataSetError(`${path} (${line}): ${reason}`, cause);
-  }
-
-  #imageAt(sampleIndex: number): LabelledImage {
-    const image = this.#images[sampleIndex];
-    assert(image !== undefined, `sample ${sampleIndex} of ${this.totalSampleCount}`);
-    return image;
-  }
+export function imagenetDataSet(
+  { key, quality: { metric } }: BenchmarkRules,
+  set: Omit<ImageSet, 'list' | 'decoders' | 'scoreAccuracy'>,
+): DataSet {
+  const { interpolation, normalisation } =
+    IMAGENET_PREPARATIONS[key as keyof typeof IMAGENET_PREPARATIONS];
+  const labels = Uint16Array.from(set.images, ({ label }) => label);
+  return imageDataSet({
+    ...set,
+    list: VAL_MAP,
+    decoders: {
+      uint8: (file) => decodeImagenetJpeg(file, interpolation),
+      fp32: async (file) => {
+        const tensor = new Float32Array(IMAGENET_ELEMENTS);
+        const rgb = await decodeImagenetJpeg(file, interpolation);
+        normaliseImagenet(rgb, tensor, normalisation, 'nchw');
+        return new Uint8Array(tensor.buffer);
+      },
+    },
+    scoreAccuracy: (entries) => scoreResponses(entries, labels, metric),
+  });
 }
 
 /** How the one number of a response is written; the official script is told by its option `--dtype`. */
@@ -179,7 +134,7 @@ function commonType(a: ReadLabel['type'], b: ReadLabel['type']): ReadLabel['type
   return a === ZERO_IN_4_BYTES && b !== 'int64' ? b : undefined;
 }
 
-function noLabel(sampleIndex: number, response: Uint8Array): MlperfError {
+function noLabel(sampleIndex: number, response: Uint8Array) {
   const shown = Buffer.from(response.subarray(0, 16)).toString('hex');
   return dataSetError(
     `sample ${sampleIndex}: a response is one number, float32 or int32 in 4 bytes or int64 in 8; this one has ` +

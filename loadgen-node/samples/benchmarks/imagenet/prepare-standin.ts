@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { cp, readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
+import { hashFile } from '../../../../shared/base/cache/manifest.ts';
 import { configInvalid, MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../../shared/base/errors/to-mlperf-error.ts';
 import { defaultCacheFolder } from '../../../../shared/base/files/cache-folder.ts';
@@ -13,8 +11,10 @@ import { STANDIN_EVALUATION_SET } from '../../../../shared/benchmarks/standin/st
 import type { PrepareProgress } from '../../data-set/data-set.ts';
 import { ensureDrawnDataSet } from '../drawn-data-set.ts';
 import { generatedName, generatedSetOf, isStandardSet, STAND_IN_WORD } from '../generated-data.ts';
+import { readImageList } from '../labelled-images.ts';
+import { accuracyPercent } from '../score-each.ts';
+import { VAL_MAP } from './imagenet-data-set.ts';
 import { PREPARED_STANDINS, STANDIN_DATA, writeReferenceAccuracy } from './reference-accuracy.ts';
-import { readValMap } from './val-map.ts';
 
 /** A file per precision. */
 interface Files {
@@ -63,9 +63,7 @@ export async function prepareStandin(
     const known = Object.keys(PREPARED_STANDINS).join(', ');
     throw configInvalid(`nothing to prepare "${what}"; there is: ${known}`);
   }
-  const prepared = await makeStandin(benchmark, request, onProgress);
-  const [text, json] = await Promise.all([preparedText(prepared), preparedJson(prepared)]);
-  return { text, json };
+  return preparedResult(await makeStandin(benchmark, request, onProgress));
 }
 
 async function makeStandin(
@@ -77,11 +75,11 @@ async function makeStandin(
   const asked = { benchmark, dataDir: STAND_IN_WORD, dataSeed, dataCount };
   const set = generatedSetOf(asked) ?? STANDIN_EVALUATION_SET;
   // First, so that a folder that cannot be written is told before minutes of work.
-  if (output !== undefined) makeOutputFolder(output);
+  if (output !== undefined) await orOutputError(output, () => makeFolder(output));
   const sutHalf = await loadSutHalf();
   const dataFolder = await ensureDrawnDataSet(STANDIN_DATA, set, { cacheFolder, onProgress });
   const models = await sutHalf.ensureStandinModels({ benchmark, cacheFolder, onProgress });
-  const images = (await readValMap(dataFolder)).map(({ path, label }) => ({
+  const images = (await readImageList(VAL_MAP, dataFolder)).map(({ path, label }) => ({
     path: join(dataFolder, path),
     label,
   }));
@@ -115,14 +113,6 @@ async function loadSutHalf(): Promise<SutHalf> {
   return { ...models, ...accuracy } as SutHalf;
 }
 
-function makeOutputFolder(folder: string): void {
-  try {
-    makeFolder(folder);
-  } catch (error) {
-    throw outputError(folder, error);
-  }
-}
-
 async function copyTo(
   output: string,
   models: Files,
@@ -135,33 +125,35 @@ async function copyTo(
     },
     dataFolder: join(output, data.name),
   };
-  try {
+  await orOutputError(output, async () => {
     await cp(models.fp32, copies.models.fp32);
     await cp(models.int8, copies.models.int8);
     await cp(data.folder, copies.dataFolder, { recursive: true });
-  } catch (error) {
-    throw outputError(output, error);
-  }
+  });
   return copies;
 }
 
-function outputError(output: string, error: unknown): MlperfError {
-  const reason = describeSystemError(error);
-  return new MlperfError('ERR_OUTPUT', `--output ${output}: ${reason}`, { cause: error });
+async function orOutputError(output: string, work: () => unknown): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    const reason = describeSystemError(error);
+    throw new MlperfError('ERR_OUTPUT', `--output ${output}: ${reason}`, { cause: error });
+  }
 }
 
 /** What `longhaul prepare` has made. */
 export interface PreparedStandin {
   readonly benchmark: string;
   /** Paths of the models. */
-  readonly models: { readonly fp32: string; readonly int8: string };
+  readonly models: Files;
   /** Folder of the images, val_map.txt and reference.json. */
   readonly dataFolder: string;
   readonly imageCount: number;
   /** Flags of a run that ask for these images, with a blank before them; empty for the standard ones. */
   readonly dataFlags: string;
   /** Right answers on all images. */
-  readonly correct: { readonly fp32: number; readonly int8: number };
+  readonly correct: Readonly<Record<keyof Files, number>>;
   /** The cache folder that was named, if one was. */
   readonly cacheDir: string | undefined;
   /** True where the paths are copies outside of the cache: then the commands name them. */
@@ -173,16 +165,21 @@ const SHARE_ASKED = 0.99;
 
 const MEGABYTE = 1e6;
 
-/** What was made, how well it does, and how to go on; several lines. */
-export async function preparedText(prepared: PreparedStandin): Promise<string> {
-  const { benchmark, models, dataFolder, imageCount } = prepared;
+/** What was made, how well it does, and how to go on: text, and JSON whose accuracies are shares from 0 to 1. */
+export async function preparedResult(prepared: PreparedStandin): Promise<VerbResult> {
+  const { benchmark, models, dataFolder, imageCount, correct } = prepared;
+  const [fp32, int8, dataBytes] = await Promise.all([
+    fileFacts(models.fp32),
+    fileFacts(models.int8),
+    folderBytes(dataFolder),
+  ]);
   const lines = [
     `Stand-in for the model and the data of ${benchmark}. Neither is MLPerf's: no figure of a run with them is a result of it.`,
     '',
-    await modelLine('FP32', models.fp32),
-    await modelLine('int8', models.int8),
+    modelLine('FP32', fp32),
+    modelLine('int8', int8),
     `  images  ${dataFolder}`,
-    `          ${imageCount} JPEG files, ${megabytes(await folderBytes(dataFolder))} MB, val_map.txt, reference.json`,
+    `          ${imageCount} JPEG files, ${megabytes(dataBytes)} MB, val_map.txt, reference.json`,
     '',
     ...accuracyLines(prepared),
     '',
@@ -190,47 +187,38 @@ export async function preparedText(prepared: PreparedStandin): Promise<string> {
     ...commandLines(prepared),
     '',
   ];
-  return lines.join('\n');
-}
-
-/** The same for programs; accuracies are shares from 0 to 1. */
-async function preparedJson(prepared: PreparedStandin): Promise<object> {
-  const { benchmark, models, dataFolder, imageCount, correct } = prepared;
-  const model = async (precision: keyof typeof models): Promise<object> => ({
-    ...(await fileFacts(models[precision])),
-    correctCount: correct[precision],
-    top1: correct[precision] / imageCount,
-  });
-  return {
+  const accuracy = (correctCount: number) => ({ correctCount, top1: correctCount / imageCount });
+  const json = {
     benchmark,
-    models: { fp32: await model('fp32'), int8: await model('int8') },
-    data: { path: dataFolder, imageCount, bytes: await folderBytes(dataFolder) },
+    models: {
+      fp32: { ...fp32, ...accuracy(correct.fp32) },
+      int8: { ...int8, ...accuracy(correct.int8) },
+    },
+    data: { path: dataFolder, imageCount, bytes: dataBytes },
   };
+  return { text: lines.join('\n'), json };
 }
 
-async function fileFacts(
-  path: string,
-): Promise<{ readonly path: string; readonly bytes: number; readonly sha256: string }> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(path), hash);
-  const { size } = await stat(path);
-  return { path, bytes: size, sha256: hash.digest('hex') };
+async function fileFacts(path: string) {
+  return { path, bytes: (await stat(path)).size, sha256: await hashFile(path) };
 }
 
-async function modelLine(precision: string, file: string): Promise<string> {
-  const { bytes, sha256 } = await fileFacts(file);
-  return `  ${precision.padEnd(6)}  ${file}\n          ${megabytes(bytes)} MB, sha256 ${sha256}`;
+function modelLine(
+  precision: string,
+  { path, bytes, sha256 }: Awaited<ReturnType<typeof fileFacts>>,
+): string {
+  return `  ${precision.padEnd(6)}  ${path}\n          ${megabytes(bytes)} MB, sha256 ${sha256}`;
 }
 
 function accuracyLines({ correct, imageCount }: PreparedStandin): string[] {
   const share = correct.int8 / correct.fp32;
   const verdict = share >= SHARE_ASKED ? 'met' : 'not met';
   const line = (precision: string, count: number): string =>
-    `  ${precision}  ${percent(count / imageCount)}  (${count} of ${imageCount})`;
+    `  ${precision}  ${accuracyPercent(count / imageCount)}  (${count} of ${imageCount})`;
   return [
     'Top-1 on these images, measured:',
     line('FP32', correct.fp32),
-    `${line('int8', correct.int8)}: ${percent(share)} of FP32; ${percent(SHARE_ASKED)} is asked: ${verdict}`,
+    `${line('int8', correct.int8)}: ${accuracyPercent(share)} of FP32; ${accuracyPercent(SHARE_ASKED)} is asked: ${verdict}`,
   ];
 }
 
@@ -268,9 +256,4 @@ async function folderBytes(folder: string): Promise<number> {
 
 function megabytes(bytes: number): string {
   return (bytes / MEGABYTE).toFixed(1);
-}
-
-/** Five significant figures, as quality is told. */
-function percent(share: number): string {
-  return `${(share * 100).toPrecision(5)} %`;
 }

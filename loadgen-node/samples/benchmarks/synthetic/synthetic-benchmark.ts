@@ -6,7 +6,7 @@ import {
   SYNTHETIC_SAMPLE_BYTES_DEFAULT,
   SYNTHETIC_SAMPLE_COUNT_DEFAULT,
 } from '../../../../shared/rules/rows/synthetic-samples.ts';
-import type { AccuracyEntry, AccuracyReport, DataSet } from '../../data-set/data-set.ts';
+import type { DataSet } from '../../data-set/data-set.ts';
 import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
 import { scoreEach } from '../score-each.ts';
 
@@ -28,7 +28,7 @@ export function syntheticBenchmark(
           `--data-dir ${dataFolder}: benchmark ${key} has no data set, its samples are made up`,
         );
       }
-      return new SyntheticDataSet({
+      return syntheticDataSet({
         name: key,
         sampleBytes: synthetic?.sampleBytes ?? SYNTHETIC_SAMPLE_BYTES_DEFAULT,
         sampleCount: synthetic?.sampleCount ?? SYNTHETIC_SAMPLE_COUNT_DEFAULT,
@@ -45,7 +45,7 @@ const POOL_BYTES: number = 64 * 1024 * 1024;
 /** Tells whether a response is right. @param payload That of the response's sample, as it travelled. */
 type ResponseCheck = (response: Uint8Array, payload: Uint8Array) => boolean;
 
-/** What a {@link SyntheticDataSet} is made of. */
+/** What a data set of made-up payloads is made of. */
 export interface SyntheticSet {
   /** Name of the data set. */
   readonly name: string;
@@ -54,7 +54,7 @@ export interface SyntheticSet {
   /** 1 or more. */
   readonly sampleCount: number;
   readonly isRight: ResponseCheck;
-  /** Name of the accuracy: the share of the samples whose response is right. */
+  /** Name of the accuracy: the share of the samples whose (first) response is right. */
   readonly metric: string;
 }
 
@@ -62,47 +62,29 @@ export interface SyntheticSet {
  * Payloads that nothing can compress, the same in every run. They are views into one buffer, of
  * {@link POOL_BYTES} and one sample at most: as many samples as anybody likes cost no more memory.
  */
-export class SyntheticDataSet implements DataSet {
-  /** There are no files. */
-  readonly folder = '';
-  readonly #set: SyntheticSet;
-  readonly #pool: Uint8Array;
+export function syntheticDataSet(set: SyntheticSet): DataSet {
+  const { name, sampleBytes, sampleCount, isRight, metric } = set;
   /** Distance between the payloads of neighbours. */
-  readonly #strideBytes: number;
-
-  constructor(set: SyntheticSet) {
-    const { sampleBytes, sampleCount } = set;
-    this.#set = set;
-    this.#strideBytes = Math.max(1, Math.min(sampleBytes, Math.floor(POOL_BYTES / sampleCount)));
-    this.#pool = randomBytes(sampleBytes + (sampleCount - 1) * this.#strideBytes);
-  }
-
-  get name(): string {
-    return this.#set.name;
-  }
-
-  get totalSampleCount(): number {
-    return this.#set.sampleCount;
-  }
-
-  readPayload(sampleIndex: number): Promise<Uint8Array> {
-    assert(sampleIndex < this.totalSampleCount);
-    return Promise.resolve(this.#payloadOf(sampleIndex));
-  }
-
-  /** Share of the samples whose (first) response is right. */
-  scoreAccuracy(entries: Iterable<AccuracyEntry>): AccuracyReport {
-    const { sampleCount, isRight, metric } = this.#set;
-    const score = scoreEach(entries, sampleCount, ({ sampleIndex, response }) =>
-      isRight(response, this.#payloadOf(sampleIndex)),
-    );
-    return { metric, ...score };
-  }
-
-  #payloadOf(sampleIndex: number): Uint8Array {
-    const begin = sampleIndex * this.#strideBytes;
-    return this.#pool.subarray(begin, begin + this.#set.sampleBytes);
-  }
+  const strideBytes = Math.max(1, Math.min(sampleBytes, Math.floor(POOL_BYTES / sampleCount)));
+  const pool = randomBytes(sampleBytes + (sampleCount - 1) * strideBytes);
+  const payloadOf = (sampleIndex: number): Uint8Array =>
+    pool.subarray(sampleIndex * strideBytes, sampleIndex * strideBytes + sampleBytes);
+  return {
+    name,
+    totalSampleCount: sampleCount,
+    // There are no files.
+    folder: '',
+    readPayload: async (sampleIndex) => {
+      assert(sampleIndex < sampleCount);
+      return payloadOf(sampleIndex);
+    },
+    scoreAccuracy: (entries) => {
+      const score = scoreEach(entries, sampleCount, ({ sampleIndex, response }) =>
+        isRight(response, payloadOf(sampleIndex)),
+      );
+      return { metric, ...score };
+    },
+  };
 }
 
 /** The key stream of a cipher with a fixed key: reproducible, incompressible, and a GB per second. */

@@ -2,10 +2,9 @@ import assert from 'node:assert';
 import { createReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { dataSetError, MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../../shared/base/errors/to-mlperf-error.ts';
+import { dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
 import type { OipTensor } from '../../../../shared/domain/tensors.ts';
-import type { PrepareProgress } from '../../data-set/data-set.ts';
+import { type PrepareProgress, readingFile } from '../../data-set/data-set.ts';
 import { type NamedTensor, type TensorDataSet, tensorDataSet } from '../tensor-data-set.ts';
 import { parseSample, SampleError } from './parse-sample.ts';
 
@@ -32,7 +31,7 @@ export async function openJsonlDataSet(
 ): Promise<TensorDataSet> {
   const places: LinePlace[] = [];
   const forms = new Set<string>();
-  await orDataSetError(file, async () => {
+  await readingFile(file, async () => {
     const { size } = await stat(file);
     for await (const { number, offset, bytes } of readLines(file)) {
       forms.add(formOf(sampleIn(bytes, inputs, `${file}:${number}`)));
@@ -53,7 +52,7 @@ export async function openJsonlDataSet(
       const place = places[sampleIndex];
       assert(place !== undefined, `sample ${sampleIndex} of ${places.length}`);
       const { number, offset, length } = place;
-      const bytes = await orDataSetError(file, () => readPart(file, offset, length));
+      const bytes = await readingFile(file, () => readPart(file, offset, length));
       return sampleIn(bytes, inputs, `${file}:${number}`);
     },
   });
@@ -85,15 +84,6 @@ function textOf(bytes: Buffer): string {
 /** Equal for samples of the same shapes and lengths. */
 function formOf(tensors: readonly NamedTensor[]): string {
   return tensors.map(({ shape, raw }) => `${shape.join('x')}:${raw.length}`).join(',');
-}
-
-async function orDataSetError<T>(file: string, act: () => Promise<T>): Promise<T> {
-  try {
-    return await act();
-  } catch (error) {
-    if (error instanceof MlperfError) throw error;
-    throw dataSetError(`${file}: ${describeSystemError(error)}`, error);
-  }
 }
 
 /** A line of a file that has something in it. */

@@ -3,12 +3,9 @@ import { readdir } from 'node:fs/promises';
 import { basename, join, posix, resolve } from 'node:path';
 import { FILES_AT_ONCE, forEachIndex } from '../../../../shared/base/async/for-each-index.ts';
 import { dataSetError, type MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import {
-  describeSystemError,
-  errorCodeOf,
-} from '../../../../shared/base/errors/to-mlperf-error.ts';
+import { errorCodeOf } from '../../../../shared/base/errors/to-mlperf-error.ts';
 import type { OipTensor } from '../../../../shared/domain/tensors.ts';
-import type { PrepareProgress } from '../../data-set/data-set.ts';
+import { type PrepareProgress, readingFile } from '../../data-set/data-set.ts';
 import { type TensorDataSet, tensorDataSet } from '../tensor-data-set.ts';
 import { checkNpyFile, readNpyFile } from './npy-file.ts';
 
@@ -106,16 +103,16 @@ function subfolderOf(folder: string, { name }: OipTensor): string {
 
 /** Names of the arrays, in order; none where there is no such folder below the data set's. */
 async function arraysIn(folder: string, dataSetFolder: string): Promise<readonly string[]> {
-  try {
-    const entries = await readdir(folder, { withFileTypes: true });
-    return entries
-      .filter((entry) => !entry.isDirectory() && isArray(entry.name))
-      .map(({ name }) => name)
-      .sort();
-  } catch (error) {
-    if (folder !== dataSetFolder && errorCodeOf(error) === 'ENOENT') return [];
-    throw dataSetError(`${folder}: ${describeSystemError(error)}`, error);
-  }
+  const entries = await readingFile(folder, () =>
+    readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+      if (folder !== dataSetFolder && errorCodeOf(error) === 'ENOENT') return [];
+      throw error;
+    }),
+  );
+  return entries
+    .filter((entry) => !entry.isDirectory() && isArray(entry.name))
+    .map(({ name }) => name)
+    .sort();
 }
 
 function isArray(name: string): boolean {

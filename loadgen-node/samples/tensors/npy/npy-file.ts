@@ -1,7 +1,7 @@
 import { open, readFile } from 'node:fs/promises';
-import { dataSetError, MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../../shared/base/errors/to-mlperf-error.ts';
+import { dataSetError, type MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { elementCount, type OipTensor } from '../../../../shared/domain/tensors.ts';
+import { readingFile } from '../../data-set/data-set.ts';
 import { bytesContents, fitShape, type NamedTensor, shapeText } from '../tensor-data-set.ts';
 import {
   NPY_HEADER_BYTES_MAX,
@@ -28,7 +28,7 @@ interface NpyArray extends NpyHeader {
  * @throws MlperfError `ERR_DATA_SET` naming the file
  */
 export async function checkNpyFile(path: string, input: OipTensor): Promise<readonly number[]> {
-  return readFrom(path, async () => {
+  return readingFile(path, async () => {
     const file = await open(path);
     try {
       const { size } = await file.stat();
@@ -47,7 +47,7 @@ export async function checkNpyFile(path: string, input: OipTensor): Promise<read
  * @throws MlperfError `ERR_DATA_SET` naming the file
  */
 export async function readNpyFile(path: string, input: OipTensor): Promise<NamedTensor> {
-  const bytes = await readFrom(path, () => readFile(path));
+  const bytes = await readingFile(path, () => readFile(path));
   const array = arrayOf(bytes, bytes.length, input, path);
   const raw = npyContents(bytes.subarray(array.dataOffset), array, array.type, path);
   return { name: input.name, datatype: input.datatype, shape: array.sampleShape, raw };
@@ -104,15 +104,6 @@ async function readBeginning(
   const buffer = Buffer.alloc(bytesMax);
   const { bytesRead } = await file.read(buffer, 0, bytesMax, 0);
   return buffer.subarray(0, bytesRead);
-}
-
-async function readFrom<T>(path: string, read: () => Promise<T>): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    if (error instanceof MlperfError) throw error;
-    throw dataSetError(`${path}: ${describeSystemError(error)}`, error);
-  }
 }
 
 /**

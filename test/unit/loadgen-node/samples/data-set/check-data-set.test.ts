@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
   checkDataSet,
-  hashFiles,
+  digestFiles,
 } from '../../../../../loadgen-node/samples/data-set/check-data-set.ts';
 import {
   digestOfList,
@@ -32,7 +32,7 @@ function writeFiles(): string {
 }
 
 async function listed(folder: string): Promise<string> {
-  const { checksums } = await hashFiles(folder, NAMES, quiet);
+  const checksums = await digestFiles(folder, NAMES, quiet);
   writeFileSync(join(folder, 'SHA256SUMS'), formatChecksumList(checksums));
   return digestOfList(checksums);
 }

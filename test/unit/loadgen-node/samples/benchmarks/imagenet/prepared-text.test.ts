@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
   type PreparedStandin,
-  preparedText,
+  preparedResult,
 } from '../../../../../../loadgen-node/samples/benchmarks/imagenet/prepare-standin.ts';
 import { tempFolder } from '../../../../../support/process/temp-folder.ts';
 
@@ -24,7 +24,11 @@ function prepared(changes: Partial<PreparedStandin> = {}): PreparedStandin {
   };
 }
 
-describe('preparedText', () => {
+async function preparedText(made: PreparedStandin): Promise<string> {
+  return (await preparedResult(made)).text;
+}
+
+describe('preparedResult', () => {
   it('tells paths, sizes and checksums, and that nothing of it is of MLPerf', async () => {
     const made = prepared();
     const text = await preparedText(made);
