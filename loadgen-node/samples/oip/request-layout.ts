@@ -4,6 +4,7 @@ import {
   modelError,
 } from '../../../shared/base/errors/mlperf-error.ts';
 import {
+  fitsShape,
   type OipTensor,
   type SampleTensor,
   tensorsText,
@@ -263,9 +264,8 @@ function fitInput(
 
 /** What both allow; undefined where they differ. */
 function joinShapes(a: readonly number[], b: readonly number[]): number[] | undefined {
-  if (a.length !== b.length) return undefined;
   const joined = a.map((length, axis) => (length === -1 ? (b[axis] as number) : length));
-  return joined.every((length, axis) => b[axis] === -1 || b[axis] === length) ? joined : undefined;
+  return fitsShape(joined, b) ? joined : undefined;
 }
 
 function mismatch(

@@ -1,5 +1,6 @@
 import { configInvalid, type MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import {
+  fitsShape,
   type OipTensor,
   type SampleTensor,
   tensorsText,
@@ -67,10 +68,7 @@ function checkFits(
   shape: readonly number[],
   hasBatchAxis: boolean,
 ): void {
-  const fits =
-    asked.length === shape.length &&
-    asked.every((length, axis) => shape[axis] === -1 || shape[axis] === length);
-  if (fits) return;
+  if (fitsShape(asked, shape)) return;
   const batchHint =
     hasBatchAxis && asked.length === shape.length + 1
       ? '; the axis that counts samples is left out'
@@ -119,11 +117,9 @@ function agreed(told: OipTensor, declared: OipTensor): OipTensor {
   const shape = declared.shape.map((length, axis) =>
     length === -1 ? (told.shape[axis] as number) : length,
   );
-  const fits =
-    declared.datatype === told.datatype &&
-    declared.shape.length === told.shape.length &&
-    shape.every((length, axis) => told.shape[axis] === -1 || told.shape[axis] === length);
-  if (fits) return { ...told, shape };
+  if (declared.datatype === told.datatype && fitsShape(shape, told.shape)) {
+    return { ...told, shape };
+  }
   throw configInvalid(
     `${declarationText(declared)}: the server says that ${told.name} is ${tensorText(told)}; a declaration has all of its axes, also the one that counts samples`,
   );

@@ -24,16 +24,17 @@ const COUNT_WITH_BACKGROUND = 1001;
 /** Name of a label that counts the background: that of the reference ResNet-50, an export of TensorFlow's ArgMax. */
 const LABEL_WITH_BACKGROUND = 'ArgMax:0';
 
-const INTEGERS: readonly OipDataType[] = [
-  'INT8',
-  'INT16',
-  'INT32',
-  'INT64',
-  'UINT8',
-  'UINT16',
-  'UINT32',
-  'UINT64',
-];
+/** The number of a response by the datatypes that a class may have. */
+const INTEGERS: Partial<Record<OipDataType, (view: DataView) => number | bigint>> = {
+  INT8: (view) => view.getInt8(0),
+  INT16: (view) => view.getInt16(0, true),
+  INT32: (view) => view.getInt32(0, true),
+  INT64: (view) => view.getBigInt64(0, true),
+  UINT8: (view) => view.getUint8(0),
+  UINT16: (view) => view.getUint16(0, true),
+  UINT32: (view) => view.getUint32(0, true),
+  UINT64: (view) => view.getBigUint64(0, true),
+};
 const SCORES: readonly OipDataType[] = ['FP32', 'FP64'];
 
 /**
@@ -53,7 +54,7 @@ export function responseClass(
   const isOne = (tensor: OipTensor): boolean => own(tensor).every((length) => length === 1);
   const classes = outputs.filter(
     (tensor) =>
-      INTEGERS.includes(tensor.datatype) && own(tensor).every((length) => Math.abs(length) === 1),
+      tensor.datatype in INTEGERS && own(tensor).every((length) => Math.abs(length) === 1),
   );
   const countsBackground =
     outputs.some((tensor) => own(tensor).includes(COUNT_WITH_BACKGROUND)) ||
@@ -106,32 +107,12 @@ export function classResponse(
     );
   }
   const view = new DataView(response.buffer, response.byteOffset, response.length);
+  const readInteger = INTEGERS[output.datatype];
   const label =
-    form === 'class'
-      ? readInteger(view, output.datatype)
+    form === 'class' && readInteger !== undefined
+      ? Number(readInteger(view))
       : indexOfLargest(view, count, output.datatype);
   return encodeNumber(label + classOffset, datatype);
-}
-
-function readInteger(view: DataView, datatype: OipDataType): number {
-  switch (datatype) {
-    case 'INT8':
-      return view.getInt8(0);
-    case 'UINT8':
-      return view.getUint8(0);
-    case 'INT16':
-      return view.getInt16(0, true);
-    case 'UINT16':
-      return view.getUint16(0, true);
-    case 'INT32':
-      return view.getInt32(0, true);
-    case 'UINT32':
-      return view.getUint32(0, true);
-    case 'UINT64':
-      return Number(view.getBigUint64(0, true));
-    default:
-      return Number(view.getBigInt64(0, true));
-  }
 }
 
 /** The first of equal ones, as ONNX's ArgMax has it. */

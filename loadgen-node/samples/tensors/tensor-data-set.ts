@@ -1,5 +1,5 @@
 import type { OipDataType } from '../../../shared/domain/data-types.ts';
-import type { OipTensor } from '../../../shared/domain/tensors.ts';
+import { fitsShape, type OipTensor } from '../../../shared/domain/tensors.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
 import { scoreAnswered } from '../benchmarks/score-each.ts';
 import type { DataSet } from '../data-set/data-set.ts';
@@ -58,10 +58,7 @@ export function fitShape(
 ): readonly number[] | undefined {
   const isBatch = shape.length === input.shape.length + 1 && shape[0] === 1;
   const own = isBatch ? shape.slice(1) : shape;
-  const fits =
-    own.length === input.shape.length &&
-    own.every((length, axis) => input.shape[axis] === -1 || input.shape[axis] === length);
-  return fits ? own : undefined;
+  return fitsShape(own, input.shape) ? own : undefined;
 }
 
 /** A shape for people. */

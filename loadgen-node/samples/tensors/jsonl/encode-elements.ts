@@ -7,18 +7,6 @@ export class ElementError extends Error {}
 type FloatType = 'FP16' | 'BF16' | 'FP32' | 'FP64';
 type WholeType = Exclude<OipDataType, FloatType | 'BOOL' | 'BYTES'>;
 
-/** Smallest and largest of the whole numbers. */
-const WHOLE_NUMBERS: Readonly<Record<WholeType, readonly [min: bigint, max: bigint]>> = {
-  UINT8: [0n, 2n ** 8n - 1n],
-  UINT16: [0n, 2n ** 16n - 1n],
-  UINT32: [0n, 2n ** 32n - 1n],
-  UINT64: [0n, 2n ** 64n - 1n],
-  INT8: [-(2n ** 7n), 2n ** 7n - 1n],
-  INT16: [-(2n ** 15n), 2n ** 15n - 1n],
-  INT32: [-(2n ** 31n), 2n ** 31n - 1n],
-  INT64: [-(2n ** 63n), 2n ** 63n - 1n],
-};
-
 /** What JSON has no numbers for. */
 const SPECIAL_NUMBERS: Readonly<Record<string, number>> = {
   NaN: Number.NaN,
@@ -63,7 +51,9 @@ function truth(element: unknown, index: number): number {
 }
 
 function wholeNumber(element: unknown, index: number, datatype: WholeType): number | bigint {
-  const [min, max] = WHOLE_NUMBERS[datatype];
+  const count = 2n ** BigInt(8 * OIP_ELEMENT_BYTES[datatype]);
+  const min = datatype.startsWith('U') ? 0n : -(count / 2n);
+  const max = min + count - 1n;
   const number = integerOf(element);
   if (number === undefined) {
     const hint =

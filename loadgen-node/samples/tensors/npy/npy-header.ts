@@ -122,22 +122,6 @@ const NUMBERS: Readonly<Record<string, OipDataType>> = {
   V2: 'BF16',
 };
 
-/** What `astype` is given for a datatype; undefined: NumPy has no such type, or text is asked for. */
-const NUMPY_NAMES: Partial<Readonly<Record<OipDataType, string>>> = {
-  BOOL: 'bool',
-  UINT8: 'uint8',
-  UINT16: 'uint16',
-  UINT32: 'uint32',
-  UINT64: 'uint64',
-  INT8: 'int8',
-  INT16: 'int16',
-  INT32: 'int32',
-  INT64: 'int64',
-  FP16: 'float16',
-  FP32: 'float32',
-  FP64: 'float64',
-};
-
 /** NumPy's limit of one element is far above it. */
 const TEXT_BYTES_MAX: number = 2 ** 30;
 
@@ -165,12 +149,10 @@ const WIDE_FLOATS: readonly OipDataType[] = ['FP32', 'FP64'];
  * @param from What the array has now; undefined: nothing that the protocol knows.
  */
 export function npyRemedy(datatype: OipDataType, from: OipDataType | undefined): string {
-  const name = NUMPY_NAMES[datatype];
-  if (name !== undefined) {
-    return FLOATS.includes(from) && WIDE_FLOATS.includes(datatype)
-      ? `save it as a.astype(np.${name})`
-      : `convert it yourself, scaled as the model was trained, and save it as np.${name}`;
-  }
   if (datatype === 'BYTES') return "save it as an array of texts (dtype 'S' or 'U')";
-  return 'save it as ml_dtypes.bfloat16';
+  if (datatype === 'BF16') return 'save it as ml_dtypes.bfloat16';
+  const name = datatype.toLowerCase().replace('fp', 'float');
+  return FLOATS.includes(from) && WIDE_FLOATS.includes(datatype)
+    ? `save it as a.astype(np.${name})`
+    : `convert it yourself, scaled as the model was trained, and save it as np.${name}`;
 }
