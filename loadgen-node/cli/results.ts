@@ -1,14 +1,10 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
+import { readJsonFile } from '../../shared/base/files/read-json-file.ts';
 import { addJson } from '../../shared/base/process/json-output.ts';
 import { createCommand } from '../../shared/config/command-line.ts';
-import { type LoadgenArgs, parseLoadgenArgs } from '../loadgen/conformance/loadgen-fields.ts';
-import { argsSchema, librarySchema, readJsonFile } from '../loadgen/conformance/read-json-file.ts';
-import {
-  buildResults,
-  measuredSchema,
-  type ResultsMeasured,
-} from '../loadgen/conformance/results.ts';
+import { buildResults, measuredSchema } from '../loadgen/conformance/results.ts';
+import { argsSchema, librarySchema, parseLoadgenArgs } from '../loadgen/conformance/trace-input.ts';
 import {
   addLoadgenOptions,
   type LoadgenOptions,
@@ -24,11 +20,7 @@ interface ResultsOptions extends LoadgenOptions {
   readonly input: string;
 }
 
-const resultsFile: z.ZodType<{
-  args: LoadgenArgs;
-  qsl: { total: number; performance: number };
-  input: ResultsMeasured;
-}> = z.object(
+const resultsFile = z.object(
   { args: argsSchema, qsl: librarySchema, input: measuredSchema },
   'must be an object with args, qsl and input',
 );

@@ -1,9 +1,13 @@
 import { rmSync } from 'node:fs';
 import type { QuerySampleLibrary } from '../../shared/domain/query-sample-library.ts';
-import type { RecordedSet } from '../loadgen/engine/issue/issued-set.ts';
 import { monotonicClock } from '../loadgen/engine/monotonic-clock.ts';
 import { runTest } from '../loadgen/engine/start-test.ts';
-import type { EarlyEnd, TestObserver, TestSetup } from '../loadgen/engine/test-context.ts';
+import type {
+  EarlyEnd,
+  RecordedSet,
+  TestObserver,
+  TestSetup,
+} from '../loadgen/engine/test-context.ts';
 import type { RunProgress, TestOutcome, TestPhase } from '../loadgen/engine/test-outcome.ts';
 import type { LiveView } from '../present/live/live-view.ts';
 import { orAbort, type RunHost } from './host/host.ts';

@@ -1,7 +1,7 @@
 import type { DetailLog } from '../logs/write/detail-log.ts';
 import type { EndCause } from './issue/issue-threads.ts';
-import type { IssuedSet } from './issue/issued-set.ts';
-import type { FailureTally } from './responses/failure-tally.ts';
+import type { FailureTally } from './responses/response-sink.ts';
+import type { IssuedSet } from './test-context.ts';
 import type { PhaseCounts, PhaseOutcome } from './test-outcome.ts';
 
 /** Adds the sets of a phase up. */

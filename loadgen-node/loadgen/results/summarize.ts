@@ -14,8 +14,12 @@ import {
   type RunRates,
   summarizeArrivals,
 } from './performance-summary.ts';
-import { joinEarlyStopping, summarizeTokens, type TokenMeasurements } from './token-summary.ts';
-import type { ValidityItem } from './validity-item.ts';
+import {
+  joinEarlyStopping,
+  summarizeTokens,
+  type TokenMeasurements,
+  type ValidityItem,
+} from './token-summary.ts';
 
 /** What was measured in a performance run. */
 export interface Measurements {

@@ -13,7 +13,6 @@ import {
   latencyStatistics,
   percentileOf,
 } from './latency-statistics.ts';
-import type { ValidityItem } from './validity-item.ts';
 
 /** What was measured of the tokens of a performance run. */
 export interface TokenMeasurements {
@@ -47,7 +46,7 @@ export interface TokenSummary {
 }
 
 /** What {@link summarizeTokens} depends on. */
-export interface TokenInput {
+interface TokenInput {
   readonly tokens: TokenMeasurements;
   readonly settings: EffectiveSettings;
   readonly labelDecimals: 0 | 1;
@@ -157,4 +156,15 @@ function evaluateBounds(
 
 function adviceFor(what: 'TTFT' | 'TPOT'): string {
   return `${what} constrain not met: Reduce target QPS to improve latency.`;
+}
+
+/** One of LoadGen's validity rules: met or not, with what it asks for and what it saw. */
+export interface ValidityItem {
+  readonly isMet: boolean;
+  /** For people, with the unit. */
+  readonly needed: string;
+  /** For people, with the unit. */
+  readonly seen: string;
+  /** LoadGen's advice in the summary; empty when met. */
+  readonly recommendation: string;
 }

@@ -2,8 +2,8 @@ import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import type { VerbResult } from '../../../shared/base/process/json-output.ts';
 import { DEFAULT_ROUND, mlperfConfOf } from '../../../shared/rules/rounds/rounds.ts';
 import { parseConf } from './conf-grammar.ts';
-import { CONF_KEYS, type ConfKey } from './conf-keys.ts';
 import { ExactSettings } from './exact-settings.ts';
+import { CONF_KEYS, type ConfKey } from './from-config.ts';
 import { SETTINGS_FIELDS, type SettingsField } from './test-settings.ts';
 
 /** What a run makes of a field, where that is more than the field says. */

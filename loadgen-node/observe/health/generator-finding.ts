@@ -1,5 +1,4 @@
-import type { GeneratorHealth } from '../../loadgen/health/generator-health.ts';
-import { causesOfLateness } from '../../loadgen/health/starvation.ts';
+import { causesOfLateness, type GeneratorHealth } from '../../loadgen/health/generator-health.ts';
 
 /** What a run knows of LoadGen's own part in its result. */
 export interface GeneratorFacts {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { readJsonFile } from '../../loadgen/conformance/read-json-file.ts';
+import { readJsonFile } from '../../../shared/base/files/read-json-file.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { RUN_SUMMARY, type RunSummary, SUMMARY_SCHEMA_VERSION } from './run-summary.ts';
 

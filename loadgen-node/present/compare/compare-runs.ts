@@ -1,4 +1,4 @@
-import { disturbances } from '../../loadgen/health/starvation.ts';
+import { disturbances } from '../../loadgen/health/generator-health.ts';
 import {
   FIGURE_NAMES,
   FIGURES,

@@ -12,10 +12,10 @@ import { benchmarkEncoding, benchmarkRules } from '../../../shared/rules/benchma
 import type { CompressionPlan } from '../../../shared/rules/check-compression.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import { SYNTHETIC_BENCHMARKS } from '../../../shared/rules/rows/synthetic-samples.ts';
-import { SERVER_RUNS_V05 } from '../../loadgen/engine/repeat-test.ts';
+import { SERVER_RUNS_V05 } from '../../loadgen/engine/test-outcome.ts';
+import type { LogSettings } from '../../loadgen/logs/write/test-logs.ts';
 import type { ConfFile } from '../../loadgen/settings/from-config.ts';
 import { type LoadgenBehaviour, loadgenOf } from '../../loadgen/settings/loadgen-behaviour.ts';
-import type { LogSettings } from '../../loadgen/settings/log-settings.ts';
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
 import { checkThresholds } from '../../observe/thresholds/check-thresholds.ts';
 import type { Threshold } from '../../observe/thresholds/condition.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { FILE_BYTES_MAX } from '../../../shared/base/files/read-file.ts';
-import { readJsonFile } from '../../loadgen/conformance/read-json-file.ts';
+import { readJsonFile } from '../../../shared/base/files/read-json-file.ts';
 import { LATENCY_PARTS } from '../../observe/split/latency-parts.ts';
 import { type Question, questionDifferences } from '../kept-file.ts';
 import type { PeakResult } from '../peak/peak-search.ts';

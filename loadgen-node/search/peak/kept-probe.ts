@@ -1,4 +1,4 @@
-import type { RecordedSet } from '../../loadgen/engine/issue/issued-set.ts';
+import type { RecordedSet } from '../../loadgen/engine/test-context.ts';
 import type { PerformanceOutcome, TestOutcome } from '../../loadgen/engine/test-outcome.ts';
 import type { RunFigures } from '../../observe/figures/figure-names.ts';
 import { figuresOfOutcome } from '../../observe/figures/figures-of-outcome.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { FILE_BYTES_MAX } from '../../../shared/base/files/read-file.ts';
-import { readJsonFile } from '../../loadgen/conformance/read-json-file.ts';
+import { readJsonFile } from '../../../shared/base/files/read-json-file.ts';
 import { type Question, questionDifferences, writeKept } from '../kept-file.ts';
 import type { LinkConditions } from './link-conditions.ts';
 

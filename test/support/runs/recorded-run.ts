@@ -1,6 +1,6 @@
-import type { RecordedSet } from '../../../loadgen-node/loadgen/engine/issue/issued-set.ts';
 import { monotonicClock } from '../../../loadgen-node/loadgen/engine/monotonic-clock.ts';
 import { runTest } from '../../../loadgen-node/loadgen/engine/start-test.ts';
+import type { RecordedSet } from '../../../loadgen-node/loadgen/engine/test-context.ts';
 import type { TestOutcome } from '../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import type { TestSettings } from '../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { ProcessMonitor } from '../../../loadgen-node/observe/health/process-monitor.ts';

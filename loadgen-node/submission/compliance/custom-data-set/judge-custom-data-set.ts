@@ -1,6 +1,11 @@
 import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
 import { accuracyPercent } from '../../../samples/benchmarks/score-each.ts';
-import { differenceInterval, type Proportion, type ShareInterval, shareOf } from '../responses/two-proportions.ts';
+import {
+  differenceInterval,
+  type Proportion,
+  type ShareInterval,
+  shareOf,
+} from '../responses/two-proportions.ts';
 import { type ComplianceRun, ms, numberOf } from '../verify/read-compliance-run.ts';
 import { type DataSetRecord, dataSetOf, modelOf, type RunPair, speedOf } from './run-pair.ts';
 

@@ -2,9 +2,24 @@ import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { asOneLine } from '../../../../shared/base/text/one-line.ts';
 import { accuracyText } from '../../../run/keep/accuracy-file.ts';
 import { repeatsInWords } from '../../../samples/benchmarks/score-each.ts';
-import { type AccuracyPair, accuracyLine, firstOfEach, loggedResponses, type ResponseScorer, scorePair } from '../responses/accuracy-fallback.ts';
-import { type AnswersBySight, answersBySight, DEVIATIONS_MAX } from '../responses/answers-by-sight.ts';
-import { compareResponses, type ResponseComparison, type ResponseType } from '../responses/compare-responses.ts';
+import {
+  type AccuracyPair,
+  accuracyLine,
+  firstOfEach,
+  loggedResponses,
+  type ResponseScorer,
+  scorePair,
+} from '../responses/accuracy-fallback.ts';
+import {
+  type AnswersBySight,
+  answersBySight,
+  DEVIATIONS_MAX,
+} from '../responses/answers-by-sight.ts';
+import {
+  compareResponses,
+  type ResponseComparison,
+  type ResponseType,
+} from '../responses/compare-responses.ts';
 import { type Proportion, shareOf } from '../responses/two-proportions.ts';
 import { comparePerformance } from './compare-performance.ts';
 import { check, type TestCheck } from './test-check.ts';
