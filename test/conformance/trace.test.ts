@@ -10,8 +10,8 @@ import {
   accuracyLogOffset,
   accuracyLogProbability,
 } from '../../loadgen-node/loadgen/schedule/accuracy-log-selection.ts';
-import { LoadableSets, type Phase } from '../../loadgen-node/loadgen/schedule/loadable-sets.ts';
 import { buildQueryPlan, type QueryPlan } from '../../loadgen-node/loadgen/schedule/query-plan.ts';
+import { LoadableSets, type Phase } from '../../loadgen-node/loadgen/schedule/sample-order.ts';
 import {
   deriveEffectiveSettings,
   type EffectiveSettings,

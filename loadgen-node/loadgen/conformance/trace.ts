@@ -5,8 +5,8 @@ import {
   accuracyLogOffset,
   accuracyLogProbability,
 } from '../schedule/accuracy-log-selection.ts';
-import { type LoadableSet, LoadableSets, type Phase } from '../schedule/loadable-sets.ts';
 import { buildQueryPlan, type QueryPlan } from '../schedule/query-plan.ts';
+import { type LoadableSet, LoadableSets, type Phase } from '../schedule/sample-order.ts';
 import { checkTracedSettings } from '../settings/check-settings.ts';
 import {
   deriveEffectiveSettings,

@@ -1,5 +1,5 @@
 import { formatFixed } from '../base/number-format.ts';
-import { LoadableSets } from '../schedule/loadable-sets.ts';
+import { LoadableSets } from '../schedule/sample-order.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { type MeasuredSet, measureSet, writePerformance } from './performance-run.ts';
 import { isBrokenEnd } from './phase-counts.ts';

@@ -7,7 +7,7 @@ import { leastQueries } from '../results/early-stopping.ts';
 import { compareFirstQueries, type FirstQueries } from '../results/first-queries.ts';
 import type { PerformanceSummary } from '../results/performance-summary.ts';
 import { type Measurements, summarize } from '../results/summarize.ts';
-import { LoadableSets } from '../schedule/loadable-sets.ts';
+import { LoadableSets } from '../schedule/sample-order.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { judgeDispatch } from './generator-bound.ts';
 import type { SetEnd } from './issue/issue-query-controller.ts';

@@ -1,10 +1,10 @@
 import type { Scenario } from '../../../shared/domain/scenario.ts';
 import type { DetailLog } from '../logs/write/detail-log.ts';
-import type { TraceLog } from '../logs/write/trace-log.ts';
+import type { TraceLog } from '../logs/write/log-file.ts';
 import { ResponseRecorder } from '../recorder/response-recorder.ts';
 import { SampleRecorder } from '../recorder/sample-recorder.ts';
-import type { LoadableSet } from '../schedule/loadable-sets.ts';
 import { buildQueryPlan, type QueryPlan } from '../schedule/query-plan.ts';
+import type { LoadableSet } from '../schedule/sample-order.ts';
 import { scenarioRules } from '../schedule/scenario-rules.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { IssueQueryController, type SetEnd } from './issue/issue-query-controller.ts';

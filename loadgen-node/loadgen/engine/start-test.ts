@@ -10,7 +10,7 @@ import {
 import { TestLogs } from '../logs/write/test-logs.ts';
 import { AccuracyLogSelector } from '../schedule/accuracy-log-selection.ts';
 import { arrivalsMark, type OtherArrivals } from '../schedule/arrivals/arrivals.ts';
-import { LoadableSets } from '../schedule/loadable-sets.ts';
+import { LoadableSets } from '../schedule/sample-order.ts';
 import { checkSettings } from '../settings/check-settings.ts';
 import { deriveEffectiveSettings, type EffectiveSettings } from '../settings/effective-settings.ts';
 import { LOADGEN_V41 } from '../settings/loadgen-behaviour.ts';

@@ -2,7 +2,7 @@ import { upperMedian } from '../../../shared/base/figures/median.ts';
 import { formatNs } from '../../../shared/base/text/duration.ts';
 import type { LinkTestOutcome, NodeProbe } from '../../../shared/evidence/node-probe.ts';
 import type { NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
-import { formatRate } from '../../samples/bandwidth/link-rate.ts';
+import { formatRate } from '../../samples/bandwidth/bandwidth-formulas.ts';
 import { type LinkFacts, linkRateMbps } from '../../submission/system/link-facts.ts';
 import { betweenFinding } from './between-finding.ts';
 import { bytesText, type DoctorFinding, subject } from './finding.ts';

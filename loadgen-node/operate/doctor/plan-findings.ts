@@ -1,8 +1,11 @@
 import { formatNs } from '../../../shared/base/text/duration.ts';
 import type { Scenario } from '../../../shared/domain/scenario.ts';
 import type { GeneratorCeiling } from '../../loadgen/health/generator-health.ts';
-import { bandwidthFormula, dtypeBytes } from '../../samples/bandwidth/bandwidth-formulas.ts';
-import { formatRate } from '../../samples/bandwidth/link-rate.ts';
+import {
+  bandwidthFormula,
+  dtypeBytes,
+  formatRate,
+} from '../../samples/bandwidth/bandwidth-formulas.ts';
 import {
   bytesText,
   countText,

@@ -1,10 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
-import {
-  configInvalid,
-  dataSetError,
-  MlperfError,
-} from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { configInvalid, dataSetError } from '../../../shared/base/errors/mlperf-error.ts';
+import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { defaultCacheFolder } from '../../../shared/base/files/cache-folder.ts';
 import type { VerbResult } from '../../../shared/base/process/json-output.ts';
 import { compareFiles, digestFiles, findList } from '../data-set/check-data-set.ts';
@@ -41,10 +37,7 @@ export async function writeChecksums(
   try {
     writeFileSync(output, list);
   } catch (error) {
-    const reason = describeSystemError(error);
-    throw new MlperfError('ERR_OUTPUT', `cannot write ${output}: ${reason}`, {
-      cause: error,
-    });
+    throw outputError(`cannot write ${output}`, error);
   }
   return { text: `${checksums.size} files of ${folder} in ${output}, SHA-256 ${digest}\n`, json };
 }

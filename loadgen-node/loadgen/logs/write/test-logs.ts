@@ -1,11 +1,9 @@
 import { join } from 'node:path';
 import { outputError } from '../../../../shared/base/errors/to-mlperf-error.ts';
 import { makeFolder } from '../../../../shared/base/files/make-folder.ts';
-import { AccuracyLog } from './accuracy-log.ts';
 import { DetailLog } from './detail-log.ts';
-import { LogFile } from './log-file.ts';
+import { AccuracyLog, LogFile, TraceLog } from './log-file.ts';
 import { countsText } from './summary-log.ts';
-import { TraceLog } from './trace-log.ts';
 
 /** Paths of the log files of a test. */
 export interface LogFiles {

@@ -1,8 +1,8 @@
 import { cp, readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { hashFile } from '../../../../shared/base/cache/manifest.ts';
-import { configInvalid, MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../../shared/base/errors/to-mlperf-error.ts';
+import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
+import { outputError } from '../../../../shared/base/errors/to-mlperf-error.ts';
 import { defaultCacheFolder } from '../../../../shared/base/files/cache-folder.ts';
 import { makeFolder } from '../../../../shared/base/files/make-folder.ts';
 import { compiledModule } from '../../../../shared/base/files/package-files.ts';
@@ -137,8 +137,7 @@ async function orOutputError(output: string, work: () => unknown): Promise<void>
   try {
     await work();
   } catch (error) {
-    const reason = describeSystemError(error);
-    throw new MlperfError('ERR_OUTPUT', `--output ${output}: ${reason}`, { cause: error });
+    throw outputError(`--output ${output}`, error);
   }
 }
 
