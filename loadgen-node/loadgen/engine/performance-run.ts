@@ -6,7 +6,7 @@ import type { TestLogs } from '../logs/write/test-logs.ts';
 import { leastQueries } from '../results/early-stopping.ts';
 import { compareFirstQueries, type FirstQueries } from '../results/first-queries.ts';
 import type { PerformanceSummary } from '../results/performance-summary.ts';
-import { type Measurements, summarize } from '../results/summarize.ts';
+import { summarize } from '../results/summarize.ts';
 import { LoadableSets } from '../schedule/sample-order.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { judgeDispatch } from './generator-bound.ts';
@@ -93,21 +93,7 @@ function firstQueriesOf(
   return compareFirstQueries(plan.sampleIndices, plan.queryCount, latencyOf);
 }
 
-type Findings = Pick<
-  PerformanceOutcome,
-  | 'summary'
-  | 'dispatchLag'
-  | 'transportWait'
-  | 'isGeneratorBound'
-  | 'generatorBoundReason'
-  | 'health'
-  | 'extension'
->;
-
-function summarizeSet(
-  issued: IssuedSet,
-  { effective: settings, loadgen, parts }: TestContext,
-): Findings {
+function summarizeSet(issued: IssuedSet, { effective: settings, loadgen, parts }: TestContext) {
   const measured = measurementsOf(issued.recorder, settings);
   const summary = summarize(measured, settings, loadgen.percentileLabelDecimals);
   const lagShareMax = parts.generatorLagShareMax;
@@ -116,7 +102,7 @@ function summarizeSet(
 }
 
 /** Each part has its own lateness: the worst part stands for the run. */
-function extendedFindings(run: ExtendedRun, { effective: settings, parts }: TestContext): Findings {
+function extendedFindings(run: ExtendedRun, { effective: settings, parts }: TestContext) {
   const { summary, extension } = run;
   const lagShareMax = parts.generatorLagShareMax;
   const judged = run.parts.map((issued) => {
@@ -190,7 +176,6 @@ const SHORT_RUN_FACTOR = 10;
 
 /** A run with all its extensions. */
 interface ExtendedRun {
-  readonly measured: Measurements;
   readonly summary: PerformanceSummary;
   readonly extension: RunExtension;
   /** All parts, the first run included. */
@@ -232,7 +217,7 @@ async function extendRun(
   const isDecided = summary.validity.earlyStopping.isMet;
   logs.detail.integer('longhaul_extensions', parts.length - 1);
   logs.detail.integer('longhaul_extension_queries', queries);
-  return { measured, summary, parts, extension: { count: parts.length - 1, queries, isDecided } };
+  return { summary, parts, extension: { count: parts.length - 1, queries, isDecided } };
 }
 
 function needsMore(

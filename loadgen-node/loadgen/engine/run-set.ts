@@ -8,7 +8,7 @@ import type { LoadableSet } from '../schedule/sample-order.ts';
 import { scenarioRules } from '../schedule/scenario-rules.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { IssueQueryController, type SetEnd } from './issue/issue-query-controller.ts';
-import type { ThreadEnd } from './issue/issue-threads.ts';
+import type { EndCause, ThreadEnd } from './issue/issue-threads.ts';
 import { stopLimits } from './issue/stop-rules.ts';
 import type { TokenRecording } from './responses/response-sink.ts';
 import { type SetInput, SetLookers } from './set-lookers.ts';
@@ -257,50 +257,34 @@ function writeEndOfSet(log: DetailLog, end: SetEnd): void {
 }
 
 function writeEndOfThread(log: DetailLog, end: ThreadEnd): void {
-  const early = `IssueQueryThread ${end.thread} Ending early:`;
-  switch (end.cause) {
-    case 'natural':
-      log.message('Ending naturally: Minimum query count and test duration met.');
-      return;
-    case 'max-query-count':
-      log.error(
-        'error_runtime',
-        `${early} Max query count reached. query_count ${end.issuedQueries}`,
-      );
-      return;
-    case 'max-duration':
-      log.error(
-        'error_runtime',
-        `${early} Max test duration reached. duration_ns ${end.elapsedNs}`,
-      );
-      return;
-    default:
-      log.error(
-        'error_runtime',
-        `${early} Too many outstanding queries. ` +
-          `issued ${end.issuedQueries} outstanding ${end.outstanding}`,
-      );
+  if (end.cause === 'natural') {
+    log.message('Ending naturally: Minimum query count and test duration met.');
+    return;
   }
+  const reasons: Partial<Record<ThreadEnd['cause'], string>> = {
+    'max-query-count': `Max query count reached. query_count ${end.issuedQueries}`,
+    'max-duration': `Max test duration reached. duration_ns ${end.elapsedNs}`,
+  };
+  const reason =
+    reasons[end.cause] ??
+    `Too many outstanding queries. issued ${end.issuedQueries} outstanding ${end.outstanding}`;
+  log.error('error_runtime', `IssueQueryThread ${end.thread} Ending early: ${reason}`);
 }
 
+const EARLY_ENDS: Partial<Record<EndCause, string>> = {
+  'ran-out':
+    'Ran out of generated queries to issue before the minimum query count and test duration were ' +
+    'reached. Please update the relevant expected latency or target qps in the TestSettings so ' +
+    'they are more accurate.',
+  decided: 'Enough was seen to decide. LoadGen would go on: the run is INVALID.',
+  stall: 'No response came for longer than the stall timeout.',
+  interrupted: 'The test was interrupted. This log is incomplete.',
+  fault: 'The SUT broke. ',
+};
+
 /** Null for an end that the issue threads have told, or that needs no words. */
-function earlyEndText(end: SetEnd): string | null {
-  switch (end.cause) {
-    case 'ran-out':
-      return (
-        'Ending early: Ran out of generated queries to issue before the minimum query count and ' +
-        'test duration were reached. Please update the relevant expected latency or target qps in ' +
-        'the TestSettings so they are more accurate.'
-      );
-    case 'decided':
-      return 'Ending early: Enough was seen to decide. LoadGen would go on: the run is INVALID.';
-    case 'stall':
-      return 'Ending early: No response came for longer than the stall timeout.';
-    case 'interrupted':
-      return 'Ending early: The test was interrupted. This log is incomplete.';
-    case 'fault':
-      return `Ending early: The SUT broke. ${end.fault?.message ?? ''}`;
-    default:
-      return null;
-  }
+function earlyEndText({ cause, fault }: SetEnd): string | null {
+  const text = EARLY_ENDS[cause];
+  if (text === undefined) return null;
+  return `Ending early: ${text}${cause === 'fault' ? (fault?.message ?? '') : ''}`;
 }

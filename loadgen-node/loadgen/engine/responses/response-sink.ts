@@ -194,10 +194,8 @@ export class EngineResponseSink implements ResponseSink {
   }
 
   #kindOf(responseId: number, problem: number | undefined): ContractErrorKind {
-    if (problem === NOT_ISSUED) return 'not-issued';
-    if (problem === SECOND_RESPONSE) return 'second-response';
-    if (problem === BEFORE_ISSUE) return 'before-issue';
-    if (problem === SECOND_FIRST_TOKEN) return 'second-first-token';
+    const kind = problem === undefined ? undefined : KINDS.get(problem);
+    if (kind !== undefined) return kind;
     const firstOfSet = this.#set?.firstResponseId ?? this.#nextResponseId;
     const isOld = Number.isInteger(responseId) && responseId >= 0 && responseId < firstOfSet;
     return isOld ? 'after-end' : 'unknown-id';
@@ -219,6 +217,14 @@ function addLogged(
 function isBitSet(bits: Uint8Array, index: number): boolean {
   return (((bits[index >>> 3] as number) >>> (index & 7)) & 1) === 1;
 }
+
+/** What the recorder says of a response, but for ids that it does not know. */
+const KINDS: ReadonlyMap<number, ContractErrorKind> = new Map([
+  [NOT_ISSUED, 'not-issued'],
+  [SECOND_RESPONSE, 'second-response'],
+  [BEFORE_ISSUE, 'before-issue'],
+  [SECOND_FIRST_TOKEN, 'second-first-token'],
+]);
 
 /** Samples that the SUT reported as failed, or that never came back, by the code of the failure. */
 export interface FailureCount {
@@ -261,19 +267,6 @@ export class FailureTally {
   }
 }
 
-/** What a SUT did wrong with a response. */
-type ContractErrorKind =
-  | 'unknown-id'
-  | 'not-issued'
-  | 'second-response'
-  | 'before-issue'
-  | 'after-end'
-  | 'second-first-token'
-  | 'no-first-token'
-  | 'zero-tokens'
-  | 'one-token'
-  | 'negative-tokens';
-
 /** One response that broke the contract. */
 interface ContractError {
   readonly kind: ContractErrorKind;
@@ -283,7 +276,8 @@ interface ContractError {
 /** Errors that are named one by one; a SUT that floods is counted on without taking memory. */
 const NAMED_MAX = 100;
 
-const TEXTS: Readonly<Record<ContractErrorKind, string>> = {
+/** What a SUT may do wrong with a response. */
+const TEXTS = {
   'unknown-id': 'Received a response for an id that was never given out.',
   'not-issued': 'Received a response for a sample that was not issued yet.',
   // LoadGen's own words.
@@ -297,6 +291,8 @@ const TEXTS: Readonly<Record<ContractErrorKind, string>> = {
   'one-token': 'Number of tokens need to be greater than 1',
   'negative-tokens': 'Attempted to record a negative number of tokens',
 };
+
+type ContractErrorKind = keyof typeof TEXTS;
 
 /** Counts responses that break the contract. Counting allocates nothing beyond the first hundred. */
 class ContractErrors {
