@@ -1,8 +1,8 @@
 import { formatFixed } from '../base/number-format.ts';
 import { LoadableSets } from '../schedule/sample-order.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
+import { isBrokenEnd } from './issue/issue-threads.ts';
 import { type MeasuredSet, measureSet, writePerformance } from './performance-run.ts';
-import { isBrokenEnd } from './phase-counts.ts';
 import { loadSet } from './run-set.ts';
 import type { TestContext } from './test-context.ts';
 import type { PerformanceOutcome } from './test-outcome.ts';

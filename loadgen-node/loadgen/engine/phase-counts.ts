@@ -1,5 +1,5 @@
 import type { DetailLog } from '../logs/write/detail-log.ts';
-import type { EndCause } from './issue/issue-threads.ts';
+import { type EndCause, isBrokenEnd } from './issue/issue-threads.ts';
 import type { FailureTally } from './responses/response-sink.ts';
 import type { IssuedSet } from './test-context.ts';
 import type { PhaseCounts, PhaseOutcome } from './test-outcome.ts';
@@ -60,11 +60,6 @@ export class PhaseTotals {
       faultText: this.#faultText,
     };
   }
-}
-
-/** True for an end at which the C++ LoadGen would not have ended. */
-export function isBrokenEnd(cause: EndCause): boolean {
-  return cause === 'fault' || cause === 'stall' || cause === 'interrupted' || cause === 'decided';
 }
 
 /** Writes the failed samples of a phase, by the code of the failure, and what was said of them. */

@@ -16,8 +16,9 @@ import { deriveEffectiveSettings, type EffectiveSettings } from '../settings/eff
 import { LOADGEN_V41 } from '../settings/loadgen-behaviour.ts';
 import type { TestSettings } from '../settings/test-settings.ts';
 import { findPeakPerformance } from './find-peak-performance.ts';
+import { isBrokenEnd } from './issue/issue-threads.ts';
 import { runPerformance } from './performance-run.ts';
-import { isBrokenEnd, PhaseTotals, writeFailures } from './phase-counts.ts';
+import { PhaseTotals, writeFailures } from './phase-counts.ts';
 import { EngineResponseSink } from './responses/response-sink.ts';
 import { runSet } from './run-set.ts';
 import { INTERRUPTED, Interruption, type TestContext, type TestSetup } from './test-context.ts';

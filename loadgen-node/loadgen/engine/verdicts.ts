@@ -3,8 +3,7 @@ import type { TestLogs } from '../logs/write/test-logs.ts';
 import type { FirstQueries } from '../results/first-queries.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { loadgenName } from '../settings/test-settings.ts';
-import type { EndCause } from './issue/issue-threads.ts';
-import { isBrokenEnd } from './phase-counts.ts';
+import { type EndCause, isBrokenEnd } from './issue/issue-threads.ts';
 import type {
   AccuracyOutcome,
   PerformanceOutcome,
