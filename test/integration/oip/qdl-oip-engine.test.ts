@@ -7,7 +7,12 @@ import { syntheticDataSet } from '../../../loadgen-node/samples/benchmarks/synth
 import { SampleStore } from '../../../loadgen-node/samples/qsl/sample-store.ts';
 import { createQueryDispatchLibrary, type DispatchSettings } from '../../../qdl/index.ts';
 import type { OipRequestPlan } from '../../../shared/wire/oip/request-plan.ts';
-import { echoOf, type FakeOipServer, FakeOipServers, type OipBehaviour } from '../../support/oip/fake-oip-server.ts';
+import {
+  echoOf,
+  type FakeOipServer,
+  FakeOipServers,
+  type OipBehaviour,
+} from '../../support/oip/fake-oip-server.ts';
 import { oipPlan, oipSettings } from '../../support/oip/oip-qdl.ts';
 import { tempFolder } from '../../support/process/temp-folder.ts';
 import { V41_SETTINGS } from '../../support/runs/simulated-test.ts';

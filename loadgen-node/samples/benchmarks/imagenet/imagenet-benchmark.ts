@@ -47,7 +47,7 @@ const NAMED_MAX = 20;
 
 /**
  * A benchmark of image classification on ImageNet, on the LoadGen node: a folder with `val_map.txt` and the
- * images, or generated images in the same layout. The response is the class; see score-responses.ts.
+ * images, or generated images in the same layout. The response is the class; see imagenet-data-set.ts.
  */
 export function imagenetBenchmark(key: keyof typeof IMAGENET_PREPARATIONS): LoadgenBenchmark {
   const rules = benchmarkRules(key);

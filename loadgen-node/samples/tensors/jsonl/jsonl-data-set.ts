@@ -105,7 +105,7 @@ const LINE_BYTES_MAX: number = 2 ** 28;
  * The lines of a file, in order; blank ones are left out.
  * @throws RangeError where a line is too long; errors of the file system as they are
  */
-export async function* readLines(path: string): AsyncGenerator<Line> {
+async function* readLines(path: string): AsyncGenerator<Line> {
   let pieces: Buffer[] = [];
   let pieceBytes = 0;
   let offset = 0;
