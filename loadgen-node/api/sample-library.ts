@@ -8,8 +8,7 @@ import { loadgenBenchmark } from '../samples/benchmarks/registry.ts';
 import { checkDataSet, type DataSetCheck } from '../samples/data-set/check-data-set.ts';
 import type { DataSet } from '../samples/data-set/data-set.ts';
 import { SampleDigests, SampleStore } from '../samples/qsl/sample-store.ts';
-import { checkOptions, type PlainOptions } from './options.ts';
-import { planTest } from './plan-test.ts';
+import { checkOptions, type PlainOptions, planTest } from './options.ts';
 import { programDataSet } from './program-data-set.ts';
 
 /** A sample library whose samples a {@link Qdl} can send. */
