@@ -1,45 +1,28 @@
-import { scoreEach } from '../samples/benchmarks/score-each.ts';
-import type {
-  AccuracyEntry,
-  AccuracyReport,
-  DataSet,
-  NamedQuality,
-} from '../samples/data-set/data-set.ts';
+import { scoreAnswered } from '../samples/benchmarks/score-each.ts';
+import type { DataSet } from '../samples/data-set/data-set.ts';
 
 const METRIC = 'answered';
 
 /** Samples of the calling program. Which answers are right only it knows: its accuracy is the share that was answered. */
-export class ProgramDataSet implements DataSet {
-  readonly name: string;
-  readonly totalSampleCount: number;
-  /** There are no files. */
-  readonly folder = '';
-  readonly quality: NamedQuality = {
-    metric: METRIC,
-    target: 1,
-    source: 'nobody but the calling program knows the right answers',
+export function programDataSet(
+  name: string,
+  totalSampleCount: number,
+  payloadOf: (sampleIndex: number) => Uint8Array,
+): DataSet {
+  return {
+    name,
+    totalSampleCount,
+    // There are no files.
+    folder: '',
+    quality: {
+      metric: METRIC,
+      target: 1,
+      source: 'nobody but the calling program knows the right answers',
+    },
+    marks: [
+      'the samples are those of the calling program, no data set of a benchmark: its accuracy is the share that was answered',
+    ],
+    readPayload: async (sampleIndex) => payloadOf(sampleIndex),
+    scoreAccuracy: (entries) => scoreAnswered(entries, totalSampleCount, METRIC),
   };
-  readonly marks: readonly string[] = [
-    'the samples are those of the calling program, no data set of a benchmark: its accuracy is the share that was answered',
-  ];
-  readonly #payloadOf: (sampleIndex: number) => Uint8Array;
-
-  constructor(
-    name: string,
-    totalSampleCount: number,
-    payloadOf: (sampleIndex: number) => Uint8Array,
-  ) {
-    this.name = name;
-    this.totalSampleCount = totalSampleCount;
-    this.#payloadOf = payloadOf;
-  }
-
-  readPayload(sampleIndex: number): Promise<Uint8Array> {
-    return Promise.resolve(this.#payloadOf(sampleIndex));
-  }
-
-  scoreAccuracy(entries: Iterable<AccuracyEntry>): AccuracyReport {
-    const isAnswered = ({ response }: AccuracyEntry): boolean => response.length > 0;
-    return { metric: METRIC, ...scoreEach(entries, this.totalSampleCount, isAnswered) };
-  }
 }

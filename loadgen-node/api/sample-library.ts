@@ -7,10 +7,9 @@ import { benchmarkEncoding, benchmarkRules } from '../../shared/rules/benchmark-
 import { loadgenBenchmark } from '../samples/benchmarks/registry.ts';
 import { checkDataSet, type DataSetCheck } from '../samples/data-set/check-data-set.ts';
 import type { DataSet } from '../samples/data-set/data-set.ts';
-import { SampleDigests } from '../samples/qsl/sample-digests.ts';
-import { SampleStore } from '../samples/qsl/sample-store.ts';
+import { SampleDigests, SampleStore } from '../samples/qsl/sample-store.ts';
 import { checkOptions, type PlainOptions, planTest } from './options.ts';
-import { ProgramDataSet } from './program-data-set.ts';
+import { programDataSet } from './program-data-set.ts';
 
 /** A sample library whose samples a {@link Qdl} can send. */
 export interface SampleLibrary extends QuerySampleLibrary, SamplePayloads {}
@@ -95,10 +94,10 @@ export function foreignSource({ name, totalSampleCount }: QuerySampleLibrary): S
   const noPayload = (): never => {
     throw new MlperfError('ERR_INTERNAL', `${name} gives its payloads itself`);
   };
-  return sourceOf(new ProgramDataSet(name, totalSampleCount, noPayload));
+  return sourceOf(programDataSet(name, totalSampleCount, noPayload));
 }
 
-function sourceOf(dataSet: ProgramDataSet): SampleSource {
+function sourceOf(dataSet: DataSet): SampleSource {
   const { name, totalSampleCount: sampleCount } = dataSet;
   const check = { name, folder: '', sampleCount, fileCount: 0, digest: '', list: undefined };
   return { dataSet, check, options: {} };
@@ -132,7 +131,7 @@ export function samplesInMemory(
   }
   const rules = benchmarkRules(benchmark);
   // In range: the store asks for its own samples alone.
-  const dataSet = new ProgramDataSet(name, payloads.length, (i) => payloads[i] as Uint8Array);
+  const dataSet = programDataSet(name, payloads.length, (i) => payloads[i] as Uint8Array);
   const source = { ...sourceOf(dataSet), options: { benchmark, encoding } };
   return new SourcedSamples(source, {
     encoding: benchmarkEncoding(rules, encoding ?? (Object.keys(rules.encodings)[0] as string)),

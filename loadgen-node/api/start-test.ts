@@ -6,7 +6,7 @@ import { meetsThresholds, type RunReport } from '../run/keep/run-report.ts';
 import type { RunPlan } from '../run/plan/run-plan.ts';
 import { networkSut, programSut, type RunSut } from '../run/run-sut.ts';
 import { measureSut, type RunSamples } from '../run/session.ts';
-import { isMet } from '../samples/benchmarks/quality.ts';
+import { isMet } from '../samples/benchmarks/score-each.ts';
 import { NetworkSut } from './create-qdl.ts';
 import { checkOptions, namingOptions, planTest } from './options.ts';
 import { foreignSource, type SampleSource, SourcedSamples } from './sample-library.ts';

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
+import { readJsonFile } from '../../shared/base/files/read-json-file.ts';
 import { DEFAULT_ROUND, ROUNDS, type Round } from '../../shared/rules/rounds/rounds.ts';
 import { exactJson } from '../loadgen/base/number-format.ts';
 import {
@@ -8,11 +9,15 @@ import {
   answerOne,
   answerRows,
 } from '../loadgen/conformance/early-stopping.ts';
-import { parseLoadgenArgs } from '../loadgen/conformance/loadgen-fields.ts';
-import { argsSchema, librarySchema, readJsonFile } from '../loadgen/conformance/read-json-file.ts';
 import { buildResults, measuredSchema } from '../loadgen/conformance/results.ts';
 import { buildTrace } from '../loadgen/conformance/trace.ts';
-import { type TraceFlags, traceInput } from '../loadgen/conformance/trace-input.ts';
+import {
+  argsSchema,
+  librarySchema,
+  parseLoadgenArgs,
+  type TraceFlags,
+  traceInput,
+} from '../loadgen/conformance/trace-input.ts';
 import { RNG_LIBRARIES, type RngLibrary } from '../loadgen/random/distributions.ts';
 import { type LoadgenBehaviour, loadgenOf } from '../loadgen/settings/loadgen-behaviour.ts';
 import { openConfFile } from '../run/plan/conf-files.ts';

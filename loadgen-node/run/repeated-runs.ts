@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { EXIT, exitCodeOf } from '../../shared/base/process/exit-codes.ts';
 import type { VerbResult } from '../../shared/base/process/json-output.ts';
-import { repeatTest } from '../loadgen/engine/repeat-test.ts';
+import { repeatTest } from '../loadgen/engine/test-outcome.ts';
 import type { LiveView } from '../present/live/live-view.ts';
 import type { CommandHost } from './host/host.ts';
 import { replaceEarlierRun } from './keep/earlier-run.ts';

@@ -2,12 +2,16 @@ import { rmSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { NodeActivity } from '../../qdl/index.ts';
 import type { QuerySampleLibrary } from '../../shared/domain/query-sample-library.ts';
-import type { RecordedSet } from '../loadgen/engine/issue/issued-set.ts';
 import { monotonicClock } from '../loadgen/engine/monotonic-clock.ts';
 import { runTest } from '../loadgen/engine/start-test.ts';
-import type { EarlyEnd, TestObserver, TestSetup } from '../loadgen/engine/test-context.ts';
+import type {
+  EarlyEnd,
+  RecordedSet,
+  TestObserver,
+  TestSetup,
+} from '../loadgen/engine/test-context.ts';
 import type { RunProgress, TestOutcome, TestPhase } from '../loadgen/engine/test-outcome.ts';
-import type { LogSettings } from '../loadgen/settings/log-settings.ts';
+import type { LogSettings } from '../loadgen/logs/write/test-logs.ts';
 import { LiveRun } from '../observe/live/live-run.ts';
 import type { LiveView } from '../present/live/live-view.ts';
 import { brokenVerdict, runVerdict } from '../present/live/run-verdict.ts';

@@ -20,6 +20,14 @@ export function elementCount(shape: readonly number[]): number {
   return shape.reduce((product, length) => product * length, 1);
 }
 
+/** True where known lengths are those of a shape; its free axes (-1) take any length. */
+export function fitsShape(lengths: readonly number[], shape: readonly number[]): boolean {
+  return (
+    lengths.length === shape.length &&
+    lengths.every((length, axis) => shape[axis] === -1 || shape[axis] === length)
+  );
+}
+
 /** A tensor for people: `FP32 [-1, 3, 224, 224]`. */
 export function tensorText({ datatype, shape }: SampleTensor): string {
   return `${datatype} [${shape.join(', ')}]`;

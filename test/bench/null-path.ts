@@ -1,4 +1,4 @@
-import { SyntheticDataSet } from '../../loadgen-node/samples/benchmarks/synthetic/synthetic-data-set.ts';
+import { syntheticDataSet } from '../../loadgen-node/samples/benchmarks/synthetic/synthetic-benchmark.ts';
 import { SampleStore } from '../../loadgen-node/samples/qsl/sample-store.ts';
 import {
   createQueryDispatchLibrary,
@@ -11,7 +11,7 @@ const ENCODING = { form: 'raw', compression: 'identity' };
 
 /** A sample library of the benchmark null. @param isShared Its payloads lie in shared memory, for channels on threads. */
 export function nullStore(sampleBytes: number, sampleCount: number, isShared = false): SampleStore {
-  const dataSet = new SyntheticDataSet({
+  const dataSet = syntheticDataSet({
     name: 'null',
     sampleBytes,
     sampleCount,

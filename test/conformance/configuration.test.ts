@@ -6,7 +6,7 @@ import { loadgenOf } from '../../loadgen-node/loadgen/settings/loadgen-behaviour
 import {
   fieldsOfRound,
   settingsJson,
-} from '../../loadgen-node/loadgen/settings/print-exact-settings.ts';
+} from '../../loadgen-node/loadgen/settings/settings-of-files.ts';
 import type { Scenario } from '../../shared/domain/scenario.ts';
 import { mlperfConfOf, ROUNDS, type Round } from '../../shared/rules/rounds/rounds.ts';
 import { readGolden, readGoldenText } from '../support/runs/golden.ts';

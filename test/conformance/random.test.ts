@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import {
+  exactLog,
   exponential,
   shuffle,
   shuffledRange,
   uniformInt,
   uniformReal,
 } from '../../loadgen-node/loadgen/random/distributions.ts';
-import { exactLog } from '../../loadgen-node/loadgen/random/exact-log.ts';
 import { Mt19937 } from '../../loadgen-node/loadgen/random/mt19937.ts';
 import { doubleOfBits, readGolden, sha256OfUint64 } from '../support/runs/golden.ts';
 

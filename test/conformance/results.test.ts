@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { formatFixed, formatGeneral } from '../../loadgen-node/loadgen/base/number-format.ts';
-import { parseLoadgenArgs } from '../../loadgen-node/loadgen/conformance/loadgen-fields.ts';
 import {
   buildResults,
   type ResultsMeasured,
 } from '../../loadgen-node/loadgen/conformance/results.ts';
+import { parseLoadgenArgs } from '../../loadgen-node/loadgen/conformance/trace-input.ts';
 import { DetailLog } from '../../loadgen-node/loadgen/logs/write/detail-log.ts';
 import { LogFile } from '../../loadgen-node/loadgen/logs/write/log-file.ts';
 import { writeResults } from '../../loadgen-node/loadgen/logs/write/result-lines.ts';

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { parseLoadgenArgs } from '../../loadgen-node/loadgen/conformance/loadgen-fields.ts';
 import {
   buildTrace,
   type SetTrace,
   type Trace,
 } from '../../loadgen-node/loadgen/conformance/trace.ts';
+import { parseLoadgenArgs } from '../../loadgen-node/loadgen/conformance/trace-input.ts';
 import {
   AccuracyLogSelector,
   accuracyLogOffset,
   accuracyLogProbability,
 } from '../../loadgen-node/loadgen/schedule/accuracy-log-selection.ts';
-import { LoadableSets, type Phase } from '../../loadgen-node/loadgen/schedule/loadable-sets.ts';
 import { buildQueryPlan, type QueryPlan } from '../../loadgen-node/loadgen/schedule/query-plan.ts';
+import { LoadableSets, type Phase } from '../../loadgen-node/loadgen/schedule/sample-order.ts';
 import {
   deriveEffectiveSettings,
   type EffectiveSettings,
@@ -137,7 +137,7 @@ function expectEqualPrint(
 function cutLike(ours: SetTrace, golden: SetTrace): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(ours).map(([key, value]) => {
-      const expected = golden[key];
+      const expected = golden[key as keyof SetTrace];
       const isList = typeof value === 'object' && typeof expected === 'object';
       return [key, isList ? value.slice(0, expected.length) : value];
     }),

@@ -2,7 +2,7 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readAccuracyLog } from '../../loadgen-node/loadgen/logs/read/accuracy-log-reader.ts';
-import { scoreResponses } from '../../loadgen-node/samples/benchmarks/imagenet/score-responses.ts';
+import { scoreResponses } from '../../loadgen-node/samples/benchmarks/imagenet/imagenet-data-set.ts';
 import { truncateTree } from '../../loadgen-node/submission/truncate/truncate-tree.ts';
 import { suiteFolder } from '../support/process/suite-folder.ts';
 import { labelOf, simulateRun } from '../support/runs/simulated-run.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RecordedSet } from '../../loadgen-node/loadgen/engine/issue/issued-set.ts';
+import type { RecordedSet } from '../../loadgen-node/loadgen/engine/test-context.ts';
 import { recordsOfSet } from '../../loadgen-node/observe/records/records-of-set.ts';
 import { LATENCY_PARTS } from '../../loadgen-node/observe/split/latency-parts.ts';
 import { latencySplit } from '../../loadgen-node/observe/split/latency-split.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { grouped } from '../../../shared/base/figures/figure-text.ts';
+import { readJsonFile } from '../../../shared/base/files/read-json-file.ts';
 import { minPassingQueries } from '../results/early-stopping.ts';
-import { readJsonFile } from './read-json-file.ts';
 
 /** Most queries above the bound that are worked out: more is a slip of the finger. */
 const OVER_MAX = 1e9;
@@ -46,21 +46,16 @@ function isCount(value: number): boolean {
 }
 
 function refuseUnless(isGood: boolean, text: string): void {
-  if (!isGood) throw new MlperfError('ERR_CONFIG_INVALID', text);
+  if (!isGood) throw configInvalid(text);
 }
 
-/** What a run of `queries` queries may still do. */
-interface EarlyStoppingAdvice {
-  /** Fewest queries of a run without any above the bound. */
-  readonly leastQueries: number;
-  /** Queries above the bound that a run of this size may have; -1: it is too small even for none. */
-  readonly allowedOver: number;
-  /** Queries that a run with `over` above the bound needs in all. */
-  readonly neededQueries: number;
-}
-
-/** Works out what {@link describeAdvice} says. */
-export function adviceFor(queries: number, question: EarlyStoppingQuestion): EarlyStoppingAdvice {
+/**
+ * What a run of `queries` queries may still do.
+ * @returns `leastQueries`: the fewest of a run without any above the bound. `allowedOver`: queries above the bound that
+ *   a run of this size may have; -1: it is too small even for none. `neededQueries`: those that a run with `over` above
+ *   the bound needs in all.
+ */
+export function adviceFor(queries: number, question: EarlyStoppingQuestion) {
   refuseUnless(isCount(queries), `queries is ${queries}: it must be a whole number of 0 or more`);
   const needed = (over: number): number => passingQueries({ ...question, over }) + over;
   const leastQueries = needed(0);
@@ -113,29 +108,24 @@ export interface AskedEarlyStopping extends Omit<EarlyStoppingQuestion, 'percent
 export function answerOne(asked: AskedEarlyStopping): string {
   const { over, percentile, tolerance, confidence, queries, json } = asked;
   if (percentile === undefined) {
-    const text = '--percentile <share> (or --input <file>) is needed';
-    throw new MlperfError('ERR_CONFIG_INVALID', text);
+    throw configInvalid('--percentile <share> (or --input <file>) is needed');
   }
   const question: EarlyStoppingQuestion = { over, percentile, tolerance, confidence };
   const h = passingQueries(question);
   if (json === true) {
-    const advice = queries === undefined ? {} : { queries, ...inJson(queries, question) };
-    return `${JSON.stringify({ h, ...advice })}\n`;
+    if (queries === undefined) return `${JSON.stringify({ h })}\n`;
+    const { allowedOver, neededQueries } = adviceFor(queries, question);
+    const advice = {
+      ...{ h, queries, allowed_over: allowedOver, needed_queries: neededQueries },
+      missing_queries: Math.max(0, neededQueries - queries),
+    };
+    return `${JSON.stringify(advice)}\n`;
   }
   if (queries !== undefined) return describeAdvice(queries, question);
   return `${over} queries above the bound need ${h} within it: ${h + over} queries in all\n`;
 }
 
-function inJson(queries: number, question: EarlyStoppingQuestion): Record<string, number> {
-  const advice = adviceFor(queries, question);
-  return {
-    allowed_over: advice.allowedOver,
-    needed_queries: advice.neededQueries,
-    missing_queries: Math.max(0, advice.neededQueries - queries),
-  };
-}
-
-const rowsFile: z.ZodType<{ rows: number[][] }> = z.object(
+const rowsFile = z.object(
   {
     rows: z.array(
       z.array(z.number('must be a number')).min(2, 'must be [over, percentile, ...]'),

@@ -3,7 +3,6 @@ import { DetailLog } from '../logs/write/detail-log.ts';
 import { writeResults } from '../logs/write/result-lines.ts';
 import { countsText, performanceSummaryText } from '../logs/write/summary-log.ts';
 import { type Measurements, summarize } from '../results/summarize.ts';
-import type { TokenMeasurements } from '../results/token-summary.ts';
 import { checkSettingValues } from '../settings/check-settings.ts';
 import {
   deriveEffectiveSettings,
@@ -16,43 +15,31 @@ import type { TestSettings } from '../settings/test-settings.ts';
 /** Name of the SUT in the golden files: part of the summary. */
 const SUT_NAME = 'Network_SUT_harness';
 
+const time = z.number('must be a number');
+const ns = z.int('must be a whole number of ns');
+const listOfNs = z.array(ns, 'must be a list of whole numbers');
+
 /** Measurements of a run, by the golden files' names. Latencies in ns, times in s. */
-export interface ResultsMeasured {
-  readonly queries_issued: number;
-  readonly max_latency_s: number;
-  readonly final_query_scheduled_time_s: number;
-  readonly final_query_issued_time_s: number;
-  readonly final_query_all_samples_done_time_s: number;
-  /** One per completed sample. */
-  readonly sample_latencies: readonly number[];
-  /** MultiStream: one per query. */
-  readonly query_latencies: readonly number[];
-  /** Token models: one of each per completed sample; times are empty in Offline. */
-  readonly first_token_latencies: readonly number[];
-  readonly time_per_output_token: readonly number[];
-  readonly tokens_per_sample: readonly number[];
-}
-
-const time: z.ZodType<number> = z.number('must be a number');
-const ns: z.ZodType<number> = z.int('must be a whole number of ns');
-const listOfNs: z.ZodType<number[]> = z.array(ns, 'must be a list of whole numbers');
-
-/** Form of {@link ResultsMeasured} in a file. */
-export const measuredSchema: z.ZodType<ResultsMeasured> = z.object(
+export const measuredSchema = z.object(
   {
     queries_issued: z.int('must be a whole number').min(0, 'must be 0 or more'),
     max_latency_s: time,
     final_query_scheduled_time_s: time,
     final_query_issued_time_s: time,
     final_query_all_samples_done_time_s: time,
+    /** One per completed sample. */
     sample_latencies: listOfNs,
+    /** MultiStream: one per query. */
     query_latencies: listOfNs.default([]),
+    /** Token models: one of each per completed sample; times are empty in Offline. */
     first_token_latencies: listOfNs.default([]),
     time_per_output_token: listOfNs.default([]),
     tokens_per_sample: z.array(z.int('must be a whole number')).default([]),
   },
   'must be an object with the measurements',
 );
+
+export type ResultsMeasured = Readonly<z.infer<typeof measuredSchema>>;
 
 /** What results are made from. */
 export interface ResultsInput {
@@ -111,15 +98,13 @@ function measurementsOf(
       issuedS: measured.final_query_issued_time_s,
       allDoneS: measured.final_query_all_samples_done_time_s,
     },
-    tokens: useTokenLatencies ? tokensOf(measured) : null,
-  };
-}
-
-function tokensOf(measured: ResultsMeasured): TokenMeasurements {
-  return {
-    tokenCount: measured.tokens_per_sample.reduce((sum, count) => sum + count, 0),
-    firstTokenNs: Float64Array.from(measured.first_token_latencies),
-    perOutputTokenNs: Float64Array.from(measured.time_per_output_token),
+    tokens: useTokenLatencies
+      ? {
+          tokenCount: measured.tokens_per_sample.reduce((sum, count) => sum + count, 0),
+          firstTokenNs: Float64Array.from(measured.first_token_latencies),
+          perOutputTokenNs: Float64Array.from(measured.time_per_output_token),
+        }
+      : null,
   };
 }
 

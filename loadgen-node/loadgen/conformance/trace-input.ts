@@ -1,15 +1,39 @@
 import { z } from 'zod';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { FILE_BYTES_MAX } from '../../../shared/base/files/read-file.ts';
+import { readJsonFile } from '../../../shared/base/files/read-json-file.ts';
+import { SCENARIOS } from '../../../shared/domain/scenario.ts';
 import type { Round } from '../../../shared/rules/rounds/rounds.ts';
+import { numberOfUint64 } from '../base/c-numbers.ts';
 import type { ConfFile } from '../settings/from-config.ts';
 import { readConfFiles } from '../settings/read-conf-files.ts';
-import { defaultTestSettings, type TestSettings } from '../settings/test-settings.ts';
-import { type LoadgenArgs, parseLoadgenArgs } from './loadgen-fields.ts';
-import { argsSchema, librarySchema, readJsonFile } from './read-json-file.ts';
+import {
+  defaultTestSettings,
+  type FieldType,
+  SETTINGS_FIELDS,
+  type TestSettings,
+} from '../settings/test-settings.ts';
 
-const traceFile: z.ZodType<{ args: LoadgenArgs; qsl: { total: number; performance: number } }> =
-  z.object({ args: argsSchema, qsl: librarySchema }, 'must be an object with args and qsl');
+const COUNT_MESSAGE = 'must be a whole number of 1 or more';
+const count = z.int(COUNT_MESSAGE).min(1, COUNT_MESSAGE);
+
+/** Counts of the sample library. */
+export const librarySchema = z.object(
+  { total: count, performance: count },
+  'must be an object with total and performance',
+);
+
+/** Settings by LoadGen's names. Texts: a JSON number of 64 bits would lose digits on the way. */
+export const argsSchema = z.record(
+  z.string(),
+  z.string('must be a text in quotes: JSON numbers lose digits of 64-bit values'),
+  'must be an object with the settings as texts',
+);
+
+const traceFile = z.object(
+  { args: argsSchema, qsl: librarySchema },
+  'must be an object with args and qsl',
+);
 
 /** What flags say of a trace. */
 export interface TraceFlags {
@@ -27,7 +51,7 @@ export interface TraceFlags {
 }
 
 /** What is traced. */
-export interface TraceInput {
+interface TraceInput {
   readonly settings: TestSettings;
   readonly library: { readonly totalSampleCount: number; readonly performanceSampleCount: number };
   /** Names that are no field of LoadGen. */
@@ -45,10 +69,7 @@ export function traceInput(flags: TraceFlags, userConf: ConfFile | undefined): T
 }
 
 /** Flags win over the file. */
-function inputOf(options: TraceFlags): {
-  args: LoadgenArgs;
-  library: TraceInput['library'];
-} {
+function inputOf(options: TraceFlags) {
   const file =
     options.args === undefined
       ? undefined
@@ -57,7 +78,7 @@ function inputOf(options: TraceFlags): {
   const performanceSampleCount = options.qslPerformance ?? file?.qsl.performance;
   if (totalSampleCount === undefined || performanceSampleCount === undefined) {
     const text = '--args FILE, or --qsl-total and --qsl-performance, are needed';
-    throw new MlperfError('ERR_CONFIG_INVALID', text);
+    throw configInvalid(text);
   }
   return {
     args: {
@@ -74,7 +95,7 @@ function inputOf(options: TraceFlags): {
 function baseOf(
   { model, round }: TraceFlags,
   userConf: ConfFile | undefined,
-  args: LoadgenArgs,
+  args: z.infer<typeof argsSchema>,
 ): TestSettings {
   if (userConf === undefined && model === undefined) return defaultTestSettings();
   const { scenario } = parseLoadgenArgs(args).settings;
@@ -85,6 +106,91 @@ function baseOf(
     userConf,
   });
   const problems = results.flatMap((result) => result.problems);
-  if (problems.length > 0) throw new MlperfError('ERR_CONFIG_INVALID', problems.join('\n'));
+  if (problems.length > 0) throw configInvalid(problems.join('\n'));
   return settings.toTestSettings();
 }
+
+/** Settings as they were asked for, and the names that are not LoadGen's. */
+interface ParsedArgs {
+  readonly settings: TestSettings;
+  /** For the harness that ran the C++ LoadGen, or misspelt: they have no effect. */
+  readonly unknownNames: readonly string[];
+}
+
+interface Field {
+  readonly key: keyof TestSettings;
+  readonly type: FieldType | 'scenario';
+}
+
+/** LoadGen's fields by name (LoadGen: test_settings.h). */
+const FIELDS: ReadonlyMap<string, Field> = new Map<string, Field>([
+  ['scenario', { key: 'scenario', type: 'scenario' }],
+  ...SETTINGS_FIELDS.map(({ name, field, type }): [string, Field] => [name, { key: field, type }]),
+]);
+
+/**
+ * Reads settings over a base, which is LoadGen's defaults where nothing else is said.
+ * @throws MlperfError `ERR_CONFIG_INVALID` that lists every wrong value, one per line.
+ */
+export function parseLoadgenArgs(
+  args: z.infer<typeof argsSchema>,
+  base: TestSettings = defaultTestSettings(),
+): ParsedArgs {
+  const problems: string[] = [];
+  const unknownNames: string[] = [];
+  const values: Record<string, unknown> = { ...base };
+  for (const [name, text] of Object.entries(args)) {
+    const field = FIELDS.get(name);
+    if (field === undefined) {
+      unknownNames.push(name);
+      continue;
+    }
+    const { parse, expected } = FORMS[field.type];
+    const value = parse(text.trim());
+    if (value === undefined) problems.push(`${name} = ${JSON.stringify(text)} must be ${expected}`);
+    else values[field.key] = value;
+  }
+  if (problems.length > 0) throw configInvalid(problems.join('\n'));
+  // Every field of the base is there, each of its own kind.
+  return { settings: values as unknown as TestSettings, unknownNames };
+}
+
+const MODES = ['SubmissionRun', 'AccuracyOnly', 'PerformanceOnly', 'FindPeakPerformance'];
+const SEED_END = 1n << 64n;
+const FLAGS: ReadonlyMap<string, boolean> = new Map([
+  ['0', false],
+  ['1', true],
+  ['false', false],
+  ['true', true],
+]);
+
+interface Form {
+  readonly expected: string;
+  /** Undefined for a text that is not of this form. */
+  readonly parse: (text: string) => unknown;
+}
+
+const FORMS: Readonly<Record<FieldType | 'scenario', Form>> = {
+  scenario: {
+    expected: `one of: ${SCENARIOS.join(', ')}`,
+    parse: (text) => SCENARIOS.find((scenario) => scenario === text),
+  },
+  mode: { expected: `one of: ${MODES.join(', ')}`, parse: (text) => MODES.find((m) => m === text) },
+  u64: {
+    expected: 'a whole number from 0 to 2^53, a larger one that a double holds, or 2^64 - 1',
+    parse: (text) => (/^\d+$/.test(text) ? numberOfUint64(BigInt(text)) : undefined),
+  },
+  int: {
+    expected: 'a whole number',
+    parse: (text) => (/^-?\d+$/.test(text) && Number.isSafeInteger(+text) ? +text : undefined),
+  },
+  double: {
+    expected: 'a number',
+    parse: (text) => (text !== '' && Number.isFinite(Number(text)) ? Number(text) : undefined),
+  },
+  seed: {
+    expected: 'a whole number from 0 to 2^64 - 1',
+    parse: (text) => (/^\d+$/.test(text) && BigInt(text) < SEED_END ? BigInt(text) : undefined),
+  },
+  bool: { expected: '0 or 1', parse: (text) => FLAGS.get(text) },
+};

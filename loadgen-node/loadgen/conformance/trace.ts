@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import {
   AccuracyLogSelector,
   accuracyLogOffset,
   accuracyLogProbability,
 } from '../schedule/accuracy-log-selection.ts';
-import { type LoadableSet, LoadableSets, type Phase } from '../schedule/loadable-sets.ts';
 import { buildQueryPlan, type QueryPlan } from '../schedule/query-plan.ts';
+import { type LoadableSet, LoadableSets, type Phase } from '../schedule/sample-order.ts';
 import { checkTracedSettings } from '../settings/check-settings.ts';
 import {
   deriveEffectiveSettings,
@@ -39,39 +39,15 @@ interface TracedDouble {
   readonly bits: string;
 }
 
-/** One set of a trace; keys as in the golden files (docs/conformance.md). */
-export interface SetTrace {
-  readonly set: number;
-  readonly first_sample_seq: number;
-  readonly loaded_count: number;
-  readonly sample_distribution_end: number;
-  readonly generated_query_count: number;
-  readonly generated_samples_per_query: number;
-  readonly sample_count: number;
-  readonly [key: string]: number | string | readonly number[];
-}
-
-/** What LoadGen would load, issue and log, without a SUT. */
-export interface Trace {
-  readonly effective: Readonly<Record<string, string | number | boolean | TracedDouble>>;
-  readonly accuracy_log: {
-    readonly offset: TracedDouble;
-    readonly probability: TracedDouble;
-    readonly expected_queries: number;
-  };
-  readonly phases: readonly {
-    readonly mode: 'AccuracyOnly' | 'PerformanceOnly';
-    readonly loadable_set_count: number;
-    readonly sets_used: number;
-    readonly sets: readonly SetTrace[];
-  }[];
-}
+/** What LoadGen would load, issue and log, without a SUT; keys as in the golden files (docs/conformance.md). */
+export type Trace = ReturnType<typeof buildTrace>;
+export type SetTrace = Trace['phases'][number]['sets'][number];
 
 /**
  * Generates everything that a test would issue, as the engine itself does.
  * @throws MlperfError `ERR_CONFIG_INVALID` for settings that cannot be run.
  */
-export function buildTrace({ settings, library, loadgen, isFull }: TraceInput): Trace {
+export function buildTrace({ settings, library, loadgen, isFull }: TraceInput) {
   checkTracedSettings(settings, library);
   const { effective } = deriveEffectiveSettings(settings, library, loadgen);
   const { probability, expectedSamples } = accuracyLogProbability(effective);
@@ -93,7 +69,7 @@ export function buildTrace({ settings, library, loadgen, isFull }: TraceInput): 
 }
 
 /** Effective settings by LoadGen's names, those that decide what is issued. */
-function tracedSettings(effective: EffectiveSettings): Trace['effective'] {
+function tracedSettings(effective: EffectiveSettings) {
   return {
     scenario: effective.scenario,
     mode: effective.mode,
@@ -149,12 +125,11 @@ class PhaseTracer {
     this.#isFull = isFull;
   }
 
-  trace(phase: Phase): Trace['phases'][number] {
+  trace(phase: Phase) {
     const sets = new LoadableSets(phase, this.#effective, this.#library, this.#loadgen);
     const usedCount = phase === 'accuracy' ? sets.count : 1;
     if (usedCount > SETS_MAX) {
-      throw new MlperfError(
-        'ERR_CONFIG_INVALID',
+      throw configInvalid(
         `an accuracy run of this library has ${usedCount} sets; a trace shows ${SETS_MAX} at most: ` +
           'raise --qsl-performance',
       );
@@ -167,7 +142,7 @@ class PhaseTracer {
     };
   }
 
-  #traceSet(phase: Phase, index: number, set: LoadableSet): SetTrace {
+  #traceSet(phase: Phase, index: number, set: LoadableSet) {
     const plan = buildQueryPlan({
       phase,
       settings: this.#effective,
@@ -227,8 +202,7 @@ class PhaseTracer {
 
 function refuseTooManyToPrint(sampleCount: number): void {
   if (sampleCount <= FULL_COUNT_MAX) return;
-  throw new MlperfError(
-    'ERR_CONFIG_INVALID',
+  throw configInvalid(
     `a set of ${sampleCount} samples is too large to print as a whole (--full): ` +
       `${FULL_COUNT_MAX} are the most; the hashes cover all of it without --full`,
   );

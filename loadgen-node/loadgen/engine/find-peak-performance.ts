@@ -1,8 +1,8 @@
 import { formatFixed } from '../base/number-format.ts';
-import { LoadableSets } from '../schedule/loadable-sets.ts';
+import { LoadableSets } from '../schedule/sample-order.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
+import { isBrokenEnd } from './issue/issue-threads.ts';
 import { type MeasuredSet, measureSet, writePerformance } from './performance-run.ts';
-import { isBrokenEnd } from './phase-counts.ts';
 import { loadSet } from './run-set.ts';
 import type { TestContext } from './test-context.ts';
 import type { PerformanceOutcome } from './test-outcome.ts';
@@ -82,7 +82,7 @@ class PeakFinder {
     const { effective, logs } = this.#context;
     let lower = base;
     for (;;) {
-      const upperQps = lower.targetQps * (1 + effective.findPeakBoundaryStepSize);
+      const upperQps = lower.targetQps * (1 + effective.serverFindPeakQpsBoundaryStepSize);
       if (upperQps * (effective.minDurationMs / 1000) > BOUNDARY_QUERIES_MAX) {
         logs.detail.error(
           'error_runtime',
@@ -107,7 +107,7 @@ class PeakFinder {
   /** Halves the interval until its ends agree in the wanted decimals. */
   async #halve(passing: Probe, failingQps: number): Promise<PeakPerformance> {
     const { logs, effective, parts } = this.#context;
-    const scale = 10 ** effective.findPeakDecimalsOfPrecision;
+    const scale = 10 ** effective.serverFindPeakQpsDecimalsOfPrecision;
     let lower = passing;
     let upperQps = failingQps;
     await loadSet(this.#context, this.#setInput.set);

@@ -1,6 +1,5 @@
 import { formatExactNs, formatNs } from '../../../shared/base/text/duration.ts';
-import type { GeneratorHealth } from '../health/generator-health.ts';
-import { causesOfLateness, starvation } from '../health/starvation.ts';
+import { causesOfLateness, type GeneratorHealth, starvation } from '../health/generator-health.ts';
 import { transportWaitsNs } from '../recorder/recording.ts';
 import {
   type LatencyStatistics,
@@ -10,7 +9,7 @@ import {
 import type { PerformanceSummary } from '../results/performance-summary.ts';
 import { type Measurements, summarize } from '../results/summarize.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
-import type { IssuedSet } from './issue/issued-set.ts';
+import type { IssuedSet } from './test-context.ts';
 
 /** Share of the latency bound that p99 of the dispatch lag may take where nothing else is said. */
 const LAG_SHARE_MAX_DEFAULT = 0.1;

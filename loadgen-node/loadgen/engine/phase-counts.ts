@@ -1,7 +1,7 @@
 import type { DetailLog } from '../logs/write/detail-log.ts';
-import type { EndCause } from './issue/issue-threads.ts';
-import type { IssuedSet } from './issue/issued-set.ts';
-import type { FailureTally } from './responses/failure-tally.ts';
+import { type EndCause, isBrokenEnd } from './issue/issue-threads.ts';
+import type { FailureTally } from './responses/response-sink.ts';
+import type { IssuedSet } from './test-context.ts';
 import type { PhaseCounts, PhaseOutcome } from './test-outcome.ts';
 
 /** Adds the sets of a phase up. */
@@ -60,11 +60,6 @@ export class PhaseTotals {
       faultText: this.#faultText,
     };
   }
-}
-
-/** True for an end at which the C++ LoadGen would not have ended. */
-export function isBrokenEnd(cause: EndCause): boolean {
-  return cause === 'fault' || cause === 'stall' || cause === 'interrupted' || cause === 'decided';
 }
 
 /** Writes the failed samples of a phase, by the code of the failure, and what was said of them. */

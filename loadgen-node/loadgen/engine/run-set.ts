@@ -1,17 +1,18 @@
+import type { Scenario } from '../../../shared/domain/scenario.ts';
+import type { DetailLog } from '../logs/write/detail-log.ts';
+import type { TraceLog } from '../logs/write/log-file.ts';
 import { ResponseRecorder } from '../recorder/response-recorder.ts';
 import { SampleRecorder } from '../recorder/sample-recorder.ts';
-import type { LoadableSet } from '../schedule/loadable-sets.ts';
 import { buildQueryPlan, type QueryPlan } from '../schedule/query-plan.ts';
+import type { LoadableSet } from '../schedule/sample-order.ts';
 import { scenarioRules } from '../schedule/scenario-rules.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
-import { writeEndOfSet } from './issue/end-messages.ts';
-import { IssueQueryController } from './issue/issue-query-controller.ts';
-import type { IssuedSet } from './issue/issued-set.ts';
+import { IssueQueryController, type SetEnd } from './issue/issue-query-controller.ts';
+import type { EndCause, ThreadEnd } from './issue/issue-threads.ts';
 import { stopLimits } from './issue/stop-rules.ts';
-import { type TracedSet, traceSet } from './issue/trace-set.ts';
 import type { TokenRecording } from './responses/response-sink.ts';
 import { type SetInput, SetLookers } from './set-lookers.ts';
-import type { TestContext } from './test-context.ts';
+import type { IssuedSet, TestContext } from './test-context.ts';
 
 /**
  * Runs one set: generates its queries, loads its samples (both untimed), issues and waits. The
@@ -175,4 +176,115 @@ function writeEnd(
 function powerTime(epochMs: number): string {
   const iso = new Date(epochMs).toISOString();
   return `${iso.slice(5, 7)}-${iso.slice(8, 10)}-${iso.slice(0, 4)} ${iso.slice(11, 23)}`;
+}
+
+/** What the trace of a set is made from. */
+interface TracedSet {
+  readonly scenario: Scenario;
+  readonly plan: QueryPlan;
+  readonly recorder: SampleRecorder;
+  readonly end: SetEnd;
+  readonly firstQueryId: number;
+  readonly firstResponseId: number;
+  /** Clock when the logs began: the origin of the trace. */
+  readonly originNs: number;
+}
+
+/** Writes the events of a set into the trace, after it, from its records. */
+function traceSet(log: TraceLog, traced: TracedSet): void {
+  const { plan, recorder, end, originNs, firstQueryId } = traced;
+  const startNs = end.startNs - originNs;
+  log.span('SampleLoop', startNs, end.endNs - end.startNs, { query_count: recorder.issuedQueries });
+  for (let query = 0; query < plan.queryCount; query += 1) {
+    const times = recorder.queryTimes(query);
+    if (times === null) continue;
+    log.span('IssueQuery', startNs + times.issuedNs, 0, { query_seq: firstQueryId + query });
+    traceSamples(log, traced, { query, startNs, ...times });
+  }
+}
+
+/** Instants of one query, in ns since the start of its set. */
+interface QueryMoment {
+  readonly query: number;
+  readonly startNs: number;
+  readonly scheduledNs: number;
+  readonly issuedNs: number;
+}
+
+function traceSamples(log: TraceLog, traced: TracedSet, moment: QueryMoment): void {
+  const { plan, recorder, scenario, firstQueryId, firstResponseId } = traced;
+  const { query, startNs, scheduledNs, issuedNs } = moment;
+  const issueStartNs = issuedNs - scheduledNs;
+  const firstSample = query * plan.samplesPerQuery;
+  for (let sample = firstSample; sample < firstSample + plan.samplesPerQuery; sample += 1) {
+    const times = recorder.sampleTimes(sample);
+    if (times === null) continue;
+    const dueNs = startNs + scheduledNs;
+    const args = {
+      sample_seq: firstResponseId + sample,
+      query_seq: firstQueryId + query,
+      sample_idx: plan.sampleIndices[sample] as number, // In range: sample < length.
+      issue_start_ns: issueStartNs,
+    };
+    const trace = (name: string, counter: string, latencyNs: number): void => {
+      if (Number.isNaN(latencyNs)) return;
+      if (name === 'Sample' || scenario !== 'Server') {
+        log.sampleSpan(name, dueNs, dueNs + latencyNs, { ...args, complete_ns: latencyNs });
+      }
+      if (scenario !== 'Server') return;
+      log.counter(counter, dueNs + latencyNs, {
+        issue_delay: issueStartNs,
+        issue_to_done: latencyNs - issueStartNs,
+      });
+    };
+    trace('Token', 'Token_Latency', times.firstTokenNs);
+    trace('Sample', 'Latency', times.latencyNs);
+  }
+}
+
+/** Writes why the issuing of a set ended and what was lost, in LoadGen's words where it has them. */
+function writeEndOfSet(log: DetailLog, end: SetEnd): void {
+  for (const threadEnd of end.threadEnds) writeEndOfThread(log, threadEnd);
+  const text = earlyEndText(end);
+  if (text !== null) log.error('error_runtime', text);
+  if (end.abandonedSamples > 0) {
+    log.error(
+      'error_runtime',
+      `${end.abandonedSamples} samples were lost. ` +
+        'LoadGen would wait for them forever: the run is INVALID.',
+    );
+  }
+}
+
+function writeEndOfThread(log: DetailLog, end: ThreadEnd): void {
+  if (end.cause === 'natural') {
+    log.message('Ending naturally: Minimum query count and test duration met.');
+    return;
+  }
+  const reasons: Partial<Record<ThreadEnd['cause'], string>> = {
+    'max-query-count': `Max query count reached. query_count ${end.issuedQueries}`,
+    'max-duration': `Max test duration reached. duration_ns ${end.elapsedNs}`,
+  };
+  const reason =
+    reasons[end.cause] ??
+    `Too many outstanding queries. issued ${end.issuedQueries} outstanding ${end.outstanding}`;
+  log.error('error_runtime', `IssueQueryThread ${end.thread} Ending early: ${reason}`);
+}
+
+const EARLY_ENDS: Partial<Record<EndCause, string>> = {
+  'ran-out':
+    'Ran out of generated queries to issue before the minimum query count and test duration were ' +
+    'reached. Please update the relevant expected latency or target qps in the TestSettings so ' +
+    'they are more accurate.',
+  decided: 'Enough was seen to decide. LoadGen would go on: the run is INVALID.',
+  stall: 'No response came for longer than the stall timeout.',
+  interrupted: 'The test was interrupted. This log is incomplete.',
+  fault: 'The SUT broke. ',
+};
+
+/** Null for an end that the issue threads have told, or that needs no words. */
+function earlyEndText({ cause, fault }: SetEnd): string | null {
+  const text = EARLY_ENDS[cause];
+  if (text === undefined) return null;
+  return `Ending early: ${text}${cause === 'fault' ? (fault?.message ?? '') : ''}`;
 }

@@ -1,26 +1,27 @@
 import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { TestMode } from '../../../shared/domain/scenario.ts';
 import type { DetailLog } from '../logs/write/detail-log.ts';
-import { writeHeader } from '../logs/write/header-lines.ts';
 import {
   writeConfigEvents,
   writeEffectiveSettings,
+  writeHeader,
   writeRequestedSettings,
-} from '../logs/write/settings-lines.ts';
+} from '../logs/write/header-lines.ts';
 import { TestLogs } from '../logs/write/test-logs.ts';
 import { AccuracyLogSelector } from '../schedule/accuracy-log-selection.ts';
 import { arrivalsMark, type OtherArrivals } from '../schedule/arrivals/arrivals.ts';
+import { LoadableSets } from '../schedule/sample-order.ts';
 import { checkSettings } from '../settings/check-settings.ts';
 import { deriveEffectiveSettings, type EffectiveSettings } from '../settings/effective-settings.ts';
 import { LOADGEN_V41 } from '../settings/loadgen-behaviour.ts';
 import type { TestSettings } from '../settings/test-settings.ts';
-import { runAccuracy } from './accuracy-run.ts';
 import { findPeakPerformance } from './find-peak-performance.ts';
-import { INTERRUPTED, Interruption } from './interruption.ts';
+import { isBrokenEnd } from './issue/issue-threads.ts';
 import { runPerformance } from './performance-run.ts';
-import { isBrokenEnd } from './phase-counts.ts';
+import { PhaseTotals, writeFailures } from './phase-counts.ts';
 import { EngineResponseSink } from './responses/response-sink.ts';
-import type { TestContext, TestSetup } from './test-context.ts';
+import { runSet } from './run-set.ts';
+import { INTERRUPTED, Interruption, type TestContext, type TestSetup } from './test-context.ts';
 import type { AccuracyOutcome, PerformanceOutcome, TestOutcome } from './test-outcome.ts';
 import { makeVerdicts, type SutProblem, writeVerdict } from './verdicts.ts';
 
@@ -334,4 +335,34 @@ function endQuietly(logs: TestLogs): void {
   } catch {
     // The disk fails as well: the first error says enough.
   }
+}
+
+/** Issues every sample of the library, set by set, and logs all responses (LoadGen: RunAccuracyMode). */
+async function runAccuracy(context: TestContext): Promise<AccuracyOutcome> {
+  const { parts, effective, loadgen, logs, sink, interruption } = context;
+  logs.detail.message('Starting accuracy mode');
+  sink.beginPhase();
+  const sets = new LoadableSets('accuracy', effective, parts.qsl, loadgen);
+  const totals = new PhaseTotals();
+  let setsRun = 0;
+  while (setsRun < sets.count && !totals.isBroken) {
+    const set = sets.at(setsRun);
+    const issued = await runSet(context, {
+      phase: 'accuracy',
+      set,
+      setIndex: setsRun,
+      setCount: sets.count,
+    });
+    if (issued === null) {
+      const fault = sink.faultBetweenSets?.message ?? null;
+      totals.breakOff(interruption.isInterrupted ? 'interrupted' : 'fault', fault);
+      break;
+    }
+    setsRun += 1;
+    totals.add(issued, sink.failures);
+    await parts.qsl.unloadSamplesFromRam(set.sampleIndices);
+  }
+  writeFailures(logs.detail, sink.failures);
+  const contractErrors = sink.contractErrors.takeCount();
+  return { ...totals.outcome(contractErrors, sink.failures), setsRun, setCount: sets.count };
 }

@@ -1,20 +1,20 @@
 import type { Clock } from '../../../shared/base/clock/clock.ts';
 import type { QuerySampleLibrary } from '../../../shared/domain/query-sample-library.ts';
 import type { SystemUnderTest } from '../../../shared/domain/system-under-test.ts';
-import type { GeneratorMonitor } from '../health/generator-health.ts';
+import type { GeneratorHealth, GeneratorMonitor } from '../health/generator-health.ts';
 import type { SelfCheck } from '../logs/write/header-lines.ts';
-import type { TestLogs } from '../logs/write/test-logs.ts';
+import type { LogSettings, TestLogs } from '../logs/write/test-logs.ts';
 import type { SampleWatch } from '../recorder/recording.ts';
+import type { SampleRecorder } from '../recorder/sample-recorder.ts';
 import type { ExcessTimes } from '../recorder/told-times.ts';
 import type { AccuracyLogSelector } from '../schedule/accuracy-log-selection.ts';
 import type { OtherArrivals } from '../schedule/arrivals/arrivals.ts';
+import type { QueryPlan } from '../schedule/query-plan.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import type { ConfigEvent } from '../settings/from-config.ts';
 import type { LoadgenBehaviour } from '../settings/loadgen-behaviour.ts';
-import type { LogSettings } from '../settings/log-settings.ts';
 import type { TestSettings } from '../settings/test-settings.ts';
-import type { Interruption } from './interruption.ts';
-import type { RecordedSet } from './issue/issued-set.ts';
+import type { SetEnd } from './issue/issue-query-controller.ts';
 import type { EngineResponseSink } from './responses/response-sink.ts';
 import type {
   AccuracyOutcome,
@@ -143,4 +143,60 @@ export interface TestContext {
   readonly interruption: Interruption;
   /** Ids count up over the whole test. */
   readonly nextIds: { queryId: number; responseId: number; part: number };
+}
+
+/** Stands for the result of work that the abort signal overtook. */
+export const INTERRUPTED: unique symbol = Symbol('interrupted');
+
+/** The abort signal of a test, for work that waits. */
+export class Interruption {
+  readonly #signal: AbortSignal | undefined;
+  readonly #whenInterrupted: Promise<typeof INTERRUPTED>;
+  #listener: () => void = () => undefined;
+  #onInterrupt: (() => void) | null = null;
+
+  constructor(signal: AbortSignal | undefined) {
+    this.#signal = signal;
+    this.#whenInterrupted = new Promise((resolve) => {
+      this.#listener = () => {
+        resolve(INTERRUPTED);
+        this.#onInterrupt?.();
+      };
+    });
+    if (signal?.aborted) this.#listener();
+    else signal?.addEventListener('abort', this.#listener);
+  }
+
+  get isInterrupted(): boolean {
+    return this.#signal?.aborted ?? false;
+  }
+
+  /** Calls `callback` at once on the signal; null takes it back. One at a time. */
+  notify(callback: (() => void) | null): void {
+    this.#onInterrupt = callback;
+  }
+
+  /** Waits for `work`, but not beyond the signal. */
+  async orInterrupted<T>(work: Promise<T>): Promise<T | typeof INTERRUPTED> {
+    return await Promise.race([work, this.#whenInterrupted]);
+  }
+
+  dispose(): void {
+    this.#signal?.removeEventListener('abort', this.#listener);
+  }
+}
+
+/** A set that was issued, to whatever end. */
+export interface IssuedSet {
+  readonly plan: QueryPlan;
+  readonly recorder: SampleRecorder;
+  readonly end: SetEnd;
+  /** How LoadGen's process fared meanwhile; null where nobody watched. */
+  readonly health: GeneratorHealth | null;
+}
+
+/** A set under the clock, for those who keep its records. */
+export interface RecordedSet extends IssuedSet {
+  /** Number among the sets of the performance phase, from 0: a run that was extended, or a search, has several. */
+  readonly part: number;
 }

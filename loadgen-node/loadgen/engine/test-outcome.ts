@@ -6,7 +6,7 @@ import type { LatencyStatistics } from '../results/latency-statistics.ts';
 import type { PerformanceSummary } from '../results/performance-summary.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import type { EndCause } from './issue/issue-threads.ts';
-import type { FailureCount } from './responses/failure-tally.ts';
+import type { FailureCount } from './responses/response-sink.ts';
 
 /** Counts of one phase. `issuedSamples = completedSamples + lostSamples`, always. */
 export interface PhaseCounts {
@@ -174,4 +174,38 @@ export interface SetProgress {
   readonly overlatencyQueries: number;
   /** Queries that are outstanding for longer than the bound: they will be above it. */
   readonly overdueQueries: number;
+}
+
+/** Runs that round v0.5 asks for in Server; the lowest counts (Rule: paper of the round, section 4). */
+export const SERVER_RUNS_V05 = 5;
+
+/** Several tests of one SUT as one result. */
+interface RepeatedOutcome {
+  /** In their order; fewer than asked for when one was interrupted. */
+  readonly outcomes: readonly TestOutcome[];
+  /** True when all runs were made and longhaul's verdict of each is VALID. */
+  readonly isValid: boolean;
+  /** The lowest completed samples per second of all runs; null unless they are valid. */
+  readonly samplesPerSecond: number | null;
+}
+
+/**
+ * Makes several runs one after the other and takes the lowest rate.
+ * @param runOne Makes a run, from 0, with a SUT and a log folder of its own.
+ * @throws whatever `runOne` does.
+ */
+export async function repeatTest(
+  runCount: number,
+  runOne: (run: number) => Promise<TestOutcome>,
+): Promise<RepeatedOutcome> {
+  const outcomes: TestOutcome[] = [];
+  for (let run = 0; run < runCount; run += 1) {
+    const outcome = await runOne(run);
+    outcomes.push(outcome);
+    if (outcome.isInterrupted) break;
+  }
+  const isValid =
+    outcomes.length === runCount && outcomes.every(({ verdicts }) => verdicts.longhaul.isValid);
+  const rates = outcomes.map(({ performance }) => performance?.summary.rates.completed ?? 0);
+  return { outcomes, isValid, samplesPerSecond: isValid ? Math.min(...rates) : null };
 }

@@ -2,8 +2,8 @@ import type { DetailLog } from '../logs/write/detail-log.ts';
 import type { TestLogs } from '../logs/write/test-logs.ts';
 import type { FirstQueries } from '../results/first-queries.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
-import type { EndCause } from './issue/issue-threads.ts';
-import { isBrokenEnd } from './phase-counts.ts';
+import { loadgenName } from '../settings/test-settings.ts';
+import { type EndCause, isBrokenEnd } from './issue/issue-threads.ts';
 import type {
   AccuracyOutcome,
   PerformanceOutcome,
@@ -72,34 +72,31 @@ function loadgenReasons(input: VerdictInput): VerdictReason[] {
 /** LoadGen's four rules. */
 function ruleReasons(outcome: PerformanceOutcome, settings: EffectiveSettings): VerdictReason[] {
   const { validity } = outcome.summary;
-  const reasons: VerdictReason[] = [];
-  const add = (
-    rule: string,
-    what: string,
-    item: { isMet: boolean; needed: string; seen: string },
-    key: string | null,
-  ): void => {
-    if (item.isMet) return;
-    const { needed, seen } = item;
-    reasons.push({
-      rule,
-      text: `${what}: needed is ${needed}, seen was ${seen}.`,
-      needed,
-      seen,
-      key,
-    });
-  };
   const lengthKey = keyOfLength(outcome.endCause, settings);
-  add('latency-bound', 'The latency bound was missed', validity.performance, keyOfLoad(settings));
-  add('min-duration', 'The run was too short', validity.minDuration, lengthKey);
-  add('min-queries', 'Too few queries or samples', validity.minQueries, lengthKey);
-  add(
-    'early-stopping',
-    'Too few queries for the confidence that early stopping asks for',
-    validity.earlyStopping,
-    validity.performance.isMet ? 'min_query_count' : keyOfLoad(settings),
-  );
-  return reasons;
+  const loadKey = keyOfLoad(settings);
+  const stoppingKey = validity.performance.isMet ? 'min_query_count' : loadKey;
+  const lacking = 'Too few queries for the confidence that early stopping asks for';
+  const rules = [
+    ['latency-bound', 'The latency bound was missed', validity.performance, loadKey],
+    ['min-duration', 'The run was too short', validity.minDuration, lengthKey],
+    ['min-queries', 'Too few queries or samples', validity.minQueries, lengthKey],
+    ['early-stopping', lacking, validity.earlyStopping, stoppingKey],
+  ] as const;
+  return rules
+    .filter(([, , { isMet }]) => !isMet)
+    .map(([rule, what, { needed, seen }, key]) =>
+      reason(rule, `${what}: needed is ${needed}, seen was ${seen}.`, needed, seen, key),
+    );
+}
+
+function reason(
+  rule: string,
+  text: string,
+  needed: string,
+  seen: string,
+  key: string | null = null,
+): VerdictReason {
+  return { rule, text, needed, seen, key };
 }
 
 /** The setting that makes the load lighter. */
@@ -128,76 +125,47 @@ function endReasons(phase: string, outcome: PhaseOutcome): VerdictReason[] {
   const reasons: VerdictReason[] = [];
   if (counts.lostSamples > 0) {
     const first = outcome.failures[0]?.texts[0];
-    reasons.push({
-      rule: 'lost-samples',
-      text:
-        `${counts.lostSamples} of ${counts.issuedSamples} issued samples of the ${phase} run were ` +
-        `lost${first === undefined ? '' : ` (first: ${first.text})`}.`,
-      needed: '0 lost samples',
-      seen: `${counts.lostSamples} lost samples`,
-      key: null,
-    });
+    const text =
+      `${counts.lostSamples} of ${counts.issuedSamples} issued samples of the ${phase} run were ` +
+      `lost${first === undefined ? '' : ` (first: ${first.text})`}.`;
+    const seen = `${counts.lostSamples} lost samples`;
+    reasons.push(reason('lost-samples', text, '0 lost samples', seen));
   }
   if (endCause === 'fault') {
-    reasons.push({
-      rule: 'fault',
-      text: `The SUT broke during the ${phase} run: ${faultText ?? 'no reason given'}.`,
-      needed: 'no fault',
-      seen: 'a fault',
-      key: null,
-    });
+    const text = `The SUT broke during the ${phase} run: ${faultText ?? 'no reason given'}.`;
+    reasons.push(reason('fault', text, 'no fault', 'a fault'));
   }
   if (endCause === 'stall') {
-    reasons.push({
-      rule: 'stall',
-      text: `The SUT stopped answering during the ${phase} run.`,
-      needed: 'a response within the stall timeout',
-      seen: 'none',
-      key: null,
-    });
+    const text = `The SUT stopped answering during the ${phase} run.`;
+    reasons.push(reason('stall', text, 'a response within the stall timeout', 'none'));
   }
   if (endCause === 'interrupted') reasons.push(interrupted(phase));
   if (endCause === 'decided') {
-    reasons.push({
-      rule: 'decided',
-      text: `The ${phase} run was ended as soon as enough was seen: its numbers are those of a part.`,
-      needed: 'a whole run',
-      seen: 'a part of it',
-      key: null,
-    });
+    const text = `The ${phase} run was ended as soon as enough was seen: its numbers are those of a part.`;
+    reasons.push(reason('decided', text, 'a whole run', 'a part of it'));
   }
   return reasons;
 }
 
 function interrupted(phase: string): VerdictReason {
-  return {
-    rule: 'interrupted',
-    text: `The ${phase} run was interrupted: its numbers are those of a part.`,
-    needed: 'a whole run',
-    seen: 'a part of it',
-    key: null,
-  };
+  const text = `The ${phase} run was interrupted: its numbers are those of a part.`;
+  return reason('interrupted', text, 'a whole run', 'a part of it');
 }
 
 function missingPhase(isInterrupted: boolean): VerdictReason {
   if (isInterrupted) return interrupted('whole');
-  return {
-    rule: 'fault',
-    text: 'The SUT broke before the first query of a run.',
-    needed: 'no fault',
-    seen: 'a fault',
-    key: null,
-  };
+  const text = 'The SUT broke before the first query of a run.';
+  return reason('fault', text, 'no fault', 'a fault');
 }
 
 function noPeak(): VerdictReason {
-  return {
-    rule: 'find-peak',
-    text: 'The search for the peak performance did not come to its end; the detail log says why.',
-    needed: 'a rate that keeps the latency bound, and one that does not',
-    seen: 'no such pair',
-    key: 'server_target_qps',
-  };
+  return reason(
+    'find-peak',
+    'The search for the peak performance did not come to its end; the detail log says why.',
+    'a rate that keeps the latency bound, and one that does not',
+    'no such pair',
+    'server_target_qps',
+  );
 }
 
 /** What LoadGen logs or does not see at all, and longhaul does not accept. */
@@ -206,24 +174,16 @@ function longhaulReasons(input: VerdictInput): VerdictReason[] {
   const reasons: VerdictReason[] = sutProblems.map((problem) => ({ ...problem, key: null }));
   if (input.isSearchUnfinished && performance !== null) reasons.push(noPeak());
   if (performance?.isGeneratorBound) {
-    reasons.push({
-      rule: 'generator-bound',
-      text:
-        `LoadGen itself was too slow for this load, so the result is not the SUT's alone: ${performance.generatorBoundReason}. ` +
-        'Give the LoadGen node a machine, or cores, of its own, or lower the rate.',
-      needed: 'a LoadGen node that keeps the schedule',
-      seen: 'one that did not',
-      key: null,
-    });
+    const text =
+      `LoadGen itself was too slow for this load, so the result is not the SUT's alone: ${performance.generatorBoundReason}. ` +
+      'Give the LoadGen node a machine, or cores, of its own, or lower the rate.';
+    const needed = 'a LoadGen node that keeps the schedule';
+    reasons.push(reason('generator-bound', text, needed, 'one that did not'));
   }
   if (contractErrors > 0) {
-    reasons.push({
-      rule: 'contract-errors',
-      text: `The SUT broke the contract ${contractErrors} times with its responses; the detail log names them.`,
-      needed: '0 contract errors',
-      seen: `${contractErrors} contract errors`,
-      key: null,
-    });
+    const text = `The SUT broke the contract ${contractErrors} times with its responses; the detail log names them.`;
+    const seen = `${contractErrors} contract errors`;
+    reasons.push(reason('contract-errors', text, '0 contract errors', seen));
   }
   return reasons;
 }
@@ -267,11 +227,7 @@ function listOf(texts: readonly string[]): string {
 }
 
 function writeCounts(log: DetailLog, phase: string, counts: PhaseCounts): void {
-  log.integer(`longhaul_${phase}_issued_queries`, counts.issuedQueries);
-  log.integer(`longhaul_${phase}_completed_queries`, counts.completedQueries);
-  log.integer(`longhaul_${phase}_lost_queries`, counts.lostQueries);
-  log.integer(`longhaul_${phase}_issued_samples`, counts.issuedSamples);
-  log.integer(`longhaul_${phase}_completed_samples`, counts.completedSamples);
-  log.integer(`longhaul_${phase}_lost_samples`, counts.lostSamples);
-  log.integer(`longhaul_${phase}_contract_errors`, counts.contractErrors);
+  for (const [name, count] of Object.entries(counts)) {
+    log.integer(`longhaul_${phase}_${loadgenName(name)}`, count);
+  }
 }

@@ -1,3 +1,6 @@
+import { formatNs } from '../../../shared/base/text/duration.ts';
+import type { Scenario } from '../../../shared/domain/scenario.ts';
+
 /** How the LoadGen process fared while queries were issued: what could have made it late. */
 export interface GeneratorHealth {
   /** CPU time of the thread that issues, or of the process where the thread's is not known, per elapsed time; 1 is a core. */
@@ -54,4 +57,127 @@ export interface GeneratorCeiling {
   readonly loopbackQps: number;
   /** Other processes took the CPUs while it was measured, so that it is too low. Absent: they did not. */
   readonly isDisturbed?: boolean | undefined;
+}
+
+/** Share of the time without a core above which a LoadGen without a schedule was starved: two that share a core get a half each. */
+const WAIT_SHARE_MAX = 1 / 3;
+/** A thread that ran, or waited for a core, for more than this share never had to wait for the SUT. */
+const SATURATED_SHARE = 0.9;
+/** A shorter watch has too few looks to tell of. */
+const WATCH_NS_MIN = 3e9;
+/** Delay of a timer that an idle event loop has as well: timers count in ms. */
+const TIMER_DELAY_NS = 2e6;
+
+/** From these on, a cause is named. */
+const WAIT_SHARE_NAMED = 0.1;
+const STEAL_SHARE_NAMED = 0.02;
+const GC_SHARE_NAMED = 0.05;
+const GC_PAUSE_NS_NAMED = 10e6;
+const DELAY_NS_NAMED = 5e6;
+const CPU_SHARE_NAMED = 0.95;
+
+/** Time between two looks at the event loop, in ns (process-monitor.ts). */
+const LOOK_NS = 5e6;
+
+/** Length of the watch, in ns. */
+function lengthNs({ seconds }: GeneratorHealth): number {
+  return seconds.at(-1)?.atNs ?? 0;
+}
+
+/**
+ * Whether LoadGen was kept from its work so that the latencies (Offline: the rate) are not the SUT's, in a scenario without a
+ * schedule that lateness could be measured against. Only what cannot come from the SUT counts: a slow one leaves LoadGen idle.
+ *
+ * - SingleStream, MultiStream: it had no core for a third of the time, and now and then (p99 of the event loop's delay) for more than
+ *   `shareMax` of a typical latency: the monitor's own timers wait for a core too, while a slow SUT works, and those waits are in no
+ *   latency. Or the event loop was late, as a rule, by more than that: completions were then read as late.
+ * - Offline: it had no core for a third of the time and was never idle, so that the SUT cannot have been what it waited for.
+ * @param typicalNs Median latency of the queries, in ns.
+ * @returns The reason in words; null where it cannot be said.
+ */
+export function starvation(
+  health: GeneratorHealth,
+  scenario: Exclude<Scenario, 'Server'>,
+  typicalNs: number,
+  shareMax: number,
+): string | null {
+  if (lengthNs(health) < WATCH_NS_MIN) return null;
+  const waitShare = health.cpuWaitShare ?? 0;
+  const isHit =
+    scenario === 'Offline'
+      ? health.cpuShare + waitShare >= SATURATED_SHARE
+      : health.eventLoopDelay.p99Ns > shareMax * typicalNs;
+  if (waitShare > WAIT_SHARE_MAX && isHit) {
+    return `LoadGen could run for ${percent(1 - waitShare)} of the time only`;
+  }
+  if (scenario === 'Offline') return null;
+  const delayNs = health.eventLoopDelay.p50Ns;
+  if (delayNs <= Math.max(TIMER_DELAY_NS, shareMax * typicalNs)) return null;
+  return (
+    `LoadGen's event loop came ${formatNs(delayNs)} late in the median, ${percent(delayNs / typicalNs)} of a typical ` +
+    `latency (${formatNs(typicalNs)}), and so did its reading of completions`
+  );
+}
+
+/**
+ * What kept LoadGen from its work, in words, worst first; empty where nothing stands out.
+ * @param isSpinning LoadGen keeps a schedule, and keeps it well: it spins before a due time, so that a full core tells nothing.
+ */
+export function causesOfLateness(health: GeneratorHealth, isSpinning = false): string[] {
+  const { cpuWaitShare = null, gc, eventLoopDelay } = health;
+  const causes = disturbances(health);
+  if (gc.totalNs > GC_SHARE_NAMED * lengthNs(health) || gc.maxNs > GC_PAUSE_NS_NAMED) {
+    const pauses = `about ${gc.count} pauses, ${formatNs(gc.totalNs)} in all, ${formatNs(gc.maxNs)} at most seen`;
+    causes.push(`garbage collection: ${pauses}`);
+  }
+  // What the causes above explain delays the event loop as well.
+  if (causes.length === 0 && eventLoopDelay.p99Ns > DELAY_NS_NAMED) {
+    const { p99Ns, maxNs } = eventLoopDelay;
+    const where = cpuWaitShare === null ? 'something, in its process or on its core,' : IN_PROCESS;
+    causes.push(
+      `${where} held up the event loop: p99 ${formatNs(p99Ns)}, ${formatNs(maxNs)} at most`,
+    );
+  }
+  if (causes.length === 0 && !isSpinning) causes.push(...fullCore(health));
+  return causes;
+}
+
+/** What of the machine, outside LoadGen, kept LoadGen from its work, in words; another run of the same need not have met it. */
+export function disturbances(health: GeneratorHealth): string[] {
+  const { cpuWaitShare = null, stealShare } = health;
+  const causes: string[] = [];
+  if (cpuWaitShare !== null && cpuWaitShare > waitShareNamed(health)) {
+    const share = percent(cpuWaitShare);
+    causes.push(`other work held its core: it was ready and waited ${share} of the time`);
+  }
+  if ((stealShare ?? 0) > STEAL_SHARE_NAMED) {
+    causes.push(
+      `the hypervisor took ${percent(stealShare ?? 0)} of the machine's CPU time (steal)`,
+    );
+  }
+  return causes;
+}
+
+const IN_PROCESS = 'something in its process';
+
+/** Waits for a core that make an event loop as late as it was are its cause, however small their share is. */
+function waitShareNamed({ eventLoopDelay: { p50Ns, p99Ns } }: GeneratorHealth): number {
+  if (p99Ns <= DELAY_NS_NAMED) return WAIT_SHARE_NAMED;
+  // The least that it was late: one look of a hundred by p99, and of a loop that is late as a rule each second one by the median.
+  const byTail = (0.01 * p99Ns) / LOOK_NS;
+  const asRule = p50Ns > TIMER_DELAY_NS ? (0.5 * p50Ns) / (LOOK_NS + p50Ns) : 0;
+  return Math.min(WAIT_SHARE_NAMED, Math.max(byTail, asRule));
+}
+
+/** Where it is not known who waited, the CPU time is that of all threads. */
+function fullCore({ cpuShare, cpuWaitShare = null }: GeneratorHealth): string[] {
+  if (cpuShare <= CPU_SHARE_NAMED) return [];
+  if (cpuWaitShare === null) return [`its process used ${percent(cpuShare)} of a core`];
+  return [
+    `no other work held its core, and it used ${percent(cpuShare)} of it: perhaps more than one thread of LoadGen carries`,
+  ];
+}
+
+function percent(share: number): string {
+  return `${Math.round(100 * share)} %`;
 }

@@ -1,4 +1,6 @@
 import { percentileLabel } from '../base/number-format.ts';
+import type { EffectiveSettings } from '../settings/effective-settings.ts';
+import { countAbove } from './latency-statistics.ts';
 
 /**
  * Early stopping (LoadGen: early_stopping.cc): how many queries must meet the bound before the run
@@ -78,6 +80,41 @@ function lnFactorials(count: number): number[] {
   const values = [0];
   for (let n = 1; n < count; n += 1) values.push((values[n - 1] as number) + Math.log(n));
   return values;
+}
+
+/** What early stopping looks at beside the latencies. */
+interface EarlyStoppingInput {
+  readonly settings: EffectiveSettings;
+  /** Decimals of the target percentile in the texts. */
+  readonly labelDecimals: 0 | 1;
+  readonly queryCount: number;
+  /** MultiStream: sorted latencies of the queries, which decide there. */
+  readonly queriesNs: Float64Array;
+}
+
+/**
+ * Early stopping as the scenario asks for it.
+ * @param sortedNs Latencies of the samples, or times of their tokens.
+ * @param boundNs Server: what they are held against.
+ */
+export function earlyStoppingOf(
+  { settings, labelDecimals, queryCount, queriesNs }: EarlyStoppingInput,
+  sortedNs: Float64Array,
+  boundNs: number,
+): EarlyStopping {
+  const { scenario, targetLatencyPercentile: percentile } = settings;
+  switch (scenario) {
+    case 'Offline':
+      return NO_EARLY_STOPPING;
+    case 'Server':
+      return earlyStoppingOfServer(queryCount, countAbove(sortedNs, boundNs), percentile);
+    case 'SingleStream':
+    case 'MultiStream': {
+      const isSingle = scenario === 'SingleStream';
+      const options = { labelDecimals, estimatesMultiStream: isSingle };
+      return earlyStoppingOfStream(isSingle ? sortedNs : queriesNs, percentile, options);
+    }
+  }
 }
 
 /** Server: enough queries for the number of samples above the bound. */

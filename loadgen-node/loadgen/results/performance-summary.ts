@@ -8,8 +8,7 @@ import {
   type PercentileValue,
   percentileOf,
 } from './latency-statistics.ts';
-import type { TokenSummary } from './token-summary.ts';
-import type { ValidityItem } from './validity-item.ts';
+import type { TokenSummary, ValidityItem } from './token-summary.ts';
 
 /** Rates of a run, per second. A rate that its scenario does not know is 0. */
 export interface RunRates {

@@ -2,20 +2,20 @@ import { formatExactNs } from '../../../shared/base/text/duration.ts';
 import type { Scenario } from '../../../shared/domain/scenario.ts';
 import { formatGeneral, percentileLabel } from '../base/number-format.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
-import {
-  type EarlyStopping,
-  earlyStoppingOfServer,
-  earlyStoppingOfStream,
-  NO_EARLY_STOPPING,
-} from './early-stopping.ts';
+import { earlyStoppingOf, NO_EARLY_STOPPING } from './early-stopping.ts';
 import { countAbove, latencyStatistics, percentileOf } from './latency-statistics.ts';
 import {
   type PerformanceSummary,
   type RunRates,
   summarizeArrivals,
 } from './performance-summary.ts';
-import { joinEarlyStopping, summarizeTokens, type TokenMeasurements } from './token-summary.ts';
-import type { ValidityItem } from './validity-item.ts';
+import {
+  ALWAYS_MET,
+  joinEarlyStopping,
+  summarizeTokens,
+  type TokenMeasurements,
+  type ValidityItem,
+} from './token-summary.ts';
 
 /** What was measured in a performance run. */
 export interface Measurements {
@@ -67,12 +67,14 @@ export function summarize(
           maxLatencyS: measured.maxLatencyS,
           finalIssuedS: measured.finalQuery.issuedS,
           finalDoneS: measured.finalQuery.allDoneS,
-          sortedQueriesNs: queriesNs,
+          queriesNs,
         });
   const earlyStopping =
-    tokens === null
-      ? evaluateEarlyStopping({ ...shared, samplesNs, queriesNs })
-      : joinEarlyStopping(tokens.summary);
+    tokens !== null
+      ? joinEarlyStopping(tokens.summary)
+      : settings.hasEarlyStopping
+        ? earlyStoppingOf({ ...shared, queriesNs }, samplesNs, settings.targetLatencyNs)
+        : NO_EARLY_STOPPING;
   const arrivals = measured.intervalsTaken
     ? summarizeArrivals(measured.intervalsTaken, settings)
     : null;
@@ -190,7 +192,7 @@ function evaluateMinQueries(measured: Measurements, settings: EffectiveSettings)
 
 function evaluateLatencyBound(targetNs: number, settings: EffectiveSettings): ValidityItem {
   if (settings.scenario !== 'Server') {
-    return { isMet: true, needed: '', seen: '', recommendation: '' };
+    return ALWAYS_MET;
   }
   const isMet = targetNs <= settings.targetLatencyNs;
   return {
@@ -201,36 +203,4 @@ function evaluateLatencyBound(targetNs: number, settings: EffectiveSettings): Va
     seen: formatExactNs(targetNs),
     recommendation: isMet ? '' : 'Reduce target QPS to improve latency.',
   };
-}
-
-interface EarlyStoppingInput {
-  readonly settings: EffectiveSettings;
-  readonly labelDecimals: 0 | 1;
-  readonly samplesNs: Float64Array;
-  readonly queriesNs: Float64Array;
-  readonly queryCount: number;
-}
-
-function evaluateEarlyStopping(input: EarlyStoppingInput): EarlyStopping {
-  const { settings, labelDecimals, samplesNs, queriesNs } = input;
-  const percentile = settings.targetLatencyPercentile;
-  if (!settings.hasEarlyStopping) return NO_EARLY_STOPPING;
-  switch (settings.scenario) {
-    case 'Offline':
-      return NO_EARLY_STOPPING;
-    case 'Server': {
-      const overCount = countAbove(samplesNs, settings.targetLatencyNs);
-      return earlyStoppingOfServer(input.queryCount, overCount, percentile);
-    }
-    case 'SingleStream':
-      return earlyStoppingOfStream(samplesNs, percentile, {
-        labelDecimals,
-        estimatesMultiStream: true,
-      });
-    case 'MultiStream':
-      return earlyStoppingOfStream(queriesNs, percentile, {
-        labelDecimals,
-        estimatesMultiStream: false,
-      });
-  }
 }

@@ -1,19 +1,8 @@
 import { formatExactNs } from '../../../shared/base/text/duration.ts';
 import { percentileLabel } from '../base/number-format.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
-import {
-  type EarlyStopping,
-  earlyStoppingOfServer,
-  earlyStoppingOfStream,
-  NO_EARLY_STOPPING,
-} from './early-stopping.ts';
-import {
-  countAbove,
-  type LatencyStatistics,
-  latencyStatistics,
-  percentileOf,
-} from './latency-statistics.ts';
-import type { ValidityItem } from './validity-item.ts';
+import { type EarlyStopping, earlyStoppingOf, NO_EARLY_STOPPING } from './early-stopping.ts';
+import { type LatencyStatistics, latencyStatistics, percentileOf } from './latency-statistics.ts';
 
 /** What was measured of the tokens of a performance run. */
 export interface TokenMeasurements {
@@ -47,7 +36,7 @@ export interface TokenSummary {
 }
 
 /** What {@link summarizeTokens} depends on. */
-export interface TokenInput {
+interface TokenInput {
   readonly tokens: TokenMeasurements;
   readonly settings: EffectiveSettings;
   readonly labelDecimals: 0 | 1;
@@ -58,7 +47,7 @@ export interface TokenInput {
   readonly finalIssuedS: number;
   readonly finalDoneS: number;
   /** MultiStream: sorted latencies of the queries, which its early stopping takes. */
-  readonly sortedQueriesNs: Float64Array;
+  readonly queriesNs: Float64Array;
 }
 
 /** Results of a token model, and what its bounds say (Server; always met elsewhere). Pure. */
@@ -91,33 +80,14 @@ export function summarizeTokens(input: TokenInput): {
 
 /** LoadGen's two passes: the first token is only looked at where the output tokens passed. */
 function evaluateEarlyStopping(
-  { settings, labelDecimals, queryCount, sortedQueriesNs }: TokenInput,
+  input: TokenInput,
   firstNs: Float64Array,
   perTokenNs: Float64Array,
 ): { firstToken: EarlyStopping; perOutputToken: EarlyStopping } {
-  if (settings.scenario === 'Offline') {
-    return { firstToken: NO_EARLY_STOPPING, perOutputToken: NO_EARLY_STOPPING };
-  }
-  const percentile = settings.targetLatencyPercentile;
-  const evaluate = (valuesNs: Float64Array, boundNs: number): EarlyStopping => {
-    switch (settings.scenario) {
-      case 'Server':
-        return earlyStoppingOfServer(queryCount, countAbove(valuesNs, boundNs), percentile);
-      case 'SingleStream':
-        return earlyStoppingOfStream(valuesNs, percentile, {
-          labelDecimals,
-          estimatesMultiStream: true,
-        });
-      default:
-        return earlyStoppingOfStream(sortedQueriesNs, percentile, {
-          labelDecimals,
-          estimatesMultiStream: false,
-        });
-    }
-  };
-  const perOutputToken = evaluate(perTokenNs, settings.serverTpotLatencyNs);
+  const { serverTtftLatencyNs, serverTpotLatencyNs } = input.settings;
+  const perOutputToken = earlyStoppingOf(input, perTokenNs, serverTpotLatencyNs);
   const firstToken = perOutputToken.isMet
-    ? evaluate(firstNs, settings.serverTtftLatencyNs)
+    ? earlyStoppingOf(input, firstNs, serverTtftLatencyNs)
     : { ...NO_EARLY_STOPPING, isMet: false };
   return { firstToken, perOutputToken };
 }
@@ -138,7 +108,7 @@ function evaluateBounds(
   perTokenNs: number,
 ): ValidityItem {
   if (settings.scenario !== 'Server') {
-    return { isMet: true, needed: '', seen: '', recommendation: '' };
+    return ALWAYS_MET;
   }
   const { serverTtftLatencyNs, serverTpotLatencyNs } = settings;
   const advice: string[] = [];
@@ -158,3 +128,17 @@ function evaluateBounds(
 function adviceFor(what: 'TTFT' | 'TPOT'): string {
   return `${what} constrain not met: Reduce target QPS to improve latency.`;
 }
+
+/** One of LoadGen's validity rules: met or not, with what it asks for and what it saw. */
+export interface ValidityItem {
+  readonly isMet: boolean;
+  /** For people, with the unit. */
+  readonly needed: string;
+  /** For people, with the unit. */
+  readonly seen: string;
+  /** LoadGen's advice in the summary; empty when met. */
+  readonly recommendation: string;
+}
+
+/** What a rule says where it asks for nothing. */
+export const ALWAYS_MET: ValidityItem = { isMet: true, needed: '', seen: '', recommendation: '' };

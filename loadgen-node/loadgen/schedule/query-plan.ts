@@ -6,8 +6,7 @@ import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import type { LoadgenBehaviour } from '../settings/loadgen-behaviour.ts';
 import { PLAN_SAMPLES_MAX } from '../settings/plan-size.ts';
 import { arrivalTimes, type OtherArrivals, ownEndOf } from './arrivals/arrivals.ts';
-import type { LoadableSet, Phase } from './loadable-sets.ts';
-import { SampleOrder } from './sample-order.ts';
+import { type LoadableSet, type Phase, SampleOrder } from './sample-order.ts';
 
 /** All queries of one set, made before the clock starts. Every query has the same sample count. */
 export interface QueryPlan {

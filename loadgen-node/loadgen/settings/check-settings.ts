@@ -1,4 +1,4 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { formatUint64 } from '../base/number-format.ts';
 import type { LibraryCounts } from './effective-settings.ts';
 import { librarySizeProblems, planSizeProblems } from './plan-size.ts';
@@ -43,7 +43,7 @@ function valueProblems(settings: TestSettings, library: LibraryCounts): string[]
 
 function refuse(problems: readonly string[]): void {
   if (problems.length > 0) {
-    throw new MlperfError('ERR_CONFIG_INVALID', `test settings: ${problems.join('; ')}`);
+    throw configInvalid(`test settings: ${problems.join('; ')}`);
   }
 }
 

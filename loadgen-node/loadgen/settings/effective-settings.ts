@@ -1,50 +1,25 @@
-import type { Scenario, TestMode } from '../../../shared/domain/scenario.ts';
 import type { LoadgenBehaviour } from './loadgen-behaviour.ts';
 import type { TestSettings } from './test-settings.ts';
 
-/** What a run makes of the requested settings (LoadGen: test_settings_internal.h). */
-export interface EffectiveSettings {
-  readonly scenario: Scenario;
-  readonly mode: TestMode;
+/**
+ * The requested settings, some of them with what a run makes of them, and what it derives from them
+ * (LoadGen: test_settings_internal.h).
+ */
+export interface EffectiveSettings extends TestSettings {
   readonly samplesPerQuery: number;
   readonly targetQps: number;
   /** Server only, else 0. */
   readonly targetLatencyNs: number;
   readonly targetLatencyPercentile: number;
   readonly maxAsyncQueries: number;
-  /** Duration for which queries are generated and issued; 0 in Offline. */
+  /** Duration for which queries are generated and issued; 0 in Offline. `minDurationMs` is what validity asks for. */
   readonly targetDurationMs: number;
-  /** Duration that validity asks for. */
-  readonly minDurationMs: number;
-  readonly maxDurationMs: number;
-  readonly minQueryCount: number;
-  readonly maxQueryCount: number;
   readonly minSampleCount: number;
-  readonly qslRngSeed: bigint;
-  readonly sampleIndexRngSeed: bigint;
-  readonly scheduleRngSeed: bigint;
-  readonly accuracyLogRngSeed: bigint;
-  readonly accuracyLogProbability: number;
-  readonly accuracyLogSamplingTarget: number;
-  readonly printTimestamps: boolean;
-  readonly performanceIssueUnique: boolean;
-  readonly performanceIssueSame: boolean;
-  readonly performanceIssueSameIndex: number;
   readonly performanceSampleCount: number;
   readonly accuracySampleCount: number;
-  readonly sampleConcatenatePermutation: boolean;
-  /** As requested: LoadGen logs none of these as effective. */
-  readonly useTokenLatencies: boolean;
-  readonly serverTtftLatencyNs: number;
-  readonly serverTpotLatencyNs: number;
-  readonly inferTokenLatencies: boolean;
-  readonly tokenLatencyScalingFactor: number;
-  readonly serverCoalesceQueries: boolean;
   /** Round v0.5's MultiStream: ns between two queries; else 0. */
   readonly arrivalIntervalNs: number;
   readonly hasEarlyStopping: boolean;
-  readonly findPeakDecimalsOfPrecision: number;
-  readonly findPeakBoundaryStepSize: number;
   /** 1 or more; above 1 in Server only. */
   readonly issueThreadCount: number;
 }
@@ -90,67 +65,39 @@ export function deriveEffectiveSettings(
   if (requested.performanceIssueUnique && requested.performanceIssueSame) {
     settingErrors.push('performance_issue_unique and performance_issue_same exclude each other.');
   }
+  const { scenario } = requested;
   const effective: EffectiveSettings = {
-    scenario: requested.scenario,
-    mode: requested.mode,
+    ...requested,
     ...byScenario,
     ...queries,
-    minDurationMs: requested.minDurationMs,
-    maxDurationMs: requested.maxDurationMs,
-    maxQueryCount: requested.maxQueryCount,
     minSampleCount: queries.minQueryCount * queries.samplesPerQuery,
-    qslRngSeed: requested.qslRngSeed,
-    sampleIndexRngSeed: requested.sampleIndexRngSeed,
-    scheduleRngSeed: requested.scheduleRngSeed,
-    accuracyLogRngSeed: requested.accuracyLogRngSeed,
-    accuracyLogProbability: requested.accuracyLogProbability,
-    accuracyLogSamplingTarget: requested.accuracyLogSamplingTarget,
-    printTimestamps: requested.printTimestamps,
-    performanceIssueUnique: requested.performanceIssueUnique,
-    performanceIssueSame: requested.performanceIssueSame,
-    performanceIssueSameIndex: requested.performanceIssueSameIndex,
     performanceSampleCount,
     accuracySampleCount: accuracyOverride || library.totalSampleCount,
-    sampleConcatenatePermutation: requested.sampleConcatenatePermutation,
-    useTokenLatencies: requested.useTokenLatencies,
-    serverTtftLatencyNs: requested.serverTtftLatencyNs,
-    serverTpotLatencyNs: requested.serverTpotLatencyNs,
-    inferTokenLatencies: requested.inferTokenLatencies,
-    tokenLatencyScalingFactor: requested.tokenLatencyScalingFactor,
-    serverCoalesceQueries: requested.scenario === 'Server' && requested.serverCoalesceQueries,
+    serverCoalesceQueries: scenario === 'Server' && requested.serverCoalesceQueries,
     arrivalIntervalNs:
-      requested.scenario === 'MultiStream' && loadgen.multiStreamArrivals === 'interval'
+      scenario === 'MultiStream' && loadgen.multiStreamArrivals === 'interval'
         ? Math.trunc(requested.multiStreamExpectedLatencyNs)
         : 0,
     hasEarlyStopping: loadgen.hasEarlyStopping,
-    findPeakDecimalsOfPrecision: requested.serverFindPeakQpsDecimalsOfPrecision,
-    findPeakBoundaryStepSize: requested.serverFindPeakQpsBoundaryStepSize,
-    issueThreadCount:
-      requested.scenario === 'Server' ? Math.max(1, requested.serverNumIssueQueryThreads) : 1,
+    issueThreadCount: scenario === 'Server' ? Math.max(1, requested.serverNumIssueQueryThreads) : 1,
   };
   return { effective, settingErrors };
 }
 
-type ScenarioPart = Pick<
-  EffectiveSettings,
-  'targetQps' | 'targetLatencyNs' | 'targetLatencyPercentile' | 'maxAsyncQueries'
->;
-
-function deriveByScenario(requested: TestSettings, settingErrors: string[]): ScenarioPart {
+function deriveByScenario(requested: TestSettings, settingErrors: string[]) {
+  const oneAtATime = { targetLatencyNs: 0, maxAsyncQueries: 1 };
   switch (requested.scenario) {
     case 'SingleStream':
       return {
+        ...oneAtATime,
         targetQps: 1e9 / requested.singleStreamExpectedLatencyNs,
-        targetLatencyNs: 0,
         targetLatencyPercentile: requested.singleStreamTargetLatencyPercentile,
-        maxAsyncQueries: 1,
       };
     case 'MultiStream':
       return {
+        ...oneAtATime,
         targetQps: 1e9 / requested.multiStreamExpectedLatencyNs,
-        targetLatencyNs: 0,
         targetLatencyPercentile: requested.multiStreamTargetLatencyPercentile,
-        maxAsyncQueries: 1,
       };
     case 'Server':
       return {
@@ -159,17 +106,14 @@ function deriveByScenario(requested: TestSettings, settingErrors: string[]): Sce
         targetLatencyPercentile: requested.serverTargetLatencyPercentile,
         maxAsyncQueries: requested.serverMaxAsyncQueries,
       };
-    case 'Offline':
+    case 'Offline': {
+      const { offlineExpectedQps } = requested;
       return {
-        targetQps: nonNegativeQps(
-          'offline_expected_qps',
-          requested.offlineExpectedQps,
-          settingErrors,
-        ),
-        targetLatencyNs: 0,
+        ...oneAtATime,
+        targetQps: nonNegativeQps('offline_expected_qps', offlineExpectedQps, settingErrors),
         targetLatencyPercentile: 0.99,
-        maxAsyncQueries: 1,
       };
+    }
   }
 }
 
@@ -179,14 +123,12 @@ function nonNegativeQps(key: string, requestedQps: number, settingErrors: string
   return 1;
 }
 
-type QueryPart = Pick<EffectiveSettings, 'samplesPerQuery' | 'minQueryCount' | 'targetDurationMs'>;
-
 /** Offline turns the wanted duration and the least count into the size of its one query. */
 function deriveQueryCounts(
   requested: TestSettings,
   targetQps: number,
   counts: { readonly performanceSampleCount: number; readonly libraryPerformanceCount: number },
-): QueryPart {
+) {
   const targetDurationMs = requested.minDurationMs;
   if (requested.scenario === 'Offline') {
     const expectedSamples = Math.trunc(1.1 * (targetDurationMs / 1000) * targetQps);

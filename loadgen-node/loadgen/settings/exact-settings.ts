@@ -1,4 +1,4 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import type { Scenario } from '../../../shared/domain/scenario.ts';
 import { numberOfUint64 } from '../base/c-numbers.ts';
 import {
@@ -68,7 +68,7 @@ export class ExactSettings {
       }
       return [field, number];
     });
-    if (problems.length > 0) throw new MlperfError('ERR_CONFIG_INVALID', problems.join('\n'));
+    if (problems.length > 0) throw configInvalid(problems.join('\n'));
     return { scenario: this.scenario, ...Object.fromEntries(entries) } as TestSettings;
   }
 }

@@ -1,9 +1,9 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import type { VerbResult } from '../../../shared/base/process/json-output.ts';
 import { DEFAULT_ROUND, mlperfConfOf } from '../../../shared/rules/rounds/rounds.ts';
 import { parseConf } from './conf-grammar.ts';
-import { CONF_KEYS, type ConfKey } from './conf-keys.ts';
 import { ExactSettings } from './exact-settings.ts';
+import { CONF_KEYS, type ConfKey } from './from-config.ts';
 import { SETTINGS_FIELDS, type SettingsField } from './test-settings.ts';
 
 /** What a run makes of a field, where that is more than the field says. */
@@ -35,7 +35,7 @@ export function explainSetting(name: string): VerbResult {
   if (fields.length === 0) {
     const known = [...new Set(CONF_KEYS.map((confKey) => confKey.key))].join(', ');
     const message = `unknown setting "${name}"; the keys of LoadGen's files are: ${known}`;
-    throw new MlperfError('ERR_CONFIG_INVALID', message);
+    throw configInvalid(message);
   }
   const json = { key: name, settings: fields.map(explainJson) };
   return { text: fields.map(explain).join('\n'), json };

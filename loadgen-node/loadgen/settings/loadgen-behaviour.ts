@@ -42,23 +42,6 @@ export interface LoadgenBehaviour {
   readonly configFiles: 'plain' | 'built-in';
 }
 
-/** LoadGen as round v0.5 is run here: its scenario rules on v4.1's primitives. */
-const LOADGEN_V05: LoadgenBehaviour = {
-  version: '0.5',
-  multiStreamArrivals: 'interval',
-  hasEarlyStopping: false,
-  outputTokenLabel: 'Time to Output Token',
-  rngLibrary: 'libstdc++-11',
-  setsFrom: 'whole-library',
-  knowsAccuracySampleCount: false,
-  repeatsWholeOfflineQuery: true,
-  logsPaddedQuerySize: false,
-  percentileLabelDecimals: 0,
-  warnsAboutConcatenation: false,
-  logsErrorCount: false,
-  configFiles: 'plain',
-};
-
 /** LoadGen of round v4.1, the default round. */
 export const LOADGEN_V41: LoadgenBehaviour = {
   version: '4.1',
@@ -74,6 +57,14 @@ export const LOADGEN_V41: LoadgenBehaviour = {
   warnsAboutConcatenation: false,
   logsErrorCount: false,
   configFiles: 'plain',
+};
+
+/** LoadGen as round v0.5 is run here: its scenario rules on v4.1's primitives. */
+const LOADGEN_V05: LoadgenBehaviour = {
+  ...LOADGEN_V41,
+  version: '0.5',
+  multiStreamArrivals: 'interval',
+  hasEarlyStopping: false,
 };
 
 /** LoadGen of round v5.0: the built-in mlperf.conf and Offline's corner came with it. */
@@ -104,21 +95,7 @@ const LOADGEN_V60: LoadgenBehaviour = {
 };
 
 /** LoadGen of round v6.1. */
-export const LOADGEN_V61: LoadgenBehaviour = {
-  version: '6.0.17',
-  multiStreamArrivals: 'closed-loop',
-  hasEarlyStopping: true,
-  rngLibrary: 'libstdc++-11',
-  setsFrom: 'used-samples',
-  knowsAccuracySampleCount: true,
-  repeatsWholeOfflineQuery: false,
-  logsPaddedQuerySize: true,
-  percentileLabelDecimals: 1,
-  outputTokenLabel: 'Time per Output Token',
-  warnsAboutConcatenation: true,
-  logsErrorCount: true,
-  configFiles: 'built-in',
-};
+export const LOADGEN_V61: LoadgenBehaviour = { ...LOADGEN_V60, version: '6.0.17' };
 
 const LOADGENS: Readonly<Record<Round, LoadgenBehaviour>> = {
   'v0.5': LOADGEN_V05,

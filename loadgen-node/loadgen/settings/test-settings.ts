@@ -192,11 +192,16 @@ export interface SettingsField extends Omit<Row<unknown>, 'fallback'> {
   readonly unit: string;
 }
 
+/** LoadGen's way to write a name: `minQueryCount` is `min_query_count`. */
+export function loadgenName(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
 /** All fields but the scenario, in LoadGen's order. */
 export const SETTINGS_FIELDS = Object.entries<Row<unknown>>(ROWS).map(
   ([field, { fallback, ...more }]): SettingsField => ({
     field: field as SettingsField['field'],
-    name: field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    name: loadgenName(field),
     unit: '',
     ...more,
   }),

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { readJsonFile } from '../../../shared/base/files/read-json-file.ts';
 import {
   components,
   type Evidence,
@@ -13,7 +14,6 @@ import {
   oipEvidence,
   settings,
 } from '../../../shared/evidence/evidence-schema.ts';
-import { readJsonFile } from '../../loadgen/conformance/read-json-file.ts';
 
 const AUDIT_FILE = 'network_audit.json';
 

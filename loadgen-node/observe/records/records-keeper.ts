@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { errorCodeOf, outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { makeFolder } from '../../../shared/base/files/make-folder.ts';
-import type { RecordedSet } from '../../loadgen/engine/issue/issued-set.ts';
+import type { RecordedSet } from '../../loadgen/engine/test-context.ts';
 import type { RecordsAbout } from './arrow-schema.ts';
 import { joinRecords } from './record-block.ts';
 import { recordsOfSet } from './records-of-set.ts';

@@ -1,4 +1,4 @@
-import type { RecordedSet } from '../../loadgen/engine/issue/issued-set.ts';
+import type { RecordedSet } from '../../loadgen/engine/test-context.ts';
 import type { RecordedColumns } from '../../loadgen/recorder/recording.ts';
 import { SERVICE_TIMES } from '../../loadgen/recorder/service-times.ts';
 import { allocateRecords, type TokenColumns } from './record-block.ts';

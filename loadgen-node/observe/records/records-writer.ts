@@ -7,7 +7,7 @@ import {
   type Utf8,
   vectorFromArray,
 } from 'apache-arrow';
-import type { RecordedSet } from '../../loadgen/engine/issue/issued-set.ts';
+import type { RecordedSet } from '../../loadgen/engine/test-context.ts';
 import { type BatchForm, encodeBlock } from './arrow-block.ts';
 import { PART_KEY, PART_ROWS_KEY, type RecordsAbout, recordsSchema } from './arrow-schema.ts';
 import { allocateRecords, presentColumns } from './record-block.ts';

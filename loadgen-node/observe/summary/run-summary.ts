@@ -5,7 +5,7 @@ import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { DeepReadonly } from '../../../shared/base/types/deep-readonly.ts';
 import { SCENARIOS } from '../../../shared/domain/scenario.ts';
-import { readJsonFile } from '../../loadgen/conformance/read-json-file.ts';
+import { readJsonFile } from '../../../shared/base/files/read-json-file.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { FIGURE_NAMES } from '../figures/figure-names.ts';
 import { STEP_FIGURES } from '../figures/step-figures.ts';

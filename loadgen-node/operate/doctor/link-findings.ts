@@ -4,7 +4,7 @@ import { asOneLine } from '../../../shared/base/text/one-line.ts';
 import type { LinkTestOutcome, NodeProbe } from '../../../shared/evidence/node-probe.ts';
 import type { NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
 import { pathSigns } from '../../run/audit/path-rules.ts';
-import { formatRate } from '../../samples/bandwidth/link-rate.ts';
+import { formatRate } from '../../samples/bandwidth/bandwidth-formulas.ts';
 import { type LinkFacts, linkRateMbps } from '../../submission/system/link-facts.ts';
 import { bytesText, type DoctorFinding, knownParts, subject } from './finding.ts';
 

@@ -4,7 +4,7 @@ import { counted } from '../../../shared/base/text/counted.ts';
 import { asOneLine } from '../../../shared/base/text/one-line.ts';
 import { tensorText } from '../../../shared/domain/tensors.ts';
 import { isFinishReason } from '../../../shared/wire/oip/finish-reason.ts';
-import { formatRate } from '../../samples/bandwidth/link-rate.ts';
+import { formatRate } from '../../samples/bandwidth/bandwidth-formulas.ts';
 import { freeInputs, type ProbedModel, type ProbedTensor } from './probed-model.ts';
 import type { ReadyMadeRun } from './ready-made-run.ts';
 

@@ -1,9 +1,8 @@
 import { elementCount, type OipTensor } from '../../../shared/domain/tensors.ts';
 import type { OipModelFacts } from '../../../shared/wire/oip/model-facts.ts';
 import type { OipModelRef } from '../../../shared/wire/oip/request-plan.ts';
-import { hasBatchAxis } from '../../samples/oip/batch-axis.ts';
-import { resolveInputs } from '../../samples/oip/resolve-inputs.ts';
-import { madeUpBytes } from '../../samples/tensors/made-up-values.ts';
+import { hasBatchAxis, resolveInputs } from '../../samples/oip/resolve-inputs.ts';
+import { madeUpBytes } from '../../samples/tensors/made-up-data-set.ts';
 
 /** A model as its server describes it, and what follows for a run. */
 export interface ProbedModel {

@@ -1,6 +1,6 @@
 import { grouped } from '../../../shared/base/figures/figure-text.ts';
 import { formatNs } from '../../../shared/base/text/duration.ts';
-import { isBrokenEnd } from '../../loadgen/engine/phase-counts.ts';
+import { isBrokenEnd } from '../../loadgen/engine/issue/issue-threads.ts';
 import type {
   PerformanceOutcome,
   TestOutcome,

@@ -12,7 +12,7 @@ import {
   neededCount,
   qualityOfRun,
   targetInWords,
-} from '../../samples/benchmarks/quality.ts';
+} from '../../samples/benchmarks/score-each.ts';
 import type { DataSetCheck } from '../../samples/data-set/check-data-set.ts';
 import type { AccuracyReport, DataSet, NamedQuality } from '../../samples/data-set/data-set.ts';
 import { brokenFindings, composeAudit } from '../audit/compose-audit.ts';

@@ -1,6 +1,6 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { JudgedTest, Judgement } from '../../loadgen/engine/test-context.ts';
-import { scoreAccuracyLog } from '../../samples/benchmarks/score-accuracy-log.ts';
+import { scoreAccuracyLog } from '../../samples/benchmarks/score-each.ts';
 import type { AccuracyReport, DataSet } from '../../samples/data-set/data-set.ts';
 
 /** What became of scoring an accuracy run: at most one of them; neither where there is nothing whole to score. */

@@ -17,7 +17,7 @@ import {
 } from '../../observe/summary/run-summary.ts';
 import { judgeThresholds } from '../../observe/thresholds/condition.ts';
 import { adviceOn } from '../../present/text/advice.ts';
-import { accuracyInWords, isMet } from '../../samples/benchmarks/quality.ts';
+import { accuracyInWords, isMet } from '../../samples/benchmarks/score-each.ts';
 import { oipModelText } from '../judge/oip-notes.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 import type { JudgedFigures, RunReport } from './run-report.ts';

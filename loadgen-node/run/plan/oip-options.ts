@@ -11,9 +11,12 @@ import {
 } from '../../../shared/config/setting.ts';
 import { isOipAddress, withoutOipScheme } from '../../../shared/domain/node-address.ts';
 import { OIP_METHODS, OIP_SERVICE_NAME } from '../../../shared/wire/oip/request-plan.ts';
-import type { OipAsked } from '../../samples/oip/oip-asked.ts';
-import { parseInputShapes } from '../../samples/oip/parse-input-shapes.ts';
-import { DATA_SOURCE_FORM, parseDataSource } from '../../samples/tensors/data-source.ts';
+import {
+  DATA_SOURCE_FORM,
+  type OipAsked,
+  parseDataSource,
+  parseInputShapes,
+} from '../../samples/oip/oip-asked.ts';
 
 const METHODS = ['auto', ...OIP_METHODS] as const;
 const CONTENTS = ['auto', 'raw', 'typed'] as const;

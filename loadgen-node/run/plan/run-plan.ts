@@ -11,7 +11,7 @@ import { PER_MILLION } from '../../../shared/evidence/payload-digest.ts';
 import { benchmarkEncoding, benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
 import { type CompressionPlan, checkCompression } from '../../../shared/rules/check-compression.ts';
 import { SYNTHETIC_BENCHMARKS } from '../../../shared/rules/rows/synthetic-samples.ts';
-import { SERVER_RUNS_V05 } from '../../loadgen/engine/repeat-test.ts';
+import { SERVER_RUNS_V05 } from '../../loadgen/engine/test-outcome.ts';
 import type { ConfFile } from '../../loadgen/settings/from-config.ts';
 import { loadgenOf } from '../../loadgen/settings/loadgen-behaviour.ts';
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';

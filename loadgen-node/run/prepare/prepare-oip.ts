@@ -17,13 +17,14 @@ import type { OipModelFacts } from '../../../shared/wire/oip/model-facts.ts';
 import type { OipMethod, OipRequestPlan } from '../../../shared/wire/oip/request-plan.ts';
 import { loadgenBenchmark } from '../../samples/benchmarks/registry.ts';
 import type { DataSet, PrepareProgress } from '../../samples/data-set/data-set.ts';
-import { answeredOutputs } from '../../samples/oip/answered-outputs.ts';
-import { chooseMethod } from '../../samples/oip/choose-method.ts';
-import { withDeclaredInputs } from '../../samples/oip/declared-inputs.ts';
-import { findRequest, type OipWay, requestWays } from '../../samples/oip/find-request.ts';
+import {
+  chooseMethod,
+  findRequest,
+  type OipWay,
+  requestWays,
+} from '../../samples/oip/find-request.ts';
 import type { OipAsked } from '../../samples/oip/oip-asked.ts';
 import { openTensorDataSet } from '../../samples/oip/open-tensor-data-set.ts';
-import { scoreReadable } from '../../samples/oip/readable-responses.ts';
 import {
   layoutOfSample,
   type RequestLayout,
@@ -31,10 +32,13 @@ import {
   requestPlan,
   withOutputs,
 } from '../../samples/oip/request-layout.ts';
-import { benchmarkTensors, fileTensors } from '../../samples/oip/sample-source.ts';
+import { withDeclaredInputs } from '../../samples/oip/resolve-inputs.ts';
+import { answeredOutputs } from '../../samples/oip/response-class.ts';
 import {
-  dataSetParts,
+  benchmarkTensors,
+  fileTensors,
   type SampleTensors,
+  scoreReadable,
   wireDataSet,
   wirePayload,
 } from '../../samples/oip/wire-data-set.ts';
@@ -126,7 +130,7 @@ export async function prepareGivenPayloads(
     payloadBytes: layout.inputs.reduce((sum, { sampleBytes }) => sum + (sampleBytes ?? 0), 0),
     /** The data set with scores that follow the model's outputs. */
     readable: (dataSet: DataSet): DataSet => ({
-      ...dataSetParts(dataSet),
+      ...dataSet,
       scoreAccuracy: scoreReadable(dataSet, found.layout.responseClass, plan.rules.responseTensor),
     }),
   };

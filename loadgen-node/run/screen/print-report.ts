@@ -1,11 +1,7 @@
 import { formatNs } from '../../../shared/base/text/duration.ts';
 import { asOneLine } from '../../../shared/base/text/one-line.ts';
 import type { NameCall, NodeNameCall } from '../../../shared/evidence/network-evidence.ts';
-import type {
-  PerformanceOutcome,
-  PhaseOutcome,
-  TestOutcome,
-} from '../../loadgen/engine/test-outcome.ts';
+import type { PerformanceOutcome, PhaseOutcome, TestOutcome } from '../../loadgen/engine/test-outcome.ts';
 import type { LatencyStatistics } from '../../loadgen/results/latency-statistics.ts';
 import type { PerformanceSummary } from '../../loadgen/results/performance-summary.ts';
 import { rateFactor } from '../../loadgen/schedule/arrivals/arrivals.ts';
@@ -14,7 +10,7 @@ import { hasLatency } from '../../observe/figures/figures.ts';
 import { adviceOn } from '../../present/text/advice.ts';
 import { timeLines } from '../../present/text/print-split.ts';
 import { stepTable, stepVerdict } from '../../present/text/report-text.ts';
-import { accuracyInWords, isMet, targetInWords } from '../../samples/benchmarks/quality.ts';
+import { accuracyInWords, isMet, targetInWords } from '../../samples/benchmarks/score-each.ts';
 import { dataSetInWords } from '../../samples/data-set/check-data-set.ts';
 import { isValid, type RunReport } from '../keep/run-report.ts';
 

@@ -1,13 +1,11 @@
 import { existsSync, writeFileSync } from 'node:fs';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { configInvalid, dataSetError } from '../../../shared/base/errors/mlperf-error.ts';
+import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { defaultCacheFolder } from '../../../shared/base/files/cache-folder.ts';
 import type { VerbResult } from '../../../shared/base/process/json-output.ts';
-import { findList } from '../data-set/check-data-set.ts';
+import { compareFiles, digestFiles, findList } from '../data-set/check-data-set.ts';
 import { CHECKSUM_FILE, digestOfList, formatChecksumList } from '../data-set/checksum-list.ts';
-import { compareFiles, differenceError, differs } from '../data-set/compare-files.ts';
 import type { DataSet, PrepareProgress } from '../data-set/data-set.ts';
-import { hashFiles } from '../data-set/hash-files.ts';
 import { type DataRequest, generatedSetOf, isGeneratedData } from './generated-data.ts';
 import { loadgenBenchmark } from './registry.ts';
 
@@ -25,11 +23,7 @@ export async function writeChecksums(
   onProgress: PrepareProgress,
 ): Promise<VerbResult> {
   const { folder, files } = await openFiles(values, onProgress);
-  const { checksums, missing } = await hashFiles(folder, files, onProgress);
-  if (missing.length > 0) {
-    const differences = { missing, changed: [], additional: [] };
-    throw differenceError(folder, 'it was a moment ago', differences);
-  }
+  const checksums = await digestFiles(folder, files, onProgress);
   const list = formatChecksumList(checksums);
   const digest = digestOfList(checksums);
   const { output } = values;
@@ -43,10 +37,7 @@ export async function writeChecksums(
   try {
     writeFileSync(output, list);
   } catch (error) {
-    const reason = describeSystemError(error);
-    throw new MlperfError('ERR_OUTPUT', `cannot write ${output}: ${reason}`, {
-      cause: error,
-    });
+    throw outputError(`cannot write ${output}`, error);
   }
   return { text: `${checksums.size} files of ${folder} in ${output}, SHA-256 ${digest}\n`, json };
 }
@@ -68,13 +59,11 @@ export async function verifyDataSet(
     opened.status === 'fulfilled' ? opened.value : { folder: dataDir as string, files: [] };
   const list = await findList(folder, checksums);
   if (list === undefined) {
-    throw new MlperfError(
-      'ERR_DATA_SET',
+    throw dataSetError(
       `${folder} has no ${CHECKSUM_FILE}: name a list with --checksums, or write one with "longhaul data checksums"`,
     );
   }
-  const differences = await compareFiles(folder, list.checksums, files, onProgress);
-  if (differs(differences)) throw differenceError(folder, list.name, differences);
+  await compareFiles(folder, list, files, onProgress);
   if (opened.status === 'rejected') throw opened.reason;
   const digest = digestOfList(list.checksums);
   const { totalSampleCount: sampleCount } = opened.value;
@@ -91,10 +80,7 @@ type OpenedFiles = Required<Pick<DataSet, 'folder' | 'files' | 'totalSampleCount
 async function openFiles(values: DataValues, onProgress: PrepareProgress): Promise<OpenedFiles> {
   const { name, folder, files, totalSampleCount } = await openDataSet(values, onProgress);
   if (files !== undefined) return { folder, files, totalSampleCount };
-  throw new MlperfError(
-    'ERR_CONFIG_INVALID',
-    `the samples of ${name} are made up: they have no files and no checksums`,
-  );
+  throw configInvalid(`the samples of ${name} are made up: they have no files and no checksums`);
 }
 
 async function openDataSet(values: DataValues, onProgress: PrepareProgress): Promise<DataSet> {

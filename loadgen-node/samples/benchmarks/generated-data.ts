@@ -1,4 +1,4 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import {
   EVALUATION_SET,
   type GeneratedSet,
@@ -77,23 +77,18 @@ export function generatedSetOf(request: DataRequest): GeneratedSet | undefined {
   const data = generatedDataOf(benchmark);
   const said = dataSeed === undefined ? `--data-count ${dataCount}` : `--data-seed ${dataSeed}`;
   if (data === undefined) {
-    throw new MlperfError(
-      'ERR_CONFIG_INVALID',
+    throw configInvalid(
       `${said} is for data that longhaul makes, of ${Object.keys(GENERATED_DATA).join(', ')}; benchmark ${benchmark} has none`,
     );
   }
   if (data.word !== dataDir) {
     const advice = data.word === undefined ? 'leave --data-dir out' : `say --data-dir ${data.word}`;
     const seen = dataDir === undefined ? '' : ` and ${dataDir} is a folder of yours`;
-    throw new MlperfError(
-      'ERR_CONFIG_INVALID',
-      `${said} is for data that longhaul makes${seen}: ${advice}`,
-    );
+    throw configInvalid(`${said} is for data that longhaul makes${seen}: ${advice}`);
   }
   const { standard, trainingSeed } = data;
   if (dataSeed === trainingSeed) {
-    throw new MlperfError(
-      'ERR_CONFIG_INVALID',
+    throw configInvalid(
       `--data-seed ${dataSeed}: longhaul's own model for ${benchmark} is fitted on the images of this seed, so they ` +
         `measure nothing; any other seed will do (default: ${standard.seed})`,
     );

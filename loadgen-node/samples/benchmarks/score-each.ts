@@ -1,6 +1,10 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { dataSetError } from '../../../shared/base/errors/mlperf-error.ts';
+import { qualityOf } from '../../../shared/rules/benchmark-rules.ts';
+import type { Round } from '../../../shared/rules/rounds/rounds.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import { formatFixed } from '../../loadgen/base/number-format.ts';
-import type { AccuracyEntry, AccuracyReport } from '../data-set/data-set.ts';
+import { readAccuracyLog } from '../../loadgen/logs/read/accuracy-log-reader.ts';
+import type { AccuracyEntry, AccuracyReport, DataSet, NamedQuality } from '../data-set/data-set.ts';
 
 /**
  * Share of the samples whose response is right. Every response is looked at, so that none passes that is no answer;
@@ -20,8 +24,7 @@ export function scoreEach(
   for (const entry of entries) {
     const { sampleIndex } = entry;
     if (!Number.isInteger(sampleIndex) || sampleIndex < 0 || sampleIndex >= total) {
-      throw new MlperfError(
-        'ERR_DATA_SET',
+      throw dataSetError(
         `a response for sample ${sampleIndex}; the data set has the samples 0 to ${total - 1}`,
       );
     }
@@ -35,8 +38,97 @@ export function scoreEach(
   return { value, correctCount, sampleCount };
 }
 
+/** Share of the samples that have a response of one byte or more: of data whose right answers only the user knows. */
+export function scoreAnswered(
+  entries: Iterable<AccuracyEntry>,
+  total: number,
+  metric: string,
+): AccuracyReport {
+  return { metric, ...scoreEach(entries, total, ({ response }) => response.length > 0) };
+}
+
 /** The line that accuracy-imagenet.py prints: checkers of submissions read it. */
 export function formatScriptLine(correctCount: number, sampleCount: number): string {
   const percent = sampleCount === 0 ? 0 : (100 * correctCount) / sampleCount;
   return `accuracy=${formatFixed(percent, 3)}%, good=${correctCount}, total=${sampleCount}`;
+}
+
+/** What an accuracy log is worth. */
+export interface AccuracyLogScore {
+  /** Of the samples that are in the log: they may be a part of the data set. */
+  readonly report: AccuracyReport;
+  /** Entries of the log; more than the samples where some were logged several times. */
+  readonly entryCount: number;
+}
+
+/** What a reader has to know where samples were logged several times; begins with a semicolon, or is empty. */
+export function repeatsInWords(entryCount: number, sampleCount: number): string {
+  const repeated = entryCount - sampleCount;
+  if (repeated === 0) return '';
+  return `; ${repeated} more entries for the same samples: the first of each counts`;
+}
+
+/**
+ * Scores an accuracy log of a run of any LoadGen. Of a sample that was logged several times the first response
+ * counts; others are looked at where they differ from it. The log is streamed: a response stays in memory once.
+ * @throws MlperfError `ERR_OUTPUT` when the log is damaged, `ERR_DATA_SET` when a response is no answer to the
+ *   benchmark.
+ */
+export async function scoreAccuracyLog(dataSet: DataSet, path: string): Promise<AccuracyLogScore> {
+  const firsts = new Map<number, Uint8Array>();
+  const entries: AccuracyEntry[] = [];
+  let entryCount = 0;
+  for await (const { sampleIndex, response } of readAccuracyLog(path)) {
+    entryCount += 1;
+    const first = firsts.get(sampleIndex);
+    if (first !== undefined && Buffer.compare(first, response) === 0) continue;
+    if (first === undefined) firsts.set(sampleIndex, response);
+    entries.push({ sampleIndex, response });
+  }
+  return { report: dataSet.scoreAccuracy(entries), entryCount };
+}
+
+const SIGNIFICANT_DIGITS = 5;
+
+/** Noise of binary fractions, far above what a product of two of them has and far below one sample. */
+const NOISE = 1e-9;
+
+/** The quality that a run must reach: the benchmark's in the round, or that of a data set with its own. */
+export function qualityOfRun(rules: BenchmarkRules, round: Round, dataSet: DataSet): NamedQuality {
+  if (dataSet.quality !== undefined) return dataSet.quality;
+  // In a round that does not have the benchmark its last one counts.
+  const { rounds = [] } = rules;
+  const named = rounds.includes(round) ? round : (rounds.at(-1) ?? round);
+  return { ...qualityOf(rules, named), source: `FP32 reference of round ${named}` };
+}
+
+/** Fewest right answers of `sampleCount` that meet the target: counts are compared, not rounded numbers. */
+export function neededCount({ target }: NamedQuality, sampleCount: number): number {
+  return Math.ceil(target * sampleCount - NOISE);
+}
+
+/** True when the quality target is met. An answer to nothing meets none. */
+export function isMet(
+  { correctCount, sampleCount }: AccuracyReport,
+  quality: NamedQuality,
+): boolean {
+  return sampleCount > 0 && correctCount >= neededCount(quality, sampleCount);
+}
+
+/** A fraction in percent with five significant figures: `76.460 %`. */
+export function accuracyPercent(fraction: number): string {
+  return `${(fraction * 100).toPrecision(SIGNIFICANT_DIGITS)} %`;
+}
+
+/** `top-1 76.460 % (38230 of 50000)`. */
+export function accuracyInWords({ metric, value, ...counts }: AccuracyReport): string {
+  return `${metric} ${accuracyPercent(value)} (${counts.correctCount} of ${counts.sampleCount})`;
+}
+
+/** `75.695 % (99 % of 76.460 %, FP32 reference of round v4.1)`. */
+export function targetInWords({ target, reference, source }: NamedQuality): string {
+  const text = accuracyPercent(target);
+  if (reference === undefined) return text;
+  const share = Number((reference.share * 100).toPrecision(SIGNIFICANT_DIGITS));
+  return `${text} (${share} % of ${accuracyPercent(reference.value)}, ${source})`;
 }

@@ -1,11 +1,16 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { MANIFEST_FILE, readManifestChecksums } from '../../../shared/base/cache/manifest.ts';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { FILES_AT_ONCE, forEachIndex } from '../../../shared/base/async/for-each-index.ts';
+import {
+  hashFile,
+  MANIFEST_FILE,
+  readManifestChecksums,
+} from '../../../shared/base/cache/manifest.ts';
+import { configInvalid, dataSetError } from '../../../shared/base/errors/mlperf-error.ts';
+import { errorCodeOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { counted, firstOf } from '../../../shared/base/text/counted.ts';
 import { CHECKSUM_FILE, type Checksums, digestOfList, readChecksumList } from './checksum-list.ts';
-import { compareFiles, differenceError, differs } from './compare-files.ts';
-import type { DataSet, PrepareProgress } from './data-set.ts';
-import { hashFiles } from './hash-files.ts';
+import { type DataSet, type PrepareProgress, readingFile } from './data-set.ts';
 
 /** What is known of a data set at the start of a run. */
 export interface DataSetCheck {
@@ -21,7 +26,7 @@ export interface DataSetCheck {
 }
 
 /** A list and where it comes from. */
-export interface NamedList {
+interface NamedList {
   readonly name: string;
   readonly checksums: Checksums;
 }
@@ -42,30 +47,19 @@ export async function checkDataSet(
   const found = { name, folder, sampleCount, fileCount: files.length };
   if (files.length === 0) {
     if (listFile === undefined) return { ...found, digest: '', list: undefined };
-    throw new MlperfError(
-      'ERR_CONFIG_INVALID',
+    throw configInvalid(
       `a list of checksums (${listFile}), but the samples of ${name} are made up: they have no files`,
     );
   }
   const list = await findList(folder, listFile);
   if (list === undefined) {
-    const { checksums, missing } = await hashFiles(folder, files, onProgress);
-    if (missing.length > 0) {
-      throw differenceError(folder, 'it was a moment ago', {
-        missing,
-        changed: [],
-        additional: [],
-      });
-    }
+    const checksums = await digestFiles(folder, files, onProgress);
     return { ...found, digest: digestOfList(checksums), list: undefined };
   }
   // What opening the data set has just compared need not be read twice.
   const isDone = dataSet.isManifestChecked === true && list.name === MANIFEST_FILE;
-  const compared = isDone ? new Map<string, string>() : list.checksums;
-  const { missing, changed } = await compareFiles(folder, compared, [], onProgress);
-  const additional = files.filter((path) => !list.checksums.has(path));
-  const differences = { missing, changed, additional };
-  if (differs(differences)) throw differenceError(folder, list.name, differences);
+  if (isDone) requireNoDifference(folder, list, files, {});
+  else await compareFiles(folder, list, files, onProgress);
   const own = new Map(files.map((path) => [path, list.checksums.get(path) as string]));
   return { ...found, digest: digestOfList(own), list: list.name };
 }
@@ -93,5 +87,92 @@ export function dataSetInWords(check: DataSetCheck): string | undefined {
   if (check.fileCount === 0) return undefined;
   const { folder, fileCount, digest, list } = check;
   const verdict = list === undefined ? 'compared with no list' : `all as in ${list}`;
-  return `${fileCount} file${fileCount === 1 ? '' : 's'} in ${folder}, ${verdict}; SHA-256 of their list ${digest}`;
+  return `${counted(fileCount, 'file')} in ${folder}, ${verdict}; SHA-256 of their list ${digest}`;
+}
+
+/** Files of one kind that a message names; of more it tells the number. */
+const NAMED_MAX = 20;
+
+/** Files between two reports of progress. */
+const PROGRESS_STEP = 100;
+
+/**
+ * Compares files with a list of checksums.
+ * @param present Paths of the files that should be in the list, relative to `folder`.
+ * @throws MlperfError `ERR_DATA_SET` naming each file that differs, or one that is there and cannot be read
+ */
+export async function compareFiles(
+  folder: string,
+  list: NamedList,
+  present: readonly string[],
+  onProgress: PrepareProgress,
+): Promise<void> {
+  const { checksums, missing } = await hashFiles(folder, [...list.checksums.keys()], onProgress);
+  const isChanged = (path: string): boolean => checksums.get(path) !== list.checksums.get(path);
+  requireNoDifference(folder, list, present, {
+    missing,
+    changed: [...checksums.keys()].filter(isChanged),
+  });
+}
+
+function requireNoDifference(
+  folder: string,
+  { name, checksums }: NamedList,
+  present: readonly string[],
+  differences: Readonly<Record<string, readonly string[]>>,
+): void {
+  const additional = present.filter((path) => !checksums.has(path));
+  const texts = Object.entries({ ...differences, 'not in the list': additional })
+    .filter(([, paths]) => paths.length > 0)
+    .map(([kind, paths]) => `${paths.length} ${kind} (${firstOf(paths, NAMED_MAX)})`);
+  if (texts.length === 0) return;
+  throw dataSetError(`${folder} is not as ${name} has it: ${texts.join('; ')}`);
+}
+
+/**
+ * Digests files that were listed a moment ago.
+ * @param paths Relative to `folder`, with forward slashes.
+ * @throws MlperfError `ERR_DATA_SET` naming the files that cannot be read
+ */
+export async function digestFiles(
+  folder: string,
+  paths: readonly string[],
+  onProgress: PrepareProgress,
+): Promise<Checksums> {
+  const { checksums, missing } = await hashFiles(folder, paths, onProgress);
+  requireNoDifference(folder, { name: 'it was a moment ago', checksums }, [], { missing });
+  return checksums;
+}
+
+/** Digests several files at once. @returns The paths of files that are not there, too. */
+async function hashFiles(
+  folder: string,
+  paths: readonly string[],
+  onProgress: PrepareProgress,
+): Promise<{ readonly checksums: Checksums; readonly missing: readonly string[] }> {
+  const digests = new Map<string, string | undefined>();
+  await forEachIndex(paths.length, FILES_AT_ONCE, async (i) => {
+    const path = paths[i] as string;
+    digests.set(path, await hashIfThere(join(folder, path)));
+    if (digests.size % PROGRESS_STEP === 0) {
+      onProgress(digests.size / paths.length, `checking ${paths.length} files in ${folder}`);
+    }
+  });
+  const checksums = new Map<string, string>();
+  const missing: string[] = [];
+  for (const path of paths) {
+    const digest = digests.get(path);
+    if (digest === undefined) missing.push(path);
+    else checksums.set(path, digest);
+  }
+  return { checksums, missing };
+}
+
+function hashIfThere(path: string): Promise<string | undefined> {
+  return readingFile(path, () =>
+    hashFile(path).catch((error: unknown) => {
+      if (errorCodeOf(error) === 'ENOENT') return undefined;
+      throw error;
+    }),
+  );
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { dataSetError, type MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/files/read-file.ts';
 
@@ -36,7 +36,7 @@ export async function readChecksumList(path: string): Promise<Checksums> {
     text = readBoundedText(path, FILE_BYTES_MAX.list);
   } catch (error) {
     const reason = describeSystemError(error);
-    throw new MlperfError('ERR_DATA_SET', `list of checksums ${path}: ${reason}`, { cause: error });
+    throw dataSetError(`list of checksums ${path}: ${reason}`, error);
   }
   return parseChecksumList(text, path);
 }
@@ -51,8 +51,7 @@ export function parseChecksumList(text: string, file: string): Checksums {
   for (const [i, line] of text.split(/\r?\n/).entries()) {
     if (line === '') continue;
     const [, escapeMark, sha256, name] = LINE.exec(line) ?? [];
-    const wrong = (what: string): MlperfError =>
-      new MlperfError('ERR_DATA_SET', `${file}, line ${i + 1}: ${what}`);
+    const wrong = (what: string): MlperfError => dataSetError(`${file}, line ${i + 1}: ${what}`);
     if (sha256 === undefined || name === undefined) {
       const form = '64 hexadecimal digits, two spaces and a file name';
       throw wrong(`"${line.slice(0, 100)}" is not ${form}, as sha256sum writes them`);
@@ -65,7 +64,7 @@ export function parseChecksumList(text: string, file: string): Checksums {
     checksums.set(path, sha256.toLowerCase());
   }
   if (checksums.size === 0) {
-    throw new MlperfError('ERR_DATA_SET', `${file} lists no file`);
+    throw dataSetError(`${file} lists no file`);
   }
   return checksums;
 }

@@ -1,3 +1,5 @@
+import { dataSetError, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { Quality } from '../../../shared/rules/rows/benchmark-row.ts';
 
 /** One response of the accuracy log. */
@@ -58,3 +60,17 @@ export interface DataSet {
 
 /** Tells how far a preparation is: 0 to 1, and what is done now. */
 export type PrepareProgress = (fraction: number, what: string) => void;
+
+/**
+ * Reads a file or a folder of a data set.
+ * @returns What `read` gives; the error of a file that cannot be read names its path.
+ * @throws MlperfError `ERR_DATA_SET`, and any other code that `read` throws
+ */
+export async function readingFile<T>(path: string, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof MlperfError) throw error;
+    throw dataSetError(`${path}: ${describeSystemError(error)}`, error);
+  }
+}

@@ -1,7 +1,6 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import type { OipTensor } from '../../../shared/domain/tensors.ts';
 import type { PrepareProgress } from '../data-set/data-set.ts';
-import type { DataSource } from '../tensors/data-source.ts';
 import { openJsonlDataSet } from '../tensors/jsonl/jsonl-data-set.ts';
 import {
   MADE_UP_COUNT_DEFAULT,
@@ -10,6 +9,7 @@ import {
 } from '../tensors/made-up-data-set.ts';
 import { openNpyDataSet } from '../tensors/npy/npy-data-set.ts';
 import type { TensorDataSet } from '../tensors/tensor-data-set.ts';
+import type { DataSource } from './oip-asked.ts';
 import { requireKnownShapes } from './resolve-inputs.ts';
 
 /** What can be said about the samples beside where they come from. */
@@ -33,7 +33,7 @@ export async function openTensorDataSet(
   { dataSeed, dataCount, onProgress = () => {} }: TensorDataOptions = {},
 ): Promise<TensorDataSet> {
   if (inputs.length === 0) {
-    throw new MlperfError('ERR_CONFIG_INVALID', `--data ${source.kind}: the model has no inputs`);
+    throw configInvalid(`--data ${source.kind}: the model has no inputs`);
   }
   refuseWithoutEffect(source, { dataSeed, dataCount });
   switch (source.kind) {
@@ -57,11 +57,11 @@ function refuseWithoutEffect(
   { dataSeed, dataCount }: Pick<TensorDataOptions, 'dataSeed' | 'dataCount'>,
 ): void {
   if (dataSeed !== undefined && kind !== 'random') {
-    throw new MlperfError('ERR_CONFIG_INVALID', `--data-seed is for --data random, not ${kind}`);
+    throw configInvalid(`--data-seed is for --data random, not ${kind}`);
   }
   if (dataCount !== undefined && (kind === 'npy' || kind === 'jsonl')) {
     const what = kind === 'npy' ? 'files' : 'lines';
     const message = `--data-count is for --data random and zeros; ${kind} has as many samples as ${what}`;
-    throw new MlperfError('ERR_CONFIG_INVALID', message);
+    throw configInvalid(message);
   }
 }

@@ -1,5 +1,15 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { type OipTensor, tensorsText } from '../../../shared/domain/tensors.ts';
+import {
+  configInvalid,
+  type MlperfError,
+  modelError,
+} from '../../../shared/base/errors/mlperf-error.ts';
+import {
+  fitsShape,
+  type OipTensor,
+  type SampleTensor,
+  tensorsText,
+  tensorText,
+} from '../../../shared/domain/tensors.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import type { OipModelFacts } from '../../../shared/wire/oip/model-facts.ts';
 import type {
@@ -8,16 +18,14 @@ import type {
   OipRequestPlan,
 } from '../../../shared/wire/oip/request-plan.ts';
 import type { NamedTensor } from '../tensors/tensor-data-set.ts';
-import { hasBatchAxis, requireBatch, requireBatchAxis } from './batch-axis.ts';
-import { fitEncoding } from './fit-encoding.ts';
 import type { OipAsked } from './oip-asked.ts';
 import type { OipContents } from './request-fields.ts';
-import { resolveInputs } from './resolve-inputs.ts';
+import { hasBatchAxis, requireBatch, requireBatchAxis, resolveInputs } from './resolve-inputs.ts';
 import { type ResponseClass, responseClass } from './response-class.ts';
-import { sampleBytes } from './sample-source.ts';
+import { sampleBytes } from './wire-data-set.ts';
 
 /** An input of one sample. */
-export interface SampleInput extends OipTensor {
+interface SampleInput extends OipTensor {
   /** Raw bytes; undefined where samples bring their own lengths. */
   readonly sampleBytes: number | undefined;
 }
@@ -73,8 +81,7 @@ function benchmarkLayout(
   { encodingName, payloadBytes }: PayloadsAsked,
 ): RequestLayout {
   if (asked.inputShapes.size > 0) {
-    throw new MlperfError(
-      'ERR_CONFIG_INVALID',
+    throw configInvalid(
       `--input-shape is for samples that follow the model; those of benchmark ${rules.key} have their own shape`,
     );
   }
@@ -148,7 +155,7 @@ function withLength(input: OipTensor, payloadBytes: number | undefined): OipTens
 }
 
 /** What is decided of a request beside the layout. */
-export interface RequestChoice {
+interface RequestChoice {
   readonly model: OipModelRef;
   readonly method: OipMethod;
   readonly contents: OipContents;
@@ -173,10 +180,7 @@ export function requestPlan(layout: RequestLayout, choice: RequestChoice): OipRe
       contents === 'typed'
         ? 'typed contents are encoded for each sample'
         : `samples differ in their lengths (${tensorsText(inputs)})`;
-    throw new MlperfError(
-      'ERR_CONFIG_INVALID',
-      `--oip-batch ${samplesPerRequest}: ${why}, so a request has one sample`,
-    );
+    throw configInvalid(`--oip-batch ${samplesPerRequest}: ${why}, so a request has one sample`);
   }
   return {
     model,
@@ -193,4 +197,127 @@ export function requestPlan(layout: RequestLayout, choice: RequestChoice): OipRe
     samplesPerRequest,
     outputs: layout.outputs,
   };
+}
+
+/** A benchmark's encoding as a model takes it. */
+interface FittedEncoding {
+  /** Key of the benchmark's encodings. */
+  readonly encodingName: string;
+  /** True where an axis before the sample's own counts samples. */
+  readonly hasBatchAxis: boolean;
+  /** The model's input with the shape of one sample; -1 where the length of the payload decides. */
+  readonly input: OipTensor;
+}
+
+type FitFacts = Pick<OipModelFacts, 'name' | 'inputs' | 'address'>;
+
+/**
+ * The encoding of a benchmark whose payloads are what the model's input takes, by datatype and shape: nothing is ever
+ * converted, as that would be pre-processing.
+ * @param asked The only encoding that may be taken; undefined: any.
+ * @throws MlperfError `ERR_MODEL` that shows both sides, and `ERR_CONFIG_INVALID` where several fit and none was asked for
+ */
+function fitEncoding(
+  rules: Pick<BenchmarkRules, 'key' | 'sampleTensors'>,
+  facts: FitFacts,
+  asked: string | undefined,
+): FittedEncoding {
+  const fitting = fittingEncodings(rules, facts);
+  const chosen =
+    asked === undefined ? fitting : fitting.filter(({ encodingName }) => encodingName === asked);
+  const [first, second] = chosen;
+  if (first === undefined) throw mismatch(rules, facts, asked, fitting);
+  if (second === undefined) return first;
+  const names = chosen.map(({ encodingName }) => encodingName).join(', ');
+  throw configInvalid(
+    `model ${facts.name} takes more than one encoding of benchmark ${rules.key} (${names}): say which by --encoding`,
+  );
+}
+
+/** Encodings that the model takes. */
+function fittingEncodings(
+  { sampleTensors = {} }: Pick<BenchmarkRules, 'sampleTensors'>,
+  { inputs }: FitFacts,
+): FittedEncoding[] {
+  const [input, another] = inputs;
+  if (input === undefined || another !== undefined) return [];
+  return Object.entries(sampleTensors).flatMap(([encodingName, tensor]) => {
+    const fitted = fitInput(tensor, input);
+    return fitted === undefined ? [] : [{ encodingName, ...fitted }];
+  });
+}
+
+/** A sample as it goes into an input: with an axis before its own, or without. */
+function fitInput(
+  { datatype, shape }: SampleTensor,
+  input: OipTensor,
+): Omit<FittedEncoding, 'encodingName'> | undefined {
+  if (datatype !== input.datatype) return undefined;
+  const plain = joinShapes(shape, input.shape);
+  if (plain !== undefined) return { hasBatchAxis: false, input: { ...input, shape: plain } };
+  const [batch, ...own] = input.shape;
+  const joined = batch === -1 || batch === 1 ? joinShapes(shape, own) : undefined;
+  return joined === undefined
+    ? undefined
+    : { hasBatchAxis: true, input: { ...input, shape: joined } };
+}
+
+/** What both allow; undefined where they differ. */
+function joinShapes(a: readonly number[], b: readonly number[]): number[] | undefined {
+  const joined = a.map((length, axis) => (length === -1 ? (b[axis] as number) : length));
+  return fitsShape(joined, b) ? joined : undefined;
+}
+
+function mismatch(
+  rules: Pick<BenchmarkRules, 'key' | 'sampleTensors'>,
+  facts: FitFacts,
+  asked: string | undefined,
+  fitting: readonly FittedEncoding[],
+): MlperfError {
+  const { key, sampleTensors = {} } = rules;
+  const has = Object.entries(sampleTensors)
+    .map(([name, tensor]) => `${name} ${tensorText(tensor)}`)
+    .join(', ');
+  const begin =
+    asked === undefined
+      ? `no sample of benchmark ${key} fits model ${facts.name} of ${facts.address}`
+      : `--encoding ${asked} of benchmark ${key} does not fit model ${facts.name} of ${facts.address}`;
+  const sides = `the model takes ${tensorsText(facts.inputs)}; a sample of ${key} is ${has}`;
+  const advice = fitting.map(
+    ({ encodingName }) =>
+      `--encoding ${encodingName} fits (in a program: openSamples({ encoding: '${encodingName}', ... }))`,
+  );
+  const reasons = [...whyNot(rules, facts), ...advice];
+  if (fitting.length === 0) reasons.push('--data random gives samples of the right shape');
+  return modelError(`${begin}: ${sides}. ${reasons.join('; ')}`);
+}
+
+/** What is nearly right, for people. */
+function whyNot(
+  { sampleTensors = {} }: Pick<BenchmarkRules, 'sampleTensors'>,
+  { inputs }: FitFacts,
+): string[] {
+  const [input, another] = inputs;
+  if (input === undefined) return ['the server describes no inputs'];
+  if (another !== undefined) {
+    return [`a sample is one tensor, and the model has ${inputs.length} inputs`];
+  }
+  const permuted = Object.entries(sampleTensors).find(
+    ([, { datatype, shape }]) =>
+      datatype === input.datatype &&
+      fitInput({ datatype, shape }, input) === undefined &&
+      (isPermuted(shape, input.shape) || isPermuted(shape, input.shape.slice(1))),
+  );
+  if (permuted === undefined) return [];
+  const [name] = permuted;
+  return [
+    `${name} has the same axes in another order (channels last or first), and samples are never converted: serve the model with the order of the benchmark`,
+  ];
+}
+
+/** The same lengths in another order. */
+function isPermuted(a: readonly number[], b: readonly number[]): boolean {
+  const sorted = (shape: readonly number[]): string =>
+    JSON.stringify([...shape].sort((one, other) => one - other));
+  return a.length > 1 && sorted(a) === sorted(b);
 }

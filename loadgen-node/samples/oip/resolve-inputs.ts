@@ -1,6 +1,13 @@
-import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
-import type { OipTensor } from '../../../shared/domain/tensors.ts';
-import type { InputShapes } from './parse-input-shapes.ts';
+import { configInvalid, type MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import {
+  fitsShape,
+  type OipTensor,
+  type SampleTensor,
+  tensorsText,
+  tensorText,
+} from '../../../shared/domain/tensors.ts';
+import type { OipModelFacts } from '../../../shared/wire/oip/model-facts.ts';
+import type { InputShapes, InputsAsked } from './oip-asked.ts';
 
 /**
  * The inputs of one sample: without the batch axis, and of the shapes that were asked for. Axes that neither the model nor a
@@ -61,10 +68,7 @@ function checkFits(
   shape: readonly number[],
   hasBatchAxis: boolean,
 ): void {
-  const fits =
-    asked.length === shape.length &&
-    asked.every((length, axis) => shape[axis] === -1 || shape[axis] === length);
-  if (fits) return;
+  if (fitsShape(asked, shape)) return;
   const batchHint =
     hasBatchAxis && asked.length === shape.length + 1
       ? '; the axis that counts samples is left out'
@@ -76,4 +80,125 @@ function checkFits(
 
 function inShort({ name, shape }: OipTensor): string {
   return `${name} [${shape.join(', ')}]`;
+}
+
+/**
+ * The model with the inputs that `--input-shape NAME:DATATYPE:AXES` declares. A declaration stands for what ModelMetadata would
+ * say: where the server tells its inputs the two must agree, and an axis that the server leaves free has the declared length.
+ * @param benchmarkTensors Samples of the benchmark by encoding, for the flag that is shown; undefined: the model decides.
+ * @throws MlperfError `ERR_CONFIG_INVALID` where the two differ, and where nobody says what the inputs are
+ */
+export function withDeclaredInputs(
+  facts: OipModelFacts,
+  asked: InputsAsked,
+  benchmarkTensors: Readonly<Record<string, SampleTensor>> | undefined,
+): OipModelFacts {
+  const { declaredInputs } = asked;
+  if (facts.inputs.length === 0) {
+    if (declaredInputs.length === 0) throw noInputs(facts, asked, benchmarkTensors);
+    return { ...facts, inputs: declaredInputs };
+  }
+  const unknown = declaredInputs.find(({ name }) => !facts.inputs.some((one) => one.name === name));
+  if (unknown !== undefined) {
+    const names = facts.inputs.map(({ name }) => name).join(', ');
+    throw configInvalid(
+      `${declarationText(unknown)}: the model has no such input; it has ${names}`,
+    );
+  }
+  const inputs = facts.inputs.map((told) => {
+    const declared = declaredInputs.find(({ name }) => name === told.name);
+    return declared === undefined ? told : agreed(told, declared);
+  });
+  return { ...facts, inputs };
+}
+
+/** What both say. */
+function agreed(told: OipTensor, declared: OipTensor): OipTensor {
+  const shape = declared.shape.map((length, axis) =>
+    length === -1 ? (told.shape[axis] as number) : length,
+  );
+  if (declared.datatype === told.datatype && fitsShape(shape, told.shape)) {
+    return { ...told, shape };
+  }
+  throw configInvalid(
+    `${declarationText(declared)}: the server says that ${told.name} is ${tensorText(told)}; a declaration has all of its axes, also the one that counts samples`,
+  );
+}
+
+function noInputs(
+  { name, address }: OipModelFacts,
+  { inputShapes }: InputsAsked,
+  benchmarkTensors: Readonly<Record<string, SampleTensor>> | undefined,
+): MlperfError {
+  const said = [...inputShapes].map(([input, shape]) => `${input}:DATATYPE:${shape.join('x')}`);
+  const ofBenchmark = Object.values(benchmarkTensors ?? {}).map(({ datatype, shape }) => {
+    const axes = shape.map((length) => (length === -1 ? 'N' : length)).join('x');
+    return `NAME:${datatype}:${axes}`;
+  });
+  const flags = said.length > 0 ? [said.join(',')] : ofBenchmark;
+  const flag = flags.length > 0 ? flags.join(' or ') : EXAMPLE;
+  return configInvalid(
+    `the server at ${address} tells no inputs of model ${name} (its ModelMetadata has none): say what each is, by ` +
+      `--input-shape ${flag}; with -1x before the axes where the first one counts samples`,
+  );
+}
+
+const EXAMPLE = 'NAME:DATATYPE:AXES, as in --input-shape image:FP32:3x224x224';
+
+function declarationText({ name, datatype, shape }: OipTensor): string {
+  return `--input-shape ${name}:${datatype}:${shape.join('x')}`;
+}
+
+type BatchFacts = Pick<OipModelFacts, 'name' | 'inputs' | 'outputs' | 'batchSizeMax'>;
+
+/**
+ * Whether the first axis of every input counts samples. A server that tells how many it takes decides it; of others the axis
+ * is taken for one where all inputs leave it free, as in the metadata of nearly all servers.
+ */
+export function hasBatchAxis({ inputs, batchSizeMax }: BatchFacts): boolean {
+  return batchSizeMax !== 0 && inputs.length > 0 && inputs.every(isFreeFirst);
+}
+
+/**
+ * Checks that requests may hold several samples of a query.
+ * @throws MlperfError `ERR_CONFIG_INVALID`
+ */
+export function requireBatch(facts: BatchFacts, samplesPerRequest: number): void {
+  if (samplesPerRequest === 1) return;
+  const { name, inputs, outputs, batchSizeMax } = facts;
+  const asked = `--oip-batch ${samplesPerRequest}`;
+  if (batchSizeMax !== undefined && batchSizeMax > 0 && samplesPerRequest > batchSizeMax) {
+    throw configInvalid(
+      `${asked}: model ${name} takes ${batchSizeMax} samples in a request at most`,
+    );
+  }
+  const fixed = [...inputs, ...outputs].filter((tensor) => !isFreeFirst(tensor));
+  if (batchSizeMax !== 0 && fixed.length === 0) return;
+  const why =
+    batchSizeMax === 0
+      ? 'its server says that no axis counts samples'
+      : `the first axis of ${tensorsText(fixed)} is not free`;
+  throw configInvalid(`${asked}: a request to model ${name} has one sample, as ${why}`);
+}
+
+/**
+ * Checks that requests may hold several samples where a sample takes up all axes of the model: a free first axis is then the
+ * sample's own, and nothing of the request tells how many there are.
+ * @param isThere Whether an axis before the sample's own counts samples.
+ * @throws MlperfError `ERR_CONFIG_INVALID`
+ */
+export function requireBatchAxis(
+  { name, inputs }: BatchFacts,
+  isThere: boolean,
+  samplesPerRequest: number,
+): void {
+  if (samplesPerRequest === 1 || isThere) return;
+  throw configInvalid(
+    `--oip-batch ${samplesPerRequest}: a request to model ${name} has one sample, as no axis of its inputs ` +
+      `(${tensorsText(inputs)}) is left to count samples`,
+  );
+}
+
+function isFreeFirst({ shape }: OipTensor): boolean {
+  return shape[0] === -1;
 }

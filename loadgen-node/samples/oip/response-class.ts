@@ -1,8 +1,13 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { dataSetError, MlperfError, modelError } from '../../../shared/base/errors/mlperf-error.ts';
 import { IMAGENET_PREPARATIONS } from '../../../shared/benchmarks/image/imagenet.ts';
-import { OIP_ELEMENT_BYTES, type OipDataType } from '../../../shared/domain/data-types.ts';
+import {
+  isOipDataType,
+  OIP_ELEMENT_BYTES,
+  type OipDataType,
+} from '../../../shared/domain/data-types.ts';
 import { type OipTensor, type SampleTensor, tensorsText } from '../../../shared/domain/tensors.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
+import type { DescribedOutput } from '../../../shared/wire/oip/response-decoder.ts';
 
 /** How a response of a model says the class that a benchmark asks for. */
 export interface ResponseClass {
@@ -19,16 +24,17 @@ const COUNT_WITH_BACKGROUND = 1001;
 /** Name of a label that counts the background: that of the reference ResNet-50, an export of TensorFlow's ArgMax. */
 const LABEL_WITH_BACKGROUND = 'ArgMax:0';
 
-const INTEGERS: readonly OipDataType[] = [
-  'INT8',
-  'INT16',
-  'INT32',
-  'INT64',
-  'UINT8',
-  'UINT16',
-  'UINT32',
-  'UINT64',
-];
+/** The number of a response by the datatypes that a class may have. */
+const INTEGERS: Partial<Record<OipDataType, (view: DataView) => number | bigint>> = {
+  INT8: (view) => view.getInt8(0),
+  INT16: (view) => view.getInt16(0, true),
+  INT32: (view) => view.getInt32(0, true),
+  INT64: (view) => view.getBigInt64(0, true),
+  UINT8: (view) => view.getUint8(0),
+  UINT16: (view) => view.getUint16(0, true),
+  UINT32: (view) => view.getUint32(0, true),
+  UINT64: (view) => view.getBigUint64(0, true),
+};
 const SCORES: readonly OipDataType[] = ['FP32', 'FP64'];
 
 /**
@@ -48,7 +54,7 @@ export function responseClass(
   const isOne = (tensor: OipTensor): boolean => own(tensor).every((length) => length === 1);
   const classes = outputs.filter(
     (tensor) =>
-      INTEGERS.includes(tensor.datatype) && own(tensor).every((length) => Math.abs(length) === 1),
+      tensor.datatype in INTEGERS && own(tensor).every((length) => Math.abs(length) === 1),
   );
   const countsBackground =
     outputs.some((tensor) => own(tensor).includes(COUNT_WITH_BACKGROUND)) ||
@@ -74,8 +80,7 @@ export function responseClass(
 }
 
 function noClass(key: string, outputs: readonly OipTensor[], why: string): MlperfError {
-  return new MlperfError(
-    'ERR_MODEL',
+  return modelError(
     `benchmark ${key} asks for a class, and ${why} one, as one whole number per sample or one score (FP32, FP64) per class: ` +
       `the model has ${tensorsText(outputs)}; --data random measures it without a benchmark`,
   );
@@ -97,38 +102,17 @@ export function classResponse(
   const isWhole = Number.isInteger(count) && (form === 'class' ? count === 1 : count > 1);
   if (!isWhole) {
     const needed = form === 'class' ? `${bytes} bytes` : `one ${output.datatype} per class`;
-    throw new MlperfError(
-      'ERR_DATA_SET',
+    throw dataSetError(
       `a response has ${response.length} bytes of output "${output.name}"; expected ${needed}`,
     );
   }
   const view = new DataView(response.buffer, response.byteOffset, response.length);
+  const readInteger = INTEGERS[output.datatype];
   const label =
-    form === 'class'
-      ? readInteger(view, output.datatype)
+    form === 'class' && readInteger !== undefined
+      ? Number(readInteger(view))
       : indexOfLargest(view, count, output.datatype);
   return encodeNumber(label + classOffset, datatype);
-}
-
-function readInteger(view: DataView, datatype: OipDataType): number {
-  switch (datatype) {
-    case 'INT8':
-      return view.getInt8(0);
-    case 'UINT8':
-      return view.getUint8(0);
-    case 'INT16':
-      return view.getInt16(0, true);
-    case 'UINT16':
-      return view.getUint16(0, true);
-    case 'INT32':
-      return view.getInt32(0, true);
-    case 'UINT32':
-      return view.getUint32(0, true);
-    case 'UINT64':
-      return Number(view.getBigUint64(0, true));
-    default:
-      return Number(view.getBigInt64(0, true));
-  }
 }
 
 /** The first of equal ones, as ONNX's ArgMax has it. */
@@ -139,7 +123,7 @@ function indexOfLargest(view: DataView, count: number, datatype: OipDataType): n
     const score = datatype === 'FP32' ? view.getFloat32(i * 4, true) : view.getFloat64(i * 8, true);
     // Not a number compares with nothing, so it would pass for the lowest score.
     if (Number.isNaN(score)) {
-      throw new MlperfError('ERR_DATA_SET', `score ${i} of a response is not a number`);
+      throw dataSetError(`score ${i} of a response is not a number`);
     }
     if (score > largest) {
       largest = score;
@@ -156,4 +140,47 @@ function encodeNumber(value: number, datatype: OipDataType): Uint8Array {
   if (datatype === 'FP32') view.setFloat32(0, value, true);
   else view.setInt32(0, value, true);
   return bytes;
+}
+
+/** How a server answered a request of one sample. */
+interface Answer {
+  readonly address: string;
+  readonly outputs: readonly DescribedOutput[];
+}
+
+/**
+ * The outputs of a model whose metadata have none: those of the answers to a request of one sample, in their order there.
+ * Shapes are those of the first server's answer, as lengths may follow the sample.
+ * @param hasBatchAxis True where the first axis counts samples: of outputs it is taken for one where it is 1.
+ * @throws MlperfError `ERR_SUT_REFUSED` where servers answer with different outputs, or with a datatype that is none
+ */
+export function answeredOutputs(
+  answers: readonly Answer[],
+  hasBatchAxis: boolean,
+): readonly OipTensor[] {
+  const [first, ...others] = answers;
+  if (first === undefined) return [];
+  for (const other of others) {
+    const [here, there] = [inShort(first), inShort(other)];
+    if (here === there) continue;
+    throw new MlperfError(
+      'ERR_SUT_REFUSED',
+      `the servers at ${first.address} and ${other.address} answer one request with different outputs: ${here} and ${there}`,
+    );
+  }
+  return first.outputs.map(({ name, datatype, shape }) => {
+    if (!isOipDataType(datatype)) {
+      throw new MlperfError(
+        'ERR_SUT_REFUSED',
+        `the server at ${first.address} answers with output "${name}" of the datatype "${datatype}"; the protocol has ` +
+          Object.keys(OIP_ELEMENT_BYTES).join(', '),
+      );
+    }
+    const [batch, ...own] = shape;
+    return { name, datatype, shape: hasBatchAxis && batch === 1 ? [-1, ...own] : shape };
+  });
+}
+
+function inShort({ outputs }: Answer): string {
+  return outputs.map(({ name, datatype }) => `${name} ${datatype}`).join(', ');
 }

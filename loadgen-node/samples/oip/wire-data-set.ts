@@ -1,11 +1,30 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import type { SampleTensor } from '../../../shared/domain/tensors.ts';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { FILES_AT_ONCE, forEachIndex } from '../../../shared/base/async/for-each-index.ts';
+import {
+  configInvalid,
+  dataSetError,
+  MlperfError,
+} from '../../../shared/base/errors/mlperf-error.ts';
+import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { OIP_ELEMENT_BYTES } from '../../../shared/domain/data-types.ts';
+import {
+  elementCount,
+  type OipTensor,
+  type SampleTensor,
+  tensorsText,
+} from '../../../shared/domain/tensors.ts';
 import type { OipRequestPlan } from '../../../shared/wire/oip/request-plan.ts';
-import type { DataSet } from '../data-set/data-set.ts';
-import type { NamedTensor } from '../tensors/tensor-data-set.ts';
-import { namingSample, scoreReadable } from './readable-responses.ts';
+import {
+  type AccuracyEntry,
+  type AccuracyReport,
+  type DataSet,
+  readingFile,
+} from '../data-set/data-set.ts';
+import { bytesContents, type NamedTensor } from '../tensors/tensor-data-set.ts';
 import { encodeRequestFields, type OipContents } from './request-fields.ts';
-import type { ResponseClass } from './response-class.ts';
+import { requireKnownShapes } from './resolve-inputs.ts';
+import { classResponse, type ResponseClass } from './response-class.ts';
 
 /** The inputs of a sample. @param form Name of the benchmark's encoding on the wire. */
 export type SampleTensors = (sampleIndex: number, form: string) => Promise<readonly NamedTensor[]>;
@@ -27,24 +46,10 @@ export interface WireForm {
 export function wireDataSet(dataSet: DataSet, form: WireForm): DataSet {
   const { responseClass, responseTensor } = form;
   return {
-    ...dataSetParts(dataSet),
+    ...dataSet,
     readPayload: async (sampleIndex, encodingForm) =>
       wirePayload(sampleIndex, await form.sampleTensors(sampleIndex, encodingForm), form),
     scoreAccuracy: scoreReadable(dataSet, responseClass, responseTensor),
-  };
-}
-
-/** A data set as plain parts: its methods would be lost by spreading an object of a class. */
-export function dataSetParts(dataSet: DataSet): DataSet {
-  const { name, totalSampleCount, folder, files, isManifestChecked, quality, marks } = dataSet;
-  return {
-    ...{ name, totalSampleCount, folder },
-    ...(files !== undefined && { files }),
-    ...(isManifestChecked !== undefined && { isManifestChecked }),
-    ...(quality !== undefined && { quality }),
-    ...(marks !== undefined && { marks }),
-    readPayload: (sampleIndex, form) => dataSet.readPayload(sampleIndex, form),
-    scoreAccuracy: (entries) => dataSet.scoreAccuracy(entries),
   };
 }
 
@@ -66,12 +71,148 @@ export function wirePayload(
   for (const [i, { name, sampleBytes }] of inputs.entries()) {
     const seen = tensors[i]?.raw.length ?? 0;
     if (seen === sampleBytes) continue;
-    throw new MlperfError(
-      'ERR_DATA_SET',
+    throw dataSetError(
       `sample ${sampleIndex} has ${seen} bytes for input "${name}" of the model, which takes ${sampleBytes}`,
     );
   }
   const [first, another] = tensors;
   if (first !== undefined && another === undefined) return first.raw;
   return Buffer.concat(tensors.map(({ raw }) => raw));
+}
+
+/**
+ * How a data set scores responses of a model that tells the class otherwise than the benchmark does.
+ * @param responseClass Undefined: responses are read as they are.
+ */
+export function scoreReadable(
+  dataSet: DataSet,
+  responseClass: ResponseClass | undefined,
+  responseTensor: SampleTensor | undefined,
+): DataSet['scoreAccuracy'] {
+  if (responseClass === undefined || responseTensor === undefined) {
+    return (entries) => dataSet.scoreAccuracy(entries);
+  }
+  const readable = (entry: AccuracyEntry): AccuracyEntry => ({
+    ...entry,
+    response: namingSample(entry.sampleIndex, () =>
+      classResponse(entry.response, responseClass, responseTensor),
+    ),
+  });
+  return (entries): AccuracyReport => dataSet.scoreAccuracy(each(entries, readable));
+}
+
+/** Whatever is wrong with a sample is an error of the data that names it. */
+function namingSample<T>(sampleIndex: number, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof MlperfError)) throw error;
+    const message = `sample ${sampleIndex}: ${messageOf(error)}`;
+    throw dataSetError(message, error);
+  }
+}
+
+function* each<T>(entries: Iterable<T>, change: (entry: T) => T): Iterable<T> {
+  for (const entry of entries) yield change(entry);
+}
+
+/** Raw bytes of one sample of an input; undefined for texts, and where an axis is free. */
+export function sampleBytes({ datatype, shape }: OipTensor): number | undefined {
+  if (datatype === 'BYTES' || shape.includes(-1)) return undefined;
+  return elementCount(shape) * OIP_ELEMENT_BYTES[datatype];
+}
+
+/** Payloads of a data set as the model's one input. */
+export function benchmarkTensors(dataSet: DataSet, input: OipTensor): SampleTensors {
+  const { name, datatype, shape } = input;
+  return async (sampleIndex, form) => {
+    const payload = await dataSet.readPayload(sampleIndex, form);
+    const raw = datatype === 'BYTES' ? bytesContents([payload]) : payload;
+    return [{ name, datatype, shape, raw }];
+  };
+}
+
+/**
+ * Files as raw contents of all inputs, one behind the other; of a model whose one input is BYTES of one element, each file is
+ * that element.
+ * @param inputs Of one sample.
+ * @throws MlperfError `ERR_CONFIG_INVALID` where files cannot be cut into inputs; `ERR_DATA_SET` naming a file of another size
+ */
+export async function fileTensors(
+  dataSet: DataSet,
+  inputs: readonly OipTensor[],
+): Promise<SampleTensors> {
+  const [only, another] = inputs;
+  if (only?.datatype === 'BYTES' && another === undefined && isOneElement(only)) {
+    return benchmarkTensors(dataSet, { ...only, shape: only.shape.map(() => 1) });
+  }
+  const texts = inputs.filter(({ datatype }) => datatype === 'BYTES');
+  if (texts.length > 0) {
+    throw configInvalid(
+      `--data-dir: a file is the raw contents of all inputs, which have no fixed length here (${tensorsText(texts)}); --data jsonl:FILE takes texts`,
+    );
+  }
+  requireKnownShapes(inputs);
+  return cutPayloads(dataSet, inputs, await checkFileSizes(dataSet, inputs));
+}
+
+/**
+ * Asks for the sizes of all files before the run, as its logs replace those of an earlier one.
+ * @returns Bytes of a sample.
+ * @throws MlperfError `ERR_DATA_SET` naming the first file that has another size
+ */
+async function checkFileSizes(
+  { folder, files = [] }: DataSet,
+  inputs: readonly OipTensor[],
+): Promise<number> {
+  const needed = inputs.reduce((sum, input) => sum + (sampleBytes(input) ?? 0), 0);
+  const wrong = new Map<number, number>();
+  await forEachIndex(files.length, FILES_AT_ONCE, async (i) => {
+    const path = join(folder, files[i] as string);
+    const { size } = await readingFile(path, () => stat(path));
+    if (size !== needed) wrong.set(i, size);
+  });
+  const first = Math.min(...wrong.keys());
+  const bytes = wrong.get(first);
+  if (bytes !== undefined) {
+    throw wrongSize(join(folder, files[first] as string), bytes, needed, inputs);
+  }
+  return needed;
+}
+
+function wrongSize(
+  path: string,
+  bytes: number,
+  needed: number,
+  inputs: readonly OipTensor[],
+): MlperfError {
+  const remedy = path.endsWith('.npy') ? "; NumPy's arrays are read by --data npy:FOLDER" : '';
+  return dataSetError(
+    `${path} has ${bytes} bytes; the inputs of the model (${tensorsText(inputs)}) have ${needed}${remedy}`,
+  );
+}
+
+/** Each payload as its inputs; a file may have been changed since its size was asked for. */
+function cutPayloads(
+  dataSet: DataSet,
+  inputs: readonly OipTensor[],
+  needed: number,
+): SampleTensors {
+  return async (sampleIndex, form) => {
+    const payload = await dataSet.readPayload(sampleIndex, form);
+    if (payload.length !== needed) {
+      const name = dataSet.files?.[sampleIndex] ?? `sample ${sampleIndex}`;
+      throw wrongSize(join(dataSet.folder, name), payload.length, needed, inputs);
+    }
+    let at = 0;
+    return inputs.map((input) => {
+      const begin = at;
+      at += sampleBytes(input) ?? 0;
+      return { ...input, raw: payload.subarray(begin, at) };
+    });
+  };
+}
+
+function isOneElement({ shape }: OipTensor): boolean {
+  return shape.every((length) => Math.abs(length) === 1);
 }

@@ -1,22 +1,23 @@
 import assert from 'node:assert';
 import type { Codec } from '../../../shared/compression/codec.ts';
 import { codecNamed } from '../../../shared/compression/codecs.ts';
-import type {
-  PayloadEncoding,
-  PreparedQueryPayload,
-  QuerySampleLibrary,
-  SamplePayloads,
+import {
+  type PayloadEncoding,
+  PLACE_NUMBERS,
+  type PreparedQueryPayload,
+  type QuerySampleLibrary,
+  type SamplePayloads,
+  type SharedPayloads,
 } from '../../../shared/domain/query-sample-library.ts';
+import { sha256Words } from '../../../shared/evidence/payload-digest.ts';
 import type { CompressionScope } from '../../../shared/rules/check-compression.ts';
 import type { DataSet } from '../data-set/data-set.ts';
-import type { SampleDigests } from './sample-digests.ts';
-import { SharedSlabs } from './shared-slabs.ts';
 
 /** Files read at the same time: enough to hide the latency of a disk, few enough to stay in memory. */
 const READS_AT_ONCE = 8;
 
 /** What a {@link SampleStore} holds, and how. */
-export interface SampleStoreOptions {
+interface SampleStoreOptions {
   readonly encoding: PayloadEncoding;
   readonly performanceSampleCount: number;
   /** `query`: queries of one sample are prepared as a whole as well; the default is `sample`. */
@@ -109,5 +110,98 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
     this.#digests?.add(index, compressed);
     if (this.preparedQueryPayload === undefined) return;
     this.#prepared[index] = { payload, sampleBytes: [bytes.length] };
+  }
+}
+
+/**
+ * Digests of the loaded samples for the ledger: each stored payload is digested once, when it is loaded,
+ * untimed. The digest is of the bytes as they travel. 32 B and an object per sample.
+ */
+export class SampleDigests {
+  readonly #digests: (Uint32Array | undefined)[] = [];
+
+  /** @param payload What the sample library stores, after any compression. */
+  add(sampleIndex: number, payload: Uint8Array): void {
+    this.#digests[sampleIndex] = sha256Words([payload]);
+  }
+
+  remove(sampleIndex: number): void {
+    this.#digests[sampleIndex] = undefined;
+  }
+
+  /** Hot path. */
+  digestOf(sampleIndex: number): Uint32Array {
+    const digest = this.#digests[sampleIndex];
+    assert(digest !== undefined);
+    return digest;
+  }
+}
+
+/** A slab holds many payloads, or one that is larger. */
+const SLAB_BYTES: number = 64 * 1024 * 1024;
+
+/**
+ * Payloads in SharedArrayBuffer, for transports on other threads. Space is taken in order and comes back
+ * when all samples are unloaded, as between the sets of an accuracy run.
+ */
+export class SharedSlabs implements SharedPayloads {
+  readonly places: SharedArrayBuffer;
+  readonly hasPreparedQueries: boolean;
+  readonly #table: Float64Array;
+  readonly #slabs: SharedArrayBuffer[] = [];
+  readonly #listeners: ((slab: SharedArrayBuffer) => void)[] = [];
+  #current = -1;
+  #used = 0;
+  #heldCount = 0;
+
+  constructor(sampleCount: number, hasPreparedQueries: boolean) {
+    this.places = new SharedArrayBuffer(
+      sampleCount * PLACE_NUMBERS * Float64Array.BYTES_PER_ELEMENT,
+    );
+    this.#table = new Float64Array(this.places);
+    this.hasPreparedQueries = hasPreparedQueries;
+  }
+
+  onSlab(listener: (slab: SharedArrayBuffer) => void): void {
+    this.#listeners.push(listener);
+    for (const slab of this.#slabs) listener(slab);
+  }
+
+  /** Copies a payload in. @returns The view that holds it from now on. */
+  hold(sampleIndex: number, payload: Uint8Array, bytesBeforeCompression: number): Uint8Array {
+    const slab = this.#slabFor(payload.length);
+    const view = new Uint8Array(slab, this.#used, payload.length);
+    view.set(payload);
+    const place = [this.#current, this.#used, payload.length, bytesBeforeCompression];
+    this.#table.set(place, sampleIndex * PLACE_NUMBERS);
+    this.#used += payload.length;
+    this.#heldCount += 1;
+    return view;
+  }
+
+  /** A payload is not needed any more. */
+  release(): void {
+    this.#heldCount -= 1;
+    if (this.#heldCount > 0) return;
+    this.#current = -1;
+    this.#used = 0;
+  }
+
+  /** The slab with room for so many bytes behind `#used`. */
+  #slabFor(bytes: number): SharedArrayBuffer {
+    let slab = this.#slabs[this.#current];
+    while (slab === undefined || this.#used + bytes > slab.byteLength) {
+      this.#current += 1;
+      this.#used = 0;
+      slab = this.#slabs[this.#current] ?? this.#add(Math.max(SLAB_BYTES, bytes));
+    }
+    return slab;
+  }
+
+  #add(bytes: number): SharedArrayBuffer {
+    const slab = new SharedArrayBuffer(bytes);
+    this.#slabs.push(slab);
+    for (const listener of this.#listeners) listener(slab);
+    return slab;
   }
 }

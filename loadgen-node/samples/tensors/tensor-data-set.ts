@@ -1,7 +1,8 @@
 import type { OipDataType } from '../../../shared/domain/data-types.ts';
+import { fitsShape, type OipTensor } from '../../../shared/domain/tensors.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
-import { scoreEach } from '../benchmarks/score-each.ts';
-import type { AccuracyEntry, DataSet } from '../data-set/data-set.ts';
+import { scoreAnswered } from '../benchmarks/score-each.ts';
+import type { DataSet } from '../data-set/data-set.ts';
 
 /** One input of one sample. */
 export interface NamedTensor {
@@ -34,7 +35,6 @@ const { metric } = benchmarkRules('custom').quality;
  * knows which answers are right: the accuracy is the share of the samples with a response of one byte or more.
  */
 export function tensorDataSet(source: TensorSource): TensorDataSet {
-  const isAnswered = ({ response }: AccuracyEntry): boolean => response.length > 0;
   return {
     ...source,
     readPayload: async (sampleIndex) => {
@@ -43,9 +43,41 @@ export function tensorDataSet(source: TensorSource): TensorDataSet {
       if (first !== undefined && tensors.length === 1) return first.raw;
       return Buffer.concat(tensors.map(({ raw }) => raw));
     },
-    scoreAccuracy: (entries) => ({
-      metric,
-      ...scoreEach(entries, source.totalSampleCount, isAnswered),
-    }),
+    scoreAccuracy: (entries) => scoreAnswered(entries, source.totalSampleCount, metric),
   };
+}
+
+/**
+ * The shape of one sample in a file, where it is one of the input's: as it is, or behind a batch axis of length 1.
+ * @param input Of one sample; free axes take any length.
+ * @returns undefined where it does not fit.
+ */
+export function fitShape(
+  shape: readonly number[],
+  input: OipTensor,
+): readonly number[] | undefined {
+  const isBatch = shape.length === input.shape.length + 1 && shape[0] === 1;
+  const own = isBatch ? shape.slice(1) : shape;
+  return fitsShape(own, input.shape) ? own : undefined;
+}
+
+/** A shape for people. */
+export function shapeText(shape: readonly number[]): string {
+  return `[${shape.join(', ')}]`;
+}
+
+/** Length before an element of BYTES in raw contents. */
+const LENGTH_BYTES = 4;
+
+/** Raw contents of a tensor of BYTES: 4 bytes of length, little-endian, before each element. */
+export function bytesContents(elements: readonly Uint8Array[]): Uint8Array {
+  const total = elements.reduce((sum, { length }) => sum + LENGTH_BYTES + length, 0);
+  const raw = Buffer.allocUnsafe(total);
+  let at = 0;
+  for (const element of elements) {
+    raw.writeUInt32LE(element.length, at);
+    raw.set(element, at + LENGTH_BYTES);
+    at += LENGTH_BYTES + element.length;
+  }
+  return raw;
 }

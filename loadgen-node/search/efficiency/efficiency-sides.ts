@@ -4,7 +4,7 @@ import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-e
 import { FILE_BYTES_MAX } from '../../../shared/base/files/read-file.ts';
 import type { InProcessNode } from '../../../shared/domain/in-process-node.ts';
 import { type HostEvidence, thisHost } from '../../../shared/host/host-facts.ts';
-import { readJsonFile } from '../../loadgen/conformance/read-json-file.ts';
+import { readJsonFile } from '../../../shared/base/files/read-json-file.ts';
 import type { TestOutcome } from '../../loadgen/engine/test-outcome.ts';
 import type { RunFigures } from '../../observe/figures/figure-names.ts';
 import { figuresOfOutcome } from '../../observe/figures/figures.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { RecordedSet } from '../../loadgen/engine/issue/issued-set.ts';
+import type { RecordedSet } from '../../loadgen/engine/test-context.ts';
 import type { PerformanceOutcome, TestOutcome } from '../../loadgen/engine/test-outcome.ts';
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
 import type { RunFigures } from '../../observe/figures/figure-names.ts';

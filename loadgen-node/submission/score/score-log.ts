@@ -8,18 +8,16 @@ import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { accuracyText, writeAccuracyText } from '../../run/keep/accuracy-file.ts';
 import { generatedSetOf } from '../../samples/benchmarks/generated-data.ts';
-import {
-  accuracyInWords,
-  isMet,
-  qualityOfRun,
-  targetInWords,
-} from '../../samples/benchmarks/quality.ts';
 import { loadgenBenchmark } from '../../samples/benchmarks/registry.ts';
 import {
   type AccuracyLogScore,
+  accuracyInWords,
+  isMet,
+  qualityOfRun,
   repeatsInWords,
   scoreAccuracyLog,
-} from '../../samples/benchmarks/score-accuracy-log.ts';
+  targetInWords,
+} from '../../samples/benchmarks/score-each.ts';
 import type { DataSet } from '../../samples/data-set/data-set.ts';
 import { isCutLog } from '../truncate/cut-log.ts';
 import {

@@ -9,9 +9,8 @@ import { exampleMarks, modelMarks } from '../../run/judge/model-notes.ts';
 import { inspectRun, recordedSettings } from '../../run/plan/run-record.ts';
 import type { RunValues } from '../../run/plan/run-settings.ts';
 import type { DataSet } from '../../samples/data-set/data-set.ts';
-import { scoreReadable } from '../../samples/oip/readable-responses.ts';
 import { responseClass } from '../../samples/oip/response-class.ts';
-import { dataSetParts } from '../../samples/oip/wire-data-set.ts';
+import { scoreReadable } from '../../samples/oip/wire-data-set.ts';
 
 /** Settings of the run whose accuracy log is scored: its benchmark, round and data set. */
 type ScoredRun = Pick<RunValues, 'benchmark' | (typeof FROM_RECORD)[number]>;
@@ -91,7 +90,7 @@ export function readsRunOf(folder: string, rules: BenchmarkRules, dataSet: DataS
   }
   const found = responseClass(rules, responseTensor, outputs, oip.plan.hasBatchAxis);
   const scoreAccuracy = scoreReadable(dataSet, found, responseTensor);
-  return { ...dataSetParts(dataSet), scoreAccuracy };
+  return { ...dataSet, scoreAccuracy };
 }
 
 /** Notes on the model and the data set (a stand-in, an example), which the accuracy.txt of the run itself has as well. */

@@ -124,7 +124,8 @@ async function listFiles(folder: string): Promise<string[]> {
     .sort();
 }
 
-async function hashFile(path: string): Promise<string> {
+/** SHA-256 of a file in hexadecimal; errors of the file system as they are. */
+export async function hashFile(path: string): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
   return hash.digest('hex');

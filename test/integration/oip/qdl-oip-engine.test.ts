@@ -3,7 +3,7 @@ import { monotonicClock } from '../../../loadgen-node/loadgen/engine/monotonic-c
 import { runTest } from '../../../loadgen-node/loadgen/engine/start-test.ts';
 import type { TestOutcome } from '../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import type { TestSettings } from '../../../loadgen-node/loadgen/settings/test-settings.ts';
-import { SyntheticDataSet } from '../../../loadgen-node/samples/benchmarks/synthetic/synthetic-data-set.ts';
+import { syntheticDataSet } from '../../../loadgen-node/samples/benchmarks/synthetic/synthetic-benchmark.ts';
 import { SampleStore } from '../../../loadgen-node/samples/qsl/sample-store.ts';
 import { createQueryDispatchLibrary, type DispatchSettings } from '../../../qdl/index.ts';
 import type { OipRequestPlan } from '../../../shared/wire/oip/request-plan.ts';
@@ -31,7 +31,7 @@ async function run(
   settings: Partial<TestSettings>,
   dispatch: Partial<DispatchSettings> = {},
 ): Promise<TestOutcome> {
-  const dataSet = new SyntheticDataSet({
+  const dataSet = syntheticDataSet({
     name: 'echo',
     sampleBytes: 8,
     sampleCount: 64,

@@ -1,10 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Client, credentials, status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import {
-  DigitsDataSet,
-  readLabelFile,
-} from '../../../loadgen-node/samples/benchmarks/digits/digits-data-set.ts';
+import { benchmark as digits } from '../../../loadgen-node/samples/benchmarks/digits/benchmark.ts';
 import {
   createQueryDispatchLibrary,
   type DispatchSettings,
@@ -63,15 +60,7 @@ describe('longhaul run', () => {
 
   /** Payload bytes that the data set has, each image compressed by itself. */
   async function payloadBytes(compression: CompressionName): Promise<number> {
-    const images = await readLabelFile(dataFolder);
-    const parts = {
-      folder: dataFolder,
-      images,
-      metric: 'top-1',
-      isManifestChecked: false,
-      marks: [],
-    };
-    const dataSet = new DigitsDataSet('own', parts);
+    const dataSet = await digits.openDataSet({ dataFolder, cacheFolder: '', onProgress: () => {} });
     let bytes = 0;
     for (let i = 0; i < IMAGE_COUNT; i += 1) {
       const payload = await dataSet.readPayload(i, 'raw');

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { SharedSlabs } from '../../../loadgen-node/samples/qsl/shared-slabs.ts';
+import { SharedSlabs } from '../../../loadgen-node/samples/qsl/sample-store.ts';
 import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
 import type { WirePart } from '../../../shared/wire/part-codec.ts';
 import { COUNTED_PAYLOADS, FakeNodes, openQdl, queryOf } from '../../support/nodes/fake-nodes.ts';

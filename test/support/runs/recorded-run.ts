@@ -1,10 +1,10 @@
-import type { RecordedSet } from '../../../loadgen-node/loadgen/engine/issue/issued-set.ts';
 import { monotonicClock } from '../../../loadgen-node/loadgen/engine/monotonic-clock.ts';
 import { runTest } from '../../../loadgen-node/loadgen/engine/start-test.ts';
+import type { RecordedSet } from '../../../loadgen-node/loadgen/engine/test-context.ts';
 import type { TestOutcome } from '../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import type { TestSettings } from '../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { ProcessMonitor } from '../../../loadgen-node/observe/health/process-monitor.ts';
-import { SyntheticDataSet } from '../../../loadgen-node/samples/benchmarks/synthetic/synthetic-data-set.ts';
+import { syntheticDataSet } from '../../../loadgen-node/samples/benchmarks/synthetic/synthetic-benchmark.ts';
 import { SampleStore } from '../../../loadgen-node/samples/qsl/sample-store.ts';
 import { createQueryDispatchLibrary, defaultDispatchSettings } from '../../../qdl/index.ts';
 import { tempFolder } from '../process/temp-folder.ts';
@@ -25,7 +25,7 @@ export async function recordedRun(
   benchmark: 'null' | 'delay',
   settings: Partial<TestSettings>,
 ): Promise<RecordedRun> {
-  const dataSet = new SyntheticDataSet({
+  const dataSet = syntheticDataSet({
     name: benchmark,
     sampleBytes: 16,
     sampleCount: SAMPLE_COUNT,

@@ -1,4 +1,4 @@
-import type { RecordedSet } from '../../../loadgen-node/loadgen/engine/issue/issued-set.ts';
+import type { RecordedSet } from '../../../loadgen-node/loadgen/engine/test-context.ts';
 import { SampleRecorder } from '../../../loadgen-node/loadgen/recorder/sample-recorder.ts';
 import type { QueryPlan } from '../../../loadgen-node/loadgen/schedule/query-plan.ts';
 import type {

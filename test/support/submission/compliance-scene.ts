@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { scoreResponses } from '../../../loadgen-node/samples/benchmarks/imagenet/score-responses.ts';
+import { scoreResponses } from '../../../loadgen-node/samples/benchmarks/imagenet/imagenet-data-set.ts';
 import type { ResponseScorer } from '../../../loadgen-node/submission/compliance/responses/accuracy-fallback.ts';
 import { auditConfigText } from '../../../loadgen-node/submission/compliance/verify/audit-settings.ts';
 import type { SubmissionRound } from '../../../loadgen-node/submission/rules/submission-rounds.ts';

@@ -2,13 +2,12 @@ import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { RUN_FILES } from '../../../loadgen-node/loadgen/logs/read/run-folder.ts';
-import type { AuditFacts } from '../../../loadgen-node/observe/audit/network-audit.ts';
-import { writeAudit } from '../../../loadgen-node/observe/audit/network-audit.ts';
+import { type AuditFacts, writeAudit } from '../../../loadgen-node/observe/audit/network-audit.ts';
 import { composeAudit } from '../../../loadgen-node/run/audit/compose-audit.ts';
 import { writeAccuracyFile } from '../../../loadgen-node/run/keep/accuracy-file.ts';
 import { runRecord } from '../../../loadgen-node/run/plan/run-record.ts';
 import { RUN_SETTINGS } from '../../../loadgen-node/run/plan/run-settings.ts';
-import { scoreResponses } from '../../../loadgen-node/samples/benchmarks/imagenet/score-responses.ts';
+import { scoreResponses } from '../../../loadgen-node/samples/benchmarks/imagenet/imagenet-data-set.ts';
 import {
   type BuiltTree,
   buildSubmission,

@@ -15,6 +15,11 @@ export type EndCause =
   | 'stall'
   | 'interrupted';
 
+/** True for an end at which the C++ LoadGen would not have ended. */
+export function isBrokenEnd(cause: EndCause): boolean {
+  return cause === 'fault' || cause === 'stall' || cause === 'interrupted' || cause === 'decided';
+}
+
 /** An issue thread that ended before its last query. */
 export interface ThreadEnd {
   readonly thread: number;

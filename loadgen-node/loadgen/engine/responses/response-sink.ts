@@ -17,14 +17,12 @@ import type { ResponseRecorder } from '../../recorder/response-recorder.ts';
 import type { SampleRecorder } from '../../recorder/sample-recorder.ts';
 import { ToldTimes } from '../../recorder/told-times.ts';
 import type { IssueQueryController } from '../issue/issue-query-controller.ts';
-import { type ContractErrorKind, ContractErrors } from './contract-errors.ts';
-import { FailureTally } from './failure-tally.ts';
 
 /** `counts`: the number of tokens alone (Offline). `times`: the first token's instant as well. */
 export type TokenRecording = 'off' | 'counts' | 'times';
 
 /** The set that responses belong to at the moment. */
-export interface OpenSet {
+interface OpenSet {
   readonly controller: IssueQueryController;
   readonly recorder: SampleRecorder;
   /** Response id of the set's first sample. */
@@ -196,10 +194,8 @@ export class EngineResponseSink implements ResponseSink {
   }
 
   #kindOf(responseId: number, problem: number | undefined): ContractErrorKind {
-    if (problem === NOT_ISSUED) return 'not-issued';
-    if (problem === SECOND_RESPONSE) return 'second-response';
-    if (problem === BEFORE_ISSUE) return 'before-issue';
-    if (problem === SECOND_FIRST_TOKEN) return 'second-first-token';
+    const kind = problem === undefined ? undefined : KINDS.get(problem);
+    if (kind !== undefined) return kind;
     const firstOfSet = this.#set?.firstResponseId ?? this.#nextResponseId;
     const isOld = Number.isInteger(responseId) && responseId >= 0 && responseId < firstOfSet;
     return isOld ? 'after-end' : 'unknown-id';
@@ -220,4 +216,117 @@ function addLogged(
 
 function isBitSet(bits: Uint8Array, index: number): boolean {
   return (((bits[index >>> 3] as number) >>> (index & 7)) & 1) === 1;
+}
+
+/** What the recorder says of a response, but for ids that it does not know. */
+const KINDS: ReadonlyMap<number, ContractErrorKind> = new Map([
+  [NOT_ISSUED, 'not-issued'],
+  [SECOND_RESPONSE, 'second-response'],
+  [BEFORE_ISSUE, 'before-issue'],
+  [SECOND_FIRST_TOKEN, 'second-first-token'],
+]);
+
+/** Samples that the SUT reported as failed, or that never came back, by the code of the failure. */
+export interface FailureCount {
+  readonly code: string;
+  readonly count: number;
+  /** What was said of them, the first one first; of many different texts only the first few. */
+  readonly texts: readonly { readonly text: string; readonly count: number }[];
+}
+
+/** Codes that are told apart; further ones are counted as one. */
+const CODES_MAX = 32;
+const OTHER_CODE = 'other';
+
+/** Texts of a code that are told apart; samples with further ones are counted with their code only. */
+const TEXTS_MAX = 8;
+
+/** Counts failed samples by the code of the failure, and by its text as long as there are few. */
+export class FailureTally {
+  readonly #byCode = new Map<string, { count: number; readonly texts: Map<string, number> }>();
+
+  add({ code, text }: SampleFailure, count = 1): void {
+    const known = this.#byCode.size < CODES_MAX || this.#byCode.has(code) ? code : OTHER_CODE;
+    let entry = this.#byCode.get(known);
+    if (entry === undefined) {
+      entry = { count: 0, texts: new Map() };
+      this.#byCode.set(known, entry);
+    }
+    entry.count += count;
+    const { texts } = entry;
+    if (texts.has(text) || texts.size < TEXTS_MAX) texts.set(text, (texts.get(text) ?? 0) + count);
+  }
+
+  /** All counts, in the order of their first occurrence. */
+  counts(): FailureCount[] {
+    return [...this.#byCode].map(([code, { count, texts }]) => ({
+      code,
+      count,
+      texts: [...texts].map(([text, ofText]) => ({ text, count: ofText })),
+    }));
+  }
+}
+
+/** One response that broke the contract. */
+interface ContractError {
+  readonly kind: ContractErrorKind;
+  readonly responseId: number;
+}
+
+/** Errors that are named one by one; a SUT that floods is counted on without taking memory. */
+const NAMED_MAX = 100;
+
+/** What a SUT may do wrong with a response. */
+const TEXTS = {
+  'unknown-id': 'Received a response for an id that was never given out.',
+  'not-issued': 'Received a response for a sample that was not issued yet.',
+  // LoadGen's own words.
+  'second-response': 'Attempted to complete a sample twice.',
+  'before-issue': 'Received a response that is older than the issue of its query.',
+  'after-end': 'Received a response after the end of its set.',
+  // LoadGen's own words, as the rest but for the last.
+  'second-first-token': 'Attempted to complete a sample twice.',
+  'no-first-token': "Attempted to record a sample latency before it's first token latency",
+  'zero-tokens': 'n_tokens argument missing or attempted to record 0 as number of tokens',
+  'one-token': 'Number of tokens need to be greater than 1',
+  'negative-tokens': 'Attempted to record a negative number of tokens',
+};
+
+type ContractErrorKind = keyof typeof TEXTS;
+
+/** Counts responses that break the contract. Counting allocates nothing beyond the first hundred. */
+class ContractErrors {
+  #count = 0;
+  readonly #named: ContractError[] = [];
+  #reportedCount = 0;
+  #takenCount = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  add(kind: ContractErrorKind, responseId: number): void {
+    this.#count += 1;
+    if (this.#named.length < NAMED_MAX) this.#named.push({ kind, responseId });
+  }
+
+  /** Number of errors since the last call. */
+  takeCount(): number {
+    const count = this.#count - this.#takenCount;
+    this.#takenCount = this.#count;
+    return count;
+  }
+
+  /** One line for each error since the last call; those beyond the named ones in one line. */
+  takeTexts(): string[] {
+    const texts = this.#named
+      .slice(this.#reportedCount)
+      .map(({ kind, responseId }) => `${TEXTS[kind]} id ${responseId}`);
+    const unnamedBefore = Math.max(0, this.#reportedCount - NAMED_MAX);
+    const unnamed = Math.max(0, this.#count - NAMED_MAX) - unnamedBefore;
+    if (unnamed > 0)
+      texts.push(`${unnamed} more responses broke the contract; they are not named.`);
+    this.#reportedCount = this.#count;
+    return texts;
+  }
 }

@@ -1,5 +1,14 @@
 import { packageVersion } from '../../../../shared/base/files/package-files.ts';
+import { firstOf } from '../../../../shared/base/text/counted.ts';
+import type { EffectiveSettings } from '../../settings/effective-settings.ts';
+import type { ConfigEvent } from '../../settings/from-config.ts';
 import type { LoadgenBehaviour } from '../../settings/loadgen-behaviour.ts';
+import {
+  loadgenName,
+  SETTINGS_FIELDS,
+  type SettingsField,
+  type TestSettings,
+} from '../../settings/test-settings.ts';
 import type { DetailLog } from './detail-log.ts';
 
 /** The program's own files against the manifest of its build. */
@@ -16,7 +25,7 @@ export interface SelfCheck {
 }
 
 /** What a test says of itself before anything else. */
-export interface TestHeader {
+interface TestHeader {
   /** Date and time of the test, UTC. */
   readonly datetime: string;
   readonly sutName: string;
@@ -64,8 +73,145 @@ function writeSelfCheck(log: DetailLog, { hash, state, differingFiles }: SelfChe
   log.text('longhaul_files_sha256', hash);
   log.text('longhaul_files_state', state);
   if (state === 'modified') {
-    const more = differingFiles.length - NAMED_FILES_MAX;
-    const named = differingFiles.slice(0, NAMED_FILES_MAX).join(', ');
-    log.text('longhaul_files_differing', more > 0 ? `${named} and ${more} more` : named);
+    log.text('longhaul_files_differing', firstOf(differingFiles, NAMED_FILES_MAX));
+  }
+}
+
+/** Settings that LoadGen logs as requested whatever the scenario, in its order. */
+const REQUESTED = [
+  'minDurationMs',
+  'maxDurationMs',
+  'minQueryCount',
+  'maxQueryCount',
+  'qslRngSeed',
+  'sampleIndexRngSeed',
+  'scheduleRngSeed',
+  'accuracyLogRngSeed',
+  'accuracyLogProbability',
+  'accuracyLogSamplingTarget',
+  'printTimestamps',
+  'performanceIssueUnique',
+  'performanceIssueSame',
+  'performanceIssueSameIndex',
+  'performanceSampleCountOverride',
+  'accuracySampleCountOverride',
+  'sampleConcatenatePermutation',
+] as const;
+
+/** Settings that it logs of one scenario only. */
+const REQUESTED_OF_SCENARIO = {
+  SingleStream: ['singleStreamExpectedLatencyNs', 'singleStreamTargetLatencyPercentile'],
+  MultiStream: [
+    'multiStreamExpectedLatencyNs',
+    'multiStreamTargetLatencyPercentile',
+    'multiStreamSamplesPerQuery',
+  ],
+  Server: [
+    'serverTargetQps',
+    'serverTargetLatencyNs',
+    'serverTargetLatencyPercentile',
+    'serverCoalesceQueries',
+    'serverFindPeakQpsDecimalsOfPrecision',
+    'serverFindPeakQpsBoundaryStepSize',
+    'serverMaxAsyncQueries',
+    'serverNumIssueQueryThreads',
+  ],
+  Offline: ['offlineExpectedQps'],
+} as const;
+
+const TOKENS = ['serverTtftLatencyNs', 'serverTpotLatencyNs'] as const;
+
+/** Writes the `requested_*` lines (LoadGen: LogRequestedTestSettings). */
+export function writeRequestedSettings(
+  log: DetailLog,
+  settings: TestSettings,
+  loadgen: LoadgenBehaviour,
+): void {
+  const { scenario, mode, useTokenLatencies } = settings;
+  log.text('requested_scenario', scenario);
+  log.text('requested_test_mode', mode);
+  const fields: (keyof TestSettings)[] = [...REQUESTED_OF_SCENARIO[scenario], ...REQUESTED];
+  if (useTokenLatencies) fields.push('useTokenLatencies');
+  if (useTokenLatencies && scenario !== 'Offline') fields.push(...TOKENS);
+  for (const field of fields) {
+    if (field === 'accuracySampleCountOverride' && !loadgen.knowsAccuracySampleCount) continue;
+    const { name, type } = FIELDS.get(field) as SettingsField;
+    writeSetting(log, `requested_${name}`, settings[field], type === 'double');
+  }
+}
+
+/** What LoadGen logs as effective, in its order. */
+const EFFECTIVE = [
+  'samplesPerQuery',
+  'targetQps',
+  'targetLatencyNs',
+  'targetLatencyPercentile',
+  'maxAsyncQueries',
+  'targetDurationMs',
+  'minDurationMs',
+  'maxDurationMs',
+  'minQueryCount',
+  'maxQueryCount',
+  'minSampleCount',
+  'qslRngSeed',
+  'sampleIndexRngSeed',
+  'scheduleRngSeed',
+  'accuracyLogRngSeed',
+  'accuracyLogProbability',
+  'accuracyLogSamplingTarget',
+  'printTimestamps',
+  'performanceIssueUnique',
+  'performanceIssueSame',
+  'performanceIssueSameIndex',
+  'performanceSampleCount',
+  'accuracySampleCount',
+  'sampleConcatenatePermutation',
+] as const;
+
+const EFFECTIVE_DOUBLES: readonly string[] = [
+  'targetQps',
+  'targetLatencyPercentile',
+  'accuracyLogProbability',
+];
+
+/** Writes the `effective_*` lines (LoadGen: LogEffectiveSettings). */
+export function writeEffectiveSettings(
+  log: DetailLog,
+  settings: EffectiveSettings,
+  loadgen: LoadgenBehaviour,
+): void {
+  log.text('effective_scenario', settings.scenario);
+  log.text('effective_test_mode', settings.mode);
+  for (const key of EFFECTIVE) {
+    if (key === 'accuracySampleCount' && !loadgen.knowsAccuracySampleCount) continue;
+    const isDouble = EFFECTIVE_DOUBLES.includes(key);
+    writeSetting(log, `effective_${loadgenName(key)}`, settings[key], isDouble);
+  }
+}
+
+const FIELDS = new Map<string, SettingsField>(SETTINGS_FIELDS.map((field) => [field.field, field]));
+
+function writeSetting(
+  log: DetailLog,
+  key: string,
+  value: number | bigint | boolean | string,
+  isDouble: boolean,
+): void {
+  if (typeof value === 'boolean') log.boolean(key, value);
+  else if (typeof value === 'string') log.text(key, value);
+  else if (isDouble) log.double(key, Number(value));
+  else log.integer(key, value);
+}
+
+/** Writes what reading the configuration files of one stage left to say. */
+export function writeConfigEvents(
+  log: DetailLog,
+  events: readonly ConfigEvent[] | undefined,
+  stage: ConfigEvent['stage'],
+): void {
+  for (const event of events ?? []) {
+    if (event.stage !== stage) continue;
+    if (event.kind === 'error') log.error(event.key, event.text);
+    else log.warning(event.text);
   }
 }

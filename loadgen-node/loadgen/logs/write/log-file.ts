@@ -1,6 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import type { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { outputError } from '../../../../shared/base/errors/to-mlperf-error.ts';
+import type { LoggedResponse, LoggedTokens } from '../../recorder/response-recorder.ts';
 
 /** Held text above which a file is written even between two calls of `flush`. */
 const HELD_CHARACTERS_MAX = 1 << 20;
@@ -69,4 +70,114 @@ export class LogFile {
       this.#failure = outputError(`cannot write the log file ${this.path}`, error);
     }
   }
+}
+
+/** `mlperf_log_accuracy.json`: the logged responses, in the order in which they came (LoadGen: logging.cc). */
+export class AccuracyLog {
+  readonly #file: LogFile;
+  #entryCount = 0;
+  #isEnded = false;
+
+  constructor(file: LogFile) {
+    this.#file = file;
+    file.append('[');
+  }
+
+  /** Writes one response. Blanks and upper-case digits as LoadGen's: scripts compare lines. */
+  write({ responseId, sampleIndex, bytes, tokens }: LoggedResponse): void {
+    this.#file.append(
+      `${this.#entryCount === 0 ? '' : ','}\n` +
+        `{ "seq_id" : ${responseId}, "qsl_idx" : ${sampleIndex}, "data" : "${hexOf(bytes)}"` +
+        `${tokens === null ? '' : tokenFields(tokens)} }`,
+    );
+    this.#entryCount += 1;
+  }
+
+  /** Ends the list, once; nothing may be written afterwards. */
+  end(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#file.append('\n]\n');
+  }
+}
+
+function tokenFields({ count, firstToken }: LoggedTokens): string {
+  const first = firstToken === null ? '' : `, "token_data" : "${hexOf(firstToken)}"`;
+  return `${first}, "token_count" : ${count}`;
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    .toString('hex')
+    .toUpperCase();
+}
+
+/** Values that an event says more of itself with. */
+type TraceArguments = Readonly<Record<string, number>>;
+
+/** Event of a chrome trace; times in ns since the origin. */
+interface TraceEvent {
+  readonly name: string;
+  readonly phase: 'X' | 'b' | 'e' | 'C';
+  readonly atNs: number;
+  readonly durationNs?: number;
+  /** Brings the two ends of a span together. */
+  readonly id?: number;
+  readonly args?: TraceArguments;
+}
+
+/**
+ * `mlperf_log_trace.json`: events for chrome://tracing (LoadGen: logging.cc). Unlike LoadGen's it is
+ * valid JSON; it is made from the records after a set, so that it costs the timed region nothing.
+ */
+export class TraceLog {
+  readonly #file: LogFile;
+  readonly #epochUs: number;
+
+  /** @param epochUs Wall clock at the origin of all times, in us. */
+  constructor(file: LogFile, epochUs: number) {
+    this.#file = file;
+    this.#epochUs = epochUs;
+    file.append('{"traceEvents":[\n');
+  }
+
+  /** Work of LoadGen from `beginNs` on. */
+  span(name: string, beginNs: number, durationNs: number, args: TraceArguments = {}): void {
+    this.#event({ name, phase: 'X', atNs: beginNs, durationNs, args });
+  }
+
+  /** What a sample went through, beside other samples. */
+  sampleSpan(name: string, beginNs: number, endNs: number, args: TraceArguments): void {
+    const id = args['sample_seq'] ?? 0;
+    this.#event({ name, phase: 'b', atNs: beginNs, id });
+    this.#event({ name, phase: 'e', atNs: endNs, id, args });
+  }
+
+  /** Values that are drawn over time. */
+  counter(name: string, atNs: number, args: TraceArguments): void {
+    this.#event({ name, phase: 'C', atNs, args });
+  }
+
+  /** Ends the document; nothing may be written afterwards. */
+  end(): void {
+    this.#file.append(
+      '{"name":"LastTrace"}\n],\n"displayTimeUnit":"ns",\n"otherData":{' +
+        `"ts":${this.#epochUs},"version":"MLPerf LoadGen v1.0"}\n}\n`,
+    );
+  }
+
+  #event({ name, phase, atNs, durationNs, id, args }: TraceEvent): void {
+    const span = durationNs === undefined ? '' : `,"dur":${microseconds(durationNs)}`;
+    const identity = id === undefined ? '' : `,"cat":"default","id":${id}`;
+    const values = args === undefined ? '' : `,"args":${JSON.stringify(args)}`;
+    this.#file.append(
+      `{"name":"${name}","ph":"${phase}"${identity},"pid":${process.pid},"tid":${process.pid},` +
+        `"ts":${microseconds(atNs)}${span}${values}},\n`,
+    );
+  }
+}
+
+/** Three decimals, as LoadGen. */
+function microseconds(ns: number): string {
+  return (ns / 1000).toFixed(3);
 }

@@ -1,12 +1,9 @@
 import { join } from 'node:path';
 import { outputError } from '../../../../shared/base/errors/to-mlperf-error.ts';
 import { makeFolder } from '../../../../shared/base/files/make-folder.ts';
-import type { LogSettings } from '../../settings/log-settings.ts';
-import { AccuracyLog } from './accuracy-log.ts';
 import { DetailLog } from './detail-log.ts';
-import { LogFile } from './log-file.ts';
+import { AccuracyLog, LogFile, TraceLog } from './log-file.ts';
 import { countsText } from './summary-log.ts';
-import { TraceLog } from './trace-log.ts';
 
 /** Paths of the log files of a test. */
 export interface LogFiles {
@@ -124,4 +121,26 @@ function createFolder(path: string): void {
   } catch (error) {
     throw outputError(`cannot create the output folder ${path}`, error);
   }
+}
+
+/** Where the log files of a test go (LoadGen: LogOutputSettings). */
+export interface LogSettings {
+  /** Folder; it is created if it is not there. */
+  readonly outdir: string;
+  /** Beginning of every file name. Default: `mlperf_log_`. */
+  readonly prefix?: string;
+  /** End of every file name, before its extension. Default: empty. */
+  readonly suffix?: string;
+  /** True: the date and time of the test follow the prefix. Default: false. */
+  readonly prefixWithDatetime?: boolean;
+  /** True: what goes to the file is printed as well, outside the timed region. Default: false. */
+  readonly copyDetailToStdout?: boolean;
+  readonly copySummaryToStdout?: boolean;
+  /**
+   * True: the events of the run go to the trace file. Default: false, unlike LoadGen's, since a trace of
+   * a long run is large; the file is empty then.
+   */
+  readonly enableTrace?: boolean;
+  /** Where copies and timestamps are printed. Default: stdout. */
+  readonly print?: (text: string) => void;
 }

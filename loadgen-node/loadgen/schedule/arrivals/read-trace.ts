@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid, MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../../shared/base/errors/to-mlperf-error.ts';
 import { GrowingFloat64 } from '../../base/growing-array.ts';
 import { ARRIVALS_MAX, ARRIVALS_NS_MAX } from './parse-arrivals.ts';
@@ -105,7 +105,7 @@ function cannotRead(path: string, error: unknown): MlperfError {
 }
 
 function refuse(message: string): never {
-  throw new MlperfError('ERR_CONFIG_INVALID', message);
+  throw configInvalid(message);
 }
 
 /** Names that the time may have in a table or an object, and ns of one unit of it. */

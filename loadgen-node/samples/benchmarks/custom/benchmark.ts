@@ -1,7 +1,12 @@
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import assert from 'node:assert';
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { configInvalid, dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
+import { CHECKSUM_FILE } from '../../data-set/checksum-list.ts';
+import { type DataSet, readingFile } from '../../data-set/data-set.ts';
 import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
-import { openFileDataSet } from './file-data-set.ts';
+import { scoreAnswered } from '../score-each.ts';
 
 const rules = benchmarkRules('custom');
 
@@ -9,12 +14,44 @@ const rules = benchmarkRules('custom');
 export const benchmark: LoadgenBenchmark = {
   rules,
   openDataSet: async ({ dataFolder }) => {
-    if (dataFolder === undefined) {
-      throw new MlperfError(
-        'ERR_CONFIG_INVALID',
-        'benchmark custom needs --data-dir FOLDER: each file in it is the payload of one sample',
-      );
-    }
-    return openFileDataSet(dataFolder, rules.quality.metric);
+    if (dataFolder !== undefined) return openFileDataSet(dataFolder);
+    throw configInvalid(
+      'benchmark custom needs --data-dir FOLDER: each file in it is the payload of one sample',
+    );
   },
 };
+
+/**
+ * A folder of which every file is the payload of one sample, as it is; sample 0 is the first by name (in the order
+ * of Unicode's code units, which no locale changes). Hidden files and the list of checksums are left out.
+ * @throws MlperfError `ERR_DATA_SET` where the folder cannot be read or has no file.
+ */
+async function openFileDataSet(folder: string): Promise<DataSet> {
+  const entries = await readingFile(folder, () => readdir(folder, { withFileTypes: true }));
+  const files = entries
+    .filter((entry) => !entry.isDirectory() && isSample(entry.name))
+    .map(({ name }) => name)
+    .sort();
+  if (files.length === 0) {
+    throw dataSetError(`${folder} has no files; each file in it is the payload of one sample`);
+  }
+  return {
+    name: basename(resolve(folder)),
+    folder,
+    files,
+    totalSampleCount: files.length,
+    readPayload: async (sampleIndex) => {
+      const fileName = files[sampleIndex];
+      assert(fileName !== undefined, `sample ${sampleIndex} of ${files.length}`);
+      const path = join(folder, fileName);
+      const payload = await readingFile(path, () => readFile(path));
+      if (payload.length > 0) return payload;
+      throw dataSetError(`${path} is empty; a sample has one byte at least`);
+    },
+    scoreAccuracy: (entries) => scoreAnswered(entries, files.length, rules.quality.metric),
+  };
+}
+
+function isSample(fileName: string): boolean {
+  return !fileName.startsWith('.') && fileName !== CHECKSUM_FILE;
+}

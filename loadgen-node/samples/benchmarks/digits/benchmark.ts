@@ -1,24 +1,52 @@
+import { posix } from 'node:path';
 import { FILES_AT_ONCE, forEachIndex } from '../../../../shared/base/async/for-each-index.ts';
+import { dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { messageOf } from '../../../../shared/base/errors/to-mlperf-error.ts';
 import {
   DRAWING_REVISION,
   EVALUATION_SET,
   JPEG_QUALITY,
 } from '../../../../shared/benchmarks/digits/digit-sets.ts';
 import { renderDigit } from '../../../../shared/benchmarks/digits/render-digit.ts';
-import { encodeJpeg } from '../../../../shared/benchmarks/image/jpeg.ts';
+import { decodeResponse } from '../../../../shared/benchmarks/digits/response.ts';
+import { decodeJpeg, encodeJpeg } from '../../../../shared/benchmarks/image/jpeg.ts';
 import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
 import { IMAGE_SIZE } from '../../../../shared/rules/rows/digits.ts';
-import type { PrepareProgress } from '../../data-set/data-set.ts';
+import type { AccuracyEntry, DataSet, PrepareProgress } from '../../data-set/data-set.ts';
 import { type DrawnData, ensureDrawnDataSet } from '../drawn-data-set.ts';
 import { generatedName, isStandardSet, otherSetMark } from '../generated-data.ts';
+import { type ImageList, type ImageSet, imageDataSet, readImageList } from '../labelled-images.ts';
 import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
-import { DigitsDataSet, readLabelFile } from './digits-data-set.ts';
-import { IMAGE_FOLDER, LABEL_FILE } from './label-list.ts';
+import { formatScriptLine, scoreEach } from '../score-each.ts';
 
 const rules = benchmarkRules('digits');
 
 /** Images between two reports of progress. */
 const PROGRESS_STEP = 100;
+
+const SIZE = { width: IMAGE_SIZE, height: IMAGE_SIZE };
+
+/**
+ * Layout of a data set of digits, generated or the user's own:
+ *
+ *   images/000000.jpg ...   JPEG files of 48 x 48 pixels
+ *   labels.txt              one line per image: file name in images/, space, the digit it shows
+ */
+const IMAGE_FOLDER = 'images';
+
+export const LABEL_LIST: ImageList = {
+  file: 'labels.txt',
+  hint: '',
+  emptyHint: '; one image at least is needed',
+  isUnique: false,
+  parseLine: (line, wrong) => {
+    const [, fileName, label] = /^(\S+)\s+([0-9])$/.exec(line) ?? [];
+    if (fileName === undefined || label === undefined) {
+      throw wrong(`"${line}" is not a file name and a digit, such as "000000.jpg 7"`);
+    }
+    return { path: posix.join(IMAGE_FOLDER, fileName), label: Number(label) };
+  },
+};
 
 const DIGITS_DATA: DrawnData = {
   name: 'digits-data-set',
@@ -30,17 +58,16 @@ const DIGITS_DATA: DrawnData = {
   what: 'images of digits',
   draw: async (images, index) => {
     const { label, rgb } = renderDigit(images, index);
-    const size = { width: IMAGE_SIZE, height: IMAGE_SIZE };
-    return { label, jpeg: await encodeJpeg(rgb, size, JPEG_QUALITY) };
+    return { label, jpeg: await encodeJpeg(rgb, SIZE, JPEG_QUALITY) };
   },
   imageFolder: IMAGE_FOLDER,
   fileName: (index) => `${String(index).padStart(6, '0')}.jpg`,
-  listFile: LABEL_FILE,
+  listFile: LABEL_LIST.file,
 };
 
 /**
  * The embedded example on the LoadGen node: images of digits that longhaul draws itself, or a folder
- * of the user's with the same layout (see label-list.ts). The response is the class (see
+ * of the user's with the same layout. The response is the class (see
  * shared/benchmarks/digits/response.ts); accuracy is the share of right classes.
  */
 export const benchmark: LoadgenBenchmark = {
@@ -54,10 +81,10 @@ export const benchmark: LoadgenBenchmark = {
     if (dataFolder !== undefined) return openOwnDataSet(dataFolder, onProgress);
     // Checksums have proven every file of it: nothing needs to be decoded.
     const folder = await ensureDrawnDataSet(DIGITS_DATA, images, { cacheFolder, onProgress });
-    return new DigitsDataSet(generatedName('digits', images, EVALUATION_SET), {
+    return digitsDataSet({
+      name: generatedName('digits', images, EVALUATION_SET),
       folder,
-      images: await readLabelFile(folder),
-      metric: rules.quality.metric,
+      images: await readImageList(LABEL_LIST, folder),
       isManifestChecked: true,
       marks: isStandardSet(images, EVALUATION_SET) ? [] : [otherSetMark(images, EVALUATION_SET)],
     });
@@ -65,16 +92,42 @@ export const benchmark: LoadgenBenchmark = {
 };
 
 /** A user's files may never have been looked at: each of them must decode. */
-async function openOwnDataSet(folder: string, onProgress: PrepareProgress): Promise<DigitsDataSet> {
-  const images = await readLabelFile(folder);
-  const { metric } = rules.quality;
-  const parts = { folder, images, metric, isManifestChecked: false, marks: [] };
-  const dataSet = new DigitsDataSet('digits-own-data', parts);
+async function openOwnDataSet(folder: string, onProgress: PrepareProgress): Promise<DataSet> {
+  const images = await readImageList(LABEL_LIST, folder);
+  const name = 'digits-own-data';
+  const dataSet = digitsDataSet({ name, folder, images, isManifestChecked: false, marks: [] });
   await forEachIndex(images.length, FILES_AT_ONCE, async (index) => {
-    await dataSet.checkImage(index);
+    await dataSet.readPayload(index, 'raw');
     if (index % PROGRESS_STEP === 0) {
       onProgress(index / images.length, `checking ${images.length} images in ${folder}`);
     }
   });
   return dataSet;
+}
+
+function digitsDataSet(set: Omit<ImageSet, 'list' | 'decoders' | 'scoreAccuracy'>): DataSet {
+  const { images } = set;
+  return imageDataSet({
+    ...set,
+    list: LABEL_LIST,
+    decoders: { raw: (file) => decodeJpeg(file, SIZE) },
+    scoreAccuracy: (entries) => {
+      const score = scoreEach(
+        entries,
+        images.length,
+        (entry) => classOf(entry) === images[entry.sampleIndex]?.label,
+      );
+      // Digits have no script of their own. They are image classification, so the line is that of ImageNet's.
+      const scriptLine = formatScriptLine(score.correctCount, score.sampleCount);
+      return { metric: rules.quality.metric, ...score, scriptLine };
+    },
+  });
+}
+
+function classOf({ sampleIndex, response }: AccuracyEntry): number {
+  try {
+    return decodeResponse(response);
+  } catch (error) {
+    throw dataSetError(`sample ${sampleIndex}: ${messageOf(error)}`, error);
+  }
 }

@@ -2,25 +2,30 @@ import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FILES_AT_ONCE, forEachIndex } from '../../../../shared/base/async/for-each-index.ts';
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import {
+  configInvalid,
+  dataSetError,
+  type MlperfError,
+} from '../../../../shared/base/errors/mlperf-error.ts';
+import { firstOf } from '../../../../shared/base/text/counted.ts';
 import type { GeneratedSet } from '../../../../shared/benchmarks/digits/digit-sets.ts';
-import { IMAGENET_PREPARATIONS } from '../../../../shared/benchmarks/image/imagenet.ts';
+import type { IMAGENET_PREPARATIONS } from '../../../../shared/benchmarks/image/imagenet.ts';
 import { STANDIN_EVALUATION_SET } from '../../../../shared/benchmarks/standin/standin-sets.ts';
 import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
 import type { BenchmarkRules } from '../../../../shared/rules/rows/benchmark-row.ts';
-import type { PrepareProgress } from '../../data-set/data-set.ts';
+import type { DataSet, PrepareProgress } from '../../data-set/data-set.ts';
 import { drawnFolder, ensureDrawnDataSet } from '../drawn-data-set.ts';
 import { generatedName, isStandardSet, otherSetMark, STAND_IN_WORD } from '../generated-data.ts';
+import { type LabelledImage, readImageList } from '../labelled-images.ts';
 import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
-import { ImagenetDataSet, type ImagenetParts } from './imagenet-data-set.ts';
+import { imagenetDataSet, VAL_MAP } from './imagenet-data-set.ts';
 import {
   PREPARED_STANDINS,
   type ReferenceAccuracy,
   readReferenceAccuracy,
+  STANDIN_DATA,
   standInQuality,
 } from './reference-accuracy.ts';
-import { STANDIN_DATA } from './standin-data.ts';
-import { type LabelledImage, readValMap, VAL_MAP_FILE } from './val-map.ts';
 
 /** Images of ImageNet's validation set of 2012. */
 const VALIDATION_COUNT = 50_000;
@@ -42,7 +47,7 @@ const NAMED_MAX = 20;
 
 /**
  * A benchmark of image classification on ImageNet, on the LoadGen node: a folder with `val_map.txt` and the
- * images, or generated images in the same layout. The response is the class; see score-responses.ts.
+ * images, or generated images in the same layout. The response is the class; see imagenet-data-set.ts.
  */
 export function imagenetBenchmark(key: keyof typeof IMAGENET_PREPARATIONS): LoadgenBenchmark {
   const rules = benchmarkRules(key);
@@ -63,58 +68,45 @@ async function openGenerated(
   rules: BenchmarkRules,
   set: GeneratedSet,
   cacheFolder: string,
-): Promise<ImagenetDataSet> {
-  const images = await readValMap(folder);
+): Promise<DataSet> {
   const { key, quality } = rules;
-  const own = knownReference(await readReferenceAccuracy(folder), key);
-  const parts = partsOf(folder, rules, images, true);
+  const images = await readImageList(VAL_MAP, folder);
   const name = generatedName(STAND_IN_NAME, set, STANDIN_EVALUATION_SET);
-  if (own !== undefined || isStandardSet(set, STANDIN_EVALUATION_SET)) {
-    return new ImagenetDataSet({ ...parts, name, ...judgedBy(own, rules, images.length) });
+  const parts = { name, folder, images, isManifestChecked: true };
+  const own = knownReference(await readReferenceAccuracy(folder), key);
+  if (own === undefined && !isStandardSet(set, STANDIN_EVALUATION_SET)) {
+    const standardFolder = await drawnFolder(STANDIN_DATA, STANDIN_EVALUATION_SET, cacheFolder);
+    const standard = knownReference(await readReferenceAccuracy(standardFolder), key);
+    if (standard !== undefined) {
+      const marks = standInMarks(key, images.length, standard);
+      return imagenetDataSet(rules, {
+        ...parts,
+        quality: standInQuality(standard, quality.metric, 'the standard generated images'),
+        marks: [...marks, otherSetMark(set, STANDIN_EVALUATION_SET)],
+      });
+    }
   }
-  const standardFolder = await drawnFolder(STANDIN_DATA, STANDIN_EVALUATION_SET, cacheFolder);
-  const standard = knownReference(await readReferenceAccuracy(standardFolder), key);
-  if (standard === undefined) {
-    return new ImagenetDataSet({ ...parts, name, ...judgedBy(undefined, rules, images.length) });
-  }
-  return new ImagenetDataSet({
-    ...parts,
-    name,
-    quality: standInQuality(standard, quality.metric, 'the standard generated images'),
-    marks: [
-      ...standInMarks(key, images.length, standard),
-      otherSetMark(set, STANDIN_EVALUATION_SET),
-    ],
-  });
+  return imagenetDataSet(rules, { ...parts, ...judgedBy(own, rules, images.length) });
 }
 
 async function openOwnFolder(
   folder: string,
   rules: BenchmarkRules,
   onProgress: PrepareProgress,
-): Promise<ImagenetDataSet> {
-  const images = await readValMap(folder);
+): Promise<DataSet> {
+  const images = await readImageList(VAL_MAP, folder);
   await findImages(folder, images, onProgress);
   const reference = await readReferenceAccuracy(folder);
-  const parts = partsOf(folder, rules, images, false);
+  const parts = { folder, images, isManifestChecked: false };
   // A copy of generated images is known by their names.
   if (reference !== undefined || images.some(({ path }) => STAND_IN_FILE.test(path))) {
-    const known = knownReference(reference, rules.key);
-    const name = STAND_IN_NAME;
-    return new ImagenetDataSet({ ...parts, name, ...judgedBy(known, rules, images.length) });
+    const judged = judgedBy(knownReference(reference, rules.key), rules, images.length);
+    return imagenetDataSet(rules, { ...parts, ...judged, name: STAND_IN_NAME });
   }
   const marks = foreignMarks(images);
-  return new ImagenetDataSet({ ...parts, name: nameOf(marks), quality: undefined, marks });
-}
-
-function partsOf(
-  folder: string,
-  { key, quality: { metric } }: BenchmarkRules,
-  images: readonly LabelledImage[],
-  isManifestChecked: boolean,
-): Omit<ImagenetParts, 'name' | 'quality' | 'marks'> {
-  const preparation = IMAGENET_PREPARATIONS[key as keyof typeof IMAGENET_PREPARATIONS];
-  return { folder, images, metric, isManifestChecked, preparation };
+  // Only the whole validation set bears its name.
+  const name = marks.length === 0 ? 'imagenet-2012-val' : 'imagenet-own-data';
+  return imagenetDataSet(rules, { ...parts, name, quality: undefined, marks });
 }
 
 /** Another benchmark's model says nothing of this one's. */
@@ -130,7 +122,7 @@ function judgedBy(
   reference: ReferenceAccuracy | undefined,
   { key, quality: { metric } }: BenchmarkRules,
   count: number,
-): Pick<ImagenetParts, 'quality' | 'marks'> {
+) {
   return {
     quality:
       reference === undefined
@@ -154,11 +146,6 @@ function standInMarks(
     );
   }
   return marks;
-}
-
-/** Only the whole validation set bears its name. */
-function nameOf(marks: readonly string[]): string {
-  return marks.length === 0 ? 'imagenet-2012-val' : 'imagenet-own-data';
 }
 
 /** What tells that a folder is not the validation set; no part of it may pass for the whole, nor other images for it. */
@@ -191,14 +178,10 @@ async function findImages(
   });
   if (missing.length === 0) return;
   missing.sort((a, b) => a - b);
-  const named = missing
-    .slice(0, NAMED_MAX)
-    .map((index) => `${images[index]?.path} (line ${index + 1})`);
-  const rest = missing.length - named.length;
-  throw new MlperfError(
-    'ERR_DATA_SET',
-    `${join(folder, VAL_MAP_FILE)}: ${missing.length} of ${images.length} images are not in ${folder}: ` +
-      `${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}${hintOf(folder)}`,
+  const named = missing.map((index) => `${images[index]?.path} (line ${index + 1})`);
+  throw dataSetError(
+    `${join(folder, VAL_MAP.file)}: ${missing.length} of ${images.length} images are not in ${folder}: ` +
+      `${firstOf(named, NAMED_MAX)}${hintOf(folder)}`,
   );
 }
 
@@ -210,8 +193,7 @@ function hintOf(folder: string): string {
 }
 
 function noDataFolder({ key }: BenchmarkRules): MlperfError {
-  return new MlperfError(
-    'ERR_CONFIG_INVALID',
+  return configInvalid(
     `benchmark ${key} needs --data-dir FOLDER with the validation images of ImageNet 2012 and val_map.txt ` +
       '(image-net.org asks for a registration; see the README of the benchmark), ' +
       `or --data-dir ${STAND_IN_WORD} for generated images`,

@@ -1,7 +1,8 @@
-import { cp } from 'node:fs/promises';
+import { cp, readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../../shared/base/errors/to-mlperf-error.ts';
+import { hashFile } from '../../../../shared/base/cache/manifest.ts';
+import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
+import { outputError } from '../../../../shared/base/errors/to-mlperf-error.ts';
 import { defaultCacheFolder } from '../../../../shared/base/files/cache-folder.ts';
 import { makeFolder } from '../../../../shared/base/files/make-folder.ts';
 import { compiledModule } from '../../../../shared/base/files/package-files.ts';
@@ -10,10 +11,10 @@ import { STANDIN_EVALUATION_SET } from '../../../../shared/benchmarks/standin/st
 import type { PrepareProgress } from '../../data-set/data-set.ts';
 import { ensureDrawnDataSet } from '../drawn-data-set.ts';
 import { generatedName, generatedSetOf, isStandardSet, STAND_IN_WORD } from '../generated-data.ts';
-import { type PreparedStandin, preparedJson, preparedText } from './prepared-text.ts';
-import { PREPARED_STANDINS, writeReferenceAccuracy } from './reference-accuracy.ts';
-import { STANDIN_DATA } from './standin-data.ts';
-import { readValMap } from './val-map.ts';
+import { readImageList } from '../labelled-images.ts';
+import { accuracyPercent } from '../score-each.ts';
+import { VAL_MAP } from './imagenet-data-set.ts';
+import { PREPARED_STANDINS, STANDIN_DATA, writeReferenceAccuracy } from './reference-accuracy.ts';
 
 /** A file per precision. */
 interface Files {
@@ -39,7 +40,7 @@ interface SutHalf {
 }
 
 /** Where a stand-in goes, and which images it has. */
-export interface PrepareRequest {
+interface PrepareRequest {
   /** Folder for copies; undefined: in the cache only. */
   readonly output: string | undefined;
   readonly dataSeed: number | undefined;
@@ -60,11 +61,9 @@ export async function prepareStandin(
   const benchmark = Object.hasOwn(PREPARED_STANDINS, what) ? PREPARED_STANDINS[what] : undefined;
   if (benchmark === undefined) {
     const known = Object.keys(PREPARED_STANDINS).join(', ');
-    throw new MlperfError('ERR_CONFIG_INVALID', `nothing to prepare "${what}"; there is: ${known}`);
+    throw configInvalid(`nothing to prepare "${what}"; there is: ${known}`);
   }
-  const prepared = await makeStandin(benchmark, request, onProgress);
-  const [text, json] = await Promise.all([preparedText(prepared), preparedJson(prepared)]);
-  return { text, json };
+  return preparedResult(await makeStandin(benchmark, request, onProgress));
 }
 
 async function makeStandin(
@@ -76,11 +75,11 @@ async function makeStandin(
   const asked = { benchmark, dataDir: STAND_IN_WORD, dataSeed, dataCount };
   const set = generatedSetOf(asked) ?? STANDIN_EVALUATION_SET;
   // First, so that a folder that cannot be written is told before minutes of work.
-  if (output !== undefined) makeOutputFolder(output);
+  if (output !== undefined) await orOutputError(output, () => makeFolder(output));
   const sutHalf = await loadSutHalf();
   const dataFolder = await ensureDrawnDataSet(STANDIN_DATA, set, { cacheFolder, onProgress });
   const models = await sutHalf.ensureStandinModels({ benchmark, cacheFolder, onProgress });
-  const images = (await readValMap(dataFolder)).map(({ path, label }) => ({
+  const images = (await readImageList(VAL_MAP, dataFolder)).map(({ path, label }) => ({
     path: join(dataFolder, path),
     label,
   }));
@@ -114,14 +113,6 @@ async function loadSutHalf(): Promise<SutHalf> {
   return { ...models, ...accuracy } as SutHalf;
 }
 
-function makeOutputFolder(folder: string): void {
-  try {
-    makeFolder(folder);
-  } catch (error) {
-    throw outputError(folder, error);
-  }
-}
-
 async function copyTo(
   output: string,
   models: Files,
@@ -134,17 +125,134 @@ async function copyTo(
     },
     dataFolder: join(output, data.name),
   };
-  try {
+  await orOutputError(output, async () => {
     await cp(models.fp32, copies.models.fp32);
     await cp(models.int8, copies.models.int8);
     await cp(data.folder, copies.dataFolder, { recursive: true });
-  } catch (error) {
-    throw outputError(output, error);
-  }
+  });
   return copies;
 }
 
-function outputError(output: string, error: unknown): MlperfError {
-  const reason = describeSystemError(error);
-  return new MlperfError('ERR_OUTPUT', `--output ${output}: ${reason}`, { cause: error });
+async function orOutputError(output: string, work: () => unknown): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    throw outputError(`--output ${output}`, error);
+  }
+}
+
+/** What `longhaul prepare` has made. */
+export interface PreparedStandin {
+  readonly benchmark: string;
+  /** Paths of the models. */
+  readonly models: Files;
+  /** Folder of the images, val_map.txt and reference.json. */
+  readonly dataFolder: string;
+  readonly imageCount: number;
+  /** Flags of a run that ask for these images, with a blank before them; empty for the standard ones. */
+  readonly dataFlags: string;
+  /** Right answers on all images. */
+  readonly correct: Readonly<Record<keyof Files, number>>;
+  /** The cache folder that was named, if one was. */
+  readonly cacheDir: string | undefined;
+  /** True where the paths are copies outside of the cache: then the commands name them. */
+  readonly isCopy: boolean;
+}
+
+/** Share of the FP32 accuracy that runs ask for. Rule: inference_rules v4.1, quality targets of the benchmarks. */
+const SHARE_ASKED = 0.99;
+
+const MEGABYTE = 1e6;
+
+/** What was made, how well it does, and how to go on: text, and JSON whose accuracies are shares from 0 to 1. */
+export async function preparedResult(prepared: PreparedStandin): Promise<VerbResult> {
+  const { benchmark, models, dataFolder, imageCount, correct } = prepared;
+  const [fp32, int8, dataBytes] = await Promise.all([
+    fileFacts(models.fp32),
+    fileFacts(models.int8),
+    folderBytes(dataFolder),
+  ]);
+  const lines = [
+    `Stand-in for the model and the data of ${benchmark}. Neither is MLPerf's: no figure of a run with them is a result of it.`,
+    '',
+    modelLine('FP32', fp32),
+    modelLine('int8', int8),
+    `  images  ${dataFolder}`,
+    `          ${imageCount} JPEG files, ${megabytes(dataBytes)} MB, val_map.txt, reference.json`,
+    '',
+    ...accuracyLines(prepared),
+    '',
+    'Go on with:',
+    ...commandLines(prepared),
+    '',
+  ];
+  const accuracy = (correctCount: number) => ({ correctCount, top1: correctCount / imageCount });
+  const json = {
+    benchmark,
+    models: {
+      fp32: { ...fp32, ...accuracy(correct.fp32) },
+      int8: { ...int8, ...accuracy(correct.int8) },
+    },
+    data: { path: dataFolder, imageCount, bytes: dataBytes },
+  };
+  return { text: lines.join('\n'), json };
+}
+
+async function fileFacts(path: string) {
+  return { path, bytes: (await stat(path)).size, sha256: await hashFile(path) };
+}
+
+function modelLine(
+  precision: string,
+  { path, bytes, sha256 }: Awaited<ReturnType<typeof fileFacts>>,
+): string {
+  return `  ${precision.padEnd(6)}  ${path}\n          ${megabytes(bytes)} MB, sha256 ${sha256}`;
+}
+
+function accuracyLines({ correct, imageCount }: PreparedStandin): string[] {
+  const share = correct.int8 / correct.fp32;
+  const verdict = share >= SHARE_ASKED ? 'met' : 'not met';
+  const line = (precision: string, count: number): string =>
+    `  ${precision}  ${accuracyPercent(count / imageCount)}  (${count} of ${imageCount})`;
+  return [
+    'Top-1 on these images, measured:',
+    line('FP32', correct.fp32),
+    `${line('int8', correct.int8)}: ${accuracyPercent(share)} of FP32; ${accuracyPercent(SHARE_ASKED)} is asked: ${verdict}`,
+  ];
+}
+
+function commandLines({
+  benchmark,
+  models,
+  dataFolder,
+  dataFlags,
+  cacheDir,
+  isCopy,
+}: PreparedStandin): string[] {
+  const cache = cacheDir === undefined || isCopy ? '' : ` --cache-dir ${quoted(cacheDir)}`;
+  const [fp32, int8] = isCopy
+    ? [quoted(models.fp32), quoted(models.int8)]
+    : ['standin', 'standin-int8'];
+  const data = isCopy ? quoted(dataFolder) : `standin${dataFlags}`;
+  return [
+    `  longhaul sut --benchmark ${benchmark} --model ${fp32} --node sut-a${cache}`,
+    `      (in int8: --model ${int8})`,
+    `  longhaul run --sut 127.0.0.1:50051 --benchmark ${benchmark} --data-dir ${data} --scenario Offline --target-qps 10${cache}`,
+  ];
+}
+
+/** As a shell takes it. */
+function quoted(path: string): string {
+  return /^[\w./:~+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+}
+
+async function folderBytes(folder: string): Promise<number> {
+  const sizes = await Promise.all(
+    (await readdir(folder)).map(async (name) => (await stat(join(folder, name))).size),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / MEGABYTE).toFixed(1);
 }

@@ -2,12 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { errorCodeOf } from '../../../../shared/base/errors/to-mlperf-error.ts';
+import { makeStandinImage } from '../../../../shared/benchmarks/standin/standin-image.ts';
 import {
-  describeSystemError,
-  errorCodeOf,
-} from '../../../../shared/base/errors/to-mlperf-error.ts';
-import type { NamedQuality } from '../../data-set/data-set.ts';
+  STANDIN_DRAWING_REVISION,
+  STANDIN_JPEG_QUALITY,
+} from '../../../../shared/benchmarks/standin/standin-sets.ts';
+import { type NamedQuality, readingFile } from '../../data-set/data-set.ts';
+import type { DrawnData } from '../drawn-data-set.ts';
+import { VAL_MAP } from './imagenet-data-set.ts';
 
 /**
  * File beside val_map.txt that `longhaul prepare` leaves in generated data. Not one of the data set's own files: it
@@ -23,21 +27,17 @@ export const PREPARED_STANDINS: Readonly<Record<string, 'resnet50'>> = {
 /** Share of the reference's accuracy that a stand-in must reach, as the benchmarks demand it of theirs. */
 const SHARE = 0.99;
 
-/** What stands in {@link REFERENCE_FILE}: that the images are a stand-in, and what the FP32 model makes of them. */
-export interface ReferenceAccuracy {
+/** Form of {@link REFERENCE_FILE}: it says that the images are a stand-in, and what the FP32 model makes of them. */
+const REFERENCE = z.object({
   /** Key of the benchmark that the model is for: another one's model says nothing of this one's. */
-  readonly benchmark: string;
-  /** The FP32 model of which the accuracy is. */
-  readonly model: string;
-  /** Top-1, from 0 to 1. */
-  readonly accuracy: number;
-}
-
-const schema: z.ZodType<ReferenceAccuracy> = z.object({
   benchmark: z.string().min(1),
+  /** The FP32 model of which the accuracy is. */
   model: z.string().min(1),
+  /** Top-1, from 0 to 1. */
   accuracy: z.number().min(0).max(1),
 });
+
+export type ReferenceAccuracy = z.infer<typeof REFERENCE>;
 
 /**
  * Reads what generated data says of itself.
@@ -48,23 +48,21 @@ export async function readReferenceAccuracy(
   folder: string,
 ): Promise<ReferenceAccuracy | undefined> {
   const path = join(folder, REFERENCE_FILE);
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (error) {
-    if (errorCodeOf(error) === 'ENOENT') return undefined;
-    throw new MlperfError('ERR_DATA_SET', `${path}: ${describeSystemError(error)}`, {
-      cause: error,
-    });
-  }
+  const text = await readingFile(path, () =>
+    readFile(path, 'utf8').catch((error: unknown) => {
+      if (errorCodeOf(error) === 'ENOENT') return undefined;
+      throw error;
+    }),
+  );
+  if (text === undefined) return undefined;
   const form = 'must be {"benchmark": "<key>", "model": "<name>", "accuracy": <0 to 1>}';
   try {
-    const { success, data } = schema.safeParse(JSON.parse(text));
+    const { success, data } = REFERENCE.safeParse(JSON.parse(text));
     if (success) return data;
   } catch (cause) {
-    throw new MlperfError('ERR_DATA_SET', `${path} is not JSON; it ${form}`, { cause });
+    throw dataSetError(`${path} is not JSON; it ${form}`, cause);
   }
-  throw new MlperfError('ERR_DATA_SET', `${path} ${form}`);
+  throw dataSetError(`${path} ${form}`);
 }
 
 /** Leaves beside generated images what the FP32 stand-in makes of them. */
@@ -94,3 +92,22 @@ export function standInQuality(
     source: `the FP32 stand-in ${model} on ${images}`,
   };
 }
+
+/**
+ * The stand-in's data set: JPEG files of varied size and `val_map.txt`, laid out as ImageNet's validation set is. The
+ * classes are 0 to 9 of 1,000.
+ */
+export const STANDIN_DATA: DrawnData = {
+  name: 'imagenet-standin-data-set',
+  recipe: ({ seed, imageCount }) => ({
+    images: { seed, imageCount },
+    drawingRevision: STANDIN_DRAWING_REVISION,
+    jpegQuality: STANDIN_JPEG_QUALITY,
+  }),
+  what: 'images to measure with',
+  draw: makeStandinImage,
+  imageFolder: '',
+  // Eight digits, as in ImageNet's.
+  fileName: (index) => `standin_val_${String(index + 1).padStart(8, '0')}.JPEG`,
+  listFile: VAL_MAP.file,
+};

@@ -1,11 +1,14 @@
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import assert from 'node:assert';
+import { createCipheriv } from 'node:crypto';
+import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
 import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
 import {
   SYNTHETIC_SAMPLE_BYTES_DEFAULT,
   SYNTHETIC_SAMPLE_COUNT_DEFAULT,
 } from '../../../../shared/rules/rows/synthetic-samples.ts';
+import type { DataSet } from '../../data-set/data-set.ts';
 import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
-import { type ResponseCheck, SyntheticDataSet } from './synthetic-data-set.ts';
+import { scoreEach } from '../score-each.ts';
 
 /**
  * A benchmark without a model on the LoadGen node: random payloads of any size, generated in memory.
@@ -21,12 +24,11 @@ export function syntheticBenchmark(
     rules,
     openDataSet: async ({ dataFolder, synthetic }) => {
       if (dataFolder !== undefined) {
-        throw new MlperfError(
-          'ERR_CONFIG_INVALID',
+        throw configInvalid(
           `--data-dir ${dataFolder}: benchmark ${key} has no data set, its samples are made up`,
         );
       }
-      return new SyntheticDataSet({
+      return syntheticDataSet({
         name: key,
         sampleBytes: synthetic?.sampleBytes ?? SYNTHETIC_SAMPLE_BYTES_DEFAULT,
         sampleCount: synthetic?.sampleCount ?? SYNTHETIC_SAMPLE_COUNT_DEFAULT,
@@ -35,4 +37,58 @@ export function syntheticBenchmark(
       });
     },
   };
+}
+
+/** Random bytes that payloads are cut from: more samples than fit overlap. */
+const POOL_BYTES: number = 64 * 1024 * 1024;
+
+/** Tells whether a response is right. @param payload That of the response's sample, as it travelled. */
+type ResponseCheck = (response: Uint8Array, payload: Uint8Array) => boolean;
+
+/** What a data set of made-up payloads is made of. */
+export interface SyntheticSet {
+  /** Name of the data set. */
+  readonly name: string;
+  /** Bytes of each payload, 1 or more. */
+  readonly sampleBytes: number;
+  /** 1 or more. */
+  readonly sampleCount: number;
+  readonly isRight: ResponseCheck;
+  /** Name of the accuracy: the share of the samples whose (first) response is right. */
+  readonly metric: string;
+}
+
+/**
+ * Payloads that nothing can compress, the same in every run. They are views into one buffer, of
+ * {@link POOL_BYTES} and one sample at most: as many samples as anybody likes cost no more memory.
+ */
+export function syntheticDataSet(set: SyntheticSet): DataSet {
+  const { name, sampleBytes, sampleCount, isRight, metric } = set;
+  /** Distance between the payloads of neighbours. */
+  const strideBytes = Math.max(1, Math.min(sampleBytes, Math.floor(POOL_BYTES / sampleCount)));
+  const pool = randomBytes(sampleBytes + (sampleCount - 1) * strideBytes);
+  const payloadOf = (sampleIndex: number): Uint8Array =>
+    pool.subarray(sampleIndex * strideBytes, sampleIndex * strideBytes + sampleBytes);
+  return {
+    name,
+    totalSampleCount: sampleCount,
+    // There are no files.
+    folder: '',
+    readPayload: async (sampleIndex) => {
+      assert(sampleIndex < sampleCount);
+      return payloadOf(sampleIndex);
+    },
+    scoreAccuracy: (entries) => {
+      const score = scoreEach(entries, sampleCount, ({ sampleIndex, response }) =>
+        isRight(response, payloadOf(sampleIndex)),
+      );
+      return { metric, ...score };
+    },
+  };
+}
+
+/** The key stream of a cipher with a fixed key: reproducible, incompressible, and a GB per second. */
+function randomBytes(count: number): Uint8Array {
+  const cipher = createCipheriv('aes-128-ctr', Buffer.alloc(16, 1), Buffer.alloc(16));
+  return cipher.update(Buffer.alloc(count));
 }

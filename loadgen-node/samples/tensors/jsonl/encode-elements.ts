@@ -1,26 +1,11 @@
 import { OIP_ELEMENT_BYTES, type OipDataType } from '../../../../shared/domain/data-types.ts';
-import { bytesContents } from '../bytes-elements.ts';
-import { base64Bytes } from './base64.ts';
-import { isLongInteger } from './exact-json.ts';
-import { toSmallFloat } from './small-float.ts';
+import { bytesContents } from '../tensor-data-set.ts';
 
 /** Which element is none of its datatype, counted in row-major order, and why. */
 export class ElementError extends Error {}
 
 type FloatType = 'FP16' | 'BF16' | 'FP32' | 'FP64';
 type WholeType = Exclude<OipDataType, FloatType | 'BOOL' | 'BYTES'>;
-
-/** Smallest and largest of the whole numbers. */
-const WHOLE_NUMBERS: Readonly<Record<WholeType, readonly [min: bigint, max: bigint]>> = {
-  UINT8: [0n, 2n ** 8n - 1n],
-  UINT16: [0n, 2n ** 16n - 1n],
-  UINT32: [0n, 2n ** 32n - 1n],
-  UINT64: [0n, 2n ** 64n - 1n],
-  INT8: [-(2n ** 7n), 2n ** 7n - 1n],
-  INT16: [-(2n ** 15n), 2n ** 15n - 1n],
-  INT32: [-(2n ** 31n), 2n ** 31n - 1n],
-  INT64: [-(2n ** 63n), 2n ** 63n - 1n],
-};
 
 /** What JSON has no numbers for. */
 const SPECIAL_NUMBERS: Readonly<Record<string, number>> = {
@@ -66,7 +51,9 @@ function truth(element: unknown, index: number): number {
 }
 
 function wholeNumber(element: unknown, index: number, datatype: WholeType): number | bigint {
-  const [min, max] = WHOLE_NUMBERS[datatype];
+  const count = 2n ** BigInt(8 * OIP_ELEMENT_BYTES[datatype]);
+  const min = datatype.startsWith('U') ? 0n : -(count / 2n);
+  const max = min + count - 1n;
   const number = integerOf(element);
   if (number === undefined) {
     const hint =
@@ -130,4 +117,93 @@ function floatOf(element: unknown): number | undefined {
 function wrong(index: number, element: unknown, what: string): ElementError {
   const value = isLongInteger(element) ? element[''] : JSON.stringify(element);
   return new ElementError(`element ${index} is ${value.slice(0, 60)}; ${what}`);
+}
+
+/** Bits of exponent and of the significand behind the point. Rule: IEEE 754 binary16; BF16 is the upper half of binary32. */
+const FORMS = {
+  FP16: { exponentBits: 5, fractionBits: 10 },
+  BF16: { exponentBits: 8, fractionBits: 7 },
+} as const;
+
+/**
+ * Bits of the 16-bit float nearest to a number, to the even one of two that are as near.
+ * @returns undefined where a finite number is beyond the largest.
+ */
+export function toSmallFloat(value: number, form: keyof typeof FORMS): number | undefined {
+  const { exponentBits, fractionBits } = FORMS[form];
+  const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0;
+  const allExponents = (2 ** exponentBits - 1) * 2 ** fractionBits;
+  if (Number.isNaN(value)) return allExponents + 2 ** (fractionBits - 1);
+  const size = Math.abs(value);
+  if (size === Number.POSITIVE_INFINITY) return sign + allExponents;
+  const bias = 2 ** (exponentBits - 1) - 1;
+  // Below the smallest normal number all have its exponent, and no implied bit. Scaling by a power of two is exact.
+  const exponent = Math.max(binaryExponent(size), 1 - bias);
+  const fraction = roundToEven(size * 2 ** (fractionBits - exponent));
+  // The implied bit carries into the exponent, as a fraction that was rounded up to the next power of two does.
+  const bits = (exponent + bias - 1) * 2 ** fractionBits + fraction;
+  return bits >= allExponents ? undefined : sign + bits;
+}
+
+const scratch = new DataView(new ArrayBuffer(8));
+
+/** floor(log2(size)); far below all others for 0 and for numbers that a double holds with fewer bits. */
+function binaryExponent(size: number): number {
+  scratch.setFloat64(0, size);
+  return ((scratch.getUint16(0) >>> 4) & 0x7ff) - 1023;
+}
+
+function roundToEven(value: number): number {
+  const low = Math.floor(value);
+  const rest = value - low;
+  const isUp = rest > 0.5 || (rest === 0.5 && low % 2 === 1);
+  return isUp ? low + 1 : low;
+}
+
+/**
+ * A whole number that JavaScript's numbers may not hold, as {@link parseExactJson} gives it: its digits, below the key that
+ * nobody uses.
+ */
+interface LongInteger {
+  readonly '': string;
+}
+
+/** Digits from which on a number may be beyond 2^53. */
+const LONG_DIGITS = /\d{16}/;
+
+/** A text of JSON, or a number; both as they stand in it. A text is matched so that long ones need no stack. */
+const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+
+/**
+ * JSON.parse, but for whole numbers of 16 digits or more: they come as {@link LongInteger}, digit by digit, because
+ * JSON.parse would round them.
+ * @throws SyntaxError
+ */
+export function parseExactJson(text: string): unknown {
+  if (!LONG_DIGITS.test(text)) return JSON.parse(text);
+  const exact = text.replaceAll(TOKENS, (token) =>
+    /^-?\d{16,}$/.test(token) ? `{"":"${token}"}` : token,
+  );
+  return JSON.parse(exact);
+}
+
+/** True for what stands for a whole number of many digits. */
+function isLongInteger(value: unknown): value is LongInteger {
+  return (
+    typeof value === 'object' && value !== null && '' in value && typeof value[''] === 'string'
+  );
+}
+
+/**
+ * Bytes of `{"b64": "..."}`.
+ * @returns undefined where the value is none, or what it holds is no base64 (with or without its padding).
+ */
+export function base64Bytes(value: unknown): Buffer | undefined {
+  if (typeof value !== 'object' || value === null || !('b64' in value)) return undefined;
+  const { b64 } = value;
+  if (typeof b64 !== 'string') return undefined;
+  const bytes = Buffer.from(b64, 'base64');
+  // Node reads what it can and says nothing of the rest.
+  const isAll = bytes.toString('base64').replace(/=+$/, '') === b64.replace(/=+$/, '');
+  return isAll ? bytes : undefined;
 }

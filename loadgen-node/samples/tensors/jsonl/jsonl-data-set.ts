@@ -1,12 +1,11 @@
 import assert from 'node:assert';
-import { stat } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../../shared/base/errors/to-mlperf-error.ts';
+import { dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
 import type { OipTensor } from '../../../../shared/domain/tensors.ts';
-import type { PrepareProgress } from '../../data-set/data-set.ts';
+import { type PrepareProgress, readingFile } from '../../data-set/data-set.ts';
 import { type NamedTensor, type TensorDataSet, tensorDataSet } from '../tensor-data-set.ts';
-import { readLines, readPart } from './line-reader.ts';
 import { parseSample, SampleError } from './parse-sample.ts';
 
 /** Lines between two reports of progress. */
@@ -32,7 +31,7 @@ export async function openJsonlDataSet(
 ): Promise<TensorDataSet> {
   const places: LinePlace[] = [];
   const forms = new Set<string>();
-  await orDataSetError(file, async () => {
+  await readingFile(file, async () => {
     const { size } = await stat(file);
     for await (const { number, offset, bytes } of readLines(file)) {
       forms.add(formOf(sampleIn(bytes, inputs, `${file}:${number}`)));
@@ -41,7 +40,7 @@ export async function openJsonlDataSet(
     }
   });
   if (places.length === 0) {
-    throw new MlperfError('ERR_DATA_SET', `${file} has no lines; each is one sample`);
+    throw dataSetError(`${file} has no lines; each is one sample`);
   }
   return tensorDataSet({
     name: basename(file),
@@ -53,7 +52,7 @@ export async function openJsonlDataSet(
       const place = places[sampleIndex];
       assert(place !== undefined, `sample ${sampleIndex} of ${places.length}`);
       const { number, offset, length } = place;
-      const bytes = await orDataSetError(file, () => readPart(file, offset, length));
+      const bytes = await readingFile(file, () => readPart(file, offset, length));
       return sampleIn(bytes, inputs, `${file}:${number}`);
     },
   });
@@ -69,7 +68,7 @@ function sampleIn(
     return parseSample(textOf(bytes), inputs);
   } catch (error) {
     if (!(error instanceof SampleError)) throw error;
-    throw new MlperfError('ERR_DATA_SET', `${place}: ${error.message}`, { cause: error });
+    throw dataSetError(`${place}: ${error.message}`, error);
   }
 }
 
@@ -87,13 +86,67 @@ function formOf(tensors: readonly NamedTensor[]): string {
   return tensors.map(({ shape, raw }) => `${shape.join('x')}:${raw.length}`).join(',');
 }
 
-async function orDataSetError<T>(file: string, act: () => Promise<T>): Promise<T> {
-  try {
-    return await act();
-  } catch (error) {
-    if (error instanceof MlperfError) throw error;
-    throw new MlperfError('ERR_DATA_SET', `${file}: ${describeSystemError(error)}`, {
-      cause: error,
-    });
+/** A line of a file that has something in it. */
+interface Line {
+  /** From 1 on. */
+  readonly number: number;
+  /** Of the file, where it begins. */
+  readonly offset: number;
+  readonly bytes: Buffer;
+}
+
+const LINE_FEED = 10;
+const READ_BYTES: number = 1024 * 1024;
+
+/** Longest line: what a JavaScript text can hold is not far above. */
+const LINE_BYTES_MAX: number = 2 ** 28;
+
+/**
+ * The lines of a file, in order; blank ones are left out.
+ * @throws RangeError where a line is too long; errors of the file system as they are
+ */
+async function* readLines(path: string): AsyncGenerator<Line> {
+  let pieces: Buffer[] = [];
+  let pieceBytes = 0;
+  let offset = 0;
+  let number = 1;
+  const take = (last: Buffer): Line => {
+    const bytes = pieces.length === 0 ? last : Buffer.concat([...pieces, last]);
+    return { number, offset, bytes };
+  };
+  for await (const chunk of createReadStream(path, { highWaterMark: READ_BYTES })) {
+    let rest = chunk as Buffer;
+    for (let end = rest.indexOf(LINE_FEED); end !== -1; end = rest.indexOf(LINE_FEED)) {
+      const line = take(rest.subarray(0, end));
+      if (!isBlank(line.bytes)) yield line;
+      offset += line.bytes.length + 1;
+      number += 1;
+      pieces = [];
+      pieceBytes = 0;
+      rest = rest.subarray(end + 1);
+    }
+    pieces.push(rest);
+    pieceBytes += rest.length;
+    if (pieceBytes > LINE_BYTES_MAX) {
+      throw new RangeError(`line ${number} is longer than ${LINE_BYTES_MAX} bytes`);
+    }
   }
+  const last = take(Buffer.alloc(0));
+  if (!isBlank(last.bytes)) yield last;
+}
+
+/** Reads bytes of a file again. */
+async function readPart(path: string, offset: number, length: number): Promise<Buffer> {
+  const file = await open(path);
+  try {
+    const buffer = Buffer.alloc(length);
+    const { bytesRead } = await file.read(buffer, 0, length, offset);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+function isBlank(bytes: Buffer): boolean {
+  return bytes.every((byte) => byte === 32 || byte === 9 || byte === 13);
 }

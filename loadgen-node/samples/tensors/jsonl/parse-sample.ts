@@ -1,11 +1,7 @@
 import { OIP_ELEMENT_BYTES } from '../../../../shared/domain/data-types.ts';
 import { elementCount, type OipTensor } from '../../../../shared/domain/tensors.ts';
-import { fitShape, shapeText } from '../fit-shape.ts';
-import type { NamedTensor } from '../tensor-data-set.ts';
-import { base64Bytes } from './base64.ts';
-import { ElementError, encodeElements } from './encode-elements.ts';
-import { parseExactJson } from './exact-json.ts';
-import { nestedElements } from './nested-elements.ts';
+import { fitShape, type NamedTensor, shapeText } from '../tensor-data-set.ts';
+import { base64Bytes, ElementError, encodeElements, parseExactJson } from './encode-elements.ts';
 
 /** Why a line is no sample. */
 export class SampleError extends Error {}
@@ -164,4 +160,28 @@ function decideShape(
 
 function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Elements of nested arrays in row-major order, and the lengths of the arrays from the outermost on. */
+interface NestedElements {
+  readonly shape: readonly number[];
+  readonly elements: readonly unknown[];
+}
+
+/** Deeper than any tensor. */
+const RANK_MAX = 32;
+
+/** @returns undefined where arrays at the same depth have different lengths. */
+function nestedElements(value: unknown): NestedElements | undefined {
+  const shape: number[] = [];
+  let elements: readonly unknown[] = [value];
+  while (elements.length > 0 && elements.some(Array.isArray)) {
+    const [first] = elements;
+    if (!Array.isArray(first) || shape.length === RANK_MAX) return undefined;
+    const { length } = first;
+    if (!elements.every((one) => Array.isArray(one) && one.length === length)) return undefined;
+    shape.push(length);
+    elements = (elements as readonly unknown[][]).flat(1);
+  }
+  return { shape, elements };
 }

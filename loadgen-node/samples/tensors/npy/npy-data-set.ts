@@ -2,13 +2,10 @@ import assert from 'node:assert';
 import { readdir } from 'node:fs/promises';
 import { basename, join, posix, resolve } from 'node:path';
 import { FILES_AT_ONCE, forEachIndex } from '../../../../shared/base/async/for-each-index.ts';
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import {
-  describeSystemError,
-  errorCodeOf,
-} from '../../../../shared/base/errors/to-mlperf-error.ts';
+import { dataSetError, type MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { errorCodeOf } from '../../../../shared/base/errors/to-mlperf-error.ts';
 import type { OipTensor } from '../../../../shared/domain/tensors.ts';
-import type { PrepareProgress } from '../../data-set/data-set.ts';
+import { type PrepareProgress, readingFile } from '../../data-set/data-set.ts';
 import { type TensorDataSet, tensorDataSet } from '../tensor-data-set.ts';
 import { checkNpyFile, readNpyFile } from './npy-file.ts';
 
@@ -88,8 +85,7 @@ async function findFiles(
     if (list.length === union.length) continue;
     const own = new Set(list);
     const where = join(folder, places[i]?.subfolder ?? '');
-    throw new MlperfError(
-      'ERR_DATA_SET',
+    throw dataSetError(
       `${where} has no ${union.find((name) => !own.has(name))}, which another input has: a sample has a file of the same name for every input`,
     );
   }
@@ -100,26 +96,23 @@ async function findFiles(
 function subfolderOf(folder: string, { name }: OipTensor): string {
   const isBelow = name.split(/[/\\]/).every((part) => part !== '' && part !== '.' && part !== '..');
   if (isBelow) return name;
-  throw new MlperfError(
-    'ERR_DATA_SET',
+  throw dataSetError(
     `${folder}: no folder can have the name of input ${JSON.stringify(name)}; use --data jsonl:FILE`,
   );
 }
 
 /** Names of the arrays, in order; none where there is no such folder below the data set's. */
 async function arraysIn(folder: string, dataSetFolder: string): Promise<readonly string[]> {
-  try {
-    const entries = await readdir(folder, { withFileTypes: true });
-    return entries
-      .filter((entry) => !entry.isDirectory() && isArray(entry.name))
-      .map(({ name }) => name)
-      .sort();
-  } catch (error) {
-    if (folder !== dataSetFolder && errorCodeOf(error) === 'ENOENT') return [];
-    throw new MlperfError('ERR_DATA_SET', `${folder}: ${describeSystemError(error)}`, {
-      cause: error,
-    });
-  }
+  const entries = await readingFile(folder, () =>
+    readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+      if (folder !== dataSetFolder && errorCodeOf(error) === 'ENOENT') return [];
+      throw error;
+    }),
+  );
+  return entries
+    .filter((entry) => !entry.isDirectory() && isArray(entry.name))
+    .map(({ name }) => name)
+    .sort();
 }
 
 function isArray(name: string): boolean {
@@ -135,8 +128,7 @@ function noFiles(
   const without = empty.map(({ subfolder }) => join(folder, subfolder)).join(', ');
   const missing = empty.length < inputs.length ? `; there are none in ${without}` : '';
   const direct = inputs.length === 1 ? ` or ${join(folder, `*${ENDING}`)}` : '';
-  return new MlperfError(
-    'ERR_DATA_SET',
+  return dataSetError(
     `${folder} does not have the files of a sample: for this model they are ${names}${direct}${missing}`,
   );
 }

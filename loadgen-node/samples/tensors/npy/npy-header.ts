@@ -1,4 +1,5 @@
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { dataSetError, type MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import type { OipDataType } from '../../../../shared/domain/data-types.ts';
 
 /** What stands before the elements of a .npy file. */
 export interface NpyHeader {
@@ -25,7 +26,7 @@ export const NPY_HEADER_BYTES_MAX: number = 64 * 1024;
  * @throws MlperfError `ERR_DATA_SET`
  */
 export function parseNpyHeader(bytes: Buffer, path: string): NpyHeader {
-  const wrong = (what: string): MlperfError => new MlperfError('ERR_DATA_SET', `${path}: ${what}`);
+  const wrong = (what: string): MlperfError => dataSetError(`${path}: ${what}`);
   if (bytes.length < PREAMBLE_BYTES || !bytes.subarray(0, MAGIC.length).equals(MAGIC)) {
     throw wrong("is no .npy file: it does not begin with NumPy's mark");
   }
@@ -92,4 +93,66 @@ function shapeOf(axes: string): readonly number[] | undefined {
   if (!parts.every((part) => /^\d+L?$/.test(part))) return undefined;
   const shape = parts.map((part) => Number.parseInt(part, 10));
   return shape.every(Number.isSafeInteger) ? shape : undefined;
+}
+
+/** What the elements of a .npy file are. */
+export interface NpyType {
+  readonly datatype: OipDataType;
+  /** Bytes of an element in the file. */
+  readonly elementBytes: number;
+  readonly isBigEndian: boolean;
+  /** How texts are stored; undefined: the elements are numbers. */
+  readonly text?: 'bytes' | 'utf-32';
+}
+
+/** NumPy's kind and size of numbers. NumPy itself has no BF16: what others add to it is stored as two bytes without a meaning. */
+const NUMBERS: Readonly<Record<string, OipDataType>> = {
+  b1: 'BOOL',
+  u1: 'UINT8',
+  u2: 'UINT16',
+  u4: 'UINT32',
+  u8: 'UINT64',
+  i1: 'INT8',
+  i2: 'INT16',
+  i4: 'INT32',
+  i8: 'INT64',
+  f2: 'FP16',
+  f4: 'FP32',
+  f8: 'FP64',
+  V2: 'BF16',
+};
+
+/** NumPy's limit of one element is far above it. */
+const TEXT_BYTES_MAX: number = 2 ** 30;
+
+/** @returns undefined for a type that the protocol has no datatype for. */
+export function npyType(descr: string): NpyType | undefined {
+  const [, order, kind = '', digits = ''] = /^([<>|])([a-zA-Z])(\d+)$/.exec(descr) ?? [];
+  const size = Number(digits);
+  const isBigEndian = order === '>';
+  const datatype = NUMBERS[`${kind}${size}`];
+  if (datatype !== undefined) return { datatype, elementBytes: size, isBigEndian };
+  if (kind !== 'S' && kind !== 'U') return undefined;
+  const elementBytes = kind === 'U' ? size * 4 : size;
+  if (elementBytes > TEXT_BYTES_MAX) return undefined;
+  const text = kind === 'U' ? 'utf-32' : 'bytes';
+  return { datatype: 'BYTES', elementBytes, isBigEndian, text };
+}
+
+/** Floating point, the wide ones last: from any of them to these no value becomes another one than by rounding. */
+const FLOATS: readonly (OipDataType | undefined)[] = ['FP16', 'FP32', 'FP64'];
+const WIDE_FLOATS: readonly OipDataType[] = ['FP32', 'FP64'];
+
+/**
+ * How an array becomes one that the input takes, in NumPy's words. A cast that could change values (0.5 as a whole number is 0)
+ * is not advised.
+ * @param from What the array has now; undefined: nothing that the protocol knows.
+ */
+export function npyRemedy(datatype: OipDataType, from: OipDataType | undefined): string {
+  if (datatype === 'BYTES') return "save it as an array of texts (dtype 'S' or 'U')";
+  if (datatype === 'BF16') return 'save it as ml_dtypes.bfloat16';
+  const name = datatype.toLowerCase().replace('fp', 'float');
+  return FLOATS.includes(from) && WIDE_FLOATS.includes(datatype)
+    ? `save it as a.astype(np.${name})`
+    : `convert it yourself, scaled as the model was trained, and save it as np.${name}`;
 }

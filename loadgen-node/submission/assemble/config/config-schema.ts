@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseRate } from '../../../samples/bandwidth/link-rate.ts';
+import { parseRate } from '../../../samples/bandwidth/bandwidth-formulas.ts';
 import { SUBMISSION_DIVISIONS, SUBMISSION_ROUNDS } from '../../rules/submission-rounds.ts';
 import type { TestId } from '../../rules/test-ids.ts';
 

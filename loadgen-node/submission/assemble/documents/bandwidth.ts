@@ -1,5 +1,9 @@
-import { bandwidthFormula, dtypeBytes } from '../../../samples/bandwidth/bandwidth-formulas.ts';
-import { formatRate, parseRate } from '../../../samples/bandwidth/link-rate.ts';
+import {
+  bandwidthFormula,
+  dtypeBytes,
+  formatRate,
+  parseRate,
+} from '../../../samples/bandwidth/bandwidth-formulas.ts';
 import type { NetworkEntry } from '../config/config-schema.ts';
 import { LOADGEN_END, linksOf } from '../diagram/topology.ts';
 import type { PlannedImplementation } from '../plan/read-implementation.ts';

@@ -1,6 +1,10 @@
 import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
-import { bandwidthFormula, dtypeBytes } from '../../../samples/bandwidth/bandwidth-formulas.ts';
-import { formatRate, parseRate } from '../../../samples/bandwidth/link-rate.ts';
+import {
+  bandwidthFormula,
+  dtypeBytes,
+  formatRate,
+  parseRate,
+} from '../../../samples/bandwidth/bandwidth-formulas.ts';
 import { sampleRateKey } from '../../rules/result-metric.ts';
 import {
   countOf,

@@ -1,5 +1,5 @@
 import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
-import { accuracyPercent } from '../../../samples/benchmarks/quality.ts';
+import { accuracyPercent } from '../../../samples/benchmarks/score-each.ts';
 import {
   differenceInterval,
   type Proportion,

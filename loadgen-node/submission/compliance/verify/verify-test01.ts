@@ -1,7 +1,7 @@
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { asOneLine } from '../../../../shared/base/text/one-line.ts';
 import { accuracyText } from '../../../run/keep/accuracy-file.ts';
-import { repeatsInWords } from '../../../samples/benchmarks/score-accuracy-log.ts';
+import { repeatsInWords } from '../../../samples/benchmarks/score-each.ts';
 import {
   type AccuracyPair,
   accuracyLine,

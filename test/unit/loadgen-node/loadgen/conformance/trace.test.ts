@@ -68,7 +68,7 @@ const CASES: fc.Arbitrary<Case> = fc
     return { settings, library, trace };
   });
 
-function list(set: SetTrace, key: string): readonly number[] {
+function list(set: SetTrace, key: keyof SetTrace): readonly number[] {
   return set[key] as readonly number[];
 }
 

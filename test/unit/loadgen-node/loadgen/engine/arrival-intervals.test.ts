@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { runTest } from '../../../../../loadgen-node/loadgen/engine/start-test.ts';
 import {
   repeatTest,
   SERVER_RUNS_V05,
-} from '../../../../../loadgen-node/loadgen/engine/repeat-test.ts';
-import { runTest } from '../../../../../loadgen-node/loadgen/engine/start-test.ts';
+} from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import { loadgenOf } from '../../../../../loadgen-node/loadgen/settings/loadgen-behaviour.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { CheckingSut } from '../../../../support/nodes/checking-sut.ts';

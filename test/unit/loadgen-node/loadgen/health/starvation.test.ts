@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { GeneratorHealth } from '../../../../../loadgen-node/loadgen/health/generator-health.ts';
 import {
   causesOfLateness,
+  type GeneratorHealth,
   starvation,
-} from '../../../../../loadgen-node/loadgen/health/starvation.ts';
+} from '../../../../../loadgen-node/loadgen/health/generator-health.ts';
 import { generatorHealth } from '../../../../support/runs/generator-health.ts';
 
 // Goal: LoadGen is called starved where its process says so and the SUT cannot be the cause, never else; and the cause is

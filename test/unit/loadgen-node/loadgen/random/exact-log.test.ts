@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  exactLog,
   exponential,
   exponentialNs,
 } from '../../../../../loadgen-node/loadgen/random/distributions.ts';
-import { exactLog } from '../../../../../loadgen-node/loadgen/random/exact-log.ts';
 import { Mt19937 } from '../../../../../loadgen-node/loadgen/random/mt19937.ts';
 
 // Goal: the logarithm is right to the last bit, so that no draw is a ns off.

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LoadableSets } from '../../../../../loadgen-node/loadgen/schedule/loadable-sets.ts';
 import {
   buildQueryPlan,
   type QueryPlan,
 } from '../../../../../loadgen-node/loadgen/schedule/query-plan.ts';
+import { LoadableSets } from '../../../../../loadgen-node/loadgen/schedule/sample-order.ts';
 import { deriveEffectiveSettings } from '../../../../../loadgen-node/loadgen/settings/effective-settings.ts';
 import {
   LOADGEN_V41,

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { AccuracyOutcome } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import { scoreAccuracy } from '../../../../../loadgen-node/run/judge/score-accuracy.ts';
-import { SyntheticDataSet } from '../../../../../loadgen-node/samples/benchmarks/synthetic/synthetic-data-set.ts';
+import { syntheticDataSet } from '../../../../../loadgen-node/samples/benchmarks/synthetic/synthetic-benchmark.ts';
 import type { DataSet } from '../../../../../loadgen-node/samples/data-set/data-set.ts';
 import { tempFolder } from '../../../../support/process/temp-folder.ts';
 
 // Goal: an accuracy is of the whole data set or there is none, and the verdict says why.
 // Method: accuracy logs written by hand for three samples; a response of a byte is right.
-const THREE = new SyntheticDataSet({
+const THREE = syntheticDataSet({
   ...{ name: 'three', sampleBytes: 1, sampleCount: 3, metric: 'answered' },
   isRight: (response) => response.length === 1,
 });

@@ -5,7 +5,7 @@ import {
   neededCount,
   qualityOfRun,
   targetInWords,
-} from '../../../../../loadgen-node/samples/benchmarks/quality.ts';
+} from '../../../../../loadgen-node/samples/benchmarks/score-each.ts';
 import type {
   AccuracyReport,
   DataSet,

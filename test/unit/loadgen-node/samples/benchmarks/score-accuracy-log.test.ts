@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { scoreAccuracyLog } from '../../../../../loadgen-node/samples/benchmarks/score-accuracy-log.ts';
-import { SyntheticDataSet } from '../../../../../loadgen-node/samples/benchmarks/synthetic/synthetic-data-set.ts';
+import { scoreAccuracyLog } from '../../../../../loadgen-node/samples/benchmarks/score-each.ts';
+import { syntheticDataSet } from '../../../../../loadgen-node/samples/benchmarks/synthetic/synthetic-benchmark.ts';
 import { tempFolder } from '../../../../support/process/temp-folder.ts';
 
 // Goal: a log is worth what its first responses are worth. Method: logs by hand; a response of a byte is right.
-const FIVE = new SyntheticDataSet({
+const FIVE = syntheticDataSet({
   ...{ name: 'five', sampleBytes: 1, sampleCount: 5, metric: 'answered' },
   isRight: (response) => response.length === 1,
 });

@@ -1,13 +1,15 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { checkDataSet } from '../../../../../loadgen-node/samples/data-set/check-data-set.ts';
+import {
+  checkDataSet,
+  digestFiles,
+} from '../../../../../loadgen-node/samples/data-set/check-data-set.ts';
 import {
   digestOfList,
   formatChecksumList,
 } from '../../../../../loadgen-node/samples/data-set/checksum-list.ts';
 import type { DataSet } from '../../../../../loadgen-node/samples/data-set/data-set.ts';
-import { hashFiles } from '../../../../../loadgen-node/samples/data-set/hash-files.ts';
 import { writeFolderManifest } from '../../../../../shared/base/cache/manifest.ts';
 import { tempFolder } from '../../../../support/process/temp-folder.ts';
 
@@ -30,7 +32,7 @@ function writeFiles(): string {
 }
 
 async function listed(folder: string): Promise<string> {
-  const { checksums } = await hashFiles(folder, NAMES, quiet);
+  const checksums = await digestFiles(folder, NAMES, quiet);
   writeFileSync(join(folder, 'SHA256SUMS'), formatChecksumList(checksums));
   return digestOfList(checksums);
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   chooseMethod,
   type MethodAsked,
-} from '../../../../../loadgen-node/samples/oip/choose-method.ts';
+} from '../../../../../loadgen-node/samples/oip/find-request.ts';
 import type { OipMethod, OipWaysCompared } from '../../../../../shared/wire/oip/request-plan.ts';
 
 // Goal: the way of the requests is not what limits the server, or the result says that it is. Method: servers that took

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { answeredOutputs } from '../../../../../loadgen-node/samples/oip/answered-outputs.ts';
-import { withDeclaredInputs } from '../../../../../loadgen-node/samples/oip/declared-inputs.ts';
-import { parseInputShapes } from '../../../../../loadgen-node/samples/oip/parse-input-shapes.ts';
+import { parseInputShapes } from '../../../../../loadgen-node/samples/oip/oip-asked.ts';
+import { withDeclaredInputs } from '../../../../../loadgen-node/samples/oip/resolve-inputs.ts';
+import { answeredOutputs } from '../../../../../loadgen-node/samples/oip/response-class.ts';
 import type { OipTensor } from '../../../../../shared/domain/tensors.ts';
 import type { OipModelFacts } from '../../../../../shared/wire/oip/model-facts.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseInputShapes } from '../../../../../loadgen-node/samples/oip/parse-input-shapes.ts';
+import { parseInputShapes } from '../../../../../loadgen-node/samples/oip/oip-asked.ts';
 import {
   requireKnownShapes,
   resolveInputs,

@@ -5,8 +5,6 @@ import type { DataSet } from '../../../../../loadgen-node/samples/data-set/data-
 import {
   benchmarkTensors,
   fileTensors,
-} from '../../../../../loadgen-node/samples/oip/sample-source.ts';
-import {
   type WireForm,
   wireDataSet,
 } from '../../../../../loadgen-node/samples/oip/wire-data-set.ts';

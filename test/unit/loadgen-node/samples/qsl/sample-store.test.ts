@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { DataSet } from '../../../../../loadgen-node/samples/data-set/data-set.ts';
-import { SampleDigests } from '../../../../../loadgen-node/samples/qsl/sample-digests.ts';
-import { SampleStore } from '../../../../../loadgen-node/samples/qsl/sample-store.ts';
+import {
+  SampleDigests,
+  SampleStore,
+} from '../../../../../loadgen-node/samples/qsl/sample-store.ts';
 import { codecNamed } from '../../../../../shared/compression/codecs.ts';
 import { sha256Words } from '../../../../../shared/evidence/payload-digest.ts';
 

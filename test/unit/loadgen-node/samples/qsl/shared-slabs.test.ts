@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SharedSlabs } from '../../../../../loadgen-node/samples/qsl/shared-slabs.ts';
+import { SharedSlabs } from '../../../../../loadgen-node/samples/qsl/sample-store.ts';
 import { SharedReader } from '../../../../../qdl/native/channel/threads/shared-reader.ts';
 import { defaultDispatchSettings } from '../../../../../qdl/settings/dispatch-settings.ts';
 

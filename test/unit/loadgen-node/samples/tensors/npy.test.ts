@@ -2,8 +2,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openTensorDataSet } from '../../../../../loadgen-node/samples/oip/open-tensor-data-set.ts';
-import { parseNpyHeader } from '../../../../../loadgen-node/samples/tensors/npy/npy-header.ts';
-import { npyRemedy } from '../../../../../loadgen-node/samples/tensors/npy/npy-types.ts';
+import {
+  npyRemedy,
+  parseNpyHeader,
+} from '../../../../../loadgen-node/samples/tensors/npy/npy-header.ts';
 import type { OipTensor } from '../../../../../shared/domain/tensors.ts';
 import { tempFolder } from '../../../../support/process/temp-folder.ts';
 import { readGolden } from '../../../../support/runs/golden.ts';

@@ -6,8 +6,10 @@ import {
   type AccuracyLogEntry,
   readAccuracyLog,
 } from '../../../../../../loadgen-node/loadgen/logs/read/accuracy-log-reader.ts';
-import { AccuracyLog } from '../../../../../../loadgen-node/loadgen/logs/write/accuracy-log.ts';
-import { LogFile } from '../../../../../../loadgen-node/loadgen/logs/write/log-file.ts';
+import {
+  AccuracyLog,
+  LogFile,
+} from '../../../../../../loadgen-node/loadgen/logs/write/log-file.ts';
 import { tempFolder } from '../../../../../support/process/temp-folder.ts';
 import { goldenPath } from '../../../../../support/runs/golden.ts';
 

@@ -7,11 +7,11 @@ import {
   RateCourse,
   type RateStep,
 } from '../../../../../../loadgen-node/loadgen/schedule/arrivals/arrivals.ts';
-import { LoadableSets } from '../../../../../../loadgen-node/loadgen/schedule/loadable-sets.ts';
 import {
   buildQueryPlan,
   type QueryPlan,
 } from '../../../../../../loadgen-node/loadgen/schedule/query-plan.ts';
+import { LoadableSets } from '../../../../../../loadgen-node/loadgen/schedule/sample-order.ts';
 import { deriveEffectiveSettings } from '../../../../../../loadgen-node/loadgen/settings/effective-settings.ts';
 import { LOADGEN_V41 } from '../../../../../../loadgen-node/loadgen/settings/loadgen-behaviour.ts';
 import type { TestSettings } from '../../../../../../loadgen-node/loadgen/settings/test-settings.ts';

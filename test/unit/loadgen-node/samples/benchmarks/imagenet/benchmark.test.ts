@@ -2,8 +2,10 @@ import { mkdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { drawnFolder } from '../../../../../../loadgen-node/samples/benchmarks/drawn-data-set.ts';
-import { writeReferenceAccuracy } from '../../../../../../loadgen-node/samples/benchmarks/imagenet/reference-accuracy.ts';
-import { STANDIN_DATA } from '../../../../../../loadgen-node/samples/benchmarks/imagenet/standin-data.ts';
+import {
+  STANDIN_DATA,
+  writeReferenceAccuracy,
+} from '../../../../../../loadgen-node/samples/benchmarks/imagenet/reference-accuracy.ts';
 import { benchmark as mobilenet } from '../../../../../../loadgen-node/samples/benchmarks/mobilenet/benchmark.ts';
 import { benchmark as resnet50 } from '../../../../../../loadgen-node/samples/benchmarks/resnet50/benchmark.ts';
 import type { DataSet } from '../../../../../../loadgen-node/samples/data-set/data-set.ts';

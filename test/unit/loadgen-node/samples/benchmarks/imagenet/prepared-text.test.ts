@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
   type PreparedStandin,
-  preparedText,
-} from '../../../../../../loadgen-node/samples/benchmarks/imagenet/prepared-text.ts';
+  preparedResult,
+} from '../../../../../../loadgen-node/samples/benchmarks/imagenet/prepare-standin.ts';
 import { tempFolder } from '../../../../../support/process/temp-folder.ts';
 
 // Goal: who has prepared a stand-in reads where it is, what it is, how well it does and what to type next.
@@ -24,7 +24,11 @@ function prepared(changes: Partial<PreparedStandin> = {}): PreparedStandin {
   };
 }
 
-describe('preparedText', () => {
+async function preparedText(made: PreparedStandin): Promise<string> {
+  return (await preparedResult(made)).text;
+}
+
+describe('preparedResult', () => {
   it('tells paths, sizes and checksums, and that nothing of it is of MLPerf', async () => {
     const made = prepared();
     const text = await preparedText(made);

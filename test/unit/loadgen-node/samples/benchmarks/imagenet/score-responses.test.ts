@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { scoreResponses } from '../../../../../../loadgen-node/samples/benchmarks/imagenet/score-responses.ts';
+import { scoreResponses } from '../../../../../../loadgen-node/samples/benchmarks/imagenet/imagenet-data-set.ts';
 import { formatScriptLine } from '../../../../../../loadgen-node/samples/benchmarks/score-each.ts';
 
 // Goal: the accuracy is that of MLCommons' accuracy-imagenet.py, to the letter of its line. Method: logs whose

@@ -6,12 +6,13 @@ import {
   drawnFolder,
   ensureDrawnDataSet,
 } from '../../../../../../loadgen-node/samples/benchmarks/drawn-data-set.ts';
+import { VAL_MAP } from '../../../../../../loadgen-node/samples/benchmarks/imagenet/imagenet-data-set.ts';
 import {
   readReferenceAccuracy,
+  STANDIN_DATA,
   writeReferenceAccuracy,
 } from '../../../../../../loadgen-node/samples/benchmarks/imagenet/reference-accuracy.ts';
-import { STANDIN_DATA } from '../../../../../../loadgen-node/samples/benchmarks/imagenet/standin-data.ts';
-import { readValMap } from '../../../../../../loadgen-node/samples/benchmarks/imagenet/val-map.ts';
+import { readImageList } from '../../../../../../loadgen-node/samples/benchmarks/labelled-images.ts';
 import { jpegCodecVersion } from '../../../../../../shared/benchmarks/image/jpeg.ts';
 import { makeStandinImage } from '../../../../../../shared/benchmarks/standin/standin-image.ts';
 import { STANDIN_EVALUATION_SET } from '../../../../../../shared/benchmarks/standin/standin-sets.ts';
@@ -39,7 +40,7 @@ function imageDigests(folder: string): string[] {
 describe('ensureDrawnDataSet', () => {
   it('lists every image with the class that it shows', async () => {
     const folder = await make(tempFolder());
-    const images = await readValMap(folder);
+    const images = await readImageList(VAL_MAP, folder);
     expect(images).toHaveLength(IMAGES.imageCount);
     for (const [index, { path, label }] of images.entries()) {
       const made = await makeStandinImage(IMAGES, index);
@@ -56,7 +57,7 @@ describe('ensureDrawnDataSet', () => {
     const other = await make(cacheFolder, [], { ...IMAGES, seed: 99 });
     expect(new Set([folder, larger, other]).size).toBe(3);
     expect(imageDigests(larger).slice(0, 6)).toEqual(imageDigests(folder));
-    expect(await readValMap(larger)).toHaveLength(8);
+    expect(await readImageList(VAL_MAP, larger)).toHaveLength(8);
     const own = new Set(imageDigests(folder));
     expect(imageDigests(other).filter((digest) => own.has(digest))).toEqual([]);
   });

@@ -3,15 +3,16 @@ import { describe, expect, it } from 'vitest';
 import type { LoadgenBenchmark } from '../../../../../../loadgen-node/samples/benchmarks/loadgen-benchmark.ts';
 import { loadgenBenchmark } from '../../../../../../loadgen-node/samples/benchmarks/registry.ts';
 import {
-  SyntheticDataSet,
   type SyntheticSet,
-} from '../../../../../../loadgen-node/samples/benchmarks/synthetic/synthetic-data-set.ts';
+  syntheticDataSet,
+} from '../../../../../../loadgen-node/samples/benchmarks/synthetic/synthetic-benchmark.ts';
+import type { DataSet } from '../../../../../../loadgen-node/samples/data-set/data-set.ts';
 
 // Goal: payloads of any size that cannot be compressed, cost bounded memory, and are the same in every
 // run; a response is right as its benchmark says. Method: small and large sets, and lists of responses.
 
-function dataSet(fields: Partial<SyntheticSet> = {}): SyntheticDataSet {
-  return new SyntheticDataSet({
+function dataSet(fields: Partial<SyntheticSet> = {}): DataSet {
+  return syntheticDataSet({
     name: 'null',
     sampleBytes: 1000,
     sampleCount: 10,
@@ -24,24 +25,27 @@ function dataSet(fields: Partial<SyntheticSet> = {}): SyntheticDataSet {
 describe('made-up payloads', () => {
   it('have the length that was asked for and differ from each other', async () => {
     const set = dataSet();
-    const payloads = await Promise.all([0, 1, 9].map((index) => set.readPayload(index)));
+    const payloads = await Promise.all([0, 1, 9].map((index) => set.readPayload(index, 'raw')));
     expect(payloads.map((payload) => payload.length)).toEqual([1000, 1000, 1000]);
     expect(new Set(payloads.map((payload) => Buffer.from(payload).toString('hex'))).size).toBe(3);
   });
 
   it('are the same in every run', async () => {
-    expect(await dataSet().readPayload(3)).toEqual(await dataSet().readPayload(3));
+    expect(await dataSet().readPayload(3, 'raw')).toEqual(await dataSet().readPayload(3, 'raw'));
   });
 
   it('do not become smaller by compression', async () => {
-    const payload = await dataSet({ sampleBytes: 100_000 }).readPayload(0);
+    const payload = await dataSet({ sampleBytes: 100_000 }).readPayload(0, 'raw');
     expect(gzipSync(payload).length).toBeGreaterThanOrEqual(100_000);
   });
 
   it('share one buffer of 64 MiB and a sample, however many there are', async () => {
     const sampleBytes = 600_000;
     const set = dataSet({ sampleBytes, sampleCount: 24_576 });
-    const [first, last] = await Promise.all([set.readPayload(0), set.readPayload(24_575)]);
+    const [first, last] = await Promise.all([
+      set.readPayload(0, 'raw'),
+      set.readPayload(24_575, 'raw'),
+    ]);
     expect(last.length).toBe(sampleBytes);
     expect(last.buffer).toBe(first.buffer);
     expect(first.buffer.byteLength).toBeLessThanOrEqual(64 * 1024 * 1024 + sampleBytes);

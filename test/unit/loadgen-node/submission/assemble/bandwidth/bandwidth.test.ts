@@ -5,11 +5,9 @@ import { expect, it } from 'vitest';
 import {
   bandwidthFormula,
   dtypeBytes,
-} from '../../../../../../loadgen-node/samples/bandwidth/bandwidth-formulas.ts';
-import {
   formatRate,
   parseRate,
-} from '../../../../../../loadgen-node/samples/bandwidth/link-rate.ts';
+} from '../../../../../../loadgen-node/samples/bandwidth/bandwidth-formulas.ts';
 
 it.each([
   ['resnet50', 150_528, undefined],

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { AccuracyLog } from '../../../../../../loadgen-node/loadgen/logs/write/accuracy-log.ts';
-import { LogFile } from '../../../../../../loadgen-node/loadgen/logs/write/log-file.ts';
+import {
+  AccuracyLog,
+  LogFile,
+} from '../../../../../../loadgen-node/loadgen/logs/write/log-file.ts';
 import type { TestVerdict } from '../../../../../../loadgen-node/submission/compliance/verify/verify-test.ts';
 import {
   type Test06,

@@ -1,7 +1,7 @@
-import { z } from 'zod';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/files/read-file.ts';
+import type { z } from 'zod';
+import { configInvalid, MlperfError } from '../errors/mlperf-error.ts';
+import { describeSystemError, messageOf } from '../errors/to-mlperf-error.ts';
+import { FILE_BYTES_MAX, readBoundedText } from './read-file.ts';
 
 /**
  * Reads a JSON file and checks its form.
@@ -19,10 +19,7 @@ export function readJsonFile<T>(
   if (checked.success) return checked.data;
   const issue = checked.error.issues[0];
   const where = issue === undefined || issue.path.length === 0 ? '' : ` ${issue.path.join('.')}:`;
-  throw new MlperfError(
-    'ERR_CONFIG_INVALID',
-    `${path}${wrong}:${where} ${issue?.message ?? 'is wrong'}`,
-  );
+  throw configInvalid(`${path}${wrong}:${where} ${issue?.message ?? 'is wrong'}`);
 }
 
 function readText(path: string, bytesMax: number): string {
@@ -38,23 +35,7 @@ function parseJson(path: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    const why = error instanceof Error ? error.message.split('\n')[0] : String(error);
+    const why = messageOf(error);
     throw new MlperfError('ERR_CONFIG_FILE', `${path} is not JSON: ${why}`, { cause: error });
   }
 }
-
-const COUNT_MESSAGE = 'must be a whole number of 1 or more';
-const count: z.ZodType<number> = z.int(COUNT_MESSAGE).min(1, COUNT_MESSAGE);
-
-/** Counts of the sample library. */
-export const librarySchema: z.ZodType<{ total: number; performance: number }> = z.object(
-  { total: count, performance: count },
-  'must be an object with total and performance',
-);
-
-/** Settings by LoadGen's names. Texts: a JSON number of 64 bits would lose digits on the way. */
-export const argsSchema: z.ZodType<Record<string, string>> = z.record(
-  z.string(),
-  z.string('must be a text in quotes: JSON numbers lose digits of 64-bit values'),
-  'must be an object with the settings as texts',
-);

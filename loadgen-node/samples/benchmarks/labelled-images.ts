@@ -1,0 +1,104 @@
+import assert from 'node:assert';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { dataSetError, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import type { DataSet } from '../data-set/data-set.ts';
+
+/** One image. Its sample index is its place in the list; its line in the file is that + 1. */
+export interface LabelledImage {
+  /** Relative to the folder of the list, with forward slashes; may name sub-folders. */
+  readonly path: string;
+  /** The class that it shows. */
+  readonly label: number;
+}
+
+/** The form of a list: a text file with a line per image. */
+export interface ImageList {
+  /** Its name in the folder of the data set. */
+  readonly file: string;
+  /** Stands behind the error of a list that cannot be read. */
+  readonly hint: string;
+  /** Stands behind `FILE is empty`. */
+  readonly emptyHint: string;
+  /** True where no image may be listed twice. */
+  readonly isUnique: boolean;
+  /** @param wrong Makes an error that names the line. */
+  parseLine(line: string, wrong: (what: string) => MlperfError): LabelledImage;
+}
+
+/**
+ * Reads the list of a data set.
+ * @throws MlperfError `ERR_DATA_SET` naming the file, and the line that is wrong.
+ */
+export async function readImageList(list: ImageList, folder: string): Promise<LabelledImage[]> {
+  const path = join(folder, list.file);
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    throw dataSetError(`${path}: ${describeSystemError(error)}${list.hint}`, error);
+  }
+  return parseImageList(list, text, path);
+}
+
+/**
+ * Reads the text of a list. The number of the line decides which sample it is, so a line may not be empty.
+ * @param path Of the list, for messages.
+ * @throws MlperfError `ERR_DATA_SET` naming the first line that is wrong.
+ */
+export function parseImageList(list: ImageList, text: string, path: string): LabelledImage[] {
+  const trimmed = text.trimEnd();
+  if (trimmed === '') throw dataSetError(`${path} is empty${list.emptyHint}`);
+  const lineOfPath = new Map<string, number>();
+  return trimmed.split(/\r?\n/).map((line, i) => {
+    const wrong = (what: string) => dataSetError(`${path}, line ${i + 1}: ${what}`);
+    const image = list.parseLine(line, wrong);
+    const earlier = lineOfPath.get(image.path);
+    if (list.isUnique && earlier !== undefined) {
+      throw wrong(`${image.path} is in line ${earlier} already`);
+    }
+    lineOfPath.set(image.path, i + 1);
+    return image;
+  });
+}
+
+/** What a data set of images is made of. */
+export interface ImageSet
+  extends Pick<DataSet, 'name' | 'folder' | 'isManifestChecked' | 'quality' | 'marks'> {
+  readonly images: readonly LabelledImage[];
+  readonly list: ImageList;
+  /** What becomes of a file in each form on the wire but `jpeg`, which is the file as it is. */
+  readonly decoders: Readonly<Record<string, (file: Uint8Array) => Promise<Uint8Array>>>;
+  readonly scoreAccuracy: DataSet['scoreAccuracy'];
+}
+
+/**
+ * Images on disk and their labels in memory. Decoding happens when a sample is loaded, untimed.
+ * Rule: inference_rules v4.1, "Sample-independent pre-processing that matches the reference model is untimed".
+ */
+export function imageDataSet({ images, list, decoders, ...parts }: ImageSet): DataSet {
+  // A list may name an image twice.
+  const files = [...new Set([list.file, ...images.map(({ path }) => path)])];
+  return {
+    ...parts,
+    totalSampleCount: images.length,
+    files,
+    readPayload: async (sampleIndex, form) => {
+      const image = images[sampleIndex];
+      assert(image !== undefined, `sample ${sampleIndex} of ${images.length}`);
+      const decode = decoders[form];
+      assert(form === 'jpeg' || decode !== undefined, form);
+      const path = join(parts.folder, image.path);
+      try {
+        const file = await readFile(path);
+        return (await decode?.(file)) ?? file;
+      } catch (error) {
+        // That the codec is not installed is no fault of the file.
+        if (error instanceof MlperfError && error.code !== 'ERR_DATA_SET') throw error;
+        const line = `${list.file}, line ${sampleIndex + 1}`;
+        throw dataSetError(`${path} (${line}): ${describeSystemError(error)}`, error);
+      }
+    },
+  };
+}
