@@ -38,9 +38,7 @@ export function createQueryDispatchLibrary(
 ): QueryDispatchLibrary {
   const { oip } = settings;
   const driver =
-    oip === undefined
-      ? new NativeDriver(settings, payloads)
-      : new OipDriver(settings, oip, payloads);
+    oip === undefined ? new NativeDriver(settings, payloads) : new OipDriver(settings, oip);
   return new NetworkDispatchLibrary(settings, payloads, driver);
 }
 

@@ -4,6 +4,7 @@ import type { SampleFailure } from '../../shared/domain/system-under-test.ts';
 import type { ClaimKind } from '../../shared/evidence/node-claims.ts';
 import type { WireResponses } from '../../shared/wire/responses-codec.ts';
 import type { OutgoingPart } from './outgoing-part.ts';
+import type { OutstandingTable } from './outstanding-table.ts';
 import type { NodeLoad, RoutedChannel } from './router.ts';
 
 /** What a channel reports. All calls come from the event loop, never from inside a call to the channel. */
@@ -48,14 +49,10 @@ export interface ChannelPlace extends DispatchPlace {
  */
 export interface DispatchChannel extends RoutedChannel {
   readonly place: DispatchPlace & RoutedChannel['place'];
+  /** Gives each sample of the next part its wire id, and takes the id back. */
+  readonly outstanding: OutstandingTable;
   /** True when such a part could go if the socket took it. Hot path. */
   hasCreditFor(sampleCount: number, bytes: number): boolean;
-  /** Takes a wire id for a sample that will be in the next part. */
-  acquireId(responseId: number): number;
-  /** Response id of a wire id, which is free from now on; -1 when it is not outstanding here. */
-  releaseId(wireId: number): number;
-  /** Response id of a wire id that stays outstanding; -1 when it is not outstanding here. */
-  findId(wireId: number): number;
   /** Gives up everything that is on the wire; returns the response ids. */
   releaseAll(): Float64Array;
   /** Sends a part. */

@@ -48,7 +48,8 @@ export class OutstandingTable {
     this.#freeCount = slotCount;
   }
 
-  get outstandingCount(): number {
+  /** Samples that are on the wire. */
+  get count(): number {
     return this.#slotCount - this.#freeCount;
   }
 

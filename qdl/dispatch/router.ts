@@ -8,7 +8,7 @@ export interface RoutedChannel {
     readonly load: Readonly<Pick<NodeLoad, 'outstanding' | 'weight'>>;
   };
   /** Samples that are on the wire. */
-  readonly outstandingCount: number;
+  readonly outstanding: { readonly count: number };
   /** True when a part of so many new samples and payload bytes may go now. Hot path. */
   canTake(sampleCount: number, bytes: number): boolean;
 }
@@ -97,7 +97,7 @@ function isLessBusy(a: RoutedChannel, b: RoutedChannel): boolean {
   const loadA = a.place.load.outstanding / a.place.load.weight;
   const loadB = b.place.load.outstanding / b.place.load.weight;
   if (loadA !== loadB) return loadA < loadB;
-  return a.outstandingCount < b.outstandingCount;
+  return a.outstanding.count < b.outstanding.count;
 }
 
 /** The streams of one node. */

@@ -1,6 +1,5 @@
 import assert from 'node:assert';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
 import type { NameCall, NetworkEvidence } from '../../shared/evidence/network-evidence.ts';
 import type { OipModelFacts } from '../../shared/wire/oip/model-facts.ts';
 import type { OipRequestPlan } from '../../shared/wire/oip/request-plan.ts';
@@ -37,7 +36,6 @@ export class OipDriver implements ProtocolDriver {
   readonly nodes: readonly OipNodeHandle[];
   readonly names: NetworkNames;
   readonly #settings: DispatchSettings;
-  readonly #payloads: SamplePayloads;
   readonly #oip: OipDispatch;
   readonly #connections: OipConnections;
   readonly #notes: string[] = [];
@@ -45,9 +43,8 @@ export class OipDriver implements ProtocolDriver {
   #channels: readonly OipChannel[] = [];
 
   /** @param settings With `oip`, which needs a plan where queries are to be sent. */
-  constructor(settings: DispatchSettings, oip: OipDispatch, payloads: SamplePayloads) {
+  constructor(settings: DispatchSettings, oip: OipDispatch) {
     this.#settings = settings;
-    this.#payloads = payloads;
     this.#oip = oip;
     this.#connections = new OipConnections(settings, (address, own) =>
       this.nodes.find((node) => node.address === address)?.onAccepted(own),
@@ -146,7 +143,6 @@ export class OipDriver implements ProtocolDriver {
       place,
       {
         encoder: new OipRequestEncoder(plan, requestExtras(plan, facts)),
-        payloads: this.#payloads,
         tokenLatencies: this.#settings.tokenLatencies,
         openWay: (toChannel) =>
           openWay(plan.method, {

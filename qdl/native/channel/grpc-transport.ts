@@ -145,7 +145,10 @@ export class GrpcTransport implements PartTransport {
       bytes += (this.#parts[to] as OutgoingPart).bytes; // In range: to < length.
       to += 1;
     }
-    const wireParts = this.#parts.slice(from, to).map((part) => this.#toWire(part));
+    const { preparedQueryPayload: prepared } = this.#payloads;
+    const parts = this.#parts.slice(from, to);
+    const wireParts: WirePart[] =
+      prepared === undefined ? parts : parts.map((part) => wholeQueryPart(part, prepared));
     this.#firstPart = to;
     // Seldom enough that moving the rest costs nothing; a backlog may last for the whole run.
     if (to === this.#parts.length || to >= SENT_PARTS_MAX) {
@@ -172,18 +175,6 @@ export class GrpcTransport implements PartTransport {
       if (i < slices.length - 1) this.#write(framed, 0);
       else this.#write(framed, bytes, buffer);
     });
-  }
-
-  #toWire(part: OutgoingPart): WirePart {
-    const { preparedQueryPayload } = this.#payloads;
-    if (preparedQueryPayload !== undefined) return wholeQueryPart(part, preparedQueryPayload);
-    const { query, querySampleCount } = part;
-    const samples = part.samples.map(({ id, sampleIndex, begin, end, total }) => {
-      const whole = this.#payloads.payloadOf(sampleIndex);
-      const payload = total === 0 ? whole : whole.subarray(begin, end);
-      return { id, payload, encoding: 0, offset: begin, total };
-    });
-    return { query, querySampleCount, samples };
   }
 
   /** @param buffer To be used again once the socket has its bytes. */
@@ -268,7 +259,7 @@ function wholeQueryPart(
   return {
     query,
     querySampleCount,
-    samples: [{ id: sample.id, payload: NO_BYTES, encoding: 0, offset: 0, total: 0 }],
+    samples: [{ ...sample, payload: NO_BYTES }],
     queryPayload: payload,
     queryEncoding: 0,
     querySampleBytes: sampleBytes,

@@ -30,7 +30,7 @@ export interface PartTransport {
   readonly hasRoom: boolean;
   /** Sends a part as one gRPC message. After {@link hasRoom} only. Never throws, never waits. */
   sendPart(part: OutgoingPart): void;
-  /** Gives up the parts of which nothing was handed to gRPC yet. Their payloads are not asked for any more. */
+  /** Gives up the parts of which nothing was handed to gRPC yet. Their payloads are not read any more. */
   dropParts(): readonly OutgoingPart[];
   /** Sends Open or Close, behind what was sent before. */
   sendControl(message: Buffer): void;

@@ -33,13 +33,13 @@ export type OpenTransport = (place: ChannelPlace, events: TransportEvents) => Pa
  */
 export class SutChannel implements DispatchChannel, TransportEvents {
   readonly place: ChannelPlace;
+  readonly outstanding: OutstandingTable;
   /** Whether it could be looked at that the node does not compress messages by gRPC. After Opened. */
   compressionCheck: StreamEvidence['compressionCheck'] = 'unknown';
   /** What this end knows of the stream's call. After Opened. */
   own: OwnSide = { loadgen: null, responseHeaders: [] };
   readonly #transport: PartTransport;
   readonly #events: ChannelEvents;
-  readonly #outstanding: OutstandingTable;
   /** What Open asks for. */
   readonly #protocolVersion: number | undefined;
   readonly #takesFirstTokens: boolean;
@@ -64,14 +64,9 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     this.#events = events;
     this.#protocolVersion = open.protocolVersion;
     this.#takesFirstTokens = open.tokenLatencies === true;
-    this.#outstanding = new OutstandingTable(place);
+    this.outstanding = new OutstandingTable(place);
     this.#transport = openTransport(place, this);
     this.#transport.sendControl(encodeLoadGenMessage({ open }));
-  }
-
-  /** Samples that are on the wire. */
-  get outstandingCount(): number {
-    return this.#outstanding.outstandingCount;
   }
 
   /** What the node chose. @throws MlperfError when the node refuses, is lost or does not answer in time. */
@@ -105,35 +100,20 @@ export class SutChannel implements DispatchChannel, TransportEvents {
   hasCreditFor(sampleCount: number, bytes: number): boolean {
     return (
       this.#state === 'open' &&
-      this.#outstanding.canTake(sampleCount) &&
+      this.outstanding.canTake(sampleCount) &&
       this.#sentSamples + sampleCount <= this.#creditSamples &&
       this.#sentBytes + bytes <= this.#creditBytes
     );
   }
 
-  /** Takes a wire id for a sample that will be in the next part. After {@link canTake} only. */
-  acquireId(responseId: number): number {
-    this.#sentSamples += 1;
-    return this.#outstanding.acquire(responseId);
-  }
-
-  /** Response id of a wire id, which is free from now on; -1 when it is not outstanding here. */
-  releaseId(wireId: number): number {
-    return this.#outstanding.release(wireId);
-  }
-
-  /** Response id of a wire id that stays outstanding; -1 when it is not outstanding here. */
-  findId(wireId: number): number {
-    return this.#outstanding.find(wireId);
-  }
-
   /** Gives up everything that is on the wire; returns the response ids. */
   releaseAll(): Float64Array {
-    return this.#outstanding.releaseAll();
+    return this.outstanding.releaseAll();
   }
 
   /** Sends a part. After {@link canTake} only. */
   send(part: OutgoingPart): void {
+    this.#sentSamples += part.sampleCount;
     this.#sentBytes += part.bytes;
     this.#transport.sendPart(part);
   }
@@ -143,14 +123,11 @@ export class SutChannel implements DispatchChannel, TransportEvents {
    * outstanding any more.
    */
   dropUnsent(): void {
-    for (const { samples, bytes } of this.#transport.dropParts()) {
+    for (const { samples, sampleCount, bytes } of this.#transport.dropParts()) {
+      this.#sentSamples -= sampleCount;
       this.#sentBytes -= bytes;
-      for (const { id, begin, total } of samples) {
-        // A later piece belongs to a sample that has begun.
-        if (total !== 0 && begin !== 0) continue;
-        this.#sentSamples -= 1;
-        this.releaseId(id);
-      }
+      // A part without new samples is a later piece of one that has begun.
+      if (sampleCount > 0) for (const { id } of samples) this.outstanding.release(id);
     }
   }
 
@@ -158,7 +135,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
   async close(timeoutMs: number): Promise<void> {
     if (this.#state === 'open' || this.#state === 'retired') {
       this.#state = 'closing';
-      this.#isAllAnswered = this.outstandingCount === 0;
+      this.#isAllAnswered = this.outstanding.count === 0;
       this.#transport.sendControl(encodeLoadGenMessage({ close: {} }));
       this.#transport.endSending();
     } else if (this.#state === 'opening') {

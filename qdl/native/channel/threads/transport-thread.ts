@@ -31,7 +31,9 @@ port.on('message', (message: ToThread) => {
       open(message);
       break;
     case 'parts':
-      unpackParts(message.numbers, (stream, part) => transports.get(stream)?.sendPart(part));
+      unpackParts(message.numbers, payloads, (stream, part) =>
+        transports.get(stream)?.sendPart(part),
+      );
       break;
     case 'control':
       // A view of the copy that came with the message.
