@@ -1,10 +1,24 @@
 import { isIP } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
-import { type ChannelCredentials, type ClientOptions, credentials, Metadata } from '@grpc/grpc-js';
+import {
+  type ChannelCredentials,
+  Client,
+  type ClientOptions,
+  credentials,
+  Metadata,
+} from '@grpc/grpc-js';
 import { AUTHORIZATION_KEY, bearerOf } from '../../shared/security/bearer-token.ts';
 import { readClientSecrets } from '../../shared/security/client-security.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
 import { checkNames } from './server-identity.ts';
+
+/**
+ * A connection of its own to a node, made with its first call.
+ * @throws MlperfError `ERR_CONFIG_INVALID` when a file of its security cannot be used.
+ */
+export function connectClient(address: string, settings: DispatchSettings): Client {
+  return new Client(address, connectionCredentials(settings), connectionOptions(settings));
+}
 
 /**
  * Options of every connection to a SUT node. Retries are off: a hidden retry would be a query sent

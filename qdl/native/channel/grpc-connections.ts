@@ -1,9 +1,5 @@
-import { Client, type Metadata } from '@grpc/grpc-js';
-import {
-  callMetadata,
-  connectionCredentials,
-  connectionOptions,
-} from '../../connect/grpc-options.ts';
+import type { Client, Metadata } from '@grpc/grpc-js';
+import { callMetadata, connectClient } from '../../connect/grpc-options.ts';
 import type { DispatchSettings } from '../../settings/dispatch-settings.ts';
 
 /** One connection to a node. */
@@ -31,11 +27,7 @@ export class GrpcConnections {
     let connection = this.#connections.get(key);
     if (connection === undefined) {
       const settings = this.#settings;
-      const client = new Client(
-        address,
-        connectionCredentials(settings),
-        connectionOptions(settings),
-      );
+      const client = connectClient(address, settings);
       connection = { client, metadata: callMetadata(settings) };
       this.#connections.set(key, connection);
     }
