@@ -10,13 +10,12 @@ import {
   type WireResponses,
 } from '../../shared/wire/responses-codec.ts';
 import type { NodeLossPolicy } from '../settings/dispatch-settings.ts';
-import { BackPressure, type BackPressureTimes } from './back-pressure.ts';
 import type { ChannelEvents, DispatchChannel } from './dispatch-channel.ts';
 import { PartCutter, type PartLimits } from './part-cutter.ts';
 import type { ResponseDecoder } from './response-decoder.ts';
 import type { Router } from './router.ts';
 import type { RunLedgerCounter } from './run-ledger.ts';
-import { WaitingQueries } from './waiting-queries.ts';
+import { BackPressure, type BackPressureTimes, WaitingQueries } from './waiting-queries.ts';
 
 /** What a dispatcher works with. */
 export interface DispatcherParts {

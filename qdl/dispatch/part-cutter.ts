@@ -1,7 +1,6 @@
 import assert from 'node:assert';
 import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
-import type { DispatchChannel } from './dispatch-channel.ts';
-import type { OutgoingPart, OutgoingSample } from './outgoing-part.ts';
+import type { DispatchChannel, OutgoingPart, OutgoingSample } from './dispatch-channel.ts';
 import { NOT_OUTSTANDING } from './outstanding-table.ts';
 import type { WaitingQueries } from './waiting-queries.ts';
 

@@ -1,7 +1,7 @@
 import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
 import type { LedgerCounts } from '../../shared/evidence/network-evidence.ts';
 import { PayloadDigestSum } from '../../shared/evidence/payload-digest.ts';
-import type { OutgoingPart } from './outgoing-part.ts';
+import type { OutgoingPart } from './dispatch-channel.ts';
 
 /** The QDL's count for one node: what it sent in a run and got back. Hot path: numbers only. */
 export class RunLedgerCounter {

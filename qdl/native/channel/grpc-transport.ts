@@ -6,8 +6,9 @@ import type { SamplePayloads } from '../../../shared/domain/query-sample-library
 import type { WirePart } from '../../../shared/wire/part-codec.ts';
 import { INFER_METHOD } from '../../../shared/wire/sut-contract.ts';
 import { responseHeadersOf, socketEndsOf } from '../../connect/call-path.ts';
-import type { OutgoingPart } from '../../dispatch/outgoing-part.ts';
-import { WAITING_BYTES_MAX } from '../../settings/dispatch-settings.ts';
+import { callMetadata, connectClient } from '../../connect/grpc-options.ts';
+import type { OutgoingPart } from '../../dispatch/dispatch-channel.ts';
+import { type DispatchSettings, WAITING_BYTES_MAX } from '../../settings/dispatch-settings.ts';
 import {
   FramedBytes,
   framesSize,
@@ -18,8 +19,7 @@ import {
   passFramedBytes,
   writeFrames,
 } from './framed-bytes.ts';
-import type { GrpcConnection } from './grpc-connections.ts';
-import type { PartTransport, TransportEvents } from './part-transport.ts';
+import type { PartTransport, TransportEvents } from './sut-channel.ts';
 
 /** Parts are joined into one write up to this size: beyond it a write costs little per byte. */
 const JOINED_BYTES_MAX: number = 128 * 1024;
@@ -264,4 +264,43 @@ function wholeQueryPart(
     queryEncoding: 0,
     querySampleBytes: sampleBytes,
   };
+}
+
+/** One connection to a node. */
+interface GrpcConnection {
+  readonly client: Client;
+  /** What every call on it carries; to be copied, since grpc-js adds to it. */
+  readonly metadata: Metadata;
+}
+
+/** The connections that carry Infer streams, by node and number. */
+export class GrpcConnections {
+  readonly #settings: DispatchSettings;
+  readonly #connections = new Map<string, GrpcConnection>();
+
+  constructor(settings: DispatchSettings) {
+    this.#settings = settings;
+  }
+
+  /**
+   * The connection of that number to a node, made when it is first asked for.
+   * @throws MlperfError `ERR_CONFIG_INVALID` when a file of its security cannot be used.
+   */
+  to(address: string, number: number): GrpcConnection {
+    const key = `${number} ${address}`;
+    let connection = this.#connections.get(key);
+    if (connection === undefined) {
+      const settings = this.#settings;
+      const client = connectClient(address, settings);
+      connection = { client, metadata: callMetadata(settings) };
+      this.#connections.set(key, connection);
+    }
+    return connection;
+  }
+
+  /** Closes all; streams that are still open end. */
+  close(): void {
+    for (const { client } of this.#connections.values()) client.close();
+    this.#connections.clear();
+  }
 }

@@ -1,10 +1,15 @@
 import { randomInt } from 'node:crypto';
+import type { DescribeResponse__Output } from '../../../proto/gen/mlperf/network/v1/DescribeResponse.ts';
 import type { SystemUnderTestDefinition } from '../../../proto/gen/mlperf/network/v1/SystemUnderTest.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { SUT_METHODS, SUT_SERVICE_NAME } from '../../../shared/wire/sut-contract.ts';
 import { callPathOf } from '../../connect/call-path.ts';
-import { type NamedNode, type NodeName, requirePrintableName } from '../../connect/node-name.ts';
 import { UnaryCalls } from '../../connect/unary-calls.ts';
+import {
+  type NamedNode,
+  type NodeName,
+  requirePrintableName,
+} from '../../dispatch/network-name.ts';
 import type { DispatchSettings } from '../../settings/dispatch-settings.ts';
 
 /** The unary calls to one SUT node, on a connection of their own. */
@@ -73,4 +78,23 @@ export class ControlClient implements NamedNode {
   close(): void {
     this.#calls.close();
   }
+}
+
+/**
+ * Refuses a node whose models are all for other benchmarks. One that tells none may still load it: what it does not
+ * tell, Ready and Open will.
+ * @param description What the node says of itself; undefined where it has no Describe.
+ * @throws MlperfError `ERR_SUT_REFUSED`
+ */
+export function requireBenchmark(
+  address: string,
+  benchmark: string,
+  description: DescribeResponse__Output | undefined,
+): void {
+  const served = description?.models.map((model) => model.benchmark) ?? [];
+  if (served.length === 0 || served.includes(benchmark)) return;
+  throw new MlperfError(
+    'ERR_SUT_REFUSED',
+    `SUT node ${address} does not serve benchmark "${benchmark}"; it serves ${served.join(', ')}`,
+  );
 }

@@ -8,10 +8,9 @@ import type {
   ChannelEvents,
   ChannelPlace,
   DispatchChannel,
+  OutgoingPart,
 } from '../../dispatch/dispatch-channel.ts';
-import type { OutgoingPart } from '../../dispatch/outgoing-part.ts';
 import { OutstandingTable } from '../../dispatch/outstanding-table.ts';
-import { statusText } from './failure-words.ts';
 import type { OipRequestEncoder } from './request-encoder.ts';
 import type { OipRequestWay, RequestWayEvents } from './request-way.ts';
 import {
@@ -19,6 +18,7 @@ import {
   type PendingRequest,
   pendingRequest,
   refused,
+  statusText,
 } from './response-gatherer.ts';
 
 /** Payload bytes outstanding on one channel: a server grants no credit, and would hold whatever comes. */

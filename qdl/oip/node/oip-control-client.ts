@@ -7,8 +7,12 @@ import type { OipServerFacts } from '../../../shared/wire/oip/model-facts.ts';
 import { OIP_SERVICE_METHODS } from '../../../shared/wire/oip/oip-contract.ts';
 import type { OipModelRef } from '../../../shared/wire/oip/request-plan.ts';
 import { callPathOf } from '../../connect/call-path.ts';
-import { type NamedNode, type NodeName, requirePrintableName } from '../../connect/node-name.ts';
 import { grpcStatusOf, UnaryCalls } from '../../connect/unary-calls.ts';
+import {
+  type NamedNode,
+  type NodeName,
+  requirePrintableName,
+} from '../../dispatch/network-name.ts';
 import type { DispatchSettings, OipDispatch } from '../../settings/dispatch-settings.ts';
 
 /** Longest wait for the end of a stream on which nothing was asked: a server need not end it. */

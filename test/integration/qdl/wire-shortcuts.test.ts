@@ -17,7 +17,7 @@ import {
   writeFrames,
 } from '../../../qdl/native/channel/framed-bytes.ts';
 import { GrpcTransport } from '../../../qdl/native/channel/grpc-transport.ts';
-import type { TransportEnd } from '../../../qdl/native/channel/part-transport.ts';
+import type { TransportEnd } from '../../../qdl/native/channel/sut-channel.ts';
 import { defaultDispatchSettings } from '../../../qdl/settings/dispatch-settings.ts';
 import { ReusedBuffers } from '../../../shared/base/bytes/reused-buffers.ts';
 import { decodePart, encodePart, type WirePart } from '../../../shared/wire/part-codec.ts';

@@ -1,6 +1,6 @@
 import type { SamplePayloads } from '../../../../shared/domain/query-sample-library.ts';
 import type { OwnSide } from '../../../../shared/evidence/call-path.ts';
-import type { OutgoingPart, OutgoingSample } from '../../../dispatch/outgoing-part.ts';
+import type { OutgoingPart, OutgoingSample } from '../../../dispatch/dispatch-channel.ts';
 import type { DispatchSettings } from '../../../settings/dispatch-settings.ts';
 
 /** What a thread is started with. */

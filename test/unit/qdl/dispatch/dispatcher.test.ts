@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { ChannelEvents, DispatchChannel } from '../../../../qdl/dispatch/dispatch-channel.ts';
+import type {
+  ChannelEvents,
+  DispatchChannel,
+  OutgoingPart,
+} from '../../../../qdl/dispatch/dispatch-channel.ts';
 import { Dispatcher } from '../../../../qdl/dispatch/dispatcher.ts';
-import type { OutgoingPart } from '../../../../qdl/dispatch/outgoing-part.ts';
 import { OutstandingTable } from '../../../../qdl/dispatch/outstanding-table.ts';
 import { createRouter, NodeLoad } from '../../../../qdl/dispatch/router.ts';
 import { RunLedgerCounter } from '../../../../qdl/dispatch/run-ledger.ts';

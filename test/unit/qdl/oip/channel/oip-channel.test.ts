@@ -4,12 +4,11 @@ import type { ChannelEvents } from '../../../../../qdl/dispatch/dispatch-channel
 import { NodeLoad } from '../../../../../qdl/dispatch/router.ts';
 import { OipChannel, OUTSTANDING_BYTES_MAX } from '../../../../../qdl/oip/channel/oip-channel.ts';
 import { OipRequestEncoder } from '../../../../../qdl/oip/channel/request-encoder.ts';
-import { openWay } from '../../../../../qdl/oip/channel/request-parts.ts';
+import { openWay, REMEMBERED_FAILED_MAX } from '../../../../../qdl/oip/channel/request-way.ts';
 import {
   type GatherOptions,
   ResponseGatherer,
 } from '../../../../../qdl/oip/channel/response-gatherer.ts';
-import { REMEMBERED_FAILED_MAX } from '../../../../../qdl/oip/channel/stream-way.ts';
 import { AnswerRoom } from '../../../../../qdl/oip/http2/flow-control.ts';
 import type { OipMethod } from '../../../../../shared/wire/oip/request-plan.ts';
 import { type CallDouble, ConnectionDouble } from '../../../../support/oip/call-double.ts';
