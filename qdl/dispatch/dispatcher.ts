@@ -296,7 +296,7 @@ export class Dispatcher implements ChannelEvents {
 
   #pick(router: Router<DispatchChannel>): DispatchChannel | undefined {
     const { boundChannel, sampleCount, bytes } = this.#cutter;
-    if (boundChannel === undefined) return router.pick(sampleCount, bytes);
+    if (boundChannel === undefined) return router(sampleCount, bytes);
     return boundChannel.canTake(sampleCount, bytes) ? boundChannel : undefined;
   }
 

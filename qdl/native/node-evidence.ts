@@ -1,6 +1,5 @@
 import type { DescribeResponse__Output } from '../../proto/gen/mlperf/network/v1/DescribeResponse.ts';
 import type { LedgerResponse__Output } from '../../proto/gen/mlperf/network/v1/LedgerResponse.ts';
-import type { NodeLimits__Output } from '../../proto/gen/mlperf/network/v1/NodeLimits.ts';
 import type { Opened__Output } from '../../proto/gen/mlperf/network/v1/Opened.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { asOneLine } from '../../shared/base/text/one-line.ts';
@@ -11,7 +10,6 @@ import type {
   LedgerCounts,
   NodeDescription,
   NodeLedger,
-  NodeLimitsEvidence,
   StreamEvidence,
 } from '../../shared/evidence/network-evidence.ts';
 import { callPathOf } from '../connect/call-path.ts';
@@ -53,7 +51,7 @@ export function toDescription(
             memoryBytes: host.memoryBytes,
             addresses: [...host.addresses],
           },
-    limits: toLimits(description.limits),
+    limits: description.limits && { ...description.limits },
   };
 }
 
@@ -74,21 +72,9 @@ export function toStream(
     nodeIdentity: opened.nodeIdentity,
     model: opened.model,
     features: [...opened.features],
-    limits: toLimits(opened.limits),
+    limits: opened.limits && { ...opened.limits },
     compressionCheck,
     path: callPathOf(own, opened.seen),
-  };
-}
-
-function toLimits(limits: NodeLimits__Output | null): NodeLimitsEvidence | null {
-  if (limits === null) return null;
-  return {
-    messageBytesMax: limits.messageBytesMax,
-    partBytesMax: limits.partBytesMax,
-    sampleBytesMax: limits.sampleBytesMax,
-    querySamplesMax: limits.querySamplesMax,
-    streamWindowBytes: limits.streamWindowBytes,
-    connectionWindowBytes: limits.connectionWindowBytes,
   };
 }
 

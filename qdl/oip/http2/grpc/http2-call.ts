@@ -1,4 +1,5 @@
 import { type BorrowedBytes, NO_BYTES } from '../../../../shared/base/bytes/borrowed-bytes.ts';
+import type { Http2Connection } from '../connection/http2-connection.ts';
 import { type ReceiveWindow, SendWindow } from '../flow-control.ts';
 import type { FrameBatch } from '../frames/frames.ts';
 import {
@@ -15,18 +16,6 @@ import {
   MessageReader,
   type MessageReceiver,
 } from './message-reader.ts';
-
-/** What a call needs of its connection. */
-export interface CallOwner {
-  /** The call has something to send. @param bytes That are new. */
-  onSend(call: Http2Call, bytes: number): void;
-  /** So many bytes that waited were taken back. */
-  onTakenBack(bytes: number): void;
-  /** The application gives the call up. */
-  onCancel(call: Http2Call): void;
-  /** The one answer is there, in the chunk that is being read: {@link Http2Call.keepAnswer} is to follow at its end. */
-  onHeld(call: Http2Call): void;
-}
 
 /**
  * One call as this end has it:
@@ -48,7 +37,7 @@ export class Http2Call implements GrpcCall, MessageReceiver {
   readonly unsent: UnsentMessages = new UnsentMessages();
   readonly sendWindow: SendWindow = new SendWindow(0);
   readonly receiveWindow: ReceiveWindow;
-  readonly #owner: CallOwner;
+  readonly #owner: Http2Connection;
   readonly #events: CallEvents;
   readonly #messages: MessageReader;
   readonly #answers: Answers;
@@ -60,7 +49,7 @@ export class Http2Call implements GrpcCall, MessageReceiver {
   constructor(
     { path, answers }: { readonly path: string; readonly answers: Answers },
     events: CallEvents,
-    owner: CallOwner,
+    owner: Http2Connection,
     limits: MessageLimits,
     receiveWindow: ReceiveWindow,
   ) {

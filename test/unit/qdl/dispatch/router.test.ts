@@ -30,7 +30,7 @@ function channels(weights: readonly number[], streamsPerNode = 1) {
 function picker(policy: Parameters<typeof createRouter>[0], scene: ReturnType<typeof channels>) {
   const router = createRouter(policy, scene);
   return (): number => {
-    const picked = router.pick(1, 1);
+    const picked = router(1, 1);
     if (picked === undefined) return -1;
     picked.outstanding.count += 1;
     picked.place.load.outstanding += 1;
