@@ -2,7 +2,7 @@ import { type BorrowedBytes, littleUint32At } from '../../base/bytes/borrowed-by
 import type { OipTensor } from '../../domain/tensors.ts';
 import { elementCount } from '../../domain/tensors.ts';
 import { isEqual } from './equal-bytes.ts';
-import type { WireOutput } from './output-cutter.ts';
+import { LENGTH_BYTES, type WireOutput } from './output-cutter.ts';
 import { decodeTypedContents } from './typed-contents.ts';
 
 /**
@@ -14,9 +14,6 @@ const FINISH_REASON = 'finish_reason';
 
 const NAME: Uint8Array = Buffer.from(FINISH_REASON);
 const DATATYPE: Uint8Array = Buffer.from('BYTES');
-
-/** Bytes before each element of BYTES. */
-const LENGTH_BYTES = 4;
 
 /** Whether an output of a model is that one. */
 export function isFinishReason({ name, datatype }: Pick<OipTensor, 'name' | 'datatype'>): boolean {

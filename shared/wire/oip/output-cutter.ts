@@ -29,7 +29,7 @@ interface WantedOutput {
 }
 
 /** Bytes before each element of BYTES. */
-const LENGTH_BYTES = 4;
+export const LENGTH_BYTES = 4;
 
 /** Takes the planned outputs out of a response, and cuts them into the rows of the samples. */
 export class OutputCutter {
