@@ -1,5 +1,6 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
+import type { BorrowedBytes } from '../../../../shared/base/bytes/borrowed-bytes.ts';
 import { overwriteInTests } from '../../../../shared/base/bytes/overwritten-buffers.ts';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { splitAddress } from '../../../../shared/domain/node-address.ts';
@@ -10,10 +11,18 @@ import {
   readClientSecrets,
 } from '../../../../shared/security/client-security.ts';
 import { checkNames } from '../../../connect/grpc-options.ts';
-import type { Http2Connection } from './http2-connection.ts';
 
 /** Bytes that one read takes from the kernel at most. */
 const READ_BYTES_MAX: number = 256 * 1024;
+
+/** What a socket reports. */
+export interface SocketEvents {
+  /** TCP, and TLS where it is asked for, are there. */
+  onConnected(): void;
+  readonly onBytes: (chunk: BorrowedBytes) => void;
+  /** It is closed. Called once, last. @param details In the words of Node.js and OpenSSL; empty: the peer closed it. */
+  onClosed(details: string): void;
+}
 
 /**
  * Connects by TCP, or by TLS with HTTP/2 agreed on.
@@ -23,7 +32,7 @@ export function connectSocket(
   address: string,
   security: ClientSecurity,
   keepAliveMs: number,
-  events: Http2Connection,
+  events: SocketEvents,
 ): Socket {
   const target = splitAddress(address);
   if (target === undefined) {
@@ -63,7 +72,7 @@ function tlsOptions(host: string, { tlsServerName }: ClientSecurity, secrets: Cl
   };
 }
 
-function watch(socket: Socket, security: ClientSecurity, events: Http2Connection): void {
+function watch(socket: Socket, security: ClientSecurity, events: SocketEvents): void {
   let details = '';
   socket.on('error', (error) => {
     if (details === '') details = detailsOf(error);

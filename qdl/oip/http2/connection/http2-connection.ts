@@ -28,11 +28,11 @@ import {
   statusOfReset,
 } from '../grpc/grpc-calls.ts';
 import { type RequestFields, RequestHeads, type ResponseHead } from '../grpc/heads.ts';
-import { HeldAnswers, Http2Call } from '../grpc/http2-call.ts';
+import { type CallOwner, HeldAnswers, Http2Call } from '../grpc/http2-call.ts';
 import type { MessageLimits } from '../grpc/message-reader.ts';
-import { connectSocket, endsOf } from './connect-socket.ts';
-import { ANSWER_HEADER_BYTES_MAX, IncomingFrames } from './incoming-frames.ts';
-import { Keepalive, type KeepaliveSettings } from './keepalive.ts';
+import { connectSocket, endsOf, type SocketEvents } from './connect-socket.ts';
+import { ANSWER_HEADER_BYTES_MAX, IncomingFrames, type Session } from './incoming-frames.ts';
+import { Keepalive, type KeepaliveSettings, type KeptAlive } from './keepalive.ts';
 import { Outgoing, PeerSettings, SETTING, SendLine } from './outgoing.ts';
 
 /** Largest frame that the server may send: larger than HTTP/2's 16 KiB, less work per byte. */
@@ -67,7 +67,9 @@ export interface Http2ConnectionSettings extends KeepaliveSettings {
  *     connecting ──SETTINGS──► open ──GOAWAY──► draining ──last call over──► closed
  *          └───────────────────── socket closed, broken HTTP/2, close() ───► closed
  */
-export class Http2Connection implements GrpcCallConnection {
+export class Http2Connection
+  implements GrpcCallConnection, CallOwner, Session, SocketEvents, KeptAlive
+{
   readonly #settings: Http2ConnectionSettings;
   readonly #events: ConnectionEvents;
   readonly #socket: Socket;
@@ -159,7 +161,6 @@ export class Http2Connection implements GrpcCallConnection {
     await this.#whenClosed.promise;
   }
 
-  /** The call has something to send. @param bytes That are new. */
   onSend(call: Http2Call, bytes: number): void {
     this.#outgoing.waitingBytes += bytes;
     if (call.streamId === 0 || call.sendWindow.bytes > 0 || call.unsent.bytes === 0) {
@@ -177,12 +178,10 @@ export class Http2Connection implements GrpcCallConnection {
     this.#endSoon(call, GRPC_STATUS.CANCELLED, 'cancelled by the LoadGen node');
   }
 
-  /** The one answer is there, in the chunk that is being read. */
   onHeld(call: Http2Call): void {
     this.#held.add(call);
   }
 
-  /** TCP, and TLS where it is asked for, are there. */
   onConnected(): void {
     this.#control.settings([
       [SETTING.enablePush, 0],
@@ -210,7 +209,6 @@ export class Http2Connection implements GrpcCallConnection {
     }
   }
 
-  /** The socket is closed. @param details In the words of Node.js and OpenSSL; empty: the peer closed it. */
   onClosed(details: string): void {
     if (this.#state !== 'closed') {
       const closed =
@@ -224,7 +222,6 @@ export class Http2Connection implements GrpcCallConnection {
     return this.#open.get(streamId);
   }
 
-  /** True for a stream that was opened, though it may be over. */
   hasOpened(streamId: number): boolean {
     return this.#line.hasOpened(streamId);
   }
@@ -251,7 +248,6 @@ export class Http2Connection implements GrpcCallConnection {
     if (this.#state !== 'closed') this.#keepalive.onPong();
   }
 
-  /** The server has something to say about a call. @param head Where it is a header block. */
   onAnswer(head?: ResponseHead): void {
     this.#keepalive.onAnswer();
     if (head === undefined || this.#hasAnswer) return;
@@ -277,7 +273,6 @@ export class Http2Connection implements GrpcCallConnection {
     this.#shutIfDrained();
   }
 
-  /** @param streamId 0: the connection. */
   onWindowUpdate(streamId: number, bytes: number): void {
     if (streamId === 0) {
       if (!this.#line.window.add(bytes)) throw windowOverflow('the connection');
@@ -294,14 +289,12 @@ export class Http2Connection implements GrpcCallConnection {
     this.#end(call, statusOfReset(errorCode), details);
   }
 
-  /** The call is over by what the server said. @param endsStream It will send nothing more. */
   onEnd(call: Http2Call, code: number, details: string, endsStream: boolean): void {
-    // Neither end needs the remaining data: the rest of the request, or of an answer that is not gRPC's.
+    // What one end has still to send is wanted by nobody: the rest of the request, or of an answer that is not gRPC's.
     if (!call.isEndSent || !endsStream) this.#reset(call, 'CANCEL');
     this.#end(call, code, details);
   }
 
-  /** What the server sent cannot be an answer. */
   onBrokenCall(call: Http2Call, error: GrpcCallError): void {
     this.#reset(call, 'CANCEL');
     this.#end(call, error.code, error.message);

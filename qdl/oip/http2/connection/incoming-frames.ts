@@ -15,9 +15,8 @@ import {
   PING_BYTES,
 } from '../frames/frames.ts';
 import { GrpcCallError } from '../grpc/grpc-calls.ts';
-import { NO_STATUS, ResponseHeads } from '../grpc/heads.ts';
+import { NO_STATUS, type ResponseHead, ResponseHeads } from '../grpc/heads.ts';
 import type { Http2Call } from '../grpc/http2-call.ts';
-import type { Http2Connection } from './http2-connection.ts';
 
 /** SETTINGS_MAX_HEADER_LIST_SIZE of this end. */
 export const ANSWER_HEADER_BYTES_MAX: number = 64 * 1024;
@@ -25,9 +24,29 @@ export const ANSWER_HEADER_BYTES_MAX: number = 64 * 1024;
 /** Of a GOAWAY; it is for people. */
 const GOAWAY_TEXT_BYTES_MAX = 256;
 
+/** What frames mean for the connection. */
+export interface Session {
+  /** The open call of a stream. */
+  callOf(streamId: number): Http2Call | undefined;
+  /** True for a stream that was opened, though it may be over. */
+  hasOpened(streamId: number): boolean;
+  readonly onSettings: (chunk: BorrowedBytes, begin: number, end: number) => void;
+  onPong(): void;
+  /** The server has something to say about a call. @param head Where it is a header block. */
+  onAnswer(head?: ResponseHead): void;
+  onGoAway(lastStreamId: number, reason: string): void;
+  /** @param streamId 0: the connection. */
+  onWindowUpdate(streamId: number, bytes: number): void;
+  onReset(call: Http2Call, errorCode: number): void;
+  /** The call is over by what the server said. @param endsStream It will send nothing more. */
+  onEnd(call: Http2Call, code: number, details: string, endsStream: boolean): void;
+  /** What the server sent cannot be an answer: the call is to be reset. */
+  onBrokenCall(call: Http2Call, error: GrpcCallError): void;
+}
+
 /** Holds what comes against HTTP/2, and tells the connection what it means. */
-export class IncomingFrames implements FrameReceiver {
-  readonly #session: Http2Connection;
+export class IncomingFrames implements FrameReceiver, BlockReceiver {
+  readonly #session: Session;
   readonly #control: ControlFrames;
   readonly #window: ReceiveWindow;
   readonly #heads = new ResponseHeads(ANSWER_HEADER_BYTES_MAX);
@@ -38,7 +57,7 @@ export class IncomingFrames implements FrameReceiver {
   #dataCall: Http2Call | undefined;
 
   /** @param windowBytes What the peer may send on the connection. */
-  constructor(session: Http2Connection, control: ControlFrames, windowBytes: number) {
+  constructor(session: Session, control: ControlFrames, windowBytes: number) {
     this.#session = session;
     this.#control = control;
     this.#window = new ReceiveWindow(windowBytes);
@@ -245,16 +264,27 @@ const PAD_LENGTH_BYTES = 1;
 /** Stream on which it depends, and weight: of no meaning any more. */
 const PRIORITY_BYTES = 5;
 
+/** Who gets whole blocks. */
+interface BlockReceiver {
+  readonly onBlock: (
+    streamId: number,
+    endsStream: boolean,
+    chunk: BorrowedBytes,
+    begin: number,
+    end: number,
+  ) => void;
+}
+
 /** Puts header blocks together that came in several frames. */
 class HeaderBlocks {
-  readonly #receiver: IncomingFrames;
+  readonly #receiver: BlockReceiver;
   /** Stream whose block is incomplete; 0: none. */
   #streamId = 0;
   #endsStream = false;
   #pieces: Uint8Array[] = [];
   #bytes = 0;
 
-  constructor(receiver: IncomingFrames) {
+  constructor(receiver: BlockReceiver) {
     this.#receiver = receiver;
   }
 

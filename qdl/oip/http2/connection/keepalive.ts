@@ -1,5 +1,3 @@
-import type { Http2Connection } from './http2-connection.ts';
-
 /**
  * Pings that servers of gRPC bear between two of their answers: they close the connection after the third that comes
  * sooner than {@link PATIENT_MS} after the one before. Rule: gRPC, doc/keepalive.md, "Server".
@@ -17,19 +15,27 @@ export interface KeepaliveSettings {
   readonly keepaliveTimeoutMs: number;
 }
 
+/** Whom keepalive works for. */
+export interface KeptAlive {
+  /** Calls that are open: without any, nobody waits for the server, and it need not be asked. */
+  readonly callCount: number;
+  ping(): void;
+  onSilence(): void;
+}
+
 /**
  * Finds out that a server has died of which no packet tells: it is pinged when nothing came for a while. Any byte
  * counts as a sign of life. A server that works on an answer for long is not pinged more often than gRPC allows.
  */
 export class Keepalive {
   readonly #settings: KeepaliveSettings;
-  readonly #owner: Http2Connection;
+  readonly #owner: KeptAlive;
   #timer: NodeJS.Timeout | undefined;
   #lastReadMs = performance.now();
   #pingedMs: number | undefined;
   #quickPings = 0;
 
-  constructor(settings: KeepaliveSettings, owner: Http2Connection) {
+  constructor(settings: KeepaliveSettings, owner: KeptAlive) {
     this.#settings = settings;
     this.#owner = owner;
   }

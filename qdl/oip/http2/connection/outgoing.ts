@@ -192,20 +192,26 @@ function wrong(name: string, value: number): Http2Error {
 /** Bytes of one call before it is the next one's turn: a small query does not wait for a large one. */
 const TURN_BYTES_MAX: number = 256 * 1024;
 
+/** The calls that are open. */
+interface OpenCalls {
+  readonly size: number;
+  set(streamId: number, call: Http2Call): void;
+}
+
 /** The calls that have something to send, in turn, as far as the peer takes it. */
 export class SendLine {
   /** What the peer takes on the whole connection. */
   readonly window: SendWindow = new SendWindow(WINDOW_BYTES_DEFAULT);
   readonly #peer: PeerSettings;
   readonly #heads: RequestHeads;
-  readonly #openCalls: Map<number, Http2Call>;
+  readonly #openCalls: OpenCalls;
   /** Open calls. */
   readonly #line = new CallQueue();
   /** Calls that are to be opened. */
   readonly #unopened = new CallQueue();
   #nextStreamId = 1;
 
-  constructor(peer: PeerSettings, heads: RequestHeads, openCalls: Map<number, Http2Call>) {
+  constructor(peer: PeerSettings, heads: RequestHeads, openCalls: OpenCalls) {
     this.#peer = peer;
     this.#heads = heads;
     this.#openCalls = openCalls;

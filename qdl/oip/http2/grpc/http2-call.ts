@@ -1,5 +1,4 @@
 import { type BorrowedBytes, NO_BYTES } from '../../../../shared/base/bytes/borrowed-bytes.ts';
-import type { Http2Connection } from '../connection/http2-connection.ts';
 import { type ReceiveWindow, SendWindow } from '../flow-control.ts';
 import type { FrameBatch } from '../frames/frames.ts';
 import {
@@ -16,6 +15,18 @@ import {
   MessageReader,
   type MessageReceiver,
 } from './message-reader.ts';
+
+/** What a call needs of its connection. */
+export interface CallOwner {
+  /** The call has something to send. @param bytes That are new. */
+  onSend(call: Http2Call, bytes: number): void;
+  /** So many bytes that waited were taken back. */
+  onTakenBack(bytes: number): void;
+  /** The application gives the call up. */
+  onCancel(call: Http2Call): void;
+  /** The one answer is there, in the chunk that is being read: {@link Http2Call.keepAnswer} is to follow at its end. */
+  onHeld(call: Http2Call): void;
+}
 
 /**
  * One call as this end has it:
@@ -37,7 +48,7 @@ export class Http2Call implements GrpcCall, MessageReceiver {
   readonly unsent: UnsentMessages = new UnsentMessages();
   readonly sendWindow: SendWindow = new SendWindow(0);
   readonly receiveWindow: ReceiveWindow;
-  readonly #owner: Http2Connection;
+  readonly #owner: CallOwner;
   readonly #events: CallEvents;
   readonly #messages: MessageReader;
   readonly #answers: Answers;
@@ -49,7 +60,7 @@ export class Http2Call implements GrpcCall, MessageReceiver {
   constructor(
     { path, answers }: { readonly path: string; readonly answers: Answers },
     events: CallEvents,
-    owner: Http2Connection,
+    owner: CallOwner,
     limits: MessageLimits,
     receiveWindow: ReceiveWindow,
   ) {
