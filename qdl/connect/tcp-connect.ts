@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { splitAddress } from '../../shared/domain/node-address.ts';
 
 /** Longest wait for a plain TCP connection. */
-export const TCP_CONNECT_TIMEOUT_MS = 1_000;
+const TCP_CONNECT_TIMEOUT_MS = 1_000;
 
 const NONE = {
   /** From the first packet to the answer, in ns, without name resolution; null when none came. */

@@ -41,7 +41,7 @@ export const hostEvidence: z.ZodType<HostEvidence> = z.object({
 });
 
 /** Limits and effective HTTP/2 receive windows of a node, in bytes; 0 where it tells none, above 2^53 rounded. */
-export const nodeLimits = z.object({
+const nodeLimits = z.object({
   messageBytesMax: claimed,
   partBytesMax: claimed,
   sampleBytesMax: claimed,
