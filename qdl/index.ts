@@ -23,7 +23,6 @@ export {
   DIVISIONS,
   type DispatchPolicy,
   type DispatchSettings,
-  type Division,
   defaultDispatchSettings,
   NODE_LOSS_POLICIES,
   type NodeLossPolicy,

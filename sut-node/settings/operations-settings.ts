@@ -3,7 +3,6 @@ import {
   choice,
   duration,
   listenAddress,
-  optional,
   type SettingValues,
   toggle,
 } from '../../shared/config/setting.ts';
@@ -45,13 +44,11 @@ export const OPERATIONS_OPTIONS = {
     'whether "longhaul doctor" may test the link with load: seconds at most, never during a run',
     { fallback: 'allowed' },
   ),
-  healthListen: optional(
-    listenAddress(
-      'serve grpc.health.v1, and nothing else, on a port without TLS and token: for probes (default: off)',
-    ),
+  healthListen: listenAddress(
+    'serve grpc.health.v1, and nothing else, on a port without TLS and token: for probes (default: off)',
   ),
-  metricsListen: optional(
-    listenAddress('serve metrics for Prometheus at http://HOST:PORT/metrics (default: off)'),
+  metricsListen: listenAddress(
+    'serve metrics for Prometheus at http://HOST:PORT/metrics (default: off)',
   ),
   check: toggle('load the model, warm up, measure it, report on stdout and end; nothing is served'),
   checkFormat: choice(['text', 'json'], 'form of the report of --check', { fallback: 'text' }),

@@ -7,7 +7,6 @@ import {
   count,
   listenAddress,
   nodeName,
-  optional,
   positiveDuration,
   type SettingValues,
   text,
@@ -38,17 +37,15 @@ export const SUT_OPTIONS = {
   listen: listenAddress('address to listen on; port 0 takes a free one', {
     fallback: '127.0.0.1:50051',
   }),
-  node: optional(nodeName('name of this node, unique in the SUT (default: host name and port)')),
+  node: nodeName('name of this node, unique in the SUT (default: host name and port)'),
   ...MODEL_OPTIONS,
   ...WORKER_OPTIONS,
   ...BATCH_OPTIONS,
   ...BUILT_IN_OPTIONS,
   ...OPERATIONS_OPTIONS,
-  sampleBytesMax: optional(
-    count(
-      { min: 1, max: 64 * GIB },
-      "largest sample (default: a 32nd of the queue, or four times the model's input as floats)",
-    ),
+  sampleBytesMax: count(
+    { min: 1, max: 64 * GIB },
+    "largest sample (default: a 32nd of the queue, or four times the model's input as floats)",
   ),
   queueBytesMax: count(
     { min: 64 * KIB, max: 64 * GIB },
@@ -71,23 +68,23 @@ export const SUT_OPTIONS = {
     'how responses are compressed, timed; a run that does not read that is refused',
     { fallback: 'identity' },
   ),
-  tlsCert: optional(text('file', "use TLS: the node's certificate (PEM), with --tls-key")),
-  tlsKey: optional(text('file', 'its private key (PEM, without a passphrase)')),
-  tlsClientCa: optional(
-    text('file', 'clients must show a certificate that one of these authorities signed (PEM)'),
+  tlsCert: text('file', "use TLS: the node's certificate (PEM), with --tls-key"),
+  tlsKey: text('file', 'its private key (PEM, without a passphrase)'),
+  tlsClientCa: text(
+    'file',
+    'clients must show a certificate that one of these authorities signed (PEM)',
   ),
-  tokenFile: optional(
-    text('file', 'file with the token that every call must carry (needs TLS, or loopback)'),
+  tokenFile: text(
+    'file',
+    'file with the token that every call must carry (needs TLS, or loopback)',
   ),
   handshakeTimeout: positiveDuration(
     'longest wait for the first call of a connection and the first message of a call',
     { fallback: '10s' },
   ),
-  cacheDir: optional(
-    text(
-      'folder',
-      'folder for generated models (default: $XDG_CACHE_HOME or ~/.cache, and there longhaul)',
-    ),
+  cacheDir: text(
+    'folder',
+    'folder for generated models (default: $XDG_CACHE_HOME or ~/.cache, and there longhaul)',
   ),
 };
 

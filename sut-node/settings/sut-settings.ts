@@ -2,7 +2,6 @@ import type { CompressionName } from '../../shared/compression/codec.ts';
 import {
   choice,
   count,
-  optional,
   positiveDuration,
   type SettingValues,
 } from '../../shared/config/setting.ts';
@@ -62,11 +61,9 @@ interface BuiltInSettings {
 
 /** Settings of models without ONNX, by key of the configuration file. */
 export const BUILT_IN_OPTIONS = {
-  responseBytes: optional(
-    count(
-      { min: 0, max: SYNTHETIC_BYTES_MAX },
-      `benchmarks null, delay: bytes of each response (default: ${SYNTHETIC_RESPONSE_BYTES_DEFAULT})`,
-    ),
+  responseBytes: count(
+    { min: 0, max: SYNTHETIC_BYTES_MAX },
+    `benchmarks null, delay: bytes of each response (default: ${SYNTHETIC_RESPONSE_BYTES_DEFAULT})`,
   ),
   ...DELAY_OPTIONS,
 };
