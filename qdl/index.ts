@@ -1,29 +1,27 @@
-export { DISPATCH_POLICIES, type DispatchPolicy } from './settings/dispatch-settings.ts';
-
 import type { SamplePayloads } from '../shared/domain/query-sample-library.ts';
 import type { NameCall } from '../shared/evidence/network-evidence.ts';
-import { NetworkDispatchLibrary } from './dispatch/network-dispatch-library.ts';
-import type { QueryDispatchLibrary } from './dispatch/query-dispatch-library.ts';
+import { QueryDispatchLibrary } from './dispatch/query-dispatch-library.ts';
 import { askNativeNames, NativeDriver } from './native/native-driver.ts';
 import { askOipNames, OipDriver } from './oip/oip-driver.ts';
 import type { DispatchSettings } from './settings/dispatch-settings.ts';
 
-export { resolveNodeAddresses } from './dispatch/node-addresses.ts';
+export { resolveNodeAddresses } from './dispatch/network-name.ts';
 export type {
   NodeActivity,
   QdlNode,
   QueryDispatchLibrary,
 } from './dispatch/query-dispatch-library.ts';
 export { testLink } from './native/node/link-test.ts';
-export { askSystems } from './native/node-systems.ts';
-export { probeNode } from './native/probe-node.ts';
+export { askSystems, probeNode } from './native/probe-node.ts';
 export { compareOipWays } from './oip/compare-ways.ts';
-export { describeOipModels } from './oip/describe-models.ts';
+export { describeOipModels } from './oip/node/model-facts.ts';
 export { type OipProbe, probeOipServer } from './oip/probe-server.ts';
 export { type OipTrial, tryOipRequest } from './oip/try-request.ts';
-export { checkDispatchSettings } from './settings/check-settings.ts';
 export {
+  checkDispatchSettings,
+  DISPATCH_POLICIES,
   DIVISIONS,
+  type DispatchPolicy,
   type DispatchSettings,
   defaultDispatchSettings,
   NODE_LOSS_POLICIES,
@@ -37,10 +35,8 @@ export function createQueryDispatchLibrary(
 ): QueryDispatchLibrary {
   const { oip } = settings;
   const driver =
-    oip === undefined
-      ? new NativeDriver(settings, payloads)
-      : new OipDriver(settings, oip, payloads);
-  return new NetworkDispatchLibrary(settings, payloads, driver);
+    oip === undefined ? new NativeDriver(settings, payloads) : new OipDriver(settings, oip);
+  return new QueryDispatchLibrary(settings, payloads, driver);
 }
 
 /**

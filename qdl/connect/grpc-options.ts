@@ -1,10 +1,23 @@
 import { isIP } from 'node:net';
-import type { ConnectionOptions } from 'node:tls';
-import { type ChannelCredentials, type ClientOptions, credentials, Metadata } from '@grpc/grpc-js';
+import { type ConnectionOptions, checkServerIdentity, type PeerCertificate } from 'node:tls';
+import {
+  type ChannelCredentials,
+  Client,
+  type ClientOptions,
+  credentials,
+  Metadata,
+} from '@grpc/grpc-js';
 import { AUTHORIZATION_KEY, bearerOf } from '../../shared/security/bearer-token.ts';
 import { readClientSecrets } from '../../shared/security/client-security.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
-import { checkNames } from './server-identity.ts';
+
+/**
+ * A connection of its own to a node, made with its first call.
+ * @throws MlperfError `ERR_CONFIG_INVALID` when a file of its security cannot be used.
+ */
+export function connectClient(address: string, settings: DispatchSettings): Client {
+  return new Client(address, connectionCredentials(settings), connectionOptions(settings));
+}
 
 /**
  * Options of every connection to a SUT node. Retries are off: a hidden retry would be a query sent
@@ -69,4 +82,22 @@ export function callMetadata({ security }: DispatchSettings): Metadata {
   const { token } = readClientSecrets(security);
   if (token !== undefined) metadata.set(AUTHORIZATION_KEY, bearerOf(token));
   return metadata;
+}
+
+/** Characters of a certificate's names in a message: some have hundreds. */
+const NAMES_SHOWN = 300;
+
+/**
+ * As Node.js checks whether a certificate is for a host, but its error names all that the certificate has. Node's own
+ * lists no DNS names where the host is an IP address.
+ */
+export function checkNames(host: string, certificate: PeerCertificate): Error | undefined {
+  const error = checkServerIdentity(host, certificate);
+  if (error === undefined) return undefined;
+  const { subjectaltname = '', subject } = certificate;
+  // RFC 9525: a common name counts for nothing; old certificates have no other.
+  const names = subjectaltname === '' ? `CN=${subject?.CN ?? ''}` : subjectaltname;
+  const shown = names.length > NAMES_SHOWN ? `${names.slice(0, NAMES_SHOWN)}...` : names;
+  error.message = `Hostname/IP does not match certificate's altnames: ${host} is not in ${shown}`;
+  return error;
 }

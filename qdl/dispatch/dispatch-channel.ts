@@ -2,8 +2,9 @@ import type { BorrowedBytes } from '../../shared/base/bytes/borrowed-bytes.ts';
 import type { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { SampleFailure } from '../../shared/domain/system-under-test.ts';
 import type { ClaimKind } from '../../shared/evidence/node-claims.ts';
+import type { PartSample, WirePart } from '../../shared/wire/part-codec.ts';
 import type { WireResponses } from '../../shared/wire/responses-codec.ts';
-import type { OutgoingPart } from './outgoing-part.ts';
+import type { OutstandingTable } from './outstanding-table.ts';
 import type { NodeLoad, RoutedChannel } from './router.ts';
 
 /** What a channel reports. All calls come from the event loop, never from inside a call to the channel. */
@@ -48,14 +49,10 @@ export interface ChannelPlace extends DispatchPlace {
  */
 export interface DispatchChannel extends RoutedChannel {
   readonly place: DispatchPlace & RoutedChannel['place'];
+  /** Gives each sample of the next part its wire id, and takes the id back. */
+  readonly outstanding: OutstandingTable;
   /** True when such a part could go if the socket took it. Hot path. */
   hasCreditFor(sampleCount: number, bytes: number): boolean;
-  /** Takes a wire id for a sample that will be in the next part. */
-  acquireId(responseId: number): number;
-  /** Response id of a wire id, which is free from now on; -1 when it is not outstanding here. */
-  releaseId(wireId: number): number;
-  /** Response id of a wire id that stays outstanding; -1 when it is not outstanding here. */
-  findId(wireId: number): number;
   /** Gives up everything that is on the wire; returns the response ids. */
   releaseAll(): Float64Array;
   /** Sends a part. */
@@ -64,4 +61,19 @@ export interface DispatchChannel extends RoutedChannel {
   dropUnsent(): void;
   /** No part goes out any more; what is outstanding may still be answered. */
   retire(): void;
+}
+
+/** A sample, or a piece of one, on its way out. */
+export interface OutgoingSample extends PartSample {
+  /** Index in the sample library, where another thread takes the payload. Never goes out. */
+  readonly sampleIndex: number;
+}
+
+/** Samples of exactly one query, about to go out in one message. */
+export interface OutgoingPart extends WirePart {
+  readonly samples: readonly OutgoingSample[];
+  /** Samples that begin in this part: those that take credit and a wire id. */
+  readonly sampleCount: number;
+  /** Payload bytes of the part. */
+  readonly bytes: number;
 }

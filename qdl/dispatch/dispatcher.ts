@@ -10,13 +10,12 @@ import {
   type WireResponses,
 } from '../../shared/wire/responses-codec.ts';
 import type { NodeLossPolicy } from '../settings/dispatch-settings.ts';
-import { BackPressure, type BackPressureTimes } from './back-pressure.ts';
 import type { ChannelEvents, DispatchChannel } from './dispatch-channel.ts';
 import { PartCutter, type PartLimits } from './part-cutter.ts';
 import type { ResponseDecoder } from './response-decoder.ts';
 import type { Router } from './router.ts';
 import type { RunLedgerCounter } from './run-ledger.ts';
-import { WaitingQueries } from './waiting-queries.ts';
+import { BackPressure, type BackPressureTimes, WaitingQueries } from './waiting-queries.ts';
 
 /** What a dispatcher works with. */
 export interface DispatcherParts {
@@ -71,7 +70,7 @@ export class Dispatcher implements ChannelEvents {
       !this.#isBroken &&
       !this.#hasGivenUp &&
       this.#waiting.size === 0 &&
-      this.#channels.every((channel) => channel.outstandingCount === 0)
+      this.#channels.every((channel) => channel.outstanding.count === 0)
     );
   }
 
@@ -134,7 +133,7 @@ export class Dispatcher implements ChannelEvents {
     const atNs = sink.nowNs();
     const ledger = this.#ledgerOf(channel);
     for (const { id, payload } of responses.firstTokens) {
-      sink.firstToken(channel.findId(id), payload, atNs);
+      sink.firstToken(channel.outstanding.find(id), payload, atNs);
     }
     for (const sample of responses.completed) {
       if (sample.tokenCount !== undefined && sample.tokenCount < 0) {
@@ -172,7 +171,7 @@ export class Dispatcher implements ChannelEvents {
   #fail(channel: DispatchChannel, wireId: number, { code, text }: SampleFailure): void {
     this.#ledgerOf(channel).failedCount += 1;
     const ofNode = `SUT node ${channel.place.address}: ${text}`;
-    this.#parts.sink.fail(channel.releaseId(wireId), { code, text: ofNode });
+    this.#parts.sink.fail(channel.outstanding.release(wireId), { code, text: ofNode });
   }
 
   /** A response that cannot be read is lost, never passed on as complete. */
@@ -182,7 +181,7 @@ export class Dispatcher implements ChannelEvents {
     arrivedAtNs: number,
   ): void {
     const { sink } = this.#parts;
-    const responseId = channel.releaseId(sample.id);
+    const responseId = channel.outstanding.release(sample.id);
     if (sample.total !== 0 || sample.offset !== 0) {
       const text = `SUT node ${channel.place.address}: a response came in pieces, which was not agreed on`;
       sink.fail(responseId, { code: 'bad-response', text });
@@ -275,17 +274,16 @@ export class Dispatcher implements ChannelEvents {
   }
 
   #sendPart(channel: DispatchChannel, nowNs: number): void {
-    const { sampleCount, bytes } = this.#cutter;
-    const query = this.#waiting.headQueryId;
-    const querySampleCount = this.#waiting.headSampleCount;
-    const { samples, firstResponseId, stride, wholeCount } = this.#cutter.cut(channel);
+    const firstResponseId = this.#waiting.headResponseId(0);
+    const stride = this.#waiting.headResponseIdStride;
+    const part = this.#cutter.cut(channel);
+    // Of a sample in the middle of its pieces something is left to be sent.
+    const wholeCount = this.#cutter.boundChannel === undefined ? part.samples.length : 0;
     for (let i = 0; i < wholeCount; i += 1) {
       this.#parts.sink.handedOver(firstResponseId + i * stride, nowNs);
     }
-    const ledger = this.#ledgerOf(channel);
-    ledger.countPart(query, sampleCount, bytes);
-    ledger.addDigests(samples, this.#parts.payloads);
-    channel.send({ query, querySampleCount, samples, bytes });
+    this.#ledgerOf(channel).countPart(part, this.#parts.payloads);
+    channel.send(part);
   }
 
   #refuseSample(): void {
@@ -298,7 +296,7 @@ export class Dispatcher implements ChannelEvents {
 
   #pick(router: Router<DispatchChannel>): DispatchChannel | undefined {
     const { boundChannel, sampleCount, bytes } = this.#cutter;
-    if (boundChannel === undefined) return router.pick(sampleCount, bytes);
+    if (boundChannel === undefined) return router(sampleCount, bytes);
     return boundChannel.canTake(sampleCount, bytes) ? boundChannel : undefined;
   }
 

@@ -1,13 +1,11 @@
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { messageOf } from '../../shared/base/errors/to-mlperf-error.ts';
+import { NODE_NAME_LENGTH_MAX } from '../../shared/domain/node-address.ts';
 import { NETWORK_SUT } from '../../shared/domain/system-under-test.ts';
+import type { CallPath } from '../../shared/evidence/call-path.ts';
 import type { NameCall, NodeNameCall } from '../../shared/evidence/network-evidence.ts';
-import type { NamedNode, NodeName } from '../connect/node-name.ts';
-import {
-  measureTcpConnect,
-  TCP_CONNECT_TIMEOUT_MS,
-  type TcpConnect,
-} from '../connect/tcp-connect.ts';
+import { addressesBehind } from '../../shared/wire/name-addresses.ts';
+import { measureTcpConnect, type TcpConnect } from '../connect/tcp-connect.ts';
 import type { Division } from '../settings/dispatch-settings.ts';
 
 /** Name of the SUT as LoadGen logs it, and what each node said, in the order of the settings. */
@@ -19,15 +17,6 @@ export interface NetworkName {
 /** Takes what nodes answered, and returns it with the names that they are known by. */
 export type Distinguish = (names: readonly NodeName[]) => readonly NodeName[];
 
-/** A call as it is kept: the TCP connects may still be under way. */
-interface KeptCall {
-  readonly call: Omit<NameCall, 'nodes'>;
-  readonly nodes: readonly Omit<NodeNameCall, keyof TcpTimes>[];
-  readonly connects: readonly Promise<TcpConnect>[];
-}
-
-type TcpTimes = Pick<NodeNameCall, 'tcpConnectNs' | 'remoteAddress'>;
-
 /**
  * LoadGen's Name() over the network. Every call asks every node, in parallel; nothing is cached; the
  * answers are joined in the order of the settings.
@@ -38,7 +27,8 @@ export class NetworkNames {
   readonly #clients: readonly NamedNode[];
   readonly #division: Division;
   readonly #distinguish: Distinguish;
-  readonly #kept: KeptCall[] = [];
+  /** All calls; each resolves once the TCP connects beside it have ended. */
+  readonly #calls: Promise<NameCall>[] = [];
   #last: NetworkName | undefined;
 
   /**
@@ -68,17 +58,23 @@ export class NetworkNames {
   async ask(): Promise<string> {
     const begin = performance.now();
     const asked = this.#clients.map((client) => client.name());
-    const connects = this.#clients.map(({ address }) =>
-      measureTcpConnect(address, TCP_CONNECT_TIMEOUT_MS),
-    );
+    const connects = this.#clients.map(({ address }) => measureTcpConnect(address));
     const answers = this.#distinguished(await Promise.allSettled(asked));
     const durationNs = Math.round((performance.now() - begin) * 1e6);
-    const nodes = answers.map((answer, i) => nodeCallOf(this.#clients[i]?.address ?? '', answer));
     const keep = (name: string | null, failure: string | null): void => {
-      this.#kept.push({ call: { name, failure, durationNs }, nodes, connects });
+      const nodes = Promise.all(
+        this.#clients.map(async ({ address }, i) => ({
+          ...nodeCallOf(address, answers[i] as PromiseSettledResult<NodeName>), // One per client.
+          ...tcpTimesOf(await (connects[i] as Promise<TcpConnect>)),
+        })),
+      );
+      this.#calls.push(nodes.then((all) => ({ name, failure, durationNs, nodes: all })));
     };
     try {
-      const named = answers.map(nameOf);
+      const named = answers.map((answer) => {
+        if (answer.status === 'rejected') throw answer.reason;
+        return answer.value;
+      });
       const name = joinNames(named, this.#division);
       this.#last = { name, nodes: named };
       keep(name, null);
@@ -104,19 +100,7 @@ export class NetworkNames {
 
   /** All calls so far, once the TCP connects beside them have ended: within a second. Never rejects. */
   calls(): Promise<NameCall[]> {
-    return Promise.all(
-      this.#kept.map(async ({ call, nodes, connects }) => {
-        const ended = await Promise.all(connects);
-        return {
-          ...call,
-          nodes: nodes.map((node, i) => ({
-            ...node,
-            tcpConnectNs: ended[i]?.connectNs ?? null,
-            remoteAddress: ended[i]?.remoteAddress ?? null,
-          })),
-        };
-      }),
-    );
+    return Promise.all(this.#calls);
   }
 }
 
@@ -156,19 +140,65 @@ function refuseEqual(
   }
 }
 
-function nameOf(answer: PromiseSettledResult<NodeName>): NodeName {
-  if (answer.status === 'rejected') throw answer.reason;
-  return answer.value;
+function tcpTimesOf({ connectNs, remoteAddress }: TcpConnect) {
+  return { tcpConnectNs: connectNs, remoteAddress };
 }
 
 function nodeCallOf(
   address: string,
   answer: PromiseSettledResult<NodeName>,
-): KeptCall['nodes'][number] {
+): Omit<NodeNameCall, keyof ReturnType<typeof tcpTimesOf>> {
   if (answer.status === 'rejected') {
     const failure = messageOf(answer.reason);
     return { address, name: null, identity: null, roundTripNs: null, failure, path: null };
   }
   const { name, identity, roundTripNs, path } = answer.value;
   return { address, name, identity, roundTripNs, failure: null, path };
+}
+
+/** A node's answer to the question for its name and how long the round trip took. */
+export interface NodeName {
+  readonly address: string;
+  readonly name: string;
+  /** Identity of the node's process; empty where it tells none. */
+  readonly identity: string;
+  readonly roundTripNs: number;
+  /** The call as both ends saw it. */
+  readonly path: CallPath;
+}
+
+/** A node that can be asked for its name. */
+export interface NamedNode {
+  readonly address: string;
+  /** One full round trip, nothing cached. @throws MlperfError */
+  name(): Promise<NodeName>;
+}
+
+/**
+ * Refuses a name that cannot stand in a line of a log.
+ * @param method That the name is the answer to.
+ * @throws MlperfError `ERR_SUT_NAME`
+ */
+export function requirePrintableName(address: string, method: string, name: string): void {
+  if (name.length <= NODE_NAME_LENGTH_MAX && !/\p{Cc}/u.test(name)) return;
+  throw new MlperfError(
+    'ERR_SUT_NAME',
+    `SUT node ${address} answers ${method} with control characters or more than ${NODE_NAME_LENGTH_MAX} characters`,
+  );
+}
+
+/**
+ * The addresses of the SUT nodes, `dns:///name:port` replaced by one address per machine behind the
+ * name. Asked once, before the run: its nodes are fixed.
+ * @throws MlperfError `ERR_SUT_UNREACHABLE` for a name that nobody knows, `ERR_CONFIG_INVALID` for an
+ *   address that is there twice.
+ */
+export async function resolveNodeAddresses(named: readonly string[]): Promise<string[]> {
+  const lists = await Promise.all(named.map(addressesBehind));
+  const addresses = lists.flat();
+  const twice = addresses.find((address, i) => addresses.indexOf(address) !== i);
+  if (twice !== undefined) {
+    throw new MlperfError('ERR_CONFIG_INVALID', `--sut leads to the address ${twice} twice`);
+  }
+  return addresses;
 }

@@ -1,11 +1,18 @@
 import assert from 'node:assert';
-import type { ChannelPlace } from './dispatch-channel.ts';
+import type { NodeLoad } from './router.ts';
 
 /** Most samples outstanding on one stream, whatever a node takes. */
 const OUTSTANDING_MAX = 65_536;
 
 /** Returned by {@link OutstandingTable.release} for an id that is not outstanding. */
 export const NOT_OUTSTANDING = -1;
+
+/** The stream's number among all streams of the run, and the load that it shares with the node's other streams. */
+interface OutstandingPlace {
+  readonly streamIndex: number;
+  readonly streamCount: number;
+  readonly load: NodeLoad;
+}
 
 /**
  * Samples that are on the wire on one stream: wire id → LoadGen's response id. Counts them in the load of the node.
@@ -23,15 +30,14 @@ export class OutstandingTable {
   readonly #slotCount: number;
   readonly #streamIndex: number;
   readonly #streamCount: number;
-  readonly #load: ChannelPlace['load'];
+  readonly #load: NodeLoad;
   #freeCount: number;
 
   /**
-   * @param place The stream's number among all streams of the run, and the load that it shares with the node's other streams.
    * @param slotCount Most samples outstanding on the stream, 1 or more.
    */
   constructor(
-    { streamIndex, streamCount, load }: Pick<ChannelPlace, 'streamIndex' | 'streamCount' | 'load'>,
+    { streamIndex, streamCount, load }: OutstandingPlace,
     slotCount: number = OUTSTANDING_MAX,
   ) {
     assert(Number.isInteger(slotCount));
@@ -48,7 +54,8 @@ export class OutstandingTable {
     this.#freeCount = slotCount;
   }
 
-  get outstandingCount(): number {
+  /** Samples that are on the wire. */
+  get count(): number {
     return this.#slotCount - this.#freeCount;
   }
 

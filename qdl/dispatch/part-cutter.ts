@@ -1,7 +1,7 @@
 import assert from 'node:assert';
 import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
-import type { DispatchChannel } from './dispatch-channel.ts';
-import type { OutgoingSample } from './outgoing-part.ts';
+import type { DispatchChannel, OutgoingPart, OutgoingSample } from './dispatch-channel.ts';
+import { NOT_OUTSTANDING } from './outstanding-table.ts';
 import type { WaitingQueries } from './waiting-queries.ts';
 
 /** Largest part that every channel takes. */
@@ -10,16 +10,6 @@ export interface PartLimits {
   readonly samplesMax: number;
   /** Largest sample, over all its pieces, that every node takes. */
   readonly sampleBytesMax: number;
-}
-
-/** A part as the cutter makes it. */
-export interface CutPart {
-  readonly samples: readonly OutgoingSample[];
-  /** Response id of the first sample, and the distance from one to the next. */
-  readonly firstResponseId: number;
-  readonly stride: number;
-  /** Samples of which nothing is left to be sent. */
-  readonly wholeCount: number;
 }
 
 /** A sample larger than a part, in the middle of its pieces. */
@@ -70,7 +60,8 @@ export class PartCutter {
   giveUpPiece(): { readonly isOutstanding: boolean } {
     const piece = this.#piece;
     this.reset();
-    return { isOutstanding: piece !== undefined && piece.channel.releaseId(piece.wireId) >= 0 };
+    const responseId = piece?.channel.outstanding.release(piece.wireId) ?? NOT_OUTSTANDING;
+    return { isOutstanding: responseId !== NOT_OUTSTANDING };
   }
 
   /** True when no node takes the next sample, in however many pieces: it can only fail. */
@@ -110,24 +101,26 @@ export class PartCutter {
   }
 
   /** Makes the planned part for a channel that can take it, and moves the waiting query on. */
-  cut(channel: DispatchChannel): CutPart {
+  cut(channel: DispatchChannel): OutgoingPart {
     this.#isPlanned = false;
-    const firstResponseId = this.#waiting.headResponseId(0);
-    const stride = this.#waiting.headResponseIdStride;
-    if (this.#piece !== undefined || this.bytes < this.#payloadOf(0).length) {
-      const samples = [this.#cutPiece(channel)];
-      const wholeCount = this.#piece === undefined ? 1 : 0;
-      return { samples, firstResponseId, stride, wholeCount };
-    }
+    const { sampleCount, bytes } = this;
+    const query = this.#waiting.headQueryId;
+    const querySampleCount = this.#waiting.headSampleCount;
+    const isPiece = this.#piece !== undefined || bytes < this.#payloadOf(0).length;
+    const samples = isPiece ? [this.#cutPiece(channel)] : this.#cutWhole(channel);
+    return { query, querySampleCount, samples, sampleCount, bytes };
+  }
+
+  #cutWhole(channel: DispatchChannel): OutgoingSample[] {
     const samples: OutgoingSample[] = [];
     for (let i = 0; i < this.sampleCount; i += 1) {
-      const id = channel.acquireId(firstResponseId + i * stride);
+      const id = channel.outstanding.acquire(this.#waiting.headResponseId(i));
       const sampleIndex = this.#waiting.headSampleIndex(i);
-      const end = this.#payloads.payloadOf(sampleIndex).length;
-      samples.push({ id, sampleIndex, begin: 0, end, total: 0 });
+      const payload = this.#payloads.payloadOf(sampleIndex);
+      samples.push({ id, payload, encoding: 0, offset: 0, total: 0, sampleIndex });
     }
     this.#waiting.advance(this.sampleCount);
-    return { samples, firstResponseId, stride, wholeCount: this.sampleCount };
+    return samples;
   }
 
   #planPiece(offset: number, newSamples: number): void {
@@ -137,21 +130,19 @@ export class PartCutter {
 
   #cutPiece(channel: DispatchChannel): OutgoingSample {
     const sampleIndex = this.#waiting.headSampleIndex(0);
-    const total = this.#payloads.payloadOf(sampleIndex).length;
+    const whole = this.#payloads.payloadOf(sampleIndex);
     const piece = this.#piece ?? {
-      wireId: channel.acquireId(this.#waiting.headResponseId(0)),
+      wireId: channel.outstanding.acquire(this.#waiting.headResponseId(0)),
       channel,
       offset: 0,
     };
-    const begin = piece.offset;
-    const end = begin + this.bytes;
-    piece.offset = end;
-    this.#piece = piece;
-    if (end === total) {
-      this.#piece = undefined;
-      this.#waiting.advance(1);
-    }
-    return { id: piece.wireId, sampleIndex, begin, end, total };
+    const { offset } = piece;
+    const payload = whole.subarray(offset, offset + this.bytes);
+    piece.offset += payload.length;
+    const isLast = piece.offset === whole.length;
+    this.#piece = isLast ? undefined : piece;
+    if (isLast) this.#waiting.advance(1);
+    return { id: piece.wireId, payload, encoding: 0, offset, total: whole.length, sampleIndex };
   }
 
   #payloadOf(i: number): Uint8Array {

@@ -1,11 +1,24 @@
-import type { SystemUnderTest } from '../../shared/domain/system-under-test.ts';
+import { randomUUID } from 'node:crypto';
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
+import type {
+  Query,
+  ResponseSink,
+  SystemUnderTest,
+} from '../../shared/domain/system-under-test.ts';
 import type { NetworkEvidence, NodeEvidence } from '../../shared/evidence/network-evidence.ts';
-import type { ClaimBook } from '../../shared/evidence/node-claims.ts';
-import type { BackPressureTimes } from './back-pressure.ts';
+import { type ClaimBook, contradictsResult } from '../../shared/evidence/node-claims.ts';
+import { settingsAsText } from '../../shared/evidence/settings-text.ts';
+import type { DispatchSettings } from '../settings/dispatch-settings.ts';
+import type { ChannelEvents, ChannelPlace } from './dispatch-channel.ts';
+import { Dispatcher, type DispatcherChannels } from './dispatcher.ts';
+import type { NetworkNames } from './network-name.ts';
+import { createRouter, NodeLoad } from './router.ts';
 import type { RunLedgerCounter } from './run-ledger.ts';
+import type { BackPressureTimes } from './waiting-queries.ts';
 
 /** What both ends counted, after the run. */
-export interface LedgerReport {
+interface LedgerReport {
   /** False when the run broke off, so that the counts need not agree. */
   readonly isCompared: boolean;
   /** Differences in words; empty when the two ends agree, and where only one end counts. */
@@ -47,31 +60,204 @@ export interface QdlNode {
   evidence(): NodeEvidence;
 }
 
+/** How the channels of a run lie over nodes and connections. */
+export interface ChannelCounts {
+  /** To each node, 1 or more, and the connections that they share. */
+  readonly channelsPerNode: number;
+  readonly connectionsPerNode: number;
+  /** Most samples outstanding on one node. */
+  readonly nodeOutstandingMax: number;
+}
+
+/** The channels of a run, all open, and what they agreed on with the nodes. */
+export type OpenedChannels = Omit<DispatcherChannels, 'router'>;
+
+/**
+ * What a protocol does for a QDL. Order of calls: `connect`, then `openChannels`, `closeChannels`, `compareLedgers`
+ * where the run came to its end, `close`.
+ */
+export interface ProtocolDriver {
+  /** In the order of the settings. */
+  readonly nodes: readonly QdlNode[];
+  readonly names: NetworkNames;
+  /** As {@link QueryDispatchLibrary.connect}. */
+  connect(onWait: WaitProgress): Promise<void>;
+  channelCounts(): ChannelCounts;
+  /** Opens the channels of the run at these places. @param events Takes what they report. */
+  openChannels(
+    places: readonly ChannelPlace[],
+    events: ChannelEvents,
+    runId: string,
+  ): Promise<OpenedChannels>;
+  /** Ends the channels: nothing is outstanding any more, or it was given up. Never throws. */
+  closeChannels(): Promise<void>;
+  /**
+   * Compares what both ends counted, after a run that came to its end.
+   * @param lostNodes Indices of the nodes that cannot be asked.
+   * @returns Differences in words.
+   */
+  compareLedgers(lostNodes: ReadonlySet<number>, runId: string): Promise<readonly string[]>;
+  /** Frees everything else. */
+  close(): Promise<void>;
+  /** Evidence that only this protocol has. */
+  evidence(): Pick<NetworkEvidence, 'oip'>;
+}
+
 /**
  * The Query Dispatch Library: a {@link SystemUnderTest} whose work is done by SUT nodes on the other
  * side of a network. It forwards; it never batches, pads, caches, reorders, pre- or post-processes
  * (rule: inference_rules v4.1, Network division, QDL constraints). A query goes out as it is, alone,
- * in one part where it fits.
+ * in one part where it fits. Here is its life around the dispatcher, the same for every protocol.
  *
  * Order of calls: `connect`, `name`, `start`, `issueQuery`..., `stop`, `ledgerReport`.
  */
-export interface QueryDispatchLibrary extends SystemUnderTest {
+export class QueryDispatchLibrary implements SystemUnderTest {
   /** Random, the same on all streams of the run to all nodes. */
-  readonly runId: string;
+  readonly runId: string = randomUUID();
   /** In the order of the settings. */
   readonly nodes: readonly QdlNode[];
-  /** How long queries waited in the QDL so far, and for what; nothing before `start`. */
-  readonly backPressure: BackPressureTimes;
   /** The comparison made by `stop`. */
-  readonly ledgerReport: LedgerReport;
+  ledgerReport: LedgerReport = { isCompared: false, differences: [] };
+  readonly #settings: DispatchSettings;
+  readonly #payloads: SamplePayloads;
+  readonly #driver: ProtocolDriver;
+  #loads: readonly NodeLoad[] = [];
+  #dispatcher: Dispatcher | undefined;
+  #sink: ResponseSink | undefined;
+  #isStarted = false;
+
+  /** @param payloads The sample library's bytes; taken when a part is cut, never kept. */
+  constructor(settings: DispatchSettings, payloads: SamplePayloads, driver: ProtocolDriver) {
+    this.#settings = settings;
+    this.#payloads = payloads;
+    this.#driver = driver;
+    this.nodes = driver.nodes;
+  }
+
   /**
    * Waits until every node is ready and checks that it fits the run. Untimed.
    * @throws MlperfError `ERR_SUT_UNREACHABLE`, `ERR_SUT_NOT_READY`, `ERR_SUT_REFUSED`
    */
-  connect(onWait?: WaitProgress): Promise<void>;
-  giveUp(): void;
-  /** How busy each node is, in the order of the settings; a few reads each. */
-  activity(): NodeActivity[];
+  connect(onWait: WaitProgress = () => {}): Promise<void> {
+    return this.#driver.connect(onWait);
+  }
+
   /** All that is known of the run over the network; resolves within a second, never rejects. */
-  evidence(): Promise<NetworkEvidence>;
+  async evidence(): Promise<NetworkEvidence> {
+    const { division, encoding, receiveWindowBytes } = this.#settings;
+    return {
+      runId: this.runId,
+      division,
+      encoding,
+      settings: settingsAsText(this.#settings),
+      receiveWindowBytes,
+      issuedQueries: this.#dispatcher?.issuedQueries ?? 0,
+      issuedSamples: this.#dispatcher?.issuedSamples ?? 0,
+      isComplete: this.ledgerReport.isCompared,
+      nameCalls: await this.#driver.names.calls(),
+      nodes: this.nodes.map((node) => node.evidence()),
+      ...this.#driver.evidence(),
+    };
+  }
+
+  /** How long queries waited in the QDL so far, and for what; nothing before `start`. */
+  get backPressure(): BackPressureTimes {
+    return this.#dispatcher?.backPressure ?? { socketNs: 0, creditNs: 0 };
+  }
+
+  /** How busy each node is, in the order of the settings; a few reads each. */
+  activity(): NodeActivity[] {
+    const names = this.#driver.names.last?.nodes;
+    return this.nodes.map(({ address, ledger }, i) => ({
+      name: names?.[i]?.name ?? address,
+      outstandingSamples: this.#loads[i]?.outstanding ?? 0,
+      completedSamples: ledger.completedCount,
+      failedSamples: ledger.failedCount,
+      isLost: this.#dispatcher?.lostNodes.has(i) ?? false,
+    }));
+  }
+
+  name(): Promise<string> {
+    return this.#driver.names.ask();
+  }
+
+  async start(sink: ResponseSink): Promise<void> {
+    this.#sink = sink;
+    const { onNodeLoss } = this.#settings;
+    const ledgers = this.nodes.map((node) => node.ledger);
+    const claims = this.nodes.map((node) => node.claims);
+    const dispatcher = new Dispatcher({
+      ...{ payloads: this.#payloads, sink, onNodeLoss, ledgers, claims },
+    });
+    this.#dispatcher = dispatcher;
+    const opened = await this.#driver.openChannels(this.#places(), dispatcher, this.runId);
+    const router = createRouter(this.#settings.policy, opened.channels);
+    dispatcher.begin({ ...opened, router });
+    this.#isStarted = true;
+  }
+
+  issueQuery(query: Query): void {
+    this.#dispatcher?.issue(query);
+  }
+
+  /** Nothing is ever held back, so nothing is left to do. */
+  flushQueries(): void {}
+
+  giveUp(): void {
+    this.#dispatcher?.giveUp();
+  }
+
+  async stop(): Promise<void> {
+    const isComplete = this.#isStarted && this.#dispatcher?.isComplete === true;
+    this.#dispatcher?.stop();
+    await this.#driver.closeChannels();
+    if (isComplete) await this.#compare();
+    this.#judgeClaims();
+    await this.#driver.close();
+  }
+
+  /** The channels of the run: neighbours belong to different nodes, so that turns go round the nodes first. */
+  #places(): ChannelPlace[] {
+    const { nodes, weights } = this.#settings;
+    const { channelsPerNode, connectionsPerNode, nodeOutstandingMax } =
+      this.#driver.channelCounts();
+    const streamCount = nodes.length * channelsPerNode;
+    const loads = nodes.map((_, i) => new NodeLoad(weights[i] ?? 1, nodeOutstandingMax));
+    this.#loads = loads;
+    return Array.from({ length: streamCount }, (_, streamIndex) => {
+      const nodeIndex = streamIndex % nodes.length;
+      const streamOfNode = Math.floor(streamIndex / nodes.length);
+      return {
+        address: nodes[nodeIndex] as string, // In range: a remainder.
+        nodeIndex,
+        streamOfNode,
+        connection: streamOfNode % connectionsPerNode,
+        streamIndex,
+        streamCount,
+        load: loads[nodeIndex] as NodeLoad,
+      };
+    });
+  }
+
+  /** What contradicts the result makes the run INVALID, as a broken contract does. */
+  #judgeClaims(): void {
+    const contradictions = this.nodes.flatMap(({ address, claims }) =>
+      claims
+        .toClaims()
+        .filter(contradictsResult)
+        .map(({ text, count }) => `SUT node ${address} ${text} (${count} in all)`),
+    );
+    if (contradictions.length === 0) return;
+    this.#sink?.fault(new MlperfError('ERR_RULE', contradictions.join('; ')));
+  }
+
+  /** What one end counted and the other did not makes the run INVALID: a fault, told before the end. */
+  async #compare(): Promise<void> {
+    const lostNodes = this.#dispatcher?.lostNodes ?? new Set();
+    const differences = await this.#driver.compareLedgers(lostNodes, this.runId);
+    this.ledgerReport = { isCompared: true, differences };
+    if (differences.length === 0) return;
+    const what = `the two ends counted differently: ${differences.join('; ')}`;
+    this.#sink?.fault(new MlperfError('ERR_RULE', what));
+  }
 }

@@ -8,19 +8,19 @@ export interface RoutedChannel {
     readonly load: Readonly<Pick<NodeLoad, 'outstanding' | 'weight'>>;
   };
   /** Samples that are on the wire. */
-  readonly outstandingCount: number;
+  readonly outstanding: { readonly count: number };
   /** True when a part of so many new samples and payload bytes may go now. Hot path. */
   canTake(sampleCount: number, bytes: number): boolean;
 }
 
-/** Decides which stream takes the next part. */
-export interface Router<Channel extends RoutedChannel> {
-  /**
-   * A channel that can take a part of so many samples and bytes now, or undefined when none can: the
-   * query then waits. Hot path: never allocates.
-   */
-  pick(sampleCount: number, bytes: number): Channel | undefined;
-}
+/**
+ * Decides which stream takes the next part: a channel that can take a part of so many samples and bytes now, or
+ * undefined when none can, and the query waits. Hot path: never allocates.
+ */
+export type Router<Channel extends RoutedChannel> = (
+  sampleCount: number,
+  bytes: number,
+) => Channel | undefined;
 
 /** How busy a SUT node is, over all its streams. Hot path: numbers only. */
 export class NodeLoad {
@@ -43,61 +43,49 @@ export class NodeLoad {
 }
 
 /** In turn; a channel without credit or with a full socket is passed over. */
-class RoundRobin<Channel extends RoutedChannel> implements Router<Channel> {
-  readonly #channels: readonly Channel[];
-  #next = 0;
-
-  /** @param channels In the order of turns: neighbours should belong to different nodes. */
-  constructor(channels: readonly Channel[]) {
-    this.#channels = channels;
-  }
-
-  pick(sampleCount: number, bytes: number): Channel | undefined {
-    const count = this.#channels.length;
+function roundRobin<Channel extends RoutedChannel>(channels: readonly Channel[]): Router<Channel> {
+  const count = channels.length;
+  let next = 0;
+  return (sampleCount, bytes) => {
     for (let tries = 0; tries < count; tries += 1) {
-      const channel = this.#channels[this.#next];
-      this.#next = (this.#next + 1) % count;
+      const channel = channels[next];
+      next = (next + 1) % count;
       if (channel?.canTake(sampleCount, bytes)) return channel;
     }
     return undefined;
-  }
+  };
 }
 
 /**
  * The node with the fewest samples on the wire in proportion to its weight, and of its streams the one
  * with the fewest: a faster node is thus asked more often. Equal ones take turns.
  */
-class LeastOutstanding<Channel extends RoutedChannel> implements Router<Channel> {
-  readonly #channels: readonly Channel[];
-  #next = 0;
-
-  /** @param channels In the order of turns: neighbours should belong to different nodes. */
-  constructor(channels: readonly Channel[]) {
-    this.#channels = channels;
-  }
-
-  pick(sampleCount: number, bytes: number): Channel | undefined {
-    const count = this.#channels.length;
+function leastOutstanding<Channel extends RoutedChannel>(
+  channels: readonly Channel[],
+): Router<Channel> {
+  const count = channels.length;
+  let next = 0;
+  return (sampleCount, bytes) => {
     let best: Channel | undefined;
     let bestAt = 0;
     for (let i = 0; i < count; i += 1) {
-      const at = (this.#next + i) % count;
-      const channel = this.#channels[at] as Channel; // In range: at < count.
+      const at = (next + i) % count;
+      const channel = channels[at] as Channel; // In range: at < count.
       if (!channel.canTake(sampleCount, bytes)) continue;
       if (best !== undefined && !isLessBusy(channel, best)) continue;
       best = channel;
       bestAt = at;
     }
-    if (best !== undefined) this.#next = (bestAt + 1) % count;
+    if (best !== undefined) next = (bestAt + 1) % count;
     return best;
-  }
+  };
 }
 
 function isLessBusy(a: RoutedChannel, b: RoutedChannel): boolean {
   const loadA = a.place.load.outstanding / a.place.load.weight;
   const loadB = b.place.load.outstanding / b.place.load.weight;
   if (loadA !== loadB) return loadA < loadB;
-  return a.outstandingCount < b.outstandingCount;
+  return a.outstanding.count < b.outstanding.count;
 }
 
 /** The streams of one node. */
@@ -113,25 +101,20 @@ interface WeightedNode<Channel> {
  * In proportion to the nodes' weights, evenly interleaved: weights 2 and 1 give a b a, a b a. A node that
  * cannot take the part is passed over, and loses its turn.
  */
-class Weighted<Channel extends RoutedChannel> implements Router<Channel> {
-  readonly #nodes: readonly WeightedNode<Channel>[];
-
-  constructor(channels: readonly Channel[]) {
-    const nodes = new Map<number, WeightedNode<Channel>>();
-    for (const channel of channels) {
-      const { nodeIndex, load } = channel.place;
-      const node = nodes.get(nodeIndex) ?? { channels: [], weight: load.weight, claim: 0, next: 0 };
-      node.channels.push(channel);
-      nodes.set(nodeIndex, node);
-    }
-    this.#nodes = [...nodes.values()];
+function weighted<Channel extends RoutedChannel>(channels: readonly Channel[]): Router<Channel> {
+  const byIndex = new Map<number, WeightedNode<Channel>>();
+  for (const channel of channels) {
+    const { nodeIndex, load } = channel.place;
+    const node = byIndex.get(nodeIndex) ?? { channels: [], weight: load.weight, claim: 0, next: 0 };
+    node.channels.push(channel);
+    byIndex.set(nodeIndex, node);
   }
-
-  pick(sampleCount: number, bytes: number): Channel | undefined {
+  const nodes = [...byIndex.values()];
+  return (sampleCount, bytes) => {
     let best: WeightedNode<Channel> | undefined;
     let bestChannel: Channel | undefined;
     let weights = 0;
-    for (const node of this.#nodes) {
+    for (const node of nodes) {
       const channel = takerOf(node, sampleCount, bytes);
       if (channel === undefined) continue;
       node.claim += node.weight;
@@ -144,7 +127,7 @@ class Weighted<Channel extends RoutedChannel> implements Router<Channel> {
     best.claim -= weights;
     best.next = (best.next + 1) % best.channels.length;
     return bestChannel;
-  }
+  };
 }
 
 function takerOf<Channel extends RoutedChannel>(
@@ -161,15 +144,18 @@ function takerOf<Channel extends RoutedChannel>(
 }
 
 const ROUTERS = {
-  'least-outstanding': LeastOutstanding,
-  'round-robin': RoundRobin,
-  weighted: Weighted,
+  'least-outstanding': leastOutstanding,
+  'round-robin': roundRobin,
+  weighted,
 } as const satisfies Record<DispatchPolicy, unknown>;
 
-/** The router of a policy over all streams of a run. */
+/**
+ * The router of a policy over all streams of a run.
+ * @param channels In the order of turns: neighbours should belong to different nodes.
+ */
 export function createRouter<Channel extends RoutedChannel>(
   policy: DispatchPolicy,
   channels: readonly Channel[],
 ): Router<Channel> {
-  return new ROUTERS[policy](channels);
+  return ROUTERS[policy](channels);
 }

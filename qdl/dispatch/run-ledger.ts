@@ -1,7 +1,7 @@
 import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
 import type { LedgerCounts } from '../../shared/evidence/network-evidence.ts';
 import { PayloadDigestSum } from '../../shared/evidence/payload-digest.ts';
-import type { OutgoingSample } from './outgoing-part.ts';
+import type { OutgoingPart } from './dispatch-channel.ts';
 
 /** The QDL's count for one node: what it sent in a run and got back. Hot path: numbers only. */
 export class RunLedgerCounter {
@@ -17,23 +17,20 @@ export class RunLedgerCounter {
   /** Parts of a query leave one after another, so the last query number is all that is needed. */
   #lastQuery = -1;
 
-  countPart(query: number, wholeSamples: number, bytes: number): void {
+  /** Counts a part, and adds the digests of the samples of which nothing is left to be sent. */
+  countPart({ query, samples, sampleCount, bytes }: OutgoingPart, payloads: SamplePayloads): void {
     if (query !== this.#lastQuery) {
       this.#lastQuery = query;
       this.queryCount += 1;
     }
     this.partCount += 1;
-    this.sampleCount += wholeSamples;
+    this.sampleCount += sampleCount;
     this.payloadBytes += bytes;
-  }
-
-  /** Adds the digests of the samples of which nothing is left to be sent. */
-  addDigests(samples: readonly OutgoingSample[], payloads: SamplePayloads): void {
     const { digest } = this;
     const { digestOf } = payloads;
     if (digest.perMillion === 0 || digestOf === undefined) return;
-    for (const { id, sampleIndex, end, total } of samples) {
-      if (total === 0 || end === total) digest.add(id, digestOf(sampleIndex));
+    for (const { id, sampleIndex, payload, offset, total } of samples) {
+      if (total === 0 || offset + payload.length === total) digest.add(id, digestOf(sampleIndex));
     }
   }
 

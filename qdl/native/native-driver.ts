@@ -4,23 +4,20 @@ import type { Opened__Output } from '../../proto/gen/mlperf/network/v1/Opened.ts
 import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
 import type { NameCall, NetworkEvidence } from '../../shared/evidence/network-evidence.ts';
 import type { ChannelEvents, ChannelPlace } from '../dispatch/dispatch-channel.ts';
+import { NetworkNames } from '../dispatch/network-name.ts';
 import type {
   ChannelCounts,
   OpenedChannels,
   ProtocolDriver,
-} from '../dispatch/network-dispatch-library.ts';
-import { NetworkNames } from '../dispatch/network-name.ts';
-import type { WaitProgress } from '../dispatch/query-dispatch-library.ts';
+  WaitProgress,
+} from '../dispatch/query-dispatch-library.ts';
 import { ResponseDecoder } from '../dispatch/response-decoder.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
-import { GrpcConnections } from './channel/grpc-connections.ts';
-import { GrpcTransport } from './channel/grpc-transport.ts';
+import { GrpcConnections, GrpcTransport } from './channel/grpc-transport.ts';
 import { type OpenTransport, SutChannel } from './channel/sut-channel.ts';
 import { TransportThreads } from './channel/threads/transport-threads.ts';
-import { ledgerObstacle } from './evidence/node-ledger.ts';
-import { ControlClient } from './node/control-client.ts';
-import { requireBenchmark } from './node/served-benchmark.ts';
-import { partLimits, requireOneNode } from './opened-channels.ts';
+import { ControlClient, requireBenchmark } from './node/control-client.ts';
+import { ledgerObstacle, partLimits, requireOneNode } from './node-evidence.ts';
 import { SutNodeHandle } from './sut-node-handle.ts';
 
 /** Longest wait for a node to end its stream after Close: everything is answered by then. */

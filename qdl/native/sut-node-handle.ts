@@ -24,11 +24,15 @@ import type { ModelInput, QdlNode, WaitProgress } from '../dispatch/query-dispat
 import { RunLedgerCounter } from '../dispatch/run-ledger.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
 import type { SutChannel } from './channel/sut-channel.ts';
-import { toDescription, toStream } from './evidence/from-wire.ts';
-import { compareLedgers, toNodeLedger } from './evidence/node-ledger.ts';
-import { ControlClient } from './node/control-client.ts';
-import { requireBenchmark } from './node/served-benchmark.ts';
-import { BALANCED, type Said } from './opened-channels.ts';
+import { ControlClient, requireBenchmark } from './node/control-client.ts';
+import {
+  BALANCED,
+  compareLedgers,
+  type Said,
+  toDescription,
+  toNodeLedger,
+  toStream,
+} from './node-evidence.ts';
 
 /** Pause between two questions whether a node is ready. */
 const READY_POLL_MS = 100;

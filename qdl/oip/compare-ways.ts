@@ -8,11 +8,21 @@ import type {
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
 import { OUTSTANDING_BYTES_MAX } from './channel/oip-channel.ts';
 import { OipConnection } from './channel/oip-connections.ts';
-import { type BurstOutcome, RequestBursts } from './channel/request-bursts.ts';
 import { OipRequestEncoder } from './channel/request-encoder.ts';
-import { gathererOf, openWay, requestExtras } from './channel/request-parts.ts';
-import { pendingRequest } from './channel/response-gatherer.ts';
-import { describeOipModels } from './describe-models.ts';
+import {
+  gathererOf,
+  type OipRequestWay,
+  openWay,
+  type RequestWayEvents,
+  requestExtras,
+} from './channel/request-way.ts';
+import {
+  type Gathered,
+  type PendingRequest,
+  pendingRequest,
+  statusText,
+} from './channel/response-gatherer.ts';
+import { describeOipModels } from './node/model-facts.ts';
 import { fullCount } from './try-request.ts';
 
 /**
@@ -31,7 +41,7 @@ const AGREEING_ROUNDS = 3;
 const ROUNDS_MS = 10_000;
 
 /** What {@link compareOipWays} needs to know of the requests. */
-export interface OipWaysAsked {
+interface OipWaysAsked {
   /** The other way: calls, or a stream per request. */
   readonly calls: OipMethod;
   /** Payload of one sample, in the plan's form. */
@@ -200,4 +210,106 @@ function medianOf(rounds: readonly Round[]): {
 function failureOf(outcomes: readonly BurstOutcome[]): string | undefined {
   const failed = outcomes.find((outcome) => 'failure' in outcome);
   return failed === undefined ? undefined : (failed as { readonly failure: string }).failure;
+}
+
+/** What came of several requests at once: how long until all were answered, or why they were not. */
+type BurstOutcome =
+  | {
+      readonly ms: number;
+      /** True: something came of a later request only when the earlier ones had their answers. */
+      readonly isInTurn: boolean;
+    }
+  | { readonly failure: string };
+
+/** Requests at once, and again, over one way: untimed, before a run. */
+class RequestBursts implements RequestWayEvents {
+  readonly #way: OipRequestWay;
+  readonly #sendRequest: (way: OipRequestWay, id: number) => void;
+  #burst: Burst | undefined;
+  #nextId = 0;
+
+  /**
+   * @param openWay Makes the way, which reports here.
+   * @param sendRequest Sends a request whose id is this one.
+   */
+  constructor(
+    openWay: (events: RequestWayEvents) => OipRequestWay,
+    sendRequest: (way: OipRequestWay, id: number) => void,
+  ) {
+    this.#way = openWay(this);
+    this.#sendRequest = sendRequest;
+  }
+
+  /** One burst at a time. @param idStep Ids that a request takes. */
+  run(count: number, idStep: number, timeoutMs: number): Promise<BurstOutcome> {
+    return new Promise((resolve) => {
+      const end = (outcome: BurstOutcome): void => {
+        clearTimeout(timer);
+        this.#burst = undefined;
+        resolve(outcome);
+      };
+      const failure = `${count} requests at once were not answered within ${timeoutMs} ms`;
+      const timer = setTimeout(() => end({ failure }), timeoutMs);
+      const begin = performance.now();
+      this.#burst = { count, idStep, begin, end, sentCount: 0, open: new Set(), isInTurn: true };
+      this.onRoom();
+    });
+  }
+
+  onRoom(): void {
+    const burst = this.#burst;
+    if (burst === undefined) return;
+    while (burst.sentCount < burst.count && this.#way.hasRoom && this.#way.takesRequest) {
+      const id = this.#nextId;
+      this.#nextId += burst.idStep;
+      burst.sentCount += 1;
+      burst.open.add(id);
+      this.#sendRequest(this.#way, id);
+    }
+  }
+
+  onGathered({ ids: [id = Number.NaN] }: PendingRequest, gathered: Gathered): void {
+    const burst = this.#burst;
+    if (burst === undefined) return;
+    if (gathered.kind === 'failed') {
+      burst.end({ failure: gathered.text });
+      return;
+    }
+    const [oldest] = burst.open;
+    if (oldest !== id) burst.isInTurn = false;
+    if (gathered.kind === 'more') return;
+    burst.open.delete(id);
+    if (burst.open.size > 0 || burst.sentCount < burst.count) {
+      this.onRoom();
+      return;
+    }
+    burst.end({ ms: performance.now() - burst.begin, isInTurn: burst.isInTurn });
+  }
+
+  /** Calls that are lost with the connection say so themselves. */
+  onConnectionClosed(): void {}
+
+  onUnavailable(_request: PendingRequest | undefined, details: string): void {
+    this.#burst?.end({ failure: details });
+  }
+
+  onUnasked(): void {
+    this.#burst?.end({ failure: 'the response has the id of another request, or none' });
+  }
+
+  onStreamEnd(code: number, details: string): void {
+    this.#burst?.end({ failure: `the server ended the stream: ${statusText(code, details)}` });
+  }
+}
+
+/** A burst that is under way. */
+interface Burst {
+  readonly count: number;
+  readonly idStep: number;
+  readonly begin: number;
+  readonly end: (outcome: BurstOutcome) => void;
+  sentCount: number;
+  /** Ids of requests without their last response, the oldest first. */
+  readonly open: Set<number>;
+  isInTurn: boolean;
 }

@@ -1,24 +1,25 @@
 import assert from 'node:assert';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
 import type { NameCall, NetworkEvidence } from '../../shared/evidence/network-evidence.ts';
 import type { OipModelFacts } from '../../shared/wire/oip/model-facts.ts';
 import type { OipRequestPlan } from '../../shared/wire/oip/request-plan.ts';
-import type { NodeName } from '../connect/node-name.ts';
 import type { ChannelEvents, ChannelPlace } from '../dispatch/dispatch-channel.ts';
+import { type Distinguish, NetworkNames, type NodeName } from '../dispatch/network-name.ts';
 import type {
   ChannelCounts,
   OpenedChannels,
   ProtocolDriver,
-} from '../dispatch/network-dispatch-library.ts';
-import { type Distinguish, NetworkNames } from '../dispatch/network-name.ts';
-import type { WaitProgress } from '../dispatch/query-dispatch-library.ts';
-import { checkDispatchSettings } from '../settings/check-settings.ts';
-import type { DispatchSettings, OipDispatch } from '../settings/dispatch-settings.ts';
+  WaitProgress,
+} from '../dispatch/query-dispatch-library.ts';
+import {
+  checkDispatchSettings,
+  type DispatchSettings,
+  type OipDispatch,
+} from '../settings/dispatch-settings.ts';
 import { OipChannel } from './channel/oip-channel.ts';
 import { OipConnections } from './channel/oip-connections.ts';
 import { OipRequestEncoder, REQUEST_BYTES_MAX } from './channel/request-encoder.ts';
-import { gathererOf, openWay, requestExtras } from './channel/request-parts.ts';
+import { gathererOf, openWay, requestExtras } from './channel/request-way.ts';
 import { requireAgreement } from './node/model-facts.ts';
 import { OipControlClient } from './node/oip-control-client.ts';
 import { OipNodeHandle } from './oip-node-handle.ts';
@@ -37,7 +38,6 @@ export class OipDriver implements ProtocolDriver {
   readonly nodes: readonly OipNodeHandle[];
   readonly names: NetworkNames;
   readonly #settings: DispatchSettings;
-  readonly #payloads: SamplePayloads;
   readonly #oip: OipDispatch;
   readonly #connections: OipConnections;
   readonly #notes: string[] = [];
@@ -45,9 +45,8 @@ export class OipDriver implements ProtocolDriver {
   #channels: readonly OipChannel[] = [];
 
   /** @param settings With `oip`, which needs a plan where queries are to be sent. */
-  constructor(settings: DispatchSettings, oip: OipDispatch, payloads: SamplePayloads) {
+  constructor(settings: DispatchSettings, oip: OipDispatch) {
     this.#settings = settings;
-    this.#payloads = payloads;
     this.#oip = oip;
     this.#connections = new OipConnections(settings, (address, own) =>
       this.nodes.find((node) => node.address === address)?.onAccepted(own),
@@ -146,7 +145,6 @@ export class OipDriver implements ProtocolDriver {
       place,
       {
         encoder: new OipRequestEncoder(plan, requestExtras(plan, facts)),
-        payloads: this.#payloads,
         tokenLatencies: this.#settings.tokenLatencies,
         openWay: (toChannel) =>
           openWay(plan.method, {

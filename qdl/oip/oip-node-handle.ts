@@ -1,16 +1,20 @@
+import type { ModelStatistics__Output } from '../../proto/gen/inference/ModelStatistics.ts';
+import type { StatisticDuration__Output } from '../../proto/gen/inference/StatisticDuration.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { CallPath, OwnSide } from '../../shared/evidence/call-path.ts';
 import type { NodeEvidence } from '../../shared/evidence/network-evidence.ts';
 import { ClaimBook } from '../../shared/evidence/node-claims.ts';
-import type { OipNodeEvidence, OipStatistics } from '../../shared/evidence/oip-evidence.ts';
+import type {
+  OipDuration,
+  OipNodeEvidence,
+  OipStatistics,
+} from '../../shared/evidence/oip-evidence.ts';
 import type { OipModelFacts } from '../../shared/wire/oip/model-facts.ts';
 import { callPathOf } from '../connect/call-path.ts';
 import type { QdlNode, WaitProgress } from '../dispatch/query-dispatch-library.ts';
 import { RunLedgerCounter } from '../dispatch/run-ledger.ts';
 import type { DispatchSettings, OipDispatch } from '../settings/dispatch-settings.ts';
-import { awaitModel } from './node/await-model.ts';
-import { askModelFacts } from './node/model-facts.ts';
-import { growth, sumOfVersions } from './node/model-statistics.ts';
+import { askModelFacts, awaitModel } from './node/model-facts.ts';
 import { OipControlClient } from './node/oip-control-client.ts';
 
 /** One node that speaks the Open Inference Protocol: its connection for control calls, what it said, what was counted. */
@@ -108,4 +112,51 @@ export class OipNodeHandle implements QdlNode {
       throw error;
     }
   }
+}
+
+const DURATIONS = [
+  'success',
+  'fail',
+  'queue',
+  'computeInput',
+  'computeInfer',
+  'computeOutput',
+] as const satisfies readonly (keyof OipStatistics)[];
+
+/** What a server counted of a model, over all versions that it told. */
+export function sumOfVersions(versions: readonly ModelStatistics__Output[]): OipStatistics {
+  const sumOf = (tell: (one: ModelStatistics__Output) => number): number =>
+    versions.reduce((sum, one) => sum + tell(one), 0);
+  const durations = DURATIONS.map((name): [string, OipDuration] => {
+    const of = (one: ModelStatistics__Output): StatisticDuration__Output | null | undefined =>
+      one.inferenceStats?.[name];
+    return [
+      name,
+      { count: sumOf((one) => of(one)?.count ?? 0), ns: sumOf((one) => of(one)?.ns ?? 0) },
+    ];
+  });
+  return {
+    inferenceCount: sumOf((one) => one.inferenceCount),
+    executionCount: sumOf((one) => one.executionCount),
+    ...(Object.fromEntries(durations) as Record<(typeof DURATIONS)[number], OipDuration>),
+  };
+}
+
+/** What was added between two questions; null where a count fell: the server began anew in between. */
+export function growth(before: OipStatistics, after: OipStatistics): OipStatistics | null {
+  const grown = {
+    inferenceCount: after.inferenceCount - before.inferenceCount,
+    executionCount: after.executionCount - before.executionCount,
+    ...(Object.fromEntries(
+      DURATIONS.map((name): [string, OipDuration] => [
+        name,
+        {
+          count: after[name].count - before[name].count,
+          ns: after[name].ns - before[name].ns,
+        },
+      ]),
+    ) as Record<(typeof DURATIONS)[number], OipDuration>),
+  };
+  const fell = [grown.inferenceCount, grown.executionCount].some((count) => count < 0);
+  return fell || DURATIONS.some((name) => grown[name].count < 0) ? null : grown;
 }

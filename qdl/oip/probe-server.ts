@@ -3,7 +3,7 @@ import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { CallPath } from '../../shared/evidence/call-path.ts';
 import type { OipModelFacts, OipServerFacts } from '../../shared/wire/oip/model-facts.ts';
 import type { OipModelRef } from '../../shared/wire/oip/request-plan.ts';
-import { measureTcpConnect, TCP_CONNECT_TIMEOUT_MS } from '../connect/tcp-connect.ts';
+import { measureTcpConnect } from '../connect/tcp-connect.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
 import { askModelFacts } from './node/model-facts.ts';
 import { OipControlClient } from './node/oip-control-client.ts';
@@ -69,7 +69,7 @@ export async function probeOipServer(
       isLive: await client.serverLive(),
       isReady: await client.serverReady(),
       roundTripNs,
-      tcpConnectNs: (await measureTcpConnect(address, TCP_CONNECT_TIMEOUT_MS)).connectNs,
+      tcpConnectNs: (await measureTcpConnect(address)).connectNs,
       path,
       repository,
       ...(await factsOf(client, wanted)),

@@ -7,10 +7,14 @@ import type { DescribedOutput } from '../../shared/wire/oip/response-decoder.ts'
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
 import { OipConnection } from './channel/oip-connections.ts';
 import { OipRequestEncoder, REQUEST_BYTES_MAX } from './channel/request-encoder.ts';
-import { gathererOf, openWay, requestExtras } from './channel/request-parts.ts';
-import type { RequestWayEvents } from './channel/request-way.ts';
+import {
+  gathererOf,
+  openWay,
+  type RequestWayEvents,
+  requestExtras,
+} from './channel/request-way.ts';
 import { type Gathered, type PendingRequest, pendingRequest } from './channel/response-gatherer.ts';
-import { describeOipModels } from './describe-models.ts';
+import { describeOipModels } from './node/model-facts.ts';
 
 /** How one node took a request that was made to try it. */
 export interface OipTrial {

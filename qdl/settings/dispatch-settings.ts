@@ -1,6 +1,7 @@
+import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
 import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
 import type { OipTensor } from '../../shared/domain/tensors.ts';
-import { type ClientSecurity, NO_SECURITY } from '../../shared/security/client-security.ts';
+import { checkClientSecurity, NO_SECURITY } from '../../shared/security/client-security.ts';
 import {
   MESSAGE_BYTES_MAX_DEFAULT,
   PART_BYTES_MAX_DEFAULT,
@@ -44,55 +45,6 @@ export interface OipDispatch {
   readonly notes?: readonly string[];
 }
 
-/** Settings of the QDL, complete and checked. */
-export interface DispatchSettings {
-  /** Addresses of the SUT nodes, `host:port`, 1 or more, in the order in which they are named. */
-  readonly nodes: readonly string[];
-  /** Key of the benchmark that the nodes must serve; empty: any, where nothing but names is asked. */
-  readonly benchmark: string;
-  /** Encoding of every sample of the run. */
-  readonly encoding: PayloadEncoding;
-  /** Encodings of responses that are read; a node chooses among them. 1 or more. */
-  readonly responseEncodings: readonly PayloadEncoding[];
-  readonly division: Division;
-  /** Long-lived streams to each node. 1 or more. */
-  readonly streamsPerNode: number;
-  /** Connections to each node that the streams share. 1 or more, at most as many as streams. */
-  readonly connectionsPerNode: number;
-  /** Threads on which the streams' gRPC work is done; 0: LoadGen's own. */
-  readonly channelThreads: number;
-  /** How a node is chosen for a query. */
-  readonly policy: DispatchPolicy;
-  /** Share of each node, in the order of `nodes`; empty: all the same. */
-  readonly weights: readonly number[];
-  /** Most samples outstanding on one node, beside its credit; Infinity: no limit of ours. */
-  readonly nodeOutstandingMax: number;
-  readonly onNodeLoss: NodeLossPolicy;
-  /** Payload bytes in one part; a node may say less. */
-  readonly partBytesMax: number;
-  /** Samples in one part: bounds how much of a large query one node takes at a time. */
-  readonly partSamplesMax: number;
-  /** Largest gRPC message that a node may send. */
-  readonly messageBytesMax: number;
-  /** HTTP/2 receive window of the streams, in bytes. */
-  readonly receiveWindowBytes: number;
-  /** Longest wait for the answer to one unary call, in ms. */
-  readonly callTimeoutMs: number;
-  /** Longest wait for all nodes to be ready, in ms. */
-  readonly readyTimeoutMs: number;
-  /** Idle time after which a connection is pinged, and the time that the pong may take, in ms. */
-  readonly keepaliveTimeMs: number;
-  readonly keepaliveTimeoutMs: number;
-  /** Samples whose payloads both ends digest, in millionths; above 0 the sample library has digests. */
-  readonly digestPerMillion: number;
-  /** True when LoadGen measures first tokens and token counts: nodes are asked to tell them. */
-  readonly tokenLatencies: boolean;
-  /** Set where the nodes speak the Open Inference Protocol; absent: longhaul's own. */
-  readonly oip?: OipDispatch;
-  /** TLS and token of every connection. */
-  readonly security: ClientSecurity;
-}
-
 /** Payload bytes that wait for the socket before a transport says that it has no room: a part or two. */
 export const WAITING_BYTES_MAX: number = 4 * 1024 * 1024;
 
@@ -102,38 +54,135 @@ const CALL_TIMEOUT_MS = 5_000;
 /** Longest wait for the nodes to be ready; a node may have to make its model first. */
 const READY_TIMEOUT_MS = 180_000;
 
-/** A stopped node (its kernel still answers) is seen after the sum of both, within 10 s. */
-const KEEPALIVE_TIME_MS = 2_000;
-const KEEPALIVE_TIMEOUT_MS = 5_000;
-
 /** Small enough that several nodes share an Offline query evenly, large enough to cost little. */
 const PART_SAMPLES_MAX = 128;
 
+/** How samples and responses travel where nothing else is said. */
+const PLAIN: PayloadEncoding = { form: 'raw', compression: 'identity' };
+
+const DEFAULTS = {
+  /** Addresses of the SUT nodes, `host:port`, 1 or more, in the order in which they are named. */
+  nodes: [] as readonly string[],
+  /** Key of the benchmark that the nodes must serve; empty: any, where nothing but names is asked. */
+  benchmark: '',
+  /** Encoding of every sample of the run. */
+  encoding: PLAIN,
+  /** Encodings of responses that are read; a node chooses among them. 1 or more. */
+  responseEncodings: [PLAIN] as readonly PayloadEncoding[],
+  division: 'network' as Division,
+  /** Long-lived streams to each node. 1 or more. */
+  streamsPerNode: 1,
+  /** Connections to each node that the streams share. 1 or more, at most as many as streams. */
+  connectionsPerNode: 1,
+  /** Threads on which the streams' gRPC work is done; 0: LoadGen's own. */
+  channelThreads: 0,
+  /** How a node is chosen for a query. */
+  policy: 'least-outstanding' as DispatchPolicy,
+  /** Share of each node, in the order of `nodes`; empty: all the same. */
+  weights: [] as readonly number[],
+  /** Most samples outstanding on one node, beside its credit; Infinity: no limit of ours. */
+  nodeOutstandingMax: Number.POSITIVE_INFINITY,
+  onNodeLoss: 'fail' as NodeLossPolicy,
+  /** Payload bytes in one part; a node may say less. */
+  partBytesMax: PART_BYTES_MAX_DEFAULT,
+  /** Samples in one part: bounds how much of a large query one node takes at a time. */
+  partSamplesMax: PART_SAMPLES_MAX,
+  /** Largest gRPC message that a node may send. */
+  messageBytesMax: MESSAGE_BYTES_MAX_DEFAULT,
+  /** HTTP/2 receive window of the streams, in bytes. */
+  receiveWindowBytes: RECEIVE_WINDOW_BYTES_DEFAULT,
+  /** Longest wait for the answer to one unary call, in ms. */
+  callTimeoutMs: CALL_TIMEOUT_MS,
+  /** Longest wait for all nodes to be ready, in ms. */
+  readyTimeoutMs: READY_TIMEOUT_MS,
+  /**
+   * Idle time after which a connection is pinged, and the time that the pong may take, in ms. A stopped node (its kernel
+   * still answers) is seen after the sum of both, within 10 s.
+   */
+  keepaliveTimeMs: 2_000,
+  keepaliveTimeoutMs: 5_000,
+  /** Samples whose payloads both ends digest, in millionths; above 0 the sample library has digests. */
+  digestPerMillion: 0,
+  /** True when LoadGen measures first tokens and token counts: nodes are asked to tell them. */
+  tokenLatencies: false,
+  /** TLS and token of every connection. */
+  security: NO_SECURITY,
+};
+
+/** Settings of the QDL, complete and checked. */
+export type DispatchSettings = Readonly<typeof DEFAULTS> & {
+  /** Set where the nodes speak the Open Inference Protocol; absent: longhaul's own. */
+  readonly oip?: OipDispatch;
+};
+
 /** Settings for nodes at these addresses where nothing else is said. */
 export function defaultDispatchSettings(nodes: readonly string[]): DispatchSettings {
-  return {
-    nodes,
-    benchmark: '',
-    encoding: { form: 'raw', compression: 'identity' },
-    responseEncodings: [{ form: 'raw', compression: 'identity' }],
-    division: 'network',
-    streamsPerNode: 1,
-    connectionsPerNode: 1,
-    channelThreads: 0,
-    policy: 'least-outstanding',
-    weights: [],
-    nodeOutstandingMax: Number.POSITIVE_INFINITY,
-    onNodeLoss: 'fail',
-    partBytesMax: PART_BYTES_MAX_DEFAULT,
-    partSamplesMax: PART_SAMPLES_MAX,
-    messageBytesMax: MESSAGE_BYTES_MAX_DEFAULT,
-    receiveWindowBytes: RECEIVE_WINDOW_BYTES_DEFAULT,
-    callTimeoutMs: CALL_TIMEOUT_MS,
-    readyTimeoutMs: READY_TIMEOUT_MS,
-    keepaliveTimeMs: KEEPALIVE_TIME_MS,
-    keepaliveTimeoutMs: KEEPALIVE_TIMEOUT_MS,
-    digestPerMillion: 0,
-    tokenLatencies: false,
-    security: NO_SECURITY,
-  };
+  return { ...DEFAULTS, nodes };
+}
+
+/**
+ * Refuses settings that contradict each other or a rule.
+ * @throws MlperfError `ERR_CONFIG_INVALID`
+ */
+export function checkDispatchSettings(settings: DispatchSettings): void {
+  const { nodes, weights, policy, onNodeLoss, division } = settings;
+  const { connectionsPerNode, streamsPerNode, channelThreads, security } = settings;
+  checkClientSecurity(security, nodes);
+  if (settings.oip !== undefined) checkOipSettings(settings);
+  if (onNodeLoss === 'continue' && division === 'network') {
+    throw configInvalid(
+      'with --on-node-loss continue the SUT would become another one during the run, which the Network ' +
+        'division does not know; add --division open, or take fail or drain',
+    );
+  }
+  if (weights.length > 0 && weights.length !== nodes.length) {
+    throw configInvalid(
+      `--weights has ${weights.length} numbers for ${nodes.length} SUT nodes: one for each`,
+    );
+  }
+  if (weights.length > 0 && policy === 'round-robin') {
+    throw configInvalid('--weights has no effect with --policy round-robin; take weighted');
+  }
+  if (policy === 'weighted' && weights.length === 0) {
+    throw configInvalid('--policy weighted needs --weights, one number per SUT node');
+  }
+  if (channelThreads > streamsPerNode * nodes.length) {
+    throw configInvalid(
+      `--channel-threads ${channelThreads} is more than there are streams (${streamsPerNode * nodes.length}): ` +
+        'some would do nothing; add --streams',
+    );
+  }
+  // Calls of their own share connections without streams.
+  const hasStreams = settings.oip === undefined || settings.oip.plan?.method === 'stream';
+  if (hasStreams && connectionsPerNode > streamsPerNode) {
+    throw configInvalid(
+      `--connections ${connectionsPerNode} is more than --streams ${streamsPerNode}: some would carry nothing`,
+    );
+  }
+}
+
+/**
+ * Of a server of the Open Inference Protocol: what has no meaning there is refused, not ignored. Streams and
+ * connections are looked at once the method is known.
+ * @throws MlperfError `ERR_CONFIG_INVALID`
+ */
+function checkOipSettings({ oip, ...settings }: DispatchSettings): void {
+  const { streamsPerNode, channelThreads, encoding } = settings;
+  if (channelThreads > 0) {
+    throw configInvalid(
+      `--channel-threads ${channelThreads} is for longhaul's own protocol; requests of the Open Inference Protocol ` +
+        "leave from LoadGen's thread, use --channel-threads 0",
+    );
+  }
+  if (encoding.compression !== 'identity') {
+    throw configInvalid(
+      `samples cannot be compressed (${encoding.compression}) for the Open Inference Protocol, which has no field that ` +
+        'says so; use --compression identity',
+    );
+  }
+  if (oip?.plan !== undefined && oip.plan.method !== 'stream' && streamsPerNode > 1) {
+    throw configInvalid(
+      `--streams ${streamsPerNode} is for --oip-method stream; calls of their own share connections: use --connections`,
+    );
+  }
 }

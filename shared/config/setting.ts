@@ -71,6 +71,8 @@ function setting<T, const O extends Options<unknown>>(
 const asText = (text: string): unknown => text;
 const asNumber = (text: string): unknown =>
   text.trim() === '' || Number.isNaN(Number(text)) ? text : Number(text);
+const asTexts = (text: string): unknown => text.split(',').map((part) => part.trim());
+const asNumbers = (text: string): unknown => text.split(',').map(asNumber);
 
 const textSchema = z
   .string()
@@ -90,8 +92,7 @@ export function text<const O extends Options<string> = NoOptions>(
 /** Texts that are not empty and have no comma: a list in a file, separated by commas in a flag. */
 export function textList(placeholder: string, help: string) {
   const schema = z.array(textSchema, 'must be a list of texts').min(1, 'must name at least one');
-  const fromFlag = (value: string): unknown => value.split(',').map((part) => part.trim());
-  return setting({ placeholder, schema, fromFlag, isList: true }, help, {});
+  return setting({ placeholder, schema, fromFlag: asTexts, isList: true }, help, {});
 }
 
 /** On or off: `true` or `false` in a file, a flag without a value on the command line. */
@@ -130,8 +131,11 @@ export function choiceList<
     .array(z.enum(words, { error: message }), message)
     .min(1, message)
     .refine((list) => new Set(list).size === list.length, 'must not name a word twice');
-  const fromFlag = (value: string): unknown => value.split(',').map((part) => part.trim());
-  return setting({ placeholder: 'name[,name...]', schema, fromFlag, isList: true }, help, options);
+  return setting(
+    { placeholder: 'name[,name...]', schema, fromFlag: asTexts, isList: true },
+    help,
+    options,
+  );
 }
 
 /** A whole number in a range. */
@@ -163,8 +167,8 @@ export function numberList<const O extends Options<number[]> = NoOptions>(
 ) {
   const one = z.number('must be a number above 0').positive('must be a number above 0');
   const schema = z.array(one, 'must be a list of numbers, for example [2, 1]').min(1);
-  const fromFlag = (value: string): unknown => value.split(',').map(asNumber);
-  return setting({ placeholder: 'n[,n...]', schema, fromFlag, isList: true }, help, options);
+  const kind = { placeholder: 'n[,n...]', schema, fromFlag: asNumbers, isList: true };
+  return setting(kind, help, options);
 }
 
 /** Whole numbers in a range: a list in a file, separated by commas in a flag. */
@@ -178,8 +182,8 @@ export function countList<const O extends Options<number[]> = NoOptions>(
     .array(one, 'must be a list of whole numbers, for example [4, 8]')
     .min(1, 'must name at least one number')
     .refine((list) => new Set(list).size === list.length, 'must not name a number twice');
-  const fromFlag = (value: string): unknown => value.split(',').map(asNumber);
-  return setting({ placeholder: 'n[,n...]', schema, fromFlag, isList: true }, help, options);
+  const kind = { placeholder: 'n[,n...]', schema, fromFlag: asNumbers, isList: true };
+  return setting(kind, help, options);
 }
 
 /** A percentage above 0 and below 100; the program gets the fraction. */
@@ -283,10 +287,9 @@ export function addressList<
       'must speak one protocol: oip:// stands before each address of a list, or before none',
     )
     .refine((list) => new Set(list).size === list.length, 'must not name an address twice');
-  const fromFlag = (value: string): unknown => value.split(',').map((part) => part.trim());
   const address = allowsOip ? '[oip://]host:port' : 'host:port';
   const placeholder = `${address}[,${allowsOip ? '...' : 'host:port...'}]`;
-  return setting({ placeholder, schema, fromFlag, isList: true }, help, options);
+  return setting({ placeholder, schema, fromFlag: asTexts, isList: true }, help, options);
 }
 
 /** What an address must be, by what it seems to be meant as. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { DeepReadonly } from '../base/types/deep-readonly.ts';
 import { OIP_ELEMENT_BYTES, type OipDataType } from '../domain/data-types.ts';
 import type { HostEvidence } from '../host/host-facts.ts';
 import { OIP_METHODS } from '../wire/oip/request-plan.ts';
@@ -12,8 +13,6 @@ import { CLAIM_KINDS } from './node-claims.ts';
 
 /** What a schema describes, as nobody changes it. */
 export type Evidence<Schema extends z.ZodType> = DeepReadonly<z.infer<Schema>>;
-
-type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
 
 /** What this end counted. */
 export const nonNegative = z.int().min(0);
@@ -41,8 +40,8 @@ export const hostEvidence: z.ZodType<HostEvidence> = z.object({
   addresses: z.array(z.string()),
 });
 
-/** In bytes; 0 where the node tells none. */
-export const nodeLimits = z.object({
+/** Limits and effective HTTP/2 receive windows of a node, in bytes; 0 where it tells none, above 2^53 rounded. */
+const nodeLimits = z.object({
   messageBytesMax: claimed,
   partBytesMax: claimed,
   sampleBytesMax: claimed,

@@ -6,7 +6,6 @@ import type {
   nodeDescription,
   nodeEvidence,
   nodeLedger,
-  nodeLimits,
   nodeNameCall,
   streamEvidence,
 } from './evidence-schema.ts';
@@ -51,9 +50,6 @@ export type LedgerCounts = Evidence<typeof ledgerCounts>;
 
 /** The ledger of a SUT node. */
 export type NodeLedger = Evidence<typeof nodeLedger>;
-
-/** Limits and effective HTTP/2 receive windows of a node, in bytes; 0 where it tells none, above 2^53 rounded. */
-export type NodeLimitsEvidence = Evidence<typeof nodeLimits>;
 
 /** What a node chose for one stream (Opened). */
 export type StreamEvidence = Evidence<typeof streamEvidence>;

@@ -5,7 +5,7 @@ import { bytesFieldSize, fieldSize, numberFieldSize, ProtoWriter } from './proto
 /**
  * `LoadGenMessage.part` by hand: the message that carries every query, so it is written with one
  * allocation and one copy of the payload, and read without any copy. Equal (but for the order of fields
- * in {@link writePartAround}) to what protobuf makes of
+ * of large payloads in {@link writePartMessage}) to what protobuf makes of
  * proto/mlperf/network/v1/sut.proto (test/unit/shared/wire).
  */
 
@@ -44,59 +44,38 @@ export function partMessageSize(part: WirePart): number {
   return fieldSize(partSize(part));
 }
 
+/** How large payloads are left where they lie. */
+export interface LargePayloads {
+  /** Bytes from which on a payload is large. */
+  readonly largeMin: number;
+  /** Bytes of a large payload that are written, below `largeMin`. */
+  readonly copiedBytes: number;
+  /** Called with the position behind them, and the rest. */
+  readonly onRest: (position: number, rest: Uint8Array) => void;
+}
+
 /**
  * Writes a LoadGenMessage that holds `part` into `buffer` from `position` on: the only copy that is made
  * of a payload before the operating system takes it.
- * @returns The position behind it: {@link partMessageSize} further on.
+ * @param around Of a large payload only the beginning is written: the rest belongs behind it, before anything that
+ *   follows. The payload is then the last field of its sample, which any reader of protobuf takes.
+ * @returns The position behind what was written: {@link partMessageSize} further on where nothing was left out.
  */
-export function writePartMessage(part: WirePart, buffer: Buffer, position: number): number {
+export function writePartMessage(
+  part: WirePart,
+  buffer: Buffer,
+  position: number,
+  around?: LargePayloads,
+): number {
   const { samples, queryPayload, queryEncoding = 0, querySampleBytes = [] } = part;
   const writer = new ProtoWriter(buffer, position);
   writer.head(LOADGEN_MESSAGE_PART, partSize(part));
   writer.number(PART.query, part.query);
   writer.number(PART.querySampleCount, part.querySampleCount);
-  for (const sample of samples) writeSample(writer, sample);
+  for (const sample of samples) writeSample(writer, sample, around);
   if (queryPayload !== undefined) writer.bytes(PART.queryPayload, queryPayload);
   writer.number(PART.queryEncoding, queryEncoding);
   for (const bytes of querySampleBytes) writer.head(PART.querySampleBytes, bytes);
-  return writer.position;
-}
-
-/**
- * As {@link writePartMessage}, but of a payload of `largeMin` bytes and more only the beginning is written:
- * the rest belongs behind it, before anything that follows. The payload is then the last field of its sample,
- * which any reader of protobuf takes.
- * @param copiedBytes Bytes of a large payload that are written, below `largeMin`.
- * @param onRest Called with the position behind the beginning, and the rest.
- * @returns The position behind what was written.
- */
-export function writePartAround(
-  part: WirePart,
-  buffer: Buffer,
-  position: number,
-  { largeMin, copiedBytes }: { readonly largeMin: number; readonly copiedBytes: number },
-  onRest: (position: number, rest: Uint8Array) => void,
-): number {
-  const writer = new ProtoWriter(buffer, position);
-  writer.head(LOADGEN_MESSAGE_PART, partSize(part));
-  writer.number(PART.query, part.query);
-  writer.number(PART.querySampleCount, part.querySampleCount);
-  for (const sample of part.samples) {
-    const { payload } = sample;
-    if (payload.length < largeMin) {
-      writeSample(writer, sample);
-      continue;
-    }
-    writer.head(PART.samples, sampleSize(sample));
-    writer.number(SAMPLE.id, sample.id);
-    writer.number(SAMPLE.encoding, sample.encoding);
-    writer.number(SAMPLE.offset, sample.offset);
-    writer.number(SAMPLE.total, sample.total);
-    writer.head(SAMPLE.payload, payload.length);
-    buffer.set(payload.subarray(0, copiedBytes), writer.position);
-    writer.position += copiedBytes;
-    onRest(writer.position, payload.subarray(copiedBytes));
-  }
   return writer.position;
 }
 
@@ -129,13 +108,20 @@ function sampleSize(sample: PartSample): number {
   );
 }
 
-function writeSample(writer: ProtoWriter, sample: PartSample): void {
+function writeSample(writer: ProtoWriter, sample: PartSample, around?: LargePayloads): void {
+  const { payload } = sample;
+  const isLarge = around !== undefined && payload.length >= around.largeMin;
   writer.head(PART.samples, sampleSize(sample));
   writer.number(SAMPLE.id, sample.id);
-  writer.bytes(SAMPLE.payload, sample.payload);
+  if (!isLarge) writer.bytes(SAMPLE.payload, payload);
   writer.number(SAMPLE.encoding, sample.encoding);
   writer.number(SAMPLE.offset, sample.offset);
   writer.number(SAMPLE.total, sample.total);
+  if (!isLarge) return;
+  writer.head(SAMPLE.payload, payload.length);
+  writer.buffer.set(payload.subarray(0, around.copiedBytes), writer.position);
+  writer.position += around.copiedBytes;
+  around.onRest(writer.position, payload.subarray(around.copiedBytes));
 }
 
 /**

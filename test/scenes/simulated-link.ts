@@ -1,8 +1,8 @@
 import { status } from '@grpc/grpc-js';
-import type { OutgoingPart } from '../../qdl/dispatch/outgoing-part.ts';
-import type { PartTransport, TransportEvents } from '../../qdl/native/channel/part-transport.ts';
+import type { OutgoingPart } from '../../qdl/dispatch/dispatch-channel.ts';
+import type { PartTransport, TransportEvents } from '../../qdl/native/channel/sut-channel.ts';
 import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
-import { encodePart, type WirePart } from '../../shared/wire/part-codec.ts';
+import { encodePart } from '../../shared/wire/part-codec.ts';
 import {
   decodeResponses,
   encodeResponses,
@@ -110,25 +110,17 @@ export class SimulatedLink implements PartTransport {
   }
 
   /** A part as it arrives: as it was sent, or as the fault leaves it. */
-  #messagesOf({ query, querySampleCount, samples }: OutgoingPart): Buffer[] {
-    const wire: WirePart = {
-      ...{ query, querySampleCount },
-      samples: samples.map(({ id, sampleIndex, begin, end, total }) => {
-        const whole = this.#scene.payloads.payloadOf(sampleIndex);
-        const payload = total === 0 ? whole : whole.subarray(begin, end);
-        return { id, payload, encoding: 0, offset: begin, total };
-      }),
-    };
-    const message = encodePart(wire);
+  #messagesOf(part: OutgoingPart): Buffer[] {
+    const message = encodePart(part);
     if (this.#strikes('lost-part')) return [];
     if (this.#strikes('repeated-part')) return [message, message];
     if (!this.#strikes('changed-payload')) return [message];
-    const changed = wire.samples.map((sample) => {
+    const samples = part.samples.map((sample) => {
       const payload = Buffer.from(sample.payload);
       payload.writeUInt8(payload.readUInt8(0) ^ 1, 0);
       return { ...sample, payload };
     });
-    return [encodePart({ ...wire, samples: changed })];
+    return [encodePart({ ...part, samples })];
   }
 
   /** The node's end. */

@@ -2,18 +2,17 @@ import { runTest } from '../../loadgen-node/loadgen/engine/start-test.ts';
 import type { TestOutcome } from '../../loadgen-node/loadgen/engine/test-outcome.ts';
 import type { LedgerResponse__Output } from '../../proto/gen/mlperf/network/v1/LedgerResponse.ts';
 import type { ChannelEvents, ChannelPlace } from '../../qdl/dispatch/dispatch-channel.ts';
+import { NetworkNames } from '../../qdl/dispatch/network-name.ts';
 import {
-  NetworkDispatchLibrary,
   type OpenedChannels,
   type ProtocolDriver,
-} from '../../qdl/dispatch/network-dispatch-library.ts';
-import { NetworkNames } from '../../qdl/dispatch/network-name.ts';
-import type { QdlNode } from '../../qdl/dispatch/query-dispatch-library.ts';
+  type QdlNode,
+  QueryDispatchLibrary,
+} from '../../qdl/dispatch/query-dispatch-library.ts';
 import { ResponseDecoder } from '../../qdl/dispatch/response-decoder.ts';
 import { RunLedgerCounter } from '../../qdl/dispatch/run-ledger.ts';
 import { SutChannel } from '../../qdl/native/channel/sut-channel.ts';
-import { compareLedgers, toNodeLedger } from '../../qdl/native/evidence/node-ledger.ts';
-import { partLimits } from '../../qdl/native/opened-channels.ts';
+import { compareLedgers, partLimits, toNodeLedger } from '../../qdl/native/node-evidence.ts';
 import {
   type DispatchSettings,
   defaultDispatchSettings,
@@ -82,7 +81,7 @@ export async function runOverNetwork(
   const fault = new StrikingFault(plan.fault, clock);
   const settings = settingsOf(plan, nodes);
   const driver = new SimulatedDriver(settings, { plan, payloads, nodes, clock, fault });
-  const qdl = new NetworkDispatchLibrary(settings, payloads, driver);
+  const qdl = new QueryDispatchLibrary(settings, payloads, driver);
   const watched = new WatchedSut(qdl, payloads);
   const { node: nodeIndex } = plan.fault;
   fault.atInstant('busy-loadgen', nodeIndex, () => {
@@ -277,10 +276,10 @@ const NO_EVIDENCE = {} as ReturnType<QdlNode['evidence']>;
 class WatchedSut implements SystemUnderTest {
   readonly samples = new Map<number, SampleFate>();
   strayCount = 0;
-  readonly #qdl: NetworkDispatchLibrary;
+  readonly #qdl: QueryDispatchLibrary;
   readonly #payloads: SamplePayloads;
 
-  constructor(qdl: NetworkDispatchLibrary, payloads: SamplePayloads) {
+  constructor(qdl: QueryDispatchLibrary, payloads: SamplePayloads) {
     this.#qdl = qdl;
     this.#payloads = payloads;
   }

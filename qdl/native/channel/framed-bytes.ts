@@ -1,8 +1,8 @@
 import assert from 'node:assert';
 import {
+  type LargePayloads,
   partMessageSize,
   type WirePart,
-  writePartAround,
   writePartMessage,
 } from '../../../shared/wire/part-codec.ts';
 
@@ -114,12 +114,19 @@ export function framesSize(parts: readonly WirePart[]): number {
  * @param target Has room for {@link framesSize} bytes.
  * @returns The bytes that were written.
  */
-export function writeFrames(parts: readonly WirePart[], target: Buffer): number {
+export function writeFrames(
+  parts: readonly WirePart[],
+  target: Buffer,
+  around?: LargePayloads,
+): number {
   let position = 0;
   for (const part of parts) {
     const begin = position + GRPC_HEAD_BYTES;
-    const end = writePartMessage(part, target, begin);
-    writeHead(target, position, end - begin);
+    const end = writePartMessage(part, target, begin, around);
+    target[position] = 0;
+    // What was left out counts, too.
+    const length = around === undefined ? end - begin : partMessageSize(part);
+    target.writeUInt32BE(length, position + 1);
     position = end;
   }
   return position;
@@ -152,20 +159,11 @@ export function gatheredSize(parts: readonly WirePart[]): number {
 export function gatherFrames(parts: readonly WirePart[], target: Buffer): readonly Buffer[] {
   const segments: Buffer[] = [];
   let written = 0;
-  let position = 0;
   const onRest = (behind: number, { buffer, byteOffset, length }: Uint8Array): void => {
     segments.push(target.subarray(written, behind), Buffer.from(buffer, byteOffset, length));
     written = behind;
   };
-  for (const part of parts) {
-    writeHead(target, position, partMessageSize(part));
-    position = writePartAround(part, target, position + GRPC_HEAD_BYTES, LARGE, onRest);
-  }
+  const position = writeFrames(parts, target, { ...LARGE, onRest });
   if (position > written) segments.push(target.subarray(written, position));
   return segments;
-}
-
-function writeHead(target: Buffer, position: number, length: number): void {
-  target[position] = 0;
-  target.writeUInt32BE(length, position + 1);
 }

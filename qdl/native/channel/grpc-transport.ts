@@ -6,8 +6,9 @@ import type { SamplePayloads } from '../../../shared/domain/query-sample-library
 import type { WirePart } from '../../../shared/wire/part-codec.ts';
 import { INFER_METHOD } from '../../../shared/wire/sut-contract.ts';
 import { responseHeadersOf, socketEndsOf } from '../../connect/call-path.ts';
-import type { OutgoingPart } from '../../dispatch/outgoing-part.ts';
-import { WAITING_BYTES_MAX } from '../../settings/dispatch-settings.ts';
+import { callMetadata, connectClient } from '../../connect/grpc-options.ts';
+import type { OutgoingPart } from '../../dispatch/dispatch-channel.ts';
+import { type DispatchSettings, WAITING_BYTES_MAX } from '../../settings/dispatch-settings.ts';
 import {
   FramedBytes,
   framesSize,
@@ -18,8 +19,7 @@ import {
   passFramedBytes,
   writeFrames,
 } from './framed-bytes.ts';
-import type { GrpcConnection } from './grpc-connections.ts';
-import type { PartTransport, TransportEvents } from './part-transport.ts';
+import type { PartTransport, TransportEvents } from './sut-channel.ts';
 
 /** Parts are joined into one write up to this size: beyond it a write costs little per byte. */
 const JOINED_BYTES_MAX: number = 128 * 1024;
@@ -145,7 +145,10 @@ export class GrpcTransport implements PartTransport {
       bytes += (this.#parts[to] as OutgoingPart).bytes; // In range: to < length.
       to += 1;
     }
-    const wireParts = this.#parts.slice(from, to).map((part) => this.#toWire(part));
+    const { preparedQueryPayload: prepared } = this.#payloads;
+    const parts = this.#parts.slice(from, to);
+    const wireParts: WirePart[] =
+      prepared === undefined ? parts : parts.map((part) => wholeQueryPart(part, prepared));
     this.#firstPart = to;
     // Seldom enough that moving the rest costs nothing; a backlog may last for the whole run.
     if (to === this.#parts.length || to >= SENT_PARTS_MAX) {
@@ -172,18 +175,6 @@ export class GrpcTransport implements PartTransport {
       if (i < slices.length - 1) this.#write(framed, 0);
       else this.#write(framed, bytes, buffer);
     });
-  }
-
-  #toWire(part: OutgoingPart): WirePart {
-    const { preparedQueryPayload } = this.#payloads;
-    if (preparedQueryPayload !== undefined) return wholeQueryPart(part, preparedQueryPayload);
-    const { query, querySampleCount } = part;
-    const samples = part.samples.map(({ id, sampleIndex, begin, end, total }) => {
-      const whole = this.#payloads.payloadOf(sampleIndex);
-      const payload = total === 0 ? whole : whole.subarray(begin, end);
-      return { id, payload, encoding: 0, offset: begin, total };
-    });
-    return { query, querySampleCount, samples };
   }
 
   /** @param buffer To be used again once the socket has its bytes. */
@@ -268,9 +259,48 @@ function wholeQueryPart(
   return {
     query,
     querySampleCount,
-    samples: [{ id: sample.id, payload: NO_BYTES, encoding: 0, offset: 0, total: 0 }],
+    samples: [{ ...sample, payload: NO_BYTES }],
     queryPayload: payload,
     queryEncoding: 0,
     querySampleBytes: sampleBytes,
   };
+}
+
+/** One connection to a node. */
+interface GrpcConnection {
+  readonly client: Client;
+  /** What every call on it carries; to be copied, since grpc-js adds to it. */
+  readonly metadata: Metadata;
+}
+
+/** The connections that carry Infer streams, by node and number. */
+export class GrpcConnections {
+  readonly #settings: DispatchSettings;
+  readonly #connections = new Map<string, GrpcConnection>();
+
+  constructor(settings: DispatchSettings) {
+    this.#settings = settings;
+  }
+
+  /**
+   * The connection of that number to a node, made when it is first asked for.
+   * @throws MlperfError `ERR_CONFIG_INVALID` when a file of its security cannot be used.
+   */
+  to(address: string, number: number): GrpcConnection {
+    const key = `${number} ${address}`;
+    let connection = this.#connections.get(key);
+    if (connection === undefined) {
+      const settings = this.#settings;
+      const client = connectClient(address, settings);
+      connection = { client, metadata: callMetadata(settings) };
+      this.#connections.set(key, connection);
+    }
+    return connection;
+  }
+
+  /** Closes all; streams that are still open end. */
+  close(): void {
+    for (const { client } of this.#connections.values()) client.close();
+    this.#connections.clear();
+  }
 }

@@ -17,10 +17,9 @@ import type {
   ChannelEvents,
   ChannelPlace,
   DispatchChannel,
+  OutgoingPart,
 } from '../../dispatch/dispatch-channel.ts';
-import type { OutgoingPart } from '../../dispatch/outgoing-part.ts';
 import { OutstandingTable } from '../../dispatch/outstanding-table.ts';
-import type { PartTransport, TransportEnd, TransportEvents } from './part-transport.ts';
 
 /** Makes the stream of a channel; it connects at once. */
 export type OpenTransport = (place: ChannelPlace, events: TransportEvents) => PartTransport;
@@ -33,13 +32,13 @@ export type OpenTransport = (place: ChannelPlace, events: TransportEvents) => Pa
  */
 export class SutChannel implements DispatchChannel, TransportEvents {
   readonly place: ChannelPlace;
+  readonly outstanding: OutstandingTable;
   /** Whether it could be looked at that the node does not compress messages by gRPC. After Opened. */
   compressionCheck: StreamEvidence['compressionCheck'] = 'unknown';
   /** What this end knows of the stream's call. After Opened. */
   own: OwnSide = { loadgen: null, responseHeaders: [] };
   readonly #transport: PartTransport;
   readonly #events: ChannelEvents;
-  readonly #outstanding: OutstandingTable;
   /** What Open asks for. */
   readonly #protocolVersion: number | undefined;
   readonly #takesFirstTokens: boolean;
@@ -64,14 +63,9 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     this.#events = events;
     this.#protocolVersion = open.protocolVersion;
     this.#takesFirstTokens = open.tokenLatencies === true;
-    this.#outstanding = new OutstandingTable(place);
+    this.outstanding = new OutstandingTable(place);
     this.#transport = openTransport(place, this);
     this.#transport.sendControl(encodeLoadGenMessage({ open }));
-  }
-
-  /** Samples that are on the wire. */
-  get outstandingCount(): number {
-    return this.#outstanding.outstandingCount;
   }
 
   /** What the node chose. @throws MlperfError when the node refuses, is lost or does not answer in time. */
@@ -105,35 +99,20 @@ export class SutChannel implements DispatchChannel, TransportEvents {
   hasCreditFor(sampleCount: number, bytes: number): boolean {
     return (
       this.#state === 'open' &&
-      this.#outstanding.canTake(sampleCount) &&
+      this.outstanding.canTake(sampleCount) &&
       this.#sentSamples + sampleCount <= this.#creditSamples &&
       this.#sentBytes + bytes <= this.#creditBytes
     );
   }
 
-  /** Takes a wire id for a sample that will be in the next part. After {@link canTake} only. */
-  acquireId(responseId: number): number {
-    this.#sentSamples += 1;
-    return this.#outstanding.acquire(responseId);
-  }
-
-  /** Response id of a wire id, which is free from now on; -1 when it is not outstanding here. */
-  releaseId(wireId: number): number {
-    return this.#outstanding.release(wireId);
-  }
-
-  /** Response id of a wire id that stays outstanding; -1 when it is not outstanding here. */
-  findId(wireId: number): number {
-    return this.#outstanding.find(wireId);
-  }
-
   /** Gives up everything that is on the wire; returns the response ids. */
   releaseAll(): Float64Array {
-    return this.#outstanding.releaseAll();
+    return this.outstanding.releaseAll();
   }
 
   /** Sends a part. After {@link canTake} only. */
   send(part: OutgoingPart): void {
+    this.#sentSamples += part.sampleCount;
     this.#sentBytes += part.bytes;
     this.#transport.sendPart(part);
   }
@@ -143,14 +122,11 @@ export class SutChannel implements DispatchChannel, TransportEvents {
    * outstanding any more.
    */
   dropUnsent(): void {
-    for (const { samples, bytes } of this.#transport.dropParts()) {
+    for (const { samples, sampleCount, bytes } of this.#transport.dropParts()) {
+      this.#sentSamples -= sampleCount;
       this.#sentBytes -= bytes;
-      for (const { id, begin, total } of samples) {
-        // A later piece belongs to a sample that has begun.
-        if (total !== 0 && begin !== 0) continue;
-        this.#sentSamples -= 1;
-        this.releaseId(id);
-      }
+      // A part without new samples is a later piece of one that has begun.
+      if (sampleCount > 0) for (const { id } of samples) this.outstanding.release(id);
     }
   }
 
@@ -158,7 +134,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
   async close(timeoutMs: number): Promise<void> {
     if (this.#state === 'open' || this.#state === 'retired') {
       this.#state = 'closing';
-      this.#isAllAnswered = this.outstandingCount === 0;
+      this.#isAllAnswered = this.outstanding.count === 0;
       this.#transport.sendControl(encodeLoadGenMessage({ close: {} }));
       this.#transport.endSending();
     } else if (this.#state === 'opening') {
@@ -312,4 +288,43 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     if (wasOpening) this.#whenOpened.reject(error);
     else this.#events.onLost(this, error);
   }
+}
+
+/** How a stream ended: gRPC's status number and text. */
+export interface TransportEnd {
+  readonly code: number;
+  readonly details: string;
+}
+
+/** What a transport reports. No call comes from inside a call to the transport. */
+export interface TransportEvents {
+  /** It was looked at, and the node does not compress messages by gRPC. Comes before any message, or never. */
+  onUncompressed(): void;
+  /** The node has accepted the stream: what this end knows of the call. Comes before any message. */
+  onAccepted(own: OwnSide): void;
+  /** A message of the node. The bytes are the receiver's. */
+  onMessage(bytes: Buffer): void;
+  /** The socket has taken so many payload bytes of parts: perhaps there is room again. */
+  onWritten(bytes: number): void;
+  /** The stream is over; called once, nothing comes after it. */
+  onEnd(end: TransportEnd): void;
+}
+
+/**
+ * One Infer stream as the channel sees it: parts and messages go in, messages come out. Whether the
+ * gRPC work is done on this thread or on another is the transport's affair.
+ */
+export interface PartTransport {
+  /** False while as many bytes wait for the socket as the transport holds: nothing may be sent then. */
+  readonly hasRoom: boolean;
+  /** Sends a part as one gRPC message. After {@link hasRoom} only. Never throws, never waits. */
+  sendPart(part: OutgoingPart): void;
+  /** Gives up the parts of which nothing was handed to gRPC yet. Their payloads are not read any more. */
+  dropParts(): readonly OutgoingPart[];
+  /** Sends Open or Close, behind what was sent before. */
+  sendControl(message: Buffer): void;
+  /** No more messages will come; what was sent goes out first. */
+  endSending(): void;
+  /** Ends the stream now; {@link TransportEvents.onEnd} follows. */
+  cancel(): void;
 }

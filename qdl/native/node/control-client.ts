@@ -1,41 +1,27 @@
 import { randomInt } from 'node:crypto';
-import { Metadata } from '@grpc/grpc-js';
 import type { DescribeResponse__Output } from '../../../proto/gen/mlperf/network/v1/DescribeResponse.ts';
-import type { DescribeSystemResponse__Output } from '../../../proto/gen/mlperf/network/v1/DescribeSystemResponse.ts';
-import type { LedgerResponse__Output } from '../../../proto/gen/mlperf/network/v1/LedgerResponse.ts';
-import type { NameResponse__Output } from '../../../proto/gen/mlperf/network/v1/NameResponse.ts';
-import type { ReadyResponse__Output } from '../../../proto/gen/mlperf/network/v1/ReadyResponse.ts';
-import type { SystemUnderTestClient } from '../../../proto/gen/mlperf/network/v1/SystemUnderTest.ts';
+import type { SystemUnderTestDefinition } from '../../../proto/gen/mlperf/network/v1/SystemUnderTest.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { UnaryClient } from '../../../shared/wire/sut-contract.ts';
-import { callPathOf, responseHeadersOf, socketEndsOf } from '../../connect/call-path.ts';
+import { SUT_METHODS, SUT_SERVICE_NAME } from '../../../shared/wire/sut-contract.ts';
+import { callPathOf } from '../../connect/call-path.ts';
+import { UnaryCalls } from '../../connect/unary-calls.ts';
 import {
-  callMetadata,
-  connectionCredentials,
-  connectionOptions,
-} from '../../connect/grpc-options.ts';
-import { type NamedNode, type NodeName, requirePrintableName } from '../../connect/node-name.ts';
-import { type StartCall, UnaryCalls } from '../../connect/unary-calls.ts';
+  type NamedNode,
+  type NodeName,
+  requirePrintableName,
+} from '../../dispatch/network-name.ts';
 import type { DispatchSettings } from '../../settings/dispatch-settings.ts';
 
 /** The unary calls to one SUT node, on a connection of their own. */
 export class ControlClient implements NamedNode {
   readonly address: string;
-  readonly #client: SystemUnderTestClient;
   readonly #callTimeoutMs: number;
-  readonly #metadata: Metadata;
-  readonly #calls: UnaryCalls;
+  readonly #calls: UnaryCalls<SystemUnderTestDefinition>;
 
   constructor(address: string, settings: DispatchSettings) {
     this.address = address;
     this.#callTimeoutMs = settings.callTimeoutMs;
-    this.#metadata = callMetadata(settings);
-    this.#calls = new UnaryCalls(address, settings);
-    this.#client = new UnaryClient(
-      address,
-      connectionCredentials(settings),
-      connectionOptions(settings),
-    );
+    this.#calls = new UnaryCalls(address, settings, SUT_METHODS, SUT_SERVICE_NAME);
   }
 
   /**
@@ -45,77 +31,70 @@ export class ControlClient implements NamedNode {
    */
   async name(): Promise<NodeName> {
     const nonce = randomInt(1, 2 ** 47);
-    let headers = new Metadata();
-    const begin = performance.now();
-    const response = await this.#calls.make<NameResponse__Output>('Name', (deadline, callback) => {
-      const call = this.#client.Name({ nonce }, this.#metadata, { deadline }, callback);
-      call.on('metadata', (answer: Metadata) => {
-        headers = answer;
-      });
-    });
-    const roundTripNs = Math.round((performance.now() - begin) * 1e6);
-    if (response.nonce !== nonce) {
+    const { outcome, roundTripNs, own } = await this.#calls.makeTimed('Name', { nonce });
+    if (outcome.status === 'rejected') throw outcome.reason;
+    const { nonce: echoed, name, nodeIdentity, seen } = outcome.value;
+    if (echoed !== nonce) {
       throw new MlperfError(
         'ERR_WIRE_PROTOCOL',
         `SUT node ${this.address} answered Name with a wrong nonce: the answer was not made for this call`,
       );
     }
-    if (response.name.trim() === '') {
+    if (name.trim() === '') {
       throw new MlperfError(
         'ERR_SUT_NAME',
         `SUT node ${this.address} answers Name with an empty name; give the node one (longhaul sut --node NAME)`,
       );
     }
-    requirePrintableName(this.address, 'Name', response.name);
-    return {
-      address: this.address,
-      name: response.name,
-      identity: response.nodeIdentity,
-      roundTripNs,
-      path: callPathOf(
-        {
-          loadgen: socketEndsOf(this.#client.getChannel()),
-          responseHeaders: responseHeadersOf(headers),
-        },
-        response.seen,
-      ),
-    };
+    requirePrintableName(this.address, 'Name', name);
+    const path = callPathOf(own, seen);
+    return { address: this.address, name, identity: nodeIdentity, roundTripNs, path };
   }
 
   /** What the node says of itself; undefined when it has no such method. */
-  describe(): Promise<DescribeResponse__Output | undefined> {
-    return this.#calls.makeOptional('Describe', (deadline, callback) => {
-      this.#client.Describe({}, this.#metadata, { deadline }, callback);
-    });
+  describe() {
+    return this.#calls.makeOptional('Describe', {});
   }
 
   /** What machine the node runs on; undefined when it has no such method. @param timeoutMs Longest wait. */
-  describeSystem(timeoutMs: number): Promise<DescribeSystemResponse__Output | undefined> {
-    const start: StartCall<DescribeSystemResponse__Output> = (deadline, callback) => {
-      this.#client.DescribeSystem({}, this.#metadata, { deadline }, callback);
-    };
-    return this.#calls.makeOptional('DescribeSystem', start, timeoutMs);
+  describeSystem(timeoutMs: number) {
+    return this.#calls.makeOptional('DescribeSystem', {}, timeoutMs);
   }
 
   /**
    * Whether a run may start; undefined when the node has no such method.
    * @param timeoutMs Longest wait; the usual one where that is shorter.
    */
-  ready(benchmark: string, timeoutMs: number): Promise<ReadyResponse__Output | undefined> {
-    const start: StartCall<ReadyResponse__Output> = (deadline, callback) => {
-      this.#client.Ready({ benchmark, model: '' }, this.#metadata, { deadline }, callback);
-    };
-    return this.#calls.makeOptional('Ready', start, Math.min(timeoutMs, this.#callTimeoutMs));
+  ready(benchmark: string, timeoutMs: number) {
+    const longest = Math.min(timeoutMs, this.#callTimeoutMs);
+    return this.#calls.makeOptional('Ready', { benchmark, model: '' }, longest);
   }
 
   /** What the node counted in a run; undefined when it has no such method. */
-  ledger(runId: string): Promise<LedgerResponse__Output | undefined> {
-    return this.#calls.makeOptional('Ledger', (deadline, callback) => {
-      this.#client.Ledger({ runId }, this.#metadata, { deadline }, callback);
-    });
+  ledger(runId: string) {
+    return this.#calls.makeOptional('Ledger', { runId });
   }
 
   close(): void {
-    this.#client.close();
+    this.#calls.close();
   }
+}
+
+/**
+ * Refuses a node whose models are all for other benchmarks. One that tells none may still load it: what it does not
+ * tell, Ready and Open will.
+ * @param description What the node says of itself; undefined where it has no Describe.
+ * @throws MlperfError `ERR_SUT_REFUSED`
+ */
+export function requireBenchmark(
+  address: string,
+  benchmark: string,
+  description: DescribeResponse__Output | undefined,
+): void {
+  const served = description?.models.map((model) => model.benchmark) ?? [];
+  if (served.length === 0 || served.includes(benchmark)) return;
+  throw new MlperfError(
+    'ERR_SUT_REFUSED',
+    `SUT node ${address} does not serve benchmark "${benchmark}"; it serves ${served.join(', ')}`,
+  );
 }

@@ -1,4 +1,4 @@
-import { Client, type ClientDuplexStream, type ServiceError, status } from '@grpc/grpc-js';
+import { type ClientDuplexStream, type ServiceError, status } from '@grpc/grpc-js';
 import type { LinkTestResponse__Output } from '../../../proto/gen/mlperf/network/v1/LinkTestResponse.ts';
 import type { LinkTestResult__Output } from '../../../proto/gen/mlperf/network/v1/LinkTestResult.ts';
 import { machineNowNs } from '../../../shared/base/clock/timer-clock.ts';
@@ -11,11 +11,7 @@ import {
   encodeLinkTestRequest,
   LINK_TEST_METHOD,
 } from '../../../shared/wire/sut-contract.ts';
-import {
-  callMetadata,
-  connectionCredentials,
-  connectionOptions,
-} from '../../connect/grpc-options.ts';
+import { callMetadata, connectClient } from '../../connect/grpc-options.ts';
 import type { DispatchSettings } from '../../settings/dispatch-settings.ts';
 
 /**
@@ -43,7 +39,7 @@ export function testLink(
   direction: LinkDirection,
   durationMs: number,
 ): Promise<LinkTestOutcome> {
-  const client = new Client(address, connectionCredentials(settings), connectionOptions(settings));
+  const client = connectClient(address, settings);
   const { path, requestSerialize, responseDeserialize } = LINK_TEST_METHOD;
   const call = client.makeBidiStreamRequest(
     path,

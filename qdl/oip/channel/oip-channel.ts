@@ -2,17 +2,15 @@ import { status } from '@grpc/grpc-js';
 import type { BorrowedBytes } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { grpcToMlperfError } from '../../../shared/base/errors/to-mlperf-error.ts';
-import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
 import { lossReason } from '../../../shared/security/connection-errors.ts';
 import type { WireCompleted, WireFirstToken } from '../../../shared/wire/responses-codec.ts';
 import type {
   ChannelEvents,
   ChannelPlace,
   DispatchChannel,
+  OutgoingPart,
 } from '../../dispatch/dispatch-channel.ts';
-import type { OutgoingPart } from '../../dispatch/outgoing-part.ts';
 import { OutstandingTable } from '../../dispatch/outstanding-table.ts';
-import { statusText } from './failure-words.ts';
 import type { OipRequestEncoder } from './request-encoder.ts';
 import type { OipRequestWay, RequestWayEvents } from './request-way.ts';
 import {
@@ -20,6 +18,7 @@ import {
   type PendingRequest,
   pendingRequest,
   refused,
+  statusText,
 } from './response-gatherer.ts';
 
 /** Payload bytes outstanding on one channel: a server grants no credit, and would hold whatever comes. */
@@ -28,7 +27,6 @@ export const OUTSTANDING_BYTES_MAX: number = 256 * 1024 * 1024;
 /** What a channel works with. */
 export interface OipChannelParts {
   readonly encoder: OipRequestEncoder;
-  readonly payloads: Pick<SamplePayloads, 'payloadOf'>;
   /** LoadGen measures first tokens. */
   readonly tokenLatencies: boolean;
   /** Makes the way of the requests, which reports to this channel. */
@@ -45,9 +43,9 @@ export interface OipChannelParts {
  */
 export class OipChannel implements DispatchChannel, RequestWayEvents {
   readonly place: ChannelPlace;
+  readonly outstanding: OutstandingTable;
   readonly #parts: OipChannelParts;
   readonly #events: ChannelEvents;
-  readonly #outstanding: OutstandingTable;
   readonly #way: OipRequestWay;
   #state: 'open' | 'draining' | 'retired' | 'closing' | 'closed' = 'open';
   #outstandingBytes = 0;
@@ -58,12 +56,8 @@ export class OipChannel implements DispatchChannel, RequestWayEvents {
     this.place = place;
     this.#parts = parts;
     this.#events = events;
-    this.#outstanding = new OutstandingTable(place);
+    this.outstanding = new OutstandingTable(place);
     this.#way = parts.openWay(this);
-  }
-
-  get outstandingCount(): number {
-    return this.#outstanding.outstandingCount;
   }
 
   canTake(sampleCount: number, bytes: number): boolean {
@@ -74,37 +68,25 @@ export class OipChannel implements DispatchChannel, RequestWayEvents {
     return (
       this.#state === 'open' &&
       this.#way.takesRequest &&
-      this.#outstanding.canTake(sampleCount) &&
+      this.outstanding.canTake(sampleCount) &&
       // A request that is larger goes alone.
       (this.#outstandingBytes === 0 || this.#outstandingBytes + bytes <= OUTSTANDING_BYTES_MAX)
     );
   }
 
-  acquireId(responseId: number): number {
-    return this.#outstanding.acquire(responseId);
-  }
-
-  releaseId(wireId: number): number {
-    return this.#outstanding.release(wireId);
-  }
-
-  findId(wireId: number): number {
-    return this.#outstanding.find(wireId);
-  }
-
   releaseAll(): Float64Array {
     this.#outstandingBytes = 0;
     this.#way.releaseAll();
-    return this.#outstanding.releaseAll();
+    return this.outstanding.releaseAll();
   }
 
   send({ samples, bytes }: OutgoingPart): void {
     const ids: number[] = [];
     const payloads: Uint8Array[] = [];
     for (let i = 0; i < samples.length; i += 1) {
-      const { id, sampleIndex } = samples[i] as OutgoingPart['samples'][number]; // In range: i < length.
+      const { id, payload } = samples[i] as OutgoingPart['samples'][number]; // In range: i < length.
       ids.push(id);
-      payloads.push(this.#parts.payloads.payloadOf(sampleIndex));
+      payloads.push(payload);
     }
     this.#outstandingBytes += bytes;
     const message = this.#parts.encoder.encode(ids[0] as number, payloads);
@@ -115,7 +97,7 @@ export class OipChannel implements DispatchChannel, RequestWayEvents {
     // Their payloads are about to be unloaded: another sample's bytes would go out in their place.
     for (const { ids, bytes } of this.#way.dropUnsent()) {
       this.#outstandingBytes = Math.max(0, this.#outstandingBytes - bytes);
-      for (const id of ids) this.releaseId(id);
+      for (const id of ids) this.outstanding.release(id);
     }
   }
 
@@ -221,7 +203,7 @@ export class OipChannel implements DispatchChannel, RequestWayEvents {
 
   #loseConnection(reason: string): void {
     // It went as it had said it would, and nobody waits.
-    if (this.#state === 'draining' && this.outstandingCount === 0) {
+    if (this.#state === 'draining' && this.outstanding.count === 0) {
       this.#state = 'closed';
       return;
     }

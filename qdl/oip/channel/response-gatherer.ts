@@ -9,7 +9,6 @@ import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { OipRequestPlan } from '../../../shared/wire/oip/request-plan.ts';
 import { OipResponseDecoder } from '../../../shared/wire/oip/response-decoder.ts';
 import type { AnswerRoom } from '../http2/flow-control.ts';
-import { statusText, statusWord } from './failure-words.ts';
 
 /** A request that is on the wire, and what came of its responses. */
 export interface PendingRequest {
@@ -44,7 +43,7 @@ export type Gathered =
   | GatheredFailure;
 
 /** A request that failed. */
-export interface GatheredFailure {
+interface GatheredFailure {
   readonly kind: 'failed';
   /** Stable word, and text for people. */
   readonly code: string;
@@ -197,4 +196,33 @@ const NOTHING: readonly Uint8Array[] = [];
 
 function severalSamples(): Gathered {
   return badResponse('several responses came to a request of several samples');
+}
+
+/** gRPC's status → the stable word under which a failed sample is counted; those of native nodes where they mean the same. */
+const WORD_OF_STATUS: Readonly<Record<number, string>> = {
+  [status.INVALID_ARGUMENT]: 'bad-sample',
+  [status.OUT_OF_RANGE]: 'bad-sample',
+  [status.UNKNOWN]: 'inference',
+  [status.INTERNAL]: 'inference',
+  [status.DATA_LOSS]: 'inference',
+  [status.RESOURCE_EXHAUSTED]: 'limit',
+  [status.DEADLINE_EXCEEDED]: 'limit',
+  [status.NOT_FOUND]: 'refused',
+  [status.FAILED_PRECONDITION]: 'refused',
+  [status.PERMISSION_DENIED]: 'refused',
+  [status.UNAUTHENTICATED]: 'refused',
+  [status.UNIMPLEMENTED]: 'refused',
+  [status.UNAVAILABLE]: 'unavailable',
+};
+
+/** Word of a status; `unspecified` for one that says nothing of the cause. */
+function statusWord(code: number): string {
+  return WORD_OF_STATUS[code] ?? 'unspecified';
+}
+
+/** The server's words with gRPC's name of the status before them. */
+export function statusText(code: number, details: string): string {
+  const name = status[code] ?? `status ${code}`;
+  const line = details.split('\n', 1)[0] ?? '';
+  return line === '' ? name : `${name}: ${line}`;
 }

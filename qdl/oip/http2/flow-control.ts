@@ -1,5 +1,4 @@
-import { WINDOW_BYTES_LIMIT } from './frames/frame-constants.ts';
-import { Http2Error } from './frames/http2-error.ts';
+import { Http2Error, WINDOW_BYTES_LIMIT } from './frames/frames.ts';
 
 /** What may be sent on a stream or on the connection. Below 0 after the peer made its windows smaller. */
 export class SendWindow {

@@ -1,10 +1,17 @@
+import assert from 'node:assert';
+import { status } from '@grpc/grpc-js';
 import type { _inference_ModelMetadataResponse_TensorMetadata__Output as TensorMetadata } from '../../../proto/gen/inference/ModelMetadataResponse.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { asOneLine } from '../../../shared/base/text/one-line.ts';
 import { isOipDataType, OIP_ELEMENT_BYTES } from '../../../shared/domain/data-types.ts';
 import { type OipTensor, tensorsText } from '../../../shared/domain/tensors.ts';
 import type { OipModelFacts } from '../../../shared/wire/oip/model-facts.ts';
 import type { OipModelRef } from '../../../shared/wire/oip/request-plan.ts';
-import type { OipControlClient } from './oip-control-client.ts';
+import { grpcStatusOf } from '../../connect/unary-calls.ts';
+import type { WaitProgress } from '../../dispatch/query-dispatch-library.ts';
+import type { DispatchSettings } from '../../settings/dispatch-settings.ts';
+import { statusText } from '../channel/response-gatherer.ts';
+import { OipControlClient } from './oip-control-client.ts';
 
 /** What SUT nodes of longhaul tell among the properties of a model. */
 const SHA256 = /^[0-9a-f]{64}$/;
@@ -102,3 +109,192 @@ const COMPARED: readonly (readonly [what: string, tell: (facts: OipModelFacts) =
   ['the largest batch', ({ batchSizeMax }) => String(batchSizeMax ?? 'none told')],
   ['decoupled responses', ({ isDecoupled }) => String(isDecoupled ?? 'not told')],
 ];
+
+/** Pause between two questions whether a node is ready. */
+const READY_POLL_MS = 200;
+
+/**
+ * How long a server without an index may say NOT_FOUND: some say so of a model while they load it, and others of one that
+ * they never will have.
+ */
+const UNKNOWN_GRACE_MS = 10_000;
+
+/** Models and versions that a message lists. */
+const LISTED_MAX = 20;
+
+/**
+ * Waits until the server and the model are ready. A model or version that the server does not have is not waited for; where
+ * nothing but NOT_FOUND tells so, for 10 s.
+ * @param timeoutMs Longest wait.
+ * @throws MlperfError `ERR_SUT_NOT_READY`, `ERR_SUT_REFUSED` for an unknown model or version, `ERR_SUT_UNREACHABLE`
+ */
+export async function awaitModel(
+  client: OipControlClient,
+  model: OipModelRef,
+  timeoutMs: number,
+  onWait: WaitProgress,
+): Promise<void> {
+  const begin = performance.now();
+  const deadline = begin + timeoutMs;
+  const graceEnd = begin + Math.min(timeoutMs, UNKNOWN_GRACE_MS);
+  for (;;) {
+    const obstacle = await obstacleOf(client, model, graceEnd);
+    if (obstacle === undefined) return;
+    if (performance.now() > deadline) {
+      throw new MlperfError(
+        'ERR_SUT_NOT_READY',
+        `the server at ${client.address} is not ready: ${obstacle}`,
+      );
+    }
+    onWait(client.address, obstacle);
+    await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
+  }
+}
+
+/** A status in place of an answer. */
+interface Refusal {
+  /** gRPC's. */
+  readonly code: number;
+  /** The server's, on one line. */
+  readonly words: string;
+}
+
+/** What is waited for, in words; undefined when all is ready. */
+async function obstacleOf(
+  client: OipControlClient,
+  model: OipModelRef,
+  graceEnd: number,
+): Promise<string | undefined> {
+  if ((await client.serverReady()) === false) return 'the server says that it is not ready yet';
+  try {
+    if ((await client.modelReady(model)) !== false) return undefined;
+  } catch (error) {
+    const refusal = refusalOf(error);
+    if (refusal === undefined) throw error;
+    return whyNotReady(client, model, { refusal, graceEnd });
+  }
+  return whyNotReady(client, model, { refusal: undefined, graceEnd });
+}
+
+/**
+ * Why the model is not ready.
+ * @throws MlperfError `ERR_SUT_REFUSED` where it never will be.
+ */
+async function whyNotReady(
+  client: OipControlClient,
+  model: OipModelRef,
+  { refusal, graceEnd }: { readonly refusal: Refusal | undefined; readonly graceEnd: number },
+): Promise<string> {
+  // Asked first: an index lists no other names by which a server knows a model too.
+  const versions = await versionsBeside(client, model);
+  if (versions !== undefined) throw unknownVersion(client.address, model, versions);
+  const index = await client.repositoryIndex();
+  const entries = index?.filter(({ name }) => name === model.name);
+  if (index !== undefined && entries?.length === 0) {
+    throw unknownModel(client.address, model, distinct(index.map(({ name }) => name)));
+  }
+  const isOver = performance.now() > graceEnd;
+  if (entries === undefined && refusal?.code === status.NOT_FOUND && isOver) {
+    throw unknownModel(client.address, model, undefined);
+  }
+  const entry = entries?.find(({ version }) => model.version === '' || version === model.version);
+  const state = [entry?.state, entry?.reason].filter((text) => text !== undefined && text !== '');
+  const told = [state.join(': '), refusal?.words ?? ''].filter((text) => text !== '');
+  const what = `model ${nameOf(model)} is not ready yet`;
+  return told.length === 0 ? what : `${what} (${told.join('; ')})`;
+}
+
+/** Versions that the server has of a model, where it does not have the one that is asked for. */
+async function versionsBeside(
+  client: OipControlClient,
+  model: OipModelRef,
+): Promise<readonly string[] | undefined> {
+  if (model.version === '') return undefined;
+  try {
+    const { versions } = await client.modelMetadata({ name: model.name, version: '' });
+    return versions.length === 0 || versions.includes(model.version) ? undefined : versions;
+  } catch (error) {
+    // It is loading, or there is none.
+    if (refusalOf(error) !== undefined) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * A status in place of an answer about the model. UNAVAILABLE is one too: a server may say so of a model that it has not
+ * loaded, and one that is gone does not answer the next ServerReady.
+ */
+function refusalOf(error: unknown): Refusal | undefined {
+  const code = grpcStatusOf(error);
+  if (code === undefined) return undefined;
+  const cause = error instanceof MlperfError ? error.cause : undefined;
+  const details =
+    typeof cause === 'object' && cause !== null && 'details' in cause ? String(cause.details) : '';
+  return { code, words: asOneLine(statusText(code, details)) };
+}
+
+function unknownModel(
+  address: string,
+  model: OipModelRef,
+  known: readonly string[] | undefined,
+): MlperfError {
+  let has = '; it does not tell which it has';
+  if (known !== undefined) has = known.length === 0 ? '; it has none' : `; it has ${listed(known)}`;
+  return new MlperfError(
+    'ERR_SUT_REFUSED',
+    `the server at ${address} does not know model "${model.name}"${has}`,
+  );
+}
+
+function unknownVersion(
+  address: string,
+  { name, version }: OipModelRef,
+  versions: readonly string[],
+): MlperfError {
+  return new MlperfError(
+    'ERR_SUT_REFUSED',
+    `the server at ${address} does not have version ${version} of model "${name}"; it has ${listed(versions)}`,
+  );
+}
+
+function nameOf({ name, version }: OipModelRef): string {
+  return version === '' ? `"${name}"` : `"${name}" version ${version}`;
+}
+
+function distinct(names: readonly string[]): string[] {
+  return [...new Set(names)];
+}
+
+function listed(names: readonly string[]): string {
+  const more = names.length - LISTED_MAX;
+  const shown = names.slice(0, LISTED_MAX).join(', ');
+  return more > 0 ? `${shown} and ${more} more` : shown;
+}
+
+/**
+ * What the servers say of the model, one per node, in the order of the settings. Waits for them to be ready, at most
+ * `readyTimeoutMs`.
+ * @param settings With `oip`.
+ * @throws MlperfError `ERR_SUT_REFUSED` for an unknown model or version (which ones there are, where the server tells),
+ *   and where the servers differ; `ERR_SUT_NOT_READY`, `ERR_SUT_UNREACHABLE`
+ */
+export async function describeOipModels(
+  settings: DispatchSettings,
+  onWait: WaitProgress = () => {},
+): Promise<readonly OipModelFacts[]> {
+  const { oip, nodes, readyTimeoutMs } = settings;
+  assert(oip !== undefined, 'settings of the Open Inference Protocol are missing');
+  const clients = nodes.map((address) => new OipControlClient(address, settings, oip));
+  try {
+    const facts = await Promise.all(
+      clients.map(async (client) => {
+        await awaitModel(client, oip.model, readyTimeoutMs, onWait);
+        return askModelFacts(client, oip.model);
+      }),
+    );
+    requireAgreement(facts);
+    return facts;
+  } finally {
+    for (const client of clients) client.close();
+  }
+}

@@ -1,29 +1,18 @@
-import { type ClientUnaryCall, Metadata, type StatusObject, status } from '@grpc/grpc-js';
-import type { ModelConfig__Output } from '../../../proto/gen/inference/ModelConfig.ts';
-import type { ModelConfigResponse__Output } from '../../../proto/gen/inference/ModelConfigResponse.ts';
-import type { ModelMetadataResponse__Output } from '../../../proto/gen/inference/ModelMetadataResponse.ts';
-import type { ModelReadyResponse__Output } from '../../../proto/gen/inference/ModelReadyResponse.ts';
-import type { ModelStatistics__Output } from '../../../proto/gen/inference/ModelStatistics.ts';
-import type { ModelStatisticsResponse__Output } from '../../../proto/gen/inference/ModelStatisticsResponse.ts';
-import type {
-  _inference_RepositoryIndexResponse_ModelIndex__Output as ModelIndex,
-  RepositoryIndexResponse__Output,
-} from '../../../proto/gen/inference/RepositoryIndexResponse.ts';
-import type { ServerLiveResponse__Output } from '../../../proto/gen/inference/ServerLiveResponse.ts';
+import { type StatusObject, status } from '@grpc/grpc-js';
+import type { GRPCInferenceServiceDefinition } from '../../../proto/gen/inference/GRPCInferenceService.ts';
 import type { ServerMetadataResponse__Output } from '../../../proto/gen/inference/ServerMetadataResponse.ts';
-import type { ServerReadyResponse__Output } from '../../../proto/gen/inference/ServerReadyResponse.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import type { OwnSide } from '../../../shared/evidence/call-path.ts';
 import type { OipServerFacts } from '../../../shared/wire/oip/model-facts.ts';
-import { type OipClient, oipClient } from '../../../shared/wire/oip/oip-contract.ts';
+import { OIP_SERVICE_METHODS } from '../../../shared/wire/oip/oip-contract.ts';
 import type { OipModelRef } from '../../../shared/wire/oip/request-plan.ts';
-import { callPathOf, responseHeadersOf, socketEndsOf } from '../../connect/call-path.ts';
+import { callPathOf } from '../../connect/call-path.ts';
+import { grpcStatusOf, UnaryCalls } from '../../connect/unary-calls.ts';
 import {
-  callMetadata,
-  connectionCredentials,
-  connectionOptions,
-} from '../../connect/grpc-options.ts';
-import { type NamedNode, type NodeName, requirePrintableName } from '../../connect/node-name.ts';
-import { grpcStatusOf, type StartCall, UnaryCalls } from '../../connect/unary-calls.ts';
+  type NamedNode,
+  type NodeName,
+  requirePrintableName,
+} from '../../dispatch/network-name.ts';
 import type { DispatchSettings, OipDispatch } from '../../settings/dispatch-settings.ts';
 
 /** Longest wait for the end of a stream on which nothing was asked: a server need not end it. */
@@ -33,9 +22,7 @@ const STREAM_PROBE_TIMEOUT_MS = 1_000;
 export class OipControlClient implements NamedNode {
   readonly address: string;
   readonly #service: string;
-  readonly #client: OipClient;
-  readonly #metadata: Metadata;
-  readonly #calls: UnaryCalls;
+  readonly #calls: UnaryCalls<GRPCInferenceServiceDefinition>;
   readonly #model: OipModelRef;
   /** Found out where ServerMetadata is missing. */
   #hasService = false;
@@ -45,13 +32,12 @@ export class OipControlClient implements NamedNode {
     this.address = address;
     this.#model = model;
     this.#service = service;
-    this.#metadata = callMetadata(settings);
-    this.#calls = new UnaryCalls(address, settings, 'inference server');
-    const Client = oipClient(service);
-    this.#client = new Client(
+    this.#calls = new UnaryCalls(
       address,
-      connectionCredentials(settings),
-      connectionOptions(settings),
+      settings,
+      OIP_SERVICE_METHODS,
+      service,
+      'inference server',
     );
   }
 
@@ -60,41 +46,26 @@ export class OipControlClient implements NamedNode {
    * @throws MlperfError `ERR_SUT_NAME`, `ERR_SUT_REFUSED` for a server without this service, `ERR_SUT_UNREACHABLE`
    */
   async name(): Promise<NodeName> {
-    let headers = new Metadata();
-    const { name, roundTripNs } = await this.#serverMetadata((call) => {
-      call.on('metadata', (answer: Metadata) => {
-        headers = answer;
-      });
-    });
+    const { name, roundTripNs, own } = await this.#serverMetadata();
     requirePrintableName(this.address, 'ServerMetadata', name);
-    const own = {
-      loadgen: socketEndsOf(this.#client.getChannel()),
-      responseHeaders: responseHeadersOf(headers),
-    };
     // The protocol has neither an identity nor what the node saw of the call.
     return { address: this.address, name, identity: '', roundTripNs, path: callPathOf(own, null) };
   }
 
   /** What the server says of itself. @throws MlperfError */
   async serverFacts(): Promise<OipServerFacts> {
-    const { name, version, extensions } = await this.#serverMetadata(() => {});
+    const { name, version, extensions } = await this.#serverMetadata();
     return { name, version, extensions: [...extensions] };
   }
 
   /** Whether the process answers; undefined where the server has no such method. */
   async serverLive(): Promise<boolean | undefined> {
-    const start: StartCall<ServerLiveResponse__Output> = (deadline, callback) => {
-      this.#client.ServerLive({}, this.#metadata, { deadline }, callback);
-    };
-    return (await this.#calls.makeOptional('ServerLive', start))?.live;
+    return (await this.#calls.makeOptional('ServerLive', {}))?.live;
   }
 
   /** Whether requests may come; undefined where the server has no such method. */
-  async serverReady(timeoutMs?: number): Promise<boolean | undefined> {
-    const start: StartCall<ServerReadyResponse__Output> = (deadline, callback) => {
-      this.#client.ServerReady({}, this.#metadata, { deadline }, callback);
-    };
-    return (await this.#calls.makeOptional('ServerReady', start, timeoutMs))?.ready;
+  async serverReady(): Promise<boolean | undefined> {
+    return (await this.#calls.makeOptional('ServerReady', {}))?.ready;
   }
 
   /**
@@ -102,66 +73,42 @@ export class OipControlClient implements NamedNode {
    * @throws MlperfError `ERR_SUT_REFUSED`, with gRPC's status as its cause: some servers do not know the model.
    */
   async modelReady({ name, version }: OipModelRef): Promise<boolean | undefined> {
-    const start: StartCall<ModelReadyResponse__Output> = (deadline, callback) => {
-      this.#client.ModelReady({ name, version }, this.#metadata, { deadline }, callback);
-    };
-    return (await this.#calls.makeOptional('ModelReady', start))?.ready;
+    return (await this.#calls.makeOptional('ModelReady', { name, version }))?.ready;
   }
 
   /** Tensors and versions of a model. @throws MlperfError `ERR_SUT_REFUSED` for a model that the server does not know */
-  modelMetadata({ name, version }: OipModelRef): Promise<ModelMetadataResponse__Output> {
-    return this.#calls.make('ModelMetadata', (deadline, callback) => {
-      this.#client.ModelMetadata({ name, version }, this.#metadata, { deadline }, callback);
-    });
+  modelMetadata({ name, version }: OipModelRef) {
+    return this.#calls.make('ModelMetadata', { name, version });
   }
 
   /** How the model is served; undefined where the server does not tell. */
-  async modelConfig({ name, version }: OipModelRef): Promise<ModelConfig__Output | undefined> {
-    const answer = await this.#optionalOfModel<ModelConfigResponse__Output>(
-      'ModelConfig',
-      (deadline, callback) => {
-        this.#client.ModelConfig({ name, version }, this.#metadata, { deadline }, callback);
-      },
-    );
+  async modelConfig({ name, version }: OipModelRef) {
+    const answer = await unlessRefused(this.#calls.makeOptional('ModelConfig', { name, version }));
     return answer?.config ?? undefined;
   }
 
   /** What the server counted of the model, by version; undefined where it does not tell. */
-  async modelStatistics({
-    name,
-    version,
-  }: OipModelRef): Promise<readonly ModelStatistics__Output[] | undefined> {
-    const answer = await this.#optionalOfModel<ModelStatisticsResponse__Output>(
-      'ModelStatistics',
-      (deadline, callback) => {
-        this.#client.ModelStatistics({ name, version }, this.#metadata, { deadline }, callback);
-      },
-    );
-    return answer?.modelStats;
+  async modelStatistics({ name, version }: OipModelRef) {
+    const call = this.#calls.makeOptional('ModelStatistics', { name, version });
+    return (await unlessRefused(call))?.modelStats;
   }
 
   /** All models of the server, loaded or not; undefined where it does not tell. */
-  async repositoryIndex(): Promise<readonly ModelIndex[] | undefined> {
-    const answer = await this.#optionalOfModel<RepositoryIndexResponse__Output>(
-      'RepositoryIndex',
-      (deadline, callback) => {
-        this.#client.RepositoryIndex({}, this.#metadata, { deadline }, callback);
-      },
-    );
-    return answer?.models;
+  async repositoryIndex() {
+    return (await unlessRefused(this.#calls.makeOptional('RepositoryIndex', {})))?.models;
   }
 
   /**
    * Whether the server has ModelStreamInfer: a stream on which nothing is asked. Undefined where its end does not tell.
    */
   hasStream(): Promise<boolean | undefined> {
-    const deadline = new Date(Date.now() + STREAM_PROBE_TIMEOUT_MS);
-    const call = this.#client.makeBidiStreamRequest<Buffer, Buffer>(
+    const { client, metadata } = this.#calls;
+    const call = client.makeBidiStreamRequest<Buffer, Buffer>(
       `/${this.#service}/ModelStreamInfer`,
       (bytes) => bytes,
       (bytes) => bytes,
-      this.#metadata,
-      { deadline },
+      metadata,
+      { deadline: new Date(Date.now() + STREAM_PROBE_TIMEOUT_MS) },
     );
     return new Promise((resolve) => {
       call.on('error', () => {}); // The status tells it too.
@@ -175,70 +122,53 @@ export class OipControlClient implements NamedNode {
   }
 
   close(): void {
-    this.#client.close();
+    this.#calls.close();
   }
 
-  /** For an extension: a server that has the method may still refuse it (by a setting, for a kind of model). */
-  async #optionalOfModel<R>(method: string, start: StartCall<R>): Promise<R | undefined> {
-    try {
-      return await this.#calls.makeOptional(method, start);
-    } catch (error) {
-      if (isAnswer(error)) return undefined;
-      throw error;
-    }
-  }
-
-  /** What the server says of itself, and how long its answer took. */
-  async #serverMetadata(
-    onCall: (call: ClientUnaryCall) => void,
-  ): Promise<ServerMetadataResponse__Output & { readonly roundTripNs: number }> {
-    const begin = performance.now();
-    const roundTripNs = (): number => Math.round((performance.now() - begin) * 1e6);
-    try {
-      const start: StartCall<ServerMetadataResponse__Output> = (deadline, callback) => {
-        onCall(this.#client.ServerMetadata({}, this.#metadata, { deadline }, callback));
-      };
-      const answer = await this.#calls.make('ServerMetadata', start);
-      return { ...answer, roundTripNs: roundTripNs() };
-    } catch (error) {
-      if (grpcStatusOf(error) !== status.UNIMPLEMENTED) throw error;
-      // TorchServe and Dynamo have the service without this method: then a server without a name. That it has none is an
-      // answer of its own, and took a round trip.
-      const answeredNs = roundTripNs();
-      this.#hasService ||= await this.#hasOtherMethods();
-      if (this.#hasService) {
-        return { name: '', version: '', extensions: [], roundTripNs: answeredNs };
-      }
-      throw new MlperfError(
-        'ERR_SUT_REFUSED',
-        `the server at ${this.address} has no service ${this.#service} (it has none of ServerMetadata, ServerLive, ModelMetadata and ModelConfig): correct the address or its port for gRPC (a SUT node of longhaul has it with --oip on only), or ` +
-          'name the service by --oip-service (TorchServe: org.pytorch.serve.grpc.openinference.GRPCInferenceService)',
-        { cause: error },
-      );
-    }
+  /** What the server says of itself, how long its answer took, and what this end knows of the call. */
+  async #serverMetadata(): Promise<
+    ServerMetadataResponse__Output & { readonly roundTripNs: number; readonly own: OwnSide }
+  > {
+    const { outcome, ...call } = await this.#calls.makeTimed('ServerMetadata', {});
+    if (outcome.status === 'fulfilled') return { ...outcome.value, ...call };
+    if (grpcStatusOf(outcome.reason) !== status.UNIMPLEMENTED) throw outcome.reason;
+    // TorchServe and Dynamo have the service without this method: then a server without a name. That it has none is an
+    // answer of its own, and took a round trip.
+    this.#hasService ||= await this.#hasOtherMethods();
+    if (this.#hasService) return { name: '', version: '', extensions: [], ...call };
+    throw new MlperfError(
+      'ERR_SUT_REFUSED',
+      `the server at ${this.address} has no service ${this.#service} (it has none of ServerMetadata, ServerLive, ModelMetadata and ModelConfig): correct the address or its port for gRPC (a SUT node of longhaul has it with --oip on only), or ` +
+        'name the service by --oip-service (TorchServe: org.pytorch.serve.grpc.openinference.GRPCInferenceService)',
+      { cause: outcome.reason },
+    );
   }
 
   /** Whether the server has the service at all: one that lacks a method may have another. */
   async #hasOtherMethods(): Promise<boolean> {
     if ((await this.serverLive()) !== undefined) return true;
     const { name, version } = this.#model;
-    const hasMetadata = await this.#hasMethod('ModelMetadata', (deadline, callback) => {
-      this.#client.ModelMetadata({ name, version }, this.#metadata, { deadline }, callback);
-    });
-    if (hasMetadata) return true;
-    return this.#hasMethod('ModelConfig', (deadline, callback) => {
-      this.#client.ModelConfig({ name, version }, this.#metadata, { deadline }, callback);
-    });
-  }
-
-  /** Whatever a server answers, also that it does not know the model: it has the method. */
-  async #hasMethod<R>(method: string, start: StartCall<R>): Promise<boolean> {
-    try {
-      return (await this.#calls.makeOptional(method, start)) !== undefined;
-    } catch (error) {
-      if (isAnswer(error)) return true;
-      throw error;
+    for (const method of ['ModelMetadata', 'ModelConfig'] as const) {
+      try {
+        const answer = await this.#calls.makeOptional(method, { name, version });
+        if (answer !== undefined) return true;
+      } catch (error) {
+        // Whatever a server answers, also that it does not know the model: it has the method.
+        if (isAnswer(error)) return true;
+        throw error;
+      }
     }
+    return false;
+  }
+}
+
+/** For an extension: a server that has the method may still refuse it (by a setting, for a kind of model). */
+async function unlessRefused<Answer>(call: Promise<Answer>): Promise<Answer | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (isAnswer(error)) return undefined;
+    throw error;
   }
 }
 

@@ -1,6 +1,6 @@
 import { IMAGENET_ELEMENTS, IMAGENET_IMAGE_SIZE } from '../../rules/rows/imagenet.ts';
 import { decodeAnyImage, type ImageSize } from './jpeg.ts';
-import { areaTaps, linearTaps, resizeRgb } from './resize.ts';
+import { areaTaps, CHANNELS, linearTaps, resizeRgb } from './resize.ts';
 
 /** `vgg`: minus the mean of each channel. `mobilenet`: from 0..255 to -1..1. */
 export type ImagenetNormalisation = 'vgg' | 'mobilenet';
@@ -31,8 +31,6 @@ const SHORT_SIDE = 256;
 
 /** Mean of red, green and blue over the training set, in the order and with the figures of the reference. */
 const VGG_MEANS = [123.68, 116.78, 103.94] as const;
-
-const CHANNELS = 3;
 
 /**
  * An image of the data set as models for ImageNet take it: decoded, resized so that its short side is 256, the

@@ -74,7 +74,7 @@ export function linearTaps({ sourceSize, targetSize, from, count }: ResizedLine)
 }
 
 /** Red, green, blue. */
-const CHANNELS = 3;
+export const CHANNELS = 3;
 
 /**
  * Makes the part of a resized image that the taps describe, each axis for itself.

@@ -2,7 +2,7 @@ import { type BorrowedBytes, littleUint32At } from '../../base/bytes/borrowed-by
 import type { OipTensor } from '../../domain/tensors.ts';
 import { elementCount } from '../../domain/tensors.ts';
 import { isEqual } from './equal-bytes.ts';
-import type { WireOutput } from './output-cutter.ts';
+import { ELEMENT_LENGTH_BYTES, type WireOutput } from './output-cutter.ts';
 import { decodeTypedContents } from './typed-contents.ts';
 
 /**
@@ -14,9 +14,6 @@ const FINISH_REASON = 'finish_reason';
 
 const NAME: Uint8Array = Buffer.from(FINISH_REASON);
 const DATATYPE: Uint8Array = Buffer.from('BYTES');
-
-/** Bytes before each element of BYTES. */
-const LENGTH_BYTES = 4;
 
 /** Whether an output of a model is that one. */
 export function isFinishReason({ name, datatype }: Pick<OipTensor, 'name' | 'datatype'>): boolean {
@@ -39,11 +36,11 @@ export function tellsFinish(
   if (output === undefined) return undefined;
   const elements = elementCount(output.shape);
   const raw = rawContents[at] ?? decodeTypedContents('BYTES', output.contents, elements);
-  if (elements === 0 || raw.length < LENGTH_BYTES) return false;
-  for (let at = 0; at + LENGTH_BYTES <= raw.length; ) {
+  if (elements === 0 || raw.length < ELEMENT_LENGTH_BYTES) return false;
+  for (let at = 0; at + ELEMENT_LENGTH_BYTES <= raw.length; ) {
     const length = littleUint32At(raw, at);
     if (length === 0) return false;
-    at += LENGTH_BYTES + length;
+    at += ELEMENT_LENGTH_BYTES + length;
   }
   return true;
 }

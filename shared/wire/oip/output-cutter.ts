@@ -29,7 +29,7 @@ interface WantedOutput {
 }
 
 /** Bytes before each element of BYTES. */
-const LENGTH_BYTES = 4;
+export const ELEMENT_LENGTH_BYTES = 4;
 
 /** Takes the planned outputs out of a response, and cuts them into the rows of the samples. */
 export class OutputCutter {
@@ -136,7 +136,8 @@ function bytesRows(raw: BorrowedBytes, rowCount: number, elementsPerRow: number)
   let end = 0;
   for (let row = 0; row < rowCount; row += 1) {
     const begin = end;
-    for (let i = 0; i < elementsPerRow; i += 1) end += LENGTH_BYTES + littleUint32At(raw, end);
+    for (let i = 0; i < elementsPerRow; i += 1)
+      end += ELEMENT_LENGTH_BYTES + littleUint32At(raw, end);
     rows.push(raw.subarray(begin, end));
   }
   return rows;

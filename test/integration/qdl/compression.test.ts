@@ -13,7 +13,7 @@ import { availableCodecs, codecNamed } from '../../../shared/compression/codecs.
 import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
 import { encodePart } from '../../../shared/wire/part-codec.ts';
 import { FAILURE_CODES } from '../../../shared/wire/responses-codec.ts';
-import { INFER_METHOD, UnaryClient } from '../../../shared/wire/sut-contract.ts';
+import { INFER_METHOD, SUT_METHODS } from '../../../shared/wire/sut-contract.ts';
 import { FakeSutNode } from '../../support/nodes/fake-sut-node.ts';
 import { ask, wholeSample } from '../../support/nodes/infer-client.ts';
 import { digit, openStream, RAW_OPEN, startTestNode } from '../../support/nodes/test-sut-node.ts';
@@ -227,17 +227,22 @@ describe('a SUT node', () => {
       'grpc.default_compression_algorithm': algorithm,
       'grpc.use_local_subchannel_pool': 1,
     };
-    const unary = new UnaryClient(node.address, credentials.createInsecure(), options);
+    const client = new Client(node.address, credentials.createInsecure(), options);
+    const { Name } = SUT_METHODS;
     const named = await new Promise((resolve) =>
-      unary.Name({ nonce: 1 }, (error) => resolve(error)),
+      client.makeUnaryRequest(
+        Name.path,
+        Name.requestSerialize,
+        Name.responseDeserialize,
+        { nonce: 1 },
+        resolve,
+      ),
     );
-    unary.close();
     const refusal = {
       code: status.INVALID_ARGUMENT,
       details: expect.stringContaining(`grpc-encoding: ${name}`),
     };
     expect(named).toMatchObject(refusal);
-    const client = new Client(node.address, credentials.createInsecure(), options);
     const { path, requestSerialize, responseDeserialize } = INFER_METHOD;
     const stream = client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize);
     stream.on('error', () => {});

@@ -208,8 +208,7 @@ describe('a plain TCP connect', () => {
     ['the address is none', 'dns:///nowhere'],
   ])('has no time where %s', async (_case, address) => {
     expect(await measureTcpConnect(address, 1_000)).toEqual({
-      connectNs: null,
-      remoteAddress: null,
+      ...{ connectNs: null, localAddress: null, remoteAddress: null },
     });
   });
 });

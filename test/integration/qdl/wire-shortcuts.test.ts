@@ -17,7 +17,7 @@ import {
   writeFrames,
 } from '../../../qdl/native/channel/framed-bytes.ts';
 import { GrpcTransport } from '../../../qdl/native/channel/grpc-transport.ts';
-import type { TransportEnd } from '../../../qdl/native/channel/part-transport.ts';
+import type { TransportEnd } from '../../../qdl/native/channel/sut-channel.ts';
 import { defaultDispatchSettings } from '../../../qdl/settings/dispatch-settings.ts';
 import { ReusedBuffers } from '../../../shared/base/bytes/reused-buffers.ts';
 import { decodePart, encodePart, type WirePart } from '../../../shared/wire/part-codec.ts';
@@ -126,9 +126,10 @@ it('use a send buffer again only when the socket has its bytes', async () => {
   const count = 40;
   const partOf = (i: number) => {
     const sampleIndex = i % samples.length;
-    const end = samples[sampleIndex]?.length ?? 0;
-    const one = [{ id: i + 1, sampleIndex, begin: 0, end, total: 0 }];
-    return { query: i, querySampleCount: 1, samples: one, bytes: end };
+    const payload = payloads.payloadOf(sampleIndex);
+    const one = [{ id: i + 1, payload, encoding: 0, offset: 0, total: 0, sampleIndex }];
+    const { length: bytes } = payload;
+    return { query: i, querySampleCount: 1, samples: one, sampleCount: 1, bytes };
   };
   await new Promise<void>((resolve, reject) => {
     const events = {

@@ -1,4 +1,10 @@
-import { Client, type ClientDuplexStream, credentials, type StatusObject } from '@grpc/grpc-js';
+import {
+  Client,
+  type ClientDuplexStream,
+  credentials,
+  makeGenericClientConstructor,
+  type StatusObject,
+} from '@grpc/grpc-js';
 import type { DescribeResponse__Output } from '../../../proto/gen/mlperf/network/v1/DescribeResponse.ts';
 import type { DescribeSystemResponse__Output } from '../../../proto/gen/mlperf/network/v1/DescribeSystemResponse.ts';
 import type { LedgerResponse__Output } from '../../../proto/gen/mlperf/network/v1/LedgerResponse.ts';
@@ -17,7 +23,7 @@ import {
   decodeSutMessage,
   encodeLoadGenMessage,
   INFER_METHOD,
-  UnaryClient,
+  SUT_SERVICE,
 } from '../../../shared/wire/sut-contract.ts';
 
 /** A sample that travels whole in the first encoding of Open. */
@@ -133,6 +139,8 @@ interface Answers {
   readonly Ledger: LedgerResponse__Output;
   readonly DescribeSystem: DescribeSystemResponse__Output;
 }
+
+const UnaryClient = makeGenericClientConstructor(SUT_SERVICE, '');
 
 /** Asks a node once, on a connection of its own. */
 export async function ask<M extends keyof Answers>(

@@ -4,9 +4,8 @@ import {
   FRAME_HEAD_BYTES,
   FRAME_TYPE,
   PREFACE,
-} from '../../../qdl/oip/http2/frames/frame-constants.ts';
-import { HpackDecoder } from '../../../qdl/oip/http2/hpack/hpack-decoder.ts';
-import { HpackEncoder } from '../../../qdl/oip/http2/hpack/hpack-encoder.ts';
+} from '../../../qdl/oip/http2/frames/frames.ts';
+import { HpackDecoder, HpackEncoder } from '../../../qdl/oip/http2/hpack/hpack.ts';
 
 /** A frame as it stands on the wire. */
 export interface RawFrame {

@@ -4,9 +4,8 @@ import {
   FRAME_HEAD_BYTES,
   FRAME_TYPE,
   PREFACE,
-} from '../../../qdl/oip/http2/frames/frame-constants.ts';
-import { HpackDecoder } from '../../../qdl/oip/http2/hpack/hpack-decoder.ts';
-import { HpackEncoder } from '../../../qdl/oip/http2/hpack/hpack-encoder.ts';
+} from '../../../qdl/oip/http2/frames/frames.ts';
+import { HpackDecoder, HpackEncoder } from '../../../qdl/oip/http2/hpack/hpack.ts';
 import { frame, grpcMessage, settingsOf, word } from '../nodes/raw-http2-peer.ts';
 import { ECHO_MODEL, echoOf } from './fake-oip-server.ts';
 import { decodeRequest, encodeAnswer, encodeResponse } from './oip-messages.ts';

@@ -1,5 +1,6 @@
+import type { SamplePayloads } from '../../../../shared/domain/query-sample-library.ts';
 import type { OwnSide } from '../../../../shared/evidence/call-path.ts';
-import type { OutgoingPart, OutgoingSample } from '../../../dispatch/outgoing-part.ts';
+import type { OutgoingPart, OutgoingSample } from '../../../dispatch/dispatch-channel.ts';
 import type { DispatchSettings } from '../../../settings/dispatch-settings.ts';
 
 /** What a thread is started with. */
@@ -37,38 +38,41 @@ export type FromThread =
       readonly details: string;
     };
 
-const PART_NUMBERS = 5;
+const PART_NUMBERS = 6;
 const SAMPLE_NUMBERS = 5;
 
 /** Appends a part as numbers: its head, then its samples. */
 export function packPart(into: number[], stream: number, part: OutgoingPart): void {
-  into.push(stream, part.query, part.querySampleCount, part.bytes, part.samples.length);
-  for (const { id, sampleIndex, begin, end, total } of part.samples) {
-    into.push(id, sampleIndex, begin, end, total);
+  const { query, querySampleCount, samples, sampleCount, bytes } = part;
+  into.push(stream, query, querySampleCount, sampleCount, bytes, samples.length);
+  for (const { id, sampleIndex, payload, offset, total } of samples) {
+    into.push(id, sampleIndex, payload.length, offset, total);
   }
 }
 
-/** Calls back with every part that was packed, in order. */
+/** Calls back with every part that was packed, in order. @param payloads Where their bytes lie on this thread. */
 export function unpackParts(
   numbers: Float64Array,
+  payloads: SamplePayloads,
   onPart: (stream: number, part: OutgoingPart) => void,
 ): void {
   let at = 0;
   while (at < numbers.length) {
-    const [stream, query, querySampleCount, bytes, count] = numbers.subarray(
+    const [stream, query, querySampleCount, sampleCount, bytes, count] = numbers.subarray(
       at,
       at + PART_NUMBERS,
-    ) as unknown as [number, number, number, number, number];
+    ) as unknown as [number, number, number, number, number, number];
     at += PART_NUMBERS;
     const samples = new Array<OutgoingSample>(count);
     for (let i = 0; i < count; i += 1) {
-      const [id, sampleIndex, begin, end, total] = numbers.subarray(
+      const [id, sampleIndex, length, offset, total] = numbers.subarray(
         at,
         at + SAMPLE_NUMBERS,
       ) as unknown as [number, number, number, number, number];
-      samples[i] = { id, sampleIndex, begin, end, total };
+      const payload = payloads.payloadOf(sampleIndex).subarray(offset, offset + length);
+      samples[i] = { id, payload, encoding: 0, offset, total, sampleIndex };
       at += SAMPLE_NUMBERS;
     }
-    onPart(stream, { query, querySampleCount, samples, bytes });
+    onPart(stream, { query, querySampleCount, samples, sampleCount, bytes });
   }
 }

@@ -3,11 +3,9 @@ import { status } from '@grpc/grpc-js';
 import { messageOf } from '../../../../shared/base/errors/to-mlperf-error.ts';
 import { compiledModule } from '../../../../shared/base/files/package-files.ts';
 import type { SharedPayloads } from '../../../../shared/domain/query-sample-library.ts';
-import type { ChannelPlace } from '../../../dispatch/dispatch-channel.ts';
-import type { OutgoingPart } from '../../../dispatch/outgoing-part.ts';
-import type { DispatchSettings } from '../../../settings/dispatch-settings.ts';
-import { WAITING_BYTES_MAX } from '../../../settings/dispatch-settings.ts';
-import type { PartTransport, TransportEvents } from '../part-transport.ts';
+import type { ChannelPlace, OutgoingPart } from '../../../dispatch/dispatch-channel.ts';
+import { type DispatchSettings, WAITING_BYTES_MAX } from '../../../settings/dispatch-settings.ts';
+import type { PartTransport, TransportEvents } from '../sut-channel.ts';
 import { type FromThread, packPart, type ThreadStart, type ToThread } from './thread-messages.ts';
 
 /**

@@ -10,7 +10,7 @@ import {
   type ClientSecurity,
   readClientSecrets,
 } from '../../../../shared/security/client-security.ts';
-import { checkNames } from '../../../connect/server-identity.ts';
+import { checkNames } from '../../../connect/grpc-options.ts';
 
 /** Bytes that one read takes from the kernel at most. */
 const READ_BYTES_MAX: number = 256 * 1024;

@@ -8,29 +8,32 @@ import type { ClientSecurity } from '../../../../shared/security/client-security
 import { unreachableMessage } from '../../../../shared/security/connection-errors.ts';
 import { WAITING_BYTES_MAX } from '../../../settings/dispatch-settings.ts';
 import { type AnswerRoom, ReceiveWindow } from '../flow-control.ts';
-import { ControlFrames } from '../frames/control-frames.ts';
-import { WINDOW_BYTES_DEFAULT, WINDOW_BYTES_LIMIT } from '../frames/frame-constants.ts';
 import { FrameReader } from '../frames/frame-reader.ts';
-import { type ErrorName, errorName, Http2Error } from '../frames/http2-error.ts';
-import type {
-  Answers,
-  CallEvents,
-  ConnectionEvents,
-  GrpcCall,
-  GrpcCallConnection,
+import {
+  ControlFrames,
+  type ErrorName,
+  errorName,
+  Http2Error,
+  WINDOW_BYTES_DEFAULT,
+  WINDOW_BYTES_LIMIT,
+} from '../frames/frames.ts';
+import {
+  type Answers,
+  type CallEvents,
+  type ConnectionEvents,
+  GRPC_STATUS,
+  type GrpcCall,
+  type GrpcCallConnection,
+  type GrpcCallError,
+  statusOfReset,
 } from '../grpc/grpc-calls.ts';
-import { GRPC_STATUS, type GrpcCallError, statusOfReset } from '../grpc/grpc-status.ts';
-import { type CallOwner, Http2Call } from '../grpc/http2-call.ts';
+import { type RequestFields, RequestHeads, type ResponseHead } from '../grpc/heads.ts';
+import { type CallOwner, HeldAnswers, Http2Call } from '../grpc/http2-call.ts';
 import type { MessageLimits } from '../grpc/message-reader.ts';
-import { type RequestFields, RequestHeads } from '../grpc/request-heads.ts';
-import type { ResponseHead } from '../grpc/response-heads.ts';
 import { connectSocket, endsOf, type SocketEvents } from './connect-socket.ts';
-import { HeldAnswers } from './held-answers.ts';
 import { ANSWER_HEADER_BYTES_MAX, IncomingFrames, type Session } from './incoming-frames.ts';
 import { Keepalive, type KeepaliveSettings, type KeptAlive } from './keepalive.ts';
-import { Outgoing } from './outgoing.ts';
-import { PeerSettings, SETTING } from './peer-settings.ts';
-import { SendLine } from './send-line.ts';
+import { Outgoing, PeerSettings, SETTING, SendLine } from './outgoing.ts';
 
 /** Largest frame that the server may send: larger than HTTP/2's 16 KiB, less work per byte. */
 const FRAME_BYTES_MAX: number = 256 * 1024;

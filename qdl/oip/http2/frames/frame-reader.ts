@@ -1,7 +1,6 @@
 import type { BorrowedBytes } from '../../../../shared/base/bytes/borrowed-bytes.ts';
 import { overwriteInTests } from '../../../../shared/base/bytes/overwritten-buffers.ts';
-import { FLAG, FRAME_HEAD_BYTES, FRAME_TYPE } from './frame-constants.ts';
-import { Http2Error } from './http2-error.ts';
+import { FLAG, FRAME_HEAD_BYTES, FRAME_TYPE, Http2Error } from './frames.ts';
 
 /** What a {@link FrameReader} finds. */
 export interface FrameReceiver {

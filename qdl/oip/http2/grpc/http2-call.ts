@@ -1,10 +1,20 @@
-import type { BorrowedBytes } from '../../../../shared/base/bytes/borrowed-bytes.ts';
+import { type BorrowedBytes, NO_BYTES } from '../../../../shared/base/bytes/borrowed-bytes.ts';
 import { type ReceiveWindow, SendWindow } from '../flow-control.ts';
-import type { Answers, CallEvents, GrpcCall } from './grpc-calls.ts';
-import { GRPC_STATUS, GrpcCallError } from './grpc-status.ts';
-import { type MessageLimits, MessageReader, type MessageReceiver } from './message-reader.ts';
-import { callEndOf, type GrpcCallEnd, type ResponseHead } from './response-heads.ts';
-import { UnsentMessages } from './unsent-messages.ts';
+import type { FrameBatch } from '../frames/frames.ts';
+import {
+  type Answers,
+  type CallEvents,
+  GRPC_STATUS,
+  type GrpcCall,
+  GrpcCallError,
+} from './grpc-calls.ts';
+import { callEndOf, type GrpcCallEnd, type ResponseHead } from './heads.ts';
+import {
+  MESSAGE_HEAD_BYTES,
+  type MessageLimits,
+  MessageReader,
+  type MessageReceiver,
+} from './message-reader.ts';
 
 /** What a call needs of its connection. */
 export interface CallOwner {
@@ -168,4 +178,118 @@ function isAnswerOfGrpc({ httpStatus, contentType }: ResponseHead): boolean {
 
 function broken(what: string): GrpcCallError {
   return new GrpcCallError(GRPC_STATUS.INTERNAL, what);
+}
+
+/** Messages that went out, and are still in the list, at most. */
+const GONE_MAX = 64;
+
+/** Messages of one call that are in no frame yet, each with its head. */
+class UnsentMessages {
+  /** Bytes that wait here, heads included. */
+  bytes = 0;
+  /** By message: its head and its pieces. */
+  #messages: (readonly Uint8Array[])[] = [];
+  /** The first message that is not gone; of it, the first piece, and its first byte. */
+  #first = 0;
+  #piece = 0;
+  #offset = 0;
+
+  /** Adds a message of that length. */
+  add(pieces: readonly Uint8Array[], bytes: number): void {
+    const head = Buffer.allocUnsafe(MESSAGE_HEAD_BYTES);
+    head[0] = 0;
+    head.writeUInt32BE(bytes, 1);
+    this.#messages.push([head, ...pieces]);
+    this.bytes += MESSAGE_HEAD_BYTES + bytes;
+  }
+
+  /** Moves the next `bytes` into a frame; so many must be there. */
+  moveTo(batch: FrameBatch, bytes: number): void {
+    this.bytes -= bytes;
+    for (let left = bytes; left > 0; ) {
+      const message = this.#messages[this.#first] as readonly Uint8Array[];
+      const piece = message[this.#piece] as Uint8Array;
+      const end = Math.min(piece.length, this.#offset + left);
+      batch.append(piece, this.#offset, end);
+      left -= end - this.#offset;
+      this.#offset = end;
+      if (end === piece.length) this.#nextPiece(message.length);
+    }
+  }
+
+  /**
+   * Takes back the messages of which nothing is in a frame. One that has begun must go on: what is left of it is copied,
+   * so that its pieces are free.
+   * @returns How many were taken back: those that were added last.
+   */
+  takeBack(): number {
+    const [begun, count] = this.#takeBegun();
+    this.drop();
+    if (begun === undefined) return count;
+    // Its head, or a part of it, is gone: so it stays one that has begun.
+    this.#messages = [[NO_BYTES, begun]];
+    this.#piece = 1;
+    this.bytes = begun.length;
+    return count;
+  }
+
+  /** Forgets all. @returns Their bytes. */
+  drop(): number {
+    const { bytes } = this;
+    this.bytes = 0;
+    this.#messages = [];
+    this.#first = 0;
+    this.#piece = 0;
+    this.#offset = 0;
+    return bytes;
+  }
+
+  /** A copy of what is left of the message that has begun, and how many messages have not. */
+  #takeBegun(): [begun: Buffer | undefined, count: number] {
+    const count = this.#messages.length - this.#first;
+    const message = this.#messages[this.#first];
+    if (message === undefined || (this.#piece === 0 && this.#offset === 0)) {
+      return [undefined, count];
+    }
+    const [piece, ...rest] = message.slice(this.#piece) as [Uint8Array, ...Uint8Array[]];
+    const begun = Buffer.concat([piece.subarray(this.#offset), ...rest]);
+    return [begun.length === 0 ? undefined : begun, count - 1];
+  }
+
+  #nextPiece(pieceCount: number): void {
+    this.#offset = 0;
+    this.#piece += 1;
+    if (this.#piece < pieceCount) return;
+    this.#piece = 0;
+    this.#first += 1;
+    // Messages that went out are not held on to.
+    if (this.#first === this.#messages.length || this.#first >= GONE_MAX) {
+      this.#messages.splice(0, this.#first);
+      this.#first = 0;
+    }
+  }
+}
+
+/** Calls whose one answer lies in the chunk that is being read. Mostly their status is in it, too, and nothing is copied. */
+export class HeldAnswers {
+  #calls: Http2Call[] = [];
+
+  add(call: Http2Call): void {
+    this.#calls.push(call);
+  }
+
+  /** The chunk goes back to the socket. @param onBroken For a call whose answer there is no room for. */
+  keep(onBroken: (call: Http2Call, error: GrpcCallError) => void): void {
+    if (this.#calls.length === 0) return;
+    for (const call of this.#calls) {
+      if (call.isOver) continue;
+      try {
+        call.keepAnswer();
+      } catch (error) {
+        if (!(error instanceof GrpcCallError)) throw error;
+        onBroken(call, error);
+      }
+    }
+    this.#calls = [];
+  }
 }

@@ -1,7 +1,7 @@
 import { type BorrowedBytes, copyOf } from '../../../../shared/base/bytes/borrowed-bytes.ts';
 import type { ReusedBuffers } from '../../../../shared/base/bytes/reused-buffers.ts';
 import type { AnswerRoom } from '../flow-control.ts';
-import { GRPC_STATUS, GrpcCallError } from './grpc-status.ts';
+import { GRPC_STATUS, GrpcCallError } from './grpc-calls.ts';
 
 /** Compressed or not, and the length. */
 export const MESSAGE_HEAD_BYTES = 5;

@@ -1,5 +1,5 @@
 import type { BorrowedBytes } from '../../../../shared/base/bytes/borrowed-bytes.ts';
-import { Http2Error } from '../frames/http2-error.ts';
+import { Http2Error } from '../frames/frames.ts';
 
 /**
  * Bytes by the length of their codes in bits; within a length in ascending order, as codes are. 256 is the end of

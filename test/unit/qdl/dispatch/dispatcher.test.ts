@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { ChannelEvents, DispatchChannel } from '../../../../qdl/dispatch/dispatch-channel.ts';
+import type {
+  ChannelEvents,
+  DispatchChannel,
+  OutgoingPart,
+} from '../../../../qdl/dispatch/dispatch-channel.ts';
 import { Dispatcher } from '../../../../qdl/dispatch/dispatcher.ts';
-import type { OutgoingPart } from '../../../../qdl/dispatch/outgoing-part.ts';
 import { OutstandingTable } from '../../../../qdl/dispatch/outstanding-table.ts';
 import { createRouter, NodeLoad } from '../../../../qdl/dispatch/router.ts';
 import { RunLedgerCounter } from '../../../../qdl/dispatch/run-ledger.ts';
@@ -35,7 +38,7 @@ function payloadBytes(sampleIndex: number): number {
 /** A stream to a node that answers when the simulation says so. */
 class SimulatedChannel implements DispatchChannel {
   readonly place: DispatchChannel['place'];
-  readonly #ids: OutstandingTable;
+  readonly outstanding: OutstandingTable;
   readonly #onPart: (part: OutgoingPart) => void;
   /** Samples of which every byte has arrived, by wire id. */
   readonly #arrived: number[] = [];
@@ -47,12 +50,8 @@ class SimulatedChannel implements DispatchChannel {
   constructor(streamIndex: number, load: NodeLoad, onPart: (part: OutgoingPart) => void) {
     const nodeIndex = streamIndex % NODES;
     this.place = { address: `node${nodeIndex}`, nodeIndex, streamIndex, load };
-    this.#ids = new OutstandingTable({ streamIndex, streamCount: STREAMS, load });
+    this.outstanding = new OutstandingTable({ streamIndex, streamCount: STREAMS, load });
     this.#onPart = onPart;
-  }
-
-  get outstandingCount(): number {
-    return this.#ids.outstandingCount;
   }
 
   canTake(sampleCount: number, bytes: number): boolean {
@@ -61,33 +60,21 @@ class SimulatedChannel implements DispatchChannel {
 
   hasCreditFor(sampleCount: number, bytes: number): boolean {
     const hasCredit = sampleCount <= this.#creditSamples && bytes <= this.#creditBytes;
-    return this.isOpen && hasCredit && this.#ids.canTake(sampleCount);
-  }
-
-  acquireId(responseId: number): number {
-    this.#creditSamples -= 1;
-    return this.#ids.acquire(responseId);
-  }
-
-  releaseId(wireId: number): number {
-    return this.#ids.release(wireId);
-  }
-
-  findId(wireId: number): number {
-    return this.#ids.find(wireId);
+    return this.isOpen && hasCredit && this.outstanding.canTake(sampleCount);
   }
 
   /** Given up: the simulated node does not answer them any more. */
   releaseAll(): Float64Array {
     this.#arrived.length = 0;
-    return this.#ids.releaseAll();
+    return this.outstanding.releaseAll();
   }
 
   send(part: OutgoingPart): void {
+    this.#creditSamples -= part.sampleCount;
     this.#creditBytes -= part.bytes;
     this.#onPart(part);
-    for (const { id, end, total } of part.samples) {
-      if (total === 0 || end === total) this.#arrived.push(id);
+    for (const { id, payload, offset, total } of part.samples) {
+      if (total === 0 || offset + payload.length === total) this.#arrived.push(id);
     }
   }
 

@@ -18,7 +18,7 @@ describe('OutstandingTable', () => {
     const wireId = outstanding.acquire(41);
     expect(outstanding.find(wireId)).toBe(41);
     expect(outstanding.release(wireId)).toBe(41);
-    expect(outstanding.outstandingCount).toBe(0);
+    expect(outstanding.count).toBe(0);
   });
 
   it('never uses a wire id twice, on no stream of a run', () => {
@@ -63,7 +63,7 @@ describe('OutstandingTable', () => {
     const ids = [30, 10, 20].map((responseId) => outstanding.acquire(responseId));
     outstanding.release(ids[1] as number);
     expect([...outstanding.releaseAll()]).toEqual([20, 30]);
-    expect([outstanding.outstandingCount, outstanding.canTake(4)]).toEqual([0, true]);
+    expect([outstanding.count, outstanding.canTake(4)]).toEqual([0, true]);
     expect(outstanding.release(ids[0] as number)).toBe(NOT_OUTSTANDING);
   });
 

@@ -7,7 +7,7 @@ import { createRouter, NodeLoad, type RoutedChannel } from '../../../../qdl/disp
 /** A channel that only counts. */
 interface CountingChannel extends RoutedChannel {
   readonly place: { readonly nodeIndex: number; readonly load: NodeLoad };
-  outstandingCount: number;
+  readonly outstanding: { count: number };
   isOpen: boolean;
 }
 
@@ -17,7 +17,7 @@ function channels(weights: readonly number[], streamsPerNode = 1) {
     const nodeIndex = i % weights.length;
     return {
       place: { nodeIndex, load: loads[nodeIndex] as NodeLoad },
-      outstandingCount: 0,
+      outstanding: { count: 0 },
       isOpen: true,
       canTake() {
         return this.isOpen;
@@ -30,9 +30,9 @@ function channels(weights: readonly number[], streamsPerNode = 1) {
 function picker(policy: Parameters<typeof createRouter>[0], scene: ReturnType<typeof channels>) {
   const router = createRouter(policy, scene);
   return (): number => {
-    const picked = router.pick(1, 1);
+    const picked = router(1, 1);
     if (picked === undefined) return -1;
-    picked.outstandingCount += 1;
+    picked.outstanding.count += 1;
     picked.place.load.outstanding += 1;
     return scene.indexOf(picked);
   };
@@ -83,7 +83,7 @@ describe('least-outstanding', () => {
       for (const [i, channel] of scene.entries()) {
         if ((i === 1 && tick % 3 !== 0) || channel.place.load.outstanding === 0) continue;
         channel.place.load.outstanding -= 1;
-        channel.outstandingCount -= 1;
+        channel.outstanding.count -= 1;
         served[i] = (served[i] ?? 0) + 1;
       }
     }
@@ -95,7 +95,7 @@ describe('least-outstanding', () => {
     const scene = channels([3, 1]);
     const pick = picker('least-outstanding', scene);
     times(8, pick);
-    expect(scene.map((channel) => channel.outstandingCount)).toEqual([6, 2]);
+    expect(scene.map((channel) => channel.outstanding.count)).toEqual([6, 2]);
   });
 });
 

@@ -4,12 +4,11 @@ import type { ChannelEvents } from '../../../../../qdl/dispatch/dispatch-channel
 import { NodeLoad } from '../../../../../qdl/dispatch/router.ts';
 import { OipChannel, OUTSTANDING_BYTES_MAX } from '../../../../../qdl/oip/channel/oip-channel.ts';
 import { OipRequestEncoder } from '../../../../../qdl/oip/channel/request-encoder.ts';
-import { openWay } from '../../../../../qdl/oip/channel/request-parts.ts';
+import { openWay, REMEMBERED_FAILED_MAX } from '../../../../../qdl/oip/channel/request-way.ts';
 import {
   type GatherOptions,
   ResponseGatherer,
 } from '../../../../../qdl/oip/channel/response-gatherer.ts';
-import { REMEMBERED_FAILED_MAX } from '../../../../../qdl/oip/channel/stream-way.ts';
 import { AnswerRoom } from '../../../../../qdl/oip/http2/flow-control.ts';
 import type { OipMethod } from '../../../../../shared/wire/oip/request-plan.ts';
 import { type CallDouble, ConnectionDouble } from '../../../../support/oip/call-double.ts';
@@ -33,13 +32,15 @@ class Reports implements ChannelEvents {
   onResponses(
     ...[channel, { firstTokens, completed }]: Parameters<ChannelEvents['onResponses']>
   ): void {
-    for (const { id } of firstTokens) this.lines.push(`first ${channel.findId(id)}`);
+    for (const { id } of firstTokens) this.lines.push(`first ${channel.outstanding.find(id)}`);
     for (const { id, payload, tokenCount = '-' } of completed) {
-      this.lines.push(`complete ${channel.releaseId(id)} ${payload.length} ${tokenCount}`);
+      this.lines.push(
+        `complete ${channel.outstanding.release(id)} ${payload.length} ${tokenCount}`,
+      );
     }
   }
   onFailed(...[channel, id, { code }]: Parameters<ChannelEvents['onFailed']>): void {
-    this.lines.push(`${code} ${channel.releaseId(id)}`);
+    this.lines.push(`${code} ${channel.outstanding.release(id)}`);
   }
   onClaim(): void {
     this.lines.push('claim');
@@ -77,16 +78,16 @@ function scene(
   };
   const parts = {
     encoder: new OipRequestEncoder(plan, { requestedOutputs: [], wantsFinalMark: false }),
-    payloads: { payloadOf: () => new Uint8Array(8) },
     tokenLatencies,
     openWay: (events: Parameters<typeof openWay>[1]['events']) =>
       openWay(method, { connection, service: 'a.B', gatherer, events }),
   };
   const channel = new OipChannel(place, parts, reports);
   const send = (responseId: number): CallDouble => {
-    const id = channel.acquireId(responseId);
-    const sample = { id, sampleIndex: 0, begin: 0, end: 8, total: 0 };
-    channel.send({ query: 0, querySampleCount: 1, samples: [sample], bytes: 8 });
+    const id = channel.outstanding.acquire(responseId);
+    const payload = new Uint8Array(8);
+    const sample = { id, payload, encoding: 0, offset: 0, total: 0, sampleIndex: 0 };
+    channel.send({ query: 0, querySampleCount: 1, samples: [sample], sampleCount: 1, bytes: 8 });
     return connection.calls.at(-1) as CallDouble;
   };
   return { channel, connection, reports, send };
@@ -161,7 +162,7 @@ describe('OipChannel', () => {
     unsent.unsentCount = 1;
     channel.dropUnsent();
     expect([sent.isCancelled, unsent.isCancelled]).toEqual([false, true]);
-    expect(channel.outstandingCount).toBe(1);
+    expect(channel.outstanding.count).toBe(1);
     unsent.finish(status.CANCELLED, 'cancelled by the LoadGen node');
     sent.answer(encodeResponse(answerTo(sent)));
     expect(reports.lines).toEqual(['complete 1 8 -']);
@@ -177,7 +178,7 @@ describe('OipChannel', () => {
     send(3);
     stream.unsentCount = 2;
     channel.dropUnsent();
-    expect(channel.outstandingCount).toBe(1);
+    expect(channel.outstanding.count).toBe(1);
     stream.answer(answer);
     expect(reports.lines).toEqual(['complete 1 8 -']);
     expect(channel.canTake(1, OUTSTANDING_BYTES_MAX + 1)).toBe(true);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FLAG, FRAME_TYPE } from '../../../../../qdl/oip/http2/frames/frame-constants.ts';
+import { FLAG, FRAME_TYPE } from '../../../../../qdl/oip/http2/frames/frames.ts';
 import { type Http2Scene, http2Scene } from '../../../../support/nodes/http2-scene.ts';
 import { grpcMessage, word } from '../../../../support/nodes/raw-http2-peer.ts';
 import { callUnary } from '../../../../support/nodes/recorded-call.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { connectGrpc } from '../../../../../qdl/oip/channel/oip-connections.ts';
 import { AnswerRoom } from '../../../../../qdl/oip/http2/flow-control.ts';
-import { FLAG, FRAME_TYPE } from '../../../../../qdl/oip/http2/frames/frame-constants.ts';
+import { FLAG, FRAME_TYPE } from '../../../../../qdl/oip/http2/frames/frames.ts';
 import { NO_SECURITY } from '../../../../../shared/security/client-security.ts';
 import { http2Scene } from '../../../../support/nodes/http2-scene.ts';
 import { grpcMessage, RawHttp2Peer, word } from '../../../../support/nodes/raw-http2-peer.ts';

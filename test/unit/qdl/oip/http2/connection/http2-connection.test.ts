@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FLAG, FRAME_TYPE } from '../../../../../../qdl/oip/http2/frames/frame-constants.ts';
+import { FLAG, FRAME_TYPE } from '../../../../../../qdl/oip/http2/frames/frames.ts';
 import { NO_SECURITY } from '../../../../../../shared/security/client-security.ts';
 import {
   connectedTo,

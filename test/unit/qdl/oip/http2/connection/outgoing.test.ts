@@ -1,10 +1,12 @@
 import type { Socket } from 'node:net';
 import { expect, it } from 'vitest';
-import { Outgoing } from '../../../../../../qdl/oip/http2/connection/outgoing.ts';
-import { PeerSettings } from '../../../../../../qdl/oip/http2/connection/peer-settings.ts';
-import { SendLine } from '../../../../../../qdl/oip/http2/connection/send-line.ts';
-import { ControlFrames } from '../../../../../../qdl/oip/http2/frames/control-frames.ts';
-import { RequestHeads } from '../../../../../../qdl/oip/http2/grpc/request-heads.ts';
+import {
+  Outgoing,
+  PeerSettings,
+  SendLine,
+} from '../../../../../../qdl/oip/http2/connection/outgoing.ts';
+import { ControlFrames } from '../../../../../../qdl/oip/http2/frames/frames.ts';
+import { RequestHeads } from '../../../../../../qdl/oip/http2/grpc/heads.ts';
 
 // Goal: bytes stay as they are until the socket took them. Method: a socket that takes its time.
 

@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FLAG, FRAME_TYPE } from '../../../../../../qdl/oip/http2/frames/frame-constants.ts';
 import {
   FrameReader,
   type FrameReceiver,
 } from '../../../../../../qdl/oip/http2/frames/frame-reader.ts';
-import { Http2Error } from '../../../../../../qdl/oip/http2/frames/http2-error.ts';
+import { FLAG, FRAME_TYPE, Http2Error } from '../../../../../../qdl/oip/http2/frames/frames.ts';
 import {
   type BorrowedBytes,
   borrowedText,

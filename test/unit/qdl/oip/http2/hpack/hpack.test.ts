@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Http2Error } from '../../../../../../qdl/oip/http2/frames/http2-error.ts';
-import { HpackDecoder } from '../../../../../../qdl/oip/http2/hpack/hpack-decoder.ts';
-import { HpackEncoder } from '../../../../../../qdl/oip/http2/hpack/hpack-encoder.ts';
+import { Http2Error } from '../../../../../../qdl/oip/http2/frames/frames.ts';
+import { HpackDecoder, HpackEncoder } from '../../../../../../qdl/oip/http2/hpack/hpack.ts';
 import { decodeHuffman } from '../../../../../../qdl/oip/http2/hpack/huffman.ts';
 
 // Goal: header blocks mean what RFC 7541 says. Method: all examples of its appendix C, then damaged blocks.
