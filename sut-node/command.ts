@@ -17,8 +17,7 @@ import { checkReportText } from './operations/check-report.ts';
 import { Patience } from './operations/patience.ts';
 import { StopSignals } from './operations/stop-signals.ts';
 import { exposureWarnings } from './server/connection/server-security.ts';
-import { SUT_OPTIONS, toSutSettings } from './settings/sut-options.ts';
-import type { SutSettings } from './settings/sut-settings.ts';
+import { SUT_OPTIONS, type SutSettings, toSutSettings } from './settings/sut-settings.ts';
 import { type SutNode, startSutNode } from './sut-node.ts';
 
 const EXAMPLE = `

@@ -20,8 +20,7 @@ import { configurationName } from '../server/describe/configuration-name.ts';
 import { nodeOffer, readBy } from '../server/describe/node-offer.ts';
 import { queryBytesMax } from '../server/infer/sample-intake.ts';
 import { inferLimits } from '../server/limits/node-limits.ts';
-import { SUT_OPTIONS, toSutSettings } from '../settings/sut-options.ts';
-import type { SutSettings } from '../settings/sut-settings.ts';
+import { SUT_OPTIONS, type SutSettings, toSutSettings } from '../settings/sut-settings.ts';
 import { InProcessRun } from './in-process-run.ts';
 
 /**

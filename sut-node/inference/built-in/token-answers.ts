@@ -1,9 +1,9 @@
 import { SeededRandom } from '../../../shared/benchmarks/digits/seeded-random.ts';
 import {
+  type DelaySettings,
   parseTokenCount,
   TOKENS_MAX,
   type TokenCounts,
-  type TokenIdType,
 } from '../../settings/delay-settings.ts';
 import type { DelayedAnswer } from './delay-model.ts';
 import { inTurn, readNumberList } from './service-times.ts';
@@ -24,7 +24,7 @@ export interface TokenAnswerParts {
   /** From the begin of the service to the first token, and from each token to the next. */
   readonly firstTokenNs: number;
   readonly tokenNs: number;
-  readonly type: TokenIdType;
+  readonly type: NonNullable<DelaySettings['tokenType']>;
 }
 
 /**
@@ -69,7 +69,10 @@ async function tokenCounts({
 }
 
 /** Ids as bytes, little-endian whatever the machine is. */
-function tokenIds(type: TokenIdType, count: number): { ids: Uint8Array; idBytes: number } {
+function tokenIds(
+  type: TokenAnswerParts['type'],
+  count: number,
+): { ids: Uint8Array; idBytes: number } {
   const idBytes = type === 'int64' ? 8 : 4;
   const ids = new Uint8Array(count * idBytes);
   const view = new DataView(ids.buffer);
