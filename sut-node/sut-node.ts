@@ -31,8 +31,8 @@ import {
   inferLimits,
   SMALL_RESPONSE_BYTES_MAX,
 } from './server/limits/node-limits.ts';
-import { LinkTests } from './server/link-test/link-test-handler.ts';
-import { OipNode } from './server/oip/oip-node.ts';
+import { LinkTests } from './server/link-test/link-test.ts';
+import { OipService } from './server/oip/oip-service.ts';
 import { createServiceHandlers } from './server/service-handlers.ts';
 import { type SutServer, startSutServer } from './server/sut-server.ts';
 import type { SutSettings } from './settings/sut-settings.ts';
@@ -120,7 +120,8 @@ class ServingNode implements SutNode {
   readonly #linkTests: LinkTests;
   readonly #credits: CreditBook;
   readonly #batcher: DynamicBatcher;
-  readonly #oip: OipNode;
+  /** Undefined where the node does not serve the Open Inference Protocol. */
+  readonly #oip: OipService | undefined;
   readonly #closed = new Deferred<void>();
   readonly #failed = new Deferred<MlperfError>();
   readonly #patience = new Patience();
@@ -153,7 +154,8 @@ class ServingNode implements SutNode {
       workers: model,
       observeBatch: this.#operations.observeBatch,
     });
-    this.#oip = new OipNode({
+    if (!settings.hasOip) return;
+    this.#oip = new OipService({
       facts: this.#facts,
       status: this.#status,
       logger: hooks.logger,
@@ -233,7 +235,10 @@ class ServingNode implements SutNode {
     this.#server = await startSutServer(this.#settings, handlers, {
       hasLargeResponses:
         (this.#model.responseBytesMax ?? Number.POSITIVE_INFINITY) > SMALL_RESPONSE_BYTES_MAX,
-      sideServices: [...(await this.#operations.sideServices()), ...this.#oip.sideServices],
+      sideServices: [
+        ...(await this.#operations.sideServices()),
+        ...(this.#oip === undefined ? [] : [this.#oip]),
+      ],
       onRefused: (error) => this.#fail(error),
       onTlsFailure: (peer, why) =>
         this.#hooks.logger.info({ peer }, `a TLS connection failed: ${why}`),
@@ -246,11 +251,14 @@ class ServingNode implements SutNode {
       facts: this.#facts,
       status: this.#status,
       model: () => this.#loadedModel,
-      totals: () => this.#oip.addTo(this.#ledgers.totals()),
+      totals: () => {
+        const native = this.#ledgers.totals();
+        return this.#oip?.totalsWith(native) ?? native;
+      },
       queue: () => this.#queueState(),
       streamCount: () => this.#streams.count,
-      oipRequests: () => this.#oip.requests,
-      oipStreamCount: () => this.#oip.streamCount,
+      oipRequests: () => this.#oip?.inference.totals.requests ?? new Map(),
+      oipStreamCount: () => this.#oip?.streamCount ?? 0,
       connectionCount: () => this.#bound.connectionCount(),
       refusedCalls: () => this.#bound.refusedCounts,
       workers: () => this.#model.workerCounts,
@@ -281,7 +289,7 @@ class ServingNode implements SutNode {
       onFatal: (error) => this.#fail(error),
     });
     this.#batcher.fitTo(batchPolicy(this.#settings, this.#loadedModel));
-    this.#oip.setModel(this.#model.rules, this.#loadedModel);
+    this.#oip?.setModel(this.#model.rules, this.#loadedModel);
     const what = `warming up ${modelName}`;
     this.#status.set('NODE_STATE_WARMING_UP', what);
     this.#hooks.onProgress(0, what);
@@ -343,7 +351,7 @@ class ServingNode implements SutNode {
 
   /** True while somebody waits for answers, or may ask at any time. */
   get #isRunning(): boolean {
-    return this.#streams.count > 0 || this.#oip.isBusy;
+    return this.#streams.count > 0 || this.#oip?.isBusy === true;
   }
 
   #queueState(): QueueState {
@@ -375,7 +383,7 @@ class ServingNode implements SutNode {
     const text = `SUT node ${this.name} has failed: ${error.message}`;
     failSamples(this.#batcher.removeAll(), { code: FAILURE_CODES.inference, text });
     void this.#streams.drain(text);
-    void this.#oip.drain(text);
+    void this.#oip?.drain(text);
     this.#failed.resolve(error);
   }
 
@@ -385,7 +393,7 @@ class ServingNode implements SutNode {
     const { logger } = this.#hooks;
     const { used } = this.#credits;
     logger.info({ streams: this.#streams.count, outstandingSamples: used.samples }, 'draining');
-    const drained = Promise.all([this.#streams.drain(reason), this.#oip.drain(reason)]);
+    const drained = Promise.all([this.#streams.drain(reason), this.#oip?.drain(reason)]);
     const why = await this.#patience.withDrain(drained, this.#settings.drainTimeoutNs);
     this.#isDrained = why === undefined;
     if (why !== undefined) {

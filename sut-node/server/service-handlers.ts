@@ -5,16 +5,16 @@ import { messageOf } from '../../shared/base/errors/to-mlperf-error.ts';
 import { factsToWire, tuningToWire } from '../../shared/host/facts-on-wire.ts';
 import type { SutServiceHandlers } from '../../shared/wire/sut-contract.ts';
 import type { LoadedModel } from '../model/model-facts.ts';
+import { peerOfCall, serveStream } from './connection/stream-call.ts';
 import { describeResponse } from './describe/describe-node.ts';
 import type { MachineFacts } from './describe/machine-facts.ts';
 import type { NodeFacts } from './describe/node-offer.ts';
 import type { NodeStatus } from './describe/node-status.ts';
-import { seenOf } from './guard/call-seen.ts';
-import { serveInferCall } from './infer/infer-handler.ts';
+import { callerOf, seenOf } from './guard/call-seen.ts';
 import type { InferServices } from './infer/infer-stream.ts';
 import type { InferStreams } from './infer/infer-streams.ts';
 import type { RunLedgers } from './ledger/run-ledger.ts';
-import { type LinkTests, refuseLinkTest } from './link-test/link-test-handler.ts';
+import type { LinkTests } from './link-test/link-test.ts';
 
 /** What the handlers read. The server is up before the model is, so some of it comes later. */
 export interface ServedNode {
@@ -56,13 +56,22 @@ export function createServiceHandlers(node: ServedNode): SutServiceHandlers {
     },
     DescribeSystem: createSystemHandler(facts, node.machine),
     TestLink: (call) => {
-      if (node.linkTests === undefined) refuseLinkTest(facts.name, call);
-      else node.linkTests.handle(call);
+      if (node.linkTests !== undefined) {
+        node.linkTests.handle(call);
+        return;
+      }
+      const details = `SUT node ${facts.name} takes no link test: it was started with --link-test refused`;
+      peerOfCall(call).end({ code: grpcStatus.PERMISSION_DENIED, details });
     },
     Infer: (call) => {
       node.linkTests?.endAll('a run begins');
       const why = `SUT node ${facts.name} is not ready: ${status.detail}`;
-      serveInferCall(call, node.streams, node.inferServices(), why);
+      const services = node.inferServices();
+      const peer = { seen: seenOf(call.metadata), ...peerOfCall(call) };
+      // Once the peer is gone gRPC does not know any more who it was.
+      const stream = node.streams.open(peer, callerOf(call), services, why);
+      if (stream === undefined || services === undefined) return;
+      serveStream(call, services.limits.receiveBytesMax, stream);
     },
   };
 }

@@ -1,9 +1,15 @@
 import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { decodePart, type WirePart } from '../../../shared/wire/part-codec.ts';
+import {
+  decodePart,
+  PART,
+  type PartSample,
+  SAMPLE,
+  type WirePart,
+} from '../../../shared/wire/part-codec.ts';
+import { malformed, TOO_LARGE } from '../../../shared/wire/proto-reader.ts';
 import { decodeLoadGenMessage } from '../../../shared/wire/sut-contract.ts';
 import type { MessagePieces } from '../connection/message-pieces.ts';
 import { invalidArgument } from '../limits/call-end.ts';
-import { decodeSplitPart } from './split-part.ts';
 
 /** The part that a message holds, of however many pieces it is. @throws MlperfError `ERR_WIRE_PROTOCOL` */
 export function partOf({ pieces }: MessagePieces, samplesMax: number): WirePart {
@@ -19,5 +25,226 @@ export function decodeControl(bytes: Buffer): ReturnType<typeof decodeLoadGenMes
     return decodeLoadGenMessage(bytes);
   } catch (error) {
     throw invalidArgument(`malformed message: ${messageOf(error)}`);
+  }
+}
+
+/** A sample whose payload lies in several pieces, as it came from the socket. */
+class SplitSample implements PartSample {
+  readonly id: number;
+  readonly encoding: number;
+  readonly offset: number;
+  readonly total: number;
+  readonly pieces: readonly Uint8Array[];
+  readonly length: number;
+
+  constructor(
+    fields: Pick<PartSample, 'id' | 'encoding' | 'offset' | 'total'>,
+    pieces: readonly Uint8Array[],
+  ) {
+    this.id = fields.id;
+    this.encoding = fields.encoding;
+    this.offset = fields.offset;
+    this.total = fields.total;
+    this.pieces = pieces;
+    this.length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  }
+
+  /** The payload as one array: a copy. */
+  get payload(): Uint8Array {
+    return Buffer.concat(this.pieces, this.length);
+  }
+}
+
+/** Bytes of a sample's payload in this part, without a copy. */
+export function payloadLength(sample: PartSample): number {
+  return sample instanceof SplitSample ? sample.length : sample.payload.length;
+}
+
+/** A sample's payload in this part as views, without a copy. */
+export function payloadPieces(sample: PartSample): readonly Uint8Array[] {
+  return sample instanceof SplitSample ? sample.pieces : [sample.payload];
+}
+
+/**
+ * As decodePart, of a message that lies in several pieces: payloads are views into them.
+ * @throws MlperfError `ERR_WIRE_PROTOCOL`
+ */
+export function decodeSplitPart(
+  message: readonly Uint8Array[],
+  samplesMax: number = Number.POSITIVE_INFINITY,
+): WirePart {
+  const reader = new PieceReader(message);
+  reader.varint(); // The tag: whoever calls has seen that it is a part.
+  const end = reader.stopOfBytes();
+  if (end !== reader.end) {
+    throw malformed('more than one message in one');
+  }
+  let query = 0;
+  let querySampleCount = 0;
+  let queryPayload: Uint8Array | undefined;
+  let queryEncoding = 0;
+  const querySampleBytes: number[] = [];
+  const samples: PartSample[] = [];
+  while (reader.position < end && samples.length <= samplesMax) {
+    const tag = reader.varint();
+    switch (tag) {
+      case PART.samples:
+        samples.push(readSample(reader));
+        break;
+      case PART.query:
+        query = reader.varint();
+        break;
+      case PART.querySampleCount:
+        querySampleCount = reader.varint();
+        break;
+      case PART.queryPayload:
+        queryPayload = Buffer.concat(reader.bytes());
+        break;
+      case PART.queryEncoding:
+        queryEncoding = reader.varint();
+        break;
+      case PART.querySampleBytes:
+        push(querySampleBytes, reader.varint(), samplesMax);
+        break;
+      case PART.querySampleBytesPacked:
+        readPacked(reader, querySampleBytes, samplesMax);
+        break;
+      default:
+        reader.skip(tag % 8);
+    }
+  }
+  const part = { query, querySampleCount, samples };
+  if (queryPayload === undefined) return part;
+  return { ...part, queryPayload, queryEncoding, querySampleBytes };
+}
+
+function readSample(reader: PieceReader): SplitSample {
+  const end = reader.stopOfBytes();
+  const fields = { id: 0, encoding: 0, offset: 0, total: 0 };
+  let pieces: readonly Uint8Array[] = [];
+  while (reader.position < end) {
+    const tag = reader.varint();
+    if (tag === SAMPLE.id) fields.id = reader.varint();
+    else if (tag === SAMPLE.payload) pieces = reader.bytes();
+    else if (tag === SAMPLE.encoding) fields.encoding = reader.varint();
+    else if (tag === SAMPLE.offset) fields.offset = reader.varint();
+    else if (tag === SAMPLE.total) fields.total = reader.varint();
+    else reader.skip(tag % 8);
+  }
+  reader.requireAt(end);
+  return new SplitSample(fields, pieces);
+}
+
+function readPacked(reader: PieceReader, into: number[], countMax: number): void {
+  const end = reader.stopOfBytes();
+  while (reader.position < end) push(into, reader.varint(), countMax);
+  reader.requireAt(end);
+}
+
+function push(list: number[], value: number, countMax: number): void {
+  if (list.length <= countMax) list.push(value);
+}
+
+/**
+ * Reads protobuf wire format from a message that lies in several pieces, without copying: bytes come back
+ * as views, one per piece that they touch. For large messages, of which nearly all is payload.
+ *
+ * Positions count from the start of the message. As ProtoReader, numbers of 2^53 and more are refused.
+ */
+class PieceReader {
+  readonly #pieces: readonly Uint8Array[];
+  readonly end: number;
+  position = 0;
+  /** The piece in which `position` lies, and where in it. */
+  #piece = 0;
+  #offset = 0;
+
+  constructor(pieces: readonly Uint8Array[]) {
+    this.#pieces = pieces;
+    this.end = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  }
+
+  varint(): number {
+    let result = 0;
+    let factor = 1;
+    for (;;) {
+      const byte = this.#byte();
+      result += (byte & 0x7f) * factor;
+      if (byte < 0x80) break;
+      factor *= 128;
+      if (factor > 2 ** 63) throw malformed('a number has more than 10 bytes');
+    }
+    if (result > Number.MAX_SAFE_INTEGER) throw malformed(TOO_LARGE);
+    return result;
+  }
+
+  /** Reads a length; returns the position behind so many bytes. */
+  stopOfBytes(): number {
+    const length = this.varint();
+    const stop = this.position + length;
+    if (stop > this.end) throw malformed('a field is cut off');
+    return stop;
+  }
+
+  /** Reads a length and so many bytes, as views. */
+  bytes(): Uint8Array[] {
+    const stop = this.stopOfBytes();
+    const views: Uint8Array[] = [];
+    while (this.position < stop) {
+      const piece = this.#current();
+      const count = Math.min(piece.length - this.#offset, stop - this.position);
+      views.push(piece.subarray(this.#offset, this.#offset + count));
+      this.#offset += count;
+      this.position += count;
+    }
+    return views;
+  }
+
+  /** Moves over the value of an unknown field, whatever a newer peer put there. */
+  skip(wireType: number): void {
+    if (wireType === 0) {
+      while (this.#byte() >= 0x80);
+    } else if (wireType === 1) {
+      this.#skipTo(this.position + 8);
+    } else if (wireType === 2) {
+      this.#skipTo(this.stopOfBytes());
+    } else if (wireType === 5) {
+      this.#skipTo(this.position + 4);
+    } else {
+      throw malformed(`wire type ${wireType} is unknown`);
+    }
+  }
+
+  /** @throws MlperfError when a field went beyond the message that holds it. */
+  requireAt(position: number): void {
+    if (this.position !== position) throw malformed('a field is cut off');
+  }
+
+  #skipTo(stop: number): void {
+    if (stop > this.end) throw malformed('a field is cut off');
+    while (this.position < stop) {
+      const count = Math.min(this.#current().length - this.#offset, stop - this.position);
+      this.#offset += count;
+      this.position += count;
+    }
+  }
+
+  #byte(): number {
+    if (this.position >= this.end) throw malformed('a number is cut off');
+    const byte = this.#current()[this.#offset] as number; // In range: position < end.
+    this.#offset += 1;
+    this.position += 1;
+    return byte;
+  }
+
+  /** The piece in which `position`, below `end`, lies. */
+  #current(): Uint8Array {
+    let piece = this.#pieces[this.#piece] as Uint8Array;
+    while (this.#offset >= piece.length) {
+      this.#piece += 1;
+      this.#offset = 0;
+      piece = this.#pieces[this.#piece] as Uint8Array;
+    }
+    return piece;
   }
 }

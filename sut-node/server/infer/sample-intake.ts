@@ -4,7 +4,7 @@ import type { RunLedger } from '../ledger/run-ledger.ts';
 import { invalidArgument } from '../limits/call-end.ts';
 import type { InferLimits } from '../limits/node-limits.ts';
 import type { Agreement } from './open-negotiation.ts';
-import { payloadLength, payloadPieces } from './split-part.ts';
+import { payloadLength, payloadPieces } from './read-message.ts';
 
 /** A sample that has arrived completely. */
 export interface WholeSample {
