@@ -18,12 +18,17 @@ import { NodeOperations } from './operations/node-operations.ts';
 import { Patience } from './operations/patience.ts';
 import { configurationName } from './server/describe/configuration-name.ts';
 import { MachineFacts } from './server/describe/machine-facts.ts';
-import { type NodeFacts, nodeOffer, readBy, servedName } from './server/describe/node-offer.ts';
+import {
+  type NodeFacts,
+  nodeOffer,
+  payloadContext,
+  readBy,
+  servedName,
+} from './server/describe/node-offer.ts';
 import { type NodeStateName, NodeStatus } from './server/describe/node-status.ts';
 import { DigestThread } from './server/digest/digest-thread.ts';
 import type { InferServices } from './server/infer/infer-stream.ts';
 import { InferStreams } from './server/infer/infer-streams.ts';
-import { queryBytesMax } from './server/infer/sample-intake.ts';
 import { CreditBook } from './server/ledger/credit-book.ts';
 import { RunLedgers } from './server/ledger/run-ledger.ts';
 import {
@@ -275,9 +280,7 @@ class ServingNode implements SutNode {
     const beganAtNs = timerClock.nowNs();
     logger.info({ benchmark: rules.key, model: modelName }, 'the node loads its model');
     this.#loadedModel = await this.#model.load({
-      encodings: this.#facts.offer.encodings,
-      sampleBytesMax: this.#limits.sampleBytesMax,
-      queryBytesMax: queryBytesMax(this.#limits),
+      ...payloadContext(this.#settings, this.#model),
       onProgress: (fraction, what) => {
         // Making a model may take minutes; it ends here.
         this.#checkInterrupted();

@@ -17,9 +17,7 @@ import { disableTelemetry } from '../model/onnx/onnxruntime.ts';
 import { endDespiteThreads } from '../model/onnx/running-threads.ts';
 import { Patience } from '../operations/patience.ts';
 import { configurationName } from '../server/describe/configuration-name.ts';
-import { nodeOffer, readBy } from '../server/describe/node-offer.ts';
-import { queryBytesMax } from '../server/infer/sample-intake.ts';
-import { inferLimits } from '../server/limits/node-limits.ts';
+import { nodeOffer, payloadContext, readBy } from '../server/describe/node-offer.ts';
 import { SUT_OPTIONS, type SutSettings, toSutSettings } from '../settings/sut-settings.ts';
 import { InProcessRun } from './in-process-run.ts';
 
@@ -100,11 +98,8 @@ class LoadedNode implements InProcessNode {
 
   async load(onProgress: BuildProgress): Promise<void> {
     const settings = this.#settings;
-    const limits = inferLimits(settings, this.#model);
     this.#loaded = await this.#model.load({
-      encodings: nodeOffer(settings, this.#model).encodings,
-      sampleBytesMax: limits.sampleBytesMax,
-      queryBytesMax: queryBytesMax(limits),
+      ...payloadContext(settings, this.#model),
       onProgress,
       onRoom: () => this.#batcher.dispatch(),
       onFatal: (error) => this.#fail(error),

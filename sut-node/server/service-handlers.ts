@@ -1,14 +1,23 @@
 import { status as grpcStatus } from '@grpc/grpc-js';
+import type { DescribeResponse } from '../../proto/gen/mlperf/network/v1/DescribeResponse.ts';
+import type { ModelDescription } from '../../proto/gen/mlperf/network/v1/ModelDescription.ts';
 import type { NodeLimits } from '../../proto/gen/mlperf/network/v1/NodeLimits.ts';
 import type { ReadyResponse } from '../../proto/gen/mlperf/network/v1/ReadyResponse.ts';
 import { messageOf } from '../../shared/base/errors/to-mlperf-error.ts';
+import { packageVersion } from '../../shared/base/files/package-files.ts';
+import { settingsAsText } from '../../shared/evidence/settings-text.ts';
+import { componentVersions } from '../../shared/host/component-versions.ts';
 import { factsToWire, tuningToWire } from '../../shared/host/facts-on-wire.ts';
+import { thisHost } from '../../shared/host/host-facts.ts';
+import { OWN_VERSIONS } from '../../shared/wire/protocol-versions.ts';
 import type { SutServiceHandlers } from '../../shared/wire/sut-contract.ts';
+import { batchingInWords } from '../inference/batcher/batch-policy.ts';
 import type { LoadedModel } from '../model/model-facts.ts';
+import type { SutSettings } from '../settings/sut-settings.ts';
 import { peerOfCall, serveStream } from './connection/stream-call.ts';
-import { describeResponse } from './describe/describe-node.ts';
+import { configurationName } from './describe/configuration-name.ts';
 import type { MachineFacts } from './describe/machine-facts.ts';
-import type { NodeFacts } from './describe/node-offer.ts';
+import { NODE_FEATURES, type NodeFacts, readBy } from './describe/node-offer.ts';
 import type { NodeStatus } from './describe/node-status.ts';
 import { callerOf, seenOf } from './guard/call-seen.ts';
 import type { InferServices } from './infer/infer-stream.ts';
@@ -17,7 +26,7 @@ import type { RunLedgers } from './ledger/run-ledger.ts';
 import type { LinkTests } from './link-test/link-test.ts';
 
 /** What the handlers read. The server is up before the model is, so some of it comes later. */
-export interface ServedNode {
+interface ServedNode {
   readonly facts: NodeFacts;
   readonly status: NodeStatus;
   readonly ledgers: RunLedgers;
@@ -117,4 +126,51 @@ function createSystemHandler(
       (error: unknown) => callback({ code: grpcStatus.INTERNAL, details: messageOf(error) }),
     );
   };
+}
+
+/** Answers Describe. Before the model is loaded there is none to describe. */
+function describeResponse(
+  facts: NodeFacts,
+  model: LoadedModel | undefined,
+  limits: NodeLimits,
+): DescribeResponse {
+  const host = thisHost();
+  return {
+    name: facts.name,
+    nodeIdentity: facts.identity,
+    software: 'longhaul',
+    softwareVersion: packageVersion(),
+    components: componentVersions(),
+    protocolVersionMin: OWN_VERSIONS.min,
+    protocolVersionMax: OWN_VERSIONS.max,
+    features: [...NODE_FEATURES],
+    models: model === undefined ? [] : [describeModel(facts, model)],
+    settings: {
+      ...settingsByName(facts.settings),
+      batching: batchingInWords(facts.settings, model),
+      ...settingsAsText({ usage: model?.usage }),
+      ...(model !== undefined && { configuration: configurationName(facts, model) }),
+    },
+    host: { ...host, addresses: [...host.addresses] },
+    limits,
+  };
+}
+
+function describeModel({ offer }: NodeFacts, model: LoadedModel): ModelDescription {
+  return {
+    benchmark: offer.benchmark,
+    model: offer.model,
+    sha256: model.sha256,
+    inputs: model.tensors.inputs.map((tensor) => ({ ...tensor, shape: [...tensor.shape] })),
+    outputs: model.tensors.outputs.map((tensor) => ({ ...tensor, shape: [...tensor.shape] })),
+    encodings: offer.encodings.filter(readBy(model)),
+    responseEncodings: [offer.responseEncoding],
+    isStandIn: model.isStandIn,
+  };
+}
+
+/** Every setting by its name, as text. */
+function settingsByName(settings: SutSettings): Record<string, string> {
+  const { listen, ...others } = settings;
+  return { listen: `${listen.host}:${listen.port}`, ...settingsAsText(others) };
 }

@@ -1,7 +1,7 @@
 import { machineNowNs } from '../../../shared/base/clock/timer-clock.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
-import type { Codec, CompressionName } from '../../../shared/compression/codec.ts';
+import type { Codec } from '../../../shared/compression/codec.ts';
 import { codecNamed } from '../../../shared/compression/codecs.ts';
 import type { PayloadEncoding } from '../../../shared/domain/query-sample-library.ts';
 import type { OutputTensor } from '../../model/model-facts.ts';
@@ -14,7 +14,7 @@ import { type Chunk, cutIntoChunks } from './batch-chunks.ts';
 import { BatchTensors } from './batch-tensors.ts';
 import { directTensor } from './direct-tensor.ts';
 import { PayloadReader } from './payload-reader.ts';
-import type { BadSample, BatchMessage, DoneMessage } from './worker-messages.ts';
+import type { BadSample, BatchMessage, DoneMessage, WorkerStart } from './worker-messages.ts';
 
 /** Samples of the largest size that one inference of padded tensors may be as large as. */
 const PADDED_SAMPLES_MAX = 4;
@@ -22,18 +22,14 @@ const PADDED_SAMPLES_MAX = 4;
 const PADDED_BYTES_FREE = 64 * 1024 ** 2;
 
 /** What a runner needs to know. */
-export interface BatchRunnerOptions {
+export interface BatchRunnerOptions
+  extends Pick<
+    WorkerStart,
+    'batchSizeMax' | 'encodings' | 'sampleBytesMax' | 'queryBytesMax' | 'responseCompression'
+  > {
   readonly pipeline: ModelPipeline;
   readonly session: ModelSession;
   readonly shape: BatchShape;
-  /** Most samples of one inference; that of the shape where it is fixed. */
-  readonly batchSizeMax: number;
-  /** Encodings of payloads by the number that stands in a batch message. */
-  readonly encodings: readonly PayloadEncoding[];
-  /** Bytes that a sample, and a query compressed as a whole, may have once they are decompressed. */
-  readonly sampleBytesMax: number;
-  readonly queryBytesMax: number;
-  readonly responseCompression: CompressionName;
   /** Samples that are decoded at the same time: decoders have threads of their own. */
   readonly decodeCount: number;
 }

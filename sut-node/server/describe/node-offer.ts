@@ -3,9 +3,10 @@ import { sutNodeName } from '../../../shared/benchmarks/standin/standin-name.ts'
 import { NODE_NAME_LENGTH_MAX } from '../../../shared/domain/node-address.ts';
 import type { PayloadEncoding } from '../../../shared/domain/query-sample-library.ts';
 import { PAYLOAD_DIGESTS_FEATURE } from '../../../shared/evidence/payload-digest.ts';
-import type { SutModel } from '../../inference/batcher/sut-model.ts';
+import type { ModelContext, SutModel } from '../../inference/batcher/sut-model.ts';
 import type { LoadedModel } from '../../model/model-facts.ts';
 import type { SutSettings } from '../../settings/sut-settings.ts';
+import { inferLimits, queryBytesMax } from '../limits/node-limits.ts';
 
 /** What the node offers to a stream. */
 export interface NodeOffer {
@@ -52,6 +53,19 @@ export function nodeOffer(settings: SutSettings, model: SutModel): NodeOffer {
       model.compressions.map((compression) => ({ form, compression })),
     ),
     responseEncoding: { form: 'raw', compression: settings.responseCompression },
+  };
+}
+
+/** What a model must know of its payloads before it is loaded. @throws MlperfError as {@link inferLimits} */
+export function payloadContext(
+  settings: SutSettings,
+  model: SutModel,
+): Pick<ModelContext, 'encodings' | 'sampleBytesMax' | 'queryBytesMax'> {
+  const limits = inferLimits(settings, model);
+  return {
+    encodings: nodeOffer(settings, model).encodings,
+    sampleBytesMax: limits.sampleBytesMax,
+    queryBytesMax: queryBytesMax(limits),
   };
 }
 

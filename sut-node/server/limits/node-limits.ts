@@ -143,3 +143,8 @@ export function inferLimits(
     querySamplesMax: QUERY_SAMPLES_MAX,
   };
 }
+
+/** Bytes that a query compressed as a whole may have, decompressed: what one that is not may have. */
+export function queryBytesMax(limits: InferLimits): number {
+  return Math.max(limits.partBytesMax, limits.sampleBytesMax);
+}

@@ -16,12 +16,14 @@ interface Total {
  * only: it is part of the hot path.
  */
 export class ModelStatistics {
-  readonly #success: Total = { count: 0, ns: 0 };
-  readonly #fail: Total = { count: 0, ns: 0 };
-  readonly #queue: Total = { count: 0, ns: 0 };
-  readonly #input: Total = { count: 0, ns: 0 };
-  readonly #infer: Total = { count: 0, ns: 0 };
-  readonly #output: Total = { count: 0, ns: 0 };
+  readonly #totals = {
+    success: { count: 0, ns: 0 },
+    fail: { count: 0, ns: 0 },
+    queue: { count: 0, ns: 0 },
+    computeInput: { count: 0, ns: 0 },
+    computeInfer: { count: 0, ns: 0 },
+    computeOutput: { count: 0, ns: 0 },
+  } satisfies InferStatistics;
   #sampleCount = 0;
   #batchCount = 0;
   #lastAtMs = 0;
@@ -39,36 +41,28 @@ export class ModelStatistics {
   /** A request was answered. @param ns From its arrival until the answer was handed to gRPC. */
   addSuccess(ns: number, times: ServiceTimes | undefined): void {
     this.#lastAtMs = Date.now();
-    add(this.#success, ns);
+    add(this.#totals.success, ns);
     if (times === undefined) return;
-    add(this.#queue, times.receiveNs + times.queueNs + times.batchWaitNs);
-    add(this.#input, times.preprocessNs);
-    add(this.#infer, times.computeNs);
-    add(this.#output, times.postprocessNs);
+    add(this.#totals.queue, times.receiveNs + times.queueNs + times.batchWaitNs);
+    add(this.#totals.computeInput, times.preprocessNs);
+    add(this.#totals.computeInfer, times.computeNs);
+    add(this.#totals.computeOutput, times.postprocessNs);
   }
 
   /** A request for the model was refused, failed, or was given up by its peer. */
   addFailure(ns: number): void {
-    add(this.#fail, ns);
+    add(this.#totals.fail, ns);
   }
 
   /** As it is told. */
   toWire(name: string): WireStatistics {
-    const inferenceStats: InferStatistics = {
-      success: { ...this.#success },
-      fail: { ...this.#fail },
-      queue: { ...this.#queue },
-      computeInput: { ...this.#input },
-      computeInfer: { ...this.#infer },
-      computeOutput: { ...this.#output },
-    };
     return {
       name,
       version: MODEL_VERSION,
       lastInference: this.#lastAtMs,
       inferenceCount: this.#sampleCount,
       executionCount: this.#batchCount,
-      inferenceStats,
+      inferenceStats: structuredClone(this.#totals),
     };
   }
 }

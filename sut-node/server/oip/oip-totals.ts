@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import type { SampleAnswer } from '../../inference/batcher/waiting-sample.ts';
-import type { NodeTotals } from '../ledger/run-ledger.ts';
+import { type NodeTotals, plus } from '../ledger/run-ledger.ts';
 
 /** What the node counted of the Open Inference Protocol since its start. */
 export class OipTotals {
@@ -47,16 +47,13 @@ export class OipTotals {
    * @param waiting Samples that are in the node now.
    */
   addedTo(native: NodeTotals, waiting: number): NodeTotals {
-    return {
-      ...native,
-      sampleCount: native.sampleCount + this.#sampleCount,
-      payloadBytes: native.payloadBytes + this.#payloadBytes,
-      completedCount: native.completedCount + this.#completedCount,
-      failedByCode: native.failedByCode.map(
-        (count, code) => count + (this.#failedByCode[code] ?? 0),
-      ),
-      droppedCount: native.droppedCount + this.#sampleCount - this.#answeredCount - waiting,
-      responseBytes: native.responseBytes + this.#responseBytes,
-    };
+    return plus(native, {
+      sampleCount: this.#sampleCount,
+      payloadBytes: this.#payloadBytes,
+      completedCount: this.#completedCount,
+      failedByCode: this.#failedByCode,
+      droppedCount: this.#sampleCount - this.#answeredCount - waiting,
+      responseBytes: this.#responseBytes,
+    });
   }
 }
