@@ -2,8 +2,10 @@ import assert from 'node:assert';
 import { randomUUID } from 'node:crypto';
 import type { NodeLimits } from '../proto/gen/mlperf/network/v1/NodeLimits.ts';
 import { Deferred } from '../shared/base/async/deferred.ts';
+import type { BuildProgress } from '../shared/base/cache/artifact-cache.ts';
 import { timerClock } from '../shared/base/clock/timer-clock.ts';
-import type { MlperfError } from '../shared/base/errors/mlperf-error.ts';
+import { MlperfError } from '../shared/base/errors/mlperf-error.ts';
+import type { Logger } from '../shared/base/process/logger.ts';
 import { hostAndPort } from '../shared/base/text/host-and-port.ts';
 import { FAILURE_CODES } from '../shared/wire/responses-codec.ts';
 import { batchPolicy } from './inference/batcher/batch-policy.ts';
@@ -13,7 +15,6 @@ import { createModel, type SutNodeParts } from './inference/create-model.ts';
 import { failSamples } from './inference/workers/batch-answers.ts';
 import type { LoadedModel } from './model/model-facts.ts';
 import { disableTelemetry } from './model/onnx/onnxruntime.ts';
-import type { QueueState } from './operations/node-metrics.ts';
 import { NodeOperations } from './operations/node-operations.ts';
 import { Patience } from './operations/patience.ts';
 import { configurationName } from './server/describe/configuration-name.ts';
@@ -41,39 +42,25 @@ import { OipService } from './server/oip/oip-service.ts';
 import { createServiceHandlers } from './server/service-handlers.ts';
 import { type SutServer, startSutServer } from './server/sut-server.ts';
 import type { SutSettings } from './settings/sut-settings.ts';
-import {
-  rejectsOnAbort,
-  type SidePlaces,
-  type SutNodeHooks,
-  startInterrupted,
-} from './sut-node-hooks.ts';
 
 /** A SUT node that serves. */
-export interface SutNode extends SidePlaces {
-  readonly name: string;
-  /** Host and port as bound: the real ones also where a name or port 0 was asked for. */
-  readonly address: string;
-  readonly port: number;
-  readonly state: NodeStateName;
+export type SutNode = Omit<ServingNode, 'listen' | 'listenForOperations' | 'load' | 'close'>;
+
+/** What the caller of `startSutNode` wants to hear. */
+export interface SutNodeHooks {
+  /** The node listens; it is not ready yet. `address` is the one that was bound. */
+  readonly onListening?: (
+    address: string,
+    places: Pick<SutNode, 'healthAddress' | 'metricsUrl'>,
+  ) => void;
+  /** How far the start is, and what is done now. */
+  readonly onProgress: BuildProgress;
+  readonly logger: Logger;
   /**
-   * Takes no more samples, answers those that it has (at most for the drain timeout), then closes
-   * everything. Workers that do not end within 30 s are given up: a thread that hangs may still run then.
-   * Called again it returns the same promise.
+   * Gives up a start that is under way; afterwards `SutNode.stop` is the way. Do not end the process
+   * by `process.exit` instead: inside an inference that aborts it (see inference/workers/worker-messages.ts).
    */
-  stop(): Promise<void>;
-  /** Ends the drain of {@link stop} as if its time were over, and waits for workers a second at most. */
-  hurry(): void;
-  /** True once a drain has ended with an answer to every sample. */
-  readonly isDrained: boolean;
-  /** Workers that live; undefined where the benchmark needs none. */
-  readonly workerCount: number | undefined;
-  /** Resolves when everything is closed. */
-  readonly closed: Promise<void>;
-  /**
-   * Called once when the node cannot serve any more though nobody stopped it. It still answers Ready,
-   * with the reason, until it is stopped. Called at once when that has happened already.
-   */
-  onFatal(listener: (error: MlperfError) => void): void;
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -108,7 +95,8 @@ export async function startSutNode(
 }
 
 /** Composition root: joins server, batcher and model, and owns their lives. */
-class ServingNode implements SutNode {
+class ServingNode {
+  readonly name: string;
   readonly #settings: SutSettings;
   readonly #hooks: SutNodeHooks;
   readonly #model: SutModel;
@@ -128,12 +116,15 @@ class ServingNode implements SutNode {
   /** Undefined where the node does not serve the Open Inference Protocol. */
   readonly #oip: OipService | undefined;
   readonly #closed = new Deferred<void>();
+  /** Resolves when everything is closed. */
+  readonly closed = this.#closed.promise;
   readonly #failed = new Deferred<MlperfError>();
   readonly #patience = new Patience();
   #server: SutServer | undefined;
   #loadedModel: LoadedModel | undefined;
   #stopping: Promise<void> | undefined;
-  #isDrained = false;
+  /** True once a drain has ended with an answer to every sample. */
+  isDrained = false;
 
   constructor(settings: SutSettings, hooks: SutNodeHooks, model: SutModel) {
     this.#settings = settings;
@@ -141,13 +132,14 @@ class ServingNode implements SutNode {
     this.#model = model;
     this.#limits = inferLimits(settings, model);
     this.#streams = new InferStreams(hooks.logger);
+    this.name = servedName(settings, model);
     this.#facts = {
-      name: servedName(settings, model),
+      name: this.name,
       identity: randomUUID(),
       settings,
       offer: nodeOffer(settings, model),
     };
-    this.#linkTests = new LinkTests(this.#facts.name, this.#limits, () => this.#isRunning);
+    this.#linkTests = new LinkTests(this.name, this.#limits, () => this.#isRunning);
     this.#operations = new NodeOperations(settings, this.#status, hooks.logger);
     const { queueBytesMax: bytesMax, queueSamplesMax: samplesMax } = settings;
     const { sampleBytesMax } = this.#limits;
@@ -157,7 +149,7 @@ class ServingNode implements SutNode {
       queueSamplesMax: this.#credits.samplesHeldMax,
       clock: timerClock,
       workers: model,
-      observeBatch: this.#operations.observeBatch,
+      observeBatch: this.#operations.observations?.batch,
     });
     if (!settings.hasOip) return;
     this.#oip = new OipService({
@@ -167,15 +159,12 @@ class ServingNode implements SutNode {
       limits: this.#limits,
       credits: this.#credits,
       batcher: this.#batcher,
-      observe: this.#operations.observe,
+      observe: this.#operations.observations?.sample,
       onBegin: () => this.#linkTests.endAll('a run begins'),
     });
   }
 
-  get name(): string {
-    return this.#facts.name;
-  }
-
+  /** Host and port as bound: the real ones also where a name or port 0 was asked for. */
   get address(): string {
     return hostAndPort(this.#bound.host, this.#bound.port);
   }
@@ -188,42 +177,57 @@ class ServingNode implements SutNode {
     return this.#status.state;
   }
 
-  get closed(): Promise<void> {
-    return this.#closed.promise;
-  }
-
+  /**
+   * Called once when the node cannot serve any more though nobody stopped it. It still answers Ready,
+   * with the reason, until it is stopped. Called at once when that has happened already.
+   */
   onFatal(listener: (error: MlperfError) => void): void {
     void this.#failed.promise.then(listener);
   }
 
+  /**
+   * Takes no more samples, answers those that it has (at most for the drain timeout), then closes
+   * everything. Workers that do not end within 30 s are given up: a thread that hangs may still run then.
+   * Called again it returns the same promise.
+   */
   stop(): Promise<void> {
     this.#stopping ??= this.#drainAndClose();
     return this.#stopping;
   }
 
+  /** Ends the drain of {@link stop} as if its time were over, and waits for workers a second at most. */
   hurry(): void {
     this.#patience.hurry();
   }
 
-  get isDrained(): boolean {
-    return this.#isDrained;
-  }
-
+  /** Workers that live; undefined where the benchmark needs none. */
   get workerCount(): number | undefined {
     return this.#model.workerCounts?.count;
   }
 
+  /** Where health is served beside the node's own port; undefined where it is not. */
   get healthAddress(): string | undefined {
     return this.#operations.healthAddress;
   }
 
+  /** Where the metrics are served; undefined where they are not. */
   get metricsUrl(): string | undefined {
     return this.#operations.metricsUrl;
   }
 
   /** Opens the server. @throws MlperfError `ERR_SUT_LISTEN` */
   async listen(): Promise<void> {
-    const services = this.#inferServices();
+    const services: InferServices = {
+      ...this.#facts,
+      isRead: (encoding) => this.#loadedModel === undefined || readBy(this.#loadedModel)(encoding),
+      limits: this.#limits,
+      credits: this.#credits,
+      ledgers: this.#ledgers,
+      batcher: this.#batcher,
+      clock: timerClock,
+      observe: this.#operations.observations?.sample,
+      wireLimits: () => this.#wireLimits(),
+    };
     const handlers = createServiceHandlers({
       facts: this.#facts,
       status: this.#status,
@@ -260,7 +264,16 @@ class ServingNode implements SutNode {
         const native = this.#ledgers.totals();
         return this.#oip?.totalsWith(native) ?? native;
       },
-      queue: () => this.#queueState(),
+      queue: () => {
+        const { heldSamples: creditSamples, heldBytes: creditBytes, used } = this.#credits;
+        return {
+          waitingSamples: this.#batcher.waitingCount,
+          outstandingSamples: used.samples,
+          outstandingBytes: used.bytes,
+          creditSamples,
+          creditBytes,
+        };
+      },
       streamCount: () => this.#streams.count,
       oipRequests: () => this.#oip?.inference.totals.requests ?? new Map(),
       oipStreamCount: () => this.#oip?.streamCount ?? 0,
@@ -319,15 +332,16 @@ class ServingNode implements SutNode {
 
   /** Ends everything at once. Nobody is waited for but threads and connections, and they not for ever. */
   async close(): Promise<void> {
-    this.#streams.abort(`SUT node ${this.name} was stopped`);
-    this.#linkTests.endAll(`SUT node ${this.name} was stopped`);
+    const reason = `SUT node ${this.name} was stopped`;
+    this.#streams.abort(reason);
+    this.#linkTests.endAll(reason);
     await Promise.all([
-      this.#server?.close(`SUT node ${this.name} was stopped`),
+      this.#server?.close(reason),
       this.#model.stop(this.#patience.withWorkers()),
       this.#digests.stop(),
     ]);
     // The last, so that a drain can be watched to its end.
-    await this.#operations.close(`SUT node ${this.name} was stopped`);
+    await this.#operations.close(reason);
     this.#hooks.logger.info({ node: this.name }, 'the node has stopped');
     this.#closed.resolve();
   }
@@ -338,34 +352,9 @@ class ServingNode implements SutNode {
     return server;
   }
 
-  #inferServices(): InferServices {
-    return {
-      ...this.#facts,
-      isRead: (encoding) => this.#loadedModel === undefined || readBy(this.#loadedModel)(encoding),
-      limits: this.#limits,
-      credits: this.#credits,
-      ledgers: this.#ledgers,
-      batcher: this.#batcher,
-      clock: timerClock,
-      observe: this.#operations.observe,
-      wireLimits: () => this.#wireLimits(),
-    };
-  }
-
   /** True while somebody waits for answers, or may ask at any time. */
   get #isRunning(): boolean {
     return this.#streams.count > 0 || this.#oip?.isBusy === true;
-  }
-
-  #queueState(): QueueState {
-    const { heldSamples, heldBytes, used } = this.#credits;
-    return {
-      waitingSamples: this.#batcher.waitingCount,
-      outstandingSamples: used.samples,
-      outstandingBytes: used.bytes,
-      creditSamples: heldSamples,
-      creditBytes: heldBytes,
-    };
   }
 
   #wireLimits(): NodeLimits {
@@ -398,7 +387,7 @@ class ServingNode implements SutNode {
     logger.info({ streams: this.#streams.count, outstandingSamples: used.samples }, 'draining');
     const drained = Promise.all([this.#streams.drain(reason), this.#oip?.drain(reason)]);
     const why = await this.#patience.withDrain(drained, this.#settings.drainTimeoutNs);
-    this.#isDrained = why === undefined;
+    this.isDrained = why === undefined;
     if (why !== undefined) {
       const outstandingSamples = this.#credits.used.samples;
       logger.warn({ streams: this.#streams.count, outstandingSamples }, `not drained: ${why}`);
@@ -407,4 +396,17 @@ class ServingNode implements SutNode {
     }
     await this.close();
   }
+}
+
+/** Rejects once a start is given up; never resolves. */
+function rejectsOnAbort(signal: AbortSignal | undefined): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal?.aborted) reject(startInterrupted());
+    signal?.addEventListener('abort', () => reject(startInterrupted()), { once: true });
+  });
+}
+
+/** `ERR_INTERRUPTED` of a start that was given up. */
+function startInterrupted(): MlperfError {
+  return new MlperfError('ERR_INTERRUPTED', 'the start of the SUT node was interrupted');
 }

@@ -85,6 +85,25 @@ const TOTALS = [
   ['response_bytes', 'responseBytes', 'Payload bytes of responses.'],
 ] as const;
 
+/** Gauges of how full the node is. */
+const QUEUE = [
+  ['queue_samples', 'waitingSamples', 'Samples that wait for a batch.'],
+  ['outstanding_samples', 'outstandingSamples', 'Samples that arrived and are not answered.'],
+  [
+    'outstanding_bytes',
+    'outstandingBytes',
+    'Payload bytes that arrived and whose samples are not answered.',
+  ],
+  ['credit_samples', 'creditSamples', 'Samples that peers may send or have outstanding.'],
+  ['credit_bytes', 'creditBytes', 'Payload bytes that peers may send or have outstanding.'],
+] as const;
+
+/** Gauges that are settings. */
+const QUEUE_LIMITS = [
+  ['queue_limit_samples', 'queueSamplesMax', 'Samples at which no more credit is granted.'],
+  ['queue_limit_bytes', 'queueBytesMax', 'Payload bytes at which no more credit is granted.'],
+] as const;
+
 const METRICS: readonly MetricRow[] = [
   [
     'gauge',
@@ -144,48 +163,12 @@ const METRICS: readonly MetricRow[] = [
     'Workers that ended and were replaced.',
     (node) => node.workers()?.replacedCount ?? 0,
   ],
-  [
-    'gauge',
-    'queue_samples',
-    'Samples that wait for a batch.',
-    (node) => node.queue().waitingSamples,
-  ],
-  [
-    'gauge',
-    'outstanding_samples',
-    'Samples that arrived and are not answered.',
-    (node) => node.queue().outstandingSamples,
-  ],
-  [
-    'gauge',
-    'outstanding_bytes',
-    'Payload bytes that arrived and whose samples are not answered.',
-    (node) => node.queue().outstandingBytes,
-  ],
-  [
-    'gauge',
-    'credit_samples',
-    'Samples that peers may send or have outstanding.',
-    (node) => node.queue().creditSamples,
-  ],
-  [
-    'gauge',
-    'credit_bytes',
-    'Payload bytes that peers may send or have outstanding.',
-    (node) => node.queue().creditBytes,
-  ],
-  [
-    'gauge',
-    'queue_limit_samples',
-    'Samples at which no more credit is granted.',
-    ({ facts }) => facts.settings.queueSamplesMax,
-  ],
-  [
-    'gauge',
-    'queue_limit_bytes',
-    'Payload bytes at which no more credit is granted.',
-    ({ facts }) => facts.settings.queueBytesMax,
-  ],
+  ...QUEUE.map(
+    ([name, field, help]): MetricRow => ['gauge', name, help, (node) => node.queue()[field]],
+  ),
+  ...QUEUE_LIMITS.map(
+    ([name, field, help]): MetricRow => ['gauge', name, help, ({ facts }) => facts.settings[field]],
+  ),
   ['gauge', 'open_streams', 'Infer streams that are open.', (node) => node.streamCount()],
   [
     'gauge',

@@ -1,15 +1,14 @@
 import assert from 'node:assert';
 import { status } from '@grpc/grpc-js';
-import type { Clock } from '../../../shared/base/clock/clock.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { ServiceTimes } from '../../../shared/domain/system-under-test.ts';
-import type { DynamicBatcher } from '../../inference/batcher/dynamic-batcher.ts';
 import type {
   SampleAnswer,
   SampleFirstToken,
   SampleOwner,
 } from '../../inference/batcher/waiting-sample.ts';
 import { OpenSet } from '../connection/stream-call.ts';
+import type { InferServices } from '../infer/infer-stream.ts';
 import { durationsOf } from '../infer/response-writer.ts';
 import type { CreditBook } from '../ledger/credit-book.ts';
 import {
@@ -21,7 +20,6 @@ import {
   sampleFailed,
   unavailable,
 } from '../limits/call-end.ts';
-import type { InferLimits } from '../limits/node-limits.ts';
 import { ModelStatistics } from './model-statistics.ts';
 import { MODEL_VERSION, type OipModel } from './oip-model.ts';
 import { OipTotals } from './oip-totals.ts';
@@ -32,15 +30,11 @@ import type { InferResponse } from './response-encoder.ts';
 import { responseOutputs } from './response-outputs.ts';
 
 /** What this protocol needs of the node. */
-export interface InferenceParts {
-  readonly limits: InferLimits;
+export interface InferenceParts
+  extends Pick<InferServices, 'limits' | 'batcher' | 'clock' | 'observe'> {
   /** Samples that the node's queue holds. */
   readonly queueSamplesMax: number;
   readonly credits: CreditBook;
-  readonly batcher: Pick<DynamicBatcher, 'add' | 'dispatch' | 'removeOwner'>;
-  readonly clock: Clock;
-  /** Told of the durations of every answered sample, where metrics are asked for. */
-  readonly observe: ((durations: ServiceTimes) => void) | undefined;
   /** Names under which the model is found, loaded or not; the first is its own. */
   readonly names: readonly [string, string];
   /** Undefined until it is loaded. */
