@@ -1,9 +1,9 @@
 import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
 import {
   decodePart,
-  PART,
+  type PartReader,
   type PartSample,
-  SAMPLE,
+  readPart,
   type WirePart,
 } from '../../../shared/wire/part-codec.ts';
 import { malformed, TOO_LARGE } from '../../../shared/wire/proto-reader.ts';
@@ -38,13 +38,16 @@ class SplitSample implements PartSample {
   readonly length: number;
 
   constructor(
-    fields: Pick<PartSample, 'id' | 'encoding' | 'offset' | 'total'>,
+    id: number,
     pieces: readonly Uint8Array[],
+    encoding: number,
+    offset: number,
+    total: number,
   ) {
-    this.id = fields.id;
-    this.encoding = fields.encoding;
-    this.offset = fields.offset;
-    this.total = fields.total;
+    this.id = id;
+    this.encoding = encoding;
+    this.offset = offset;
+    this.total = total;
     this.pieces = pieces;
     this.length = pieces.reduce((sum, piece) => sum + piece.length, 0);
   }
@@ -73,76 +76,12 @@ export function decodeSplitPart(
   message: readonly Uint8Array[],
   samplesMax: number = Number.POSITIVE_INFINITY,
 ): WirePart {
-  const reader = new PieceReader(message);
-  reader.varint(); // The tag: whoever calls has seen that it is a part.
-  const end = reader.stopOfBytes();
-  if (end !== reader.end) {
-    throw malformed('more than one message in one');
-  }
-  let query = 0;
-  let querySampleCount = 0;
-  let queryPayload: Uint8Array | undefined;
-  let queryEncoding = 0;
-  const querySampleBytes: number[] = [];
-  const samples: PartSample[] = [];
-  while (reader.position < end && samples.length <= samplesMax) {
-    const tag = reader.varint();
-    switch (tag) {
-      case PART.samples:
-        samples.push(readSample(reader));
-        break;
-      case PART.query:
-        query = reader.varint();
-        break;
-      case PART.querySampleCount:
-        querySampleCount = reader.varint();
-        break;
-      case PART.queryPayload:
-        queryPayload = Buffer.concat(reader.bytes());
-        break;
-      case PART.queryEncoding:
-        queryEncoding = reader.varint();
-        break;
-      case PART.querySampleBytes:
-        push(querySampleBytes, reader.varint(), samplesMax);
-        break;
-      case PART.querySampleBytesPacked:
-        readPacked(reader, querySampleBytes, samplesMax);
-        break;
-      default:
-        reader.skip(tag % 8);
-    }
-  }
-  const part = { query, querySampleCount, samples };
-  if (queryPayload === undefined) return part;
-  return { ...part, queryPayload, queryEncoding, querySampleBytes };
-}
-
-function readSample(reader: PieceReader): SplitSample {
-  const end = reader.stopOfBytes();
-  const fields = { id: 0, encoding: 0, offset: 0, total: 0 };
-  let pieces: readonly Uint8Array[] = [];
-  while (reader.position < end) {
-    const tag = reader.varint();
-    if (tag === SAMPLE.id) fields.id = reader.varint();
-    else if (tag === SAMPLE.payload) pieces = reader.bytes();
-    else if (tag === SAMPLE.encoding) fields.encoding = reader.varint();
-    else if (tag === SAMPLE.offset) fields.offset = reader.varint();
-    else if (tag === SAMPLE.total) fields.total = reader.varint();
-    else reader.skip(tag % 8);
-  }
-  reader.requireAt(end);
-  return new SplitSample(fields, pieces);
-}
-
-function readPacked(reader: PieceReader, into: number[], countMax: number): void {
-  const end = reader.stopOfBytes();
-  while (reader.position < end) push(into, reader.varint(), countMax);
-  reader.requireAt(end);
-}
-
-function push(list: number[], value: number, countMax: number): void {
-  if (list.length <= countMax) list.push(value);
+  return readPart(
+    new PieceReader(message),
+    samplesMax,
+    (id, pieces = [], ...others) => new SplitSample(id, pieces, ...others),
+    (pieces) => Buffer.concat(pieces),
+  );
 }
 
 /**
@@ -151,7 +90,7 @@ function push(list: number[], value: number, countMax: number): void {
  *
  * Positions count from the start of the message. As ProtoReader, numbers of 2^53 and more are refused.
  */
-class PieceReader {
+class PieceReader implements PartReader<Uint8Array[]> {
   readonly #pieces: readonly Uint8Array[];
   readonly end: number;
   position = 0;
@@ -213,11 +152,6 @@ class PieceReader {
     } else {
       throw malformed(`wire type ${wireType} is unknown`);
     }
-  }
-
-  /** @throws MlperfError when a field went beyond the message that holds it. */
-  requireAt(position: number): void {
-    if (this.position !== position) throw malformed('a field is cut off');
   }
 
   #skipTo(stop: number): void {
