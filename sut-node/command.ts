@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { MlperfError } from '../shared/base/errors/mlperf-error.ts';
+import { configInvalid, type MlperfError } from '../shared/base/errors/mlperf-error.ts';
 import { EXIT } from '../shared/base/process/exit-codes.ts';
 import { addJson, wantsJson } from '../shared/base/process/json-output.ts';
 import { createLogger, type Logger } from '../shared/base/process/logger.ts';
@@ -67,10 +67,7 @@ export function sutCommand(setExitCode: (code: number) => void): Command {
 /** @throws MlperfError `ERR_CONFIG_INVALID` for a form of a report that nobody asked for */
 function checkFormatIsUsed({ check, checkFormat }: SettingValues<typeof SUT_OPTIONS>): void {
   if (check || checkFormat === 'text') return;
-  throw new MlperfError(
-    'ERR_CONFIG_INVALID',
-    `--check-format ${checkFormat} has no effect without --check`,
-  );
+  throw configInvalid(`--check-format ${checkFormat} has no effect without --check`);
 }
 
 /** Where a node says what it does. */

@@ -1,6 +1,6 @@
 import type { BuildProgress } from '../../shared/base/cache/artifact-cache.ts';
 import { timerClock } from '../../shared/base/clock/timer-clock.ts';
-import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import { configInvalid, MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { createLogger } from '../../shared/base/process/logger.ts';
 import { resolveSettings, type SettingSources } from '../../shared/config/resolve-settings.ts';
 import type { InProcessModel, InProcessNode } from '../../shared/domain/in-process-node.ts';
@@ -150,8 +150,7 @@ class LoadedNode implements InProcessNode {
     );
     if (form >= 0) return form;
     const read = encodings.filter(isRead).map((one) => `${one.form}/${one.compression}`);
-    throw new MlperfError(
-      'ERR_CONFIG_INVALID',
+    throw configInvalid(
       `the samples are ${encoding.form}/${encoding.compression}; model ${this.#model.name} reads ${read.join(', ')}`,
     );
   }

@@ -13,7 +13,8 @@ import type {
   SampleOwner,
   WaitingSample,
 } from '../inference/batcher/waiting-sample.ts';
-import type { LoadedModel, ModelTensor } from '../model/model-facts.ts';
+import type { LoadedModel } from '../model/model-facts.ts';
+import { listTensors } from '../pipeline/model-fit.ts';
 import { readServerSecurity } from '../server/connection/server-security.ts';
 import { configurationName, providerOf } from '../server/describe/configuration-name.ts';
 import { nodeOffer, payloadContext, readBy, servedName } from '../server/describe/node-offer.ts';
@@ -156,15 +157,15 @@ export function checkReportText(report: NodeCheckReport): string {
     ['Configuration', [report.configuration]],
     ['Benchmark', [`${report.benchmark}, ${whoseBenchmark(report)}`]],
     ['Model', [model.name, model.file ?? 'no file', ...sha256Lines(model.sha256), kindOf(report)]],
-    ['Inputs', model.inputs.map(tensorText)],
-    ['Outputs', model.outputs.map(tensorText)],
+    ['Inputs', model.inputs.map((one) => listTensors([one]))],
+    ['Outputs', model.outputs.map((one) => listTensors([one]))],
     ['Provider', [report.provider]],
     ['Workers', [`${report.workers}`]],
     ['Batching', report.batching.split(/(?<=\.) /)],
     ['Inference', [...sampleLines(report), ...inferences.map(batchText)]],
     ['Memory', [`${(report.rssBytes / MIB).toFixed(0)} MiB resident, all threads together`]],
     ['Versions', [`longhaul ${report.longhaul}`, ...versions]],
-    ['Settings', Object.entries(settings).map(settingText)],
+    ['Settings', Object.entries(settings).map(([name, value]) => `${name} = ${value}`)],
   ];
   return paragraphs
     .filter(([, lines]) => lines.length > 0)
@@ -172,10 +173,6 @@ export function checkReportText(report: NodeCheckReport): string {
       lines.map((line, i) => `${(i === 0 ? label : '').padEnd(LABEL_WIDTH)}${line}\n`),
     )
     .join('');
-}
-
-function settingText([name, value]: readonly [string, string]): string {
-  return `${name} = ${value}`;
 }
 
 function sampleLines({ sample }: NodeCheckReport): string[] {
@@ -199,11 +196,6 @@ function kindOf({ benchmark, isOfficial, model }: NodeCheckReport): string {
   return isOfficial
     ? 'the reference model of the benchmark, known by its checksum'
     : "the benchmark's own model";
-}
-
-function tensorText({ name, elementType, shape }: ModelTensor): string {
-  const lengths = shape.map((length) => (length === 0 ? 'free' : String(length)));
-  return `${name}: ${elementType} [${lengths.join(', ')}]`;
 }
 
 function batchText({

@@ -1,4 +1,4 @@
-import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
 import {
   choice,
   choiceList,
@@ -99,8 +99,7 @@ function runtimePart(valueFor: (key: keyof RuntimeSettings) => unknown): Runtime
 export function toModelSettings(values: SettingValues<typeof MODEL_OPTIONS>) {
   const { interThreads, executionMode } = values;
   if (interThreads > 1 && executionMode !== 'parallel') {
-    throw new MlperfError(
-      'ERR_CONFIG_INVALID',
+    throw configInvalid(
       `--inter-threads ${interThreads} has no effect without --execution-mode parallel`,
     );
   }

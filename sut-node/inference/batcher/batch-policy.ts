@@ -1,4 +1,4 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { formatNs } from '../../../shared/base/text/duration.ts';
 import {
   BATCH_SIZE_MAX,
@@ -39,8 +39,7 @@ export function batchPolicy(settings: BatchSettings, needs: BatchNeeds = {}): Ba
   const allowedMax = Math.max(batchSizeMax, settings.batchSizeMax);
   const tooLarge = batchPreferredSizes.find((size) => size > allowedMax);
   if (tooLarge !== undefined) {
-    throw new MlperfError(
-      'ERR_CONFIG_INVALID',
+    throw configInvalid(
       `--batch-preferred-sizes ${tooLarge}: larger than the largest batch, ${allowedMax} ` +
         '(--batch-size-max)',
     );

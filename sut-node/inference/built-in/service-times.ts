@@ -1,4 +1,4 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { modelError } from '../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/files/read-file.ts';
 import { SeededRandom } from '../../../shared/benchmarks/digits/seeded-random.ts';
@@ -60,7 +60,7 @@ async function readNumberList(
     content = readBoundedText(file, FILE_BYTES_MAX.list);
   } catch (error) {
     const what = `list ${file} cannot be read: ${describeSystemError(error)}`;
-    throw new MlperfError('ERR_MODEL', what, { cause: error });
+    throw modelError(what, error);
   }
   const numbers: number[] = [];
   for (const [i, text] of content.split('\n').entries()) {
@@ -69,12 +69,12 @@ async function readNumberList(
     const number = parse(line);
     if (number === undefined) {
       const seen = JSON.stringify(line.slice(0, 40));
-      throw new MlperfError('ERR_MODEL', `list ${file}, line ${i + 1}: ${seen} should be ${like}`);
+      throw modelError(`list ${file}, line ${i + 1}: ${seen} should be ${like}`);
     }
     numbers.push(number);
   }
   if (numbers.length === 0) {
-    throw new MlperfError('ERR_MODEL', `list ${file} is empty; it needs a line with ${like}`);
+    throw modelError(`list ${file} is empty; it needs a line with ${like}`);
   }
   return Float64Array.from(numbers);
 }

@@ -1,5 +1,5 @@
 import { machineNowNs } from '../../../shared/base/clock/timer-clock.ts';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { modelError } from '../../../shared/base/errors/mlperf-error.ts';
 import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { Codec } from '../../../shared/compression/codec.ts';
 import { codecNamed } from '../../../shared/compression/codecs.ts';
@@ -11,8 +11,7 @@ import type { ModelPipeline } from '../../pipeline/model-pipeline.ts';
 import { type FreeLength, sampleTensorBytes } from '../../pipeline/sample-size.ts';
 import { checkForm } from '../../pipeline/tensor-preprocessor.ts';
 import { type Chunk, cutIntoChunks } from './batch-chunks.ts';
-import { BatchTensors } from './batch-tensors.ts';
-import { directTensor } from './direct-tensor.ts';
+import { BatchTensors, directTensor } from './batch-tensors.ts';
 import { PayloadReader } from './payload-reader.ts';
 import type { BadSample, BatchMessage, DoneMessage, WorkerStart } from './worker-messages.ts';
 
@@ -116,7 +115,7 @@ export class BatchRunner {
           ? ''
           : '; where it wants other lengths in its free axes, say them in its description';
       const what = `the model does not run on ${shapes.join(', ')}: ${messageOf(error)}${advice}`;
-      throw new MlperfError('ERR_MODEL', what, { cause: error });
+      throw modelError(what, error);
     }
   }
 
@@ -229,8 +228,7 @@ export class BatchRunner {
     const outputs = await session.run(inputs, pipeline.outputNames);
     for (const [name, { dims }] of outputs) {
       if (!shape.hasAxis || dims[0] === rowCount) continue;
-      throw new MlperfError(
-        'ERR_MODEL',
+      throw modelError(
         `output "${name}" of the model has the shape [${dims.join(', ')}], ` +
           `whose first axis is not the batch of ${rowCount}`,
       );

@@ -77,9 +77,7 @@ async function loadModel(
   try {
     return await InferenceSession.create(model.bytes, sessionOptions(runtime, dirname(modelFile)));
   } catch (error) {
-    throw modelError(describeRefusal(modelFile, runtime, messageOf(error)), {
-      cause: error,
-    });
+    throw modelError(describeRefusal(modelFile, runtime, messageOf(error)), error);
   } finally {
     // The session has its own copy.
     model.release();

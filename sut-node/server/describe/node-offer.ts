@@ -1,4 +1,4 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { sutNodeName } from '../../../shared/benchmarks/standin/standin-name.ts';
 import { NODE_NAME_LENGTH_MAX } from '../../../shared/domain/node-address.ts';
 import type { PayloadEncoding } from '../../../shared/domain/query-sample-library.ts';
@@ -36,8 +36,7 @@ export interface NodeFacts {
 export function servedName(settings: SutSettings, model: SutModel): string {
   const name = sutNodeName(settings.node, model.name);
   if (name.length <= NODE_NAME_LENGTH_MAX) return name;
-  throw new MlperfError(
-    'ERR_CONFIG_INVALID',
+  throw configInvalid(
     `the name of the node with that of its stand-in has ${name.length} characters, LoadGen nodes take ` +
       `${NODE_NAME_LENGTH_MAX} at most; give it a shorter one (longhaul sut --node NAME)`,
   );

@@ -1,4 +1,4 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import {
   PART_BYTES_MAX_DEFAULT,
   RECEIVE_WINDOW_BYTES_DEFAULT,
@@ -130,8 +130,7 @@ export function inferLimits(
   const sampleBytesMax =
     settings.sampleBytesMax ?? Math.min(queueBytesMax, Math.max(share, 4 * inputBytes));
   if (sampleBytesMax > queueBytesMax) {
-    throw new MlperfError(
-      'ERR_CONFIG_INVALID',
+    throw configInvalid(
       `--sample-bytes-max ${sampleBytesMax} is more than the queue holds: --queue-bytes-max ${queueBytesMax}`,
     );
   }
