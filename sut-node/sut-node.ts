@@ -17,9 +17,9 @@ import type { LoadedModel } from './model/model-facts.ts';
 import { disableTelemetry } from './model/onnx/onnxruntime.ts';
 import { NodeOperations } from './operations/node-operations.ts';
 import { Patience } from './operations/patience.ts';
-import { configurationName } from './server/describe/configuration-name.ts';
 import { MachineFacts } from './server/describe/machine-facts.ts';
 import {
+  configurationName,
   type NodeFacts,
   nodeOffer,
   payloadContext,

@@ -168,7 +168,7 @@ export function decodePart(
   message: Uint8Array,
   samplesMax: number = Number.POSITIVE_INFINITY,
 ): WirePart {
-  return readPart(new ProtoReader(message), samplesMax, sampleOf, (bytes) => bytes);
+  return decodePartFrom(new ProtoReader(message), samplesMax, sampleOf, (bytes) => bytes);
 }
 
 function sampleOf(
@@ -182,7 +182,7 @@ function sampleOf(
 }
 
 /** As {@link decodePart}, from any reader. @param join The bytes as one array. */
-export function readPart<Bytes>(
+export function decodePartFrom<Bytes>(
   reader: PartReader<Bytes>,
   samplesMax: number,
   makeSample: MakeSample<Bytes>,

@@ -16,8 +16,14 @@ import type {
 import type { LoadedModel } from '../model/model-facts.ts';
 import { listTensors } from '../pipeline/model-fit.ts';
 import { readServerSecurity } from '../server/connection/server-security.ts';
-import { configurationName, providerOf } from '../server/describe/configuration-name.ts';
-import { nodeOffer, payloadContext, readBy, servedName } from '../server/describe/node-offer.ts';
+import {
+  configurationName,
+  nodeOffer,
+  payloadContext,
+  providerOf,
+  readBy,
+  servedName,
+} from '../server/describe/node-offer.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
 
 /** Inferences of each batch size whose median is told. */

@@ -1,5 +1,6 @@
-import { status as grpcStatus } from '@grpc/grpc-js';
+import { status as grpcStatus, type sendUnaryData } from '@grpc/grpc-js';
 import type { DescribeResponse } from '../../proto/gen/mlperf/network/v1/DescribeResponse.ts';
+import type { DescribeSystemResponse } from '../../proto/gen/mlperf/network/v1/DescribeSystemResponse.ts';
 import type { ModelDescription } from '../../proto/gen/mlperf/network/v1/ModelDescription.ts';
 import type { NodeLimits } from '../../proto/gen/mlperf/network/v1/NodeLimits.ts';
 import type { ReadyResponse } from '../../proto/gen/mlperf/network/v1/ReadyResponse.ts';
@@ -15,14 +16,14 @@ import { batchingInWords } from '../inference/batcher/batch-policy.ts';
 import type { LoadedModel } from '../model/model-facts.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
 import { peerOfCall, serveStream } from './connection/stream-call.ts';
-import { configurationName } from './describe/configuration-name.ts';
 import type { MachineFacts } from './describe/machine-facts.ts';
-import { NODE_FEATURES, type NodeFacts, readBy } from './describe/node-offer.ts';
+import { configurationName, NODE_FEATURES, type NodeFacts, readBy } from './describe/node-offer.ts';
 import type { NodeStatus } from './describe/node-status.ts';
 import { callerOf, seenOf } from './guard/call-seen.ts';
 import type { InferServices } from './infer/infer-stream.ts';
 import type { InferStreams } from './infer/infer-streams.ts';
 import type { RunLedgers } from './ledger/run-ledger.ts';
+import { failedPrecondition, StreamRefusal } from './limits/call-end.ts';
 import type { LinkTests } from './link-test/link-test.ts';
 
 /** What the handlers read. The server is up before the model is, so some of it comes later. */
@@ -58,12 +59,11 @@ export function createServiceHandlers(node: ServedNode): SutServiceHandlers {
       callback(null, readiness(node, call.request.benchmark, call.request.model));
     },
     Ledger: (call, callback) => {
-      node.ledgers.toWire(call.request.runId).then(
-        (ledger) => callback(null, { ...ledger, nodeIdentity: facts.identity }),
-        (error: unknown) => callback({ code: grpcStatus.INTERNAL, details: messageOf(error) }),
-      );
+      const ledger = node.ledgers.toWire(call.request.runId);
+      const withNode = ledger.then((one) => ({ ...one, nodeIdentity: facts.identity }));
+      answerLater(callback, withNode);
     },
-    DescribeSystem: createSystemHandler(facts, node.machine),
+    DescribeSystem: (_call, callback) => answerLater(callback, describeSystem(node)),
     TestLink: (call) => {
       if (node.linkTests !== undefined) {
         node.linkTests.handle(call);
@@ -101,31 +101,35 @@ function readiness(node: ServedNode, benchmark: string, model: string): ReadyRes
   return { ready, state, detail: ready ? '' : detail };
 }
 
-/** Answers DescribeSystem. @param machine Undefined where the operator does not want it told. */
-function createSystemHandler(
-  { name, identity: nodeIdentity }: NodeFacts,
-  machine: MachineFacts | undefined,
-): NonNullable<SutServiceHandlers['DescribeSystem']> {
-  return (_call, callback) => {
-    if (machine === undefined) {
-      const details = `SUT node ${name} does not tell what machine it runs on: it was started with --system-facts withheld`;
-      callback({ code: grpcStatus.PERMISSION_DENIED, details });
-      return;
-    }
-    machine.told().then(
-      (kept) => {
-        if (kept !== undefined) {
-          const { facts, tuning, gatheredAt } = kept;
-          const wire = { facts: factsToWire(facts), tuning: tuningToWire(tuning) };
-          callback(null, { name, nodeIdentity, gatheredAt, ...wire });
-          return;
-        }
-        const details = `SUT node ${name} does not read its machine while a run is going on: ask again after it`;
-        callback({ code: grpcStatus.FAILED_PRECONDITION, details });
-      },
-      (error: unknown) => callback({ code: grpcStatus.INTERNAL, details: messageOf(error) }),
+/** @throws StreamRefusal where the node does not tell, or not now */
+async function describeSystem({ facts, machine }: ServedNode): Promise<DescribeSystemResponse> {
+  const { name, identity: nodeIdentity } = facts;
+  if (machine === undefined) {
+    const details = `SUT node ${name} does not tell what machine it runs on: it was started with --system-facts withheld`;
+    throw new StreamRefusal(grpcStatus.PERMISSION_DENIED, details);
+  }
+  const kept = await machine.told();
+  if (kept === undefined) {
+    throw failedPrecondition(
+      `SUT node ${name} does not read its machine while a run is going on: ask again after it`,
     );
-  };
+  }
+  const { gatheredAt } = kept;
+  const wire = { facts: factsToWire(kept.facts), tuning: tuningToWire(kept.tuning) };
+  return { name, nodeIdentity, gatheredAt, ...wire };
+}
+
+/** Answers a unary call once its answer is there, or says why there is none. */
+function answerLater<T>(callback: sendUnaryData<T>, answer: Promise<T>): void {
+  answer.then(
+    (value) => callback(null, value),
+    (error: unknown) =>
+      callback(
+        error instanceof StreamRefusal
+          ? error.end
+          : { code: grpcStatus.INTERNAL, details: messageOf(error) },
+      ),
+  );
 }
 
 /** Answers Describe. Before the model is loaded there is none to describe. */

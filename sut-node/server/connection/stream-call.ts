@@ -57,7 +57,7 @@ export function serveStream(
 }
 
 /** What is open, such as streams, and who waits until nothing is. */
-export class OpenSet<T> extends Set<T> {
+export class OpenStreams<T> extends Set<T> {
   #whenEmpty: (() => void)[] = [];
 
   override delete(one: T): boolean {

@@ -1,6 +1,6 @@
 import type { Open__Output } from '../../../proto/gen/mlperf/network/v1/Open.ts';
 import type { Logger } from '../../../shared/base/process/logger.ts';
-import { OpenSet } from '../connection/stream-call.ts';
+import { OpenStreams } from '../connection/stream-call.ts';
 import type { RunLedger } from '../ledger/run-ledger.ts';
 import { resourceExhausted, STREAM_OK, unavailable } from '../limits/call-end.ts';
 import { INFER_CALLS_MAX } from '../limits/node-limits.ts';
@@ -13,7 +13,7 @@ import {
 
 /** All Infer streams of the node. Knows nothing of gRPC but {@link InferPeer}. */
 export class InferStreams {
-  readonly #streams = new OpenSet<InferStream>();
+  readonly #streams = new OpenStreams<InferStream>();
   readonly #logger: Logger;
 
   constructor(logger: Logger) {

@@ -1,9 +1,9 @@
 import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
 import {
   decodePart,
+  decodePartFrom,
   type PartReader,
   type PartSample,
-  readPart,
   type WirePart,
 } from '../../../shared/wire/part-codec.ts';
 import { malformed, TOO_LARGE } from '../../../shared/wire/proto-reader.ts';
@@ -76,7 +76,7 @@ export function decodeSplitPart(
   message: readonly Uint8Array[],
   samplesMax: number = Number.POSITIVE_INFINITY,
 ): WirePart {
-  return readPart(
+  return decodePartFrom(
     new PieceReader(message),
     samplesMax,
     (id, pieces = [], ...others) => new SplitSample(id, pieces, ...others),

@@ -7,7 +7,7 @@ import type {
   SampleFirstToken,
   SampleOwner,
 } from '../../inference/batcher/waiting-sample.ts';
-import { OpenSet } from '../connection/stream-call.ts';
+import { OpenStreams } from '../connection/stream-call.ts';
 import type { InferServices } from '../infer/infer-stream.ts';
 import { durationsOf } from '../infer/response-writer.ts';
 import type { CreditBook } from '../ledger/credit-book.ts';
@@ -20,14 +20,12 @@ import {
   sampleFailed,
   unavailable,
 } from '../limits/call-end.ts';
-import { ModelStatistics } from './model-statistics.ts';
+import { ModelStatistics, OipTotals } from './model-statistics.ts';
 import { MODEL_VERSION, type OipModel } from './oip-model.ts';
-import { OipTotals } from './oip-totals.ts';
 import { decodeInferRequest, type InferRequest } from './request-decoder.ts';
 import { RequestRoom } from './request-room.ts';
 import { type CheckedRequest, requestSamples } from './request-samples.ts';
-import type { InferResponse } from './response-encoder.ts';
-import { responseOutputs } from './response-outputs.ts';
+import { type InferResponse, responseOutputs } from './response-encoder.ts';
 
 /** What this protocol needs of the node. */
 export interface InferenceParts
@@ -69,7 +67,7 @@ const RESPONSE_HEAD_BYTES = 64 * 1024;
  */
 export class OipInference {
   readonly #parts: InferenceParts;
-  readonly #works = new OpenSet<InferWork>();
+  readonly #works = new OpenStreams<InferWork>();
   readonly room: RequestRoom;
   readonly statistics: ModelStatistics = new ModelStatistics();
   readonly totals: OipTotals = new OipTotals();

@@ -8,7 +8,12 @@ import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts
 import { OIP_SERVICE, type OipServiceHandlers } from '../../../shared/wire/oip/oip-contract.ts';
 import type { LoadedModel } from '../../model/model-facts.ts';
 import type { SideService } from '../connection/side-service.ts';
-import { OpenSet, peerOfCall, type StreamCall, serveStream } from '../connection/stream-call.ts';
+import {
+  OpenStreams,
+  peerOfCall,
+  type StreamCall,
+  serveStream,
+} from '../connection/stream-call.ts';
 import type { NodeFacts } from '../describe/node-offer.ts';
 import type { NodeStatus } from '../describe/node-status.ts';
 import { callerOf } from '../guard/call-seen.ts';
@@ -36,7 +41,7 @@ type InferCall = ServerUnaryCall<Buffer, Buffer>;
 export class OipService implements SideService {
   readonly #parts: OipServiceParts;
   readonly inference: OipInference;
-  readonly #streams = new OpenSet<OipStream>();
+  readonly #streams = new OpenStreams<OipStream>();
   /** Refuses the unary calls that are in work. */
   readonly #unary = new Set<(refusal: StreamRefusal) => void>();
   /** Undefined until it is loaded. */
