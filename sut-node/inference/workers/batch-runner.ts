@@ -57,7 +57,7 @@ type Step = 'preprocessNs' | 'computeNs' | 'postprocessNs';
  * The work of a worker thread on one batch: decompress, decode and pre-process into the batch tensors,
  * run the model, post-process and compress. Nothing here knows of threads.
  *
- *   batch ─► chunks, one inference each ─► the batch's buffer is the tensor (direct-tensor.ts) ─► model ─► responses
+ *   batch ─► chunks, one inference each ─► the batch's buffer is the tensor (directTensor) ─► model ─► responses
  *                                      └─► or samples are put into tensors one by one        ─┘
  *
  * A batch is one chunk, unless its samples differ in length or are more than the model takes at once.
