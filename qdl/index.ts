@@ -25,7 +25,6 @@ export { checkDispatchSettings } from './settings/check-settings.ts';
 export {
   DIVISIONS,
   type DispatchSettings,
-  type Division,
   defaultDispatchSettings,
   NODE_LOSS_POLICIES,
   type NodeLossPolicy,

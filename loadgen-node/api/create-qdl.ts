@@ -5,7 +5,7 @@ import {
   type QueryDispatchLibrary,
   resolveNodeAddresses,
 } from '../../qdl/index.ts';
-import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import { configInvalid, MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
 import type {
   Query,
@@ -15,8 +15,7 @@ import type {
 import { orAbort, type RunHost } from '../run/host/host.ts';
 import type { RunPlan } from '../run/plan/run-plan.ts';
 import { type GivenPayloads, prepareGivenPayloads } from '../run/prepare/prepare-oip.ts';
-import { checkOptions, namingOptions, type PlainOptions } from './options.ts';
-import { planTest } from './plan-test.ts';
+import { checkOptions, namingOptions, type PlainOptions, planTest } from './options.ts';
 import { SourcedSamples } from './sample-library.ts';
 
 /** SUT nodes behind a network, and how queries get to them. Times stand as in a configuration file: `5s`. */
@@ -103,15 +102,6 @@ export interface Qdl extends SystemUnderTest {
   readonly nodes: readonly string[];
 }
 
-/** A test whose QDL is made. */
-export interface BegunTest {
-  /** With the addresses that names stand for. */
-  readonly plan: RunPlan;
-  readonly library: QueryDispatchLibrary;
-  /** Set where the nodes speak the Open Inference Protocol. */
-  readonly given?: GivenPayloads;
-}
-
 /** What {@link createQdl} makes: a QDL for each test, with the test's own settings. */
 export class NetworkSut implements Qdl {
   readonly nodes: readonly string[];
@@ -129,25 +119,26 @@ export class NetworkSut implements Qdl {
   /**
    * Makes the QDL of the next test; {@link stop} ends its use.
    * @param host Its signal ends the wait for names of nodes.
-   * @returns The plan with the addresses that names stand for.
+   * @returns The plan with the addresses that names stand for, the QDL, and for the Open Inference Protocol what it needs.
    * @throws MlperfError also where a test has it at the moment: two would take each other's responses.
    */
-  async begin(plan: RunPlan, host: Pick<RunHost, 'signal'>): Promise<BegunTest> {
+  async begin(plan: RunPlan, host: Pick<RunHost, 'signal'>) {
     if (this.#isInUse) {
-      const message =
-        'startTest: sut is at work in another test; one QDL serves one test after the other';
-      throw new MlperfError('ERR_CONFIG_INVALID', message);
+      throw configInvalid(
+        'startTest: sut is at work in another test; one QDL serves one test after the other',
+      );
     }
     this.#isInUse = true;
     try {
       const nodes = await orAbort(host, resolveNodeAddresses(plan.dispatch.nodes));
       const named = this.#withNodes(plan, nodes);
       namingOptions(() => checkDispatchSettings(named.dispatch));
-      if (plan.oip === undefined) return this.#make(named);
+      if (plan.oip === undefined)
+        return { plan: named, library: this.#make(named), given: undefined };
       const asked = { ...plan.oip, isEncodingSaid: named.rules.sampleTensors !== undefined };
       const given = await prepareGivenPayloads(named, asked, host);
       await orAbort(host, this.#checkFirst(given));
-      return { ...this.#make(given.plan), given };
+      return { plan: given.plan, library: this.#make(given.plan), given };
     } catch (error) {
       this.#isInUse = false;
       throw error;
@@ -163,14 +154,10 @@ export class NetworkSut implements Qdl {
       nodes,
       digestPerMillion: digestOf === undefined ? 0 : plan.dispatch.digestPerMillion,
     };
+    if (plan.oip === undefined) return { ...plan, encoding, dispatch };
     const names = Object.entries(rules.encodings);
     const [own] = names.find(([, { form }]) => form === encoding.form) ?? [encodingName];
-    return {
-      ...plan,
-      encodingName: plan.oip === undefined ? encodingName : own,
-      encoding,
-      dispatch,
-    };
+    return { ...plan, encodingName: own, encoding, dispatch };
   }
 
   /** A wrong length is that of all samples nearly always: told before the test, not by a server in its own words. */
@@ -185,10 +172,9 @@ export class NetworkSut implements Qdl {
     );
   }
 
-  #make(plan: RunPlan): BegunTest {
-    const library = createQueryDispatchLibrary(plan.dispatch, this.samples);
-    this.#library = library;
-    return { plan, library };
+  #make({ dispatch }: RunPlan): QueryDispatchLibrary {
+    this.#library = createQueryDispatchLibrary(dispatch, this.samples);
+    return this.#library;
   }
 
   async name(): Promise<string> {
@@ -242,8 +228,7 @@ export function createQdl(options: QdlOptions, samples: SamplePayloads): Qdl {
   const ofSamples = samples instanceof SourcedSamples ? samples.source.options : {};
   const { benchmark = ofSamples.benchmark ?? 'custom' } = own;
   if (ofSamples.benchmark !== undefined && benchmark !== ofSamples.benchmark) {
-    throw new MlperfError(
-      'ERR_CONFIG_INVALID',
+    throw configInvalid(
       `createQdl: benchmark: "${String(benchmark)}" is not that of the samples, which are of "${String(ofSamples.benchmark)}"`,
     );
   }

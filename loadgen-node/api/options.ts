@@ -1,6 +1,9 @@
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import type { FileValue } from '../../shared/config/config-file.ts';
 import { resolveSettings } from '../../shared/config/resolve-settings.ts';
 import { flagOf, type SettingTable } from '../../shared/config/setting.ts';
+import { planRun, type RunPlan } from '../run/plan/run-plan.ts';
+import { runRecord } from '../run/plan/run-record.ts';
 import { RUN_SETTINGS, type RunValues } from '../run/plan/run-settings.ts';
 
 /** Plain options by the keys of a configuration file's section `run`, in the same form as there. */
@@ -20,16 +23,13 @@ export function checkOptions(
   const table: SettingTable = Object.fromEntries(
     keys.map((key) => [key, { ...RUN_SETTINGS[key], isRequired: false }]),
   );
-  resolveSettings(table, { section: undefined, file: placed(options, where), flags: {} });
-  const said = Object.entries(options).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(said);
+  const file = placed(options, where);
+  resolveSettings(table, { section: undefined, file, flags: {} });
+  return Object.fromEntries([...file].map(([key, { value }]) => [key, value]));
 }
 
 /** Options as the entries of a file. */
-export function placed(
-  options: object,
-  where: string,
-): Map<string, { readonly value: unknown; readonly place: string }> {
+function placed(options: object, where: string): Map<string, FileValue> {
   const said = Object.entries(options).filter(([, value]) => value !== undefined);
   return new Map(said.map(([key, value]) => [key, { value, place: where }]));
 }
@@ -50,4 +50,26 @@ const FLAGS: ReadonlyMap<string, string> = new Map(
 
 function optionNames(message: string): string {
   return message.replaceAll(/--[a-z]+(?:-[a-z]+)*/g, (flag) => FLAGS.get(flag) ?? flag);
+}
+
+/** Stands for the nodes of a SUT that has none. */
+const NO_NODE = '127.0.0.1:1';
+
+/**
+ * Plans a test as `longhaul run` plans a run with the same settings: the same defaults, the same refusals.
+ * @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_BENCHMARK_UNKNOWN`, `ERR_RULE`, `ERR_NOT_INSTALLED`
+ */
+export function planTest(options: PlainOptions): RunPlan {
+  const { sut = [NO_NODE], ...said } = { ...ownDivision(options), ...options };
+  const file = placed({ ...said, sut }, 'options');
+  const { values, settings } = resolveSettings(RUN_SETTINGS, { section: 'run', file, flags: {} });
+  const record = options.sut === undefined ? {} : { record: runRecord(settings) };
+  return namingOptions(() =>
+    planRun(values, { said: new Set(file.keys()), ...record, asked: settings }),
+  );
+}
+
+/** A SUT of the program's own has no network, and so no division to keep. */
+function ownDivision({ sut, arrivals }: PlainOptions): PlainOptions {
+  return sut === undefined && arrivals !== undefined ? { division: 'open' } : {};
 }

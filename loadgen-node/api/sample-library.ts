@@ -9,8 +9,7 @@ import { checkDataSet, type DataSetCheck } from '../samples/data-set/check-data-
 import type { DataSet } from '../samples/data-set/data-set.ts';
 import { SampleDigests } from '../samples/qsl/sample-digests.ts';
 import { SampleStore } from '../samples/qsl/sample-store.ts';
-import { checkOptions, type PlainOptions } from './options.ts';
-import { planTest } from './plan-test.ts';
+import { checkOptions, type PlainOptions, planTest } from './options.ts';
 import { ProgramDataSet } from './program-data-set.ts';
 
 /** A sample library whose samples a {@link Qdl} can send. */

@@ -1,15 +1,14 @@
-import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
 import type { QuerySampleLibrary } from '../../shared/domain/query-sample-library.ts';
 import type { SystemUnderTest } from '../../shared/domain/system-under-test.ts';
 import { refuseUsedOutput } from '../run/keep/earlier-run.ts';
 import { meetsThresholds, type RunReport } from '../run/keep/run-report.ts';
 import type { RunPlan } from '../run/plan/run-plan.ts';
 import { networkSut, programSut, type RunSut } from '../run/run-sut.ts';
-import { type RunSamples, RunSession } from '../run/session.ts';
+import { measureSut, type RunSamples } from '../run/session.ts';
 import { isMet } from '../samples/benchmarks/quality.ts';
 import { NetworkSut } from './create-qdl.ts';
-import { checkOptions, namingOptions } from './options.ts';
-import { planTest } from './plan-test.ts';
+import { checkOptions, namingOptions, planTest } from './options.ts';
 import { foreignSource, type SampleSource, SourcedSamples } from './sample-library.ts';
 import { TestEvents, type TestListeners } from './test-events.ts';
 import type { AccuracyResult, TestResult } from './test-result.ts';
@@ -50,7 +49,7 @@ export async function startTest(parts: TestParts): Promise<TestResult> {
   if (sut instanceof NetworkSut && qsl !== (sut.samples as unknown)) {
     const message =
       'startTest: qsl is not the library that createQdl was given: its payloads would not be loaded';
-    throw new MlperfError('ERR_CONFIG_INVALID', message);
+    throw configInvalid(message);
   }
   const events = new TestEvents(parts);
   const test = { parts, plan, source, events };
@@ -63,8 +62,7 @@ export async function startTest(parts: TestParts): Promise<TestResult> {
 
 function requireOneBenchmark(said: unknown, own: unknown): void {
   if (said === undefined || own === undefined || said === own) return;
-  throw new MlperfError(
-    'ERR_CONFIG_INVALID',
+  throw configInvalid(
     `settings: benchmark: "${String(said)}" is not that of the samples and the SUT, "${String(own)}"`,
   );
 }
@@ -104,8 +102,7 @@ async function measure(
   events: TestEvents,
 ): Promise<TestResult> {
   try {
-    const session = await RunSession.open(plan, samples, sut, events);
-    return resultOf(await session.measure(events.observers()));
+    return resultOf(await measureSut(plan, samples, sut, events, events.observers()));
   } finally {
     events.rethrow(); // It weighs more than what it led to.
   }

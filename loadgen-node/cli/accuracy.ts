@@ -1,25 +1,9 @@
-import type { Command } from 'commander';
-import { EXIT } from '../../shared/base/process/exit-codes.ts';
-import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
-import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
-import { optional, text, toggle } from '../../shared/config/setting.ts';
+import { pick, text, toggle } from '../../shared/config/setting.ts';
 import { RUN_FILES } from '../loadgen/logs/read/run-folder.ts';
 import { CommandHost } from '../run/host/host.ts';
 import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
 import { scoreLog } from '../submission/score/score-log.ts';
-
-const ACCURACY_SETTINGS = {
-  benchmark: optional(
-    text('name', "benchmark of the run (default: longhaul_run.yaml's beside the log)"),
-  ),
-  dataDir: RUN_SETTINGS.dataDir,
-  dataSeed: RUN_SETTINGS.dataSeed,
-  dataCount: RUN_SETTINGS.dataCount,
-  round: RUN_SETTINGS.round,
-  partial: toggle('score a log that has a part of the data set only, such as that of TEST01'),
-  output: optional(text('file', 'file to write the text to (default: stdout)')),
-  cacheDir: RUN_SETTINGS.cacheDir,
-};
+import { verb } from './verb.ts';
 
 const EXAMPLE = `
 Examples:
@@ -38,17 +22,15 @@ Exit codes: 0 scored and the target is met (or --partial: no target is looked at
 are missing, 2 wrong flag, 5 data set missing or a response that is no answer, 6 log missing or damaged.`;
 
 /** `longhaul accuracy`: what the benchmark's official accuracy script says of a log. */
-export function accuracyCommand(setExitCode: (code: number) => void): Command {
-  const command = createCommand(
-    'accuracy',
-    "score an accuracy log, ours or another LoadGen's, as the benchmark's official script does",
-  ).argument('<log>', `${RUN_FILES.accuracy}, or a folder that has it`);
-  return addJson(addFlags(command, ACCURACY_SETTINGS))
-    .addHelpText('after', EXAMPLE)
-    .action(async (log: string) => {
-      const { values } = settingsOf(command, undefined, ACCURACY_SETTINGS);
-      const { isGood, ...result } = await scoreLog(log, values, new CommandHost());
-      writeResult(command, result);
-      setExitCode(isGood ? EXIT.valid : EXIT.invalid);
-    });
-}
+export const accuracyVerb = verb({
+  takes: { '<log>': `${RUN_FILES.accuracy}, or a folder that has it` },
+  settings: {
+    benchmark: text('name', "benchmark of the run (default: longhaul_run.yaml's beside the log)"),
+    ...pick(RUN_SETTINGS, 'dataDir', 'dataSeed', 'dataCount', 'round'),
+    partial: toggle('score a log that has a part of the data set only, such as that of TEST01'),
+    output: text('file', 'file to write the text to (default: stdout)'),
+    cacheDir: RUN_SETTINGS.cacheDir,
+  },
+  example: EXAMPLE,
+  action: ({ values }, log: string) => scoreLog(log, values, new CommandHost()),
+});

@@ -1,7 +1,3 @@
-import type { Command } from 'commander';
-import { EXIT } from '../../shared/base/process/exit-codes.ts';
-import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
-import { createCommand } from '../../shared/config/command-line.ts';
 import { parseCondition } from '../observe/thresholds/condition.ts';
 import {
   compareFolders,
@@ -12,6 +8,7 @@ import {
 import { CONFIDENCE } from '../present/compare/compare-runs.ts';
 import type { FailCondition } from '../present/compare/fail-conditions.ts';
 import { printComparison } from '../present/compare/print-comparison.ts';
+import { verb } from './verb.ts';
 
 const EXAMPLE = `
 Examples:
@@ -37,41 +34,40 @@ interface CompareOptions {
 }
 
 /** `longhaul compare`: figures of runs side by side, with confidence intervals. */
-export function compareCommand(setExitCode: (code: number) => void): Command {
-  const command = createCommand('compare', 'compare runs, with confidence intervals');
-  return addJson(command)
-    .argument('<run-dirs...>', 'output folders of two runs or more; the first is the base')
-    .option(
-      '--fail-if <condition>',
-      "fail where it holds for the figure seen: 'p99 > +5%', 'errors > 0', 'p99 > 15ms'; repeatable",
-      conditionReader('--fail-if', false),
-    )
-    .option(
-      '--fail-if-sure <condition>',
-      'fail only where it holds over the whole interval; repeatable',
-      conditionReader('--fail-if-sure', true),
-    )
-    .option('--html <file>', 'write the comparison as a page, with the distributions of latency')
-    .option('--allow-invalid', 'judge conditions by figures of runs that are INVALID, too')
-    .option('--force', 'compare runs of different benchmarks or models')
-    .addHelpText('after', EXAMPLE)
-    .action(async (folders: string[]) => {
-      const options = command.opts<CompareOptions>();
-      const { failIf = [], failIfSure = [], html, force, allowInvalid } = options;
-      const result = await compareFolders(folders, {
-        conditions: [...failIf, ...failIfSure],
-        isForced: force === true,
-        allowsInvalid: allowInvalid === true,
-      });
-      if (html !== undefined) writeComparison(html, result);
-      writeResult(command, { text: printComparison(result), json: comparisonDocument(result) });
-      setExitCode(hasFailed(result) ? EXIT.invalid : EXIT.valid);
-    });
-}
+export const compareVerb = verb({
+  takes: { '<run-dirs...>': 'output folders of two runs or more; the first is the base' },
+  json: 'first',
+  flags: (command) =>
+    command
+      .option(
+        '--fail-if <condition>',
+        "fail where it holds for the figure seen: 'p99 > +5%', 'errors > 0', 'p99 > 15ms'; repeatable",
+        conditionReader('--fail-if', false),
+      )
+      .option(
+        '--fail-if-sure <condition>',
+        'fail only where it holds over the whole interval; repeatable',
+        conditionReader('--fail-if-sure', true),
+      )
+      .option('--html <file>', 'write the comparison as a page, with the distributions of latency')
+      .option('--allow-invalid', 'judge conditions by figures of runs that are INVALID, too')
+      .option('--force', 'compare runs of different benchmarks or models'),
+  example: EXAMPLE,
+  action: async ({ command }, folders: string[]) => {
+    const options = command.opts<CompareOptions>();
+    const { failIf = [], failIfSure = [], html, force = false, allowInvalid = false } = options;
+    const conditions = [...failIf, ...failIfSure];
+    const judging = { conditions, isForced: force, allowsInvalid: allowInvalid };
+    const result = await compareFolders(folders, judging);
+    if (html !== undefined) writeComparison(html, result);
+    const json = comparisonDocument(result);
+    return { text: printComparison(result), json, isGood: !hasFailed(result) };
+  },
+});
 
-function conditionReader(
-  flag: string,
-  isSure: boolean,
-): (text: string, before?: readonly FailCondition[]) => FailCondition[] {
-  return (text, before = []) => [...before, { condition: parseCondition(text, flag), isSure }];
+function conditionReader(flag: string, isSure: boolean) {
+  return (text: string, before: readonly FailCondition[] = []): FailCondition[] => [
+    ...before,
+    { condition: parseCondition(text, flag), isSure },
+  ];
 }

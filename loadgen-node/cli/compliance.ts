@@ -1,14 +1,18 @@
-import type { Command } from 'commander';
-import { addJson, progressStream, writeResult } from '../../shared/base/process/json-output.ts';
-import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
+import { progressStream } from '../../shared/base/process/json-output.ts';
+import { addFlags } from '../../shared/config/command-line.ts';
 import {
   COMPLIANCE_SETTINGS,
+  CUSTOM_DATA_SET_SETTINGS,
   flagsOfRun,
   RUN_FLAGS,
 } from '../submission/compliance/compliance-settings.ts';
 import { complianceTest } from '../submission/compliance/compliance-test.ts';
+import {
+  CUSTOM_DATA_SET,
+  customDataSetTest,
+} from '../submission/compliance/custom-data-set/custom-data-set-test.ts';
 import { type RunnableTestId, TEST_IDS } from '../submission/rules/test-ids.ts';
-import { customDataSetCommand } from './compliance-custom-data-set.ts';
+import { type MakeCommand, verb } from './verb.ts';
 
 const EXAMPLE = `
 Example:
@@ -20,6 +24,17 @@ over them. OUTPUT/TESTnn holds what a submission needs, and README.md; OUTPUT/TE
 Exit codes: 0 passed, 3 failed, 2 wrong flag or runs that do not belong together, 4 SUT, 5 data set, 6 this machine,
 130 Ctrl-C.`;
 
+const CUSTOM_EXAMPLE = `
+Examples:
+  longhaul compliance custom-data-set --run results/server --accuracy-run results/accuracy --data-seed 77
+  longhaul compliance custom-data-set --run results/server --accuracy-run results/accuracy --data-dir other-images
+  longhaul compliance custom-data-set --run A --accuracy-run B --test-run C --test-accuracy-run D
+
+Makes an accuracy run and a performance run with the settings of the submission run (longhaul_run.yaml in its folder;
+flags win over them; start it where that run was started) over another data set, and compares right answers and speed.
+
+Exit codes: 0 passed, 3 failed, 2 wrong flag or runs that cannot be compared, 4 SUT, 5 data set, 6 this machine.`;
+
 const ABOUT: Readonly<Record<RunnableTestId, string>> = {
   TEST01: 'responses in performance mode are those of accuracy mode',
   TEST04: 'the same sample again and again is no faster (nothing is cached)',
@@ -27,24 +42,35 @@ const ABOUT: Readonly<Record<RunnableTestId, string>> = {
   TEST06: 'tokens of responses are those streamed and counted',
 };
 
-/** `longhaul compliance`: the tests that a closed or network submission has to pass. */
-export function complianceCommand(setExitCode: (code: number) => void): Command {
-  const command = createCommand('compliance', 'run and verify a compliance test');
-  for (const test of TEST_IDS) command.addCommand(testCommand(test, setExitCode));
-  return command.addCommand(customDataSetCommand(setExitCode));
-}
-
-function testCommand(test: RunnableTestId, setExitCode: (code: number) => void): Command {
-  const command = createCommand(test, ABOUT[test]);
-  addFlags(addFlags(command, COMPLIANCE_SETTINGS), RUN_FLAGS);
-  return addJson(command)
-    .addHelpText('after', EXAMPLE)
-    .action(async () => {
-      const { values } = settingsOf(command, undefined, COMPLIANCE_SETTINGS);
+function testVerb(test: RunnableTestId): MakeCommand {
+  return verb({
+    settings: COMPLIANCE_SETTINGS,
+    flags: (command) => addFlags(command, RUN_FLAGS),
+    example: EXAMPLE,
+    action: ({ values, command }) => {
       const flags = flagsOfRun(command.opts<Record<string, string | undefined>>());
       const tell = (text: string): void => void progressStream(command).write(text);
-      const { exitCode, ...result } = await complianceTest(test, values, { flags, tell });
-      writeResult(command, result);
-      setExitCode(exitCode);
-    });
+      return complianceTest(test, values, { flags, tell });
+    },
+  });
 }
+
+/** `longhaul compliance custom-data-set`: whether a system does as well on samples that it has never seen. */
+const customDataSet = verb({
+  settings: CUSTOM_DATA_SET_SETTINGS,
+  flags: (command) => addFlags(command, RUN_FLAGS),
+  example: CUSTOM_EXAMPLE,
+  action: ({ values, command }) =>
+    customDataSetTest(values, flagsOfRun(command.opts<Record<string, string | undefined>>())),
+});
+
+/** `longhaul compliance`: the tests that a closed or network submission has to pass. */
+export const complianceVerb = verb({
+  verbs: {
+    ...Object.fromEntries(TEST_IDS.map((test) => [test, [ABOUT[test], testVerb(test)] as const])),
+    [CUSTOM_DATA_SET]: [
+      'compare accuracy and speed with those over another data set: finds kept results',
+      customDataSet,
+    ],
+  },
+});

@@ -1,13 +1,11 @@
-import type { Command } from 'commander';
-import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { percentOf } from '../../shared/base/process/terminal.ts';
-import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
-import { optional, pick, text } from '../../shared/config/setting.ts';
+import { pick, text } from '../../shared/config/setting.ts';
 import { CommandHost, orAbort } from '../run/host/host.ts';
 import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
 import { verifyDataSet, writeChecksums } from '../samples/benchmarks/data-checksums.ts';
 import { CHECKSUM_FILE } from '../samples/data-set/checksum-list.ts';
 import type { PrepareProgress } from '../samples/data-set/data-set.ts';
+import { verb } from './verb.ts';
 
 const EXAMPLE = `
 Examples:
@@ -29,35 +27,35 @@ const DATA_SETTINGS = pick(
   'cacheDir',
 );
 
-const CHECKSUMS_SETTINGS = {
-  ...DATA_SETTINGS,
-  output: optional(text('file', 'file to write the list to (default: stdout)')),
-};
+const checksums = verb({
+  settings: {
+    ...DATA_SETTINGS,
+    output: text('file', 'file to write the list to (default: stdout)'),
+  },
+  example: EXAMPLE,
+  action: ({ values }) => withProgress((onProgress) => writeChecksums(values, onProgress)),
+});
 
-const VERIFY_SETTINGS = {
-  ...DATA_SETTINGS,
-  checksums: optional(
-    text('file', `list to compare with (default: ${CHECKSUM_FILE} in the data set's folder)`),
-  ),
-};
+const verify = verb({
+  settings: {
+    ...DATA_SETTINGS,
+    checksums: text(
+      'file',
+      `list to compare with (default: ${CHECKSUM_FILE} in the data set's folder)`,
+    ),
+  },
+  example: EXAMPLE,
+  action: ({ values }) => withProgress((onProgress) => verifyDataSet(values, onProgress)),
+});
 
 /** `longhaul data`: lists of checksums of data sets. */
-export function dataCommand(): Command {
-  const checksums = createCommand('checksums', 'write a list of the checksums of a data set');
-  addJson(addFlags(checksums, CHECKSUMS_SETTINGS)).action(async () => {
-    const { values } = settingsOf(checksums, undefined, CHECKSUMS_SETTINGS);
-    writeResult(checksums, await withProgress((onProgress) => writeChecksums(values, onProgress)));
-  });
-  const verify = createCommand('verify', 'compare a data set with a list of checksums');
-  addJson(addFlags(verify, VERIFY_SETTINGS)).action(async () => {
-    const { values } = settingsOf(verify, undefined, VERIFY_SETTINGS);
-    writeResult(verify, await withProgress((onProgress) => verifyDataSet(values, onProgress)));
-  });
-  return createCommand('data', 'write and check lists of the checksums of a data set')
-    .addHelpText('after', EXAMPLE)
-    .addCommand(checksums.addHelpText('after', EXAMPLE))
-    .addCommand(verify.addHelpText('after', EXAMPLE));
-}
+export const dataVerb = verb({
+  example: EXAMPLE,
+  verbs: {
+    checksums: ['write a list of the checksums of a data set', checksums],
+    verify: ['compare a data set with a list of checksums', verify],
+  },
+});
 
 async function withProgress<T>(work: (onProgress: PrepareProgress) => Promise<T>): Promise<T> {
   const host = new CommandHost('interrupted');

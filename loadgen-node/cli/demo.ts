@@ -1,10 +1,8 @@
-import type { Command } from 'commander';
-import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
-import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import { DEMO_RUN, DEMO_SETTINGS, runDemo } from '../operate/demo/run-demo.ts';
 import { CommandHost } from '../run/host/host.ts';
 import { withLiveView } from '../run/host/with-live-view.ts';
 import { refuseUsedOutput } from '../run/keep/earlier-run.ts';
+import { verb } from './verb.ts';
 
 const EXAMPLE = `
 What it does:
@@ -17,22 +15,12 @@ Example:
   longhaul demo --output results/demo --dashboard :8080`;
 
 /** `longhaul demo`, which is `npm start`: the main job on one machine. */
-export function demoCommand(setExitCode: (code: number) => void): Command {
-  const command = createCommand(
-    'demo',
-    'measure the embedded benchmark on this machine, end to end',
-  );
-  return addJson(addFlags(command, DEMO_SETTINGS))
-    .addHelpText('after', EXAMPLE)
-    .action(async () => {
-      const { values } = settingsOf(command, undefined, DEMO_SETTINGS);
-      const host = new CommandHost('interrupted: ending the run');
-      const { dashboard, force, ...folders } = values;
-      if (folders.output !== undefined) refuseUsedOutput(folders.output, force);
-      const { exitCode, ...result } = await withLiveView({ dashboard }, host, (live) =>
-        runDemo(folders, host, live),
-      );
-      writeResult(command, result);
-      setExitCode(exitCode);
-    });
-}
+export const demoVerb = verb({
+  settings: DEMO_SETTINGS,
+  example: EXAMPLE,
+  action: async ({ values: { dashboard, force, ...folders } }) => {
+    const host = new CommandHost('interrupted: ending the run');
+    if (folders.output !== undefined) refuseUsedOutput(folders.output, force);
+    return await withLiveView({ dashboard }, host, (live) => runDemo(folders, host, live));
+  },
+});

@@ -1,10 +1,8 @@
-import type { Command } from 'commander';
 import { EXIT } from '../../shared/base/process/exit-codes.ts';
-import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
-import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import { doctorJson, doctorText, hasErrors } from '../operate/doctor/doctor-report.ts';
 import { DOCTOR_SETTINGS, examine } from '../operate/doctor/examine.ts';
 import { CommandHost } from '../run/host/host.ts';
+import { verb } from './verb.ts';
 
 const EXAMPLE = `
 The link test sends load to each node, one after the other. A node in the middle of a run refuses it.
@@ -16,17 +14,15 @@ Examples:
 Exit codes: 0 no errors (warnings do not count), 3 errors, 4 a node does not answer, 2 wrong flag.`;
 
 /** `longhaul doctor`: what a run would meet on this machine, its links and its nodes. */
-export function doctorCommand(setExitCode: (code: number) => void): Command {
-  const command = createCommand('doctor', 'look at machine, link and nodes before a run');
-  return addFlags(addJson(command), DOCTOR_SETTINGS)
-    .addHelpText('after', EXAMPLE)
-    .action(async () => {
-      const { values } = settingsOf(command, undefined, DOCTOR_SETTINGS);
-      const host = new CommandHost();
-      const { groups, hasLost } = await examine(values, command.opts(), host);
-      host.progress(null);
-      writeResult(command, { text: doctorText(groups), json: doctorJson(groups) });
-      if (hasLost) setExitCode(EXIT.sut);
-      else setExitCode(hasErrors(groups) ? EXIT.invalid : EXIT.valid);
-    });
-}
+export const doctorVerb = verb({
+  json: 'first',
+  settings: DOCTOR_SETTINGS,
+  example: EXAMPLE,
+  action: async ({ values, command }) => {
+    const host = new CommandHost();
+    const { groups, hasLost } = await examine(values, command.opts(), host);
+    host.progress(null);
+    const result = { text: doctorText(groups), json: doctorJson(groups) };
+    return hasLost ? { ...result, exitCode: EXIT.sut } : { ...result, isGood: !hasErrors(groups) };
+  },
+});

@@ -1,12 +1,4 @@
-import type { Command } from 'commander';
-import { EXIT } from '../../shared/base/process/exit-codes.ts';
-import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
-import {
-  addSettingsInGroups,
-  createCommand,
-  settingsOf,
-  sourcesOf,
-} from '../../shared/config/command-line.ts';
+import { addSettingsInGroups, settingsOf, sourcesOf } from '../../shared/config/command-line.ts';
 import type { SettingTable } from '../../shared/config/setting.ts';
 import { CommandHost } from '../run/host/host.ts';
 import { EFFICIENCY_OPTIONS, SIDE_RUN_SETTINGS } from '../search/efficiency/efficiency-settings.ts';
@@ -14,8 +6,7 @@ import { planEfficiency, refuseUsedSides } from '../search/efficiency/plan-effic
 import { runEfficiency } from '../search/efficiency/run-efficiency.ts';
 import { ownNodeSettings } from '../search/own-node.ts';
 import { SEARCH_KEYS } from '../search/peak/find-peak-settings.ts';
-
-const ABOUT = 'measure the same model in process and over the network, and what the network costs';
+import { type MakeCommand, verb } from './verb.ts';
 
 const EXAMPLE = `
 One machine, a node started for it:
@@ -36,21 +27,18 @@ const BOTH_HEADING =
  * `longhaul efficiency`.
  * @param sutSettings Settings of `longhaul sut`, which the model in process has, too.
  */
-export function efficiencyCommand(
-  setExitCode: (code: number) => void,
-  sutSettings: SettingTable,
-): Command {
-  const command = createCommand('efficiency', ABOUT);
+export function efficiencyVerb(sutSettings: SettingTable): MakeCommand {
   const table = {
     ...ownNodeSettings(sutSettings, SIDE_RUN_SETTINGS),
     ...SIDE_RUN_SETTINGS,
     ...EFFICIENCY_OPTIONS,
   };
-  const keys = ['benchmark', 'model', 'sut', ...Object.keys(EFFICIENCY_OPTIONS), ...SEARCH_KEYS];
-  addSettingsInGroups(command, table, { keys: [...new Set(keys)], heading: BOTH_HEADING });
-  return addJson(command)
-    .addHelpText('after', EXAMPLE)
-    .action(async () => {
+  const first = ['benchmark', 'model', 'sut', ...Object.keys(EFFICIENCY_OPTIONS), ...SEARCH_KEYS];
+  const groups = { keys: [...new Set(first)], heading: BOTH_HEADING };
+  return verb({
+    flags: (command) => addSettingsInGroups(command, table, groups),
+    example: EXAMPLE,
+    action: async ({ command }) => {
       const { values: own } = settingsOf(command, undefined, EFFICIENCY_OPTIONS);
       const { values, settings } = settingsOf(command, 'run', SIDE_RUN_SETTINGS);
       const sut = sourcesOf(command, 'sut');
@@ -61,12 +49,12 @@ export function efficiencyCommand(
       try {
         const { isWhole, ...result } = await runEfficiency(plan, host);
         host.progress(null);
-        writeResult(command, result);
-        setExitCode(isWhole ? EXIT.valid : EXIT.invalid);
+        return { ...result, isGood: isWhole };
       } catch (error) {
         if (host.exitCode === undefined) throw error;
         host.report('interrupted: nothing can be compared');
-        setExitCode(host.exitCode);
+        return { exitCode: host.exitCode };
       }
-    });
+    },
+  });
 }

@@ -1,8 +1,7 @@
-import type { Command } from 'commander';
 import { EXIT } from '../../shared/base/process/exit-codes.ts';
-import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
-import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
+import { writeResult } from '../../shared/base/process/json-output.ts';
 import { checkHealth, HEALTH_SETTINGS } from '../operate/health/check-health.ts';
+import { verb } from './verb.ts';
 
 const EXAMPLE = `
 Examples:
@@ -14,22 +13,17 @@ Any server of grpc.health.v1 can be asked. Of several addresses, and of all behi
 Exit codes: 0 SERVING, 3 an answer that is another (NOT_SERVING, no such service), 4 no answer.`;
 
 /** `longhaul health`: whether servers serve. */
-export function healthCommand(setExitCode: (code: number) => void): Command {
-  const about = 'ask servers by grpc.health.v1 whether they serve, or wait until they do';
-  const command = createCommand('health', about).argument(
-    '<address...>',
-    'host:port[,host:port...], or dns:///name:port',
-  );
-  return addJson(addFlags(command, HEALTH_SETTINGS))
-    .addHelpText('after', EXAMPLE)
-    .action(async (lists: string[]) => {
-      // As in --sut, so that one variable serves both.
-      const named = lists.flatMap((list) => list.split(','));
-      const { values } = settingsOf(command, undefined, HEALTH_SETTINGS);
-      const { whyNot, ...result } = await checkHealth(named, values);
-      writeResult(command, result);
-      if (whyNot === null) return;
-      process.stderr.write(`longhaul: ${whyNot}\n`);
-      setExitCode(EXIT.invalid);
-    });
-}
+export const healthVerb = verb({
+  takes: { '<address...>': 'host:port[,host:port...], or dns:///name:port' },
+  settings: HEALTH_SETTINGS,
+  example: EXAMPLE,
+  action: async ({ values, command }, lists: string[]) => {
+    // As in --sut, so that one variable serves both.
+    const named = lists.flatMap((list) => list.split(','));
+    const { whyNot, ...result } = await checkHealth(named, values);
+    writeResult(command, result);
+    if (whyNot === null) return {};
+    process.stderr.write(`longhaul: ${whyNot}\n`);
+    return { exitCode: EXIT.invalid };
+  },
+});

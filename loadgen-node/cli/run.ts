@@ -1,16 +1,6 @@
 import type { Command } from 'commander';
-import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import {
-  addJson,
-  progressStream,
-  wantsJson,
-  writeResult,
-} from '../../shared/base/process/json-output.ts';
-import {
-  addSettingsInGroups,
-  createCommand,
-  settingsOf,
-} from '../../shared/config/command-line.ts';
+import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
+import { progressStream, wantsJson } from '../../shared/base/process/json-output.ts';
 import { saidKeys } from '../../shared/config/resolve-settings.ts';
 import { flagOf } from '../../shared/config/setting.ts';
 import { CommandHost } from '../run/host/host.ts';
@@ -21,6 +11,7 @@ import { planRun } from '../run/plan/run-plan.ts';
 import { runRecord } from '../run/plan/run-record.ts';
 import { RUN_SETTINGS, type RunValues } from '../run/plan/run-settings.ts';
 import { performRuns } from '../run/repeated-runs.ts';
+import { verb } from './verb.ts';
 
 const EXAMPLE = `
 Example:
@@ -47,34 +38,25 @@ const FIRST_KEYS: readonly string[] = [
 ];
 
 /** `longhaul run`: measures SUT nodes. */
-export function runCommand(setExitCode: (code: number) => void): Command {
-  const command = createCommand('run', 'measure SUT nodes: performance, accuracy, or both');
-  const groups = { keys: FIRST_KEYS, heading: 'Further options:' };
-  return addJson(addSettingsInGroups(command, RUN_SETTINGS, groups))
-    .addHelpText('after', EXAMPLE)
-    .action(async () => {
-      const { values, settings } = settingsOf(command, 'run', RUN_SETTINGS);
-      refuseOtherOutput(command, values);
-      const audit = openAuditConfig(values.auditConf);
-      const record = runRecord(settings);
-      const plan = planRun(values, { said: saidKeys(settings), audit, record, asked: settings });
-      refuseUsedOutput(plan.output, values.force);
-      const host = new CommandHost('interrupted: ending the run');
-      if (audit !== undefined) {
-        host.report(`longhaul: settings of ${audit.name} win over all others`);
-      }
-      const { exitCode, ...result } = await withLiveView(values, host, (live) =>
-        performRuns(plan, host, live, (text) => progressStream(command).write(text)),
-      );
-      writeResult(command, result);
-      setExitCode(exitCode);
-    });
-}
+export const runVerb = verb({
+  runSettings: { table: RUN_SETTINGS, keys: FIRST_KEYS, heading: 'Further options:' },
+  example: EXAMPLE,
+  action: async ({ values, settings, command }) => {
+    refuseOtherOutput(command, values);
+    const audit = openAuditConfig(values.auditConf);
+    const record = runRecord(settings);
+    const plan = planRun(values, { said: saidKeys(settings), audit, record, asked: settings });
+    refuseUsedOutput(plan.output, values.force);
+    const host = new CommandHost('interrupted: ending the run');
+    if (audit !== undefined) host.report(`longhaul: settings of ${audit.name} win over all others`);
+    const tell = (text: string): void => void progressStream(command).write(text);
+    return await withLiveView(values, host, (live) => performRuns(plan, host, live, tell));
+  },
+});
 
 /** @throws MlperfError `ERR_CONFIG_INVALID` where logs would stand between the JSON of stdout. */
 function refuseOtherOutput(command: Command, values: RunValues): void {
   const key = (['copySummaryToStdout', 'copyDetailToStdout'] as const).find((one) => values[one]);
   if (!wantsJson(command) || key === undefined) return;
-  const message = `${flagOf(key)} and --json: stdout is for one of them`;
-  throw new MlperfError('ERR_CONFIG_INVALID', message);
+  throw configInvalid(`${flagOf(key)} and --json: stdout is for one of them`);
 }

@@ -1,8 +1,6 @@
-import type { Command } from 'commander';
-import { EXIT } from '../../shared/base/process/exit-codes.ts';
-import { createCommand } from '../../shared/config/command-line.ts';
 import type { SelfCheck } from '../loadgen/logs/write/header-lines.ts';
 import { checkSelf, writeManifest } from '../run/judge/self-check.ts';
+import { verb } from './verb.ts';
 
 const EXAMPLE = `
 Examples:
@@ -12,18 +10,20 @@ Examples:
 Exit codes: 0 unmodified, 3 modified or nothing to compare with.`;
 
 /** `longhaul self-check`: whether the program's files are those that were built. */
-export function selfCheckCommand(setExitCode: (code: number) => void): Command {
-  const command = createCommand('self-check', 'hold the files of this program against its manifest')
-    .option('--json', 'print JSON, with the hash of every file')
-    .option('--write', 'write the manifest of the files as they are (a step of the build)')
-    .addHelpText('after', EXAMPLE);
-  return command.action(() => {
+export const selfCheckVerb = verb({
+  json: 'own',
+  flags: (command) =>
+    command
+      .option('--json', 'print JSON, with the hash of every file')
+      .option('--write', 'write the manifest of the files as they are (a step of the build)'),
+  example: EXAMPLE,
+  action: ({ command }) => {
     const { json, write } = command.opts<{ json?: true; write?: true }>();
     const found = write === true ? writeManifest() : checkSelf();
     process.stdout.write(json === true ? `${JSON.stringify(found)}\n` : describe(found));
-    setExitCode(found.state === 'unmodified' ? EXIT.valid : EXIT.invalid);
-  });
-}
+    return { isGood: found.state === 'unmodified' };
+  },
+});
 
 function describe({ version, hash, state, differingFiles, files }: SelfCheck): string {
   const texts = {

@@ -1,9 +1,10 @@
-import { type Command, Option } from 'commander';
-import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import { Option } from 'commander';
+import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
+import { EXIT } from '../../shared/base/process/exit-codes.ts';
 import { reportError } from '../../shared/base/process/report-error.ts';
-import { createCommand } from '../../shared/config/command-line.ts';
 import { SCENARIOS, type Scenario } from '../../shared/domain/scenario.ts';
 import { DEFAULT_ROUND, ROUNDS, type Round } from '../../shared/rules/rounds/rounds.ts';
+import { explainSetting } from '../loadgen/settings/explain-setting.ts';
 import {
   jsonOfFiles,
   notesOfFiles,
@@ -11,13 +12,19 @@ import {
   tableOfFiles,
 } from '../loadgen/settings/settings-of-files.ts';
 import { openAuditConfig, openConfFile } from '../run/plan/conf-files.ts';
-import { explainCommand } from './settings-explain.ts';
+import { verb } from './verb.ts';
 
 const EXAMPLE = `
 Examples:
   longhaul settings --model resnet50 --scenario Server
   longhaul settings --model resnet50 --scenario Server --user-conf user.conf --round v6.1 --json
   longhaul settings explain target_latency`;
+
+const EXPLAIN_EXAMPLE = `
+Examples:
+  longhaul settings explain server_target_latency_ns
+  longhaul settings explain target_latency
+  longhaul settings explain --min-duration`;
 
 interface SettingsOptions {
   readonly model?: string;
@@ -29,30 +36,41 @@ interface SettingsOptions {
   readonly json?: boolean;
 }
 
-/** `longhaul settings`: what LoadGen's configuration files make of a model and a scenario. */
-export function settingsCommand(setExitCode: (code: number) => void): Command {
-  const command = createCommand('settings', "show what LoadGen's configuration files set")
-    .option('--model <name>', "model as the files name it, for example resnet50 ('*': any)")
-    .addOption(new Option('--scenario <scenario>', 'how queries arrive').choices(SCENARIOS))
-    .addOption(
-      new Option('--round <round>', 'round whose LoadGen and mlperf.conf hold')
-        .choices(ROUNDS)
-        .default(DEFAULT_ROUND),
-    )
-    .option('--mlperf-conf <file>', "mlperf.conf in place of the round's own")
-    .option('--user-conf <file>', "LoadGen's user.conf")
-    .option('--audit-conf <file>', 'audit.config, over the others')
-    .option('--json', 'all settings and the return code as JSON')
-    .addHelpText('after', EXAMPLE);
-  command.addCommand(explainCommand());
-  return command.action(() => showSettings(command.opts<SettingsOptions>(), setExitCode));
-}
+/** `longhaul settings explain`: what a setting is, in whatever name one knows it. */
+const explain = verb({
+  takes: { '<key>': "LoadGen's field or file key, or a flag of longhaul run" },
+  flags: (command) => command.allowUnknownOption(), // A flag is a name here.
+  example: EXPLAIN_EXAMPLE,
+  action: (_, key: string) => explainSetting(key),
+});
 
-function showSettings(options: SettingsOptions, setExitCode: (code: number) => void): void {
+/** `longhaul settings`: what LoadGen's configuration files make of a model and a scenario. */
+export const settingsVerb = verb({
+  json: 'own',
+  flags: (command) =>
+    command
+      .option('--model <name>', "model as the files name it, for example resnet50 ('*': any)")
+      .addOption(new Option('--scenario <scenario>', 'how queries arrive').choices(SCENARIOS))
+      .addOption(
+        new Option('--round <round>', 'round whose LoadGen and mlperf.conf hold')
+          .choices(ROUNDS)
+          .default(DEFAULT_ROUND),
+      )
+      .option('--mlperf-conf <file>', "mlperf.conf in place of the round's own")
+      .option('--user-conf <file>', "LoadGen's user.conf")
+      .option('--audit-conf <file>', 'audit.config, over the others')
+      .option('--json', 'all settings and the return code as JSON'),
+  example: EXAMPLE,
+  verbs: { explain: ['explain a setting, by any of its names', explain] },
+  action: ({ command }) => ({ exitCode: showSettings(command.opts<SettingsOptions>()) }),
+});
+
+/** @returns The exit code. */
+function showSettings(options: SettingsOptions): number {
   const { model, scenario, round } = options;
   if (model === undefined || scenario === undefined) {
     const what = model === undefined ? '--model <name>' : '--scenario <scenario>';
-    throw new MlperfError('ERR_CONFIG_INVALID', `${what} is needed (see --help)`);
+    throw configInvalid(`${what} is needed (see --help)`);
   }
   const mlperfConf = openConfFile(options.mlperfConf);
   const userConf = openConfFile(options.userConf);
@@ -67,9 +85,9 @@ function showSettings(options: SettingsOptions, setExitCode: (code: number) => v
   }
   // On stderr: stdout stays the table or the JSON.
   for (const note of notes) process.stderr.write(`longhaul: note: ${note}\n`);
-  if (problems.length === 0) return;
-  const error = new MlperfError('ERR_CONFIG_INVALID', problems.join('\n'));
+  if (problems.length === 0) return EXIT.valid;
+  const error = configInvalid(problems.join('\n'));
   if (options.json !== true) throw error;
   // The document has the return code: stdout takes no second one.
-  setExitCode(reportError(error));
+  return reportError(error);
 }

@@ -1,10 +1,8 @@
-import type { Command } from 'commander';
-import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
-import { createCommand } from '../../shared/config/command-line.ts';
+import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
 import { ownCommand } from '../run/host/own-command.ts';
 import { type BuiltTree, buildSubmission } from '../submission/assemble/build-submission.ts';
 import { checkerLogText } from '../submission/check/checker-log.ts';
+import { verb } from './verb.ts';
 
 const EXAMPLE = `
 Examples:
@@ -20,33 +18,31 @@ interface Options {
 }
 
 /** `longhaul submission build`. */
-export function submissionBuildCommand(): Command {
-  const command = createCommand('build', 'assemble a submission tree from runs')
-    .option('--config <file>', 'what is submitted (YAML)')
-    .option('--output <tree>', 'folder to make; is there afterwards whole, or not at all')
-    .option('--dry-run-lengths', 'take runs of any length and verdict, and mark the tree')
-    .option('--force', 'replace a tree that longhaul built')
-    .addHelpText('after', EXAMPLE);
-  return addJson(command).action(() => build(command));
-}
-
-async function build(command: Command): Promise<void> {
-  const options = command.opts<Options>();
-  const { config, output } = options;
-  if (config === undefined || output === undefined) {
-    const what = config === undefined ? '--config <file>' : '--output <tree>';
-    throw new MlperfError('ERR_CONFIG_INVALID', `${what} is needed (see --help)`);
-  }
-  const built = await buildSubmission({
-    config,
-    tree: output,
-    isDryRun: options.dryRunLengths === true,
-    mayReplace: options.force === true,
-    selfCheck: checkerLogText,
-  });
-  for (const warning of built.warnings) process.stderr.write(`warning: ${warning}\n`);
-  writeResult(command, { text: summaryOf(built, output), json: jsonOf(built, output) });
-}
+export const buildVerb = verb({
+  flags: (command) =>
+    command
+      .option('--config <file>', 'what is submitted (YAML)')
+      .option('--output <tree>', 'folder to make; is there afterwards whole, or not at all')
+      .option('--dry-run-lengths', 'take runs of any length and verdict, and mark the tree')
+      .option('--force', 'replace a tree that longhaul built'),
+  example: EXAMPLE,
+  action: async ({ command }) => {
+    const { config, output, dryRunLengths, force } = command.opts<Options>();
+    if (config === undefined || output === undefined) {
+      const what = config === undefined ? '--config <file>' : '--output <tree>';
+      throw configInvalid(`${what} is needed (see --help)`);
+    }
+    const built = await buildSubmission({
+      config,
+      tree: output,
+      isDryRun: dryRunLengths === true,
+      mayReplace: force === true,
+      selfCheck: checkerLogText,
+    });
+    for (const warning of built.warnings) process.stderr.write(`warning: ${warning}\n`);
+    return { text: summaryOf(built, output), json: jsonOf(built, output) };
+  },
+});
 
 function jsonOf({ plan, fileCount, warnings }: BuiltTree, tree: string): object {
   const { round, submitter, divisions, isDryRun } = plan;

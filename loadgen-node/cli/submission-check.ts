@@ -1,13 +1,11 @@
-import { type Command, Option } from 'commander';
-import { EXIT } from '../../shared/base/process/exit-codes.ts';
-import { writeResult } from '../../shared/base/process/json-output.ts';
-import { createCommand } from '../../shared/config/command-line.ts';
+import { Option } from 'commander';
 import { checkTree } from '../submission/check/check-tree.ts';
 import { writeCheckerLogs } from '../submission/check/checker-log.ts';
 import { checkReportSchema, writeCheckReport } from '../submission/check/report/check-report.ts';
 import { treeReportText } from '../submission/check/report/report-text.ts';
 import { SUBMISSION_ROUNDS, type SubmissionRound } from '../submission/rules/submission-rounds.ts';
 import { CHECKER_LOG } from '../submission/tree/tree-layout.ts';
+import { verb } from './verb.ts';
 
 const EXAMPLE = `
 Examples:
@@ -30,44 +28,43 @@ interface CheckFlags {
 }
 
 /** `longhaul submission check`. */
-export function submissionCheckCommand(setExitCode: (code: number) => void): Command {
-  const command = createCommand(
-    'check',
-    'check a tree as the official tool of its round does, and by the rules that no tool checks',
-  );
-  return command
-    .argument('<tree>', 'root of the tree: the folder with closed, network, open')
-    .addOption(
-      new Option(
-        '--round <round>',
-        'round whose rules hold; default: the one whose seeds the logs have',
-      ).choices(SUBMISSION_ROUNDS),
-    )
-    .option(
-      '--json [file]',
-      'write the report for machines here as well; without a file, print it in place of the text',
-    )
-    .option(
-      '--originals <folder>',
-      'accuracy logs before truncation, laid out as the tree is: compute their hashes',
-    )
-    .option(
-      '--log',
-      `write the text into the tree as well: results/${CHECKER_LOG} of each submitter`,
-    )
-    .option(
-      '--strict',
-      'warnings and marks (a stand-in, a LoadGen that is not the approved one) are errors',
-    )
-    .addHelpText('after', EXAMPLE)
-    .action(async (tree: string, flags: CheckFlags) => {
-      const { round, originals, strict: isStrict } = flags;
-      const report = await checkTree(tree, { round, originals, isStrict });
-      if (typeof flags.json === 'string') writeCheckReport(flags.json, report);
-      const text = treeReportText(report);
-      if (flags.log === true) writeCheckerLogs(tree, report, text);
-      writeResult(command, { text, json: checkReportSchema.parse(report) });
-      const { error, mark } = report.counts;
-      if (error > 0 || (isStrict === true && mark > 0)) setExitCode(EXIT.invalid);
-    });
-}
+export const checkVerb = verb({
+  takes: { '<tree>': 'root of the tree: the folder with closed, network, open' },
+  json: 'own',
+  flags: (command) =>
+    command
+      .addOption(
+        new Option(
+          '--round <round>',
+          'round whose rules hold; default: the one whose seeds the logs have',
+        ).choices(SUBMISSION_ROUNDS),
+      )
+      .option(
+        '--json [file]',
+        'write the report for machines here as well; without a file, print it in place of the text',
+      )
+      .option(
+        '--originals <folder>',
+        'accuracy logs before truncation, laid out as the tree is: compute their hashes',
+      )
+      .option(
+        '--log',
+        `write the text into the tree as well: results/${CHECKER_LOG} of each submitter`,
+      )
+      .option(
+        '--strict',
+        'warnings and marks (a stand-in, a LoadGen that is not the approved one) are errors',
+      ),
+  example: EXAMPLE,
+  action: async ({ command }, tree: string) => {
+    const flags = command.opts<CheckFlags>();
+    const { round, originals, strict: isStrict } = flags;
+    const report = await checkTree(tree, { round, originals, isStrict });
+    if (typeof flags.json === 'string') writeCheckReport(flags.json, report);
+    const text = treeReportText(report);
+    if (flags.log === true) writeCheckerLogs(tree, report, text);
+    const { error, mark } = report.counts;
+    const isGood = error === 0 && (isStrict !== true || mark === 0);
+    return { text, json: checkReportSchema.parse(report), isGood };
+  },
+});

@@ -1,10 +1,7 @@
-import type { Command } from 'commander';
-import { EXIT } from '../../shared/base/process/exit-codes.ts';
-import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
-import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import { CommandHost } from '../run/host/host.ts';
 import { packChecked, type TreeCheck } from '../submission/pack/pack-checked.ts';
 import { PACK_SETTINGS } from '../submission/pack/pack-settings.ts';
+import { type MakeCommand, verb } from './verb.ts';
 
 const EXAMPLE = `
 Examples:
@@ -24,21 +21,15 @@ be handed in, 6 the tarball cannot be written or is there already.`;
  * `longhaul submission pack`.
  * @param check Says what is wrong with the tree.
  */
-export function submissionPackCommand(
-  setExitCode: (code: number) => void,
-  check: TreeCheck,
-): Command {
-  const command = createCommand(
-    'pack',
-    'pack a tree for the upload: all divisions, with checksums, encrypted',
-  ).argument('<tree>', 'root of the tree: the folder with closed/, network/, open/');
-  return addJson(addFlags(command, PACK_SETTINGS))
-    .addHelpText('after', EXAMPLE)
-    .action(async (tree: string) => {
-      const { values } = settingsOf(command, undefined, PACK_SETTINGS);
-      const host = new CommandHost();
-      const { isPacked, ...result } = await packChecked(tree, values, { check, host });
-      writeResult(command, result);
-      if (!isPacked) setExitCode(EXIT.invalid);
-    });
+export function packVerb(check: TreeCheck): MakeCommand {
+  return verb({
+    takes: { '<tree>': 'root of the tree: the folder with closed/, network/, open/' },
+    settings: PACK_SETTINGS,
+    example: EXAMPLE,
+    action: async ({ values }, tree: string) => {
+      const parts = { check, host: new CommandHost() };
+      const { isPacked, ...result } = await packChecked(tree, values, parts);
+      return { ...result, isGood: isPacked };
+    },
+  });
 }

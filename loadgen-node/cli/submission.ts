@@ -1,16 +1,25 @@
-import type { Command } from 'commander';
-import { createCommand } from '../../shared/config/command-line.ts';
 import { checkTree } from '../submission/check/check-tree.ts';
-import { submissionBuildCommand } from './submission-build.ts';
-import { submissionCheckCommand } from './submission-check.ts';
-import { submissionPackCommand } from './submission-pack.ts';
-import { submissionTruncateCommand } from './submission-truncate.ts';
+import { buildVerb } from './submission-build.ts';
+import { checkVerb } from './submission-check.ts';
+import { packVerb } from './submission-pack.ts';
+import { truncateVerb } from './submission-truncate.ts';
+import { verb } from './verb.ts';
 
 /** `longhaul submission`: from results to a tree that can be handed in. */
-export function submissionCommand(setExitCode: (code: number) => void): Command {
-  return createCommand('submission', 'build, truncate, check and pack a submission tree')
-    .addCommand(submissionBuildCommand())
-    .addCommand(submissionTruncateCommand(setExitCode))
-    .addCommand(submissionCheckCommand(setExitCode))
-    .addCommand(submissionPackCommand(setExitCode, checkTree));
-}
+export const submissionVerb = verb({
+  verbs: {
+    build: ['assemble a submission tree from runs', buildVerb],
+    truncate: [
+      'cut the accuracy logs of a tree as the rules want, and keep the originals',
+      truncateVerb,
+    ],
+    check: [
+      'check a tree as the official tool of its round does, and by the rules that no tool checks',
+      checkVerb,
+    ],
+    pack: [
+      'pack a tree for the upload: all divisions, with checksums, encrypted',
+      packVerb(checkTree),
+    ],
+  },
+});

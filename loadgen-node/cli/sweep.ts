@@ -1,20 +1,12 @@
-import type { Command } from 'commander';
 import { EXIT } from '../../shared/base/process/exit-codes.ts';
-import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
-import {
-  addSettingsInGroups,
-  createCommand,
-  settingsOf,
-  sourcesOf,
-} from '../../shared/config/command-line.ts';
+import { addSettingsInGroups, settingsOf, sourcesOf } from '../../shared/config/command-line.ts';
 import type { SettingTable } from '../../shared/config/setting.ts';
 import { CommandHost } from '../run/host/host.ts';
 import { ownNodeSettings } from '../search/own-node.ts';
 import { SEARCH_KEYS } from '../search/peak/find-peak-settings.ts';
 import { planSweep, runSweep } from '../search/sweep/run-sweep.ts';
 import { CELL_SETTINGS, SWEEP_OPTIONS } from '../search/sweep/sweep-settings.ts';
-
-const ABOUT = 'search the peak over a grid of delays, rates and losses of the link';
+import { type MakeCommand, verb } from './verb.ts';
 
 const EXAMPLE = `
 One machine: a node is started behind a link of its own, in a network namespace
@@ -38,27 +30,24 @@ const BOTH_HEADING =
  * `longhaul sweep`: what the link does to the peak.
  * @param sutSettings Settings of `longhaul sut`, for a node that it starts.
  */
-export function sweepCommand(
-  setExitCode: (code: number) => void,
-  sutSettings: SettingTable,
-): Command {
-  const command = createCommand('sweep', ABOUT);
+export function sweepVerb(sutSettings: SettingTable): MakeCommand {
   const { keepProbes: _keepProbes, ...cell } = CELL_SETTINGS;
-  const keys = ['sut', 'benchmark', ...Object.keys(SWEEP_OPTIONS), ...SEARCH_KEYS.slice(2)];
   const table = { ...ownNodeSettings(sutSettings, CELL_SETTINGS), ...SWEEP_OPTIONS, ...cell };
-  return addJson(addSettingsInGroups(command, table, { keys, heading: BOTH_HEADING }))
-    .addHelpText('after', EXAMPLE)
-    .action(async () => {
+  const keys = ['sut', 'benchmark', ...Object.keys(SWEEP_OPTIONS), ...SEARCH_KEYS.slice(2)];
+  return verb({
+    flags: (command) => addSettingsInGroups(command, table, { keys, heading: BOTH_HEADING }),
+    example: EXAMPLE,
+    action: async ({ command }) => {
       const { values: options } = settingsOf(command, undefined, SWEEP_OPTIONS);
       const { values, settings } = settingsOf(command, 'run', CELL_SETTINGS);
       const sut = sourcesOf(command, 'sut');
       const plan = planSweep({ options, values, settings, sut, sutSettings });
       const host = new CommandHost('interrupted: ending the sweep');
       const swept = await runSweep(plan, host);
-      if (swept === null) return setExitCode(host.exitCode ?? EXIT.interrupted);
+      if (swept === null) return { exitCode: host.exitCode ?? EXIT.interrupted };
       const { isWhole, ...result } = swept;
       host.progress(null);
-      writeResult(command, result);
-      setExitCode(isWhole ? EXIT.valid : EXIT.invalid);
-    });
+      return { ...result, isGood: isWhole };
+    },
+  });
 }

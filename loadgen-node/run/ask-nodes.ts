@@ -1,7 +1,9 @@
 import {
   askNames,
+  askSystems,
   checkDispatchSettings,
   createQueryDispatchLibrary,
+  type DispatchSettings,
   defaultDispatchSettings,
   probeNode,
   type QueryDispatchLibrary,
@@ -32,13 +34,43 @@ export const NAME_SETTINGS = {
 export async function askNodeNames(values: SettingValues<typeof NAME_SETTINGS>): Promise<NameCall> {
   requireOipAddress(values, values.sut);
   const { nodes, ...protocol } = nodesOfRun(values.sut, values);
+  return await askNames(await settingsFor(nodes, values, protocol));
+}
+
+/** How nodes are spoken to about their machines. */
+interface AskingValues extends ConnectionValues {
+  readonly streams: number;
+  readonly connections: number;
+}
+
+/**
+ * Asks SUT nodes what machines they are, over the connections that a run would have. Names are asked first, as in a run,
+ * which refuses addresses that are of one node.
+ * @returns The answers of all nodes, and whether the connections had TLS.
+ * @throws MlperfError where a node does not answer
+ */
+export async function askNodeSystems(addresses: readonly string[], values: AskingValues) {
+  const { streams: streamsPerNode, connections: connectionsPerNode } = values;
+  const settings = await settingsFor(addresses, values, { streamsPerNode, connectionsPerNode });
+  const names = (await askNames(settings)).nodes.map(({ name }) => name);
+  return { nodes: await askSystems(settings, names), isTls: settings.security.tls === true };
+}
+
+type ConnectionValues = SettingValues<typeof CONNECTION_OPTIONS>;
+
+/** Settings of a QDL that only asks, with the addresses that the nodes' names stand for. */
+async function settingsFor(
+  nodes: readonly string[],
+  values: ConnectionValues,
+  others: Partial<DispatchSettings>,
+): Promise<DispatchSettings> {
   const settings = {
     ...defaultDispatchSettings(await resolveNodeAddresses(nodes)),
-    ...protocol,
+    ...others,
     ...toConnectionSettings(values),
   };
   checkDispatchSettings(settings);
-  return await askNames(settings);
+  return settings;
 }
 
 /** A prepared run as far as its nodes are asked. */

@@ -1,5 +1,7 @@
 import { createQueryDispatchLibrary, type QueryDispatchLibrary } from '../../qdl/index.ts';
-import type { InProcessNode } from '../../shared/domain/in-process-node.ts';
+import { compiledModule } from '../../shared/base/files/package-files.ts';
+import { percentOf } from '../../shared/base/process/terminal.ts';
+import type { InProcessHalf, InProcessNode } from '../../shared/domain/in-process-node.ts';
 import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
 import type { SystemUnderTest } from '../../shared/domain/system-under-test.ts';
 import { thisHost } from '../../shared/host/host-facts.ts';
@@ -12,7 +14,7 @@ import { requirePayloadSize } from './judge/payload-size.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 import type { PreparedRun } from './prepare/prepare-run.ts';
 
-/** A SUT as a {@link RunSession} needs it: nodes behind a QDL, a model in this process, or the calling program's own. */
+/** A SUT as `measureSut` needs it: nodes behind a QDL, a model in this process, or the calling program's own. */
 export interface RunSut {
   readonly sut: SystemUnderTest;
   /** Null: there is no network. Such a run leaves LoadGen's logs alone, without record, audit, records and summary. */
@@ -103,4 +105,22 @@ export function programSut(sut: SystemUnderTest, samples: JudgedSamples): RunSut
     judge: (plan) =>
       new RunJudge({ ...samples, plan, sut: { qdl: null, marks: [NO_NETWORK], details: [] } }),
   };
+}
+
+/** Settings of `longhaul sut`, as they were said. */
+type SutSources = Parameters<InProcessHalf['startInProcessNode']>[0];
+
+/**
+ * Loads the other half by path, and a model into this process: only this needs ONNX Runtime on the LoadGen node.
+ * @throws MlperfError as a SUT node's start
+ */
+export async function loadInProcessNode(
+  sources: SutSources,
+  host: RunHost,
+): Promise<InProcessNode> {
+  const { href } = compiledModule('sut-node/in-process/start-in-process-node.js');
+  const half = (await import(href)) as InProcessHalf;
+  return await half.startInProcessNode(sources, (fraction, what) => {
+    host.progress?.(`in process: ${what}`, percentOf(fraction));
+  });
 }

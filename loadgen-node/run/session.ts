@@ -1,11 +1,17 @@
 import { rmSync } from 'node:fs';
+import { basename } from 'node:path';
+import type { NodeActivity } from '../../qdl/index.ts';
 import type { QuerySampleLibrary } from '../../shared/domain/query-sample-library.ts';
 import type { RecordedSet } from '../loadgen/engine/issue/issued-set.ts';
 import { monotonicClock } from '../loadgen/engine/monotonic-clock.ts';
 import { runTest } from '../loadgen/engine/start-test.ts';
 import type { EarlyEnd, TestObserver, TestSetup } from '../loadgen/engine/test-context.ts';
 import type { RunProgress, TestOutcome, TestPhase } from '../loadgen/engine/test-outcome.ts';
+import type { LogSettings } from '../loadgen/settings/log-settings.ts';
+import { LiveRun } from '../observe/live/live-run.ts';
 import type { LiveView } from '../present/live/live-view.ts';
+import { brokenVerdict, runVerdict } from '../present/live/run-verdict.ts';
+import { statusLine } from '../present/text/status-line.ts';
 import { orAbort, type RunHost } from './host/host.ts';
 import { checkSelf } from './judge/self-check.ts';
 import { RunKeeper } from './keep/run-keeper.ts';
@@ -13,7 +19,6 @@ import type { RunReport } from './keep/run-report.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 import { type PreparedRun, prepareRun } from './prepare/prepare-run.ts';
 import { nodesOf, type RunSut } from './run-sut.ts';
-import { RunWatch } from './run-watch.ts';
 
 /** Longest wait for outstanding samples after a fault of the SUT. */
 const DRAIN_TIMEOUT_NS = 2e9;
@@ -40,8 +45,11 @@ export interface RunObservers {
 /** A plan as far as a probe reads it. */
 export type ProbePlan = Pick<
   RunPlan,
-  'settings' | 'loadgen' | 'log' | 'output' | 'stallTimeoutNs' | 'generatorLagShareMax'
-> & { readonly dispatch: Pick<RunPlan['dispatch'], 'onNodeLoss'> };
+  'settings' | 'loadgen' | 'output' | 'stallTimeoutNs' | 'generatorLagShareMax'
+> & {
+  readonly dispatch: Pick<RunPlan['dispatch'], 'onNodeLoss'>;
+  readonly log: Omit<LogSettings, 'outdir'>;
+};
 
 /** Name, logs and early end of a probe. */
 export interface ProbeLook extends Pick<RunObservers, 'onSet'> {
@@ -53,93 +61,80 @@ export interface ProbeLook extends Pick<RunObservers, 'onSet'> {
 }
 
 /**
- * One run: a SUT that is ready, and what is measured with it. Every run is assembled here, whatever its SUT is and whoever
- * wants it, so that all follow the same rules and leave the same folder.
+ * Measures a whole run, once: accuracy, performance, or both. Every run is made here, whatever its SUT is and whoever wants it,
+ * so that all follow the same rules and leave the same folder. It waits until the SUT is ready; nothing is written before, so
+ * that a mistyped address costs no earlier result. However it ends, the SUT is stopped and the folder is consistent: nothing of
+ * an earlier run, and of this one what is known, said to be incomplete where it is.
+ * @throws MlperfError before the first query; later only where the logs cannot be written.
  */
-export class RunSession {
-  readonly #plan: RunPlan;
-  readonly #samples: RunSamples;
-  readonly #sut: RunSut;
-  readonly #host: RunHost;
-
-  private constructor(plan: RunPlan, samples: RunSamples, sut: RunSut, host: RunHost) {
-    this.#plan = plan;
-    this.#samples = samples;
-    this.#sut = sut;
-    this.#host = host;
-  }
-
-  /**
-   * Waits until the SUT is ready. Nothing is written before, and nothing of an earlier run is lost: who mistyped an address
-   * keeps it.
-   * @throws MlperfError; the SUT is stopped then.
-   */
-  static async open(
-    plan: RunPlan,
-    samples: RunSamples,
-    sut: RunSut,
-    host: RunHost,
-  ): Promise<RunSession> {
-    await becomeReady(sut, host);
-    return new RunSession(plan, samples, sut, host);
-  }
-
-  /**
-   * Measures a whole run, once: accuracy, performance, or both. However it ends, the SUT is stopped and the folder is
-   * consistent: nothing of an earlier run, and of this one what is known, said to be incomplete where it is.
-   * @throws MlperfError before the first query; later only where the logs cannot be written.
-   */
-  async measure(observers: RunObservers = {}): Promise<RunReport> {
-    const plan = this.#plan;
-    const sut = this.#sut;
-    const selfCheck = checkSelf();
-    const judge = sut.judge(plan, selfCheck);
-    const keeper = await this.#beginFolder(observers.onBegin);
-    const watch = new RunWatch({
-      ...{ plan, host: this.#host, live: observers.live, onProgress: observers.onProgress },
-      nodes: () => sut.qdl?.activity() ?? [],
+export async function measureSut(
+  plan: RunPlan,
+  { dataSetCheck, store }: RunSamples,
+  sut: RunSut,
+  host: RunHost,
+  observers: RunObservers = {},
+): Promise<RunReport> {
+  const { onBegin, onPhase, onSet } = observers;
+  await becomeReady(sut, host);
+  const selfCheck = checkSelf();
+  const judge = sut.judge(plan, selfCheck);
+  const keeper = await orStop(sut, RunKeeper.begin(plan, sut.qdl, host, onBegin));
+  const watch = watchRun(plan, host, observers, () => sut.qdl?.activity() ?? []);
+  let outcome: TestOutcome;
+  try {
+    const { configEvents, usesTokenLatenciesBeforeAudit, extendsUntilDecided, arrivals } = plan;
+    outcome = await runTest({
+      ...setupOf(plan, sut, store, host),
+      ...{ configEvents, usesTokenLatenciesBeforeAudit, extendsUntilDecided, arrivals },
+      selfCheck,
+      observer: {
+        ...{ judge: judge.judge, onPhase, generatorMonitor: sut.monitor },
+        keepRecords: keepRecords(keeper, onSet),
+        ...watch.observer,
+      },
     });
-    let outcome: TestOutcome;
-    try {
-      outcome = await runTest({
-        ...this.#asPlanned(),
-        selfCheck,
-        observer: {
-          ...{ judge: judge.judge, onPhase: observers.onPhase, generatorMonitor: sut.monitor },
-          keepRecords: keepRecords(keeper, observers.onSet),
-          ...watch.observer(),
-        },
-      });
-      await keeper.writeAudit(judge);
-    } catch (error) {
-      await keeper.breakOff(judge);
-      watch.breakOff(error);
-      throw error;
-    }
-    watch.end(outcome);
-    return await keeper.end({ outcome, judge, dataSetCheck: this.#samples.dataSetCheck });
+    await keeper.writeAudit(judge);
+  } catch (error) {
+    await keeper.breakOff(judge);
+    watch.end(brokenVerdict(error));
+    throw error;
   }
+  watch.end(runVerdict(outcome));
+  return await keeper.end({ outcome, judge, dataSetCheck });
+}
 
-  /** The engine's setup from plan, samples and SUT. */
-  #asPlanned(): TestSetup {
-    const plan = this.#plan;
-    return {
-      ...setupOf(plan, this.#sut, this.#samples.store, this.#host),
-      configEvents: plan.configEvents,
-      usesTokenLatenciesBeforeAudit: plan.usesTokenLatenciesBeforeAudit,
-      extendsUntilDecided: plan.extendsUntilDecided,
-      arrivals: plan.arrivals,
-    };
-  }
-
-  async #beginFolder(onBegin: (() => void) | undefined): Promise<RunKeeper> {
-    try {
-      return await RunKeeper.begin(this.#plan, this.#sut.qdl, this.#host, onBegin);
-    } catch (error) {
-      await this.#sut.sut.stop(); // Later on the engine sees to that.
-      throw error;
-    }
-  }
+/** Shows how a run goes on: the host's status line, and the live page. `nodes`: outstanding work of each node now. */
+function watchRun(
+  plan: RunPlan,
+  host: RunHost,
+  { live, onProgress }: RunObservers,
+  nodes: () => readonly NodeActivity[],
+) {
+  const { mode, scenario } = plan.settings;
+  const { output } = plan;
+  live?.begin({ title: basename(output), benchmark: plan.rules.key, scenario, mode, output });
+  const end = (verdict: Parameters<LiveView['end']>[0]): void => {
+    host.progress?.(null);
+    live?.end(verdict);
+  };
+  const isSeen = (host.progress !== undefined && onProgress === undefined) || live !== undefined;
+  // Where nobody can see anything, nothing is spent on it.
+  if (!isSeen) return { observer: { onProgress }, end };
+  const run = new LiveRun(plan.dispatch.nodes.length);
+  let areNodesNamed = false;
+  const look = (progress: RunProgress): void => {
+    onProgress?.(progress);
+    const atS = performance.now() / 1e3;
+    const activity = nodes();
+    if (!areNodesNamed) live?.nodes(activity.map(({ name }) => name));
+    areNodesNamed = true;
+    const snapshot = run.look(progress, activity, atS, (seen, counts) =>
+      live?.snapshot(seen, counts),
+    );
+    if (progress.hasEnded || onProgress !== undefined) return;
+    host.progress?.(`${progress.phase} run`, (width) => statusLine(snapshot, width));
+  };
+  return { observer: { sampleWatch: run.statistics, onProgress: look }, end };
 }
 
 /**
@@ -175,7 +170,7 @@ export async function probe(
 /**
  * Measures the nodes of a plan that is prepared; again and again if that is wanted, also with a plan that differs in its
  * settings and its output folder.
- * @throws MlperfError as {@link RunSession.open} and {@link RunSession.measure}
+ * @throws MlperfError as {@link measureSut}
  */
 export async function measureRun(
   prepared: PreparedRun,
@@ -183,8 +178,7 @@ export async function measureRun(
   observers?: RunObservers,
 ): Promise<RunReport> {
   const { plan } = prepared;
-  const session = await RunSession.open(plan, prepared, nodesOf(plan, prepared), host);
-  return await session.measure(observers);
+  return await measureSut(plan, prepared, nodesOf(plan, prepared), host, observers);
 }
 
 /**
@@ -200,10 +194,15 @@ export async function performRun(
 }
 
 async function becomeReady(sut: Pick<RunSut, 'sut' | 'ready'>, host: RunHost): Promise<void> {
+  await orStop(sut, orAbort(host, sut.ready(host)));
+}
+
+/** Does what comes before the test, and stops the SUT where it fails: later on the engine sees to that. */
+async function orStop<T>({ sut }: Pick<RunSut, 'sut'>, work: Promise<T>): Promise<T> {
   try {
-    await orAbort(host, sut.ready(host));
+    return await work;
   } catch (error) {
-    await sut.sut.stop(); // Later on the engine sees to that.
+    await sut.stop();
     throw error;
   }
 }

@@ -48,43 +48,48 @@ export function pick<T extends SettingTable, K extends keyof T & string>(
   return Object.fromEntries(keys.map((key) => [key, table[key]])) as Pick<T, K>; // Those keys.
 }
 
+/** A setting without a fallback that is not required may be absent. */
 type Options<F> = { readonly fallback?: F; readonly required?: boolean };
 
-function setting<T>(
+type Given<T, O> = O extends { readonly fallback: unknown } | { readonly required: true }
+  ? T
+  : T | undefined;
+
+type NoOptions = Record<never, never>;
+
+function setting<T, const O extends Options<unknown>>(
   kind: Pick<Setting<T>, 'placeholder' | 'schema' | 'fromFlag' | 'isList'>,
   help: string,
-  options: Options<unknown>,
-): Setting<T> {
-  return { ...kind, help, fallback: options.fallback, isRequired: options.required === true };
-}
-
-/** The same setting where it may be left out. */
-export function optional<T>(inner: Setting<T>): Setting<T | undefined> {
-  return { ...inner, schema: inner.schema.optional(), isRequired: false };
+  options: O | undefined,
+): Setting<Given<T, O>> {
+  const { fallback, required: isRequired = false } = options ?? {};
+  const mayBeAbsent = fallback === undefined && !isRequired;
+  const schema = mayBeAbsent ? kind.schema.optional() : kind.schema;
+  return { ...kind, schema, help, fallback, isRequired } as Setting<Given<T, O>>; // As Given says.
 }
 
 const asText = (text: string): unknown => text;
 const asNumber = (text: string): unknown =>
   text.trim() === '' || Number.isNaN(Number(text)) ? text : Number(text);
 
+const textSchema = z
+  .string()
+  .trim()
+  .min(1, 'must not be empty')
+  .regex(/^\P{Cc}*$/u, 'must not hold control characters');
+
 /** Any text that is not empty. */
-export function text(
+export function text<const O extends Options<string> = NoOptions>(
   placeholder: string,
   help: string,
-  options: Options<string> = {},
-): Setting<string> {
-  const schema = z
-    .string()
-    .trim()
-    .min(1, 'must not be empty')
-    .regex(/^\P{Cc}*$/u, 'must not hold control characters');
-  return setting({ placeholder, schema, fromFlag: asText }, help, options);
+  options?: O,
+) {
+  return setting({ placeholder, schema: textSchema, fromFlag: asText }, help, options);
 }
 
 /** Texts that are not empty and have no comma: a list in a file, separated by commas in a flag. */
-export function textList(placeholder: string, help: string): Setting<string[]> {
-  const one = text(placeholder, help).schema;
-  const schema = z.array(one, 'must be a list of texts').min(1, 'must name at least one');
+export function textList(placeholder: string, help: string) {
+  const schema = z.array(textSchema, 'must be a list of texts').min(1, 'must name at least one');
   const fromFlag = (value: string): unknown => value.split(',').map((part) => part.trim());
   return setting({ placeholder, schema, fromFlag, isList: true }, help, {});
 }
@@ -96,33 +101,30 @@ export function toggle(help: string): Setting<boolean> {
 }
 
 /** Name of a SUT node, as a LoadGen node takes it: names of several nodes are joined with commas. */
-export function nodeName(help: string, options: Options<string> = {}): Setting<string> {
-  const inner = text('name', help, options);
-  const schema = inner.schema
+export function nodeName<const O extends Options<string> = NoOptions>(help: string, options?: O) {
+  const schema = textSchema
     .refine((name) => !name.includes(','), 'must not hold a comma')
     .refine(
       (name) => name.length <= NODE_NAME_LENGTH_MAX,
       `must have ${NODE_NAME_LENGTH_MAX} characters at most`,
     );
-  return { ...inner, schema };
+  return setting({ placeholder: 'name', schema, fromFlag: asText }, help, options);
 }
 
 /** One of a few words. */
-export function choice<const T extends readonly [string, ...string[]]>(
-  words: T,
-  help: string,
-  options: Options<T[number]> = {},
-): Setting<T[number]> {
+export function choice<
+  const T extends readonly [string, ...string[]],
+  const O extends Options<T[number]> = NoOptions,
+>(words: T, help: string, options?: O) {
   const schema = z.enum(words, { error: `must be one of: ${words.join(', ')}` });
   return setting({ placeholder: words.join('|'), schema, fromFlag: asText }, help, options);
 }
 
 /** Some of a few words: a list in a file, separated by commas in a flag. */
-export function choiceList<const T extends readonly [string, ...string[]]>(
-  words: T,
-  help: string,
-  options: Options<T[number][]> = {},
-): Setting<T[number][]> {
+export function choiceList<
+  const T extends readonly [string, ...string[]],
+  const O extends Options<T[number][]> = NoOptions,
+>(words: T, help: string, options?: O) {
   const message = `must be a list of: ${words.join(', ')}`;
   const schema = z
     .array(z.enum(words, { error: message }), message)
@@ -133,11 +135,11 @@ export function choiceList<const T extends readonly [string, ...string[]]>(
 }
 
 /** A whole number in a range. */
-export function count(
+export function count<const O extends Options<number> = NoOptions>(
   range: { readonly min: number; readonly max: number },
   help: string,
-  options: Options<number> = {},
-): Setting<number> {
+  options?: O,
+) {
   const schema = z
     .int(`must be a whole number from ${range.min} to ${range.max}`)
     .min(range.min, `must be ${range.min} or more`)
@@ -146,13 +148,19 @@ export function count(
 }
 
 /** A number above 0. */
-export function positiveNumber(help: string, options: Options<number> = {}): Setting<number> {
+export function positiveNumber<const O extends Options<number> = NoOptions>(
+  help: string,
+  options?: O,
+) {
   const schema = z.number('must be a number above 0').positive('must be a number above 0');
   return setting({ placeholder: 'n', schema, fromFlag: asNumber }, help, options);
 }
 
 /** Numbers above 0: a list in a file, separated by commas in a flag. */
-export function numberList(help: string, options: Options<number[]> = {}): Setting<number[]> {
+export function numberList<const O extends Options<number[]> = NoOptions>(
+  help: string,
+  options?: O,
+) {
   const one = z.number('must be a number above 0').positive('must be a number above 0');
   const schema = z.array(one, 'must be a list of numbers, for example [2, 1]').min(1);
   const fromFlag = (value: string): unknown => value.split(',').map(asNumber);
@@ -160,12 +168,12 @@ export function numberList(help: string, options: Options<number[]> = {}): Setti
 }
 
 /** Whole numbers in a range: a list in a file, separated by commas in a flag. */
-export function countList(
+export function countList<const O extends Options<number[]> = NoOptions>(
   range: { readonly min: number; readonly max: number },
   help: string,
-  options: Options<number[]> = {},
-): Setting<number[]> {
-  const one = count(range, help).schema;
+  options?: O,
+) {
+  const one = count(range, help, { required: true }).schema; // No item of a list is absent.
   const schema = z
     .array(one, 'must be a list of whole numbers, for example [4, 8]')
     .min(1, 'must name at least one number')
@@ -175,7 +183,7 @@ export function countList(
 }
 
 /** A percentage above 0 and below 100; the program gets the fraction. */
-export function percentile(help: string, options: Options<number> = {}): Setting<number> {
+export function percentile<const O extends Options<number> = NoOptions>(help: string, options?: O) {
   const schema = z
     .number('must be a percentage above 0 and below 100')
     .gt(0, 'must be above 0')
@@ -185,7 +193,7 @@ export function percentile(help: string, options: Options<number> = {}): Setting
 }
 
 /** A percentage from 0 to 100, both included. */
-export function share(help: string, options: Options<number> = {}): Setting<number> {
+export function share<const O extends Options<number> = NoOptions>(help: string, options?: O) {
   const message = 'must be a percentage from 0 to 100';
   const schema = z.number(message).min(0, message).max(100, message);
   return setting({ placeholder: 'percent', schema, fromFlag: asNumber }, help, options);
@@ -194,20 +202,25 @@ export function share(help: string, options: Options<number> = {}): Setting<numb
 /** What a timer of Node can wait for: 2^31 - 1 ms; beyond, it would not wait at all. */
 const DURATION_NS_MAX: number = (2 ** 31 - 1) * 1e6;
 
+const durationSchema = z
+  .string('must be a duration such as 10s, 15ms or 250us')
+  .regex(DURATION_PATTERN, 'must be a duration such as 10s, 15ms or 250us')
+  .transform((value) => parseDuration(value) ?? 0)
+  .refine((ns) => ns <= DURATION_NS_MAX, 'must be at most 596h: timers count no further');
+
 /** A length of time such as `10s` or `15ms`; the program gets ns. */
-export function duration(help: string, options: Options<string> = {}): Setting<number> {
-  const schema = z
-    .string('must be a duration such as 10s, 15ms or 250us')
-    .regex(DURATION_PATTERN, 'must be a duration such as 10s, 15ms or 250us')
-    .transform((value) => parseDuration(value) ?? 0)
-    .refine((ns) => ns <= DURATION_NS_MAX, 'must be at most 596h: timers count no further');
-  return setting({ placeholder: 'duration', schema, fromFlag: asText }, help, options);
+export function duration<const O extends Options<string> = NoOptions>(help: string, options?: O) {
+  const kind = { placeholder: 'duration', schema: durationSchema, fromFlag: asText };
+  return setting(kind, help, options);
 }
 
 /** A length of time above 0. */
-export function positiveDuration(help: string, options: Options<string> = {}): Setting<number> {
-  const inner = duration(help, options);
-  return { ...inner, schema: inner.schema.refine((ns) => ns > 0, 'must be longer than 0') };
+export function positiveDuration<const O extends Options<string> = NoOptions>(
+  help: string,
+  options?: O,
+) {
+  const schema = durationSchema.refine((ns) => ns > 0, 'must be longer than 0');
+  return setting({ placeholder: 'duration', schema, fromFlag: asText }, help, options);
 }
 
 const ADDRESS_MESSAGE = 'must be host:port, for example 10.0.0.2:50051 or [::1]:50051';
@@ -218,10 +231,10 @@ const OIP_MESSAGE =
 const NODE_MESSAGE = `${ADDRESS_MESSAGE}, or dns:///name:port for all addresses of a name`;
 
 /** An address to listen on; port 0 takes a free one. */
-export function listenAddress(
+export function listenAddress<const O extends Options<string> = NoOptions>(
   help: string,
-  options: Options<string> = {},
-): Setting<{ host: string; port: number }> {
+  options?: O,
+) {
   const schema = z
     .string(ADDRESS_MESSAGE)
     .refine((value) => splitAddress(value) !== undefined, ADDRESS_MESSAGE)
@@ -232,10 +245,10 @@ export function listenAddress(
 const VIEW_MESSAGE = 'must be :port or host:port, for example :8080 or 127.0.0.1:8080';
 
 /** Where people of this machine look: as {@link listenAddress}, and `:PORT` means loopback. */
-export function viewAddress(
+export function viewAddress<const O extends Options<string> = NoOptions>(
   help: string,
-  options: Options<string> = {},
-): Setting<{ host: string; port: number }> {
+  options?: O,
+) {
   const withHost = (value: string): string => (value.startsWith(':') ? `127.0.0.1${value}` : value);
   const schema = z
     .string(VIEW_MESSAGE)
@@ -249,11 +262,10 @@ export function viewAddress(
  * flag.
  * @param options `allowsOip`: an address may begin with `oip://`, and then all of them must.
  */
-export function addressList(
-  help: string,
-  options: Options<string[]> & { readonly allowsOip?: boolean } = {},
-): Setting<string[]> {
-  const { allowsOip = false } = options;
+export function addressList<
+  const O extends Options<string[]> & { readonly allowsOip?: boolean } = NoOptions,
+>(help: string, options?: O) {
+  const allowsOip = options?.allowsOip === true;
   const one = z
     .string(NODE_MESSAGE)
     .trim()

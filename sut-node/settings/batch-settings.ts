@@ -1,10 +1,4 @@
-import {
-  choice,
-  count,
-  countList,
-  optional,
-  type SettingValues,
-} from '../../shared/config/setting.ts';
+import { choice, count, countList, type SettingValues } from '../../shared/config/setting.ts';
 
 /** Most samples of one inference, whoever says how many. */
 export const BATCH_SIZE_MAX = 4096;
@@ -34,24 +28,18 @@ export const BATCH_OPTIONS = {
     'batching for a scenario: largest batch and wait, where they are not said themselves',
     { fallback: 'none' },
   ),
-  batchSizeMax: optional(
-    count(
-      { min: 1, max: BATCH_SIZE_MAX },
-      `most samples in one inference (default: ${defaults('batchSizeMax')}; or those of a model with a fixed batch)`,
-    ),
+  batchSizeMax: count(
+    { min: 1, max: BATCH_SIZE_MAX },
+    `most samples in one inference (default: ${defaults('batchSizeMax')}; or those of a model with a fixed batch)`,
   ),
-  batchDelayUsMax: optional(
-    count(
-      { min: 0, max: 10_000_000 },
-      'longest wait of a sample for a fuller batch, in µs; counts towards its latency ' +
-        `(default: ${defaults('batchDelayUsMax')})`,
-    ),
+  batchDelayUsMax: count(
+    { min: 0, max: 10_000_000 },
+    'longest wait of a sample for a fuller batch, in µs; counts towards its latency ' +
+      `(default: ${defaults('batchDelayUsMax')})`,
   ),
-  batchPreferredSizes: optional(
-    countList(
-      { min: 1, max: BATCH_SIZE_MAX },
-      'sizes of batches that an idle worker gets at once, besides the largest',
-    ),
+  batchPreferredSizes: countList(
+    { min: 1, max: BATCH_SIZE_MAX },
+    'sizes of batches that an idle worker gets at once, besides the largest',
   ),
 };
 

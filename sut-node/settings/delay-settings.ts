@@ -1,13 +1,6 @@
 import { z } from 'zod';
 import { parseDuration } from '../../shared/base/text/duration.ts';
-import {
-  choice,
-  count,
-  duration,
-  optional,
-  type SettingValues,
-  text,
-} from '../../shared/config/setting.ts';
+import { choice, count, duration, type SettingValues, text } from '../../shared/config/setting.ts';
 
 /** Element types of token ids in responses, little-endian: what the scripts of token benchmarks read. */
 const TOKEN_ID_TYPES = ['int64', 'int32'] as const;
@@ -27,23 +20,22 @@ const TOKENS_MESSAGE = `must be a number from 1 to ${TOKENS_MAX}, uniform:MIN-MA
 
 /** Settings of the benchmark `delay`, by key of the configuration file. */
 export const DELAY_OPTIONS = {
-  delayModel: optional({
+  delayModel: {
     ...text(
       'fixed:time|exponential:time|list:file',
       'benchmark delay: how long a sample is served; a list has one time per line (default: fixed:10ms)',
     ),
-    schema: parsed(z.string(TIMES_MESSAGE), TIMES_MESSAGE, parseServiceTimes),
-  }),
-  delaySeed: optional(
-    count({ min: 0, max: 2 ** 32 - 1 }, 'benchmark delay: seed of what is random (default: 0)'),
+    schema: parsed(z.string(TIMES_MESSAGE), TIMES_MESSAGE, parseServiceTimes).optional(),
+  },
+  delaySeed: count(
+    { min: 0, max: 2 ** 32 - 1 },
+    'benchmark delay: seed of what is random (default: 0)',
   ),
-  delayConcurrency: optional(
-    count(
-      { min: 1, max: 2 ** 20 },
-      `benchmark delay: samples served at once; others wait in the queue (default: ${DELAY_CONCURRENCY_DEFAULT})`,
-    ),
+  delayConcurrency: count(
+    { min: 1, max: 2 ** 20 },
+    `benchmark delay: samples served at once; others wait in the queue (default: ${DELAY_CONCURRENCY_DEFAULT})`,
   ),
-  delayTokens: optional({
+  delayTokens: {
     ...text(
       'n|uniform:min-max|list:file',
       'benchmark delay: output tokens of a sample, with the two times below in place of --delay-model',
@@ -52,19 +44,13 @@ export const DELAY_OPTIONS = {
       z.union([z.string(), z.number()], TOKENS_MESSAGE),
       TOKENS_MESSAGE,
       parseTokenCounts,
-    ),
-  }),
-  delayFirstToken: optional(
-    duration('benchmark delay: time to the first token, with --delay-tokens'),
-  ),
-  delayToken: optional(
-    duration('benchmark delay: time from one token to the next, with --delay-tokens'),
-  ),
-  delayTokenType: optional(
-    choice(
-      TOKEN_ID_TYPES,
-      'benchmark delay: token ids in responses, with --delay-tokens (default: int64)',
-    ),
+    ).optional(),
+  },
+  delayFirstToken: duration('benchmark delay: time to the first token, with --delay-tokens'),
+  delayToken: duration('benchmark delay: time from one token to the next, with --delay-tokens'),
+  delayTokenType: choice(
+    TOKEN_ID_TYPES,
+    'benchmark delay: token ids in responses, with --delay-tokens (default: int64)',
   ),
 };
 

@@ -3,7 +3,6 @@ import {
   choice,
   choiceList,
   count,
-  optional,
   positiveDuration,
   type SettingValues,
   text,
@@ -50,11 +49,9 @@ const RUNTIME_OPTIONS = {
 
 /** Settings of model and workers, by key of the configuration file. */
 export const MODEL_OPTIONS = {
-  model: optional(
-    text(
-      'file',
-      "your own model: FILE.onnx, or its description FILE.yaml (default: the benchmark's)",
-    ),
+  model: text(
+    'file',
+    "your own model: FILE.onnx, or its description FILE.yaml (default: the benchmark's)",
   ),
   workers: count({ min: 1, max: 256 }, 'worker threads, each with its own ONNX Runtime session', {
     fallback: 1,

@@ -9,7 +9,6 @@ import {
   duration,
   listenAddress,
   nodeName,
-  optional,
   positiveDuration,
   type SettingValues,
   text,
@@ -51,13 +50,11 @@ const OPERATIONS_OPTIONS = {
     'whether "longhaul doctor" may test the link with load: seconds at most, never during a run',
     { fallback: 'allowed' },
   ),
-  healthListen: optional(
-    listenAddress(
-      'serve grpc.health.v1, and nothing else, on a port without TLS and token: for probes (default: off)',
-    ),
+  healthListen: listenAddress(
+    'serve grpc.health.v1, and nothing else, on a port without TLS and token: for probes (default: off)',
   ),
-  metricsListen: optional(
-    listenAddress('serve metrics for Prometheus at http://HOST:PORT/metrics (default: off)'),
+  metricsListen: listenAddress(
+    'serve metrics for Prometheus at http://HOST:PORT/metrics (default: off)',
   ),
   check: toggle('load the model, warm up, measure it, report on stdout and end; nothing is served'),
   checkFormat: choice(['text', 'json'], 'form of the report of --check', { fallback: 'text' }),
@@ -77,22 +74,18 @@ export const SUT_OPTIONS = {
   listen: listenAddress('address to listen on; port 0 takes a free one', {
     fallback: '127.0.0.1:50051',
   }),
-  node: optional(nodeName('name of this node, unique in the SUT (default: host name and port)')),
+  node: nodeName('name of this node, unique in the SUT (default: host name and port)'),
   ...MODEL_OPTIONS,
   ...BATCH_OPTIONS,
-  responseBytes: optional(
-    count(
-      { min: 0, max: SYNTHETIC_BYTES_MAX },
-      `benchmarks null, delay: bytes of each response (default: ${SYNTHETIC_RESPONSE_BYTES_DEFAULT})`,
-    ),
+  responseBytes: count(
+    { min: 0, max: SYNTHETIC_BYTES_MAX },
+    `benchmarks null, delay: bytes of each response (default: ${SYNTHETIC_RESPONSE_BYTES_DEFAULT})`,
   ),
   ...DELAY_OPTIONS,
   ...OPERATIONS_OPTIONS,
-  sampleBytesMax: optional(
-    count(
-      { min: 1, max: 64 * GIB },
-      "largest sample (default: a 32nd of the queue, or four times the model's input as floats)",
-    ),
+  sampleBytesMax: count(
+    { min: 1, max: 64 * GIB },
+    "largest sample (default: a 32nd of the queue, or four times the model's input as floats)",
   ),
   queueBytesMax: count(
     { min: 64 * KIB, max: 64 * GIB },
@@ -115,23 +108,23 @@ export const SUT_OPTIONS = {
     'how responses are compressed, timed; a run that does not read that is refused',
     { fallback: 'identity' },
   ),
-  tlsCert: optional(text('file', "use TLS: the node's certificate (PEM), with --tls-key")),
-  tlsKey: optional(text('file', 'its private key (PEM, without a passphrase)')),
-  tlsClientCa: optional(
-    text('file', 'clients must show a certificate that one of these authorities signed (PEM)'),
+  tlsCert: text('file', "use TLS: the node's certificate (PEM), with --tls-key"),
+  tlsKey: text('file', 'its private key (PEM, without a passphrase)'),
+  tlsClientCa: text(
+    'file',
+    'clients must show a certificate that one of these authorities signed (PEM)',
   ),
-  tokenFile: optional(
-    text('file', 'file with the token that every call must carry (needs TLS, or loopback)'),
+  tokenFile: text(
+    'file',
+    'file with the token that every call must carry (needs TLS, or loopback)',
   ),
   handshakeTimeout: positiveDuration(
     'longest wait for the first call of a connection and the first message of a call',
     { fallback: '10s' },
   ),
-  cacheDir: optional(
-    text(
-      'folder',
-      'folder for generated models (default: $XDG_CACHE_HOME or ~/.cache, and there longhaul)',
-    ),
+  cacheDir: text(
+    'folder',
+    'folder for generated models (default: $XDG_CACHE_HOME or ~/.cache, and there longhaul)',
   ),
 };
 

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { IContainer } from 'kubernetes-models/v1/Container';
 import type { IProbe } from 'kubernetes-models/v1/Probe';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { doctorCommand } from '../../loadgen-node/cli/doctor.ts';
-import { healthCommand } from '../../loadgen-node/cli/health.ts';
+import { doctorVerb } from '../../loadgen-node/cli/doctor.ts';
+import { healthVerb } from '../../loadgen-node/cli/health.ts';
 import { settingsBy } from '../support/deploy/verb-settings.ts';
 import { tempFolder } from '../support/process/temp-folder.ts';
 import {
@@ -91,7 +91,7 @@ describe.skipIf(why)(
     test('doctor and find-peak take theirs, and begin with what is filled in', () => {
       const args = loadgenOf('doctor').spec.containers[0]?.args ?? [];
       expect(args.slice(0, 2)).toEqual(['doctor', '--sut=$(SUT_NODES)']);
-      const flags = doctorCommand(() => {}).options.map(({ long }) => long);
+      const flags = doctorVerb('doctor', '', () => {}).options.map(({ long }) => long);
       for (const arg of args.slice(1)) expect(flags).toContain(arg.split('=')[0]);
       const fill = (text: string): string => text.replace('FILL-IN', '900');
       const search = settingsOfPod('find-peak', loadgenOf('find-peak'), fill);
@@ -105,7 +105,7 @@ describe.skipIf(why)(
       expect(wait?.args?.slice(0, 2)).toEqual(['health', '$(SUT_NODES)']);
       expect(run?.args).toContain('--sut=$(SUT_NODES)');
       expect(variableOf(wait, 'SUT_NODES')).toBe(variableOf(run, 'SUT_NODES'));
-      const flags = healthCommand(() => {}).options.map(({ long }) => long);
+      const flags = healthVerb('health', '', () => {}).options.map(({ long }) => long);
       for (const arg of wait?.args?.slice(2) ?? []) expect(flags).toContain(arg.split('=')[0]);
     });
 

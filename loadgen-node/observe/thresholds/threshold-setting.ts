@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { optional, type Setting } from '../../../shared/config/setting.ts';
+import type { Setting } from '../../../shared/config/setting.ts';
 import { readThreshold, type Threshold } from './condition.ts';
 
 /** Thresholds of a run: a list in a file, a flag that is said once for each on the command line. */
@@ -10,7 +10,7 @@ export function thresholdList(help: string): Setting<Threshold[] | undefined> {
     context.addIssue({ code: 'custom', message: threshold });
     return z.NEVER;
   });
-  return optional({
+  return {
     help,
     placeholder: 'condition',
     flagKey: 'threshold',
@@ -19,5 +19,5 @@ export function thresholdList(help: string): Setting<Threshold[] | undefined> {
     fromFlag: (value) => value.split(',').map((part) => part.trim()),
     fallback: undefined,
     isRequired: false,
-  });
+  };
 }

@@ -9,7 +9,7 @@ import {
 } from '../../../shared/config/command-line.ts';
 import { inspectSettings, type ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
 import type { SettingTable } from '../../../shared/config/setting.ts';
-import { printSettings } from '../../run/plan/print-settings.ts';
+import { printSettings } from '../../run/plan/run-record.ts';
 
 /** Settings that were looked at. */
 export interface InspectedSections extends VerbResult {

@@ -1,10 +1,9 @@
 import { resolveSettings } from '../../../shared/config/resolve-settings.ts';
-import { optional, text } from '../../../shared/config/setting.ts';
+import { text } from '../../../shared/config/setting.ts';
 import { requireOnnxRuntime } from '../../../shared/host/onnx-runtime-package.ts';
 import type { LiveView } from '../../present/live/live-view.ts';
 import type { CommandHost } from '../../run/host/host.ts';
 import { withSutProcess } from '../../run/host/sut-process.ts';
-import { LIVE_OPTIONS } from '../../run/plan/live-options.ts';
 import { planRun } from '../../run/plan/run-plan.ts';
 import { RUN_SETTINGS, type RunValues } from '../../run/plan/run-settings.ts';
 import { performRuns } from '../../run/repeated-runs.ts';
@@ -24,12 +23,10 @@ export const DEMO_RUN = {
 
 /** Settings of `longhaul demo`. */
 export const DEMO_SETTINGS = {
-  output: optional(
-    text('folder', 'folder for the logs (default: results/<benchmark>-<time>-<process>)'),
-  ),
+  output: text('folder', 'folder for the logs (default: results/<benchmark>-<time>-<process>)'),
   force: RUN_SETTINGS.force,
   cacheDir: RUN_SETTINGS.cacheDir,
-  dashboard: LIVE_OPTIONS.dashboard,
+  dashboard: RUN_SETTINGS.dashboard,
 };
 
 /** Where the demonstration writes. */

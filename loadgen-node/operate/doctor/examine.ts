@@ -10,7 +10,6 @@ import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { defaultCacheFolder } from '../../../shared/base/files/cache-folder.ts';
 import {
   addressList,
-  optional,
   positiveDuration,
   type SettingValues,
   text,
@@ -40,8 +39,8 @@ import { versionFindings } from './version-findings.ts';
 
 /** Settings of `longhaul doctor`. */
 export const DOCTOR_SETTINGS = {
-  sut: optional(addressList('addresses of the SUT nodes, as in the run')),
-  benchmark: optional(text('name', 'benchmark of the planned run, for its bytes and bandwidth')),
+  sut: addressList('addresses of the SUT nodes, as in the run'),
+  benchmark: text('name', 'benchmark of the planned run, for its bytes and bandwidth'),
   ...PLAN_SETTINGS,
   linkTestTime: positiveDuration('load on each link, each way; a node takes 5 s at most', {
     fallback: '1s',

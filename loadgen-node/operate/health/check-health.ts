@@ -3,7 +3,6 @@ import type { VerbResult } from '../../../shared/base/process/json-output.ts';
 import {
   addressList,
   duration,
-  optional,
   positiveDuration,
   type SettingValues,
   text,
@@ -15,7 +14,7 @@ import { askHealth, type HealthAnswer, type HealthQuestion } from './ask-health.
 
 /** Settings of `longhaul health`. */
 export const HEALTH_SETTINGS = {
-  service: optional(text('name', 'service that is asked for (default: the server as a whole)')),
+  service: text('name', 'service that is asked for (default: the server as a whole)'),
   wait: duration('ask until all serve, for so long at most', { fallback: '0s' }),
   timeout: positiveDuration('longest wait for one answer, connection included', { fallback: '2s' }),
   ...SECURITY_OPTIONS,

@@ -9,12 +9,7 @@ import {
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { VerbResult } from '../../../shared/base/process/json-output.ts';
-import {
-  optional,
-  positiveDuration,
-  type SettingValues,
-  text,
-} from '../../../shared/config/setting.ts';
+import { positiveDuration, type SettingValues, text } from '../../../shared/config/setting.ts';
 import { splitAddress, withoutOipScheme } from '../../../shared/domain/node-address.ts';
 import type { OipModelRef } from '../../../shared/wire/oip/request-plan.ts';
 import { ownCommand } from '../../run/host/own-command.ts';
@@ -26,8 +21,8 @@ import { readyMadeRun } from './ready-made-run.ts';
 
 /** Settings of `longhaul probe`. */
 export const PROBE_SETTINGS = {
-  model: optional(text('name[:version]', 'this model only (default: all that the server lists)')),
-  output: optional(text('file', 'write the configuration of a run against the model')),
+  model: text('name[:version]', 'this model only (default: all that the server lists)'),
+  output: text('file', 'write the configuration of a run against the model'),
   timeout: positiveDuration('longest wait for one answer', { fallback: '5s' }),
   ...OIP_SERVICE_OPTION,
   ...SECURITY_OPTIONS,

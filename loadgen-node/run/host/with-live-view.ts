@@ -1,6 +1,6 @@
 import { isLoopback } from '../../../shared/security/loopback.ts';
 import { LiveView } from '../../present/live/live-view.ts';
-import type { LiveValues } from '../plan/live-options.ts';
+import type { RunValues } from '../plan/run-settings.ts';
 import type { RunHost } from './host.ts';
 
 /**
@@ -8,7 +8,7 @@ import type { RunHost } from './host.ts';
  * @throws MlperfError `ERR_LIVE_LISTEN` before `work` begins; what `work` throws.
  */
 export async function withLiveView<T>(
-  { dashboard, metricsListen: metrics }: LiveValues,
+  { dashboard, metricsListen: metrics }: Partial<Pick<RunValues, 'dashboard' | 'metricsListen'>>,
   host: Pick<RunHost, 'report'>,
   work: (live: LiveView | undefined) => Promise<T>,
 ): Promise<T> {

@@ -1,6 +1,5 @@
 import {
   count,
-  optional,
   positiveDuration,
   type SettingValues,
   text,
@@ -17,14 +16,16 @@ export const SECURITY_OPTIONS = {
   tls: toggle(
     'use TLS and accept what the authorities sign that Node.js knows (any --tls-... is TLS)',
   ),
-  tlsCa: optional(text('file', 'use TLS and accept what these authorities sign (PEM), no others')),
-  tlsCert: optional(text('file', 'certificate to show to the SUT nodes (PEM), with --tls-key')),
-  tlsKey: optional(text('file', 'its private key (PEM, without a passphrase)')),
-  tlsServerName: optional(
-    text('name', "name that the nodes' certificates must have (default: the host in --sut)"),
+  tlsCa: text('file', 'use TLS and accept what these authorities sign (PEM), no others'),
+  tlsCert: text('file', 'certificate to show to the SUT nodes (PEM), with --tls-key'),
+  tlsKey: text('file', 'its private key (PEM, without a passphrase)'),
+  tlsServerName: text(
+    'name',
+    "name that the nodes' certificates must have (default: the host in --sut)",
   ),
-  tokenFile: optional(
-    text('file', 'file with the token that goes with every call (needs TLS, or nodes on loopback)'),
+  tokenFile: text(
+    'file',
+    'file with the token that goes with every call (needs TLS, or nodes on loopback)',
   ),
 };
 
@@ -42,16 +43,6 @@ export const CONNECTION_OPTIONS = {
   }),
 };
 
-type ConnectionValues = SettingValues<typeof CONNECTION_OPTIONS>;
-
-/** The part of the QDL's settings that these values decide. */
-interface ConnectionPlan {
-  readonly messageBytesMax: number;
-  readonly keepaliveTimeMs: number;
-  readonly keepaliveTimeoutMs: number;
-  readonly security: ClientSecurity;
-}
-
 /** Any flag of TLS means TLS. */
 export function toClientSecurity(values: SettingValues<typeof SECURITY_OPTIONS>): ClientSecurity {
   const { tlsCa, tlsCert, tlsKey, tlsServerName, tokenFile } = values;
@@ -60,7 +51,7 @@ export function toClientSecurity(values: SettingValues<typeof SECURITY_OPTIONS>)
 }
 
 /** Effective values as the QDL's own settings. */
-export function toConnectionSettings(values: ConnectionValues): ConnectionPlan {
+export function toConnectionSettings(values: SettingValues<typeof CONNECTION_OPTIONS>) {
   return {
     messageBytesMax: values.messageBytesMax,
     keepaliveTimeMs: values.keepaliveTime / 1e6,

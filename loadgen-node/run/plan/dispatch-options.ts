@@ -9,13 +9,11 @@ import {
   choice,
   count,
   numberList,
-  optional,
   positiveDuration,
   type SettingValues,
 } from '../../../shared/config/setting.ts';
 import { PART_BYTES_MAX_DEFAULT } from '../../../shared/wire/limits.ts';
 import { CONNECTION_OPTIONS, toConnectionSettings } from './connection-options.ts';
-import type { NodesOfRun } from './oip-options.ts';
 
 /** Settings of `longhaul run` that say which nodes there are and how queries get to them. */
 export const DISPATCH_OPTIONS = {
@@ -26,9 +24,10 @@ export const DISPATCH_OPTIONS = {
   policy: choice(DISPATCH_POLICIES, 'which node gets the next query', {
     fallback: 'least-outstanding',
   }),
-  weights: optional(numberList('share of each node, in the order of --sut')),
-  nodeOutstandingMax: optional(
-    count({ min: 1, max: 65_536 }, 'most samples outstanding on one node, beside its own credit'),
+  weights: numberList('share of each node, in the order of --sut'),
+  nodeOutstandingMax: count(
+    { min: 1, max: 65_536 },
+    'most samples outstanding on one node, beside its own credit',
   ),
   onNodeLoss: choice(
     NODE_LOSS_POLICIES,
@@ -58,7 +57,7 @@ export const DISPATCH_OPTIONS = {
 /** Effective values as the QDL's own settings; what a benchmark decides is left at its default. */
 export function toDispatchSettings(
   values: SettingValues<typeof DISPATCH_OPTIONS>,
-  nodes: NodesOfRun,
+  nodes: Pick<DispatchSettings, 'nodes' | 'oip'>,
 ): DispatchSettings {
   return {
     ...defaultDispatchSettings(nodes.nodes),

@@ -4,7 +4,6 @@ import {
   choice,
   count,
   flagOf,
-  optional,
   type Setting,
   type SettingValues,
   text,
@@ -24,57 +23,42 @@ const BATCH_MAX = 4096;
 
 /** Which service answers: also for verbs that ask for names alone. */
 export const OIP_SERVICE_OPTION: { readonly oipService: Setting<string | undefined> } = {
-  oipService: optional(
-    text('pkg.Service', `oip://: gRPC's name of the service (default: ${OIP_SERVICE_NAME})`),
+  oipService: text(
+    'pkg.Service',
+    `oip://: gRPC's name of the service (default: ${OIP_SERVICE_NAME})`,
   ),
 };
 
 /** Settings of runs against servers of the Open Inference Protocol; none of them has a meaning without oip://. */
 export const OIP_OPTIONS = {
-  model: optional(text('name[:version]', 'oip://: model of the server')),
-  data: optional(
-    text(
-      DATA_SOURCE_FORM,
-      "oip://: samples of the shape of the model's inputs, in place of a benchmark's data set",
-    ),
+  model: text('name[:version]', 'oip://: model of the server'),
+  data: text(
+    DATA_SOURCE_FORM,
+    "oip://: samples of the shape of the model's inputs, in place of a benchmark's data set",
   ),
-  inputShape: optional(
-    textList(
-      'name[:datatype]:3x224x224[,...]',
-      'oip://: lengths of the axes of one sample where the model leaves them free; with a datatype, an input of a server that tells none',
-    ),
+  inputShape: textList(
+    'name[:datatype]:3x224x224[,...]',
+    'oip://: lengths of the axes of one sample where the model leaves them free; with a datatype, an input of a server that tells none',
   ),
-  oipMethod: optional(
-    choice(
-      METHODS,
-      'oip://: a ModelInfer call per request, long-lived ModelStreamInfer streams, or a stream per request (default: auto, the stream unless it limits the server)',
-    ),
+  oipMethod: choice(
+    METHODS,
+    'oip://: a ModelInfer call per request, long-lived ModelStreamInfer streams, or a stream per request (default: auto, the stream unless it limits the server)',
   ),
-  oipContents: optional(
-    choice(
-      CONTENTS,
-      'oip://: raw_input_contents, or typed contents (default: auto, raw unless the server refuses it)',
-    ),
+  oipContents: choice(
+    CONTENTS,
+    'oip://: raw_input_contents, or typed contents (default: auto, raw unless the server refuses it)',
   ),
-  oipBatch: optional(
-    count(
-      { min: 1, max: BATCH_MAX },
-      'oip://: samples of one query in one request, at most (default: 1)',
-    ),
+  oipBatch: count(
+    { min: 1, max: BATCH_MAX },
+    'oip://: samples of one query in one request, at most (default: 1)',
   ),
   ...OIP_SERVICE_OPTION,
 };
 
 /** Values where nothing was said. */
-export const NO_OIP_VALUES: SettingValues<typeof OIP_OPTIONS> = {
-  model: undefined,
-  data: undefined,
-  inputShape: undefined,
-  oipMethod: undefined,
-  oipContents: undefined,
-  oipBatch: undefined,
-  oipService: undefined,
-};
+export const NO_OIP_VALUES = Object.fromEntries(
+  Object.keys(OIP_OPTIONS).map((key) => [key, undefined]),
+) as { readonly [K in keyof typeof OIP_OPTIONS]: undefined }; // Those keys.
 
 /**
  * Benchmark of a run that names none: the model's own, where servers of any model can be asked. Also where only their settings
@@ -89,9 +73,6 @@ export function benchmarkWithout(rawOf: (key: string) => unknown): string | unde
     : undefined;
 }
 
-/** Nodes of a run, and the protocol that they speak. */
-export type NodesOfRun = Pick<DispatchSettings, 'nodes' | 'oip'>;
-
 type OipValues = Partial<SettingValues<typeof OIP_OPTIONS>>;
 
 /**
@@ -101,37 +82,35 @@ type OipValues = Partial<SettingValues<typeof OIP_OPTIONS>>;
 export function nodesOfRun(
   sut: readonly string[],
   { model = '', oipService }: OipValues,
-): NodesOfRun {
+): Pick<DispatchSettings, 'nodes' | 'oip'> {
   const nodes = sut.map(withoutOipScheme);
   if (!sut.some(isOipAddress)) return { nodes };
   const [, name = model, version = ''] = /^(.+):([^:]*)$/s.exec(model) ?? [];
   return { nodes, oip: { service: oipService ?? OIP_SERVICE_NAME, model: { name, version } } };
 }
 
-/** What a run says beside {@link OIP_OPTIONS}. */
-export interface OipContext {
+/** Of a run, what its requests over the Open Inference Protocol depend on. */
+interface OipRunValues extends SettingValues<typeof OIP_OPTIONS> {
   readonly sut: readonly string[];
   readonly benchmark: string;
   readonly encoding: string | undefined;
   readonly dataDir: string | undefined;
   readonly dataSeed: number | undefined;
   readonly dataCount: number | undefined;
-  /** All values of the run. */
-  readonly values: Readonly<Record<string, unknown>>;
-  /** Keys of those that were said. */
-  readonly said: ReadonlySet<string>;
 }
 
 /**
  * What is asked of servers of the Open Inference Protocol; undefined where the nodes speak longhaul's own.
+ * @param values All values of the run.
+ * @param said Keys of those that were given.
  * @throws MlperfError `ERR_CONFIG_INVALID` for settings of the other protocol
  */
-export function oipAsked(values: OipValues, context: OipContext): OipAsked | undefined {
-  const { sut, encoding, dataSeed, dataCount } = context;
+export function oipAsked(values: OipRunValues, said: ReadonlySet<string>): OipAsked | undefined {
+  const { sut, encoding, dataSeed, dataCount } = values;
   requireOipAddress(values, sut);
   if (!sut.some(isOipAddress)) return undefined;
-  refuseNativeSettings(context);
-  refuseData(values, context);
+  refuseNativeSettings({ ...values }, said);
+  refuseData(values);
   if (values.model === undefined) {
     throw configInvalid(
       `--model NAME is needed with oip://: "longhaul probe ${sut[0]}" shows what the server has`,
@@ -160,16 +139,11 @@ export function requireOipAddress(values: OipValues, sut: readonly string[]): vo
   );
 }
 
-/** A setting of longhaul's own protocol: the value that asks for nothing, and what the other protocol lacks. */
-interface NativeSetting {
-  readonly neutral: unknown;
-  readonly why: string;
-}
-
 const NO_COMPRESSION =
   'samples travel as they are, as no part of the protocol says that they are compressed';
 
-const NATIVE_ONLY: Readonly<Record<string, NativeSetting>> = {
+/** Settings of longhaul's own protocol: the value that asks for nothing, and what the other protocol lacks. */
+const NATIVE_ONLY = {
   compression: { neutral: 'identity', why: NO_COMPRESSION },
   compressionScope: { neutral: 'sample', why: NO_COMPRESSION },
   responseCompression: {
@@ -181,7 +155,10 @@ const NATIVE_ONLY: Readonly<Record<string, NativeSetting>> = {
   partBytesMax: { neutral: undefined, why: 'a request has the samples that --oip-batch says' },
 };
 
-function refuseNativeSettings({ values, said }: OipContext): void {
+function refuseNativeSettings(
+  values: Readonly<Record<string, unknown>>,
+  said: ReadonlySet<string>,
+): void {
   for (const [key, { neutral, why }] of Object.entries(NATIVE_ONLY)) {
     const value = values[key];
     if (!said.has(key) || JSON.stringify(value) === JSON.stringify(neutral)) continue;
@@ -189,7 +166,7 @@ function refuseNativeSettings({ values, said }: OipContext): void {
   }
 }
 
-function refuseData({ data }: OipValues, { benchmark, encoding, dataDir }: OipContext): void {
+function refuseData({ data, benchmark, encoding, dataDir }: OipRunValues): void {
   if (data === undefined) return;
   if (benchmark !== 'custom') {
     throw configInvalid(

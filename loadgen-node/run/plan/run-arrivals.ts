@@ -1,4 +1,4 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { flagOf } from '../../../shared/config/setting.ts';
 import {
   type OtherArrivals,
@@ -87,5 +87,5 @@ export function refuseOtherArrivals({ text, asked }: ArrivalsSetting, why: strin
 }
 
 function refuse(message: string): never {
-  throw new MlperfError('ERR_CONFIG_INVALID', message);
+  throw configInvalid(message);
 }

@@ -1,77 +1,35 @@
 import { join } from 'node:path';
-import type { DispatchSettings, Division } from '../../../qdl/index.ts';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import type { DispatchSettings } from '../../../qdl/index.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { defaultCacheFolder } from '../../../shared/base/files/cache-folder.ts';
-import type { GeneratedSet } from '../../../shared/benchmarks/digits/digit-sets.ts';
+import { codecNamed } from '../../../shared/compression/codecs.ts';
 import type { ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
 import { flagOf } from '../../../shared/config/setting.ts';
 import type { PayloadEncoding } from '../../../shared/domain/query-sample-library.ts';
 import { isNetworkDivisionScenario } from '../../../shared/domain/scenario.ts';
 import { PER_MILLION } from '../../../shared/evidence/payload-digest.ts';
 import { benchmarkEncoding, benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
-import type { CompressionPlan } from '../../../shared/rules/check-compression.ts';
-import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
+import { type CompressionPlan, checkCompression } from '../../../shared/rules/check-compression.ts';
 import { SYNTHETIC_BENCHMARKS } from '../../../shared/rules/rows/synthetic-samples.ts';
 import { SERVER_RUNS_V05 } from '../../loadgen/engine/repeat-test.ts';
 import type { ConfFile } from '../../loadgen/settings/from-config.ts';
-import { type LoadgenBehaviour, loadgenOf } from '../../loadgen/settings/loadgen-behaviour.ts';
-import type { LogSettings } from '../../loadgen/settings/log-settings.ts';
+import { loadgenOf } from '../../loadgen/settings/loadgen-behaviour.ts';
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
 import { checkThresholds } from '../../observe/thresholds/check-thresholds.ts';
 import type { Threshold } from '../../observe/thresholds/condition.ts';
 import { generatedSetOf } from '../../samples/benchmarks/generated-data.ts';
 import type { SyntheticSamples } from '../../samples/benchmarks/loadgen-benchmark.ts';
-import type { OipAsked } from '../../samples/oip/oip-asked.ts';
 import { toDispatchSettings } from './dispatch-options.ts';
 import { nodesOfRun, oipAsked } from './oip-options.ts';
-import { encodingInWords, planCompression, responseEncodings } from './run-compression.ts';
 import { settingsOfRun } from './run-record.ts';
 import type { RunValues } from './run-settings.ts';
 import { type RunTestSettings, runTestSettings } from './run-test-settings.ts';
 
 /** A run as its parts want it: everything decided, nothing begun. */
-export interface RunPlan extends RunTestSettings {
-  readonly rules: BenchmarkRules;
-  /** For people. */
-  readonly encodingName: string;
-  readonly encoding: PayloadEncoding;
-  readonly compression: CompressionPlan;
-  /** Whether the rules of the Network division are enforced; `open` marks every log. */
-  readonly division: Division;
-  readonly loadgen: LoadgenBehaviour;
-  readonly dispatch: DispatchSettings;
-  /** Set where the nodes speak the Open Inference Protocol. */
-  readonly oip?: OipAsked;
+export type RunPlan = Readonly<ReturnType<typeof planRun>> & {
   /** What stands between LoadGen and its nodes beside their network, as a mark for all logs; absent: nothing does. */
   readonly linkMark?: string;
-  readonly output: string;
-  readonly cacheFolder: string;
-  readonly dataFolder: string | undefined;
-  /** Which images longhaul draws; undefined: the standard ones, or the data is not longhaul's. */
-  readonly generated: GeneratedSet | undefined;
-  /** List of checksums for the data set, in place of the one in its folder. */
-  readonly dataChecksums: string | undefined;
-  readonly synthetic: SyntheticSamples;
-  readonly stallTimeoutNs: number;
-  readonly generatorLagShareMax: number;
-  /** What figures must be, beside the rules. */
-  readonly thresholds: readonly Threshold[];
-  /** Runs of which the lowest rate counts. */
-  readonly runCount: number;
-  readonly extendsUntilDecided: boolean;
-  /** What is logged; the folder is `output`. */
-  readonly log: Omit<LogSettings, 'outdir'>;
-  /** audit.config whose settings are in force. */
-  readonly auditConfig: string | undefined;
-  /** False: `--records none`. */
-  readonly keepsRecords: boolean;
-  /** False: `--report none`. */
-  readonly writesPage: boolean;
-  /** What was asked for, each with its source; empty where nobody told. */
-  readonly asked: readonly ResolvedSetting[];
-  /** Text of `longhaul_run.yaml`: what was asked for, to be asked for again; undefined: none is kept. */
-  readonly record: string | undefined;
-}
+};
 
 /** What a plan depends on besides the values of the settings. */
 interface PlanContext {
@@ -89,59 +47,110 @@ interface PlanContext {
 export function planRun(
   values: RunValues,
   { said = new Set(), audit, record, asked = [] }: PlanContext = {},
-): RunPlan {
+) {
   const rules = benchmarkRules(values.benchmark);
   const encodingName = values.encoding ?? (Object.keys(rules.encodings)[0] as string);
-  const oip = oipAsked(values, { ...values, values, said });
+  const oip = oipAsked(values, said);
   const test = runTestSettings(values, said, rules, audit);
   const compression = planCompression(values, test, benchmarkEncoding(rules, encodingName));
   const { encoding } = compression;
   refuseHugePlan(test.settings);
   refuseWithoutEffect(values, test.settings);
-  checkThresholds(values.thresholds ?? [], test.settings);
+  const thresholds: readonly Threshold[] = values.thresholds ?? [];
+  checkThresholds(thresholds, test.settings);
+  const dispatch: DispatchSettings = {
+    ...toDispatchSettings(values, nodesOfRun(values.sut, values)),
+    benchmark: values.benchmark,
+    encoding,
+    responseEncodings: compression.responseCompressions.map((name) => ({
+      form: 'raw',
+      compression: name,
+    })),
+    division: isNetworkDivisionScenario(values.scenario) ? values.division : 'open',
+    digestPerMillion: oip === undefined ? Math.round((values.digest * PER_MILLION) / 100) : 0,
+    tokenLatencies: test.settings.useTokenLatencies || test.usesTokenLatenciesBeforeAudit,
+  };
   return {
+    ...test,
     rules,
+    /** For people. */
     encodingName: encodingInWords(encodingName, compression),
     encoding,
     compression,
+    /** Whether the rules of the Network division are enforced; `open` marks every log. */
     division: values.division,
-    ...test,
     loadgen: { ...loadgenOf(test.round), rngLibrary: values.rngLibrary },
-    dispatch: {
-      ...toDispatchSettings(values, nodesOfRun(values.sut, values)),
-      benchmark: values.benchmark,
-      encoding,
-      responseEncodings: responseEncodings(compression),
-      division: isNetworkDivisionScenario(values.scenario) ? values.division : 'open',
-      digestPerMillion: oip === undefined ? Math.round((values.digest * PER_MILLION) / 100) : 0,
-      tokenLatencies: test.settings.useTokenLatencies || test.usesTokenLatenciesBeforeAudit,
-    },
+    dispatch,
+    /** Set where the nodes speak the Open Inference Protocol. */
     ...(oip !== undefined && { oip }),
     output:
       values.output ?? join('results', `${rules.key}-${timeStamp(new Date())}-${process.pid}`),
     cacheFolder: values.cacheDir ?? defaultCacheFolder(),
     dataFolder: values.dataDir,
+    /** Which images longhaul draws; undefined: the standard ones, or the data is not longhaul's. */
     // The seed of random tensors is none of images.
     generated: values.data === undefined ? generatedSetOf(values) : undefined,
+    /** List of checksums for the data set, in place of the one in its folder. */
     dataChecksums: values.dataChecksums,
     synthetic: syntheticSamples(values),
     stallTimeoutNs: values.stallTimeout,
     generatorLagShareMax: values.generatorLagMax,
-    thresholds: values.thresholds ?? [],
+    /** What figures must be, beside the rules. */
+    thresholds,
+    /** Runs of which the lowest rate counts. */
     runCount: values.runs ?? runCountOfRound(test),
     extendsUntilDecided: values.extendUntilDecided,
+    /** What is logged; the folder is `output`. */
     log: {
       enableTrace: values.trace,
       prefixWithDatetime: values.prefixWithDatetime,
       copySummaryToStdout: values.copySummaryToStdout,
       copyDetailToStdout: values.copyDetailToStdout,
     },
+    /** audit.config whose settings are in force. */
     auditConfig: audit?.name,
     keepsRecords: values.records === 'keep',
     writesPage: values.report === 'html',
+    /** What was asked for, each with its source; empty where the caller has no sources. */
     asked: settingsOfRun(asked),
+    /** Text of `longhaul_run.yaml`: what was asked for, to be asked for again; undefined: none is kept. */
     record,
   };
+}
+
+/**
+ * What a run compresses, checked against the rules of its round.
+ * @param form The benchmark's own encoding, around which the compression goes.
+ * @throws MlperfError `ERR_RULE` with the rule's text in the network division, `ERR_CONFIG_INVALID` for what
+ *   no division can do, `ERR_NOT_INSTALLED` for a compression that this Node lacks.
+ */
+function planCompression(
+  values: RunValues,
+  { settings, round }: RunTestSettings,
+  { form }: PayloadEncoding,
+): CompressionPlan {
+  const { scenario } = settings;
+  const plan: CompressionPlan = {
+    benchmark: values.benchmark,
+    round,
+    scenario,
+    encoding: { form, compression: codecNamed(values.compression).name },
+    scope: values.compressionScope,
+    responseCompressions: values.responseCompression.map((name) => codecNamed(name).name),
+    hasLargeQueries:
+      scenario === 'Offline' ||
+      (scenario === 'MultiStream' && settings.multiStreamSamplesPerQuery > 1) ||
+      (scenario === 'Server' && settings.serverCoalesceQueries),
+  };
+  checkCompression(plan, values.division);
+  return plan;
+}
+
+/** Encoding of the samples for people: `raw`, or `raw, compressed by lz4`. */
+function encodingInWords(name: string, { encoding, scope }: CompressionPlan): string {
+  if (encoding.compression === 'identity') return name;
+  const whole = scope === 'query' ? ', query by query' : '';
+  return `${name}, compressed by ${encoding.compression}${whole}`;
 }
 
 /** @throws MlperfError `ERR_CONFIG_INVALID` where the benchmark has samples of its own. */
@@ -153,8 +162,7 @@ function syntheticSamples(values: RunValues): SyntheticSamples {
   );
   if (said !== undefined) {
     const [key, value] = said;
-    throw new MlperfError(
-      'ERR_CONFIG_INVALID',
+    throw configInvalid(
       `${flagOf(key)} ${value} is for the benchmarks ${takers(key).join(', ')} only; this one is ${benchmark}`,
     );
   }
@@ -177,14 +185,11 @@ function runCountOfRound({ round, settings }: RunTestSettings): number {
 /** What would be ignored silently, or fail at the end of a run. */
 function refuseWithoutEffect(values: RunValues, { mode, scenario }: TestSettings): void {
   if (mode === 'FindPeakPerformance' && scenario !== 'Server') {
-    throw new MlperfError(
-      'ERR_CONFIG_INVALID',
-      `--mode find-peak searches in Server only, not in ${scenario}`,
-    );
+    throw configInvalid(`--mode find-peak searches in Server only, not in ${scenario}`);
   }
   if (mode === 'AccuracyOnly' && values.extendUntilDecided) {
     const message = '--extend-until-decided extends performance runs; --mode accuracy has none';
-    throw new MlperfError('ERR_CONFIG_INVALID', message);
+    throw configInvalid(message);
   }
 }
 
@@ -198,8 +203,7 @@ function refuseHugePlan(settings: TestSettings): void {
     settings.scenario === 'Server' ? settings.serverTargetQps : settings.offlineExpectedQps;
   const planned = (qps * settings.minDurationMs) / 1e3;
   if (planned <= PLANNED_SAMPLES_MAX) return;
-  throw new MlperfError(
-    'ERR_CONFIG_INVALID',
+  throw configInvalid(
     `--target-qps and --min-duration ask for ${Math.round(planned)} samples; a run plans ${PLANNED_SAMPLES_MAX} at most`,
   );
 }

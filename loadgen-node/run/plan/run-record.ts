@@ -1,16 +1,30 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { makeFolder } from '../../../shared/base/files/make-folder.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
-import type { ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
+import { CONFIG_SECTIONS } from '../../../shared/config/command-line.ts';
+import { type FileValue, readConfigFile } from '../../../shared/config/config-file.ts';
+import {
+  inspectSettings,
+  type ResolvedSetting,
+  type SettingSources,
+} from '../../../shared/config/resolve-settings.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
-import { LIVE_OPTIONS } from './live-options.ts';
-import { printSettings } from './print-settings.ts';
+import { RUN_SETTINGS, type RunValues } from './run-settings.ts';
 
-/** Settings without those that are no part of a run: made again from its record, it opens no ports and replaces nothing. */
+/** Settings that are no part of a run: made again from its record, it opens no ports and replaces nothing. */
+const NOT_RECORDED: readonly string[] = [
+  'dashboard',
+  'metricsListen',
+  'force',
+] satisfies (keyof RunValues)[];
+
+/** Settings of a run as its record has them. */
 export function settingsOfRun(settings: readonly ResolvedSetting[]): ResolvedSetting[] {
-  return settings.filter(({ key }) => !(key in LIVE_OPTIONS) && key !== 'force');
+  return settings.filter(({ key }) => !NOT_RECORDED.includes(key));
 }
 
 /**
@@ -38,4 +52,42 @@ export function writeRunRecord(output: string, record: string | undefined): void
   } catch (error) {
     throw outputError(`cannot write ${path}`, error);
   }
+}
+
+/**
+ * A section with its effective settings as YAML that could be a configuration file itself; each line
+ * ends with a comment that tells where the value came from. What is not set stands as a comment.
+ */
+export function printSettings(section: string, settings: readonly ResolvedSetting[]): string {
+  const lines = settings.map(({ key, raw, source }) =>
+    raw === undefined
+      ? { text: `  # ${key}:`, source }
+      : { text: `  ${key}: ${stringify(raw, { collectionStyle: 'flow' }).trim()}`, source },
+  );
+  const width = Math.max(...lines.map((line) => line.text.length));
+  const body = lines.map((line) => `${line.text.padEnd(width)}  # ${line.source}\n`);
+  return `${section}:\n${body.join('')}`;
+}
+
+/** Settings of a run that was made, and the flags that win over them. */
+export type RunSources = Pick<SettingSources, 'file' | 'flags'>;
+
+/**
+ * The settings in a run's `longhaul_run.yaml`, by key; none where longhaul did not make the run.
+ * @param record Path of the file, which may be absent.
+ * @throws MlperfError `ERR_CONFIG_FILE` for a file that cannot be read
+ */
+export function recordedSettings(record: string): Map<string, FileValue> {
+  const own = existsSync(record) ? readConfigFile(record, CONFIG_SECTIONS).get('run') : undefined;
+  return new Map<string, FileValue>(own ?? []);
+}
+
+/**
+ * What is said of a run, without asking for all that a run needs: a run that exists is only verified.
+ * @throws MlperfError `ERR_CONFIG_INVALID` listing what is wrong.
+ */
+export function inspectRun(sources: RunSources): Partial<RunValues> {
+  const { values, problems } = inspectSettings(RUN_SETTINGS, { section: 'run', ...sources });
+  if (problems.length > 0) throw configInvalid(problems.join('\n'));
+  return values;
 }

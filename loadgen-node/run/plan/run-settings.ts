@@ -5,7 +5,7 @@ import {
   choiceList,
   count,
   duration,
-  optional,
+  listenAddress,
   percentile,
   positiveDuration,
   positiveNumber,
@@ -13,6 +13,7 @@ import {
   share,
   text,
   toggle,
+  viewAddress,
 } from '../../../shared/config/setting.ts';
 import { SCENARIOS } from '../../../shared/domain/scenario.ts';
 import { COMPRESSION_SCOPES } from '../../../shared/rules/check-compression.ts';
@@ -29,7 +30,6 @@ import { arrivalsSetting } from '../../loadgen/schedule/arrivals/parse-arrivals.
 import { thresholdList } from '../../observe/thresholds/threshold-setting.ts';
 import { DATA_COUNT_MAX, DATA_SEED_MAX } from '../../samples/benchmarks/generated-data.ts';
 import { DISPATCH_OPTIONS } from './dispatch-options.ts';
-import { LIVE_OPTIONS } from './live-options.ts';
 import { benchmarkWithout, OIP_OPTIONS } from './oip-options.ts';
 
 /** Modes of a run as people write them; LoadGen's names are in shared/domain/scenario.ts. */
@@ -57,7 +57,13 @@ const DIGEST_PERCENT_DEFAULT = 1;
 export const RUN_SETTINGS = {
   ...DISPATCH_OPTIONS,
   ...OIP_OPTIONS,
-  ...LIVE_OPTIONS,
+  // Where a person or a Prometheus may look while something runs.
+  dashboard: viewAddress(
+    'serve a live page at http://HOST:PORT/; HOST is 127.0.0.1 where none is said',
+  ),
+  metricsListen: listenAddress(
+    'serve metrics for Prometheus at http://HOST:PORT/metrics (default: off)',
+  ),
   benchmark: {
     ...text('name', 'benchmark to run, for example digits (default with oip://: custom)', {
       required: true,
@@ -72,51 +78,47 @@ export const RUN_SETTINGS = {
       fallback: 'performance',
     },
   ),
-  targetQps: optional(
-    positiveNumber(
-      'queries per second: Server rate, Offline expectation (both need it), 1 / stream latency',
-    ),
+  targetQps: positiveNumber(
+    'queries per second: Server rate, Offline expectation (both need it), 1 / stream latency',
   ),
   arrivals: arrivalsSetting(
     "Server, open division: constant, burst:SIZE[@PERIOD], step:RATE@DURATION,... or trace:FILE in place of LoadGen's poisson",
   ),
-  targetLatency: optional(
-    duration("Server's latency bound at the percentile (default: the benchmark's)"),
-  ),
-  targetLatencyPercentile: optional(
-    percentile("percentile that the verdict looks at (default: the benchmark's or LoadGen's)"),
+  targetLatency: duration("Server's latency bound at the percentile (default: the benchmark's)"),
+  targetLatencyPercentile: percentile(
+    "percentile that the verdict looks at (default: the benchmark's or LoadGen's)",
   ),
   samplesPerQuery: count({ min: 1, max: 65_536 }, 'MultiStream: samples in a query', {
     fallback: 8,
   }),
   minDuration: duration('shortest performance run (MLPerf submissions: 600s)', { fallback: '10s' }),
-  maxDuration: optional(duration('stop a performance run after this time')),
+  maxDuration: duration('stop a performance run after this time'),
   minQueryCount: count(COUNT, 'fewest queries (Offline: samples) of a performance run', {
     fallback: 100,
   }),
-  maxQueryCount: optional(count(COUNT, 'stop a performance run after so many queries')),
+  maxQueryCount: count(COUNT, 'stop a performance run after so many queries'),
   generatorLagMax: percentile(
     "LoadGen's own lateness, in percent of the latency bound (p99 of its lag) or of a typical latency (streams), above which a run is INVALID",
     { fallback: 10 },
   ),
-  round: optional(
-    choice(ROUNDS, "round whose LoadGen and mlperf.conf hold (default: v4.1's LoadGen and seeds)"),
+  round: choice(
+    ROUNDS,
+    "round whose LoadGen and mlperf.conf hold (default: v4.1's LoadGen and seeds)",
   ),
-  mlperfConf: optional(text('file', "mlperf.conf in place of the round's own")),
-  userConf: optional(text('file', "LoadGen's user.conf; flags win over it")),
-  auditConf: optional(
-    text('file', 'compliance settings, over all others (default: ./audit.config if it is there)'),
+  mlperfConf: text('file', "mlperf.conf in place of the round's own"),
+  userConf: text('file', "LoadGen's user.conf; flags win over it"),
+  auditConf: text(
+    'file',
+    'compliance settings, over all others (default: ./audit.config if it is there)',
   ),
   rngLibrary: choice(
     RNG_LIBRARIES,
     'C++ library that built the LoadGen to follow: it decides the sample order',
     { fallback: 'libstdc++-11' },
   ),
-  runs: optional(
-    count(
-      { min: 1, max: 100 },
-      'runs one after the other, of which the lowest rate counts (default: 5 in Server of round v0.5, else 1)',
-    ),
+  runs: count(
+    { min: 1, max: 100 },
+    'runs one after the other, of which the lowest rate counts (default: 5 in Server of round v0.5, else 1)',
   ),
   extendUntilDecided: toggle(
     'a performance run goes on until early stopping decides; LoadGen does not',
@@ -125,11 +127,9 @@ export const RUN_SETTINGS = {
   prefixWithDatetime: toggle('log files carry date and time in their names, as LoadGen can'),
   copySummaryToStdout: toggle('the summary log goes to stdout as well'),
   copyDetailToStdout: toggle('the detail log goes to stdout as well'),
-  encoding: optional(
-    text(
-      'name',
-      "how samples travel: uint8, fp32 or jpeg for resnet50 (default: the benchmark's first)",
-    ),
+  encoding: text(
+    'name',
+    "how samples travel: uint8, fp32 or jpeg for resnet50 (default: the benchmark's first)",
   ),
   division: choice(
     DIVISIONS,
@@ -153,47 +153,33 @@ export const RUN_SETTINGS = {
     'compressions of responses that the run reads; a SUT node chooses among them',
     { fallback: ['identity'] },
   ),
-  dataDir: optional(
-    text(
-      'folder',
-      'your copy of the data set, or "standin" for ImageNet (default: made or cached)',
-    ),
+  dataDir: text(
+    'folder',
+    'your copy of the data set, or "standin" for ImageNet (default: made or cached)',
   ),
-  dataSeed: optional(
-    count(
-      { min: 0, max: DATA_SEED_MAX },
-      "digits, stand-in, --data random: another seed makes other samples (default: the standard set's)",
-    ),
+  dataSeed: count(
+    { min: 0, max: DATA_SEED_MAX },
+    "digits, stand-in, --data random: another seed makes other samples (default: the standard set's)",
   ),
-  dataCount: optional(
-    count(
-      { min: 1, max: DATA_COUNT_MAX },
-      "digits, stand-in, --data random and zeros: how many samples; ImageNet's accuracy runs have 50000 (default: the standard set's)",
-    ),
+  dataCount: count(
+    { min: 1, max: DATA_COUNT_MAX },
+    "digits, stand-in, --data random and zeros: how many samples; ImageNet's accuracy runs have 50000 (default: the standard set's)",
   ),
-  dataChecksums: optional(
-    text(
-      'file',
-      "sha256sum's list of the data set (default: SHA256SUMS in its folder, if it is there)",
-    ),
+  dataChecksums: text(
+    'file',
+    "sha256sum's list of the data set (default: SHA256SUMS in its folder, if it is there)",
   ),
-  sampleBytes: optional(
-    count(
-      { min: 1, max: SYNTHETIC_BYTES_MAX },
-      `benchmarks null, echo, delay: bytes of each sample (default: ${SYNTHETIC_SAMPLE_BYTES_DEFAULT})`,
-    ),
+  sampleBytes: count(
+    { min: 1, max: SYNTHETIC_BYTES_MAX },
+    `benchmarks null, echo, delay: bytes of each sample (default: ${SYNTHETIC_SAMPLE_BYTES_DEFAULT})`,
   ),
-  sampleCount: optional(
-    count(
-      { min: 1, max: SYNTHETIC_SAMPLE_COUNT_MAX },
-      `benchmarks null, echo, delay: samples of the data set (default: ${SYNTHETIC_SAMPLE_COUNT_DEFAULT})`,
-    ),
+  sampleCount: count(
+    { min: 1, max: SYNTHETIC_SAMPLE_COUNT_MAX },
+    `benchmarks null, echo, delay: samples of the data set (default: ${SYNTHETIC_SAMPLE_COUNT_DEFAULT})`,
   ),
-  responseBytes: optional(
-    count(
-      { min: 0, max: SYNTHETIC_BYTES_MAX },
-      `benchmarks null, delay: bytes that a response must have to count in --mode accuracy (default: null ${SYNTHETIC_RESPONSE_BYTES_DEFAULT}, delay any but 0)`,
-    ),
+  responseBytes: count(
+    { min: 0, max: SYNTHETIC_BYTES_MAX },
+    `benchmarks null, delay: bytes that a response must have to count in --mode accuracy (default: null ${SYNTHETIC_RESPONSE_BYTES_DEFAULT}, delay any but 0)`,
   ),
   digest: share('percent of the samples whose payloads both ends digest, as evidence; 0: none', {
     fallback: DIGEST_PERCENT_DEFAULT,
@@ -201,9 +187,7 @@ export const RUN_SETTINGS = {
   thresholds: thresholdList(
     'what a figure must be, for example p99 < 15ms; said again for more; exit code 3 where one is not met',
   ),
-  output: optional(
-    text('folder', 'folder for the logs (default: results/<benchmark>-<time>-<process>)'),
-  ),
+  output: text('folder', 'folder for the logs (default: results/<benchmark>-<time>-<process>)'),
   force: toggle('replace an earlier result in --output'),
   records: choice(
     RECORDS_CHOICES,
@@ -216,11 +200,9 @@ export const RUN_SETTINGS = {
   stallTimeout: positiveDuration('end the run when nothing completes for this long', {
     fallback: '60s',
   }),
-  cacheDir: optional(
-    text(
-      'folder',
-      'folder for generated data (default: $XDG_CACHE_HOME or ~/.cache, and there longhaul)',
-    ),
+  cacheDir: text(
+    'folder',
+    'folder for generated data (default: $XDG_CACHE_HOME or ~/.cache, and there longhaul)',
   ),
 };
 

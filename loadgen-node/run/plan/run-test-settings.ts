@@ -1,4 +1,4 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import type { Scenario, TestMode } from '../../../shared/domain/scenario.ts';
 import { DEFAULT_ROUND, type Round } from '../../../shared/rules/rounds/rounds.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
@@ -9,17 +9,13 @@ import {
 } from '../../loadgen/schedule/arrivals/arrivals.ts';
 import { checkPlanSize } from '../../loadgen/settings/check-settings.ts';
 import type { ExactSettings } from '../../loadgen/settings/exact-settings.ts';
-import type { ConfFile, ConfigEvent, ConfResult } from '../../loadgen/settings/from-config.ts';
+import type { ConfFile, ConfResult } from '../../loadgen/settings/from-config.ts';
 import {
   applyAudit,
   readConfFiles,
   withRequestedTest05Seeds,
 } from '../../loadgen/settings/read-conf-files.ts';
-import {
-  defaultTestSettings,
-  type SettingsField,
-  type TestSettings,
-} from '../../loadgen/settings/test-settings.ts';
+import { defaultTestSettings, type SettingsField } from '../../loadgen/settings/test-settings.ts';
 import { openConfFile } from './conf-files.ts';
 import { openArrivals } from './run-arrivals.ts';
 import type { RunMode, RunValues } from './run-settings.ts';
@@ -32,16 +28,7 @@ const TEST_MODE_OF: Readonly<Record<RunMode, TestMode>> = {
 };
 
 /** Settings of a run, and what its configuration files left to say. */
-export interface RunTestSettings {
-  readonly settings: TestSettings;
-  readonly round: Round;
-  readonly configEvents: readonly ConfigEvent[];
-  /** What the files say without effect, for people. */
-  readonly configNotes: readonly string[];
-  readonly usesTokenLatenciesBeforeAudit: boolean;
-  /** Arrivals in place of LoadGen's Poisson; undefined: those. */
-  readonly arrivals: OtherArrivals | undefined;
-}
+export type RunTestSettings = Readonly<ReturnType<typeof runTestSettings>>;
 
 /**
  * Test settings of `longhaul run`: flags over user.conf over the round's mlperf.conf, and audit.config
@@ -56,7 +43,7 @@ export function runTestSettings(
   said: ReadonlySet<string>,
   rules: BenchmarkRules,
   audit: ConfFile | undefined,
-): RunTestSettings {
+) {
   const { scenario, round = DEFAULT_ROUND } = values;
   const arrivals = openArrivals(values, said, audit !== undefined);
   const { settings, results, reader } = readConfFiles({
@@ -86,15 +73,17 @@ export function runTestSettings(
     settings: asked,
     round,
     configEvents: all.flatMap((result) => result.events),
+    /** What the files say without effect, for people. */
     configNotes: all.flatMap((result) => result.notes),
     usesTokenLatenciesBeforeAudit: settings.get('useTokenLatencies').value === true,
+    /** Arrivals in place of LoadGen's Poisson; undefined: those. */
     arrivals,
   };
 }
 
 function refuseProblems(results: readonly ConfResult[]): void {
   const problems = results.flatMap((result) => result.problems);
-  if (problems.length > 0) throw new MlperfError('ERR_CONFIG_INVALID', problems.join('\n'));
+  if (problems.length > 0) throw configInvalid(problems.join('\n'));
 }
 
 const SEEDS = [
@@ -138,30 +127,27 @@ function applyFlags(
   values: RunValues,
   isSaid: (key: keyof RunValues) => boolean,
 ): void {
-  const set = (
-    key: keyof RunValues,
-    field: SettingsField['field'],
-    value: number | string | undefined,
-  ): void => {
-    if (value !== undefined && isSaid(key)) setNumber(settings, field, value, `run ${key}`);
-  };
-  const { targetQps } = values;
+  const { targetQps, targetLatencyPercentile: percentile } = values;
   const streamNs = targetQps === undefined ? undefined : 1e9 / targetQps;
-  const percentile = values.targetLatencyPercentile;
-  set('mode', 'mode', TEST_MODE_OF[values.mode]);
-  set('targetQps', 'singleStreamExpectedLatencyNs', streamNs);
-  set('targetQps', 'multiStreamExpectedLatencyNs', streamNs);
-  set('targetQps', 'serverTargetQps', targetQps);
-  set('targetQps', 'offlineExpectedQps', targetQps);
-  set('targetLatencyPercentile', 'singleStreamTargetLatencyPercentile', percentile);
-  set('targetLatencyPercentile', 'multiStreamTargetLatencyPercentile', percentile);
-  set('targetLatencyPercentile', 'serverTargetLatencyPercentile', percentile);
-  set('targetLatency', 'serverTargetLatencyNs', values.targetLatency);
-  set('samplesPerQuery', 'multiStreamSamplesPerQuery', values.samplesPerQuery);
-  set('minDuration', 'minDurationMs', wholeMs('--min-duration', values.minDuration));
-  set('maxDuration', 'maxDurationMs', wholeMs('--max-duration', values.maxDuration));
-  set('minQueryCount', 'minQueryCount', values.minQueryCount);
-  set('maxQueryCount', 'maxQueryCount', values.maxQueryCount);
+  const rows = [
+    ['mode', 'mode', TEST_MODE_OF[values.mode]],
+    ['targetQps', 'singleStreamExpectedLatencyNs', streamNs],
+    ['targetQps', 'multiStreamExpectedLatencyNs', streamNs],
+    ['targetQps', 'serverTargetQps', targetQps],
+    ['targetQps', 'offlineExpectedQps', targetQps],
+    ['targetLatencyPercentile', 'singleStreamTargetLatencyPercentile', percentile],
+    ['targetLatencyPercentile', 'multiStreamTargetLatencyPercentile', percentile],
+    ['targetLatencyPercentile', 'serverTargetLatencyPercentile', percentile],
+    ['targetLatency', 'serverTargetLatencyNs', values.targetLatency],
+    ['samplesPerQuery', 'multiStreamSamplesPerQuery', values.samplesPerQuery],
+    ['minDuration', 'minDurationMs', wholeMs('--min-duration', values.minDuration)],
+    ['maxDuration', 'maxDurationMs', wholeMs('--max-duration', values.maxDuration)],
+    ['minQueryCount', 'minQueryCount', values.minQueryCount],
+    ['maxQueryCount', 'maxQueryCount', values.maxQueryCount],
+  ] as const;
+  for (const [key, field, value] of rows) {
+    if (value !== undefined && isSaid(key)) setNumber(settings, field, value, `run ${key}`);
+  }
 }
 
 /** What arrivals decide in place of settings: the mean rate, and where the run ends. */
@@ -202,17 +188,11 @@ function requireTargetQps(settings: ExactSettings, round: Round): void {
   const { source } = settings.get(field);
   if (!isUnsaid(source, round)) return;
   const message = `--target-qps <n> is needed: ${scenario} takes ${what} from it`;
-  throw new MlperfError('ERR_CONFIG_INVALID', message);
+  throw configInvalid(message);
 }
 
 /** LoadGen keeps run lengths in whole ms. */
-function wholeMs(flag: string, ns: number): number;
-function wholeMs(flag: string, ns: number | undefined): number | undefined;
 function wholeMs(flag: string, ns: number | undefined): number | undefined {
-  if (ns === undefined) return undefined;
-  if (ns % 1e6 === 0) return ns / 1e6;
-  throw new MlperfError(
-    'ERR_CONFIG_INVALID',
-    `${flag} must be a whole number of ms, it is ${ns} ns`,
-  );
+  if (ns === undefined || ns % 1e6 === 0) return ns && ns / 1e6;
+  throw configInvalid(`${flag} must be a whole number of ms, it is ${ns} ns`);
 }

@@ -1,12 +1,13 @@
 import {
   compareOipWays,
+  type DispatchSettings,
   describeOipModels,
   type OipTrial,
   tryOipRequest,
 } from '../../../qdl/index.ts';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { OIP_ELEMENT_BYTES } from '../../../shared/domain/data-types.ts';
-import { type OipTensor, tensorsText } from '../../../shared/domain/tensors.ts';
+import { tensorsText } from '../../../shared/domain/tensors.ts';
 import { benchmarkEncoding } from '../../../shared/rules/benchmark-rules.ts';
 import {
   SYNTHETIC_BENCHMARKS,
@@ -23,7 +24,6 @@ import { findRequest, type OipWay, requestWays } from '../../samples/oip/find-re
 import type { OipAsked } from '../../samples/oip/oip-asked.ts';
 import { openTensorDataSet } from '../../samples/oip/open-tensor-data-set.ts';
 import { scoreReadable } from '../../samples/oip/readable-responses.ts';
-import type { OipContents } from '../../samples/oip/request-fields.ts';
 import {
   layoutOfSample,
   type RequestLayout,
@@ -42,22 +42,6 @@ import type { NamedTensor } from '../../samples/tensors/tensor-data-set.ts';
 import { orAbort, type RunHost } from '../host/host.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 
-/** A run over the Open Inference Protocol whose servers took a request. */
-export interface PreparedOip {
-  /** With the plan of the requests, and the encoding that fits. */
-  readonly plan: RunPlan;
-  /** Payloads as the plan has them. */
-  readonly dataSet: DataSet;
-}
-
-/** Samples before it is known how they travel. */
-interface OpenedSamples {
-  readonly dataSet: DataSet;
-  readonly sampleTensors: SampleTensors;
-  /** True where all have the sizes of the layout. */
-  readonly isUniform: boolean;
-}
-
 /**
  * Told before a server is asked, as waiting for one may take long.
  * @throws MlperfError `ERR_CONFIG_INVALID` where nothing says what the samples are
@@ -65,8 +49,7 @@ interface OpenedSamples {
 export function requireSamples({ rules, dataFolder, oip }: RunPlan): void {
   if (oip === undefined || oip.data !== undefined) return;
   if (rules.sampleTensors !== undefined || dataFolder !== undefined) return;
-  throw new MlperfError(
-    'ERR_CONFIG_INVALID',
+  throw configInvalid(
     'samples are needed: --data random, zeros, npy:DIR or jsonl:FILE; --data-dir FOLDER of raw contents; or a --benchmark',
   );
 }
@@ -74,6 +57,7 @@ export function requireSamples({ rules, dataFolder, oip }: RunPlan): void {
 /**
  * Asks the servers what their model is, joins it with the samples of the run, and sends one request to try it: what does not
  * fit is told before minutes go into the data set, wherever a request can be made without it.
+ * @returns The plan with that of the requests and the encoding that fits; the data set with payloads as the plan has them.
  * @throws MlperfError `ERR_MODEL`, `ERR_SUT_REFUSED` with the servers' words, and what opening the data set throws
  */
 export async function prepareOip(
@@ -81,22 +65,21 @@ export async function prepareOip(
   asked: OipAsked,
   host: RunHost,
   onProgress: PrepareProgress,
-): Promise<PreparedOip> {
-  const onWait = (address: string, what: string): void =>
-    host.progress?.(`waiting for server ${address}`, what);
-  const facts = declared(
-    plan,
-    asked,
-    await orAbort(host, describeOipModels(plan.dispatch, onWait)),
+): Promise<{ readonly plan: RunPlan; readonly dataSet: DataSet }> {
+  const facts = await askModels(plan, asked, host, (address, what) =>
+    host.progress?.(`waiting for server ${address}`, what),
   );
   host.progress?.(null);
   const layout = layoutOf(plan, asked, facts);
   const encoded = withEncoding(plan, layout);
   const trial = { plan: encoded, asked, facts, host };
+  const { data } = asked;
+  const isMadeUp = data === undefined || data.kind === 'random' || data.kind === 'zeros';
   // Zeros have the right sizes; of texts and files nobody knows what they are before one is read.
-  const early = canTryZeros(asked, layout)
-    ? await tryRequest(trial, { layout, isUniform: true, sample: zerosOf(layout) })
-    : undefined;
+  const early =
+    isMadeUp && freeInputs(layout).length === 0
+      ? await tryRequest(trial, zerosOf(layout))
+      : undefined;
   const samples = await orAbort(host, openSamples(encoded, asked, layout, onProgress));
   const found =
     early ?? (await tryRequest(trial, await orAbort(host, firstOf(encoded, layout, samples))));
@@ -114,13 +97,7 @@ export async function prepareOip(
 }
 
 /** What a program's own payloads need of servers: nothing is made of them, so they have to be what a request takes. */
-export interface GivenPayloads {
-  readonly plan: RunPlan;
-  /** Bytes of each payload. */
-  readonly payloadBytes: number;
-  /** The data set with scores that follow the model's outputs. */
-  readonly readable: (dataSet: DataSet) => DataSet;
-}
+export type GivenPayloads = Awaited<ReturnType<typeof prepareGivenPayloads>>;
 
 /**
  * As {@link prepareOip}, for payloads that somebody else holds: they go as the raw contents of all inputs.
@@ -130,44 +107,40 @@ export async function prepareGivenPayloads(
   plan: RunPlan,
   asked: OipAsked,
   host: Pick<RunHost, 'signal'>,
-): Promise<GivenPayloads> {
-  const facts = declared(plan, asked, await orAbort(host, describeOipModels(plan.dispatch)));
+) {
+  const facts = await askModels(plan, asked, host);
   const layout = layoutOf(plan, asked, facts);
-  const sizes = layout.inputs.map(({ sampleBytes }) => sampleBytes);
-  const free = layout.inputs.filter(({ sampleBytes }) => sampleBytes === undefined);
+  const free = freeInputs(layout);
   if (free.length > 0) {
-    throw new MlperfError(
-      'ERR_CONFIG_INVALID',
+    throw configInvalid(
       `payloads of a program are raw contents of fixed sizes, which inputs of model ${facts[0]?.name} do not have ` +
         `(${tensorsText(free)}): say lengths by --input-shape; texts go by "longhaul run --data"`,
     );
   }
   const trial = { plan, asked: { ...asked, contents: 'raw' as const }, facts, host };
-  const found = await tryRequest(trial, { layout, isUniform: true, sample: zerosOf(layout) });
+  const found = await tryRequest(trial, zerosOf(layout));
   checkResponse(found, facts);
-  const { responseTensor } = plan.rules;
   return {
     plan: withRequest(plan, found),
-    payloadBytes: sizes.reduce<number>((sum, bytes) => sum + (bytes ?? 0), 0),
-    readable: (dataSet) => {
-      const scoreAccuracy = scoreReadable(dataSet, found.layout.responseClass, responseTensor);
-      return { ...dataSetParts(dataSet), scoreAccuracy };
-    },
+    /** Bytes of each payload. */
+    payloadBytes: layout.inputs.reduce((sum, { sampleBytes }) => sum + (sampleBytes ?? 0), 0),
+    /** The data set with scores that follow the model's outputs. */
+    readable: (dataSet: DataSet): DataSet => ({
+      ...dataSetParts(dataSet),
+      scoreAccuracy: scoreReadable(dataSet, found.layout.responseClass, plan.rules.responseTensor),
+    }),
   };
 }
 
-/** The models with the inputs that are declared. */
-function declared(
-  { rules }: RunPlan,
+/** The models, one per node, with the inputs that are declared. */
+async function askModels(
+  { dispatch, rules }: RunPlan,
   asked: OipAsked,
-  facts: readonly OipModelFacts[],
-): readonly OipModelFacts[] {
+  host: Pick<RunHost, 'signal'>,
+  onWait?: (address: string, what: string) => void,
+): Promise<readonly OipModelFacts[]> {
+  const facts = await orAbort(host, describeOipModels(dispatch, onWait));
   return facts.map((one) => withDeclaredInputs(one, asked, rules.sampleTensors));
-}
-
-function canTryZeros({ data }: OipAsked, { inputs }: RequestLayout): boolean {
-  const isMadeUp = data === undefined || data.kind === 'random' || data.kind === 'zeros';
-  return isMadeUp && inputs.every(({ sampleBytes }) => sampleBytes !== undefined);
 }
 
 function layoutOf(
@@ -185,6 +158,11 @@ function layoutOf(
   );
 }
 
+/** Inputs whose sizes the layout leaves open. */
+function freeInputs({ inputs }: RequestLayout): RequestLayout['inputs'] {
+  return inputs.filter(({ sampleBytes }) => sampleBytes === undefined);
+}
+
 /** The plan with the encoding that the model takes. */
 function withEncoding(plan: RunPlan, { encodingName }: RequestLayout): RunPlan {
   if (encodingName === undefined || encodingName === plan.encodingName) return plan;
@@ -198,30 +176,31 @@ function withEncoding(plan: RunPlan, { encodingName }: RequestLayout): RunPlan {
   };
 }
 
+/** Samples before it is known how they travel. `isUniform`: all have the sizes of the layout. */
 async function openSamples(
   { rules, dataFolder, cacheFolder, generated, synthetic }: RunPlan,
   { data, dataSeed, dataCount }: OipAsked,
-  { inputs }: RequestLayout,
+  layout: RequestLayout,
   onProgress: PrepareProgress,
-): Promise<OpenedSamples> {
+) {
+  const { inputs } = layout;
   if (data !== undefined) {
     const dataSet = await openTensorDataSet(data, inputs, { dataSeed, dataCount, onProgress });
-    const { isUniform } = dataSet;
-    return { dataSet, isUniform, sampleTensors: (index) => dataSet.sampleTensors(index) };
+    const sampleTensors: SampleTensors = (index) => dataSet.sampleTensors(index);
+    return { dataSet, isUniform: dataSet.isUniform, sampleTensors };
   }
   const { openDataSet } = await loadgenBenchmark(rules.key);
   const options = { dataFolder, cacheFolder, generated, synthetic, onProgress };
   const dataSet = await openDataSet(options);
   const [input] = inputs;
-  return {
-    dataSet,
-    isUniform: inputs.every(({ sampleBytes }) => sampleBytes !== undefined),
-    sampleTensors:
-      rules.sampleTensors === undefined || input === undefined
-        ? await fileTensors(dataSet, inputs)
-        : benchmarkTensors(dataSet, input),
-  };
+  const sampleTensors =
+    rules.sampleTensors === undefined || input === undefined
+      ? await fileTensors(dataSet, inputs)
+      : benchmarkTensors(dataSet, input);
+  return { dataSet, isUniform: freeInputs(layout).length === 0, sampleTensors };
 }
+
+type OipDispatch = NonNullable<DispatchSettings['oip']>;
 
 /** What all trials of a run share. */
 interface TrialParts {
@@ -238,33 +217,36 @@ interface TrialSample {
   readonly sample: readonly NamedTensor[];
 }
 
-function zerosOf({ inputs }: RequestLayout): NamedTensor[] {
-  return inputs.map((input) => ({ ...input, raw: new Uint8Array(input.sampleBytes ?? 0) }));
+function zerosOf(layout: RequestLayout): TrialSample {
+  const zeros = layout.inputs.map((input) => ({
+    ...input,
+    raw: new Uint8Array(input.sampleBytes ?? 0),
+  }));
+  return { layout, isUniform: true, sample: zeros };
 }
 
 /** The first sample; where all are alike, the layout is its own. */
 async function firstOf(
   { encoding }: RunPlan,
   layout: RequestLayout,
-  { sampleTensors, isUniform }: OpenedSamples,
+  { sampleTensors, isUniform }: Awaited<ReturnType<typeof openSamples>>,
 ): Promise<TrialSample> {
   const sample = await sampleTensors(0, encoding.form);
   return { isUniform, sample, layout: isUniform ? layoutOfSample(layout, sample) : layout };
 }
 
-/** The requests of the run, as all servers took them. */
-interface FoundPlan {
-  /** With the outputs. */
-  readonly layout: RequestLayout;
-  /** Set where the metadata have no outputs. */
-  readonly answeredOutputs: readonly OipTensor[] | undefined;
-  readonly request: OipRequestPlan;
-  readonly contents: OipContents;
-  readonly trials: readonly OipTrial[];
-  readonly trialCount: number;
-  /** Why requests go so, and what was refused before. */
-  readonly notes: readonly string[];
+/** Settings of the QDL with the plan of the requests, and what is known of it. */
+function planned(
+  { dispatch }: RunPlan,
+  request: OipRequestPlan,
+  others: Partial<OipDispatch> = {},
+): DispatchSettings & { readonly oip: OipDispatch } {
+  const oip = dispatch.oip as OipDispatch; // Set wherever `asked` is.
+  return { ...dispatch, oip: { ...oip, plan: request, ...others } };
 }
+
+/** The requests of the run, as all servers took them. */
+type FoundPlan = Awaited<ReturnType<typeof tryOneRequest>>;
 
 /** A request that all servers take; where it goes on a stream, several at once decide whether it stays there. */
 async function tryRequest(parts: TrialParts, trialSample: TrialSample): Promise<FoundPlan> {
@@ -272,14 +254,11 @@ async function tryRequest(parts: TrialParts, trialSample: TrialSample): Promise<
   const { plan, asked, facts, host } = parts;
   const { request, contents } = found;
   if (request.method !== 'stream') return found;
-  const { dispatch } = plan;
-  const oip = dispatch.oip as NonNullable<typeof dispatch.oip>; // Set wherever `asked` is.
   const payload = wirePayload(0, trialSample.sample, { plan: request, contents });
-  const settings = { ...dispatch, oip: { ...oip, plan: request } };
-  const { streamsPerNode: streamCount, tokenLatencies: needsTokens } = dispatch;
+  const { streamsPerNode: streamCount, tokenLatencies: needsTokens } = plan.dispatch;
   const chosen = await chooseMethod(
     { method: asked.method, streamCount, facts, needsTokens },
-    (calls) => orAbort(host, compareOipWays(settings, { payload, calls })),
+    (calls) => orAbort(host, compareOipWays(planned(plan, request), { payload, calls })),
   );
   return {
     ...{ ...found, request: { ...request, method: chosen.method } },
@@ -291,51 +270,46 @@ async function tryRequest(parts: TrialParts, trialSample: TrialSample): Promise<
 async function tryOneRequest(
   { plan, asked, facts, host }: TrialParts,
   { layout, isUniform, sample }: TrialSample,
-): Promise<FoundPlan> {
-  const { dispatch } = plan;
-  const oip = dispatch.oip as NonNullable<typeof dispatch.oip>; // Set wherever `asked` is.
+) {
   const { samplesPerRequest } = asked;
-  const ways = requestWays({ asked, facts, needsTokens: dispatch.tokenLatencies });
+  const { model } = plan.dispatch.oip as OipDispatch; // As in planned.
   const planOf = (of: RequestLayout, { method, contents }: OipWay): OipRequestPlan =>
-    requestPlan(of, {
-      ...{ method, contents, samplesPerRequest, isUniform },
-      model: oip.model,
-    });
+    requestPlan(of, { method, contents, samplesPerRequest, isUniform, model });
   const tryWays = (of: RequestLayout, tried: readonly OipWay[]) =>
     orAbort(
       host,
       findRequest<OipTrial>(tried, (way) => {
         const request = planOf(of, way);
         const payload = wirePayload(0, sample, { plan: request, contents: way.contents });
-        return tryOipRequest({ ...dispatch, oip: { ...oip, plan: request } }, payload);
+        return tryOipRequest(planned(plan, request), payload);
       }),
     );
   // Several samples share a request in raw contents only: the typed fallback is none then.
-  const possible = ways.filter(
+  const possible = requestWays({ asked, facts, needsTokens: plan.dispatch.tokenLatencies }).filter(
     ({ contents }) => samplesPerRequest === 1 || contents === 'raw' || asked.contents === 'typed',
   );
   const { notes, ...found } = await tryWays(layout, possible);
   const refusals = notes.map((note) => `before the run a request was refused: ${note}`);
-  if (layout.outputs.length > 0) {
-    const request = planOf(layout, found);
-    return { ...found, layout, request, answeredOutputs: undefined, notes: refusals };
-  }
+  const first = { ...found, layout, request: planOf(layout, found), notes: refusals };
+  if (layout.outputs.length > 0) return { ...first, answeredOutputs: undefined };
   const answered = answeredOutputs(found.trials, layout.hasBatchAxis);
   const whole = withOutputs(layout, plan.rules, answered);
   // Now that it is known what is read: contents that do not fit their shapes, too, are told before the run.
-  const again = await tryWays(whole, [found]);
+  const { trials, trialCount } = await tryWays(whole, [found]);
   return {
-    ...{ layout: whole, request: planOf(whole, found), answeredOutputs: answered },
-    ...{ contents: found.contents, notes: refusals, trials: again.trials },
-    trialCount: found.trialCount + again.trialCount,
+    ...{
+      ...first,
+      layout: whole,
+      request: planOf(whole, found),
+      answeredOutputs: answered,
+      trials,
+    },
+    trialCount: found.trialCount + trialCount,
   };
 }
 
 /** @throws MlperfError `ERR_MODEL` where a response cannot be what the benchmark asks for */
-function checkResponse(
-  { layout, trials }: Pick<FoundPlan, 'layout' | 'trials'>,
-  facts: readonly OipModelFacts[],
-): void {
+function checkResponse({ layout, trials }: FoundPlan, facts: readonly OipModelFacts[]): void {
   const { responseClass } = layout;
   if (responseClass === undefined || responseClass.form === 'scores') return;
   const { output } = responseClass;
@@ -350,27 +324,13 @@ function checkResponse(
 }
 
 function withRequest(plan: RunPlan, found: FoundPlan): RunPlan {
-  const { dispatch } = plan;
-  const oip = dispatch.oip as NonNullable<typeof dispatch.oip>; // As in tryRequest.
-  const notes = [
-    requestNote(found),
-    ...(found.answeredOutputs === undefined
-      ? []
-      : [
-          `no metadata tell the outputs: they are those of an answer before the run (${tensorsText(found.answeredOutputs)})`,
-        ]),
-    ...found.notes,
+  const { request, trialCount, answeredOutputs: answered } = found;
+  const outputs = answered && [
+    `no metadata tell the outputs: they are those of an answer before the run (${tensorsText(answered)})`,
   ];
-  return {
-    ...plan,
-    dispatch: {
-      ...dispatch,
-      oip: {
-        ...{ ...oip, plan: found.request, trialCount: found.trialCount, notes },
-        ...(found.answeredOutputs !== undefined && { answeredOutputs: found.answeredOutputs }),
-      },
-    },
-  };
+  const notes = [requestNote(found), ...(outputs ?? []), ...found.notes];
+  const others = { trialCount, notes, ...(answered && { answeredOutputs: answered }) };
+  return { ...plan, dispatch: planned(plan, request, others) };
 }
 
 const WORDS_OF_METHOD: Readonly<Record<OipMethod, string>> = {
@@ -380,7 +340,7 @@ const WORDS_OF_METHOD: Readonly<Record<OipMethod, string>> = {
 };
 
 /** How samples travelled; who was asked, the evidence of the run tells. */
-function requestNote({ request, contents }: Pick<FoundPlan, 'request' | 'contents'>): string {
+function requestNote({ request, contents }: FoundPlan): string {
   const { method, samplesPerRequest } = request;
   const how = WORDS_OF_METHOD[method];
   const batch =

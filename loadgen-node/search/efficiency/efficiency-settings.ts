@@ -2,7 +2,6 @@ import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import {
   addressList,
   count,
-  optional,
   type SettingValues,
   text,
   toggle,
@@ -19,13 +18,13 @@ export const SIDE_RUN_SETTINGS = {
   ...(Object.fromEntries(
     Object.entries(FIND_PEAK_SETTINGS).filter(([key]) => !LEFT_OUT.includes(key)),
   ) as unknown as Omit<typeof FIND_PEAK_SETTINGS, LeftOut>),
-  sut: optional(addressList('the SUT node, one; without it a node is started on this machine')),
+  sut: addressList('the SUT node, one; without it a node is started on this machine'),
 };
 
 /** Settings of `longhaul efficiency` alone. */
 export const EFFICIENCY_OPTIONS = {
   inProcessOnly: toggle('on the SUT machine: measure in process alone, for --in-process elsewhere'),
-  inProcess: optional(text('file', 'what --in-process-only left on the SUT machine; with --sut')),
+  inProcess: text('file', 'what --in-process-only left on the SUT machine; with --sut'),
   repeats: count({ min: 1, max: 100 }, 'whole runs on each side, in turns', { fallback: 5 }),
 };
 

@@ -13,7 +13,7 @@ import type { RunReport } from '../../run/keep/run-report.ts';
 import type { RunPlan } from '../../run/plan/run-plan.ts';
 import type { PreparedRun } from '../../run/prepare/prepare-run.ts';
 import { inProcessSut, nodesOf, type RunSut } from '../../run/run-sut.ts';
-import { type RunObservers, RunSession } from '../../run/session.ts';
+import { measureSut, type RunObservers } from '../../run/session.ts';
 import type { RunProbe } from '../peak/probe.ts';
 import { atLoad } from '../peak/probe-settings.ts';
 import { runProbes } from '../peak/run-probes.ts';
@@ -63,8 +63,8 @@ export function inProcessSide(
     probe: runProbes(prepared, { host, sutOf, output, keepsProbes: false }),
     async run(load, runName) {
       const plan = { ...planAt(prepared.plan, load, join(output, runName)), keepsRecords: true };
-      const session = await RunSession.open(plan, prepared, sutOf(), host);
-      return sideRun(load, await session.measure({ onProgress }), [node.name]);
+      const report = await measureSut(plan, prepared, sutOf(), host, { onProgress });
+      return sideRun(load, report, [node.name]);
     },
   };
 }
@@ -87,8 +87,7 @@ export async function networkSide(
     probe: runProbes(prepared, { host, sutOf, output, keepsProbes: false }),
     async run(load, runName) {
       const plan = planAt(prepared.plan, load, join(output, runName));
-      const session = await RunSession.open(plan, prepared, sutOf(plan), host);
-      return sideRun(load, await session.measure());
+      return sideRun(load, await measureSut(plan, prepared, sutOf(plan), host));
     },
   };
 }

@@ -5,10 +5,10 @@ import type { VerbResult } from '../../../shared/base/process/json-output.ts';
 import { requireOnnxRuntime } from '../../../shared/host/onnx-runtime-package.ts';
 import { SYNTHETIC_BENCHMARKS } from '../../../shared/rules/rows/synthetic-samples.ts';
 import type { RunHost } from '../../run/host/host.ts';
-import { loadInProcessNode } from '../../run/host/in-process-node.ts';
 import { withSutProcess } from '../../run/host/sut-process.ts';
 import { replaceEarlierRun } from '../../run/keep/earlier-run.ts';
 import { type PreparedRun, prepareData, prepareRun } from '../../run/prepare/prepare-run.ts';
+import { loadInProcessNode } from '../../run/run-sut.ts';
 import { writeKept } from '../kept-file.ts';
 import { compareSides } from './compare-sides.ts';
 import {

@@ -2,7 +2,6 @@ import {
   choice,
   count,
   duration,
-  optional,
   percentile,
   positiveDuration,
   type Setting,
@@ -20,22 +19,16 @@ export const FIND_PEAK_SETTINGS = {
       fallback: 'Server',
     }),
   ),
-  latency: optional(
-    positiveDuration("latency bound, as --target-latency (default: the benchmark's)"),
-  ),
-  percentile: optional(
-    percentile(
-      "percentile at which it holds, as --target-latency-percentile (default: 99, or the benchmark's)",
-    ),
+  latency: positiveDuration("latency bound, as --target-latency (default: the benchmark's)"),
+  percentile: percentile(
+    "percentile at which it holds, as --target-latency-percentile (default: 99, or the benchmark's)",
   ),
   precision: percentile('half width of the interval that screenings go for, in percent', {
     fallback: 2,
   }),
   confidence: percentile('how sure the interval is, in percent', { fallback: 95 }),
-  searchTime: optional(
-    duration(
-      'time of all screenings together, 200 latency bounds at least (default: that of the shortest full run, but 2m at least)',
-    ),
+  searchTime: duration(
+    'time of all screenings together, 200 latency bounds at least (default: that of the shortest full run, but 2m at least)',
   ),
   confirmLoads: count({ min: 1, max: 50 }, 'loads at which full runs are made at most', {
     fallback: 8,

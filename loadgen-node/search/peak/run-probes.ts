@@ -4,7 +4,7 @@ import { replaceEarlierRun } from '../../run/keep/earlier-run.ts';
 import type { RunPlan } from '../../run/plan/run-plan.ts';
 import type { PreparedRun } from '../../run/prepare/prepare-run.ts';
 import type { RunSut } from '../../run/run-sut.ts';
-import { probe, RunSession } from '../../run/session.ts';
+import { measureSut, probe } from '../../run/session.ts';
 import { KeptProbe } from './kept-probe.ts';
 import type { ProbeOutcome, ProbeSpec, RunProbe } from './probe.ts';
 import { atLoad, boundOf, shortSettings } from './probe-settings.ts';
@@ -46,8 +46,8 @@ async function fullProbe(
   // A probe that was cut: no result, and the search makes it again.
   replaceEarlierRun(folder, { report: () => {} });
   const kept = new KeptProbe();
-  const session = await RunSession.open(plan, prepared, sutOf(plan), host);
-  const { outcome } = await session.measure({ onSet: kept.keep });
+  const observers = { onSet: kept.keep };
+  const { outcome } = await measureSut(plan, prepared, sutOf(plan), host, observers);
   return kept.outcome(outcome, folder);
 }
 

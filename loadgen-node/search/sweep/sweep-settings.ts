@@ -2,7 +2,6 @@ import {
   addressList,
   choice,
   count,
-  optional,
   type SettingValues,
   text,
 } from '../../../shared/config/setting.ts';
@@ -24,11 +23,9 @@ export const SWEEP_OPTIONS = {
     "tc: the kernel's netem; tap: a link in user space, where the kernel has none; auto: tc where it can be used",
     { fallback: 'auto' },
   ),
-  device: optional(
-    text(
-      'name',
-      'with --sut: network interface that tc may shape, for example eth1; it is always put back',
-    ),
+  device: text(
+    'name',
+    'with --sut: network interface that tc may shape, for example eth1; it is always put back',
   ),
   lossSeed: count({ min: 0, max: 2 ** 32 - 1 }, 'seed of the losses of --with tap', {
     fallback: 0,
@@ -41,13 +38,12 @@ export type SweepValues = SettingValues<typeof SWEEP_OPTIONS>;
 /** Settings of the search of each cell. */
 export const CELL_SETTINGS = {
   ...FIND_PEAK_SETTINGS,
-  sut: optional(
-    addressList(
-      'SUT nodes behind --device; without it a node is started on this machine, behind a link of its own',
-      { allowsOip: true },
-    ),
+  sut: addressList(
+    'SUT nodes behind --device; without it a node is started on this machine, behind a link of its own',
+    { allowsOip: true },
   ),
-  model: optional(
-    text('name', 'model of the node that is started, as in longhaul sut; oip://: of the server'),
+  model: text(
+    'name',
+    'model of the node that is started, as in longhaul sut; oip://: of the server',
   ),
 };

@@ -1,14 +1,13 @@
 import {
   choice,
   count,
-  optional,
   percentile,
   type SettingTable,
   type SettingValues,
   share,
   text,
 } from '../../../shared/config/setting.ts';
-import type { RunSources } from '../../run/plan/recorded-settings.ts';
+import type { RunSources } from '../../run/plan/run-record.ts';
 import { RUN_SETTINGS } from '../../run/plan/run-settings.ts';
 import { RESPONSE_TYPES } from './responses/compare-responses.ts';
 import { END_TOKEN_DEFAULT, TOKEN_TYPES } from './verify/verify-test06.ts';
@@ -16,23 +15,21 @@ import { END_TOKEN_DEFAULT, TOKEN_TYPES } from './verify/verify-test06.ts';
 /** Settings of `longhaul compliance TESTnn` besides those of `longhaul run`. */
 export const COMPLIANCE_SETTINGS = {
   run: text('folder', "the submission's performance run", { required: true }),
-  accuracyRun: optional(
-    text('folder', "TEST01: the submission's accuracy run (default: --run, if it has both)"),
+  accuracyRun: text(
+    'folder',
+    "TEST01: the submission's accuracy run (default: --run, if it has both)",
   ),
-  testRun: optional(text('folder', 'verify this run of the test instead of making one')),
-  output: optional(text('folder', 'folder for the results (default: RUN/compliance)')),
-  lowerQps: optional(percentile('lower the target rate of the test by so many percent')),
-  model: optional(
-    text('name', 'model of the round, where the benchmark has several: dlrm-v2-99.9'),
+  testRun: text('folder', 'verify this run of the test instead of making one'),
+  output: text('folder', 'folder for the results (default: RUN/compliance)'),
+  lowerQps: percentile('lower the target rate of the test by so many percent'),
+  model: text('name', 'model of the round, where the benchmark has several: dlrm-v2-99.9'),
+  responseType: choice(
+    RESPONSE_TYPES,
+    "TEST01: how the official script reads a response (default: the benchmark's)",
   ),
-  responseType: optional(
-    choice(
-      RESPONSE_TYPES,
-      "TEST01: how the official script reads a response (default: the benchmark's)",
-    ),
-  ),
-  tokenType: optional(
-    choice(TOKEN_TYPES, "TEST06: type of a token (default: the official script's of the round)"),
+  tokenType: choice(
+    TOKEN_TYPES,
+    "TEST06: type of a token (default: the official script's of the round)",
   ),
   endToken: count({ min: 0, max: 2 ** 31 - 1 }, 'TEST06: token that ends a text', {
     fallback: END_TOKEN_DEFAULT,
@@ -45,19 +42,16 @@ export type ComplianceValues = SettingValues<typeof COMPLIANCE_SETTINGS>;
 /** Settings of `longhaul compliance custom-data-set` besides those of `longhaul run`. */
 export const CUSTOM_DATA_SET_SETTINGS = {
   run: text('folder', "the submission's performance run", { required: true }),
-  accuracyRun: optional(
-    text('folder', "the submission's accuracy run (default: --run, if it has both)"),
-  ),
+  accuracyRun: text('folder', "the submission's accuracy run (default: --run, if it has both)"),
   accuracyDropMax: share('percentage points by which the custom data set is harder by itself', {
     fallback: 0,
   }),
-  testRun: optional(
-    text('folder', 'compare this performance run over the custom data set instead of making one'),
+  testRun: text(
+    'folder',
+    'compare this performance run over the custom data set instead of making one',
   ),
-  testAccuracyRun: optional(
-    text('folder', 'its accuracy run (default: --test-run, if it has both)'),
-  ),
-  output: optional(text('folder', 'folder for the results (default: RUN/compliance)')),
+  testAccuracyRun: text('folder', 'its accuracy run (default: --test-run, if it has both)'),
+  output: text('folder', 'folder for the results (default: RUN/compliance)'),
 };
 
 /** Effective values of {@link CUSTOM_DATA_SET_SETTINGS}; without a test run the two runs are made. */

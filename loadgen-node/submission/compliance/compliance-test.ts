@@ -5,7 +5,7 @@ import type { VerbResult } from '../../../shared/base/process/json-output.ts';
 import { flagOf } from '../../../shared/config/setting.ts';
 import { CommandHost } from '../../run/host/host.ts';
 import { COMPLIANCE_FOLDER, refuseUsedOutput } from '../../run/keep/earlier-run.ts';
-import { inspectRun, type RunSources } from '../../run/plan/recorded-settings.ts';
+import { inspectRun, type RunSources } from '../../run/plan/run-record.ts';
 import type { RunValues } from '../../run/plan/run-settings.ts';
 import { printReport } from '../../run/screen/print-report.ts';
 import type { SubmissionRound } from '../rules/submission-rounds.ts';

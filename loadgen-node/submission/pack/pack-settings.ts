@@ -1,10 +1,4 @@
-import {
-  choice,
-  optional,
-  type SettingValues,
-  text,
-  toggle,
-} from '../../../shared/config/setting.ts';
+import { choice, type SettingValues, text, toggle } from '../../../shared/config/setting.ts';
 import { SUBMISSION_ROUNDS } from '../rules/submission-rounds.ts';
 
 /** Forms of an encrypted tarball. */
@@ -30,23 +24,15 @@ export const PACK_SETTINGS = {
     "form of the encrypted tarball: age, or what the round's pack_submission.sh unpacks; none: not for an upload",
     { fallback: 'age' },
   ),
-  keyFile: optional(
-    text(
-      'file',
-      'encrypt with this key file (age: an identity; openssl: a password in its first line)',
-    ),
+  keyFile: text(
+    'file',
+    'encrypt with this key file (age: an identity; openssl: a password in its first line)',
   ),
-  newKeyFile: optional(
-    text('file', 'make a key file, readable for its owner alone, and encrypt with it'),
-  ),
-  recipient: optional(
-    text('key[,key...]', 'age: encrypt for the owners of these public keys (age1...)'),
-  ),
-  round: optional(
-    choice(
-      SUBMISSION_ROUNDS,
-      'round whose rules the check goes by (default: the one whose seeds the logs have)',
-    ),
+  newKeyFile: text('file', 'make a key file, readable for its owner alone, and encrypt with it'),
+  recipient: text('key[,key...]', 'age: encrypt for the owners of these public keys (age1...)'),
+  round: choice(
+    SUBMISSION_ROUNDS,
+    'round whose rules the check goes by (default: the one whose seeds the logs have)',
   ),
   unchecked: toggle('do not check the tree first'),
 };

@@ -6,7 +6,7 @@ import { readDetailLog } from '../../loadgen/logs/read/detail-log.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { readAudit } from '../../observe/audit/network-audit.ts';
 import { exampleMarks, modelMarks } from '../../run/judge/model-notes.ts';
-import { inspectRun, recordedSettings } from '../../run/plan/recorded-settings.ts';
+import { inspectRun, recordedSettings } from '../../run/plan/run-record.ts';
 import type { RunValues } from '../../run/plan/run-settings.ts';
 import type { DataSet } from '../../samples/data-set/data-set.ts';
 import { scoreReadable } from '../../samples/oip/readable-responses.ts';

@@ -1,7 +1,6 @@
 import {
   addressList,
   choice,
-  optional,
   type SettingValues,
   text,
   toggle,
@@ -12,7 +11,7 @@ import { SUBMISSION_DIVISIONS, SUITES } from '../rules/submission-rounds.ts';
 
 /** Settings of `longhaul system describe`. */
 export const DESCRIBE_SETTINGS = {
-  sut: optional(addressList('addresses of the SUT nodes, as in the run')),
+  sut: addressList('addresses of the SUT nodes, as in the run'),
   local: toggle('a closed system: LoadGen and SUT on this machine, which alone is described'),
   output: text(
     'file',
@@ -21,22 +20,18 @@ export const DESCRIBE_SETTINGS = {
       required: true,
     },
   ),
-  merge: optional(
-    text(
-      'file',
-      'YAML or JSON with fields that win over what is read; may be the description itself',
-    ),
+  merge: text(
+    'file',
+    'YAML or JSON with fields that win over what is read; may be the description itself',
   ),
   force: toggle('replace a description that is there'),
-  division: optional(
-    choice(SUBMISSION_DIVISIONS, 'division (default: network; closed with --local)'),
-  ),
+  division: choice(SUBMISSION_DIVISIONS, 'division (default: network; closed with --local)'),
   systemType: choice(SUITES, 'suite; the Network division knows datacenter only', {
     fallback: 'datacenter',
   }),
-  submitter: optional(text('name', 'organisation that submits')),
-  status: optional(choice(['available', 'preview', 'rdi'], 'whether the system can be bought')),
-  systemName: optional(text('name', 'name of the system in tables of results')),
+  submitter: text('name', 'organisation that submits'),
+  status: choice(['available', 'preview', 'rdi'], 'whether the system can be bought'),
+  systemName: text('name', 'name of the system in tables of results'),
   streams: DISPATCH_OPTIONS.streams,
   connections: DISPATCH_OPTIONS.connections,
   ...CONNECTION_OPTIONS,

@@ -8,7 +8,7 @@ import type { VerbResult } from '../../../shared/base/process/json-output.ts';
 import { softwareComponents } from '../../../shared/host/component-versions.ts';
 import { gatherSystemFacts } from '../../../shared/host/gather-system-facts.ts';
 import { thisMachine } from '../../../shared/host/machine-source.ts';
-import { askNodeSystems } from '../../run/prepare/ask-node-systems.ts';
+import { askNodeSystems } from '../../run/ask-nodes.ts';
 import type { SubmissionDivision } from '../rules/submission-rounds.ts';
 import {
   composeDescription,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { doctorCommand } from '../../../loadgen-node/cli/doctor.ts';
+import { doctorVerb } from '../../../loadgen-node/cli/doctor.ts';
 import { ceilingBasis, writeCeiling } from '../../../loadgen-node/observe/health/ceiling-file.ts';
 import type { FindingGroup } from '../../../loadgen-node/operate/doctor/finding.ts';
 import { defaultDispatchSettings, testLink } from '../../../qdl/index.ts';
@@ -92,7 +92,7 @@ describe('longhaul doctor', () => {
     const out = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
     onTestFinished(() => out.mockRestore());
     let code = -1;
-    const command = doctorCommand((exitCode) => {
+    const command = doctorVerb('doctor', '', (exitCode) => {
       code = exitCode;
     });
     const flags = ['--sut', addresses.join(), '--link-test-time', '200ms', '--cache-dir', cacheDir];
@@ -118,7 +118,7 @@ describe('longhaul doctor', () => {
   });
 
   it('refuses flags of a run without a benchmark', async () => {
-    const command = doctorCommand(() => {});
+    const command = doctorVerb('doctor', '', () => {});
     await expect(
       command.parseAsync(['--target-qps', '10'], { from: 'user' }),
     ).rejects.toMatchObject({ code: 'ERR_CONFIG_INVALID' });

@@ -11,7 +11,7 @@ import {
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { VERBS } from '../../../loadgen-node/cli/verbs.ts';
+import { VERB_NAMES } from '../../../loadgen-node/cli/verbs.ts';
 import { writeManifest } from '../../../loadgen-node/run/judge/self-check.ts';
 import { longhaul, SutNodeProcess, spawnLonghaul } from '../../support/process/longhaul-process.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
@@ -154,8 +154,8 @@ const EFFICIENCY = ['--scenario', 'server', '--latency', '100ms'];
 
 /** Loads the command of every verb, in one process. */
 const LOAD_VERBS = `
-const { VERBS, verbCommands } = await import(process.argv[1]);
-const verbs = await verbCommands(Object.keys(VERBS), () => {});
+const { VERB_NAMES, verbCommands } = await import(process.argv[1]);
+const verbs = await verbCommands(VERB_NAMES, () => {});
 console.log(JSON.stringify(verbs.map((verb) => verb.name())));`;
 
 describe('an installation without ONNX Runtime', () => {
@@ -168,7 +168,7 @@ describe('an installation without ONNX Runtime', () => {
     const table = pathToFileURL(join(dirname(main), 'cli', 'verbs.js')).href;
     const args = ['--input-type=module', '--eval', LOAD_VERBS, table];
     const text = execFileSync(process.execPath, args, { cwd: elsewhere, encoding: 'utf8' });
-    expect(JSON.parse(text)).toEqual(Object.keys(VERBS));
+    expect(JSON.parse(text)).toEqual(VERB_NAMES);
   });
 
   it('gives the one command that installs it where it is needed', async () => {

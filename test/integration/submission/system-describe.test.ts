@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemCommand } from '../../../loadgen-node/cli/system.ts';
+import { systemVerb } from '../../../loadgen-node/cli/system.ts';
 import { type FactsFile, factsPathOf } from '../../../loadgen-node/submission/system/facts-file.ts';
 import { askSystems, defaultDispatchSettings } from '../../../qdl/index.ts';
 import { systemFactsSchema } from '../../../shared/host/system-facts.ts';
@@ -27,7 +27,7 @@ async function fakeNode(behaviour: FakeBehaviour): Promise<FakeSutNode> {
 
 /** The command in this process: what it throws, the program turns into its exit code. */
 function runHere([, ...args]: readonly string[]): Promise<unknown> {
-  return systemCommand().parseAsync(args, { from: 'user' });
+  return systemVerb('system', '', () => {}).parseAsync(args, { from: 'user' });
 }
 
 describe('a node that is asked what machine it runs on', () => {

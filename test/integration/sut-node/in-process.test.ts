@@ -2,13 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RUN_FILES } from '../../../loadgen-node/loadgen/logs/read/run-folder.ts';
-import { loadInProcessNode } from '../../../loadgen-node/run/host/in-process-node.ts';
 import type { RunReport } from '../../../loadgen-node/run/keep/run-report.ts';
 import { planRun, type RunPlan } from '../../../loadgen-node/run/plan/run-plan.ts';
 import { RUN_SETTINGS } from '../../../loadgen-node/run/plan/run-settings.ts';
 import { type PreparedRun, prepareData } from '../../../loadgen-node/run/prepare/prepare-run.ts';
-import { inProcessSut } from '../../../loadgen-node/run/run-sut.ts';
-import { performRun, RunSession } from '../../../loadgen-node/run/session.ts';
+import { inProcessSut, loadInProcessNode } from '../../../loadgen-node/run/run-sut.ts';
+import { measureSut, performRun } from '../../../loadgen-node/run/session.ts';
 import { resolveSettings } from '../../../shared/config/resolve-settings.ts';
 import type { InProcessNode } from '../../../shared/domain/in-process-node.ts';
 import { startTestNode } from '../../support/nodes/test-sut-node.ts';
@@ -39,7 +38,7 @@ function plan(sut: string, flags: Record<string, string>): RunPlan {
 
 async function measureInside(prepared: PreparedRun): Promise<RunReport> {
   const sut = inProcessSut(node, prepared);
-  return await (await RunSession.open(prepared.plan, prepared, sut, SILENT_HOST)).measure();
+  return await measureSut(prepared.plan, prepared, sut, SILENT_HOST);
 }
 
 /** Responses by sample, as they were logged. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { VERBS } from '../../../loadgen-node/cli/verbs.ts';
+import { VERB_NAMES, verbCommand } from '../../../loadgen-node/cli/verbs.ts';
 
 /** The command that the words end in: a verb, or one of its own verbs. */
 function innermost(command: Command, words: readonly string[]): Command {
@@ -11,9 +11,9 @@ const commands = new Map<string, Command>();
 
 /** Flags of a command line that its verb does not have; of a verb that there is not, the verb. */
 export async function unknownFlags(words: readonly string[]): Promise<string[]> {
-  const [verb = ''] = words;
-  const known = commands.get(verb) ?? (await VERBS[verb]?.load(() => {}));
-  if (known === undefined) return [verb];
+  const verb = VERB_NAMES.find((name) => name === words[0]);
+  if (verb === undefined) return words.slice(0, 1);
+  const known = commands.get(verb) ?? (await verbCommand(verb, () => {}));
   commands.set(verb, known);
   const end = words.indexOf('--');
   const flags = (end < 0 ? words : words.slice(0, end))

@@ -72,7 +72,11 @@ const FULL_FOLDERS: Reasons = {
 };
 
 /** Verb files that may be longer than `verbLinesMax`, with the reason. */
-const LONG_VERBS: Reasons = {};
+const LONG_VERBS: Reasons = {
+  'loadgen-node/cli/conformance.ts':
+    'three verbs that are compared with the C++ LoadGen, and their flags',
+  'loadgen-node/cli/settings.ts': 'two verbs, one below the other',
+};
 
 export type Floors = Readonly<Record<string, readonly (readonly string[])[]>>;
 type Lists = Readonly<Record<string, readonly string[]>>;
@@ -108,5 +112,9 @@ export const HOUSE_RULES: HouseRules = {
   uncounted: ['proto/gen', 'test/golden'],
   longVerbs: LONG_VERBS,
   verbLinesMax: 80,
-  notVerbs: ['loadgen-node/cli/verbs.ts', 'loadgen-node/cli/command-line.ts'],
+  notVerbs: [
+    'loadgen-node/cli/command-line.ts',
+    'loadgen-node/cli/verb.ts',
+    'loadgen-node/cli/verbs.ts',
+  ],
 };

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments, visit, type YAMLSeq } from 'yaml';
-import { VERBS } from '../../../loadgen-node/cli/verbs.ts';
+import { VERB_NAMES } from '../../../loadgen-node/cli/verbs.ts';
 import { readDashboard, readRules } from '../../support/deploy/dashboard.ts';
 import { repositoryFile } from '../../support/deploy/deploy-files.ts';
 import { scrapedMetrics } from '../../support/deploy/scraped-metrics.ts';
@@ -24,7 +24,8 @@ function inManifest(path: string): string[][] {
     visit(document, {
       Seq: (_key, seq: YAMLSeq) => {
         const [verb, ...words] = seq.items.map(String);
-        if (verb !== undefined && verb in VERBS) found.push([verb, ...words]);
+        if (verb !== undefined && VERB_NAMES.some((name) => name === verb))
+          found.push([verb, ...words]);
       },
     });
   }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { VERBS } from '../../../loadgen-node/cli/verbs.ts';
+import { VERB_NAMES } from '../../../loadgen-node/cli/verbs.ts';
 import { DOC_ROOT, PAGES, proseOf, textOf } from '../../support/deploy/doc-pages.ts';
 import { unknownFlags } from '../../support/deploy/verb-flags.ts';
 
@@ -24,7 +24,7 @@ function commandsOf(page: string): string[][] {
       const [, rest] = /(?:^|[\s/])longhaul +([a-z].*)$/.exec(line) ?? [];
       if (rest === undefined || /^\s*#/.test(line)) return [];
       const words = wordsOf(rest);
-      return (words[0] ?? '') in VERBS ? [words] : [];
+      return VERB_NAMES.some((verb) => verb === words[0]) ? [words] : [];
     });
   });
 }

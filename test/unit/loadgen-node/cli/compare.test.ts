@@ -1,7 +1,7 @@
 import { cpSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { compareCommand } from '../../../../loadgen-node/cli/compare.ts';
+import { compareVerb } from '../../../../loadgen-node/cli/compare.ts';
 import { RUN_FILES } from '../../../../loadgen-node/loadgen/logs/read/run-folder.ts';
 import { latencySplit } from '../../../../loadgen-node/observe/split/latency-split.ts';
 import { suiteFolder } from '../../../support/process/suite-folder.ts';
@@ -42,7 +42,7 @@ describe('longhaul compare', () => {
       stdout += String(chunk);
       return true;
     });
-    const command = compareCommand((ended) => {
+    const command = compareVerb('compare', '', (ended) => {
       code = ended;
     });
     await command.parseAsync(args, { from: 'user' });

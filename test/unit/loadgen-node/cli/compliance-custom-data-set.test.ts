@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { customDataSetCommand } from '../../../../loadgen-node/cli/compliance-custom-data-set.ts';
+import { complianceVerb } from '../../../../loadgen-node/cli/compliance.ts';
 import { suiteFolder } from '../../../support/process/suite-folder.ts';
 import { tempFolder } from '../../../support/process/temp-folder.ts';
 import { simulateRun, writeAccuracyText } from '../../../support/runs/simulated-run.ts';
@@ -26,9 +26,9 @@ async function call(args: readonly string[]): Promise<{ code: number; stdout: st
     return true;
   });
   try {
-    await customDataSetCommand((given) => {
+    await complianceVerb('compliance', '', (given) => {
       code = given;
-    }).parseAsync(args, { from: 'user' });
+    }).parseAsync(['custom-data-set', ...args], { from: 'user' });
   } finally {
     write.mockRestore();
   }

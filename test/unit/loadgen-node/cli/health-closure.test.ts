@@ -33,6 +33,7 @@ describe('longhaul health', () => {
     expect(closure.length).toBeGreaterThan(10);
     expect(closure.filter((name) => /^(qdl|sut-node|proto)\//.test(name))).toEqual([]);
     expect(closure.filter((name) => name.startsWith('loadgen-node/')).sort()).toEqual([
+      'loadgen-node/cli/verb.ts',
       'loadgen-node/operate/health/ask-health.ts',
       'loadgen-node/operate/health/check-health.ts',
       'loadgen-node/run/plan/connection-options.ts',

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { submissionCheckCommand } from '../../../../loadgen-node/cli/submission-check.ts';
+import { checkVerb } from '../../../../loadgen-node/cli/submission-check.ts';
 import { checkReportSchema } from '../../../../loadgen-node/submission/check/report/check-report.ts';
 import { truncateTree } from '../../../../loadgen-node/submission/truncate/truncate-tree.ts';
 import { tempFolder } from '../../../support/process/temp-folder.ts';
@@ -30,7 +30,7 @@ async function check(...args: string[]): Promise<{ code: number; text: string }>
     return true;
   });
   try {
-    const command = submissionCheckCommand((said) => {
+    const command = checkVerb('check', '', (said) => {
       code = said;
     });
     await command.exitOverride().parseAsync(args, { from: 'user' });

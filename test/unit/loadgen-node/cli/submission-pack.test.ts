@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { submissionPackCommand } from '../../../../loadgen-node/cli/submission-pack.ts';
+import { packVerb } from '../../../../loadgen-node/cli/submission-pack.ts';
 import { tempFolder } from '../../../support/process/temp-folder.ts';
 import { writeTree } from '../../../support/submission/submission-tree.ts';
 
@@ -27,9 +27,9 @@ async function pack(severity: string, ...said: string[]) {
     asked.push(args);
     return { findings: [{ id: 'odd', severity, file: 'closed', seen: 'It is odd.' }] };
   };
-  const command = submissionPackCommand((to) => {
+  const command = packVerb(check)('pack', '', (to) => {
     code = to;
-  }, check);
+  });
   await command.parseAsync([tree, '--output', output, ...flags], { from: 'user' });
   return { ...written, code, asked: asked.length, isThere: existsSync(output) };
 }
@@ -56,7 +56,7 @@ describe('longhaul submission pack', () => {
     const taken = join(tempFolder(), 'acme.tar.gz');
     writeFileSync(taken, '');
     const tree = writeTree(tempFolder(), { 'closed/ACME/systems/a.json': '{}' });
-    const command = submissionPackCommand(() => {}, asked);
+    const command = packVerb(asked)('pack', '', () => {});
     const parsing = command.parseAsync([tree, '--output', taken, ...PLAIN], { from: 'user' });
     await expect(parsing).rejects.toThrow('is there already');
     expect(asked).not.toHaveBeenCalled();

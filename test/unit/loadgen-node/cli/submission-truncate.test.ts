@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { submissionTruncateCommand } from '../../../../loadgen-node/cli/submission-truncate.ts';
+import { truncateVerb } from '../../../../loadgen-node/cli/submission-truncate.ts';
 import type { SubmissionRound } from '../../../../loadgen-node/submission/rules/submission-rounds.ts';
 import { tempFolder } from '../../../support/process/temp-folder.ts';
 import { writeForeignTree } from '../../../support/submission/foreign-tree.ts';
@@ -26,7 +26,7 @@ async function truncate(...args: string[]): Promise<string> {
     return true;
   });
   try {
-    const command = submissionTruncateCommand(() => {});
+    const command = truncateVerb('truncate', '', () => {});
     await command.parseAsync(args, { from: 'user' });
   } finally {
     write.mockRestore();

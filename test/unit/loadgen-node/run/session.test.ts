@@ -7,7 +7,7 @@ import { planRun, type RunPlan } from '../../../../loadgen-node/run/plan/run-pla
 import { RUN_SETTINGS } from '../../../../loadgen-node/run/plan/run-settings.ts';
 import { type PreparedRun, prepareData } from '../../../../loadgen-node/run/prepare/prepare-run.ts';
 import { programSut, type RunSut } from '../../../../loadgen-node/run/run-sut.ts';
-import { probe, RunSession } from '../../../../loadgen-node/run/session.ts';
+import { measureSut, probe } from '../../../../loadgen-node/run/session.ts';
 import { resolveSettings } from '../../../../shared/config/resolve-settings.ts';
 import { tempFolder } from '../../../support/process/temp-folder.ts';
 import { SILENT_HOST } from '../../../support/runs/silent-host.ts';
@@ -57,8 +57,7 @@ function earlierSummary({ plan }: Scene): string {
 describe('a run of a SUT without nodes', () => {
   it("leaves LoadGen's logs alone, and nothing of the earlier result", async () => {
     const { plan, prepared, runSut, sut, files } = await scene();
-    const session = await RunSession.open(plan, prepared, runSut, SILENT_HOST);
-    const report = await session.measure();
+    const report = await measureSut(plan, prepared, runSut, SILENT_HOST);
     const { counts } = report.outcome.performance ?? {};
     expect(counts).toMatchObject({ completedQueries: 20, lostSamples: 0 });
     expect([report.summary, report.audit, report.problem]).toEqual([null, null, null]);
@@ -71,8 +70,7 @@ describe('a run of a SUT without nodes', () => {
   it('tells its observers when it begins, and how it goes on', async () => {
     const { plan, prepared, runSut } = await scene();
     const seen: string[] = [];
-    const session = await RunSession.open(plan, prepared, runSut, SILENT_HOST);
-    await session.measure({
+    await measureSut(plan, prepared, runSut, SILENT_HOST, {
       onBegin: () => seen.push('begin'),
       onPhase: (phase) => seen.push(phase),
       onSet: () => seen.push('set'),
@@ -85,8 +83,8 @@ describe('a run that does not begin', () => {
   it('keeps the earlier result where the SUT does not become ready', async () => {
     const made = await scene();
     const runSut = { ...made.runSut, ready: () => Promise.reject(new Error('not there')) };
-    const opening = RunSession.open(made.plan, made.prepared, runSut, SILENT_HOST);
-    await expect(opening).rejects.toThrow('not there');
+    const measuring = measureSut(made.plan, made.prepared, runSut, SILENT_HOST);
+    await expect(measuring).rejects.toThrow('not there');
     expect(earlierSummary(made)).toBe('an earlier result\n');
     expect(made.sut.stopCount).toBe(1);
   });
@@ -95,19 +93,19 @@ describe('a run that does not begin', () => {
     const made = await scene();
     const host = { ...SILENT_HOST, signal: AbortSignal.abort(new Error('given up')) };
     const runSut = { ...made.runSut, ready: () => new Promise<void>(() => {}) };
-    const opening = RunSession.open(made.plan, made.prepared, runSut, host);
-    await expect(opening).rejects.toThrow('given up');
+    const measuring = measureSut(made.plan, made.prepared, runSut, host);
+    await expect(measuring).rejects.toThrow('given up');
     expect(earlierSummary(made)).toBe('an earlier result\n');
     expect(made.sut.stopCount).toBe(1);
   });
 
   it('stops the SUT where its folder cannot be begun', async () => {
     const { plan, prepared, runSut, sut, files } = await scene();
-    const session = await RunSession.open(plan, prepared, runSut, SILENT_HOST);
     const onBegin = (): void => {
       throw new Error('the disk is full');
     };
-    await expect(session.measure({ onBegin })).rejects.toThrow('the disk is full');
+    const measuring = measureSut(plan, prepared, runSut, SILENT_HOST, { onBegin });
+    await expect(measuring).rejects.toThrow('the disk is full');
     expect(files()).toEqual([]);
     expect(sut.stopCount).toBe(1);
   });
@@ -116,8 +114,9 @@ describe('a run that does not begin', () => {
 it('says in its logs that it broke off, and why', async () => {
   const { plan, prepared, runSut, sut } = await scene();
   sut.start = () => Promise.reject(new Error('the model is gone'));
-  const session = await RunSession.open(plan, prepared, runSut, SILENT_HOST);
-  await expect(session.measure()).rejects.toThrow('the model is gone');
+  await expect(measureSut(plan, prepared, runSut, SILENT_HOST)).rejects.toThrow(
+    'the model is gone',
+  );
   const summary = readFileSync(join(plan.output, RUN_FILES.summary), 'utf8');
   expect(summary).toContain('INCOMPLETE: the test broke off: the model is gone');
   expect(existsSync(join(plan.output, RUN_FILES.record))).toBe(false);

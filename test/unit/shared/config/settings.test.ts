@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { configJsonSchema } from '../../../../loadgen-node/operate/config/config-schema.ts';
-import { printSettings } from '../../../../loadgen-node/run/plan/print-settings.ts';
+import { printSettings } from '../../../../loadgen-node/run/plan/run-record.ts';
 import { formatExactNs, formatNs, parseDuration } from '../../../../shared/base/text/duration.ts';
 import { addFlags, createCommand, settingsOf } from '../../../../shared/config/command-line.ts';
 import { parseConfigFile } from '../../../../shared/config/config-file.ts';
@@ -12,7 +12,6 @@ import {
   duration,
   flagOf,
   nodeName,
-  optional,
   percentile,
 } from '../../../../shared/config/setting.ts';
 import { splitAddress } from '../../../../shared/domain/node-address.ts';
@@ -24,8 +23,8 @@ const TABLE = {
   sut: addressList('nodes', { required: true }),
   scenario: choice(['Server', 'Offline'], 'scenario', { fallback: 'Server' }),
   minDuration: duration('length', { fallback: '10s' }),
-  maxQueryCount: optional(count({ min: 1, max: 100 }, 'most')),
-  targetLatencyPercentile: optional(percentile('percentile')),
+  maxQueryCount: count({ min: 1, max: 100 }, 'most'),
+  targetLatencyPercentile: percentile('percentile'),
 };
 
 function resolve(text: string, flags: Record<string, string> = {}) {

@@ -1,0 +1,173 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { z } from 'zod';
+import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
+import { DEFAULT_ROUND, ROUNDS, type Round } from '../../shared/rules/rounds/rounds.ts';
+import { exactJson } from '../loadgen/base/number-format.ts';
+import {
+  type AskedEarlyStopping,
+  answerOne,
+  answerRows,
+} from '../loadgen/conformance/early-stopping.ts';
+import { parseLoadgenArgs } from '../loadgen/conformance/loadgen-fields.ts';
+import { argsSchema, librarySchema, readJsonFile } from '../loadgen/conformance/read-json-file.ts';
+import { buildResults, measuredSchema } from '../loadgen/conformance/results.ts';
+import { buildTrace } from '../loadgen/conformance/trace.ts';
+import { type TraceFlags, traceInput } from '../loadgen/conformance/trace-input.ts';
+import { RNG_LIBRARIES, type RngLibrary } from '../loadgen/random/distributions.ts';
+import { type LoadgenBehaviour, loadgenOf } from '../loadgen/settings/loadgen-behaviour.ts';
+import { openConfFile } from '../run/plan/conf-files.ts';
+import { verb } from './verb.ts';
+
+const TRACE_EXAMPLE = `
+Examples:
+  longhaul trace --args golden.json --round v6.1
+  longhaul trace --scenario Server --qsl-total 50000 --qsl-performance 1024 \\
+    --set server_target_qps=1000 --set qsl_rng_seed=3066443479025735752`;
+
+const RESULTS_EXAMPLE = `
+Example:
+  longhaul results --input golden.json --round v6.1`;
+
+const EARLY_STOPPING_EXAMPLE = `
+Examples:
+  longhaul early-stopping --percentile 0.99 --queries 20000 --over 150
+  longhaul early-stopping --over 150 --percentile 0.99 --json
+  longhaul early-stopping --input rows.json --json       rows: [over, percentile, tolerance, confidence]`;
+
+/** Which C++ LoadGen to compare with. */
+interface LoadgenOptions {
+  readonly round: Round;
+  readonly rngLibrary: RngLibrary;
+}
+
+function addLoadgenOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--round <round>', "round whose LoadGen's behaviour is followed")
+        .choices(ROUNDS)
+        .default(DEFAULT_ROUND),
+    )
+    .addOption(
+      new Option('--rng-library <library>', 'C++ library that built that LoadGen')
+        .choices(RNG_LIBRARIES)
+        .default('libstdc++-11'),
+    );
+}
+
+function loadgenOfOptions({ round, rngLibrary }: LoadgenOptions): LoadgenBehaviour {
+  return { ...loadgenOf(round), rngLibrary };
+}
+
+interface TraceOptions extends LoadgenOptions, TraceFlags {
+  readonly userConf?: string;
+  readonly full?: true;
+}
+
+/** `longhaul trace`: what LoadGen would load, issue and log, as JSON, with and without `--json`. Needs no SUT. */
+export const traceVerb = verb({
+  flags: (command) =>
+    addLoadgenOptions(
+      command
+        .option('--args <file>', 'JSON file with args (LoadGen field names) and qsl')
+        .option('--scenario <scenario>', 'field scenario')
+        .option(
+          '--mode <mode>',
+          "field mode: PerformanceOnly (LoadGen's default), AccuracyOnly, ...",
+        )
+        .option('--qsl-total <n>', 'samples of the library', numberOption)
+        .option('--qsl-performance <n>', 'samples of its performance set', numberOption)
+        .option('--set <field=value>', 'any field of LoadGen; may be repeated', addField, {})
+        .option(
+          '--user-conf <file>',
+          "LoadGen's user.conf over the round's mlperf.conf; fields win over it",
+        )
+        .option('--model <name>', 'model of the configuration files (default: any)')
+        .option('--full', 'print whole sequences, not their beginnings'),
+    ),
+  example: TRACE_EXAMPLE,
+  action: ({ command }) => {
+    const options = command.opts<TraceOptions>();
+    const { unknownNames, ...input } = traceInput(options, openConfFile(options.userConf));
+    const loadgen = loadgenOfOptions(options);
+    const built = buildTrace({ ...input, loadgen, isFull: options.full === true });
+    warnOfUnknown(unknownNames);
+    process.stdout.write(`${exactJson(built)}\n`);
+    return {};
+  },
+});
+
+const resultsFile = z.object(
+  { args: argsSchema, qsl: librarySchema, input: measuredSchema },
+  'must be an object with args, qsl and input',
+);
+
+/** `longhaul results`: what LoadGen would make of measurements, as JSON, with and without `--json`. Needs no SUT. */
+export const resultsVerb = verb({
+  flags: (command) =>
+    addLoadgenOptions(
+      command.requiredOption(
+        '--input <file>',
+        'JSON file with args (LoadGen field names), qsl and input',
+      ),
+    ),
+  example: RESULTS_EXAMPLE,
+  action: ({ command }) => {
+    const options = command.opts<LoadgenOptions & { readonly input: string }>();
+    const { args, qsl, input } = readJsonFile(options.input, resultsFile);
+    const { settings, unknownNames } = parseLoadgenArgs(args);
+    const built = buildResults({
+      settings,
+      library: { totalSampleCount: qsl.total, performanceSampleCount: qsl.performance },
+      loadgen: loadgenOfOptions(options),
+      measured: input,
+    });
+    warnOfUnknown(unknownNames);
+    process.stdout.write(`${JSON.stringify(built)}\n`);
+    return {};
+  },
+});
+
+/** `longhaul early-stopping`: queries that early stopping asks for, in words or as JSON. */
+export const earlyStoppingVerb = verb({
+  json: 'own',
+  flags: (command) =>
+    command
+      .option(
+        '--percentile <share>',
+        'share that has to meet the bound, for example 0.99',
+        numberOption,
+      )
+      .option('--over <n>', 'queries above the bound', numberOption, 0)
+      .option('--queries <n>', 'queries of the run', numberOption)
+      .option('--tolerance <share>', 'taken off the percentile', numberOption, 0)
+      .option('--confidence <share>', 'confidence that is asked for', numberOption, 0.99)
+      .option('--input <file>', 'JSON file with rows of questions; answers come as JSON')
+      .option('--json', 'print JSON'),
+  example: EARLY_STOPPING_EXAMPLE,
+  action: ({ command }) => {
+    const options = command.opts<AskedEarlyStopping & { readonly input?: string }>();
+    const { input } = options;
+    process.stdout.write(input === undefined ? answerOne(options) : answerRows(input));
+    return {};
+  },
+});
+
+/** Parses a flag that is a number. @throws InvalidArgumentError */
+function numberOption(text: string): number {
+  if (text.trim() === '' || !Number.isFinite(Number(text))) {
+    throw new InvalidArgumentError('It must be a number.');
+  }
+  return Number(text);
+}
+
+function addField(text: string, fields: Readonly<Record<string, string>>): Record<string, string> {
+  const at = text.indexOf('=');
+  if (at < 1) throw configInvalid(`--set "${text}" must be field=value`);
+  return { ...fields, [text.slice(0, at).trim()]: text.slice(at + 1) };
+}
+
+/** Says on stderr which settings had no effect: stdout stays JSON. */
+function warnOfUnknown(names: readonly string[]): void {
+  if (names.length === 0) return;
+  process.stderr.write(`longhaul: not LoadGen's and without effect: ${names.join(', ')}\n`);
+}
