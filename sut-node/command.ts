@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { MlperfError } from '../shared/base/errors/mlperf-error.ts';
+import { configInvalid, type MlperfError } from '../shared/base/errors/mlperf-error.ts';
 import { EXIT } from '../shared/base/process/exit-codes.ts';
 import { addJson, wantsJson } from '../shared/base/process/json-output.ts';
 import { createLogger, type Logger } from '../shared/base/process/logger.ts';
@@ -12,13 +12,11 @@ import { ownRuntimeFlags } from '../shared/host/tuning-facts.ts';
 import { createModel } from './inference/create-model.ts';
 import { disableTelemetry } from './model/onnx/onnxruntime.ts';
 import { endDespiteThreads } from './model/onnx/running-threads.ts';
-import { checkNode } from './operations/check-node.ts';
-import { checkReportText } from './operations/check-report.ts';
+import { checkNode, checkReportText } from './operations/check-node.ts';
 import { Patience } from './operations/patience.ts';
 import { StopSignals } from './operations/stop-signals.ts';
 import { exposureWarnings } from './server/connection/server-security.ts';
-import { SUT_OPTIONS, toSutSettings } from './settings/sut-options.ts';
-import type { SutSettings } from './settings/sut-settings.ts';
+import { SUT_OPTIONS, type SutSettings, toSutSettings } from './settings/sut-settings.ts';
 import { type SutNode, startSutNode } from './sut-node.ts';
 
 const EXAMPLE = `
@@ -69,10 +67,7 @@ export function sutCommand(setExitCode: (code: number) => void): Command {
 /** @throws MlperfError `ERR_CONFIG_INVALID` for a form of a report that nobody asked for */
 function checkFormatIsUsed({ check, checkFormat }: SettingValues<typeof SUT_OPTIONS>): void {
   if (check || checkFormat === 'text') return;
-  throw new MlperfError(
-    'ERR_CONFIG_INVALID',
-    `--check-format ${checkFormat} has no effect without --check`,
-  );
+  throw configInvalid(`--check-format ${checkFormat} has no effect without --check`);
 }
 
 /** Where a node says what it does. */

@@ -2,8 +2,10 @@ import assert from 'node:assert';
 import { randomUUID } from 'node:crypto';
 import type { NodeLimits } from '../proto/gen/mlperf/network/v1/NodeLimits.ts';
 import { Deferred } from '../shared/base/async/deferred.ts';
+import type { BuildProgress } from '../shared/base/cache/artifact-cache.ts';
 import { timerClock } from '../shared/base/clock/timer-clock.ts';
-import type { MlperfError } from '../shared/base/errors/mlperf-error.ts';
+import { MlperfError } from '../shared/base/errors/mlperf-error.ts';
+import type { Logger } from '../shared/base/process/logger.ts';
 import { hostAndPort } from '../shared/base/text/host-and-port.ts';
 import { FAILURE_CODES } from '../shared/wire/responses-codec.ts';
 import { batchPolicy } from './inference/batcher/batch-policy.ts';
@@ -13,17 +15,21 @@ import { createModel, type SutNodeParts } from './inference/create-model.ts';
 import { failSamples } from './inference/workers/batch-answers.ts';
 import type { LoadedModel } from './model/model-facts.ts';
 import { disableTelemetry } from './model/onnx/onnxruntime.ts';
-import type { QueueState } from './operations/node-metrics.ts';
 import { NodeOperations } from './operations/node-operations.ts';
 import { Patience } from './operations/patience.ts';
-import { configurationName } from './server/describe/configuration-name.ts';
 import { MachineFacts } from './server/describe/machine-facts.ts';
-import { type NodeFacts, nodeOffer, readBy, servedName } from './server/describe/node-offer.ts';
+import {
+  configurationName,
+  type NodeFacts,
+  nodeOffer,
+  payloadContext,
+  readBy,
+  servedName,
+} from './server/describe/node-offer.ts';
 import { type NodeStateName, NodeStatus } from './server/describe/node-status.ts';
 import { DigestThread } from './server/digest/digest-thread.ts';
 import type { InferServices } from './server/infer/infer-stream.ts';
 import { InferStreams } from './server/infer/infer-streams.ts';
-import { queryBytesMax } from './server/infer/sample-intake.ts';
 import { CreditBook } from './server/ledger/credit-book.ts';
 import { RunLedgers } from './server/ledger/run-ledger.ts';
 import {
@@ -31,44 +37,30 @@ import {
   inferLimits,
   SMALL_RESPONSE_BYTES_MAX,
 } from './server/limits/node-limits.ts';
-import { LinkTests } from './server/link-test/link-test-handler.ts';
-import { OipNode } from './server/oip/oip-node.ts';
+import { LinkTests } from './server/link-test/link-test.ts';
+import { OipService } from './server/oip/oip-service.ts';
 import { createServiceHandlers } from './server/service-handlers.ts';
 import { type SutServer, startSutServer } from './server/sut-server.ts';
 import type { SutSettings } from './settings/sut-settings.ts';
-import {
-  rejectsOnAbort,
-  type SidePlaces,
-  type SutNodeHooks,
-  startInterrupted,
-} from './sut-node-hooks.ts';
 
 /** A SUT node that serves. */
-export interface SutNode extends SidePlaces {
-  readonly name: string;
-  /** Host and port as bound: the real ones also where a name or port 0 was asked for. */
-  readonly address: string;
-  readonly port: number;
-  readonly state: NodeStateName;
+export type SutNode = Omit<ServingNode, 'listen' | 'listenForOperations' | 'load' | 'close'>;
+
+/** What the caller of `startSutNode` wants to hear. */
+export interface SutNodeHooks {
+  /** The node listens; it is not ready yet. `address` is the one that was bound. */
+  readonly onListening?: (
+    address: string,
+    places: Pick<SutNode, 'healthAddress' | 'metricsUrl'>,
+  ) => void;
+  /** How far the start is, and what is done now. */
+  readonly onProgress: BuildProgress;
+  readonly logger: Logger;
   /**
-   * Takes no more samples, answers those that it has (at most for the drain timeout), then closes
-   * everything. Workers that do not end within 30 s are given up: a thread that hangs may still run then.
-   * Called again it returns the same promise.
+   * Gives up a start that is under way; afterwards `SutNode.stop` is the way. Do not end the process
+   * by `process.exit` instead: inside an inference that aborts it (see inference/workers/worker-messages.ts).
    */
-  stop(): Promise<void>;
-  /** Ends the drain of {@link stop} as if its time were over, and waits for workers a second at most. */
-  hurry(): void;
-  /** True once a drain has ended with an answer to every sample. */
-  readonly isDrained: boolean;
-  /** Workers that live; undefined where the benchmark needs none. */
-  readonly workerCount: number | undefined;
-  /** Resolves when everything is closed. */
-  readonly closed: Promise<void>;
-  /**
-   * Called once when the node cannot serve any more though nobody stopped it. It still answers Ready,
-   * with the reason, until it is stopped. Called at once when that has happened already.
-   */
-  onFatal(listener: (error: MlperfError) => void): void;
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -103,7 +95,8 @@ export async function startSutNode(
 }
 
 /** Composition root: joins server, batcher and model, and owns their lives. */
-class ServingNode implements SutNode {
+class ServingNode {
+  readonly name: string;
   readonly #settings: SutSettings;
   readonly #hooks: SutNodeHooks;
   readonly #model: SutModel;
@@ -120,14 +113,18 @@ class ServingNode implements SutNode {
   readonly #linkTests: LinkTests;
   readonly #credits: CreditBook;
   readonly #batcher: DynamicBatcher;
-  readonly #oip: OipNode;
+  /** Undefined where the node does not serve the Open Inference Protocol. */
+  readonly #oip: OipService | undefined;
   readonly #closed = new Deferred<void>();
+  /** Resolves when everything is closed. */
+  readonly closed = this.#closed.promise;
   readonly #failed = new Deferred<MlperfError>();
   readonly #patience = new Patience();
   #server: SutServer | undefined;
   #loadedModel: LoadedModel | undefined;
   #stopping: Promise<void> | undefined;
-  #isDrained = false;
+  /** True once a drain has ended with an answer to every sample. */
+  isDrained = false;
 
   constructor(settings: SutSettings, hooks: SutNodeHooks, model: SutModel) {
     this.#settings = settings;
@@ -135,13 +132,14 @@ class ServingNode implements SutNode {
     this.#model = model;
     this.#limits = inferLimits(settings, model);
     this.#streams = new InferStreams(hooks.logger);
+    this.name = servedName(settings, model);
     this.#facts = {
-      name: servedName(settings, model),
+      name: this.name,
       identity: randomUUID(),
       settings,
       offer: nodeOffer(settings, model),
     };
-    this.#linkTests = new LinkTests(this.#facts.name, this.#limits, () => this.#isRunning);
+    this.#linkTests = new LinkTests(this.name, this.#limits, () => this.#isRunning);
     this.#operations = new NodeOperations(settings, this.#status, hooks.logger);
     const { queueBytesMax: bytesMax, queueSamplesMax: samplesMax } = settings;
     const { sampleBytesMax } = this.#limits;
@@ -151,24 +149,22 @@ class ServingNode implements SutNode {
       queueSamplesMax: this.#credits.samplesHeldMax,
       clock: timerClock,
       workers: model,
-      observeBatch: this.#operations.observeBatch,
+      observeBatch: this.#operations.observations?.batch,
     });
-    this.#oip = new OipNode({
+    if (!settings.hasOip) return;
+    this.#oip = new OipService({
       facts: this.#facts,
       status: this.#status,
       logger: hooks.logger,
       limits: this.#limits,
       credits: this.#credits,
       batcher: this.#batcher,
-      observe: this.#operations.observe,
+      observe: this.#operations.observations?.sample,
       onBegin: () => this.#linkTests.endAll('a run begins'),
     });
   }
 
-  get name(): string {
-    return this.#facts.name;
-  }
-
+  /** Host and port as bound: the real ones also where a name or port 0 was asked for. */
   get address(): string {
     return hostAndPort(this.#bound.host, this.#bound.port);
   }
@@ -181,42 +177,57 @@ class ServingNode implements SutNode {
     return this.#status.state;
   }
 
-  get closed(): Promise<void> {
-    return this.#closed.promise;
-  }
-
+  /**
+   * Called once when the node cannot serve any more though nobody stopped it. It still answers Ready,
+   * with the reason, until it is stopped. Called at once when that has happened already.
+   */
   onFatal(listener: (error: MlperfError) => void): void {
     void this.#failed.promise.then(listener);
   }
 
+  /**
+   * Takes no more samples, answers those that it has (at most for the drain timeout), then closes
+   * everything. Workers that do not end within 30 s are given up: a thread that hangs may still run then.
+   * Called again it returns the same promise.
+   */
   stop(): Promise<void> {
     this.#stopping ??= this.#drainAndClose();
     return this.#stopping;
   }
 
+  /** Ends the drain of {@link stop} as if its time were over, and waits for workers a second at most. */
   hurry(): void {
     this.#patience.hurry();
   }
 
-  get isDrained(): boolean {
-    return this.#isDrained;
-  }
-
+  /** Workers that live; undefined where the benchmark needs none. */
   get workerCount(): number | undefined {
     return this.#model.workerCounts?.count;
   }
 
+  /** Where health is served beside the node's own port; undefined where it is not. */
   get healthAddress(): string | undefined {
     return this.#operations.healthAddress;
   }
 
+  /** Where the metrics are served; undefined where they are not. */
   get metricsUrl(): string | undefined {
     return this.#operations.metricsUrl;
   }
 
   /** Opens the server. @throws MlperfError `ERR_SUT_LISTEN` */
   async listen(): Promise<void> {
-    const services = this.#inferServices();
+    const services: InferServices = {
+      ...this.#facts,
+      isRead: (encoding) => this.#loadedModel === undefined || readBy(this.#loadedModel)(encoding),
+      limits: this.#limits,
+      credits: this.#credits,
+      ledgers: this.#ledgers,
+      batcher: this.#batcher,
+      clock: timerClock,
+      observe: this.#operations.observations?.sample,
+      wireLimits: () => this.#wireLimits(),
+    };
     const handlers = createServiceHandlers({
       facts: this.#facts,
       status: this.#status,
@@ -233,7 +244,10 @@ class ServingNode implements SutNode {
     this.#server = await startSutServer(this.#settings, handlers, {
       hasLargeResponses:
         (this.#model.responseBytesMax ?? Number.POSITIVE_INFINITY) > SMALL_RESPONSE_BYTES_MAX,
-      sideServices: [...(await this.#operations.sideServices()), ...this.#oip.sideServices],
+      sideServices: [
+        ...(await this.#operations.sideServices()),
+        ...(this.#oip === undefined ? [] : [this.#oip]),
+      ],
       onRefused: (error) => this.#fail(error),
       onTlsFailure: (peer, why) =>
         this.#hooks.logger.info({ peer }, `a TLS connection failed: ${why}`),
@@ -246,11 +260,23 @@ class ServingNode implements SutNode {
       facts: this.#facts,
       status: this.#status,
       model: () => this.#loadedModel,
-      totals: () => this.#oip.addTo(this.#ledgers.totals()),
-      queue: () => this.#queueState(),
+      totals: () => {
+        const native = this.#ledgers.totals();
+        return this.#oip?.totalsWith(native) ?? native;
+      },
+      queue: () => {
+        const { heldSamples: creditSamples, heldBytes: creditBytes, used } = this.#credits;
+        return {
+          waitingSamples: this.#batcher.waitingCount,
+          outstandingSamples: used.samples,
+          outstandingBytes: used.bytes,
+          creditSamples,
+          creditBytes,
+        };
+      },
       streamCount: () => this.#streams.count,
-      oipRequests: () => this.#oip.requests,
-      oipStreamCount: () => this.#oip.streamCount,
+      oipRequests: () => this.#oip?.inference.totals.requests ?? new Map(),
+      oipStreamCount: () => this.#oip?.streamCount ?? 0,
       connectionCount: () => this.#bound.connectionCount(),
       refusedCalls: () => this.#bound.refusedCounts,
       workers: () => this.#model.workerCounts,
@@ -267,9 +293,7 @@ class ServingNode implements SutNode {
     const beganAtNs = timerClock.nowNs();
     logger.info({ benchmark: rules.key, model: modelName }, 'the node loads its model');
     this.#loadedModel = await this.#model.load({
-      encodings: this.#facts.offer.encodings,
-      sampleBytesMax: this.#limits.sampleBytesMax,
-      queryBytesMax: queryBytesMax(this.#limits),
+      ...payloadContext(this.#settings, this.#model),
       onProgress: (fraction, what) => {
         // Making a model may take minutes; it ends here.
         this.#checkInterrupted();
@@ -281,7 +305,7 @@ class ServingNode implements SutNode {
       onFatal: (error) => this.#fail(error),
     });
     this.#batcher.fitTo(batchPolicy(this.#settings, this.#loadedModel));
-    this.#oip.setModel(this.#model.rules, this.#loadedModel);
+    this.#oip?.setModel(this.#model.rules, this.#loadedModel);
     const what = `warming up ${modelName}`;
     this.#status.set('NODE_STATE_WARMING_UP', what);
     this.#hooks.onProgress(0, what);
@@ -308,15 +332,16 @@ class ServingNode implements SutNode {
 
   /** Ends everything at once. Nobody is waited for but threads and connections, and they not for ever. */
   async close(): Promise<void> {
-    this.#streams.abort(`SUT node ${this.name} was stopped`);
-    this.#linkTests.endAll(`SUT node ${this.name} was stopped`);
+    const reason = `SUT node ${this.name} was stopped`;
+    this.#streams.abort(reason);
+    this.#linkTests.endAll(reason);
     await Promise.all([
-      this.#server?.close(`SUT node ${this.name} was stopped`),
+      this.#server?.close(reason),
       this.#model.stop(this.#patience.withWorkers()),
       this.#digests.stop(),
     ]);
     // The last, so that a drain can be watched to its end.
-    await this.#operations.close(`SUT node ${this.name} was stopped`);
+    await this.#operations.close(reason);
     this.#hooks.logger.info({ node: this.name }, 'the node has stopped');
     this.#closed.resolve();
   }
@@ -327,34 +352,9 @@ class ServingNode implements SutNode {
     return server;
   }
 
-  #inferServices(): InferServices {
-    return {
-      ...this.#facts,
-      isRead: (encoding) => this.#loadedModel === undefined || readBy(this.#loadedModel)(encoding),
-      limits: this.#limits,
-      credits: this.#credits,
-      ledgers: this.#ledgers,
-      batcher: this.#batcher,
-      clock: timerClock,
-      observe: this.#operations.observe,
-      wireLimits: () => this.#wireLimits(),
-    };
-  }
-
   /** True while somebody waits for answers, or may ask at any time. */
   get #isRunning(): boolean {
-    return this.#streams.count > 0 || this.#oip.isBusy;
-  }
-
-  #queueState(): QueueState {
-    const { heldSamples, heldBytes, used } = this.#credits;
-    return {
-      waitingSamples: this.#batcher.waitingCount,
-      outstandingSamples: used.samples,
-      outstandingBytes: used.bytes,
-      creditSamples: heldSamples,
-      creditBytes: heldBytes,
-    };
+    return this.#streams.count > 0 || this.#oip?.isBusy === true;
   }
 
   #wireLimits(): NodeLimits {
@@ -375,7 +375,7 @@ class ServingNode implements SutNode {
     const text = `SUT node ${this.name} has failed: ${error.message}`;
     failSamples(this.#batcher.removeAll(), { code: FAILURE_CODES.inference, text });
     void this.#streams.drain(text);
-    void this.#oip.drain(text);
+    void this.#oip?.drain(text);
     this.#failed.resolve(error);
   }
 
@@ -385,9 +385,9 @@ class ServingNode implements SutNode {
     const { logger } = this.#hooks;
     const { used } = this.#credits;
     logger.info({ streams: this.#streams.count, outstandingSamples: used.samples }, 'draining');
-    const drained = Promise.all([this.#streams.drain(reason), this.#oip.drain(reason)]);
+    const drained = Promise.all([this.#streams.drain(reason), this.#oip?.drain(reason)]);
     const why = await this.#patience.withDrain(drained, this.#settings.drainTimeoutNs);
-    this.#isDrained = why === undefined;
+    this.isDrained = why === undefined;
     if (why !== undefined) {
       const outstandingSamples = this.#credits.used.samples;
       logger.warn({ streams: this.#streams.count, outstandingSamples }, `not drained: ${why}`);
@@ -396,4 +396,17 @@ class ServingNode implements SutNode {
     }
     await this.close();
   }
+}
+
+/** Rejects once a start is given up; never resolves. */
+function rejectsOnAbort(signal: AbortSignal | undefined): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal?.aborted) reject(startInterrupted());
+    signal?.addEventListener('abort', () => reject(startInterrupted()), { once: true });
+  });
+}
+
+/** `ERR_INTERRUPTED` of a start that was given up. */
+function startInterrupted(): MlperfError {
+  return new MlperfError('ERR_INTERRUPTED', 'the start of the SUT node was interrupted');
 }

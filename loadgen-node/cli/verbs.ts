@@ -15,7 +15,7 @@ async function loadSutHalf(): Promise<SutHalf> {
 }
 
 async function loadSutOptions(): Promise<SettingTable> {
-  const { href } = compiledModule('sut-node/settings/sut-options.js');
+  const { href } = compiledModule('sut-node/settings/sut-settings.js');
   return ((await import(href)) as { readonly SUT_OPTIONS: SettingTable }).SUT_OPTIONS;
 }
 

@@ -124,6 +124,26 @@ function writeSample(writer: ProtoWriter, sample: PartSample, around?: LargePayl
   around.onRest(writer.position, payload.subarray(around.copiedBytes));
 }
 
+/** What a part is read from: a message in one buffer, whose bytes are one view, or in pieces, whose bytes are several. */
+export interface PartReader<Bytes> {
+  readonly position: number;
+  readonly end: number;
+  varint(): number;
+  /** Reads a length; returns the position behind so many bytes. */
+  stopOfBytes(): number;
+  bytes(): Bytes;
+  skip(wireType: number): void;
+}
+
+/** Makes a sample of its fields. @param payload Undefined where it has none. */
+type MakeSample<Bytes> = (
+  id: number,
+  payload: Bytes | undefined,
+  encoding: number,
+  offset: number,
+  total: number,
+) => PartSample;
+
 /**
  * Decodes a LoadGenMessage for which {@link isPart} holds. Payloads are views into `message`.
  * @param samplesMax Decoding stops after one sample more: enough to refuse the part, and a peer cannot
@@ -134,22 +154,40 @@ export function decodePart(
   message: Uint8Array,
   samplesMax: number = Number.POSITIVE_INFINITY,
 ): WirePart {
-  const outer = new ProtoReader(message, 1);
-  const reader = outer.message();
-  if (outer.position !== outer.end) {
-    throw malformed('more than one message in one');
-  }
+  return decodePartFrom(new ProtoReader(message), samplesMax, sampleOf, (bytes) => bytes);
+}
+
+function sampleOf(
+  id: number,
+  payload: Uint8Array = NO_BYTES,
+  encoding: number,
+  offset: number,
+  total: number,
+): PartSample {
+  return { id, payload, encoding, offset, total };
+}
+
+/** As {@link decodePart}, from any reader. @param join The bytes as one array. */
+export function decodePartFrom<Bytes>(
+  reader: PartReader<Bytes>,
+  samplesMax: number,
+  makeSample: MakeSample<Bytes>,
+  join: (bytes: Bytes) => Uint8Array,
+): WirePart {
+  reader.varint(); // The tag: whoever calls has seen that it is a part.
+  const end = reader.stopOfBytes();
+  if (end !== reader.end) throw malformed('more than one message in one');
   let query = 0;
   let querySampleCount = 0;
   let queryPayload: Uint8Array | undefined;
   let queryEncoding = 0;
   const querySampleBytes: number[] = [];
   const samples: PartSample[] = [];
-  while (reader.position < reader.end && samples.length <= samplesMax) {
+  while (reader.position < end && samples.length <= samplesMax) {
     const tag = reader.varint();
     switch (tag) {
       case PART.samples:
-        samples.push(decodeSample(reader.message()));
+        samples.push(readSample(reader, makeSample));
         break;
       case PART.query:
         query = reader.varint();
@@ -158,18 +196,20 @@ export function decodePart(
         querySampleCount = reader.varint();
         break;
       case PART.queryPayload:
-        queryPayload = reader.bytes();
+        queryPayload = join(reader.bytes());
         break;
       case PART.queryEncoding:
         queryEncoding = reader.varint();
         break;
       case PART.querySampleBytes:
-        if (querySampleBytes.length <= samplesMax) querySampleBytes.push(reader.varint());
-        else reader.skip(0);
+        readLength(reader, querySampleBytes, samplesMax);
         break;
-      case PART.querySampleBytesPacked:
-        decodePacked(reader.message(), querySampleBytes, samplesMax);
+      case PART.querySampleBytesPacked: {
+        const stop = reader.stopOfBytes();
+        while (reader.position < stop) readLength(reader, querySampleBytes, samplesMax);
+        requireAt(reader, stop);
         break;
+      }
       default:
         reader.skip(tag % 8);
     }
@@ -179,17 +219,24 @@ export function decodePart(
   return { ...part, queryPayload, queryEncoding, querySampleBytes };
 }
 
-function decodePacked(reader: ProtoReader, into: number[], countMax: number): void {
-  while (reader.position < reader.end && into.length <= countMax) into.push(reader.varint());
+function readLength(reader: PartReader<unknown>, into: number[], countMax: number): void {
+  const length = reader.varint();
+  if (into.length <= countMax) into.push(length);
 }
 
-function decodeSample(reader: ProtoReader): PartSample {
+/** @throws MlperfError when a field went beyond the message that holds it. */
+function requireAt({ position }: PartReader<unknown>, end: number): void {
+  if (position !== end) throw malformed('a field is cut off');
+}
+
+function readSample<Bytes>(reader: PartReader<Bytes>, makeSample: MakeSample<Bytes>): PartSample {
+  const end = reader.stopOfBytes();
   let id = 0;
-  let payload = NO_BYTES;
+  let payload: Bytes | undefined;
   let encoding = 0;
   let offset = 0;
   let total = 0;
-  while (reader.position < reader.end) {
+  while (reader.position < end) {
     const tag = reader.varint();
     if (tag === SAMPLE.id) id = reader.varint();
     else if (tag === SAMPLE.payload) payload = reader.bytes();
@@ -198,11 +245,12 @@ function decodeSample(reader: ProtoReader): PartSample {
     else if (tag === SAMPLE.total) total = reader.varint();
     else reader.skip(tag % 8);
   }
-  return { id, payload, encoding, offset, total };
+  requireAt(reader, end);
+  return makeSample(id, payload, encoding, offset, total);
 }
 
 /** Tags (field number << 3 | wire type) of the fields of Part in sut.proto. */
-export const PART = {
+const PART = {
   query: 0x08,
   querySampleCount: 0x10,
   samples: 0x1a,
@@ -214,7 +262,7 @@ export const PART = {
 } as const;
 
 /** Tags of the fields of Sample in sut.proto. */
-export const SAMPLE = {
+const SAMPLE = {
   id: 0x08,
   payload: 0x12,
   encoding: 0x18,

@@ -62,7 +62,7 @@ export class ProtoReader<Bytes extends BorrowedBytes = Uint8Array> {
 
   /** Reads a length and moves behind so many bytes; the bytes are `[end - length, end)` of the result. */
   bytes(): Bytes {
-    const stop = this.#stopOfBytes();
+    const stop = this.stopOfBytes();
     const view = this.#buffer.subarray(this.position, stop) as Bytes;
     this.position = stop;
     return view;
@@ -75,7 +75,7 @@ export class ProtoReader<Bytes extends BorrowedBytes = Uint8Array> {
 
   /** A reader for an embedded message. */
   message(): ProtoReader<Bytes> {
-    const stop = this.#stopOfBytes();
+    const stop = this.stopOfBytes();
     const reader = new ProtoReader(this.#buffer, this.position, stop);
     this.position = stop;
     return reader;
@@ -102,7 +102,7 @@ export class ProtoReader<Bytes extends BorrowedBytes = Uint8Array> {
         this.position += 8;
         break;
       case 2:
-        this.position = this.#stopOfBytes();
+        this.position = this.stopOfBytes();
         break;
       case 5:
         this.position += 4;
@@ -113,7 +113,8 @@ export class ProtoReader<Bytes extends BorrowedBytes = Uint8Array> {
     if (this.position > this.end) throw malformed('a field is cut off');
   }
 
-  #stopOfBytes(): number {
+  /** Reads a length; returns the position behind so many bytes. */
+  stopOfBytes(): number {
     const length = this.varint();
     const stop = this.position + length;
     if (stop > this.end) throw malformed('a field is cut off');

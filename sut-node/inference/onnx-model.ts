@@ -35,41 +35,27 @@ interface OnnxModelParts {
 
 /** A benchmark's ONNX model in worker threads of ONNX Runtime. */
 export class OnnxModel implements SutModel {
+  readonly rules: BenchmarkRules;
+  readonly name: string;
+  readonly compressions: SutModel['compressions'] = availableCodecs();
+  readonly sampleElements: number | undefined;
+  readonly responseBytesMax: number | undefined;
+  /** Undefined until the model is loaded, too. */
+  groupOf: SutModel['groupOf'];
   readonly #parts: OnnxModelParts;
   readonly #source: ModelSource;
   #pool: WorkerPool | undefined;
   #loaded: (LoadedModel & { readonly file: string }) | undefined;
-  #groupOf: SutModel['groupOf'];
   #isStopped = false;
 
   /** @throws MlperfError `ERR_MODEL` when no model is named and there is none to take. */
   constructor(parts: OnnxModelParts) {
     this.#parts = parts;
     this.#source = modelSource(parts.benchmark, parts.settings.model);
-  }
-
-  get rules(): BenchmarkRules {
-    return this.#parts.benchmark.rules;
-  }
-
-  get name(): string {
-    return this.#source.name;
-  }
-
-  get compressions(): SutModel['compressions'] {
-    return availableCodecs();
-  }
-
-  get sampleElements(): number | undefined {
-    return this.#parts.benchmark.sampleElements;
-  }
-
-  get responseBytesMax(): number | undefined {
-    return this.#parts.benchmark.responseBytesMax;
-  }
-
-  get groupOf(): SutModel['groupOf'] {
-    return this.#groupOf;
+    this.name = this.#source.name;
+    this.rules = parts.benchmark.rules;
+    this.sampleElements = parts.benchmark.sampleElements;
+    this.responseBytesMax = parts.benchmark.responseBytesMax;
   }
 
   get hasIdle(): boolean {
@@ -108,7 +94,7 @@ export class OnnxModel implements SutModel {
     const { forms } = pipeline;
     checkForms(forms, context.encodings);
     checkFreeAxes(pipeline, usage);
-    this.#groupOf = sampleGrouping(pipeline, shape, context.encodings);
+    this.groupOf = sampleGrouping(pipeline, shape, context.encodings);
     const { sizeFixed: batchSizeFixed } = shape;
     const isStandIn = await this.#isStandIn(modelFile, sha256);
     const { inputs, outputNames, responseNumber } = pipeline;

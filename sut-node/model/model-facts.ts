@@ -1,5 +1,5 @@
 import type { TensorElements } from './element-types.ts';
-import type { ModelUsage } from './model-description.ts';
+import type { ModelUsage } from './model-source.ts';
 
 export type { ModelUsage };
 

@@ -1,8 +1,11 @@
-import { basename, extname } from 'node:path';
-import { modelError } from '../../shared/base/errors/mlperf-error.ts';
+import { basename, dirname, extname, resolve } from 'node:path';
+import { type Document, isMap, isNode, isScalar } from 'yaml';
+import { z } from 'zod';
+import { MlperfError, modelError } from '../../shared/base/errors/mlperf-error.ts';
+import { describeSystemError } from '../../shared/base/errors/to-mlperf-error.ts';
+import { FILE_BYTES_MAX, readBoundedText } from '../../shared/base/files/read-file.ts';
+import { parseGoodYaml } from '../../shared/base/text/yaml-text.ts';
 import type { BenchmarkRules } from '../../shared/rules/rows/benchmark-row.ts';
-import { isDescription, readModelDescription } from './model-description.ts';
-import type { ModelUsage } from './model-facts.ts';
 import type { ReferenceModel } from './model-file.ts';
 
 /** Models that a benchmark can have. */
@@ -51,4 +54,144 @@ export function modelSource(benchmark: BenchmarkModels, model: string | undefine
   }
   if (isDescription(model)) return { builtIn: undefined, ...readModelDescription(model) };
   return { builtIn: undefined, name: basename(model, extname(model)), usage: {}, file: model };
+}
+
+/** What a description file says: docs/models.md shows one. */
+interface ModelDescription {
+  /** Name of the model on the wire and in logs. */
+  readonly name: string;
+  /** Path of the ONNX file. */
+  readonly file: string;
+  readonly usage: ModelUsage;
+}
+
+/** File name extensions of descriptions; anything else is a model. */
+const EXTENSIONS = ['.yaml', '.yml'];
+
+const word = (what: string): z.ZodString =>
+  z
+    .string(`must be ${what}`)
+    .trim()
+    .min(1, 'must not be empty')
+    .regex(/^\P{Cc}*$/u, 'must not hold control characters');
+
+const oneOf = <const T extends readonly string[]>(words: T) =>
+  z.enum(words, { error: `must be one of: ${words.join(', ')}` });
+
+const AXIS_MESSAGE = 'must be the length of an axis, a whole number of 1 or more';
+
+/** The file, key by key; what is not said the benchmark decides, or the model itself. */
+const DESCRIPTION = z.strictObject({
+  name: word('the name of the model').exactOptional(),
+  model: word('the path of an ONNX file, relative to this file'),
+  /** Inputs to feed, in the order in which a payload has them; a shape is that of one sample. */
+  inputs: z
+    .array(
+      z.strictObject({
+        name: word('the name of an input'),
+        shape: z
+          .array(
+            z.int(AXIS_MESSAGE).min(1, AXIS_MESSAGE),
+            'must be a list of lengths, [3, 224, 224]',
+          )
+          .readonly()
+          .exactOptional(),
+      }),
+      'must be a list of inputs, each with its name',
+    )
+    .min(1, 'must name an input')
+    .refine(
+      (inputs) => new Set(inputs.map(({ name }) => name)).size === inputs.length,
+      'must not name an input twice',
+    )
+    .readonly()
+    .exactOptional(),
+  preprocess: oneOf(['tensor', 'imagenet-vgg', 'imagenet-mobilenet']).exactOptional(),
+  postprocess: oneOf(['raw', 'class']).exactOptional(),
+  /** Name of the output that the post-processor reads. */
+  output: word('the name of an output').exactOptional(),
+  /** Added to a class that the model tells: -1 where class 0 is the background. */
+  classOffset: z.int('must be a whole number').exactOptional(),
+  response: oneOf(['float32', 'int32', 'int64']).exactOptional(),
+  batchAxis: z
+    .union([z.literal(0), z.literal('none')], { error: 'must be 0 or none' })
+    .exactOptional(),
+  /** Samples of different lengths in a free axis: never in one batch, or padded to the longest with zeros. */
+  freeAxes: oneOf(['group', 'pad']).exactOptional(),
+});
+
+/**
+ * How a model is to be used, as its description file says it; plain data, since it travels to the workers.
+ * What is undefined the benchmark decides, or the model itself.
+ */
+export type ModelUsage = Readonly<Omit<z.infer<typeof DESCRIPTION>, 'name' | 'model'>>;
+
+/** True for a file that describes a model rather than being one. */
+function isDescription(path: string): boolean {
+  return EXTENSIONS.includes(extname(path).toLowerCase());
+}
+
+/**
+ * Reads a model's description.
+ * @throws MlperfError `ERR_MODEL` (cannot be read), `ERR_CONFIG_FILE` (is not YAML), `ERR_CONFIG_INVALID` listing
+ *   everything that is wrong, each with its line.
+ */
+export function readModelDescription(path: string): ModelDescription {
+  let text: string;
+  try {
+    text = readBoundedText(path, FILE_BYTES_MAX.settings);
+  } catch (error) {
+    const why = describeSystemError(error);
+    throw modelError(`model description ${path}: ${why}`, error);
+  }
+  const { document, placeOf } = parseGoodYaml(path, text);
+  if (!isMap(document.contents)) {
+    const keys = Object.keys(DESCRIPTION.shape).join(', ');
+    throw new MlperfError('ERR_CONFIG_FILE', `${path}:1:1: a map is expected here: ${keys}`);
+  }
+  const checked = DESCRIPTION.safeParse(document.toJS());
+  if (!checked.success) {
+    const problems = checked.error.issues.flatMap((issue) => describeIssue(issue, document));
+    const inOrder = problems.sort((a, b) => a.offset - b.offset);
+    const texts = inOrder.map(({ offset, text: problem }) => `${placeOf(offset)}: ${problem}`);
+    throw new MlperfError('ERR_CONFIG_INVALID', texts.join('\n'));
+  }
+  const { name, model, ...usage } = checked.data;
+  const file = resolve(dirname(path), model);
+  return { name: name ?? basename(file, extname(file)), file, usage };
+}
+
+/** What is wrong, and where in the text it stands. */
+interface Problem {
+  readonly offset: number;
+  readonly text: string;
+}
+
+/** One problem per unknown key and wrong value: which key, which value, what would be right. */
+function describeIssue(issue: z.core.$ZodIssue, document: Document): Problem[] {
+  const path = issue.path as (string | number)[]; // YAML has no symbols.
+  if (issue.code === 'unrecognized_keys') {
+    const known = path.length === 0 ? Object.keys(DESCRIPTION.shape) : ['name', 'shape'];
+    return issue.keys.map((key) => ({
+      offset: keyOffset(document, path, key),
+      text: `unknown key "${[...path, key].join('.')}"; there is: ${known.join(', ')}`,
+    }));
+  }
+  const node = document.getIn(path, true);
+  const name = path.join('.');
+  if (!isNode(node)) {
+    // A key that is missing: the place is that of what it is missing in.
+    const parent = document.getIn(path.slice(0, -1), true);
+    const offset = isNode(parent) ? (parent.range?.[0] ?? 0) : 0;
+    return [{ offset, text: `"${name}" is needed: it ${issue.message}` }];
+  }
+  const value = JSON.stringify(node.toJS(document));
+  return [{ offset: node.range?.[0] ?? 0, text: `${name}: ${value} ${issue.message}` }];
+}
+
+function keyOffset(document: Document, path: readonly (string | number)[], key: string): number {
+  const map = path.length === 0 ? document.contents : document.getIn(path, true);
+  if (!isMap(map)) return 0;
+  const pair = map.items.find((item) => isScalar(item.key) && String(item.key.value) === key);
+  return isScalar(pair?.key) ? (pair.key.range?.[0] ?? 0) : 0;
 }

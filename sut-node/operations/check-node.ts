@@ -6,79 +6,43 @@ import { packageVersion } from '../../shared/base/files/package-files.ts';
 import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
 import { settingsAsText } from '../../shared/evidence/settings-text.ts';
 import { componentVersions } from '../../shared/host/component-versions.ts';
-import { batchPolicy } from '../inference/batcher/batch-policy.ts';
-import { batchingInWords } from '../inference/batcher/batching-in-words.ts';
+import { batchingInWords, batchPolicy } from '../inference/batcher/batch-policy.ts';
 import type { SutModel } from '../inference/batcher/sut-model.ts';
 import type {
   SampleAnswer,
   SampleOwner,
   WaitingSample,
 } from '../inference/batcher/waiting-sample.ts';
-import type { LoadedModel, ModelTensors } from '../model/model-facts.ts';
+import type { LoadedModel } from '../model/model-facts.ts';
+import { listTensors } from '../pipeline/model-fit.ts';
 import { readServerSecurity } from '../server/connection/server-security.ts';
-import { configurationName, providerOf } from '../server/describe/configuration-name.ts';
-import { nodeOffer, readBy, servedName } from '../server/describe/node-offer.ts';
-import { queryBytesMax } from '../server/infer/sample-intake.ts';
-import { inferLimits } from '../server/limits/node-limits.ts';
+import {
+  configurationName,
+  nodeOffer,
+  payloadContext,
+  providerOf,
+  readBy,
+  servedName,
+} from '../server/describe/node-offer.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
 
 /** Inferences of each batch size whose median is told. */
 const REPEATS = 5;
 
-/** How long one batch took: medians of {@link REPEATS}, of each number by itself. */
-export interface MeasuredBatch {
-  readonly batchSize: number;
-  /** The model alone, in ns. */
-  readonly computeNs: number;
-  /** From the batch's way to the worker to its answer: with pre-processing, model and post-processing, in ns. */
-  readonly totalNs: number;
-}
-
 /** What `longhaul sut --check` found out. */
-export interface NodeCheckReport {
-  readonly configuration: string;
-  readonly benchmark: string;
-  /** True for a benchmark of MLPerf; false for an example of this project. */
-  readonly isOfficial: boolean;
-  readonly model: {
-    readonly name: string;
-    /** Null where the model is no file. */
-    readonly file: string | null;
-    readonly sha256: string;
-    readonly isStandIn: boolean;
-  } & ModelTensors;
-  readonly provider: string;
-  readonly workers: number;
-  /** What a submission must tell: how the server batches. */
-  readonly batching: string;
-  /** What every sample of the inferences was; null where the model reads no payload. */
-  readonly sample: { readonly form: string; readonly bytes: number } | null;
-  readonly inferences: readonly MeasuredBatch[];
-  /** Memory of this process with all its threads, in bytes. */
-  readonly rssBytes: number;
-  readonly longhaul: string;
-  readonly components: readonly { readonly name?: string; readonly version?: string }[];
-  readonly settings: Readonly<Record<string, string>>;
-}
+type NodeCheckReport = Awaited<ReturnType<typeof checkNode>>;
 
 /**
  * Loads the model, warms it up and measures it as a node would use it; nothing is served. The files of TLS
  * and token are read as well. Stop the model afterwards, whatever happens.
  * @throws MlperfError as the start of a node; `ERR_MODEL` when the model fails on the benchmark's own sample.
  */
-export async function checkNode(
-  settings: SutSettings,
-  model: SutModel,
-  onProgress: BuildProgress,
-): Promise<NodeCheckReport> {
+export async function checkNode(settings: SutSettings, model: SutModel, onProgress: BuildProgress) {
   readServerSecurity(settings);
   servedName(settings, model);
   const offer = nodeOffer(settings, model);
-  const limits = inferLimits(settings, model);
   const loaded = await model.load({
-    encodings: offer.encodings,
-    sampleBytesMax: limits.sampleBytesMax,
-    queryBytesMax: queryBytesMax(limits),
+    ...payloadContext(settings, model),
     onProgress,
     onRoom: () => {},
     onFatal: () => {},
@@ -91,7 +55,7 @@ export async function checkNode(
     payload: sample?.payload ?? new Uint8Array(4),
     form: formOf(sample?.form, offer.encodings, loaded),
   };
-  const inferences: MeasuredBatch[] = [];
+  const inferences: Awaited<ReturnType<typeof measure>>[] = [];
   const { batchSizeMax } = batchPolicy(settings, loaded);
   for (const batchSize of new Set([1, batchSizeMax])) {
     onProgress(0, `measuring batches of ${batchSize}`);
@@ -100,13 +64,17 @@ export async function checkNode(
   return {
     configuration: configurationName({ settings, offer }, loaded),
     benchmark: offer.benchmark,
+    /** False for an example of this project. */
     isOfficial: model.rules.isOfficial,
     model: describe(model.name, loaded),
     provider: providerOf(settings),
     workers: model.workerCounts?.count ?? 0,
+    /** What a submission must tell: how the server batches. */
     batching: batchingInWords(settings, loaded),
+    /** What every sample of the inferences was; null where the model reads no payload. */
     sample: sample === undefined ? null : { form: sample.form, bytes: sample.payload.length },
     inferences,
+    /** Memory of this process with all its threads. */
     rssBytes: process.memoryUsage().rss,
     longhaul: packageVersion(),
     components: componentVersions(),
@@ -114,7 +82,8 @@ export async function checkNode(
   };
 }
 
-function describe(name: string, loaded: LoadedModel): NodeCheckReport['model'] {
+/** The file is null where the model is none. */
+function describe(name: string, loaded: LoadedModel) {
   const { file = null, sha256, isStandIn, tensors } = loaded;
   return { name, file, sha256, isStandIn, inputs: tensors.inputs, outputs: tensors.outputs };
 }
@@ -141,7 +110,11 @@ interface TestBatch {
   readonly batchSize: number;
 }
 
-async function measure(model: SutModel, batch: TestBatch): Promise<MeasuredBatch> {
+/**
+ * How long one batch took: medians of {@link REPEATS}, of each number by itself. `computeNs` is the model alone;
+ * `totalNs` is from the batch's way to the worker to its answer, with pre- and post-processing.
+ */
+async function measure(model: SutModel, batch: TestBatch) {
   const computeNs: number[] = [];
   const totalNs: number[] = [];
   for (let i = 0; i < REPEATS; i += 1) {
@@ -175,4 +148,68 @@ function runBatch(
     });
     model.run({ samples, takenAtNs });
   });
+}
+
+const MIB = 1024 ** 2;
+const LABEL_WIDTH = 15;
+/** Benchmark of models and data that are the user's. */
+const OWN_BENCHMARK = 'custom';
+
+/** The report for people: a label and its values in each paragraph. */
+export function checkReportText(report: NodeCheckReport): string {
+  const { model, inferences, settings } = report;
+  const versions = report.components.map(({ name = '', version = '' }) => `${name} ${version}`);
+  const paragraphs: readonly [label: string, lines: readonly string[]][] = [
+    ['Configuration', [report.configuration]],
+    ['Benchmark', [`${report.benchmark}, ${whoseBenchmark(report)}`]],
+    ['Model', [model.name, model.file ?? 'no file', ...sha256Lines(model.sha256), kindOf(report)]],
+    ['Inputs', model.inputs.map((one) => listTensors([one]))],
+    ['Outputs', model.outputs.map((one) => listTensors([one]))],
+    ['Provider', [report.provider]],
+    ['Workers', [`${report.workers}`]],
+    ['Batching', report.batching.split(/(?<=\.) /)],
+    ['Inference', [...sampleLines(report), ...inferences.map(batchText)]],
+    ['Memory', [`${(report.rssBytes / MIB).toFixed(0)} MiB resident, all threads together`]],
+    ['Versions', [`longhaul ${report.longhaul}`, ...versions]],
+    ['Settings', Object.entries(settings).map(([name, value]) => `${name} = ${value}`)],
+  ];
+  return paragraphs
+    .filter(([, lines]) => lines.length > 0)
+    .flatMap(([label, lines]) =>
+      lines.map((line, i) => `${(i === 0 ? label : '').padEnd(LABEL_WIDTH)}${line}\n`),
+    )
+    .join('');
+}
+
+function sampleLines({ sample }: NodeCheckReport): string[] {
+  return sample === null ? [] : [`samples: ${sample.form}, ${sample.bytes} bytes each`];
+}
+
+function sha256Lines(sha256: string): string[] {
+  return sha256 === '' ? [] : [`SHA-256 ${sha256}`];
+}
+
+function whoseBenchmark({ benchmark, isOfficial }: NodeCheckReport): string {
+  if (benchmark === OWN_BENCHMARK) return 'a model and data of your own';
+  return isOfficial ? 'of MLPerf' : 'an example of this project';
+}
+
+/** What the result of a run with this model may be called. */
+function kindOf({ benchmark, isOfficial, model }: NodeCheckReport): string {
+  if (benchmark === OWN_BENCHMARK)
+    return 'your own model: there is no reference to compare it with';
+  if (model.isStandIn) return "a stand-in: not known to be the benchmark's own model";
+  return isOfficial
+    ? 'the reference model of the benchmark, known by its checksum'
+    : "the benchmark's own model";
+}
+
+function batchText({
+  batchSize,
+  computeNs,
+  totalNs,
+}: NodeCheckReport['inferences'][number]): string {
+  const ms = (ns: number): string => `${(ns / 1e6).toPrecision(3)} ms`;
+  const perSecond = ((batchSize * 1e9) / totalNs).toPrecision(3);
+  return `batch of ${batchSize}: ${ms(computeNs)} in the model, ${ms(totalNs)} in all, ${Number(perSecond)} samples/s of one worker`;
 }

@@ -1,8 +1,18 @@
-import { type Server, type ServerWritableStream, status } from '@grpc/grpc-js';
+import { Server, type ServerWritableStream, status } from '@grpc/grpc-js';
 import { HealthImplementation } from 'grpc-health-check';
+import { hostAndPort } from '../../shared/base/text/host-and-port.ts';
 import { SUT_SERVICE_NAME } from '../../shared/wire/sut-contract.ts';
+import { openGrpcPort } from '../server/connection/server-port.ts';
 import type { SideService } from '../server/connection/side-service.ts';
-import { WATCH_CALLS_MAX } from '../server/limits/node-limits.ts';
+import { callRule } from '../server/guard/call-rules.ts';
+import { ConnectionGuard, type ConnectionRoom } from '../server/guard/connection-guard.ts';
+import {
+  HEALTH_CALLS_PER_CONNECTION_MAX,
+  HEALTH_CONNECTIONS_MAX,
+  HEALTH_CONNECTIONS_PER_ADDRESS_MAX,
+  HEALTH_MESSAGE_BYTES_MAX,
+  WATCH_CALLS_MAX,
+} from '../server/limits/node-limits.ts';
 
 /** What is asked for: the node as a whole (the empty name), or its service by name; both are one. */
 const SERVICES: readonly string[] = ['', SUT_SERVICE_NAME];
@@ -72,4 +82,59 @@ export class HealthService implements SideService {
 /** grpc-js ends a stream with a status by this event. */
 function end(call: WatchCall, code: status, details: string): void {
   call.emit('error', { code, details });
+}
+
+/** HTTP/2's own: what is asked here has some bytes. */
+const WINDOW_BYTES = 65_535;
+
+/** A probe is let in whoever is there: it is brief, and what it finds may decide about the node's life. */
+const PROBES: ConnectionRoom = {
+  connectionsMax: HEALTH_CONNECTIONS_MAX,
+  perAddressMax: HEALTH_CONNECTIONS_PER_ADDRESS_MAX,
+  keepsBusy: false,
+};
+
+/** A port that serves `grpc.health.v1` and nothing else, in plain text and without a token. */
+export interface HealthPort {
+  /** Host and port as bound. */
+  readonly address: string;
+  /** Ends the calls that watch, then all connections. */
+  close(reason: string): Promise<void>;
+}
+
+/**
+ * Opens the port. It has the bounds of the node's own: for connections, for the first call of one, for messages.
+ * @param firstMessageMs Longest wait for the first call of a connection, and for a call to be whole.
+ * @throws MlperfError `ERR_SUT_LISTEN` that names the address.
+ */
+export async function startHealthPort(
+  at: { readonly host: string; readonly port: number },
+  health: HealthService,
+  firstMessageMs: number,
+): Promise<HealthPort> {
+  const grpcServer = new Server({
+    'grpc.max_receive_message_length': HEALTH_MESSAGE_BYTES_MAX,
+    'grpc.max_send_message_length': HEALTH_MESSAGE_BYTES_MAX,
+    'grpc.max_concurrent_streams': HEALTH_CALLS_PER_CONNECTION_MAX,
+    'grpc.enable_channelz': 0,
+  });
+  health.addTo(grpcServer);
+  const guard = new ConnectionGuard(firstMessageMs, PROBES);
+  const port = await openGrpcPort(grpcServer, {
+    at,
+    purpose: ' for health',
+    windowBytes: WINDOW_BYTES,
+    // A smaller window than HTTP/2's own would only be slower.
+    onRefused: () => {},
+    // Nobody has a token here. What is refused is not in the metrics: they count the node's own port.
+    rules: { token: undefined, firstMessageMs, guard, ruleOf: callRule, onRefused: () => {} },
+    serving: (injector) => (socket) => injector.injectConnection(socket),
+  });
+  return {
+    address: hostAndPort(port.host, port.port),
+    close: (reason) => {
+      health.close(reason);
+      return port.close();
+    },
+  };
 }

@@ -1,10 +1,10 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
-import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError, messageOf } from '../../shared/base/errors/to-mlperf-error.ts';
+import { messageOf } from '../../shared/base/errors/to-mlperf-error.ts';
 import type { Logger } from '../../shared/base/process/logger.ts';
 import { hostAndPort } from '../../shared/base/text/host-and-port.ts';
+import { listenOn } from '../server/connection/server-port.ts';
 
 /** Bounds for whoever reaches the port: scrapers are few, quick and brief. */
 const CONNECTIONS_MAX = 32;
@@ -41,17 +41,16 @@ export async function startMetricsServer(
     (request, response) => void answer(request, response, registry, logger),
   );
   server.maxConnections = CONNECTIONS_MAX;
-  try {
-    await listen(server, at);
-  } catch (error) {
-    throw new MlperfError(
-      'ERR_SUT_LISTEN',
-      `cannot listen on ${at.host}:${at.port} for metrics: ${describeSystemError(error)}`,
-      { cause: error },
-    );
-  }
+  await listenOn(server, at, ' for metrics');
   const { address, port } = server.address() as AddressInfo; // It listens on TCP.
-  return { url: `http://${hostAndPort(address, port)}${PATH}`, close: () => close(server) };
+  return {
+    url: `http://${hostAndPort(address, port)}${PATH}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
 }
 
 /** Never rejects. */
@@ -93,21 +92,4 @@ function say(
     'content-length': Buffer.byteLength(text),
   });
   response.end(isHead ? undefined : text);
-}
-
-function listen(server: Server, { host, port }: { host: string; port: number }): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ host, port }, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-}
-
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
 }

@@ -1,16 +1,9 @@
-import {
-  Counter,
-  type CounterConfiguration,
-  collectDefaultMetrics,
-  Gauge,
-  type Histogram,
-  Registry,
-} from 'prom-client';
+import { collectDefaultMetrics, type Gauge, Registry } from 'prom-client';
 import { packageVersion } from '../../shared/base/files/package-files.ts';
 import { FAILURE_CODES } from '../../shared/wire/responses-codec.ts';
+import type { SutModel } from '../inference/batcher/sut-model.ts';
 import type { LoadedModel } from '../model/model-facts.ts';
-import { configurationName, providerOf } from '../server/describe/configuration-name.ts';
-import type { NodeFacts } from '../server/describe/node-offer.ts';
+import { configurationName, type NodeFacts, providerOf } from '../server/describe/node-offer.ts';
 import type { NodeStateName, NodeStatus } from '../server/describe/node-status.ts';
 import type { NodeTotals } from '../server/ledger/run-ledger.ts';
 import type { BucketCounts, Observations } from './observations.ts';
@@ -32,7 +25,7 @@ export interface MeasuredNode {
   /** Calls that the gate did not serve, by the reason. */
   refusedCalls(): ReadonlyMap<string, number>;
   /** Undefined where there are none. */
-  workers(): WorkerCounts | undefined;
+  workers(): SutModel['workerCounts'];
 }
 
 /** How full the node is. */
@@ -45,12 +38,6 @@ export interface QueueState {
   /** Credit that is out: what peers may still send, and what they sent and has no answer yet. */
   readonly creditSamples: number;
   readonly creditBytes: number;
-}
-
-/** Workers that live, and how many were replaced. */
-export interface WorkerCounts {
-  readonly count: number;
-  readonly replacedCount: number;
 }
 
 /** Gauges of prom-client with the name of a counter, of which promtool complains; each has a twin by type. */
@@ -66,8 +53,151 @@ const STATES: readonly NodeStateName[] = [
   'NODE_STATE_FAILED',
 ];
 
-/** The word of a state in metrics: `ready`, `warming_up`, ... */
-const stateWord = (state: NodeStateName): string => state.slice('NODE_STATE_'.length).toLowerCase();
+type Labels = Readonly<Record<string, string | number>>;
+
+/** A value of a metric with its labels. */
+interface MetricLine {
+  /** Undefined: the metric's own name. */
+  readonly metricName?: string;
+  readonly labels: Labels;
+  readonly value: number;
+}
+
+/** A metric: its name behind `longhaul_sut_`, its help, and how it is read: one number, or a line per set of labels. */
+type MetricRow = readonly [
+  type: 'counter' | 'gauge' | 'histogram',
+  name: string,
+  help: string,
+  read: (node: MeasuredNode, observations: Observations) => number | readonly MetricLine[],
+];
+
+/** Counters that are one of the node's totals. */
+const TOTALS = [
+  ['runs', 'runCount', 'Runs that opened a stream.'],
+  ['streams', 'streamCount', 'Infer streams that were opened.'],
+  ['queries', 'queryCount', 'Queries of which at least one sample arrived.'],
+  ['parts', 'partCount', 'Messages with samples that arrived.'],
+  ['samples_received', 'sampleCount', 'Whole samples that arrived.'],
+  ['samples_completed', 'completedCount', 'Samples that were answered with a response.'],
+  ['samples_dropped', 'droppedCount', 'Samples without an answer: their stream was gone.'],
+  ['payload_bytes', 'payloadBytes', 'Payload bytes of samples that arrived.'],
+  ['response_bytes', 'responseBytes', 'Payload bytes of responses.'],
+] as const;
+
+/** Gauges of how full the node is. */
+const QUEUE = [
+  ['queue_samples', 'waitingSamples', 'Samples that wait for a batch.'],
+  ['outstanding_samples', 'outstandingSamples', 'Samples that arrived and are not answered.'],
+  [
+    'outstanding_bytes',
+    'outstandingBytes',
+    'Payload bytes that arrived and whose samples are not answered.',
+  ],
+  ['credit_samples', 'creditSamples', 'Samples that peers may send or have outstanding.'],
+  ['credit_bytes', 'creditBytes', 'Payload bytes that peers may send or have outstanding.'],
+] as const;
+
+/** Gauges that are settings. */
+const QUEUE_LIMITS = [
+  ['queue_limit_samples', 'queueSamplesMax', 'Samples at which no more credit is granted.'],
+  ['queue_limit_bytes', 'queueBytesMax', 'Payload bytes at which no more credit is granted.'],
+] as const;
+
+const METRICS: readonly MetricRow[] = [
+  [
+    'gauge',
+    'info',
+    'Always 1: what this node is. sha256 and configuration are empty until the model is loaded.',
+    (node) => [{ labels: identityOf(node), value: 1 }],
+  ],
+  [
+    'gauge',
+    'state',
+    '1 for the state that the node is in, 0 for the others.',
+    ({ status }) =>
+      byLabel(
+        'state',
+        // `ready`, `warming_up`, ...
+        STATES.map((name) => [
+          name.slice('NODE_STATE_'.length).toLowerCase(),
+          name === status.state ? 1 : 0,
+        ]),
+      ),
+  ],
+  ...TOTALS.map(
+    ([name, field, help]): MetricRow => [
+      'counter',
+      `${name}_total`,
+      help,
+      (node) => node.totals()[field],
+    ],
+  ),
+  [
+    'counter',
+    'samples_failed_total',
+    'Samples that were answered with a failure, by its reason.',
+    (node) => {
+      const { failedByCode } = node.totals();
+      return byLabel(
+        'reason',
+        Object.entries(FAILURE_CODES).map(([reason, code]) => [reason, failedByCode[code] ?? 0]),
+      );
+    },
+  ],
+  [
+    'counter',
+    'calls_refused_total',
+    'Calls that were refused or reset before they were served, by the reason.',
+    (node) => byLabel('reason', node.refusedCalls()),
+  ],
+  [
+    'counter',
+    'oip_requests_total',
+    'Requests of the Open Inference Protocol, by the gRPC status that they were answered with.',
+    (node) => byLabel('status', new Map([['ok', 0], ...node.oipRequests()])),
+  ],
+  [
+    'counter',
+    'workers_replaced_total',
+    'Workers that ended and were replaced.',
+    (node) => node.workers()?.replacedCount ?? 0,
+  ],
+  ...QUEUE.map(
+    ([name, field, help]): MetricRow => ['gauge', name, help, (node) => node.queue()[field]],
+  ),
+  ...QUEUE_LIMITS.map(
+    ([name, field, help]): MetricRow => ['gauge', name, help, ({ facts }) => facts.settings[field]],
+  ),
+  ['gauge', 'open_streams', 'Infer streams that are open.', (node) => node.streamCount()],
+  [
+    'gauge',
+    'oip_open_streams',
+    'ModelStreamInfer streams that are open.',
+    (node) => node.oipStreamCount(),
+  ],
+  ['gauge', 'open_connections', 'TCP connections that are open.', (node) => node.connectionCount()],
+  [
+    'gauge',
+    'workers',
+    'Workers that live, those that are loading included.',
+    (node) => node.workers()?.count ?? 0,
+  ],
+  [
+    'histogram',
+    'batch_size_samples',
+    'Samples in one inference, without padding.',
+    (_node, { batchSizes }) => histogram('batch_size_samples', {}, batchSizes, 1),
+  ],
+  [
+    'histogram',
+    'sample_duration_seconds',
+    'Where answered samples spent their time in the node; the phases sum to the residence time.',
+    (_node, { durations }) =>
+      [...durations].flatMap(([phase, buckets]) =>
+        histogram('sample_duration_seconds', { phase }, buckets, 1e-9),
+      ),
+  ],
+];
 
 /**
  * All metrics of a node, in base units (seconds, bytes), named `longhaul_sut_*`, and those of the process
@@ -77,234 +207,45 @@ export function nodeMetrics(node: MeasuredNode, observations: Observations): Reg
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   for (const name of MISNAMED) registry.removeSingleMetric(name);
-  addIdentity(registry, node);
-  addCounters(registry, node);
-  addGauges(registry, node);
-  addHistogram(registry, {
-    name: 'longhaul_sut_batch_size_samples',
-    help: 'Samples in one inference, without padding.',
-    rows: [{ labels: {}, buckets: observations.batchSizes }],
-    unit: 1,
-  });
-  addHistogram(registry, {
-    name: 'longhaul_sut_sample_duration_seconds',
-    help: 'Where answered samples spent their time in the node; the phases sum to the residence time.',
-    rows: [...observations.durations].map(([phase, buckets]) => ({
-      labels: { phase },
-      buckets,
-    })),
-    unit: 1e-9,
-  });
+  for (const [type, shortName, help, read] of METRICS) {
+    const name = `longhaul_sut_${shortName}`;
+    const get = () => {
+      const found = read(node, observations);
+      const values = typeof found === 'number' ? [{ labels: {}, value: found }] : found;
+      return Promise.resolve({ name, help, type, values, aggregator: 'sum' });
+    };
+    // prom-client (15.1) asks a metric for its name and `get()` and for nothing else; its types want the class.
+    registry.registerMetric({ name, get } as unknown as Gauge);
+  }
   return registry;
 }
 
-function addIdentity(registry: Registry, node: MeasuredNode): void {
+function identityOf(node: MeasuredNode): Labels {
   const { facts } = node;
-  const labels = {
+  const model = node.model();
+  return {
     version: packageVersion(),
     node: facts.name,
     benchmark: facts.offer.benchmark,
     model: facts.offer.model,
     provider: providerOf(facts.settings),
+    sha256: model?.sha256 ?? '',
+    configuration: model === undefined ? '' : configurationName(facts, model),
   };
-  const info = new Gauge({
-    name: 'longhaul_sut_info',
-    help: 'Always 1: what this node is. sha256 and configuration are empty until the model is loaded.',
-    labelNames: [...Object.keys(labels), 'sha256', 'configuration'],
-    registers: [registry],
-    collect: () => {
-      info.reset();
-      const model = node.model();
-      const configuration = model === undefined ? '' : configurationName(facts, model);
-      info.set({ ...labels, sha256: model?.sha256 ?? '', configuration }, 1);
-    },
-  });
-  const state = new Gauge({
-    name: 'longhaul_sut_state',
-    help: '1 for the state that the node is in, 0 for the others.',
-    labelNames: ['state'],
-    registers: [registry],
-    collect: () => {
-      for (const name of STATES)
-        state.set({ state: stateWord(name) }, name === node.status.state ? 1 : 0);
-    },
-  });
 }
 
-function addCounters(registry: Registry, node: MeasuredNode): void {
-  const totals: readonly [name: string, help: string, read: (totals: NodeTotals) => number][] = [
-    ['runs', 'Runs that opened a stream.', (all) => all.runCount],
-    ['streams', 'Infer streams that were opened.', (all) => all.streamCount],
-    ['queries', 'Queries of which at least one sample arrived.', (all) => all.queryCount],
-    ['parts', 'Messages with samples that arrived.', (all) => all.partCount],
-    ['samples_received', 'Whole samples that arrived.', (all) => all.sampleCount],
-    [
-      'samples_completed',
-      'Samples that were answered with a response.',
-      (all) => all.completedCount,
-    ],
-    [
-      'samples_dropped',
-      'Samples without an answer: their stream was gone.',
-      (all) => all.droppedCount,
-    ],
-    ['payload_bytes', 'Payload bytes of samples that arrived.', (all) => all.payloadBytes],
-    ['response_bytes', 'Payload bytes of responses.', (all) => all.responseBytes],
-  ];
-  for (const [name, help, read] of totals) {
-    addCounter(registry, { name: `longhaul_sut_${name}_total`, help }, (counter) =>
-      counter.inc(read(node.totals())),
-    );
-  }
-  addCounter(
-    registry,
-    {
-      name: 'longhaul_sut_samples_failed_total',
-      help: 'Samples that were answered with a failure, by its reason.',
-      labelNames: ['reason'],
-    },
-    (counter) => {
-      const { failedByCode } = node.totals();
-      for (const [reason, code] of Object.entries(FAILURE_CODES)) {
-        counter.inc({ reason }, failedByCode[code] ?? 0);
-      }
-    },
-  );
-  addCounter(
-    registry,
-    {
-      name: 'longhaul_sut_calls_refused_total',
-      help: 'Calls that were refused or reset before they were served, by the reason.',
-      labelNames: ['reason'],
-    },
-    (counter) => {
-      for (const [reason, count] of node.refusedCalls()) counter.inc({ reason }, count);
-    },
-  );
-  addCounter(
-    registry,
-    {
-      name: 'longhaul_sut_oip_requests_total',
-      help: 'Requests of the Open Inference Protocol, by the gRPC status that they were answered with.',
-      labelNames: ['status'],
-    },
-    (counter) => {
-      counter.inc({ status: 'ok' }, 0);
-      for (const [status, count] of node.oipRequests()) counter.inc({ status }, count);
-    },
-  );
-  addCounter(
-    registry,
-    { name: 'longhaul_sut_workers_replaced_total', help: 'Workers that ended and were replaced.' },
-    (counter) => counter.inc(node.workers()?.replacedCount ?? 0),
-  );
+function byLabel(label: string, counts: Iterable<readonly [string, number]>): MetricLine[] {
+  return [...counts].map(([word, value]) => ({ labels: { [label]: word }, value }));
 }
 
-/** A counter whose value stands somewhere else. */
-function addCounter(
-  registry: Registry,
-  config: CounterConfiguration<string>,
-  read: (counter: Counter) => void,
-): void {
-  const counter = new Counter({
-    ...config,
-    registers: [registry],
-    collect: () => {
-      counter.reset();
-      read(counter);
-    },
-  });
-}
-
-function addGauges(registry: Registry, node: MeasuredNode): void {
-  const { settings } = node.facts;
-  const gauges: readonly [name: string, help: string, read: () => number][] = [
-    ['queue_samples', 'Samples that wait for a batch.', () => node.queue().waitingSamples],
-    [
-      'outstanding_samples',
-      'Samples that arrived and are not answered.',
-      () => node.queue().outstandingSamples,
-    ],
-    [
-      'outstanding_bytes',
-      'Payload bytes that arrived and whose samples are not answered.',
-      () => node.queue().outstandingBytes,
-    ],
-    [
-      'credit_samples',
-      'Samples that peers may send or have outstanding.',
-      () => node.queue().creditSamples,
-    ],
-    [
-      'credit_bytes',
-      'Payload bytes that peers may send or have outstanding.',
-      () => node.queue().creditBytes,
-    ],
-    [
-      'queue_limit_samples',
-      'Samples at which no more credit is granted.',
-      () => settings.queueSamplesMax,
-    ],
-    [
-      'queue_limit_bytes',
-      'Payload bytes at which no more credit is granted.',
-      () => settings.queueBytesMax,
-    ],
-    ['open_streams', 'Infer streams that are open.', () => node.streamCount()],
-    ['oip_open_streams', 'ModelStreamInfer streams that are open.', () => node.oipStreamCount()],
-    ['open_connections', 'TCP connections that are open.', () => node.connectionCount()],
-    [
-      'workers',
-      'Workers that live, those that are loading included.',
-      () => node.workers()?.count ?? 0,
-    ],
-  ];
-  for (const [name, help, read] of gauges) {
-    const gauge: Gauge = new Gauge({
-      name: `longhaul_sut_${name}`,
-      help,
-      registers: [registry],
-      collect: () => gauge.set(read()),
-    });
-  }
-}
-
-/** A histogram that was counted elsewhere. */
-interface CountedHistogram {
-  readonly name: string;
-  readonly help: string;
-  readonly rows: readonly {
-    readonly labels: Readonly<Record<string, string>>;
-    readonly buckets: BucketCounts;
-  }[];
-  /** What one of the counted units is in the metric's. */
-  readonly unit: number;
-}
-
-/** prom-client (15.1) asks a metric for its name and `get()` and for nothing else; its types want the class. */
-function addHistogram(registry: Registry, { name, help, rows, unit }: CountedHistogram): void {
-  const metric = {
-    name,
-    get: () => {
-      const values = rows.flatMap(({ labels, buckets }) => valuesOf(name, labels, buckets, unit));
-      return Promise.resolve({ name, help, type: 'histogram', values, aggregator: 'sum' });
-    },
-  };
-  registry.registerMetric(metric as unknown as Histogram);
-}
-
-interface MetricLine {
-  readonly metricName: string;
-  readonly labels: Readonly<Record<string, string | number>>;
-  readonly value: number;
-}
-
-function valuesOf(
-  name: string,
-  labels: Readonly<Record<string, string>>,
+/** Lines of a histogram that was counted elsewhere. @param unit What one of the counted units is in the metric's. */
+function histogram(
+  shortName: string,
+  labels: Labels,
   { bounds, counts, sum }: BucketCounts,
   unit: number,
 ): MetricLine[] {
+  const name = `longhaul_sut_${shortName}`;
   let count = 0;
   const lines = [...bounds, Number.POSITIVE_INFINITY].map((bound, i): MetricLine => {
     count += counts[i] as number; // One count more than bounds.

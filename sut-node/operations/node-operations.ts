@@ -1,12 +1,9 @@
 import type { Logger } from '../../shared/base/process/logger.ts';
-import type { BatcherOptions } from '../inference/batcher/dynamic-batcher.ts';
 import type { SideService } from '../server/connection/side-service.ts';
 import type { NodeStatus } from '../server/describe/node-status.ts';
-import type { InferServices } from '../server/infer/infer-stream.ts';
 import { HEALTH_WATCH_CALLS_MAX } from '../server/limits/node-limits.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
-import { type HealthPort, startHealthPort } from './health-port.ts';
-import { HealthService } from './health-service.ts';
+import { type HealthPort, HealthService, startHealthPort } from './health-service.ts';
 import type { MetricsServer } from './metrics-server.ts';
 import type { MeasuredNode } from './node-metrics.ts';
 import { Observations } from './observations.ts';
@@ -21,31 +18,21 @@ export class NodeOperations {
   readonly #health = new HealthService();
   /** What the health port tells: apart, so that whoever watches there without a token takes no place of others. */
   readonly #openHealth = new HealthService(HEALTH_WATCH_CALLS_MAX);
-  /** Undefined where nobody wants metrics. */
-  readonly #observations: Observations | undefined;
+  /** Where durations of samples and sizes of batches are counted; undefined where nobody wants metrics. */
+  readonly observations: Observations | undefined;
   #healthPort: HealthPort | undefined;
   #metrics: MetricsServer | undefined;
 
   constructor(settings: SutSettings, status: NodeStatus, logger: Logger) {
     this.#settings = settings;
     this.#logger = logger;
-    this.#observations = settings.metricsListen && new Observations();
+    this.observations = settings.metricsListen && new Observations();
     status.onChange((state, detail) => {
       for (const health of [this.#health, this.#openHealth]) {
         health.setServing(state === 'NODE_STATE_READY');
       }
       if (state === 'NODE_STATE_WARMING_UP') logger.info({ state }, detail);
     });
-  }
-
-  /** Where durations of samples are counted; undefined where nobody wants them. */
-  get observe(): InferServices['observe'] {
-    return this.#observations?.sample;
-  }
-
-  /** Where sizes of batches are counted; undefined where nobody wants them. */
-  get observeBatch(): BatcherOptions['observeBatch'] {
-    return this.#observations?.batch;
   }
 
   /** gRPC services to add. @throws MlperfError `ERR_NOT_INSTALLED` */
@@ -62,7 +49,7 @@ export class NodeOperations {
       const firstMessageMs = handshakeTimeoutNs / 1e6;
       this.#healthPort = await startHealthPort(healthListen, this.#openHealth, firstMessageMs);
     }
-    const observations = this.#observations;
+    const { observations } = this;
     if (metricsListen === undefined || observations === undefined) return;
     const [{ nodeMetrics }, { startMetricsServer }] = await Promise.all([
       import('./node-metrics.ts'),

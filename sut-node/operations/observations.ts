@@ -1,9 +1,7 @@
 import type { ServiceTimes } from '../../shared/domain/system-under-test.ts';
 
-type Phase = 'receive' | 'queue' | 'batch_wait' | 'preprocess' | 'compute' | 'postprocess' | 'send';
-
 /** Phases of a sample's residence in the node, as the metrics name them. */
-const PHASES: Readonly<Record<Phase, keyof ServiceTimes>> = {
+const PHASES = {
   receive: 'receiveNs',
   queue: 'queueNs',
   batch_wait: 'batchWaitNs',
@@ -11,7 +9,9 @@ const PHASES: Readonly<Record<Phase, keyof ServiceTimes>> = {
   compute: 'computeNs',
   postprocess: 'postprocessNs',
   send: 'sendNs',
-};
+} as const satisfies Record<string, keyof ServiceTimes>;
+
+type Phase = keyof typeof PHASES;
 
 /** Upper bounds of durations in ns: 10 µs to 10 s, each decade in three. */
 const DURATION_BOUNDS_NS: readonly number[] = [4, 5, 6, 7, 8, 9]

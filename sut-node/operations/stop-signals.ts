@@ -1,3 +1,4 @@
+import { Deferred } from '../../shared/base/async/deferred.ts';
 import { EXIT } from '../../shared/base/process/exit-codes.ts';
 
 /** Signals that ask for the end, and the code of a process that ends by them without having finished. */
@@ -17,29 +18,25 @@ export class StopSignals {
   readonly second: Promise<number>;
 
   constructor() {
-    let resolveFirst = (_code: number): void => {};
-    let resolveSecond = (_code: number): void => {};
-    this.first = new Promise((resolve) => {
-      resolveFirst = resolve;
-    });
-    this.second = new Promise((resolve) => {
-      resolveSecond = resolve;
-    });
+    const asked = new Deferred<number>();
+    const again = new Deferred<number>();
+    this.first = asked.promise;
+    this.second = again.promise;
     let count = 0;
     const onSignal = (name: NodeJS.Signals): void => {
       count += 1;
       const code = SIGNALS[name] ?? EXIT.terminated;
       if (count === 1) {
-        resolveFirst(code);
+        asked.resolve(code);
         return;
       }
       for (const one of Object.keys(SIGNALS)) process.off(one, onSignal);
-      resolveSecond(code);
+      again.resolve(code);
     };
     for (const name of Object.keys(SIGNALS)) process.on(name, onSignal);
     // A parent process that is gone asks once, by its nature.
-    process.once('disconnect', () => resolveFirst(EXIT.terminated));
-    watchNpx(() => resolveFirst(EXIT.terminated));
+    process.once('disconnect', () => asked.resolve(EXIT.terminated));
+    watchNpx(() => asked.resolve(EXIT.terminated));
   }
 }
 
@@ -54,16 +51,12 @@ const OWN_PROGRAM = /^['"]?longhaul(?:-sut|-loadgen)?(?:['"\s@]|$)/;
  * setsid, a supervisor) and is never told anything.
  * @param onGone Called once, within half a second. The look does not keep the process alive.
  */
-function watchNpx(
-  onGone: () => void,
-  env: NodeJS.ProcessEnv = process.env,
-  parentOf: () => number = () => process.ppid,
-): void {
-  const { npm_lifecycle_event: event, npm_lifecycle_script: script = '' } = env;
+function watchNpx(onGone: () => void): void {
+  const { npm_lifecycle_event: event, npm_lifecycle_script: script = '' } = process.env;
   if (event !== 'npx' || !OWN_PROGRAM.test(script)) return;
-  const parent = parentOf();
+  const parent = process.ppid;
   const timer = setInterval(() => {
-    if (parentOf() === parent) return;
+    if (process.ppid === parent) return;
     clearInterval(timer);
     onGone();
   }, LOOK_MS);

@@ -1,23 +1,33 @@
-import { status as grpcStatus } from '@grpc/grpc-js';
+import { status as grpcStatus, type sendUnaryData } from '@grpc/grpc-js';
+import type { DescribeResponse } from '../../proto/gen/mlperf/network/v1/DescribeResponse.ts';
+import type { DescribeSystemResponse } from '../../proto/gen/mlperf/network/v1/DescribeSystemResponse.ts';
+import type { ModelDescription } from '../../proto/gen/mlperf/network/v1/ModelDescription.ts';
 import type { NodeLimits } from '../../proto/gen/mlperf/network/v1/NodeLimits.ts';
 import type { ReadyResponse } from '../../proto/gen/mlperf/network/v1/ReadyResponse.ts';
 import { messageOf } from '../../shared/base/errors/to-mlperf-error.ts';
+import { packageVersion } from '../../shared/base/files/package-files.ts';
+import { settingsAsText } from '../../shared/evidence/settings-text.ts';
+import { componentVersions } from '../../shared/host/component-versions.ts';
 import { factsToWire, tuningToWire } from '../../shared/host/facts-on-wire.ts';
+import { thisHost } from '../../shared/host/host-facts.ts';
+import { OWN_VERSIONS } from '../../shared/wire/protocol-versions.ts';
 import type { SutServiceHandlers } from '../../shared/wire/sut-contract.ts';
+import { batchingInWords } from '../inference/batcher/batch-policy.ts';
 import type { LoadedModel } from '../model/model-facts.ts';
-import { describeResponse } from './describe/describe-node.ts';
+import type { SutSettings } from '../settings/sut-settings.ts';
+import { peerOfCall, serveStream } from './connection/stream-call.ts';
 import type { MachineFacts } from './describe/machine-facts.ts';
-import type { NodeFacts } from './describe/node-offer.ts';
+import { configurationName, NODE_FEATURES, type NodeFacts, readBy } from './describe/node-offer.ts';
 import type { NodeStatus } from './describe/node-status.ts';
-import { seenOf } from './guard/call-seen.ts';
-import { serveInferCall } from './infer/infer-handler.ts';
+import { callerOf, seenOf } from './guard/call-seen.ts';
 import type { InferServices } from './infer/infer-stream.ts';
 import type { InferStreams } from './infer/infer-streams.ts';
 import type { RunLedgers } from './ledger/run-ledger.ts';
-import { type LinkTests, refuseLinkTest } from './link-test/link-test-handler.ts';
+import { failedPrecondition, StreamRefusal } from './limits/call-end.ts';
+import type { LinkTests } from './link-test/link-test.ts';
 
 /** What the handlers read. The server is up before the model is, so some of it comes later. */
-export interface ServedNode {
+interface ServedNode {
   readonly facts: NodeFacts;
   readonly status: NodeStatus;
   readonly ledgers: RunLedgers;
@@ -49,20 +59,28 @@ export function createServiceHandlers(node: ServedNode): SutServiceHandlers {
       callback(null, readiness(node, call.request.benchmark, call.request.model));
     },
     Ledger: (call, callback) => {
-      node.ledgers.toWire(call.request.runId).then(
-        (ledger) => callback(null, { ...ledger, nodeIdentity: facts.identity }),
-        (error: unknown) => callback({ code: grpcStatus.INTERNAL, details: messageOf(error) }),
-      );
+      const ledger = node.ledgers.toWire(call.request.runId);
+      const withNode = ledger.then((one) => ({ ...one, nodeIdentity: facts.identity }));
+      answerLater(callback, withNode);
     },
-    DescribeSystem: createSystemHandler(facts, node.machine),
+    DescribeSystem: (_call, callback) => answerLater(callback, describeSystem(node)),
     TestLink: (call) => {
-      if (node.linkTests === undefined) refuseLinkTest(facts.name, call);
-      else node.linkTests.handle(call);
+      if (node.linkTests !== undefined) {
+        node.linkTests.handle(call);
+        return;
+      }
+      const details = `SUT node ${facts.name} takes no link test: it was started with --link-test refused`;
+      peerOfCall(call).end({ code: grpcStatus.PERMISSION_DENIED, details });
     },
     Infer: (call) => {
       node.linkTests?.endAll('a run begins');
       const why = `SUT node ${facts.name} is not ready: ${status.detail}`;
-      serveInferCall(call, node.streams, node.inferServices(), why);
+      const services = node.inferServices();
+      const peer = { seen: seenOf(call.metadata), ...peerOfCall(call) };
+      // Once the peer is gone gRPC does not know any more who it was.
+      const stream = node.streams.open(peer, callerOf(call), services, why);
+      if (stream === undefined || services === undefined) return;
+      serveStream(call, services.limits.receiveBytesMax, stream);
     },
   };
 }
@@ -83,29 +101,80 @@ function readiness(node: ServedNode, benchmark: string, model: string): ReadyRes
   return { ready, state, detail: ready ? '' : detail };
 }
 
-/** Answers DescribeSystem. @param machine Undefined where the operator does not want it told. */
-function createSystemHandler(
-  { name, identity: nodeIdentity }: NodeFacts,
-  machine: MachineFacts | undefined,
-): NonNullable<SutServiceHandlers['DescribeSystem']> {
-  return (_call, callback) => {
-    if (machine === undefined) {
-      const details = `SUT node ${name} does not tell what machine it runs on: it was started with --system-facts withheld`;
-      callback({ code: grpcStatus.PERMISSION_DENIED, details });
-      return;
-    }
-    machine.told().then(
-      (kept) => {
-        if (kept !== undefined) {
-          const { facts, tuning, gatheredAt } = kept;
-          const wire = { facts: factsToWire(facts), tuning: tuningToWire(tuning) };
-          callback(null, { name, nodeIdentity, gatheredAt, ...wire });
-          return;
-        }
-        const details = `SUT node ${name} does not read its machine while a run is going on: ask again after it`;
-        callback({ code: grpcStatus.FAILED_PRECONDITION, details });
-      },
-      (error: unknown) => callback({ code: grpcStatus.INTERNAL, details: messageOf(error) }),
+/** @throws StreamRefusal where the node does not tell, or not now */
+async function describeSystem({ facts, machine }: ServedNode): Promise<DescribeSystemResponse> {
+  const { name, identity: nodeIdentity } = facts;
+  if (machine === undefined) {
+    const details = `SUT node ${name} does not tell what machine it runs on: it was started with --system-facts withheld`;
+    throw new StreamRefusal(grpcStatus.PERMISSION_DENIED, details);
+  }
+  const kept = await machine.told();
+  if (kept === undefined) {
+    throw failedPrecondition(
+      `SUT node ${name} does not read its machine while a run is going on: ask again after it`,
     );
+  }
+  const { gatheredAt } = kept;
+  const wire = { facts: factsToWire(kept.facts), tuning: tuningToWire(kept.tuning) };
+  return { name, nodeIdentity, gatheredAt, ...wire };
+}
+
+/** Answers a unary call once its answer is there, or says why there is none. */
+function answerLater<T>(callback: sendUnaryData<T>, answer: Promise<T>): void {
+  answer.then(
+    (value) => callback(null, value),
+    (error: unknown) =>
+      callback(
+        error instanceof StreamRefusal
+          ? error.end
+          : { code: grpcStatus.INTERNAL, details: messageOf(error) },
+      ),
+  );
+}
+
+/** Answers Describe. Before the model is loaded there is none to describe. */
+function describeResponse(
+  facts: NodeFacts,
+  model: LoadedModel | undefined,
+  limits: NodeLimits,
+): DescribeResponse {
+  const host = thisHost();
+  return {
+    name: facts.name,
+    nodeIdentity: facts.identity,
+    software: 'longhaul',
+    softwareVersion: packageVersion(),
+    components: componentVersions(),
+    protocolVersionMin: OWN_VERSIONS.min,
+    protocolVersionMax: OWN_VERSIONS.max,
+    features: [...NODE_FEATURES],
+    models: model === undefined ? [] : [describeModel(facts, model)],
+    settings: {
+      ...settingsByName(facts.settings),
+      batching: batchingInWords(facts.settings, model),
+      ...settingsAsText({ usage: model?.usage }),
+      ...(model !== undefined && { configuration: configurationName(facts, model) }),
+    },
+    host: { ...host, addresses: [...host.addresses] },
+    limits,
   };
+}
+
+function describeModel({ offer }: NodeFacts, model: LoadedModel): ModelDescription {
+  return {
+    benchmark: offer.benchmark,
+    model: offer.model,
+    sha256: model.sha256,
+    inputs: model.tensors.inputs.map((tensor) => ({ ...tensor, shape: [...tensor.shape] })),
+    outputs: model.tensors.outputs.map((tensor) => ({ ...tensor, shape: [...tensor.shape] })),
+    encodings: offer.encodings.filter(readBy(model)),
+    responseEncodings: [offer.responseEncoding],
+    isStandIn: model.isStandIn,
+  };
+}
+
+/** Every setting by its name, as text. */
+function settingsByName(settings: SutSettings): Record<string, string> {
+  const { listen, ...others } = settings;
+  return { listen: `${listen.host}:${listen.port}`, ...settingsAsText(others) };
 }

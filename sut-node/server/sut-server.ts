@@ -1,18 +1,14 @@
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
 import { Server } from '@grpc/grpc-js';
 import { messageOf } from '../../shared/base/errors/to-mlperf-error.ts';
 import { SUT_SERVICE, type SutServiceHandlers } from '../../shared/wire/sut-contract.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
-import {
-  createWindowedInjector,
-  type WindowBytes,
-  type WindowEvents,
-} from './connection/receive-window.ts';
-import { closeServers, listenOn } from './connection/server-port.ts';
+import type { WindowEvents } from './connection/receive-window.ts';
+import { type GrpcPort, openGrpcPort } from './connection/server-port.ts';
 import { readServerSecurity, type ServerTls } from './connection/server-security.ts';
 import type { SideService } from './connection/side-service.ts';
-import { CALL_REFUSALS, type CallRefusal, gateCalls } from './guard/call-gate.ts';
+import { CALL_REFUSALS, type CallRefusal } from './guard/call-gate.ts';
 import { callRule } from './guard/call-rules.ts';
 import { ConnectionGuard } from './guard/connection-guard.ts';
 import { DecoupledSocket } from './guard/decoupled-socket.ts';
@@ -42,12 +38,7 @@ export interface ServedResponses {
 }
 
 /** The node's gRPC server on its TCP port. */
-export interface SutServer {
-  /** Address as bound: the real one also where a name or port 0 was asked for. */
-  readonly host: string;
-  readonly port: number;
-  /** HTTP/2 receive windows in force. */
-  windows(): WindowBytes;
+export interface SutServer extends Omit<GrpcPort, 'close'> {
   /** Connections that are open. */
   connectionCount(): number;
   /** Calls that the gate did not serve, or reset, since the start, by the reason. */
@@ -57,11 +48,7 @@ export interface SutServer {
 }
 
 /**
- * Listens and serves.
- *
- * The TCP server is our own and hands its connections to grpc-js: so that an address in use is told by
- * its system error, connections are guarded (connection-guard.ts), and the HTTP/2 server can have larger
- * windows (receive-window.ts). TLS lies between the two, where it is asked for. Small responses are not
+ * Listens and serves. TLS lies between TCP and HTTP/2, where it is asked for. Small responses are not
  * held back: node:http2 turns Nagle's algorithm off on every connection. grpc-js never compresses what a
  * server sends.
  * @throws MlperfError `ERR_SUT_LISTEN` that names the address, `ERR_CONFIG_INVALID` for the files of TLS
@@ -86,11 +73,6 @@ export async function startSutServer(
   });
   grpcServer.addService(SUT_SERVICE, handlers);
   for (const service of sideServices) service.addTo(grpcServer);
-  const { injector, http2Server, windows } = createWindowedInjector(
-    grpcServer,
-    settings.receiveWindowBytes,
-    events,
-  );
   const firstMessageMs = settings.handshakeTimeoutNs / 1e6;
   const guard = new ConnectionGuard(firstMessageMs);
   const refusedCounts = new Map(CALL_REFUSALS.map((reason) => [reason, 0]));
@@ -100,35 +82,27 @@ export async function startSutServer(
   const requests = settings.hasOip
     ? new RequestBytes(settings.messageBytesMax, settings.queueBytesMax)
     : undefined;
-  gateCalls(http2Server, { token, firstMessageMs, guard, ruleOf: callRule, requests, onRefused });
-  const serve = (socket: Socket): void =>
-    injector.injectConnection(
-      hasLargeResponses ? new DecoupledSocket(socket, UNREAD_TIMEOUT_MS) : socket,
-    );
-  const tlsServer = tls === undefined ? undefined : endTls(tls, serve, events);
-  const tcpServer = createServer((socket) => {
-    // A connection that breaks is closed as well, which is what counts.
-    socket.on('error', () => {});
-    if (!guard.admit(socket)) return;
-    if (tlsServer === undefined) serve(socket);
-    else tlsServer.emit('connection', socket);
+  const port = await openGrpcPort(grpcServer, {
+    at: settings.listen,
+    windowBytes: settings.receiveWindowBytes,
+    onRefused: (error) => events.onRefused(error),
+    rules: { token, firstMessageMs, guard, ruleOf: callRule, requests, onRefused },
+    serving: (injector) => {
+      const serve = (socket: Socket): void =>
+        injector.injectConnection(
+          hasLargeResponses ? new DecoupledSocket(socket, UNREAD_TIMEOUT_MS) : socket,
+        );
+      const tlsServer = tls === undefined ? undefined : endTls(tls, serve, events);
+      return tlsServer === undefined ? serve : (socket) => tlsServer.emit('connection', socket);
+    },
   });
-  try {
-    await listenOn(tcpServer, settings.listen);
-  } catch (error) {
-    grpcServer.forceShutdown();
-    throw error;
-  }
-  const { address, port } = tcpServer.address() as AddressInfo; // It listens on TCP.
   return {
-    host: address,
-    port,
-    windows,
+    ...port,
     connectionCount: () => guard.count,
     refusedCounts,
     close: (reason) => {
       for (const service of sideServices) service.close(reason);
-      return closeServers(tcpServer, grpcServer, guard);
+      return port.close();
     },
   };
 }

@@ -21,20 +21,6 @@ export type BatchPreset = keyof typeof PRESETS;
 
 const PRESET_NAMES = ['none', 'single-stream', 'multi-stream', 'server', 'offline'] as const;
 
-/** How the node forms batches; {@link batchPolicy} tells what follows from that. */
-export interface BatchSettings {
-  /** Where the settings that were not said come from. */
-  readonly batchPreset: BatchPreset;
-  /** Samples in one ONNX Runtime call. */
-  readonly batchSizeMax: number;
-  /** The same where somebody asked for it: a model that takes fewer is refused then, and one that wants more gets so many. */
-  readonly batchSizeAsked: number | undefined;
-  /** Longest wait of the oldest sample for a fuller batch, in µs. Counts towards the latency. */
-  readonly batchDelayUsMax: number;
-  /** Sizes of batches that do not wait for more, besides the largest. */
-  readonly batchPreferredSizes: readonly number[];
-}
-
 /** Settings of the batcher, by key of the configuration file. */
 export const BATCH_OPTIONS = {
   batchPreset: choice(
@@ -57,15 +43,19 @@ export const BATCH_OPTIONS = {
   ),
 };
 
+/** How the node forms batches; `batchPolicy` tells what follows from that. */
+export type BatchSettings = Readonly<ReturnType<typeof toBatchSettings>>;
+
 /** Effective options as settings of the batcher: what is said wins over the preset. */
-export function toBatchSettings(values: SettingValues<typeof BATCH_OPTIONS>): BatchSettings {
+export function toBatchSettings(values: SettingValues<typeof BATCH_OPTIONS>) {
   const preset = PRESETS[values.batchPreset];
   return {
     batchPreset: values.batchPreset,
     batchSizeMax: values.batchSizeMax ?? preset.batchSizeMax,
+    /** Set where somebody asked for it: a model that takes fewer is refused then, and one that wants more gets so many. */
     batchSizeAsked: values.batchSizeMax,
     batchDelayUsMax: values.batchDelayUsMax ?? preset.batchDelayUsMax,
-    batchPreferredSizes: values.batchPreferredSizes ?? [],
+    batchPreferredSizes: (values.batchPreferredSizes ?? []) as readonly number[],
   };
 }
 

@@ -2,38 +2,8 @@ import { z } from 'zod';
 import { parseDuration } from '../../shared/base/text/duration.ts';
 import { choice, count, duration, type SettingValues, text } from '../../shared/config/setting.ts';
 
-/** How long a sample is served. */
-export type DelayTimes =
-  | { readonly kind: 'fixed'; readonly ns: number }
-  | { readonly kind: 'exponential'; readonly meanNs: number }
-  | { readonly kind: 'list'; readonly file: string };
-
-/** How many output tokens a sample has. */
-export type TokenCounts =
-  | { readonly kind: 'fixed'; readonly count: number }
-  | { readonly kind: 'uniform'; readonly min: number; readonly max: number }
-  | { readonly kind: 'list'; readonly file: string };
-
 /** Element types of token ids in responses, little-endian: what the scripts of token benchmarks read. */
-export const TOKEN_ID_TYPES = ['int64', 'int32'] as const;
-
-/** One of {@link TOKEN_ID_TYPES}. */
-export type TokenIdType = (typeof TOKEN_ID_TYPES)[number];
-
-/** Settings of the benchmark `delay`; undefined: not said. */
-export interface DelaySettings {
-  readonly model: DelayTimes | undefined;
-  /** Of everything random. */
-  readonly seed: number | undefined;
-  /** Samples that are served at once. */
-  readonly concurrency: number | undefined;
-  /** Set: the model has tokens, and the times below hold in place of `model`. */
-  readonly tokens: TokenCounts | undefined;
-  readonly firstTokenNs: number | undefined;
-  /** From one token to the next. */
-  readonly tokenNs: number | undefined;
-  readonly tokenType: TokenIdType | undefined;
-}
+const TOKEN_ID_TYPES = ['int64', 'int32'] as const;
 
 /** Samples that the delay model serves at once where nothing else is said: as many as a stream of the QDL has. */
 export const DELAY_CONCURRENCY_DEFAULT = 65_536;
@@ -55,7 +25,7 @@ export const DELAY_OPTIONS = {
       'fixed:time|exponential:time|list:file',
       'benchmark delay: how long a sample is served; a list has one time per line (default: fixed:10ms)',
     ),
-    schema: parsed(z.string(TIMES_MESSAGE), TIMES_MESSAGE, parseServiceTimes),
+    schema: parsed(z.string(TIMES_MESSAGE), TIMES_MESSAGE, parseServiceTimes).optional(),
   },
   delaySeed: count(
     { min: 0, max: 2 ** 32 - 1 },
@@ -74,7 +44,7 @@ export const DELAY_OPTIONS = {
       z.union([z.string(), z.number()], TOKENS_MESSAGE),
       TOKENS_MESSAGE,
       parseTokenCounts,
-    ),
+    ).optional(),
   },
   delayFirstToken: duration('benchmark delay: time to the first token, with --delay-tokens'),
   delayToken: duration('benchmark delay: time from one token to the next, with --delay-tokens'),
@@ -84,8 +54,11 @@ export const DELAY_OPTIONS = {
   ),
 };
 
-/** Effective options as settings of the benchmark `delay`. */
-export function toDelaySettings(values: SettingValues<typeof DELAY_OPTIONS>): DelaySettings {
+/** Settings of the benchmark `delay`; undefined: not said. */
+export type DelaySettings = Readonly<ReturnType<typeof toDelaySettings>>;
+
+/** Effective options as settings of the benchmark `delay`. With `tokens` the two times behind it hold in place of `model`. */
+export function toDelaySettings(values: SettingValues<typeof DELAY_OPTIONS>) {
   return {
     model: values.delayModel,
     seed: values.delaySeed,
@@ -111,6 +84,12 @@ function parsed<T>(
   });
 }
 
+/** How long a sample is served. */
+export type DelayTimes =
+  | { readonly kind: 'fixed'; readonly ns: number }
+  | { readonly kind: 'exponential'; readonly meanNs: number }
+  | { readonly kind: 'list'; readonly file: string };
+
 function parseServiceTimes(value: string): DelayTimes | undefined {
   const [kind, rest] = split(value);
   if (kind === 'list') return rest === '' ? undefined : { kind, file: rest };
@@ -119,6 +98,12 @@ function parseServiceTimes(value: string): DelayTimes | undefined {
   if (kind === 'fixed') return { kind, ns };
   return kind === 'exponential' && ns > 0 ? { kind, meanNs: ns } : undefined;
 }
+
+/** How many output tokens a sample has. */
+export type TokenCounts =
+  | { readonly kind: 'fixed'; readonly count: number }
+  | { readonly kind: 'uniform'; readonly min: number; readonly max: number }
+  | { readonly kind: 'list'; readonly file: string };
 
 function parseTokenCounts(value: string): TokenCounts | undefined {
   const fixed = parseTokenCount(value);

@@ -1,104 +1,171 @@
-import type { CompressionName } from '../../shared/compression/codec.ts';
+import { hostname } from 'node:os';
+import { defaultCacheFolder } from '../../shared/base/files/cache-folder.ts';
+import { LOG_LEVELS } from '../../shared/base/process/logger.ts';
+import { COMPRESSION_NAMES } from '../../shared/compression/codec.ts';
+import { codecNamed } from '../../shared/compression/codecs.ts';
 import {
   choice,
   count,
+  duration,
+  listenAddress,
+  nodeName,
   positiveDuration,
   type SettingValues,
+  text,
+  toggle,
 } from '../../shared/config/setting.ts';
 import {
   SYNTHETIC_BYTES_MAX,
   SYNTHETIC_RESPONSE_BYTES_DEFAULT,
 } from '../../shared/rules/rows/synthetic-samples.ts';
-import type { BatchSettings } from './batch-settings.ts';
-import { DELAY_OPTIONS, type DelaySettings, toDelaySettings } from './delay-settings.ts';
-import type { ModelSettings } from './model-settings.ts';
-import type { OperationsSettings } from './operations-settings.ts';
+import {
+  MESSAGE_BYTES_MAX_DEFAULT,
+  QUEUE_BYTES_MAX_DEFAULT,
+  QUEUE_SAMPLES_MAX_DEFAULT,
+  RECEIVE_WINDOW_BYTES_DEFAULT,
+} from '../../shared/wire/limits.ts';
+import { BATCH_OPTIONS, toBatchSettings } from './batch-settings.ts';
+import { DELAY_OPTIONS, toDelaySettings } from './delay-settings.ts';
+import { MODEL_OPTIONS, type RuntimeSettings, toModelSettings } from './model-settings.ts';
 
-/** Settings of one SUT node, complete and checked. */
-export interface SutSettings
-  extends ModelSettings,
-    WorkerSettings,
-    BatchSettings,
-    BuiltInSettings,
-    OperationsSettings {
-  /** Key of the benchmark that the node serves. */
-  readonly benchmark: string;
-  /** Host or address and port to listen on; port 0 takes a free one. */
-  readonly listen: { readonly host: string; readonly port: number };
-  /** Name of the node: not empty, unique among the nodes of a SUT. */
-  readonly node: string;
-  /** Payload bytes of waiting and running samples at which the node grants no more credit. */
-  readonly queueBytesMax: number;
-  /** Largest sample over all its pieces, in bytes; undefined: what follows from queue and model. */
-  readonly sampleBytesMax: number | undefined;
-  /** Samples, waiting and running, at which the node grants no more credit. */
-  readonly queueSamplesMax: number;
-  /** Largest gRPC message that the node receives, in bytes. */
-  readonly messageBytesMax: number;
-  /** HTTP/2 receive window of each stream and of the connection, in bytes. */
-  readonly receiveWindowBytes: number;
-  /** What every response is compressed with, timed; a run that does not read it is refused. */
-  readonly responseCompression: CompressionName;
-  /** Folder for generated models. */
-  readonly cacheFolder: string;
-  /** PEM files of the node's certificate and its key; both or neither. Without them there is no TLS. */
-  readonly tlsCert: string | undefined;
-  readonly tlsKey: string | undefined;
-  /** PEM file of the authorities of the certificates that clients must show; undefined: none asked for. */
-  readonly tlsClientCa: string | undefined;
-  /** File of the token that every call must carry; undefined: none asked for. */
-  readonly tokenFile: string | undefined;
-  /** Longest wait for the first call of a connection, and for the first message of a call, in ns. */
-  readonly handshakeTimeoutNs: number;
-}
+const KIB = 1024;
+const GIB = 1024 ** 3;
 
-/** What models without ONNX do: null, echo, delay. */
-interface BuiltInSettings {
-  /** Bytes of each response of the benchmarks `null` and `delay`; undefined: their default. */
-  readonly responseBytes: number | undefined;
-  readonly delay: DelaySettings;
-}
+/** Settings of operation, by key of the configuration file. */
+const OPERATIONS_OPTIONS = {
+  drainTimeout: duration('on SIGTERM: longest wait for outstanding samples', { fallback: '30s' }),
+  reflection: choice(['on', 'off'], 'gRPC server reflection, for tools such as grpcurl', {
+    fallback: 'on',
+  }),
+  oip: choice(['on', 'off'], 'the Open Inference Protocol on the same port, for any client of it', {
+    fallback: 'on',
+  }),
+  systemFacts: choice(
+    ['shared', 'withheld'],
+    'whether "longhaul system describe" is told what machine this is: processors, memory, NICs, addresses',
+    { fallback: 'shared' },
+  ),
+  linkTest: choice(
+    ['allowed', 'refused'],
+    'whether "longhaul doctor" may test the link with load: seconds at most, never during a run',
+    { fallback: 'allowed' },
+  ),
+  healthListen: listenAddress(
+    'serve grpc.health.v1, and nothing else, on a port without TLS and token: for probes (default: off)',
+  ),
+  metricsListen: listenAddress(
+    'serve metrics for Prometheus at http://HOST:PORT/metrics (default: off)',
+  ),
+  check: toggle('load the model, warm up, measure it, report on stdout and end; nothing is served'),
+  checkFormat: choice(['text', 'json'], 'form of the report of --check', { fallback: 'text' }),
+  logLevel: choice(LOG_LEVELS, 'operating log on stderr, one JSON line per event', {
+    fallback: 'warn',
+  }),
+  progress: choice(
+    ['shown', 'hidden'],
+    'what the node is doing, on stderr (its address is said in any case)',
+    { fallback: 'shown' },
+  ),
+};
 
-/** Settings of models without ONNX, by key of the configuration file. */
-export const BUILT_IN_OPTIONS = {
+/** Settings of `longhaul sut`, by key of the configuration file. */
+export const SUT_OPTIONS = {
+  benchmark: text('name', 'benchmark to serve, for example digits', { required: true }),
+  listen: listenAddress('address to listen on; port 0 takes a free one', {
+    fallback: '127.0.0.1:50051',
+  }),
+  node: nodeName('name of this node, unique in the SUT (default: host name and port)'),
+  ...MODEL_OPTIONS,
+  ...BATCH_OPTIONS,
   responseBytes: count(
     { min: 0, max: SYNTHETIC_BYTES_MAX },
     `benchmarks null, delay: bytes of each response (default: ${SYNTHETIC_RESPONSE_BYTES_DEFAULT})`,
   ),
   ...DELAY_OPTIONS,
+  ...OPERATIONS_OPTIONS,
+  sampleBytesMax: count(
+    { min: 1, max: 64 * GIB },
+    "largest sample (default: a 32nd of the queue, or four times the model's input as floats)",
+  ),
+  queueBytesMax: count(
+    { min: 64 * KIB, max: 64 * GIB },
+    'payload bytes held before the node grants no more credit',
+    { fallback: QUEUE_BYTES_MAX_DEFAULT },
+  ),
+  queueSamplesMax: count(
+    { min: 1, max: 16_777_216 },
+    'samples held before the node grants no more credit',
+    { fallback: QUEUE_SAMPLES_MAX_DEFAULT },
+  ),
+  messageBytesMax: count({ min: 64 * KIB, max: 2 * GIB - 1 }, 'largest gRPC message taken', {
+    fallback: MESSAGE_BYTES_MAX_DEFAULT,
+  }),
+  receiveWindowBytes: count({ min: 65_535, max: 2 * GIB - 1 }, 'HTTP/2 receive window', {
+    fallback: RECEIVE_WINDOW_BYTES_DEFAULT,
+  }),
+  responseCompression: choice(
+    COMPRESSION_NAMES,
+    'how responses are compressed, timed; a run that does not read that is refused',
+    { fallback: 'identity' },
+  ),
+  tlsCert: text('file', "use TLS: the node's certificate (PEM), with --tls-key"),
+  tlsKey: text('file', 'its private key (PEM, without a passphrase)'),
+  tlsClientCa: text(
+    'file',
+    'clients must show a certificate that one of these authorities signed (PEM)',
+  ),
+  tokenFile: text(
+    'file',
+    'file with the token that every call must carry (needs TLS, or loopback)',
+  ),
+  handshakeTimeout: positiveDuration(
+    'longest wait for the first call of a connection and the first message of a call',
+    { fallback: '10s' },
+  ),
+  cacheDir: text(
+    'folder',
+    'folder for generated models (default: $XDG_CACHE_HOME or ~/.cache, and there longhaul)',
+  ),
 };
 
-/** Effective options as settings of models without ONNX. */
-export function toBuiltInSettings(values: SettingValues<typeof BUILT_IN_OPTIONS>): BuiltInSettings {
-  return { responseBytes: values.responseBytes, delay: toDelaySettings(values) };
-}
+/** Settings of one SUT node, complete and checked. Sizes are bytes. */
+export type SutSettings = Readonly<ReturnType<typeof toSutSettings>> & RuntimeSettings;
 
-const ISOLATIONS = ['thread', 'process'] as const;
-
-/** What a worker is: a thread of the node, or a process of its own, which a native crash does not leave. */
-type Isolation = (typeof ISOLATIONS)[number];
-
-/** How the node keeps its workers. */
-interface WorkerSettings {
-  readonly isolation: Isolation;
-  /** Longest time for loading the model, and again for warming up, in ns; then the worker counts as ended. */
-  readonly workerStartTimeoutNs: number;
-}
-
-/** Settings of the workers, by key of the configuration file. */
-export const WORKER_OPTIONS = {
-  isolation: choice(
-    ISOLATIONS,
-    'each worker a thread, or a process: a crash inside ONNX Runtime then ends that worker only',
-    { fallback: 'thread' },
-  ),
-  workerStartTimeout: positiveDuration(
-    'longest time for a worker to load the model, and to run it for the first time',
-    { fallback: '10m' },
-  ),
-};
-
-/** Effective options as settings of the workers. */
-export function toWorkerSettings(values: SettingValues<typeof WORKER_OPTIONS>): WorkerSettings {
-  return { isolation: values.isolation, workerStartTimeoutNs: values.workerStartTimeout };
+/**
+ * Effective options as the node's own settings; check, log and progress are the command's own.
+ * @throws MlperfError `ERR_CONFIG_INVALID` as {@link toModelSettings}
+ */
+export function toSutSettings(values: SettingValues<typeof SUT_OPTIONS>) {
+  const { listen } = values;
+  return {
+    benchmark: values.benchmark,
+    listen,
+    // Two nodes on one machine differ by their port; with port 0 the process tells them apart.
+    node: values.node ?? `${hostname()}-${listen.port === 0 ? process.pid : listen.port}`,
+    ...toModelSettings(values),
+    ...toBatchSettings(values),
+    responseBytes: values.responseBytes,
+    delay: toDelaySettings(values),
+    drainTimeoutNs: values.drainTimeout,
+    hasReflection: values.reflection === 'on',
+    hasOip: values.oip === 'on',
+    tellsSystemFacts: values.systemFacts === 'shared',
+    allowsLinkTest: values.linkTest === 'allowed',
+    healthListen: values.healthListen,
+    metricsListen: values.metricsListen,
+    queueBytesMax: values.queueBytesMax,
+    /** Largest sample over all its pieces; undefined: what follows from queue and model. */
+    sampleBytesMax: values.sampleBytesMax,
+    queueSamplesMax: values.queueSamplesMax,
+    messageBytesMax: values.messageBytesMax,
+    /** Of each stream and of the connection. */
+    receiveWindowBytes: values.receiveWindowBytes,
+    responseCompression: codecNamed(values.responseCompression).name,
+    cacheFolder: values.cacheDir ?? defaultCacheFolder(),
+    tlsCert: values.tlsCert,
+    tlsKey: values.tlsKey,
+    tlsClientCa: values.tlsClientCa,
+    tokenFile: values.tokenFile,
+    handshakeTimeoutNs: values.handshakeTimeout,
+  };
 }

@@ -9,8 +9,7 @@ import type { SutSettings } from '../../settings/sut-settings.ts';
 import type { SutModel } from '../batcher/sut-model.ts';
 import { type DelayedAnswer, DelayModel } from './delay-model.ts';
 import { createEchoModel, createNullModel } from './immediate-model.ts';
-import { serviceTimes } from './service-times.ts';
-import { tokenAnswers } from './token-answers.ts';
+import { serviceTimes, tokenAnswers } from './service-times.ts';
 
 /** A model without ONNX. */
 interface BuiltIn {

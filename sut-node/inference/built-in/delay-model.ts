@@ -1,17 +1,10 @@
 import TinyQueue from 'tinyqueue';
 import type { Clock, PlannedCall } from '../../../shared/base/clock/clock.ts';
-import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
-import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import type { LoadedModel } from '../../model/model-facts.ts';
-import type { Batch, ModelContext, SutModel } from '../batcher/sut-model.ts';
-import type {
-  SampleAnswer,
-  SampleFirstToken,
-  SampleOwner,
-  WaitingSample,
-} from '../batcher/waiting-sample.ts';
-import { deliverAnswers } from '../workers/batch-answers.ts';
-import { NO_MODEL } from './no-model.ts';
+import type { Batch, ModelContext } from '../batcher/sut-model.ts';
+import type { SampleAnswer, SampleFirstToken, WaitingSample } from '../batcher/waiting-sample.ts';
+import { deliverAnswers, deliverFirstTokens } from '../workers/batch-answers.ts';
+import { BuiltInModel, NO_MODEL } from './built-in-model.ts';
 
 /** What becomes of one sample, decided when its service begins. Times are ns from there. */
 export interface DelayedAnswer {
@@ -61,13 +54,7 @@ interface Due {
  * What is due never comes early: a measured latency is the delay or more. A service whose stream is gone goes on to its end, as an inference would: a server is busy
  * until then. It holds no payload, so what is in service costs some hundred bytes.
  */
-export class DelayModel implements SutModel {
-  readonly rules: BenchmarkRules = benchmarkRules('delay');
-  readonly name = 'delay';
-  /** It looks into no payload, so it would decompress none. */
-  readonly compressions: SutModel['compressions'] = ['identity'];
-  readonly sampleElements = 1;
-  readonly responseBytesMax: number | undefined;
+export class DelayModel extends BuiltInModel {
   readonly #parts: DelayModelParts;
   readonly #due = new TinyQueue<Due>([], (a, b) => a.atNs - b.atNs || a.order - b.order);
   #next: () => DelayedAnswer = notLoaded;
@@ -81,27 +68,19 @@ export class DelayModel implements SutModel {
   #wakeUpAtNs = Number.POSITIVE_INFINITY;
 
   constructor(parts: DelayModelParts) {
+    super('delay', parts.responseBytesMax);
     this.#parts = parts;
-    this.responseBytesMax = parts.responseBytesMax;
   }
 
   get hasIdle(): boolean {
     return this.#busyCount < this.#parts.concurrency;
   }
 
-  get hasRoom(): boolean {
-    return this.hasIdle;
-  }
-
-  async load(context: ModelContext): Promise<LoadedModel> {
+  override async load(context: ModelContext): Promise<LoadedModel> {
     this.#next = await this.#parts.answers();
     this.#onRoom = () => context.onRoom();
     // Each server takes a sample of its own.
     return { ...NO_MODEL, batchSizeFixed: 1 };
-  }
-
-  warmUp(): Promise<void> {
-    return Promise.resolve();
   }
 
   run({ samples }: Batch): void {
@@ -118,9 +97,9 @@ export class DelayModel implements SutModel {
     this.#wakeInTime();
   }
 
-  stop(): Promise<void> {
+  override stop(): Promise<void> {
     this.#wakeUp?.cancel();
-    return Promise.resolve();
+    return super.stop();
   }
 
   /** Takes an idle server: one that has never served, or that which became free first. @returns Since when it is free. */
@@ -186,17 +165,6 @@ function answerOf({ sample, answer, beganAtNs }: Service, nowNs: number): Sample
   const { payload, tokens } = answer;
   const known = { sample, payload, fault: undefined, times };
   return tokens === undefined ? known : { ...known, tokenCount: tokens.count };
-}
-
-/** Gives first tokens to those who sent the samples, one call per owner. */
-function deliverFirstTokens(tokens: readonly SampleFirstToken[]): void {
-  const byOwner = new Map<SampleOwner, SampleFirstToken[]>();
-  for (const token of tokens) {
-    const list = byOwner.get(token.sample.owner);
-    if (list === undefined) byOwner.set(token.sample.owner, [token]);
-    else list.push(token);
-  }
-  for (const [owner, list] of byOwner) owner.firstTokens(list);
 }
 
 function notLoaded(): never {

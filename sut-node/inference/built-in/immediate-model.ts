@@ -1,12 +1,9 @@
 import type { Clock } from '../../../shared/base/clock/clock.ts';
-import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
-import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import { SYNTHETIC_RESPONSE_BYTES_DEFAULT } from '../../../shared/rules/rows/synthetic-samples.ts';
-import type { LoadedModel } from '../../model/model-facts.ts';
-import type { Batch, SutModel } from '../batcher/sut-model.ts';
+import type { Batch } from '../batcher/sut-model.ts';
 import type { SampleAnswer, WaitingSample } from '../batcher/waiting-sample.ts';
 import { deliverAnswers } from '../workers/batch-answers.ts';
-import { NO_MODEL } from './no-model.ts';
+import { BuiltInModel } from './built-in-model.ts';
 
 /** What an {@link ImmediateModel} answers. */
 export interface ImmediateAnswers {
@@ -22,35 +19,16 @@ export interface ImmediateAnswers {
  * Answers every sample on the node's I/O thread. There is no model and no worker, and the rest of the node
  * is in use as in any run: what is measured is the wire.
  */
-export class ImmediateModel implements SutModel {
-  readonly rules: BenchmarkRules;
-  /** It looks into no payload, so it would decompress none. */
-  readonly compressions: SutModel['compressions'] = ['identity'];
-  readonly sampleElements = 1;
+export class ImmediateModel extends BuiltInModel {
   readonly hasIdle = true;
-  readonly hasRoom = true;
-  readonly responseBytesMax: number | undefined;
   readonly #clock: Clock;
   readonly #respond: ImmediateAnswers['respond'];
   #taken: Batch[] = [];
 
   constructor(clock: Clock, { key, responseBytesMax, respond }: ImmediateAnswers) {
+    super(key, responseBytesMax);
     this.#clock = clock;
-    this.rules = benchmarkRules(key);
-    this.responseBytesMax = responseBytesMax;
     this.#respond = respond;
-  }
-
-  get name(): string {
-    return this.rules.key;
-  }
-
-  load(): Promise<LoadedModel> {
-    return Promise.resolve(NO_MODEL);
-  }
-
-  warmUp(): Promise<void> {
-    return Promise.resolve();
   }
 
   /** Answers in the next turn of the event loop, as a worker's message would come: all that came in this one at once. */
@@ -82,10 +60,6 @@ export class ImmediateModel implements SutModel {
     this.#taken = [];
     deliverAnswers(answers);
   };
-
-  stop(): Promise<void> {
-    return Promise.resolve();
-  }
 }
 
 /** The benchmark `null`: answers every sample with zeros, as many as it is told. */

@@ -6,6 +6,7 @@ import type {
   BatchTimes,
   SampleAnswer,
   SampleFault,
+  SampleFirstToken,
   SampleOwner,
   WaitingSample,
 } from '../batcher/waiting-sample.ts';
@@ -13,14 +14,9 @@ import type { DoneMessage } from './worker-messages.ts';
 
 /** Gives the results of a batch to those who sent its samples, one call per owner. */
 export function answerBatch(batch: Batch, done: DoneMessage): void {
-  const times: BatchTimes = {
-    takenAtNs: batch.takenAtNs,
-    beganAtNs: done.beganAtNs,
-    preprocessNs: done.preprocessNs,
-    computeNs: done.computeNs,
-    postprocessNs: done.postprocessNs,
-    endedAtNs: done.endedAtNs,
-  };
+  const { beganAtNs, preprocessNs, computeNs, postprocessNs, endedAtNs } = done;
+  const steps = { preprocessNs, computeNs, postprocessNs };
+  const times: BatchTimes = { takenAtNs: batch.takenAtNs, beganAtNs, ...steps, endedAtNs };
   const faults = faultsOf(done);
   const answers = batch.samples.map((sample, row): SampleAnswer => {
     const fault = faults?.get(row);
@@ -59,22 +55,32 @@ function faultsOf(done: DoneMessage): ReadonlyMap<number, SampleFault> | undefin
   return faults;
 }
 
-/**
- * Gives answers to those who sent the samples. A batch is nearly always of one owner; one of several is
- * cut into one list per owner.
- */
+/** Gives answers to those who sent the samples, one call per owner. */
 export function deliverAnswers(answers: readonly SampleAnswer[]): void {
-  const first = answers[0]?.sample.owner;
+  deliver(answers, (owner, own) => owner.answer(own));
+}
+
+/** Gives first tokens to those who sent the samples, one call per owner. */
+export function deliverFirstTokens(tokens: readonly SampleFirstToken[]): void {
+  deliver(tokens, (owner, own) => owner.firstTokens(own));
+}
+
+/** A batch is nearly always of one owner; one of several is cut into one list per owner. */
+function deliver<T extends { readonly sample: WaitingSample }>(
+  all: readonly T[],
+  give: (owner: SampleOwner, own: readonly T[]) => void,
+): void {
+  const first = all[0]?.sample.owner;
   if (first === undefined) return;
-  if (answers.every((answer) => answer.sample.owner === first)) {
-    first.answer(answers);
+  if (all.every(({ sample }) => sample.owner === first)) {
+    give(first, all);
     return;
   }
-  const byOwner = new Map<SampleOwner, SampleAnswer[]>();
-  for (const answer of answers) {
-    const list = byOwner.get(answer.sample.owner);
-    if (list === undefined) byOwner.set(answer.sample.owner, [answer]);
-    else list.push(answer);
+  const byOwner = new Map<SampleOwner, T[]>();
+  for (const one of all) {
+    const list = byOwner.get(one.sample.owner);
+    if (list === undefined) byOwner.set(one.sample.owner, [one]);
+    else list.push(one);
   }
-  for (const [owner, list] of byOwner) owner.answer(list);
+  for (const [owner, list] of byOwner) give(owner, list);
 }

@@ -1,7 +1,7 @@
 import { machineNowNs } from '../../../shared/base/clock/timer-clock.ts';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { modelError } from '../../../shared/base/errors/mlperf-error.ts';
 import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
-import type { Codec, CompressionName } from '../../../shared/compression/codec.ts';
+import type { Codec } from '../../../shared/compression/codec.ts';
 import { codecNamed } from '../../../shared/compression/codecs.ts';
 import type { PayloadEncoding } from '../../../shared/domain/query-sample-library.ts';
 import type { OutputTensor } from '../../model/model-facts.ts';
@@ -11,10 +11,9 @@ import type { ModelPipeline } from '../../pipeline/model-pipeline.ts';
 import { type FreeLength, sampleTensorBytes } from '../../pipeline/sample-size.ts';
 import { checkForm } from '../../pipeline/tensor-preprocessor.ts';
 import { type Chunk, cutIntoChunks } from './batch-chunks.ts';
-import { BatchTensors } from './batch-tensors.ts';
-import { directTensor } from './direct-tensor.ts';
+import { BatchTensors, directTensor } from './batch-tensors.ts';
 import { PayloadReader } from './payload-reader.ts';
-import type { BadSample, BatchMessage, DoneMessage } from './worker-messages.ts';
+import type { BadSample, BatchMessage, DoneMessage, WorkerStart } from './worker-messages.ts';
 
 /** Samples of the largest size that one inference of padded tensors may be as large as. */
 const PADDED_SAMPLES_MAX = 4;
@@ -22,18 +21,14 @@ const PADDED_SAMPLES_MAX = 4;
 const PADDED_BYTES_FREE = 64 * 1024 ** 2;
 
 /** What a runner needs to know. */
-export interface BatchRunnerOptions {
+export interface BatchRunnerOptions
+  extends Pick<
+    WorkerStart,
+    'batchSizeMax' | 'encodings' | 'sampleBytesMax' | 'queryBytesMax' | 'responseCompression'
+  > {
   readonly pipeline: ModelPipeline;
   readonly session: ModelSession;
   readonly shape: BatchShape;
-  /** Most samples of one inference; that of the shape where it is fixed. */
-  readonly batchSizeMax: number;
-  /** Encodings of payloads by the number that stands in a batch message. */
-  readonly encodings: readonly PayloadEncoding[];
-  /** Bytes that a sample, and a query compressed as a whole, may have once they are decompressed. */
-  readonly sampleBytesMax: number;
-  readonly queryBytesMax: number;
-  readonly responseCompression: CompressionName;
   /** Samples that are decoded at the same time: decoders have threads of their own. */
   readonly decodeCount: number;
 }
@@ -62,7 +57,7 @@ type Step = 'preprocessNs' | 'computeNs' | 'postprocessNs';
  * The work of a worker thread on one batch: decompress, decode and pre-process into the batch tensors,
  * run the model, post-process and compress. Nothing here knows of threads.
  *
- *   batch ─► chunks, one inference each ─► the batch's buffer is the tensor (direct-tensor.ts) ─► model ─► responses
+ *   batch ─► chunks, one inference each ─► the batch's buffer is the tensor (directTensor) ─► model ─► responses
  *                                      └─► or samples are put into tensors one by one        ─┘
  *
  * A batch is one chunk, unless its samples differ in length or are more than the model takes at once.
@@ -120,7 +115,7 @@ export class BatchRunner {
           ? ''
           : '; where it wants other lengths in its free axes, say them in its description';
       const what = `the model does not run on ${shapes.join(', ')}: ${messageOf(error)}${advice}`;
-      throw new MlperfError('ERR_MODEL', what, { cause: error });
+      throw modelError(what, error);
     }
   }
 
@@ -233,8 +228,7 @@ export class BatchRunner {
     const outputs = await session.run(inputs, pipeline.outputNames);
     for (const [name, { dims }] of outputs) {
       if (!shape.hasAxis || dims[0] === rowCount) continue;
-      throw new MlperfError(
-        'ERR_MODEL',
+      throw modelError(
         `output "${name}" of the model has the shape [${dims.join(', ')}], ` +
           `whose first axis is not the batch of ${rowCount}`,
       );

@@ -2,7 +2,7 @@ import { type OnReadOpts, Socket, type SocketConstructorOpts } from 'node:net';
 import { NO_BYTES } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import { ReusedBuffers } from '../../../shared/base/bytes/reused-buffers.ts';
 import { disableTelemetry } from '../../model/onnx/onnxruntime.ts';
-import { encodeFrame, WorkerFrameReader } from './worker-frames.ts';
+import { WorkerFrameReader, writeFrame } from './worker-frames.ts';
 import type { FailedMessage, FromWorker } from './worker-messages.ts';
 import { type FromProcessHead, type ToProcessHead, WORKER_SOCKET_FD } from './worker-process.ts';
 import { spawnOrtWorker, type WorkerThread } from './worker-thread.ts';
@@ -46,9 +46,7 @@ const socketOptions: SocketConstructorOpts & { readonly onread: OnReadOpts } = {
 const socket: Socket = new Socket(socketOptions);
 
 function send(head: FromProcessHead, body: Uint8Array): void {
-  socket.cork();
-  for (const chunk of encodeFrame(head, body)) socket.write(chunk);
-  socket.uncork();
+  writeFrame(socket, head, body);
 }
 
 function take(head: ToProcessHead, body: ArrayBuffer): void {

@@ -34,14 +34,10 @@ async function load(): Promise<BatchRunner> {
   const shape = batchShapeOf(model, start.usage);
   post({ kind: 'loaded', tensors: session.tensors });
   return new BatchRunner({
+    ...start,
     pipeline,
     session,
     shape,
-    batchSizeMax: start.batchSizeMax,
-    encodings: start.encodings,
-    sampleBytesMax: start.sampleBytesMax,
-    queryBytesMax: start.queryBytesMax,
-    responseCompression: start.responseCompression,
     // No more cores than the worker was given.
     decodeCount: start.runtime.threadsPerWorker,
   });

@@ -2,15 +2,10 @@ import type { BorrowedBytes } from '../../../shared/base/bytes/borrowed-bytes.ts
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { Codec } from '../../../shared/compression/codec.ts';
 import { codecNamed } from '../../../shared/compression/codecs.ts';
-import type { PayloadEncoding } from '../../../shared/domain/query-sample-library.ts';
-import type { BatchMessage } from './worker-messages.ts';
+import type { BatchMessage, WorkerStart } from './worker-messages.ts';
 
 /** What a reader needs to know. */
-interface PayloadReaderOptions {
-  readonly encodings: readonly PayloadEncoding[];
-  readonly sampleBytesMax: number;
-  readonly queryBytesMax: number;
-}
+type PayloadReaderOptions = Pick<WorkerStart, 'encodings' | 'sampleBytesMax' | 'queryBytesMax'>;
 
 /** A query's payload, decompressed or found broken, until one of another query is asked for. */
 interface OpenedQuery {

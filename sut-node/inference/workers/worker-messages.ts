@@ -3,7 +3,7 @@ import type { CompressionName } from '../../../shared/compression/codec.ts';
 import type { PayloadEncoding } from '../../../shared/domain/query-sample-library.ts';
 import type { ModelTensors, ModelUsage } from '../../model/model-facts.ts';
 import type { RuntimeSettings } from '../../settings/model-settings.ts';
-import type { PayloadSlice } from '../batcher/waiting-sample.ts';
+import type { BatchTimes, PayloadSlice } from '../batcher/waiting-sample.ts';
 
 /**
  * What passes between the I/O thread and a worker. A worker's life:
@@ -34,9 +34,8 @@ export interface WorkerStart {
   readonly batchSizeMax: number;
   /** Encodings of payloads by the number that stands in {@link BatchMessage.forms}. */
   readonly encodings: readonly PayloadEncoding[];
-  /** Bytes that one sample may have, decompressed. */
+  /** Bytes that a sample, and a query compressed as a whole, may have once they are decompressed. */
   readonly sampleBytesMax: number;
-  /** Bytes that a query compressed as a whole may have, decompressed. */
   readonly queryBytesMax: number;
   /** What every response is compressed with. */
   readonly responseCompression: CompressionName;
@@ -46,11 +45,6 @@ export interface WorkerStart {
 export interface WorkerData extends WorkerStart {
   /** One element on shared memory; 1 says that batches which have not begun are to be left. */
   readonly isStopping: Int32Array;
-}
-
-/** Run the model once per batch size that matters, so that no query pays for first-time work. */
-interface WarmUpMessage {
-  readonly kind: 'warm-up';
 }
 
 /** One batch. `payloads` is transferred. */
@@ -68,24 +62,8 @@ export interface BatchMessage {
   readonly forms: Uint8Array;
 }
 
-/** No more will come. */
-interface StopMessage {
-  readonly kind: 'stop';
-}
-
-/** I/O thread to worker. */
-export type ToWorker = WarmUpMessage | BatchMessage | StopMessage;
-
-/** The model is loaded. */
-interface LoadedMessage {
-  readonly kind: 'loaded';
-  readonly tensors: ModelTensors;
-}
-
-/** The model has run. */
-interface ReadyMessage {
-  readonly kind: 'ready';
-}
+/** I/O thread to worker: run the model once per batch size that matters, so that no query pays for first-time work; a batch; no more will come. */
+export type ToWorker = { readonly kind: 'warm-up' } | BatchMessage | { readonly kind: 'stop' };
 
 /** The worker cannot start. */
 export interface FailedMessage {
@@ -101,7 +79,7 @@ export interface BadSample {
 }
 
 /** What became of a batch. Both buffers are transferred. */
-export interface DoneMessage {
+export interface DoneMessage extends Omit<BatchTimes, 'takenAtNs'> {
   readonly kind: 'done';
   /** The buffer of the batch, for the next one. */
   readonly payloads: ArrayBuffer;
@@ -112,13 +90,11 @@ export interface DoneMessage {
   readonly badSamples: readonly BadSample[];
   /** Set where the model itself failed: those rows have no response. */
   readonly failure: { readonly text: string; readonly rows: readonly number[] } | undefined;
-  /** By the clock that all threads share; see BatchTimes. */
-  readonly beganAtNs: number;
-  readonly preprocessNs: number;
-  readonly computeNs: number;
-  readonly postprocessNs: number;
-  readonly endedAtNs: number;
 }
 
-/** Worker to I/O thread. */
-export type FromWorker = LoadedMessage | ReadyMessage | FailedMessage | DoneMessage;
+/** Worker to I/O thread: the model is loaded; it has run. */
+export type FromWorker =
+  | { readonly kind: 'loaded'; readonly tensors: ModelTensors }
+  | { readonly kind: 'ready' }
+  | FailedMessage
+  | DoneMessage;

@@ -1,14 +1,22 @@
 import assert from 'node:assert';
+import { Deferred } from '../../../shared/base/async/deferred.ts';
 import { ReusedBuffers } from '../../../shared/base/bytes/reused-buffers.ts';
-import type { Clock } from '../../../shared/base/clock/clock.ts';
+import type { Clock, PlannedCall } from '../../../shared/base/clock/clock.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { Logger } from '../../../shared/base/process/logger.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
 import type { ModelTensors } from '../../model/model-facts.ts';
 import type { Batch, BatchWorkers } from '../batcher/sut-model.ts';
 import type { WaitingSample } from '../batcher/waiting-sample.ts';
-import { PoolWorker } from './pool-worker.ts';
-import type { BatchMessage, DoneMessage, WorkerStart } from './worker-messages.ts';
-import type { SpawnWorker } from './worker-thread.ts';
+import type {
+  BatchMessage,
+  DoneMessage,
+  FailedMessage,
+  FromWorker,
+  WorkerStart,
+} from './worker-messages.ts';
+import type { SpawnWorker, WorkerThread, WorkerThreadEvents } from './worker-thread.ts';
 
 /** Workers that end one after another, without a batch completed in between, before the pool gives up. */
 const LOSSES_MAX = 3;
@@ -25,7 +33,7 @@ interface WorkerPoolEvents {
 }
 
 /** What a pool needs to know. */
-export interface WorkerPoolOptions {
+interface WorkerPoolOptions {
   readonly workerCount: number;
   readonly start: WorkerStart;
   readonly spawn: SpawnWorker;
@@ -70,11 +78,7 @@ export class WorkerPool implements BatchWorkers {
   /** Starts the other workers and runs the model once in each. @throws MlperfError as {@link load} */
   async warmUp(): Promise<void> {
     while (this.#workers.length < this.#options.workerCount) this.#add();
-    const warm = this.#workers.map(async (worker) => {
-      await worker.loaded;
-      await worker.warmUp();
-    });
-    await this.#unlessStopped(Promise.all(warm));
+    await this.#unlessStopped(Promise.all(this.#workers.map((worker) => worker.getReady())));
     // One that had run the model may have ended while others had not.
     if (this.#startFailure !== undefined) throw this.#startFailure;
     assert.equal(this.#state, 'starting');
@@ -164,16 +168,10 @@ export class WorkerPool implements BatchWorkers {
   }
 
   #add(): PoolWorker {
-    const { spawn, start, clock, startTimeoutNs } = this.#options;
     const name = `worker ${this.#nextNumber}`;
     this.#nextNumber += 1;
-    const worker = new PoolWorker({
-      name,
-      spawn: (events) => spawn(name, start, events),
-      clock,
-      startTimeoutNs,
-      events: { onDone: this.#onDone, onEnd: this.#onEnd },
-    });
+    const events = { onDone: this.#onDone, onEnd: this.#onEnd };
+    const worker = new PoolWorker({ ...this.#options, name, events });
     this.#workers.push(worker);
     return worker;
   }
@@ -204,11 +202,7 @@ export class WorkerPool implements BatchWorkers {
   #replace(): void {
     this.replacedCount += 1;
     const worker = this.#add();
-    const ready = async (): Promise<void> => {
-      await worker.loaded;
-      await worker.warmUp();
-    };
-    ready().then(
+    worker.getReady().then(
       () => {
         this.#options.logger.info({ worker: worker.name }, 'a worker was replaced');
         if (this.#state === 'running') this.#options.events.onRoom();
@@ -240,4 +234,169 @@ function piecesBytes(sample: WaitingSample): number {
   let bytes = 0;
   for (const piece of sample.pieces) bytes += piece.length;
   return bytes;
+}
+
+/** Batches at a worker: one that runs and one behind it, so that no full batch waits for a hand-over. */
+const BATCHES_MAX = 2;
+
+/** What a worker reports. */
+interface PoolWorkerEvents {
+  onDone(batch: Batch, done: DoneMessage): void;
+  /** The worker has ended and holds these batches without an answer. Called once. */
+  onEnd(worker: PoolWorker, error: MlperfError, held: readonly Batch[]): void;
+}
+
+/** What a worker of the pool needs to know. */
+interface PoolWorkerOptions
+  extends Pick<WorkerPoolOptions, 'spawn' | 'start' | 'clock' | 'startTimeoutNs'> {
+  readonly name: string;
+  readonly events: PoolWorkerEvents;
+}
+
+/**
+ * One worker of the pool.
+ *
+ *   loading ──loaded──► loaded ──warmUp(), ready──► ready
+ *      └──────────────────┴── failed, worker ended, ──┴──► ended
+ *                             start took too long
+ */
+class PoolWorker implements WorkerThreadEvents {
+  readonly name: string;
+  readonly #options: PoolWorkerOptions;
+  readonly #thread: WorkerThread;
+  readonly #batches: Batch[] = [];
+  readonly #loaded = new Deferred<ModelTensors>();
+  readonly #warm = new Deferred<void>();
+  readonly #ended = new Deferred<void>();
+  #isReady = false;
+  #isEnded = false;
+  #failure: FailedMessage | undefined;
+  #deadline: PlannedCall | undefined;
+
+  constructor(options: PoolWorkerOptions) {
+    this.name = options.name;
+    this.#options = options;
+    this.#thread = this.#spawn();
+    this.#limitTo('load the model');
+  }
+
+  /** Resolves when the model is loaded. @throws MlperfError when the worker cannot start. */
+  get loaded(): Promise<ModelTensors> {
+    return this.#loaded.promise;
+  }
+
+  get isIdle(): boolean {
+    return this.#isReady && this.#batches.length === 0;
+  }
+
+  get hasRoom(): boolean {
+    return this.#isReady && this.#batches.length < BATCHES_MAX;
+  }
+
+  /** Runs the model once when it is loaded; from then on the worker takes batches. @throws MlperfError */
+  async getReady(): Promise<void> {
+    await this.loaded;
+    this.#limitTo('run the model for the first time');
+    this.#thread.post({ kind: 'warm-up' }, []);
+    await this.#warm.promise;
+  }
+
+  /** Sends a batch. Only after {@link hasRoom}. */
+  run(batch: Batch, message: BatchMessage): void {
+    assert(this.hasRoom);
+    this.#batches.push(batch);
+    this.#thread.post(message, [message.payloads]);
+  }
+
+  /**
+   * Lets the worker end behind the batch that it runs now.
+   * @param giveUp Aborted when it has had time enough: a worker that has not ended by then is given up.
+   * @returns False where it was given up: its thread may still run.
+   */
+  async stop(giveUp: AbortSignal): Promise<boolean> {
+    const ended = Promise.race([this.#thread.stop(), this.#ended.promise]).then(() => true);
+    if (await Promise.race([ended, abortOf(giveUp)])) return true;
+    this.#abandon('it did not end when it was asked to');
+    return false;
+  }
+
+  onMessage(message: FromWorker): void {
+    // It was given up, and came back.
+    if (this.#isEnded) return;
+    switch (message.kind) {
+      case 'loaded':
+        this.#deadline?.cancel();
+        this.#loaded.resolve(message.tensors);
+        break;
+      case 'ready':
+        this.#deadline?.cancel();
+        this.#isReady = true;
+        this.#warm.resolve();
+        break;
+      case 'failed':
+        // The thread ends now; onEnd tells the rest.
+        this.#failure = message;
+        break;
+      case 'done': {
+        const batch = this.#batches.shift();
+        assert(batch !== undefined, 'a worker answered a batch that it was not given');
+        assert.equal(message.ends.length, batch.samples.length);
+        this.#options.events.onDone(batch, message);
+        break;
+      }
+    }
+  }
+
+  onEnd(reason: string): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#deadline?.cancel();
+    this.#isReady = false;
+    const error =
+      this.#failure === undefined
+        ? new MlperfError('ERR_SUT_WORKER', `${this.name} ended: ${reason}`)
+        : new MlperfError(this.#failure.code, this.#failure.text);
+    this.#loaded.reject(error);
+    this.#warm.reject(error);
+    this.#ended.resolve();
+    this.#options.events.onEnd(this, error, this.#batches.splice(0));
+  }
+
+  /** Where the machine has no thread or process left, the worker counts as ended. */
+  #spawn(): WorkerThread {
+    try {
+      const { spawn, start } = this.#options;
+      return spawn(this.name, start, this);
+    } catch (error) {
+      if (error instanceof MlperfError) {
+        this.#failure = { kind: 'failed', code: error.code, text: error.message };
+      }
+      queueMicrotask(() => this.onEnd(`it cannot start: ${messageOf(error)}`));
+      return { post: () => {}, stop: () => Promise.resolve(), abandon: () => {} };
+    }
+  }
+
+  /** A worker that hangs counts as ended, so that the node says so instead of waiting for ever. */
+  #limitTo(what: string): void {
+    const { clock, startTimeoutNs } = this.#options;
+    this.#deadline?.cancel();
+    this.#deadline = clock.callAt(clock.nowNs() + startTimeoutNs, () => {
+      if (this.#isEnded) return;
+      const limit = formatNs(startTimeoutNs);
+      this.#abandon(`it did not ${what} within ${limit} (--worker-start-timeout)`);
+    });
+  }
+
+  #abandon(reason: string): void {
+    this.#thread.abandon();
+    this.onEnd(reason);
+  }
+}
+
+/** Resolves, with false, when the signal is aborted. */
+function abortOf(signal: AbortSignal): Promise<false> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(false);
+    else signal.addEventListener('abort', () => resolve(false), { once: true });
+  });
 }

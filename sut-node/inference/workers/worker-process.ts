@@ -7,7 +7,7 @@ import { NO_BYTES } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { compiledModule } from '../../../shared/base/files/package-files.ts';
 import { NODE_FLAGS } from '../../../shared/base/process/node-flags.ts';
-import { encodeFrame, WorkerFrameReader } from './worker-frames.ts';
+import { WorkerFrameReader, writeFrame } from './worker-frames.ts';
 import type {
   BatchMessage,
   DoneMessage,
@@ -88,9 +88,7 @@ class WorkerProcess implements WorkerThread {
 
   #send(head: ToProcessHead, body: Uint8Array): void {
     if (!this.#socket.writable) return; // 'close' tells the rest.
-    this.#socket.cork();
-    for (const chunk of encodeFrame(head, body)) this.#socket.write(chunk);
-    this.#socket.uncork();
+    writeFrame(this.#socket, head, body);
   }
 
   #take(head: FromProcessHead, body: ArrayBuffer): void {

@@ -1,12 +1,14 @@
-import { dirname } from 'node:path';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
-import { modelError } from '../../../shared/base/errors/mlperf-error.ts';
+import { MlperfError, modelError } from '../../../shared/base/errors/mlperf-error.ts';
 import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
-import type { RuntimeSettings } from '../../settings/model-settings.ts';
+import type { Provider, RuntimeSettings } from '../../settings/model-settings.ts';
 import { ELEMENT_TYPES, type ElementType, type TensorElements } from '../element-types.ts';
 import type { ModelTensor, ModelTensors, OutputTensor } from '../model-facts.ts';
 import { readModelFile } from '../model-file.ts';
-import { checkProviders } from './check-providers.ts';
+import { GraphBuilder } from './graph-builder.ts';
 import { loadOnnxRuntime, type OnnxRuntime, sessionLogLevel } from './onnxruntime.ts';
 
 /** A loaded model that runs batches. Implemented on ONNX Runtime; a fake in tests. */
@@ -32,7 +34,7 @@ export interface InputTensor {
 }
 
 /** What a session needs to know. */
-export interface OrtSessionOptions {
+interface OrtSessionOptions {
   readonly modelFile: string;
   /** SHA-256 that the file must have, lower-case hexadecimal. */
   readonly sha256: string;
@@ -77,9 +79,7 @@ async function loadModel(
   try {
     return await InferenceSession.create(model.bytes, sessionOptions(runtime, dirname(modelFile)));
   } catch (error) {
-    throw modelError(describeRefusal(modelFile, runtime, messageOf(error)), {
-      cause: error,
-    });
+    throw modelError(describeRefusal(modelFile, runtime, messageOf(error)), error);
   } finally {
     // The session has its own copy.
     model.release();
@@ -145,4 +145,77 @@ function describeTensor(metadata: InferenceSession.ValueMetadata): ModelTensor {
     elementType: ONNX_TYPE[metadata.type] ?? metadata.type,
     shape: metadata.shape.map((length) => (typeof length === 'number' ? length : 0)),
   };
+}
+
+/**
+ * Libraries of the CUDA provider, which the package has no room for: its install script fetches them. This
+ * project skips that script, since it makes an installation without internet fail.
+ */
+const CUDA_LIBRARIES = ['libonnxruntime_providers_shared.so', 'libonnxruntime_providers_cuda.so'];
+
+/**
+ * Checks, before a model is loaded, that ONNX Runtime can compute on each of these providers here: it knows it, its
+ * libraries are there, and a session of one operator can be made on it alone.
+ * @throws MlperfError `ERR_NOT_INSTALLED` that tells what is missing and how to get it.
+ */
+export async function checkProviders(
+  ort: OnnxRuntime,
+  providers: readonly Provider[],
+): Promise<void> {
+  const known = ort.listSupportedBackends().map(({ name }) => name);
+  for (const provider of providers) {
+    if (!known.includes(provider)) {
+      throw new MlperfError(
+        'ERR_NOT_INSTALLED',
+        `--providers ${provider}: onnxruntime-node for ${process.platform}-${process.arch} does not ` +
+          `have it; there is: ${known.join(', ')}`,
+      );
+    }
+    if (provider === 'cuda') checkCudaLibraries();
+    if (provider !== 'cpu') await tryProvider(ort, provider);
+  }
+}
+
+/** A refusal of the user's model could mean anything; one of the smallest model means the provider. */
+async function tryProvider({ InferenceSession }: OnnxRuntime, provider: Provider): Promise<void> {
+  const graph = new GraphBuilder('probe');
+  const x = graph.input('x', 'float', ['N', 4]);
+  graph.output(graph.operator('Abs', [x], {}, 'y'), 'float', ['N', 4]);
+  try {
+    const session = await InferenceSession.create(graph.build('probe of a provider'), {
+      executionProviders: [provider],
+      extra: { session: { disable_cpu_ep_fallback: '1' } },
+    });
+    await session.release();
+  } catch (error) {
+    throw new MlperfError(
+      'ERR_NOT_INSTALLED',
+      `--providers ${provider}: ONNX Runtime cannot use it on this machine (${messageOf(error)}); ` +
+        NEEDS[provider],
+      { cause: error },
+    );
+  }
+}
+
+/** What a provider needs beside ONNX Runtime's own libraries. */
+const NEEDS: Readonly<Record<Provider, string>> = {
+  cpu: 'it needs nothing else',
+  cuda:
+    'it needs an NVIDIA GPU with its driver, and CUDA 12 and cuDNN 9 where the loader finds them ' +
+    '(LD_LIBRARY_PATH)',
+  webgpu: 'it needs a GPU with a Vulkan driver (Linux: libvulkan.so.1 and the driver of the GPU)',
+};
+
+function checkCudaLibraries(): void {
+  const require = createRequire(import.meta.url);
+  const root = dirname(require.resolve('onnxruntime-node/package.json'));
+  const folder = join(root, 'bin', 'napi-v6', process.platform, process.arch);
+  const missing = CUDA_LIBRARIES.filter((name) => !existsSync(join(folder, name)));
+  if (missing.length === 0) return;
+  throw new MlperfError(
+    'ERR_NOT_INSTALLED',
+    `--providers cuda: ${missing.join(' and ')} missing in ${folder}: they are not part of the package. ` +
+      `To get them, with internet: node ${join(root, 'script', 'install.js')} ` +
+      `--onnxruntime-node-install=cuda12; ${NEEDS.cuda}`,
+  );
 }

@@ -1,8 +1,10 @@
-import type { Server as NetServer } from 'node:net';
-import type { Server } from '@grpc/grpc-js';
+import { type AddressInfo, createServer, type Server as NetServer, type Socket } from 'node:net';
+import type { ConnectionInjector, Server } from '@grpc/grpc-js';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { type GateRules, gateCalls } from '../guard/call-gate.ts';
 import type { ConnectionGuard } from '../guard/connection-guard.ts';
+import { createWindowedInjector, type WindowBytes, type WindowEvents } from './receive-window.ts';
 
 /** How long calls that are ending may take when a server closes. */
 const CLOSE_GRACE_MS = 1_000;
@@ -34,7 +36,7 @@ export function listenOn(
 const LAST_BYTES_MS = 20;
 
 /** Stops listening, lets calls end for a moment, then ends all connections. */
-export async function closeServers(
+async function closeServers(
   tcpServer: NetServer,
   grpcServer: Server,
   guard: ConnectionGuard,
@@ -55,4 +57,57 @@ export async function closeServers(
   // With channelz off, grpc-js 1.14 forgets sessions here; and a peer that never spoke has none.
   guard.closeAll();
   await closed;
+}
+
+/** A TCP port on which a gRPC server serves. */
+export interface GrpcPort {
+  /** Address as bound: the real one also where a name or port 0 was asked for. */
+  readonly host: string;
+  readonly port: number;
+  /** HTTP/2 receive windows in force. */
+  windows(): WindowBytes;
+  /** Stops listening, lets calls end for a moment, then ends all connections. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a port for a gRPC server, whose connections are guarded and whose calls pass the gate. The TCP server is our
+ * own and hands its connections to grpc-js: so that an address in use is told by its system error, connections are
+ * guarded (connection-guard.ts), and the HTTP/2 server can have larger windows (receive-window.ts).
+ * @param options.purpose As of {@link listenOn}.
+ * @param options.serving What takes a connection that the guard admits; it goes to `injector` in the end.
+ * @throws MlperfError `ERR_SUT_LISTEN` that names the address.
+ */
+export async function openGrpcPort(
+  grpcServer: Server,
+  options: WindowEvents & {
+    readonly at: { readonly host: string; readonly port: number };
+    readonly purpose?: string;
+    readonly windowBytes: number;
+    readonly rules: GateRules;
+    serving(injector: ConnectionInjector): (socket: Socket) => void;
+  },
+): Promise<GrpcPort> {
+  const { at, purpose, windowBytes, rules } = options;
+  const { guard } = rules;
+  const { injector, http2Server, windows } = createWindowedInjector(
+    grpcServer,
+    windowBytes,
+    options,
+  );
+  gateCalls(http2Server, rules);
+  const serve = options.serving(injector);
+  const tcpServer = createServer((socket) => {
+    // A connection that breaks is closed as well, which is what counts.
+    socket.on('error', () => {});
+    if (guard.admit(socket)) serve(socket);
+  });
+  try {
+    await listenOn(tcpServer, at, purpose);
+  } catch (error) {
+    grpcServer.forceShutdown();
+    throw error;
+  }
+  const { address: host, port } = tcpServer.address() as AddressInfo; // It listens on TCP.
+  return { host, port, windows, close: () => closeServers(tcpServer, grpcServer, guard) };
 }

@@ -66,17 +66,14 @@ export function exposureWarnings({
         '--tls-client-ca FILE (docs/security.md)',
     );
   }
-  if (healthListen !== undefined && !isLoopback(healthListen.host)) {
-    warnings.push(
-      `everybody who reaches ${hostAndPort(healthListen.host, healthListen.port)} can ask whether this node is ready: ` +
-        'health has neither TLS nor a token there (docs/security.md)',
-    );
-  }
-  if (metricsListen !== undefined && !isLoopback(metricsListen.host)) {
-    warnings.push(
-      `everybody who reaches ${hostAndPort(metricsListen.host, metricsListen.port)} can read the metrics of this node: ` +
-        'they have neither TLS nor a token (docs/security.md)',
-    );
+  const sidePorts = [
+    [healthListen, 'ask whether this node is ready: health has neither TLS nor a token there'],
+    [metricsListen, 'read the metrics of this node: they have neither TLS nor a token'],
+  ] as const;
+  for (const [at, what] of sidePorts) {
+    if (at === undefined || isLoopback(at.host)) continue;
+    const address = hostAndPort(at.host, at.port);
+    warnings.push(`everybody who reaches ${address} can ${what} (docs/security.md)`);
   }
   return warnings;
 }

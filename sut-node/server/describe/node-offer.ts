@@ -1,11 +1,15 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { createHash } from 'node:crypto';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { sutNodeName } from '../../../shared/benchmarks/standin/standin-name.ts';
 import { NODE_NAME_LENGTH_MAX } from '../../../shared/domain/node-address.ts';
 import type { PayloadEncoding } from '../../../shared/domain/query-sample-library.ts';
 import { PAYLOAD_DIGESTS_FEATURE } from '../../../shared/evidence/payload-digest.ts';
-import type { SutModel } from '../../inference/batcher/sut-model.ts';
+import { settingsAsText } from '../../../shared/evidence/settings-text.ts';
+import { batchPolicy } from '../../inference/batcher/batch-policy.ts';
+import type { ModelContext, SutModel } from '../../inference/batcher/sut-model.ts';
 import type { LoadedModel } from '../../model/model-facts.ts';
 import type { SutSettings } from '../../settings/sut-settings.ts';
+import { inferLimits, queryBytesMax } from '../limits/node-limits.ts';
 
 /** What the node offers to a stream. */
 export interface NodeOffer {
@@ -35,8 +39,7 @@ export interface NodeFacts {
 export function servedName(settings: SutSettings, model: SutModel): string {
   const name = sutNodeName(settings.node, model.name);
   if (name.length <= NODE_NAME_LENGTH_MAX) return name;
-  throw new MlperfError(
-    'ERR_CONFIG_INVALID',
+  throw configInvalid(
     `the name of the node with that of its stand-in has ${name.length} characters, LoadGen nodes take ` +
       `${NODE_NAME_LENGTH_MAX} at most; give it a shorter one (longhaul sut --node NAME)`,
   );
@@ -55,6 +58,19 @@ export function nodeOffer(settings: SutSettings, model: SutModel): NodeOffer {
   };
 }
 
+/** What a model must know of its payloads before it is loaded. @throws MlperfError as {@link inferLimits} */
+export function payloadContext(
+  settings: SutSettings,
+  model: SutModel,
+): Pick<ModelContext, 'encodings' | 'sampleBytesMax' | 'queryBytesMax'> {
+  const limits = inferLimits(settings, model);
+  return {
+    encodings: nodeOffer(settings, model).encodings,
+    sampleBytesMax: limits.sampleBytesMax,
+    queryBytesMax: queryBytesMax(limits),
+  };
+}
+
 /**
  * Tells the encodings that a loaded model's pre-processor reads from the others of the benchmark: another than the
  * benchmark's own, which a description can name, need not read all.
@@ -69,4 +85,59 @@ export const NODE_FEATURES: readonly string[] = [PAYLOAD_DIGESTS_FEATURE];
 /** Those of Open.features that are in use from then on (Opened.features). */
 export function agreedFeatures(wanted: readonly string[]): string[] {
   return NODE_FEATURES.filter((feature) => wanted.includes(feature));
+}
+
+/** What tells where a node is and who watches it, not how it works: equal nodes of a SUT differ in these. */
+const PLACES: readonly string[] = [
+  'node',
+  'listen',
+  'healthListen',
+  'metricsListen',
+  'tellsSystemFacts',
+  'cacheFolder',
+];
+
+/** What was said, where what is in force is a setting of its own. */
+const SAID: readonly string[] = ['batchSizeAsked'];
+
+/** Files: that they are there is a setting, their path is a place. The model's content has its own digest. */
+const FILES: readonly string[] = ['model', 'tlsCert', 'tlsKey', 'tlsClientCa', 'tokenFile'];
+
+/** Hexadecimal digits of the digest: 32 bits tell the configurations of a submission apart. */
+const DIGEST_DIGITS = 8;
+
+/**
+ * Name of the configuration in which a node runs its model, for example
+ * `digits/longhaul-digits-example/cpu-w1t1b16/3f2a9c1b`: benchmark, model, provider with the numbers of
+ * workers, of threads in each and of samples in the largest batch, and a digest over all settings, the
+ * description of the model, and its SHA-256. Equal settings and model give equal names, wherever the node is; any other gives another.
+ * Rule: inference_rules v4.1, Network division, "SUT parameters and configuration must be uniquely and
+ * specifically named".
+ */
+export function configurationName(
+  { settings, offer }: Pick<NodeFacts, 'settings' | 'offer'>,
+  model: LoadedModel,
+): string {
+  const { workerCount, threadsPerWorker } = settings;
+  const { batchSizeMax } = batchPolicy(settings, model);
+  const shape = `${providerOf(settings)}-w${workerCount}t${threadsPerWorker}b${batchSizeMax}`;
+  return `${offer.benchmark}/${offer.model}/${shape}/${digestOf(settings, model)}`;
+}
+
+/** Where the model runs, in ONNX Runtime's words, the best first. */
+export function providerOf({ providers }: SutSettings): string {
+  return providers.join('+');
+}
+
+function digestOf(settings: SutSettings, { sha256, usage }: LoadedModel): string {
+  const entries = Object.entries(settings)
+    .filter(([name]) => !PLACES.includes(name) && !SAID.includes(name))
+    .map(([name, value]): [string, unknown] =>
+      FILES.includes(name) ? [name, value === undefined ? undefined : 'set'] : [name, value],
+    );
+  const lines = Object.entries(settingsAsText({ ...Object.fromEntries(entries), usage }))
+    .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+    .sort();
+  const hash = createHash('sha256').update([...lines, `sha256=${sha256}`].join('\n'));
+  return hash.digest('hex').slice(0, DIGEST_DIGITS);
 }

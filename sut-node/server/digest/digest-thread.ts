@@ -1,7 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { compiledModule } from '../../../shared/base/files/package-files.ts';
 import { sha256Words } from '../../../shared/evidence/payload-digest.ts';
-import type { OnDigest, PayloadDigester } from './payload-digester.ts';
 
 /** A payload on its way to the digest thread: the only view of a buffer that is transferred. */
 export type ToDigestThread = Uint8Array;
@@ -19,7 +18,7 @@ const INLINE_BYTES_MAX = 16_384;
 const BACKLOG_BYTES_MAX: number = 64 * 1024 * 1024;
 
 /** The thread as {@link DigestThread} sees it; a fake in tests. */
-export interface DigestWorker {
+interface DigestWorker {
   /** Sends a payload; its buffer is gone on this side. */
   post(payload: ToDigestThread): void;
   stop(): Promise<unknown>;
@@ -33,7 +32,7 @@ export interface DigestWorkerEvents {
 }
 
 /** Starts the thread. */
-export type SpawnDigestWorker = (events: DigestWorkerEvents) => DigestWorker;
+type SpawnDigestWorker = (events: DigestWorkerEvents) => DigestWorker;
 
 interface Waiting {
   readonly bytes: number;
@@ -126,3 +125,25 @@ function spawnDigestWorker(events: DigestWorkerEvents): DigestWorker {
     stop: () => worker.terminate(),
   };
 }
+
+/** Gets a payload's digest; undefined where it can no longer be made. Never throws. */
+export type OnDigest = (digest: Uint32Array | undefined) => void;
+
+/** Makes digests of payloads for the ledger (shared/evidence/payload-digest.ts). */
+export interface PayloadDigester {
+  /** Be ready: a run that asks for digests has opened a stream. */
+  prepare(): void;
+  /**
+   * Digests one payload. Never throws.
+   * @param pieces In order; they need not stay as they are after the call.
+   * @param bytes Of all pieces.
+   * @param onDigest Called during the call or later, once, in the order of the calls or not.
+   */
+  digest(pieces: readonly Uint8Array[], bytes: number, onDigest: OnDigest): void;
+}
+
+/** Digests on the thread that asks. */
+export const inlineDigester: PayloadDigester = {
+  prepare: () => {},
+  digest: (pieces, _bytes, onDigest) => onDigest(sha256Words(pieces)),
+};

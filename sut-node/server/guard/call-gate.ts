@@ -1,6 +1,7 @@
 import {
   constants,
   type Http2Server,
+  type Http2Session,
   type IncomingHttpHeaders,
   type ServerHttp2Stream,
 } from 'node:http2';
@@ -8,14 +9,12 @@ import { status } from '@grpc/grpc-js';
 import { AUTHORIZATION_KEY, type TokenCheck } from '../../../shared/security/bearer-token.ts';
 import { COMPRESSED_MESSAGE, INCOMPLETE_MESSAGE, type ServerCallEnd } from '../limits/call-end.ts';
 import { CALL_HEADERS_BYTES_MAX, FIRST_MESSAGE_BYTES_MAX } from '../limits/node-limits.ts';
-import { type CallFault, type CallHeaders, formFault } from './call-form.ts';
 import type { CallRule } from './call-rules.ts';
 import { lookAtCall } from './call-seen.ts';
 import type { ConnectionGuard } from './connection-guard.ts';
 import { peerOf } from './decoupled-socket.ts';
 import { HEAD_BYTES, MessageHeads } from './message-heads.ts';
 import type { RequestBytes } from './request-bytes.ts';
-import { countResets } from './reset-limit.ts';
 
 /** What a call must do before it costs the node anything. */
 export interface GateRules {
@@ -99,7 +98,7 @@ function admit(
   const rule = rules.ruleOf(headers[':path']);
   const isKnown = rules.token === undefined || rules.token.accepts(headers[AUTHORIZATION_KEY]);
   const refusal =
-    refusalOf(headers, isKnown || rule.isOpen) ??
+    refusalOf(headers, isKnown || rule.isOpen === true) ??
     malformed(call) ??
     tooMany(rule, openCalls.get(rule) ?? 0);
   if (refusal !== undefined) rules.onRefused(refusal.reason);
@@ -197,7 +196,7 @@ function refuse(
 
 function watchMessages(stream: ServerHttp2Stream, rule: CallRule, rules: GateRules): void {
   const onFirstWhole = watchTime(stream, rule, rules);
-  const firstBytesMax = rule.carries === 'little' ? undefined : rules.requests?.messageBytesMax;
+  const firstBytesMax = rule.carries === undefined ? undefined : rules.requests?.messageBytesMax;
   const heads = new MessageHeads();
   let seenBytes = 0;
   /** What comes behind a request is none. */
@@ -287,4 +286,93 @@ function watchTime(
       timer = setTimeout(() => stream.close(constants.NGHTTP2_NO_ERROR), AFTER_END_MS).unref();
     });
   };
+}
+
+/** The headers of a call as node:http2 gives them. */
+interface CallHeaders {
+  readonly headers: IncomingHttpHeaders;
+  /** Names and values by turns: `headers` has one content-type, whatever was sent. */
+  readonly rawHeaders: readonly string[];
+}
+
+/** Headers that no call of gRPC has. */
+interface CallFault extends ServerCallEnd {
+  /** For clients that speak no gRPC. */
+  readonly httpStatus: number;
+}
+
+const CONTENT_TYPE = /^application\/grpc(?:[+;]|$)/i;
+
+/** Rule: gRPC over HTTP/2, TimeoutValue: at most 8 digits. */
+const TIMEOUT = /^\d{1,8}[HMSmun]$/;
+
+/** What is wrong with the headers of a call that claims to be gRPC, which grpc-js (1.14) serves all the same. */
+export function formFault({ headers, rawHeaders }: CallHeaders): CallFault | undefined {
+  const { ':method': method, 'grpc-timeout': timeout } = headers;
+  if (method !== 'POST') {
+    const details = `the method of a gRPC call is POST, not ${method}`;
+    return fault(constants.HTTP_STATUS_METHOD_NOT_ALLOWED, details);
+  }
+  const types = contentTypes(rawHeaders);
+  const strange = types.length === 0 ? 'missing' : types.find((type) => !CONTENT_TYPE.test(type));
+  if (strange !== undefined) {
+    const details = `the content-type of a gRPC call is application/grpc; this one is ${strange}`;
+    return fault(constants.HTTP_STATUS_UNSUPPORTED_MEDIA_TYPE, details);
+  }
+  if (timeout !== undefined && !TIMEOUT.test(String(timeout))) {
+    const details = `grpc-timeout is 1 to 8 digits and one of H, M, S, m, u, n, not "${timeout}"`;
+    return fault(constants.HTTP_STATUS_BAD_REQUEST, details);
+  }
+  return undefined;
+}
+
+function contentTypes(rawHeaders: readonly string[]): string[] {
+  return rawHeaders.filter((_value, i) => i % 2 === 1 && rawHeaders[i - 1] === 'content-type');
+}
+
+function fault(httpStatus: number, details: string): CallFault {
+  return { code: status.INTERNAL, details, httpStatus };
+}
+
+/** Resets that a connection may have at once, and again each second: nghttp2's own, which counts the peer's alone. */
+const RESETS_MAX = 1_000;
+const RESETS_PER_SECOND = 33;
+
+/** What a connection may still spend. */
+interface ResetBudget {
+  left: number;
+  countedAtMs: number;
+}
+
+const budgets = new WeakMap<Http2Session, ResetBudget>();
+
+/**
+ * Counts the call if it ends by a reset, whoever made it, and closes a connection that has too many. nghttp2 counts
+ * the resets that the peer sends. A peer that makes this end reset (WINDOW_UPDATE of 0 on an open call: CVE-2025-8671)
+ * is outside of that, and costs as much.
+ * @returns False where the connection has too many already and is about to be closed: what still comes is not served.
+ */
+function countResets(stream: ServerHttp2Stream): boolean {
+  const { session } = stream;
+  if (session === undefined) return true;
+  if ((budgets.get(session)?.left ?? 0) < 0) return false;
+  stream.once('close', () => {
+    if (stream.rstCode === constants.NGHTTP2_NO_ERROR || session.destroyed) return;
+    if (spend(session)) return;
+    // nghttp2 may be amid the bytes that made this call end: a session that is destroyed now ends the process.
+    const why = new Error('too many calls of the connection ended by a reset');
+    setImmediate(() => session.destroy(why, constants.NGHTTP2_ENHANCE_YOUR_CALM));
+  });
+  return true;
+}
+
+/** Takes one reset from the budget of a connection; false where nothing is left. */
+function spend(session: Http2Session): boolean {
+  const nowMs = performance.now();
+  const budget = budgets.get(session) ?? { left: RESETS_MAX, countedAtMs: nowMs };
+  budgets.set(session, budget);
+  const regained = ((nowMs - budget.countedAtMs) / 1000) * RESETS_PER_SECOND;
+  budget.left = Math.min(RESETS_MAX, budget.left + regained) - 1;
+  budget.countedAtMs = nowMs;
+  return budget.left >= 0;
 }

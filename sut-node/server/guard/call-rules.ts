@@ -13,59 +13,46 @@ import {
   REFLECTION_CALLS_MAX,
 } from '../limits/node-limits.ts';
 
-/** What the gate lets a call do, by its method. */
+/** What the gate lets a call do, by its method. A call without any of these is unary. */
 export interface CallRule {
   /** True where a peer without the node's token is answered, too. */
-  readonly isOpen: boolean;
+  readonly isOpen?: boolean;
   /** True where only the first message has to come in time: the call itself may last. */
-  readonly isLong: boolean;
-  /** Bytes of all messages of the peer together; undefined: the gate looks at the first one only. */
-  readonly bytesMax: number | undefined;
-  /** Calls at once, of all connections, that share this rule; undefined: not counted here. */
-  readonly callsMax: number | undefined;
+  readonly isLong?: boolean;
+  /** Bytes of all messages of the peer together; absent: the gate looks at the first one only. */
+  readonly bytesMax?: number;
+  /** Calls at once, of all connections, that share this rule; absent: not counted here. */
+  readonly callsMax?: number;
   /** True where answer or log tell how the node sees the call (CallSeen). */
-  readonly isSeen: boolean;
-  /** What the call's messages may be: little, one request with samples, or many of them. */
-  readonly carries: 'little' | 'request' | 'requests';
+  readonly isSeen?: boolean;
+  /** What the call's messages may be: one request with samples, or many of them; absent: little. */
+  readonly carries?: 'request' | 'requests';
   /** True where the handler looks at the head of every message, and at the end of the last: message-pieces.ts. */
-  readonly isInPieces: boolean;
-  /** Longest life of a call whose first message has come in time, in ms; undefined: as `isLong` says. */
-  readonly lifeMsMax: number | undefined;
+  readonly isInPieces?: boolean;
+  /** Longest life of a call whose first message has come in time, in ms; absent: as `isLong` says. */
+  readonly lifeMsMax?: number;
 }
 
-const UNARY: CallRule = {
-  isOpen: false,
-  isLong: false,
-  bytesMax: undefined,
-  callsMax: undefined,
-  isSeen: false,
-  carries: 'little',
-  isInPieces: false,
-  lifeMsMax: undefined,
-};
+const UNARY: CallRule = {};
 
 /** Health is for probes, and a probe of Kubernetes can send no token. One answer, and no more is given away. */
-const PROBE: CallRule = { ...UNARY, isOpen: true };
-
-const LONG: CallRule = { ...UNARY, isLong: true };
+const PROBE: CallRule = { isOpen: true };
 
 /** The calls that show LoadGen what stands between: one on the control connection, and every stream. */
-const NAME: CallRule = { ...UNARY, isSeen: true };
-const INFER: CallRule = { ...LONG, isSeen: true, isInPieces: true };
+const NAME: CallRule = { isSeen: true };
+const INFER: CallRule = { isLong: true, isSeen: true, isInPieces: true };
 
 /** One question, whose answers may come for days. */
-const WATCH: CallRule = { ...LONG, bytesMax: FIRST_MESSAGE_BYTES_MAX };
+const WATCH: CallRule = { isLong: true, bytesMax: FIRST_MESSAGE_BYTES_MAX };
 
 /** A stream of questions that a tool asks at its start. */
 const REFLECTION: CallRule = {
-  ...UNARY,
   bytesMax: REFLECTION_BYTES_MAX,
   callsMax: REFLECTION_CALLS_MAX,
 };
 
 /** One test at a time: two would measure each other. What is on the way when a test ends is still counted here. */
 const LINK_TEST: CallRule = {
-  ...UNARY,
   bytesMax: 2 * LINK_TEST_BYTES_MAX,
   callsMax: 1,
   isInPieces: true,
@@ -76,9 +63,9 @@ const LINK_TEST: CallRule = {
  * Inference by the Open Inference Protocol. It lasts as long as queue and model, and its messages are samples. Its other
  * calls are unary as any.
  */
-const MODEL_INFER: CallRule = { ...LONG, carries: 'request' };
+const MODEL_INFER: CallRule = { isLong: true, carries: 'request' };
 const MODEL_STREAM: CallRule = {
-  ...LONG,
+  isLong: true,
   carries: 'requests',
   isInPieces: true,
   callsMax: OIP_STREAMS_MAX,

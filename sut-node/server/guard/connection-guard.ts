@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { CONNECTIONS_MAX, CONNECTIONS_PER_ADDRESS_MAX } from '../limits/node-limits.ts';
+import type { ConnectionPeer } from './decoupled-socket.ts';
 
 /** How many connections a port has room for. */
 export interface ConnectionRoom {
@@ -68,10 +69,7 @@ export class ConnectionGuard {
   }
 
   /** A call that the node serves begins. Returns what to do at its end. */
-  beginCall(peer: {
-    remoteAddress?: string | undefined;
-    remotePort?: number | undefined;
-  }): () => void {
+  beginCall(peer: ConnectionPeer): () => void {
     const connection = this.#connections.get(keyOf(peer));
     if (connection === undefined) return () => {};
     clearTimeout(connection.deadline);
@@ -87,7 +85,7 @@ export class ConnectionGuard {
    * A call begins of a peer that has shown no token. It gives the connection the first bound once more, and
    * no worth: whoever may only ask for health must not keep the places of those who may do more.
    */
-  touch(peer: { remoteAddress?: string | undefined; remotePort?: number | undefined }): void {
+  touch(peer: ConnectionPeer): void {
     const connection = this.#connections.get(keyOf(peer));
     if (connection?.hasCalled === false) connection.deadline.refresh();
   }
@@ -145,9 +143,6 @@ function isLessWorth(a: Connection, b: Connection): boolean {
   return a.hasCalled === b.hasCalled ? a.usedAt < b.usedAt : !a.hasCalled;
 }
 
-function keyOf(peer: {
-  remoteAddress?: string | undefined;
-  remotePort?: number | undefined;
-}): string {
+function keyOf(peer: ConnectionPeer): string {
   return `${peer.remoteAddress} ${peer.remotePort}`;
 }

@@ -10,24 +10,13 @@ export class MessageHeads {
   #headBytes = 0;
   /** Bytes of the current message that are still to come. */
   #missing = 0;
-  #firstBytes: number | undefined;
-  #isCompressed = false;
-  #wholeCount = 0;
-
   /** Length that the first message announces; 0 until its head is there. */
-  get firstBytes(): number {
-    return this.#firstBytes ?? 0;
-  }
-
+  firstBytes = 0;
+  #hasFirst = false;
   /** Messages that have come to their end. */
-  get wholeCount(): number {
-    return this.#wholeCount;
-  }
-
+  wholeCount = 0;
   /** True once a message says that it is compressed. */
-  get isCompressed(): boolean {
-    return this.#isCompressed;
-  }
+  isCompressed = false;
 
   /** True while a message has begun and not ended. */
   get isInside(): boolean {
@@ -52,13 +41,14 @@ export class MessageHeads {
       }
       if (this.#missing > 0) continue;
       this.#headBytes = 0;
-      this.#wholeCount += 1;
+      this.wholeCount += 1;
     }
   }
 
   #begin(): void {
     this.#missing = this.#head.readUInt32BE(1);
-    this.#firstBytes ??= this.#missing;
-    if (this.#head[0] !== 0) this.#isCompressed = true;
+    if (!this.#hasFirst) this.firstBytes = this.#missing;
+    this.#hasFirst = true;
+    if (this.#head[0] !== 0) this.isCompressed = true;
   }
 }

@@ -17,6 +17,7 @@ import type {
   WaitingSample,
 } from '../../inference/batcher/waiting-sample.ts';
 import { MessagePieces } from '../connection/message-pieces.ts';
+import type { StreamHandler, StreamPeer } from '../connection/stream-call.ts';
 import { agreedFeatures, type NodeFacts } from '../describe/node-offer.ts';
 import type { CreditBook, StreamCredit } from '../ledger/credit-book.ts';
 import type { RunLedger, RunLedgers } from '../ledger/run-ledger.ts';
@@ -44,13 +45,9 @@ import {
 const DRAIN_LULL_NS = 200_000_000;
 
 /** The other end of the stream, as gRPC shows it. */
-export interface InferPeer {
+export interface InferPeer extends Pick<StreamPeer, 'write' | 'end'> {
   /** The call as the node sees it; null where nobody looked. */
   readonly seen: CallSeen | null;
-  /** Hands a message to gRPC; false when it holds enough, until {@link InferStream.drained}. */
-  write(message: Buffer): boolean;
-  /** Ends the stream behind what was written. */
-  end(end: ServerCallEnd): void;
 }
 
 /** What the streams share. */
@@ -98,7 +95,7 @@ interface OpenedRun {
  * Answers and first tokens that gRPC cannot take now wait in `#unsent`, in their order. That is bounded by
  * credit, which comes back only when an answer was handed over: a sample has one first token at most.
  */
-export class InferStream implements SampleOwner {
+export class InferStream implements SampleOwner, StreamHandler {
   readonly #services: InferServices;
   readonly #peer: InferPeer;
   readonly #onEnded: (stream: InferStream, ending: StreamEnding) => void;

@@ -1,5 +1,6 @@
 import type { Open__Output } from '../../../proto/gen/mlperf/network/v1/Open.ts';
 import type { Logger } from '../../../shared/base/process/logger.ts';
+import { OpenStreams } from '../connection/stream-call.ts';
 import type { RunLedger } from '../ledger/run-ledger.ts';
 import { resourceExhausted, STREAM_OK, unavailable } from '../limits/call-end.ts';
 import { INFER_CALLS_MAX } from '../limits/node-limits.ts';
@@ -12,9 +13,8 @@ import {
 
 /** All Infer streams of the node. Knows nothing of gRPC but {@link InferPeer}. */
 export class InferStreams {
-  readonly #streams = new Set<InferStream>();
+  readonly #streams = new OpenStreams<InferStream>();
   readonly #logger: Logger;
-  #whenEmpty: (() => void)[] = [];
 
   constructor(logger: Logger) {
     this.#logger = logger;
@@ -56,10 +56,7 @@ export class InferStreams {
   /** Lets all streams end: they answer what they have. Resolves when the last one has ended. */
   async drain(reason: string): Promise<void> {
     for (const stream of this.#streams) stream.drain(reason);
-    if (this.#streams.size === 0) return;
-    await new Promise<void>((resolve) => {
-      this.#whenEmpty.push(resolve);
-    });
+    await this.#streams.empty();
   }
 
   /** Ends all streams now. */
@@ -80,8 +77,6 @@ export class InferStreams {
     if (reason === STREAM_OK.details) this.#logger.info(fields, 'a stream was closed');
     else this.#logger.warn(fields, `a stream ended: ${reason}`);
     if (ledger?.openStreamCount === 0) this.#logger.info(countsOf(ledger), 'a run has ended');
-    if (this.#streams.size > 0) return;
-    for (const resolve of this.#whenEmpty.splice(0)) resolve();
   }
 }
 

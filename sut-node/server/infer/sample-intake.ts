@@ -2,9 +2,9 @@ import type { PartSample, WirePart } from '../../../shared/wire/part-codec.ts';
 import type { PayloadSlice } from '../../inference/batcher/waiting-sample.ts';
 import type { RunLedger } from '../ledger/run-ledger.ts';
 import { invalidArgument } from '../limits/call-end.ts';
-import type { InferLimits } from '../limits/node-limits.ts';
+import { type InferLimits, queryBytesMax } from '../limits/node-limits.ts';
 import type { Agreement } from './open-negotiation.ts';
-import { payloadLength, payloadPieces } from './split-part.ts';
+import { payloadLength, payloadPieces } from './read-message.ts';
 
 /** A sample that has arrived completely. */
 export interface WholeSample {
@@ -150,11 +150,6 @@ function toWhole(open: OpenSample): WholeSample {
  * so this bounds the work that a small message can make.
  */
 const WHOLE_QUERY_SAMPLES_MAX = 128;
-
-/** Bytes that a query compressed as a whole may have, decompressed: what one that is not may have. */
-export function queryBytesMax(limits: InferLimits): number {
-  return Math.max(limits.partBytesMax, limits.sampleBytesMax);
-}
 
 /**
  * The samples of a part, with their places in the query's payload where they lie there.

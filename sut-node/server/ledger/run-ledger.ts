@@ -8,7 +8,7 @@ import {
   PER_MILLION,
 } from '../../../shared/evidence/payload-digest.ts';
 import { FAILURE_CODES } from '../../../shared/wire/responses-codec.ts';
-import { inlineDigester, type PayloadDigester } from '../digest/payload-digester.ts';
+import { inlineDigester, type PayloadDigester } from '../digest/digest-thread.ts';
 import { invalidArgument, resourceExhausted, type StreamRefusal } from '../limits/call-end.ts';
 import { RecentIds } from './recent-ids.ts';
 
@@ -36,33 +36,35 @@ const PARTIAL_QUERIES_MAX = 4_096;
 /** Streams of a run of which a repeated number is noticed: more than a run has. */
 const STREAM_INDICES_MAX = 1_024;
 
+/** What a node counts of its runs. */
+const COUNTERS = [
+  'runCount',
+  'streamCount',
+  'queryCount',
+  'partCount',
+  'sampleCount',
+  'payloadBytes',
+  'completedCount',
+  'droppedCount',
+  'responseBytes',
+] as const;
+
 /** What the node counted since its start, over all runs. */
-export interface NodeTotals {
-  readonly runCount: number;
-  readonly streamCount: number;
-  readonly queryCount: number;
-  readonly partCount: number;
-  readonly sampleCount: number;
-  readonly payloadBytes: number;
-  readonly completedCount: number;
+export interface NodeTotals extends Readonly<Record<(typeof COUNTERS)[number], number>> {
   /** Failed samples, each in the place of its FailureCode. */
   readonly failedByCode: readonly number[];
-  readonly droppedCount: number;
-  readonly responseBytes: number;
 }
 
-const NO_TOTALS: NodeTotals = {
-  runCount: 0,
-  streamCount: 0,
-  queryCount: 0,
-  partCount: 0,
-  sampleCount: 0,
-  payloadBytes: 0,
-  completedCount: 0,
-  failedByCode: Object.values(FAILURE_CODES).map(() => 0),
-  droppedCount: 0,
-  responseBytes: 0,
-};
+const NO_FAILURES: readonly number[] = Object.values(FAILURE_CODES).map(() => 0);
+
+/** Totals with something more in them. */
+export function plus(totals: Partial<NodeTotals>, more: Partial<NodeTotals>): NodeTotals {
+  const sums = COUNTERS.map((key) => [key, (totals[key] ?? 0) + (more[key] ?? 0)]);
+  const failedByCode = NO_FAILURES.map(
+    (_, code) => (totals.failedByCode?.[code] ?? 0) + (more.failedByCode?.[code] ?? 0),
+  );
+  return { ...Object.fromEntries(sums), failedByCode };
+}
 
 /** What a ledger needs to know of its node. */
 export interface RunLedgerParts {
@@ -95,15 +97,16 @@ function tooManySamples({ query, querySampleCount }: CountedPart): StreamRefusal
 }
 
 /** What the node counted in one run, over all its streams. Hot path: numbers only. */
-export class RunLedger {
+export class RunLedger implements NodeTotals {
   readonly runId: string;
+  readonly runCount = 1;
   queryCount = 0;
   partCount = 0;
   sampleCount = 0;
   payloadBytes = 0;
   completedCount = 0;
   /** Failed samples, each in the place of its FailureCode. */
-  readonly failedByCode: number[] = [...NO_TOTALS.failedByCode];
+  readonly failedByCode: number[] = [...NO_FAILURES];
   responseBytes = 0;
   streamCount = 0;
   /** Of them those with the number of an earlier one. */
@@ -297,7 +300,7 @@ export class RunLedgers {
   readonly #runs = new Map<string, RunLedger>();
   readonly #parts: RunLedgerParts;
   /** Of the runs that are forgotten: counters of the node never go back. */
-  #forgotten = NO_TOTALS;
+  #forgotten: Partial<NodeTotals> = {};
 
   constructor(parts: Partial<RunLedgerParts> = {}) {
     this.#parts = {
@@ -351,9 +354,7 @@ export class RunLedgers {
 
   /** Of all runs since the node's start, those that are forgotten included. */
   totals(): NodeTotals {
-    let totals = this.#forgotten;
-    for (const ledger of this.#runs.values()) totals = plus(totals, ledger);
-    return totals;
+    return [...this.#runs.values()].reduce(plus, plus(this.#forgotten, {}));
   }
 
   /** A run that has a stream, or had one a moment ago, is never forgotten. */
@@ -366,19 +367,4 @@ export class RunLedgers {
       this.#forgotten = plus(this.#forgotten, ledger);
     }
   }
-}
-
-function plus(totals: NodeTotals, ledger: RunLedger): NodeTotals {
-  return {
-    runCount: totals.runCount + 1,
-    streamCount: totals.streamCount + ledger.streamCount,
-    queryCount: totals.queryCount + ledger.queryCount,
-    partCount: totals.partCount + ledger.partCount,
-    sampleCount: totals.sampleCount + ledger.sampleCount,
-    payloadBytes: totals.payloadBytes + ledger.payloadBytes,
-    completedCount: totals.completedCount + ledger.completedCount,
-    failedByCode: totals.failedByCode.map((count, i) => count + (ledger.failedByCode[i] ?? 0)),
-    droppedCount: totals.droppedCount + ledger.droppedCount,
-    responseBytes: totals.responseBytes + ledger.responseBytes,
-  };
 }

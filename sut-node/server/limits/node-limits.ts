@@ -1,4 +1,4 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import {
   PART_BYTES_MAX_DEFAULT,
   RECEIVE_WINDOW_BYTES_DEFAULT,
@@ -130,8 +130,7 @@ export function inferLimits(
   const sampleBytesMax =
     settings.sampleBytesMax ?? Math.min(queueBytesMax, Math.max(share, 4 * inputBytes));
   if (sampleBytesMax > queueBytesMax) {
-    throw new MlperfError(
-      'ERR_CONFIG_INVALID',
+    throw configInvalid(
       `--sample-bytes-max ${sampleBytesMax} is more than the queue holds: --queue-bytes-max ${queueBytesMax}`,
     );
   }
@@ -142,4 +141,9 @@ export function inferLimits(
     sampleBytesMax,
     querySamplesMax: QUERY_SAMPLES_MAX,
   };
+}
+
+/** Bytes that a query compressed as a whole may have, decompressed: what one that is not may have. */
+export function queryBytesMax(limits: InferLimits): number {
+  return Math.max(limits.partBytesMax, limits.sampleBytesMax);
 }

@@ -1,6 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import type { LinkTestStart__Output } from '../../../proto/gen/mlperf/network/v1/LinkTestStart.ts';
 import type { Clock, PlannedCall } from '../../../shared/base/clock/clock.ts';
+import { timerClock } from '../../../shared/base/clock/timer-clock.ts';
 import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { isLinkLoad, LoadMeter } from '../../../shared/wire/link-test.ts';
 import {
@@ -8,20 +9,21 @@ import {
   encodeLinkTestResponse,
 } from '../../../shared/wire/sut-contract.ts';
 import { MessagePieces } from '../connection/message-pieces.ts';
+import {
+  peerOfCall,
+  type StreamCall,
+  type StreamHandler,
+  type StreamPeer,
+  serveStream,
+} from '../connection/stream-call.ts';
 import { type ServerCallEnd, STREAM_OK } from '../limits/call-end.ts';
+import type { InferLimits } from '../limits/node-limits.ts';
 import {
   LINK_TEST_BYTES_MAX,
   LINK_TEST_LOAD_BYTES_MAX,
   LINK_TEST_LOAD_BYTES_MIN,
   LINK_TEST_MS_MAX,
 } from '../limits/node-limits.ts';
-
-/** The other end of a test's call. */
-export interface LinkTestPeer {
-  /** False when the peer should not be given more before {@link LinkTest.drained}. */
-  write(message: Buffer): boolean;
-  end(end: ServerCallEnd): void;
-}
 
 interface Bounds {
   readonly durationMs: number;
@@ -33,8 +35,8 @@ interface Bounds {
  * One link test of the node: load comes and is counted, or goes out as fast as the peer takes it. It ends after its
  * time from the first load, its bytes, or the word of the node; never later than twice its time after the start.
  */
-export class LinkTest {
-  readonly #peer: LinkTestPeer;
+export class LinkTest implements StreamHandler {
+  readonly #peer: Pick<StreamPeer, 'write' | 'end'>;
   readonly #clock: Clock;
   readonly #messageBytesMax: number;
   readonly #planned: PlannedCall[] = [];
@@ -45,7 +47,7 @@ export class LinkTest {
   #hasEnded = false;
 
   /** @param messageBytesMax Largest message that the node sends. */
-  constructor(peer: LinkTestPeer, clock: Clock, messageBytesMax: number) {
+  constructor(peer: Pick<StreamPeer, 'write' | 'end'>, clock: Clock, messageBytesMax: number) {
     this.#peer = peer;
     this.#clock = clock;
     this.#messageBytesMax = messageBytesMax;
@@ -68,6 +70,14 @@ export class LinkTest {
   /** The peer takes more. */
   drained(): void {
     this.#send();
+  }
+
+  cancelled(): void {
+    this.abort(status.CANCELLED, 'the peer has gone');
+  }
+
+  breakOff({ code, details }: ServerCallEnd): void {
+    this.abort(code, details);
   }
 
   /** Ends the test: the node has other work now, or the peer is gone. */
@@ -154,5 +164,47 @@ export class LinkTest {
     }
     this.#peer.write(encodeLinkTestResponse({ result: this.#meter.count() }));
     this.abort(STREAM_OK.code, STREAM_OK.details);
+  }
+}
+
+/** Link tests of the node: one at a time (call-rules.ts), and none beside a run. */
+export class LinkTests {
+  readonly #name: string;
+  readonly #isRunning: () => boolean;
+  readonly #limits: Pick<InferLimits, 'messageBytesMax' | 'receiveBytesMax'>;
+  readonly #tests = new Set<LinkTest>();
+
+  /** @param isRunning Whether a stream is open now. */
+  constructor(
+    name: string,
+    limits: Pick<InferLimits, 'messageBytesMax' | 'receiveBytesMax'>,
+    isRunning: () => boolean,
+  ) {
+    this.#name = name;
+    this.#limits = limits;
+    this.#isRunning = isRunning;
+  }
+
+  /** Serves a call. */
+  handle(call: StreamCall): void {
+    const { write, end } = peerOfCall(call);
+    if (this.#isRunning()) {
+      const details = `SUT node ${this.#name} tests no link while a run is going on: ask again after it`;
+      end({ code: status.FAILED_PRECONDITION, details });
+      return;
+    }
+    const { messageBytesMax, receiveBytesMax } = this.#limits;
+    const endTest = (ending: ServerCallEnd): void => {
+      this.#tests.delete(test);
+      end(ending);
+    };
+    const test = new LinkTest({ write, end: endTest }, timerClock, messageBytesMax);
+    this.#tests.add(test);
+    serveStream(call, receiveBytesMax, test);
+  }
+
+  /** Ends what goes on: a run begins, or the node stops. */
+  endAll(reason: string): void {
+    for (const test of this.#tests) test.abort(status.ABORTED, reason);
   }
 }

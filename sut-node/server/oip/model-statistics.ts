@@ -1,7 +1,9 @@
+import { status } from '@grpc/grpc-js';
 import type { InferStatistics } from '../../../proto/gen/inference/InferStatistics.ts';
 import type { ModelStatistics as WireStatistics } from '../../../proto/gen/inference/ModelStatistics.ts';
 import type { ServiceTimes } from '../../../shared/domain/system-under-test.ts';
-import type { BatchTimes } from '../../inference/batcher/waiting-sample.ts';
+import type { BatchTimes, SampleAnswer } from '../../inference/batcher/waiting-sample.ts';
+import { type NodeTotals, plus } from '../ledger/run-ledger.ts';
 import { MODEL_VERSION } from './oip-model.ts';
 
 /** Lengths of time, and how many. */
@@ -16,12 +18,14 @@ interface Total {
  * only: it is part of the hot path.
  */
 export class ModelStatistics {
-  readonly #success: Total = { count: 0, ns: 0 };
-  readonly #fail: Total = { count: 0, ns: 0 };
-  readonly #queue: Total = { count: 0, ns: 0 };
-  readonly #input: Total = { count: 0, ns: 0 };
-  readonly #infer: Total = { count: 0, ns: 0 };
-  readonly #output: Total = { count: 0, ns: 0 };
+  readonly #totals = {
+    success: { count: 0, ns: 0 },
+    fail: { count: 0, ns: 0 },
+    queue: { count: 0, ns: 0 },
+    computeInput: { count: 0, ns: 0 },
+    computeInfer: { count: 0, ns: 0 },
+    computeOutput: { count: 0, ns: 0 },
+  } satisfies InferStatistics;
   #sampleCount = 0;
   #batchCount = 0;
   #lastAtMs = 0;
@@ -39,36 +43,28 @@ export class ModelStatistics {
   /** A request was answered. @param ns From its arrival until the answer was handed to gRPC. */
   addSuccess(ns: number, times: ServiceTimes | undefined): void {
     this.#lastAtMs = Date.now();
-    add(this.#success, ns);
+    add(this.#totals.success, ns);
     if (times === undefined) return;
-    add(this.#queue, times.receiveNs + times.queueNs + times.batchWaitNs);
-    add(this.#input, times.preprocessNs);
-    add(this.#infer, times.computeNs);
-    add(this.#output, times.postprocessNs);
+    add(this.#totals.queue, times.receiveNs + times.queueNs + times.batchWaitNs);
+    add(this.#totals.computeInput, times.preprocessNs);
+    add(this.#totals.computeInfer, times.computeNs);
+    add(this.#totals.computeOutput, times.postprocessNs);
   }
 
   /** A request for the model was refused, failed, or was given up by its peer. */
   addFailure(ns: number): void {
-    add(this.#fail, ns);
+    add(this.#totals.fail, ns);
   }
 
   /** As it is told. */
   toWire(name: string): WireStatistics {
-    const inferenceStats: InferStatistics = {
-      success: { ...this.#success },
-      fail: { ...this.#fail },
-      queue: { ...this.#queue },
-      computeInput: { ...this.#input },
-      computeInfer: { ...this.#infer },
-      computeOutput: { ...this.#output },
-    };
     return {
       name,
       version: MODEL_VERSION,
       lastInference: this.#lastAtMs,
       inferenceCount: this.#sampleCount,
       executionCount: this.#batchCount,
-      inferenceStats,
+      inferenceStats: structuredClone(this.#totals),
     };
   }
 }
@@ -76,4 +72,60 @@ export class ModelStatistics {
 function add(total: Total, ns: number): void {
   total.count += 1;
   total.ns += ns;
+}
+
+/** What the node counted of the Open Inference Protocol since its start. */
+export class OipTotals {
+  readonly #requests = new Map<number, number>();
+  readonly #failedByCode: number[] = [];
+  #sampleCount = 0;
+  #payloadBytes = 0;
+  #completedCount = 0;
+  #responseBytes = 0;
+  /** Samples of requests that were answered, or will be: those that were cancelled are missing here. */
+  #answeredCount = 0;
+
+  /** Requests by the name of the gRPC status that they ended with, in lower case; `cancelled` by their peers. */
+  get requests(): ReadonlyMap<string, number> {
+    return new Map(
+      [...this.#requests].map(([code, count]) => [
+        status[code]?.toLowerCase() ?? String(code),
+        count,
+      ]),
+    );
+  }
+
+  addRequest(code: number): void {
+    this.#requests.set(code, (this.#requests.get(code) ?? 0) + 1);
+  }
+
+  addArrival(samples: number, bytes: number): void {
+    this.#sampleCount += samples;
+    this.#payloadBytes += bytes;
+  }
+
+  addAnswers(answers: readonly SampleAnswer[]): void {
+    this.#answeredCount += answers.length;
+    for (const { fault, payload } of answers) {
+      if (fault === undefined) {
+        this.#completedCount += 1;
+        this.#responseBytes += payload.length;
+      } else this.#failedByCode[fault.code] = (this.#failedByCode[fault.code] ?? 0) + 1;
+    }
+  }
+
+  /**
+   * The node's totals with these in them: samples and bytes; runs, streams, queries and parts are the native protocol's.
+   * @param waiting Samples that are in the node now.
+   */
+  addedTo(native: NodeTotals, waiting: number): NodeTotals {
+    return plus(native, {
+      sampleCount: this.#sampleCount,
+      payloadBytes: this.#payloadBytes,
+      completedCount: this.#completedCount,
+      failedByCode: this.#failedByCode,
+      droppedCount: this.#sampleCount - this.#answeredCount - waiting,
+      responseBytes: this.#responseBytes,
+    });
+  }
 }

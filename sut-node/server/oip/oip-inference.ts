@@ -1,41 +1,38 @@
 import assert from 'node:assert';
 import { status } from '@grpc/grpc-js';
-import type { Clock } from '../../../shared/base/clock/clock.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { ServiceTimes } from '../../../shared/domain/system-under-test.ts';
-import type { DynamicBatcher } from '../../inference/batcher/dynamic-batcher.ts';
-import type { SampleAnswer } from '../../inference/batcher/waiting-sample.ts';
+import type {
+  SampleAnswer,
+  SampleFirstToken,
+  SampleOwner,
+} from '../../inference/batcher/waiting-sample.ts';
+import { OpenStreams } from '../connection/stream-call.ts';
+import type { InferServices } from '../infer/infer-stream.ts';
 import { durationsOf } from '../infer/response-writer.ts';
 import type { CreditBook } from '../ledger/credit-book.ts';
 import {
   failedPrecondition,
   invalidArgument,
+  notFound,
   resourceExhausted,
   StreamRefusal,
+  sampleFailed,
   unavailable,
 } from '../limits/call-end.ts';
-import type { InferLimits } from '../limits/node-limits.ts';
-import { InferWork } from './infer-work.ts';
-import { ModelStatistics } from './model-statistics.ts';
+import { ModelStatistics, OipTotals } from './model-statistics.ts';
 import { MODEL_VERSION, type OipModel } from './oip-model.ts';
-import { OipTotals } from './oip-totals.ts';
-import { notFound, sampleFailed } from './refusals.ts';
 import { decodeInferRequest, type InferRequest } from './request-decoder.ts';
 import { RequestRoom } from './request-room.ts';
 import { type CheckedRequest, requestSamples } from './request-samples.ts';
-import type { InferResponse } from './response-encoder.ts';
-import { responseOutputs } from './response-outputs.ts';
+import { type InferResponse, responseOutputs } from './response-encoder.ts';
 
 /** What this protocol needs of the node. */
-export interface InferenceParts {
-  readonly limits: InferLimits;
+export interface InferenceParts
+  extends Pick<InferServices, 'limits' | 'batcher' | 'clock' | 'observe'> {
   /** Samples that the node's queue holds. */
   readonly queueSamplesMax: number;
   readonly credits: CreditBook;
-  readonly batcher: Pick<DynamicBatcher, 'add' | 'dispatch' | 'removeOwner'>;
-  readonly clock: Clock;
-  /** Told of the durations of every answered sample, where metrics are asked for. */
-  readonly observe: ((durations: ServiceTimes) => void) | undefined;
   /** Names under which the model is found, loaded or not; the first is its own. */
   readonly names: readonly [string, string];
   /** Undefined until it is loaded. */
@@ -70,11 +67,10 @@ const RESPONSE_HEAD_BYTES = 64 * 1024;
  */
 export class OipInference {
   readonly #parts: InferenceParts;
-  readonly #works = new Set<InferWork>();
+  readonly #works = new OpenStreams<InferWork>();
   readonly room: RequestRoom;
   readonly statistics: ModelStatistics = new ModelStatistics();
   readonly totals: OipTotals = new OipTotals();
-  #whenIdle: (() => void)[] = [];
 
   constructor(parts: InferenceParts) {
     this.#parts = parts;
@@ -135,24 +131,7 @@ export class OipInference {
     const { batcher, clock } = this.#parts;
     const { samples, bytes, form, arrivedAtNs } = request;
     if (!this.room.take(samples.length, bytes)) return undefined;
-    let sentBytes = 0;
-    const work: InferWork = new InferWork(
-      samples.length,
-      {
-        firstToken: (payload) => {
-          if (events.first === undefined) return;
-          sentBytes = payload.length;
-          events.first(this.#response(request, [payload], { isFinal: false }));
-        },
-        done: (answers) => this.#finish(request, answers, events, sentBytes),
-        cancelled: () => this.countCancelled(arrivedAtNs),
-        left: () => {
-          this.room.finish(samples.length, bytes);
-          this.#forget(work);
-        },
-      },
-      (owner) => batcher.removeOwner(owner),
-    );
+    const work = new InferWork(this, request, events);
     this.#parts.onBegin();
     this.#works.add(work);
     this.totals.addArrival(samples.length, bytes);
@@ -192,14 +171,26 @@ export class OipInference {
 
   /** Resolves once no request is in work. */
   async idle(): Promise<void> {
-    if (this.#works.size === 0) return;
-    await new Promise<void>((resolve) => {
-      this.#whenIdle.push(resolve);
-    });
+    await this.#works.empty();
   }
 
-  /** @param sentBytes Bytes of the only answer that a first response has brought. */
-  #finish(
+  /** Takes the waiting samples of a request out of the queue; returns how many. @internal Called by the works. */
+  removeWaiting(work: InferWork): number {
+    return this.#parts.batcher.removeOwner(work);
+  }
+
+  /** No sample of the request is in the node any more, answered or not. @internal Called by the works. */
+  leave(work: InferWork, { samples, bytes }: ReadyRequest): void {
+    this.room.finish(samples.length, bytes);
+    this.#works.delete(work);
+  }
+
+  /**
+   * Every sample has its answer. @internal Called by the works.
+   * @param answers In the order of the samples.
+   * @param sentBytes Bytes of the only answer that a first response has brought.
+   */
+  finish(
     request: ReadyRequest,
     answers: readonly SampleAnswer[],
     events: OipRequestEvents,
@@ -225,7 +216,7 @@ export class OipInference {
         sentBytes === 0 ? payload : payload.subarray(sentBytes),
       );
       const tokenCount = answers[0]?.tokenCount;
-      const response = this.#response(request, payloads, {
+      const response = this.response(request, payloads, {
         isFinal: true,
         isRest: sentBytes > 0,
         tokenCount,
@@ -240,8 +231,11 @@ export class OipInference {
     }
   }
 
-  /** @throws StreamRefusal as {@link responseOutputs}, and for a response that no message holds. */
-  #response(
+  /**
+   * A response of a request. @internal Called by the works.
+   * @throws StreamRefusal as {@link responseOutputs}, and for a response that no message holds.
+   */
+  response(
     { model, id, outputs }: ReadyRequest,
     payloads: readonly Uint8Array[],
     {
@@ -270,12 +264,6 @@ export class OipInference {
     };
   }
 
-  #forget(work: InferWork): void {
-    this.#works.delete(work);
-    if (this.#works.size > 0) return;
-    for (const resolve of this.#whenIdle.splice(0)) resolve();
-  }
-
   #counted<T>(arrivedAtNs: number, step: () => T): T {
     try {
       return step();
@@ -295,5 +283,56 @@ export class OipInference {
     // It was for another model: no failure of this one.
     if (code === status.NOT_FOUND) return;
     this.statistics.addFailure(this.#parts.clock.nowNs() - arrivedAtNs);
+  }
+}
+
+/** A request whose samples are in queue and workers; their ids are their places in the request. */
+export class InferWork implements SampleOwner {
+  readonly #inference: OipInference;
+  readonly #request: ReadyRequest;
+  readonly #events: OipRequestEvents;
+  readonly #answers: SampleAnswer[] = [];
+  #pendingCount: number;
+  /** Bytes of the only sample's answer that a first response has brought. */
+  #sentBytes = 0;
+  #isCancelled = false;
+
+  constructor(inference: OipInference, request: ReadyRequest, events: OipRequestEvents) {
+    this.#inference = inference;
+    this.#request = request;
+    this.#events = events;
+    this.#pendingCount = request.samples.length;
+  }
+
+  /** Nobody wants the answer any more. What a worker has already comes to its end. */
+  cancel(): void {
+    if (this.#isCancelled || this.#pendingCount === 0) return;
+    this.#isCancelled = true;
+    this.#inference.countCancelled(this.#request.arrivedAtNs);
+    this.#leave(this.#inference.removeWaiting(this));
+  }
+
+  /** A model with tokens takes requests of one sample. */
+  firstTokens(tokens: readonly SampleFirstToken[]): void {
+    if (this.#isCancelled || this.#events.first === undefined) return;
+    for (const { payload } of tokens) {
+      this.#sentBytes = payload.length;
+      this.#events.first(this.#inference.response(this.#request, [payload], { isFinal: false }));
+    }
+  }
+
+  answer(answers: readonly SampleAnswer[]): void {
+    for (const answer of answers) this.#answers[answer.sample.id] = answer;
+    this.#leave(answers.length);
+  }
+
+  #leave(count: number): void {
+    this.#pendingCount -= count;
+    if (count === 0 || this.#pendingCount > 0) return;
+    const request = this.#request;
+    if (!this.#isCancelled) {
+      this.#inference.finish(request, this.#answers, this.#events, this.#sentBytes);
+    }
+    this.#inference.leave(this, request);
   }
 }

@@ -1,45 +1,73 @@
-import type { Server, ServerDuplexStream, ServerUnaryCall, sendUnaryData } from '@grpc/grpc-js';
+import type { Server, ServerUnaryCall, sendUnaryData } from '@grpc/grpc-js';
 import type { _inference_RepositoryIndexResponse_ModelIndex as ModelIndex } from '../../../proto/gen/inference/RepositoryIndexResponse.ts';
+import { timerClock } from '../../../shared/base/clock/timer-clock.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { Logger } from '../../../shared/base/process/logger.ts';
 import type { OipTensor } from '../../../shared/domain/tensors.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import { OIP_SERVICE, type OipServiceHandlers } from '../../../shared/wire/oip/oip-contract.ts';
-import { MessagePieces, receiveInPieces } from '../connection/message-pieces.ts';
+import type { LoadedModel } from '../../model/model-facts.ts';
 import type { SideService } from '../connection/side-service.ts';
+import {
+  OpenStreams,
+  peerOfCall,
+  type StreamCall,
+  serveStream,
+} from '../connection/stream-call.ts';
+import type { NodeFacts } from '../describe/node-offer.ts';
 import type { NodeStatus } from '../describe/node-status.ts';
 import { callerOf } from '../guard/call-seen.ts';
-import { STREAM_OK, StreamRefusal, unavailable } from '../limits/call-end.ts';
+import type { NodeTotals } from '../ledger/run-ledger.ts';
+import { STREAM_OK, StreamRefusal, shortEndOf, unavailable } from '../limits/call-end.ts';
 import { type InferenceParts, OipInference, type OipRequestEvents } from './oip-inference.ts';
-import { MODEL_VERSION, type OipModel } from './oip-model.ts';
+import { MODEL_VERSION, type OipModel, oipModel } from './oip-model.ts';
 import { OipStream } from './oip-stream.ts';
-import { shortEndOf } from './refusals.ts';
 import { encodeInferResponse } from './response-encoder.ts';
 
 /** What the node has of Triton's extensions of the protocol. */
 const EXTENSIONS: readonly string[] = ['model_configuration', 'statistics'];
 
 /** What the service needs of the node. */
-export interface OipServiceParts extends InferenceParts {
-  readonly nodeName: string;
+export interface OipServiceParts
+  extends Pick<InferenceParts, 'limits' | 'credits' | 'batcher' | 'observe' | 'onBegin'> {
+  readonly facts: NodeFacts;
   readonly status: NodeStatus;
   readonly logger: Logger;
 }
 
 type InferCall = ServerUnaryCall<Buffer, Buffer>;
-type StreamCall = ServerDuplexStream<Buffer, Buffer>;
 
 /** `inference.GRPCInferenceService` of the node: docs/open-inference-protocol.md, "What a node answers". */
 export class OipService implements SideService {
   readonly #parts: OipServiceParts;
   readonly inference: OipInference;
-  readonly #streams = new Set<OipStream>();
+  readonly #streams = new OpenStreams<OipStream>();
   /** Refuses the unary calls that are in work. */
   readonly #unary = new Set<(refusal: StreamRefusal) => void>();
-  #whenNoStream: (() => void)[] = [];
+  /** Undefined until it is loaded. */
+  #model: OipModel | undefined;
 
   constructor(parts: OipServiceParts) {
     this.#parts = parts;
-    this.inference = new OipInference(parts);
+    const { offer, settings } = parts.facts;
+    this.inference = new OipInference({
+      ...parts,
+      names: [offer.model, offer.benchmark],
+      queueSamplesMax: settings.queueSamplesMax,
+      clock: timerClock,
+      model: () => this.#model,
+      refusal: () => this.#refusal,
+    });
+  }
+
+  /** The model is loaded. */
+  setModel(rules: BenchmarkRules, loaded: LoadedModel): void {
+    this.#model = oipModel(this.#parts.facts, rules, loaded);
+  }
+
+  /** The node's totals, those of this protocol included. */
+  totalsWith(native: NodeTotals): NodeTotals {
+    return this.inference.totals.addedTo(native, this.inference.room.used.samples);
   }
 
   /** True while a peer waits for an answer, or holds a stream. */
@@ -59,11 +87,7 @@ export class OipService implements SideService {
   /** Takes no more requests; the node says so by its status. Resolves when all that were taken are answered. */
   async drain(reason: string): Promise<void> {
     for (const stream of this.#streams) stream.drain(reason);
-    if (this.#streams.size > 0) {
-      await new Promise<void>((resolve) => {
-        this.#whenNoStream.push(resolve);
-      });
-    }
+    await this.#streams.empty();
     await this.inference.idle();
   }
 
@@ -74,7 +98,8 @@ export class OipService implements SideService {
   }
 
   #handlers(): OipServiceHandlers {
-    const { nodeName, status } = this.#parts;
+    const { facts, status } = this.#parts;
+    const { name: nodeName, offer } = facts;
     return {
       ServerLive: (_call, callback) => callback(null, { live: true }),
       ServerReady: (_call, callback) => callback(null, { ready: this.#isReady }),
@@ -92,12 +117,12 @@ export class OipService implements SideService {
       ModelStatistics: (call, callback) =>
         answer(callback, () => {
           const { name, version } = call.request;
-          const model = this.#modelOf({ name: name === '' ? this.#parts.names[0] : name, version });
+          const model = this.#modelOf({ name: name === '' ? offer.model : name, version });
           return { modelStats: [this.inference.statistics.toWire(model.name)] };
         }),
       RepositoryIndex: (call, callback) => {
         const model: ModelIndex = {
-          name: this.#parts.names[0],
+          name: offer.model,
           version: MODEL_VERSION,
           state: this.#isReady ? 'READY' : 'UNAVAILABLE',
           reason: this.#isReady ? '' : status.detail,
@@ -114,12 +139,17 @@ export class OipService implements SideService {
     return this.#parts.status.state === 'NODE_STATE_READY';
   }
 
+  get #refusal(): string | undefined {
+    const { facts, status } = this.#parts;
+    return this.#isReady ? undefined : `SUT node ${facts.name} is not ready: ${status.detail}`;
+  }
+
   #modelOf({ name, version }: { readonly name: string; readonly version: string }): OipModel {
     return this.inference.modelNamed(name, version);
   }
 
   #infer(call: InferCall, callback: sendUnaryData<Buffer>): void {
-    const arrivedAtNs = this.#parts.clock.nowNs();
+    const arrivedAtNs = timerClock.nowNs();
     const refuse = (refusal: StreamRefusal): void => {
       this.#unary.delete(refuse);
       callback(shortEndOf(refusal));
@@ -151,33 +181,18 @@ export class OipService implements SideService {
   #stream(call: StreamCall): void {
     // Once the peer is gone gRPC does not know any more who it was.
     const peer = callerOf(call);
-    const { logger, clock } = this.#parts;
+    const { logger, limits } = this.#parts;
     const stream = new OipStream(
       this.inference,
-      {
-        write: (message) => call.write(message),
-        pause: () => call.pause(),
-        resume: () => call.resume(),
-        end: (end) => {
-          if (end.code === STREAM_OK.code) call.end();
-          // grpc-js ends a stream with a status by this event, behind what was written.
-          else call.emit('error', end);
-        },
-      },
-      () => clock.nowNs(),
+      peerOfCall(call),
+      () => timerClock.nowNs(),
       (ended, reason) => this.#remove(ended, { peer, reason }),
     );
     this.#streams.add(stream);
     logger.info({ peer }, 'a ModelStreamInfer stream was opened');
     // A stream may hold a message that is not whole: not as large a one as a unary call, which needs room for it.
-    receiveInPieces(call, this.#parts.limits.receiveBytesMax, (end) => stream.breakOff(end));
-    call.on('data', (message: Buffer | MessagePieces) =>
-      stream.message(message instanceof MessagePieces ? message.join() : message),
-    );
-    call.on('end', () => stream.halfClosed());
-    call.on('drain', () => stream.drained());
-    call.on('cancelled', () => stream.cancelled());
-    const why = this.#parts.refusal();
+    serveStream(call, limits.receiveBytesMax, stream);
+    const why = this.#refusal;
     if (why !== undefined) stream.abort(why);
   }
 
@@ -187,8 +202,6 @@ export class OipService implements SideService {
     const { logger } = this.#parts;
     if (reason === STREAM_OK.details) logger.info({ peer }, 'a ModelStreamInfer stream was closed');
     else logger.warn({ peer }, `a ModelStreamInfer stream ended: ${reason}`);
-    if (this.#streams.size > 0) return;
-    for (const resolve of this.#whenNoStream.splice(0)) resolve();
   }
 }
 
@@ -202,19 +215,8 @@ function answer<T>(callback: sendUnaryData<T>, make: () => T): void {
   }
 }
 
-function metadataOf(model: OipModel): {
-  name: string;
-  versions: string[];
-  platform: string;
-  inputs: { name: string; datatype: string; shape: number[] }[];
-  outputs: { name: string; datatype: string; shape: number[] }[];
-  properties: Record<string, string>;
-} {
-  const tensor = ({
-    name,
-    datatype,
-    shape,
-  }: OipTensor): ReturnType<typeof metadataOf>['inputs'][0] => ({
+function metadataOf(model: OipModel) {
+  const tensor = ({ name, datatype, shape }: OipTensor) => ({
     name,
     datatype,
     shape: model.hasBatchAxis ? [-1, ...shape] : [...shape],
@@ -231,12 +233,7 @@ function metadataOf(model: OipModel): {
   };
 }
 
-function configOf(model: OipModel): {
-  name: string;
-  platform: string;
-  maxBatchSize: number;
-  modelTransactionPolicy: { decoupled: boolean };
-} {
+function configOf(model: OipModel) {
   return {
     name: model.name,
     platform: model.platform,

@@ -1,22 +1,17 @@
-import { type ServerCallEnd, STREAM_OK, StreamRefusal, unavailable } from '../limits/call-end.ts';
-import type { InferWork } from './infer-work.ts';
-import type { OipInference, ReadyRequest } from './oip-inference.ts';
-import { shortEndOf } from './refusals.ts';
+import { MessagePieces } from '../connection/message-pieces.ts';
+import type { StreamHandler, StreamPeer } from '../connection/stream-call.ts';
+import {
+  type ServerCallEnd,
+  STREAM_OK,
+  StreamRefusal,
+  shortEndOf,
+  unavailable,
+} from '../limits/call-end.ts';
+import type { InferWork, OipInference, ReadyRequest } from './oip-inference.ts';
 import { encodeStreamError, encodeStreamResponse } from './response-encoder.ts';
 
 /** Requests of one stream that are in work: then it is not read any further. */
 const STREAM_REQUESTS_MAX = 1_024;
-
-/** The other end of a stream, as gRPC shows it. */
-export interface StreamPeer {
-  /** Hands a message to gRPC; false when it holds enough, until {@link OipStream.drained}. */
-  write(message: Buffer): boolean;
-  /** Reads no more messages, for now, or again. */
-  pause(): void;
-  resume(): void;
-  /** Ends the stream behind what was written. */
-  end(end: ServerCallEnd): void;
-}
 
 /**
  * One ModelStreamInfer call: requests one behind the other, answers as they finish, each with the id of its request. A
@@ -25,7 +20,7 @@ export interface StreamPeer {
  * Back pressure: nothing is read while the peer does not read, while {@link STREAM_REQUESTS_MAX} requests are in work, and
  * while a request waits for room in the node's queue. So a stream holds that one request, and what was admitted.
  */
-export class OipStream {
+export class OipStream implements StreamHandler {
   readonly #inference: OipInference;
   readonly #peer: StreamPeer;
   readonly #nowNs: () => number;
@@ -57,8 +52,9 @@ export class OipStream {
   }
 
   /** A message arrived. Never throws for whatever bytes. */
-  message(message: Buffer): void {
+  message(bytes: Buffer | MessagePieces): void {
     if (this.#isEnded) return;
+    const message = bytes instanceof MessagePieces ? bytes.join() : bytes;
     this.#unread.push({ message, arrivedAtNs: this.#nowNs() });
     this.#proceed();
   }

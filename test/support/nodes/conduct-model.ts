@@ -9,7 +9,7 @@ import type {
   SampleOwner,
   WaitingSample,
 } from '../../../sut-node/inference/batcher/waiting-sample.ts';
-import { NO_MODEL } from '../../../sut-node/inference/built-in/no-model.ts';
+import { NO_MODEL } from '../../../sut-node/inference/built-in/built-in-model.ts';
 import { deliverAnswers } from '../../../sut-node/inference/workers/batch-answers.ts';
 import type { Conduct } from './sut-conduct.ts';
 

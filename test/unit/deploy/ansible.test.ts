@@ -8,7 +8,7 @@ import { RUN_SETTINGS } from '../../../loadgen-node/run/plan/run-settings.ts';
 import { EXIT } from '../../../shared/base/process/exit-codes.ts';
 import { addSettings, createCommand, settingsOf } from '../../../shared/config/command-line.ts';
 import { flagOf, type SettingTable } from '../../../shared/config/setting.ts';
-import { SUT_OPTIONS, toSutSettings } from '../../../sut-node/settings/sut-options.ts';
+import { SUT_OPTIONS, toSutSettings } from '../../../sut-node/settings/sut-settings.ts';
 import { readYaml, repositoryFile } from '../../support/deploy/deploy-files.ts';
 import { environmentOf, systemdFile, unitValues } from '../../support/deploy/systemd-unit.ts';
 

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { benchmark as custom } from '../../../../sut-node/benchmarks/custom/benchmark.ts';
 import { benchmark as digits } from '../../../../sut-node/benchmarks/digits/benchmark.ts';
-import { readModelDescription } from '../../../../sut-node/model/model-description.ts';
-import { modelSource } from '../../../../sut-node/model/model-source.ts';
+import { modelSource, readModelDescription } from '../../../../sut-node/model/model-source.ts';
 import { tempFolder } from '../../../support/process/temp-folder.ts';
 
 // Goal: --model finds what it means, and a description that is wrong is refused with the line.

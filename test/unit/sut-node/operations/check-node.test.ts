@@ -3,8 +3,7 @@ import { timerClock } from '../../../../shared/base/clock/timer-clock.ts';
 import type { Batch, SutModel } from '../../../../sut-node/inference/batcher/sut-model.ts';
 import { createNullModel } from '../../../../sut-node/inference/built-in/immediate-model.ts';
 import { failSamples } from '../../../../sut-node/inference/workers/batch-answers.ts';
-import { checkNode } from '../../../../sut-node/operations/check-node.ts';
-import { checkReportText } from '../../../../sut-node/operations/check-report.ts';
+import { checkNode, checkReportText } from '../../../../sut-node/operations/check-node.ts';
 import { TEST_SETTINGS } from '../../../support/nodes/test-sut-node.ts';
 
 // Goal: a check runs the model as a node would, and says what it is. Method: a model without ONNX; the real

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { configJsonSchema } from '../../../../../loadgen-node/operate/config/config-schema.ts';
 import { RUN_SETTINGS } from '../../../../../loadgen-node/run/plan/run-settings.ts';
-import { SUT_OPTIONS } from '../../../../../sut-node/settings/sut-options.ts';
+import { SUT_OPTIONS } from '../../../../../sut-node/settings/sut-settings.ts';
 
 // Goal: the JSON Schema that editors read is the one of the code.
 // Method: compare the committed file; `npx vitest run -u --project unit config-schema` writes it again.

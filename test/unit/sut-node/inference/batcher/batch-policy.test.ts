@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { batchPolicy, batchSizes } from '../../../../../sut-node/inference/batcher/batch-policy.ts';
-import { batchingInWords } from '../../../../../sut-node/inference/batcher/batching-in-words.ts';
+import {
+  batchingInWords,
+  batchPolicy,
+  batchSizes,
+} from '../../../../../sut-node/inference/batcher/batch-policy.ts';
 import {
   BATCH_OPTIONS,
   type BatchPreset,

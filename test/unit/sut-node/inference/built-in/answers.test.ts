@@ -2,8 +2,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { serviceTimes } from '../../../../../sut-node/inference/built-in/service-times.ts';
-import { tokenAnswers } from '../../../../../sut-node/inference/built-in/token-answers.ts';
+import {
+  serviceTimes,
+  tokenAnswers,
+} from '../../../../../sut-node/inference/built-in/service-times.ts';
 import type { TokenCounts } from '../../../../../sut-node/settings/delay-settings.ts';
 import { tempFolder } from '../../../../support/process/temp-folder.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { checkProviders } from '../../../../../sut-node/model/onnx/check-providers.ts';
 import type { OnnxRuntime } from '../../../../../sut-node/model/onnx/onnxruntime.ts';
+import { checkProviders } from '../../../../../sut-node/model/onnx/ort-session.ts';
 import type { Provider } from '../../../../../sut-node/settings/model-settings.ts';
 
 // Goal: a provider that cannot be used is refused before a model is loaded, in words that help.

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   configurationName,
   providerOf,
-} from '../../../../../sut-node/server/describe/configuration-name.ts';
+} from '../../../../../sut-node/server/describe/node-offer.ts';
 import type { SutSettings } from '../../../../../sut-node/settings/sut-settings.ts';
 import { TEST_SETTINGS } from '../../../../support/nodes/test-sut-node.ts';
 

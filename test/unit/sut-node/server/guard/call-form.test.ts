@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { formFault } from '../../../../../sut-node/server/guard/call-form.ts';
+import { formFault } from '../../../../../sut-node/server/guard/call-gate.ts';
 
 // Goal: headers that gRPC does not allow are refused, and all that it allows are taken.
 

@@ -6,7 +6,7 @@ import {
   decodeSplitPart,
   payloadLength,
   payloadPieces,
-} from '../../../../../sut-node/server/infer/split-part.ts';
+} from '../../../../../sut-node/server/infer/read-message.ts';
 
 // Goal: a part reads the same from one buffer and from any pieces of it, and no bytes whatever make the
 // reader do anything but refuse. Method: random parts, random cuts, random damage.

@@ -8,7 +8,7 @@ import {
 import type {
   OnDigest,
   PayloadDigester,
-} from '../../../../../sut-node/server/digest/payload-digester.ts';
+} from '../../../../../sut-node/server/digest/digest-thread.ts';
 import { RunLedgers } from '../../../../../sut-node/server/ledger/run-ledger.ts';
 
 // Goal: a ledger holds the digests of all chosen payloads before anyone sees it.

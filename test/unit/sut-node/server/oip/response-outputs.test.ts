@@ -2,7 +2,7 @@ import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
 import type { OipTensor } from '../../../../../shared/domain/tensors.ts';
 import { StreamRefusal } from '../../../../../sut-node/server/limits/call-end.ts';
-import { responseOutputs } from '../../../../../sut-node/server/oip/response-outputs.ts';
+import { responseOutputs } from '../../../../../sut-node/server/oip/response-encoder.ts';
 import { oipTestModel } from '../../../../support/oip/oip-scene.ts';
 
 // Goal: the responses of a request's samples become tensors of the right shapes, or nothing. Method: small outputs.

@@ -1,9 +1,6 @@
 import { expect, it } from 'vitest';
 import { resolveSettings } from '../../../../shared/config/resolve-settings.ts';
-import {
-  OPERATIONS_OPTIONS,
-  toOperationsSettings,
-} from '../../../../sut-node/settings/operations-settings.ts';
+import { SUT_OPTIONS, toSutSettings } from '../../../../sut-node/settings/sut-settings.ts';
 
 // Goal: what an operator says is what the node does.
 
@@ -12,7 +9,7 @@ it.each([
   ['shared', 'shared', true],
   ['withheld', 'withheld', false],
 ])('says what the node tells of its machine: %s (%s) is %s', (_case, systemFacts, tells) => {
-  const sources = { section: 'sut', file: undefined, flags: { systemFacts } };
-  const { values } = resolveSettings(OPERATIONS_OPTIONS, sources);
-  expect(toOperationsSettings(values).tellsSystemFacts).toBe(tells);
+  const flags = { benchmark: 'digits', systemFacts };
+  const { values } = resolveSettings(SUT_OPTIONS, { section: 'sut', file: undefined, flags });
+  expect(toSutSettings(values).tellsSystemFacts).toBe(tells);
 });

@@ -1,0 +1,76 @@
+import type { ServerDuplexStream } from '@grpc/grpc-js';
+import { type ServerCallEnd, STREAM_OK } from '../limits/call-end.ts';
+import { type MessagePieces, receiveInPieces } from './message-pieces.ts';
+
+/** A gRPC call with messages in both directions, as bytes. */
+export type StreamCall = ServerDuplexStream<Buffer, Buffer>;
+
+/** The other end of a stream, as gRPC shows it. */
+export interface StreamPeer {
+  /** Hands a message to gRPC; false when it holds enough, until {@link StreamHandler.drained}. */
+  write(message: Buffer): boolean;
+  /** Reads no more messages, for now, or again. */
+  pause(): void;
+  resume(): void;
+  /** Ends the stream behind what was written. */
+  end(end: ServerCallEnd): void;
+}
+
+/** What takes the events of a stream. Nothing here throws, whatever bytes come. */
+export interface StreamHandler {
+  message(message: Buffer | MessagePieces): void;
+  /** The peer ended its side. */
+  halfClosed(): void;
+  /** gRPC takes messages again. */
+  drained(): void;
+  /** The peer is gone: nobody wants what it asked for. */
+  cancelled(): void;
+  /** What the peer sends can no longer be read as messages. */
+  breakOff(end: ServerCallEnd): void;
+}
+
+/** The peer of a call. */
+export function peerOfCall(call: StreamCall): StreamPeer {
+  return {
+    write: (message) => call.write(message),
+    pause: () => call.pause(),
+    resume: () => call.resume(),
+    end: (end) => {
+      if (end.code === STREAM_OK.code) call.end();
+      // grpc-js ends a stream with a status by this event, behind what was written.
+      else call.emit('error', end);
+    },
+  };
+}
+
+/** Joins a call with its handler. @param receiveBytesMax Largest message. */
+export function serveStream(
+  call: StreamCall,
+  receiveBytesMax: number,
+  stream: StreamHandler,
+): void {
+  receiveInPieces(call, receiveBytesMax, (end) => stream.breakOff(end));
+  call.on('data', (message: Buffer | MessagePieces) => stream.message(message));
+  call.on('end', () => stream.halfClosed());
+  call.on('drain', () => stream.drained());
+  call.on('cancelled', () => stream.cancelled());
+}
+
+/** What is open, such as streams, and who waits until nothing is. */
+export class OpenStreams<T> extends Set<T> {
+  #whenEmpty: (() => void)[] = [];
+
+  override delete(one: T): boolean {
+    const wasOpen = super.delete(one);
+    if (this.size === 0) for (const resolve of this.#whenEmpty.splice(0)) resolve();
+    return wasOpen;
+  }
+
+  /** Resolves once nothing is open. */
+  async empty(): Promise<void> {
+    if (this.size === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#whenEmpty.push(resolve);
+    });
+  }
+}
