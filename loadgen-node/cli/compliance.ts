@@ -7,7 +7,7 @@ import {
   RUN_FLAGS,
 } from '../submission/compliance/compliance-settings.ts';
 import { complianceTest } from '../submission/compliance/compliance-test.ts';
-import { type RunnableTestId, TEST_IDS } from '../submission/rules/test-ids.ts';
+import { type RunnableTestId, TEST_IDS } from '../submission/rules/submission-rounds.ts';
 import { customDataSetCommand } from './compliance-custom-data-set.ts';
 
 const EXAMPLE = `

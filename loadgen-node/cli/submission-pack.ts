@@ -3,8 +3,7 @@ import { EXIT } from '../../shared/base/process/exit-codes.ts';
 import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import { CommandHost } from '../run/host/host.ts';
-import { packChecked, type TreeCheck } from '../submission/pack/pack-checked.ts';
-import { PACK_SETTINGS } from '../submission/pack/pack-settings.ts';
+import { PACK_SETTINGS, packChecked, type TreeCheck } from '../submission/pack/pack-checked.ts';
 
 const EXAMPLE = `
 Examples:

@@ -3,7 +3,7 @@ import { formatNs } from '../../../shared/base/text/duration.ts';
 import type { LinkTestOutcome, NodeProbe } from '../../../shared/evidence/node-probe.ts';
 import type { NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
 import { formatRate } from '../../samples/bandwidth/link-rate.ts';
-import { type LinkFacts, linkRateMbps } from '../../submission/system/link-facts.ts';
+import { type LinkFacts, linkRateMbps } from '../../submission/system/facts-file.ts';
 import { betweenFinding } from './between-finding.ts';
 import { bytesText, type DoctorFinding, subject } from './finding.ts';
 import type { TcpInfo } from './tcp-info.ts';

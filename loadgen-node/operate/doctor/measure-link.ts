@@ -6,7 +6,7 @@ import type { MachineSource } from '../../../shared/host/machine-source.ts';
 import type { SystemFacts } from '../../../shared/host/system-facts.ts';
 import type { TuningFacts } from '../../../shared/host/tuning-facts.ts';
 import type { RunHost } from '../../run/host/host.ts';
-import { linkFacts } from '../../submission/system/link-facts.ts';
+import { linkFacts } from '../../submission/system/facts-file.ts';
 import type { MeasuredLink } from './link-findings.ts';
 import { parseTcpInfo, type TcpInfo } from './tcp-info.ts';
 

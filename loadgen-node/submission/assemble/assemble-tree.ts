@@ -1,27 +1,35 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, posix } from 'node:path';
 import {
   distFolder,
   packageVersion,
   protoFolder,
 } from '../../../shared/base/files/package-files.ts';
+import { mlperfConfOf } from '../../../shared/rules/rounds/rounds.ts';
+import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
+import { TODO_MARK } from '../tree/system-fields.ts';
 import {
   DRY_RUN_FILE,
   DRY_RUN_WORDS,
   MARK_FILE,
   MARK_LINE,
+  type ResultPlace,
   TreeLayout,
 } from '../tree/tree-layout.ts';
-import { assembleDocuments } from './assemble-documents.ts';
-import { assembleResult } from './assemble-result.ts';
+import { diagramSvg } from './diagram/network-diagram.ts';
+import { bandwidthStatement } from './documents/bandwidth.ts';
 import { codeReadme, runScript } from './documents/code-readme.ts';
 import { document, table } from './documents/markdown.ts';
-import { modelMappingOf } from './plan/open-models.ts';
+import { measurementReadme } from './documents/measurement-readme.ts';
+import { softwareText, weightsNotice } from './documents/software.ts';
+import { systemDiagramText } from './documents/system-diagram-text.ts';
+import { modelMappingOf } from './plan/completeness.ts';
 import type { SubmissionPlan } from './plan/plan-submission.ts';
 import type { PlannedImplementation } from './plan/read-implementation.ts';
 import type { PlannedResult } from './plan/read-results.ts';
-import { systemFields } from './plan/read-system.ts';
+import type { SubmittedRun } from './plan/read-run.ts';
+import { type PlannedSystem, systemFields } from './plan/read-system.ts';
 import { type DivisionScope, TreeFiles } from './tree-files.ts';
 
 /** Folder of longhaul's own sources, beside those of the models. */
@@ -140,4 +148,162 @@ function checksumsOf(files: ReadonlyMap<string, string>): string {
     return `${hash}  ${name}\n`;
   });
   return lines.join('');
+}
+
+/** Puts a result in its place: logs, measurements, compliance tests, evidence. */
+function assembleResult(scope: DivisionScope, result: PlannedResult): void {
+  const { plan, layout, division, files } = scope;
+  const { system, model, scenario } = result.entry;
+  const place: ResultPlace = { division, submitter: plan.submitter, system, model, scenario };
+  const { performance, accuracy, tests } = result.runs;
+  const copy = (
+    folder: string,
+    run: SubmittedRun,
+    names: readonly (keyof typeof RUN_FILES)[],
+  ): void => {
+    for (const name of names) files.copy(posix.join(folder, RUN_FILES[name]), run.files[name]);
+  };
+  // Only these: the official checkers refuse what they do not know.
+  copy(layout.performance(place), performance, ['summary', 'detail']);
+  copy(layout.accuracy(place), accuracy, ['summary', 'detail', 'accuracy', 'accuracyText']);
+  assembleMeasurements(scope, result, place);
+  for (const [kind, run] of Object.entries({ performance, accuracy })) {
+    const left = (['audit', 'record'] as const).filter((name) => existsSync(run.files[name]));
+    copy(layout.evidence(place, kind), run, left);
+  }
+  // Open needs no tests, and the official checkers look for none.
+  if (division === 'open') return;
+  for (const { test, files: own, evidence } of tests) {
+    files.copyAll(layout.compliance(place, test), own);
+    files.copyAll(layout.evidence(place, test), evidence);
+  }
+}
+
+function assembleMeasurements(
+  scope: DivisionScope,
+  result: PlannedResult,
+  place: ResultPlace,
+): void {
+  const { plan, layout, division, files, implementationOf } = scope;
+  const implementation = implementationOf(result);
+  const folder = layout.measurements(place);
+  const { starting_weights_filename, weight_data_types, weight_transformations } =
+    implementation.entry;
+  const { input_data_types, retraining } = implementation.entry;
+  files.json(layout.measurementsFile(place, implementation.id), {
+    input_data_types,
+    retraining,
+    starting_weights_filename,
+    weight_data_types,
+    weight_transformations,
+  });
+  const code = `${layout.code(division, plan.submitter)}/${place.model}/${implementation.id}`;
+  const documentation = layout.documentation(division, plan.submitter);
+  const readme = measurementReadme({
+    ...{ result, implementation, division, round: plan.round, isDryRun: plan.isDryRun },
+    code: posix.relative(folder, code),
+    documentation: posix.relative(folder, documentation),
+  });
+  files.text(`${folder}/README.md`, readme);
+  files.text(`${folder}/user.conf`, result.userConf);
+  // Only the checker of v4.1 asks for it; LoadGens of later rounds have it built in.
+  if (layout.round === 'v4.1') files.text(`${folder}/mlperf.conf`, mlperfConfOf(plan.round));
+  if (layout.isFlat) return;
+  files.text(`${folder}/calibration_process.adoc`, `${implementation.calibration.trim()}\n`);
+}
+
+/** Writes the texts for reviewers: per division the wire (not in closed) and the calibration, per system the rest. */
+function assembleDocuments(scope: DivisionScope): void {
+  const { plan, layout, division, results, files, notices, implementationOf } = scope;
+  const folder = layout.documentation(division, plan.submitter);
+  // Nothing of a closed system is sent over a network.
+  if (division !== 'closed') {
+    const sources = `../${layout.isFlat ? 'src' : 'code'}/longhaul`;
+    files.text(`${folder}/network.md`, networkText(sources));
+  }
+  const implementations = new Set(results.map(implementationOf));
+  const calibration = document(
+    '# Calibration and transformation of weights',
+    ...[...implementations].flatMap(({ id, calibration }) => [`## ${id}`, calibration]),
+  );
+  files.text(`${folder}/calibration.md`, calibration);
+  for (const [id, system] of plan.systems) {
+    const own = results.filter(({ entry }) => entry.system === id);
+    if (own.length > 0) assembleSystem(scope, `${folder}/${id}`, system, own);
+  }
+  const notice = weightsNotice(implementations);
+  if (notice !== undefined) notices.add(notice);
+}
+
+function assembleSystem(
+  { files, notices, implementationOf }: DivisionScope,
+  folder: string,
+  system: PlannedSystem,
+  results: readonly PlannedResult[],
+): void {
+  const pairs = results.map((result) => [result, implementationOf(result)] as const);
+  const { text, shortfalls } = bandwidthStatement(system, pairs);
+  files.text(`${folder}/bandwidth.md`, text);
+  for (const shortfall of shortfalls) notices.add(`bandwidth of ${system.id}: ${shortfall}`);
+  const status = String(system.fields['status'] ?? '');
+  files.text(`${folder}/software.md`, softwareText(system.id, status, pairs));
+  const { network } = system;
+  if (network === undefined) return;
+  const texts = { loadgen: machineTexts(system, 'loadgen'), sut: machineTexts(system, 'sut') };
+  const title = `System diagram of ${system.id}`;
+  files.text(`${folder}/system_diagram.svg`, diagramSvg(title, network, texts));
+  files.text(`${folder}/system_diagram.md`, systemDiagramText(system, network, results));
+}
+
+/** What stands in a machine's box besides its name. */
+function machineTexts({ fields }: PlannedSystem, end: 'loadgen' | 'sut'): string[] {
+  const nics = countedText(fields, `number_nic_${end}`, `nic_${end}`, 'NIC');
+  if (end === 'loadgen') return ['LoadGen, QSL, QDL', ...nics];
+  const accelerators = fields['accelerators_per_node'];
+  const compute =
+    accelerators === undefined || /^(0*|none|n\/a)$/i.test(String(accelerators).trim())
+      ? shortText(fields, 'host_processor_model_name', 'processor')
+      : countedText(fields, 'accelerators_per_node', 'accelerator_model_name', 'accelerator');
+  return [...nics, ...compute];
+}
+
+/** `2 x a card`; where nobody filled in the number, or there is none, the text alone. */
+function countedText(
+  fields: PlannedSystem['fields'],
+  countKey: string,
+  key: string,
+  what: string,
+): string[] {
+  const count = String(fields[countKey] ?? '').trim();
+  const texts = shortText(fields, key, what);
+  return /^[1-9]\d*$/.test(count) ? texts.map((text) => `${count} x ${text}`) : texts;
+}
+
+/** A box has room for a name: what a TODO asks for stands in the description. */
+function shortText(fields: PlannedSystem['fields'], key: string, what: string): string[] {
+  const text = String(fields[key] ?? '').trim();
+  if (text === '' || /^(none|n\/a)$/i.test(text)) return [];
+  return [text.startsWith(TODO_MARK) ? `${TODO_MARK}: ${what}` : text];
+}
+
+/** What follows is about files that are not in a tree. */
+const DEVELOPERS = '\n## For developers';
+
+/**
+ * network.md: what is marshalled and sent for each query, and where the QDL's source stands in the tree.
+ * Source: inference_rules v4.1, "QDL implementation" (source above the session layer, session layer API).
+ * @param sources Folder of longhaul's sources, relative to network.md.
+ */
+function networkText(sources: string): string {
+  const [story = ''] = readFileSync(join(protoFolder(), 'README.md'), 'utf8').split(DEVELOPERS);
+  return document(
+    '# How LoadGen node and SUT nodes talk',
+    `The Query Dispatch Library (QDL) is that of longhaul ${packageVersion()}. Its source lies in ` +
+      `[${sources}/qdl](${sources}/qdl), from LoadGen's calls (\`query-dispatch-library\`) down to gRPC, which is the ` +
+      `session layer; what it shares with a SUT node in [${sources}/shared](${sources}/shared). The session layer's ` +
+      `API is the gRPC service of [${sources}/proto/mlperf/network/v1/sut.proto](${sources}/proto/mlperf/network/v1/sut.proto): ` +
+      'every message and field is explained there. What follows tells the same as a story.',
+    // One level down, so that this document has one title.
+    story.replace(/^#/gm, '##'),
+  );
 }

@@ -5,8 +5,7 @@ import type { SubmissionRound } from '../rules/submission-rounds.ts';
 import { CHECKER_LOG } from '../tree/tree-layout.ts';
 import { checkTree } from './check-tree.ts';
 import { resultsFolder } from './read/sites.ts';
-import type { CheckReport } from './report/check-report.ts';
-import { treeReportText } from './report/report-text.ts';
+import { type CheckReport, treeReportText } from './report/check-report.ts';
 
 /** Text of the self-check of a tree. */
 export async function checkerLogText(tree: string, round: SubmissionRound): Promise<string> {

@@ -17,7 +17,7 @@ import { planRun, type RunPlan } from '../../run/plan/run-plan.ts';
 import { runRecord } from '../../run/plan/run-record.ts';
 import { RUN_SETTINGS } from '../../run/plan/run-settings.ts';
 import { performRun } from '../../run/session.ts';
-import type { RunnableTestId } from '../rules/test-ids.ts';
+import type { RunnableTestId } from '../rules/submission-rounds.ts';
 import { DECIDED_BY_TEST } from './compliance-settings.ts';
 import { forgetVerdict } from './test-folder.ts';
 import { auditConfigText } from './verify/audit-settings.ts';

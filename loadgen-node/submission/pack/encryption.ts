@@ -6,7 +6,7 @@ import { Encrypter, generateX25519Identity, identityToRecipient } from 'age-encr
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/files/read-file.ts';
-import type { EncryptionName } from './pack-settings.ts';
+import type { EncryptionName } from './pack-checked.ts';
 
 /** Turns the bytes of a tarball into those of the encrypted file, streamed. */
 export type Encryption = (plain: AsyncIterable<Buffer>) => AsyncIterable<Uint8Array>;

@@ -1,9 +1,15 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { VerbResult } from '../../../shared/base/process/json-output.ts';
+import {
+  choice,
+  optional,
+  type SettingValues,
+  text,
+  toggle,
+} from '../../../shared/config/setting.ts';
 import type { RunHost } from '../../run/host/host.ts';
-import type { SubmissionRound } from '../rules/submission-rounds.ts';
+import { SUBMISSION_ROUNDS, type SubmissionRound } from '../rules/submission-rounds.ts';
 import type { Encryption } from './encryption.ts';
-import { NOT_ENCRYPTED, type PackValues } from './pack-settings.ts';
 import type { PackedTree } from './pack-tree.ts';
 
 /** Findings that are printed one by one. */
@@ -147,3 +153,50 @@ function packedText(
   ];
   return `${lines.join('\n')}\n`;
 }
+
+/** Forms of an encrypted tarball. */
+const ENCRYPTIONS = ['age', 'openssl'] as const;
+
+/** One of {@link ENCRYPTIONS}. */
+export type EncryptionName = (typeof ENCRYPTIONS)[number];
+
+/** Says that the tarball is to be readable for everybody. */
+const NOT_ENCRYPTED = 'none';
+
+/** Settings of `longhaul submission pack`. */
+export const PACK_SETTINGS = {
+  output: text(
+    'file',
+    'the tarball, for example acme.tar.gz.age; checksums are written beside it',
+    {
+      required: true,
+    },
+  ),
+  encryption: choice(
+    [...ENCRYPTIONS, NOT_ENCRYPTED],
+    "form of the encrypted tarball: age, or what the round's pack_submission.sh unpacks; none: not for an upload",
+    { fallback: 'age' },
+  ),
+  keyFile: optional(
+    text(
+      'file',
+      'encrypt with this key file (age: an identity; openssl: a password in its first line)',
+    ),
+  ),
+  newKeyFile: optional(
+    text('file', 'make a key file, readable for its owner alone, and encrypt with it'),
+  ),
+  recipient: optional(
+    text('key[,key...]', 'age: encrypt for the owners of these public keys (age1...)'),
+  ),
+  round: optional(
+    choice(
+      SUBMISSION_ROUNDS,
+      'round whose rules the check goes by (default: the one whose seeds the logs have)',
+    ),
+  ),
+  unchecked: toggle('do not check the tree first'),
+};
+
+/** Effective values of {@link PACK_SETTINGS}. */
+type PackValues = SettingValues<typeof PACK_SETTINGS>;

@@ -1,9 +1,8 @@
 import { isIPv6 } from 'node:net';
 import { bareAddress } from '../../../shared/host/ip-addresses.ts';
 import type { NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
-import type { FactsFile } from './facts-file.ts';
+import { type FactsFile, type LinkFacts, linkRateMbps } from './facts-file.ts';
 import { isTodo, networkRateText, nicModelText, present, todo } from './field-text.ts';
-import { type LinkFacts, linkRateMbps } from './link-facts.ts';
 
 /** How the QDL speaks on its connections. */
 export interface SessionFacts {

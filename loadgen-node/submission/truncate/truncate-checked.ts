@@ -1,8 +1,8 @@
 import type { VerbResult } from '../../../shared/base/process/json-output.ts';
 import { percentOf } from '../../../shared/base/process/terminal.ts';
 import type { RunHost } from '../../run/host/host.ts';
+import { roundOfTree } from '../check/check-tree.ts';
 import { renewCheckerLogs } from '../check/checker-log.ts';
-import { roundOfTree } from '../check/detect-round.ts';
 import type { SubmissionRound } from '../rules/submission-rounds.ts';
 import { restoreTree } from './restore-tree.ts';
 import { type TruncatedLog, type Truncation, truncateTree } from './truncate-tree.ts';

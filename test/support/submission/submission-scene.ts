@@ -2,8 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { RUN_FILES } from '../../../loadgen-node/loadgen/logs/read/run-folder.ts';
-import type { AuditFacts } from '../../../loadgen-node/observe/audit/network-audit.ts';
-import { writeAudit } from '../../../loadgen-node/observe/audit/network-audit.ts';
+import { type AuditFacts, writeAudit } from '../../../loadgen-node/observe/audit/network-audit.ts';
 import { composeAudit } from '../../../loadgen-node/run/audit/compose-audit.ts';
 import { writeAccuracyFile } from '../../../loadgen-node/run/keep/accuracy-file.ts';
 import { runRecord } from '../../../loadgen-node/run/plan/run-record.ts';
@@ -26,10 +25,10 @@ import {
 import type { TestVerdict } from '../../../loadgen-node/submission/compliance/verify/verify-test.ts';
 import { verifyTest01 } from '../../../loadgen-node/submission/compliance/verify/verify-test01.ts';
 import type {
+  RunnableTestId,
   SubmissionDivision,
   SubmissionRound,
 } from '../../../loadgen-node/submission/rules/submission-rounds.ts';
-import type { RunnableTestId } from '../../../loadgen-node/submission/rules/test-ids.ts';
 import {
   NETWORK_FIELDS,
   SYSTEM_FIELDS,

@@ -1,13 +1,12 @@
 import { bandwidthFormula, dtypeBytes } from '../../../samples/bandwidth/bandwidth-formulas.ts';
 import { formatRate, parseRate } from '../../../samples/bandwidth/link-rate.ts';
 import type { NetworkEntry } from '../config/config-schema.ts';
-import { LOADGEN_END, linksOf } from '../diagram/topology.ts';
+import { LOADGEN_END, linksOf } from '../diagram/network-diagram.ts';
 import type { PlannedImplementation } from '../plan/read-implementation.ts';
 import type { PlannedResult } from '../plan/read-results.ts';
 import type { PlannedSystem } from '../plan/read-system.ts';
-import { fiveFigures } from './five-figures.ts';
 import { document, table } from './markdown.ts';
-import { throughputOf } from './result-in-words.ts';
+import { fiveFigures, throughputOf } from './result-in-words.ts';
 
 /** What a sample costs on the wire besides its payload, in bytes; measured figures of proto/README.md. */
 const FRAMING =

@@ -1,4 +1,5 @@
 import { counted } from '../../../../shared/base/text/counted.ts';
+import { numberOf, recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import {
   readSeeds,
   roundOfSeeds,
@@ -12,8 +13,8 @@ import {
   type SubmissionScenario,
 } from '../../rules/submission-model.ts';
 import type { SubmissionDivision, SubmissionRound } from '../../rules/submission-rounds.ts';
-import type { Problems } from '../config/problems.ts';
-import { benchmarkOf, numberOf, recordOf, type SubmittedRun } from './read-run.ts';
+import type { Problems } from '../config/read-submission-config.ts';
+import { benchmarkOf, type SubmittedRun } from './read-run.ts';
 
 /** What a run has to be. */
 export interface ExpectedRun {

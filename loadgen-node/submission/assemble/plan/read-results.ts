@@ -1,15 +1,17 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { brokenConfLines } from '../../rules/conf-lines.ts';
-import { inferredFigure } from '../../rules/inferred-results.ts';
 import { modelOfFolder } from '../../rules/models-of-rounds.ts';
+import { inferredFigure } from '../../rules/result-metric.ts';
 import type { SubmissionModel } from '../../rules/submission-model.ts';
 import type { ResultEntry } from '../config/config-schema.ts';
-import type { Problems } from '../config/problems.ts';
-import { readTextFile, type SubmissionConfig } from '../config/read-submission-config.ts';
+import {
+  type Problems,
+  readTextFile,
+  type SubmissionConfig,
+} from '../config/read-submission-config.ts';
 import { checkRun, isOpenOnly } from './check-run.ts';
-import { readSubmittedRun, type SubmittedRun } from './read-run.ts';
+import { readSubmittedRun, type SubmittedRun, userConfOf } from './read-run.ts';
 import { type PlannedTest, readTests } from './read-tests.ts';
-import { userConfOf } from './user-conf.ts';
 
 /** Longest accuracy.txt that is read: the scripts print a few lines. */
 const ACCURACY_TEXT_BYTES_MAX = 2 ** 20;

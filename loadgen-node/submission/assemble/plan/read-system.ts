@@ -9,9 +9,8 @@ import {
   TODO_MARK,
 } from '../../tree/system-fields.ts';
 import type { SystemEntry } from '../config/config-schema.ts';
-import type { Problems } from '../config/problems.ts';
-import type { SubmissionConfig } from '../config/read-submission-config.ts';
-import { checkNetwork } from '../diagram/topology.ts';
+import type { Problems, SubmissionConfig } from '../config/read-submission-config.ts';
+import { checkNetwork } from '../diagram/network-diagram.ts';
 import { isOpenOnly } from './check-run.ts';
 
 const descriptionSchema = z.record(

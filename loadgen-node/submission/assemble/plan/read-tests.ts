@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
-import type { TestId } from '../../rules/test-ids.ts';
+import type { TestId } from '../../rules/submission-rounds.ts';
 import type { ResultEntry } from '../config/config-schema.ts';
-import type { Problems } from '../config/problems.ts';
+import type { Problems } from '../config/read-submission-config.ts';
 import { checkRun, type ExpectedRun } from './check-run.ts';
-import { collectFiles } from './collect-files.ts';
+import { collectFiles } from './read-implementation.ts';
 import { readSubmittedRun, type SubmittedRun } from './read-run.ts';
 
 /** A compliance test of a result. */

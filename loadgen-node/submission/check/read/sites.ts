@@ -7,8 +7,7 @@ import type {
   SubmissionModel,
   SubmissionScenario,
 } from '../../rules/submission-model.ts';
-import type { SubmissionDivision, SubmissionRound } from '../../rules/submission-rounds.ts';
-import type { TestId } from '../../rules/test-ids.ts';
+import type { SubmissionDivision, SubmissionRound, TestId } from '../../rules/submission-rounds.ts';
 import type { ResultPlace, TreeLayout } from '../../tree/tree-layout.ts';
 import type { sharesOf } from './accuracy-lines.ts';
 import type { JsonObject } from './description-values.ts';

@@ -1,14 +1,21 @@
 import { posix } from 'node:path';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
-import type { TestId } from '../../rules/test-ids.ts';
+import { readSummaryLog } from '../../../loadgen/logs/read/summary-log.ts';
+import type { TestId } from '../../rules/submission-rounds.ts';
 import { accuracyPattern, HASH_LINE } from '../read/accuracy-lines.ts';
-import { checkFileList, checkPresent } from '../read/check-folders.ts';
-import { documentLines, toolLines } from '../read/read-document.ts';
+import {
+  checkFileList,
+  checkPresent,
+  documentLines,
+  LOGS,
+  POWER_LOG,
+  readRunLog,
+  toolLines,
+  wholeMessage,
+} from '../read/read-document.ts';
 import type { RunLog } from '../read/run-log.ts';
 import { type CheckContext, type ResultSite, testsOf } from '../read/sites.ts';
-import { onlyHash } from './accuracy-text.ts';
-import { checkAccuracyLog } from './check-accuracy-log.ts';
-import { checkPerformanceRun } from './check-performance.ts';
+import { checkAccuracyLog, onlyHash } from './check-accuracy.ts';
 
 /** Tests whose run is checked as that of a result is. */
 const PERFORMANCE_TESTS: readonly TestId[] = ['TEST01', 'TEST04', 'TEST05'];
@@ -140,4 +147,30 @@ function checkTest06(context: CheckContext, path: string): void {
   for (const [word] of missing) {
     context.findings.add('test-not-passed', path, `It has no line "${word}".`);
   }
+}
+
+/**
+ * Checks the logs of a performance run: that of a result, or of a compliance test.
+ * @param folder performance/run_1.
+ * @returns The detail log; undefined where there is none to look at.
+ */
+export async function checkPerformanceRun(
+  site: ResultSite,
+  folder: string,
+  test?: TestId,
+): Promise<RunLog | undefined> {
+  const { listing, findings } = site;
+  const allowed = test === undefined ? [RUN_FILES.accuracy, POWER_LOG] : [RUN_FILES.accuracy];
+  if (!checkFileList(site, folder, LOGS, allowed)) return undefined;
+  const log = await readRunLog(site, folder);
+  if (log === undefined) return undefined;
+  const run = { ...site, file: log.file, log, test };
+  findings.check('performance', run);
+  const file = posix.join(folder, RUN_FILES.summary);
+  if (!listing.hasFile(file)) return log;
+  const summary = await readSummaryLog(listing.pathOf(file)).catch((error: unknown) => {
+    findings.add('no-plain-file', file, `It cannot be read: ${wholeMessage(error)}.`);
+  });
+  if (summary !== undefined) findings.check('summary', { ...run, file, summary });
+  return log;
 }

@@ -2,9 +2,10 @@ import { posix } from 'node:path';
 import { parseConf } from '../../../loadgen/settings/conf-grammar.ts';
 import { brokenConfLines } from '../../rules/conf-lines.ts';
 import type { SubmissionScenario } from '../../rules/submission-model.ts';
-import { checkPresent, needFolder } from '../read/check-folders.ts';
 import {
+  checkPresent,
   documentLines,
+  needFolder,
   readDocument,
   readJsonObject,
   readToolText,

@@ -1,12 +1,13 @@
 import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
+import { numberOf } from '../../../loadgen/logs/read/detail-log.ts';
 import { accuracyPercent } from '../../../samples/benchmarks/quality.ts';
 import {
   differenceInterval,
   type Proportion,
   type ShareInterval,
   shareOf,
-} from '../responses/two-proportions.ts';
-import { type ComplianceRun, ms, numberOf } from '../verify/read-compliance-run.ts';
+} from '../responses/proportions.ts';
+import { type ComplianceRun, ms } from '../verify/read-compliance-run.ts';
 import { type DataSetRecord, dataSetOf, modelOf, type RunPair, speedOf } from './run-pair.ts';
 
 /** A rate on the custom data set below this share of the submission's fails: TEST01's bound on the same figure. */
@@ -19,7 +20,7 @@ const SERVER_LATENCY_FACTOR_MAX = 1.5;
 const SERVER_LATENCY_SLACK_SHARE = 0.1;
 
 /** One thing that the test looks at. */
-export interface CustomDataSetCheck {
+interface CustomDataSetCheck {
   /** What is compared, in a few words. */
   readonly name: string;
   readonly isMet: boolean;
@@ -83,7 +84,7 @@ export function judgeAccuracy(
 }
 
 /** The lines of one figure over both data sets. */
-export function bothLines(before: string, after: string): string[] {
+function bothLines(before: string, after: string): string[] {
   return [`Submission's data set: ${before}`, `Custom data set:       ${after}`];
 }
 
@@ -219,4 +220,88 @@ function intervalText({ low, high }: ShareInterval): string {
 
 function points(fraction: number): string {
   return `${(fraction * 100).toFixed(3)} points`;
+}
+
+/** What a verdict is written from. */
+export interface CustomDataSetReport {
+  readonly verdict: CustomDataSetVerdict;
+  /** Folders of the four runs. */
+  readonly folders: {
+    readonly performance: string;
+    readonly accuracy: string;
+    readonly testPerformance: string;
+    readonly testAccuracy: string;
+  };
+}
+
+/** Texts of verify_accuracy.txt and verify_performance.txt. */
+export function verifyTexts(verdict: CustomDataSetVerdict): Map<string, string> {
+  return new Map([
+    ['verify_accuracy.txt', verifyText(verdict, [verdict.accuracy])],
+    ['verify_performance.txt', verifyText(verdict, verdict.performance)],
+  ]);
+}
+
+function verifyText(verdict: CustomDataSetVerdict, checks: readonly CustomDataSetCheck[]): string {
+  const hasPassed = checks.every(({ isMet }) => isMet);
+  return [
+    ...bothLines(nameOf(verdict.reference), nameOf(verdict.custom)),
+    ...checks.flatMap(({ name, isMet, lines }) => [
+      '',
+      `${name}: ${isMet ? 'pass' : 'FAIL'}`,
+      ...lines,
+    ]),
+    '',
+    hasPassed ? 'TEST PASS' : 'TEST FAIL',
+    '',
+  ].join('\n');
+}
+
+/** What the command prints, and the body of README.md: what was compared, and what came of it. */
+export function readmeText({ verdict, folders }: CustomDataSetReport): string {
+  const { accuracy, performance, notes, hasPassed } = verdict;
+  return [
+    `# Custom data set: ${hasPassed ? 'passed' : 'FAILED'}`,
+    '',
+    'The same system answered the samples of another data set, with the settings of the submission run. A system that',
+    "keeps results of the benchmark's data set is right less often on samples that it has never seen, or slower.",
+    'This is the test of the paper of MLPerf Inference (4.7.4 and 5.2); no official script of it exists, and a',
+    'submission needs no files of it.',
+    '',
+    '| | data set | performance run | accuracy run |',
+    '|---|---|---|---|',
+    `| submission | ${nameOf(verdict.reference)} | ${folders.performance} | ${folders.accuracy} |`,
+    `| test | ${nameOf(verdict.custom)} | ${folders.testPerformance} | ${folders.testAccuracy} |`,
+    ...[accuracy, ...performance].flatMap(sectionOf),
+    ...(notes.length === 0 ? [] : ['', '## Notes', '', ...notes.map((note) => `* ${note}`)]),
+    ...(hasPassed ? [] : ['', adviceOf(verdict)]),
+    '',
+  ].join('\n');
+}
+
+function sectionOf({ name, isMet, lines }: CustomDataSetCheck): string[] {
+  return ['', `## ${name}: ${isMet ? 'pass' : 'FAIL'}`, '', ...lines.map((line) => `* ${line}`)];
+}
+
+function adviceOf({ accuracy, performance }: CustomDataSetVerdict): string {
+  const parts: string[] = [];
+  if (!accuracy.isMet) {
+    parts.push(
+      "Right less often than chance explains: the system may know the answers to the benchmark's own samples, or its " +
+        'model may be fitted to them. Where the custom data set is harder by itself, say by how many points ' +
+        '(--accuracy-drop-max).',
+    );
+  }
+  if (performance.some(({ isMet }) => !isMet)) {
+    parts.push(
+      "Slower, or not VALID: the system may keep results, or intermediate data, of the benchmark's own samples. Look " +
+        'at what else ran on the machines and the network first, and repeat the test.',
+    );
+  }
+  return parts.join('\n');
+}
+
+/** A run of another LoadGen tells nothing of its data. */
+function nameOf(dataSet: DataSetRecord | undefined): string {
+  return dataSet?.name ?? 'not known';
 }

@@ -1,13 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
-import type { Proportion } from '../responses/two-proportions.ts';
+import { numberOf, recordOf } from '../../../loadgen/logs/read/detail-log.ts';
+import type { Proportion } from '../responses/proportions.ts';
 import {
   type ComplianceRun,
   isStream,
-  numberOf,
   rateOf,
   readComplianceRun,
-  recordOf,
 } from '../verify/read-compliance-run.ts';
 
 /** A performance run and the accuracy over the same data set. */

@@ -2,8 +2,7 @@ import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import type { AccuracyLogEntry } from '../../../loadgen/logs/read/accuracy-log-reader.ts';
 import type { AccuracyEntry } from '../../../samples/data-set/data-set.ts';
 import { deltaPercent, firstResponses, type ResponseScorer } from './accuracy-fallback.ts';
-import { rightLessOften, type TwoGroups } from './right-less-often.ts';
-import { type Proportion, shareOf } from './two-proportions.ts';
+import { type Proportion, rightLessOften, shareOf, type TwoGroups } from './proportions.ts';
 
 /**
  * Standard deviations from which {@link AnswersBySight.deviations} are no chance. Two comparisons are made, each with a

@@ -8,7 +8,7 @@ import { generatedSetOf } from '../../../samples/benchmarks/generated-data.ts';
 import type { SyntheticSamples } from '../../../samples/benchmarks/loadgen-benchmark.ts';
 import { loadgenBenchmark } from '../../../samples/benchmarks/registry.ts';
 import type { DataSet } from '../../../samples/data-set/data-set.ts';
-import { readsRunOf } from '../../score/scored-run.ts';
+import { readsRunOf } from '../../score/score-log.ts';
 import type { ResponseScorer } from './accuracy-fallback.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
 import type { Scenario } from '../../../../shared/domain/scenario.ts';
+import { recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import { SEED_NAMES, seedsOfRound, test05SeedsOfRound } from '../../rules/round-seeds.ts';
-import type { SubmissionRound } from '../../rules/submission-rounds.ts';
-import type { RunnableTestId } from '../../rules/test-ids.ts';
-import { type ComplianceRun, recordOf } from './read-compliance-run.ts';
+import type { RunnableTestId, SubmissionRound } from '../../rules/submission-rounds.ts';
+import type { ComplianceRun } from './read-compliance-run.ts';
 import { check, type TestCheck } from './test-check.ts';
 
 /** Seed that chooses which responses of a test run are logged. Source: audit.config of TEST01 and TEST06. */

@@ -1,13 +1,8 @@
 import { rounded } from '../../../../shared/base/figures/figure-text.ts';
 import type { Scenario } from '../../../../shared/domain/scenario.ts';
+import { numberOf, recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import type { SubmissionRound } from '../../rules/submission-rounds.ts';
-import {
-  type ComplianceRun,
-  isStream,
-  numberOf,
-  RATE_KEYS,
-  recordOf,
-} from './read-compliance-run.ts';
+import { type ComplianceRun, isStream, RATE_KEYS } from './read-compliance-run.ts';
 import { check, type TestCheck } from './test-check.ts';
 
 /** How the speed of a test's run may differ from the submission run's. */

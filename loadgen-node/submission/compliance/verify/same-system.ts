@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
 import { CONFIG_SECTIONS } from '../../../../shared/config/command-line.ts';
 import { readConfigFile } from '../../../../shared/config/config-file.ts';
+import { numberOf, recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import {
   areSameSeeds,
   type RoundSeeds,
@@ -9,14 +10,7 @@ import {
   test05SeedsOfRound,
 } from '../../rules/round-seeds.ts';
 import type { SubmissionRound } from '../../rules/submission-rounds.ts';
-import {
-  type ComplianceRun,
-  numberOf,
-  recordOf,
-  roundOfRun,
-  seedsInWords,
-  seedsOf,
-} from './read-compliance-run.ts';
+import { type ComplianceRun, roundOfRun, seedsInWords, seedsOf } from './read-compliance-run.ts';
 
 /** Records that have to be the same in two runs that are compared, and what they are for people. */
 const SAME: readonly (readonly [key: string, what: string])[] = [

@@ -1,14 +1,9 @@
 import { counted } from '../../../../shared/base/text/counted.ts';
+import { numberOf, recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
-import type { SubmissionRound } from '../../rules/submission-rounds.ts';
-import type { RunnableTestId } from '../../rules/test-ids.ts';
+import type { RunnableTestId, SubmissionRound } from '../../rules/submission-rounds.ts';
 import { auditCheck } from './audit-settings.ts';
-import {
-  type ComplianceRun,
-  numberOf,
-  readComplianceRun,
-  recordOf,
-} from './read-compliance-run.ts';
+import { type ComplianceRun, readComplianceRun } from './read-compliance-run.ts';
 import { requireRound, requireSameSystem } from './same-system.ts';
 import { check, type TestCheck } from './test-check.ts';
 

@@ -20,7 +20,7 @@ import {
   type ResponseComparison,
   type ResponseType,
 } from '../responses/compare-responses.ts';
-import { type Proportion, shareOf } from '../responses/two-proportions.ts';
+import { type Proportion, shareOf } from '../responses/proportions.ts';
 import { comparePerformance } from './compare-performance.ts';
 import { check, type TestCheck } from './test-check.ts';
 import { type TestedFolders, type TestVerdict, verifyTest } from './verify-test.ts';

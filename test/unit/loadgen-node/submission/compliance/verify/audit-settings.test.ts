@@ -8,10 +8,10 @@ import {
   accuracyTolerancePercent,
   requireTest,
   submissionRound,
-} from '../../../../../../loadgen-node/submission/compliance/tests-of-benchmark.ts';
+} from '../../../../../../loadgen-node/submission/compliance/compliance-test.ts';
 import { auditConfigText } from '../../../../../../loadgen-node/submission/compliance/verify/audit-settings.ts';
 import type { SubmissionModel } from '../../../../../../loadgen-node/submission/rules/submission-model.ts';
-import type { TestId } from '../../../../../../loadgen-node/submission/rules/test-ids.ts';
+import type { TestId } from '../../../../../../loadgen-node/submission/rules/submission-rounds.ts';
 import type { Scenario } from '../../../../../../shared/domain/scenario.ts';
 
 /** Settings that LoadGen reads out of a test's audit.config. */
