@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/files/read-file.ts';
+import { FILE_BYTES_MAX, readNamedText } from '../../../shared/base/files/read-file.ts';
 
 /**
  * Reads a JSON file and checks its form.
@@ -15,7 +14,7 @@ export function readJsonFile<T>(
   bytesMax: number = FILE_BYTES_MAX.document,
   wrong = '',
 ): T {
-  const checked = schema.safeParse(parseJson(path, readText(path, bytesMax)));
+  const checked = schema.safeParse(parseJson(path, readNamedText(path, bytesMax)));
   if (checked.success) return checked.data;
   const issue = checked.error.issues[0];
   const where = issue === undefined || issue.path.length === 0 ? '' : ` ${issue.path.join('.')}:`;
@@ -23,15 +22,6 @@ export function readJsonFile<T>(
     'ERR_CONFIG_INVALID',
     `${path}${wrong}:${where} ${issue?.message ?? 'is wrong'}`,
   );
-}
-
-function readText(path: string, bytesMax: number): string {
-  try {
-    return readBoundedText(path, bytesMax);
-  } catch (error) {
-    const why = describeSystemError(error);
-    throw new MlperfError('ERR_CONFIG_FILE', `cannot read ${path}: ${why}`, { cause: error });
-  }
 }
 
 function parseJson(path: string, text: string): unknown {

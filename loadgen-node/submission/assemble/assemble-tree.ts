@@ -8,7 +8,8 @@ import {
 } from '../../../shared/base/files/package-files.ts';
 import { mlperfConfOf } from '../../../shared/rules/rounds/rounds.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
-import { TODO_MARK } from '../tree/system-fields.ts';
+import type { SubmissionDivision } from '../rules/submission-rounds.ts';
+import { TODO_MARK, WEIGHTS_KEYS } from '../tree/system-fields.ts';
 import {
   DRY_RUN_FILE,
   DRY_RUN_WORDS,
@@ -30,7 +31,7 @@ import type { PlannedImplementation } from './plan/read-implementation.ts';
 import type { PlannedResult } from './plan/read-results.ts';
 import type { SubmittedRun } from './plan/read-run.ts';
 import { type PlannedSystem, systemFields } from './plan/read-system.ts';
-import { type DivisionScope, TreeFiles } from './tree-files.ts';
+import { TreeFiles } from './tree-files.ts';
 
 /** Folder of longhaul's own sources, beside those of the models. */
 const SOURCES = 'longhaul';
@@ -39,22 +40,41 @@ const SOURCES = 'longhaul';
 export function assembleTree(plan: SubmissionPlan) {
   const files = new TreeFiles();
   const notices = new Set<string>();
-  const layout = new TreeLayout(plan.round);
   files.text(MARK_FILE, markText(plan));
   if (plan.isDryRun) files.text(DRY_RUN_FILE, NOT_SUBMITTABLE);
   for (const division of plan.divisions) {
-    const results = plan.results.filter(({ entry }) => entry.divisions.includes(division));
-    // The plan refuses a result of an implementation that it does not have.
-    const implementationOf = ({ entry }: PlannedResult): PlannedImplementation =>
-      plan.implementations.get(entry.implementation) as PlannedImplementation;
-    const scope = { plan, layout, division, results, files, notices, implementationOf };
-    assembleSystems(scope);
+    const scope = scopeOf(plan, division, files, notices);
+    const { results, submitter } = scope;
+    const mapping = division === 'open' ? modelMappingOf(results) : undefined;
+    if (mapping !== undefined) files.json(`${division}/${submitter}/model_mapping.json`, mapping);
     assembleCode(scope);
     for (const result of results) assembleResult(scope, result);
     assembleDocuments(scope);
   }
   return { files, notices: [...notices] };
 }
+
+/** What one division of a tree is made from, where it goes to, and paths in the tree. */
+function scopeOf(
+  plan: SubmissionPlan,
+  division: SubmissionDivision,
+  files: TreeFiles,
+  notices: Set<string>,
+) {
+  const { submitter, round, isDryRun } = plan;
+  const layout = new TreeLayout(round);
+  return {
+    ...{ plan, division, submitter, round, isDryRun, layout, files, notices },
+    code: layout.code(division, submitter),
+    documentation: layout.documentation(division, submitter),
+    results: plan.results.filter(({ entry }) => entry.divisions.includes(division)),
+    // The plan refuses a result of an implementation that it does not have.
+    implementationOf: ({ entry }: PlannedResult): PlannedImplementation =>
+      plan.implementations.get(entry.implementation) as PlannedImplementation,
+  };
+}
+
+type DivisionScope = ReturnType<typeof scopeOf>;
 
 /** LONGHAUL.md: who made the tree, and what is in it. */
 function markText({ submitter, round, results, isDryRun }: SubmissionPlan): string {
@@ -81,33 +101,17 @@ const NOT_SUBMITTABLE = document(
     'results may not be valid, compliance tests may have failed. "longhaul submission check" calls it an error in any case.',
 );
 
-function assembleSystems({ plan, layout, division, results, files }: DivisionScope): void {
-  const { submitter } = plan;
-  for (const [id, system] of plan.systems) {
-    if (results.every(({ entry }) => entry.system !== id)) continue;
-    files.json(layout.system(division, submitter, id), systemFields(system, division, submitter));
-    if (system.factsFile === undefined) continue;
-    const folder = layout.documentation(division, submitter);
-    files.copy(`${folder}/${id}/${id}.facts.json`, system.factsFile);
-  }
-  const mapping = division === 'open' ? modelMappingOf(results) : undefined;
-  if (mapping === undefined) return;
-  files.json(`${layout.submitter(division, submitter)}/model_mapping.json`, mapping);
-}
-
-function assembleCode({ plan, layout, division, results, files, implementationOf }: DivisionScope) {
-  const folder = layout.code(division, plan.submitter);
+function assembleCode({ code: folder, results, files, implementationOf }: DivisionScope): void {
   const sources = longhaulSources();
   files.copyAll(`${folder}/${SOURCES}`, sources);
   files.text(`${folder}/${SOURCES}/SHA256SUMS.txt`, checksumsOf(sources));
-  const byCode = new Map<string, [PlannedResult, ...PlannedResult[]]>();
+  const byCode = new Map<string, PlannedResult[]>();
   for (const result of results) {
-    const { model, implementation } = result.entry;
-    const code = `${folder}/${model}/${implementation}`;
-    byCode.set(code, [...(byCode.get(code) ?? []), result] as [PlannedResult]);
+    const code = `${folder}/${result.entry.model}/${result.entry.implementation}`;
+    byCode.set(code, [...(byCode.get(code) ?? []), result]);
   }
   for (const [code, own] of byCode) {
-    const implementation = implementationOf(own[0]);
+    const implementation = implementationOf(own[0] as PlannedResult);
     files.copyAll(code, implementation.files);
     files.text(`${code}/README.md`, codeReadme(implementation, own, `../../${SOURCES}`));
     files.script(`${code}/run.sh`, runScript(implementation, own));
@@ -143,24 +147,19 @@ function longhaulSources(): ReadonlyMap<string, string> {
 
 /** SHA-256 of each file in the form of sha256sum. */
 function checksumsOf(files: ReadonlyMap<string, string>): string {
-  const lines = [...files].map(([name, file]) => {
-    const hash = createHash('sha256').update(readFileSync(file)).digest('hex');
-    return `${hash}  ${name}\n`;
-  });
-  return lines.join('');
+  const hash = (file: string): string =>
+    createHash('sha256').update(readFileSync(file)).digest('hex');
+  return [...files].map(([name, file]) => `${hash(file)}  ${name}\n`).join('');
 }
 
 /** Puts a result in its place: logs, measurements, compliance tests, evidence. */
 function assembleResult(scope: DivisionScope, result: PlannedResult): void {
-  const { plan, layout, division, files } = scope;
+  const { layout, division, submitter, files } = scope;
   const { system, model, scenario } = result.entry;
-  const place: ResultPlace = { division, submitter: plan.submitter, system, model, scenario };
+  const place: ResultPlace = { division, submitter, system, model, scenario };
   const { performance, accuracy, tests } = result.runs;
-  const copy = (
-    folder: string,
-    run: SubmittedRun,
-    names: readonly (keyof typeof RUN_FILES)[],
-  ): void => {
+  type Names = readonly (keyof typeof RUN_FILES)[];
+  const copy = (folder: string, run: SubmittedRun, names: Names): void => {
     for (const name of names) files.copy(posix.join(folder, RUN_FILES[name]), run.files[name]);
   };
   // Only these: the official checkers refuse what they do not know.
@@ -184,44 +183,40 @@ function assembleMeasurements(
   result: PlannedResult,
   place: ResultPlace,
 ): void {
-  const { plan, layout, division, files, implementationOf } = scope;
-  const implementation = implementationOf(result);
+  const { layout, round, files } = scope;
+  const implementation = scope.implementationOf(result);
   const folder = layout.measurements(place);
-  const { starting_weights_filename, weight_data_types, weight_transformations } =
-    implementation.entry;
-  const { input_data_types, retraining } = implementation.entry;
-  files.json(layout.measurementsFile(place, implementation.id), {
-    input_data_types,
-    retraining,
-    starting_weights_filename,
-    weight_data_types,
-    weight_transformations,
-  });
-  const code = `${layout.code(division, plan.submitter)}/${place.model}/${implementation.id}`;
-  const documentation = layout.documentation(division, plan.submitter);
+  const weights = WEIGHTS_KEYS.map((key) => [key, implementation.entry[key]]);
+  files.json(layout.measurementsFile(place, implementation.id), Object.fromEntries(weights));
+  const code = `${scope.code}/${place.model}/${implementation.id}`;
   const readme = measurementReadme({
-    ...{ result, implementation, division, round: plan.round, isDryRun: plan.isDryRun },
+    ...{ ...scope, result, implementation },
     code: posix.relative(folder, code),
-    documentation: posix.relative(folder, documentation),
+    documentation: posix.relative(folder, scope.documentation),
   });
   files.text(`${folder}/README.md`, readme);
   files.text(`${folder}/user.conf`, result.userConf);
   // Only the checker of v4.1 asks for it; LoadGens of later rounds have it built in.
-  if (layout.round === 'v4.1') files.text(`${folder}/mlperf.conf`, mlperfConfOf(plan.round));
+  if (round === 'v4.1') files.text(`${folder}/mlperf.conf`, mlperfConfOf(round));
   if (layout.isFlat) return;
   files.text(`${folder}/calibration_process.adoc`, `${implementation.calibration.trim()}\n`);
 }
 
-/** Writes the texts for reviewers: per division the wire (not in closed) and the calibration, per system the rest. */
+/**
+ * Writes the texts for reviewers, per division the wire (not in closed) and the calibration, and what there is of each
+ * system.
+ */
 function assembleDocuments(scope: DivisionScope): void {
-  const { plan, layout, division, results, files, notices, implementationOf } = scope;
-  const folder = layout.documentation(division, plan.submitter);
+  const { plan, layout, division, results, files, notices } = scope;
+  const folder = scope.documentation;
   // Nothing of a closed system is sent over a network.
   if (division !== 'closed') {
-    const sources = `../${layout.isFlat ? 'src' : 'code'}/longhaul`;
-    files.text(`${folder}/network.md`, networkText(sources));
+    files.text(
+      `${folder}/network.md`,
+      networkText(`../${layout.isFlat ? 'src' : 'code'}/longhaul`),
+    );
   }
-  const implementations = new Set(results.map(implementationOf));
+  const implementations = new Set(results.map(scope.implementationOf));
   const calibration = document(
     '# Calibration and transformation of weights',
     ...[...implementations].flatMap(({ id, calibration }) => [`## ${id}`, calibration]),
@@ -229,29 +224,30 @@ function assembleDocuments(scope: DivisionScope): void {
   files.text(`${folder}/calibration.md`, calibration);
   for (const [id, system] of plan.systems) {
     const own = results.filter(({ entry }) => entry.system === id);
-    if (own.length > 0) assembleSystem(scope, `${folder}/${id}`, system, own);
+    if (own.length > 0) assembleSystem(scope, system, own);
   }
   const notice = weightsNotice(implementations);
   if (notice !== undefined) notices.add(notice);
 }
 
 function assembleSystem(
-  { files, notices, implementationOf }: DivisionScope,
-  folder: string,
+  scope: DivisionScope,
   system: PlannedSystem,
   results: readonly PlannedResult[],
 ): void {
-  const pairs = results.map((result) => [result, implementationOf(result)] as const);
+  const { files, notices, layout, division, submitter } = scope;
+  const { id, network, fields, factsFile } = system;
+  const folder = `${scope.documentation}/${id}`;
+  files.json(layout.system(division, submitter, id), systemFields(system, division, submitter));
+  if (factsFile !== undefined) files.copy(`${folder}/${id}.facts.json`, factsFile);
+  const pairs = results.map((result) => [result, scope.implementationOf(result)] as const);
   const { text, shortfalls } = bandwidthStatement(system, pairs);
   files.text(`${folder}/bandwidth.md`, text);
-  for (const shortfall of shortfalls) notices.add(`bandwidth of ${system.id}: ${shortfall}`);
-  const status = String(system.fields['status'] ?? '');
-  files.text(`${folder}/software.md`, softwareText(system.id, status, pairs));
-  const { network } = system;
+  for (const shortfall of shortfalls) notices.add(`bandwidth of ${id}: ${shortfall}`);
+  files.text(`${folder}/software.md`, softwareText(id, String(fields['status'] ?? ''), pairs));
   if (network === undefined) return;
   const texts = { loadgen: machineTexts(system, 'loadgen'), sut: machineTexts(system, 'sut') };
-  const title = `System diagram of ${system.id}`;
-  files.text(`${folder}/system_diagram.svg`, diagramSvg(title, network, texts));
+  files.text(`${folder}/system_diagram.svg`, diagramSvg(`System diagram of ${id}`, network, texts));
   files.text(`${folder}/system_diagram.md`, systemDiagramText(system, network, results));
 }
 

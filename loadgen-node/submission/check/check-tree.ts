@@ -60,7 +60,7 @@ export interface CheckOptions {
  * @throws MlperfError `ERR_CONFIG_FILE` when there is no tree, or no folder of originals, `ERR_CONFIG_INVALID` when it is of several rounds.
  */
 export async function checkTree(root: string, options: CheckOptions = {}): Promise<CheckReport> {
-  const listing = TreeListing.of(root);
+  const listing = new TreeListing(root);
   // What has no division is no tree, and nobody is helped by a report on it.
   if (!SUBMISSION_DIVISIONS.some((division) => listing.hasFolder(division))) throw noTree(root);
   const logs = new DetailLogs(listing, options.readLog);
@@ -236,7 +236,7 @@ export async function roundOfTree(
   tree: string,
   said: SubmissionRound | undefined,
 ): Promise<SubmissionRound> {
-  const listing = TreeListing.of(tree);
+  const listing = new TreeListing(tree);
   const logs = new DetailLogs(listing);
   if (said === undefined) return (await detectRound(listing, logs)).round;
   const found = await roundsOfLogs(listing, logs);

@@ -12,6 +12,7 @@ import type { RunValues } from '../../run/plan/run-settings.ts';
 import { printReport } from '../../run/screen/print-report.ts';
 import { modelOfFolder, modelsOfBenchmark } from '../rules/models-of-rounds.ts';
 import type { SubmissionModel } from '../rules/submission-model.ts';
+import { usualBaselinePercent } from '../rules/submission-model.ts';
 import {
   type RunnableTestId,
   SUBMISSION_ROUNDS,
@@ -29,18 +30,6 @@ import { verifyTest04, verifyTest05 } from './verify/verify-speed-tests.ts';
 import type { TestVerdict } from './verify/verify-test.ts';
 import { verifyTest01 } from './verify/verify-test01.ts';
 import { tokenTypeOfRound, verifyTest06 } from './verify/verify-test06.ts';
-
-/** A test that was asked for: what is known before anything runs. */
-interface AskedTest {
-  readonly test: RunnableTestId;
-  readonly values: ComplianceValues;
-  readonly sources: RunSources;
-  readonly run: Partial<RunValues>;
-  readonly benchmark: string;
-  readonly round: SubmissionRound;
-  readonly applies: TestApplies;
-  readonly reference: ComplianceRun;
-}
 
 /** The command line's part in a test. */
 interface TestHost {
@@ -64,19 +53,8 @@ export async function complianceTest(
   values: ComplianceValues,
   { flags, tell }: TestHost,
 ): Promise<EndedTest> {
-  const reference = await readComplianceRun(values.run);
-  requirePerformanceRun(reference);
-  const sources = runSources(reference.folder, flags);
-  const run = inspectRun(sources);
-  requireSameFlags(sources, run);
-  const round = submissionRound(run.round ?? roundOfRun(reference) ?? 'v4.1');
-  const { benchmark } = run;
-  if (benchmark === undefined) {
-    const why = `${reference.folder.record} is not there to tell the benchmark`;
-    throw configInvalid(`--benchmark <name> is needed: ${why}`);
-  }
-  const applies = requireTest(test, benchmark, round, values.model);
-  const asked = { test, values, sources, run, benchmark, round, applies, reference };
+  const asked = await ask(test, values, flags);
+  const { run, round, benchmark, reference } = asked;
   await requireSubmission(asked);
   const host = new CommandHost('interrupted: ending the run');
   const output = values.output ?? join(values.run, COMPLIANCE_FOLDER);
@@ -99,17 +77,36 @@ export async function complianceTest(
   writeTestFolder(folder, verdict, await readmeOf(asked, verdict, testRun));
   return {
     exitCode: verdict.hasPassed ? EXIT.valid : EXIT.invalid,
-    text: `${verdictInWords(verdict, notesOf(asked))}  ${folder}\n`,
+    text: `${verdictInWords(verdict, asked.notes)}  ${folder}\n`,
     json: {
       ...{ test, round, benchmark, wasInterrupted: false },
       hasPassed: verdict.hasPassed,
       isOfficialPass: verdict.isOfficialPass,
       checks: verdict.checks,
-      notes: [...verdict.notes, ...notesOf(asked)],
+      notes: [...verdict.notes, ...asked.notes],
       ...{ folder, testRun },
     },
   };
 }
+
+/** What is known of a test before anything runs. */
+async function ask(test: RunnableTestId, values: ComplianceValues, flags: RunSources['flags']) {
+  const reference = await readComplianceRun(values.run);
+  requirePerformanceRun(reference);
+  const sources = runSources(reference.folder, flags);
+  const run = inspectRun(sources);
+  requireSameFlags(sources, run);
+  const round = submissionRound(run.round ?? roundOfRun(reference) ?? 'v4.1');
+  const { benchmark } = run;
+  if (benchmark === undefined) {
+    const why = `${reference.folder.record} is not there to tell the benchmark`;
+    throw configInvalid(`--benchmark <name> is needed: ${why}`);
+  }
+  const { model, notes } = requireTest(test, benchmark, round, values.model);
+  return { test, values, sources, run, benchmark, round, model, notes, reference };
+}
+
+type AskedTest = Awaited<ReturnType<typeof ask>>;
 
 /** A test with another of these is refused when it is verified: better before minutes go into its run. */
 const AS_IN_SUBMISSION = ['benchmark', 'scenario', 'dataSeed', 'dataCount'] as const;
@@ -181,7 +178,7 @@ const RESPONSE_TYPE_OF: Readonly<Record<string, ResponseType>> = {
 };
 
 function verify(asked: AskedTest, testRun: string, host: CommandHost): Promise<TestVerdict> {
-  const { test, round, values, benchmark, applies } = asked;
+  const { test, round, values, benchmark, model } = asked;
   const runs = { round, performance: values.run, test: testRun };
   switch (test) {
     case 'TEST01':
@@ -189,7 +186,7 @@ function verify(asked: AskedTest, testRun: string, host: CommandHost): Promise<T
         ...runs,
         accuracy: accuracyFolder(asked),
         responseType: values.responseType ?? RESPONSE_TYPE_OF[benchmark] ?? 'byte',
-        accuracyTolerancePercent: accuracyTolerancePercent(applies.model),
+        accuracyTolerancePercent: usualBaselinePercent(model),
         scorer: responseScorer(benchmark, asked.run, host, testRun),
       });
     case 'TEST04':
@@ -228,20 +225,7 @@ async function readmeOf(asked: AskedTest, verdict: TestVerdict, testRun: string)
     ['run of the test', testRun],
     ['target rate', targetRateInWords(own, ofTest)],
   ] as const;
-  return testReadme(verdict, rows, notesOf(asked));
-}
-
-/** Notes on the test itself. */
-function notesOf({ applies }: AskedTest): string[] {
-  return applies.note === undefined ? [] : [applies.note];
-}
-
-/** What a round says of a test of a benchmark. */
-interface TestApplies {
-  /** The model that is tested; undefined for a benchmark that no round has. */
-  readonly model?: SubmissionModel;
-  /** For people, where no round asks for the test. */
-  readonly note?: string;
+  return testReadme(verdict, rows, asked.notes);
 }
 
 /**
@@ -254,7 +238,7 @@ export function requireTest(
   benchmark: string,
   round: SubmissionRound,
   model?: string,
-): TestApplies {
+): { readonly model?: SubmissionModel; readonly notes: readonly string[] } {
   if (test === 'TEST05' && round !== 'v4.1') {
     throw configInvalid(`round ${round} has no TEST05: rounds after v4.1 dropped it`);
   }
@@ -268,7 +252,7 @@ export function requireTest(
         `--model ${model}: round ${round} has for benchmark ${benchmark}: ${names}`,
       );
     }
-    if (named.tests.includes(test)) return { model: named };
+    if (named.tests.includes(test)) return { model: named, notes: [] };
     const has = named.tests.length === 0 ? 'no test' : named.tests.join(', ');
     throw configInvalid(`round ${round} has no ${test} for ${named.name}; it has ${has}`);
   }
@@ -278,9 +262,8 @@ export function requireTest(
       `round ${round} has no benchmark ${benchmark}; there it is in ${others.join(', ')}`,
     );
   }
-  return {
-    note: `No round has the benchmark ${benchmark}: the test shows something, but counts for none.`,
-  };
+  const note = `No round has the benchmark ${benchmark}: the test shows something, but counts for none.`;
+  return { notes: [note] };
 }
 
 /**
@@ -293,12 +276,4 @@ export function submissionRound(round: Round): SubmissionRound {
   throw configInvalid(
     `--round ${round}: the compliance tests of this round are not known; there is: ${SUBMISSION_ROUNDS.join(', ')}`,
   );
-}
-
-/**
- * Percent by which accuracies may differ where responses do.
- * Source: submission checkers of all rounds (1, 0.1 for models of 99.9 %).
- */
-export function accuracyTolerancePercent(model: SubmissionModel | undefined): number {
-  return model?.name.includes('99.9') === true ? 0.1 : 1;
 }

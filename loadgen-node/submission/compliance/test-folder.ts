@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { withReason } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import type { RunHost } from '../../run/host/host.ts';
@@ -36,7 +36,7 @@ export function writeTestFolder(
     mkdirSync(dirname(path), { recursive: true });
     how(path);
   };
-  try {
+  withReason(`cannot write ${folder}`, () => {
     const sources = [...copies.values()].map((path) => realpathSync(path));
     for (const path of FILES.map((name) => join(folder, name))) {
       if (!isOneOf(path, sources)) rmSync(path, { force: true });
@@ -49,9 +49,7 @@ export function writeTestFolder(
         if (!isOneOf(path, [realpathSync(source)])) copyFileSync(source, path);
       });
     }
-  } catch (error) {
-    throw outputError(`cannot write ${folder}`, error);
-  }
+  });
 }
 
 /**
@@ -62,11 +60,9 @@ export function writeTestFolder(
 export function forgetVerdict(folder: string, host: Pick<RunHost, 'report'>): void {
   const paths = FILES.map((name) => join(folder, name)).filter((path) => existsSync(path));
   if (paths.length === 0) return;
-  try {
+  withReason(`cannot write ${folder}`, () => {
     for (const path of paths) rmSync(path, { force: true });
-  } catch (error) {
-    throw outputError(`cannot write ${folder}`, error);
-  }
+  });
   host.report(`removed the verdict of an earlier test in ${folder}`);
 }
 

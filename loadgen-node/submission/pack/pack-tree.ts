@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { Pack, Parser, type ReadEntry } from 'tar';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError, outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { outputError, withReason } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { formatChecksumList } from '../../samples/data-set/checksum-list.ts';
 import { SUBMISSION_DIVISIONS } from '../rules/submission-rounds.ts';
 import { isWithin } from '../tree/file-work.ts';
@@ -273,12 +273,7 @@ function refuseKeys(tree: string, files: readonly PackedFile[], keyFile: string 
 }
 
 function readOrRefuse<T>(path: string, read: (path: string) => T): T {
-  try {
-    return read(path);
-  } catch (error) {
-    const text = `cannot read ${path}: ${describeSystemError(error)}`;
-    throw new MlperfError('ERR_CONFIG_FILE', text, { cause: error });
-  }
+  return withReason(`cannot read ${path}`, () => read(path), 'ERR_CONFIG_FILE');
 }
 
 function refused(tree: string, problems: readonly string[]): MlperfError {

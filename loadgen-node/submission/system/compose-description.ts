@@ -1,7 +1,6 @@
 import { isMap, isScalar } from 'yaml';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/files/read-file.ts';
+import { FILE_BYTES_MAX, readNamedText } from '../../../shared/base/files/read-file.ts';
 import { nearest } from '../../../shared/base/text/nearest.ts';
 import { parseGoodYaml } from '../../../shared/base/text/yaml-text.ts';
 import type { SubmissionDivision, Suite } from '../rules/submission-rounds.ts';
@@ -220,14 +219,7 @@ const KEYS = new Set([...SYSTEM_FIELDS, ...NETWORK_FIELDS].map(({ key }) => key)
  */
 export function readMergeFile(path: string | undefined): MergeValues {
   if (path === undefined) return parseMergeFile('', '');
-  let text: string;
-  try {
-    text = readBoundedText(path, FILE_BYTES_MAX.settings);
-  } catch (error) {
-    const why = describeSystemError(error);
-    throw new MlperfError('ERR_CONFIG_FILE', `cannot read ${path}: ${why}`, { cause: error });
-  }
-  return parseMergeFile(path, text);
+  return parseMergeFile(path, readNamedText(path, FILE_BYTES_MAX.settings));
 }
 
 /** See {@link readMergeFile}. @param path Stands in messages only. */

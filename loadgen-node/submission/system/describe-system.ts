@@ -1,7 +1,7 @@
 import { existsSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { withReason } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { makeFolder } from '../../../shared/base/files/make-folder.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { VerbResult } from '../../../shared/base/process/json-output.ts';
@@ -104,12 +104,10 @@ function requireTarget({ output, merge, force }: DescribeValues): void {
 
 /** @throws MlperfError `ERR_OUTPUT` */
 function writeJson(file: string, content: object): void {
-  try {
+  withReason(`cannot write ${file}`, () => {
     makeFolder(dirname(file));
     writeFileSync(file, `${JSON.stringify(content, null, 2)}\n`);
-  } catch (error) {
-    throw outputError(`cannot write ${file}`, error);
-  }
+  });
 }
 
 /** Reads this machine and asks the SUT nodes for theirs. @throws MlperfError where a node does not answer */

@@ -98,3 +98,12 @@ export const PERMITTED_FABRICS = ['Ethernet', '802.11', 'InfiniBand', '3GPP'] as
  * Source: inference_rules v4.1, "A Datacenter submission must use ECC".
  */
 export const ECC_TEXTS = { on: 'ECC enabled', off: 'ECC disabled' } as const;
+
+/** Keys of the measurements file; all of them need a value. */
+export const WEIGHTS_KEYS = [
+  'input_data_types',
+  'retraining',
+  'starting_weights_filename',
+  'weight_data_types',
+  'weight_transformations',
+] as const;

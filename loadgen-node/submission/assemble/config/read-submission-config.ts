@@ -2,8 +2,7 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { isMap, isNode, isSeq } from 'yaml';
 import type { z } from 'zod';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../../shared/base/errors/to-mlperf-error.ts';
-import { FILE_BYTES_MAX, readBoundedText } from '../../../../shared/base/files/read-file.ts';
+import { FILE_BYTES_MAX, readNamedText } from '../../../../shared/base/files/read-file.ts';
 import { parseYaml } from '../../../../shared/base/text/yaml-text.ts';
 import { type SubmissionEntry, submissionSchema } from './config-schema.ts';
 
@@ -40,12 +39,7 @@ export function readSubmissionConfig(file: string): SubmissionConfig {
 
 /** Reads a text that the configuration names. @throws MlperfError `ERR_CONFIG_FILE` */
 export function readTextFile(path: string): string {
-  try {
-    return readBoundedText(path, FILE_BYTES_MAX.document);
-  } catch (error) {
-    const text = `cannot read ${path}: ${describeSystemError(error)}`;
-    throw new MlperfError('ERR_CONFIG_FILE', text, { cause: error });
-  }
+  return readNamedText(path, FILE_BYTES_MAX.document);
 }
 
 /** Where the last key of a path stands in the text, or the last that is there. */

@@ -2,38 +2,27 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { parse } from 'yaml';
 import { packageVersion } from '../../../../shared/base/files/package-files.ts';
-import {
-  numberOf,
-  type ReadDetailLog,
-  readDetailLog,
-  recordOf,
-} from '../../../loadgen/logs/read/detail-log.ts';
-import { openRunFolder, type RunFolder } from '../../../loadgen/logs/read/run-folder.ts';
-import { type NetworkAudit, readAudit } from '../../../observe/audit/network-audit.ts';
-
-/** What is known of one run: its files, its log, and the evidence that only longhaul leaves. */
-export interface SubmittedRun {
-  readonly files: RunFolder;
-  readonly detail: ReadDetailLog;
-  /** Undefined for a run of another LoadGen. */
-  readonly audit: NetworkAudit | undefined;
-  /** Settings that were said, by key of `longhaul run`; undefined for a run of another LoadGen. */
-  readonly settings: Readonly<Record<string, unknown>> | undefined;
-}
+import { numberOf, readDetailLog, recordOf } from '../../../loadgen/logs/read/detail-log.ts';
+import { openRunFolder } from '../../../loadgen/logs/read/run-folder.ts';
+import { readAudit } from '../../../observe/audit/network-audit.ts';
 
 /**
  * Reads what there is of a run; the logs are streamed.
  * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID`, `ERR_OUTPUT` when it is no run's folder, or damaged.
  */
-export async function readSubmittedRun(folder: string): Promise<SubmittedRun> {
+export async function readSubmittedRun(folder: string) {
   const files = openRunFolder(folder);
   return {
     files,
     detail: await readDetailLog(files.detail),
+    // A run of another LoadGen leaves neither.
     audit: existsSync(files.audit) ? readAudit(folder) : undefined,
     settings: existsSync(files.record) ? readRecord(files.record) : undefined,
   };
 }
+
+/** What is known of one run: its files, its log, and the evidence that only longhaul leaves. */
+export type SubmittedRun = Awaited<ReturnType<typeof readSubmittedRun>>;
 
 function readRecord(path: string): Readonly<Record<string, unknown>> {
   const file = parse(readFileSync(path, 'utf8')) as { run?: Record<string, unknown> | null } | null;

@@ -19,21 +19,13 @@ const descriptionSchema = z.record(
   'must be an object with the fields of a system description',
 );
 
-/** A system as its description says, before a division is put in, with what the configuration says of it. */
-export interface PlannedSystem extends SystemEntry {
-  readonly id: string;
-  readonly fields: Readonly<Record<string, unknown>>;
-  /** Path of NAME.facts.json, where it lies beside the description. */
-  readonly factsFile: string | undefined;
-}
-
 /** Reads a system's description and holds it against the divisions that it is in. */
 export async function readSystem(
   { entry: { systems, submitter }, resolve }: SubmissionConfig,
   id: string,
   divisions: readonly SubmissionDivision[],
   all: Problems,
-): Promise<PlannedSystem | undefined> {
+) {
   const entry = systems[id] as SystemEntry;
   const place = all.at('systems', id);
   const problems = place.at('file');
@@ -51,6 +43,12 @@ export async function readSystem(
   checkStatements(system, divisions, place);
   return system;
 }
+
+/**
+ * A system with the fields of its description, before a division is put in, with what the configuration says of it, and
+ * the path of NAME.facts.json, where that lies beside the description.
+ */
+export type PlannedSystem = NonNullable<Awaited<ReturnType<typeof readSystem>>>;
 
 /** Suites that a system is in, by its `system_type`. */
 export function plannedSuites({ fields }: PlannedSystem): Suite[] {

@@ -1,7 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../../shared/base/errors/to-mlperf-error.ts';
+import { withReason } from '../../../../shared/base/errors/to-mlperf-error.ts';
 
 /**
  * Accuracy logs before truncation: the backup folder of `longhaul submission truncate` with its numbered folders, one
@@ -14,13 +13,13 @@ export class OriginalLogs {
   /** @throws MlperfError `ERR_CONFIG_FILE` when there is no such folder. */
   constructor(folder: string) {
     this.folder = folder;
-    try {
-      const numbers = readdirSync(folder).filter((name) => /^\d+$/.test(name));
-      this.#parts = ['', ...numbers].map((number) => join(folder, number));
-    } catch (error) {
-      const why = `cannot read the originals in ${folder}: ${describeSystemError(error)}`;
-      throw new MlperfError('ERR_CONFIG_FILE', why, { cause: error });
-    }
+    const names = withReason(
+      `cannot read the originals in ${folder}`,
+      () => readdirSync(folder),
+      'ERR_CONFIG_FILE',
+    );
+    const numbers = names.filter((name) => /^\d+$/.test(name));
+    this.#parts = ['', ...numbers].map((number) => join(folder, number));
   }
 
   /** Files that may be the original of a log; none where it is missing. @param path In the tree. */

@@ -1,6 +1,5 @@
-import { writeFileSync } from 'node:fs';
 import { z } from 'zod';
-import { outputError } from '../../../../shared/base/errors/to-mlperf-error.ts';
+import { writeText } from '../../../../shared/base/files/write-text.ts';
 import { asOneLine } from '../../../../shared/base/text/one-line.ts';
 import { SUBMISSION_SCENARIOS } from '../../rules/submission-model.ts';
 import { SUBMISSION_DIVISIONS, SUBMISSION_ROUNDS } from '../../rules/submission-rounds.ts';
@@ -60,12 +59,7 @@ export type CheckedResult = z.infer<typeof checkedResultSchema>;
 
 /** Writes the report in the form that is documented. @throws MlperfError `ERR_OUTPUT` */
 export function writeCheckReport(path: string, report: CheckReport): void {
-  const text = `${JSON.stringify(checkReportSchema.parse(report), null, 2)}\n`;
-  try {
-    writeFileSync(path, text);
-  } catch (error) {
-    throw outputError(`cannot write ${path}`, error);
-  }
+  writeText(path, `${JSON.stringify(checkReportSchema.parse(report), null, 2)}\n`);
 }
 
 /** Findings in the order of a report, and how many there are of each severity. */

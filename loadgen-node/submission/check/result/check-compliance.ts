@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
 import { readSummaryLog } from '../../../loadgen/logs/read/summary-log.ts';
+import { usualBaselinePercent } from '../../rules/submission-model.ts';
 import type { TestId } from '../../rules/submission-rounds.ts';
 import { accuracyPattern, HASH_LINE } from '../read/accuracy-lines.ts';
 import {
@@ -31,10 +32,6 @@ const TEST06_LINES: readonly (readonly string[])[] = [
   ['EOS check pass: True'],
   ['Sample length check pass: True'],
 ];
-
-/** Largest difference of the two accuracies of TEST01's fallback, in percent. */
-const BASELINE_PERCENT = 1;
-const BASELINE_PERCENT_999 = 0.1;
 
 /** Checks the compliance tests of a result. @returns Logs of the tests that have some. */
 export async function checkCompliance(
@@ -121,7 +118,7 @@ function checkBaselines(site: ResultSite, paths: readonly string[]): void {
     findings.add('baseline-missing', path, 'verify_accuracy.txt has no TEST PASS.');
   }
   if (missing.length > 0 || model === undefined) return;
-  const usual = model.name.includes('99.9') ? BASELINE_PERCENT_999 : BASELINE_PERCENT;
+  const usual = usualBaselinePercent(model);
   for (const { metric, lower } of model.accuracy) {
     if (lower === undefined) continue;
     const [a, b] = paths.map((path) => figureIn(site, path, metric));

@@ -1,14 +1,9 @@
 import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
 import { numberOf } from '../../../loadgen/logs/read/detail-log.ts';
 import { accuracyPercent } from '../../../samples/benchmarks/quality.ts';
-import {
-  differenceInterval,
-  type Proportion,
-  type ShareInterval,
-  shareOf,
-} from '../responses/proportions.ts';
+import { differenceInterval, type Proportion, shareOf } from '../responses/proportions.ts';
 import { type ComplianceRun, ms } from '../verify/read-compliance-run.ts';
-import { type DataSetRecord, dataSetOf, modelOf, type RunPair, speedOf } from './run-pair.ts';
+import { dataSetOf, modelOf, type RunPair, speedOf } from './run-pair.ts';
 
 /** A rate on the custom data set below this share of the submission's fails: TEST01's bound on the same figure. */
 const RATE_SHARE_MIN = 0.9;
@@ -28,16 +23,6 @@ interface CustomDataSetCheck {
   readonly lines: readonly string[];
 }
 
-/** Verdict of the test "custom data set". */
-export interface CustomDataSetVerdict {
-  readonly reference: DataSetRecord | undefined;
-  readonly custom: DataSetRecord | undefined;
-  readonly accuracy: CustomDataSetCheck;
-  readonly performance: readonly CustomDataSetCheck[];
-  readonly notes: readonly string[];
-  readonly hasPassed: boolean;
-}
-
 /**
  * Compares a submission's runs with the same over another data set. A system that knows the answers to the data set of
  * the benchmark is right less often there, or slower.
@@ -46,12 +31,9 @@ export interface CustomDataSetVerdict {
  * @param accuracyDropMax Points, as a fraction, by which the custom data set may be harder.
  * @throws MlperfError `ERR_CONFIG_INVALID` when the runs can not be compared.
  */
-export function judgeCustomDataSet(
-  submission: RunPair,
-  custom: RunPair,
-  accuracyDropMax: number,
-): CustomDataSetVerdict {
-  requireComparable(submission, custom);
+export function judgeCustomDataSet(submission: RunPair, custom: RunPair, accuracyDropMax: number) {
+  const [obstacle] = obstaclesOf(submission, custom);
+  if (obstacle !== undefined) throw configInvalid(obstacle);
   const accuracy = judgeAccuracy(submission.accuracy, custom.accuracy, accuracyDropMax);
   const performance = judgePerformance(submission.performance, custom.performance);
   return {
@@ -63,6 +45,9 @@ export function judgeCustomDataSet(
     hasPassed: [accuracy, ...performance].every(({ isMet }) => isMet),
   };
 }
+
+/** Verdict of the test "custom data set". */
+export type CustomDataSetVerdict = ReturnType<typeof judgeCustomDataSet>;
 
 /** The share of right answers must not fall by more than chance explains. */
 export function judgeAccuracy(
@@ -105,11 +90,7 @@ function powerText(drop: number | undefined): string {
 }
 
 /** Smallest drop that fails with so many samples; undefined where none does. */
-function failingDrop(
-  submission: Proportion,
-  total: number,
-  accuracyDropMax: number,
-): number | undefined {
+function failingDrop(submission: Proportion, total: number, accuracyDropMax: number) {
   const fails = (correct: number): boolean =>
     differenceInterval(submission, { correct, total }).low > accuracyDropMax;
   let passing = total;
@@ -124,10 +105,7 @@ function failingDrop(
 }
 
 /** Speed must not fall: the rate where the scenario has one, the latency where it is the answer to a single query. */
-function judgePerformance(
-  submission: ComplianceRun,
-  custom: ComplianceRun,
-): readonly CustomDataSetCheck[] {
+function judgePerformance(submission: ComplianceRun, custom: ComplianceRun) {
   const speeds = [speedOf(submission), speedOf(custom)] as const;
   const [before, after] = speeds;
   const words = speeds.map(({ isValid }) => (isValid ? 'VALID' : 'INVALID'));
@@ -152,7 +130,7 @@ function judgePerformance(
   return checks;
 }
 
-function latencyBound(submission: ComplianceRun, beforeNs: number): { ns: number; why: string } {
+function latencyBound(submission: ComplianceRun, beforeNs: number) {
   if (submission.scenario !== 'Server') {
     const why = `${accuracyPercent(RATE_SHARE_MIN)} of the submission's speed`;
     return { ns: beforeNs / RATE_SHARE_MIN, why };
@@ -163,12 +141,6 @@ function latencyBound(submission: ComplianceRun, beforeNs: number): { ns: number
   return factor >= beforeNs + slackNs
     ? { ns: factor, why: `${SERVER_LATENCY_FACTOR_MAX} times the submission's` }
     : { ns: beforeNs + slackNs, why: "the submission's and a tenth of the latency bound" };
-}
-
-/** @throws MlperfError `ERR_CONFIG_INVALID` naming what differs, or that nothing does. */
-function requireComparable(submission: RunPair, custom: RunPair): void {
-  const [problem] = obstaclesOf(submission, custom);
-  if (problem !== undefined) throw configInvalid(problem);
 }
 
 /** Why runs cannot be compared, one after the other. */
@@ -214,7 +186,7 @@ function proportionText(proportion: Proportion): string {
   return `${correct} of ${total} right (${accuracyPercent(shareOf(proportion))})`;
 }
 
-function intervalText({ low, high }: ShareInterval): string {
+function intervalText({ low, high }: ReturnType<typeof differenceInterval>): string {
   return `${(low * 100).toFixed(3)} to ${points(high)}`;
 }
 
@@ -226,12 +198,9 @@ function points(fraction: number): string {
 export interface CustomDataSetReport {
   readonly verdict: CustomDataSetVerdict;
   /** Folders of the four runs. */
-  readonly folders: {
-    readonly performance: string;
-    readonly accuracy: string;
-    readonly testPerformance: string;
-    readonly testAccuracy: string;
-  };
+  readonly folders: Readonly<
+    Record<'performance' | 'accuracy' | 'testPerformance' | 'testAccuracy', string>
+  >;
 }
 
 /** Texts of verify_accuracy.txt and verify_performance.txt. */
@@ -302,6 +271,6 @@ function adviceOf({ accuracy, performance }: CustomDataSetVerdict): string {
 }
 
 /** A run of another LoadGen tells nothing of its data. */
-function nameOf(dataSet: DataSetRecord | undefined): string {
+function nameOf(dataSet: ReturnType<typeof dataSetOf>): string {
   return dataSet?.name ?? 'not known';
 }

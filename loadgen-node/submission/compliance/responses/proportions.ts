@@ -6,12 +6,6 @@ export interface Proportion {
   readonly total: number;
 }
 
-/** From the lower to the upper end, both as fractions. */
-export interface ShareInterval {
-  readonly low: number;
-  readonly high: number;
-}
-
 /** 99.5 % of a normal distribution lie below: both ends together leave 1 % out. */
 const Z_99_PERCENT = 2.575829303548901;
 
@@ -27,7 +21,7 @@ export function shareOf({ correct, total }: Proportion): number {
  * accuracies are, and for few samples. R. G. Newcombe, *Interval estimation for the difference between independent
  * proportions*, Statistics in Medicine 17 (1998), method 10.
  */
-export function differenceInterval(a: Proportion, b: Proportion): ShareInterval {
+export function differenceInterval(a: Proportion, b: Proportion) {
   const [ofA, ofB] = [wilsonInterval(a), wilsonInterval(b)];
   const [shareA, shareB] = [shareOf(a), shareOf(b)];
   const difference = shareA - shareB;
@@ -37,8 +31,8 @@ export function differenceInterval(a: Proportion, b: Proportion): ShareInterval 
   };
 }
 
-/** 99 % interval of one share: Wilson's score interval. */
-function wilsonInterval({ correct, total }: Proportion): ShareInterval {
+/** 99 % interval of one share: Wilson's score interval, both ends as fractions. */
+function wilsonInterval({ correct, total }: Proportion) {
   const share = correct / total;
   const z2 = Z_99_PERCENT ** 2 / total;
   const middle = (share + z2 / 2) / (1 + z2);

@@ -1,8 +1,6 @@
-import { existsSync } from 'node:fs';
 import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
-import { CONFIG_SECTIONS } from '../../../../shared/config/command-line.ts';
-import { readConfigFile } from '../../../../shared/config/config-file.ts';
 import { numberOf, recordOf } from '../../../loadgen/logs/read/detail-log.ts';
+import { recordedSettings } from '../../../run/plan/recorded-settings.ts';
 import {
   areSameSeeds,
   type RoundSeeds,
@@ -126,10 +124,8 @@ function benchmarkDifference(reference: ComplianceRun, other: ComplianceRun): st
 }
 
 /** Benchmark of a run that longhaul made; undefined for a run of another LoadGen. */
-function benchmarkOf(run: ComplianceRun): string | undefined {
-  const { record } = run.folder;
-  if (!existsSync(record)) return undefined;
-  const value = readConfigFile(record, CONFIG_SECTIONS).get('run')?.get('benchmark')?.value;
+function benchmarkOf({ folder: { record } }: ComplianceRun): string | undefined {
+  const value = recordedSettings(record).get('benchmark')?.value;
   return typeof value === 'string' ? value : undefined;
 }
 

@@ -1,5 +1,4 @@
 import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
-import type { Scenario } from '../../../../shared/domain/scenario.ts';
 import { numberOf } from '../../../loadgen/logs/read/detail-log.ts';
 import { test05SeedsOfRound } from '../../rules/round-seeds.ts';
 import { comparePerformance, signedPercent } from './compare-performance.ts';
@@ -178,9 +177,7 @@ function firstQueryChecks(reference: ComplianceRun): readonly TestCheck[] {
 }
 
 /** What the detail log tells of neighbouring queries; see `FirstQueries`. */
-function firstQueries(
-  run: ComplianceRun,
-): { pairs: number; repeatFaster: number; firstFaster: number } | undefined {
+function firstQueries(run: ComplianceRun) {
   const pairs = numberOf(run, 'longhaul_first_query_pairs');
   const repeatFaster = numberOf(run, 'longhaul_first_query_repeat_faster');
   const firstFaster = numberOf(run, 'longhaul_first_query_first_faster');
@@ -205,10 +202,7 @@ interface CountedRate {
  * counting alone can do; drift of the machines comes on top.
  * @returns undefined where a count or a rate is missing or 0.
  */
-export function rateStatistic(
-  reference: CountedRate,
-  tested: CountedRate,
-): { readonly ratio: number; readonly low: number; readonly high: number } | undefined {
+export function rateStatistic(reference: CountedRate, tested: CountedRate) {
   if (reference.rate <= 0 || reference.samples <= 0 || tested.samples <= 0) return undefined;
   const ratio = tested.rate / reference.rate;
   const spread = Math.exp(Z_95 * Math.sqrt(1 / reference.samples + 1 / tested.samples));
@@ -229,13 +223,11 @@ function ratesInWords(reference: ComplianceRun, tested: ComplianceRun): string |
         : 'no difference that chance does not explain';
   return (
     `the same sample against samples as they come: ${b.rate.toFixed(2)} against ${a.rate.toFixed(2)} samples/s, ratio ${ratio.toFixed(4)} ` +
-    `(95 % interval by Poisson counting of ${b.samples} and ${a.samples} samples: ${low.toFixed(4)} to ${high.toFixed(4)}: ${meaning}; drift of the machines is not in it)${SCENARIO_NOTE[reference.scenario] ?? ''}`
+    `(95 % interval by Poisson counting of ${b.samples} and ${a.samples} samples: ${low.toFixed(4)} to ${high.toFixed(4)}: ${meaning}; drift of the machines is not in it)${reference.scenario === 'Server' ? SERVER_NOTE : ''}`
   );
 }
 
-const SCENARIO_NOTE: Partial<Readonly<Record<Scenario, string>>> = {
-  Server: '; in Server the arrivals decide both rates, so that latencies say more',
-};
+const SERVER_NOTE = '; in Server the arrivals decide both rates, so that latencies say more';
 
 function countedRate(run: ComplianceRun): CountedRate | undefined {
   const rate = rateOf(run);
