@@ -21,7 +21,7 @@ import {
 import { noTree, TreeLayout } from '../tree/tree-layout.ts';
 import { checkResult } from './check-result.ts';
 import { suitesOf } from './read/description-values.ts';
-import { OriginalLogs } from './read/original-logs.ts';
+import { originalLogs } from './read/original-logs.ts';
 import { DOCUMENT_BYTES_MAX, documentLines, readJsonObject } from './read/read-document.ts';
 import { type DetailLogReader, DetailLogs } from './read/run-log.ts';
 import {
@@ -73,7 +73,7 @@ export async function checkTree(root: string, options: CheckOptions = {}): Promi
   const context: CheckContext = {
     ...{ file: '.', listing, findings, round, logs },
     layout: new TreeLayout(round),
-    originals: options.originals === undefined ? undefined : new OriginalLogs(options.originals),
+    originals: options.originals === undefined ? undefined : originalLogs(options.originals),
     comparedOriginals: new Set(),
     accuracyHashes: new Map(),
   };

@@ -18,10 +18,10 @@ import {
   SUBMISSION_ROUNDS,
   type SubmissionRound,
 } from '../rules/submission-rounds.ts';
+import { responseScorer } from '../score/score-log.ts';
 import { performTestRun, planTestRun, runSources } from './compliance-run.ts';
 import type { ComplianceValues } from './compliance-settings.ts';
 import type { ResponseType } from './responses/compare-responses.ts';
-import { responseScorer } from './responses/response-scorer.ts';
 import { targetRateInWords, testReadme, verdictInWords, writeTestFolder } from './test-folder.ts';
 import { requireTestRun } from './verify/audit-settings.ts';
 import { type ComplianceRun, readComplianceRun, roundOfRun } from './verify/read-compliance-run.ts';

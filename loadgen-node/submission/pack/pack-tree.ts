@@ -30,16 +30,6 @@ interface Packing {
   readonly keyFile?: string | undefined;
 }
 
-/** A tarball that was written. */
-export interface PackedTree {
-  readonly fileCount: number;
-  /** Size of the tarball, encrypted where it is. */
-  readonly bytes: number;
-  readonly sha256: string;
-  /** What MLCommons' pack_submission.sh compares. */
-  readonly sha1: string;
-}
-
 /** Names of the files beside a tarball. */
 export function sideFiles(output: string) {
   return {
@@ -58,7 +48,7 @@ export function sideFiles(output: string) {
  * @throws MlperfError `ERR_CONFIG_FILE` (see treeContents and refuseKeys), `ERR_CONFIG_INVALID` (output or key
  *   file in the tree), `ERR_OUTPUT`
  */
-export async function packTree(packing: Packing): Promise<PackedTree> {
+export async function packTree(packing: Packing) {
   const { tree, output, encryption, keyFile } = packing;
   const side = sideFiles(output);
   checkPaths(packing);
@@ -81,6 +71,9 @@ export async function packTree(packing: Packing): Promise<PackedTree> {
     throw outputError(`cannot pack ${tree} into ${output}`, error);
   }
 }
+
+/** A tarball that was written: its number of files, its size and its digests. */
+export type PackedTree = Awaited<ReturnType<typeof packTree>>;
 
 /** A tarball until it is whole; what an interrupted run left is written over. */
 function unfinishedOf(output: string): string {
@@ -112,11 +105,8 @@ export function checkPaths({ tree, output, keyFile }: Omit<Packing, 'encryption'
   }
 }
 
-async function write(
-  tar: Readable,
-  encryption: Encryption | undefined,
-  path: string,
-): Promise<Omit<PackedTree, 'fileCount'>> {
+/** @returns Bytes and digests of what was written; MLCommons' pack_submission.sh compares the SHA-1. */
+async function write(tar: Readable, encryption: Encryption | undefined, path: string) {
   const sha256 = createHash('sha256');
   const sha1 = createHash('sha1');
   const encrypt = encryption ?? ((plain: AsyncIterable<Buffer>) => plain);

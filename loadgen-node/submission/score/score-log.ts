@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { defaultCacheFolder } from '../../../shared/base/files/cache-folder.ts';
 import { percentOf } from '../../../shared/base/process/terminal.ts';
+import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
 import { DEFAULT_ROUND } from '../../../shared/rules/rounds/rounds.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import { readDetailLog } from '../../loadgen/logs/read/detail-log.ts';
@@ -30,6 +31,7 @@ import type { DataSet } from '../../samples/data-set/data-set.ts';
 import { scoreReadable } from '../../samples/oip/readable-responses.ts';
 import { responseClass } from '../../samples/oip/response-class.ts';
 import { dataSetParts } from '../../samples/oip/wire-data-set.ts';
+import type { ResponseScorer } from '../compliance/responses/accuracy-fallback.ts';
 import { isCutLog } from '../truncate/cut-log.ts';
 
 /** Flags of a score; what they do not say of the run, its record says. */
@@ -57,15 +59,7 @@ export async function scoreLog(
   const path = await logOf(log);
   const folder = dirname(path);
   const run = scoredRun(folder, values);
-  const { sampleBytes, sampleCount, responseBytes } = run;
-  const { rules, openDataSet } = await loadgenBenchmark(run.benchmark);
-  const opened = await openDataSet({
-    dataFolder: run.dataDir,
-    generated: generatedSetOf(run),
-    synthetic: { sampleBytes, sampleCount, responseBytes },
-    cacheFolder: values.cacheDir ?? defaultCacheFolder(),
-    onProgress: (fraction, what) => host.progress?.(what, percentOf(fraction)),
-  });
+  const { rules, opened } = await openDataSetOf(run, values.cacheDir, host);
   await requireSameData(folder, opened);
   const dataSet = readsRunOf(folder, rules, opened);
   host.progress?.(`scoring ${path}`);
@@ -106,6 +100,57 @@ export async function scoreLog(
   const verdict = met ? 'met' : 'NOT met';
   host.report(`${accuracyInWords(report)}, target ${targetInWords(quality)}: ${verdict}`);
   return { text, json: { ...json, target: quality.target, isMet: met }, isGood: met };
+}
+
+/** Opens the data set that a run measured with. */
+async function openDataSetOf(
+  run: ScoredRun,
+  cacheDir: string | undefined,
+  host: Pick<RunHost, 'progress'>,
+) {
+  const { benchmark, dataDir, dataSeed, dataCount } = run;
+  const { sampleBytes, sampleCount, responseBytes } = run;
+  const { rules, openDataSet } = await loadgenBenchmark(benchmark);
+  try {
+    const opened = await openDataSet({
+      dataFolder: dataDir,
+      generated: generatedSetOf({ benchmark, dataDir, dataSeed, dataCount }),
+      synthetic: { sampleBytes, sampleCount, responseBytes },
+      cacheFolder: cacheDir ?? defaultCacheFolder(),
+      onProgress: (fraction, what) => host.progress?.(what, percentOf(fraction)),
+    });
+    return { rules, opened };
+  } finally {
+    host.progress?.(null);
+  }
+}
+
+/**
+ * Scores responses of a test with the data set of its benchmark, which is opened when the first score is wanted.
+ * @param folder Of the test's run: its audit tells how responses of a model of the Open Inference Protocol are read.
+ */
+export function responseScorer(
+  benchmark: string,
+  values: Partial<RunValues>,
+  host: RunHost,
+  folder: string,
+): ResponseScorer {
+  const rules = benchmarkRules(benchmark);
+  let dataSet: DataSet | undefined;
+  return {
+    score: async (entries) => {
+      if (dataSet === undefined) {
+        const { opened } = await openDataSetOf(
+          { ...values, benchmark } as ScoredRun,
+          values.cacheDir,
+          host,
+        );
+        dataSet = readsRunOf(folder, rules, opened);
+      }
+      return dataSet.scoreAccuracy(entries);
+    },
+    marks: () => [...exampleMarks(rules), ...(dataSet?.marks ?? [])],
+  };
 }
 
 function whyNoAccuracy(sampleCount: number, isEnough: boolean): string | undefined {

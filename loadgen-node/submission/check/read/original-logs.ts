@@ -2,28 +2,25 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { withReason } from '../../../../shared/base/errors/to-mlperf-error.ts';
 
+/** Accuracy logs before truncation. */
+export type OriginalLogs = ReturnType<typeof originalLogs>;
+
 /**
- * Accuracy logs before truncation: the backup folder of `longhaul submission truncate` with its numbered folders, one
- * of these, or any folder that is laid out as the tree is.
+ * Finds accuracy logs as they were before truncation.
+ * @param folder The backup folder of `longhaul submission truncate` with its numbered folders, one of these, or any folder
+ *   that is laid out as the tree is.
+ * @throws MlperfError `ERR_CONFIG_FILE` when there is no such folder.
  */
-export class OriginalLogs {
-  readonly folder: string;
-  readonly #parts: readonly string[];
-
-  /** @throws MlperfError `ERR_CONFIG_FILE` when there is no such folder. */
-  constructor(folder: string) {
-    this.folder = folder;
-    const names = withReason(
-      `cannot read the originals in ${folder}`,
-      () => readdirSync(folder),
-      'ERR_CONFIG_FILE',
-    );
-    const numbers = names.filter((name) => /^\d+$/.test(name));
-    this.#parts = ['', ...numbers].map((number) => join(folder, number));
-  }
-
-  /** Files that may be the original of a log; none where it is missing. @param path In the tree. */
-  of(path: string): string[] {
-    return this.#parts.map((part) => join(part, path)).filter((file) => existsSync(file));
-  }
+export function originalLogs(folder: string) {
+  const names = withReason(
+    `cannot read the originals in ${folder}`,
+    () => readdirSync(folder),
+    'ERR_CONFIG_FILE',
+  );
+  const parts = ['', ...names.filter((name) => /^\d+$/.test(name))];
+  return {
+    folder,
+    /** Files that may be the original of a log; none where it is missing. @param path In the tree. */
+    of: (path: string) => parts.map((part) => join(folder, part, path)).filter(existsSync),
+  };
 }

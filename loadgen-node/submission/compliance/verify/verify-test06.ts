@@ -67,7 +67,7 @@ export function verifyTest06(test: Test06): Promise<TestVerdict> {
     for await (const entry of readAccuracyLog(tested.folder.accuracy)) {
       entries += 1;
       const faults = faultsOf(entry, test, isStreamed);
-      if (isStreamed && isWithoutFirst(entry, tokenType)) withoutFirst += 1;
+      withoutFirst += Number(isStreamed && isWithoutFirst(entry, tokenType));
       for (const look of looks) {
         const fault = faults[look.key];
         if (fault === undefined) continue;
