@@ -21,9 +21,8 @@ import {
 import { noTree, TreeLayout } from '../tree/tree-layout.ts';
 import { checkResult } from './check-result.ts';
 import { suitesOf } from './read/description-values.ts';
-import { originalLogs } from './read/original-logs.ts';
 import { DOCUMENT_BYTES_MAX, documentLines, readJsonObject } from './read/read-document.ts';
-import { type DetailLogReader, DetailLogs } from './read/run-log.ts';
+import { type DetailLogReader, DetailLogs, originalLogs } from './read/run-log.ts';
 import {
   type CheckContext,
   type ModelSite,

@@ -8,6 +8,7 @@ import {
   toggle,
 } from '../../../shared/config/setting.ts';
 import type { RunHost } from '../../run/host/host.ts';
+import type { CheckFinding } from '../check/rules/rule.ts';
 import { SUBMISSION_ROUNDS, type SubmissionRound } from '../rules/submission-rounds.ts';
 import type { Encryption } from './encryption.ts';
 import type { PackedTree } from './pack-tree.ts';
@@ -16,15 +17,9 @@ import type { PackedTree } from './pack-tree.ts';
 const TOLD_MAX = 20;
 
 /** A finding of the self-check, as far as it is reported here. */
-interface Found {
-  readonly id: string;
-  /** With an `error` nothing is packed. All but `warning` and `notice` are reported. */
-  readonly severity: string;
-  readonly file: string;
-  readonly seen: string;
-}
+type Found = Pick<CheckFinding, 'id' | 'severity' | 'file' | 'seen'>;
 
-/** The self-check of a tree. */
+/** The self-check of a tree. With an `error` nothing is packed. */
 export type TreeCheck = (
   tree: string,
   options: { readonly round?: SubmissionRound },

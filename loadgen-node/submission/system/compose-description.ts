@@ -8,7 +8,7 @@ import { NETWORK_FIELDS, SYSTEM_FIELDS, type SystemField } from '../tree/system-
 import { type FactsFile, nameOf } from './facts-file.ts';
 import { isTodo, todo } from './field-text.ts';
 import { hostFields, UNSEEN_ACCELERATORS } from './host-fields.ts';
-import { networkFields, type SessionFacts } from './network-fields.ts';
+import { networkFields } from './network-fields.ts';
 import { hardwareNotes, softwareNotes } from './system-notes.ts';
 
 /** What a description is made of. */
@@ -16,7 +16,8 @@ export interface DescriptionParts {
   readonly division: SubmissionDivision;
   readonly suite: Suite;
   readonly facts: FactsFile;
-  readonly session: SessionFacts;
+  /** How the QDL speaks on its connections. */
+  readonly session: Parameters<typeof networkFields>[1];
   /** What flags say, by field; they win over the file, which wins over what was read. */
   readonly said: Readonly<Record<string, string>>;
   readonly merged: MergeValues;

@@ -52,20 +52,11 @@ interface NodeConnection {
   readonly dataConnections: number;
 }
 
-/** One end of a link; nothing where the link stays within one machine. */
-interface LinkEnd {
-  /** The interface that has the address; null where none has. */
-  readonly interface: string | null;
-  /** The cards behind it: itself, or what a bond, bridge or VLAN is made of; none where it is software only. */
-  readonly nics: readonly string[];
-  /** Of the interface, in 10^6 bit/s; null where the kernel tells none. */
-  readonly speedMbps: number | null;
-}
-
 /** The link from the LoadGen node to one SUT node, as far as the two machines can see it. */
 export type LinkFacts = ReturnType<typeof linkFacts>;
 
-const NO_END: LinkEnd = { interface: null, nics: [], speedMbps: null };
+/** What is known of an end where the link stays within one machine, or no interface has the address. */
+const NO_END = { interface: null, nics: [] as readonly string[], speedMbps: null };
 
 /** Which interfaces a link goes through. @param sut Null where the node told nothing of its machine. */
 export function linkFacts(
@@ -74,7 +65,7 @@ export function linkFacts(
   sut: SystemFacts | null,
 ) {
   const isWithinOne = isSameMachine(connection, loadgen, sut);
-  const end = (facts: SystemFacts | null, address: string | null): LinkEnd =>
+  const end = (facts: SystemFacts | null, address: string | null) =>
     // What stays within a machine goes through no card, whatever card has the address.
     isWithinOne === true ? NO_END : linkEnd(facts, address);
   return {
@@ -99,7 +90,12 @@ function isSameMachine(
   return bootIds.includes(null) ? null : bootIds[0] === bootIds[1];
 }
 
-function linkEnd(facts: SystemFacts | null, address: string | null): LinkEnd {
+/**
+ * One end of a link: the interface that has the address, and the cards behind it (itself, or what a bond, bridge or VLAN
+ * is made of; none where it is software only). `speedMbps` is the interface's, in 10^6 bit/s; null where the kernel tells
+ * none.
+ */
+function linkEnd(facts: SystemFacts | null, address: string | null) {
   const interfaces = facts?.network.interfaces ?? [];
   const end = interfaces.find(
     ({ addresses }) => address !== null && addresses.some((one) => isAddress(one, address)),

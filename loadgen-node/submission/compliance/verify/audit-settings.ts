@@ -42,6 +42,8 @@ interface AuditConfig {
   readonly records: Readonly<Record<string, number | bigint | boolean>>;
 }
 
+const SAMPLED = { effective_accuracy_log_rng_seed: ACCURACY_LOG_SEED };
+
 const AUDIT_CONFIGS: Readonly<Record<RunnableTestId, AuditConfig>> = {
   TEST01: {
     isForAll: true,
@@ -50,7 +52,7 @@ const AUDIT_CONFIGS: Readonly<Record<RunnableTestId, AuditConfig>> = {
       `accuracy_log_rng_seed = ${ACCURACY_LOG_SEED}`,
       `accuracy_log_sampling_target = ${SAMPLING_TARGET_OF[benchmark] ?? SAMPLING_TARGET}`,
     ],
-    records: { effective_accuracy_log_rng_seed: ACCURACY_LOG_SEED },
+    records: SAMPLED,
   },
   TEST04: {
     isForAll: false,
@@ -78,7 +80,7 @@ const AUDIT_CONFIGS: Readonly<Record<RunnableTestId, AuditConfig>> = {
       'min_duration = 0',
       'sample_concatenate_permutation = 0',
     ],
-    records: { effective_accuracy_log_rng_seed: ACCURACY_LOG_SEED },
+    records: SAMPLED,
   },
 };
 

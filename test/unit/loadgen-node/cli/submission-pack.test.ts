@@ -2,6 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { submissionPackCommand } from '../../../../loadgen-node/cli/submission-pack.ts';
+import type { Severity } from '../../../../loadgen-node/submission/check/rules/rule.ts';
 import { tempFolder } from '../../../support/process/temp-folder.ts';
 import { writeTree } from '../../../support/submission/submission-tree.ts';
 
@@ -10,7 +11,7 @@ afterEach(() => vi.restoreAllMocks());
 
 const PLAIN = ['--encryption', 'none'];
 
-async function pack(severity: string, ...said: string[]) {
+async function pack(severity: Severity, ...said: string[]) {
   const flags = said.length === 0 || said[0] === '--unchecked' ? [...said, ...PLAIN] : said;
   const written = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
