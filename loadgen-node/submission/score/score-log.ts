@@ -265,7 +265,7 @@ export async function requireSameData(folder: string, dataSet: DataSet): Promise
  * The data set that scores responses of a run over the Open Inference Protocol as the run did: its audit tells the model's
  * outputs. Any other data set is left as it is.
  */
-export function readsRunOf(folder: string, rules: BenchmarkRules, dataSet: DataSet): DataSet {
+function readsRunOf(folder: string, rules: BenchmarkRules, dataSet: DataSet): DataSet {
   const { responseTensor } = rules;
   if (!existsSync(join(folder, RUN_FILES.audit)) || responseTensor === undefined) return dataSet;
   const { oip, nodes } = readAudit(folder);
