@@ -6,7 +6,9 @@ import { Encrypter, generateX25519Identity, identityToRecipient } from 'age-encr
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { FILE_BYTES_MAX, readNamedText } from '../../../shared/base/files/read-file.ts';
-import type { EncryptionName } from './pack-checked.ts';
+
+/** Forms of an encrypted tarball. */
+export type EncryptionName = 'age' | 'openssl';
 
 /** Turns the bytes of a tarball into those of the encrypted file, streamed. */
 export type Encryption = (plain: AsyncIterable<Buffer>) => AsyncIterable<Uint8Array>;

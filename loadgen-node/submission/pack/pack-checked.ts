@@ -149,12 +149,6 @@ function packedText(
   return `${lines.join('\n')}\n`;
 }
 
-/** Forms of an encrypted tarball. */
-const ENCRYPTIONS = ['age', 'openssl'] as const;
-
-/** One of {@link ENCRYPTIONS}. */
-export type EncryptionName = (typeof ENCRYPTIONS)[number];
-
 /** Says that the tarball is to be readable for everybody. */
 const NOT_ENCRYPTED = 'none';
 
@@ -168,7 +162,7 @@ export const PACK_SETTINGS = {
     },
   ),
   encryption: choice(
-    [...ENCRYPTIONS, NOT_ENCRYPTED],
+    ['age', 'openssl', NOT_ENCRYPTED],
     "form of the encrypted tarball: age, or what the round's pack_submission.sh unpacks; none: not for an upload",
     { fallback: 'age' },
   ),

@@ -31,7 +31,6 @@ import type { DataSet } from '../../samples/data-set/data-set.ts';
 import { scoreReadable } from '../../samples/oip/readable-responses.ts';
 import { responseClass } from '../../samples/oip/response-class.ts';
 import { dataSetParts } from '../../samples/oip/wire-data-set.ts';
-import type { ResponseScorer } from '../compliance/responses/accuracy-fallback.ts';
 import { isCutLog } from '../truncate/cut-log.ts';
 
 /** Flags of a score; what they do not say of the run, its record says. */
@@ -134,11 +133,11 @@ export function responseScorer(
   values: Partial<RunValues>,
   host: RunHost,
   folder: string,
-): ResponseScorer {
+) {
   const rules = benchmarkRules(benchmark);
   let dataSet: DataSet | undefined;
   return {
-    score: async (entries) => {
+    score: async (entries: Parameters<DataSet['scoreAccuracy']>[0]) => {
       if (dataSet === undefined) {
         const { opened } = await openDataSetOf(
           { ...values, benchmark } as ScoredRun,

@@ -9,18 +9,28 @@ import type {
 } from '../../rules/submission-model.ts';
 import type { SubmissionDivision, SubmissionRound, TestId } from '../../rules/submission-rounds.ts';
 import type { ResultPlace, TreeLayout } from '../../tree/tree-layout.ts';
-import type { Findings } from '../rules/findings.ts';
 import type { sharesOf } from './accuracy-lines.ts';
 import type { JsonObject } from './description-values.ts';
 import type { DetailLogs, OriginalLogs, RunLog } from './run-log.ts';
 import type { TreeListing } from './tree-listing.ts';
+
+/** Where readers and checks put what they find. */
+export interface FindingSink {
+  /** Checks facts by every rule that looks at facts of their kind. */
+  check<Kind extends keyof Facts>(kind: Kind, facts: Facts[Kind]): void;
+  /**
+   * @param id Of a rule. @param file Relative to the tree. @param seen A whole sentence with the
+   * value.
+   */
+  add(id: string, file: string, seen: string, line?: number): void;
+}
 
 /** A tree and all that its readers and checks share. */
 export interface CheckContext {
   /** File of a finding whose check names no other one. */
   readonly file: string;
   readonly listing: TreeListing;
-  readonly findings: Findings;
+  readonly findings: FindingSink;
   readonly round: SubmissionRound;
   readonly layout: TreeLayout;
   readonly logs: DetailLogs;

@@ -9,10 +9,9 @@ import { composeAudit } from '../../../run/audit/compose-audit.ts';
 import { DOCUMENT_BYTES_MAX, wholeMessage } from '../read/read-document.ts';
 import type { RunLog } from '../read/run-log.ts';
 import type { Answer, Facts, ResultSite } from '../read/sites.ts';
-import type { FindingId } from '../rules/findings.ts';
 
 /** Rules of an audit that the self-check has a rule of its own for. */
-const OWN_RULES: Readonly<Record<string, FindingId>> = {
+const OWN_RULES: Readonly<Record<string, string>> = {
   'separate-machines': 'same-host',
   'name-unique': 'node-names-alike',
   'name-round-trip': 'name-without-round-trip',

@@ -1,5 +1,5 @@
 import { SUBMISSION_DIVISIONS, type SubmissionRound } from '../../rules/submission-rounds.ts';
-import type { Answer, Facts, Seen } from '../read/sites.ts';
+import type { Answer, Facts, FindingSink, Seen } from '../read/sites.ts';
 import { ACCURACY_RULES } from './accuracy-rules.ts';
 import { COMPLIANCE_RULES } from './compliance-rules.ts';
 import { DESCRIPTION_RULES } from './description-rules.ts';
@@ -67,7 +67,7 @@ const PER_FILE_MAX = 20;
 const SEEN_MAX = 600;
 
 /** The findings of one check of a tree. */
-export class Findings {
+export class Findings implements FindingSink {
   readonly #list: CheckFinding[] = [];
   readonly #counts = new Map<string, number>();
   readonly #round: SubmissionRound;
@@ -79,7 +79,6 @@ export class Findings {
     this.#isStrict = isStrict;
   }
 
-  /** Checks facts by every rule that looks at facts of their kind. */
   check<Kind extends keyof Facts>(kind: Kind, facts: Facts[Kind]): void {
     const ofFacts = 'line' in facts ? facts.line : undefined;
     for (const [id, row] of rowsOf(kind)) {
