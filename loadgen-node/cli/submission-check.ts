@@ -1,8 +1,11 @@
 import { Option } from 'commander';
 import { checkTree } from '../submission/check/check-tree.ts';
 import { writeCheckerLogs } from '../submission/check/checker-log.ts';
-import { checkReportSchema, writeCheckReport } from '../submission/check/report/check-report.ts';
-import { treeReportText } from '../submission/check/report/report-text.ts';
+import {
+  checkReportSchema,
+  treeReportText,
+  writeCheckReport,
+} from '../submission/check/report/check-report.ts';
 import { SUBMISSION_ROUNDS, type SubmissionRound } from '../submission/rules/submission-rounds.ts';
 import { CHECKER_LOG } from '../submission/tree/tree-layout.ts';
 import { verb } from './verb.ts';

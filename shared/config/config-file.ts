@@ -1,7 +1,6 @@
 import { isMap, isNode, isScalar, isSeq, type YAMLMap } from 'yaml';
 import { MlperfError } from '../base/errors/mlperf-error.ts';
-import { describeSystemError } from '../base/errors/to-mlperf-error.ts';
-import { FILE_BYTES_MAX, readBoundedText } from '../base/files/read-file.ts';
+import { FILE_BYTES_MAX, readNamedText } from '../base/files/read-file.ts';
 import { parseGoodYaml } from '../base/text/yaml-text.ts';
 
 /** A value of a configuration file and where it stands. */
@@ -22,13 +21,7 @@ export type ConfigFile = ReadonlyMap<string, ReadonlyMap<string, FileValue>>;
  * @throws MlperfError `ERR_CONFIG_FILE` (cannot be read, is not YAML), `ERR_CONFIG_INVALID` (unknown section)
  */
 export function readConfigFile(path: string, sections: readonly string[]): ConfigFile {
-  let text: string;
-  try {
-    text = readBoundedText(path, FILE_BYTES_MAX.settings);
-  } catch (error) {
-    const why = describeSystemError(error);
-    throw new MlperfError('ERR_CONFIG_FILE', `cannot read ${path}: ${why}`, { cause: error });
-  }
+  const text = readNamedText(path, FILE_BYTES_MAX.settings);
   return parseConfigFile(path, text, sections);
 }
 

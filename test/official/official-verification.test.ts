@@ -1,8 +1,10 @@
 import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
-import type { SubmissionRound } from '../../loadgen-node/submission/rules/submission-rounds.ts';
-import type { RunnableTestId } from '../../loadgen-node/submission/rules/test-ids.ts';
+import type {
+  RunnableTestId,
+  SubmissionRound,
+} from '../../loadgen-node/submission/rules/submission-rounds.ts';
 import type { Scenario } from '../../shared/domain/scenario.ts';
 import { type Ended, longhaul } from '../support/process/longhaul-process.ts';
 import { suiteFolder } from '../support/process/suite-folder.ts';

@@ -5,7 +5,7 @@ import type { LinkTestOutcome, NodeProbe } from '../../../shared/evidence/node-p
 import type { NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
 import { pathSigns } from '../../run/audit/path-rules.ts';
 import { formatRate } from '../../samples/bandwidth/bandwidth-formulas.ts';
-import { type LinkFacts, linkRateMbps } from '../../submission/system/link-facts.ts';
+import { type LinkFacts, linkRateMbps } from '../../submission/system/facts-file.ts';
 import { bytesText, type DoctorFinding, knownParts, subject } from './finding.ts';
 
 /** A TCP connection under load, as the kernel's `ss` shows it. */

@@ -6,7 +6,7 @@ import type { MachineSource } from '../../../shared/host/machine-source.ts';
 import type { SystemFacts } from '../../../shared/host/system-facts.ts';
 import type { TuningFacts } from '../../../shared/host/tuning-facts.ts';
 import type { RunHost } from '../../run/host/host.ts';
-import { linkFacts } from '../../submission/system/link-facts.ts';
+import { linkFacts } from '../../submission/system/facts-file.ts';
 import type { MeasuredLink, TcpInfo } from './link-findings.ts';
 
 /** When, in a test, the kernel is asked for its connection: late enough that losses have come, early enough to be in it. */

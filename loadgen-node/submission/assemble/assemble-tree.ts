@@ -1,28 +1,37 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, posix } from 'node:path';
 import {
   distFolder,
   packageVersion,
   protoFolder,
 } from '../../../shared/base/files/package-files.ts';
+import { mlperfConfOf } from '../../../shared/rules/rounds/rounds.ts';
+import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
+import type { SubmissionDivision } from '../rules/submission-rounds.ts';
+import { TODO_MARK, WEIGHTS_KEYS } from '../tree/system-fields.ts';
 import {
   DRY_RUN_FILE,
   DRY_RUN_WORDS,
   MARK_FILE,
   MARK_LINE,
+  type ResultPlace,
   TreeLayout,
 } from '../tree/tree-layout.ts';
-import { assembleDocuments } from './assemble-documents.ts';
-import { assembleResult } from './assemble-result.ts';
+import { diagramSvg } from './diagram/network-diagram.ts';
+import { bandwidthStatement } from './documents/bandwidth.ts';
 import { codeReadme, runScript } from './documents/code-readme.ts';
 import { document, table } from './documents/markdown.ts';
-import { modelMappingOf } from './plan/open-models.ts';
+import { measurementReadme } from './documents/measurement-readme.ts';
+import { softwareText, weightsNotice } from './documents/software.ts';
+import { systemDiagramText } from './documents/system-diagram-text.ts';
+import { modelMappingOf } from './plan/completeness.ts';
 import type { SubmissionPlan } from './plan/plan-submission.ts';
 import type { PlannedImplementation } from './plan/read-implementation.ts';
 import type { PlannedResult } from './plan/read-results.ts';
-import { systemFields } from './plan/read-system.ts';
-import { type DivisionScope, TreeFiles } from './tree-files.ts';
+import type { SubmittedRun } from './plan/read-run.ts';
+import { type PlannedSystem, systemFields } from './plan/read-system.ts';
+import { TreeFiles } from './tree-files.ts';
 
 /** Folder of longhaul's own sources, beside those of the models. */
 const SOURCES = 'longhaul';
@@ -31,22 +40,41 @@ const SOURCES = 'longhaul';
 export function assembleTree(plan: SubmissionPlan) {
   const files = new TreeFiles();
   const notices = new Set<string>();
-  const layout = new TreeLayout(plan.round);
   files.text(MARK_FILE, markText(plan));
   if (plan.isDryRun) files.text(DRY_RUN_FILE, NOT_SUBMITTABLE);
   for (const division of plan.divisions) {
-    const results = plan.results.filter(({ entry }) => entry.divisions.includes(division));
-    // The plan refuses a result of an implementation that it does not have.
-    const implementationOf = ({ entry }: PlannedResult): PlannedImplementation =>
-      plan.implementations.get(entry.implementation) as PlannedImplementation;
-    const scope = { plan, layout, division, results, files, notices, implementationOf };
-    assembleSystems(scope);
+    const scope = scopeOf(plan, division, files, notices);
+    const { results, submitter } = scope;
+    const mapping = division === 'open' ? modelMappingOf(results) : undefined;
+    if (mapping !== undefined) files.json(`${division}/${submitter}/model_mapping.json`, mapping);
     assembleCode(scope);
     for (const result of results) assembleResult(scope, result);
     assembleDocuments(scope);
   }
   return { files, notices: [...notices] };
 }
+
+/** What one division of a tree is made from, where it goes to, and paths in the tree. */
+function scopeOf(
+  plan: SubmissionPlan,
+  division: SubmissionDivision,
+  files: TreeFiles,
+  notices: Set<string>,
+) {
+  const { submitter, round, isDryRun } = plan;
+  const layout = new TreeLayout(round);
+  return {
+    ...{ plan, division, submitter, round, isDryRun, layout, files, notices },
+    code: layout.code(division, submitter),
+    documentation: layout.documentation(division, submitter),
+    results: plan.results.filter(({ entry }) => entry.divisions.includes(division)),
+    // The plan refuses a result of an implementation that it does not have.
+    implementationOf: ({ entry }: PlannedResult): PlannedImplementation =>
+      plan.implementations.get(entry.implementation) as PlannedImplementation,
+  };
+}
+
+type DivisionScope = ReturnType<typeof scopeOf>;
 
 /** LONGHAUL.md: who made the tree, and what is in it. */
 function markText({ submitter, round, results, isDryRun }: SubmissionPlan): string {
@@ -73,33 +101,17 @@ const NOT_SUBMITTABLE = document(
     'results may not be valid, compliance tests may have failed. "longhaul submission check" calls it an error in any case.',
 );
 
-function assembleSystems({ plan, layout, division, results, files }: DivisionScope): void {
-  const { submitter } = plan;
-  for (const [id, system] of plan.systems) {
-    if (results.every(({ entry }) => entry.system !== id)) continue;
-    files.json(layout.system(division, submitter, id), systemFields(system, division, submitter));
-    if (system.factsFile === undefined) continue;
-    const folder = layout.documentation(division, submitter);
-    files.copy(`${folder}/${id}/${id}.facts.json`, system.factsFile);
-  }
-  const mapping = division === 'open' ? modelMappingOf(results) : undefined;
-  if (mapping === undefined) return;
-  files.json(`${layout.submitter(division, submitter)}/model_mapping.json`, mapping);
-}
-
-function assembleCode({ plan, layout, division, results, files, implementationOf }: DivisionScope) {
-  const folder = layout.code(division, plan.submitter);
+function assembleCode({ code: folder, results, files, implementationOf }: DivisionScope): void {
   const sources = longhaulSources();
   files.copyAll(`${folder}/${SOURCES}`, sources);
   files.text(`${folder}/${SOURCES}/SHA256SUMS.txt`, checksumsOf(sources));
-  const byCode = new Map<string, [PlannedResult, ...PlannedResult[]]>();
+  const byCode = new Map<string, PlannedResult[]>();
   for (const result of results) {
-    const { model, implementation } = result.entry;
-    const code = `${folder}/${model}/${implementation}`;
-    byCode.set(code, [...(byCode.get(code) ?? []), result] as [PlannedResult]);
+    const code = `${folder}/${result.entry.model}/${result.entry.implementation}`;
+    byCode.set(code, [...(byCode.get(code) ?? []), result]);
   }
   for (const [code, own] of byCode) {
-    const implementation = implementationOf(own[0]);
+    const implementation = implementationOf(own[0] as PlannedResult);
     files.copyAll(code, implementation.files);
     files.text(`${code}/README.md`, codeReadme(implementation, own, `../../${SOURCES}`));
     files.script(`${code}/run.sh`, runScript(implementation, own));
@@ -135,9 +147,159 @@ function longhaulSources(): ReadonlyMap<string, string> {
 
 /** SHA-256 of each file in the form of sha256sum. */
 function checksumsOf(files: ReadonlyMap<string, string>): string {
-  const lines = [...files].map(([name, file]) => {
-    const hash = createHash('sha256').update(readFileSync(file)).digest('hex');
-    return `${hash}  ${name}\n`;
+  const hash = (file: string): string =>
+    createHash('sha256').update(readFileSync(file)).digest('hex');
+  return [...files].map(([name, file]) => `${hash(file)}  ${name}\n`).join('');
+}
+
+/** Puts a result in its place: logs, measurements, compliance tests, evidence. */
+function assembleResult(scope: DivisionScope, result: PlannedResult): void {
+  const { layout, division, submitter, files } = scope;
+  const { system, model, scenario } = result.entry;
+  const place: ResultPlace = { division, submitter, system, model, scenario };
+  const { performance, accuracy, tests } = result.runs;
+  type Names = readonly (keyof typeof RUN_FILES)[];
+  const copy = (folder: string, run: SubmittedRun, names: Names): void => {
+    for (const name of names) files.copy(posix.join(folder, RUN_FILES[name]), run.files[name]);
+  };
+  // Only these: the official checkers refuse what they do not know.
+  copy(layout.performance(place), performance, ['summary', 'detail']);
+  copy(layout.accuracy(place), accuracy, ['summary', 'detail', 'accuracy', 'accuracyText']);
+  assembleMeasurements(scope, result, place);
+  for (const [kind, run] of Object.entries({ performance, accuracy })) {
+    const left = (['audit', 'record'] as const).filter((name) => existsSync(run.files[name]));
+    copy(layout.evidence(place, kind), run, left);
+  }
+  // Open needs no tests, and the official checkers look for none.
+  if (division === 'open') return;
+  for (const { test, files: own, evidence } of tests) {
+    files.copyAll(layout.compliance(place, test), own);
+    files.copyAll(layout.evidence(place, test), evidence);
+  }
+}
+
+function assembleMeasurements(
+  scope: DivisionScope,
+  result: PlannedResult,
+  place: ResultPlace,
+): void {
+  const { layout, round, files } = scope;
+  const implementation = scope.implementationOf(result);
+  const folder = layout.measurements(place);
+  const weights = WEIGHTS_KEYS.map((key) => [key, implementation.entry[key]]);
+  files.json(layout.measurementsFile(place, implementation.id), Object.fromEntries(weights));
+  const code = `${scope.code}/${place.model}/${implementation.id}`;
+  const readme = measurementReadme({
+    ...{ ...scope, result, implementation },
+    code: posix.relative(folder, code),
+    documentation: posix.relative(folder, scope.documentation),
   });
-  return lines.join('');
+  files.text(`${folder}/README.md`, readme);
+  files.text(`${folder}/user.conf`, result.userConf);
+  // Only the checker of v4.1 asks for it; LoadGens of later rounds have it built in.
+  if (round === 'v4.1') files.text(`${folder}/mlperf.conf`, mlperfConfOf(round));
+  if (layout.isFlat) return;
+  files.text(`${folder}/calibration_process.adoc`, `${implementation.calibration.trim()}\n`);
+}
+
+/**
+ * Writes the texts for reviewers, per division the wire (not in closed) and the calibration, and what there is of each
+ * system.
+ */
+function assembleDocuments(scope: DivisionScope): void {
+  const { plan, layout, division, results, files, notices } = scope;
+  const folder = scope.documentation;
+  // Nothing of a closed system is sent over a network.
+  if (division !== 'closed') {
+    files.text(
+      `${folder}/network.md`,
+      networkText(`../${layout.isFlat ? 'src' : 'code'}/longhaul`),
+    );
+  }
+  const implementations = new Set(results.map(scope.implementationOf));
+  const calibration = document(
+    '# Calibration and transformation of weights',
+    ...[...implementations].flatMap(({ id, calibration }) => [`## ${id}`, calibration]),
+  );
+  files.text(`${folder}/calibration.md`, calibration);
+  for (const [id, system] of plan.systems) {
+    const own = results.filter(({ entry }) => entry.system === id);
+    if (own.length > 0) assembleSystem(scope, system, own);
+  }
+  const notice = weightsNotice(implementations);
+  if (notice !== undefined) notices.add(notice);
+}
+
+function assembleSystem(
+  scope: DivisionScope,
+  system: PlannedSystem,
+  results: readonly PlannedResult[],
+): void {
+  const { files, notices, layout, division, submitter } = scope;
+  const { id, network, fields, factsFile } = system;
+  const folder = `${scope.documentation}/${id}`;
+  files.json(layout.system(division, submitter, id), systemFields(system, division, submitter));
+  if (factsFile !== undefined) files.copy(`${folder}/${id}.facts.json`, factsFile);
+  const pairs = results.map((result) => [result, scope.implementationOf(result)] as const);
+  const { text, shortfalls } = bandwidthStatement(system, pairs);
+  files.text(`${folder}/bandwidth.md`, text);
+  for (const shortfall of shortfalls) notices.add(`bandwidth of ${id}: ${shortfall}`);
+  files.text(`${folder}/software.md`, softwareText(id, String(fields['status'] ?? ''), pairs));
+  if (network === undefined) return;
+  const texts = { loadgen: machineTexts(system, 'loadgen'), sut: machineTexts(system, 'sut') };
+  files.text(`${folder}/system_diagram.svg`, diagramSvg(`System diagram of ${id}`, network, texts));
+  files.text(`${folder}/system_diagram.md`, systemDiagramText(system, network, results));
+}
+
+/** What stands in a machine's box besides its name. */
+function machineTexts({ fields }: PlannedSystem, end: 'loadgen' | 'sut'): string[] {
+  const nics = countedText(fields, `number_nic_${end}`, `nic_${end}`, 'NIC');
+  if (end === 'loadgen') return ['LoadGen, QSL, QDL', ...nics];
+  const accelerators = fields['accelerators_per_node'];
+  const compute =
+    accelerators === undefined || /^(0*|none|n\/a)$/i.test(String(accelerators).trim())
+      ? shortText(fields, 'host_processor_model_name', 'processor')
+      : countedText(fields, 'accelerators_per_node', 'accelerator_model_name', 'accelerator');
+  return [...nics, ...compute];
+}
+
+/** `2 x a card`; where nobody filled in the number, or there is none, the text alone. */
+function countedText(
+  fields: PlannedSystem['fields'],
+  countKey: string,
+  key: string,
+  what: string,
+): string[] {
+  const count = String(fields[countKey] ?? '').trim();
+  const texts = shortText(fields, key, what);
+  return /^[1-9]\d*$/.test(count) ? texts.map((text) => `${count} x ${text}`) : texts;
+}
+
+/** A box has room for a name: what a TODO asks for stands in the description. */
+function shortText(fields: PlannedSystem['fields'], key: string, what: string): string[] {
+  const text = String(fields[key] ?? '').trim();
+  if (text === '' || /^(none|n\/a)$/i.test(text)) return [];
+  return [text.startsWith(TODO_MARK) ? `${TODO_MARK}: ${what}` : text];
+}
+
+/** What follows is about files that are not in a tree. */
+const DEVELOPERS = '\n## For developers';
+
+/**
+ * network.md: what is marshalled and sent for each query, and where the QDL's source stands in the tree.
+ * Source: inference_rules v4.1, "QDL implementation" (source above the session layer, session layer API).
+ * @param sources Folder of longhaul's sources, relative to network.md.
+ */
+function networkText(sources: string): string {
+  const [story = ''] = readFileSync(join(protoFolder(), 'README.md'), 'utf8').split(DEVELOPERS);
+  return document(
+    '# How LoadGen node and SUT nodes talk',
+    `The Query Dispatch Library (QDL) is that of longhaul ${packageVersion()}. Its source lies in ` +
+      `[${sources}/qdl](${sources}/qdl), from LoadGen's calls (\`query-dispatch-library\`) down to gRPC, which is the ` +
+      `session layer; what it shares with a SUT node in [${sources}/shared](${sources}/shared). The session layer's ` +
+      `API is the gRPC service of [${sources}/proto/mlperf/network/v1/sut.proto](${sources}/proto/mlperf/network/v1/sut.proto): ` +
+      'every message and field is explained there. What follows tells the same as a story.',
+    // One level down, so that this document has one title.
+    story.replace(/^#/gm, '##'),
+  );
 }

@@ -10,11 +10,7 @@ import {
 import { basename, dirname, join, posix, resolve } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
-import type { SubmissionDivision } from '../rules/submission-rounds.ts';
-import { MARK_FILE, MARK_LINE, type TreeLayout } from '../tree/tree-layout.ts';
-import type { SubmissionPlan } from './plan/plan-submission.ts';
-import type { PlannedImplementation } from './plan/read-implementation.ts';
-import type { PlannedResult } from './plan/read-results.ts';
+import { MARK_FILE, MARK_LINE } from '../tree/tree-layout.ts';
 
 /** What a file of the tree holds: a text, or the bytes of another file. */
 type FileContent = { readonly text: string; readonly mode: number } | { readonly copyOf: string };
@@ -71,17 +67,6 @@ export class TreeFiles {
     }
     this.#files.set(path, content);
   }
-}
-
-/** Everything that one division of a tree is made from, and what is made of it. */
-export interface DivisionScope {
-  readonly plan: SubmissionPlan;
-  readonly layout: TreeLayout;
-  readonly division: SubmissionDivision;
-  readonly results: readonly PlannedResult[];
-  readonly files: TreeFiles;
-  readonly notices: Set<string>;
-  implementationOf(result: PlannedResult): PlannedImplementation;
 }
 
 /**

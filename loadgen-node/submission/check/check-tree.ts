@@ -1,13 +1,35 @@
 import { posix } from 'node:path';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
-import { SUBMISSION_DIVISIONS, type SubmissionRound } from '../rules/submission-rounds.ts';
+import { DEFAULT_ROUND } from '../../../shared/rules/rounds/rounds.ts';
+import type { ReadDetailLog } from '../../loadgen/logs/read/detail-log.ts';
+import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
+import { modelOfResultFolder } from '../rules/models-of-rounds.ts';
+import { SEED_NAMES, seedsOfRound } from '../rules/round-seeds.ts';
+import {
+  modelInScenario,
+  SUBMISSION_SCENARIOS,
+  type SubmissionScenario,
+  scenarioNeed,
+} from '../rules/submission-model.ts';
+import {
+  SUBMISSION_DIVISIONS,
+  SUBMISSION_ROUNDS,
+  type SubmissionDivision,
+  type SubmissionRound,
+} from '../rules/submission-rounds.ts';
 import { noTree, TreeLayout } from '../tree/tree-layout.ts';
-import { checkSubmitter } from './check-submitter.ts';
-import { detectRound } from './detect-round.ts';
-import { OriginalLogs } from './read/original-logs.ts';
-import { DOCUMENT_BYTES_MAX, documentLines } from './read/read-document.ts';
-import { type DetailLogReader, DetailLogs } from './read/run-log.ts';
-import type { CheckContext } from './read/sites.ts';
+import { checkResult } from './check-result.ts';
+import { suitesOf } from './read/description-values.ts';
+import { DOCUMENT_BYTES_MAX, documentLines, readJsonObject } from './read/read-document.ts';
+import { type DetailLogReader, DetailLogs, originalLogs } from './read/run-log.ts';
+import {
+  type CheckContext,
+  type ModelSite,
+  resultsFolder,
+  type SubmitterSite,
+  type SystemSite,
+} from './read/sites.ts';
 import { TreeListing } from './read/tree-listing.ts';
 import {
   CHECK_REPORT_VERSION,
@@ -37,7 +59,7 @@ export interface CheckOptions {
  * @throws MlperfError `ERR_CONFIG_FILE` when there is no tree, or no folder of originals, `ERR_CONFIG_INVALID` when it is of several rounds.
  */
 export async function checkTree(root: string, options: CheckOptions = {}): Promise<CheckReport> {
-  const listing = TreeListing.of(root);
+  const listing = new TreeListing(root);
   // What has no division is no tree, and nobody is helped by a report on it.
   if (!SUBMISSION_DIVISIONS.some((division) => listing.hasFolder(division))) throw noTree(root);
   const logs = new DetailLogs(listing, options.readLog);
@@ -50,7 +72,7 @@ export async function checkTree(root: string, options: CheckOptions = {}): Promi
   const context: CheckContext = {
     ...{ file: '.', listing, findings, round, logs },
     layout: new TreeLayout(round),
-    originals: options.originals === undefined ? undefined : new OriginalLogs(options.originals),
+    originals: options.originals === undefined ? undefined : originalLogs(options.originals),
     comparedOriginals: new Set(),
     accuracyHashes: new Map(),
   };
@@ -110,4 +132,149 @@ function checkFiles(context: CheckContext): void {
       findings.check('textLine', { file, line: i + 1, text });
     }
   }
+}
+
+/** Checks all that a submitter has in a division. @returns Its results. */
+async function checkSubmitter(
+  context: CheckContext,
+  division: SubmissionDivision,
+  submitter: string,
+): Promise<CheckedResult[]> {
+  const { listing, findings, layout } = context;
+  const file = posix.join(division, submitter);
+  const results = resultsFolder(division, submitter);
+  const systems = listing.entries(results).folders;
+  if (systems.length === 0) {
+    findings.add('submitter-empty', file, 'There is nothing in results/.');
+    return [];
+  }
+  const mapping = posix.join(file, 'model_mapping.json');
+  const hasMapping = division === 'open' && listing.hasFile(mapping);
+  const pathOf = (system: string) => layout.system(division, submitter, system);
+  const described = systems.filter((system) => listing.hasFile(pathOf(system)));
+  const site: SubmitterSite = {
+    ...context,
+    ...{ file, division, submitter, systems },
+    descriptions: new Map(
+      described.map((system) => [system, readJsonObject(context, pathOf(system))]),
+    ),
+    mapping: hasMapping ? readJsonObject(context, mapping) : undefined,
+  };
+  findings.check('submitter', site);
+  const checked: CheckedResult[] = [];
+  for (const system of systems) {
+    const description = site.descriptions.get(system);
+    const one = { ...site, file: pathOf(system), system, description };
+    if (description !== undefined) findings.check('description', { ...one, description });
+    for (const model of listing.entries(posix.join(results, system)).folders) {
+      checked.push(...(await checkModel(one, model)));
+    }
+  }
+  return checked;
+}
+
+/** Checks the results of a model, whatever its folder is called. */
+async function checkModel(system: SystemSite, modelFolder: string): Promise<CheckedResult[]> {
+  const { listing, findings, round, division, submitter, mapping } = system;
+  const file = posix.join(resultsFolder(division, submitter), system.system, modelFolder);
+  const model = modelOfResultFolder(round, modelFolder, mapping?.[modelFolder]);
+  const scenarios = new Map(listing.entries(file).folders.map((name) => [name, scenarioOf(name)]));
+  const need = model && scenarioNeed(model, suitesOf(system.description));
+  const site: ModelSite = { ...system, file, modelFolder, model, need, scenarios };
+  findings.check('model', site);
+  const results: CheckedResult[] = [];
+  for (const [name, scenario] of scenarios) {
+    if (scenario === undefined) continue;
+    // Official tools take folders in any case: paths keep the spelling of the folder.
+    const place = {
+      ...{ division, submitter, system: system.system, model: modelFolder },
+      scenario: name as SubmissionScenario,
+    };
+    const inScenario = model && modelInScenario(model, scenario);
+    const result = { file: system.layout.result(place), model: inScenario, place };
+    results.push(await checkResult({ ...site, ...result, scenario, measured: scenario }));
+  }
+  return results;
+}
+
+/** The scenario that a folder is named after, in whatever case, as the official tools have it. */
+function scenarioOf(name: string): SubmissionScenario | undefined {
+  return SUBMISSION_SCENARIOS.find((scenario) => scenario.toLowerCase() === name.toLowerCase());
+}
+
+/** Detail log of a result's performance run, in every layout. */
+const PERFORMANCE_LOG = /\/results\/[^/]+\/[^/]+\/[^/]+\/performance\/run_1$/;
+
+/**
+ * The round of a tree: the one whose seeds its performance logs have.
+ * @throws MlperfError `ERR_CONFIG_INVALID` when the logs are of several rounds.
+ */
+async function detectRound(
+  listing: TreeListing,
+  logs: DetailLogs,
+): Promise<Pick<CheckReport, 'round' | 'roundFrom'>> {
+  const found = await roundsOfLogs(listing, logs);
+  const [only, ...others] = found.keys();
+  if (only === undefined) {
+    return { round: DEFAULT_ROUND as SubmissionRound, roundFrom: 'default' };
+  }
+  if (others.length === 0) return { round: only, roundFrom: 'seeds of the logs' };
+  throw new MlperfError(
+    'ERR_CONFIG_INVALID',
+    `the tree has results of several rounds: ${wordsOf(found)}; a submission is of one round, say which with --round`,
+  );
+}
+
+/**
+ * The round of a tree that is about to be changed: nothing may be changed by the rules of another one.
+ * @param said Undefined: the round is that of the logs.
+ * @throws MlperfError `ERR_CONFIG_INVALID` when no log is of the round that was said, or they are of several rounds;
+ *   `ERR_CONFIG_FILE` when there is no such folder.
+ */
+export async function roundOfTree(
+  tree: string,
+  said: SubmissionRound | undefined,
+): Promise<SubmissionRound> {
+  const listing = new TreeListing(tree);
+  const logs = new DetailLogs(listing);
+  if (said === undefined) return (await detectRound(listing, logs)).round;
+  const found = await roundsOfLogs(listing, logs);
+  if (found.size === 0 || found.has(said)) return said;
+  throw new MlperfError(
+    'ERR_CONFIG_INVALID',
+    `the seeds of the logs are those of ${wordsOf(found)}, and --round says ${said}: leave it out`,
+  );
+}
+
+/** Rounds of the performance logs, the oldest first, each with the first log that has its seeds. */
+async function roundsOfLogs(
+  listing: TreeListing,
+  logs: DetailLogs,
+): Promise<ReadonlyMap<SubmissionRound, string>> {
+  const found = new Map<SubmissionRound, string>();
+  for (const folder of listing.folderPaths()) {
+    const file = posix.join(folder, RUN_FILES.detail);
+    if (!PERFORMANCE_LOG.test(folder) || !listing.hasFile(file)) continue;
+    // What cannot be read is found when the log is checked.
+    const log = await logs.read(file).catch(() => undefined);
+    const round = log === undefined ? undefined : roundOfLog(log);
+    if (round !== undefined && !found.has(round)) found.set(round, file);
+  }
+  const ageOf = ([round]: readonly [SubmissionRound, string]) => SUBMISSION_ROUNDS.indexOf(round);
+  return new Map([...found].sort((a, b) => ageOf(a) - ageOf(b)));
+}
+
+function wordsOf(found: ReadonlyMap<SubmissionRound, string>): string {
+  return [...found].map(([round, file]) => `${round} (${file})`).join(', ');
+}
+
+/** The round of which a log has two seeds: the third may be wrong, and then a finding says so. */
+function roundOfLog({ records }: ReadDetailLog): SubmissionRound | undefined {
+  return SUBMISSION_ROUNDS.find((round) => {
+    const seeds = seedsOfRound(round);
+    const right = SEED_NAMES.filter(
+      (name) => records.get(`effective_${name}`)?.value === seeds[name],
+    );
+    return right.length >= 2;
+  });
 }

@@ -1,12 +1,11 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { writeText } from '../../../shared/base/files/write-text.ts';
 import type { SubmissionRound } from '../rules/submission-rounds.ts';
 import { CHECKER_LOG } from '../tree/tree-layout.ts';
 import { checkTree } from './check-tree.ts';
 import { resultsFolder } from './read/sites.ts';
-import type { CheckReport } from './report/check-report.ts';
-import { treeReportText } from './report/report-text.ts';
+import { type CheckReport, treeReportText } from './report/check-report.ts';
 
 /** Text of the self-check of a tree. */
 export async function checkerLogText(tree: string, round: SubmissionRound): Promise<string> {
@@ -37,11 +36,5 @@ function checkerLogs(tree: string, { results }: CheckReport): string[] {
 }
 
 function writeTo(paths: readonly string[], text: string): void {
-  for (const path of paths) {
-    try {
-      writeFileSync(path, text);
-    } catch (error) {
-      throw outputError(`cannot write ${path}`, error);
-    }
-  }
+  for (const path of paths) writeText(path, text);
 }

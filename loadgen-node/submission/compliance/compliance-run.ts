@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
-import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { withReason } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { makeFolder } from '../../../shared/base/files/make-folder.ts';
 import {
   resolveSettings,
@@ -16,7 +16,7 @@ import { planRun, type RunPlan } from '../../run/plan/run-plan.ts';
 import { type RunSources, recordedSettings, runRecord } from '../../run/plan/run-record.ts';
 import { RUN_SETTINGS } from '../../run/plan/run-settings.ts';
 import { performRun } from '../../run/session.ts';
-import type { RunnableTestId } from '../rules/test-ids.ts';
+import type { RunnableTestId } from '../rules/submission-rounds.ts';
 import { DECIDED_BY_TEST } from './compliance-settings.ts';
 import { forgetVerdict } from './test-folder.ts';
 import { auditConfigText } from './verify/audit-settings.ts';
@@ -81,12 +81,10 @@ export function performTestRun(
   const onBegin = (): void => {
     forgetVerdict(verdictFolder, host);
     const path = auditPath(plan.output);
-    try {
+    withReason(`cannot write ${path}`, () => {
       makeFolder(plan.output);
       writeFileSync(path, auditConfigText(test, plan.rules.key, plan.settings.scenario));
-    } catch (error) {
-      throw outputError(`cannot write ${path}`, error);
-    }
+    });
   };
   return performRun(plan, host, { onBegin });
 }
@@ -96,7 +94,7 @@ function auditPath(folder: string): string {
 }
 
 /** The settings of the test's run; in its record those that the test decided say so. */
-function resolveRun({ sources, folder, test }: TestRun, lowered?: Lowered) {
+function resolveRun({ sources, folder, test }: TestRun, lowered?: ReturnType<typeof lowerRate>) {
   const rate = lowered === undefined ? {} : { targetQps: String(lowered.qps) };
   const byTest = { mode: 'performance', runs: '1', output: folder, auditConf: auditPath(folder) };
   const { values, settings } = resolveSettings(RUN_SETTINGS, {
@@ -115,19 +113,13 @@ function resolveRun({ sources, folder, test }: TestRun, lowered?: Lowered) {
   };
 }
 
-/** A lowered target rate and where it comes from. */
-interface Lowered {
-  readonly qps: number;
-  readonly source: string;
-}
-
 /** Percent by which a Server run may be slower than the submission run: its rate is its target rate. */
 const SERVER_TOLERANCE: Partial<Readonly<Record<RunnableTestId, number>>> = {
   TEST01: 10,
   TEST05: 5,
 };
 
-function lowerRate({ test, loweredShare = 0 }: TestRun, settings: TestSettings): Lowered {
+function lowerRate({ test, loweredShare = 0 }: TestRun, settings: TestSettings) {
   const { scenario } = settings;
   // As it was said: the product has noise in its last digits.
   const percent = Number((100 * loweredShare).toPrecision(12));

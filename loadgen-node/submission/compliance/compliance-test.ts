@@ -3,50 +3,33 @@ import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { EXIT } from '../../../shared/base/process/exit-codes.ts';
 import type { VerbResult } from '../../../shared/base/process/json-output.ts';
 import { flagOf } from '../../../shared/config/setting.ts';
+import type { Round } from '../../../shared/rules/rounds/rounds.ts';
+import { numberOf, recordOf } from '../../loadgen/logs/read/detail-log.ts';
 import { CommandHost } from '../../run/host/host.ts';
 import { COMPLIANCE_FOLDER, refuseUsedOutput } from '../../run/keep/earlier-run.ts';
 import { inspectRun, type RunSources } from '../../run/plan/run-record.ts';
 import type { RunValues } from '../../run/plan/run-settings.ts';
 import { printReport } from '../../run/screen/print-report.ts';
-import type { SubmissionRound } from '../rules/submission-rounds.ts';
-import type { RunnableTestId } from '../rules/test-ids.ts';
+import { modelOfFolder, modelsOfBenchmark } from '../rules/models-of-rounds.ts';
+import type { SubmissionModel } from '../rules/submission-model.ts';
+import { usualBaselinePercent } from '../rules/submission-model.ts';
+import {
+  type RunnableTestId,
+  SUBMISSION_ROUNDS,
+  type SubmissionRound,
+} from '../rules/submission-rounds.ts';
+import { responseScorer } from '../score/score-log.ts';
 import { performTestRun, planTestRun, runSources } from './compliance-run.ts';
 import type { ComplianceValues } from './compliance-settings.ts';
 import type { ResponseType } from './responses/compare-responses.ts';
-import { responseScorer } from './responses/response-scorer.ts';
-import { writeTestFolder } from './test-folder.ts';
-import { targetRateInWords, testReadme, verdictInWords } from './test-readme.ts';
-import {
-  accuracyTolerancePercent,
-  requireTest,
-  submissionRound,
-  type TestApplies,
-} from './tests-of-benchmark.ts';
+import { targetRateInWords, testReadme, verdictInWords, writeTestFolder } from './test-folder.ts';
 import { requireTestRun } from './verify/audit-settings.ts';
-import {
-  type ComplianceRun,
-  numberOf,
-  readComplianceRun,
-  recordOf,
-  roundOfRun,
-} from './verify/read-compliance-run.ts';
+import { type ComplianceRun, readComplianceRun, roundOfRun } from './verify/read-compliance-run.ts';
 import { requireRound, requireSameSystem } from './verify/same-system.ts';
 import { verifyTest04, verifyTest05 } from './verify/verify-speed-tests.ts';
 import type { TestVerdict } from './verify/verify-test.ts';
 import { verifyTest01 } from './verify/verify-test01.ts';
 import { tokenTypeOfRound, verifyTest06 } from './verify/verify-test06.ts';
-
-/** A test that was asked for: what is known before anything runs. */
-interface AskedTest {
-  readonly test: RunnableTestId;
-  readonly values: ComplianceValues;
-  readonly sources: RunSources;
-  readonly run: Partial<RunValues>;
-  readonly benchmark: string;
-  readonly round: SubmissionRound;
-  readonly applies: TestApplies;
-  readonly reference: ComplianceRun;
-}
 
 /** The command line's part in a test. */
 interface TestHost {
@@ -70,19 +53,8 @@ export async function complianceTest(
   values: ComplianceValues,
   { flags, tell }: TestHost,
 ): Promise<EndedTest> {
-  const reference = await readComplianceRun(values.run);
-  requirePerformanceRun(reference);
-  const sources = runSources(reference.folder, flags);
-  const run = inspectRun(sources);
-  requireSameFlags(sources, run);
-  const round = submissionRound(run.round ?? roundOfRun(reference) ?? 'v4.1');
-  const { benchmark } = run;
-  if (benchmark === undefined) {
-    const why = `${reference.folder.record} is not there to tell the benchmark`;
-    throw configInvalid(`--benchmark <name> is needed: ${why}`);
-  }
-  const applies = requireTest(test, benchmark, round, values.model);
-  const asked = { test, values, sources, run, benchmark, round, applies, reference };
+  const asked = await ask(test, values, flags);
+  const { run, round, benchmark, reference } = asked;
   await requireSubmission(asked);
   const host = new CommandHost('interrupted: ending the run');
   const output = values.output ?? join(values.run, COMPLIANCE_FOLDER);
@@ -105,17 +77,36 @@ export async function complianceTest(
   writeTestFolder(folder, verdict, await readmeOf(asked, verdict, testRun));
   return {
     exitCode: verdict.hasPassed ? EXIT.valid : EXIT.invalid,
-    text: `${verdictInWords(verdict, notesOf(asked))}  ${folder}\n`,
+    text: `${verdictInWords(verdict, asked.notes)}  ${folder}\n`,
     json: {
       ...{ test, round, benchmark, wasInterrupted: false },
       hasPassed: verdict.hasPassed,
       isOfficialPass: verdict.isOfficialPass,
       checks: verdict.checks,
-      notes: [...verdict.notes, ...notesOf(asked)],
+      notes: [...verdict.notes, ...asked.notes],
       ...{ folder, testRun },
     },
   };
 }
+
+/** What is known of a test before anything runs. */
+async function ask(test: RunnableTestId, values: ComplianceValues, flags: RunSources['flags']) {
+  const reference = await readComplianceRun(values.run);
+  requirePerformanceRun(reference);
+  const sources = runSources(reference.folder, flags);
+  const run = inspectRun(sources);
+  requireSameFlags(sources, run);
+  const round = submissionRound(run.round ?? roundOfRun(reference) ?? 'v4.1');
+  const { benchmark } = run;
+  if (benchmark === undefined) {
+    const why = `${reference.folder.record} is not there to tell the benchmark`;
+    throw configInvalid(`--benchmark <name> is needed: ${why}`);
+  }
+  const { model, notes } = requireTest(test, benchmark, round, values.model);
+  return { test, values, sources, run, benchmark, round, model, notes, reference };
+}
+
+type AskedTest = Awaited<ReturnType<typeof ask>>;
 
 /** A test with another of these is refused when it is verified: better before minutes go into its run. */
 const AS_IN_SUBMISSION = ['benchmark', 'scenario', 'dataSeed', 'dataCount'] as const;
@@ -187,7 +178,7 @@ const RESPONSE_TYPE_OF: Readonly<Record<string, ResponseType>> = {
 };
 
 function verify(asked: AskedTest, testRun: string, host: CommandHost): Promise<TestVerdict> {
-  const { test, round, values, benchmark, applies } = asked;
+  const { test, round, values, benchmark, model } = asked;
   const runs = { round, performance: values.run, test: testRun };
   switch (test) {
     case 'TEST01':
@@ -195,7 +186,7 @@ function verify(asked: AskedTest, testRun: string, host: CommandHost): Promise<T
         ...runs,
         accuracy: accuracyFolder(asked),
         responseType: values.responseType ?? RESPONSE_TYPE_OF[benchmark] ?? 'byte',
-        accuracyTolerancePercent: accuracyTolerancePercent(applies.model),
+        accuracyTolerancePercent: usualBaselinePercent(model),
         scorer: responseScorer(benchmark, asked.run, host, testRun),
       });
     case 'TEST04':
@@ -234,10 +225,55 @@ async function readmeOf(asked: AskedTest, verdict: TestVerdict, testRun: string)
     ['run of the test', testRun],
     ['target rate', targetRateInWords(own, ofTest)],
   ] as const;
-  return testReadme(verdict, rows, notesOf(asked));
+  return testReadme(verdict, rows, asked.notes);
 }
 
-/** Notes on the test itself. */
-function notesOf({ applies }: AskedTest): string[] {
-  return applies.note === undefined ? [] : [applies.note];
+/**
+ * Whether a round has a test for a benchmark. A benchmark that no round has (`digits`) may be tested all the same.
+ * @param model Name or folder of the model, where the benchmark has several: `dlrm-v2-99.9`.
+ * @throws MlperfError `ERR_CONFIG_INVALID` telling what there is.
+ */
+export function requireTest(
+  test: RunnableTestId,
+  benchmark: string,
+  round: SubmissionRound,
+  model?: string,
+): { readonly model?: SubmissionModel; readonly notes: readonly string[] } {
+  if (test === 'TEST05' && round !== 'v4.1') {
+    throw configInvalid(`round ${round} has no TEST05: rounds after v4.1 dropped it`);
+  }
+  const models = modelsOfBenchmark(round, benchmark);
+  const [first] = models;
+  if (first !== undefined) {
+    const named = model === undefined ? first : modelOfFolder(round, model);
+    if (named === undefined || !models.includes(named)) {
+      const names = models.map(({ name }) => name).join(', ');
+      throw configInvalid(
+        `--model ${model}: round ${round} has for benchmark ${benchmark}: ${names}`,
+      );
+    }
+    if (named.tests.includes(test)) return { model: named, notes: [] };
+    const has = named.tests.length === 0 ? 'no test' : named.tests.join(', ');
+    throw configInvalid(`round ${round} has no ${test} for ${named.name}; it has ${has}`);
+  }
+  const others = SUBMISSION_ROUNDS.filter((it) => modelsOfBenchmark(it, benchmark).length > 0);
+  if (others.length > 0) {
+    throw configInvalid(
+      `round ${round} has no benchmark ${benchmark}; there it is in ${others.join(', ')}`,
+    );
+  }
+  const note = `No round has the benchmark ${benchmark}: the test shows something, but counts for none.`;
+  return { notes: [note] };
+}
+
+/**
+ * The round as one of those whose submissions are known.
+ * @throws MlperfError `ERR_CONFIG_INVALID`
+ */
+export function submissionRound(round: Round): SubmissionRound {
+  const found = SUBMISSION_ROUNDS.find((known) => known === round);
+  if (found !== undefined) return found;
+  throw configInvalid(
+    `--round ${round}: the compliance tests of this round are not known; there is: ${SUBMISSION_ROUNDS.join(', ')}`,
+  );
 }

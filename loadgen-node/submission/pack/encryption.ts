@@ -5,8 +5,10 @@ import type { ReadableStream } from 'node:stream/web';
 import { Encrypter, generateX25519Identity, identityToRecipient } from 'age-encryption';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/files/read-file.ts';
-import type { EncryptionName } from './pack-settings.ts';
+import { FILE_BYTES_MAX, readNamedText } from '../../../shared/base/files/read-file.ts';
+
+/** Forms of an encrypted tarball. */
+export type EncryptionName = 'age' | 'openssl';
 
 /** Turns the bytes of a tarball into those of the encrypted file, streamed. */
 export type Encryption = (plain: AsyncIterable<Buffer>) => AsyncIterable<Uint8Array>;
@@ -107,7 +109,7 @@ export async function encryptionOfKeyFile(
   path: string,
   encryption: EncryptionName,
 ): Promise<Encryption> {
-  const text = readKeyFile(path);
+  const text = readNamedText(path, FILE_BYTES_MAX.secret, 'the key file ');
   if (encryption === 'openssl') return opensslEncryption(passwordOf(text, path));
   const identities = text.split(/\r?\n/).filter((line) => line !== '' && !line.startsWith('#'));
   try {
@@ -126,15 +128,6 @@ export async function encryptionOfKeyFile(
 /** True where others than the owner may read a key file. */
 export function isReadByOthers(path: string): boolean {
   return process.platform !== 'win32' && (statSync(path).mode & OTHERS) !== 0;
-}
-
-function readKeyFile(path: string): string {
-  try {
-    return readBoundedText(path, FILE_BYTES_MAX.secret);
-  } catch (error) {
-    const text = `cannot read the key file ${path}: ${describeSystemError(error)}`;
-    throw new MlperfError('ERR_CONFIG_FILE', text, { cause: error });
-  }
 }
 
 /** As `openssl -pass file:` takes it: the first line. */

@@ -1,24 +1,24 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { VerbResult } from '../../../shared/base/process/json-output.ts';
+import {
+  choice,
+  type SettingValues,
+  text,
+  toggle,
+} from '../../../shared/config/setting.ts';
 import type { RunHost } from '../../run/host/host.ts';
-import type { SubmissionRound } from '../rules/submission-rounds.ts';
+import type { CheckFinding } from '../check/rules/rule.ts';
+import { SUBMISSION_ROUNDS, type SubmissionRound } from '../rules/submission-rounds.ts';
 import type { Encryption } from './encryption.ts';
-import { NOT_ENCRYPTED, type PackValues } from './pack-settings.ts';
 import type { PackedTree } from './pack-tree.ts';
 
 /** Findings that are printed one by one. */
 const TOLD_MAX = 20;
 
 /** A finding of the self-check, as far as it is reported here. */
-interface Found {
-  readonly id: string;
-  /** With an `error` nothing is packed. All but `warning` and `notice` are reported. */
-  readonly severity: string;
-  readonly file: string;
-  readonly seen: string;
-}
+type Found = Pick<CheckFinding, 'id' | 'severity' | 'file' | 'seen'>;
 
-/** The self-check of a tree. */
+/** The self-check of a tree. With an `error` nothing is packed. */
 export type TreeCheck = (
   tree: string,
   options: { readonly round?: SubmissionRound },
@@ -147,3 +147,36 @@ function packedText(
   ];
   return `${lines.join('\n')}\n`;
 }
+
+/** Says that the tarball is to be readable for everybody. */
+const NOT_ENCRYPTED = 'none';
+
+/** Settings of `longhaul submission pack`. */
+export const PACK_SETTINGS = {
+  output: text(
+    'file',
+    'the tarball, for example acme.tar.gz.age; checksums are written beside it',
+    {
+      required: true,
+    },
+  ),
+  encryption: choice(
+    ['age', 'openssl', NOT_ENCRYPTED],
+    "form of the encrypted tarball: age, or what the round's pack_submission.sh unpacks; none: not for an upload",
+    { fallback: 'age' },
+  ),
+  keyFile: text(
+      'file',
+      'encrypt with this key file (age: an identity; openssl: a password in its first line)',
+    ),
+  newKeyFile: text('file', 'make a key file, readable for its owner alone, and encrypt with it'),
+  recipient: text('key[,key...]', 'age: encrypt for the owners of these public keys (age1...)'),
+  round: choice(
+      SUBMISSION_ROUNDS,
+      'round whose rules the check goes by (default: the one whose seeds the logs have)',
+    ),
+  unchecked: toggle('do not check the tree first'),
+};
+
+/** Effective values of {@link PACK_SETTINGS}. */
+type PackValues = SettingValues<typeof PACK_SETTINGS>;

@@ -11,7 +11,7 @@ import {
   shown,
   tokens,
   within10Percent,
-} from './model-parts.ts';
+} from './submission-model.ts';
 
 /** Models that see or make pictures and videos. */
 const VISION: readonly ModelRow[] = [

@@ -1,6 +1,5 @@
-import type { ModelRow } from './model-parts.ts';
 import { MODEL_ROWS } from './model-rows.ts';
-import type { SubmissionModel } from './submission-model.ts';
+import type { ModelRow, SubmissionModel } from './submission-model.ts';
 import { SUBMISSION_ROUNDS, type SubmissionRound } from './submission-rounds.ts';
 
 /** Made once: a self-check asks for every folder of a tree. */

@@ -2,18 +2,14 @@ import { mlperfConfOf } from '../../../shared/rules/rounds/rounds.ts';
 import { parseConf } from '../../loadgen/settings/conf-grammar.ts';
 import { SUBMISSION_ROUNDS, type SubmissionRound } from './submission-rounds.ts';
 
-/** The three seeds that a round prescribes: 64 bits, so no numbers. */
-export interface RoundSeeds {
-  /** Of the sets of samples. */
-  readonly qsl_rng_seed: bigint;
-  /** Of the samples within a set. */
-  readonly sample_index_rng_seed: bigint;
-  /** Of the arrivals. */
-  readonly schedule_rng_seed: bigint;
-}
-
-/** Names of the seeds, as in mlperf.conf and (behind `effective_`) in the detail log. */
+/**
+ * Names of the seeds of the sets of samples, of the samples within a set, and of the arrivals, as in mlperf.conf and
+ * (behind `effective_`) in the detail log.
+ */
 export const SEED_NAMES = ['qsl_rng_seed', 'sample_index_rng_seed', 'schedule_rng_seed'] as const;
+
+/** The three seeds that a round prescribes: 64 bits, so no numbers. */
+export type RoundSeeds = Readonly<Record<(typeof SEED_NAMES)[number], bigint>>;
 
 /** Seeds of a round's runs. Source: its mlperf.conf. */
 export function seedsOfRound(round: SubmissionRound): RoundSeeds {
@@ -40,18 +36,16 @@ export function areSameSeeds(a: RoundSeeds, b: RoundSeeds): boolean {
 export function readSeeds(
   read: (name: (typeof SEED_NAMES)[number]) => bigint | undefined,
 ): RoundSeeds | undefined {
-  const [qsl, sampleIndex, schedule] = SEED_NAMES.map(read);
-  if (qsl === undefined || sampleIndex === undefined || schedule === undefined) return undefined;
-  return { qsl_rng_seed: qsl, sample_index_rng_seed: sampleIndex, schedule_rng_seed: schedule };
+  const seeds = SEED_NAMES.map((name) => [name, read(name)] as const);
+  if (seeds.some(([, seed]) => seed === undefined)) return undefined;
+  return Object.fromEntries(seeds) as RoundSeeds;
 }
-
-type SeedsByRound = Readonly<Partial<Record<SubmissionRound, RoundSeeds>>>;
 
 /** Read once: a self-check asks for every log of a tree. */
 const SEEDS = seedsWith('');
 const TEST05_SEEDS = seedsWith('test05_');
 
-function seedsWith(prefix: string): SeedsByRound {
+function seedsWith(prefix: string): Readonly<Partial<Record<SubmissionRound, RoundSeeds>>> {
   const found = SUBMISSION_ROUNDS.flatMap((round) => {
     const { entries } = parseConf(mlperfConfOf(round));
     const seeds = readSeeds((name) => {

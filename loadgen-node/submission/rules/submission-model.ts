@@ -1,5 +1,4 @@
-import type { Suite } from './submission-rounds.ts';
-import type { TestId } from './test-ids.ts';
+import type { SubmissionRound, Suite, TestId } from './submission-rounds.ts';
 
 /** Scenarios as folders name them, in the order in which they are listed to people. */
 export const SUBMISSION_SCENARIOS = [
@@ -37,7 +36,7 @@ export interface ScenarioNeed {
  * Bounds on p99 of the time to first token and per output token, in ns; what is measured must be
  * below.
  */
-export interface TokenLatencies {
+interface TokenLatencies {
   readonly ttftNs: number;
   readonly tpotNs: number;
 }
@@ -96,6 +95,14 @@ export interface SubmissionModel {
   readonly isEqualIssue?: boolean;
 }
 
+/**
+ * Percent by which the two accuracies of TEST01's fallback may differ, where the model has no other figure.
+ * Source: submission checkers of all rounds (1, 0.1 for models of 99.9 %).
+ */
+export function usualBaselinePercent(model: SubmissionModel | undefined): number {
+  return model?.name.includes('99.9') === true ? 0.1 : 1;
+}
+
 /** The model with what is other in a scenario. */
 export function modelInScenario(
   model: SubmissionModel,
@@ -118,4 +125,79 @@ export function scenarioNeed(
     required: [...new Set(needs.flatMap(({ required }) => required))],
     oneOf: [...new Set(needs.flatMap(({ oneOf }) => oneOf))],
   };
+}
+
+/**
+ * What a row, or a later round, says of a model. `undefined` takes back what an earlier round says.
+ */
+type Said = {
+  readonly [Key in keyof SubmissionModel]?: SubmissionModel[Key] | undefined;
+} & {
+  /** Performance samples, data set and Offline query; a number of their own goes before it. */
+  readonly samples?: number;
+  /** What the reference model reaches, by metric. */
+  readonly references?: Readonly<Record<string, number>>;
+  /** Share of the references that is asked for; absent: 0.99. */
+  readonly share?: number;
+  /** Targets that are no shares of a reference. */
+  readonly bounds?: readonly AccuracyTarget[];
+};
+
+/**
+ * A model in the first of its rounds, with what later rounds changed. Absent folder or benchmark:
+ * the name.
+ */
+export type ModelRow = Said & {
+  readonly name: string;
+  readonly rounds: readonly [first: SubmissionRound, last: SubmissionRound];
+  /** What is other from a round on. */
+  readonly since?: Partial<Readonly<Record<SubmissionRound, Said>>>;
+};
+
+export const SERVER_OFFLINE: ScenarioNeed = { required: ['Server', 'Offline'], oneOf: [] };
+export const OFFLINE: ScenarioNeed = { required: ['Offline'], oneOf: [] };
+export const SINGLE: ScenarioNeed = { required: ['SingleStream'], oneOf: [] };
+export const SINGLE_OFFLINE: ScenarioNeed = { required: ['SingleStream', 'Offline'], oneOf: [] };
+export const SINGLE_MULTI_OFFLINE: ScenarioNeed = {
+  required: ['SingleStream', 'MultiStream', 'Offline'],
+  oneOf: [],
+};
+export const SINGLE_SERVER_OFFLINE: ScenarioNeed = {
+  required: ['SingleStream', 'Server', 'Offline'],
+  oneOf: [],
+};
+/** Later rounds: Offline, and one of two scenarios with a latency bound. */
+export const OFFLINE_AND_ONE: ScenarioNeed = {
+  required: ['Offline'],
+  oneOf: ['Interactive', 'Server'],
+};
+
+/** `NAME-99` and `NAME-99.9`, which differ in the share of the references. */
+export function pair(row: ModelRow): [ModelRow, ModelRow] {
+  const { name } = row;
+  return [
+    { benchmark: name, ...row, name: `${name}-99` },
+    { benchmark: name, ...row, name: `${name}-99.9`, share: 0.999 },
+  ];
+}
+
+/** A target around a reference: at least 90 % and at most 110 % of it. */
+export function within10Percent(
+  metric: string,
+  reference: number,
+  upper = reference,
+): AccuracyTarget {
+  return { metric, lower: reference * 0.9, upper: upper * 1.1 };
+}
+
+export function tokens(ttftMs: number, tpotMs: number): TokenLatencies {
+  return { ttftNs: ttftMs * 1e6, tpotNs: tpotMs * 1e6 };
+}
+
+/** Numbers of the pictures or videos that a result shows. */
+export function shown(
+  folder: 'images' | 'videos',
+  ids: string,
+): Pick<SubmissionModel, 'accuracyFiles'> {
+  return { accuracyFiles: { folder, ids: ids.split(' ') } };
 }

@@ -1,32 +1,26 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { defaultCacheFolder } from '../../../shared/base/files/cache-folder.ts';
 import { percentOf } from '../../../shared/base/process/terminal.ts';
+import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
 import { DEFAULT_ROUND } from '../../../shared/rules/rounds/rounds.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
+import { readDetailLog } from '../../loadgen/logs/read/detail-log.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
+import { readAudit } from '../../observe/audit/network-audit.ts';
 import type { RunHost } from '../../run/host/host.ts';
+import { exampleMarks, modelMarks } from '../../run/judge/model-notes.ts';
 import { accuracyText, writeAccuracyText } from '../../run/keep/accuracy-file.ts';
+import { inspectRun, recordedSettings } from '../../run/plan/run-record.ts';
+import type { RunValues } from '../../run/plan/run-settings.ts';
 import { generatedSetOf } from '../../samples/benchmarks/generated-data.ts';
 import { loadgenBenchmark } from '../../samples/benchmarks/registry.ts';
-import {
-  type AccuracyLogScore,
-  accuracyInWords,
-  isMet,
-  qualityOfRun,
-  repeatsInWords,
-  scoreAccuracyLog,
-  targetInWords,
-} from '../../samples/benchmarks/score-each.ts';
+import { type AccuracyLogScore, accuracyInWords, isMet, qualityOfRun, repeatsInWords, scoreAccuracyLog, targetInWords } from '../../samples/benchmarks/score-each.ts';
 import type { DataSet } from '../../samples/data-set/data-set.ts';
+import { scoreReadable } from '../../samples/oip/wire-data-set.ts';
+import { responseClass } from '../../samples/oip/response-class.ts';
 import { isCutLog } from '../truncate/cut-log.ts';
-import {
-  readsRunOf,
-  requireSameData,
-  type SaidOfRun,
-  scoredRun,
-  scoreMarks,
-} from './scored-run.ts';
 
 /** Flags of a score; what they do not say of the run, its record says. */
 interface ScoreValues extends SaidOfRun {
@@ -53,15 +47,7 @@ export async function scoreLog(
   const path = await logOf(log);
   const folder = dirname(path);
   const run = scoredRun(folder, values);
-  const { sampleBytes, sampleCount, responseBytes } = run;
-  const { rules, openDataSet } = await loadgenBenchmark(run.benchmark);
-  const opened = await openDataSet({
-    dataFolder: run.dataDir,
-    generated: generatedSetOf(run),
-    synthetic: { sampleBytes, sampleCount, responseBytes },
-    cacheFolder: values.cacheDir ?? defaultCacheFolder(),
-    onProgress: (fraction, what) => host.progress?.(what, percentOf(fraction)),
-  });
+  const { rules, opened } = await openDataSetOf(run, values.cacheDir, host);
   await requireSameData(folder, opened);
   const dataSet = readsRunOf(folder, rules, opened);
   host.progress?.(`scoring ${path}`);
@@ -102,6 +88,57 @@ export async function scoreLog(
   const verdict = met ? 'met' : 'NOT met';
   host.report(`${accuracyInWords(report)}, target ${targetInWords(quality)}: ${verdict}`);
   return { text, json: { ...json, target: quality.target, isMet: met }, isGood: met };
+}
+
+/** Opens the data set that a run measured with. */
+async function openDataSetOf(
+  run: ScoredRun,
+  cacheDir: string | undefined,
+  host: Pick<RunHost, 'progress'>,
+) {
+  const { benchmark, dataDir, dataSeed, dataCount } = run;
+  const { sampleBytes, sampleCount, responseBytes } = run;
+  const { rules, openDataSet } = await loadgenBenchmark(benchmark);
+  try {
+    const opened = await openDataSet({
+      dataFolder: dataDir,
+      generated: generatedSetOf({ benchmark, dataDir, dataSeed, dataCount }),
+      synthetic: { sampleBytes, sampleCount, responseBytes },
+      cacheFolder: cacheDir ?? defaultCacheFolder(),
+      onProgress: (fraction, what) => host.progress?.(what, percentOf(fraction)),
+    });
+    return { rules, opened };
+  } finally {
+    host.progress?.(null);
+  }
+}
+
+/**
+ * Scores responses of a test with the data set of its benchmark, which is opened when the first score is wanted.
+ * @param folder Of the test's run: its audit tells how responses of a model of the Open Inference Protocol are read.
+ */
+export function responseScorer(
+  benchmark: string,
+  values: Partial<RunValues>,
+  host: RunHost,
+  folder: string,
+) {
+  const rules = benchmarkRules(benchmark);
+  let dataSet: DataSet | undefined;
+  return {
+    score: async (entries: Parameters<DataSet['scoreAccuracy']>[0]) => {
+      if (dataSet === undefined) {
+        const { opened } = await openDataSetOf(
+          { ...values, benchmark } as ScoredRun,
+          values.cacheDir,
+          host,
+        );
+        dataSet = readsRunOf(folder, rules, opened);
+      }
+      return dataSet.scoreAccuracy(entries);
+    },
+    marks: () => [...exampleMarks(rules), ...(dataSet?.marks ?? [])],
+  };
 }
 
 function whyNoAccuracy(sampleCount: number, isEnough: boolean): string | undefined {
@@ -146,4 +183,92 @@ async function logOf(path: string): Promise<string> {
     throw new MlperfError('ERR_OUTPUT', text);
   }
   return log;
+}
+
+/** Settings of the run whose accuracy log is scored: its benchmark, round and data set. */
+type ScoredRun = Pick<RunValues, 'benchmark' | (typeof FROM_RECORD)[number]>;
+
+const FROM_RECORD = [
+  'round',
+  'dataDir',
+  'dataSeed',
+  'dataCount',
+  'sampleBytes',
+  'sampleCount',
+  'responseBytes',
+] as const;
+
+/** The same, as flags of the command state them. */
+type SaidOfRun = { readonly [K in keyof ScoredRun]?: ScoredRun[K] | undefined };
+
+/**
+ * The run of a log: flags over longhaul_run.yaml beside it. A `--data-dir` is another data set than the record's, to which
+ * its seed and count do not belong.
+ * @throws MlperfError `ERR_CONFIG_INVALID` without a benchmark, or for another one than the record's
+ */
+export function scoredRun(folder: string, said: SaidOfRun): ScoredRun {
+  const record = join(folder, RUN_FILES.record);
+  const recorded = inspectRun({ file: recordedSettings(record), flags: {} });
+  const benchmark = said.benchmark ?? recorded.benchmark;
+  if (benchmark === undefined) {
+    const why = `${record} is not there to tell the benchmark`;
+    throw new MlperfError('ERR_CONFIG_INVALID', `--benchmark <name> is needed: ${why}`);
+  }
+  if (recorded.benchmark !== undefined && recorded.benchmark !== benchmark) {
+    const text = `--benchmark ${benchmark}: the log is of a run of ${recorded.benchmark}, says ${record}`;
+    throw new MlperfError('ERR_CONFIG_INVALID', text);
+  }
+  const dropped = said.dataDir === undefined ? [] : ['dataSeed', 'dataCount'];
+  if (recorded.data !== undefined && said.benchmark === undefined && said.dataDir === undefined) {
+    const text = `the run had --data ${recorded.data}: nobody knows which answers are right, so nothing is scored`;
+    throw new MlperfError('ERR_CONFIG_INVALID', text);
+  }
+  const values = FROM_RECORD.map((key) => [
+    key,
+    said[key] ?? (dropped.includes(key) ? undefined : recorded[key]),
+  ]);
+  return { benchmark, ...Object.fromEntries(values) } as ScoredRun;
+}
+
+/**
+ * Sample indexes mean nothing over another data set: the score would be that of a guess.
+ * @throws MlperfError `ERR_CONFIG_INVALID` where longhaul's detail log beside the accuracy log names another data set
+ */
+export async function requireSameData(folder: string, dataSet: DataSet): Promise<void> {
+  const path = join(folder, RUN_FILES.detail);
+  if (!existsSync(path)) return;
+  const record = (await readDetailLog(path)).records.get('longhaul_data_set');
+  if (typeof record?.value !== 'object' || record.value === null) return;
+  const { name, sample_count: count } = record.value as Record<string, unknown>;
+  const opened = `${dataSet.name}, ${dataSet.totalSampleCount} samples`;
+  const logged = `${String(name)}, ${String(count)} samples`;
+  if (opened === logged) return;
+  throw new MlperfError(
+    'ERR_CONFIG_INVALID',
+    `the run was over another data set (${logged}: ${path}:${record.line}) than the one that was opened (${opened}): say --data-dir, --data-seed and --data-count as the run did`,
+  );
+}
+
+/**
+ * The data set that scores responses of a run over the Open Inference Protocol as the run did: its audit tells the model's
+ * outputs. Any other data set is left as it is.
+ */
+function readsRunOf(folder: string, rules: BenchmarkRules, dataSet: DataSet): DataSet {
+  const { responseTensor } = rules;
+  if (!existsSync(join(folder, RUN_FILES.audit)) || responseTensor === undefined) return dataSet;
+  const { oip, nodes } = readAudit(folder);
+  const outputs = nodes[0]?.oip?.outputs;
+  if (oip?.plan == null || outputs === undefined || responseTensor.shape.includes(-1)) {
+    return dataSet;
+  }
+  const found = responseClass(rules, responseTensor, outputs, oip.plan.hasBatchAxis);
+  const scoreAccuracy = scoreReadable(dataSet, found, responseTensor);
+  return { ...dataSet, scoreAccuracy };
+}
+
+/** Notes on the model and the data set (a stand-in, an example), which the accuracy.txt of the run itself has as well. */
+export function scoreMarks(folder: string, rules: BenchmarkRules, dataSet: DataSet): string[] {
+  const hasAudit = existsSync(join(folder, RUN_FILES.audit));
+  const nodes = hasAudit ? readAudit(folder).nodes : [];
+  return [...exampleMarks(rules), ...modelMarks(nodes, rules.key), ...(dataSet.marks ?? [])];
 }

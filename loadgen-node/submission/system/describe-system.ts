@@ -1,26 +1,28 @@
 import { existsSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { withReason } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { makeFolder } from '../../../shared/base/files/make-folder.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { VerbResult } from '../../../shared/base/process/json-output.ts';
+import { counted } from '../../../shared/base/text/counted.ts';
 import { softwareComponents } from '../../../shared/host/component-versions.ts';
 import { gatherSystemFacts } from '../../../shared/host/gather-system-facts.ts';
 import { thisMachine } from '../../../shared/host/machine-source.ts';
 import { askNodeSystems } from '../../run/ask-nodes.ts';
 import type { SubmissionDivision } from '../rules/submission-rounds.ts';
+import type { SystemField } from '../tree/system-fields.ts';
 import {
   composeDescription,
   descriptionFields,
   leftOut,
+  readMergeFile,
   requireGiven,
+  type SystemDescription,
 } from './compose-description.ts';
 import type { DescribeValues } from './describe-settings.ts';
-import { descriptionReport } from './description-report.ts';
-import { type FactsFile, factsPathOf, type SutNodeFacts } from './facts-file.ts';
-import { linkFacts } from './link-facts.ts';
-import { readMergeFile } from './merge-file.ts';
+import { type FactsFile, factsPathOf, linkFacts, type SutNodeFacts } from './facts-file.ts';
+import { isTodo } from './field-text.ts';
 import { knownMachineCount, systemWarnings } from './system-notes.ts';
 
 /**
@@ -102,12 +104,10 @@ function requireTarget({ output, merge, force }: DescribeValues): void {
 
 /** @throws MlperfError `ERR_OUTPUT` */
 function writeJson(file: string, content: object): void {
-  try {
+  withReason(`cannot write ${file}`, () => {
     makeFolder(dirname(file));
     writeFileSync(file, `${JSON.stringify(content, null, 2)}\n`);
-  } catch (error) {
-    throw outputError(`cannot write ${file}`, error);
-  }
+  });
 }
 
 /** Reads this machine and asks the SUT nodes for theirs. @throws MlperfError where a node does not answer */
@@ -134,4 +134,37 @@ async function gatherFacts(
     file: { schemaVersion: 1, longhaulVersion: packageVersion(), loadgen, sutNodes },
     isTls,
   };
+}
+
+/** Says what was written, what to be careful with, and what is left to fill in: for people, and for programs. */
+export function descriptionReport(parts: {
+  readonly path: string;
+  readonly description: SystemDescription;
+  readonly fields: readonly SystemField[];
+  readonly warnings: readonly string[];
+  /** What is said of each key of the user's file that this description has no field for. */
+  readonly leftOut: readonly string[];
+  /** Machines whose facts were read. */
+  readonly machineCount: number;
+}): Required<VerbResult> {
+  const { path, description, fields, warnings, leftOut, machineCount } = parts;
+  const open = fields.map(({ key }) => key).filter((key) => isTodo(description[key] ?? ''));
+  const width = Math.max(0, ...open.map((key) => key.length));
+  const factsPath = factsPathOf(path);
+  const lines = [
+    `${path}: ${fields.length} fields, ${open.length} of them still to fill in`,
+    `${factsPath}: what was read, of ${counted(machineCount, 'machine')}`,
+    ...leftOut.map((one) => `Left out: ${one}`),
+    ...warnings.map((warning) => `Note: ${warning}`),
+    ...open.map((key) => {
+      const wanted = (description[key] ?? '').replace(/^TODO:? ?/, '');
+      return `TODO  ${key.padEnd(width)}  ${wanted}`;
+    }),
+  ];
+  if (open.length > 0) {
+    lines.push(`Fill them in there, or in a file of your own, and describe again with --merge.`);
+  }
+  const fieldsToFillIn = open;
+  const json = { path, factsPath, description, fieldsToFillIn, leftOut, warnings, machineCount };
+  return { text: `${lines.join('\n')}\n`, json };
 }

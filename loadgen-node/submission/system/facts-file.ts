@@ -1,5 +1,6 @@
-import type { SystemFacts } from '../../../shared/host/system-facts.ts';
-import type { LinkFacts } from './link-facts.ts';
+import { isAddress } from '../../../shared/host/ip-addresses.ts';
+import type { NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
+import { isLoopback } from '../../../shared/security/loopback.ts';
 
 /** What `longhaul system describe` read of the machines of a system: `NAME.facts.json` beside `NAME.json`. */
 export interface FactsFile {
@@ -14,7 +15,7 @@ export interface FactsFile {
 }
 
 /** Facts of a machine and when they were read. */
-export interface GatheredFacts {
+interface GatheredFacts {
   /** ISO 8601, by the clock of that machine. */
   readonly gatheredAt: string;
   readonly facts: SystemFacts;
@@ -41,4 +42,92 @@ export function factsPathOf(descriptionPath: string): string {
 /** Name of a SUT node, or where it is. */
 export function nameOf({ name, address }: Pick<SutNodeFacts, 'name' | 'address'>): string {
   return name ?? address;
+}
+
+/** IP addresses of a connection's two ends, without ports; null where none came about. */
+interface NodeConnection {
+  readonly localAddress: string | null;
+  readonly remoteAddress: string | null;
+  /** TCP connections that carry queries to this node, by the settings of the QDL. */
+  readonly dataConnections: number;
+}
+
+/** The link from the LoadGen node to one SUT node, as far as the two machines can see it. */
+export type LinkFacts = ReturnType<typeof linkFacts>;
+
+/** What is known of an end where the link stays within one machine, or no interface has the address. */
+const NO_END = { interface: null, nics: [] as readonly string[], speedMbps: null };
+
+/** Which interfaces a link goes through. @param sut Null where the node told nothing of its machine. */
+export function linkFacts(
+  connection: NodeConnection,
+  loadgen: SystemFacts,
+  sut: SystemFacts | null,
+) {
+  const isWithinOne = isSameMachine(connection, loadgen, sut);
+  const end = (facts: SystemFacts | null, address: string | null) =>
+    // What stays within a machine goes through no card, whatever card has the address.
+    isWithinOne === true ? NO_END : linkEnd(facts, address);
+  return {
+    ...connection,
+    loadgen: end(loadgen, connection.localAddress),
+    /** Nothing is known of this end where an address is translated on the way. */
+    sut: end(sut, connection.remoteAddress),
+    /** The QDL asks Name, Ready and Describe on one connection of their own. */
+    controlConnections: 1,
+    isSameMachine: isWithinOne,
+  };
+}
+
+/** True where both ends are one machine (equal boot id, or a loopback address); null where it is unknown. */
+function isSameMachine(
+  { remoteAddress }: NodeConnection,
+  loadgen: SystemFacts,
+  sut: SystemFacts | null,
+): boolean | null {
+  if (remoteAddress !== null && isLoopback(remoteAddress)) return true;
+  const bootIds = [loadgen.bootId, sut?.bootId ?? null];
+  return bootIds.includes(null) ? null : bootIds[0] === bootIds[1];
+}
+
+/**
+ * One end of a link: the interface that has the address, and the cards behind it (itself, or what a bond, bridge or VLAN
+ * is made of; none where it is software only). `speedMbps` is the interface's, in 10^6 bit/s; null where the kernel tells
+ * none.
+ */
+function linkEnd(facts: SystemFacts | null, address: string | null) {
+  const interfaces = facts?.network.interfaces ?? [];
+  const end = interfaces.find(
+    ({ addresses }) => address !== null && addresses.some((one) => isAddress(one, address)),
+  );
+  if (end === undefined) return NO_END;
+  const cards = cardsBehind(end, interfaces, new Set());
+  // Of a VLAN or a bridge some kernels tell no speed; over one card it is that card's.
+  const speedMbps = end.speedMbps ?? (cards.length === 1 ? (cards[0]?.speedMbps ?? null) : null);
+  return { interface: end.name, nics: cards.map(({ name }) => name), speedMbps };
+}
+
+/** The cards that an interface is or is made of, each once. @param seen Names on the way: a loop ends. */
+function cardsBehind(
+  one: NicFacts,
+  interfaces: readonly NicFacts[],
+  seen: Set<string>,
+): NicFacts[] {
+  if (seen.has(one.name)) return [];
+  seen.add(one.name);
+  if (isCard(one)) return [one];
+  return interfaces
+    .filter(({ name }) => one.madeOf.includes(name))
+    .flatMap((below) => cardsBehind(below, interfaces, seen));
+}
+
+/** True for what a submission counts as a network card: one of hardware, or of a hypervisor. */
+export function isCard({ backing }: NicFacts): boolean {
+  return backing === 'hardware' || backing === 'hypervisor';
+}
+
+/** The slower of the two ends, in 10^6 bit/s; null where one end is unknown. */
+export function linkRateMbps({ loadgen, sut }: LinkFacts): number | null {
+  if (loadgen.speedMbps === null || sut.speedMbps === null) return null;
+  return Math.min(loadgen.speedMbps, sut.speedMbps);
 }

@@ -1,6 +1,7 @@
 import type { AcceleratorFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
 import type { Suite } from '../rules/submission-rounds.ts';
 import { ECC_TEXTS } from '../tree/system-fields.ts';
+import { isCard } from './facts-file.ts';
 import {
   cacheText,
   countedText,
@@ -10,7 +11,6 @@ import {
   storageText,
   todo,
 } from './field-text.ts';
-import { isCard } from './link-facts.ts';
 
 /** What a machine without an accelerator writes; the official tools refuse an empty text. */
 const NONE = 'N/A';

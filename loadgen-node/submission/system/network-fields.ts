@@ -1,14 +1,8 @@
 import { isIPv6 } from 'node:net';
 import { bareAddress } from '../../../shared/host/ip-addresses.ts';
 import type { NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
-import type { FactsFile } from './facts-file.ts';
+import { type FactsFile, type LinkFacts, linkRateMbps } from './facts-file.ts';
 import { isTodo, networkRateText, nicModelText, present, todo } from './field-text.ts';
-import { type LinkFacts, linkRateMbps } from './link-facts.ts';
-
-/** How the QDL speaks on its connections. */
-export interface SessionFacts {
-  readonly isTls: boolean;
-}
 
 /** Facts of the machine at one end of a link; null where it told none. */
 type EndMachine = SystemFacts | null;
@@ -19,7 +13,7 @@ type EndMachine = SystemFacts | null;
  */
 export function networkFields(
   { loadgen, sutNodes }: FactsFile,
-  session: SessionFacts,
+  session: { readonly isTls: boolean },
 ): Record<string, string> {
   const links = sutNodes.map(({ link }) => link);
   const suts = sutNodes.map(({ gathered }) => gathered?.facts ?? null);
@@ -118,7 +112,11 @@ function rateOf(links: readonly LinkFacts[]): string {
   return todo(`rate of the links, "100G"; ${seen}`);
 }
 
-function protocolOf(links: readonly LinkFacts[], fabric: string, { isTls }: SessionFacts): string {
+function protocolOf(
+  links: readonly LinkFacts[],
+  fabric: string,
+  { isTls }: { readonly isTls: boolean },
+): string {
   const versions = new Set(
     links.map(({ remoteAddress }) => {
       if (remoteAddress === null) return null;

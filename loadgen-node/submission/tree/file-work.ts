@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream, existsSync } from 'node:fs';
+import { createReadStream, createWriteStream, existsSync, realpathSync } from 'node:fs';
 import { readFile, rename, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, join, resolve, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
@@ -85,4 +85,20 @@ export async function orFail<T>(
   } catch (error) {
     throw outputError(`cannot ${verb} ${path}`, error);
   }
+}
+
+/** True where a path is a folder or in it, links followed as far as the path exists. */
+export function isWithin(path: string, folder: string): boolean {
+  const real = realPath(resolve(path));
+  const parent = realPath(resolve(folder));
+  return real === parent || real.startsWith(parent.endsWith(sep) ? parent : parent + sep);
+}
+
+function realPath(path: string): string {
+  const parts = path.split(sep);
+  for (let count = parts.length; count > 0; count -= 1) {
+    const above = parts.slice(0, count).join(sep) || sep;
+    if (existsSync(above)) return join(realpathSync(above), ...parts.slice(count));
+  }
+  return path;
 }

@@ -17,74 +17,65 @@ export interface SystemField {
   readonly isText?: boolean;
 }
 
-const needed = (key: string): SystemField => ({ key, isMeaningful: true });
-const counted = (key: string): SystemField => ({ key, isMeaningful: true, isNumber: true });
-const text = (key: string): SystemField => ({ key, isMeaningful: true, isText: true });
-const free = (key: string): SystemField => ({ key, isMeaningful: false });
+/** Kinds of fields: what the official tools ask of their values. */
+const KINDS = {
+  needed: { isMeaningful: true },
+  number: { isMeaningful: true, isNumber: true },
+  text: { isMeaningful: true, isText: true },
+  free: { isMeaningful: false },
+  note: { isMeaningful: false, isText: true },
+} as const satisfies Readonly<Record<string, Omit<SystemField, 'key'>>>;
+
+/** Fields in their order: a kind, then keys of this kind. */
+function fieldsOf(...rows: readonly (readonly [keyof typeof KINDS, keys: string])[]) {
+  return rows.flatMap(([kind, keys]) =>
+    keys.split(' ').map((key): SystemField => ({ key, ...KINDS[kind] })),
+  );
+}
 
 /**
  * Keys of every system description, all with texts as values.
  * Source: submission_rules, "<system_desc_id>.json metadata"; `system_type_detail`, which the official
  * checkers ask for and that text lacks.
  */
-export const SYSTEM_FIELDS: readonly SystemField[] = [
-  text('division'),
-  text('submitter'),
-  text('status'),
-  text('system_name'),
-  counted('number_of_nodes'),
-  text('host_processor_model_name'),
-  counted('host_processors_per_node'),
-  needed('host_processor_core_count'),
-  needed('host_memory_capacity'),
-  needed('host_storage_capacity'),
-  needed('host_storage_type'),
-  counted('accelerators_per_node'),
-  text('accelerator_model_name'),
-  needed('accelerator_memory_capacity'),
-  text('framework'),
-  text('operating_system'),
-  text('system_type'),
-  needed('other_software_stack'),
-  free('host_processor_frequency'),
-  free('host_processor_caches'),
-  needed('host_memory_configuration'),
-  free('host_processor_interconnect'),
-  needed('host_networking'),
-  needed('host_networking_topology'),
-  free('accelerator_frequency'),
-  needed('accelerator_host_interconnect'),
-  needed('accelerator_interconnect'),
-  free('accelerator_interconnect_topology'),
-  needed('accelerator_memory_configuration'),
-  free('accelerator_on-chip_memories'),
-  needed('cooling'),
-  { ...free('hw_notes'), isText: true },
-  { ...free('sw_notes'), isText: true },
-  needed('host_network_card_count'),
-  free('system_type_detail'),
-];
+export const SYSTEM_FIELDS: readonly SystemField[] = fieldsOf(
+  ['text', 'division submitter status system_name'],
+  ['number', 'number_of_nodes'],
+  ['text', 'host_processor_model_name'],
+  ['number', 'host_processors_per_node'],
+  ['needed', 'host_processor_core_count host_memory_capacity'],
+  ['needed', 'host_storage_capacity host_storage_type'],
+  ['number', 'accelerators_per_node'],
+  ['text', 'accelerator_model_name'],
+  ['needed', 'accelerator_memory_capacity'],
+  ['text', 'framework operating_system system_type'],
+  ['needed', 'other_software_stack'],
+  ['free', 'host_processor_frequency host_processor_caches'],
+  ['needed', 'host_memory_configuration'],
+  ['free', 'host_processor_interconnect'],
+  ['needed', 'host_networking host_networking_topology'],
+  ['free', 'accelerator_frequency'],
+  ['needed', 'accelerator_host_interconnect accelerator_interconnect'],
+  ['free', 'accelerator_interconnect_topology'],
+  ['needed', 'accelerator_memory_configuration'],
+  ['free', 'accelerator_on-chip_memories'],
+  ['needed', 'cooling'],
+  ['note', 'hw_notes sw_notes'],
+  ['needed', 'host_network_card_count'],
+  ['free', 'system_type_detail'],
+);
 
 /**
  * Keys that a system of the Network division has as well; `is_network` is the text "True". The official
  * checkers let most of them be empty; the rules want the fabric and OSI layers one to four told.
  * Source: submission_rules, "In the Network division"; inference_rules v4.1, "System Topology".
  */
-export const NETWORK_FIELDS: readonly SystemField[] = [
-  needed('is_network'),
-  needed('network_type'),
-  needed('network_media'),
-  needed('network_rate'),
-  needed('nic_loadgen'),
-  needed('number_nic_loadgen'),
-  needed('net_software_stack_loadgen'),
-  needed('network_protocol'),
-  needed('number_connections'),
-  needed('nic_sut'),
-  needed('number_nic_sut'),
-  needed('net_software_stack_sut'),
-  needed('network_topology'),
-];
+export const NETWORK_FIELDS: readonly SystemField[] = fieldsOf(
+  ['needed', 'is_network network_type network_media network_rate'],
+  ['needed', 'nic_loadgen number_nic_loadgen net_software_stack_loadgen'],
+  ['needed', 'network_protocol number_connections'],
+  ['needed', 'nic_sut number_nic_sut net_software_stack_sut network_topology'],
+);
 
 /**
  * Fabrics that the Network division permits, as `network_type` names them. Source: inference_rules
@@ -98,3 +89,12 @@ export const PERMITTED_FABRICS = ['Ethernet', '802.11', 'InfiniBand', '3GPP'] as
  * Source: inference_rules v4.1, "A Datacenter submission must use ECC".
  */
 export const ECC_TEXTS = { on: 'ECC enabled', off: 'ECC disabled' } as const;
+
+/** Keys of the measurements file; all of them need a value. */
+export const WEIGHTS_KEYS = [
+  'input_data_types',
+  'retraining',
+  'starting_weights_filename',
+  'weight_data_types',
+  'weight_transformations',
+] as const;

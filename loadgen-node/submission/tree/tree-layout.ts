@@ -54,11 +54,6 @@ export class TreeLayout {
     this.isFlat = round === 'v6.0' || round === 'v6.1';
   }
 
-  /** Folder of a submitter within a division. */
-  submitter(division: SubmissionDivision, submitter: string): string {
-    return posix.join(division, submitter);
-  }
-
   system(division: SubmissionDivision, submitter: string, system: string): string {
     return posix.join(division, submitter, 'systems', `${system}.json`);
   }

@@ -8,8 +8,7 @@ import {
   formatChecksumList,
   readChecksumList,
 } from '../../samples/data-set/checksum-list.ts';
-import { copyChecked, orFail, replaceFile, sha256OfFile } from '../tree/file-work.ts';
-import { isWithin } from '../tree/is-within.ts';
+import { copyChecked, isWithin, orFail, replaceFile, sha256OfFile } from '../tree/file-work.ts';
 import type { LogPlace } from './log-places.ts';
 
 /** An original that was kept: log and accuracy.txt lie in the same numbered folder. */

@@ -1,8 +1,8 @@
 import type { VerbResult } from '../../../shared/base/process/json-output.ts';
 import { percentOf } from '../../../shared/base/process/terminal.ts';
 import type { RunHost } from '../../run/host/host.ts';
+import { roundOfTree } from '../check/check-tree.ts';
 import { renewCheckerLogs } from '../check/checker-log.ts';
-import { roundOfTree } from '../check/detect-round.ts';
 import type { SubmissionRound } from '../rules/submission-rounds.ts';
 import { restoreTree } from './restore-tree.ts';
 import { type TruncatedLog, type Truncation, truncateTree } from './truncate-tree.ts';
@@ -34,9 +34,9 @@ export async function truncateChecked(
     ...{ tree, round, backup },
     onProgress: (fraction, what) => host.progress?.(what, percentOf(fraction)),
   };
-  const { logs, summary, hasChanged, problems } = await (isRestored ? restore : truncate)(
-    truncation,
-  );
+  const changes = await (isRestored ? restore : truncate)(truncation);
+  const { logs, hasChanged, problems } = changes;
+  const summary = problems.length > 0 ? [] : [changes.summary];
   if (hasChanged) {
     host.progress?.('checking the tree');
     await renewCheckerLogs(tree, round);
@@ -54,38 +54,29 @@ export async function truncateChecked(
 /** A log that was truncated or, with the name alone, restored. */
 type ChangedLog = TruncatedLog | { readonly log: string; readonly outcome: 'restored' };
 
-interface Changes {
-  readonly logs: readonly ChangedLog[];
-  readonly summary: readonly string[];
-  readonly hasChanged: boolean;
-  readonly problems: readonly string[];
-}
-
-async function truncate(truncation: Truncation): Promise<Changes> {
+async function truncate(truncation: Truncation) {
   const { logs, problems } = await truncateTree(truncation);
-  if (problems.length > 0) return { logs, summary: [], hasChanged: false, problems };
   const countOf = (outcome: TruncatedLog['outcome']): number =>
     logs.filter((log) => log.outcome === outcome).length;
   const hasChanged = countOf('done') < logs.length;
+  const counts = `${countOf('cut')} cut, ${countOf('whole')} left whole, ${countOf('done')} done before`;
   const summary =
     logs.length === 0
       ? `${truncation.tree} has no accuracy log: nothing to truncate`
       : hasChanged
-        ? `Accuracy logs: ${countOf('cut')} cut, ${countOf('whole')} left whole, ${countOf('done')} done before; ` +
-          `the originals are in ${truncation.backup}: keep them in house`
+        ? `Accuracy logs: ${counts}; the originals are in ${truncation.backup}: keep them in house`
         : `Accuracy logs: all ${logs.length} were truncated before: nothing was changed`;
-  return { logs, summary: [summary], hasChanged, problems };
+  return { logs, summary, hasChanged, problems };
 }
 
-async function restore(truncation: Truncation): Promise<Changes> {
+async function restore(truncation: Truncation) {
   const { logs, problems } = await restoreTree(truncation);
-  if (problems.length > 0) return { logs: [], summary: [], hasChanged: false, problems };
   const summary =
     logs.length === 0
       ? `No accuracy log of ${truncation.tree} is truncated: nothing was changed`
       : `Accuracy logs: ${logs.length} are whole again`;
   const restored = logs.map((log) => ({ log, outcome: 'restored' as const }));
-  return { logs: restored, summary: [summary], hasChanged: logs.length > 0, problems };
+  return { logs: restored, summary, hasChanged: logs.length > 0, problems };
 }
 
 function lineOf(changed: ChangedLog): string {

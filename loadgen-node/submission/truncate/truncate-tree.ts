@@ -48,22 +48,17 @@ export interface TruncatedLog {
   readonly sha256: string;
 }
 
-/** The logs that were changed or found. With problems, in words, nothing was changed. */
-interface TruncatedTree {
-  readonly logs: readonly TruncatedLog[];
-  readonly problems: readonly string[];
-}
-
 /**
  * Cuts the accuracy logs of a tree as the round's truncate_accuracy_log.py does, byte for byte: the hash of the whole
  * log goes to accuracy.txt, of the log its beginning and end stay. Every log is looked at before the first one is
  * changed, and every original is kept before its log is; a second run changes nothing, and one after an
  * interruption goes on.
+ * @returns The logs that were changed or found. With problems, in words, nothing was changed.
  * Rule: submission_rules, "For some models mlperf_log_accuracy.json can get very large".
  * @throws MlperfError `ERR_CONFIG_FILE` (no tree, or of another round), `ERR_CONFIG_INVALID` (backup in the tree),
  *   `ERR_OUTPUT`
  */
-export async function truncateTree(truncation: Truncation): Promise<TruncatedTree> {
+export async function truncateTree(truncation: Truncation) {
   const { tree, round, backup, onProgress } = truncation;
   const places = findLogPlaces(tree, round);
   const originals = await Originals.open(backup, tree);
@@ -73,9 +68,9 @@ export async function truncateTree(truncation: Truncation): Promise<TruncatedTre
     states.push(await logState(tree, place));
   }
   const problems = states.flatMap((state) => (state.step === 'wrong' ? [state.problem] : []));
-  if (problems.length > 0) return { logs: [], problems };
-  await keepOriginals(truncation, states, originals);
   const logs: TruncatedLog[] = [];
+  if (problems.length > 0) return { logs, problems };
+  await keepOriginals(truncation, states, originals);
   for (const state of states) {
     onProgress?.(logs.length / states.length, 'truncating the accuracy logs');
     logs.push(await truncateLog(tree, state, round));

@@ -73,3 +73,20 @@ export function grpcToMlperfError(error: unknown, what: string): MlperfError {
 export function outputError(what: string, error: unknown): MlperfError {
   return new MlperfError('ERR_OUTPUT', `${what}: ${describeSystemError(error)}`, { cause: error });
 }
+
+/**
+ * Does something to a file. @param what Beginning of the message: `cannot read FILE`.
+ * @throws MlperfError with this code, `what: reason`; one that is thrown inside stays as it is.
+ */
+export function withReason<T>(
+  what: string,
+  work: () => T,
+  code: MlperfErrorCode = 'ERR_OUTPUT',
+): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof MlperfError) throw error;
+    throw new MlperfError(code, `${what}: ${describeSystemError(error)}`, { cause: error });
+  }
+}

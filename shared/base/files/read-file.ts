@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { errorCodeOf } from '../errors/to-mlperf-error.ts';
+import { errorCodeOf, withReason } from '../errors/to-mlperf-error.ts';
 
 /** Most bytes of a file that a setting names, by what is in it. */
 export const FILE_BYTES_MAX: Readonly<
@@ -52,6 +52,15 @@ export function readBounded(path: string, bytesMax: number): Buffer {
 /** As {@link readBounded}, in UTF-8. */
 export function readBoundedText(path: string, bytesMax: number): string {
   return readBounded(path, bytesMax).toString('utf8');
+}
+
+/** As {@link readBoundedText}. @param what Of the file, for the message. @throws MlperfError `ERR_CONFIG_FILE` */
+export function readNamedText(path: string, bytesMax: number, what = ''): string {
+  return withReason(
+    `cannot read ${what}${path}`,
+    () => readBoundedText(path, bytesMax),
+    'ERR_CONFIG_FILE',
+  );
 }
 
 function readAll(next: () => Buffer, bytesMax: number): Buffer {

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { configInvalid, MlperfError } from '../errors/mlperf-error.ts';
-import { describeSystemError, messageOf } from '../errors/to-mlperf-error.ts';
-import { FILE_BYTES_MAX, readBoundedText } from './read-file.ts';
+import { messageOf } from '../errors/to-mlperf-error.ts';
+import { FILE_BYTES_MAX, readNamedText } from './read-file.ts';
 
 /**
  * Reads a JSON file and checks its form.
@@ -15,20 +15,11 @@ export function readJsonFile<T>(
   bytesMax: number = FILE_BYTES_MAX.document,
   wrong = '',
 ): T {
-  const checked = schema.safeParse(parseJson(path, readText(path, bytesMax)));
+  const checked = schema.safeParse(parseJson(path, readNamedText(path, bytesMax)));
   if (checked.success) return checked.data;
   const issue = checked.error.issues[0];
   const where = issue === undefined || issue.path.length === 0 ? '' : ` ${issue.path.join('.')}:`;
   throw configInvalid(`${path}${wrong}:${where} ${issue?.message ?? 'is wrong'}`);
-}
-
-function readText(path: string, bytesMax: number): string {
-  try {
-    return readBoundedText(path, bytesMax);
-  } catch (error) {
-    const why = describeSystemError(error);
-    throw new MlperfError('ERR_CONFIG_FILE', `cannot read ${path}: ${why}`, { cause: error });
-  }
 }
 
 function parseJson(path: string, text: string): unknown {

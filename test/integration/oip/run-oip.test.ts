@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createQdl, samplesInMemory, startTest } from '../../../loadgen-node/index.ts';
-import { responseScorer } from '../../../loadgen-node/submission/compliance/responses/response-scorer.ts';
+import { responseScorer } from '../../../loadgen-node/submission/score/score-log.ts';
 import { FakeOipServers, type OipBehaviour } from '../../support/oip/fake-oip-server.ts';
 import { longhaulHere, type Said } from '../../support/process/longhaul-here.ts';
 import { SutNodeProcess } from '../../support/process/longhaul-process.ts';

@@ -12,7 +12,7 @@ import { auditConfigText } from '../../../loadgen-node/submission/compliance/ver
 import { verifyTest04 } from '../../../loadgen-node/submission/compliance/verify/verify-speed-tests.ts';
 import type { TestVerdict } from '../../../loadgen-node/submission/compliance/verify/verify-test.ts';
 import { verifyTest01 } from '../../../loadgen-node/submission/compliance/verify/verify-test01.ts';
-import type { RunnableTestId } from '../../../loadgen-node/submission/rules/test-ids.ts';
+import type { RunnableTestId } from '../../../loadgen-node/submission/rules/submission-rounds.ts';
 import { silentLogger } from '../../../shared/base/process/logger.ts';
 import { EVALUATION_SET } from '../../../shared/benchmarks/digits/digit-sets.ts';
 import { renderDigit } from '../../../shared/benchmarks/digits/render-digit.ts';

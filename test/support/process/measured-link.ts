@@ -1,5 +1,5 @@
 import type { MeasuredLink } from '../../../loadgen-node/operate/doctor/link-findings.ts';
-import { linkFacts } from '../../../loadgen-node/submission/system/link-facts.ts';
+import { linkFacts } from '../../../loadgen-node/submission/system/facts-file.ts';
 import type { LinkTestOutcome, NodeProbe } from '../../../shared/evidence/node-probe.ts';
 import { gatherSystemFacts } from '../../../shared/host/gather-system-facts.ts';
 import { machineAt } from '../../../shared/host/machine-source.ts';

@@ -6,7 +6,7 @@ import {
 } from '../../../loadgen-node/submission/compliance/verify/verify-speed-tests.ts';
 import type { TestVerdict } from '../../../loadgen-node/submission/compliance/verify/verify-test.ts';
 import { verifyTest01 } from '../../../loadgen-node/submission/compliance/verify/verify-test01.ts';
-import type { RunnableTestId } from '../../../loadgen-node/submission/rules/test-ids.ts';
+import type { RunnableTestId } from '../../../loadgen-node/submission/rules/submission-rounds.ts';
 import type { Scenario } from '../../../shared/domain/scenario.ts';
 import { conducted } from '../nodes/simulated-conduct.ts';
 import type { Conduct } from '../nodes/sut-conduct.ts';

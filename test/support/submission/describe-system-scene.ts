@@ -1,9 +1,9 @@
 import {
   composeDescription,
   type DescriptionParts,
+  type MergeValues,
   type SystemDescription,
 } from '../../../loadgen-node/submission/system/compose-description.ts';
-import type { MergeValues } from '../../../loadgen-node/submission/system/merge-file.ts';
 import { gatherSystemFacts } from '../../../shared/host/gather-system-facts.ts';
 import type { SystemFacts } from '../../../shared/host/system-facts.ts';
 import { type AskedNode, factsFile } from './described-systems.ts';

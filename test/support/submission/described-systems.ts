@@ -1,8 +1,8 @@
-import type {
-  FactsFile,
-  SutNodeFacts,
+import {
+  type FactsFile,
+  linkFacts,
+  type SutNodeFacts,
 } from '../../../loadgen-node/submission/system/facts-file.ts';
-import { linkFacts } from '../../../loadgen-node/submission/system/link-facts.ts';
 import type { SystemFacts } from '../../../shared/host/system-facts.ts';
 
 const GATHERED_AT = '2026-01-31T12:00:00.000Z';

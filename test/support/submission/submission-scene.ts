@@ -25,10 +25,10 @@ import {
 import type { TestVerdict } from '../../../loadgen-node/submission/compliance/verify/verify-test.ts';
 import { verifyTest01 } from '../../../loadgen-node/submission/compliance/verify/verify-test01.ts';
 import type {
+  RunnableTestId,
   SubmissionDivision,
   SubmissionRound,
 } from '../../../loadgen-node/submission/rules/submission-rounds.ts';
-import type { RunnableTestId } from '../../../loadgen-node/submission/rules/test-ids.ts';
 import {
   NETWORK_FIELDS,
   SYSTEM_FIELDS,

@@ -77,6 +77,17 @@ export function isNumber(value: unknown): value is number | bigint {
   return typeof value === 'number' || typeof value === 'bigint';
 }
 
+/** First value of a key of a run's detail log; undefined where it has none. */
+export function recordOf({ detail }: { readonly detail: ReadDetailLog }, key: string): unknown {
+  return detail.records.get(key)?.value;
+}
+
+/** A number of a run's detail log; undefined where the key is absent or no number. */
+export function numberOf(run: { readonly detail: ReadDetailLog }, key: string): number | undefined {
+  const value = recordOf(run, key);
+  return isNumber(value) ? Number(value) : undefined;
+}
+
 class DetailReading {
   readonly #records = new Map<string, DetailRecord>();
   readonly #ownRecords: DetailRecord[] = [];

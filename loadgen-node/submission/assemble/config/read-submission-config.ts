@@ -2,11 +2,9 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { isMap, isNode, isSeq } from 'yaml';
 import type { z } from 'zod';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../../shared/base/errors/to-mlperf-error.ts';
-import { FILE_BYTES_MAX, readBoundedText } from '../../../../shared/base/files/read-file.ts';
+import { FILE_BYTES_MAX, readNamedText } from '../../../../shared/base/files/read-file.ts';
 import { parseYaml } from '../../../../shared/base/text/yaml-text.ts';
 import { type SubmissionEntry, submissionSchema } from './config-schema.ts';
-import type { YamlPath } from './problems.ts';
 
 /** A configuration file that was read: its values, and where they stand. */
 export interface SubmissionConfig {
@@ -41,12 +39,7 @@ export function readSubmissionConfig(file: string): SubmissionConfig {
 
 /** Reads a text that the configuration names. @throws MlperfError `ERR_CONFIG_FILE` */
 export function readTextFile(path: string): string {
-  try {
-    return readBoundedText(path, FILE_BYTES_MAX.document);
-  } catch (error) {
-    const text = `cannot read ${path}: ${describeSystemError(error)}`;
-    throw new MlperfError('ERR_CONFIG_FILE', text, { cause: error });
-  }
+  return readNamedText(path, FILE_BYTES_MAX.document);
 }
 
 /** Where the last key of a path stands in the text, or the last that is there. */
@@ -82,4 +75,72 @@ function linesOf(
   const given = path.reduce<unknown>((one, key) => Object(one)[key], value);
   const isMissing = path.length > 0 && given === undefined;
   return [`${placeOf(path)}: ${where} ${isMissing ? 'is missing: it ' : ''}${issue.message}`];
+}
+
+/** Keys and positions that lead to a value: `['results', 0, 'scenario']`. */
+type YamlPath = readonly (string | number)[];
+
+/** Where problems are gathered: a problem of a run that is the result of three divisions is told once. */
+interface Found {
+  readonly placeOf: (path: YamlPath) => string;
+  /** Problems of a result that is too short, or not good enough, become warnings. */
+  readonly isDryRun: boolean;
+  readonly errors: Set<string>;
+  readonly warnings: Set<string>;
+}
+
+/** What keeps a tree from being built, all of it, and what the submitter should know besides; of one place and below it. */
+export class Problems {
+  readonly #found: Found;
+  readonly #path: YamlPath;
+
+  private constructor(found: Found, path: YamlPath) {
+    this.#found = found;
+    this.#path = path;
+  }
+
+  /** No problems yet. @param isDryRun Problems of a result that is too short, or not good enough, become warnings. */
+  static none(placeOf: (path: YamlPath) => string, isDryRun: boolean): Problems {
+    return new Problems({ placeOf, isDryRun, errors: new Set(), warnings: new Set() }, []);
+  }
+
+  get warnings(): readonly string[] {
+    return [...this.#found.warnings];
+  }
+
+  /** The same problems, for a place below this one. */
+  at(...path: YamlPath): Problems {
+    return new Problems(this.#found, [...this.#path, ...path]);
+  }
+
+  error(text: string): void {
+    this.#found.errors.add(`${this.#found.placeOf(this.#path)}: ${text}`);
+  }
+
+  /** Something that a tree for trying things out may lack. */
+  unfinished(text: string): void {
+    if (this.#found.isDryRun) this.warn(text);
+    else this.error(`${text} (a tree to try things out: --dry-run-lengths)`);
+  }
+
+  warn(text: string): void {
+    this.#found.warnings.add(`${this.#found.placeOf(this.#path)}: ${text}`);
+  }
+
+  /** Runs a reader; what it refuses is a problem of this place. Other errors pass. */
+  async attempt<T>(read: () => T | Promise<T>): Promise<T | undefined> {
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof MlperfError)) throw error;
+      this.error(error.message);
+      return undefined;
+    }
+  }
+
+  /** @throws MlperfError `ERR_CONFIG_INVALID` with every error, one per line. */
+  throwIfAny(): void {
+    const { errors } = this.#found;
+    if (errors.size > 0) throw new MlperfError('ERR_CONFIG_INVALID', [...errors].join('\n'));
+  }
 }

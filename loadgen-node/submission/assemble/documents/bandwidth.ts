@@ -1,17 +1,12 @@
-import {
-  bandwidthFormula,
-  dtypeBytes,
-  formatRate,
-  parseRate,
-} from '../../../samples/bandwidth/bandwidth-formulas.ts';
+import { bandwidthFormula, dtypeBytes, formatRate, parseRate } from '../../../samples/bandwidth/bandwidth-formulas.ts';
 import type { NetworkEntry } from '../config/config-schema.ts';
-import { LOADGEN_END, linksOf } from '../diagram/topology.ts';
+import { LOADGEN_END, linksOf } from '../diagram/network-diagram.ts';
 import type { PlannedImplementation } from '../plan/read-implementation.ts';
 import type { PlannedResult } from '../plan/read-results.ts';
 import type { PlannedSystem } from '../plan/read-system.ts';
-import { fiveFigures } from './five-figures.ts';
+import { fiveFigures, throughputOf } from './result-in-words.ts';
 import { document, table } from './markdown.ts';
-import { throughputOf } from './result-in-words.ts';
+import { wireCounts } from '../../rules/wire-counts.ts';
 
 /** What a sample costs on the wire besides its payload, in bytes; measured figures of proto/README.md. */
 const FRAMING =
@@ -69,7 +64,7 @@ function bandwidthFigures(result: PlannedResult, implementation: PlannedImplemen
     bytes === undefined || throughput === undefined ? undefined : bytes * throughput * 8;
   const inputBytes = bytesOf(formula?.inputElements);
   const outputBytes = bytesOf(formula?.outputElements);
-  const wire = wireCounts(result);
+  const wire = wireCounts(runs.performance.audit);
   return {
     throughput,
     formula,
@@ -97,23 +92,6 @@ function dtypeOf({ runs }: PlannedResult, { entry }: PlannedImplementation) {
     if (bytes !== undefined) return { word, bytes };
   }
   return undefined;
-}
-
-/** What both ends counted of a run; undefined where nobody did. */
-function wireCounts({ runs }: PlannedResult) {
-  const ours = (runs.performance.audit?.nodes ?? []).map((node) => node.ours);
-  const sum = (key: 'sampleCount' | 'payloadBytes' | 'completedCount' | 'responseBytes'): number =>
-    ours.reduce((total, counts) => total + counts[key], 0);
-  const samples = sum('sampleCount');
-  if (samples === 0) return undefined;
-  return {
-    samples,
-    payloadBytes: sum('payloadBytes'),
-    responses: sum('completedCount'),
-    responseBytes: sum('responseBytes'),
-    /** Share of the samples that the busiest node took, from 0 to 1. */
-    largestShare: Math.max(...ours.map(({ sampleCount }) => sampleCount)) / samples,
-  };
 }
 
 /** What the links of each end carry together: of the LoadGen node and of each SUT node. */

@@ -1,8 +1,9 @@
 import { packageVersion } from '../../../../shared/base/files/package-files.ts';
+import { flagText } from '../../../run/plan/flag-text.ts';
 import type { PlannedImplementation } from '../plan/read-implementation.ts';
 import type { PlannedResult } from '../plan/read-results.ts';
+import type { SubmittedRun } from '../plan/read-run.ts';
 import { codeBlock, document, table } from './markdown.ts';
-import { runCommandOf } from './run-commands.ts';
 
 /**
  * README.md of an implementation's code. Source: submission_rules, "Source code requirements for inference
@@ -81,4 +82,20 @@ export function runScript(
     ...new Set(commands),
     '',
   ].join('\n');
+}
+
+/** Where a run wrote its logs, and what its user wished to see or keep, say nothing about how it is made again. */
+const LEFT_OUT = new Set(['output', 'cacheDir', 'thresholds', 'records', 'report']);
+
+/**
+ * The command line that makes a run again, from the settings that were said. Undefined for a run of another
+ * LoadGen, which leaves its settings in its log only.
+ * @param output Folder for the logs.
+ */
+export function runCommandOf({ settings }: SubmittedRun, output: string): string | undefined {
+  if (settings === undefined) return undefined;
+  const flags = Object.entries(settings)
+    .filter(([key, value]) => !LEFT_OUT.has(key) && value !== null && value !== false)
+    .map(([key, value]) => flagText(key, value));
+  return ['longhaul run', ...flags, `--output ${output}`].join(' \\\n  ');
 }

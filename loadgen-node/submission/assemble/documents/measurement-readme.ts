@@ -1,15 +1,15 @@
 import { packageVersion } from '../../../../shared/base/files/package-files.ts';
+import { recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
 import type { SubmissionDivision, SubmissionRound } from '../../rules/submission-rounds.ts';
 import { DRY_RUN_WORDS } from '../../tree/tree-layout.ts';
-import { isServer, nodesStateBatching, saidBatching } from '../plan/compare-evidence.ts';
+import { isServer, nodesStateBatching, saidBatching } from '../plan/completeness.ts';
 import type { PlannedImplementation } from '../plan/read-implementation.ts';
 import type { PlannedResult } from '../plan/read-results.ts';
-import { recordOf, type SubmittedRun } from '../plan/read-run.ts';
-import { fiveFiguresIn } from './five-figures.ts';
+import type { SubmittedRun } from '../plan/read-run.ts';
+import { runCommandOf } from './code-readme.ts';
 import { codeBlock, document, table } from './markdown.ts';
-import { performanceRows } from './result-in-words.ts';
-import { runCommandOf } from './run-commands.ts';
+import { fiveFiguresIn, performanceRows } from './result-in-words.ts';
 
 /** What the README of a result is made from. */
 interface ReadmeFacts {

@@ -1,9 +1,9 @@
+import { recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
 import { SOFTWARE_METHODS, type SoftwareEntry } from '../config/config-schema.ts';
 import { softwareBreach } from '../plan/plan-submission.ts';
 import type { PlannedImplementation } from '../plan/read-implementation.ts';
 import type { PlannedResult } from '../plan/read-results.ts';
-import { recordOf } from '../plan/read-run.ts';
 import { document, table } from './markdown.ts';
 
 type Results = readonly (readonly [PlannedResult, PlannedImplementation])[];

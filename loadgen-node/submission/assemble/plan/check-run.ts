@@ -1,4 +1,5 @@
 import { counted } from '../../../../shared/base/text/counted.ts';
+import { numberOf, recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import {
   readSeeds,
   roundOfSeeds,
@@ -12,8 +13,8 @@ import {
   type SubmissionScenario,
 } from '../../rules/submission-model.ts';
 import type { SubmissionDivision, SubmissionRound } from '../../rules/submission-rounds.ts';
-import type { Problems } from '../config/problems.ts';
-import { benchmarkOf, numberOf, recordOf, type SubmittedRun } from './read-run.ts';
+import type { Problems } from '../config/read-submission-config.ts';
+import { benchmarkOf, type SubmittedRun } from './read-run.ts';
 
 /** What a run has to be. */
 export interface ExpectedRun {
@@ -107,28 +108,25 @@ function checkSeeds(run: SubmittedRun, expected: ExpectedRun, problems: Problems
   const seenOf = (name: string): unknown => recordOf(run, `effective_${name}`);
   const wrong = SEED_NAMES.filter((name) => seenOf(name) !== needed[name]);
   if (wrong.length === 0) return;
-  const tell = (text: string): void => problems.error(`${run.files.folder}: ${text}`);
   const seen = readSeeds((name) => {
     const seed = seenOf(name);
     return typeof seed === 'bigint' ? seed : undefined;
   });
-  const other = seen === undefined ? undefined : roundOfSeeds(seen);
-  if (other === round) {
-    tell(
-      `the seeds are those of the round's own runs; TEST05 has others (longhaul compliance TEST05)`,
-    );
-    return;
-  }
-  if (other !== undefined) {
-    tell(`the seeds are those of ${other}; ${round} has its own: run with --round ${round}`);
-    return;
-  }
-  for (const name of wrong) {
-    const found = seenOf(name) ?? 'not in the log';
-    // The official tools refuse a seed in quotes.
-    const text = typeof seenOf(name) === 'string' ? `the text "${found}"` : String(found);
-    tell(`${name} is ${text}; ${isTest05 ? `TEST05 of ${round}` : round} needs ${needed[name]}`);
-  }
+  const other = seen && roundOfSeeds(seen);
+  const texts =
+    other === round
+      ? [
+          `the seeds are those of the round's own runs; TEST05 has others (longhaul compliance TEST05)`,
+        ]
+      : other !== undefined
+        ? [`the seeds are those of ${other}; ${round} has its own: run with --round ${round}`]
+        : wrong.map((name) => {
+            const found = seenOf(name) ?? 'not in the log';
+            // The official tools refuse a seed in quotes.
+            const text = typeof seenOf(name) === 'string' ? `the text "${found}"` : String(found);
+            return `${name} is ${text}; ${isTest05 ? `TEST05 of ${round}` : round} needs ${needed[name]}`;
+          });
+  for (const text of texts) problems.error(`${run.files.folder}: ${text}`);
 }
 
 function checkLengths(run: SubmittedRun, expected: ExpectedRun, problems: Problems): void {

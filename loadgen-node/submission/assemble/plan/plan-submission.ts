@@ -5,18 +5,18 @@ import {
   type SoftwareEntry,
   type SubmissionEntry,
 } from '../config/config-schema.ts';
-import { Problems } from '../config/problems.ts';
-import type { SubmissionConfig } from '../config/read-submission-config.ts';
+import { Problems, type SubmissionConfig } from '../config/read-submission-config.ts';
 import { isOpenOnly } from './check-run.ts';
 import {
+  checkCompleteness,
+  checkInferred,
+  checkOpenModels,
   isServer,
   nodesStateBatching,
   saidBatching,
   warnOfNodes,
   warnOfWeights,
-} from './compare-evidence.ts';
-import { checkCompleteness, checkInferred } from './completeness.ts';
-import { checkOpenModels } from './open-models.ts';
+} from './completeness.ts';
 import { type PlannedImplementation, readImplementation } from './read-implementation.ts';
 import { type PlannedResult, readResults } from './read-results.ts';
 import { type PlannedSystem, readSystem } from './read-system.ts';

@@ -1,40 +1,21 @@
-import { statSync } from 'node:fs';
-import { basename } from 'node:path';
+import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { sha256OfFile } from '../../tree/file-work.ts';
 import { TREE_FILE_BYTES_MAX } from '../../tree/tree-layout.ts';
 import type { ImplementationEntry, WeightsEntry } from '../config/config-schema.ts';
-import type { Problems } from '../config/problems.ts';
-import { readTextFile, type SubmissionConfig } from '../config/read-submission-config.ts';
-import { collectFiles } from './collect-files.ts';
-
-/** Weights, with what a look at their file told. */
-interface PlannedWeights {
-  readonly name: string;
-  /** Path of the file where it goes into the tree. */
-  readonly file: string | undefined;
-  readonly source: string | undefined;
-  /** Hexadecimal, lower case. */
-  readonly sha256: string;
-  readonly bytes: number | undefined;
-}
-
-/** An implementation with the files that it brings. */
-export interface PlannedImplementation {
-  readonly id: string;
-  readonly entry: ImplementationEntry;
-  /** Path below the implementation's code folder → file here. */
-  readonly files: ReadonlyMap<string, string>;
-  readonly weights: readonly PlannedWeights[];
-  readonly calibration: string;
-}
+import {
+  type Problems,
+  readTextFile,
+  type SubmissionConfig,
+} from '../config/read-submission-config.ts';
 
 /** Reads what an implementation brings: code, scripts, weights, the calibration text. */
 export async function readImplementation(
   { entry: { implementations }, resolve }: SubmissionConfig,
   id: string,
   all: Problems,
-): Promise<PlannedImplementation> {
+) {
   const entry = implementations[id] as ImplementationEntry;
   const problems = all.at('implementations', id);
   const files = new Map<string, string>();
@@ -58,7 +39,7 @@ export async function readImplementation(
   if (entry.run_commands === undefined) {
     problems.warn('no "run_commands": no README of the tree tells how the SUT nodes are started');
   }
-  const weights: PlannedWeights[] = [];
+  const weights: Awaited<ReturnType<typeof readWeights>>[] = [];
   for (const [i, one] of entry.weights.entries()) {
     const place = problems.at('weights', i);
     const read = await place.attempt(() => readWeights(one, resolve, place));
@@ -67,17 +48,30 @@ export async function readImplementation(
   const { text, file = '' } = entry.calibration;
   const read = (): string => text ?? readTextFile(resolve(file));
   const calibration = (await problems.at('calibration').attempt(read)) ?? '';
-  return { id, entry, files, weights, calibration };
+  return {
+    ...{ id, entry },
+    /** Path below the implementation's code folder → file here. */
+    files: files as ReadonlyMap<string, string>,
+    ...{ weights, calibration },
+  };
 }
 
+/** An implementation with the files that it brings. */
+export type PlannedImplementation = Awaited<ReturnType<typeof readImplementation>>;
+
+/**
+ * Name, SHA-256 in lower case and size of weights, as stated or as their file tells.
+ * @returns `file` is the path of the file where it goes into the tree.
+ */
 async function readWeights(
   { file, source, sha256, bytes: statedBytes }: WeightsEntry,
   resolve: (path: string) => string,
   problems: Problems,
-): Promise<PlannedWeights> {
+) {
   const stated = sha256?.toLowerCase() ?? '';
   if (file === undefined) {
-    return { name: source ?? '', file, source, sha256: stated, bytes: statedBytes };
+    const name = source ?? '';
+    return { name, file: undefined, source, sha256: stated, bytes: statedBytes };
   }
   const path = resolve(file);
   const stat = statSync(path, { throwIfNoEntry: false });
@@ -97,4 +91,50 @@ async function readWeights(
     );
   }
   return { name: basename(path), file: isSmall ? path : undefined, source, sha256: hash, bytes };
+}
+
+/** Folders that hold what can be made again, and that no reviewer reads. */
+const SKIPPED = new Set(['node_modules', '__pycache__']);
+
+/**
+ * Finds the files of paths that go into a tree: a file under its name, a folder with all that is in it.
+ * Names with a leading dot are left out, names with blanks refused, as the official checkers want it.
+ * @returns Path in the tree, with forward slashes → file here, links followed; what is wrong, in whole sentences.
+ */
+export function collectFiles(paths: readonly string[]) {
+  const files = new Map<string, string>();
+  const problems: string[] = [];
+  let skippedCount = 0;
+  const addFile = (path: string, name: string): void => {
+    if (/\s/.test(name)) problems.push(`${path} has a blank in its name: the checkers refuse it`);
+    const { size } = statSync(path);
+    if (size > TREE_FILE_BYTES_MAX) {
+      problems.push(`${path} has ${size} bytes: the checkers refuse files above 50 MiB`);
+    }
+    if (files.has(name)) problems.push(`${path} and ${files.get(name)} would both be ${name}`);
+    files.set(name, path);
+  };
+  /** @param parents Real paths of the folders above: a link to one of them would never end. */
+  const add = (path: string, name: string, parents: readonly string[]): void => {
+    if (!statSync(path).isDirectory()) {
+      addFile(path, name);
+      return;
+    }
+    const real = realpathSync(path);
+    if (parents.includes(real)) {
+      problems.push(`${path} is a link to a folder above it`);
+      return;
+    }
+    for (const entry of readdirSync(path).sort()) {
+      const inner = join(path, entry);
+      if (entry.startsWith('.') || SKIPPED.has(entry)) skippedCount += 1;
+      else if (!existsSync(inner)) problems.push(`${inner} is a link to nothing`);
+      else add(inner, `${name}/${entry}`, [...parents, real]);
+    }
+  };
+  for (const path of paths) {
+    if (existsSync(path)) add(path, basename(path), []);
+    else problems.push(`${path} is not there`);
+  }
+  return { files, problems, skippedCount };
 }

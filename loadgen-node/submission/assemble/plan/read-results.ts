@@ -1,43 +1,22 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { brokenConfLines } from '../../rules/conf-lines.ts';
-import { inferredFigure } from '../../rules/inferred-results.ts';
 import { modelOfFolder } from '../../rules/models-of-rounds.ts';
-import type { SubmissionModel } from '../../rules/submission-model.ts';
+import { inferredFigure } from '../../rules/result-metric.ts';
 import type { ResultEntry } from '../config/config-schema.ts';
-import type { Problems } from '../config/problems.ts';
-import { readTextFile, type SubmissionConfig } from '../config/read-submission-config.ts';
+import {
+  type Problems,
+  readTextFile,
+  type SubmissionConfig,
+} from '../config/read-submission-config.ts';
 import { checkRun, isOpenOnly } from './check-run.ts';
-import { readSubmittedRun, type SubmittedRun } from './read-run.ts';
-import { type PlannedTest, readTests } from './read-tests.ts';
-import { userConfOf } from './user-conf.ts';
+import { readSubmittedRun, type SubmittedRun, userConfOf } from './read-run.ts';
+import { readTests } from './read-tests.ts';
 
 /** Longest accuracy.txt that is read: the scripts print a few lines. */
 const ACCURACY_TEXT_BYTES_MAX = 2 ** 20;
 
-/** Runs behind a result. */
-export interface MeasuredRuns {
-  readonly performance: SubmittedRun;
-  readonly accuracy: SubmittedRun;
-  /** Lines of accuracy.txt. */
-  readonly accuracyLines: readonly string[];
-  readonly tests: readonly PlannedTest[];
-}
-
-/** A result with its runs. One that is inferred has those of the measured one. */
-export interface PlannedResult {
-  readonly entry: ResultEntry;
-  /** Undefined for a model of the open division that the round does not know. */
-  readonly model: SubmissionModel | undefined;
-  readonly runs: MeasuredRuns;
-  /** Text of user.conf. */
-  readonly userConf: string;
-}
-
 /** Reads the runs of all results; one that cannot be read is a problem, and is left out. */
-export async function readResults(
-  config: SubmissionConfig,
-  all: Problems,
-): Promise<PlannedResult[]> {
+export async function readResults(config: SubmissionConfig, all: Problems) {
   const { round, results } = config.entry;
   const runs = new Map<ResultEntry, MeasuredRuns | undefined>();
   const owners = new Map<string, string>();
@@ -47,7 +26,7 @@ export async function readResults(
     checkOwner(config, entry, owners, problems.at('performance'));
     runs.set(entry, await readRuns(config, entry, problems));
   }
-  const planned: PlannedResult[] = [];
+  const planned = [];
   for (const [i, entry] of results.entries()) {
     const problems = all.at('results', i);
     const source = entry.inferred_from === undefined ? entry : sourceOf(entry, results, problems);
@@ -59,6 +38,15 @@ export async function readResults(
   }
   return planned;
 }
+
+/**
+ * A result with its runs and the text of its user.conf. One that is inferred has the runs of the measured one; a model of
+ * the open division that the round does not know is undefined.
+ */
+export type PlannedResult = Awaited<ReturnType<typeof readResults>>[number];
+
+/** Runs behind a result, the lines of its accuracy.txt, and its compliance tests. */
+type MeasuredRuns = NonNullable<Awaited<ReturnType<typeof readRuns>>>;
 
 async function readUserConf(
   { resolve }: SubmissionConfig,
@@ -93,11 +81,7 @@ function checkOwner(
   owners.set(folder, owner);
 }
 
-async function readRuns(
-  config: SubmissionConfig,
-  entry: ResultEntry,
-  problems: Problems,
-): Promise<MeasuredRuns | undefined> {
+async function readRuns(config: SubmissionConfig, entry: ResultEntry, problems: Problems) {
   const { round } = config.entry;
   const { scenario, divisions } = entry;
   const model = modelOfFolder(round, entry.reference_model ?? entry.model);

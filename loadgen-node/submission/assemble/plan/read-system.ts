@@ -9,9 +9,8 @@ import {
   TODO_MARK,
 } from '../../tree/system-fields.ts';
 import type { SystemEntry } from '../config/config-schema.ts';
-import type { Problems } from '../config/problems.ts';
-import type { SubmissionConfig } from '../config/read-submission-config.ts';
-import { checkNetwork } from '../diagram/topology.ts';
+import type { Problems, SubmissionConfig } from '../config/read-submission-config.ts';
+import { checkNetwork } from '../diagram/network-diagram.ts';
 import { isOpenOnly } from './check-run.ts';
 
 const descriptionSchema = z.record(
@@ -20,21 +19,13 @@ const descriptionSchema = z.record(
   'must be an object with the fields of a system description',
 );
 
-/** A system as its description says, before a division is put in, with what the configuration says of it. */
-export interface PlannedSystem extends SystemEntry {
-  readonly id: string;
-  readonly fields: Readonly<Record<string, unknown>>;
-  /** Path of NAME.facts.json, where it lies beside the description. */
-  readonly factsFile: string | undefined;
-}
-
 /** Reads a system's description and holds it against the divisions that it is in. */
 export async function readSystem(
   { entry: { systems, submitter }, resolve }: SubmissionConfig,
   id: string,
   divisions: readonly SubmissionDivision[],
   all: Problems,
-): Promise<PlannedSystem | undefined> {
+) {
   const entry = systems[id] as SystemEntry;
   const place = all.at('systems', id);
   const problems = place.at('file');
@@ -52,6 +43,12 @@ export async function readSystem(
   checkStatements(system, divisions, place);
   return system;
 }
+
+/**
+ * A system with the fields of its description, before a division is put in, with what the configuration says of it, and
+ * the path of NAME.facts.json, where that lies beside the description.
+ */
+export type PlannedSystem = NonNullable<Awaited<ReturnType<typeof readSystem>>>;
 
 /** Suites that a system is in, by its `system_type`. */
 export function plannedSuites({ fields }: PlannedSystem): Suite[] {

@@ -1,21 +1,12 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
-import type { TestId } from '../../rules/test-ids.ts';
+import type { TestId } from '../../rules/submission-rounds.ts';
 import type { ResultEntry } from '../config/config-schema.ts';
-import type { Problems } from '../config/problems.ts';
+import type { Problems } from '../config/read-submission-config.ts';
 import { checkRun, type ExpectedRun } from './check-run.ts';
-import { collectFiles } from './collect-files.ts';
+import { collectFiles } from './read-implementation.ts';
 import { readSubmittedRun, type SubmittedRun } from './read-run.ts';
-
-/** A compliance test of a result. */
-export interface PlannedTest {
-  readonly test: TestId;
-  /** Files of the test's folder in the tree: path there → file here. */
-  readonly files: ReadonlyMap<string, string>;
-  /** What longhaul left of the run, to be kept as evidence: name → file. */
-  readonly evidence: ReadonlyMap<string, string>;
-}
 
 /** A result whose compliance tests are read, and what they are held against. */
 interface TestsOfResult {
@@ -35,7 +26,7 @@ const PARTS: Partial<Record<TestId, readonly ('performance' | 'accuracy')[]>> = 
 };
 
 /** Finds and checks the compliance tests of a result; tests that the round does not have are left out. */
-export async function readTests(of: TestsOfResult, all: Problems): Promise<PlannedTest[]> {
+export async function readTests(of: TestsOfResult, all: Problems) {
   const { entry, expected } = of;
   const needed = expected.model?.tests ?? [];
   const folders = testFolders(of);
@@ -46,7 +37,7 @@ export async function readTests(of: TestsOfResult, all: Problems): Promise<Plann
       `${entry.model} ${entry.scenario} lacks ${missing.join(', ')}, which ${expected.round} wants in the closed and network divisions: longhaul compliance ${missing[0]} --run ${performanceFolder(of)}`,
     );
   }
-  const tests: PlannedTest[] = [];
+  const tests: Awaited<ReturnType<typeof readTest>>[] = [];
   for (const [test, folder] of folders) {
     if (!needed.includes(test)) {
       problems.warn(`${test} is left out: ${expected.round} does not ask for it here`);
@@ -76,12 +67,8 @@ function testFolders(of: TestsOfResult): Map<TestId, string> {
   return new Map(names.sort().map((name) => [name as TestId, join(folder, name)]));
 }
 
-async function readTest(
-  test: TestId,
-  folder: string,
-  of: TestsOfResult,
-  problems: Problems,
-): Promise<PlannedTest> {
+/** @returns Files of the test's folder, and what longhaul left of the run: path in the tree → file here. */
+async function readTest(test: TestId, folder: string, of: TestsOfResult, problems: Problems) {
   const evidence = evidenceOf(test, folder, of);
   const isNetwork = of.expected.divisions.includes('network');
   if (isNetwork && of.performance.audit !== undefined && !evidence.has(RUN_FILES.audit)) {
@@ -89,11 +76,11 @@ async function readTest(
       `the run of ${test} has no ${RUN_FILES.audit}: name its folder in "compliance_runs"`,
     );
   }
-  const reading = new TestReading(test, folder, problems);
+  const own = { test, folder, problems, files: new Map<string, string>() };
   const parts = PARTS[test];
-  if (parts === undefined) reading.takeAll();
-  if (parts?.includes('performance')) await reading.readPerformance(of.expected);
-  if (parts?.includes('accuracy')) reading.readAnswers();
+  if (parts === undefined) takeAll(own);
+  if (parts?.includes('performance')) await readPerformance(own, of.expected);
+  if (parts?.includes('accuracy')) readAnswers(own);
   // What longhaul alone sees (a cache that shows in Server, ...) stands in no file that the official tools read.
   const readme = evidence.get('README.md');
   const title = readme === undefined ? '' : readFileSync(readme, 'utf8').split('\n', 1)[0];
@@ -102,7 +89,7 @@ async function readTest(
       `${test} failed by longhaul's own checks, whatever the official files say: ${readme} tells which`,
     );
   }
-  return { test, files: reading.files, evidence };
+  return { test, files: own.files, evidence };
 }
 
 /** Lines by which the official checkers know that TEST06 was passed. */
@@ -112,79 +99,65 @@ const TEST06_LINES = [
   /^Sample length check pass: True/m,
 ];
 
-/** Finds the files of one test's folder, and what is wrong with them. */
-class TestReading {
-  readonly files = new Map<string, string>();
-  readonly #test: TestId;
-  readonly #folder: string;
-  readonly #problems: Problems;
+/** A test's folder, the files found in it by their path there, and where problems with them go. */
+interface TestFiles {
+  readonly test: TestId;
+  readonly folder: string;
+  readonly problems: Problems;
+  readonly files: Map<string, string>;
+}
 
-  constructor(test: TestId, folder: string, problems: Problems) {
-    this.#test = test;
-    this.#folder = folder;
-    this.#problems = problems;
-  }
+/** A test that longhaul does not run: what its official script left, whatever that is. */
+function takeAll(own: TestFiles): void {
+  const { files, problems } = collectFiles([own.folder]);
+  for (const text of problems) own.problems.error(text);
+  for (const [name, file] of files) own.files.set(name.replace(/^[^/]*\//, ''), file);
+  const verdicts = [...own.files.keys()].filter((name) => name.startsWith('verify_'));
+  if (verdicts.length === 0) own.problems.error(`${own.folder} has no verify_*.txt`);
+  for (const name of verdicts) checkPass(own, name);
+}
 
-  /** A test that longhaul does not run: what its official script left, whatever that is. */
-  takeAll(): void {
-    const { files, problems } = collectFiles([this.#folder]);
-    for (const text of problems) this.#problems.error(text);
-    for (const [name, file] of files) this.files.set(name.replace(/^[^/]*\//, ''), file);
-    const verdicts = [...this.files.keys()].filter((name) => name.startsWith('verify_'));
-    if (verdicts.length === 0) this.#problems.error(`${this.#folder} has no verify_*.txt`);
-    for (const name of verdicts) this.#checkPass(name);
-  }
+async function readPerformance(own: TestFiles, expected: TestsOfResult['expected']): Promise<void> {
+  if (need(own, 'verify_performance.txt')) checkPass(own, 'verify_performance.txt');
+  const names = [RUN_FILES.summary, RUN_FILES.detail];
+  const logs = names.map((name) => need(own, `performance/run_1/${name}`));
+  if (!logs.every(Boolean)) return;
+  const folder = join(own.folder, 'performance', 'run_1');
+  const run = await own.problems.attempt(() => readSubmittedRun(folder));
+  if (run === undefined) return;
+  const isTest05 = own.test === 'TEST05';
+  checkRun(run, { ...expected, kind: 'compliance', isTest05 }, own.problems);
+}
 
-  async readPerformance(expected: TestsOfResult['expected']): Promise<void> {
-    if (this.#need('verify_performance.txt')) this.#checkPass('verify_performance.txt');
-    const names = [RUN_FILES.summary, RUN_FILES.detail];
-    const logs = names.map((name) => this.#need(`performance/run_1/${name}`));
-    if (!logs.every(Boolean)) return;
-    const folder = join(this.#folder, 'performance', 'run_1');
-    const run = await this.#problems.attempt(() => readSubmittedRun(folder));
-    if (run === undefined) return;
-    const isTest05 = this.#test === 'TEST05';
-    checkRun(run, { ...expected, kind: 'compliance', isTest05 }, this.#problems);
-  }
+function readAnswers(own: TestFiles): void {
+  need(own, `accuracy/${RUN_FILES.accuracy}`);
+  if (!need(own, 'verify_accuracy.txt')) return;
+  const isPassed = checkPass(own, 'verify_accuracy.txt');
+  if (own.test !== 'TEST01') return;
+  const text = join(own.folder, 'accuracy', RUN_FILES.accuracyText);
+  if (existsSync(text)) own.files.set(`accuracy/${RUN_FILES.accuracyText}`, text);
+  // The official checkers refuse these two beside a test that passed without them.
+  if (isPassed) return;
+  need(own, 'accuracy/baseline_accuracy.txt');
+  need(own, 'accuracy/compliance_accuracy.txt');
+}
 
-  readAnswers(): void {
-    this.#need(`accuracy/${RUN_FILES.accuracy}`);
-    if (!this.#need('verify_accuracy.txt')) return;
-    const isPassed = this.#checkPass('verify_accuracy.txt');
-    if (this.#test !== 'TEST01') return;
-    const text = join(this.#folder, 'accuracy', RUN_FILES.accuracyText);
-    if (existsSync(text)) this.files.set(`accuracy/${RUN_FILES.accuracyText}`, text);
-    // The official checkers refuse these two beside a test that passed without them.
-    if (isPassed) return;
-    this.#need('accuracy/baseline_accuracy.txt');
-    this.#need('accuracy/compliance_accuracy.txt');
-  }
+function need({ test, folder, files, problems }: TestFiles, name: string): boolean {
+  const file = join(folder, name);
+  const isThere = existsSync(file) && statSync(file).size > 0;
+  if (isThere) files.set(name, file);
+  else problems.error(`${file} is missing or empty: longhaul compliance ${test} writes it`);
+  return isThere;
+}
 
-  #need(name: string): boolean {
-    const file = join(this.#folder, name);
-    const isThere = existsSync(file) && statSync(file).size > 0;
-    if (isThere) this.files.set(name, file);
-    else {
-      this.#problems.error(
-        `${file} is missing or empty: longhaul compliance ${this.#test} writes it`,
-      );
-    }
-    return isThere;
-  }
-
-  #checkPass(name: string): boolean {
-    const file = this.files.get(name) as string;
-    const text = readFileSync(file, 'utf8');
-    const isPassed =
-      this.#test === 'TEST06'
-        ? TEST06_LINES.every((line) => line.test(text))
-        : text.includes('TEST PASS');
-    const hasFallback = this.#test === 'TEST01' && name === 'verify_accuracy.txt';
-    if (!isPassed && !hasFallback) {
-      this.#problems.unfinished(`${this.#test} was not passed, says ${file}`);
-    }
-    return isPassed;
-  }
+function checkPass({ test, files, problems }: TestFiles, name: string): boolean {
+  const file = files.get(name) as string;
+  const text = readFileSync(file, 'utf8');
+  const isPassed =
+    test === 'TEST06' ? TEST06_LINES.every((line) => line.test(text)) : text.includes('TEST PASS');
+  const hasFallback = test === 'TEST01' && name === 'verify_accuracy.txt';
+  if (!isPassed && !hasFallback) problems.unfinished(`${test} was not passed, says ${file}`);
+  return isPassed;
 }
 
 /** `longhaul compliance` keeps the raw logs of the test's run beside its folder, as TESTnn-run. */

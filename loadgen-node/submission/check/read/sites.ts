@@ -7,13 +7,11 @@ import type {
   SubmissionModel,
   SubmissionScenario,
 } from '../../rules/submission-model.ts';
-import type { SubmissionDivision, SubmissionRound } from '../../rules/submission-rounds.ts';
-import type { TestId } from '../../rules/test-ids.ts';
+import type { SubmissionDivision, SubmissionRound, TestId } from '../../rules/submission-rounds.ts';
 import type { ResultPlace, TreeLayout } from '../../tree/tree-layout.ts';
 import type { sharesOf } from './accuracy-lines.ts';
 import type { JsonObject } from './description-values.ts';
-import type { OriginalLogs } from './original-logs.ts';
-import type { DetailLogs, RunLog } from './run-log.ts';
+import type { DetailLogs, OriginalLogs, RunLog } from './run-log.ts';
 import type { TreeListing } from './tree-listing.ts';
 
 /** Where readers and checks put what they find. */

@@ -1,7 +1,7 @@
 import { type Dirent, lstatSync, readdirSync, statSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../../shared/base/errors/to-mlperf-error.ts';
+import { describeSystemError, withReason } from '../../../../shared/base/errors/to-mlperf-error.ts';
 
 /** Entries of one folder, by name. */
 export interface TreeFolder {
@@ -26,51 +26,42 @@ export class TreeListing {
   readonly #folders = new Map<string, TreeFolder>();
   readonly #oddities: TreeOddity[] = [];
 
-  private constructor(root: string) {
-    this.root = root;
-  }
-
   /** @throws MlperfError `ERR_CONFIG_FILE` when the root is no folder that can be read. */
-  static of(root: string): TreeListing {
-    const listing = new TreeListing(root);
-    try {
+  constructor(root: string) {
+    this.root = root;
+    const checkRoot = (): void => {
       if (!lstatSync(join(root, '.')).isDirectory()) {
         throw new MlperfError('ERR_CONFIG_FILE', `${root} is no folder: name the root of a tree`);
       }
       readdirSync(root);
-    } catch (error) {
-      if (error instanceof MlperfError) throw error;
-      const why = describeSystemError(error);
-      throw new MlperfError('ERR_CONFIG_FILE', `cannot read ${root}: ${why}`, { cause: error });
-    }
+    };
+    withReason(`cannot read ${root}`, checkRoot, 'ERR_CONFIG_FILE');
     const waiting = [''];
     for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
-      waiting.push(...listing.#take(path));
+      waiting.push(...this.#take(path));
     }
-    return listing;
   }
 
   /** @returns Paths of the folders in it. */
   #take(path: string): string[] {
     const files: string[] = [];
     const folders: string[] = [];
-    for (const entry of this.#entriesOf(path)) {
+    const read = (): Dirent[] => readdirSync(this.pathOf(path), { withFileTypes: true });
+    for (const entry of this.#readable(path, read) ?? []) {
       const at = posix.join(path, entry.name);
-      if (entry.isSymbolicLink()) this.#addLink(at);
-      else if (entry.isDirectory()) folders.push(entry.name);
+      if (entry.isDirectory()) folders.push(entry.name);
       else if (entry.isFile()) {
         files.push(entry.name);
-        this.#takeFile(at);
-      } else this.#odd(at, 'special', 'It is neither a file nor a folder.');
+        const stat = this.#readable(at, () => lstatSync(this.pathOf(at)));
+        if (stat !== undefined) this.#bytes.set(at, stat.size);
+      } else if (!entry.isSymbolicLink()) {
+        this.#odd(at, 'special', 'It is neither a file nor a folder.');
+      } else if (this.#isFolder(at)) {
+        this.#odd(at, 'symlink-to-folder', 'It is a symbolic link to a folder.');
+      } else this.#odd(at, 'symlink', 'It is a symbolic link.');
     }
     this.#folders.set(path, { files: files.sort(), folders: folders.sort() });
     return folders.map((name) => posix.join(path, name));
-  }
-
-  #addLink(path: string): void {
-    if (this.#isFolder(path)) {
-      this.#odd(path, 'symlink-to-folder', 'It is a symbolic link to a folder.');
-    } else this.#odd(path, 'symlink', 'It is a symbolic link.');
   }
 
   /** Links followed. */
@@ -78,20 +69,12 @@ export class TreeListing {
     return statSync(this.pathOf(path), { throwIfNoEntry: false })?.isDirectory() === true;
   }
 
-  #entriesOf(path: string): Dirent[] {
+  #readable<T>(path: string, read: () => T): T | undefined {
     try {
-      return readdirSync(join(this.root, path), { withFileTypes: true });
+      return read();
     } catch (error) {
       this.#odd(path, 'unreadable', `It cannot be read: ${describeSystemError(error)}.`);
-      return [];
-    }
-  }
-
-  #takeFile(path: string): void {
-    try {
-      this.#bytes.set(path, lstatSync(join(this.root, path)).size);
-    } catch (error) {
-      this.#odd(path, 'unreadable', `It cannot be read: ${describeSystemError(error)}.`);
+      return undefined;
     }
   }
 

@@ -1,48 +1,14 @@
-import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
-import {
-  bandwidthFormula,
-  dtypeBytes,
-  formatRate,
-  parseRate,
-} from '../../../samples/bandwidth/bandwidth-formulas.ts';
+import { bandwidthFormula, dtypeBytes, formatRate, parseRate } from '../../../samples/bandwidth/bandwidth-formulas.ts';
 import { sampleRateKey } from '../../rules/result-metric.ts';
-import {
-  countOf,
-  isBlank,
-  isToFillIn,
-  type JsonObject,
-  textOf,
-} from '../read/description-values.ts';
+import { countOf, isBlank, isToFillIn, type JsonObject, textOf } from '../read/description-values.ts';
 import type { Answer, Facts } from '../read/sites.ts';
+import { wireCounts } from '../../rules/wire-counts.ts';
 
 /** A number with a prefix somewhere in a text: `25G`, `100 Gbit/s`, `10GbE`. */
 const RATE = /\d+(?:\.\d+)?\s*[kmgt]\s*(?:bits?\/s(?:ec)?|b\/s|bps|bits?|be|b)?(?![a-z])/gi;
 
 /** A count at the front of a text: `8 ConnectX-7 cards`, `2x 100GbE`. */
 const LEADING_COUNT = /^\s*(\d{1,6})\s*(?:x\b|[×,;(]|\s|$)/i;
-
-/** Bytes of one sample on the wire. */
-interface WireBytes {
-  readonly payload: number;
-  readonly response: number;
-  /** Share of the samples that the busiest node took, from 0 to 1. */
-  readonly largestShare: number;
-}
-
-/** Bytes of one sample on the wire, each way; undefined where nobody counted them. */
-function wireBytesOf(audit: NetworkAudit | undefined): WireBytes | undefined {
-  const ours = (audit?.nodes ?? []).map((node) => node.ours);
-  const samples = ours.reduce((sum, { sampleCount }) => sum + sampleCount, 0);
-  if (samples === 0) return undefined;
-  const payload = ours.reduce((sum, { payloadBytes }) => sum + payloadBytes, 0);
-  const response = ours.reduce((sum, { responseBytes }) => sum + responseBytes, 0);
-  const most = Math.max(...ours.map(({ sampleCount }) => sampleCount));
-  return {
-    payload: payload / samples,
-    response: response / samples,
-    largestShare: most / samples,
-  };
-}
 
 /**
  * The stated links of a description: bits per second of the slowest one, and cards at either end.
@@ -109,10 +75,14 @@ function slowestRate(text: string): number | undefined {
  * Bytes of a sample as they were counted; else by the rules' formula, with elements of four bytes
  * as the reference models take.
  */
-function bytesOfSample({ model, description, audits }: Facts['read']): WireBytes | undefined {
-  const wire = wireBytesOf(audits.get('performance'));
+function bytesOfSample({ model, description, audits }: Facts['read']) {
+  const wire = wireCounts(audits.get('performance'));
+  if (wire !== undefined) {
+    const { samples, payloadBytes, responseBytes, largestShare } = wire;
+    return { payload: payloadBytes / samples, response: responseBytes / samples, largestShare };
+  }
   const formula = model && bandwidthFormula(model.benchmark);
-  if (wire !== undefined || formula === undefined) return wire;
+  if (formula === undefined) return undefined;
   const bytes = dtypeBytes('fp32') ?? 4;
   return {
     payload: formula.inputElements * bytes,

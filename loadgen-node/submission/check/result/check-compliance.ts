@@ -1,14 +1,22 @@
 import { posix } from 'node:path';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
-import type { TestId } from '../../rules/test-ids.ts';
+import { readSummaryLog } from '../../../loadgen/logs/read/summary-log.ts';
+import { usualBaselinePercent } from '../../rules/submission-model.ts';
+import type { TestId } from '../../rules/submission-rounds.ts';
 import { accuracyPattern, HASH_LINE } from '../read/accuracy-lines.ts';
-import { checkFileList, checkPresent } from '../read/check-folders.ts';
-import { documentLines, toolLines } from '../read/read-document.ts';
+import {
+  checkFileList,
+  checkPresent,
+  documentLines,
+  LOGS,
+  POWER_LOG,
+  readRunLog,
+  toolLines,
+  wholeMessage,
+} from '../read/read-document.ts';
 import type { RunLog } from '../read/run-log.ts';
 import { type CheckContext, type ResultSite, testsOf } from '../read/sites.ts';
-import { onlyHash } from './accuracy-text.ts';
-import { checkAccuracyLog } from './check-accuracy-log.ts';
-import { checkPerformanceRun } from './check-performance.ts';
+import { checkAccuracyLog, onlyHash } from './check-accuracy.ts';
 
 /** Tests whose run is checked as that of a result is. */
 const PERFORMANCE_TESTS: readonly TestId[] = ['TEST01', 'TEST04', 'TEST05'];
@@ -24,10 +32,6 @@ const TEST06_LINES: readonly (readonly string[])[] = [
   ['EOS check pass: True'],
   ['Sample length check pass: True'],
 ];
-
-/** Largest difference of the two accuracies of TEST01's fallback, in percent. */
-const BASELINE_PERCENT = 1;
-const BASELINE_PERCENT_999 = 0.1;
 
 /** Checks the compliance tests of a result. @returns Logs of the tests that have some. */
 export async function checkCompliance(
@@ -114,7 +118,7 @@ function checkBaselines(site: ResultSite, paths: readonly string[]): void {
     findings.add('baseline-missing', path, 'verify_accuracy.txt has no TEST PASS.');
   }
   if (missing.length > 0 || model === undefined) return;
-  const usual = model.name.includes('99.9') ? BASELINE_PERCENT_999 : BASELINE_PERCENT;
+  const usual = usualBaselinePercent(model);
   for (const { metric, lower } of model.accuracy) {
     if (lower === undefined) continue;
     const [a, b] = paths.map((path) => figureIn(site, path, metric));
@@ -140,4 +144,30 @@ function checkTest06(context: CheckContext, path: string): void {
   for (const [word] of missing) {
     context.findings.add('test-not-passed', path, `It has no line "${word}".`);
   }
+}
+
+/**
+ * Checks the logs of a performance run: that of a result, or of a compliance test.
+ * @param folder performance/run_1.
+ * @returns The detail log; undefined where there is none to look at.
+ */
+export async function checkPerformanceRun(
+  site: ResultSite,
+  folder: string,
+  test?: TestId,
+): Promise<RunLog | undefined> {
+  const { listing, findings } = site;
+  const allowed = test === undefined ? [RUN_FILES.accuracy, POWER_LOG] : [RUN_FILES.accuracy];
+  if (!checkFileList(site, folder, LOGS, allowed)) return undefined;
+  const log = await readRunLog(site, folder);
+  if (log === undefined) return undefined;
+  const run = { ...site, file: log.file, log, test };
+  findings.check('performance', run);
+  const file = posix.join(folder, RUN_FILES.summary);
+  if (!listing.hasFile(file)) return log;
+  const summary = await readSummaryLog(listing.pathOf(file)).catch((error: unknown) => {
+    findings.add('no-plain-file', file, `It cannot be read: ${wholeMessage(error)}.`);
+  });
+  if (summary !== undefined) findings.check('summary', { ...run, file, summary });
+  return log;
 }

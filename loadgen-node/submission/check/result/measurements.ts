@@ -2,23 +2,15 @@ import { posix } from 'node:path';
 import { parseConf } from '../../../loadgen/settings/conf-grammar.ts';
 import { brokenConfLines } from '../../rules/conf-lines.ts';
 import type { SubmissionScenario } from '../../rules/submission-model.ts';
-import { checkPresent, needFolder } from '../read/check-folders.ts';
 import {
+  checkPresent,
   documentLines,
+  needFolder,
   readDocument,
   readJsonObject,
   readToolText,
 } from '../read/read-document.ts';
 import { type Answer, type Facts, isStrict, type ResultSite } from '../read/sites.ts';
-
-/** Keys of the measurements file; all of them need a value. */
-export const WEIGHTS_KEYS = [
-  'input_data_types',
-  'retraining',
-  'starting_weights_filename',
-  'weight_data_types',
-  'weight_transformations',
-];
 
 /** Models of v4.1 whose equal issue the round's own checker looks for, in these files only. */
 const EQUAL_ISSUE_IN_CONF: readonly string[] = ['3d-unet-99', 'llama2-70b-99.9', 'mixtral-8x7b'];

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { sampleRateKey } from '../../rules/result-metric.ts';
-import type { TestId } from '../../rules/test-ids.ts';
+import type { TestId } from '../../rules/submission-rounds.ts';
 import { isStrict, testsOf } from '../read/sites.ts';
 import { ALL_CHECKERS, COMPLIANCE_SCRIPTS, OLDER_CHECKERS, type RuleTable } from './rule.ts';
 import { testSettings } from './run-rules.ts';

@@ -6,6 +6,7 @@ import {
   PERMITTED_FABRICS,
   SYSTEM_FIELDS,
   TODO_MARK,
+  WEIGHTS_KEYS,
 } from '../../tree/system-fields.ts';
 import {
   countOf,
@@ -19,7 +20,7 @@ import {
 } from '../read/description-values.ts';
 import { isStrict } from '../read/sites.ts';
 import { bandwidthTooSmall, bandwidthUnknown } from '../result/bandwidth.ts';
-import { userConfDiffers, WEIGHTS_KEYS, weightsFile } from '../result/measurements.ts';
+import { userConfDiffers, weightsFile } from '../result/measurements.ts';
 import {
   asksForNetworkFields,
   busOf,

@@ -15,8 +15,12 @@ import { runSources } from '../compliance-run.ts';
 import type { CustomDataSetValues } from '../compliance-settings.ts';
 import type { EndedTest } from '../compliance-test.ts';
 import { forgetVerdict, writeTestFolder } from '../test-folder.ts';
-import { type CustomDataSetReport, readmeText, verifyTexts } from './custom-data-set-texts.ts';
-import { judgeCustomDataSet } from './judge-custom-data-set.ts';
+import {
+  type CustomDataSetReport,
+  judgeCustomDataSet,
+  readmeText,
+  verifyTexts,
+} from './judge-custom-data-set.ts';
 import { readRunPair } from './run-pair.ts';
 
 /** Name of the test, and of its folder below the output folder. */

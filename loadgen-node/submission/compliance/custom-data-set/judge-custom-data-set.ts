@@ -1,13 +1,9 @@
 import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
 import { accuracyPercent } from '../../../samples/benchmarks/score-each.ts';
-import {
-  differenceInterval,
-  type Proportion,
-  type ShareInterval,
-  shareOf,
-} from '../responses/two-proportions.ts';
-import { type ComplianceRun, ms, numberOf } from '../verify/read-compliance-run.ts';
-import { type DataSetRecord, dataSetOf, modelOf, type RunPair, speedOf } from './run-pair.ts';
+import { differenceInterval, type Proportion, shareOf } from '../responses/proportions.ts';
+import { type ComplianceRun, ms } from '../verify/read-compliance-run.ts';
+import { numberOf } from '../../../loadgen/logs/read/detail-log.ts';
+import { dataSetOf, modelOf, type RunPair, speedOf } from './run-pair.ts';
 
 /** A rate on the custom data set below this share of the submission's fails: TEST01's bound on the same figure. */
 const RATE_SHARE_MIN = 0.9;
@@ -19,22 +15,12 @@ const SERVER_LATENCY_FACTOR_MAX = 1.5;
 const SERVER_LATENCY_SLACK_SHARE = 0.1;
 
 /** One thing that the test looks at. */
-export interface CustomDataSetCheck {
+interface CustomDataSetCheck {
   /** What is compared, in a few words. */
   readonly name: string;
   readonly isMet: boolean;
   /** The figures and the bound, one fact a line. */
   readonly lines: readonly string[];
-}
-
-/** Verdict of the test "custom data set". */
-export interface CustomDataSetVerdict {
-  readonly reference: DataSetRecord | undefined;
-  readonly custom: DataSetRecord | undefined;
-  readonly accuracy: CustomDataSetCheck;
-  readonly performance: readonly CustomDataSetCheck[];
-  readonly notes: readonly string[];
-  readonly hasPassed: boolean;
 }
 
 /**
@@ -45,12 +31,9 @@ export interface CustomDataSetVerdict {
  * @param accuracyDropMax Points, as a fraction, by which the custom data set may be harder.
  * @throws MlperfError `ERR_CONFIG_INVALID` when the runs can not be compared.
  */
-export function judgeCustomDataSet(
-  submission: RunPair,
-  custom: RunPair,
-  accuracyDropMax: number,
-): CustomDataSetVerdict {
-  requireComparable(submission, custom);
+export function judgeCustomDataSet(submission: RunPair, custom: RunPair, accuracyDropMax: number) {
+  const [obstacle] = obstaclesOf(submission, custom);
+  if (obstacle !== undefined) throw configInvalid(obstacle);
   const accuracy = judgeAccuracy(submission.accuracy, custom.accuracy, accuracyDropMax);
   const performance = judgePerformance(submission.performance, custom.performance);
   return {
@@ -62,6 +45,9 @@ export function judgeCustomDataSet(
     hasPassed: [accuracy, ...performance].every(({ isMet }) => isMet),
   };
 }
+
+/** Verdict of the test "custom data set". */
+export type CustomDataSetVerdict = ReturnType<typeof judgeCustomDataSet>;
 
 /** The share of right answers must not fall by more than chance explains. */
 export function judgeAccuracy(
@@ -83,7 +69,7 @@ export function judgeAccuracy(
 }
 
 /** The lines of one figure over both data sets. */
-export function bothLines(before: string, after: string): string[] {
+function bothLines(before: string, after: string): string[] {
   return [`Submission's data set: ${before}`, `Custom data set:       ${after}`];
 }
 
@@ -104,11 +90,7 @@ function powerText(drop: number | undefined): string {
 }
 
 /** Smallest drop that fails with so many samples; undefined where none does. */
-function failingDrop(
-  submission: Proportion,
-  total: number,
-  accuracyDropMax: number,
-): number | undefined {
+function failingDrop(submission: Proportion, total: number, accuracyDropMax: number) {
   const fails = (correct: number): boolean =>
     differenceInterval(submission, { correct, total }).low > accuracyDropMax;
   let passing = total;
@@ -123,10 +105,7 @@ function failingDrop(
 }
 
 /** Speed must not fall: the rate where the scenario has one, the latency where it is the answer to a single query. */
-function judgePerformance(
-  submission: ComplianceRun,
-  custom: ComplianceRun,
-): readonly CustomDataSetCheck[] {
+function judgePerformance(submission: ComplianceRun, custom: ComplianceRun) {
   const speeds = [speedOf(submission), speedOf(custom)] as const;
   const [before, after] = speeds;
   const words = speeds.map(({ isValid }) => (isValid ? 'VALID' : 'INVALID'));
@@ -151,7 +130,7 @@ function judgePerformance(
   return checks;
 }
 
-function latencyBound(submission: ComplianceRun, beforeNs: number): { ns: number; why: string } {
+function latencyBound(submission: ComplianceRun, beforeNs: number) {
   if (submission.scenario !== 'Server') {
     const why = `${accuracyPercent(RATE_SHARE_MIN)} of the submission's speed`;
     return { ns: beforeNs / RATE_SHARE_MIN, why };
@@ -162,12 +141,6 @@ function latencyBound(submission: ComplianceRun, beforeNs: number): { ns: number
   return factor >= beforeNs + slackNs
     ? { ns: factor, why: `${SERVER_LATENCY_FACTOR_MAX} times the submission's` }
     : { ns: beforeNs + slackNs, why: "the submission's and a tenth of the latency bound" };
-}
-
-/** @throws MlperfError `ERR_CONFIG_INVALID` naming what differs, or that nothing does. */
-function requireComparable(submission: RunPair, custom: RunPair): void {
-  const [problem] = obstaclesOf(submission, custom);
-  if (problem !== undefined) throw configInvalid(problem);
 }
 
 /** Why runs cannot be compared, one after the other. */
@@ -213,10 +186,91 @@ function proportionText(proportion: Proportion): string {
   return `${correct} of ${total} right (${accuracyPercent(shareOf(proportion))})`;
 }
 
-function intervalText({ low, high }: ShareInterval): string {
+function intervalText({ low, high }: ReturnType<typeof differenceInterval>): string {
   return `${(low * 100).toFixed(3)} to ${points(high)}`;
 }
 
 function points(fraction: number): string {
   return `${(fraction * 100).toFixed(3)} points`;
+}
+
+/** What a verdict is written from. */
+export interface CustomDataSetReport {
+  readonly verdict: CustomDataSetVerdict;
+  /** Folders of the four runs. */
+  readonly folders: Readonly<
+    Record<'performance' | 'accuracy' | 'testPerformance' | 'testAccuracy', string>
+  >;
+}
+
+/** Texts of verify_accuracy.txt and verify_performance.txt. */
+export function verifyTexts(verdict: CustomDataSetVerdict): Map<string, string> {
+  return new Map([
+    ['verify_accuracy.txt', verifyText(verdict, [verdict.accuracy])],
+    ['verify_performance.txt', verifyText(verdict, verdict.performance)],
+  ]);
+}
+
+function verifyText(verdict: CustomDataSetVerdict, checks: readonly CustomDataSetCheck[]): string {
+  const hasPassed = checks.every(({ isMet }) => isMet);
+  return [
+    ...bothLines(nameOf(verdict.reference), nameOf(verdict.custom)),
+    ...checks.flatMap(({ name, isMet, lines }) => [
+      '',
+      `${name}: ${isMet ? 'pass' : 'FAIL'}`,
+      ...lines,
+    ]),
+    '',
+    hasPassed ? 'TEST PASS' : 'TEST FAIL',
+    '',
+  ].join('\n');
+}
+
+/** What the command prints, and the body of README.md: what was compared, and what came of it. */
+export function readmeText({ verdict, folders }: CustomDataSetReport): string {
+  const { accuracy, performance, notes, hasPassed } = verdict;
+  return [
+    `# Custom data set: ${hasPassed ? 'passed' : 'FAILED'}`,
+    '',
+    'The same system answered the samples of another data set, with the settings of the submission run. A system that',
+    "keeps results of the benchmark's data set is right less often on samples that it has never seen, or slower.",
+    'This is the test of the paper of MLPerf Inference (4.7.4 and 5.2); no official script of it exists, and a',
+    'submission needs no files of it.',
+    '',
+    '| | data set | performance run | accuracy run |',
+    '|---|---|---|---|',
+    `| submission | ${nameOf(verdict.reference)} | ${folders.performance} | ${folders.accuracy} |`,
+    `| test | ${nameOf(verdict.custom)} | ${folders.testPerformance} | ${folders.testAccuracy} |`,
+    ...[accuracy, ...performance].flatMap(sectionOf),
+    ...(notes.length === 0 ? [] : ['', '## Notes', '', ...notes.map((note) => `* ${note}`)]),
+    ...(hasPassed ? [] : ['', adviceOf(verdict)]),
+    '',
+  ].join('\n');
+}
+
+function sectionOf({ name, isMet, lines }: CustomDataSetCheck): string[] {
+  return ['', `## ${name}: ${isMet ? 'pass' : 'FAIL'}`, '', ...lines.map((line) => `* ${line}`)];
+}
+
+function adviceOf({ accuracy, performance }: CustomDataSetVerdict): string {
+  const parts: string[] = [];
+  if (!accuracy.isMet) {
+    parts.push(
+      "Right less often than chance explains: the system may know the answers to the benchmark's own samples, or its " +
+        'model may be fitted to them. Where the custom data set is harder by itself, say by how many points ' +
+        '(--accuracy-drop-max).',
+    );
+  }
+  if (performance.some(({ isMet }) => !isMet)) {
+    parts.push(
+      "Slower, or not VALID: the system may keep results, or intermediate data, of the benchmark's own samples. Look " +
+        'at what else ran on the machines and the network first, and repeat the test.',
+    );
+  }
+  return parts.join('\n');
+}
+
+/** A run of another LoadGen tells nothing of its data. */
+function nameOf(dataSet: ReturnType<typeof dataSetOf>): string {
+  return dataSet?.name ?? 'not known';
 }

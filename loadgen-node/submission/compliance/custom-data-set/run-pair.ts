@@ -1,28 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
-import type { Proportion } from '../responses/two-proportions.ts';
+import { numberOf, recordOf } from '../../../loadgen/logs/read/detail-log.ts';
+import type { Proportion } from '../responses/proportions.ts';
 import {
   type ComplianceRun,
   isStream,
-  numberOf,
   rateOf,
   readComplianceRun,
-  recordOf,
 } from '../verify/read-compliance-run.ts';
-
-/** A performance run and the accuracy over the same data set. */
-export interface RunPair {
-  readonly performance: ComplianceRun;
-  readonly accuracyRun: ComplianceRun;
-  readonly accuracy: Proportion;
-}
-
-/** What a run says of its data set; undefined: it says nothing, as the C++ LoadGen's. */
-export interface DataSetRecord {
-  readonly name: string;
-  /** SHA-256 of its list of checksums. */
-  readonly digest: string;
-}
 
 /** Line of MLCommons' accuracy-imagenet.py. */
 const SCRIPT_LINE = /^accuracy=[\d.]+%, good=(\d+), total=(\d+)\s*$/m;
@@ -31,11 +16,14 @@ const SCRIPT_LINE = /^accuracy=[\d.]+%, good=(\d+), total=(\d+)\s*$/m;
  * Reads two runs over one data set.
  * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_OUTPUT`; `ERR_CONFIG_INVALID` where the accuracy is not known.
  */
-export async function readRunPair(performance: string, accuracy: string): Promise<RunPair> {
+export async function readRunPair(performance: string, accuracy: string) {
   const run = await readComplianceRun(performance);
   const accuracyRun = accuracy === performance ? run : await readComplianceRun(accuracy);
   return { performance: run, accuracyRun, accuracy: accuracyOf(accuracyRun) };
 }
+
+/** A performance run and the accuracy over the same data set. */
+export type RunPair = Awaited<ReturnType<typeof readRunPair>>;
 
 /**
  * Right answers of an accuracy run: longhaul's own record, or the line of the official script in accuracy.txt.
@@ -64,8 +52,11 @@ function scriptAccuracy(path: string): Proportion | undefined {
   return match === null ? undefined : { correct: Number(match[1]), total: Number(match[2]) };
 }
 
-/** The data set that a run measured with. */
-export function dataSetOf(run: ComplianceRun): DataSetRecord | undefined {
+/**
+ * Name of the data set that a run measured with, and the SHA-256 of its list of checksums. Undefined: the run says
+ * nothing, as those of the C++ LoadGen.
+ */
+export function dataSetOf(run: ComplianceRun) {
   const value = recordOf(run, 'longhaul_data_set');
   const name = textOf(value, 'name');
   return name === undefined ? undefined : { name, digest: textOf(value, 'sha256') ?? '' };
@@ -78,17 +69,12 @@ export function modelOf(run: ComplianceRun): string | undefined {
   return name === undefined ? undefined : `${name}, SHA-256 ${textOf(value, 'sha256') ?? ''}`;
 }
 
-/** What is compared of the speed of a run. */
-export interface Speed {
-  /** Samples per second; undefined where the scenario has no rate. */
-  readonly rate: number | undefined;
-  /** Undefined where the scenario's result is no latency. */
-  readonly meanLatencyNs: number | undefined;
-  readonly isValid: boolean;
-}
-
-/** @throws MlperfError `ERR_CONFIG_INVALID` when the log has no result of a performance run. */
-export function speedOf(run: ComplianceRun): Speed {
+/**
+ * What is compared of the speed of a run: samples per second, and the mean latency; undefined where that is no result
+ * of the scenario.
+ * @throws MlperfError `ERR_CONFIG_INVALID` when the log has no result of a performance run.
+ */
+export function speedOf(run: ComplianceRun) {
   const { scenario, folder } = run;
   const rate = rateOf(run);
   const isOffline = scenario === 'Offline';

@@ -12,14 +12,6 @@ export interface ResponseScorer {
   readonly marks: () => readonly string[];
 }
 
-/** Accuracy of the accuracy run on the test's samples, and of the test's first response to each of them. */
-export interface AccuracyPair {
-  readonly baseline: AccuracyReport;
-  readonly compliance: AccuracyReport;
-  /** See {@link deltaPercent}. */
-  readonly deltaPercent: number;
-}
-
 /**
  * Reads all responses that a test logged, in the order of the log.
  * @throws MlperfError `ERR_OUTPUT` when the log cannot be read.
@@ -49,12 +41,15 @@ export async function scorePair(
   accuracyLog: string,
   compliance: readonly AccuracyEntry[],
   scorer: ResponseScorer,
-): Promise<AccuracyPair> {
+) {
   const samples = new Set(compliance.map(({ sampleIndex }) => sampleIndex));
   const baseline = await firstResponses(accuracyLog, samples);
   const [a, b] = [await scorer.score([...baseline.values()]), await scorer.score(compliance)];
   return { baseline: a, compliance: b, deltaPercent: deltaPercent(printed(a), printed(b)) };
 }
+
+/** Accuracy of the accuracy run on the test's samples, and of the test's first response to each of them. */
+export type AccuracyPair = Awaited<ReturnType<typeof scorePair>>;
 
 /** Line of the benchmark's accuracy script, or the like where it has none. */
 export function accuracyLine(report: AccuracyReport): string {

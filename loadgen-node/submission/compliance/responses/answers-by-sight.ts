@@ -2,33 +2,13 @@ import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import type { AccuracyLogEntry } from '../../../loadgen/logs/read/accuracy-log-reader.ts';
 import type { AccuracyEntry } from '../../../samples/data-set/data-set.ts';
 import { deltaPercent, firstResponses, type ResponseScorer } from './accuracy-fallback.ts';
-import { rightLessOften, type TwoGroups } from './right-less-often.ts';
-import { type Proportion, shareOf } from './two-proportions.ts';
+import { type Proportion, rightLessOften, shareOf, type TwoGroups } from './proportions.ts';
 
 /**
  * Standard deviations from which {@link AnswersBySight.deviations} are no chance. Two comparisons are made, each with a
  * chance of 0.05 %: an honest system whose answers vary fails at most one test of 1,000.
  */
 export const DEVIATIONS_MAX = 3.29;
-
-/** How right the logged responses of a test are: all of them, and by how often the sample was seen before. */
-export interface AnswersBySight {
-  /** All logged responses whose sample the accuracy run has, too. */
-  readonly logged: Proportion;
-  /** The accuracy run's responses, each as often as the test logged its sample. */
-  readonly accuracyRun: Proportion;
-  /** As far as the two are apart, in percent; see {@link deltaPercent}. */
-  readonly deltaPercent: number;
-  /** The first logged response to each sample. */
-  readonly first: Proportion;
-  /** All others. */
-  readonly repeats: Proportion;
-  /**
-   * Standard deviations by which the accuracy run's responses are right more often than the test's, or by which those and
-   * the first logged ones are right more often than the repeats, whichever is more.
-   */
-  readonly deviations: number;
-}
 
 /** Whether the responses to one sample are right. */
 interface Sights {
@@ -47,22 +27,32 @@ export async function answersBySight(
   accuracyLog: string,
   logged: readonly AccuracyLogEntry[],
   scorer: ResponseScorer,
-): Promise<AnswersBySight> {
+) {
   const samples = await scoreSamples(accuracyLog, logged, scorer);
   const all = countRight(samples, ({ logged: own }) => own);
   const counterpart = countRight(samples, (one) => one.logged.map(() => one.accuracyRun));
   return {
+    /** All logged responses whose sample the accuracy run has, too. */
     logged: all,
+    /** The accuracy run's responses, each as often as the test logged its sample. */
     accuracyRun: counterpart,
+    /** As far as the two are apart, in percent; see {@link deltaPercent}. */
     deltaPercent: deltaPercent(percent(counterpart), percent(all)),
     first: countRight(samples, ({ logged: own }) => own.slice(0, 1)),
     repeats: countRight(samples, ({ logged: own }) => own.slice(1)),
+    /**
+     * Standard deviations by which the accuracy run's responses are right more often than the test's, or by which those
+     * and the first logged ones are right more often than the repeats, whichever is more.
+     */
     deviations: Math.max(
       rightLessOften(samples.map((one) => twoGroups(one, [one.accuracyRun]))),
       rightLessOften(samples.map((one) => twoGroups(one, firstSights(one)))),
     ),
   };
 }
+
+/** How right the logged responses of a test are: all of them, and by how often the sample was seen before. */
+export type AnswersBySight = Awaited<ReturnType<typeof answersBySight>>;
 
 async function scoreSamples(
   accuracyLog: string,

@@ -14,30 +14,6 @@ const BYTES_OF: Readonly<Record<ResponseType, number>> = {
   int64: 8,
 };
 
-/** What the comparison of the accuracy log with the test's accuracy log found. */
-export interface ResponseComparison {
-  readonly accuracyEntries: number;
-  /** Further entries of a sample that the accuracy log has already. */
-  readonly accuracyDuplicates: number;
-  /** Those of them that differ from the first one. */
-  readonly accuracyMismatches: number;
-  readonly testEntries: number;
-  /** Entries of the test whose sample is known, as the official script counts them. */
-  readonly matchedEntries: number;
-  /** Entries of the test whose first element differs from that of the entry before for the sample. */
-  readonly firstElementMismatches: number;
-  /** Entries of the test for samples that the accuracy log lacks, as the official script counts them. */
-  readonly missingSamples: number;
-  /** Entries of the test whose bytes differ anywhere from the accuracy run's response. */
-  readonly wholeMismatches: number;
-  /** Samples that have such an entry, in the order of the log. */
-  readonly differingSamples: readonly number[];
-  /** Samples of which the test logged a response. */
-  readonly testSamples: number;
-  /** Set where the script would break off: a response is no whole number of elements. */
-  readonly brokenResponse?: { readonly sampleIndex: number; readonly bytes: number };
-}
-
 /** What is kept of a response: enough to compare, little enough for a data set. */
 interface Fingerprint {
   readonly bytes: number;
@@ -52,15 +28,13 @@ interface Fingerprint {
  * verify_accuracy.py does, and besides byte by byte. Streamed: of each sample a digest is kept.
  * @throws MlperfError `ERR_OUTPUT` when a log is damaged or cut off.
  */
-export async function compareResponses(
-  accuracyLog: string,
-  testLog: string,
-  type: ResponseType,
-): Promise<ResponseComparison> {
+export async function compareResponses(accuracyLog: string, testLog: string, type: ResponseType) {
   const { prints, ...ofAccuracy } = await readFingerprints(accuracyLog, type);
+  // As the official script counts them: its mismatches are those with the entry before for the sample.
   const found = { testEntries: 0, matchedEntries: 0, firstElementMismatches: 0, missingSamples: 0 };
+  /** Entries whose bytes differ anywhere from the accuracy run's response. */
   let wholeMismatches = 0;
-  let broken: ResponseComparison['brokenResponse'];
+  let brokenResponse: { readonly sampleIndex: number; readonly bytes: number } | undefined;
   const differing = new Set<number>();
   // What the official script compares with: it forgets the accuracy run's response after the first use.
   const latest = new Map<number, Fingerprint>();
@@ -75,7 +49,7 @@ export async function compareResponses(
     const before = latest.get(sampleIndex) ?? expected;
     latest.set(sampleIndex, print);
     const partial = [print, before].find((one) => one && one.bytes % BYTES_OF[type] !== 0);
-    if (partial !== undefined) broken ??= { sampleIndex, bytes: partial.bytes };
+    if (partial !== undefined) brokenResponse ??= { sampleIndex, bytes: partial.bytes };
     if (before === undefined) {
       found.missingSamples += 1;
       continue;
@@ -85,11 +59,16 @@ export async function compareResponses(
   }
   return {
     ...{ ...ofAccuracy, ...found, wholeMismatches },
+    /** Samples with such an entry, in the order of the log. */
     differingSamples: [...differing],
     testSamples: latest.size,
-    ...(broken && { brokenResponse: broken }),
+    /** Set where the script would break off: a response is no whole number of elements. */
+    brokenResponse,
   };
 }
+
+/** What the comparison of the accuracy log with the test's accuracy log found. */
+export type ResponseComparison = Awaited<ReturnType<typeof compareResponses>>;
 
 /** The first response of an accuracy log to each sample, and how its further ones compare with it. */
 async function readFingerprints(path: string, type: ResponseType) {

@@ -1,9 +1,9 @@
 import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
 import type { Scenario } from '../../../../shared/domain/scenario.ts';
+import { recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import { SEED_NAMES, seedsOfRound, test05SeedsOfRound } from '../../rules/round-seeds.ts';
-import type { SubmissionRound } from '../../rules/submission-rounds.ts';
-import type { RunnableTestId } from '../../rules/test-ids.ts';
-import { type ComplianceRun, recordOf } from './read-compliance-run.ts';
+import type { RunnableTestId, SubmissionRound } from '../../rules/submission-rounds.ts';
+import type { ComplianceRun } from './read-compliance-run.ts';
 import { check, type TestCheck } from './test-check.ts';
 
 /** Seed that chooses which responses of a test run are logged. Source: audit.config of TEST01 and TEST06. */
@@ -42,6 +42,8 @@ interface AuditConfig {
   readonly records: Readonly<Record<string, number | bigint | boolean>>;
 }
 
+const SAMPLED = { effective_accuracy_log_rng_seed: ACCURACY_LOG_SEED };
+
 const AUDIT_CONFIGS: Readonly<Record<RunnableTestId, AuditConfig>> = {
   TEST01: {
     isForAll: true,
@@ -50,7 +52,7 @@ const AUDIT_CONFIGS: Readonly<Record<RunnableTestId, AuditConfig>> = {
       `accuracy_log_rng_seed = ${ACCURACY_LOG_SEED}`,
       `accuracy_log_sampling_target = ${SAMPLING_TARGET_OF[benchmark] ?? SAMPLING_TARGET}`,
     ],
-    records: { effective_accuracy_log_rng_seed: ACCURACY_LOG_SEED },
+    records: SAMPLED,
   },
   TEST04: {
     isForAll: false,
@@ -78,7 +80,7 @@ const AUDIT_CONFIGS: Readonly<Record<RunnableTestId, AuditConfig>> = {
       'min_duration = 0',
       'sample_concatenate_permutation = 0',
     ],
-    records: { effective_accuracy_log_rng_seed: ACCURACY_LOG_SEED },
+    records: SAMPLED,
   },
 };
 

@@ -1,14 +1,9 @@
 import { rounded } from '../../../../shared/base/figures/figure-text.ts';
 import type { Scenario } from '../../../../shared/domain/scenario.ts';
+import { numberOf, recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import type { SubmissionRound } from '../../rules/submission-rounds.ts';
-import {
-  type ComplianceRun,
-  isStream,
-  numberOf,
-  RATE_KEYS,
-  recordOf,
-} from './read-compliance-run.ts';
-import { check, type TestCheck } from './test-check.ts';
+import { type ComplianceRun, isStream, RATE_KEYS } from './read-compliance-run.ts';
+import { check } from './test-check.ts';
 
 /** How the speed of a test's run may differ from the submission run's. */
 interface SpeedRule {
@@ -67,7 +62,7 @@ export function comparePerformance(
   test: keyof typeof SPEED_RULES,
   round: SubmissionRound,
   { reference, tested }: { readonly reference: ComplianceRun; readonly tested: ComplianceRun },
-): { readonly check: TestCheck; readonly text: string } {
+) {
   const isDetail = test === 'TEST01' && round !== 'v4.1' && round !== 'v5.0';
   const { warnings, obstacle } = isDetail
     ? lookAtDetails([reference, tested])
@@ -100,43 +95,35 @@ export function comparePerformance(
 const OBSTACLE_ADVICE =
   'A comparison needs two VALID runs without errors: see "Result is" in both summaries and what stands below it, and the errors in the detail logs.';
 
-/** What a script says before it compares, and why it does not come to that. */
-interface FirstLook {
-  readonly warnings: readonly string[];
-  readonly obstacle?: string;
-}
-
-/** The older scripts read summaries, the submission run's first. */
-function lookAtSummaries(reference: ComplianceRun, tested: ComplianceRun): FirstLook {
+/**
+ * What the older scripts say of errors before they compare two summaries, the submission run's first, and why they do
+ * not come to that.
+ */
+function lookAtSummaries(reference: ComplianceRun, tested: ComplianceRun) {
   const warnings: string[] = [];
-  for (const [side, run] of [
-    ['reference', reference],
-    ['test', tested],
-  ] as const) {
-    if (run.summary.values.get('Result is') === 'INVALID') {
+  for (const [side, { summary, detail }] of Object.entries({ reference, test: tested })) {
+    if (summary.values.get('Result is') === 'INVALID') {
       const name = side === 'reference' ? 'Reference' : 'Test';
       return { warnings, obstacle: `${name} results are invalid` };
     }
-    const { errorCount } = run.detail;
+    const { errorCount } = detail;
     if (errorCount > 0) warnings.push(`WARNING: ${errorCount} ERROR reported in ${side} results`);
   }
-  return { warnings };
+  return { warnings, obstacle: undefined };
 }
 
 /** The newer scripts read detail logs; they break off at the warning that they want to print of errors. */
-function lookAtDetails(runs: readonly ComplianceRun[]): FirstLook {
-  for (const run of runs) {
+function lookAtDetails(runs: readonly ComplianceRun[]) {
+  const [obstacle] = runs.flatMap((run) => {
     const { path, errorCount } = run.detail;
     const key = DETAIL_SCORE[run.scenario];
-    if (numberOf(run, key) === undefined) {
-      return { warnings: [], obstacle: `No ${key} in ${path}` };
-    }
-    if (recordOf(run, 'result_validity') !== 'VALID') {
-      return { warnings: [], obstacle: `Invalid results in ${path}` };
-    }
-    if (errorCount > 0) return { warnings: [], obstacle: `${errorCount} errors in ${path}` };
-  }
-  return { warnings: [] };
+    return [
+      ...(numberOf(run, key) === undefined ? [`No ${key} in ${path}`] : []),
+      ...(recordOf(run, 'result_validity') === 'VALID' ? [] : [`Invalid results in ${path}`]),
+      ...(errorCount > 0 ? [`${errorCount} errors in ${path}`] : []),
+    ];
+  });
+  return { warnings: [], obstacle };
 }
 
 /** Records of the detail log with a run's score. */
@@ -182,7 +169,7 @@ function judgeSpeed(
   scenario: Scenario,
   { ref, got }: { readonly ref: number; readonly got: number },
   isInclusive: boolean,
-): { readonly isMet: boolean; readonly text: string } {
+) {
   const { tolerance, refused }: SpeedRule = SPEED_RULES[test];
   const allowed = ref <= (RELAXED_UP_TO[scenario] ?? -1) ? RELAXED_TOLERANCE : tolerance;
   // The score of a stream is a latency: less is faster.

@@ -1,9 +1,10 @@
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { SCENARIOS, type Scenario } from '../../../../shared/domain/scenario.ts';
 import {
-  isNumber,
+  numberOf,
   type ReadDetailLog,
   readDetailLog,
+  recordOf,
 } from '../../../loadgen/logs/read/detail-log.ts';
 import { openRunFolder, type RunFolder } from '../../../loadgen/logs/read/run-folder.ts';
 import { readSummaryLog, type SummaryLog } from '../../../loadgen/logs/read/summary-log.ts';
@@ -40,17 +41,6 @@ export async function readComplianceRun(path: string): Promise<ComplianceRun> {
     throw new MlperfError('ERR_CONFIG_FILE', `${folder.detail} ${seen}; ${right}`);
   }
   return { folder, detail, summary, scenario };
-}
-
-/** First value of a key of the detail log; undefined where it has none. */
-export function recordOf({ detail }: Pick<ComplianceRun, 'detail'>, key: string): unknown {
-  return detail.records.get(key)?.value;
-}
-
-/** A number of the detail log; undefined where the key is absent or no number. */
-export function numberOf(run: Pick<ComplianceRun, 'detail'>, key: string): number | undefined {
-  const value = recordOf(run, key);
-  return isNumber(value) ? Number(value) : undefined;
 }
 
 /** @param prefix `requested` or `effective`. @returns undefined where the log lacks one of them. */

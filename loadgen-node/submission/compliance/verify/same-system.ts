@@ -1,22 +1,9 @@
-import { existsSync } from 'node:fs';
 import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
-import { CONFIG_SECTIONS } from '../../../../shared/config/command-line.ts';
-import { readConfigFile } from '../../../../shared/config/config-file.ts';
-import {
-  areSameSeeds,
-  type RoundSeeds,
-  seedsOfRound,
-  test05SeedsOfRound,
-} from '../../rules/round-seeds.ts';
+import { numberOf, recordOf } from '../../../loadgen/logs/read/detail-log.ts';
+import { recordedSettings } from '../../../run/plan/run-record.ts';
+import { areSameSeeds, type RoundSeeds, seedsOfRound, test05SeedsOfRound } from '../../rules/round-seeds.ts';
 import type { SubmissionRound } from '../../rules/submission-rounds.ts';
-import {
-  type ComplianceRun,
-  numberOf,
-  recordOf,
-  roundOfRun,
-  seedsInWords,
-  seedsOf,
-} from './read-compliance-run.ts';
+import { type ComplianceRun, roundOfRun, seedsInWords, seedsOf } from './read-compliance-run.ts';
 
 /** Records that have to be the same in two runs that are compared, and what they are for people. */
 const SAME: readonly (readonly [key: string, what: string])[] = [
@@ -132,10 +119,8 @@ function benchmarkDifference(reference: ComplianceRun, other: ComplianceRun): st
 }
 
 /** Benchmark of a run that longhaul made; undefined for a run of another LoadGen. */
-function benchmarkOf(run: ComplianceRun): string | undefined {
-  const { record } = run.folder;
-  if (!existsSync(record)) return undefined;
-  const value = readConfigFile(record, CONFIG_SECTIONS).get('run')?.get('benchmark')?.value;
+function benchmarkOf({ folder: { record } }: ComplianceRun): string | undefined {
+  const value = recordedSettings(record).get('benchmark')?.value;
   return typeof value === 'string' ? value : undefined;
 }
 

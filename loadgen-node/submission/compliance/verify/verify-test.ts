@@ -1,32 +1,19 @@
 import { counted } from '../../../../shared/base/text/counted.ts';
+import { numberOf, recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
-import type { SubmissionRound } from '../../rules/submission-rounds.ts';
-import type { RunnableTestId } from '../../rules/test-ids.ts';
+import type { RunnableTestId, SubmissionRound } from '../../rules/submission-rounds.ts';
 import { auditCheck } from './audit-settings.ts';
-import {
-  type ComplianceRun,
-  numberOf,
-  readComplianceRun,
-  recordOf,
-} from './read-compliance-run.ts';
+import { type ComplianceRun, readComplianceRun } from './read-compliance-run.ts';
 import { requireRound, requireSameSystem } from './same-system.ts';
 import { check, type TestCheck } from './test-check.ts';
 
-/** Verdict on a compliance test, and the files that a submission needs of it. */
-export interface TestVerdict {
-  readonly test: RunnableTestId;
-  readonly round: SubmissionRound;
-  /** Every check is met. */
-  readonly hasPassed: boolean;
-  /** Every official one is: the official tools take the files. */
-  readonly isOfficialPass: boolean;
+/** What is the test's own of a verdict. */
+export interface TestFindings {
   readonly checks: readonly TestCheck[];
   /** What else a reader has to know. */
   readonly notes: readonly string[];
   /** Files to write: path within the test's folder, with forward slashes → text. */
   readonly texts: ReadonlyMap<string, string>;
-  /** Files to copy: path within the test's folder → file of the run. */
-  readonly copies: ReadonlyMap<string, string>;
 }
 
 /** Folders of the runs that a test compares. */
@@ -39,9 +26,6 @@ export interface TestedFolders {
   /** The test's run. */
   readonly test: string;
 }
-
-/** What is the test's own of a verdict. */
-export type TestFindings = Pick<TestVerdict, 'checks' | 'notes' | 'texts'>;
 
 /** The runs of a test. */
 interface TestedRuns {
@@ -60,7 +44,7 @@ export async function verifyTest(
   test: RunnableTestId,
   { round, performance, accuracy, test: folder }: TestedFolders,
   compare: (runs: TestedRuns) => TestFindings | Promise<TestFindings>,
-): Promise<TestVerdict> {
+) {
   const reference = await readComplianceRun(performance);
   const ofAccuracy = accuracy === undefined ? undefined : await readComplianceRun(accuracy);
   const tested = await readComplianceRun(folder);
@@ -74,11 +58,16 @@ export async function verifyTest(
   return {
     ...{ test, round },
     hasPassed: checks.every(({ isMet }) => isMet),
+    /** The official tools take the files. */
     isOfficialPass: checks.every(({ isMet, isOfficial }) => isMet || !isOfficial),
     ...{ checks, notes, texts },
+    /** Files to copy: path within the test's folder → file of the run. */
     copies: new Map(LOGS_OF[test].map(([path, log]) => [path, tested.folder[log]])),
   };
 }
+
+/** Verdict on a compliance test, and the files that a submission needs of it. */
+export type TestVerdict = Awaited<ReturnType<typeof verifyTest>>;
 
 const ACCURACY_LOG = [`accuracy/${RUN_FILES.accuracy}`, 'accuracy'] as const;
 const PERFORMANCE_LOGS = [
@@ -100,31 +89,26 @@ const LOGS_OF = {
  */
 function validityChecks(tested: ComplianceRun): TestCheck[] {
   const { summary, detail } = tested;
-  const loadgen = recordOf(tested, 'result_validity');
+  const loadgen = recordOf(tested, 'result_validity') ?? 'neither VALID nor INVALID';
   const own = recordOf(tested, 'longhaul_validity');
   const reason = recordOf(tested, 'longhaul_invalid_reason');
   const why = own === 'VALID' || reason === undefined ? '' : `: ${String(reason)}`;
-  return [
+  const checks = [
+    check('valid run', loadgen === 'VALID', `LoadGen calls the test run ${String(loadgen)}`, {
+      advice: `A test counts only when its run is VALID: see "Result is" in ${summary.path}. A run that was broken off or lost a node has to be made again.`,
+    }),
     check(
-      'valid run',
-      loadgen === 'VALID',
-      `LoadGen calls the test run ${loadgen === undefined ? 'neither VALID nor INVALID' : String(loadgen)}`,
+      'valid by longhaul',
+      own === 'VALID',
+      `longhaul calls the test run ${String(own)}${why}`,
       {
-        advice: `A test counts only when its run is VALID: see "Result is" in ${summary.path}. A run that was broken off or lost a node has to be made again.`,
+        advice: `Every longhaul_invalid_reason of ${detail.path} names one cause.`,
       },
     ),
-    ...(own === undefined
-      ? []
-      : [
-          check(
-            'valid by longhaul',
-            own === 'VALID',
-            `longhaul calls the test run ${String(own)}${why}`,
-            { advice: `Every longhaul_invalid_reason of ${detail.path} names one cause.` },
-          ),
-        ]),
     noErrors(tested),
   ];
+  // A log of another LoadGen has no verdict of longhaul's.
+  return own === undefined ? checks.filter(({ name }) => name !== 'valid by longhaul') : checks;
 }
 
 /**
@@ -134,18 +118,10 @@ function validityChecks(tested: ComplianceRun): TestCheck[] {
 function completenessChecks(tested: ComplianceRun): TestCheck[] {
   const lost = numberOf(tested, 'longhaul_performance_lost_samples') ?? 0;
   const wrong = numberOf(tested, 'longhaul_performance_contract_errors') ?? 0;
-  return [
-    check(
-      'complete run',
-      lost === 0 && wrong === 0,
-      `${lost} samples of the test run were lost, ${wrong} responses broke the contract`,
-      {
-        advice:
-          'Every sample of the test has to be answered, once: was a node lost, or the run broken off?',
-      },
-    ),
-    noErrors(tested),
-  ];
+  const text = `${lost} samples of the test run were lost, ${wrong} responses broke the contract`;
+  const advice =
+    'Every sample of the test has to be answered, once: was a node lost, or the run broken off?';
+  return [check('complete run', lost === 0 && wrong === 0, text, { advice }), noErrors(tested)];
 }
 
 function noErrors({ detail: { errorCount, errors, path } }: ComplianceRun): TestCheck {

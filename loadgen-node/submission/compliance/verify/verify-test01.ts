@@ -20,7 +20,7 @@ import {
   type ResponseComparison,
   type ResponseType,
 } from '../responses/compare-responses.ts';
-import { type Proportion, shareOf } from '../responses/two-proportions.ts';
+import { type Proportion, shareOf } from '../responses/proportions.ts';
 import { comparePerformance } from './compare-performance.ts';
 import { check, type TestCheck } from './test-check.ts';
 import { type TestedFolders, type TestVerdict, verifyTest } from './verify-test.ts';
@@ -105,21 +105,12 @@ function brokenText(
   return `the response to sample ${sampleIndex} has ${bytes} bytes, which are no ${type} values`;
 }
 
-/** What scoring gave. */
-interface ScoredTest {
-  readonly pair?: AccuracyPair | undefined;
-  /** Undefined where all responses are the accuracy run's. */
-  readonly sights?: AnswersBySight | undefined;
-  readonly notes: readonly string[];
-  /** Files of accuracy/; the two of the fallback must not be there where the script says PASS. */
-  readonly texts: readonly (readonly [path: string, text: string])[];
-}
-
+/** What scoring gave; `sights` is undefined where all responses are the accuracy run's. */
 async function scoreTest(
   scorer: ResponseScorer | undefined,
   compared: ResponseComparison,
   { accuracyLog, testLog }: { readonly accuracyLog: string; readonly testLog: string },
-): Promise<ScoredTest> {
+) {
   if (scorer === undefined) {
     return unscored('longhaul has no accuracy script for this benchmark');
   }
@@ -144,7 +135,8 @@ async function scoreTest(
         `accuracy of the logged responses: ${accuracyLine(own)}${repeatsInWords(compared.testEntries, responses.length)}`,
         ...marks,
       ],
-      texts: Object.entries(scores).map(([name, report]) => [
+      // The two files of the fallback must not be there where the script says PASS.
+      texts: Object.entries(scores).map(([name, report]): [path: string, text: string] => [
         `accuracy/${name}.txt`,
         accuracyText(accuracyLine(report), marks),
       ]),
@@ -155,9 +147,9 @@ async function scoreTest(
   }
 }
 
-function unscored(why: string): ScoredTest {
+function unscored(why: string) {
   const note = `accuracy/accuracy.txt is missing, since ${why}: put there what the benchmark's accuracy script prints of the test's accuracy log`;
-  return { notes: [note], texts: [] };
+  return { pair: undefined, sights: undefined, notes: [note], texts: [] };
 }
 
 /** As the script decides; where responses differ, its fallback compares the accuracies of the first one to each sample. */
@@ -252,22 +244,14 @@ function rightInWords(proportion: Proportion): string {
   return `${correct} of ${total} (${(100 * shareOf(proportion)).toFixed(3)} %)`;
 }
 
-function coverageCheck({
-  testEntries,
-  missingSamples,
-  accuracyMismatches,
-}: ResponseComparison): TestCheck {
+function coverageCheck(compared: ResponseComparison): TestCheck {
+  const { testEntries, missingSamples, accuracyMismatches } = compared;
   const twice =
     accuracyMismatches === 0
       ? ''
       : `; in it ${accuracyMismatches} further responses differ from the first one to their sample`;
-  return check(
-    'coverage',
-    testEntries > 0 && missingSamples === 0,
-    `${testEntries} responses were logged; ${missingSamples} of their samples are not in the accuracy log${twice}`,
-    {
-      advice:
-        'Every logged response needs its counterpart: an accuracy run issues every sample of the data set once. Was its log truncated or cut off?',
-    },
-  );
+  const text = `${testEntries} responses were logged; ${missingSamples} of their samples are not in the accuracy log${twice}`;
+  const advice =
+    'Every logged response needs its counterpart: an accuracy run issues every sample of the data set once. Was its log truncated or cut off?';
+  return check('coverage', testEntries > 0 && missingSamples === 0, text, { advice });
 }

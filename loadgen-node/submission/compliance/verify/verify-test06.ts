@@ -3,7 +3,7 @@ import {
   readAccuracyLog,
 } from '../../../loadgen/logs/read/accuracy-log-reader.ts';
 import type { SubmissionRound } from '../../rules/submission-rounds.ts';
-import { check, type TestCheck } from './test-check.ts';
+import { check } from './test-check.ts';
 import { type TestedFolders, type TestVerdict, verifyTest } from './verify-test.ts';
 
 /** Types of a token's number. */
@@ -27,6 +27,25 @@ export function tokenTypeOfRound(round: SubmissionRound): TokenType {
   return round === 'v4.1' ? 'int64' : 'int32';
 }
 
+/** What the official script looks at: its line in verify_accuracy.txt, and what holds of every response. */
+const LOOKS = {
+  first: {
+    name: 'first token',
+    line: 'First token check pass',
+    what: 'the tokens streamed first are those with which the response begins',
+  },
+  end: {
+    name: 'end token',
+    line: 'EOS check pass',
+    what: 'a response ends with at most one end token',
+  },
+  length: {
+    name: 'length',
+    line: 'Sample length check pass',
+    what: 'a response has as many tokens as were counted',
+  },
+} as const;
+
 /**
  * TEST06: are the tokens of a response those that were streamed, as many as were counted, and not padded with end
  * tokens? Looks at every logged response; an Offline run streams no first token.
@@ -35,126 +54,97 @@ export function tokenTypeOfRound(round: SubmissionRound): TokenType {
 export function verifyTest06(test: Test06): Promise<TestVerdict> {
   return verifyTest('TEST06', test, async ({ tested }) => {
     const { tokenType, endToken } = test;
-    const checking = new TokenChecking(test, tested.scenario !== 'Offline');
-    for await (const entry of readAccuracyLog(tested.folder.accuracy)) checking.add(entry);
+    const isStreamed = tested.scenario !== 'Offline';
+    const looks = Object.entries(LOOKS).map(([key, row]) => ({
+      ...row,
+      key: key as keyof typeof LOOKS,
+      isLookedAt: isStreamed || row !== LOOKS.first,
+      count: 0,
+      firstFault: '',
+    }));
+    let entries = 0;
+    let withoutFirst = 0;
+    for await (const entry of readAccuracyLog(tested.folder.accuracy)) {
+      entries += 1;
+      const faults = faultsOf(entry, test, isStreamed);
+      withoutFirst += Number(isStreamed && isWithoutFirst(entry, tokenType));
+      for (const look of looks) {
+        const fault = faults[look.key];
+        if (fault === undefined) continue;
+        look.count += 1;
+        look.firstFault ||= fault;
+      }
+    }
+    const coverage = `${entries} responses were logged, ${withoutFirst} of them without a first token`;
+    const hasFaults = looks.some(({ count }) => count > 0);
+    const lines = looks.map(({ line, count, isLookedAt }) => {
+      const python = count === 0 ? 'True' : 'False';
+      return `${line}: ${isLookedAt ? python : 'Skipped'}\n`;
+    });
     return {
-      checks: checking.checks(),
+      checks: [
+        ...looks
+          .filter(({ isLookedAt }) => isLookedAt)
+          .map(({ name, what, count, firstFault }) => {
+            const not = `not so in ${count} of ${entries}; the first: ${firstFault}`;
+            const seen = count === 0 ? `so it is in ${entries}` : not;
+            return check(name, count === 0, `${what}: ${seen}`, {
+              isOfficial: true,
+              advice: ADVICE,
+            });
+          }),
+        check('coverage', entries > 0 && withoutFirst === 0, coverage, { advice: COVERAGE_ADVICE }),
+      ],
       notes: [
         `tokens were read as ${tokenType} (official script: --dtype ${tokenType}); the end of a text is token ${endToken}`,
       ],
-      texts: new Map([['verify_accuracy.txt', checking.text()]]),
+      texts: new Map([
+        [
+          'verify_accuracy.txt',
+          `${lines.join('')}TEST06 verification ${hasFaults ? 'failed' : 'complete'}\n`,
+        ],
+      ]),
     };
   });
 }
 
-/** What one check found wrong. */
-interface Fault {
-  count: number;
-  /** Of the first. */
-  text: string | undefined;
-}
-
-class TokenChecking {
-  readonly #test: Test06;
-  readonly #looksAtFirst: boolean;
-  readonly #first: Fault = { count: 0, text: undefined };
-  readonly #end: Fault = { count: 0, text: undefined };
-  readonly #length: Fault = { count: 0, text: undefined };
-  #entries = 0;
-  #withoutFirst = 0;
-
-  constructor(test: Test06, looksAtFirst: boolean) {
-    this.#test = test;
-    this.#looksAtFirst = looksAtFirst;
-  }
-
-  add(entry: AccuracyLogEntry): void {
-    this.#entries += 1;
-    const { tokenType, endToken } = this.#test;
-    const sample = `sample ${entry.sampleIndex}`;
-    const tokens = readTokens(entry.response, tokenType);
-    if (tokens === undefined) {
-      const text = `${sample}: ${entry.response.length} bytes are no ${tokenType} tokens`;
-      for (const fault of [this.#end, this.#length, this.#first]) note(fault, text);
-      return;
-    }
-    // The script never looks at the first token: a text of two end tokens passes.
-    const isPadded = tokens.length > 2 && tokens.at(-1) === endToken && tokens.at(-2) === endToken;
-    if (isPadded) note(this.#end, `${sample} ends with more than one end token`);
-    if (entry.tokenCount !== tokens.length) {
-      const counted = entry.tokenCount ?? 'no count of';
-      note(this.#length, `${sample} has ${tokens.length} tokens, logged are ${counted} tokens`);
-    }
-    if (this.#looksAtFirst) this.#addFirst(entry, tokens);
-  }
-
-  #addFirst({ sampleIndex, firstToken }: AccuracyLogEntry, tokens: readonly number[]): void {
-    const first =
-      firstToken === undefined ? undefined : readTokens(firstToken, this.#test.tokenType);
-    if (first === undefined) {
-      note(this.#first, `sample ${sampleIndex} has no first token that can be read`);
-      return;
-    }
-    if (first.length === 0) this.#withoutFirst += 1;
-    const differs = first.some((token, i) => i < tokens.length && token !== tokens[i]);
-    if (!differs) return;
-    const text = `sample ${sampleIndex}: streamed was ${first.slice(0, 3).join(' ')}, the response begins ${tokens.slice(0, 3).join(' ')}`;
-    note(this.#first, text);
-  }
-
-  /** Text of verify_accuracy.txt as the official script writes it. */
-  text(): string {
-    const first = this.#looksAtFirst ? pythonBoolean(this.#first.count === 0) : 'Skipped';
-    const faults = this.#first.count + this.#end.count + this.#length.count;
-    return [
-      `First token check pass: ${first}`,
-      `EOS check pass: ${pythonBoolean(this.#end.count === 0)}`,
-      `Sample length check pass: ${pythonBoolean(this.#length.count === 0)}`,
-      faults === 0 ? 'TEST06 verification complete' : 'TEST06 verification failed',
-      '',
-    ].join('\n');
-  }
-
-  checks(): TestCheck[] {
-    const entries = this.#entries;
-    const withoutFirst = this.#withoutFirst;
-    return [
-      ...(this.#looksAtFirst ? [official('first token', FIRST_TEXT, this.#first, entries)] : []),
-      official('end token', END_TEXT, this.#end, entries),
-      official('length', LENGTH_TEXT, this.#length, entries),
-      check(
-        'coverage',
-        entries > 0 && withoutFirst === 0,
-        `${entries} responses were logged, ${withoutFirst} of them without a first token`,
-        { advice: COVERAGE_ADVICE },
-      ),
-    ];
-  }
-}
-
-const FIRST_TEXT = 'the tokens streamed first are those with which the response begins';
-const END_TEXT = 'a response ends with at most one end token';
-const LENGTH_TEXT = 'a response has as many tokens as were counted';
+const ADVICE =
+  'Are tokens read with the right type and end token (--token-type, --end-token)? If so, the SUT pads, cuts or counts its responses otherwise than it streams them.';
 const COVERAGE_ADVICE =
   'The official script passes a log without responses or without first tokens; the test then shows nothing. Was the run made with audit.config, and does the SUT stream its first token?';
 
-function official(name: string, what: string, { count, text }: Fault, entries: number): TestCheck {
-  const seen =
-    count === 0 ? `so it is in ${entries}` : `not so in ${count} of ${entries}; the first: ${text}`;
-  return check(name, count === 0, `${what}: ${seen}`, {
-    isOfficial: true,
-    advice:
-      'Are tokens read with the right type and end token (--token-type, --end-token)? If so, the SUT pads, cuts or counts its responses otherwise than it streams them.',
-  });
+/** True for a response that can be read and streamed nothing. */
+function isWithoutFirst({ response, firstToken }: AccuracyLogEntry, type: TokenType): boolean {
+  return response.length % TOKENS[type][0] === 0 && firstToken?.length === 0;
 }
 
-function note(fault: Fault, text: string): void {
-  fault.count += 1;
-  fault.text ??= text;
-}
-
-function pythonBoolean(value: boolean): string {
-  return value ? 'True' : 'False';
+/** What is wrong with a response, in words, by what is looked at. */
+function faultsOf(
+  { sampleIndex, response, firstToken, tokenCount }: AccuracyLogEntry,
+  { tokenType, endToken }: Test06,
+  isStreamed: boolean,
+): { readonly [Key in keyof typeof LOOKS]?: string | undefined } {
+  const sample = `sample ${sampleIndex}`;
+  const tokens = readTokens(response, tokenType);
+  if (tokens === undefined) {
+    const text = `${sample}: ${response.length} bytes are no ${tokenType} tokens`;
+    return { first: text, end: text, length: text };
+  }
+  // The script never looks at the first token: a text of two end tokens passes.
+  const isPadded = tokens.length > 2 && tokens.at(-1) === endToken && tokens.at(-2) === endToken;
+  const isCounted = tokenCount === tokens.length;
+  const logged = `logged are ${tokenCount ?? 'no count of'} tokens`;
+  const first = firstToken && readTokens(firstToken, tokenType);
+  const differs = first?.some((token, i) => i < tokens.length && token !== tokens[i]) ?? true;
+  const firstFault =
+    first === undefined
+      ? `${sample} has no first token that can be read`
+      : `${sample}: streamed was ${first.slice(0, 3).join(' ')}, the response begins ${tokens.slice(0, 3).join(' ')}`;
+  return {
+    first: isStreamed && differs ? firstFault : undefined,
+    end: isPadded ? `${sample} ends with more than one end token` : undefined,
+    length: isCounted ? undefined : `${sample} has ${tokens.length} tokens, ${logged}`,
+  };
 }
 
 /** Bytes of a token, and how one is read. Token numbers are far below 2^53. */

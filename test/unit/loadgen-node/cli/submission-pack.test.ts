@@ -4,13 +4,14 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { packVerb } from '../../../../loadgen-node/cli/submission-pack.ts';
 import { tempFolder } from '../../../support/process/temp-folder.ts';
 import { writeTree } from '../../../support/submission/submission-tree.ts';
+import type { Severity } from '../../../../loadgen-node/submission/check/rules/rule.ts';
 
 // Goal: nothing is packed that the check refuses, unless it is said. Method: the verb with a check that finds one thing.
 afterEach(() => vi.restoreAllMocks());
 
 const PLAIN = ['--encryption', 'none'];
 
-async function pack(severity: string, ...said: string[]) {
+async function pack(severity: Severity, ...said: string[]) {
   const flags = said.length === 0 || said[0] === '--unchecked' ? [...said, ...PLAIN] : said;
   const written = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {

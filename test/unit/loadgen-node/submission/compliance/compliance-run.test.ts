@@ -10,7 +10,7 @@ import {
   planTestRun,
   runSources,
 } from '../../../../../loadgen-node/submission/compliance/compliance-run.ts';
-import type { RunnableTestId } from '../../../../../loadgen-node/submission/rules/test-ids.ts';
+import type { RunnableTestId } from '../../../../../loadgen-node/submission/rules/submission-rounds.ts';
 import { resolveSettings } from '../../../../../shared/config/resolve-settings.ts';
 import { tempFolder } from '../../../../support/process/temp-folder.ts';
 import { SILENT_HOST } from '../../../../support/runs/silent-host.ts';

@@ -6,7 +6,7 @@ import {
   type ComplianceValues,
 } from '../../../../../loadgen-node/submission/compliance/compliance-settings.ts';
 import { complianceTest } from '../../../../../loadgen-node/submission/compliance/compliance-test.ts';
-import type { RunnableTestId } from '../../../../../loadgen-node/submission/rules/test-ids.ts';
+import type { RunnableTestId } from '../../../../../loadgen-node/submission/rules/submission-rounds.ts';
 import { resolveSettings } from '../../../../../shared/config/resolve-settings.ts';
 import { suiteFolder } from '../../../../support/process/suite-folder.ts';
 import { tempFolder } from '../../../../support/process/temp-folder.ts';

@@ -17,11 +17,11 @@ import { extract } from 'tar';
 import { describe, expect, it } from 'vitest';
 import {
   ageEncryption,
+  type EncryptionName,
   encryptionOfKeyFile,
   isReadByOthers,
   makeKeyFile,
 } from '../../../../../loadgen-node/submission/pack/encryption.ts';
-import type { EncryptionName } from '../../../../../loadgen-node/submission/pack/pack-settings.ts';
 import { packTree } from '../../../../../loadgen-node/submission/pack/pack-tree.ts';
 import { tempFolder } from '../../../../support/process/temp-folder.ts';
 import { readTree, writeTree } from '../../../../support/submission/submission-tree.ts';

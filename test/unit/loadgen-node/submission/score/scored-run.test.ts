@@ -6,7 +6,7 @@ import {
   requireSameData,
   scoredRun,
   scoreMarks,
-} from '../../../../../loadgen-node/submission/score/scored-run.ts';
+} from '../../../../../loadgen-node/submission/score/score-log.ts';
 import { benchmarkRules } from '../../../../../shared/rules/benchmark-rules.ts';
 import { tempFolder } from '../../../../support/process/temp-folder.ts';
 

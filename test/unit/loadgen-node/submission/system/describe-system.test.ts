@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { descriptionFields } from '../../../../../loadgen-node/submission/system/compose-description.ts';
-import { parseMergeFile } from '../../../../../loadgen-node/submission/system/merge-file.ts';
+import {
+  descriptionFields,
+  parseMergeFile,
+} from '../../../../../loadgen-node/submission/system/compose-description.ts';
 import { systemWarnings } from '../../../../../loadgen-node/submission/system/system-notes.ts';
 import {
   NETWORK_FIELDS,

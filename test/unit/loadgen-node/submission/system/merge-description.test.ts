@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import {
   descriptionFields,
   leftOut,
+  parseMergeFile,
   requireGiven,
   type SystemDescription,
 } from '../../../../../loadgen-node/submission/system/compose-description.ts';
-import { descriptionReport } from '../../../../../loadgen-node/submission/system/description-report.ts';
+import { descriptionReport } from '../../../../../loadgen-node/submission/system/describe-system.ts';
 import type { FactsFile } from '../../../../../loadgen-node/submission/system/facts-file.ts';
-import { parseMergeFile } from '../../../../../loadgen-node/submission/system/merge-file.ts';
 import {
   describeSystem,
   node,

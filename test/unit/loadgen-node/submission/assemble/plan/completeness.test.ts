@@ -1,6 +1,6 @@
 /** Scenarios of a system of both suites are those of the tables, which may have more than the two suites together. */
 import { expect, it } from 'vitest';
-import { Problems } from '../../../../../../loadgen-node/submission/assemble/config/problems.ts';
+import { Problems } from '../../../../../../loadgen-node/submission/assemble/config/read-submission-config.ts';
 import {
   checkCompleteness,
   checkInferred,

@@ -2,13 +2,11 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
-  readmeText,
-  verifyTexts,
-} from '../../../../../../loadgen-node/submission/compliance/custom-data-set/custom-data-set-texts.ts';
-import {
   type CustomDataSetVerdict,
   judgeAccuracy,
   judgeCustomDataSet,
+  readmeText,
+  verifyTexts,
 } from '../../../../../../loadgen-node/submission/compliance/custom-data-set/judge-custom-data-set.ts';
 import {
   type RunPair,

@@ -4,7 +4,7 @@ import { DEVIATIONS_MAX } from '../../../../../../loadgen-node/submission/compli
 import {
   rightLessOften,
   type TwoGroups,
-} from '../../../../../../loadgen-node/submission/compliance/responses/right-less-often.ts';
+} from '../../../../../../loadgen-node/submission/compliance/responses/proportions.ts';
 
 /** The favoured group is right, and so many of others of one sample each are wrong. */
 function wrongInOthers(samples: number, otherCount: number): TwoGroups[] {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { differenceInterval } from '../../../../../../loadgen-node/submission/compliance/responses/two-proportions.ts';
+import { differenceInterval } from '../../../../../../loadgen-node/submission/compliance/responses/proportions.ts';
 import { SeededRandom } from '../../../../../../shared/benchmarks/digits/seeded-random.ts';
 
 // Goal: chance alone does not fail an honest system, and a real drop is told from chance.

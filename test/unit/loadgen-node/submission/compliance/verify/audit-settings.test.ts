@@ -5,13 +5,15 @@ import {
 } from '../../../../../../loadgen-node/loadgen/settings/read-conf-files.ts';
 import type { TestSettings } from '../../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import {
-  accuracyTolerancePercent,
   requireTest,
   submissionRound,
-} from '../../../../../../loadgen-node/submission/compliance/tests-of-benchmark.ts';
+} from '../../../../../../loadgen-node/submission/compliance/compliance-test.ts';
 import { auditConfigText } from '../../../../../../loadgen-node/submission/compliance/verify/audit-settings.ts';
-import type { SubmissionModel } from '../../../../../../loadgen-node/submission/rules/submission-model.ts';
-import type { TestId } from '../../../../../../loadgen-node/submission/rules/test-ids.ts';
+import {
+  type SubmissionModel,
+  usualBaselinePercent,
+} from '../../../../../../loadgen-node/submission/rules/submission-model.ts';
+import type { TestId } from '../../../../../../loadgen-node/submission/rules/submission-rounds.ts';
 import type { Scenario } from '../../../../../../shared/domain/scenario.ts';
 
 /** Settings that LoadGen reads out of a test's audit.config. */
@@ -93,7 +95,7 @@ describe('requireTest', () => {
   });
 
   it('lets a benchmark that no round has be tested, and says what that is worth', () => {
-    expect(requireTest('TEST01', 'digits', 'v6.1').note).toContain('counts for none');
+    expect(requireTest('TEST01', 'digits', 'v6.1').notes[0]).toContain('counts for none');
   });
 
   it('knows no tests of the first round', () => {
@@ -103,9 +105,9 @@ describe('requireTest', () => {
 
   it('allows models of 99.9 % a tenth', () => {
     const { model } = requireTest('TEST01', 'resnet50', 'v4.1');
-    expect(accuracyTolerancePercent(model)).toBe(1);
+    expect(usualBaselinePercent(model)).toBe(1);
     const high = { ...(model as SubmissionModel), name: 'dlrm-v2-99.9' };
-    expect(accuracyTolerancePercent(high)).toBe(0.1);
-    expect(accuracyTolerancePercent(undefined)).toBe(1);
+    expect(usualBaselinePercent(high)).toBe(0.1);
+    expect(usualBaselinePercent(undefined)).toBe(1);
   });
 });

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { rateStatistic } from '../../../../../../loadgen-node/submission/compliance/verify/cache-signs.ts';
 import { pythonFloat } from '../../../../../../loadgen-node/submission/compliance/verify/compare-performance.ts';
 import {
+  rateStatistic,
   verifyTest04,
   verifyTest05,
 } from '../../../../../../loadgen-node/submission/compliance/verify/verify-speed-tests.ts';
