@@ -1,8 +1,16 @@
 import { progressStream } from '../../shared/base/process/json-output.ts';
 import { addFlags } from '../../shared/config/command-line.ts';
-import { COMPLIANCE_SETTINGS, CUSTOM_DATA_SET_SETTINGS, flagsOfRun, RUN_FLAGS } from '../submission/compliance/compliance-settings.ts';
+import {
+  COMPLIANCE_SETTINGS,
+  CUSTOM_DATA_SET_SETTINGS,
+  flagsOfRun,
+  RUN_FLAGS,
+} from '../submission/compliance/compliance-settings.ts';
 import { complianceTest } from '../submission/compliance/compliance-test.ts';
-import { CUSTOM_DATA_SET, customDataSetTest } from '../submission/compliance/custom-data-set/custom-data-set-test.ts';
+import {
+  CUSTOM_DATA_SET,
+  customDataSetTest,
+} from '../submission/compliance/custom-data-set/custom-data-set-test.ts';
 import { type RunnableTestId, TEST_IDS } from '../submission/rules/submission-rounds.ts';
 import { type MakeCommand, verb } from './verb.ts';
 

@@ -1,5 +1,5 @@
 import { CommandHost } from '../run/host/host.ts';
-import { packChecked, type TreeCheck, PACK_SETTINGS } from '../submission/pack/pack-checked.ts';
+import { PACK_SETTINGS, packChecked, type TreeCheck } from '../submission/pack/pack-checked.ts';
 import { type MakeCommand, verb } from './verb.ts';
 
 const EXAMPLE = `

@@ -3,7 +3,11 @@ import { cpus, release, type } from 'node:os';
 import { join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
-import { type GeneratorCeiling, type GeneratorHealth, causesOfLateness } from '../../loadgen/health/generator-health.ts';
+import {
+  causesOfLateness,
+  type GeneratorCeiling,
+  type GeneratorHealth,
+} from '../../loadgen/health/generator-health.ts';
 
 const FILE_NAME = 'generator-ceiling.json';
 

@@ -10,7 +10,11 @@ import type { GeneratorCeiling } from '../../loadgen/health/generator-health.ts'
 import type { RunHost } from '../../run/host/host.ts';
 import { planRun, type RunPlan } from '../../run/plan/run-plan.ts';
 import { RUN_SETTINGS } from '../../run/plan/run-settings.ts';
-import { bandwidthFormula, dtypeBytes, formatRate } from '../../samples/bandwidth/bandwidth-formulas.ts';
+import {
+  bandwidthFormula,
+  dtypeBytes,
+  formatRate,
+} from '../../samples/bandwidth/bandwidth-formulas.ts';
 import { loadgenBenchmark } from '../../samples/benchmarks/registry.ts';
 import { bytesText, countText, type DoctorFinding, shareInPercent, subject } from './finding.ts';
 import { cardRate, type MeasuredLink } from './link-findings.ts';

@@ -5,9 +5,19 @@ import { formatNs } from '../../../shared/base/text/duration.ts';
 import { disturbances } from '../../loadgen/health/generator-health.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { readAudit } from '../../observe/audit/network-audit.ts';
-import { FIGURE_NAMES, FIGURES, type FigureName, type FigureUnit } from '../../observe/figures/figure-names.ts';
+import {
+  FIGURE_NAMES,
+  FIGURES,
+  type FigureName,
+  type FigureUnit,
+} from '../../observe/figures/figure-names.ts';
 import type { RunSummary } from '../../observe/summary/run-summary.ts';
-import { type ComparedRun, REPLICATE_COUNT, type Replicates, resampleRun } from './resampled-run.ts';
+import {
+  type ComparedRun,
+  REPLICATE_COUNT,
+  type Replicates,
+  resampleRun,
+} from './resampled-run.ts';
 
 /** From, to: where a value lies with 95 % confidence. */
 export type ConfidenceInterval = readonly [low: number, high: number];

@@ -1,7 +1,11 @@
 import { formatNs } from '../../../shared/base/text/duration.ts';
 import { asOneLine } from '../../../shared/base/text/one-line.ts';
 import type { NameCall, NodeNameCall } from '../../../shared/evidence/network-evidence.ts';
-import type { PerformanceOutcome, PhaseOutcome, TestOutcome } from '../../loadgen/engine/test-outcome.ts';
+import type {
+  PerformanceOutcome,
+  PhaseOutcome,
+  TestOutcome,
+} from '../../loadgen/engine/test-outcome.ts';
 import type { LatencyStatistics } from '../../loadgen/results/latency-statistics.ts';
 import type { PerformanceSummary } from '../../loadgen/results/performance-summary.ts';
 import { rateFactor } from '../../loadgen/schedule/arrivals/arrivals.ts';

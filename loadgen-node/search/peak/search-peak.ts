@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { FILE_BYTES_MAX } from '../../../shared/base/files/read-file.ts';
+import { readJsonFile } from '../../../shared/base/files/read-json-file.ts';
 import { formatNs } from '../../../shared/base/text/duration.ts';
 import type { ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
-import { readJsonFile } from '../../../shared/base/files/read-json-file.ts';
 import { identifyNodes } from '../../run/ask-nodes.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { refuseUsedOutput, replaceEarlierRun } from '../../run/keep/earlier-run.ts';
@@ -15,7 +15,13 @@ import { type Question, questionDifferences, writeKept } from '../kept-file.ts';
 import { findPeak } from './find-peak.ts';
 import type { FindPeakPlan } from './find-peak-plan.ts';
 import type { FindPeakValues } from './find-peak-settings.ts';
-import { closedInterval, type LoadSearch, PEAK_PROBE, type PeakProbe, type PeakResult } from './peak-search.ts';
+import {
+  closedInterval,
+  type LoadSearch,
+  PEAK_PROBE,
+  type PeakProbe,
+  type PeakResult,
+} from './peak-search.ts';
 import { probeHeader, probeLine, searchText } from './print-peak.ts';
 import { runProbes } from './run-probes.ts';
 

@@ -4,12 +4,19 @@ import { z } from 'zod';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { rounded } from '../../../shared/base/figures/figure-text.ts';
 import { FILE_BYTES_MAX } from '../../../shared/base/files/read-file.ts';
+import { readJsonFile } from '../../../shared/base/files/read-json-file.ts';
 import { formatNs } from '../../../shared/base/text/duration.ts';
 import { tableLines } from '../../../shared/base/text/table-lines.ts';
-import { readJsonFile } from '../../../shared/base/files/read-json-file.ts';
 import type { HeatMapCell, HeatMapInput } from '../../present/report/render-heat-map.ts';
 import { type Question, questionDifferences, writeKept } from '../kept-file.ts';
-import { delayText, type LinkConditions, type LinkGrid, linkRateText, linkText, lossText } from './link-conditions.ts';
+import {
+  delayText,
+  type LinkConditions,
+  type LinkGrid,
+  linkRateText,
+  linkText,
+  lossText,
+} from './link-conditions.ts';
 
 /** File in the folder of a sweep that holds the cells that are done. */
 export const SWEEP_FILE = 'longhaul_sweep.json';

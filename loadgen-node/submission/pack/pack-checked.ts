@@ -1,11 +1,6 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { VerbResult } from '../../../shared/base/process/json-output.ts';
-import {
-  choice,
-  type SettingValues,
-  text,
-  toggle,
-} from '../../../shared/config/setting.ts';
+import { choice, type SettingValues, text, toggle } from '../../../shared/config/setting.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import type { CheckFinding } from '../check/rules/rule.ts';
 import { SUBMISSION_ROUNDS, type SubmissionRound } from '../rules/submission-rounds.ts';
@@ -166,15 +161,15 @@ export const PACK_SETTINGS = {
     { fallback: 'age' },
   ),
   keyFile: text(
-      'file',
-      'encrypt with this key file (age: an identity; openssl: a password in its first line)',
-    ),
+    'file',
+    'encrypt with this key file (age: an identity; openssl: a password in its first line)',
+  ),
   newKeyFile: text('file', 'make a key file, readable for its owner alone, and encrypt with it'),
   recipient: text('key[,key...]', 'age: encrypt for the owners of these public keys (age1...)'),
   round: choice(
-      SUBMISSION_ROUNDS,
-      'round whose rules the check goes by (default: the one whose seeds the logs have)',
-    ),
+    SUBMISSION_ROUNDS,
+    'round whose rules the check goes by (default: the one whose seeds the logs have)',
+  ),
   unchecked: toggle('do not check the tree first'),
 };
 

@@ -16,10 +16,18 @@ import { inspectRun, recordedSettings } from '../../run/plan/run-record.ts';
 import type { RunValues } from '../../run/plan/run-settings.ts';
 import { generatedSetOf } from '../../samples/benchmarks/generated-data.ts';
 import { loadgenBenchmark } from '../../samples/benchmarks/registry.ts';
-import { type AccuracyLogScore, accuracyInWords, isMet, qualityOfRun, repeatsInWords, scoreAccuracyLog, targetInWords } from '../../samples/benchmarks/score-each.ts';
+import {
+  type AccuracyLogScore,
+  accuracyInWords,
+  isMet,
+  qualityOfRun,
+  repeatsInWords,
+  scoreAccuracyLog,
+  targetInWords,
+} from '../../samples/benchmarks/score-each.ts';
 import type { DataSet } from '../../samples/data-set/data-set.ts';
-import { scoreReadable } from '../../samples/oip/wire-data-set.ts';
 import { responseClass } from '../../samples/oip/response-class.ts';
+import { scoreReadable } from '../../samples/oip/wire-data-set.ts';
 import { isCutLog } from '../truncate/cut-log.ts';
 
 /** Flags of a score; what they do not say of the run, its record says. */

@@ -1,6 +1,10 @@
 import { z } from 'zod';
 import { parseRate } from '../../../samples/bandwidth/bandwidth-formulas.ts';
-import { SUBMISSION_DIVISIONS, SUBMISSION_ROUNDS, type TestId } from '../../rules/submission-rounds.ts';
+import {
+  SUBMISSION_DIVISIONS,
+  SUBMISSION_ROUNDS,
+  type TestId,
+} from '../../rules/submission-rounds.ts';
 
 const TEXT_MESSAGE = 'must be a text that is not empty (a number needs quotes)';
 const text = z.string(TEXT_MESSAGE).trim().min(1, TEXT_MESSAGE);

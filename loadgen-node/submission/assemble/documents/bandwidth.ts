@@ -1,12 +1,17 @@
-import { bandwidthFormula, dtypeBytes, formatRate, parseRate } from '../../../samples/bandwidth/bandwidth-formulas.ts';
+import {
+  bandwidthFormula,
+  dtypeBytes,
+  formatRate,
+  parseRate,
+} from '../../../samples/bandwidth/bandwidth-formulas.ts';
+import { wireCounts } from '../../rules/wire-counts.ts';
 import type { NetworkEntry } from '../config/config-schema.ts';
 import { LOADGEN_END, linksOf } from '../diagram/network-diagram.ts';
 import type { PlannedImplementation } from '../plan/read-implementation.ts';
 import type { PlannedResult } from '../plan/read-results.ts';
 import type { PlannedSystem } from '../plan/read-system.ts';
-import { fiveFigures, throughputOf } from './result-in-words.ts';
 import { document, table } from './markdown.ts';
-import { wireCounts } from '../../rules/wire-counts.ts';
+import { fiveFigures, throughputOf } from './result-in-words.ts';
 
 /** What a sample costs on the wire besides its payload, in bytes; measured figures of proto/README.md. */
 const FRAMING =

@@ -1,8 +1,8 @@
 import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
+import { numberOf } from '../../../loadgen/logs/read/detail-log.ts';
 import { accuracyPercent } from '../../../samples/benchmarks/score-each.ts';
 import { differenceInterval, type Proportion, shareOf } from '../responses/proportions.ts';
 import { type ComplianceRun, ms } from '../verify/read-compliance-run.ts';
-import { numberOf } from '../../../loadgen/logs/read/detail-log.ts';
 import { dataSetOf, modelOf, type RunPair, speedOf } from './run-pair.ts';
 
 /** A rate on the custom data set below this share of the submission's fails: TEST01's bound on the same figure. */

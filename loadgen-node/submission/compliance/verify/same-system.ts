@@ -1,7 +1,12 @@
 import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
 import { numberOf, recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import { recordedSettings } from '../../../run/plan/run-record.ts';
-import { areSameSeeds, type RoundSeeds, seedsOfRound, test05SeedsOfRound } from '../../rules/round-seeds.ts';
+import {
+  areSameSeeds,
+  type RoundSeeds,
+  seedsOfRound,
+  test05SeedsOfRound,
+} from '../../rules/round-seeds.ts';
 import type { SubmissionRound } from '../../rules/submission-rounds.ts';
 import { type ComplianceRun, roundOfRun, seedsInWords, seedsOf } from './read-compliance-run.ts';
 

@@ -2,9 +2,9 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { packVerb } from '../../../../loadgen-node/cli/submission-pack.ts';
+import type { Severity } from '../../../../loadgen-node/submission/check/rules/rule.ts';
 import { tempFolder } from '../../../support/process/temp-folder.ts';
 import { writeTree } from '../../../support/submission/submission-tree.ts';
-import type { Severity } from '../../../../loadgen-node/submission/check/rules/rule.ts';
 
 // Goal: nothing is packed that the check refuses, unless it is said. Method: the verb with a check that finds one thing.
 afterEach(() => vi.restoreAllMocks());

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { readAudit, writeAudit } from '../../../../../loadgen-node/observe/audit/network-audit.ts';
 import { composeAudit } from '../../../../../loadgen-node/run/audit/compose-audit.ts';
 import { explainAudit } from '../../../../../loadgen-node/run/audit/explain-audit.ts';
-import { toDescription, toStream, toNodeLedger } from '../../../../../qdl/native/node-evidence.ts';
+import { toDescription, toNodeLedger, toStream } from '../../../../../qdl/native/node-evidence.ts';
 import { decodeSutMessage, SUT_SERVICE } from '../../../../../shared/wire/sut-contract.ts';
 import { anyMessage, inField } from '../../../../support/nodes/any-message.ts';
 import { tempFolder } from '../../../../support/process/temp-folder.ts';
