@@ -98,8 +98,17 @@ export default defineConfig({
           testTimeout: 20_000,
         },
       },
-      { test: { name: 'slow', env, include: SLOW, isolate: false, testTimeout: 60_000 } },
-      { test: { name: 'mocking', include: MOCKING } },
+      {
+        test: {
+          name: 'slow',
+          env,
+          include: SLOW,
+          isolate: false,
+          maxWorkers: 2,
+          testTimeout: 60_000,
+        },
+      },
+      { test: { name: 'mocking', include: MOCKING, maxWorkers: 2 } },
       {
         test: {
           name: 'conformance',

@@ -2,50 +2,15 @@ import assert from 'node:assert';
 import { parentPort, workerData } from 'node:worker_threads';
 import { status } from '@grpc/grpc-js';
 import { messageOf } from '../../../../shared/base/errors/to-mlperf-error.ts';
-import {
-  type PayloadEncoding,
-  PLACE_NUMBERS,
-  type PreparedQueryPayload,
-  type SamplePayloads,
-} from '../../../../shared/domain/query-sample-library.ts';
 import type { OwnSide } from '../../../../shared/evidence/call-path.ts';
 import { GrpcConnections, GrpcTransport } from '../grpc-transport.ts';
 import {
   type FromThread,
+  SharedReader,
   type ThreadStart,
   type ToThread,
   unpackParts,
 } from './thread-messages.ts';
-
-/** The sample library's payloads as another thread sees them: views into the shared slabs. */
-export class SharedReader implements SamplePayloads {
-  readonly encoding: PayloadEncoding;
-  readonly preparedQueryPayload: SamplePayloads['preparedQueryPayload'];
-  readonly #places: Float64Array;
-  readonly #slabs: SharedArrayBuffer[] = [];
-
-  constructor({ settings, places, hasPreparedQueries }: ThreadStart) {
-    this.encoding = settings.encoding;
-    this.#places = new Float64Array(places);
-    if (!hasPreparedQueries) return;
-    this.preparedQueryPayload = (sampleIndex): PreparedQueryPayload => ({
-      payload: this.payloadOf(sampleIndex),
-      sampleBytes: [this.#places[sampleIndex * PLACE_NUMBERS + 3] as number],
-    });
-  }
-
-  /** Slabs come in the order of their numbers, before any part that lies in them. */
-  addSlab(slab: SharedArrayBuffer): void {
-    this.#slabs.push(slab);
-  }
-
-  payloadOf(sampleIndex: number): Uint8Array {
-    const at = sampleIndex * PLACE_NUMBERS;
-    const slab = this.#slabs[this.#places[at] as number];
-    assert(slab !== undefined);
-    return new Uint8Array(slab, this.#places[at + 1], this.#places[at + 2]);
-  }
-}
 
 // A thread that does the gRPC work of some streams. Started by TransportThreads.
 
