@@ -1,5 +1,4 @@
 import assert from 'node:assert';
-import type { SamplePayloads } from '../../../../shared/domain/query-sample-library.ts';
 import {
   type PayloadEncoding,
   PLACE_NUMBERS,
