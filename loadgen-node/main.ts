@@ -1,5 +1,5 @@
 #!/usr/bin/env -S node --min-semi-space-size=16
-import { reportError } from '../shared/base/process/report-error.ts';
+import { reportError } from '../shared/base/process/exit-codes.ts';
 
 // Who reads our output may go away (| head): the run goes on and its logs are written all the same.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});

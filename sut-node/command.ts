@@ -1,12 +1,16 @@
 import type { Command } from 'commander';
 import { configInvalid, type MlperfError } from '../shared/base/errors/mlperf-error.ts';
-import { EXIT } from '../shared/base/process/exit-codes.ts';
-import { addJson, wantsJson } from '../shared/base/process/json-output.ts';
+import { EXIT, errorDocument, reportError } from '../shared/base/process/exit-codes.ts';
 import { createLogger, type Logger } from '../shared/base/process/logger.ts';
 import { hasYoungGenerationFlag, NODE_FLAGS } from '../shared/base/process/node-flags.ts';
-import { errorDocument, reportError } from '../shared/base/process/report-error.ts';
 import { NOWHERE, percentOf, Terminal } from '../shared/base/process/terminal.ts';
-import { addSettings, createCommand, settingsOf } from '../shared/config/command-line.ts';
+import {
+  addJson,
+  addSettings,
+  createCommand,
+  settingsOf,
+  wantsJson,
+} from '../shared/config/command-line.ts';
 import type { SettingValues } from '../shared/config/setting.ts';
 import { ownRuntimeFlags } from '../shared/host/tuning-facts.ts';
 import { createModel } from './inference/create-model.ts';

@@ -1,12 +1,12 @@
 import assert from 'node:assert';
 import { randomUUID } from 'node:crypto';
 import type { NodeLimits } from '../proto/gen/mlperf/network/v1/NodeLimits.ts';
-import { Deferred } from '../shared/base/async/deferred.ts';
+import { Deferred } from '../shared/base/async.ts';
 import type { BuildProgress } from '../shared/base/cache/artifact-cache.ts';
-import { timerClock } from '../shared/base/clock/timer-clock.ts';
+import { timerClock } from '../shared/base/clock/clock.ts';
 import { MlperfError } from '../shared/base/errors/mlperf-error.ts';
 import type { Logger } from '../shared/base/process/logger.ts';
-import { hostAndPort } from '../shared/base/text/host-and-port.ts';
+import { hostAndPort } from '../shared/base/text.ts';
 import { FAILURE_CODES } from '../shared/wire/responses-codec.ts';
 import { batchPolicy } from './inference/batcher/batch-policy.ts';
 import { DynamicBatcher } from './inference/batcher/dynamic-batcher.ts';

@@ -1,6 +1,5 @@
 import { packageVersion } from '../../shared/base/files/package-files.ts';
-import { EXIT } from '../../shared/base/process/exit-codes.ts';
-import { errorDocument, reportError } from '../../shared/base/process/report-error.ts';
+import { EXIT, errorDocument, reportError } from '../../shared/base/process/exit-codes.ts';
 import { commanderOutcome, createCommand } from '../../shared/config/command-line.ts';
 import { InterruptedError } from '../run/host/host.ts';
 import { verbCommands } from './verbs.ts';

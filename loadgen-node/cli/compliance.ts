@@ -1,5 +1,4 @@
-import { progressStream } from '../../shared/base/process/json-output.ts';
-import { addFlags } from '../../shared/config/command-line.ts';
+import { addFlags, progressStream } from '../../shared/config/command-line.ts';
 import {
   COMPLIANCE_SETTINGS,
   CUSTOM_DATA_SET_SETTINGS,

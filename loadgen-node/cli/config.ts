@@ -1,6 +1,5 @@
 import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
-import { wantsJson, writeResult } from '../../shared/base/process/json-output.ts';
-import { CONFIG_SECTIONS } from '../../shared/config/command-line.ts';
+import { CONFIG_SECTIONS, wantsJson, writeResult } from '../../shared/config/command-line.ts';
 import type { SettingTable } from '../../shared/config/setting.ts';
 import { configJsonSchema } from '../operate/config/config-schema.ts';
 import { inspectSections } from '../operate/config/inspect-sections.ts';

@@ -1,5 +1,5 @@
 import { EXIT } from '../../shared/base/process/exit-codes.ts';
-import { writeResult } from '../../shared/base/process/json-output.ts';
+import { writeResult } from '../../shared/config/command-line.ts';
 import { checkHealth, HEALTH_SETTINGS } from '../operate/health/check-health.ts';
 import { verb } from './verb.ts';
 

@@ -1,5 +1,5 @@
 import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
-import { wantsJson, writeResult } from '../../shared/base/process/json-output.ts';
+import { wantsJson, writeResult } from '../../shared/config/command-line.ts';
 import {
   followsFromRecords,
   pageOf,

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
-import { progressStream, wantsJson } from '../../shared/base/process/json-output.ts';
+import { progressStream, wantsJson } from '../../shared/config/command-line.ts';
 import { saidKeys } from '../../shared/config/resolve-settings.ts';
 import { flagOf } from '../../shared/config/setting.ts';
 import { CommandHost } from '../run/host/host.ts';

@@ -1,7 +1,6 @@
 import { Option } from 'commander';
 import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
-import { EXIT } from '../../shared/base/process/exit-codes.ts';
-import { reportError } from '../../shared/base/process/report-error.ts';
+import { EXIT, reportError } from '../../shared/base/process/exit-codes.ts';
 import { SCENARIOS, type Scenario } from '../../shared/domain/scenario.ts';
 import { DEFAULT_ROUND, ROUNDS, type Round } from '../../shared/rules/rounds/rounds.ts';
 import { explainSetting } from '../loadgen/settings/explain-setting.ts';

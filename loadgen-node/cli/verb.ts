@@ -1,11 +1,13 @@
 import type { Command } from 'commander';
 import { EXIT } from '../../shared/base/process/exit-codes.ts';
-import { addJson, type VerbResult, writeResult } from '../../shared/base/process/json-output.ts';
 import {
   addFlags,
+  addJson,
   addSettingsInGroups,
   createCommand,
   settingsOf,
+  type VerbResult,
+  writeResult,
 } from '../../shared/config/command-line.ts';
 import type { ResolvedSettings } from '../../shared/config/resolve-settings.ts';
 import type { SettingTable } from '../../shared/config/setting.ts';

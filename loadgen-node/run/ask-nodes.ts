@@ -11,7 +11,7 @@ import {
   testLink,
 } from '../../qdl/index.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { upperMedian } from '../../shared/base/figures/median.ts';
+import { upperMedian } from '../../shared/base/text.ts';
 import { addressList, type SettingValues } from '../../shared/config/setting.ts';
 import type { NameCall } from '../../shared/evidence/network-evidence.ts';
 import type { HostEvidence } from '../../shared/host/host-facts.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { EXIT, exitCodeOf } from '../../shared/base/process/exit-codes.ts';
-import type { VerbResult } from '../../shared/base/process/json-output.ts';
+import type { VerbResult } from '../../shared/config/command-line.ts';
 import { repeatTest } from '../loadgen/engine/test-outcome.ts';
 import type { LiveView } from '../present/live/live-view.ts';
 import type { CommandHost } from './host/host.ts';

@@ -1,7 +1,7 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { outputError } from '../../shared/base/errors/to-mlperf-error.ts';
-import { makeFolder } from '../../shared/base/files/make-folder.ts';
+import { outputError } from '../../shared/base/errors/mlperf-error.ts';
+import { makeFolder } from '../../shared/base/files/read-file.ts';
 
 /**
  * Writes a document whole or not at all: the file of before stays when the process is killed in the middle.

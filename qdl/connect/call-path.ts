@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { type Client, getChannelzHandlers, type Metadata } from '@grpc/grpc-js';
 import type { CallSeen__Output } from '../../proto/gen/mlperf/network/v1/CallSeen.ts';
-import { asOneLine } from '../../shared/base/text/one-line.ts';
+import { asOneLine } from '../../shared/base/text.ts';
 import {
   type CallPath,
   HEADER_VALUE_LENGTH_MAX,

@@ -5,8 +5,11 @@ import {
   type ServiceError,
   status,
 } from '@grpc/grpc-js';
-import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { errorCodeOf, grpcToMlperfError } from '../../shared/base/errors/to-mlperf-error.ts';
+import {
+  errorCodeOf,
+  grpcToMlperfError,
+  MlperfError,
+} from '../../shared/base/errors/mlperf-error.ts';
 import type { OwnSide } from '../../shared/evidence/call-path.ts';
 import { unreachableMessage } from '../../shared/security/connection-errors.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';

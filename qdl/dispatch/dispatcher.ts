@@ -1,6 +1,5 @@
 import type { BorrowedBytes } from '../../shared/base/bytes/borrowed-bytes.ts';
-import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { messageOf } from '../../shared/base/errors/to-mlperf-error.ts';
+import { MlperfError, messageOf } from '../../shared/base/errors/mlperf-error.ts';
 import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
 import type { Query, ResponseSink, SampleFailure } from '../../shared/domain/system-under-test.ts';
 import type { ClaimBook, ClaimKind } from '../../shared/evidence/node-claims.ts';

@@ -1,10 +1,8 @@
-import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { messageOf } from '../../shared/base/errors/to-mlperf-error.ts';
-import { NODE_NAME_LENGTH_MAX } from '../../shared/domain/node-address.ts';
+import { MlperfError, messageOf } from '../../shared/base/errors/mlperf-error.ts';
+import { addressesBehind, NODE_NAME_LENGTH_MAX } from '../../shared/domain/node-address.ts';
 import { NETWORK_SUT } from '../../shared/domain/system-under-test.ts';
 import type { CallPath } from '../../shared/evidence/call-path.ts';
 import type { NameCall, NodeNameCall } from '../../shared/evidence/network-evidence.ts';
-import { addressesBehind } from '../../shared/wire/name-addresses.ts';
 import { measureTcpConnect, type TcpConnect } from '../connect/tcp-connect.ts';
 import type { Division } from '../settings/dispatch-settings.ts';
 

@@ -2,7 +2,7 @@ import type { DescribeResponse__Output } from '../../proto/gen/mlperf/network/v1
 import type { LedgerResponse__Output } from '../../proto/gen/mlperf/network/v1/LedgerResponse.ts';
 import type { Opened__Output } from '../../proto/gen/mlperf/network/v1/Opened.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { asOneLine } from '../../shared/base/text/one-line.ts';
+import { asOneLine } from '../../shared/base/text.ts';
 import { NODE_NAME_LENGTH_MAX } from '../../shared/domain/node-address.ts';
 import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
 import type { OwnSide } from '../../shared/evidence/call-path.ts';

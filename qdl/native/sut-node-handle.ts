@@ -1,9 +1,8 @@
 import type { DescribeResponse__Output } from '../../proto/gen/mlperf/network/v1/DescribeResponse.ts';
 import type { ModelDescription__Output } from '../../proto/gen/mlperf/network/v1/ModelDescription.ts';
 import type { Opened__Output } from '../../proto/gen/mlperf/network/v1/Opened.ts';
-import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { messageOf } from '../../shared/base/errors/to-mlperf-error.ts';
-import { asOneLine } from '../../shared/base/text/one-line.ts';
+import { MlperfError, messageOf } from '../../shared/base/errors/mlperf-error.ts';
+import { asOneLine } from '../../shared/base/text.ts';
 import type {
   NodeEvidence,
   NodeLedger,

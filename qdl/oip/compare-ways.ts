@@ -1,7 +1,7 @@
 import assert from 'node:assert';
-import type { OipModelFacts } from '../../shared/wire/oip/model-facts.ts';
 import type {
   OipMethod,
+  OipModelFacts,
   OipRequestPlan,
   OipWaysCompared,
 } from '../../shared/wire/oip/request-plan.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { NameCall, NetworkEvidence } from '../../shared/evidence/network-evidence.ts';
-import type { OipModelFacts } from '../../shared/wire/oip/model-facts.ts';
-import type { OipRequestPlan } from '../../shared/wire/oip/request-plan.ts';
+import type { OipModelFacts, OipRequestPlan } from '../../shared/wire/oip/request-plan.ts';
 import type { ChannelEvents, ChannelPlace } from '../dispatch/dispatch-channel.ts';
 import { type Distinguish, NetworkNames, type NodeName } from '../dispatch/network-name.ts';
 import type {

@@ -2,14 +2,14 @@ import type { ModelStatistics__Output } from '../../proto/gen/inference/ModelSta
 import type { StatisticDuration__Output } from '../../proto/gen/inference/StatisticDuration.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { CallPath, OwnSide } from '../../shared/evidence/call-path.ts';
-import type { NodeEvidence } from '../../shared/evidence/network-evidence.ts';
-import { ClaimBook } from '../../shared/evidence/node-claims.ts';
 import type {
+  NodeEvidence,
   OipDuration,
   OipNodeEvidence,
   OipStatistics,
-} from '../../shared/evidence/oip-evidence.ts';
-import type { OipModelFacts } from '../../shared/wire/oip/model-facts.ts';
+} from '../../shared/evidence/network-evidence.ts';
+import { ClaimBook } from '../../shared/evidence/node-claims.ts';
+import type { OipModelFacts } from '../../shared/wire/oip/request-plan.ts';
 import { callPathOf } from '../connect/call-path.ts';
 import type { QdlNode, WaitProgress } from '../dispatch/query-dispatch-library.ts';
 import { RunLedgerCounter } from '../dispatch/run-ledger.ts';

@@ -1,8 +1,11 @@
 import assert from 'node:assert';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { CallPath } from '../../shared/evidence/call-path.ts';
-import type { OipModelFacts, OipServerFacts } from '../../shared/wire/oip/model-facts.ts';
-import type { OipModelRef } from '../../shared/wire/oip/request-plan.ts';
+import type {
+  OipModelFacts,
+  OipModelRef,
+  OipServerFacts,
+} from '../../shared/wire/oip/request-plan.ts';
 import { measureTcpConnect } from '../connect/tcp-connect.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
 import { askModelFacts } from './node/model-facts.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert';
 import { status } from '@grpc/grpc-js';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import type { OipModelFacts } from '../../shared/wire/oip/model-facts.ts';
-import type { OipRequestPlan } from '../../shared/wire/oip/request-plan.ts';
+import type { OipModelFacts, OipRequestPlan } from '../../shared/wire/oip/request-plan.ts';
 import type { DescribedOutput } from '../../shared/wire/oip/response-decoder.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
 import { OipConnection } from './channel/oip-connections.ts';

@@ -1,5 +1,7 @@
-import type { BorrowedBytes } from '../base/bytes/borrowed-bytes.ts';
-import { MlperfError } from '../base/errors/mlperf-error.ts';
+import zlib from 'node:zlib';
+import { type BorrowedBytes, littleUint32At, readInPlace } from '../base/bytes/borrowed-bytes.ts';
+import { errorCodeOf, MlperfError, messageOf } from '../base/errors/mlperf-error.ts';
+import { LENGTH_BYTES, type Lz4Block, lz4Block } from './lz4-block.ts';
 
 /** Lossless compressions by the name that they have in the protocol, on the command line and in logs. */
 export const COMPRESSION_NAMES = ['identity', 'lz4', 'gzip', 'zstd'] as const;
@@ -25,15 +27,227 @@ export interface Codec {
 }
 
 /** The error for a payload that a codec cannot read. */
-export function brokenPayload(name: CompressionName, what: string, cause?: unknown): MlperfError {
+function brokenPayload(name: CompressionName, what: string, cause?: unknown): MlperfError {
   const message = `a payload that should be ${name} ${what}`;
   return new MlperfError('ERR_WIRE_PROTOCOL', message, { cause });
 }
 
 /** The error for a payload that holds more than the reader takes: a decompression bomb, or a wrong limit. */
-export function tooLarge(name: CompressionName, sizeMax: number): MlperfError {
+function tooLarge(name: CompressionName, sizeMax: number): MlperfError {
   return brokenPayload(
     name,
     `holds more than ${sizeMax} bytes, which is the most that is taken here`,
   );
+}
+
+/** What zlib hands back with `info: true`: the engine counts the input that it has used. */
+interface WithEngine {
+  readonly buffer: Buffer;
+  readonly engine: { readonly bytesWritten: number };
+}
+
+interface DecompressOptions {
+  readonly maxOutputLength: number;
+  readonly chunkSize: number;
+  readonly info: true;
+}
+
+type Decompress = (bytes: Uint8Array, options: DecompressOptions) => unknown;
+
+/** Output is gathered in pieces of this size at most: few pieces, and little memory for a small payload. */
+const CHUNK_BYTES_MAX: number = 256 * 1024;
+const CHUNK_BYTES_MIN = 1024;
+
+/** gzip (RFC 1952) at zlib's default level; the header carries neither time nor name. */
+const gzipCodec: Codec = {
+  name: 'gzip',
+  compress: (bytes) => zlib.gzipSync(bytes),
+  decompress: (bytes, sizeMax) =>
+    decompressWith('gzip', zlib.gunzipSync as unknown as Decompress, readInPlace(bytes), sizeMax),
+};
+
+/** Node has it from 22.15 on; its types here are those of Node 20. */
+const { zstdCompressSync, zstdDecompressSync } = zlib as unknown as {
+  readonly zstdCompressSync?: (bytes: Uint8Array) => Buffer;
+  readonly zstdDecompressSync?: Decompress;
+};
+
+/**
+ * Zstandard (RFC 8878) at zlib's default level; undefined where this Node has none. One frame that tells
+ * its content size: Node 22 hands out what it has of a frame that is cut off as if it were all, so the
+ * size is the only sign of that.
+ */
+const zstdCodec: Codec | undefined =
+  zstdCompressSync === undefined || zstdDecompressSync === undefined
+    ? undefined
+    : {
+        name: 'zstd',
+        compress: (bytes) => zstdCompressSync(bytes),
+        decompress: (borrowed, sizeMax) => {
+          const bytes = readInPlace(borrowed);
+          const size = zstdContentSize(bytes);
+          if (size === undefined) throw brokenPayload('zstd', 'does not tell its content size');
+          if (size > sizeMax) throw tooLarge('zstd', sizeMax);
+          const content = decompressWith('zstd', zstdDecompressSync, bytes, size);
+          if (content.length === size) return content;
+          throw brokenPayload('zstd', `ends after ${content.length} of ${size} bytes`);
+        },
+      };
+
+function decompressWith(
+  name: CompressionName,
+  decompress: Decompress,
+  bytes: Uint8Array,
+  sizeMax: number,
+): Uint8Array {
+  let result: WithEngine;
+  try {
+    result = decompress(bytes, {
+      // zlib takes no 0; what comes out is looked at below.
+      maxOutputLength: Math.max(1, sizeMax),
+      chunkSize: Math.min(CHUNK_BYTES_MAX, Math.max(CHUNK_BYTES_MIN, sizeMax)),
+      info: true,
+    }) as WithEngine;
+  } catch (error) {
+    if (errorCodeOf(error) === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(name, sizeMax);
+    throw brokenPayload(name, `cannot be read: ${messageOf(error)}`, error);
+  }
+  const { buffer, engine } = result;
+  if (buffer.length > sizeMax) throw tooLarge(name, sizeMax);
+  // zlib ends at the end of what it understands and says nothing of the rest.
+  if (engine.bytesWritten !== bytes.length) {
+    throw brokenPayload(
+      name,
+      `goes on for ${bytes.length - engine.bytesWritten} bytes behind its end`,
+    );
+  }
+  return buffer;
+}
+
+/** First bytes of every Zstandard frame (RFC 8878, 3.1.1). */
+const MAGIC = Uint8Array.of(0x28, 0xb5, 0x2f, 0xfd);
+
+/** Bytes of the dictionary id by its flag, and of the content size by its. */
+const DICTIONARY_ID_BYTES = [0, 1, 2, 4] as const;
+const CONTENT_SIZE_BYTES = [0, 2, 4, 8] as const;
+
+/** A content size of two bytes is meant from here on. */
+const TWO_BYTES_OFFSET = 256;
+
+/**
+ * Content size in bytes that the header of a Zstandard frame tells (RFC 8878, 3.1.1.1); undefined where
+ * it tells none, or where this is no frame. May be more than 2^53 - 1, and then is not exact.
+ */
+export function zstdContentSize(frame: Uint8Array): number | undefined {
+  if (frame.length <= MAGIC.length || MAGIC.some((byte, i) => frame[i] !== byte)) return undefined;
+  const descriptor = frame[MAGIC.length] as number; // The length was looked at.
+  const isSingleSegment = (descriptor & 0x20) !== 0;
+  const sizeFlag = descriptor >> 6;
+  const sizeBytes =
+    sizeFlag === 0 && isSingleSegment ? 1 : (CONTENT_SIZE_BYTES[sizeFlag] as number);
+  if (sizeBytes === 0) return undefined;
+  const windowBytes = isSingleSegment ? 0 : 1;
+  const dictionaryBytes = DICTIONARY_ID_BYTES[descriptor & 3] as number;
+  const begin = MAGIC.length + 1 + windowBytes + dictionaryBytes;
+  if (frame.length < begin + sizeBytes) return undefined;
+  let size = sizeBytes === 2 ? TWO_BYTES_OFFSET : 0;
+  for (let i = 0; i < sizeBytes; i += 1) size += (frame[begin + i] as number) * 256 ** i;
+  return size;
+}
+
+/** A block of n bytes never holds more than n times this (LZ4 block format: a length byte adds 255). */
+const EXPANSION_MAX = 255;
+
+/** No bytes: the length, and a block of one empty sequence. */
+const EMPTY: Uint8Array = new Uint8Array(LENGTH_BYTES + 1);
+
+/**
+ * LZ4 on the wire: the uncompressed length (4 bytes, little-endian), then one LZ4 block. The length
+ * stands in front so that a reader can refuse it before it takes memory.
+ * @param choose Implementation of the block format; asked for with the first payload.
+ */
+export function createLz4Codec(choose: () => Lz4Block): Codec {
+  return {
+    name: 'lz4',
+    compress: (bytes) => (bytes.length === 0 ? EMPTY : choose().compress(bytes)),
+    decompress: (bytes, sizeMax) => {
+      const size = declaredSize(bytes);
+      if (size > sizeMax) throw tooLarge('lz4', sizeMax);
+      const blockBytes = bytes.length - LENGTH_BYTES;
+      if (size > blockBytes * EXPANSION_MAX) {
+        const what = `says that it holds ${size} bytes, more than a block of ${blockBytes} bytes can`;
+        throw brokenPayload('lz4', what);
+      }
+      if (size === 0) return emptyOf(bytes);
+      try {
+        return choose().decompress(readInPlace(bytes), size);
+      } catch (error) {
+        const what = `and hold ${size} bytes cannot be read: ${messageOf(error)}`;
+        throw brokenPayload('lz4', what, error);
+      }
+    },
+  };
+}
+
+/** The codec with the implementation that is installed. */
+const lz4Codec: Codec = createLz4Codec(lz4Block);
+
+function declaredSize(bytes: BorrowedBytes): number {
+  if (bytes.length <= LENGTH_BYTES) {
+    const what = `has ${bytes.length} bytes; its uncompressed length and a block take 5 at least`;
+    throw brokenPayload('lz4', what);
+  }
+  return littleUint32At(bytes, 0);
+}
+
+function emptyOf(bytes: BorrowedBytes): Uint8Array {
+  if (bytes.length === EMPTY.length && bytes[LENGTH_BYTES] === 0) return new Uint8Array(0);
+  throw brokenPayload('lz4', 'says that it holds nothing, and goes on');
+}
+
+/** No compression: the bytes themselves, without a copy. */
+const identityCodec: Codec = {
+  name: 'identity',
+  compress: (bytes) => bytes,
+  decompress: (bytes, sizeMax) => {
+    if (bytes.length > sizeMax) throw tooLarge('identity', sizeMax);
+    return bytes;
+  },
+};
+
+const CODECS: Readonly<Record<CompressionName, Codec | undefined>> = {
+  identity: identityCodec,
+  lz4: lz4Codec,
+  gzip: gzipCodec,
+  zstd: zstdCodec,
+};
+
+/** Names of the codecs that work in this process, `identity` first. */
+export function availableCodecs(): readonly CompressionName[] {
+  return COMPRESSION_NAMES.filter((name) => CODECS[name] !== undefined);
+}
+
+/**
+ * A codec by its name.
+ * @throws MlperfError `ERR_BENCHMARK_UNKNOWN` for a name that no codec has, `ERR_NOT_INSTALLED` where this
+ *   Node lacks it.
+ */
+export function codecNamed(name: string): Codec {
+  const known = COMPRESSION_NAMES.find((candidate) => candidate === name);
+  if (known === undefined) {
+    const names = COMPRESSION_NAMES.join(', ');
+    throw new MlperfError(
+      'ERR_BENCHMARK_UNKNOWN',
+      `there is no compression "${name}"; there is: ${names}`,
+    );
+  }
+  const codec = CODECS[known];
+  if (codec === undefined) {
+    throw new MlperfError(
+      'ERR_NOT_INSTALLED',
+      `Node ${process.version} has no ${known} (22.15 and later have); ` +
+        `this process has: ${availableCodecs().join(', ')}`,
+    );
+  }
+  return codec;
 }

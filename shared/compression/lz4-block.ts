@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { messageOf } from '../base/errors/to-mlperf-error.ts';
+import { messageOf } from '../base/errors/mlperf-error.ts';
 
 const require = createRequire(import.meta.url);
 

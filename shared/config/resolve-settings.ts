@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { MlperfError } from '../base/errors/mlperf-error.ts';
-import { nearest } from '../base/text/nearest.ts';
+import { nearest } from '../base/text.ts';
 import type { FileValue } from './config-file.ts';
 import { flagOf, type SettingTable, type SettingValues } from './setting.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DURATION_PATTERN, parseDuration } from '../base/text/duration.ts';
+import { DURATION_PATTERN, parseDuration } from '../base/text.ts';
 import {
   isOipAddress,
   NODE_NAME_LENGTH_MAX,

@@ -1,3 +1,7 @@
+import { lookup } from 'node:dns/promises';
+import { isIPv4, isIPv6 } from 'node:net';
+import { describeSystemError, MlperfError } from '../base/errors/mlperf-error.ts';
+
 /** Most characters of a node's name: it is printed and logged in one line. Both ends refuse a longer one. */
 export const NODE_NAME_LENGTH_MAX = 256;
 
@@ -23,4 +27,46 @@ export function isOipAddress(address: string): boolean {
 /** The address behind the protocol, if one is said. */
 export function withoutOipScheme(address: string): string {
   return isOipAddress(address) ? address.slice(OIP_SCHEME.length) : address;
+}
+
+const DNS_PREFIX = 'dns:///';
+
+/**
+ * The addresses that a text means: itself, or for `dns:///name:port` one per machine behind the name, in ascending order. Where a name
+ * has IPv4 addresses, only those count, since its IPv6 addresses lead to the same machines.
+ * @throws MlperfError `ERR_SUT_UNREACHABLE` for a name that nobody knows
+ */
+export async function addressesBehind(address: string): Promise<readonly string[]> {
+  if (!address.startsWith(DNS_PREFIX)) return [address];
+  const target = address.slice(DNS_PREFIX.length);
+  const colon = target.lastIndexOf(':');
+  const name = target.slice(0, colon);
+  const port = target.slice(colon + 1);
+  let found: readonly { readonly address: string; readonly family: number }[];
+  try {
+    found = await lookup(name, { all: true });
+  } catch (error) {
+    const why = describeSystemError(error);
+    throw new MlperfError(
+      'ERR_SUT_UNREACHABLE',
+      `${address}: the name ${name} cannot be resolved (${why})`,
+      { cause: error },
+    );
+  }
+  const hasIpv4 = found.some(({ family }) => family === 4);
+  return found
+    .filter(({ family }) => !hasIpv4 || family === 4)
+    .map(({ address: ip, family }) => (family === 6 ? `[${ip}]:${port}` : `${ip}:${port}`))
+    .sort();
+}
+
+/**
+ * True for a host that no other machine can reach or be: `localhost`, 127.0.0.0/8, `::1`. A name other
+ * than `localhost` is none, whatever it resolves to today.
+ */
+export function isLoopback(host: string): boolean {
+  const plain = host.toLowerCase().replace(/^\[|\]$/g, '');
+  const mapped = plain.replace(/^::ffff:/, '');
+  if (isIPv4(mapped)) return mapped.startsWith('127.');
+  return plain === 'localhost' || (isIPv6(plain) && plain === '::1');
 }

@@ -7,9 +7,12 @@ import type {
   nodeEvidence,
   nodeLedger,
   nodeNameCall,
+  oipDuration,
+  oipEvidence,
+  oipNodeEvidence,
+  oipStatistics,
   streamEvidence,
 } from './evidence-schema.ts';
-import type { OipEvidence } from './oip-evidence.ts';
 
 /**
  * What a QDL knows of a run over a network, as plain values: the ground of `network_audit.json`.
@@ -59,3 +62,15 @@ export type NodeDescription = Evidence<typeof nodeDescription>;
 
 /** All that is known of one node. */
 export type NodeEvidence = Evidence<typeof nodeEvidence>;
+
+/** Time that a server says it spent, over all requests of a run: a sum of lengths, and how many they are. */
+export type OipDuration = Evidence<typeof oipDuration>;
+
+/** What a server's own statistics of the model grew by during a run. */
+export type OipStatistics = Evidence<typeof oipStatistics>;
+
+/** What is known of a node that speaks the Open Inference Protocol, beside what all nodes have. */
+export type OipNodeEvidence = Evidence<typeof oipNodeEvidence>;
+
+/** What is known of a run over the Open Inference Protocol. */
+export type OipEvidence = Evidence<typeof oipEvidence>;

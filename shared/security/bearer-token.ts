@@ -1,6 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { MlperfError } from '../base/errors/mlperf-error.ts';
-import { describeSystemError } from '../base/errors/to-mlperf-error.ts';
+import { describeSystemError, MlperfError } from '../base/errors/mlperf-error.ts';
 import { FILE_BYTES_MAX, readBoundedText } from '../base/files/read-file.ts';
 
 /** Metadata key under which a token travels, with every call. */

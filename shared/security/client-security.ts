@@ -1,7 +1,6 @@
 import { MlperfError } from '../base/errors/mlperf-error.ts';
-import { splitAddress } from '../domain/node-address.ts';
+import { isLoopback, splitAddress } from '../domain/node-address.ts';
 import { readToken } from './bearer-token.ts';
-import { isLoopback } from './loopback.ts';
 import { readAuthorities, readIdentity, type TlsIdentity } from './tls-files.ts';
 
 /**

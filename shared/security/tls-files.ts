@@ -1,6 +1,5 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { MlperfError } from '../base/errors/mlperf-error.ts';
-import { describeSystemError, messageOf } from '../base/errors/to-mlperf-error.ts';
+import { describeSystemError, MlperfError, messageOf } from '../base/errors/mlperf-error.ts';
 import { FILE_BYTES_MAX, readBounded } from '../base/files/read-file.ts';
 
 /** PEM files of one end's certificate (with the chain behind it, if there is one) and its key. */

@@ -1,6 +1,12 @@
 import { NO_BYTES } from '../base/bytes/borrowed-bytes.ts';
-import { malformed, ProtoReader } from './proto-reader.ts';
-import { bytesFieldSize, fieldSize, numberFieldSize, ProtoWriter } from './proto-writer.ts';
+import {
+  bytesFieldSize,
+  fieldSize,
+  malformed,
+  numberFieldSize,
+  ProtoReader,
+  ProtoWriter,
+} from './proto-wire.ts';
 
 /**
  * `LoadGenMessage.part` by hand: the message that carries every query, so it is written with one

@@ -1,16 +1,15 @@
-import type { BorrowedBytes } from '../base/bytes/borrowed-bytes.ts';
-import { NO_BYTES } from '../base/bytes/borrowed-bytes.ts';
+import { type BorrowedBytes, NO_BYTES } from '../base/bytes/borrowed-bytes.ts';
 import { MlperfError } from '../base/errors/mlperf-error.ts';
 import type { ServiceTimes } from '../domain/system-under-test.ts';
-import { ProtoReader } from './proto-reader.ts';
 import {
   bytesFieldSize,
   fieldSize,
   numberFieldSize,
+  ProtoReader,
   ProtoWriter,
   varintSize,
   zigzag,
-} from './proto-writer.ts';
+} from './proto-wire.ts';
 
 /**
  * `SutMessage.responses` by hand: the message that carries every response. Written with one

@@ -1,6 +1,6 @@
 import assert from 'node:assert';
 import type { BuildProgress } from '../../shared/base/cache/artifact-cache.ts';
-import { machineNowNs, timerClock } from '../../shared/base/clock/timer-clock.ts';
+import { machineNowNs, timerClock } from '../../shared/base/clock/clock.ts';
 import { configInvalid, MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { createLogger } from '../../shared/base/process/logger.ts';
 import { resolveSettings, type SettingSources } from '../../shared/config/resolve-settings.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert';
-import { timerClock } from '../../shared/base/clock/timer-clock.ts';
+import { timerClock } from '../../shared/base/clock/clock.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { Logger } from '../../shared/base/process/logger.ts';
-import { availableCodecs } from '../../shared/compression/codecs.ts';
+import { availableCodecs } from '../../shared/compression/codec.ts';
 import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
 import type { BenchmarkRules } from '../../shared/rules/rows/benchmark-row.ts';
 import type { SutBenchmark } from '../benchmarks/sut-benchmark.ts';

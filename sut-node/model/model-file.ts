@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream, type Stats } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { modelError } from '../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../shared/base/errors/to-mlperf-error.ts';
+import { describeSystemError, modelError } from '../../shared/base/errors/mlperf-error.ts';
 
 /**
  * @param words What may stand in place of a file: somebody may have mistyped one of them.

@@ -1,8 +1,11 @@
 import { basename, dirname, extname, resolve } from 'node:path';
 import { type Document, isMap, isNode, isScalar } from 'yaml';
 import { z } from 'zod';
-import { MlperfError, modelError } from '../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../shared/base/errors/to-mlperf-error.ts';
+import {
+  describeSystemError,
+  MlperfError,
+  modelError,
+} from '../../shared/base/errors/mlperf-error.ts';
 import { FILE_BYTES_MAX, readBoundedText } from '../../shared/base/files/read-file.ts';
 import { parseGoodYaml } from '../../shared/base/text/yaml-text.ts';
 import type { BenchmarkRules } from '../../shared/rules/rows/benchmark-row.ts';

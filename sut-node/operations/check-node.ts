@@ -1,8 +1,8 @@
 import type { BuildProgress } from '../../shared/base/cache/artifact-cache.ts';
-import { timerClock } from '../../shared/base/clock/timer-clock.ts';
+import { timerClock } from '../../shared/base/clock/clock.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { upperMedian } from '../../shared/base/figures/median.ts';
 import { packageVersion } from '../../shared/base/files/package-files.ts';
+import { upperMedian } from '../../shared/base/text.ts';
 import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
 import { settingsAsText } from '../../shared/evidence/settings-text.ts';
 import { componentVersions } from '../../shared/host/component-versions.ts';

@@ -1,6 +1,6 @@
 import { Server, type ServerWritableStream, status } from '@grpc/grpc-js';
 import { HealthImplementation } from 'grpc-health-check';
-import { hostAndPort } from '../../shared/base/text/host-and-port.ts';
+import { hostAndPort } from '../../shared/base/text.ts';
 import { SUT_SERVICE_NAME } from '../../shared/wire/sut-contract.ts';
 import { openGrpcPort } from '../server/connection/server-port.ts';
 import type { SideService } from '../server/connection/side-service.ts';

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
-import { messageOf } from '../../shared/base/errors/to-mlperf-error.ts';
+import { messageOf } from '../../shared/base/errors/mlperf-error.ts';
 import type { Logger } from '../../shared/base/process/logger.ts';
-import { hostAndPort } from '../../shared/base/text/host-and-port.ts';
+import { hostAndPort } from '../../shared/base/text.ts';
 import { listenOn } from '../server/connection/server-port.ts';
 
 /** Bounds for whoever reaches the port: scrapers are few, quick and brief. */

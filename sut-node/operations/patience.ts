@@ -1,4 +1,4 @@
-import { Deferred } from '../../shared/base/async/deferred.ts';
+import { Deferred } from '../../shared/base/async.ts';
 
 /** Longest wait for workers that were asked to end, behind the drain: most inferences are over by then. */
 const WORKER_END_MS_MAX = 30_000;

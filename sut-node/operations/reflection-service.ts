@@ -3,7 +3,7 @@ import type { Server } from '@grpc/grpc-js';
 import { loadFileDescriptorSetFromBuffer } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
 import { descriptorSetFile } from '../../shared/base/files/package-files.ts';
-import { ProtoReader } from '../../shared/wire/proto-reader.ts';
+import { ProtoReader } from '../../shared/wire/proto-wire.ts';
 import type { SideService } from '../server/connection/side-service.ts';
 
 /** The file of the Open Inference Protocol in the set. */

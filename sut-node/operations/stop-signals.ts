@@ -1,4 +1,4 @@
-import { Deferred } from '../../shared/base/async/deferred.ts';
+import { Deferred } from '../../shared/base/async.ts';
 import { EXIT } from '../../shared/base/process/exit-codes.ts';
 
 /** Signals that ask for the end, and the code of a process that ends by them without having finished. */

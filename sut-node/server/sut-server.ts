@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
 import { Server } from '@grpc/grpc-js';
-import { messageOf } from '../../shared/base/errors/to-mlperf-error.ts';
+import { messageOf } from '../../shared/base/errors/mlperf-error.ts';
 import { SUT_SERVICE, type SutServiceHandlers } from '../../shared/wire/sut-contract.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
 import type { WindowEvents } from './connection/receive-window.ts';

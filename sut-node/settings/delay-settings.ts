@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseDuration } from '../../shared/base/text/duration.ts';
+import { parseDuration } from '../../shared/base/text.ts';
 import { choice, count, duration, type SettingValues, text } from '../../shared/config/setting.ts';
 
 /** Element types of token ids in responses, little-endian: what the scripts of token benchmarks read. */

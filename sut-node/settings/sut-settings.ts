@@ -1,8 +1,7 @@
 import { hostname } from 'node:os';
-import { defaultCacheFolder } from '../../shared/base/files/cache-folder.ts';
+import { defaultCacheFolder } from '../../shared/base/files/read-file.ts';
 import { LOG_LEVELS } from '../../shared/base/process/logger.ts';
-import { COMPRESSION_NAMES } from '../../shared/compression/codec.ts';
-import { codecNamed } from '../../shared/compression/codecs.ts';
+import { COMPRESSION_NAMES, codecNamed } from '../../shared/compression/codec.ts';
 import {
   choice,
   count,

@@ -1,8 +1,8 @@
-import { timerClock } from '../../shared/base/clock/timer-clock.ts';
-import { defaultCacheFolder } from '../../shared/base/files/cache-folder.ts';
+import { timerClock } from '../../shared/base/clock/clock.ts';
+import { defaultCacheFolder } from '../../shared/base/files/read-file.ts';
 import { silentLogger } from '../../shared/base/process/logger.ts';
 import { EVALUATION_SET } from '../../shared/benchmarks/digits/digit-sets.ts';
-import { renderDigit } from '../../shared/benchmarks/digits/render-digit.ts';
+import { renderDigit } from '../../shared/benchmarks/digits/draw-digit.ts';
 import { resolveSettings } from '../../shared/config/resolve-settings.ts';
 import { benchmark } from '../../sut-node/benchmarks/digits/benchmark.ts';
 import type {

@@ -1,6 +1,6 @@
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
-import { defaultCacheFolder } from '../../shared/base/files/cache-folder.ts';
+import { defaultCacheFolder } from '../../shared/base/files/read-file.ts';
 import { benchBatching } from './batching/batching-bench.ts';
 import { benchDelay } from './delay/delay-bench.ts';
 import { benchEngine } from './engine.ts';

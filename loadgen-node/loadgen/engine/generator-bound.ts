@@ -1,4 +1,4 @@
-import { formatExactNs, formatNs } from '../../../shared/base/text/duration.ts';
+import { formatExactNs, formatNs } from '../../../shared/base/text.ts';
 import { causesOfLateness, type GeneratorHealth, starvation } from '../health/generator-health.ts';
 import { transportWaitsNs } from '../recorder/recording.ts';
 import {

@@ -1,4 +1,4 @@
-import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { messageOf } from '../../../shared/base/errors/mlperf-error.ts';
 import type { TestMode } from '../../../shared/domain/scenario.ts';
 import type { DetailLog } from '../logs/write/detail-log.ts';
 import {

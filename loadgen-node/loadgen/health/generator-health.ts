@@ -1,4 +1,4 @@
-import { formatNs } from '../../../shared/base/text/duration.ts';
+import { formatNs } from '../../../shared/base/text.ts';
 import type { Scenario } from '../../../shared/domain/scenario.ts';
 
 /** How the LoadGen process fared while queries were issued: what could have made it late. */

@@ -1,5 +1,5 @@
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
-import type { VerbResult } from '../../../shared/base/process/json-output.ts';
+import type { VerbResult } from '../../../shared/config/command-line.ts';
 import { DEFAULT_ROUND, mlperfConfOf } from '../../../shared/rules/rounds/rounds.ts';
 import { parseConf } from './conf-grammar.ts';
 import { ExactSettings } from './exact-settings.ts';

@@ -1,9 +1,8 @@
 import { rmSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { errorCodeOf, outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { makeFolder } from '../../../shared/base/files/make-folder.ts';
+import { errorCodeOf, MlperfError, outputError } from '../../../shared/base/errors/mlperf-error.ts';
+import { makeFolder } from '../../../shared/base/files/read-file.ts';
 import type { RecordedSet } from '../../loadgen/engine/test-context.ts';
 import type { RecordsAbout } from './arrow-schema.ts';
 import { joinRecords } from './record-block.ts';

@@ -1,8 +1,11 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { RecordBatchReader } from 'apache-arrow';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError, errorCodeOf } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { rounded } from '../../../shared/base/figures/figure-text.ts';
+import {
+  describeSystemError,
+  errorCodeOf,
+  MlperfError,
+} from '../../../shared/base/errors/mlperf-error.ts';
+import { rounded } from '../../../shared/base/text.ts';
 import { decodeBatch } from './arrow-block.ts';
 import {
   type Frame,

@@ -1,4 +1,4 @@
-import { formatNs } from '../../../shared/base/text/duration.ts';
+import { formatNs } from '../../../shared/base/text.ts';
 import { LATENCY_PARTS, type LatencyPart } from './latency-parts.ts';
 import type { NodeTimes, PartFigures, SplitFindings } from './split-sums.ts';
 

@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
-import { percentage, rounded } from '../../../shared/base/figures/figure-text.ts';
-import { formatNs } from '../../../shared/base/text/duration.ts';
-import { nearest } from '../../../shared/base/text/nearest.ts';
+import { formatNs, nearest, percentage, rounded } from '../../../shared/base/text.ts';
 import type { Setting } from '../../../shared/config/setting.ts';
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
 import {

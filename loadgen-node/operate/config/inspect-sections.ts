@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
-import { addJson, wantsJson } from '../../../shared/base/process/json-output.ts';
 import {
+  addJson,
   addSettings,
   CONFIG_SECTIONS,
   createCommand,
   sourcesOf,
+  wantsJson,
 } from '../../../shared/config/command-line.ts';
 import { inspectSettings, type ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
 import type { SettingTable } from '../../../shared/config/setting.ts';

@@ -5,9 +5,8 @@ import {
   defaultDispatchSettings,
   resolveNodeAddresses,
 } from '../../../qdl/index.ts';
-import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { defaultCacheFolder } from '../../../shared/base/files/cache-folder.ts';
+import { configInvalid, MlperfError, messageOf } from '../../../shared/base/errors/mlperf-error.ts';
+import { defaultCacheFolder } from '../../../shared/base/files/read-file.ts';
 import {
   addressList,
   positiveDuration,

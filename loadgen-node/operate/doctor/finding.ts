@@ -1,6 +1,4 @@
-import { rounded } from '../../../shared/base/figures/figure-text.ts';
-import { counted } from '../../../shared/base/text/counted.ts';
-import { asOneLine } from '../../../shared/base/text/one-line.ts';
+import { asOneLine, counted, rounded } from '../../../shared/base/text.ts';
 
 /** Labels of the states in the report. `error`: a run would be wrong or impossible; `not checkable`: nothing to look at. */
 const LABELS = { ok: 'ok', warning: 'WARNING', error: 'ERROR', 'not checkable': '?' } as const;

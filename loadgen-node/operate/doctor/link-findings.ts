@@ -1,6 +1,4 @@
-import { upperMedian } from '../../../shared/base/figures/median.ts';
-import { formatNs } from '../../../shared/base/text/duration.ts';
-import { asOneLine } from '../../../shared/base/text/one-line.ts';
+import { asOneLine, formatNs, upperMedian } from '../../../shared/base/text.ts';
 import type { LinkTestOutcome, NodeProbe } from '../../../shared/evidence/node-probe.ts';
 import type { NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
 import { pathSigns } from '../../run/audit/path-rules.ts';

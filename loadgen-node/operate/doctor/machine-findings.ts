@@ -1,5 +1,5 @@
-import { rounded } from '../../../shared/base/figures/figure-text.ts';
 import { hasYoungGenerationFlag, NODE_FLAGS } from '../../../shared/base/process/node-flags.ts';
+import { rounded } from '../../../shared/base/text.ts';
 import type { SystemFacts } from '../../../shared/host/system-facts.ts';
 import { type TuningFacts, UNLIMITED_BYTES } from '../../../shared/host/tuning-facts.ts';
 import {

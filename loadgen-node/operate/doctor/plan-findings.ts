@@ -1,8 +1,7 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { MlperfError, messageOf } from '../../../shared/base/errors/mlperf-error.ts';
 import { percentOf } from '../../../shared/base/process/terminal.ts';
-import { formatNs } from '../../../shared/base/text/duration.ts';
-import { codecNamed } from '../../../shared/compression/codecs.ts';
+import { formatNs } from '../../../shared/base/text.ts';
+import { codecNamed } from '../../../shared/compression/codec.ts';
 import { resolveSettings } from '../../../shared/config/resolve-settings.ts';
 import { pick } from '../../../shared/config/setting.ts';
 import type { Scenario } from '../../../shared/domain/scenario.ts';

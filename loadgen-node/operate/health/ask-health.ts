@@ -1,15 +1,19 @@
 import http2 from 'node:http2';
-import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { errorCodeOf, messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import {
+  configInvalid,
+  errorCodeOf,
+  MlperfError,
+  messageOf,
+} from '../../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
-import { asOneLine } from '../../../shared/base/text/one-line.ts';
+import { asOneLine } from '../../../shared/base/text.ts';
 import { AUTHORIZATION_KEY, bearerOf } from '../../../shared/security/bearer-token.ts';
 import {
   type ClientSecurity,
   readClientSecrets,
 } from '../../../shared/security/client-security.ts';
 import { unreachableMessage } from '../../../shared/security/connection-errors.ts';
-import { ProtoReader } from '../../../shared/wire/proto-reader.ts';
+import { ProtoReader } from '../../../shared/wire/proto-wire.ts';
 
 /** States of grpc.health.v1, by number. Rule: health.proto, ServingStatus. */
 const STATES = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'] as const;

@@ -6,8 +6,8 @@ import {
   type SettingValues,
   text,
 } from '../../../shared/config/setting.ts';
+import { addressesBehind } from '../../../shared/domain/node-address.ts';
 import { checkClientSecurity } from '../../../shared/security/client-security.ts';
-import { addressesBehind } from '../../../shared/wire/name-addresses.ts';
 import { SECURITY_OPTIONS, toClientSecurity } from '../../run/plan/connection-options.ts';
 import { askHealth, type HealthAnswer, type HealthQuestion } from './ask-health.ts';
 

@@ -6,9 +6,12 @@ import {
   type OipProbe,
   probeOipServer,
 } from '../../../qdl/index.ts';
-import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
-import type { VerbResult } from '../../../shared/base/process/json-output.ts';
+import {
+  configInvalid,
+  MlperfError,
+  outputError,
+} from '../../../shared/base/errors/mlperf-error.ts';
+import type { VerbResult } from '../../../shared/config/command-line.ts';
 import { positiveDuration, type SettingValues, text } from '../../../shared/config/setting.ts';
 import { splitAddress, withoutOipScheme } from '../../../shared/domain/node-address.ts';
 import type { OipModelRef } from '../../../shared/wire/oip/request-plan.ts';

@@ -1,9 +1,7 @@
 import type { OipProbe } from '../../../qdl/index.ts';
-import { upperMedian } from '../../../shared/base/figures/median.ts';
-import { counted } from '../../../shared/base/text/counted.ts';
-import { asOneLine } from '../../../shared/base/text/one-line.ts';
+import { asOneLine, counted, upperMedian } from '../../../shared/base/text.ts';
 import { tensorText } from '../../../shared/domain/tensors.ts';
-import { isFinishReason } from '../../../shared/wire/oip/finish-reason.ts';
+import { isFinishReason } from '../../../shared/wire/oip/output-cutter.ts';
 import { formatRate } from '../../samples/bandwidth/bandwidth-formulas.ts';
 import { freeInputs, type ProbedModel, type ProbedTensor } from './probed-model.ts';
 import type { ReadyMadeRun } from './ready-made-run.ts';

@@ -1,6 +1,5 @@
 import { elementCount, type OipTensor } from '../../../shared/domain/tensors.ts';
-import type { OipModelFacts } from '../../../shared/wire/oip/model-facts.ts';
-import type { OipModelRef } from '../../../shared/wire/oip/request-plan.ts';
+import type { OipModelFacts, OipModelRef } from '../../../shared/wire/oip/request-plan.ts';
 import { hasBatchAxis, resolveInputs } from '../../samples/oip/resolve-inputs.ts';
 import { madeUpBytes } from '../../samples/tensors/made-up-data-set.ts';
 

@@ -1,4 +1,4 @@
-import { formatNs } from '../../../shared/base/text/duration.ts';
+import { formatNs } from '../../../shared/base/text.ts';
 import { type Html, html, scroll } from '../html/html.ts';
 import { percentileName } from '../text/figure-text.ts';
 import {

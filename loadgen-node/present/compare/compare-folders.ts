@@ -1,5 +1,5 @@
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
-import { writeText } from '../../../shared/base/files/write-text.ts';
+import { writeText } from '../../../shared/base/files/read-file.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { latencyTable, sortedNumbers } from '../../observe/figures/figures-of-records.ts';
 import { deriveRun, differencesOf } from '../../observe/summary/derive-run.ts';

@@ -1,6 +1,5 @@
 import { configInvalid, type MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { sentencesOf } from '../../../shared/base/text/one-line.ts';
-import { tableLines } from '../../../shared/base/text/table-lines.ts';
+import { sentencesOf, tableLines } from '../../../shared/base/text.ts';
 import { FIGURES, type FigureName } from '../../observe/figures/figure-names.ts';
 import { type Condition, HOLDS } from '../../observe/thresholds/condition.ts';
 import { figureText, formatNumber, formatShare } from '../text/figure-text.ts';

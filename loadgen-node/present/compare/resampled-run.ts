@@ -1,4 +1,4 @@
-import { upperMedian } from '../../../shared/base/figures/median.ts';
+import { upperMedian } from '../../../shared/base/text.ts';
 import { uniformInt } from '../../loadgen/random/distributions.ts';
 import { Mt19937 } from '../../loadgen/random/mt19937.ts';
 import { tokenTimes } from '../../loadgen/recorder/recording.ts';

@@ -1,4 +1,4 @@
-import { formatNs } from '../../../shared/base/text/duration.ts';
+import { formatNs } from '../../../shared/base/text.ts';
 import type { LiveSnapshot } from '../../observe/live/live-snapshot.ts';
 import { LATENCY_PARTS } from '../../observe/split/latency-parts.ts';
 import { drawArea, drawAxes, drawLine, type Series, seriesClass } from '../charts/plot.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert';
 import { parentPort, workerData } from 'node:worker_threads';
-import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { describeSystemError } from '../../../shared/base/errors/mlperf-error.ts';
 import type {
   FromLiveThread,
   ListenAddress,

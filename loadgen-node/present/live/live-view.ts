@@ -1,6 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { MlperfError, messageOf } from '../../../shared/base/errors/mlperf-error.ts';
 import { compiledModule } from '../../../shared/base/files/package-files.ts';
 import type { LiveSnapshot, WindowCounts } from '../../observe/live/live-snapshot.ts';
 import type {

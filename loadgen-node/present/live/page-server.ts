@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { messageOf } from '../../../shared/base/errors/mlperf-error.ts';
 import { compiledModule } from '../../../shared/base/files/package-files.ts';
-import { isLoopback } from '../../../shared/security/loopback.ts';
+import { isLoopback } from '../../../shared/domain/node-address.ts';
 import { PLOT } from '../charts/plot.ts';
 import { type Html, html } from '../html/html.ts';
 import { renderPage, SCRIPT_POLICY } from '../html/page.ts';

@@ -1,5 +1,5 @@
-import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { formatNs } from '../../../shared/base/text/duration.ts';
+import { messageOf } from '../../../shared/base/errors/mlperf-error.ts';
+import { formatNs } from '../../../shared/base/text.ts';
 import type { PerformanceOutcome, TestOutcome } from '../../loadgen/engine/test-outcome.ts';
 import { figuresOfOutcome } from '../../observe/figures/figures.ts';
 import type { RunVerdict } from './live-messages.ts';

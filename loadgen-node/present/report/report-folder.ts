@@ -1,10 +1,9 @@
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { errorCodeOf, outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { grouped } from '../../../shared/base/figures/figure-text.ts';
-import { writeText } from '../../../shared/base/files/write-text.ts';
+import { errorCodeOf, MlperfError, outputError } from '../../../shared/base/errors/mlperf-error.ts';
+import { writeText } from '../../../shared/base/files/read-file.ts';
+import { grouped } from '../../../shared/base/text.ts';
 import { openRunFolder, RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { readSummaryLog } from '../../loadgen/logs/read/summary-log.ts';
 import {

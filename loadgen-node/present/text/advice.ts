@@ -1,5 +1,4 @@
-import { grouped } from '../../../shared/base/figures/figure-text.ts';
-import { formatNs } from '../../../shared/base/text/duration.ts';
+import { formatNs, grouped } from '../../../shared/base/text.ts';
 import { isBrokenEnd } from '../../loadgen/engine/issue/issue-threads.ts';
 import type {
   PerformanceOutcome,

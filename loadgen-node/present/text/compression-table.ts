@@ -1,7 +1,6 @@
-import type { VerbResult } from '../../../shared/base/process/json-output.ts';
-import { tableLines } from '../../../shared/base/text/table-lines.ts';
-import { COMPRESSION_NAMES } from '../../../shared/compression/codec.ts';
-import { availableCodecs } from '../../../shared/compression/codecs.ts';
+import { tableLines } from '../../../shared/base/text.ts';
+import { availableCodecs, COMPRESSION_NAMES } from '../../../shared/compression/codec.ts';
+import type { VerbResult } from '../../../shared/config/command-line.ts';
 import {
   COMPRESSION_RULES,
   type CompressionRule,

@@ -1,5 +1,4 @@
-import { grouped, percentage, rounded } from '../../../shared/base/figures/figure-text.ts';
-import { formatNs } from '../../../shared/base/text/duration.ts';
+import { formatNs, grouped, percentage, rounded } from '../../../shared/base/text.ts';
 import { FIGURES, type FigureName } from '../../observe/figures/figure-names.ts';
 
 // Figures as texts, for pages in a browser too: nothing here needs Node.

@@ -1,5 +1,4 @@
-import { formatNs } from '../../../shared/base/text/duration.ts';
-import { sentencesOf } from '../../../shared/base/text/one-line.ts';
+import { formatNs, sentencesOf } from '../../../shared/base/text.ts';
 import type { PerformanceOutcome } from '../../loadgen/engine/test-outcome.ts';
 import type { GeneratorCeiling, GeneratorHealth } from '../../loadgen/health/generator-health.ts';
 import { type GeneratorFinding, generatorFinding } from '../../observe/health/ceiling-file.ts';

@@ -1,7 +1,10 @@
-import { percentage } from '../../../shared/base/figures/figure-text.ts';
-import { formatNs } from '../../../shared/base/text/duration.ts';
-import { asOneLine, sentencesOf } from '../../../shared/base/text/one-line.ts';
-import { tableLines } from '../../../shared/base/text/table-lines.ts';
+import {
+  asOneLine,
+  formatNs,
+  percentage,
+  sentencesOf,
+  tableLines,
+} from '../../../shared/base/text.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import {
   FIGURE_NAMES,

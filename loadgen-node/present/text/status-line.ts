@@ -1,5 +1,4 @@
-import { rounded } from '../../../shared/base/figures/figure-text.ts';
-import { formatNs } from '../../../shared/base/text/duration.ts';
+import { formatNs, rounded } from '../../../shared/base/text.ts';
 import type { LiveSnapshot } from '../../observe/live/live-snapshot.ts';
 import { clock } from './figure-text.ts';
 

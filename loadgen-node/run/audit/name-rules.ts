@@ -1,4 +1,4 @@
-import { formatNs } from '../../../shared/base/text/duration.ts';
+import { formatNs } from '../../../shared/base/text.ts';
 import { NODE_NAME_LENGTH_MAX } from '../../../shared/domain/node-address.ts';
 import { NETWORK_SUT } from '../../../shared/domain/system-under-test.ts';
 import type {

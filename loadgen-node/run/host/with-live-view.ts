@@ -1,4 +1,4 @@
-import { isLoopback } from '../../../shared/security/loopback.ts';
+import { isLoopback } from '../../../shared/domain/node-address.ts';
 import { LiveView } from '../../present/live/live-view.ts';
 import type { RunValues } from '../plan/run-settings.ts';
 import type { RunHost } from './host.ts';

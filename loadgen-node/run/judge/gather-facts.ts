@@ -1,6 +1,6 @@
 import type { QueryDispatchLibrary } from '../../../qdl/index.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
-import { formatNs } from '../../../shared/base/text/duration.ts';
+import { formatNs } from '../../../shared/base/text.ts';
 import type { NodeEvidence } from '../../../shared/evidence/network-evidence.ts';
 import type { HostIdentity } from '../../../shared/host/host-facts.ts';
 import { compressionBreaches } from '../../../shared/rules/check-compression.ts';

@@ -1,4 +1,4 @@
-import { isStandInName } from '../../../shared/benchmarks/standin/standin-name.ts';
+import { isStandInName } from '../../../shared/benchmarks/standin/standin-sets.ts';
 import type { NodeDescription, NodeEvidence } from '../../../shared/evidence/network-evidence.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import type { LoggedDetail } from '../../loadgen/engine/test-context.ts';

@@ -1,5 +1,5 @@
 import type { DispatchSettings, QueryDispatchLibrary } from '../../../qdl/index.ts';
-import { asOneLine } from '../../../shared/base/text/one-line.ts';
+import { asOneLine } from '../../../shared/base/text.ts';
 import type { NodeEvidence } from '../../../shared/evidence/network-evidence.ts';
 import { compressionBreaches } from '../../../shared/rules/check-compression.ts';
 import { ownSoftware, toldSoftware } from '../../../shared/wire/protocol-versions.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { z } from 'zod';
-import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { outputError } from '../../../shared/base/errors/mlperf-error.ts';
 import { distFolder, packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { SelfCheck } from '../../loadgen/logs/write/header-lines.ts';
 

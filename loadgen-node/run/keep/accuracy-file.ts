@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { asOneLine } from '../../../shared/base/text/one-line.ts';
+import { outputError } from '../../../shared/base/errors/mlperf-error.ts';
+import { asOneLine } from '../../../shared/base/text.ts';
 import type { AccuracyReport } from '../../samples/data-set/data-set.ts';
 
 /** File beside the logs with the line of the benchmark's official accuracy script, named as submissions have it. */

@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import {
   describeSystemError,
   errorCodeOf,
+  MlperfError,
   outputError,
-} from '../../../shared/base/errors/to-mlperf-error.ts';
+} from '../../../shared/base/errors/mlperf-error.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import type { RunHost } from '../host/host.ts';
 

@@ -1,5 +1,5 @@
 import { accessSync, constants, statSync } from 'node:fs';
-import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { describeSystemError } from '../../../shared/base/errors/mlperf-error.ts';
 import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/files/read-file.ts';
 import type { ConfFile } from '../../loadgen/settings/from-config.ts';
 

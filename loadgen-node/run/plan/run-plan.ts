@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { DispatchSettings } from '../../../qdl/index.ts';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
-import { defaultCacheFolder } from '../../../shared/base/files/cache-folder.ts';
-import { codecNamed } from '../../../shared/compression/codecs.ts';
+import { defaultCacheFolder } from '../../../shared/base/files/read-file.ts';
+import { codecNamed } from '../../../shared/compression/codec.ts';
 import type { ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
 import { flagOf } from '../../../shared/config/setting.ts';
 import type { PayloadEncoding } from '../../../shared/domain/query-sample-library.ts';

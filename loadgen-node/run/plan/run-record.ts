@@ -1,10 +1,9 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
-import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { makeFolder } from '../../../shared/base/files/make-folder.ts';
+import { configInvalid, outputError } from '../../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
+import { makeFolder } from '../../../shared/base/files/read-file.ts';
 import { CONFIG_SECTIONS } from '../../../shared/config/command-line.ts';
 import { type FileValue, readConfigFile } from '../../../shared/config/config-file.ts';
 import {

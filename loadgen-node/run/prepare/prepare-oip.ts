@@ -6,15 +6,17 @@ import {
   tryOipRequest,
 } from '../../../qdl/index.ts';
 import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { OIP_ELEMENT_BYTES } from '../../../shared/domain/data-types.ts';
-import { tensorsText } from '../../../shared/domain/tensors.ts';
+import { OIP_ELEMENT_BYTES, tensorsText } from '../../../shared/domain/tensors.ts';
 import { benchmarkEncoding } from '../../../shared/rules/benchmark-rules.ts';
 import {
   SYNTHETIC_BENCHMARKS,
   SYNTHETIC_SAMPLE_BYTES_DEFAULT,
 } from '../../../shared/rules/rows/synthetic-samples.ts';
-import type { OipModelFacts } from '../../../shared/wire/oip/model-facts.ts';
-import type { OipMethod, OipRequestPlan } from '../../../shared/wire/oip/request-plan.ts';
+import type {
+  OipMethod,
+  OipModelFacts,
+  OipRequestPlan,
+} from '../../../shared/wire/oip/request-plan.ts';
 import { loadgenBenchmark } from '../../samples/benchmarks/registry.ts';
 import type { DataSet, PrepareProgress } from '../../samples/data-set/data-set.ts';
 import {

@@ -1,5 +1,4 @@
-import { formatNs } from '../../../shared/base/text/duration.ts';
-import { asOneLine } from '../../../shared/base/text/one-line.ts';
+import { asOneLine, formatNs } from '../../../shared/base/text.ts';
 import type { NameCall, NodeNameCall } from '../../../shared/evidence/network-evidence.ts';
 import type {
   PerformanceOutcome,

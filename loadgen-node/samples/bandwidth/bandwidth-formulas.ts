@@ -1,4 +1,4 @@
-import { rounded } from '../../../shared/base/figures/figure-text.ts';
+import { rounded } from '../../../shared/base/text.ts';
 
 /** Bytes of an element, by the words that input_data_types and encodings use. */
 const DTYPE_BYTES: readonly (readonly [RegExp, number])[] = [

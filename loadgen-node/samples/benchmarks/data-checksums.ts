@@ -1,8 +1,11 @@
 import { existsSync, writeFileSync } from 'node:fs';
-import { configInvalid, dataSetError } from '../../../shared/base/errors/mlperf-error.ts';
-import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { defaultCacheFolder } from '../../../shared/base/files/cache-folder.ts';
-import type { VerbResult } from '../../../shared/base/process/json-output.ts';
+import {
+  configInvalid,
+  dataSetError,
+  outputError,
+} from '../../../shared/base/errors/mlperf-error.ts';
+import { defaultCacheFolder } from '../../../shared/base/files/read-file.ts';
+import type { VerbResult } from '../../../shared/config/command-line.ts';
 import { compareFiles, digestFiles, findList } from '../data-set/check-data-set.ts';
 import { CHECKSUM_FILE, digestOfList, formatChecksumList } from '../data-set/checksum-list.ts';
 import type { DataSet, PrepareProgress } from '../data-set/data-set.ts';

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FILES_AT_ONCE, forEachIndex } from '../../../shared/base/async/for-each-index.ts';
+import { FILES_AT_ONCE, forEachIndex } from '../../../shared/base/async.ts';
 import {
   type ArtifactOptions,
   artifactFolder,

@@ -1,8 +1,11 @@
 import assert from 'node:assert';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { dataSetError, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import {
+  dataSetError,
+  describeSystemError,
+  MlperfError,
+} from '../../../shared/base/errors/mlperf-error.ts';
 import type { DataSet } from '../data-set/data-set.ts';
 
 /** One image. Its sample index is its place in the list; its line in the file is that + 1. */

@@ -1,14 +1,17 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { FILES_AT_ONCE, forEachIndex } from '../../../shared/base/async/for-each-index.ts';
+import { FILES_AT_ONCE, forEachIndex } from '../../../shared/base/async.ts';
 import {
   hashFile,
   MANIFEST_FILE,
   readManifestChecksums,
 } from '../../../shared/base/cache/manifest.ts';
-import { configInvalid, dataSetError } from '../../../shared/base/errors/mlperf-error.ts';
-import { errorCodeOf } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { counted, firstOf } from '../../../shared/base/text/counted.ts';
+import {
+  configInvalid,
+  dataSetError,
+  errorCodeOf,
+} from '../../../shared/base/errors/mlperf-error.ts';
+import { counted, firstOf } from '../../../shared/base/text.ts';
 import { CHECKSUM_FILE, type Checksums, digestOfList, readChecksumList } from './checksum-list.ts';
 import { type DataSet, type PrepareProgress, readingFile } from './data-set.ts';
 

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
-import { dataSetError, type MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import {
+  dataSetError,
+  describeSystemError,
+  type MlperfError,
+} from '../../../shared/base/errors/mlperf-error.ts';
 import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/files/read-file.ts';
 
 /** SHA-256 in lower-case hexadecimal by path, relative to the data set's folder, with forward slashes. */

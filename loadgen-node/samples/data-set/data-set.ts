@@ -1,5 +1,8 @@
-import { dataSetError, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import {
+  dataSetError,
+  describeSystemError,
+  MlperfError,
+} from '../../../shared/base/errors/mlperf-error.ts';
 import type { Quality } from '../../../shared/rules/rows/benchmark-row.ts';
 
 /** One response of the accuracy log. */

@@ -1,8 +1,11 @@
 import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { rounded } from '../../../shared/base/figures/figure-text.ts';
-import { RAW_ONLY_DATA_TYPES } from '../../../shared/domain/data-types.ts';
-import type { OipModelFacts } from '../../../shared/wire/oip/model-facts.ts';
-import type { OipMethod, OipWaysCompared } from '../../../shared/wire/oip/request-plan.ts';
+import { rounded } from '../../../shared/base/text.ts';
+import { RAW_ONLY_DATA_TYPES } from '../../../shared/domain/tensors.ts';
+import type {
+  OipMethod,
+  OipModelFacts,
+  OipWaysCompared,
+} from '../../../shared/wire/oip/request-plan.ts';
 import type { OipAsked } from './oip-asked.ts';
 import type { OipContents } from './request-fields.ts';
 

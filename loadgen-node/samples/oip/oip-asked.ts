@@ -1,6 +1,5 @@
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
-import { isOipDataType } from '../../../shared/domain/data-types.ts';
-import type { OipTensor } from '../../../shared/domain/tensors.ts';
+import { isOipDataType, type OipTensor } from '../../../shared/domain/tensors.ts';
 import type { OipMethod } from '../../../shared/wire/oip/request-plan.ts';
 import type { OipContents } from './request-fields.ts';
 

@@ -5,7 +5,7 @@ import {
   fieldSize,
   ProtoWriter,
   varintSize,
-} from '../../../shared/wire/proto-writer.ts';
+} from '../../../shared/wire/proto-wire.ts';
 
 /** An input of one sample with its contents. */
 export interface FilledTensor extends OipTensor {

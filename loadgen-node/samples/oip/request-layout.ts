@@ -11,9 +11,9 @@ import {
   tensorText,
 } from '../../../shared/domain/tensors.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
-import type { OipModelFacts } from '../../../shared/wire/oip/model-facts.ts';
 import type {
   OipMethod,
+  OipModelFacts,
   OipModelRef,
   OipRequestPlan,
 } from '../../../shared/wire/oip/request-plan.ts';

@@ -6,7 +6,7 @@ import {
   tensorsText,
   tensorText,
 } from '../../../shared/domain/tensors.ts';
-import type { OipModelFacts } from '../../../shared/wire/oip/model-facts.ts';
+import type { OipModelFacts } from '../../../shared/wire/oip/request-plan.ts';
 import type { InputShapes, InputsAsked } from './oip-asked.ts';
 
 /**

@@ -4,8 +4,10 @@ import {
   isOipDataType,
   OIP_ELEMENT_BYTES,
   type OipDataType,
-} from '../../../shared/domain/data-types.ts';
-import { type OipTensor, type SampleTensor, tensorsText } from '../../../shared/domain/tensors.ts';
+  type OipTensor,
+  type SampleTensor,
+  tensorsText,
+} from '../../../shared/domain/tensors.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import type { DescribedOutput } from '../../../shared/wire/oip/response-decoder.ts';
 

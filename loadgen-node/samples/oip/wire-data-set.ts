@@ -1,15 +1,15 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FILES_AT_ONCE, forEachIndex } from '../../../shared/base/async/for-each-index.ts';
+import { FILES_AT_ONCE, forEachIndex } from '../../../shared/base/async.ts';
 import {
   configInvalid,
   dataSetError,
   MlperfError,
+  messageOf,
 } from '../../../shared/base/errors/mlperf-error.ts';
-import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { OIP_ELEMENT_BYTES } from '../../../shared/domain/data-types.ts';
 import {
   elementCount,
+  OIP_ELEMENT_BYTES,
   type OipTensor,
   type SampleTensor,
   tensorsText,

@@ -1,6 +1,5 @@
 import assert from 'node:assert';
-import type { Codec } from '../../../shared/compression/codec.ts';
-import { codecNamed } from '../../../shared/compression/codecs.ts';
+import { type Codec, codecNamed } from '../../../shared/compression/codec.ts';
 import {
   type PayloadEncoding,
   PLACE_NUMBERS,

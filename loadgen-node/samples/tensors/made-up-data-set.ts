@@ -1,8 +1,12 @@
 import assert from 'node:assert';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { SeededRandom } from '../../../shared/benchmarks/digits/seeded-random.ts';
-import { OIP_ELEMENT_BYTES, type OipDataType } from '../../../shared/domain/data-types.ts';
-import { elementCount, type OipTensor } from '../../../shared/domain/tensors.ts';
+import {
+  elementCount,
+  OIP_ELEMENT_BYTES,
+  type OipDataType,
+  type OipTensor,
+} from '../../../shared/domain/tensors.ts';
 import { SYNTHETIC_BYTES_MAX } from '../../../shared/rules/rows/synthetic-samples.ts';
 import { type NamedTensor, type TensorDataSet, tensorDataSet } from './tensor-data-set.ts';
 

@@ -1,5 +1,4 @@
-import type { OipDataType } from '../../../shared/domain/data-types.ts';
-import { fitsShape, type OipTensor } from '../../../shared/domain/tensors.ts';
+import { fitsShape, type OipDataType, type OipTensor } from '../../../shared/domain/tensors.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
 import { scoreAnswered } from '../benchmarks/score-each.ts';
 import type { DataSet } from '../data-set/data-set.ts';

@@ -1,4 +1,4 @@
-import { percentage } from '../../../shared/base/figures/figure-text.ts';
+import { percentage } from '../../../shared/base/text.ts';
 import { LATENCY_PARTS, type LatencyPart } from '../../observe/split/latency-parts.ts';
 import type { EfficiencySide, RunLatencies, SideRun, SideSearch } from './efficiency-sides.ts';
 

@@ -1,6 +1,4 @@
-import { percentage, rounded } from '../../../shared/base/figures/figure-text.ts';
-import { formatNs } from '../../../shared/base/text/duration.ts';
-import { tableLines } from '../../../shared/base/text/table-lines.ts';
+import { formatNs, percentage, rounded, tableLines } from '../../../shared/base/text.ts';
 import type { LatencyDifference, PartDifference, SideComparison } from './compare-sides.ts';
 import type { EfficiencySide } from './efficiency-sides.ts';
 

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { rounded } from '../../../shared/base/figures/figure-text.ts';
-import { formatNs } from '../../../shared/base/text/duration.ts';
+import { formatNs, rounded } from '../../../shared/base/text.ts';
 import type { ResolvedSetting, SettingSources } from '../../../shared/config/resolve-settings.ts';
 import type { SettingTable, SettingValues } from '../../../shared/config/setting.ts';
 import type { RunHost } from '../../run/host/host.ts';

@@ -1,5 +1,4 @@
-import { percentage, rounded } from '../../../shared/base/figures/figure-text.ts';
-import { formatNs } from '../../../shared/base/text/duration.ts';
+import { formatNs, percentage, rounded } from '../../../shared/base/text.ts';
 import { SUT_TOO_SLOW } from '../../loadgen/engine/generator-bound.ts';
 import { allowedShare, confirmedLoad, measuredLoad } from './full-runs.ts';
 import { isPrecise, NEAR, type NextStep, searchState } from './next-probe.ts';

@@ -1,6 +1,4 @@
-import { percentage } from '../../../shared/base/figures/figure-text.ts';
-import { formatNs } from '../../../shared/base/text/duration.ts';
-import { asOneLine, sentencesOf } from '../../../shared/base/text/one-line.ts';
+import { asOneLine, formatNs, percentage, sentencesOf } from '../../../shared/base/text.ts';
 import { loadRateText, loadText, percentileText } from './peak-result.ts';
 import type { HeldLoad, LoadSearch, PeakProbe, PeakResult } from './peak-search.ts';
 

@@ -1,6 +1,5 @@
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
-import { rounded } from '../../../shared/base/figures/figure-text.ts';
-import { parseDuration } from '../../../shared/base/text/duration.ts';
+import { parseDuration, rounded } from '../../../shared/base/text.ts';
 
 /** What a link is to be like; the same in both directions. */
 export interface LinkConditions {

@@ -1,15 +1,14 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
-import { rounded } from '../../../shared/base/figures/figure-text.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
-import { writeText } from '../../../shared/base/files/write-text.ts';
+import { writeText } from '../../../shared/base/files/read-file.ts';
+import { rounded } from '../../../shared/base/text.ts';
 import type { ResolvedSetting, SettingSources } from '../../../shared/config/resolve-settings.ts';
 import type { SettingTable, SettingValues } from '../../../shared/config/setting.ts';
-import { splitAddress } from '../../../shared/domain/node-address.ts';
+import { isLoopback, splitAddress } from '../../../shared/domain/node-address.ts';
 import { requireOnnxRuntime } from '../../../shared/host/onnx-runtime-package.ts';
 import { SYNTHETIC_BENCHMARKS } from '../../../shared/rules/rows/synthetic-samples.ts';
-import { isLoopback } from '../../../shared/security/loopback.ts';
 import { renderHeatMap } from '../../present/report/render-heat-map.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { withSutProcess } from '../../run/host/sut-process.ts';

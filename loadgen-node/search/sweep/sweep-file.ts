@@ -2,11 +2,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
-import { rounded } from '../../../shared/base/figures/figure-text.ts';
 import { FILE_BYTES_MAX } from '../../../shared/base/files/read-file.ts';
 import { readJsonFile } from '../../../shared/base/files/read-json-file.ts';
-import { formatNs } from '../../../shared/base/text/duration.ts';
-import { tableLines } from '../../../shared/base/text/table-lines.ts';
+import { formatNs, rounded, tableLines } from '../../../shared/base/text.ts';
 import type { HeatMapCell, HeatMapInput } from '../../present/report/render-heat-map.ts';
 import { type Question, questionDifferences, writeKept } from '../kept-file.ts';
 import {

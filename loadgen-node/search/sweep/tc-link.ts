@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { rounded } from '../../../shared/base/figures/figure-text.ts';
+import { rounded } from '../../../shared/base/text.ts';
 import type { LinkConditions } from './link-conditions.ts';
 import type { CellResult } from './sweep-file.ts';
 

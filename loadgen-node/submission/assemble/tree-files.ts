@@ -8,8 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, posix, resolve } from 'node:path';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { MlperfError, outputError } from '../../../shared/base/errors/mlperf-error.ts';
 import { MARK_FILE, MARK_LINE } from '../tree/tree-layout.ts';
 
 /** What a file of the tree holds: a text, or the bytes of another file. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeText } from '../../../shared/base/files/write-text.ts';
+import { writeText } from '../../../shared/base/files/read-file.ts';
 import type { SubmissionRound } from '../rules/submission-rounds.ts';
 import { CHECKER_LOG } from '../tree/tree-layout.ts';
 import { checkTree } from './check-tree.ts';

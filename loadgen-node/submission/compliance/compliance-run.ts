@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
-import { withReason } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { makeFolder } from '../../../shared/base/files/make-folder.ts';
+import { configInvalid, withReason } from '../../../shared/base/errors/mlperf-error.ts';
+import { makeFolder } from '../../../shared/base/files/read-file.ts';
 import {
   resolveSettings,
   type SettingSources,

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { EXIT } from '../../../shared/base/process/exit-codes.ts';
-import type { VerbResult } from '../../../shared/base/process/json-output.ts';
+import type { VerbResult } from '../../../shared/config/command-line.ts';
 import { flagOf } from '../../../shared/config/setting.ts';
 import type { Round } from '../../../shared/rules/rounds/rounds.ts';
 import { numberOf, recordOf } from '../../loadgen/logs/read/detail-log.ts';
@@ -11,8 +11,7 @@ import { inspectRun, type RunSources } from '../../run/plan/run-record.ts';
 import type { RunValues } from '../../run/plan/run-settings.ts';
 import { printReport } from '../../run/screen/print-report.ts';
 import { modelOfFolder, modelsOfBenchmark } from '../rules/models-of-rounds.ts';
-import type { SubmissionModel } from '../rules/submission-model.ts';
-import { usualBaselinePercent } from '../rules/submission-model.ts';
+import { type SubmissionModel, usualBaselinePercent } from '../rules/submission-model.ts';
 import {
   type RunnableTestId,
   SUBMISSION_ROUNDS,

@@ -3,8 +3,7 @@ import { statSync, writeFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { Encrypter, generateX25519Identity, identityToRecipient } from 'age-encryption';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { describeSystemError, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { FILE_BYTES_MAX, readNamedText } from '../../../shared/base/files/read-file.ts';
 
 /** Forms of an encrypted tarball. */

@@ -1,5 +1,5 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import type { VerbResult } from '../../../shared/base/process/json-output.ts';
+import type { VerbResult } from '../../../shared/config/command-line.ts';
 import { choice, type SettingValues, text, toggle } from '../../../shared/config/setting.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import type { CheckFinding } from '../check/rules/rule.ts';

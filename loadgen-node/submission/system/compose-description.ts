@@ -1,8 +1,8 @@
 import { isMap, isScalar } from 'yaml';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { FILE_BYTES_MAX, readNamedText } from '../../../shared/base/files/read-file.ts';
-import { nearest } from '../../../shared/base/text/nearest.ts';
 import { parseGoodYaml } from '../../../shared/base/text/yaml-text.ts';
+import { nearest } from '../../../shared/base/text.ts';
 import type { SubmissionDivision, Suite } from '../rules/submission-rounds.ts';
 import { NETWORK_FIELDS, SYSTEM_FIELDS, type SystemField } from '../tree/system-fields.ts';
 import { type FactsFile, nameOf } from './facts-file.ts';

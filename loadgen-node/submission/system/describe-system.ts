@@ -1,11 +1,10 @@
 import { existsSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { withReason } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { makeFolder } from '../../../shared/base/files/make-folder.ts';
+import { MlperfError, withReason } from '../../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
-import type { VerbResult } from '../../../shared/base/process/json-output.ts';
-import { counted } from '../../../shared/base/text/counted.ts';
+import { makeFolder } from '../../../shared/base/files/read-file.ts';
+import { counted } from '../../../shared/base/text.ts';
+import type { VerbResult } from '../../../shared/config/command-line.ts';
 import { softwareComponents } from '../../../shared/host/component-versions.ts';
 import { gatherSystemFacts } from '../../../shared/host/gather-system-facts.ts';
 import { thisMachine } from '../../../shared/host/machine-source.ts';

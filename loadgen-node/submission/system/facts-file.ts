@@ -1,6 +1,6 @@
+import { isLoopback } from '../../../shared/domain/node-address.ts';
 import { isAddress } from '../../../shared/host/ip-addresses.ts';
 import type { NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
-import { isLoopback } from '../../../shared/security/loopback.ts';
 
 /** What `longhaul system describe` read of the machines of a system: `NAME.facts.json` beside `NAME.json`. */
 export interface FactsFile {

@@ -3,9 +3,8 @@ import { createReadStream, createWriteStream, existsSync, realpathSync } from 'n
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { makeFolder } from '../../../shared/base/files/make-folder.ts';
+import { MlperfError, outputError } from '../../../shared/base/errors/mlperf-error.ts';
+import { makeFolder } from '../../../shared/base/files/read-file.ts';
 
 /**
  * Ending of a file that is being written; one of an interrupted run is written over by the next.

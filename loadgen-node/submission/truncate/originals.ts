@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { makeFolder } from '../../../shared/base/files/make-folder.ts';
+import { makeFolder } from '../../../shared/base/files/read-file.ts';
 import {
   CHECKSUM_FILE,
   type Checksums,

@@ -1,5 +1,5 @@
-import type { VerbResult } from '../../../shared/base/process/json-output.ts';
 import { percentOf } from '../../../shared/base/process/terminal.ts';
+import type { VerbResult } from '../../../shared/config/command-line.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { roundOfTree } from '../check/check-tree.ts';
 import { renewCheckerLogs } from '../check/checker-log.ts';

@@ -1,9 +1,12 @@
 import { status } from '@grpc/grpc-js';
 import type { Open } from '../../../proto/gen/mlperf/network/v1/Open.ts';
 import type { Opened__Output } from '../../../proto/gen/mlperf/network/v1/Opened.ts';
-import { Deferred } from '../../../shared/base/async/deferred.ts';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { grpcToMlperfError, messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { Deferred } from '../../../shared/base/async.ts';
+import {
+  grpcToMlperfError,
+  MlperfError,
+  messageOf,
+} from '../../../shared/base/errors/mlperf-error.ts';
 import type { OwnSide } from '../../../shared/evidence/call-path.ts';
 import type { StreamEvidence } from '../../../shared/evidence/network-evidence.ts';
 import { lossReason } from '../../../shared/security/connection-errors.ts';

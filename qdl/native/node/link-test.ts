@@ -1,7 +1,7 @@
 import { type ClientDuplexStream, type ServiceError, status } from '@grpc/grpc-js';
 import type { LinkTestResponse__Output } from '../../../proto/gen/mlperf/network/v1/LinkTestResponse.ts';
 import type { LinkTestResult__Output } from '../../../proto/gen/mlperf/network/v1/LinkTestResult.ts';
-import { machineNowNs } from '../../../shared/base/clock/timer-clock.ts';
+import { machineNowNs } from '../../../shared/base/clock/clock.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { LinkDirection, LinkTestOutcome } from '../../../shared/evidence/node-probe.ts';
 import { unreachableMessage } from '../../../shared/security/connection-errors.ts';

@@ -1,7 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import type { BorrowedBytes } from '../../../shared/base/bytes/borrowed-bytes.ts';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { grpcToMlperfError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { grpcToMlperfError, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { lossReason } from '../../../shared/security/connection-errors.ts';
 import type { WireCompleted, WireFirstToken } from '../../../shared/wire/responses-codec.ts';
 import type {

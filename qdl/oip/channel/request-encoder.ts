@@ -1,6 +1,6 @@
 import assert from 'node:assert';
 import type { OipPlannedInput, OipRequestPlan } from '../../../shared/wire/oip/request-plan.ts';
-import { fieldSize, ProtoWriter, varintSize } from '../../../shared/wire/proto-writer.ts';
+import { fieldSize, ProtoWriter, varintSize } from '../../../shared/wire/proto-wire.ts';
 
 /** Payload bytes of a request: a protobuf message has less than 2 GiB; of them the head takes a little. */
 export const REQUEST_BYTES_MAX: number = 2 ** 31 - 2 ** 20;

@@ -1,10 +1,13 @@
 import { status } from '@grpc/grpc-js';
-import { Deferred } from '../../../shared/base/async/deferred.ts';
+import { Deferred } from '../../../shared/base/async.ts';
 import type { BorrowedBytes } from '../../../shared/base/bytes/borrowed-bytes.ts';
-import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { isFinishReason } from '../../../shared/wire/oip/finish-reason.ts';
-import type { OipModelFacts } from '../../../shared/wire/oip/model-facts.ts';
-import type { OipMethod, OipRequestPlan } from '../../../shared/wire/oip/request-plan.ts';
+import { messageOf } from '../../../shared/base/errors/mlperf-error.ts';
+import { isFinishReason } from '../../../shared/wire/oip/output-cutter.ts';
+import type {
+  OipMethod,
+  OipModelFacts,
+  OipRequestPlan,
+} from '../../../shared/wire/oip/request-plan.ts';
 import type { CallEvents, GrpcCall, GrpcCallConnection } from '../http2/grpc/grpc-calls.ts';
 import type { EncodedRequest, RequestExtras } from './request-encoder.ts';
 import {

@@ -5,7 +5,7 @@ import {
   NO_BYTES,
   readInPlace,
 } from '../../../shared/base/bytes/borrowed-bytes.ts';
-import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { messageOf } from '../../../shared/base/errors/mlperf-error.ts';
 import type { OipRequestPlan } from '../../../shared/wire/oip/request-plan.ts';
 import { OipResponseDecoder } from '../../../shared/wire/oip/response-decoder.ts';
 import type { AnswerRoom } from '../http2/flow-control.ts';

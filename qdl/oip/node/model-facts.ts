@@ -2,11 +2,14 @@ import assert from 'node:assert';
 import { status } from '@grpc/grpc-js';
 import type { _inference_ModelMetadataResponse_TensorMetadata__Output as TensorMetadata } from '../../../proto/gen/inference/ModelMetadataResponse.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { asOneLine } from '../../../shared/base/text/one-line.ts';
-import { isOipDataType, OIP_ELEMENT_BYTES } from '../../../shared/domain/data-types.ts';
-import { type OipTensor, tensorsText } from '../../../shared/domain/tensors.ts';
-import type { OipModelFacts } from '../../../shared/wire/oip/model-facts.ts';
-import type { OipModelRef } from '../../../shared/wire/oip/request-plan.ts';
+import { asOneLine } from '../../../shared/base/text.ts';
+import {
+  isOipDataType,
+  OIP_ELEMENT_BYTES,
+  type OipTensor,
+  tensorsText,
+} from '../../../shared/domain/tensors.ts';
+import type { OipModelFacts, OipModelRef } from '../../../shared/wire/oip/request-plan.ts';
 import { grpcStatusOf } from '../../connect/unary-calls.ts';
 import type { WaitProgress } from '../../dispatch/query-dispatch-library.ts';
 import type { DispatchSettings } from '../../settings/dispatch-settings.ts';

@@ -3,9 +3,8 @@ import type { GRPCInferenceServiceDefinition } from '../../../proto/gen/inferenc
 import type { ServerMetadataResponse__Output } from '../../../proto/gen/inference/ServerMetadataResponse.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { OwnSide } from '../../../shared/evidence/call-path.ts';
-import type { OipServerFacts } from '../../../shared/wire/oip/model-facts.ts';
 import { OIP_SERVICE_METHODS } from '../../../shared/wire/oip/oip-contract.ts';
-import type { OipModelRef } from '../../../shared/wire/oip/request-plan.ts';
+import type { OipModelRef, OipServerFacts } from '../../../shared/wire/oip/request-plan.ts';
 import { callPathOf } from '../../connect/call-path.ts';
 import { grpcStatusOf, UnaryCalls } from '../../connect/unary-calls.ts';
 import {

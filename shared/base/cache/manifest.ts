@@ -3,8 +3,8 @@ import { createReadStream } from 'node:fs';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { z } from 'zod';
-import { FILES_AT_ONCE, forEachIndex } from '../async/for-each-index.ts';
-import { describeSystemError, errorCodeOf } from '../errors/to-mlperf-error.ts';
+import { FILES_AT_ONCE, forEachIndex } from '../async.ts';
+import { describeSystemError, errorCodeOf } from '../errors/mlperf-error.ts';
 
 /** File beside the artifact's own files that lists them; written last, so it stands for completeness. */
 export const MANIFEST_FILE = 'manifest.json';

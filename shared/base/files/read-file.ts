@@ -1,5 +1,16 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { errorCodeOf, withReason } from '../errors/to-mlperf-error.ts';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { errorCodeOf, outputError, withReason } from '../errors/mlperf-error.ts';
 
 /** Most bytes of a file that a setting names, by what is in it. */
 export const FILE_BYTES_MAX: Readonly<
@@ -114,4 +125,57 @@ function readReady(file: number): Buffer | undefined {
 
 function tooLarge(bytesMax: number): Error {
   return new Error(`it has more than ${bytesMax} bytes, the most for such a file`);
+}
+
+/**
+ * Makes a folder and those above it, like `mkdir -p`. Not `mkdirSync` with `recursive`: that never
+ * returns where a file system refuses new folders by "no such file" (/proc).
+ * @throws Error of the file system.
+ */
+export function makeFolder(path: string): void {
+  const missing: string[] = [];
+  const target = resolve(path);
+  let folder = target;
+  while (!isFolder(folder, folder === target ? 'EEXIST' : 'ENOTDIR')) {
+    missing.push(folder);
+    folder = dirname(folder);
+  }
+  for (const next of missing.reverse()) makeOne(next);
+}
+
+/** @throws Error `codeOfFile` when the path is there and is no folder. */
+function isFolder(path: string, codeOfFile: string): boolean {
+  try {
+    if (statSync(path).isDirectory()) return true;
+  } catch (error) {
+    if (errorCodeOf(error) === 'ENOENT') return false;
+    // ENOTDIR: something above is a file; the walk upwards finds it.
+    if (errorCodeOf(error) === 'ENOTDIR') return false;
+    throw error;
+  }
+  throw Object.assign(new Error(`${path} is not a folder`), { code: codeOfFile, syscall: 'mkdir' });
+}
+
+function makeOne(path: string): void {
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    if (errorCodeOf(error) !== 'EEXIST') throw error; // Another process was faster.
+  }
+}
+
+/** Writes a text file that a user asked for. @throws MlperfError `ERR_OUTPUT` */
+export function writeText(path: string, text: string): void {
+  try {
+    writeFileSync(path, text);
+  } catch (error) {
+    throw outputError(`cannot write ${path}`, error);
+  }
+}
+
+/** Folder for generated data sets and models: the user's cache folder by the XDG convention. */
+export function defaultCacheFolder(): string {
+  const xdg = process.env['XDG_CACHE_HOME'];
+  const base = xdg !== undefined && xdg !== '' ? xdg : join(homedir(), '.cache');
+  return join(base, 'longhaul');
 }

@@ -1,6 +1,5 @@
 import type { z } from 'zod';
-import { configInvalid, MlperfError } from '../errors/mlperf-error.ts';
-import { messageOf } from '../errors/to-mlperf-error.ts';
+import { configInvalid, MlperfError, messageOf } from '../errors/mlperf-error.ts';
 import { FILE_BYTES_MAX, readNamedText } from './read-file.ts';
 
 /**

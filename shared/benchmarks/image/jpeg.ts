@@ -1,6 +1,5 @@
 import type { Sharp, SharpOptions } from 'sharp';
-import { dataSetError, MlperfError } from '../../base/errors/mlperf-error.ts';
-import { messageOf } from '../../base/errors/to-mlperf-error.ts';
+import { dataSetError, MlperfError, messageOf } from '../../base/errors/mlperf-error.ts';
 
 type SharpModule = typeof import('sharp').default;
 

@@ -4,10 +4,13 @@ import {
   littleUint32At,
   readInPlace,
 } from '../../base/bytes/borrowed-bytes.ts';
-import { OIP_ELEMENT_BYTES, type OipDataType } from '../../domain/data-types.ts';
-import { elementCount } from '../../domain/tensors.ts';
-import { malformed } from '../proto-reader.ts';
-import { isEqual } from './equal-bytes.ts';
+import {
+  elementCount,
+  OIP_ELEMENT_BYTES,
+  type OipDataType,
+  type OipTensor,
+} from '../../domain/tensors.ts';
+import { malformed } from '../proto-wire.ts';
 import type { OipRequestPlan } from './request-plan.ts';
 import { decodeTypedContents, forEachBytesElement } from './typed-contents.ts';
 
@@ -29,7 +32,7 @@ interface WantedOutput {
 }
 
 /** Bytes before each element of BYTES. */
-export const ELEMENT_LENGTH_BYTES = 4;
+const ELEMENT_LENGTH_BYTES = 4;
 
 /** Takes the planned outputs out of a response, and cuts them into the rows of the samples. */
 export class OutputCutter {
@@ -141,4 +144,51 @@ function bytesRows(raw: BorrowedBytes, rowCount: number, elementsPerRow: number)
     rows.push(raw.subarray(begin, end));
   }
   return rows;
+}
+
+/** Whether two short texts are the same, as bytes. */
+export function isEqual(a: BorrowedBytes, b: BorrowedBytes): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i += 1) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+/**
+ * Output by which NVIDIA Dynamo ends the responses to a request: empty texts while more follow; `stop`, `length` or
+ * `content_filter` in the last one. Older versions leave the elements out while more follow.
+ * Source: ai-dynamo/dynamo, lib/llm/src/grpc/service/openai.rs.
+ */
+const FINISH_REASON = 'finish_reason';
+
+const NAME: Uint8Array = Buffer.from(FINISH_REASON);
+const DATATYPE: Uint8Array = Buffer.from('BYTES');
+
+/** Whether an output of a model is that one. */
+export function isFinishReason({ name, datatype }: Pick<OipTensor, 'name' | 'datatype'>): boolean {
+  return name === FINISH_REASON && datatype === 'BYTES';
+}
+
+/**
+ * Whether a response tells by its finish reason that it is the last one; undefined where it has no such output.
+ * @param rawContents One per output, or none where contents are typed.
+ * @throws MlperfError `ERR_WIRE_PROTOCOL` where the contents are not what the shape says.
+ */
+export function tellsFinish(
+  outputs: readonly WireOutput[],
+  rawContents: readonly BorrowedBytes[],
+): boolean | undefined {
+  const at = outputs.findIndex(
+    ({ name, datatype }) => isEqual(name, NAME) && isEqual(datatype, DATATYPE),
+  );
+  const output = outputs[at];
+  if (output === undefined) return undefined;
+  const elements = elementCount(output.shape);
+  const raw = rawContents[at] ?? decodeTypedContents('BYTES', output.contents, elements);
+  if (elements === 0 || raw.length < ELEMENT_LENGTH_BYTES) return false;
+  for (let at = 0; at + ELEMENT_LENGTH_BYTES <= raw.length; ) {
+    const length = littleUint32At(raw, at);
+    if (length === 0) return false;
+    at += ELEMENT_LENGTH_BYTES + length;
+  }
+  return true;
 }

@@ -1,8 +1,6 @@
 import { type BorrowedBytes, borrowedText, NO_BYTES } from '../../base/bytes/borrowed-bytes.ts';
-import { malformed, ProtoReader } from '../proto-reader.ts';
-import { isEqual } from './equal-bytes.ts';
-import { tellsFinish } from './finish-reason.ts';
-import { OutputCutter, type WireOutput } from './output-cutter.ts';
+import { malformed, ProtoReader } from '../proto-wire.ts';
+import { isEqual, OutputCutter, tellsFinish, type WireOutput } from './output-cutter.ts';
 import type { OipRequestPlan } from './request-plan.ts';
 
 /** Tags of the messages: (field << 3) | wire type. */

@@ -1,8 +1,7 @@
 import { type BorrowedBytes, littleUint32At } from '../../base/bytes/borrowed-bytes.ts';
 import type { MlperfError } from '../../base/errors/mlperf-error.ts';
-import { OIP_ELEMENT_BYTES, type OipDataType } from '../../domain/data-types.ts';
-import { malformed, ProtoReader } from '../proto-reader.ts';
-import { ProtoWriter, varintSize } from '../proto-writer.ts';
+import { OIP_ELEMENT_BYTES, type OipDataType } from '../../domain/tensors.ts';
+import { malformed, ProtoReader, ProtoWriter, varintSize } from '../proto-wire.ts';
 import {
   integerElements,
   type Runs,

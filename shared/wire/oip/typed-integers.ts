@@ -1,7 +1,7 @@
 import type { BorrowedBytes } from '../../base/bytes/borrowed-bytes.ts';
 import { MlperfError } from '../../base/errors/mlperf-error.ts';
-import { OIP_ELEMENT_BYTES, type OipDataType } from '../../domain/data-types.ts';
-import { malformed } from '../proto-reader.ts';
+import { OIP_ELEMENT_BYTES, type OipDataType } from '../../domain/tensors.ts';
+import { malformed } from '../proto-wire.ts';
 
 /** Largest value of an element that is narrower than the list that carries it; the smallest is -max - 1, or 0. */
 const NARROW_MAX: Readonly<Partial<Record<OipDataType, number>>> = {

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { forEachIndex } from '../../../shared/base/async/for-each-index.ts';
+import { forEachIndex } from '../../../shared/base/async.ts';
 import { type BuildProgress, ensureArtifact } from '../../../shared/base/cache/artifact-cache.ts';
 import { IMAGENET_ELEMENTS } from '../../../shared/rules/rows/imagenet.ts';
 import type { PipelineInput } from '../../model/model-facts.ts';

@@ -1,5 +1,5 @@
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
-import { formatNs } from '../../../shared/base/text/duration.ts';
+import { formatNs } from '../../../shared/base/text.ts';
 import {
   BATCH_SIZE_MAX,
   type BatchPreset,

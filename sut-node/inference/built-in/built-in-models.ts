@@ -1,5 +1,4 @@
-import { spinningClock } from '../../../shared/base/clock/spinning-clock.ts';
-import { machineNowNs, timerClock } from '../../../shared/base/clock/timer-clock.ts';
+import { machineNowNs, spinningClock, timerClock } from '../../../shared/base/clock/clock.ts';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { flagOf } from '../../../shared/config/setting.ts';
 import { SYNTHETIC_RESPONSE_BYTES_DEFAULT } from '../../../shared/rules/rows/synthetic-samples.ts';

@@ -1,5 +1,4 @@
-import { modelError } from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { describeSystemError, modelError } from '../../../shared/base/errors/mlperf-error.ts';
 import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/files/read-file.ts';
 import { SeededRandom } from '../../../shared/benchmarks/digits/seeded-random.ts';
 import {

@@ -1,8 +1,6 @@
-import { machineNowNs } from '../../../shared/base/clock/timer-clock.ts';
-import { modelError } from '../../../shared/base/errors/mlperf-error.ts';
-import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
-import type { Codec } from '../../../shared/compression/codec.ts';
-import { codecNamed } from '../../../shared/compression/codecs.ts';
+import { machineNowNs } from '../../../shared/base/clock/clock.ts';
+import { messageOf, modelError } from '../../../shared/base/errors/mlperf-error.ts';
+import { type Codec, codecNamed } from '../../../shared/compression/codec.ts';
 import type { PayloadEncoding } from '../../../shared/domain/query-sample-library.ts';
 import type { OutputTensor } from '../../model/model-facts.ts';
 import type { InputTensor, ModelSession } from '../../model/onnx/ort-session.ts';

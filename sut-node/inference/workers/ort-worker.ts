@@ -1,6 +1,5 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { MlperfError, messageOf } from '../../../shared/base/errors/mlperf-error.ts';
 import { sutBenchmark } from '../../benchmarks/registry.ts';
 import { createOrtSession } from '../../model/onnx/ort-session.ts';
 import { batchShapeOf } from '../../pipeline/model-fit.ts';

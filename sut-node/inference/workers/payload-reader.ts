@@ -1,7 +1,6 @@
 import type { BorrowedBytes } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import type { Codec } from '../../../shared/compression/codec.ts';
-import { codecNamed } from '../../../shared/compression/codecs.ts';
+import { type Codec, codecNamed } from '../../../shared/compression/codec.ts';
 import type { BatchMessage, WorkerStart } from './worker-messages.ts';
 
 /** What a reader needs to know. */

@@ -1,11 +1,10 @@
 import assert from 'node:assert';
-import { Deferred } from '../../../shared/base/async/deferred.ts';
+import { Deferred } from '../../../shared/base/async.ts';
 import { ReusedBuffers } from '../../../shared/base/bytes/reused-buffers.ts';
 import type { Clock, PlannedCall } from '../../../shared/base/clock/clock.ts';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { MlperfError, messageOf } from '../../../shared/base/errors/mlperf-error.ts';
 import type { Logger } from '../../../shared/base/process/logger.ts';
-import { formatNs } from '../../../shared/base/text/duration.ts';
+import { formatNs } from '../../../shared/base/text.ts';
 import type { ModelTensors } from '../../model/model-facts.ts';
 import type { Batch, BatchWorkers } from '../batcher/sut-model.ts';
 import type { WaitingSample } from '../batcher/waiting-sample.ts';

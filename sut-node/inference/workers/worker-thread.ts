@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
-import { Deferred } from '../../../shared/base/async/deferred.ts';
-import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { Deferred } from '../../../shared/base/async.ts';
+import { messageOf } from '../../../shared/base/errors/mlperf-error.ts';
 import { compiledModule } from '../../../shared/base/files/package-files.ts';
 import { trackThread } from '../../model/onnx/running-threads.ts';
 import type { FromWorker, ToWorker, WorkerData, WorkerStart } from './worker-messages.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert';
 import { isatty } from 'node:tty';
 import { isMainThread } from 'node:worker_threads';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { errorCodeOf, messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { errorCodeOf, MlperfError, messageOf } from '../../../shared/base/errors/mlperf-error.ts';
 import {
   absentOnnxRuntimeText,
   onnxRuntimeInstallCommand,

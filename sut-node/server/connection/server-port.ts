@@ -1,7 +1,6 @@
 import { type AddressInfo, createServer, type Server as NetServer, type Socket } from 'node:net';
 import type { ConnectionInjector, Server } from '@grpc/grpc-js';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { describeSystemError, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { type GateRules, gateCalls } from '../guard/call-gate.ts';
 import type { ConnectionGuard } from '../guard/connection-guard.ts';
 import { createWindowedInjector, type WindowBytes, type WindowEvents } from './receive-window.ts';

@@ -1,7 +1,7 @@
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
-import { hostAndPort } from '../../../shared/base/text/host-and-port.ts';
+import { hostAndPort } from '../../../shared/base/text.ts';
+import { isLoopback } from '../../../shared/domain/node-address.ts';
 import { readToken, TokenCheck } from '../../../shared/security/bearer-token.ts';
-import { isLoopback } from '../../../shared/security/loopback.ts';
 import {
   readAuthorities,
   readIdentity,

@@ -1,5 +1,4 @@
-import type { Clock } from '../../../shared/base/clock/clock.ts';
-import { timerClock } from '../../../shared/base/clock/timer-clock.ts';
+import { type Clock, timerClock } from '../../../shared/base/clock/clock.ts';
 import { softwareComponents } from '../../../shared/host/component-versions.ts';
 import { gatherSystemFacts } from '../../../shared/host/gather-system-facts.ts';
 import {

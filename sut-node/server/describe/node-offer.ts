@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
-import { sutNodeName } from '../../../shared/benchmarks/standin/standin-name.ts';
+import { sutNodeName } from '../../../shared/benchmarks/standin/standin-sets.ts';
 import { NODE_NAME_LENGTH_MAX } from '../../../shared/domain/node-address.ts';
 import type { PayloadEncoding } from '../../../shared/domain/query-sample-library.ts';
 import { PAYLOAD_DIGESTS_FEATURE } from '../../../shared/evidence/payload-digest.ts';

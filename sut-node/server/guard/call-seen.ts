@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import type { Metadata } from '@grpc/grpc-js';
 import type { CallSeen } from '../../../proto/gen/mlperf/network/v1/CallSeen.ts';
-import { hostAndPort } from '../../../shared/base/text/host-and-port.ts';
+import { hostAndPort } from '../../../shared/base/text.ts';
 import { keptHeaders, plainAddress } from '../../../shared/evidence/call-path.ts';
 import type { ConnectionPeer } from './decoupled-socket.ts';
 

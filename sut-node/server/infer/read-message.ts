@@ -1,4 +1,4 @@
-import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { messageOf } from '../../../shared/base/errors/mlperf-error.ts';
 import {
   decodePart,
   decodePartFrom,
@@ -6,7 +6,7 @@ import {
   type PartSample,
   type WirePart,
 } from '../../../shared/wire/part-codec.ts';
-import { malformed, TOO_LARGE } from '../../../shared/wire/proto-reader.ts';
+import { malformed, TOO_LARGE } from '../../../shared/wire/proto-wire.ts';
 import { decodeLoadGenMessage } from '../../../shared/wire/sut-contract.ts';
 import type { MessagePieces } from '../connection/message-pieces.ts';
 import { invalidArgument } from '../limits/call-end.ts';

@@ -1,8 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import type { LinkTestStart__Output } from '../../../proto/gen/mlperf/network/v1/LinkTestStart.ts';
-import type { Clock, PlannedCall } from '../../../shared/base/clock/clock.ts';
-import { timerClock } from '../../../shared/base/clock/timer-clock.ts';
-import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { type Clock, type PlannedCall, timerClock } from '../../../shared/base/clock/clock.ts';
+import { messageOf } from '../../../shared/base/errors/mlperf-error.ts';
 import { isLinkLoad, LoadMeter } from '../../../shared/wire/link-test.ts';
 import {
   decodeLinkTestRequest,
@@ -17,8 +16,8 @@ import {
   serveStream,
 } from '../connection/stream-call.ts';
 import { type ServerCallEnd, STREAM_OK } from '../limits/call-end.ts';
-import type { InferLimits } from '../limits/node-limits.ts';
 import {
+  type InferLimits,
   LINK_TEST_BYTES_MAX,
   LINK_TEST_LOAD_BYTES_MAX,
   LINK_TEST_LOAD_BYTES_MIN,

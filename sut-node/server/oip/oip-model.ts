@@ -1,5 +1,4 @@
-import type { OipDataType } from '../../../shared/domain/data-types.ts';
-import type { OipTensor, SampleTensor } from '../../../shared/domain/tensors.ts';
+import type { OipDataType, OipTensor, SampleTensor } from '../../../shared/domain/tensors.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import { batchPolicy } from '../../inference/batcher/batch-policy.ts';
 import type { LoadedModel, ModelLayout, ResponseNumber } from '../../model/model-facts.ts';

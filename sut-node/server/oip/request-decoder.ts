@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { NO_BYTES } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import { type Halves, readVarint } from '../../../shared/wire/oip/typed-integers.ts';
-import { malformed, ProtoReader } from '../../../shared/wire/proto-reader.ts';
+import { malformed, ProtoReader } from '../../../shared/wire/proto-wire.ts';
 
 /**
  * `ModelInferRequest` by hand: contents stay views into the message, and what a peer can make of a small message is

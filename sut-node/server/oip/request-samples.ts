@@ -1,6 +1,9 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { OIP_ELEMENT_BYTES, RAW_ONLY_DATA_TYPES } from '../../../shared/domain/data-types.ts';
-import type { OipTensor } from '../../../shared/domain/tensors.ts';
+import {
+  OIP_ELEMENT_BYTES,
+  type OipTensor,
+  RAW_ONLY_DATA_TYPES,
+} from '../../../shared/domain/tensors.ts';
 import {
   decodeTypedContents,
   forEachBytesElement,

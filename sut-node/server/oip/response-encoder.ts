@@ -1,12 +1,16 @@
 import { status } from '@grpc/grpc-js';
-import { OIP_ELEMENT_BYTES, type OipDataType } from '../../../shared/domain/data-types.ts';
-import { elementCount, type OipTensor } from '../../../shared/domain/tensors.ts';
+import {
+  elementCount,
+  OIP_ELEMENT_BYTES,
+  type OipDataType,
+  type OipTensor,
+} from '../../../shared/domain/tensors.ts';
 import {
   bytesFieldSize,
   fieldSize,
   ProtoWriter,
   varintSize,
-} from '../../../shared/wire/proto-writer.ts';
+} from '../../../shared/wire/proto-wire.ts';
 import { failedPrecondition, StreamRefusal } from '../limits/call-end.ts';
 import type { OipModel } from './oip-model.ts';
 

@@ -6,7 +6,7 @@ import { runTest } from '../../../loadgen-node/loadgen/engine/start-test.ts';
 import { defaultTestSettings } from '../../../loadgen-node/loadgen/settings/test-settings.ts';
 import type { SampleStore } from '../../../loadgen-node/samples/qsl/sample-store.ts';
 import type { QueryDispatchLibrary } from '../../../qdl/index.ts';
-import { defaultCacheFolder } from '../../../shared/base/files/cache-folder.ts';
+import { defaultCacheFolder } from '../../../shared/base/files/read-file.ts';
 import { nullQdl, nullStore, requireEqualLedgers } from '../null-path.ts';
 import { standinQdl, standinStore } from '../sut/standin-path.ts';
 import { ClosedLoop } from '../wire/closed-loop.ts';

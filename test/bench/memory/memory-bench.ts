@@ -1,4 +1,4 @@
-import { defaultCacheFolder } from '../../../shared/base/files/cache-folder.ts';
+import { defaultCacheFolder } from '../../../shared/base/files/read-file.ts';
 import { IMAGENET_ELEMENTS } from '../../../shared/rules/rows/imagenet.ts';
 import { type BenchServer, type NodeOptions, runNode, startBenchNode } from '../processes.ts';
 import { head, row } from '../report.ts';

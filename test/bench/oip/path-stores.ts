@@ -1,6 +1,6 @@
 import { loadgenBenchmark } from '../../../loadgen-node/samples/benchmarks/registry.ts';
 import { SampleStore } from '../../../loadgen-node/samples/qsl/sample-store.ts';
-import { defaultCacheFolder } from '../../../shared/base/files/cache-folder.ts';
+import { defaultCacheFolder } from '../../../shared/base/files/read-file.ts';
 import { nullStore } from '../null-path.ts';
 import type { ClientJob } from '../wire/measured.ts';
 

@@ -1,6 +1,5 @@
 import { Client, type ClientDuplexStream, credentials } from '@grpc/grpc-js';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { MlperfError, messageOf } from '../../../shared/base/errors/mlperf-error.ts';
 import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
 import type {
   Query,

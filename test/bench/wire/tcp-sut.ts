@@ -1,6 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { MlperfError, messageOf } from '../../../shared/base/errors/mlperf-error.ts';
 import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
 import type {
   Query,

@@ -8,8 +8,11 @@ import {
   defaultDispatchSettings,
 } from '../../../qdl/index.ts';
 import { decodeResponse } from '../../../shared/benchmarks/digits/response.ts';
-import type { CompressionName } from '../../../shared/compression/codec.ts';
-import { availableCodecs, codecNamed } from '../../../shared/compression/codecs.ts';
+import {
+  availableCodecs,
+  type CompressionName,
+  codecNamed,
+} from '../../../shared/compression/codec.ts';
 import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
 import { encodePart } from '../../../shared/wire/part-codec.ts';
 import { FAILURE_CODES } from '../../../shared/wire/responses-codec.ts';

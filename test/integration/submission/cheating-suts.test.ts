@@ -15,7 +15,7 @@ import { verifyTest01 } from '../../../loadgen-node/submission/compliance/verify
 import type { RunnableTestId } from '../../../loadgen-node/submission/rules/submission-rounds.ts';
 import { silentLogger } from '../../../shared/base/process/logger.ts';
 import { EVALUATION_SET } from '../../../shared/benchmarks/digits/digit-sets.ts';
-import { renderDigit } from '../../../shared/benchmarks/digits/render-digit.ts';
+import { renderDigit } from '../../../shared/benchmarks/digits/draw-digit.ts';
 import { resolveSettings } from '../../../shared/config/resolve-settings.ts';
 import { type SutNode, startSutNode } from '../../../sut-node/sut-node.ts';
 import { ConductModel, payloadKey } from '../../support/nodes/conduct-model.ts';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { renderDigit } from '../../../shared/benchmarks/digits/render-digit.ts';
+import { renderDigit } from '../../../shared/benchmarks/digits/draw-digit.ts';
 import { canRun } from '../../support/nodes/test-certificates.ts';
 import { longhaulHere as longhaul } from '../../support/process/longhaul-here.ts';
 import { tempFolder } from '../../support/process/temp-folder.ts';

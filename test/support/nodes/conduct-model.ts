@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { timerClock } from '../../../shared/base/clock/timer-clock.ts';
+import { timerClock } from '../../../shared/base/clock/clock.ts';
 import { encodeResponse } from '../../../shared/benchmarks/digits/response.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';

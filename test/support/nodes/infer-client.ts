@@ -11,7 +11,7 @@ import type { LedgerResponse__Output } from '../../../proto/gen/mlperf/network/v
 import type { NameResponse__Output } from '../../../proto/gen/mlperf/network/v1/NameResponse.ts';
 import type { Open } from '../../../proto/gen/mlperf/network/v1/Open.ts';
 import type { ReadyResponse__Output } from '../../../proto/gen/mlperf/network/v1/ReadyResponse.ts';
-import { Deferred } from '../../../shared/base/async/deferred.ts';
+import { Deferred } from '../../../shared/base/async.ts';
 import { encodePart, type PartSample } from '../../../shared/wire/part-codec.ts';
 import {
   decodeResponses,

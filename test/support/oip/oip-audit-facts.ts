@@ -1,10 +1,10 @@
 import type { AuditFacts } from '../../../loadgen-node/observe/audit/network-audit.ts';
-import type { NodeEvidence } from '../../../shared/evidence/network-evidence.ts';
 import type {
+  NodeEvidence,
   OipEvidence,
   OipNodeEvidence,
   OipStatistics,
-} from '../../../shared/evidence/oip-evidence.ts';
+} from '../../../shared/evidence/network-evidence.ts';
 import {
   auditFacts,
   directPath,

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import protobuf from 'protobufjs';
-import { timerClock } from '../../../shared/base/clock/timer-clock.ts';
+import { timerClock } from '../../../shared/base/clock/clock.ts';
 import { protoFolder } from '../../../shared/base/files/package-files.ts';
-import type { OipDataType } from '../../../shared/domain/data-types.ts';
+import type { OipDataType } from '../../../shared/domain/tensors.ts';
 import { DynamicBatcher } from '../../../sut-node/inference/batcher/dynamic-batcher.ts';
 import type { Batch, BatchWorkers } from '../../../sut-node/inference/batcher/sut-model.ts';
 import { deliverAnswers } from '../../../sut-node/inference/workers/batch-answers.ts';

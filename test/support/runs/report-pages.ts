@@ -10,7 +10,7 @@ import {
   renderHeatMap,
 } from '../../../loadgen-node/present/report/render-heat-map.ts';
 import { renderReport } from '../../../loadgen-node/present/report/report-folder.ts';
-import { formatExactNs } from '../../../shared/base/text/duration.ts';
+import { formatExactNs } from '../../../shared/base/text.ts';
 import { queueRecords } from './queue-records.ts';
 import { reportSummary } from './report-summary.ts';
 

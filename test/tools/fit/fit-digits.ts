@@ -3,7 +3,7 @@ import {
   RAW_IMAGE_BYTES,
   TRAINING_SET,
 } from '../../../shared/benchmarks/digits/digit-sets.ts';
-import { renderDigit } from '../../../shared/benchmarks/digits/render-digit.ts';
+import { renderDigit } from '../../../shared/benchmarks/digits/draw-digit.ts';
 import { IMAGE_SIZE } from '../../../shared/rules/rows/digits.ts';
 import {
   INPUT_NAME,

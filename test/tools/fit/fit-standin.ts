@@ -1,4 +1,4 @@
-import { FILES_AT_ONCE, forEachIndex } from '../../../shared/base/async/for-each-index.ts';
+import { FILES_AT_ONCE, forEachIndex } from '../../../shared/base/async.ts';
 import {
   decodeImagenetJpeg,
   IMAGENET_PREPARATIONS,

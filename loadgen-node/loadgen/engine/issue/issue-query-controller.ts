@@ -1,14 +1,12 @@
 import assert from 'node:assert';
 import type { Clock, PlannedCall } from '../../../../shared/base/clock/clock.ts';
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { messageOf } from '../../../../shared/base/errors/to-mlperf-error.ts';
+import { MlperfError, messageOf } from '../../../../shared/base/errors/mlperf-error.ts';
 import type { Query, SystemUnderTest } from '../../../../shared/domain/system-under-test.ts';
 import type { SampleRecorder } from '../../recorder/sample-recorder.ts';
 import type { QueryPlan } from '../../schedule/query-plan.ts';
 import type { ScenarioRules } from '../../schedule/scenario-rules.ts';
 import { ArrivalTicks } from './arrival-ticks.ts';
-import type { EndCause } from './issue-threads.ts';
-import { IssueThreads, type ThreadEnd } from './issue-threads.ts';
+import { type EndCause, IssueThreads, type ThreadEnd } from './issue-threads.ts';
 import { type IssueMoment, type StopLimits, stopAfterIssue } from './stop-rules.ts';
 
 /*

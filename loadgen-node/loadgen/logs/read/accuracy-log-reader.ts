@@ -1,6 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { outputError } from '../../../../shared/base/errors/to-mlperf-error.ts';
+import { MlperfError, outputError } from '../../../../shared/base/errors/mlperf-error.ts';
 import {
   type FilePlace,
   JsonArrayScanner,

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
-import { outputError } from '../../../../shared/base/errors/to-mlperf-error.ts';
+import { outputError } from '../../../../shared/base/errors/mlperf-error.ts';
 
 /**
  * Longest line that is kept whole, in bytes; of a longer one its beginning is given. LoadGen writes lists of sample

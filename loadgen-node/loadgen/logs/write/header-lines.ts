@@ -1,5 +1,5 @@
 import { packageVersion } from '../../../../shared/base/files/package-files.ts';
-import { firstOf } from '../../../../shared/base/text/counted.ts';
+import { firstOf } from '../../../../shared/base/text.ts';
 import type { EffectiveSettings } from '../../settings/effective-settings.ts';
 import type { ConfigEvent } from '../../settings/from-config.ts';
 import type { LoadgenBehaviour } from '../../settings/loadgen-behaviour.ts';

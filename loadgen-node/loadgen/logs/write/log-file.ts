@@ -1,6 +1,5 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
-import type { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { outputError } from '../../../../shared/base/errors/to-mlperf-error.ts';
+import { type MlperfError, outputError } from '../../../../shared/base/errors/mlperf-error.ts';
 import type { LoggedResponse, LoggedTokens } from '../../recorder/response-recorder.ts';
 
 /** Held text above which a file is written even between two calls of `flush`. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { outputError } from '../../../../shared/base/errors/to-mlperf-error.ts';
-import { makeFolder } from '../../../../shared/base/files/make-folder.ts';
+import { outputError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { makeFolder } from '../../../../shared/base/files/read-file.ts';
 import { DetailLog } from './detail-log.ts';
 import { AccuracyLog, LogFile, TraceLog } from './log-file.ts';
 import { countsText } from './summary-log.ts';

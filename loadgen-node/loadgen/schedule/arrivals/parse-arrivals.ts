@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseDuration } from '../../../../shared/base/text/duration.ts';
+import { parseDuration } from '../../../../shared/base/text.ts';
 import type { Setting } from '../../../../shared/config/setting.ts';
 import { ARRIVAL_FORMS, type ArrivalsAsked, expectedQueries, type RateStep } from './arrivals.ts';
 

@@ -1,7 +1,10 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
-import { configInvalid, MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../../shared/base/errors/to-mlperf-error.ts';
+import {
+  configInvalid,
+  describeSystemError,
+  MlperfError,
+} from '../../../../shared/base/errors/mlperf-error.ts';
 import { GrowingFloat64 } from '../../base/growing-array.ts';
 import { ARRIVALS_MAX, ARRIVALS_NS_MAX } from './parse-arrivals.ts';
 

@@ -1,5 +1,4 @@
-import { grouped } from '../../../../shared/base/figures/figure-text.ts';
-import { formatNs } from '../../../../shared/base/text/duration.ts';
+import { formatNs, grouped } from '../../../../shared/base/text.ts';
 import { percentileOf } from '../../../loadgen/results/latency-statistics.ts';
 import type { RunSummary } from '../../../observe/summary/run-summary.ts';
 import { type Bin, logHistogram } from '../../charts/histogram.ts';

@@ -1,5 +1,4 @@
-import { grouped } from '../../../../shared/base/figures/figure-text.ts';
-import { formatNs } from '../../../../shared/base/text/duration.ts';
+import { formatNs, grouped } from '../../../../shared/base/text.ts';
 import { ExactDistribution } from '../../../observe/figures/figures.ts';
 import type { LatencyTable } from '../../../observe/figures/figures-of-records.ts';
 import { LATENCY_PARTS, type LatencyPart } from '../../../observe/split/latency-parts.ts';

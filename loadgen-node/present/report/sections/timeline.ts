@@ -1,4 +1,4 @@
-import { formatNs } from '../../../../shared/base/text/duration.ts';
+import { formatNs } from '../../../../shared/base/text.ts';
 import type { Scenario } from '../../../../shared/domain/scenario.ts';
 import type {
   GeneratorCeiling,

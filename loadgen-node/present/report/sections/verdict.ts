@@ -1,5 +1,4 @@
-import { grouped } from '../../../../shared/base/figures/figure-text.ts';
-import { formatNs } from '../../../../shared/base/text/duration.ts';
+import { formatNs, grouped } from '../../../../shared/base/text.ts';
 import type { Scenario } from '../../../../shared/domain/scenario.ts';
 import type { Verdict } from '../../../loadgen/engine/test-outcome.ts';
 import { FIGURE_NAMES, FIGURES, type FigureName } from '../../../observe/figures/figure-names.ts';

@@ -1,13 +1,12 @@
 import { posix } from 'node:path';
-import { FILES_AT_ONCE, forEachIndex } from '../../../../shared/base/async/for-each-index.ts';
-import { dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { messageOf } from '../../../../shared/base/errors/to-mlperf-error.ts';
+import { FILES_AT_ONCE, forEachIndex } from '../../../../shared/base/async.ts';
+import { dataSetError, messageOf } from '../../../../shared/base/errors/mlperf-error.ts';
 import {
   DRAWING_REVISION,
   EVALUATION_SET,
   JPEG_QUALITY,
 } from '../../../../shared/benchmarks/digits/digit-sets.ts';
-import { renderDigit } from '../../../../shared/benchmarks/digits/render-digit.ts';
+import { renderDigit } from '../../../../shared/benchmarks/digits/draw-digit.ts';
 import { decodeResponse } from '../../../../shared/benchmarks/digits/response.ts';
 import { decodeJpeg, encodeJpeg } from '../../../../shared/benchmarks/image/jpeg.ts';
 import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FILES_AT_ONCE, forEachIndex } from '../../../../shared/base/async/for-each-index.ts';
+import { FILES_AT_ONCE, forEachIndex } from '../../../../shared/base/async.ts';
 import {
   configInvalid,
   dataSetError,
   type MlperfError,
 } from '../../../../shared/base/errors/mlperf-error.ts';
-import { firstOf } from '../../../../shared/base/text/counted.ts';
+import { firstOf } from '../../../../shared/base/text.ts';
 import type { GeneratedSet } from '../../../../shared/benchmarks/digits/digit-sets.ts';
 import type { IMAGENET_PREPARATIONS } from '../../../../shared/benchmarks/image/imagenet.ts';
 import { STANDIN_EVALUATION_SET } from '../../../../shared/benchmarks/standin/standin-sets.ts';

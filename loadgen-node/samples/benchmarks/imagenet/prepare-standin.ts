@@ -1,13 +1,11 @@
 import { cp, readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { hashFile } from '../../../../shared/base/cache/manifest.ts';
-import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
-import { outputError } from '../../../../shared/base/errors/to-mlperf-error.ts';
-import { defaultCacheFolder } from '../../../../shared/base/files/cache-folder.ts';
-import { makeFolder } from '../../../../shared/base/files/make-folder.ts';
+import { configInvalid, outputError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { compiledModule } from '../../../../shared/base/files/package-files.ts';
-import type { VerbResult } from '../../../../shared/base/process/json-output.ts';
+import { defaultCacheFolder, makeFolder } from '../../../../shared/base/files/read-file.ts';
 import { STANDIN_EVALUATION_SET } from '../../../../shared/benchmarks/standin/standin-sets.ts';
+import type { VerbResult } from '../../../../shared/config/command-line.ts';
 import type { PrepareProgress } from '../../data-set/data-set.ts';
 import { ensureDrawnDataSet } from '../drawn-data-set.ts';
 import { generatedName, generatedSetOf, isStandardSet, STAND_IN_WORD } from '../generated-data.ts';

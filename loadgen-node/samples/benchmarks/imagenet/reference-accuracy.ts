@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { errorCodeOf } from '../../../../shared/base/errors/to-mlperf-error.ts';
+import { dataSetError, errorCodeOf } from '../../../../shared/base/errors/mlperf-error.ts';
 import { makeStandinImage } from '../../../../shared/benchmarks/standin/standin-image.ts';
 import {
   STANDIN_DRAWING_REVISION,

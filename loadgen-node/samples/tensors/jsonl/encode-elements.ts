@@ -1,4 +1,4 @@
-import { OIP_ELEMENT_BYTES, type OipDataType } from '../../../../shared/domain/data-types.ts';
+import { OIP_ELEMENT_BYTES, type OipDataType } from '../../../../shared/domain/tensors.ts';
 import { bytesContents } from '../tensor-data-set.ts';
 
 /** Which element is none of its datatype, counted in row-major order, and why. */

@@ -1,5 +1,8 @@
-import { OIP_ELEMENT_BYTES } from '../../../../shared/domain/data-types.ts';
-import { elementCount, type OipTensor } from '../../../../shared/domain/tensors.ts';
+import {
+  elementCount,
+  OIP_ELEMENT_BYTES,
+  type OipTensor,
+} from '../../../../shared/domain/tensors.ts';
 import { fitShape, type NamedTensor, shapeText } from '../tensor-data-set.ts';
 import { base64Bytes, ElementError, encodeElements, parseExactJson } from './encode-elements.ts';
 

@@ -1,9 +1,12 @@
 import assert from 'node:assert';
 import { readdir } from 'node:fs/promises';
 import { basename, join, posix, resolve } from 'node:path';
-import { FILES_AT_ONCE, forEachIndex } from '../../../../shared/base/async/for-each-index.ts';
-import { dataSetError, type MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { errorCodeOf } from '../../../../shared/base/errors/to-mlperf-error.ts';
+import { FILES_AT_ONCE, forEachIndex } from '../../../../shared/base/async.ts';
+import {
+  dataSetError,
+  errorCodeOf,
+  type MlperfError,
+} from '../../../../shared/base/errors/mlperf-error.ts';
 import type { OipTensor } from '../../../../shared/domain/tensors.ts';
 import { type PrepareProgress, readingFile } from '../../data-set/data-set.ts';
 import { type TensorDataSet, tensorDataSet } from '../tensor-data-set.ts';

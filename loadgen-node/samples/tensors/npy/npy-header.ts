@@ -1,5 +1,5 @@
 import { dataSetError, type MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import type { OipDataType } from '../../../../shared/domain/data-types.ts';
+import type { OipDataType } from '../../../../shared/domain/tensors.ts';
 
 /** What stands before the elements of a .npy file. */
 export interface NpyHeader {

@@ -1,4 +1,4 @@
-import { counted } from '../../../../shared/base/text/counted.ts';
+import { counted } from '../../../../shared/base/text.ts';
 import { numberOf, recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import {
   readSeeds,

@@ -1,4 +1,4 @@
-import { nodeOf } from '../../../../shared/benchmarks/standin/standin-name.ts';
+import { nodeOf } from '../../../../shared/benchmarks/standin/standin-sets.ts';
 import { modelOfFolder, modelsOfRound } from '../../rules/models-of-rounds.ts';
 import { mayInfer } from '../../rules/result-metric.ts';
 import { scenarioNeed } from '../../rules/submission-model.ts';

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
-import { describeSystemError } from '../../../../shared/base/errors/to-mlperf-error.ts';
+import { describeSystemError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
 import type { JsonObject } from './description-values.ts';
 import { RunLog } from './run-log.ts';

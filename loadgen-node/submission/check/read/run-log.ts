@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { withReason } from '../../../../shared/base/errors/to-mlperf-error.ts';
+import { withReason } from '../../../../shared/base/errors/mlperf-error.ts';
 import {
   type DetailRecord,
   isNumber,

@@ -1,7 +1,10 @@
 import { type Dirent, lstatSync, readdirSync, statSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError, withReason } from '../../../../shared/base/errors/to-mlperf-error.ts';
+import {
+  describeSystemError,
+  MlperfError,
+  withReason,
+} from '../../../../shared/base/errors/mlperf-error.ts';
 
 /** Entries of one folder, by name. */
 export interface TreeFolder {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { writeText } from '../../../../shared/base/files/write-text.ts';
-import { asOneLine } from '../../../../shared/base/text/one-line.ts';
+import { writeText } from '../../../../shared/base/files/read-file.ts';
+import { asOneLine } from '../../../../shared/base/text.ts';
 import { SUBMISSION_SCENARIOS } from '../../rules/submission-model.ts';
 import { SUBMISSION_DIVISIONS, SUBMISSION_ROUNDS } from '../../rules/submission-rounds.ts';
 import { type CheckFinding, checkFindingSchema, SEVERITIES, type Severity } from '../rules/rule.ts';

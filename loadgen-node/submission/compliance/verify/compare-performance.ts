@@ -1,4 +1,4 @@
-import { rounded } from '../../../../shared/base/figures/figure-text.ts';
+import { rounded } from '../../../../shared/base/text.ts';
 import type { Scenario } from '../../../../shared/domain/scenario.ts';
 import { numberOf, recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import type { SubmissionRound } from '../../rules/submission-rounds.ts';

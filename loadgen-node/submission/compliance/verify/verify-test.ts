@@ -1,4 +1,4 @@
-import { counted } from '../../../../shared/base/text/counted.ts';
+import { counted } from '../../../../shared/base/text.ts';
 import { numberOf, recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
 import type { RunnableTestId, SubmissionRound } from '../../rules/submission-rounds.ts';

@@ -1,5 +1,5 @@
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { asOneLine } from '../../../../shared/base/text/one-line.ts';
+import { asOneLine } from '../../../../shared/base/text.ts';
 import { accuracyText } from '../../../run/keep/accuracy-file.ts';
 import { repeatsInWords } from '../../../samples/benchmarks/score-each.ts';
 import {

@@ -1,7 +1,7 @@
 import assert from 'node:assert';
 import { parentPort, workerData } from 'node:worker_threads';
 import { status } from '@grpc/grpc-js';
-import { messageOf } from '../../../../shared/base/errors/to-mlperf-error.ts';
+import { messageOf } from '../../../../shared/base/errors/mlperf-error.ts';
 import type { OwnSide } from '../../../../shared/evidence/call-path.ts';
 import { GrpcConnections, GrpcTransport } from '../grpc-transport.ts';
 import {

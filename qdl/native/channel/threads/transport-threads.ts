@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { status } from '@grpc/grpc-js';
-import { messageOf } from '../../../../shared/base/errors/to-mlperf-error.ts';
+import { messageOf } from '../../../../shared/base/errors/mlperf-error.ts';
 import { compiledModule } from '../../../../shared/base/files/package-files.ts';
 import type { SharedPayloads } from '../../../../shared/domain/query-sample-library.ts';
 import type { ChannelPlace, OutgoingPart } from '../../../dispatch/dispatch-channel.ts';

@@ -1,7 +1,7 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import type { BorrowedBytes } from '../../../../shared/base/bytes/borrowed-bytes.ts';
-import { overwriteInTests } from '../../../../shared/base/bytes/overwritten-buffers.ts';
+import { overwriteInTests } from '../../../../shared/base/bytes/reused-buffers.ts';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { splitAddress } from '../../../../shared/domain/node-address.ts';
 import { plainAddress, type SocketEnds } from '../../../../shared/evidence/call-path.ts';

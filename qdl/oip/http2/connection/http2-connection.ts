@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { Deferred } from '../../../../shared/base/async/deferred.ts';
+import { Deferred } from '../../../../shared/base/async.ts';
 import type { BorrowedBytes } from '../../../../shared/base/bytes/borrowed-bytes.ts';
 import { ReusedBuffers } from '../../../../shared/base/bytes/reused-buffers.ts';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';

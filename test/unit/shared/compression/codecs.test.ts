@@ -3,9 +3,12 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { COMPRESSION_NAMES } from '../../../../shared/compression/codec.ts';
-import { availableCodecs, codecNamed } from '../../../../shared/compression/codecs.ts';
-import { createLz4Codec } from '../../../../shared/compression/lz4.ts';
+import {
+  availableCodecs,
+  COMPRESSION_NAMES,
+  codecNamed,
+  createLz4Codec,
+} from '../../../../shared/compression/codec.ts';
 import { nativeLz4, wasmLz4 } from '../../../../shared/compression/lz4-block.ts';
 
 // Goal: what goes through a codec comes back the same; what does not come from it is refused, in

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { zstdContentSize } from '../../../../shared/compression/zlib-codecs.ts';
+import { zstdContentSize } from '../../../../shared/compression/codec.ts';
 
 // Goal: the size in a frame's header is read wherever it stands, also by a Node that has no zstd.
 // Method: headers written by hand from RFC 8878, 3.1.1.1, and beginnings of frames that Node 22 made.

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { configJsonSchema } from '../../../../loadgen-node/operate/config/config-schema.ts';
 import { printSettings } from '../../../../loadgen-node/run/plan/run-record.ts';
-import { formatExactNs, formatNs, parseDuration } from '../../../../shared/base/text/duration.ts';
+import { formatExactNs, formatNs, parseDuration } from '../../../../shared/base/text.ts';
 import { addFlags, createCommand, settingsOf } from '../../../../shared/config/command-line.ts';
 import { parseConfigFile } from '../../../../shared/config/config-file.ts';
 import { inspectSettings, resolveSettings } from '../../../../shared/config/resolve-settings.ts';

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { isLoopback } from '../../../../shared/domain/node-address.ts';
 import { bearerOf, readToken, TokenCheck } from '../../../../shared/security/bearer-token.ts';
 import { checkClientSecurity, NO_SECURITY } from '../../../../shared/security/client-security.ts';
-import { isLoopback } from '../../../../shared/security/loopback.ts';
 import { tempFolder } from '../../../support/process/temp-folder.ts';
 
 // Goal: only the token opens the door, no message shows it, and it never leaves the machine unprotected.

@@ -5,7 +5,7 @@ import {
 } from '../../../../../loadgen-node/operate/probe/probed-model.ts';
 import { readyMadeRun } from '../../../../../loadgen-node/operate/probe/ready-made-run.ts';
 import { parseConfigFile } from '../../../../../shared/config/config-file.ts';
-import type { OipModelFacts } from '../../../../../shared/wire/oip/model-facts.ts';
+import type { OipModelFacts } from '../../../../../shared/wire/oip/request-plan.ts';
 
 // Goal: what probe proposes says what the model is, whatever its server calls things.
 // Method: facts of a model; the file read back as a configuration file, the command looked at.

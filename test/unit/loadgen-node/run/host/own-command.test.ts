@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { ownCommand } from '../../../../../loadgen-node/run/host/own-command.ts';
-import { counted } from '../../../../../shared/base/text/counted.ts';
+import { counted } from '../../../../../shared/base/text.ts';
 
 it.each([
   ['npx longhaul', { npm_command: 'exec' }, '/clone/node_modules/.bin/longhaul'],

@@ -3,7 +3,7 @@ import { parseInputShapes } from '../../../../../loadgen-node/samples/oip/oip-as
 import { withDeclaredInputs } from '../../../../../loadgen-node/samples/oip/resolve-inputs.ts';
 import { answeredOutputs } from '../../../../../loadgen-node/samples/oip/response-class.ts';
 import type { OipTensor } from '../../../../../shared/domain/tensors.ts';
-import type { OipModelFacts } from '../../../../../shared/wire/oip/model-facts.ts';
+import type { OipModelFacts } from '../../../../../shared/wire/oip/request-plan.ts';
 
 // Goal: where a server does not tell its tensors, the user says the inputs and an answer the outputs; where it does, nobody
 // overrules it. Method: metadata with and without tensors, declarations right and wrong.

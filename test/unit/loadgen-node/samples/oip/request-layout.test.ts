@@ -6,7 +6,7 @@ import {
 } from '../../../../../loadgen-node/samples/oip/request-layout.ts';
 import type { OipTensor } from '../../../../../shared/domain/tensors.ts';
 import { benchmarkRules } from '../../../../../shared/rules/benchmark-rules.ts';
-import type { OipModelFacts } from '../../../../../shared/wire/oip/model-facts.ts';
+import type { OipModelFacts } from '../../../../../shared/wire/oip/request-plan.ts';
 
 const asked = { inputShapes: new Map(), samplesPerRequest: 1 };
 const resnet50 = benchmarkRules('resnet50');

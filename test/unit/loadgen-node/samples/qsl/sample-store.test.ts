@@ -4,7 +4,7 @@ import {
   SampleDigests,
   SampleStore,
 } from '../../../../../loadgen-node/samples/qsl/sample-store.ts';
-import { codecNamed } from '../../../../../shared/compression/codecs.ts';
+import { codecNamed } from '../../../../../shared/compression/codec.ts';
 import { sha256Words } from '../../../../../shared/evidence/payload-digest.ts';
 
 // Goal: a payload is read and compressed once, when it is loaded, and goes out as it is kept.

@@ -6,8 +6,11 @@ import {
 } from '../../../../../loadgen-node/samples/tensors/jsonl/parse-sample.ts';
 import { parseNpyHeader } from '../../../../../loadgen-node/samples/tensors/npy/npy-header.ts';
 import { MlperfError } from '../../../../../shared/base/errors/mlperf-error.ts';
-import { OIP_ELEMENT_BYTES, type OipDataType } from '../../../../../shared/domain/data-types.ts';
-import { elementCount } from '../../../../../shared/domain/tensors.ts';
+import {
+  elementCount,
+  OIP_ELEMENT_BYTES,
+  type OipDataType,
+} from '../../../../../shared/domain/tensors.ts';
 
 // Goal: whatever is in a file, it is a sample that fits the model, or refused in words.
 // Method: arbitrary JSON for inputs of any datatype; headers of .npy files with a few characters changed.

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { parseDataSource } from '../../../../../loadgen-node/samples/oip/oip-asked.ts';
 import { openTensorDataSet } from '../../../../../loadgen-node/samples/oip/open-tensor-data-set.ts';
-import { OIP_ELEMENT_BYTES, type OipDataType } from '../../../../../shared/domain/data-types.ts';
-import type { OipTensor } from '../../../../../shared/domain/tensors.ts';
+import {
+  OIP_ELEMENT_BYTES,
+  type OipDataType,
+  type OipTensor,
+} from '../../../../../shared/domain/tensors.ts';
 
 // Goal: made-up samples have the values that the docs promise, in every datatype, and are the same in every run.
 // Method: look at all elements of a sample of some thousand.

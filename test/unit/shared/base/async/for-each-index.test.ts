@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { forEachIndex } from '../../../../../shared/base/async/for-each-index.ts';
+import { forEachIndex } from '../../../../../shared/base/async.ts';
 
 // Goal: every index is taken once, with a bound on what runs at once, and a failure ends it.
 // Method: tasks that last one turn of the event loop and count themselves.

@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { acquireBuildLock } from '../../../../../shared/base/cache/build-lock.ts';
+import { acquireBuildLock } from '../../../../../shared/base/cache/artifact-cache.ts';
 import { tempFolder } from '../../../../support/process/temp-folder.ts';
 
 // Goal: a living holder is waited for, a dead one is not.

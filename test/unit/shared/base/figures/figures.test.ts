@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { grouped, percentage, rounded } from '../../../../../shared/base/figures/figure-text.ts';
-import { upperMedian } from '../../../../../shared/base/figures/median.ts';
+import { grouped, percentage, rounded, upperMedian } from '../../../../../shared/base/text.ts';
 
 // Goal: figures read the same wherever they are printed. Method: a value on each side of every border.
 

@@ -2,9 +2,9 @@ import { fstatSync } from 'node:fs';
 import { pino } from 'pino';
 import { describe, expect, it, vi } from 'vitest';
 import { MlperfError } from '../../../../../shared/base/errors/mlperf-error.ts';
+import { reportError } from '../../../../../shared/base/process/exit-codes.ts';
 import { isStderrJournal } from '../../../../../shared/base/process/journal.ts';
 import { journalDestination } from '../../../../../shared/base/process/logger.ts';
-import { reportError } from '../../../../../shared/base/process/report-error.ts';
 import { Terminal } from '../../../../../shared/base/process/terminal.ts';
 
 // Goal: lines carry their importance where systemd's journal reads them, and nowhere else.

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { errorDocument, reportError } from '../../../../../shared/base/process/report-error.ts';
+import { errorDocument, reportError } from '../../../../../shared/base/process/exit-codes.ts';
 
 // Goal: a low limit of open files is no defect of the program: one line says what to raise.
 

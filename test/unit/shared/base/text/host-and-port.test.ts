@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hostAndPort } from '../../../../../shared/base/text/host-and-port.ts';
+import { hostAndPort } from '../../../../../shared/base/text.ts';
 
 describe('hostAndPort', () => {
   it.each([

@@ -6,7 +6,7 @@ import {
   RAW_IMAGE_BYTES,
   TRAINING_SET,
 } from '../../../../../shared/benchmarks/digits/digit-sets.ts';
-import { renderDigit } from '../../../../../shared/benchmarks/digits/render-digit.ts';
+import { renderDigit } from '../../../../../shared/benchmarks/digits/draw-digit.ts';
 
 // Goal: every machine draws the same data set, and the evaluation set is unseen by the fit.
 // Method: a pinned checksum over pixels, and comparison of the sets by checksum of each image.

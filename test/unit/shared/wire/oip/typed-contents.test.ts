@@ -4,7 +4,7 @@ import protobuf from 'protobufjs';
 import { describe, expect, it } from 'vitest';
 import { MlperfError } from '../../../../../shared/base/errors/mlperf-error.ts';
 import { protoFolder } from '../../../../../shared/base/files/package-files.ts';
-import { OIP_ELEMENT_BYTES, type OipDataType } from '../../../../../shared/domain/data-types.ts';
+import { OIP_ELEMENT_BYTES, type OipDataType } from '../../../../../shared/domain/tensors.ts';
 import {
   decodeTypedContents,
   encodeTypedContents,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { codecNamed } from '../../../../../shared/compression/codecs.ts';
+import { codecNamed } from '../../../../../shared/compression/codec.ts';
 import {
   BatchRunner,
   type BatchRunnerOptions,

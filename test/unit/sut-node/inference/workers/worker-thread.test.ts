@@ -1,6 +1,6 @@
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
-import { Deferred } from '../../../../../shared/base/async/deferred.ts';
+import { Deferred } from '../../../../../shared/base/async.ts';
 import { watchThread } from '../../../../../sut-node/inference/workers/worker-thread.ts';
 
 /** Starts a thread of this script; resolves with the reason of its end. */

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import protobuf from 'protobufjs';
 import { describe, expect, it } from 'vitest';
 import { protoFolder } from '../../../../../shared/base/files/package-files.ts';
-import type { OipDataType } from '../../../../../shared/domain/data-types.ts';
+import type { OipDataType } from '../../../../../shared/domain/tensors.ts';
 import { decodeInferRequest } from '../../../../../sut-node/server/oip/request-decoder.ts';
 import {
   encodeInferResponse,

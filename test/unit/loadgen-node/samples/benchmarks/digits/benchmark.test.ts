@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { benchmark as digitsBenchmark } from '../../../../../../loadgen-node/samples/benchmarks/digits/benchmark.ts';
 import type { DataSet } from '../../../../../../loadgen-node/samples/data-set/data-set.ts';
 import { EVALUATION_SET } from '../../../../../../shared/benchmarks/digits/digit-sets.ts';
-import { renderDigit } from '../../../../../../shared/benchmarks/digits/render-digit.ts';
+import { renderDigit } from '../../../../../../shared/benchmarks/digits/draw-digit.ts';
 import { encodeResponse } from '../../../../../../shared/benchmarks/digits/response.ts';
 import {
   decodeJpeg,

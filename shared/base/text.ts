@@ -1,0 +1,139 @@
+/** A number with so many significant digits at most: `0.333`, `1200`. */
+export function rounded(value: number, digits: number): string {
+  return String(Number(value.toPrecision(digits)));
+}
+
+/** A share from 0 to 1 as a percentage: `0.12 %`. @param digits Significant ones, at most. */
+export function percentage(share: number, digits: number = 3): string {
+  return `${rounded(share * 100, digits)} %`;
+}
+
+/** A number with its digits in groups of three: `24,576`. */
+export function grouped(value: number): string {
+  return value.toLocaleString('en-US');
+}
+
+/** The middle value, of an even number of values the upper of the two; undefined of none. */
+export function upperMedian(values: Iterable<number>): number | undefined {
+  const sorted = Float64Array.from(values).sort();
+  return sorted[sorted.length >> 1];
+}
+
+/** `1 error`, `2 errors`. @param what In the singular; its plural is made by an "s". */
+export function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}
+
+/** The first of some names: `a, b and 3 more`. @param most Names that are shown. */
+export function firstOf(names: readonly string[], most: number): string {
+  const more = names.length - most;
+  return `${names.slice(0, most).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+const UNIT_NS: Readonly<Record<string, number>> = {
+  ns: 1,
+  us: 1e3,
+  µs: 1e3,
+  ms: 1e6,
+  s: 1e9,
+  m: 60e9,
+  min: 60e9,
+  h: 3600e9,
+};
+
+/** A number and a unit, no blank between: `10s`, `1.5ms`, `250us`, `2m`. */
+export const DURATION_PATTERN: RegExp = /^(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|min|h)$/;
+
+/** Length of time in whole ns, or undefined when the text is not a duration. */
+export function parseDuration(text: string): number | undefined {
+  const match = DURATION_PATTERN.exec(text.trim());
+  const unitNs = UNIT_NS[match?.[2] ?? ''];
+  if (match === null || unitNs === undefined) return undefined;
+  return Math.round(Number(match[1]) * unitNs);
+}
+
+/**
+ * A length of time with every digit, in the unit that {@link formatNs} takes: `584.716818 ms`. Where a bound is missed by little,
+ * three figures hide it.
+ */
+export function formatExactNs(ns: number): string {
+  if (!Number.isFinite(ns)) return '-';
+  if (ns < 1e3) return `${ns} ns`;
+  if (ns < 1e6) return `${ns / 1e3} µs`;
+  if (ns < 1e9) return `${ns / 1e6} ms`;
+  return `${ns / 1e9} s`;
+}
+
+/** A length of time for people, three significant figures: `12.3 ms`. */
+export function formatNs(ns: number): string {
+  if (!Number.isFinite(ns)) return '-';
+  if (ns < 1e3) return `${Math.round(ns)} ns`;
+  if (ns < 1e6) return `${rounded(ns / 1e3, 3)} µs`;
+  if (ns < 1e9) return `${rounded(ns / 1e6, 3)} ms`;
+  return `${rounded(ns / 1e9, 3)} s`;
+}
+
+/** `host:port` for people and clients; an IPv6 address stands in brackets. */
+export function hostAndPort(host: string, port: number): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** The candidate that differs from `word` by at most two edits, case aside. */
+export function nearest(word: string, candidates: readonly string[]): string | undefined {
+  let best: string | undefined;
+  let bestDistance = 3;
+  for (const candidate of candidates) {
+    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
+    if (distance < bestDistance) {
+      best = candidate;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
+
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const swap = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(swap, (row[j] as number) + 1, (next[j - 1] as number) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] as number;
+}
+
+/** Text that may come from another machine, without the characters that would end its line or steer a terminal. */
+export function asOneLine(text: string): string {
+  return text.replaceAll(/\p{Cc}/gu, '\ufffd');
+}
+
+/** The sentences of a text, a line each: as one line they are longer than anybody reads where nothing wraps it. */
+export function sentencesOf(text: string): string[] {
+  return text.split(/(?<=\.) (?=["\p{Lu}])/u);
+}
+
+/**
+ * Rows of cells as lines of a table for a terminal, without blanks at their ends.
+ * @param gap Between two columns.
+ * @param isRight Columns whose cells stand to the right: all but the first, unless it is told otherwise.
+ */
+export function tableLines(
+  rows: readonly (readonly string[])[],
+  gap = '   ',
+  isRight = (column: number): boolean => column > 0,
+): string[] {
+  const widthOf = (column: number): number =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0));
+  const widths = (rows[0] ?? []).map((_, column) => widthOf(column));
+  return rows.map((row) =>
+    widths
+      .map((width, i) =>
+        isRight(i) ? (row[i] ?? '').padStart(width) : (row[i] ?? '').padEnd(width),
+      )
+      .join(gap)
+      .trimEnd(),
+  );
+}
