@@ -1,6 +1,5 @@
 import type { Scenario } from '../../../shared/domain/scenario.ts';
-import { forEachStretch } from '../records/record-block.ts';
-import type { SampleRecords } from '../records/sample-records.ts';
+import { forEachStretch, type SampleRecords } from '../records/sample-records.ts';
 import type { RunFigures } from './figure-names.ts';
 import { ExactDistribution, Figures, type FinalQuery, hasQueryLatency } from './figures.ts';
 

@@ -19,7 +19,7 @@ import {
   RECORD_COLUMNS,
   RECORDS_VERSION,
   type RecordColumn,
-} from './record-block.ts';
+} from './sample-records.ts';
 
 /** What a file of records says of its run. */
 export interface RecordsAbout {

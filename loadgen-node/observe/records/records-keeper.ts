@@ -5,10 +5,8 @@ import { errorCodeOf, MlperfError, outputError } from '../../../shared/base/erro
 import { makeFolder } from '../../../shared/base/files/read-file.ts';
 import type { RecordedSet } from '../../loadgen/engine/test-context.ts';
 import type { RecordsAbout } from './arrow-schema.ts';
-import { joinRecords } from './record-block.ts';
-import { recordsOfSet } from './records-of-set.ts';
 import type { RecordsWriter } from './records-writer.ts';
-import type { SampleRecords } from './sample-records.ts';
+import { joinRecords, recordsOfSet, type SampleRecords } from './sample-records.ts';
 
 /** The records of a run that has ended. */
 export interface KeptRecords {

@@ -2,8 +2,7 @@ import { z } from 'zod';
 import type { DeepReadonly } from '../../../shared/base/types/deep-readonly.ts';
 import { SERVICE_TIMES } from '../../loadgen/recorder/service-times.ts';
 import { clockFactor } from '../../loadgen/recorder/told-times.ts';
-import { forEachStretch } from '../records/record-block.ts';
-import type { SampleRecords } from '../records/sample-records.ts';
+import { forEachStretch, type SampleRecords } from '../records/sample-records.ts';
 import { LATENCY_PARTS } from './latency-parts.ts';
 
 const ns = z.number().describe('ns');

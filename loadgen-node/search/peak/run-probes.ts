@@ -4,7 +4,7 @@ import type { PerformanceOutcome, TestOutcome } from '../../loadgen/engine/test-
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
 import type { RunFigures } from '../../observe/figures/figure-names.ts';
 import { figuresOfOutcome } from '../../observe/figures/figures.ts';
-import { recordsOfSet } from '../../observe/records/records-of-set.ts';
+import { recordsOfSet } from '../../observe/records/sample-records.ts';
 import { latencySplit } from '../../observe/split/latency-split.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { replaceEarlierRun } from '../../run/keep/earlier-run.ts';
