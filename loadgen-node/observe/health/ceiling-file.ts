@@ -5,6 +5,7 @@ import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import {
   causesOfLateness,
+  GENERATOR_CEILING,
   type GeneratorCeiling,
   type GeneratorHealth,
 } from '../../loadgen/health/generator-health.ts';
@@ -28,14 +29,16 @@ export function ceilingBasis(): string {
  * version, kernel and processor. Reads one small file; a file that is damaged is none.
  */
 export function readCeiling(cacheFolder: string): GeneratorCeiling | null {
-  let kept: unknown;
   try {
-    kept = JSON.parse(readFileSync(join(cacheFolder, FILE_NAME), 'utf8'));
+    const text = readFileSync(join(cacheFolder, FILE_NAME), 'utf8');
+    const ceiling = GENERATOR_CEILING.parse(JSON.parse(text));
+    const { measuredOn, inProcessQps, loopbackQps } = ceiling;
+    const isUsable = measuredOn === ceilingBasis() && Math.min(inProcessQps, loopbackQps) > 0;
+    return isUsable ? ceiling : null;
   } catch {
     // Never measured, or cut off while it was written: measuring again mends both.
     return null;
   }
-  return isCeiling(kept) && kept.measuredOn === ceilingBasis() ? kept : null;
 }
 
 /** Keeps a ceiling. Returns its file. @throws MlperfError `ERR_CACHE` where the folder cannot be written */
@@ -50,16 +53,6 @@ export function writeCeiling(cacheFolder: string, ceiling: GeneratorCeiling): st
     throw new MlperfError('ERR_CACHE', `cannot write the generator ceiling to ${path}`, { cause });
   }
   return path;
-}
-
-function isCeiling(value: unknown): value is GeneratorCeiling {
-  if (typeof value !== 'object' || value === null) return false;
-  const { measuredAt, measuredOn, inProcessQps, loopbackQps } = value as Record<string, unknown>;
-  return (
-    typeof measuredAt === 'string' &&
-    typeof measuredOn === 'string' &&
-    [inProcessQps, loopbackQps].every((qps) => Number.isFinite(qps) && Number(qps) > 0)
-  );
 }
 
 /** What a run knows of LoadGen's own part in its result. */

@@ -5,6 +5,7 @@ import { configInvalid, outputError } from '../../../shared/base/errors/mlperf-e
 import { readJsonFile } from '../../../shared/base/files/read-json-file.ts';
 import type { DeepReadonly } from '../../../shared/base/types/deep-readonly.ts';
 import { SCENARIOS } from '../../../shared/domain/scenario.ts';
+import { GENERATOR_CEILING, GENERATOR_HEALTH } from '../../loadgen/health/generator-health.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { FIGURE_NAMES } from '../figures/figure-names.ts';
 import { STEP_FIGURES } from '../figures/step-figures.ts';
@@ -14,8 +15,6 @@ import { THRESHOLD_RESULT } from '../thresholds/condition.ts';
 
 /** Version of the form of `longhaul_summary.json`; a reader of it refuses others. */
 export const SUMMARY_SCHEMA_VERSION = 1;
-
-const ns = z.number().describe('ns');
 
 const reason = z.strictObject({
   rule: z.string().describe('stable word of the rule'),
@@ -56,35 +55,6 @@ const node = z.strictObject({
     })
     .optional()
     .describe('as it describes itself; of servers of the Open Inference Protocol only'),
-});
-
-const health = z.strictObject({
-  cpuShare: z.number(),
-  cpuWaitShare: z.number().nullish().describe('share of the time without a core; null: not known'),
-  eventLoopDelay: z.strictObject({ p50Ns: ns, p99Ns: ns, maxNs: ns }),
-  gc: z.strictObject({ count: z.number(), totalNs: ns, maxNs: ns }),
-  stealShare: z.number().nullable(),
-  backPressure: z.strictObject({ socketNs: ns, creditNs: ns }).nullable(),
-  seconds: z.array(
-    z.strictObject({
-      atNs: ns,
-      cpuShare: z.number(),
-      cpuWaitShare: z.number().nullish(),
-      eventLoopDelayMaxNs: ns,
-      gcNs: ns,
-    }),
-  ),
-});
-
-const ceiling = z.strictObject({
-  measuredAt: z.string(),
-  measuredOn: z.string(),
-  inProcessQps: z.number(),
-  loopbackQps: z.number(),
-  isDisturbed: z
-    .boolean()
-    .optional()
-    .describe('true: other processes took the CPUs while it was measured'),
 });
 
 const loadTest = z.strictObject({
@@ -130,8 +100,8 @@ export const RUN_SUMMARY = z.strictObject({
   isGeneratorBound: z.boolean(),
   generatorBoundReason: z.string(),
   split: LATENCY_SPLIT.nullable().describe('null where the SUT told no times'),
-  health: health.nullable(),
-  ceiling: ceiling.nullable().describe('of this machine; null: never measured'),
+  health: GENERATOR_HEALTH.nullable(),
+  ceiling: GENERATOR_CEILING.nullable().describe('of this machine; null: never measured'),
   accuracy: z
     .strictObject({ text: z.string(), value: z.number(), target: z.number(), isMet: z.boolean() })
     .nullable(),
