@@ -1,7 +1,6 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { outputError } from '../../../shared/base/errors/mlperf-error.ts';
+import { writeText } from '../../../shared/base/files/read-file.ts';
 import { readJsonFile } from '../../../shared/base/files/read-json-file.ts';
 import {
   components,
@@ -131,12 +130,7 @@ export interface AuditFacts extends Omit<NetworkAudit, 'schemaVersion' | 'rules'
 
 /** Writes `network_audit.json`. @throws MlperfError `ERR_OUTPUT` */
 export function writeAudit(folder: string, written: NetworkAudit): void {
-  const path = join(folder, AUDIT_FILE);
-  try {
-    writeFileSync(path, `${JSON.stringify(written, null, 2)}\n`);
-  } catch (error) {
-    throw outputError(`cannot write ${path}`, error);
-  }
+  writeText(join(folder, AUDIT_FILE), `${JSON.stringify(written, null, 2)}\n`);
 }
 
 /**

@@ -3,7 +3,7 @@ import { forEachStretch, type SampleRecords } from '../records/sample-records.ts
 import type { RunFigures } from './figure-names.ts';
 import { ExactDistribution, Figures, type FinalQuery, hasQueryLatency } from './figures.ts';
 
-/** What the figures need to know beside the records. */
+/** Settings of the run that its figures depend on. */
 interface FigureContext {
   readonly scenario: Scenario;
   /** Server: bound of the latency in ns; null where there is none. */
@@ -84,33 +84,15 @@ function finalQuery(
 }
 
 /**
- * What the latencies of the figures are of, a row each: samples, or whole queries ({@link hasQueryLatency}). In the order of the
+ * The latencies that the figures are of, a row each: samples, or whole queries ({@link hasQueryLatency}), in the order of the
  * records. Times are ns since the start of the first part; parts follow one another.
- */
-export interface LatencyTable {
-  readonly count: number;
-  readonly scheduledNs: Float64Array;
-  /** Completed - scheduled; NaN: a sample of it was lost. */
-  readonly latencyNs: Float64Array;
-  /** Issued - scheduled. */
-  readonly lagNs: Float64Array;
-  /** Samples of the row that completed. */
-  readonly completedSamples: Uint32Array;
-  /** Node that answered its first sample; -1 where nobody said. */
-  readonly node: Int16Array;
-  /** End of the last part: the last completion or issue. */
-  readonly endNs: number;
-}
-
-/**
- * Makes the table.
  * @param parts Those that count; null: all of them.
  */
 export function latencyTable(
   records: SampleRecords,
   scenario: Scenario,
   parts: readonly number[] | null,
-): LatencyTable {
+) {
   const { rowCount, part, query } = records;
   const wanted = parts === null ? null : new Set(parts);
   const isOfQueries = hasQueryLatency(scenario);
@@ -150,13 +132,20 @@ export function latencyTable(
   return {
     count,
     scheduledNs: scheduledNs.subarray(0, count),
+    /** Completed - scheduled; NaN: a sample of it was lost. */
     latencyNs: latencyNs.subarray(0, count),
+    /** Issued - scheduled. */
     lagNs: lagNs.subarray(0, count),
+    /** Samples of the row that completed. */
     completedSamples: completedSamples.subarray(0, count),
+    /** Node that answered its first sample; -1 where it is not known. */
     node: node.subarray(0, count),
+    /** End of the last part: the last completion or issue. */
     endNs,
   };
 }
+
+export type LatencyTable = Readonly<ReturnType<typeof latencyTable>>;
 
 /** The values that are numbers, sorted, as a copy. */
 export function sortedNumbers(values: Float64Array): Float64Array {

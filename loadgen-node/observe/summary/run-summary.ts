@@ -1,7 +1,8 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { configInvalid, outputError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
+import { writeText } from '../../../shared/base/files/read-file.ts';
 import { readJsonFile } from '../../../shared/base/files/read-json-file.ts';
 import type { DeepReadonly } from '../../../shared/base/types/deep-readonly.ts';
 import { SCENARIOS } from '../../../shared/domain/scenario.ts';
@@ -128,12 +129,7 @@ const VERSIONED: z.ZodType<{ schemaVersion?: unknown }> = z.looseObject({
 
 /** Writes `longhaul_summary.json`. @throws MlperfError `ERR_OUTPUT` */
 export function writeSummary(folder: string, summary: RunSummary): void {
-  const path = join(folder, RUN_FILES.runSummary);
-  try {
-    writeFileSync(path, `${JSON.stringify(summary, null, 2)}\n`);
-  } catch (error) {
-    throw outputError(`cannot write ${path}`, error);
-  }
+  writeText(join(folder, RUN_FILES.runSummary), `${JSON.stringify(summary, null, 2)}\n`);
 }
 
 /**

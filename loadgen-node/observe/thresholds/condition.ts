@@ -121,17 +121,8 @@ function mustBe(figure: FigureName): string {
   return `${figure} (${about}) needs ${words}, for example ${example}`;
 }
 
-/** How values of a unit are written. */
-interface WrittenUnit {
-  /** What a value must be, for messages. */
-  readonly words: string;
-  readonly example: string;
-  /** What may stand behind the number → what it makes of it. */
-  readonly factors: Readonly<Record<string, number>>;
-  readonly format: (value: number) => string;
-}
-
-const WRITTEN: Readonly<Record<FigureUnit, WrittenUnit>> = {
+/** How values of a unit are written: `factors` are those of the letters that may stand behind the number. */
+const WRITTEN = {
   ns: {
     words: 'a length of time (ns, us, ms or s)',
     example: '15ms',
@@ -143,7 +134,7 @@ const WRITTEN: Readonly<Record<FigureUnit, WrittenUnit>> = {
     words: 'a number per second, without a unit',
     example: '100',
     factors: { '': 1 },
-    format: (value) => `${rounded(value, 6)} per second`,
+    format: (value: number) => `${rounded(value, 6)} per second`,
   },
   count: {
     words: 'a number, without a unit',
@@ -155,21 +146,16 @@ const WRITTEN: Readonly<Record<FigureUnit, WrittenUnit>> = {
     words: 'a percentage',
     example: '1%',
     factors: { '%': 0.01 },
-    format: (value) => percentage(value, 4),
+    format: (value: number) => percentage(value, 4),
   },
-};
+} as const satisfies Readonly<Record<FigureUnit, object>>;
 
 /** A number with what stands behind it, in the figure's unit; undefined where that does not fit. */
 function valueIn(unit: FigureUnit, number: number, unitText: string): number | undefined {
-  const { factors } = WRITTEN[unit];
+  const factors: Readonly<Record<string, number>> = WRITTEN[unit].factors;
   const factor = Object.hasOwn(factors, unitText) ? factors[unitText] : undefined;
   // 0.3 ms are 300,000 ns, not a binary fraction beside it.
   return factor === undefined ? undefined : Number((number * factor).toPrecision(15));
-}
-
-/** A figure's value for people. */
-function formatFigure(unit: FigureUnit, value: number): string {
-  return WRITTEN[unit].format(value);
 }
 
 /** What became of a threshold. Values are ns, per second, counts, or shares from 0 to 1. */
@@ -200,7 +186,7 @@ export function judgeThresholds(
       const seenText = 'none: the run has no such figure';
       return { text, figure, isMet: false, needed, seen: null, seenText };
     }
-    const seenText = formatFigure(FIGURES[figure].unit, seen);
+    const seenText = WRITTEN[FIGURES[figure].unit].format(seen);
     return { text, figure, isMet: HOLDS[operator](seen, needed), needed, seen, seenText };
   });
 }
