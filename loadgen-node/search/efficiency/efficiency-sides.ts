@@ -3,13 +3,14 @@ import { z } from 'zod';
 import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { FILE_BYTES_MAX } from '../../../shared/base/files/read-file.ts';
 import { readJsonFile } from '../../../shared/base/files/read-json-file.ts';
+import type { DeepReadonly } from '../../../shared/base/types/deep-readonly.ts';
 import type { InProcessNode } from '../../../shared/domain/in-process-node.ts';
 import { type HostEvidence, thisHost } from '../../../shared/host/host-facts.ts';
 import type { TestOutcome } from '../../loadgen/engine/test-outcome.ts';
 import type { RunFigures } from '../../observe/figures/figure-names.ts';
 import { figuresOfOutcome } from '../../observe/figures/figures.ts';
-import { LATENCY_PARTS } from '../../observe/split/latency-parts.ts';
 import { latencySplit } from '../../observe/split/latency-split.ts';
+import { LATENCY_SPLIT } from '../../observe/split/split-sums.ts';
 import { describeNode } from '../../run/ask-nodes.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import type { RunReport } from '../../run/keep/run-report.ts';
@@ -157,14 +158,14 @@ const ns = z.number();
 /** Percentiles of the latencies of a run, in ns. */
 const latencies = z.strictObject({ meanNs: ns, p50Ns: ns, p90Ns: ns, p99Ns: ns, p999Ns: ns });
 
-const split = z.strictObject({
-  sampleCount: z.number(),
-  parts: z
-    .array(z.strictObject({ part: z.enum(LATENCY_PARTS), meanNs: ns, typicalNs: ns, tailNs: ns }))
-    .readonly(),
-  growsMost: z.enum(LATENCY_PARTS),
-  text: z.string(),
-});
+/** Names and keys of the figures, in the order of tables. */
+export const LATENCY_ROWS = [
+  ['mean', 'meanNs'],
+  ['p50', 'p50Ns'],
+  ['p90', 'p90Ns'],
+  ['p99', 'p99Ns'],
+  ['p99.9', 'p999Ns'],
+] as const;
 
 /** One run of a side. */
 const run = z.strictObject({
@@ -177,7 +178,7 @@ const run = z.strictObject({
   samplesPerSecond: z.number(),
   latency: latencies,
   /** Null where no run records are kept or the SUT told no times. */
-  split: split.nullable(),
+  split: LATENCY_SPLIT.nullable(),
   folder: z.string(),
 });
 
@@ -226,13 +227,13 @@ const side = z.strictObject({
 /** File of `longhaul efficiency --in-process-only`, to be carried to the other machine. */
 const SIDE_FILE = z.strictObject({ schemaVersion: z.literal(2), longhaul: z.string(), side });
 
-export type EfficiencySide = z.infer<typeof side>;
-export type SideRun = z.infer<typeof run>;
-export type SideSearch = z.infer<typeof search>;
+export type EfficiencySide = DeepReadonly<z.infer<typeof side>>;
+export type SideRun = DeepReadonly<z.infer<typeof run>>;
+export type SideSearch = NonNullable<EfficiencySide['search']>;
 export type RunLatencies = z.infer<typeof latencies>;
 
 /** The file of a side. */
-export function sideFile(longhaul: string, measured: EfficiencySide): z.infer<typeof SIDE_FILE> {
+export function sideFile(longhaul: string, measured: EfficiencySide) {
   return { schemaVersion: 2, longhaul, side: measured };
 }
 
