@@ -19,7 +19,8 @@ import type { PreparedRun } from '../../run/prepare/prepare-run.ts';
 import { inProcessSut, nodesOf, type RunSut } from '../../run/run-sut.ts';
 import { measureSut, type RunObservers } from '../../run/session.ts';
 import { type Question, questionDifferences } from '../kept-file.ts';
-import { closedInterval, type PeakResult, type RunProbe } from '../peak/peak-search.ts';
+import type { PeakResult } from '../peak/peak-result.ts';
+import { closedInterval, type RunProbe } from '../peak/peak-search.ts';
 import { atLoad, runProbes } from '../peak/run-probes.ts';
 
 /** Measures one side: by probes of a search, and by whole runs. */

@@ -11,7 +11,8 @@ import type { PreparedRun } from '../../run/prepare/prepare-run.ts';
 import { ownNode } from '../own-node.ts';
 import { findPeak } from '../peak/find-peak.ts';
 import { planFindPeak } from '../peak/find-peak-plan.ts';
-import type { LoadSearch, PeakProbe, PeakResult } from '../peak/peak-search.ts';
+import type { PeakResult } from '../peak/peak-result.ts';
+import type { LoadSearch, PeakProbe } from '../peak/peak-search.ts';
 import {
   type EFFICIENCY_OPTIONS,
   efficiencyMode,

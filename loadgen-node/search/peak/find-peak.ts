@@ -5,15 +5,8 @@ import { percentileOf } from '../../loadgen/results/latency-statistics.ts';
 import { type NextStep, nextRateStep, type PlannedProbe } from './next-probe.ts';
 import { nextStreamsStep } from './next-streams.ts';
 import { type OverShare, overShareOf, shareInterval, Z_95 } from './over-share.ts';
-import { peakResult } from './peak-result.ts';
-import type {
-  LoadSearch,
-  PeakProbe,
-  PeakResult,
-  ProbeEnd,
-  ProbeOutcome,
-  RunProbe,
-} from './peak-search.ts';
+import { type PeakResult, peakResult } from './peak-result.ts';
+import type { LoadSearch, PeakProbe, ProbeEnd, ProbeOutcome, RunProbe } from './peak-search.ts';
 import { growsAllThrough, queueGrowth } from './queue-growth.ts';
 import { decide, ScreeningWatch } from './screening.ts';
 

@@ -1,4 +1,4 @@
-import type { LoadInterval } from './peak-search.ts';
+import type { LoadInterval, LoadSearch } from './peak-search.ts';
 
 /**
  * Where the limit lies, by all probes together.
@@ -19,19 +19,6 @@ export interface CurvePoint {
   readonly copies: number;
   /** True: the queue grew all through the probe, so that its late queries tell how long it was, and that the limit is lower. */
   readonly hasGrown: boolean;
-}
-
-/** Estimate of the limit from all probes. */
-export interface LoadCurve {
-  /** Median of the limit. */
-  readonly estimate: number;
-  readonly interval: LoadInterval;
-  /** Growth of the log-odds when the load grows by its own size. */
-  readonly slope: number;
-  /** Variance of a share near the limit, as a multiple of the binomial one. */
-  readonly varianceFactor: number;
-  /** Queries near the limit that it is made from. */
-  readonly queries: number;
 }
 
 const LIMITS = 120;
@@ -121,12 +108,9 @@ type Neighbourhood = Pick<CurveQuestion, 'percentile' | 'confidence'> &
   };
 
 /** Bound and confidence that a curve is fitted for. */
-export interface CurveQuestion {
-  readonly boundNs: number;
+interface CurveQuestion extends Pick<LoadSearch, 'boundNs' | 'percentile' | 'confidence'> {
   /** Latency at the percentile of one query at a time, in ns. */
   readonly unloadedNs: number;
-  readonly percentile: number;
-  readonly confidence: number;
 }
 
 function fitNear(points: readonly CurvePoint[], near: Neighbourhood): LoadCurve {
@@ -174,7 +158,7 @@ function summarize(
     varianceFactor: number;
     weighted: readonly { queries: number; weight: number }[];
   },
-): LoadCurve {
+) {
   const ofLimit = new Float64Array(LIMITS);
   let top = Number.NEGATIVE_INFINITY;
   for (let at = 0; at < logs.length; at += 1) {
@@ -193,13 +177,20 @@ function summarize(
   const tail = (1 - confidence) / 2;
   const quantile = (share: number): number => quantileOf(limits, ofLimit, share * total);
   return {
+    /** Median of the limit. */
     estimate: quantile(0.5),
     interval: { low: quantile(tail), high: quantile(1 - tail) },
+    /** Growth of the log-odds when the load grows by its own size. */
     slope: Math.exp(slopeSum / total),
+    /** Variance of a share near the limit, as a multiple of the binomial one. */
     varianceFactor,
+    /** Queries near the limit that it is made from. */
     queries: weighted.reduce((sum, { queries, weight }) => sum + queries * weight, 0),
   };
 }
+
+/** Estimate of the limit from all probes. */
+export type LoadCurve = Readonly<ReturnType<typeof summarize>>;
 
 /** Tricube: 1 at the centre, 0 from the reach on. */
 function nearness(load: number, centre: number, reach: number): number {

@@ -22,19 +22,6 @@ export type NextStep =
   | { readonly probe: PlannedProbe }
   | { readonly ending: PeakEnding; readonly invalid?: PeakProbe | undefined };
 
-/** State of a search, from its probes so far. */
-export interface SearchState {
-  /** Where the limit lies between: light and heavy loads that were tried. `high` is undefined while nothing is too heavy. */
-  readonly low: number | undefined;
-  readonly high: number | undefined;
-  /** Load at which samples were lost or LoadGen was too slow: the limit is not above it, whatever latencies say. */
-  readonly cap: PeakProbe | undefined;
-  /** Undefined where latencies say nothing of a limit. */
-  readonly curve: () => LoadCurve | undefined;
-  readonly screenings: readonly PeakProbe[];
-  readonly fulls: readonly PeakProbe[];
-}
-
 /** Late queries that an unloaded look, a step of the bracket and a step of the closing-in expect near the limit. */
 const UNLOADED_QUERIES_MAX = 300;
 const UNLOADED_NS_MAX = 5e9;
@@ -66,18 +53,22 @@ export const NEAR = 0.2;
 /** Loads this near are one load for one that is repeated. */
 const SAME_LOAD = 0.01;
 
-/** Computes the state of a search for a rate. */
-export function searchState(search: LoadSearch, probes: readonly PeakProbe[]): SearchState {
+/** Computes the state of a search for a rate from its probes so far. */
+export function searchState(search: LoadSearch, probes: readonly PeakProbe[]) {
   const screenings = probes.filter(({ kind }) => kind === 'screening');
   const fulls = probes.filter(({ kind }) => kind === 'full');
   const loaded = [...screenings, ...fulls];
+  /** Load at which samples were lost or LoadGen was too slow: the limit is not above it, whatever latencies say. */
   const cap = capOf(loaded);
-  const heavy = screenings.filter((probe) => looksHeavy(search, probe)).map(({ load }) => load);
+  const heavy = screenings
+    .filter((probe) => looksOf(search, probe) === 'heavy')
+    .map(({ load }) => load);
   const hasLateLoad = heavy.length > 0;
   if (cap !== undefined) heavy.push(cap.load);
+  // The limit lies between light and heavy loads that were tried; undefined while there is none of them.
   const high = heavy.length === 0 ? undefined : Math.min(...heavy);
   const light = screenings
-    .filter((probe) => looksLight(search, probe) && probe.load < (high ?? Infinity))
+    .filter((probe) => looksOf(search, probe) === 'light' && probe.load < (high ?? Infinity))
     .map(({ load }) => load);
   const low = light.length === 0 ? undefined : Math.max(...light);
   const points = curvePoints(screenings, fulls);
@@ -86,6 +77,7 @@ export function searchState(search: LoadSearch, probes: readonly PeakProbe[]): S
   const isBracketed =
     hasLateLoad && low !== undefined && high !== undefined && high / low <= CURVE_RATIO;
   let fitted: LoadCurve | undefined;
+  /** Undefined where latencies say nothing of a limit. */
   const curve = (): LoadCurve | undefined => {
     if (isBracketed && fitted === undefined) {
       fitted = fitLoadCurve(points, { low, high }, { ...search, unloadedNs });
@@ -95,12 +87,13 @@ export function searchState(search: LoadSearch, probes: readonly PeakProbe[]): S
   return { low, high, cap, curve, screenings, fulls };
 }
 
+type SearchState = ReturnType<typeof searchState>;
+
 /** The next step of a search for a rate; it follows from the probes alone. */
 export function nextRateStep(search: LoadSearch, probes: readonly PeakProbe[]): NextStep {
   const unloaded = probes.find(({ kind }) => kind === 'unloaded');
   if (unloaded === undefined) return { probe: unloadedLook() };
-  if (unloaded.verdict === 'misses') return { ending: 'none' };
-  if (unloaded.verdict === 'lost') return { ending: 'none' };
+  if (unloaded.verdict === 'misses' || unloaded.verdict === 'lost') return { ending: 'none' };
   const state = searchState(search, probes);
   const bracket = nextBracket(search, state, unloaded);
   if (bracket !== undefined) return bracket;
@@ -149,25 +142,15 @@ function isBoundNear({ verdict, load }: PeakProbe, other: number): boolean {
   return verdict === 'generator-bound' && Math.abs(load / other - 1) <= SAME_LOAD;
 }
 
-/** By its verdict; where that is open, by what it saw. */
-function looksHeavy(
+/** By its verdict; where that is open, by its late queries. Undefined where it says nothing of the bound. */
+function looksOf(
   { percentile }: LoadSearch,
   { verdict, overlatencyQueries, queries }: PeakProbe,
-): boolean {
-  return (
-    verdict === 'misses' ||
-    (verdict === 'undecided' && overlatencyQueries / queries > 1 - percentile)
-  );
-}
-
-function looksLight(
-  { percentile }: LoadSearch,
-  { verdict, overlatencyQueries, queries }: PeakProbe,
-): boolean {
-  return (
-    verdict === 'keeps' ||
-    (verdict === 'undecided' && overlatencyQueries / queries <= 1 - percentile)
-  );
+): 'heavy' | 'light' | undefined {
+  const share = overlatencyQueries / queries;
+  const isOpen = verdict === 'undecided';
+  if (verdict === 'misses' || (isOpen && share > 1 - percentile)) return 'heavy';
+  return verdict === 'keeps' || (isOpen && share <= 1 - percentile) ? 'light' : undefined;
 }
 
 function curvePoints(

@@ -10,7 +10,6 @@ import type {
   PeakEnding,
   PeakLimit,
   PeakProbe,
-  PeakResult,
 } from './peak-search.ts';
 
 type Ending = Extract<NextStep, { readonly ending: PeakEnding }>;
@@ -20,7 +19,7 @@ export function peakResult(
   search: LoadSearch,
   probes: readonly PeakProbe[],
   { ending, invalid }: Ending,
-): PeakResult {
+) {
   const fulls = probes.filter(({ kind }) => kind === 'full');
   const best = confirmedLoad(fulls, search.full);
   const measured = best && lowest(best.runs.map(measuredLoad));
@@ -30,22 +29,34 @@ export function peakResult(
   const value = isUnconfirmable ? where.estimate : (measured ?? null);
   return {
     ending,
+    /**
+     * Measured by the confirming run. Server: its scheduled samples per second, MLPerf's metric (of several runs the lowest);
+     * MultiStream: its streams. Null where no load is confirmed.
+     */
     value,
+    /** Load that the confirming run was asked for: its schedule is drawn at random, and comes near it. Null as above. */
     load: best?.load ?? null,
+    /** Completed samples per second of the confirming run; of several the lowest. Null as above. */
     samplesPerSecond:
       best === undefined ? null : lowest(best.runs.map((run) => run.samplesPerSecond)),
+    /** Largest load that held in a probe: known also where no load is confirmed. Null where none held. */
     held: heldLoad(search, probes),
     ...where,
+    /** How sure the interval is, 0 to 1. */
     confidence: search.confidence,
     limit,
+    /** Why not more, in whole sentences. */
     limitText:
       ending === 'unconfirmed' && where.interval === null && limit === 'sut'
         ? `Too few queries fitted into the time of the screenings to tell whether any load keeps the bound of ${formatNs(search.boundNs)}.`
         : limitText(search, probes, limit, invalid),
+    /** How to get more, in whole sentences. */
     advice: [...adviceOf(search, { ending, limit, value, ...where }), ...doubts(where, probes)],
     probes,
   };
 }
+
+export type PeakResult = Readonly<ReturnType<typeof peakResult>>;
 
 /** LoadGen that was too slow makes latencies longer, never shorter: a load that held beside it held. */
 function heldLoad(
@@ -73,9 +84,13 @@ function lowest(values: readonly number[]): number {
   return Math.min(...values);
 }
 
+/** Where the limit lies. */
 interface Whereabouts {
+  /** Null where the probes say nothing of a limit. */
   readonly estimate: number | null;
+  /** `high` of an open search is infinite. Null as above. */
   readonly interval: LoadInterval | null;
+  /** The half width of the interval that was asked for, as a share, is reached. */
   readonly isPrecise: boolean;
 }
 

@@ -1,12 +1,9 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
-import { FILE_BYTES_MAX } from '../../../shared/base/files/read-file.ts';
-import { readJsonFile } from '../../../shared/base/files/read-json-file.ts';
 import { formatNs, rounded, tableLines } from '../../../shared/base/text.ts';
 import type { HeatMapCell, HeatMapInput } from '../../present/report/render-heat-map.ts';
-import { type Question, questionDifferences, writeKept } from '../kept-file.ts';
+import { type Question, questionDifferences, readKept, writeKept } from '../kept-file.ts';
 import {
   delayText,
   type LinkConditions,
@@ -102,12 +99,7 @@ export function writeSweep(folder: string, sweep: Sweep): void {
  */
 export function readSweep(folder: string, asked: SweepQuestion): Sweep {
   const path = join(folder, SWEEP_FILE);
-  if (!existsSync(path)) {
-    throw configInvalid(
-      `--resume: ${path} is not there, so that there is no sweep to go on with; leave --resume away to begin one`,
-    );
-  }
-  const sweep = readJsonFile(path, SWEEP, FILE_BYTES_MAX.document, ' is no sweep');
+  const sweep = readKept(path, SWEEP, 'sweep', ' is no sweep');
   const textsOf = ({ settings, with: by, unit }: SweepQuestion): Question => {
     return { ...settings, with: by, unit };
   };
