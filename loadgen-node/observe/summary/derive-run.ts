@@ -3,11 +3,7 @@ import { join } from 'node:path';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { SCENARIOS } from '../../../shared/domain/scenario.ts';
 import { openRunFolder, RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
-import {
-  FIGURE_NAMES,
-  FIGURES,
-  type FigureUnit,
-} from '../figures/figure-names.ts';
+import { FIGURE_NAMES, FIGURES, type FigureUnit } from '../figures/figure-names.ts';
 import { figuresOf } from '../figures/figures-of-records.ts';
 import type { RecordsReader } from '../records/records-reader.ts';
 import type { SampleRecords } from '../records/sample-records.ts';
@@ -138,11 +134,7 @@ export function differencesOf(summary: RunSummary, derived: DerivedRun): Summary
   return found;
 }
 
-function isEqual(
-  written: number | undefined,
-  seen: number | undefined,
-  unit: FigureUnit,
-): boolean {
+function isEqual(written: number | undefined, seen: number | undefined, unit: FigureUnit): boolean {
   if (written === undefined || seen === undefined) return written === seen;
   const noise = NOISE * Math.abs(written);
   return Math.abs(written - seen) <= (unit === 'ns' ? Math.max(noise, NOISE_NS) : noise);

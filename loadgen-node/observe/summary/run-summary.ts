@@ -9,7 +9,7 @@ import { SCENARIOS } from '../../../shared/domain/scenario.ts';
 import { GENERATOR_CEILING, GENERATOR_HEALTH } from '../../loadgen/health/generator-health.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { FIGURE_NAMES } from '../figures/figure-names.ts';
-import { STEP_FIGURES } from '../figures/step-figures.ts';
+import { STEP_FIGURES } from '../figures/figures-of-records.ts';
 import { SERVER_STATISTICS } from '../split/server-statistics.ts';
 import { LATENCY_SPLIT } from '../split/split-sums.ts';
 import { THRESHOLD_RESULT } from '../thresholds/condition.ts';

@@ -9,7 +9,7 @@ import {
   type WindowCounts,
 } from '../../observe/live/live-snapshot.ts';
 import { LATENCY_PARTS } from '../../observe/split/latency-parts.ts';
-import type { LiveRunFacts, RunEndState, ToLiveThread } from './live-messages.ts';
+import type { LiveRunFacts, RunEndState, ToLiveThread } from './live-state.ts';
 
 const STATES: readonly RunEndState[] = ['VALID', 'INVALID', 'INTERRUPTED', 'BROKEN'];
 

@@ -1,8 +1,7 @@
 import type { LiveSnapshot } from '../../observe/live/live-snapshot.ts';
 import { type Html, html, htmlTable, tile } from '../html/html.ts';
 import { amount, clock, timeOrDash } from '../text/figure-text.ts';
-import type { LiveRunState, RunVerdict } from './live-messages.ts';
-import type { LiveState } from './live-state.ts';
+import type { LiveRunState, LiveState, RunVerdict } from './live-state.ts';
 
 // What the live page shows, from what it was told: runs in the browser, and needs nothing of it.
 

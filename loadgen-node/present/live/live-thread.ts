@@ -6,7 +6,7 @@ import type {
   ListenAddress,
   LiveViewSettings,
   ToLiveThread,
-} from './live-messages.ts';
+} from './live-state.ts';
 import { say, startHttpServer, startPageServer } from './page-server.ts';
 
 // The thread of the live view: page and metrics are served here, so that nobody who looks disturbs the thread that issues.

@@ -9,7 +9,7 @@ import type {
   LiveViewSettings,
   RunVerdict,
   ToLiveThread,
-} from './live-messages.ts';
+} from './live-state.ts';
 
 /** Longest wait for the thread to say good-bye to its pages. */
 const CLOSE_MS = 2_000;

@@ -8,8 +8,7 @@ import { PLOT } from '../charts/plot.ts';
 import { type Html, html } from '../html/html.ts';
 import { renderPage, SCRIPT_POLICY } from '../html/page.ts';
 import { CHARTS } from './chart-specs.ts';
-import type { ListenAddress, ToLiveThread } from './live-messages.ts';
-import { LiveState } from './live-state.ts';
+import { type ListenAddress, LiveState, type ToLiveThread } from './live-state.ts';
 
 const SCRIPT = 'loadgen-node/present/live/page/main.js';
 

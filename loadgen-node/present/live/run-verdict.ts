@@ -2,7 +2,7 @@ import { messageOf } from '../../../shared/base/errors/mlperf-error.ts';
 import { formatNs } from '../../../shared/base/text.ts';
 import type { PerformanceOutcome, TestOutcome } from '../../loadgen/engine/test-outcome.ts';
 import { figuresOfOutcome } from '../../observe/figures/figures.ts';
-import type { RunVerdict } from './live-messages.ts';
+import type { RunVerdict } from './live-state.ts';
 
 /** Reasons that are told; a run that is broken in every sample has one of them anyway. */
 const REASONS_MAX = 20;

@@ -1,7 +1,6 @@
 import { CHARTS } from '../chart-specs.ts';
-import type { ToLiveThread } from '../live-messages.ts';
 import { type FeedConnection, livePanels, liveTitle, originOf } from '../live-page.ts';
-import { LiveState, type WholeState } from '../live-state.ts';
+import { LiveState, type ToLiveThread, type WholeState } from '../live-state.ts';
 import { Chart } from './chart.ts';
 
 // The script of the live page: keeps what the command tells in the same way as the command itself, and draws it.
