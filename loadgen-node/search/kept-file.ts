@@ -32,10 +32,13 @@ export function readKept<T>(path: string, schema: z.ZodType<T>, what: string, wr
   );
 }
 
-/** What must be the same for a search to go on, or for two to be compared: by name, as texts for people. */
+/** Settings that must be equal for a search to go on, or for two to be compared: texts by name. */
 export type Question = Readonly<Record<string, string>>;
 
-/** A line for each name whose text differs. @param lineOf Takes name and texts; a text that is not there is "not set". */
+/**
+ * A line for each name whose text differs.
+ * @param lineOf Takes name and texts; a text that is not there is "not set".
+ */
 export function questionDifferences(
   one: Question,
   other: Question,

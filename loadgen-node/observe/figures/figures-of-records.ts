@@ -166,7 +166,7 @@ const KEPT_UP_SHARE = 0.95;
 
 const ns = z.number().describe('ns');
 
-/** What one step of a run's arrivals came to. Figures that nothing was seen of are null. */
+/** Figures of one step of a run's arrivals; null where nothing was measured. */
 export const STEP_FIGURES = z.strictObject({
   rate: z.string().describe('queries per second: 100, or 10-100 where it changes evenly'),
   fromNs: ns,
@@ -205,7 +205,7 @@ export function stepFigures(records: SampleRecords, steps: readonly RateStep[]):
     figures?.issued((issuedNs[row] as number) - scheduled, 1);
     if (Number.isNaN(done)) continue;
     figures?.completed(done - scheduled);
-    // What comes after the last step was completed in none.
+    // A completion after the last step is in no step.
     const end = stepAt(ends, done);
     if (done <= (ends.at(-1) as number)) completed[end] = (completed[end] as number) + 1;
   }

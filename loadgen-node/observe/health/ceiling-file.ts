@@ -12,7 +12,7 @@ import {
 
 const FILE_NAME = 'generator-ceiling.json';
 
-/** What a ceiling holds for: with another version, kernel or processor, or other flags of Node, it is void. */
+/** Versions, flags of Node, kernel and processor. With others a ceiling is void. */
 export function ceilingBasis(): string {
   const processors = cpus();
   const flags = process.execArgv.filter((flag) => flag.startsWith('--')).sort();
@@ -41,7 +41,10 @@ export function readCeiling(cacheFolder: string): GeneratorCeiling | null {
   }
 }
 
-/** Keeps a ceiling. Returns its file. @throws MlperfError `ERR_CACHE` where the folder cannot be written */
+/**
+ * Keeps a ceiling. Returns its file.
+ * @throws MlperfError `ERR_CACHE` where the folder cannot be written
+ */
 export function writeCeiling(cacheFolder: string, ceiling: GeneratorCeiling): string {
   const path = join(cacheFolder, FILE_NAME);
   const draft = `${path}.${process.pid}`;
@@ -55,11 +58,11 @@ export function writeCeiling(cacheFolder: string, ceiling: GeneratorCeiling): st
   return path;
 }
 
-/** What a run knows of LoadGen's own part in its result. */
+/** LoadGen's own part in the result of a run. */
 interface GeneratorFacts {
   readonly isGeneratorBound: boolean;
   readonly generatorBoundReason: string;
-  /** Null where nobody watched the process. */
+  /** Null where the process was not watched. */
   readonly health: GeneratorHealth | null;
   /** LoadGen had a schedule to keep (Server, fixed intervals): it spins before a due time. */
   readonly hasSchedule: boolean;

@@ -149,7 +149,10 @@ function sharesOf(begin: ThreadCpuTimes, end: ThreadCpuTimes, elapsedNs: number)
   return { cpuShare: (end.cpuNs - begin.cpuNs) / elapsedNs, cpuWaitShare };
 }
 
-/** The histogram holds the time between two looks; what is above the asked one is delay. 0 before the second look. */
+/**
+ * The histogram holds the time between two looks; what is above the asked one is delay. 0 before
+ * the second look.
+ */
 function delayNs(delay: IntervalHistogram, pick: (delay: IntervalHistogram) => number): number {
   if (delay.count === 0) return 0;
   return Math.max(0, pick(delay) - RESOLUTION_MS * 1e6);
@@ -162,7 +165,7 @@ function stealShare(begin: MachineCpuTimes, end: MachineCpuTimes): number | null
   return (end.stealTicks - begin.stealTicks) / (end.totalTicks - begin.totalTicks);
 }
 
-/** Pauses of garbage collection that were seen while somebody looked, in ns. */
+/** Pauses of garbage collection during looks, in ns. */
 interface SeenPauses {
   readonly count: number;
   readonly totalNs: number;
@@ -175,7 +178,7 @@ interface SeenPauses {
 const NOTHING_SEEN: SeenPauses = { count: 0, totalNs: 0, maxNs: 0, lookedNs: 0 };
 
 /**
- * A look at this thread's garbage collection. It has to be short: while somebody looks, Node takes 35 µs more per pause, and a
+ * A look at this thread's garbage collection. It has to be short: during a look Node takes 35 µs more per pause, and a
  * loop that spins has a hundred pauses a second.
  */
 class GcLook {
@@ -209,7 +212,7 @@ class GcLook {
   }
 }
 
-/** What two looks saw. */
+/** Pauses of two looks as one. */
 function together(a: SeenPauses, b: SeenPauses): SeenPauses {
   return {
     count: a.count + b.count,
@@ -219,7 +222,10 @@ function together(a: SeenPauses, b: SeenPauses): SeenPauses {
   };
 }
 
-/** Pauses in a length of time at the rate that was seen: count and sum are estimates, the longest one is as seen. */
+/**
+ * Pauses in a length of time at the rate that was seen: count and sum are estimates, the longest
+ * one is as seen.
+ */
 function pausesIn(lengthNs: number, seen: SeenPauses) {
   const factor = seen.lookedNs === 0 ? 0 : lengthNs / seen.lookedNs;
   return {
@@ -252,7 +258,7 @@ function readMachineCpu(path = '/proc/stat') {
 /** CPU time of a thread, and time in which it waited for a core, in ns since it began. */
 interface ThreadCpuTimes {
   readonly cpuNs: number;
-  /** Null where the system does not tell. */
+  /** Null where the system does not report it. */
   readonly waitNs: number | null;
 }
 
@@ -261,7 +267,10 @@ class ThreadCpu {
   readonly #file: number | null;
   readonly #text = Buffer.alloc(96);
 
-  /** Opens the kernel's scheduler statistics of this thread; without them it is the process that is measured. */
+  /**
+   * Opens the kernel's scheduler statistics of this thread; without them it is the process that is
+   * measured.
+   */
   constructor() {
     this.#file = openOrNull('/proc/thread-self/schedstat');
   }

@@ -1,4 +1,7 @@
-/** Latencies of what completed in a window: samples, in MultiStream whole queries; estimates from a histogram, off by 1.6 % at most. */
+/**
+ * Latencies of what completed in a window: samples, in MultiStream whole queries; estimates from a
+ * histogram, off by 1.6 % at most.
+ */
 export interface LatencyFigures {
   readonly count: number;
   readonly p50Ns: number;
@@ -62,7 +65,10 @@ export interface LiveSnapshot {
   readonly set: { readonly index: number; readonly count: number };
   /** Since the first query of the set. */
   readonly elapsedS: number;
-  /** Share of the phase that is done, 0 to 1, and what is left of it in seconds: estimates; null where nothing tells. */
+  /**
+   * Share of the phase that is done, 0 to 1, and what is left of it in seconds: estimates; null
+   * where not known.
+   */
   readonly share: number | null;
   readonly remainingS: number | null;
   readonly plannedQueries: number;
@@ -71,12 +77,12 @@ export interface LiveSnapshot {
   readonly totals: LiveTotals;
   /** Samples that are issued and neither completed nor lost. */
   readonly outstanding: number;
-  /** What rates count: samples in Offline and in one query's accuracy runs, else queries. */
+  /** Unit of the rates: samples in Offline and in one query's accuracy runs, else queries. */
   readonly rateUnit: 'queries' | 'samples';
   /** Null where all was issued at once. */
   readonly issuedPerS: number | null;
   readonly completedPerS: number;
-  /** What the schedule asks for; null where there is none. */
+  /** Rate of the schedule; null where there is none. */
   readonly targetPerS: number | null;
   /** Server's bound and its percentile as a fraction; null elsewhere. */
   readonly bound: { readonly latencyNs: number; readonly percentile: number } | null;
@@ -85,14 +91,17 @@ export interface LiveSnapshot {
   /** Of the set so far; null before its first completion. */
   readonly overall: LatencyFigures | null;
   readonly lag: LagFigures | null;
-  /** Means in ns in the order of LATENCY_PARTS; null where no node told its times. */
+  /** Means in ns in the order of LATENCY_PARTS; null where no node reported its times. */
   readonly split: readonly number[] | null;
   readonly nodes: NodeFigures;
   /** True in the last look at a set, whose window may be short. */
   readonly hasEnded: boolean;
 }
 
-/** Distributions of a window, for counters that are summed up elsewhere: by bucket of a LatencyHistogram. Latencies are of samples. */
+/**
+ * Distributions of a window, for counters that are summed up elsewhere: by bucket of a
+ * LatencyHistogram. Latencies are of samples.
+ */
 export interface WindowCounts {
   readonly latencyCounts: Float64Array;
   readonly latencySumNs: number;
@@ -115,7 +124,7 @@ const SHORT_WINDOW_S = 0.5;
  */
 export class SnapshotHistory {
   #points: LiveSnapshot[] = [];
-  /** What a point should cover. */
+  /** Length of a point. */
   #pointS = 1;
   #latest: LiveSnapshot | null = null;
 
@@ -128,7 +137,10 @@ export class SnapshotHistory {
     return this.#pointS;
   }
 
-  /** The newest one, as it came, but for a short one at the end of a set: that belongs to the one before. Null without any. */
+  /**
+   * The newest one, as it came, but for a short one at the end of a set: that belongs to the one
+   * before. Null without any.
+   */
   get latest(): LiveSnapshot | null {
     return this.#latest;
   }

@@ -21,7 +21,7 @@ import {
   type RecordColumn,
 } from './sample-records.ts';
 
-/** What a file of records says of its run. */
+/** Facts of the run in the metadata of its records. */
 export interface RecordsAbout {
   readonly longhaul: string;
   readonly runId: string;
@@ -44,7 +44,10 @@ const TEXTS = [
   ['scenario', 'longhaul.scenario'],
 ] as const;
 
-/** Keys of a batch's metadata: the part that its rows are of, and how many rows that part has in all. */
+/**
+ * Keys of a batch's metadata: the part that its rows are of, and how many rows that part has in
+ * all.
+ */
 export const PART_KEY = 'longhaul.part';
 export const PART_ROWS_KEY = 'longhaul.rows_of_part';
 
@@ -143,7 +146,7 @@ export interface Frame {
 /**
  * Walks through the messages of an Arrow file from its beginning, without its index, which a file that was cut does not have.
  * @returns Null when it is no Arrow file.
- * @throws RangeError that tells where the file is damaged: it goes on, but not as an Arrow file does.
+ * @throws RangeError with the byte where the file is damaged.
  */
 export async function walkFrames(file: FileHandle) {
   const { size } = await file.stat();
@@ -155,7 +158,10 @@ export async function walkFrames(file: FileHandle) {
     batches: found.get(MessageHeader.RecordBatch) ?? [],
     /** The batch in which the file was cut, where its head is there. */
     cutBatch,
-    /** `cut`: the file breaks off between or in its messages; `cut-index`: in what follows them. What is above is whole. */
+    /**
+     * `cut`: the file breaks off between or in its messages; `cut-index`: in what follows them.
+     * What is above is whole.
+     */
     end,
   });
   for (let at = MAGIC_BYTES; ; ) {

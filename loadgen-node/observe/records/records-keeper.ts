@@ -39,7 +39,7 @@ export class RecordsKeeper {
   /**
    * Opens the file, before anything is measured.
    * @param path Null: in memory.
-   * @param about Asked at the first set, when the nodes have told who they are.
+   * @param about Asked at the first set, when the names of the nodes are known.
    * @throws MlperfError `ERR_OUTPUT`
    */
   static async open(path: string | null, about: () => RecordsAbout): Promise<RecordsKeeper> {
@@ -47,7 +47,7 @@ export class RecordsKeeper {
     try {
       makeFolder(dirname(path));
     } catch {
-      // Opening the logs will say it better.
+      // Opening the logs fails next, with a better message.
       return new RecordsKeeper(null, about, null);
     }
     try {
@@ -141,7 +141,7 @@ export class RecordsKeeper {
     try {
       await file?.close();
     } catch {
-      // The first error says enough.
+      // The first error is the one that is reported.
     }
   }
 

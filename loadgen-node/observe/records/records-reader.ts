@@ -44,7 +44,7 @@ export class RecordsReader {
   readonly parts: readonly PartOfFile[];
   /** Rows that can be read. */
   readonly rowCount: number;
-  /** What is missing, in words; null for a whole file. */
+  /** The missing rows, in words; null for a whole file. */
   readonly cut: string | null;
   readonly #file: FileHandle;
   readonly #frames: Frames;

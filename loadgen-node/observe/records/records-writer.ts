@@ -37,7 +37,10 @@ class ChunkSink extends AsyncByteQueue {
   }
 }
 
-/** Writes the schema at the beginning as well, as the format asks for; the package has it at the end only. */
+/**
+ * Writes the schema at the beginning as well, as the format asks for; the package has it at the end
+ * only.
+ */
 class SchemaFirstWriter extends RecordBatchFileWriter {
   protected override _writeSchema(schema: Schema): this {
     super._writeSchema(schema);
@@ -141,7 +144,7 @@ interface BatchForm {
 
 function encodeColumn(
   { type: kind, isNullable }: RecordColumn,
-  // biome-ignore lint/suspicious/noExplicitAny: one of several types, decided at run time by the column.
+  // biome-ignore lint/suspicious/noExplicitAny: one of several types, by the column at run time.
   type: any,
   values: ColumnArray,
   names: Vector<Utf8>,

@@ -3,7 +3,7 @@ import type { RecordedSet } from '../../loadgen/engine/test-context.ts';
 import type { RecordedColumns } from '../../loadgen/recorder/recording.ts';
 import { SERVICE_TIMES } from '../../loadgen/recorder/service-times.ts';
 
-/** Lengths of time that the SUT told of a sample, by column. */
+/** Lengths of time that the SUT reports of a sample, by column. */
 export type ServiceColumn = keyof ServiceTimes;
 
 /** Columns of tokens that a table has or lacks. */
@@ -17,7 +17,10 @@ export function allocateRecords(rowCount: number, { hasTokens, hasFirstTokens }:
   const service = SERVICE_TIMES.map((column) => [column, new Float32Array(rowCount)]);
   return {
     rowCount,
-    /** Number of the set within the performance phase, from 0. Extended runs and LoadGen's search have several. */
+    /**
+     * Number of the set within the performance phase, from 0. Extended runs and LoadGen's search
+     * have several.
+     */
     part: new Uint16Array(rowCount),
     /** Number of the query in its part, from 0. */
     query: new Uint32Array(rowCount),
@@ -26,7 +29,9 @@ export function allocateRecords(rowCount: number, { hasTokens, hasFirstTokens }:
     /** When the query was due. Latency counts from here. */
     scheduledNs: new Float64Array(rowCount),
     issuedNs: new Float64Array(rowCount),
-    /** When the transport had taken the sample; NaN: it never went out, or the SUT has no transport. */
+    /**
+     * When the transport had taken the sample; NaN: it never went out, or the SUT has no transport.
+     */
     handedNs: new Float64Array(rowCount),
     /** NaN: the sample was lost. */
     completedNs: new Float64Array(rowCount),
@@ -115,7 +120,10 @@ type TableField = Exclude<keyof SampleRecords, 'rowCount' | 'service'>;
 
 const SINCE = 'in ns since the start of the part';
 
-/** Columns in the order of the file; `?`: a row may have none. A column is the table's field of that name in camel case. */
+/**
+ * Columns in the order of the file; `?`: a row may have none. A column is the table's field of that
+ * name in camel case.
+ */
 const ROWS: readonly (readonly [
   name: string,
   type: ColumnType | `${ColumnType}?`,
@@ -241,7 +249,10 @@ export class SetRows {
   }
 }
 
-/** The records of one set as a table, after its end. It holds all of them a second time: 76 bytes or more per sample. */
+/**
+ * The records of one set as a table, after its end. It holds all of them a second time: 76 bytes or
+ * more per sample.
+ */
 export function recordsOfSet(set: RecordedSet): SampleRecords {
   const rows = new SetRows(set);
   const records = allocateRecords(rows.rowCount, rows.tokens);

@@ -19,7 +19,8 @@ export async function deriveRun(folder: string) {
   const hasOwnFiles = [RUN_FILES.records, RUN_FILES.runSummary].some((name) =>
     existsSync(join(folder, name)),
   );
-  // A run that was killed, or one whose logs have dates in their names, has other files that show it.
+  // A run that was killed, or one whose logs have dates in their names, has other files that show
+  // it.
   if (!hasOwnFiles) openRunFolder(folder);
   /** Null: there is none, as of a run of the C++ LoadGen or of one that was killed. */
   const summary = readSummary(folder);
@@ -33,10 +34,16 @@ export async function deriveRun(folder: string) {
   }
 }
 
-/** A run folder that was read: its summary, and the figures of its records. Each is null where the folder has none. */
+/**
+ * A run folder that was read: its summary, and the figures of its records. Each is null where the
+ * folder has none.
+ */
 export type ReadRun = Readonly<Awaited<ReturnType<typeof deriveRun>>>;
 
-/** The records of a run; null where its folder has none. The caller closes them. @throws MlperfError */
+/**
+ * The records of a run; null where its folder has none. The caller closes them.
+ * @throws MlperfError
+ */
 export async function openRecords(folder: string): Promise<RecordsReader | null> {
   const path = join(folder, RUN_FILES.records);
   if (!existsSync(path)) return null;
@@ -55,7 +62,7 @@ function checkSameRun(
   );
 }
 
-/** What follows from the records of a run alone. */
+/** Derives figures, split and nodes from the records of a run alone. */
 async function derive(reader: RecordsReader, summary: RunSummary | null) {
   const { path, about, rowCount, parts, cut } = reader;
   const scenario = SCENARIOS.find((one) => one === about.scenario);
@@ -74,7 +81,7 @@ async function derive(reader: RecordsReader, summary: RunSummary | null) {
     /** Rows of the file that could be read, of all parts. */
     rowCount,
     parts,
-    /** What is missing of the file, in words; null for a whole one. */
+    /** The missing rows of the file, in words; null for a whole one. */
     cut,
     figures,
     split: latencySplit(records, { nodeNames: about.nodes }),
@@ -98,7 +105,10 @@ function sharesOf({ node, completedNs }: SampleRecords, names: readonly string[]
   return names.map((name, i) => ({ name, completedSamples: counts[i] as number }));
 }
 
-/** Below it two sums of fractions are the same: the order of additions, not the records, makes such a difference. */
+/**
+ * Below it two sums of fractions are the same: the order of additions, not the records, makes such
+ * a difference.
+ */
 const NOISE = 1e-12;
 /** Times of the split are means, with fractions of ns. */
 const NOISE_NS = 0.5;
@@ -113,7 +123,10 @@ export interface SummaryDifference {
   readonly derived: number | null;
 }
 
-/** All figures, counts and times of the split that differ between a summary and what its records say. */
+/**
+ * All figures, counts and times of the split that differ between a summary and what its records
+ * say.
+ */
 export function differencesOf(summary: RunSummary, derived: DerivedRun): SummaryDifference[] {
   const found: SummaryDifference[] = [];
   const hold = (what: string, unit: FigureUnit, written?: number, seen?: number): void => {

@@ -63,7 +63,10 @@ const loadTest = z.strictObject({
   steps: z.array(STEP_FIGURES).nullable().describe('null: arrivals without steps, or no records'),
 });
 
-/** Form of `longhaul_summary.json`: the result of a run, for programs. Every figure follows from the records beside it. */
+/**
+ * Form of `longhaul_summary.json`: the result of a run, for programs. Every figure follows from the
+ * records beside it.
+ */
 export const RUN_SUMMARY = z.strictObject({
   schemaVersion: z.literal(SUMMARY_SCHEMA_VERSION),
   longhaul: z.string().describe('version'),

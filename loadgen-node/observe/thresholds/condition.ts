@@ -22,7 +22,7 @@ export const HOLDS = {
 } as const;
 
 /**
- * What a figure is held against. `absolute`: a value in the figure's unit (ns, per second, count; a share is 0 to 1).
+ * Value of a condition. `absolute`: a value in the figure's unit (ns, per second, count; a share is 0 to 1).
  * `relative`: a share of the figure of another run, with its sign: `+5%` is 0.05 more.
  */
 type ConditionValue =
@@ -63,7 +63,10 @@ export function parseCondition(text: string, where: string): Condition {
   throw configInvalid(`${where} ${JSON.stringify(text)} ${read}`);
 }
 
-/** Like {@link parseCondition} without throwing. @returns Where something is wrong, what the text does, beginning with a verb. */
+/**
+ * Like {@link parseCondition} without throwing.
+ * @returns Where something is wrong, what the text does, beginning with a verb.
+ */
 export function readCondition(text: string): Condition | string {
   const written = text.trim();
   const match = CONDITION_PATTERN.exec(written);
@@ -79,7 +82,10 @@ export function readCondition(text: string): Condition | string {
   return { text: written, figure, operator: operator as keyof typeof HOLDS, value };
 }
 
-/** Like {@link readCondition}, of a condition on one run alone: nothing is there that a relative value could be relative to. */
+/**
+ * Like {@link readCondition}, of a condition on one run alone: nothing is there that a relative
+ * value could be relative to.
+ */
 export function readThreshold(text: string): Threshold | string {
   const condition = readCondition(text);
   if (typeof condition === 'string') return condition;
@@ -121,7 +127,10 @@ function mustBe(figure: FigureName): string {
   return `${figure} (${about}) needs ${words}, for example ${example}`;
 }
 
-/** How values of a unit are written: `factors` are those of the letters that may stand behind the number. */
+/**
+ * How values of a unit are written: `factors` are those of the letters that may stand behind the
+ * number.
+ */
 const WRITTEN = {
   ns: {
     words: 'a length of time (ns, us, ms or s)',
@@ -158,7 +167,7 @@ function valueIn(unit: FigureUnit, number: number, unitText: string): number | u
   return factor === undefined ? undefined : Number((number * factor).toPrecision(15));
 }
 
-/** What became of a threshold. Values are ns, per second, counts, or shares from 0 to 1. */
+/** Result of a threshold. Values are ns, per second, counts, or shares from 0 to 1. */
 export const THRESHOLD_RESULT = z.strictObject({
   text: z.string().describe('as it was written'),
   figure: z.string(),
@@ -191,7 +200,7 @@ export function judgeThresholds(
   });
 }
 
-/** Thresholds of a run: a list in a file, a flag that is said once for each on the command line. */
+/** Thresholds of a run: a list in a file, a flag for each on the command line. */
 export function thresholdList(help: string): Setting<Threshold[] | undefined> {
   const one = z.string('must be a condition, for example p99 < 15ms').transform((text, context) => {
     const threshold = readThreshold(text);

@@ -26,7 +26,7 @@ import {
 } from './print-comparison.ts';
 import type { ComparedRun } from './resampled-run.ts';
 
-/** A run that was read, and what is to be said of its records. */
+/** A run that was read, and the state of its records. */
 interface ReadMeasuredRun {
   readonly run: ComparedRun;
   readonly notes: readonly string[];

@@ -42,13 +42,19 @@ export interface FigureDifference {
   readonly judgement: 'better' | 'worse' | 'other' | 'same' | null;
 }
 
-/** Compares the figures of runs with those of the first one. The runs fit together: {@link checkComparable} was asked. */
+/**
+ * Compares the figures of runs with those of the first one. The runs fit together: {@link
+ * checkComparable} was asked.
+ */
 export function compareRuns(
   runs: readonly ComparedRun[],
   replicateCount: number = REPLICATE_COUNT,
 ) {
   const replicates = runs.map((run, i) => resampleRun(run, SEED + i, replicateCount));
-  /** By run: causes that kept its LoadGen from its work; null: none was seen. The noise of a host is in no interval. */
+  /**
+   * By run: causes that kept its LoadGen from its work; null: none was seen. The noise of a host is
+   * in no interval.
+   */
   const disturbedBy = runs.map(({ summary }) => disturbance(summary));
   /** Everything that was set and differs, so that a difference of figures may be its. */
   const settings = differingSettings(runs);
@@ -72,7 +78,10 @@ export function compareRuns(
 /** Runs side by side. */
 export type RunComparison = Readonly<ReturnType<typeof compareRuns>>;
 
-/** Figures that are no merit of the SUT: the rate of the schedule, and completed queries where the load differs. */
+/**
+ * Figures that are no merit of the SUT: the rate of the schedule, and completed queries where the
+ * load differs.
+ */
 function inputsOf(settings: ReturnType<typeof differingSettings>): readonly FigureName[] {
   const isOtherLoad = settings.some(({ name }) => name === 'targetQps' || name === 'arrivals');
   return isOtherLoad ? ['scheduled_qps', 'completed_qps'] : ['scheduled_qps'];
@@ -133,7 +142,10 @@ function shareOf(value: number, base: number): number {
   return value === base ? 0 : (value - base) / Math.abs(base);
 }
 
-/** Percentiles of what was drawn, and never without the estimate itself. Null where too little could be drawn. */
+/**
+ * Percentiles of what was drawn, and never without the estimate itself. Null where too little could
+ * be drawn.
+ */
 function intervalOf(drawn: Float64Array, estimate: number): ConfidenceInterval | null {
   const sorted = drawn.filter((value) => !Number.isNaN(value)).sort();
   if (sorted.length < drawn.length || !Number.isFinite(estimate)) return null;
@@ -187,7 +199,7 @@ function ofRun({ settings, longhaul, mode, round, division, nodes }: RunSummary)
 
 type Pair = readonly [name: string, value: string];
 
-/** As the nodes told them of themselves; nothing where the run left no audit. */
+/** Settings of the nodes by the audit; none where the run left no audit. */
 function ofNodes(folder: string): Pair[] {
   if (!existsSync(join(folder, RUN_FILES.audit))) return [];
   return readAudit(folder).nodes.flatMap(({ description }, i) => {
@@ -200,7 +212,7 @@ function ofNodes(folder: string): Pair[] {
   });
 }
 
-/** What two runs may not differ in, for their figures mean other things then; with `isForceable` the user may insist. */
+/** Figures of runs that differ in these mean other things. `isForceable`: --force compares them. */
 const MUST_EQUAL: readonly {
   readonly what: string;
   readonly isForceable: boolean;

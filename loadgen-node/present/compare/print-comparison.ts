@@ -11,7 +11,10 @@ export interface ComparisonResult {
   /** Limits of the comparison, for readers. */
   readonly notes: readonly string[];
   readonly conditions: readonly ConditionResult[];
-  /** Why the comparison fails whatever the conditions: runs without a result, records that are damaged. */
+  /**
+   * Why the comparison fails whatever the conditions: runs without a result, records that are
+   * damaged.
+   */
   readonly failures: readonly string[];
 }
 
@@ -71,7 +74,10 @@ export function settingTexts(values: readonly (string | null)[]): string[] {
   return values.map((value) => value ?? '(not set)');
 }
 
-/** Cells of one figure: its values, the difference in units and per cent, where it lies, and what that says. */
+/**
+ * Cells of one figure: its values, the difference in units and per cent, where it lies, and what
+ * that says.
+ */
 export function cells(figure: FigureName, base: FigureDifference, own: FigureDifference): string[] {
   return [
     figure,

@@ -13,7 +13,10 @@ import type { LiveRunFacts, RunEndState, ToLiveThread } from './live-state.ts';
 
 const STATES: readonly RunEndState[] = ['VALID', 'INVALID', 'INTERRUPTED', 'BROKEN'];
 
-/** Upper bounds from 16 µs to 17 s, 1, 1.5, 2, 3, 4, ...: edges of the histogram's own buckets, so that no value is misplaced. */
+/**
+ * Upper bounds from 16 µs to 17 s, 1, 1.5, 2, 3, 4, ...: edges of the histogram's own buckets, so
+ * that no value is misplaced.
+ */
 const BOUNDS_NS: readonly number[] = Array.from(
   { length: 41 },
   (_, i) => (i % 2 === 0 ? 1 : 1.5) * 2 ** (14 + Math.floor(i / 2)),
@@ -64,7 +67,10 @@ function single(value: number | null | undefined): MetricValue[] {
   return value === null || value === undefined ? [] : [{ labels: {}, value }];
 }
 
-/** Metrics of the LoadGen node for Prometheus: counters over all runs of this process, gauges of the moment. */
+/**
+ * Metrics of the LoadGen node for Prometheus: counters over all runs of this process, gauges of the
+ * moment.
+ */
 export class LiveMetrics {
   readonly registry: Registry = new Registry();
   readonly #latency = new Distribution();
@@ -200,7 +206,10 @@ export class LiveMetrics {
     });
   }
 
-  /** prom-client (15.1) asks a metric for its name and `get()` and for nothing else; its types want the class. */
+  /**
+   * prom-client (15.1) asks a metric for its name and `get()` and for nothing else; its types want
+   * the class.
+   */
   #add(type: string, shortName: string, help: string, values: () => MetricValue[]): void {
     const name = `longhaul_loadgen_${shortName}`;
     const get = () => Promise.resolve({ name, help, type, values: values(), aggregator: 'sum' });

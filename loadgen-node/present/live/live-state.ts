@@ -7,7 +7,7 @@ import {
 /** Runs that are remembered; a search makes many. */
 const RUNS_MAX = 100;
 
-/** All that somebody needs who comes late. */
+/** The state for a page that connects late. */
 export interface WholeState {
   /** The last ones, the newest at the end. */
   readonly runs: readonly LiveRunState[];
@@ -17,7 +17,7 @@ export interface WholeState {
   readonly latest: LiveSnapshot | null;
 }
 
-/** What happened so far, in bounded memory: kept by the thread, and by each page in the same way. */
+/** State of the runs so far, in bounded memory. The thread and each page keep the same. */
 export class LiveState {
   readonly history: SnapshotHistory = new SnapshotHistory();
   #runs: LiveRunState[] = [];
@@ -70,7 +70,10 @@ export interface ListenAddress {
   readonly port: number;
 }
 
-/** Where page and metrics are served; undefined: nowhere. The thread of the live view begins with it. */
+/**
+ * Where page and metrics are served; undefined: nowhere. The thread of the live view begins with
+ * it.
+ */
 export interface LiveViewSettings {
   readonly dashboard: ListenAddress | undefined;
   readonly metrics: ListenAddress | undefined;
@@ -78,7 +81,7 @@ export interface LiveViewSettings {
 
 /** A run, for people and as labels. */
 export interface LiveRunFacts {
-  /** What tells the run from others of the same command; empty where there is one only. */
+  /** Name among the runs of the same command; empty where there is one only. */
   readonly title: string;
   readonly benchmark: string;
   readonly scenario: string;

@@ -32,7 +32,7 @@ export class LiveView {
     this.#hasMetrics = at.metricsUrl !== undefined;
     this.dashboardUrl = at.dashboardUrl;
     this.metricsUrl = at.metricsUrl;
-    // A page that broke is told, and does not end a run.
+    // A page that broke is reported, and does not end a run.
     worker.on('error', (error) => {
       this.#isGone = true;
       onGone(messageOf(error));
@@ -88,7 +88,7 @@ export class LiveView {
     this.#post({ kind: 'end', verdict });
   }
 
-  /** No more runs: pages are told and keep what they have. Never rejects. */
+  /** No more runs: pages get a last event and keep their contents. Never rejects. */
   async close(): Promise<void> {
     this.#post({ kind: 'close' });
     let timer: NodeJS.Timeout | undefined;

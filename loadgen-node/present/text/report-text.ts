@@ -22,7 +22,7 @@ const LABEL_WIDTH = 14;
 const NAME_WIDTH = 19;
 const VALUE_WIDTH = 14;
 
-/** What is said of a run that was read again. */
+/** A run that was read again, compared with its summary. */
 export interface DerivedReport {
   readonly run: ReadRun;
   /** Null: there is no summary, or are no whole records, to compare. */

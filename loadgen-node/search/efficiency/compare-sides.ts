@@ -8,7 +8,10 @@ import {
   type SideSearch,
 } from './efficiency-sides.ts';
 
-/** Scenarios whose result is a latency, and at which percentile: there the quotient is of latencies, turned round. */
+/**
+ * Scenarios whose result is a latency, and at which percentile: there the quotient is of latencies,
+ * turned round.
+ */
 const LATENCY_RESULTS: Readonly<
   Record<string, { readonly key: keyof RunLatencies; readonly text: string }>
 > = {
@@ -98,7 +101,8 @@ function ofSearches(inProcess: SideSearch, network: SideSearch) {
   const confidence = Math.min(inProcess.confidence, network.confidence);
   return {
     efficiency: {
-      // As far as both ends may be off at once: wider than the quotient's own interval would be, and never too narrow.
+      // As far as both ends may be off at once: wider than the quotient's own interval would be,
+      // and never too narrow.
       value: outside.value / inside.value,
       low: outside.low / inside.high,
       high: outside.high / inside.low,
@@ -111,7 +115,10 @@ function ofSearches(inProcess: SideSearch, network: SideSearch) {
   };
 }
 
-/** The value with the interval of its search, which it may lie beside: confirmed loads are stepped down. */
+/**
+ * The value with the interval of its search, which it may lie beside: confirmed loads are stepped
+ * down.
+ */
 function bandOf({ value, interval }: SideSearch) {
   if (value === null || interval === null || interval.high === null) return null;
   return { value, low: Math.min(value, interval.low), high: Math.max(value, interval.high) };
@@ -121,7 +128,9 @@ function whyNone(where: string, { ending, limitText }: SideSearch): string {
   return `the search ${where} has no confirmed peak with an upper end (${ending}): ${limitText}`;
 }
 
-/** How much longer the same queries took over the network: medians over the pairs of runs, in ns. */
+/**
+ * How much longer the same queries took over the network: medians over the pairs of runs, in ns.
+ */
 function latencyDifference(pairs: readonly RunPair[]) {
   // Smallest and largest difference among the pairs.
   const p99 = pairs.map(({ inside, outside }) => outside.latency.p99Ns - inside.latency.p99Ns);

@@ -75,7 +75,7 @@ export function inProcessSide(
 
 /**
  * The side over the network. Waits until the node is ready.
- * @throws MlperfError where the node is not ready, or does not tell its model and configuration
+ * @throws MlperfError where the node is not ready, or does not report its model and configuration
  */
 export async function networkSide(
   prepared: PreparedRun,
@@ -137,10 +137,16 @@ function sideRun(
   };
 }
 
-/** Queries per second that are expected, as a multiple of those that were seen: LoadGen plans as many as it expects. */
+/**
+ * Queries per second that are expected, as a multiple of those that were seen: LoadGen plans as
+ * many as it expects.
+ */
 const HEADROOM = 1.3;
 
-/** First reason of a run that is INVALID; for one that was too short also the flag that makes it longer. */
+/**
+ * First reason of a run that is INVALID; for one that was too short also the flag that makes it
+ * longer.
+ */
 function whyInvalid(
   { verdicts, performance }: TestOutcome,
   { completed_qps: samplesPerSecond = 0, samples = 1, queries = 1 }: RunFigures,
@@ -178,7 +184,7 @@ const run = z.strictObject({
   /** Completed samples per second. */
   samplesPerSecond: z.number(),
   latency: latencies,
-  /** Null where no run records are kept or the SUT told no times. */
+  /** Null where no run records are kept or the SUT reported no times. */
   split: LATENCY_SPLIT.nullable(),
   folder: z.string(),
 });
@@ -186,7 +192,10 @@ const run = z.strictObject({
 /** Result of a search, with a summary of its probes. */
 const search = z.strictObject({
   ending: z.string(),
-  /** What the confirming run measured: Server: its scheduled samples per second. Null: no load was confirmed. */
+  /**
+   * Measured by the confirming run; Server: its scheduled samples per second. Null: no load was
+   * confirmed.
+   */
   value: z.number().nullable(),
   interval: z.strictObject({ low: z.number(), high: z.number().nullable() }).nullable(),
   confidence: z.number(),

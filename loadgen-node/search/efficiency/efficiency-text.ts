@@ -170,7 +170,7 @@ function oneMachineNote(cpuCount: number): string {
   return `one machine: LoadGen, gRPC on both ends and the SUT node share ${cpuCount} cores, over loopback: no network was measured, and on two machines the efficiency is another`;
 }
 
-/** Undefined where a machine does not tell. */
+/** Undefined where a machine has no boot id. */
 function isSameMachine(a: EfficiencySide, b: EfficiencySide): boolean | undefined {
   if (a.machine.bootId === '' || b.machine.bootId === '') return undefined;
   return a.machine.bootId === b.machine.bootId && a.machine.hostname === b.machine.hostname;

@@ -71,7 +71,10 @@ export function planEfficiency(request: EfficiencyRequest) {
 /** Mode, runs, search and SUT node of a comparison, and its files. */
 export type EfficiencyPlan = ReturnType<typeof planEfficiency>;
 
-/** The result may be a file of any name, beside the folder of the runs. @throws MlperfError `ERR_OUTPUT` */
+/**
+ * The result may be a file of any name, beside the folder of the runs.
+ * @throws MlperfError `ERR_OUTPUT`
+ */
 export function refuseUsedSides({ file, folder, values: { force } }: EfficiencyPlan): void {
   for (const used of [folder, join(folder, 'in-process'), join(folder, 'network')]) {
     refuseUsedOutput(used, force);
@@ -80,7 +83,9 @@ export function refuseUsedSides({ file, folder, values: { force } }: EfficiencyP
   throw new MlperfError('ERR_OUTPUT', `--output ${file} is there: --force replaces it`);
 }
 
-/** Everything about the runs that has to be the same on both sides. The searched load is none of it. */
+/**
+ * Everything about the runs that has to be the same on both sides. The searched load is none of it.
+ */
 export function questionOf(
   { plan, dataSetCheck }: PreparedRun,
   { values }: EfficiencyPlan,
@@ -106,7 +111,9 @@ export interface SideTask {
   /** Null: the scenario has no peak, and the runs are what is compared. */
   readonly search: LoadSearch | null;
   readonly repeats: number;
-  /** Loads that the runs of a searched scenario are made at, by the values that the searches found. */
+  /**
+   * Loads that the runs of a searched scenario are made at, by the values that the searches found.
+   */
   readonly loadsOf: (peaks: readonly (number | null)[]) => readonly number[];
   /** Settings of the runs by name, as text. */
   readonly question: Readonly<Record<string, string>>;
@@ -248,7 +255,9 @@ export class Turns {
   }
 }
 
-/** What runs in process speaks no protocol: its other side is longhaul's own. */
+/**
+ * Settings left out: the side in process speaks no protocol, the other side speaks longhaul's own.
+ */
 const LEFT_OUT = ['keepProbes', 'resume', 'sut', ...Object.keys(OIP_OPTIONS)];
 type LeftOut = 'keepProbes' | 'resume' | 'sut' | keyof typeof OIP_OPTIONS;
 
@@ -271,7 +280,7 @@ export const EFFICIENCY_OPTIONS = {
 type EfficiencyMode = 'one-machine' | 'in-process-only' | 'two-machines';
 
 /**
- * What was asked for.
+ * Mode by the flags.
  * @throws MlperfError `ERR_CONFIG_INVALID` for flags that contradict one another
  */
 function efficiencyMode(

@@ -67,7 +67,7 @@ export function planFindPeak(values: FindPeakValues, settings: readonly Resolved
   const minDurationMs = Math.ceil(minDurationNs / 1e6);
   const isLonger = minDurationMs > planned.settings.minDurationMs;
   const run = { ...planned, settings: { ...planned.settings, minQueryCount, minDurationMs } };
-  // What a search sets in place of the user, as text of a setting; undefined: as it was.
+  // Values that the search sets in place of the user, as text of a setting; undefined: as it was.
   const raws = {
     ...boundRaws(settings, isInterval),
     ...(isInterval && { targetQps: joined.targetQps }),
@@ -79,7 +79,7 @@ export function planFindPeak(values: FindPeakValues, settings: readonly Resolved
     run,
     /** Null: the scenario has a metric of its own, and nothing is searched. */
     search,
-    /** What the search makes longer than it was asked for, and why; undefined where it makes nothing longer. */
+    /** Times that the search makes longer than asked for, and why; undefined: none. */
     note: search === null ? undefined : noteOf(search, values, isLonger),
     /** Text of `longhaul_run.yaml` of a run at a load. */
     recordOf: (load: number) => runRecord(recorded(settings, { ...raws, [loadKey]: load })),
@@ -112,7 +112,7 @@ function refuseOfRun(values: FindPeakValues): void {
   refuseOtherArrivals(values.arrivals, "a search is of LoadGen's Poisson arrivals");
 }
 
-/** A value that may be said under two names. */
+/** A value with two names. */
 function oneOf<K extends keyof FindPeakValues>(
   values: FindPeakValues,
   name: K,
@@ -167,7 +167,10 @@ function searchOf(values: FindPeakValues, run: RunPlan): LoadSearch {
   return { ...search, loadMax: QUERIES_MAX / Math.max(1, search.full.minDurationNs / 1e9) };
 }
 
-/** A run that --max-duration ends is INVALID where it is too short: that is better said before the search. */
+/**
+ * A run that --max-duration ends is INVALID where it is too short: better refused before the
+ * search.
+ */
 function refuseShorter(maxDurationNs: number, { boundNs, full }: LoadSearch): void {
   if (maxDurationNs === 0 || maxDurationNs >= full.minDurationNs) return;
   throw configInvalid(
@@ -205,7 +208,10 @@ function recorded(
     });
 }
 
-/** The bound as the user wrote it, under the names of `longhaul run`; in fixed intervals the rate is the bound. */
+/**
+ * The bound as the user wrote it, under the names of `longhaul run`; in fixed intervals the rate is
+ * the bound.
+ */
 function boundRaws(
   settings: readonly ResolvedSetting[],
   isInterval: boolean,

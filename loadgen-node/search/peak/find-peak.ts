@@ -10,7 +10,7 @@ import type { LoadSearch, PeakProbe, ProbeEnd, ProbeOutcome, RunProbe } from './
 import { growsAllThrough, queueGrowth } from './queue-growth.ts';
 import { decide, ScreeningWatch } from './screening.ts';
 
-/** Where a search begins, and who sees its probes. */
+/** Earlier probes of a search, and the observer of new ones. */
 interface FindPeakOptions {
   /** Probes of the same search that were made before, in their order: it goes on from there. */
   readonly earlier?: readonly PeakProbe[];
@@ -57,7 +57,10 @@ const RULES_OF_LOAD: readonly string[] = ['latency-bound', 'early-stopping'];
 /** How sure the verdict of a screening is, whenever it ended. */
 const SCREENING_CONFIDENCE = 0.99;
 
-/** Bounds that pass until a queue has filled, and the largest share of a probe that is left out for it. */
+/**
+ * Bounds that pass until a queue has filled, and the largest share of a probe that is left out for
+ * it.
+ */
 const FILLING_BOUNDS = 3;
 const FILLING_SHARE_MAX = 0.2;
 

@@ -15,9 +15,14 @@ export interface CurvePoint {
   readonly queries: number;
   readonly over: number;
   readonly varianceFactor: number;
-  /** Number of probes with the same arrivals, which tell the same again: each counts for its part. */
+  /**
+   * Number of probes with the same arrivals, which tell the same again: each counts for its part.
+   */
   readonly copies: number;
-  /** True: the queue grew all through the probe, so that its late queries tell how long it was, and that the limit is lower. */
+  /**
+   * True: the queue grew all through the probe, so that its late queries tell how long it was, and
+   * that the limit is lower.
+   */
   readonly hasGrown: boolean;
 }
 
@@ -27,7 +32,7 @@ const SLOPE_MIN = 0.2;
 /** The grid ends at this multiple of what is believed. */
 const SLOPE_SPAN = 12;
 /**
- * What is believed of the slope before the first probe: queues under usual bounds have 4 to 20. Where more queries arrive within the
+ * Prior of the slope: queues under usual bounds have 4 to 20. Where more queries arrive within the
  * bound it is as many, as for M/M/c, whose waiting time has the tail exp(-(c mu - lambda) t).
  */
 const SLOPE_CENTRE = 9;
@@ -40,10 +45,16 @@ const TIGHT_SHARE = 0.5;
 const TIGHT_LN_DEVIATION = 1.6;
 /** Fits, one after the other: each looks around the limit that the one before found. */
 const FITS = 3;
-/** Loads further away than this share of the limit count nothing: at first, and when the limit is known well. */
+/**
+ * Loads further away than this share of the limit count nothing: at first, and when the limit is
+ * known well.
+ */
 const REACH_FIRST = 0.5;
 const REACH_MIN = 0.2;
-/** But so many half widths of the interval count at least: what is known badly needs what is far, on both sides. */
+/**
+ * But so many half widths of the interval count at least: what is known badly needs what is far, on
+ * both sides.
+ */
 const REACH_WIDTHS = 3;
 /** How often a grid is made wider whose edge is likely, and by how much. */
 const WIDENINGS = 8;
@@ -100,7 +111,10 @@ function isCut(interval: LoadInterval, range: LoadInterval): boolean {
   return interval.low < range.low * EDGE || interval.high > range.high / EDGE;
 }
 
-/** Input of one fit: loads within `reach` of the centre, and a range of limits. The prior of the slope is lognormal. */
+/**
+ * Input of one fit: loads within `reach` of the centre, and a range of limits. The prior of the
+ * slope is lognormal.
+ */
 type Neighbourhood = Pick<CurveQuestion, 'percentile' | 'confidence'> &
   Readonly<Record<'centre' | 'reach', number>> & {
     readonly range: LoadInterval;

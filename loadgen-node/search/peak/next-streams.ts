@@ -10,7 +10,10 @@ const BOUNDS_MIN = 10;
 /** A screening takes at most this part of the time of all. */
 const TIME_SHARE = 0.15;
 
-/** Streams that keep the bound and streams that do not, as far as screenings and full runs tell. `high`: the fewest that do not. */
+/**
+ * Streams that keep the bound and streams that do not, as far as screenings and full runs show.
+ * `high`: the fewest that do not.
+ */
 export function streamsBracket(
   search: LoadSearch,
   probes: readonly PeakProbe[],

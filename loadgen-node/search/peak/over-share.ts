@@ -16,7 +16,10 @@ const BATCH_QUERIES_MIN = 4;
 export interface OverShare {
   readonly queries: number;
   readonly over: number;
-  /** Variance of the share as a multiple of what independent queries would have; 1 or more, 1 where too few are over to tell. */
+  /**
+   * Variance of the share as a multiple of what independent queries would have; 1 or more, 1 where
+   * too few are over.
+   */
   readonly varianceFactor: number;
 }
 

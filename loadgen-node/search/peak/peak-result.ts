@@ -34,12 +34,18 @@ export function peakResult(
      * MultiStream: its streams. Null where no load is confirmed.
      */
     value,
-    /** Load that the confirming run was asked for: its schedule is drawn at random, and comes near it. Null as above. */
+    /**
+     * Load that the confirming run was asked for: its schedule is drawn at random, and comes near
+     * it. Null as above.
+     */
     load: best?.load ?? null,
     /** Completed samples per second of the confirming run; of several the lowest. Null as above. */
     samplesPerSecond:
       best === undefined ? null : lowest(best.runs.map((run) => run.samplesPerSecond)),
-    /** Largest load that held in a probe: known also where no load is confirmed. Null where none held. */
+    /**
+     * Largest load that held in a probe: known also where no load is confirmed. Null where none
+     * held.
+     */
     held: heldLoad(search, probes),
     ...where,
     /** How sure the interval is, 0 to 1. */
@@ -58,7 +64,9 @@ export function peakResult(
 
 export type PeakResult = Readonly<ReturnType<typeof peakResult>>;
 
-/** LoadGen that was too slow makes latencies longer, never shorter: a load that held beside it held. */
+/**
+ * LoadGen that was too slow makes latencies longer, never shorter: a load that held beside it held.
+ */
 function heldLoad(
   { percentile, boundNs, kind }: LoadSearch,
   probes: readonly PeakProbe[],
@@ -135,7 +143,10 @@ function unseenOverload(
   return Math.min(0.5, (2 * unseen) / Math.max(1, queries));
 }
 
-/** The limit is not below a load that is confirmed, whatever the probes say: the interval reaches up to it. */
+/**
+ * The limit is not below a load that is confirmed, whatever the probes say: the interval reaches up
+ * to it.
+ */
 function holding(where: Whereabouts, confirmed: number | undefined): Whereabouts {
   const { interval } = where;
   if (interval === null || confirmed === undefined || confirmed <= interval.high) return where;
@@ -215,14 +226,17 @@ function limitText(
   }
 }
 
-/** A SUT that is slow beside a slow LoadGen is not said to carry more. */
+/** Beside a slow LoadGen a SUT may carry more, unless it was too slow itself. */
 function generatorText(probe: PeakProbe | undefined): string {
   return probe?.why.includes(SUT_TOO_SLOW) === true
     ? "The limit is not the SUT's alone: LoadGen is too slow as well, so what the SUT carries is not known."
     : "The limit is LoadGen's, not the SUT's: the SUT may well carry more.";
 }
 
-/** Half of the intervals are wrong where 0.8 % are late without load and 1 % may be (docs/find-peak.md). */
+/**
+ * Half of the intervals are wrong where 0.8 % are late without load and 1 % may be
+ * (docs/find-peak.md).
+ */
 function doubts({ interval }: Whereabouts, probes: readonly PeakProbe[]): string[] {
   const unloaded = probes.find(({ kind }) => kind === 'unloaded');
   if (interval === null || unloaded === undefined || unloaded.overlatencyQueries === 0) return [];

@@ -15,13 +15,18 @@ export type ProbeKind = (typeof PROBE_KINDS)[number];
 
 /** A search for the largest load of which at most `1 - percentile` of the queries are late. */
 export interface LoadSearch {
-  /** `rate`: queries per second, any number above 0 (Server). `streams`: whole numbers (MultiStream of round v0.5). */
+  /**
+   * `rate`: queries per second, any number above 0 (Server). `streams`: whole numbers (MultiStream
+   * of round v0.5).
+   */
   readonly kind: 'rate' | 'streams';
   /** Latency in ns above which a query is late. */
   readonly boundNs: number;
   /** Share of the queries that must not be late, 0 to 1. */
   readonly percentile: number;
-  /** A load to begin with; undefined: the unloaded latency gives one. It need not keep the bound. */
+  /**
+   * A load to begin with; undefined: the unloaded latency gives one. It need not keep the bound.
+   */
   readonly startLoad: number | undefined;
   /** No probe goes above: what LoadGen can plan, or the user wants. */
   readonly loadMax: number;
@@ -37,7 +42,10 @@ export interface LoadSearch {
 
 /** The round's rule for the runs that count. */
 export interface FullRunRule {
-  /** VALID runs at one load that make it the value: v0.5 5, else 1. 0: nothing is confirmed, the estimate is the value. */
+  /**
+   * VALID runs at one load that make it the value: v0.5 5, else 1. 0: nothing is confirmed, the
+   * estimate is the value.
+   */
   readonly runs: number;
   readonly minDurationNs: number;
   readonly minQueryCount: number;
@@ -53,7 +61,7 @@ export const PEAK_PROBE = z.strictObject({
   kind: z.enum(PROBE_KINDS),
   load: z.number().positive(),
   /**
-   * Verdict on the bound. `keeps`, `misses`: decided. `undecided`: as many queries as it was allowed did not tell.
+   * Verdict on the bound. `keeps`, `misses`: decided. `undecided`: as many queries as it was allowed did not decide.
    * `lost`: samples were lost. `generator-bound`: LoadGen itself was too slow. `invalid`: a full run that is INVALID for a reason
    * that no lighter load changes.
    */
@@ -63,7 +71,10 @@ export const PEAK_PROBE = z.strictObject({
   /** Queries that the figures are made from. */
   queries: z.int().min(0),
   overlatencyQueries: z.int().min(0),
-  /** Variance of the share above the bound, as a multiple of what independent queries would have; 1 or more. */
+  /**
+   * Variance of the share above the bound, as a multiple of what independent queries would have; 1
+   * or more.
+   */
   varianceFactor: z.number().min(1),
   /** Interval of the share above the bound, 0 to 1, at 95 %. */
   shareLow: z.number().min(0).max(1),
@@ -75,7 +86,10 @@ export const PEAK_PROBE = z.strictObject({
   samplesPerSecond: z.number().min(0),
   /** Server: by the schedule that was drawn, MLPerf's metric; null elsewhere. */
   scheduledPerSecond: z.number().min(0).nullable(),
-  /** Full run: share by which the load was surely above what the SUT completes, since the queue grew all through it; else null. */
+  /**
+   * Full run: share by which the load was surely above what the SUT completes, since the queue grew
+   * all through it; else null.
+   */
   growth: z.number().nullable(),
   durationNs: z.number().min(0),
   /** The limit in words; null where nothing is known. */
@@ -101,7 +115,10 @@ export type PeakLimit = 'sut' | 'lost-samples' | 'generator' | 'load-max' | 'unl
 
 /** A load that no more queries were late at than may be, below all loads that were too heavy. */
 export interface HeldLoad {
-  /** As scheduled, less what so short a probe does not see: a queue that grows by bound / duration ends it at the bound. */
+  /**
+   * As scheduled, less what so short a probe does not see: a queue that grows by bound / duration
+   * ends it at the bound.
+   */
   readonly load: number;
   readonly probe: PeakProbe;
 }
@@ -111,7 +128,10 @@ export interface ProbeSpec {
   /** Server: queries per second. MultiStream of round v0.5: streams, that is samples per query. */
   readonly load: number;
   readonly kind: ProbeKind;
-  /** Number among the probes of the search, from 0: names its folder, and draws a schedule of its own unless the probe is `full`. */
+  /**
+   * Number among the probes of the search, from 0: names its folder, and draws a schedule of its
+   * own unless the probe is `full`.
+   */
   readonly number: number;
   /** Unless `full`: most queries, 1 or more. */
   readonly queriesMax?: number;
@@ -141,7 +161,10 @@ export interface ProbeOutcome {
   readonly end: ProbeEnd;
   /** Completed samples per second, as the scenario counts them. */
   readonly samplesPerSecond: number;
-  /** Server: samples per second by the schedule that was drawn, which is MLPerf's metric; null in other scenarios. */
+  /**
+   * Server: samples per second by the schedule that was drawn, which is MLPerf's metric; null in
+   * other scenarios.
+   */
   readonly scheduledPerSecond: number | null;
   /** longhaul's verdict; of a screening that ended early it says nothing. */
   readonly isValid: boolean;

@@ -17,7 +17,9 @@ export function searchText(search: LoadSearch, output: string): string {
   return `${found}\nTakes ${screenings}, then ${runs} of ${formatNs(full.minDurationNs)} and ${full.minQueryCount} queries or more`;
 }
 
-/** Columns of the table of probes: title, width (below 0: text stands to the left), text of a probe. */
+/**
+ * Columns of the table of probes: title, width (below 0: text stands to the left), text of a probe.
+ */
 function columnsOf(search: LoadSearch) {
   const loadOf = ({ load }: PeakProbe): string =>
     search.kind === 'rate' ? loadRateText(load) : String(load);
@@ -107,7 +109,7 @@ function intervalText(search: LoadSearch, result: PeakResult): string {
     return `above ${loadText(search, interval.low)}: nothing that was tried missed the bound`;
   }
   if (limit === 'generator' || limit === 'lost-samples') {
-    // What was light once and what was not, with no statistics in it: latencies did not set this limit.
+    // Loads that were light or not, without statistics: latencies did not set this limit.
     const end = limit === 'generator' ? 'LoadGen was too slow' : 'samples were lost';
     return (
       `none of the SUT's limit: screenings were light at ${loadText(search, interval.low)}, and ` +
@@ -137,7 +139,10 @@ function foldersOf({ load: confirmed, probes }: PeakResult): string {
   return folders.length === 0 ? 'of no confirming run' : folders.join(', ');
 }
 
-/** Why LoadGen was too slow, without its causes: they are the same in line after line, and longhaul_peak.json has them. */
+/**
+ * Why LoadGen was too slow, without its causes: they are the same in line after line, and
+ * longhaul_peak.json has them.
+ */
 function shortWhy({ verdict, why }: PeakProbe): string {
   if (verdict !== 'generator-bound') return why;
   return why.replace(/(?:, and the SUT is too slow as well|;).*$/, '');

@@ -18,7 +18,7 @@ import { probeHeader, probeLine, searchText } from './print-peak.ts';
 import { runProbes } from './run-probes.ts';
 
 /**
- * A search is hours of work: it is not replaced by a second one that somebody started by mistake.
+ * A search is hours of work: it is not replaced by a second one that was started by mistake.
  * @throws MlperfError `ERR_OUTPUT`; `ERR_CONFIG_INVALID` for `--resume` without a folder
  */
 export function refuseUsedSearch(
@@ -132,7 +132,10 @@ export function readPeakFile(folder: string): PeakFile {
   return readKept(join(folder, NAME), schema, 'search', ' is no search of this longhaul');
 }
 
-/** @throws MlperfError `ERR_CONFIG_INVALID` naming what differs between a search that was written and the one that was asked for */
+/**
+ * @throws MlperfError `ERR_CONFIG_INVALID` naming what differs between a search that was written
+ *   and the one that was asked for
+ */
 export function requireSameSearch(folder: string, file: PeakFile, identity: Question): void {
   const differences = questionDifferences(
     file.identity,
@@ -154,7 +157,10 @@ export function writePeakFile(
   writeKept(join(folder, NAME), { format: FORMAT, identity, probes }, 1);
 }
 
-/** Settings that may differ when a search goes on: where it is kept, how it looks, and where the nodes are now. */
+/**
+ * Settings that may differ when a search goes on: where it is kept, how it looks, and where the
+ * nodes are now.
+ */
 const FREE: readonly string[] = [
   'output',
   'force',
@@ -173,7 +179,7 @@ const FREE: readonly string[] = [
 ];
 
 /**
- * What must be the same for a search to go on: settings, names of the nodes, their models.
+ * Settings, names of the nodes and their models, which must be equal for a search to go on.
  * @throws MlperfError where a node is not there, or not ready
  */
 async function peakIdentity(
@@ -192,7 +198,7 @@ async function peakIdentity(
   return identity;
 }
 
-/** What is searched, however it was asked for. */
+/** The subject of the search as numbers, whatever flags gave them. */
 function numbersOf(search: LoadSearch): Question {
   const { full } = search;
   return {

@@ -41,7 +41,7 @@ import { LOOPBACK, type SweepLink, type TapCounts, TcLink } from './tc-link.ts';
 
 const PAGE_FILE = 'longhaul_sweep.html';
 
-/** What the flags and the file ask for. */
+/** Flags, file and settings of the verb. */
 interface SweepRequest {
   readonly options: SweepValues;
   readonly values: SettingValues<typeof CELL_SETTINGS>;
@@ -120,7 +120,10 @@ function withNode(plan: SweepPlan, address: string): SweepPlan {
   return { ...plan, peak: { ...peak, run: { ...peak.run, dispatch } } };
 }
 
-/** The sweep before its first cell, or as far as the one is that goes on. @throws MlperfError `ERR_CONFIG_INVALID` */
+/**
+ * The sweep before its first cell, or as far as the one is that goes on.
+ * @throws MlperfError `ERR_CONFIG_INVALID`
+ */
 function beginSweep(plan: SweepPlan, maker: ChosenLinkMaker, host: RunHost) {
   const { run, note } = plan.peak;
   const { name, notes: ofMaker, markOf } = aboutMaker(maker, run);
@@ -158,14 +161,15 @@ async function measure(
   }
   drawPage(sweep);
   const written = `cells in ${join(output, SWEEP_FILE)}, heat map in ${join(output, PAGE_FILE)}\n`;
-  // False: a cell was not measured, or found no value. A peak that is LoadGen's own says nothing of the link: as in find-peak.
+  // False: a cell was not measured, or found no value. A peak that is LoadGen's own says nothing of
+  // the link: as in find-peak.
   const isWhole = sweep.cells.every(
     ({ result }) => !('failure' in result) && result.value !== null && result.limit !== 'generator',
   );
   return { text: `${sweepTable(sweep, grid)}${written}`, json: sweep, isWhole };
 }
 
-/** Where a run is written, and what a search may be told anew, changes no cell. */
+/** Settings that change no cell: the place of a run, and flags that a resumed search may change. */
 const NOT_ASKED: readonly string[] = ['output', 'force', 'resume', 'keepProbes', 'cacheDir'];
 
 function questionOf(
@@ -183,7 +187,10 @@ function questionOf(
   };
 }
 
-/** A maker of links: its name in the question, its mark in the logs of the runs, and what limits the figures. */
+/**
+ * A maker of links: its name in the question, its mark in the logs of the runs, and what limits the
+ * figures.
+ */
 function aboutMaker(maker: ChosenLinkMaker, { dispatch }: RunPlan) {
   if (maker.with === 'tc') {
     const { device } = maker;
@@ -238,7 +245,10 @@ interface SweepJob {
   readonly host: RunHost;
 }
 
-/** Slower links take no test of their rate: what it leaves in the queue would delay the search by more than some seconds. */
+/**
+ * Slower links take no test of their rate: what it leaves in the queue would delay the search by
+ * more than some seconds.
+ */
 const RATE_TEST_MIN = 10e6;
 
 /**
@@ -315,7 +325,8 @@ async function searchThrough(
   const seen = await lookAtLink(prepared, (conditions.bitsPerSecond ?? Infinity) >= RATE_TEST_MIN);
   // Of a search that was broken off, or failed.
   replaceEarlierRun(output, { report: () => {} });
-  // No network that a submission could name has these conditions. Rule: inference_rules v4.1, "Non-conforming network
+  // No network that a submission could name has these conditions. Rule: inference_rules v4.1,
+  // "Non-conforming network
   // submission should be submitted to Open category".
   const dispatch = { ...prepared.plan.dispatch, division: 'open' as const };
   const linkMark = markOf(linkText(conditions));

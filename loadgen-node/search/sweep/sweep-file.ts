@@ -18,17 +18,22 @@ export const SWEEP_FILE = 'longhaul_sweep.json';
 
 const ns = z.number().describe('ns');
 
-/** What the search of a cell found. */
+/** Result of the search of a cell. */
 const result = z.strictObject({
-  /** What the confirming run measured, in the unit of the sweep; null: no load was confirmed. */
+  /** Measured by the confirming run, in the unit of the sweep; null: no load was confirmed. */
   value: z.number().nullable(),
-  /** Where the limit lies; `high` null: no load missed the bound. Null: the probes say nothing of it. */
+  /**
+   * Where the limit lies; `high` null: no load missed the bound. Null: the probes say nothing of
+   * it.
+   */
   interval: z.strictObject({ low: z.number(), high: z.number().nullable() }).nullable(),
   /** How the search ended, as `longhaul find-peak` says it. */
   ending: z.string(),
-  /** Who sets the limit, as `longhaul find-peak` says it: `generator` is LoadGen, whatever the link. */
+  /**
+   * Who sets the limit, as `longhaul find-peak` says it: `generator` is LoadGen, whatever the link.
+   */
   limit: z.enum(['sut', 'lost-samples', 'generator', 'load-max', 'unloaded-latency']),
-  /** What sets the limit, in whole sentences. */
+  /** The limit, in whole sentences. */
   limitText: z.string(),
   probeCount: z.number(),
   /** The link as it was measured before the search; null where the node takes no such look. */
@@ -39,7 +44,7 @@ const result = z.strictObject({
       bitsPerSecond: z.number().nullable(),
     })
     .nullable(),
-  /** What a link in user space did; null of netem. */
+  /** Counts of a link in user space; null of netem. */
   tap: z
     .strictObject({
       frames: z.number(),
@@ -63,11 +68,11 @@ const cell = z.strictObject({
   result: z.union([result, z.strictObject({ failure: z.string() })]),
 });
 
-/** What a sweep is about: cells of another one are not its own. */
+/** Subject of a sweep: cells of another one are not its own. */
 const question = z.strictObject({
-  /** What each cell was asked, by name, as text: nodes, benchmark, scenario, bound, ... */
+  /** Settings of each cell by name, as text: nodes, benchmark, scenario, bound, ... */
   settings: z.record(z.string(), z.string()),
-  /** What makes the links. */
+  /** Maker of the links. */
   with: z.string(),
   unit: z.string(),
 });
@@ -77,7 +82,7 @@ const SWEEP = z.strictObject({
   schemaVersion: z.literal(1),
   longhaul: z.string(),
   question,
-  /** What a reader has to know. */
+  /** Limits of the figures, for readers. */
   notes: z.array(z.string()),
   cells: z.array(cell),
 });
@@ -124,7 +129,10 @@ export function cellOf(sweep: Sweep, wanted: LinkConditions): SweepCell | undefi
   );
 }
 
-/** The grid as a table: rows are delays with losses, columns are rates; links by row, then by column. */
+/**
+ * The grid as a table: rows are delays with losses, columns are rates; links by row, then by
+ * column.
+ */
 function viewOf({ delaysNs, rates, lossShares }: LinkGrid) {
   const hasLosses = lossShares.length > 1 || lossShares[0] !== 0;
   const rows = delaysNs.flatMap((delayNs) =>
@@ -141,7 +149,7 @@ function viewOf({ delaysNs, rates, lossShares }: LinkGrid) {
   };
 }
 
-/** What the heat map shows. Cells that are not done yet say so. */
+/** Input of the heat map. Cells that are not done yet are marked so. */
 export function heatMapOf(sweep: Sweep, grid: LinkGrid, title: string): HeatMapInput {
   const { rowLabel, rows, columns, links } = viewOf(grid);
   return {
@@ -190,7 +198,9 @@ function seenText({ roundTripP50Ns, bitsPerSecond }: NonNullable<CellResult['see
   return `round trip ${formatNs(roundTripP50Ns)}${rate}`;
 }
 
-/** The table on the screen: a line per row of the grid, a column per rate; then what failed and why. */
+/**
+ * The table on the screen: a line per row of the grid, a column per rate; then what failed and why.
+ */
 export function sweepTable(sweep: Sweep, grid: LinkGrid): string {
   const { rowLabel, rows, columns, links } = viewOf(grid);
   const lines = links.map((row, i) => [

@@ -74,7 +74,10 @@ export function timelineOf(table: LatencyTable) {
 type Timeline = ReturnType<typeof timelineOf>;
 type TimelineInterval = Timeline['intervals'][number];
 
-/** One second where that makes a readable chart; shorter for short runs with enough rows, longer for long ones. */
+/**
+ * One second where that makes a readable chart; shorter for short runs with enough rows, longer for
+ * long ones.
+ */
 function widthFor(endNs: number, count: number): number {
   const least = Math.max(endNs / INTERVALS_MAX, Math.min((endNs / count) * ROWS_PER_INTERVAL, 1e9));
   const width =
