@@ -3,11 +3,11 @@ import { cpus, release, type } from 'node:os';
 import { join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
+import type { PerformanceOutcome } from '../../loadgen/engine/test-outcome.ts';
 import {
   causesOfLateness,
   GENERATOR_CEILING,
   type GeneratorCeiling,
-  type GeneratorHealth,
 } from '../../loadgen/health/generator-health.ts';
 
 const FILE_NAME = 'generator-ceiling.json';
@@ -58,16 +58,6 @@ export function writeCeiling(cacheFolder: string, ceiling: GeneratorCeiling): st
   return path;
 }
 
-/** LoadGen's own part in the result of a run. */
-interface GeneratorFacts {
-  readonly isGeneratorBound: boolean;
-  readonly generatorBoundReason: string;
-  /** Null where the process was not watched. */
-  readonly health: GeneratorHealth | null;
-  /** LoadGen had a schedule to keep (Server, fixed intervals): it spins before a due time. */
-  readonly hasSchedule: boolean;
-}
-
 /** The judgement of LoadGen's own part, as screen, report and comparison have it. */
 export interface GeneratorFinding {
   readonly kind: 'bound' | 'disturbed' | 'clean';
@@ -75,9 +65,16 @@ export interface GeneratorFinding {
   readonly text: string;
 }
 
-/** Whether LoadGen was the limit, or was only disturbed, and by what. */
-export function generatorFinding(facts: GeneratorFacts): GeneratorFinding {
-  const { isGeneratorBound, generatorBoundReason, health, hasSchedule } = facts;
+type GeneratorFacts = 'isGeneratorBound' | 'generatorBoundReason' | 'health';
+
+/**
+ * Whether LoadGen was the limit, or was only disturbed, and by what.
+ * @param hasSchedule LoadGen had a schedule to keep (Server, fixed intervals): it spins before a due time.
+ */
+export function generatorFinding(
+  { isGeneratorBound, generatorBoundReason, health }: Pick<PerformanceOutcome, GeneratorFacts>,
+  hasSchedule: boolean,
+): GeneratorFinding {
   if (isGeneratorBound) return { kind: 'bound', text: `generator-bound: ${generatorBoundReason}` };
   const causes = health === null ? [] : causesOfLateness(health, hasSchedule);
   if (causes.length === 0) return { kind: 'clean', text: 'not generator-bound' };

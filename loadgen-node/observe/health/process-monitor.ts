@@ -255,12 +255,7 @@ function readMachineCpu(path = '/proc/stat') {
   return { totalTicks: ticks.reduce((a, b) => a + b, 0), stealTicks };
 }
 
-/** CPU time of a thread, and time in which it waited for a core, in ns since it began. */
-interface ThreadCpuTimes {
-  readonly cpuNs: number;
-  /** Null where the system does not report it. */
-  readonly waitNs: number | null;
-}
+type ThreadCpuTimes = ReturnType<ThreadCpu['read']>;
 
 /** Looks at the calling thread's use of the CPU, 2 µs a look. */
 class ThreadCpu {
@@ -275,7 +270,8 @@ class ThreadCpu {
     this.#file = openOrNull('/proc/thread-self/schedstat');
   }
 
-  read(): ThreadCpuTimes {
+  /** CPU time, and time in which it waited for a core (null where not known), in ns since it began. */
+  read() {
     if (this.#file !== null) {
       const length = readSync(this.#file, this.#text, 0, this.#text.length, 0);
       const [cpu, wait] = this.#text.toString('latin1', 0, length).split(' ').map(Number);

@@ -220,23 +220,42 @@ export function thresholdList(help: string): Setting<Threshold[] | undefined> {
   };
 }
 
-const SERVER_ONLY: readonly FigureName[] = ['scheduled_qps', 'overlatency'];
-
-/** 0 in SingleStream: such a threshold would always be met, or never. */
-const LAG_FIGURES: readonly FigureName[] = ['lag_p50', 'lag_p99', 'lag_max'];
-
-const TOKEN_FIGURES: readonly FigureName[] = [
-  'ttft_p50',
-  'ttft_p99',
-  'tpot_p50',
-  'tpot_p99',
-  'tokens_per_second',
+/** Figures that runs with some settings cannot have, and why; the first row that holds counts. */
+const ABSENT: readonly {
+  readonly figures: RegExp;
+  readonly isAbsent: (settings: TestSettings) => boolean;
+  readonly why: (figure: FigureName, scenario: string) => string;
+}[] = [
+  {
+    figures: /./,
+    isAbsent: ({ mode }) => mode === 'AccuracyOnly',
+    why: () => 'a run of mode accuracy has no figures of performance',
+  },
+  {
+    figures: /^(scheduled_qps|overlatency)$/,
+    isAbsent: ({ scenario }) => scenario !== 'Server',
+    why: (figure, scenario) =>
+      `${figure} is a figure of scenario Server, and this run is ${scenario}`,
+  },
+  {
+    // 0 in SingleStream: such a threshold would always be met, or never.
+    figures: /^lag_/,
+    isAbsent: ({ scenario }) => scenario === 'SingleStream',
+    why: (figure, scenario) =>
+      `${figure} is always 0 in ${scenario}, where a query is due when it is issued`,
+  },
+  {
+    figures: /^(ttft_|tpot_|tokens_per_second$)/,
+    isAbsent: ({ useTokenLatencies }) => !useTokenLatencies,
+    why: (figure) =>
+      `${figure} needs token latencies, which the settings of this run do not measure (use_token_latencies)`,
+  },
+  {
+    figures: /^(ttft_|tpot_)/,
+    isAbsent: ({ scenario }) => scenario === 'Offline',
+    why: (figure) => `${figure} needs the time of the first token, which Offline does not ask for`,
+  },
 ];
-
-/** Offline asks for no first token. */
-const TIMED_TOKEN_FIGURES: readonly FigureName[] = TOKEN_FIGURES.filter(
-  (figure) => figure !== 'tokens_per_second',
-);
 
 /**
  * Refuses thresholds on figures that a run with these settings cannot have, before minutes go into it.
@@ -244,26 +263,8 @@ const TIMED_TOKEN_FIGURES: readonly FigureName[] = TOKEN_FIGURES.filter(
  */
 export function checkThresholds(thresholds: readonly Threshold[], settings: TestSettings): void {
   for (const { text, figure } of thresholds) {
-    const why = whyAbsent(figure, settings);
-    if (why === undefined) continue;
-    throw configInvalid(`--threshold "${text}": ${why}`);
+    const row = ABSENT.find(({ figures, isAbsent }) => figures.test(figure) && isAbsent(settings));
+    if (row === undefined) continue;
+    throw configInvalid(`--threshold "${text}": ${row.why(figure, settings.scenario)}`);
   }
-}
-
-function whyAbsent(figure: FigureName, settings: TestSettings): string | undefined {
-  const { mode, scenario, useTokenLatencies } = settings;
-  if (mode === 'AccuracyOnly') return 'a run of mode accuracy has no figures of performance';
-  if (scenario !== 'Server' && SERVER_ONLY.includes(figure)) {
-    return `${figure} is a figure of scenario Server, and this run is ${scenario}`;
-  }
-  if (scenario === 'SingleStream' && LAG_FIGURES.includes(figure)) {
-    return `${figure} is always 0 in ${scenario}, where a query is due when it is issued`;
-  }
-  if (!useTokenLatencies && TOKEN_FIGURES.includes(figure)) {
-    return `${figure} needs token latencies, which the settings of this run do not measure (use_token_latencies)`;
-  }
-  if (scenario === 'Offline' && TIMED_TOKEN_FIGURES.includes(figure)) {
-    return `${figure} needs the time of the first token, which Offline does not ask for`;
-  }
-  return undefined;
 }

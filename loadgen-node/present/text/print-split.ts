@@ -38,7 +38,7 @@ export function timeLines({
   const { health } = performance;
   const { scenario, arrivals } = performance.summary;
   const hasSchedule = scenario === 'Server' || arrivals !== null;
-  const finding = generatorFinding({ ...performance, hasSchedule });
+  const finding = generatorFinding(performance, hasSchedule);
   // A limit of LoadGen stands before those of the SUT.
   const whys = finding.kind === 'bound' ? finding.text.split('; ') : [];
   if (split !== null) whys.push(...sentencesOf(split.text));

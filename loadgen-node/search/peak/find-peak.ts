@@ -207,10 +207,7 @@ function generatorVerdict({ generatorBoundReason }: ProbeEnd): VerdictWithWhy {
   return { verdict: 'generator-bound', why: `LoadGen was too slow: ${generatorBoundReason}` };
 }
 
-function latencies(
-  latenciesNs: Float64Array,
-  percentile: number,
-): { readonly percentileNs: number; readonly meanNs: number } {
+function latencies(latenciesNs: Float64Array, percentile: number) {
   const sorted = latenciesNs.slice().sort();
   let sum = 0;
   for (const latencyNs of sorted) sum += latencyNs;

@@ -117,7 +117,7 @@ function resultOf(report: RunReport) {
 }
 
 /** The number that the round's submission checker takes. */
-function metricOf(summary: PerformanceSummary): { readonly name: string; readonly value: number } {
+function metricOf(summary: PerformanceSummary) {
   const { earlyStopping } = summary.validity;
   switch (summary.scenario) {
     case 'SingleStream':

@@ -14,10 +14,7 @@ const TIME_SHARE = 0.15;
  * Streams that keep the bound and streams that do not, as far as screenings and full runs show.
  * `high`: the fewest that do not.
  */
-export function streamsBracket(
-  search: LoadSearch,
-  probes: readonly PeakProbe[],
-): { readonly low: number; readonly high: number | undefined } {
+export function streamsBracket(search: LoadSearch, probes: readonly PeakProbe[]) {
   const late = 1 - search.percentile;
   const isHeavy = ({ verdict, overlatencyQueries, queries }: PeakProbe): boolean =>
     verdict === 'undecided' ? overlatencyQueries > late * queries : verdict !== 'keeps';

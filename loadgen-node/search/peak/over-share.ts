@@ -24,10 +24,7 @@ export interface OverShare {
 }
 
 /** Queries and those of them above the bound, of one batch. */
-export interface OverBatch {
-  readonly queries: number;
-  readonly over: number;
-}
+export type OverBatch = Pick<OverShare, 'queries' | 'over'>;
 
 /** @param latenciesNs In the order of the queries. */
 export function overShareOf(latenciesNs: Float64Array, boundNs: number): OverShare {
@@ -65,10 +62,7 @@ export function varianceFactorOf(batches: readonly OverBatch[]): number {
 }
 
 /** Wilson's interval of the share, of as many queries as the clusters leave. */
-export function shareInterval(
-  { queries, over, varianceFactor }: OverShare,
-  z: number,
-): { readonly low: number; readonly high: number } {
+export function shareInterval({ queries, over, varianceFactor }: OverShare, z: number) {
   if (queries === 0) return { low: 0, high: 1 };
   const n = queries / varianceFactor;
   const share = over / queries;

@@ -3,14 +3,7 @@ import { SUT_TOO_SLOW } from '../../loadgen/engine/generator-bound.ts';
 import { allowedShare, confirmedLoad, measuredLoad } from './full-runs.ts';
 import { isPrecise, NEAR, type NextStep, searchState } from './next-probe.ts';
 import { streamsBracket, streamsInterval } from './next-streams.ts';
-import type {
-  HeldLoad,
-  LoadInterval,
-  LoadSearch,
-  PeakEnding,
-  PeakLimit,
-  PeakProbe,
-} from './peak-search.ts';
+import type { LoadInterval, LoadSearch, PeakEnding, PeakLimit, PeakProbe } from './peak-search.ts';
 
 type Ending = Extract<NextStep, { readonly ending: PeakEnding }>;
 
@@ -63,14 +56,12 @@ export function peakResult(
 }
 
 export type PeakResult = Readonly<ReturnType<typeof peakResult>>;
+export type HeldLoad = NonNullable<PeakResult['held']>;
 
 /**
  * LoadGen that was too slow makes latencies longer, never shorter: a load that held beside it held.
  */
-function heldLoad(
-  { percentile, boundNs, kind }: LoadSearch,
-  probes: readonly PeakProbe[],
-): HeldLoad | null {
+function heldLoad({ percentile, boundNs, kind }: LoadSearch, probes: readonly PeakProbe[]) {
   const loaded = probes.filter((probe) => probe.kind !== 'unloaded' && probe.queries > 0);
   const missed = loaded.filter(({ verdict }) => verdict === 'misses' || verdict === 'lost');
   const heavy = Math.min(...missed.map(measuredLoad));
@@ -82,6 +73,7 @@ function heldLoad(
     )
     .map((probe) => {
       const unseen = kind === 'rate' ? boundNs / probe.durationNs : 0;
+      // As scheduled, less what so short a probe does not see: a queue that grows by bound / duration ends it at the bound.
       return { load: measuredLoad(probe) / (1 + unseen), probe };
     })
     .filter(({ load }) => load < heavy);

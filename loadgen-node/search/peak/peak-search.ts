@@ -113,16 +113,6 @@ export type PeakEnding = 'found' | 'none' | 'unconfirmed' | 'open';
 /** Who sets the limit. */
 export type PeakLimit = 'sut' | 'lost-samples' | 'generator' | 'load-max' | 'unloaded-latency';
 
-/** A load that no more queries were late at than may be, below all loads that were too heavy. */
-export interface HeldLoad {
-  /**
-   * As scheduled, less what so short a probe does not see: a queue that grows by bound / duration
-   * ends it at the bound.
-   */
-  readonly load: number;
-  readonly probe: PeakProbe;
-}
-
 /** A run of a search: at which load, and how long at most. */
 export interface ProbeSpec {
   /** Server: queries per second. MultiStream of round v0.5: streams, that is samples per query. */

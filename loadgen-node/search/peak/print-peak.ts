@@ -1,6 +1,12 @@
 import { asOneLine, formatNs, percentage, sentencesOf } from '../../../shared/base/text.ts';
-import { loadRateText, loadText, type PeakResult, percentileText } from './peak-result.ts';
-import type { HeldLoad, LoadSearch, PeakProbe } from './peak-search.ts';
+import {
+  type HeldLoad,
+  loadRateText,
+  loadText,
+  type PeakResult,
+  percentileText,
+} from './peak-result.ts';
+import type { LoadSearch, PeakProbe } from './peak-search.ts';
 
 /** The subject of the search and how long it takes, in two lines. */
 export function searchText(search: LoadSearch, output: string): string {

@@ -151,13 +151,11 @@ function viewOf({ delaysNs, rates, lossShares }: LinkGrid) {
 
 /** Input of the heat map. Cells that are not done yet are marked so. */
 export function heatMapOf(sweep: Sweep, grid: LinkGrid, title: string): HeatMapInput {
-  const { rowLabel, rows, columns, links } = viewOf(grid);
+  const { links, ...labels } = viewOf(grid);
   return {
     title,
-    rowLabel,
     columnLabel: 'rate',
-    rows,
-    columns,
+    ...labels,
     cells: links.map((row) => row.map((link) => heatMapCell(cellOf(sweep, link)))),
     unit: sweep.question.unit,
     notes: sweep.notes,
@@ -234,13 +232,13 @@ function intervalText({ interval }: CellResult): string {
 }
 
 /** One line about a cell that is done. */
-export function cellLine({ link, seconds, result }: SweepCell): string {
+export function cellLine(cell: SweepCell): string {
+  const { link, seconds, result } = cell;
   const took = `(${seconds.toFixed(0)} s)`;
   if ('failure' in result) return `${linkText(link)}: failed: ${result.failure} ${took}`;
-  const { value, seen, probeCount } = result;
-  const found = value === null ? result.ending : `${figure(value)}${intervalText(result)}`;
+  const { seen, probeCount } = result;
   const trip = seen === null ? '' : `, seen: ${seenText(seen)}`;
-  return `${linkText(link)}: ${found}, ${probeCount} probes${trip} ${took}`;
+  return `${linkText(link)}: ${cellText(cell)}, ${probeCount} probes${trip} ${took}`;
 }
 
 function figure(value: number): string {

@@ -60,7 +60,7 @@ function generatorText(summary: RunSummary): Html | null {
   const { verdict, scenario, round } = summary;
   if (verdict.reasons.some(({ rule }) => rule === 'generator-bound')) return null;
   const hasSchedule = scenario === 'Server' || (scenario === 'MultiStream' && round === 'v0.5');
-  const { kind, text } = generatorFinding({ ...summary, hasSchedule });
+  const { kind, text } = generatorFinding(summary, hasSchedule);
   return html`<p${kind === 'bound' ? html` class="bad"` : null}>LoadGen: ${text}.</p>`;
 }
 
