@@ -38,13 +38,10 @@ export type GeneratorHealth = DeepReadonly<z.infer<typeof GENERATOR_HEALTH>>;
 /** One second of {@link GeneratorHealth}, or the rest of the last one. */
 export type HealthSecond = GeneratorHealth['seconds'][number];
 
-/** Looks on while a set is issued. Untimed at both ends, and cheap between them. */
-export interface GeneratorMonitor {
-  /** The first query is about to be issued. */
-  begin(): void;
-  /** The set is over. Called once after each {@link begin}. */
-  end(): GeneratorHealth;
-}
+/**
+ * Begins to watch a set right before its first query, untimed. Returns what ends the watch, untimed, with what it saw.
+ */
+export type GeneratorMonitor = () => () => GeneratorHealth;
 
 /** Largest load of this machine's LoadGen with a null SUT; measured once by `longhaul doctor`. */
 export const GENERATOR_CEILING = z.strictObject({

@@ -1,4 +1,3 @@
-import assert from 'node:assert';
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import {
   type IntervalHistogram,
@@ -22,28 +21,15 @@ const GC_LOOK_MS = 200;
 type BackPressureNow = () => { readonly socketNs: number; readonly creditNs: number };
 
 /**
- * Watches the process and the thread that it is made in. The event loop's delay is that of a timer: LoadGen's own spinning, a
- * turn per µs, does not count as delay, and what holds a turn up does, whoever did it.
+ * Watches the process and the thread that it is made in, one set after the other. The event loop's delay is that of a timer:
+ * LoadGen's own spinning, a turn per µs, does not count as delay, and all that holds a turn up does.
+ * @param backPressure Null for a SUT without a network.
  */
-export class ProcessMonitor implements GeneratorMonitor {
-  readonly #backPressure: BackPressureNow | null;
-  #watch: Watch | null = null;
-
-  /** @param backPressure Null for a SUT without a network. */
-  constructor(backPressure: BackPressureNow | null) {
-    this.#backPressure = backPressure;
-  }
-
-  begin(): void {
-    this.#watch = new Watch(this.#backPressure);
-  }
-
-  end(): GeneratorHealth {
-    assert(this.#watch !== null, 'end without begin');
-    const health = this.#watch.end();
-    this.#watch = null;
-    return health;
-  }
+export function processMonitor(backPressure: BackPressureNow | null): GeneratorMonitor {
+  return () => {
+    const watch = new Watch(backPressure);
+    return () => watch.end();
+  };
 }
 
 /** One set. */
