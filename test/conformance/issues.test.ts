@@ -3,7 +3,7 @@ import { LOADGEN_V61 } from '../../loadgen-node/loadgen/settings/loadgen-behavio
 import type { TestSettings } from '../../loadgen-node/loadgen/settings/test-settings.ts';
 import type { SeenQuery } from '../support/nodes/checking-sut.ts';
 import { goldenNames, readGolden, settingsOfArgs } from '../support/runs/golden.ts';
-import { MemoryQsl } from '../support/runs/memory-qsl.ts';
+import { MemoryQsl } from '../scenes/simulated-run/memory-qsl.ts';
 import { errorTexts, type SimulatedTest, simulatedTest } from '../support/runs/simulated-test.ts';
 
 const FOLDER = 'loadgen-v6.1/issues';

@@ -10,6 +10,7 @@ import {
   loadgenOf,
 } from '../../loadgen-node/loadgen/settings/loadgen-behaviour.ts';
 import type { Scenario } from '../../shared/domain/scenario.ts';
+import { SimulatedClock } from '../scenes/clock.ts';
 import { HarnessSut } from '../support/nodes/harness-sut.ts';
 import { tempFolder } from '../support/process/temp-folder.ts';
 import {
@@ -18,8 +19,7 @@ import {
   readGoldenText,
   settingsOfArgs,
 } from '../support/runs/golden.ts';
-import { MemoryQsl } from '../support/runs/memory-qsl.ts';
-import { SimulatedClock } from '../support/runs/simulated-clock.ts';
+import { MemoryQsl } from '../scenes/simulated-run/memory-qsl.ts';
 import { type DetailLine, simulatedTest } from '../support/runs/simulated-test.ts';
 
 /** On that machine 500 us of blocking took this long: the search for the peak lives on it. */

@@ -3,7 +3,7 @@ import type {
   ResponseSink,
   SystemUnderTest,
 } from '../../../shared/domain/system-under-test.ts';
-import type { SimulatedClock } from '../runs/simulated-clock.ts';
+import type { SimulatedClock } from '../../scenes/clock.ts';
 
 /** How a {@link CheckingSut} answers. */
 export interface CheckingSutOptions {

@@ -3,7 +3,7 @@ import type {
   ResponseSink,
   SystemUnderTest,
 } from '../../../shared/domain/system-under-test.ts';
-import type { SimulatedClock } from '../runs/simulated-clock.ts';
+import type { SimulatedClock } from '../../scenes/clock.ts';
 
 /** A thread that sleeps takes longer than it is told to. */
 const WAKE_UP_NS = 100_000;

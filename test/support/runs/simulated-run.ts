@@ -14,8 +14,8 @@ import type {
   SystemUnderTest,
 } from '../../../shared/domain/system-under-test.ts';
 import { auditFacts } from './audit-facts.ts';
-import { MemoryQsl } from './memory-qsl.ts';
-import { SimulatedClock } from './simulated-clock.ts';
+import { MemoryQsl } from '../../scenes/simulated-run/memory-qsl.ts';
+import { SimulatedClock } from '../../scenes/clock.ts';
 
 /** A run of the engine under simulated time, with settings as `longhaul run` takes them. */
 export interface SimulatedRun {

@@ -9,8 +9,8 @@ import {
 import type { SystemUnderTest } from '../../../shared/domain/system-under-test.ts';
 import { CheckingSut, type CheckingSutOptions } from '../nodes/checking-sut.ts';
 import { tempFolder } from '../process/temp-folder.ts';
-import { MemoryQsl } from './memory-qsl.ts';
-import { SimulatedClock } from './simulated-clock.ts';
+import { MemoryQsl } from '../../scenes/simulated-run/memory-qsl.ts';
+import { SimulatedClock } from '../../scenes/clock.ts';
 
 /** Seeds of round v4.1 over LoadGen's defaults. */
 export const V41_SETTINGS: TestSettings = {

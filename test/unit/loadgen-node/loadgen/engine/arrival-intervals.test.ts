@@ -9,8 +9,8 @@ import { loadgenOf } from '../../../../../loadgen-node/loadgen/settings/loadgen-
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { CheckingSut } from '../../../../support/nodes/checking-sut.ts';
 import { tempFolder } from '../../../../support/process/temp-folder.ts';
-import { MemoryQsl } from '../../../../support/runs/memory-qsl.ts';
-import { SimulatedClock } from '../../../../support/runs/simulated-clock.ts';
+import { MemoryQsl } from '../../../../scenes/simulated-run/memory-qsl.ts';
+import { SimulatedClock } from '../../../../scenes/clock.ts';
 import {
   readDetailLog,
   simulatedTest,

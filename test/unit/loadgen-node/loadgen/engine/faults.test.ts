@@ -5,7 +5,7 @@ import type { TestOutcome } from '../../../../../loadgen-node/loadgen/engine/tes
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { MlperfError } from '../../../../../shared/base/errors/mlperf-error.ts';
 import type { ResponseSink } from '../../../../../shared/domain/system-under-test.ts';
-import { MemoryQsl } from '../../../../support/runs/memory-qsl.ts';
+import { MemoryQsl } from '../../../../scenes/simulated-run/memory-qsl.ts';
 import {
   errorTexts,
   readDetailLog,

@@ -19,8 +19,8 @@ import type {
   SystemUnderTest,
 } from '../../../../../shared/domain/system-under-test.ts';
 import { tempFolder } from '../../../../support/process/temp-folder.ts';
-import { MemoryQsl } from '../../../../support/runs/memory-qsl.ts';
-import { SimulatedClock } from '../../../../support/runs/simulated-clock.ts';
+import { MemoryQsl } from '../../../../scenes/simulated-run/memory-qsl.ts';
+import { SimulatedClock } from '../../../../scenes/clock.ts';
 import { V41_SETTINGS } from '../../../../support/runs/simulated-test.ts';
 import { theoreticalPeak } from '../../../../support/search/queue-theory.ts';
 

@@ -10,7 +10,7 @@ import {
   DelayModel,
 } from '../../../../../sut-node/inference/built-in/delay-model.ts';
 import { serviceTimes } from '../../../../../sut-node/inference/built-in/service-times.ts';
-import { ManualClock } from '../../../../support/runs/manual-clock.ts';
+import { ManualClock } from '../../../../scenes/clock.ts';
 import { RecordingOwner, waitingSample } from '../../../../support/samples/waiting-samples.ts';
 
 // Goal: N servers that work on one sample each, for exactly the time they are told; the rest waits in the

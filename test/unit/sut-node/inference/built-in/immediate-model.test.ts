@@ -4,7 +4,7 @@ import {
   createEchoModel,
   createNullModel,
 } from '../../../../../sut-node/inference/built-in/immediate-model.ts';
-import { ManualClock } from '../../../../support/runs/manual-clock.ts';
+import { ManualClock } from '../../../../scenes/clock.ts';
 import { RecordingOwner, waitingSample } from '../../../../support/samples/waiting-samples.ts';
 
 // Goal: the node without a model answers in the next turn of the event loop, whatever came in this one.

@@ -3,7 +3,7 @@ import type { EndCause } from '../../../../../../loadgen-node/loadgen/engine/iss
 import type { TestOutcome } from '../../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import type { TestSettings } from '../../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { NullSut } from '../../../../../../loadgen-node/operate/doctor/generator-ceiling.ts';
-import { MemoryQsl } from '../../../../../support/runs/memory-qsl.ts';
+import { MemoryQsl } from '../../../../../scenes/simulated-run/memory-qsl.ts';
 import {
   errorTexts,
   readDetailLog,

@@ -1,14 +1,14 @@
-import { DynamicBatcher } from '../../sut-node/inference/batcher/dynamic-batcher.ts';
-import type { Batch } from '../../sut-node/inference/batcher/sut-model.ts';
+import { DynamicBatcher } from '../../../sut-node/inference/batcher/dynamic-batcher.ts';
+import type { Batch } from '../../../sut-node/inference/batcher/sut-model.ts';
 import type {
   SampleAnswer,
   SampleOwner,
   WaitingSample,
-} from '../../sut-node/inference/batcher/waiting-sample.ts';
-import { type InferPeer, InferStream } from '../../sut-node/server/infer/infer-stream.ts';
-import { CreditBook } from '../../sut-node/server/ledger/credit-book.ts';
-import { RunLedgers } from '../../sut-node/server/ledger/run-ledger.ts';
-import type { SimulatedClock } from '../support/runs/simulated-clock.ts';
+} from '../../../sut-node/inference/batcher/waiting-sample.ts';
+import { type InferPeer, InferStream } from '../../../sut-node/server/infer/infer-stream.ts';
+import { CreditBook } from '../../../sut-node/server/ledger/credit-book.ts';
+import { RunLedgers } from '../../../sut-node/server/ledger/run-ledger.ts';
+import type { SimulatedClock } from '../clock.ts';
 import type { NetworkPlan } from './network-plan.ts';
 
 const QUEUE_BYTES_MAX = 4 << 20;

@@ -1,18 +1,18 @@
 import { status } from '@grpc/grpc-js';
-import type { OutgoingPart } from '../../qdl/dispatch/dispatch-channel.ts';
-import type { PartTransport, TransportEvents } from '../../qdl/native/channel/sut-channel.ts';
-import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
-import { encodePart } from '../../shared/wire/part-codec.ts';
+import type { OutgoingPart } from '../../../qdl/dispatch/dispatch-channel.ts';
+import type { PartTransport, TransportEvents } from '../../../qdl/native/channel/sut-channel.ts';
+import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
+import { encodePart } from '../../../shared/wire/part-codec.ts';
 import {
   decodeResponses,
   encodeResponses,
   FAILURE_CODES,
   isResponses,
-} from '../../shared/wire/responses-codec.ts';
-import { decodeSutMessage, encodeSutMessage } from '../../shared/wire/sut-contract.ts';
-import type { InferPeer, InferStream } from '../../sut-node/server/infer/infer-stream.ts';
-import type { ServerCallEnd } from '../../sut-node/server/limits/call-end.ts';
-import type { SimulatedClock } from '../support/runs/simulated-clock.ts';
+} from '../../../shared/wire/responses-codec.ts';
+import { decodeSutMessage, encodeSutMessage } from '../../../shared/wire/sut-contract.ts';
+import type { InferPeer, InferStream } from '../../../sut-node/server/infer/infer-stream.ts';
+import type { ServerCallEnd } from '../../../sut-node/server/limits/call-end.ts';
+import type { SimulatedClock } from '../clock.ts';
 import type { NetworkPlan } from './network-plan.ts';
 import type { StrikingFault } from './simulated-network.ts';
 import type { SimulatedNode } from './simulated-node.ts';
