@@ -1,6 +1,7 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
+import { labelOf } from '../scenes/simulated-run/simulated-run.ts';
 import { suiteFolder } from '../support/process/suite-folder.ts';
 import { CHEATING_ROWS, loadOf } from '../support/runs/cheating-rows.ts';
 import {
@@ -9,7 +10,6 @@ import {
   type CheatingTest,
   SPEED_AND_ANSWERS,
 } from '../support/runs/cheating-runs.ts';
-import { labelOf } from '../support/runs/simulated-run.ts';
 import { describeOfficial, OfficialTools } from './official-tools.ts';
 
 // Goal: what the rows of cheating systems say of the official tools is what these say. Method: the scripts of v4.1 verify the

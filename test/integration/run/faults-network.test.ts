@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readAudit } from '../../../loadgen-node/observe/audit/network-audit.ts';
+import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 import { FakeSutNode } from '../../support/nodes/fake-sut-node.ts';
 import { InferClient } from '../../support/nodes/infer-client.ts';
 import { TcpShim } from '../../support/nodes/tcp-shim.ts';
@@ -13,7 +14,6 @@ import {
 import { longhaul, SutNodeProcess, spawnLonghaul } from '../../support/process/longhaul-process.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
 import { testCacheFolder } from '../../support/process/test-cache.ts';
-import { readRunLogs } from '../../support/runs/run-logs.ts';
 import { endOfSpoiledRun, startLongRun } from '../../support/runs/spoiled-run.ts';
 import { smallDataSet } from '../../support/samples/small-data-set.ts';
 

@@ -29,9 +29,9 @@ import {
   PayloadDigestSum,
   sha256Words,
 } from '../../../shared/evidence/payload-digest.ts';
-import { MemoryQsl } from '../simulated-run/memory-qsl.ts';
-import { V41_SETTINGS } from '../../support/runs/simulated-test.ts';
 import { SimulatedClock } from '../clock.ts';
+import { MemoryQsl } from '../simulated-run/memory-qsl.ts';
+import { V41_SETTINGS } from '../simulated-run/simulated-run.ts';
 import type { Fault, NetworkPlan } from './network-plan.ts';
 import { type LinkScene, SimulatedLink } from './simulated-link.ts';
 import { SimulatedNode } from './simulated-node.ts';

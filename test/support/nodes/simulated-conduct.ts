@@ -1,4 +1,4 @@
-import { labelOf, type SimulatedRun } from '../runs/simulated-run.ts';
+import { type SimulatedRun, labelOf } from '../../scenes/simulated-run/simulated-run.ts';
 import type { Conduct, Treatment } from './sut-conduct.ts';
 
 /** The parts of a simulated run that a conduct decides; its keys are sample indices. Of one run only. */

@@ -11,7 +11,7 @@ import type { Scenario } from '../../../shared/domain/scenario.ts';
 import { conducted } from '../nodes/simulated-conduct.ts';
 import type { Conduct } from '../nodes/sut-conduct.ts';
 import { labelScorerOf } from '../submission/compliance-scene.ts';
-import { simulateRun } from './simulated-run.ts';
+import { simulateRun } from '../../scenes/simulated-run/simulated-run.ts';
 
 /** Samples of the data set; a performance run draws from 1,024 of them. */
 export const CHEATING_SAMPLES = 1_500;

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { type Ended, WarmLonghaul } from '../process/longhaul-process.ts';
 import { suiteFolder } from '../process/suite-folder.ts';
 import { testCacheFolder } from '../process/test-cache.ts';
-import { readRunLogs } from './run-logs.ts';
+import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 
 /** Longest time from a fault to the end of the process. */
 const END_MS_MAX = 10_000;

@@ -6,11 +6,8 @@ import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/
 import { MlperfError } from '../../../../../shared/base/errors/mlperf-error.ts';
 import type { ResponseSink } from '../../../../../shared/domain/system-under-test.ts';
 import { MemoryQsl } from '../../../../scenes/simulated-run/memory-qsl.ts';
-import {
-  errorTexts,
-  readDetailLog,
-  simulatedTest,
-} from '../../../../support/runs/simulated-test.ts';
+import { errorTexts, readDetailLog } from '../../../../scenes/simulated-run/run-logs.ts';
+import { simulatedTest } from '../../../../scenes/simulated-run/simulated-run.ts';
 
 const NOTHING = new Uint8Array(0);
 const SINGLE_STREAM: Partial<TestSettings> = {

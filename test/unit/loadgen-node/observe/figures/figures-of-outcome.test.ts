@@ -8,8 +8,8 @@ import { figuresOf } from '../../../../../loadgen-node/observe/figures/figures-o
 import { joinRecords } from '../../../../../loadgen-node/observe/records/record-block.ts';
 import { recordsOfSet } from '../../../../../loadgen-node/observe/records/records-of-set.ts';
 import type { SampleRecords } from '../../../../../loadgen-node/observe/records/sample-records.ts';
-import type { CheckingSutOptions } from '../../../../support/nodes/checking-sut.ts';
-import { simulatedTest } from '../../../../support/runs/simulated-test.ts';
+import { simulatedTest } from '../../../../scenes/simulated-run/simulated-run.ts';
+import type { SutOptions } from '../../../../scenes/simulated-run/simulated-sut.ts';
 
 const BOUND_NS = 4e6;
 
@@ -45,11 +45,7 @@ function noise(sample: number, seed: number): number {
   return (Math.imul(sample + 1, 2_654_435_761 + 2 * seed) >>> 0) / 2 ** 32;
 }
 
-function sutOf({
-  lostShare,
-  seed,
-  settings: { scenario },
-}: RandomRun): Partial<CheckingSutOptions> {
+function sutOf({ lostShare, seed, settings: { scenario } }: RandomRun): Partial<SutOptions> {
   return {
     serviceNs: (sample) => 1e5 + Math.floor(noise(sample, seed) * 6e6),
     answer: (sink, id, atNs) => {

@@ -7,9 +7,9 @@ import { figuresOf } from '../../../../../loadgen-node/observe/figures/figures-o
 import { joinRecords } from '../../../../../loadgen-node/observe/records/record-block.ts';
 import { recordsOfSet } from '../../../../../loadgen-node/observe/records/records-of-set.ts';
 import type { SampleRecords } from '../../../../../loadgen-node/observe/records/sample-records.ts';
-import type { CheckingSutOptions } from '../../../../support/nodes/checking-sut.ts';
+import { simulatedTest } from '../../../../scenes/simulated-run/simulated-run.ts';
+import type { SutOptions } from '../../../../scenes/simulated-run/simulated-sut.ts';
 import { sampleRecords } from '../../../../support/runs/sample-records.ts';
-import { simulatedTest } from '../../../../support/runs/simulated-test.ts';
 
 const BOUND_NS = 4e6;
 const PERCENTILES = ['p50', 'p90', 'p95', 'p97', 'p99', 'p99.9'] as const;
@@ -17,7 +17,7 @@ const PERCENTILES = ['p50', 'p90', 'p95', 'p97', 'p99', 'p99.9'] as const;
 /** Runs a test and gives what it says beside the records that it handed out. */
 async function measured(
   settings: Partial<TestSettings>,
-  sut: Partial<CheckingSutOptions>,
+  sut: Partial<SutOptions>,
 ): Promise<{ outcome: PerformanceOutcome; records: SampleRecords }> {
   const parts: SampleRecords[] = [];
   const test = simulatedTest(settings, sut);

@@ -12,7 +12,7 @@ import type { LiveSnapshot } from '../../../../../loadgen-node/observe/live/live
 import { joinRecords } from '../../../../../loadgen-node/observe/records/record-block.ts';
 import { recordsOfSet } from '../../../../../loadgen-node/observe/records/records-of-set.ts';
 import type { SampleRecords } from '../../../../../loadgen-node/observe/records/sample-records.ts';
-import { simulatedTest } from '../../../../support/runs/simulated-test.ts';
+import { simulatedTest } from '../../../../scenes/simulated-run/simulated-run.ts';
 
 const BOUND_NS = 4e6;
 

@@ -2,8 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkSelf, writeManifest } from '../../../../../../loadgen-node/run/judge/self-check.ts';
+import { readDetailLog } from '../../../../../scenes/simulated-run/run-logs.ts';
+import { simulatedTest } from '../../../../../scenes/simulated-run/simulated-run.ts';
 import { tempFolder } from '../../../../../support/process/temp-folder.ts';
-import { readDetailLog, simulatedTest } from '../../../../../support/runs/simulated-test.ts';
 
 async function linesOf(folder: string): Promise<Record<string, unknown>> {
   const { logFiles } = await simulatedTest({ minDurationMs: 0 }).run({
