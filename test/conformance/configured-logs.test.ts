@@ -12,10 +12,10 @@ import { withRequestedTest05Seeds } from '../../loadgen-node/loadgen/settings/re
 import { SETTINGS_FIELDS } from '../../loadgen-node/loadgen/settings/test-settings.ts';
 import type { Scenario } from '../../shared/domain/scenario.ts';
 import type { Round } from '../../shared/rules/rounds/rounds.ts';
+import { goldenFolders, readGoldenText } from '../scenes/simulated-run/golden.ts';
 import { harnessSut } from '../scenes/simulated-run/harness-sut.ts';
 import { MemoryQsl } from '../scenes/simulated-run/memory-qsl.ts';
 import { simulatedTest } from '../scenes/simulated-run/simulated-run.ts';
-import { goldenFolders, readGoldenText } from '../support/runs/golden.ts';
 
 type Args = Readonly<Record<string, string>>;
 

@@ -9,16 +9,16 @@ import {
   loadgenOf,
 } from '../../loadgen-node/loadgen/settings/loadgen-behaviour.ts';
 import type { Scenario } from '../../shared/domain/scenario.ts';
-import { harnessSut } from '../scenes/simulated-run/harness-sut.ts';
-import { MemoryQsl } from '../scenes/simulated-run/memory-qsl.ts';
-import type { DetailLine } from '../scenes/simulated-run/run-logs.ts';
-import { simulatedTest } from '../scenes/simulated-run/simulated-run.ts';
 import {
   goldenFolders,
   readGolden,
   readGoldenText,
   settingsOfArgs,
-} from '../support/runs/golden.ts';
+} from '../scenes/simulated-run/golden.ts';
+import { harnessSut } from '../scenes/simulated-run/harness-sut.ts';
+import { MemoryQsl } from '../scenes/simulated-run/memory-qsl.ts';
+import type { DetailLine } from '../scenes/simulated-run/run-logs.ts';
+import { simulatedTest } from '../scenes/simulated-run/simulated-run.ts';
 
 /** On that machine 500 us of blocking took this long: the search for the peak lives on it. */
 const BLOCKED_NS = '577500';

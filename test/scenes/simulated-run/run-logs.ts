@@ -1,5 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import {
+  type ReadDetailLog,
+  readDetailLog as readLog,
+} from '../../../loadgen-node/loadgen/logs/read/detail-log.ts';
 
 /** A line of the detail log. */
 export interface DetailLine {
@@ -50,5 +54,18 @@ export function readRunLogs(output: string) {
     get errors(): string[] {
       return errorTexts(detail);
     },
+  };
+}
+
+/** A reader of detail logs for trees in which one file at a time is changed: a file that stayed as it was is read once. */
+export function cachedLogReader(): (path: string) => Promise<ReadDetailLog> {
+  const known = new Map<string, Promise<ReadDetailLog>>();
+  return (path) => {
+    const { ino, size, mtimeNs } = statSync(path, { bigint: true });
+    const key = `${ino} ${size} ${mtimeNs}`;
+    const log = known.get(key) ?? readLog(path);
+    known.set(key, log);
+    // A copy of the file has a path of its own.
+    return log.then((one) => ({ ...one, path }));
   };
 }

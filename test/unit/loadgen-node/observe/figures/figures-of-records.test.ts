@@ -7,9 +7,9 @@ import { figuresOf } from '../../../../../loadgen-node/observe/figures/figures-o
 import { joinRecords } from '../../../../../loadgen-node/observe/records/record-block.ts';
 import { recordsOfSet } from '../../../../../loadgen-node/observe/records/records-of-set.ts';
 import type { SampleRecords } from '../../../../../loadgen-node/observe/records/sample-records.ts';
+import { queueRecords } from '../../../../scenes/simulated-run/records.ts';
 import { simulatedTest } from '../../../../scenes/simulated-run/simulated-run.ts';
 import type { SutOptions } from '../../../../scenes/simulated-run/simulated-sut.ts';
-import { sampleRecords } from '../../../../support/runs/sample-records.ts';
 
 const BOUND_NS = 4e6;
 const PERCENTILES = ['p50', 'p90', 'p95', 'p97', 'p99', 'p99.9'] as const;
@@ -134,7 +134,7 @@ describe('figures of a run, from its records', () => {
   });
 
   it('of nothing are counts, and no 0 that looks like a latency', () => {
-    const figures = figuresOf(sampleRecords({ rowCount: 0 }), {
+    const figures = figuresOf(queueRecords({ rowCount: 0 }), {
       scenario: 'Server',
       latencyBoundNs: BOUND_NS,
     });

@@ -14,8 +14,8 @@ import {
 } from '../../../../../loadgen-node/search/peak/run-probes.ts';
 import { SimulatedClock } from '../../../../scenes/clock.ts';
 import { MemoryQsl } from '../../../../scenes/simulated-run/memory-qsl.ts';
+import { theoreticalPeak } from '../../../../scenes/simulated-run/queue.ts';
 import { simulatedTest, V41_SETTINGS } from '../../../../scenes/simulated-run/simulated-run.ts';
-import { theoreticalPeak } from '../../../../support/search/queue-theory.ts';
 
 // Goal: probes of the real engine (issue loop, recorder, verdicts, early end) lead a search to the limit that theory gives.
 // Method: an M/D/1 queue as SUT under simulated time, at percentile 90, which needs the fewest queries.

@@ -16,12 +16,12 @@ import {
   SUBMISSION_ROUNDS,
   type SubmissionRound,
 } from '../../../../../loadgen-node/submission/rules/submission-rounds.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
 import {
   ACCEPTED_SHAPES,
   REFUSED_SHAPES,
   type RealShape,
-} from '../../../../support/samples/real-shapes.ts';
+} from '../../../../scenes/submission-tree/real-shapes.ts';
+import { tempFolder } from '../../../../support/process/temp-folder.ts';
 import { type ForeignTree, writeForeignTree } from '../../../../support/submission/foreign-tree.ts';
 import { MutableTree } from '../../../../support/submission/mutable-tree.ts';
 

@@ -3,7 +3,7 @@ import { batchPolicy } from '../../../../../sut-node/inference/batcher/batch-pol
 import { DynamicBatcher } from '../../../../../sut-node/inference/batcher/dynamic-batcher.ts';
 import type { Batch, BatchWorkers } from '../../../../../sut-node/inference/batcher/sut-model.ts';
 import { ManualClock } from '../../../../scenes/clock.ts';
-import { RecordingOwner, waitingSample } from '../../../../support/samples/waiting-samples.ts';
+import { RecordingOwner, waitingSample } from '../../../../scenes/simulated-run/sut-parts.ts';
 
 const DELAY_NS = 500_000;
 

@@ -5,7 +5,7 @@ import {
   createNullModel,
 } from '../../../../../sut-node/inference/built-in/immediate-model.ts';
 import { ManualClock } from '../../../../scenes/clock.ts';
-import { RecordingOwner, waitingSample } from '../../../../support/samples/waiting-samples.ts';
+import { RecordingOwner, waitingSample } from '../../../../scenes/simulated-run/sut-parts.ts';
 
 // Goal: the node without a model answers in the next turn of the event loop, whatever came in this one.
 // Method: batches of two owners, and a look before and after the turn.

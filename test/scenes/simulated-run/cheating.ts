@@ -1,23 +1,43 @@
+import { join } from 'node:path';
 import { Mt19937 } from '../../../loadgen-node/loadgen/random/mt19937.ts';
+import { auditConfigText } from '../../../loadgen-node/submission/compliance/verify/audit-settings.ts';
+import {
+  verifyTest04,
+  verifyTest05,
+} from '../../../loadgen-node/submission/compliance/verify/verify-speed-tests.ts';
+import type { TestVerdict } from '../../../loadgen-node/submission/compliance/verify/verify-test.ts';
+import { verifyTest01 } from '../../../loadgen-node/submission/compliance/verify/verify-test01.ts';
+import type { Scenario } from '../../../shared/domain/scenario.ts';
+import { labelScorerOf } from '../../support/submission/compliance-scene.ts';
 import {
   acrossRuns,
   type Conduct,
   caches,
+  conducted,
   honest,
   slacksOnRepeats,
   tiresOfRepeats,
   wavers,
-} from '../nodes/sut-conduct.ts';
-import type { CheatingTest } from './cheating-runs.ts';
+} from './conduct.ts';
+import { simulateRun } from './simulated-run.ts';
+
+/** Samples of the data set; a performance run draws from 1,024 of them. */
+export const CHEATING_SAMPLES = 1_500;
+
+/** Tests of round v4.1. */
+export const SPEED_AND_ANSWERS = ['TEST01', 'TEST04', 'TEST05'] as const;
+
+/** One of {@link SPEED_AND_ANSWERS}. */
+export type CheatingTest = (typeof SPEED_AND_ANSWERS)[number];
 
 /** What is expected of one test: the official tools' verdict, and the names of the checks that are not met. */
-export interface ExpectedVerdict {
+interface ExpectedVerdict {
   readonly official: 'pass' | 'FAIL';
   readonly unmet: readonly string[];
 }
 
 /** A system and what the tests say of it. */
-export interface CheatingRow {
+interface CheatingRow {
   readonly what: string;
   /** Made anew for each scenario: some remember what they saw. */
   readonly make: () => Conduct;
@@ -50,7 +70,7 @@ const FIRST_QUERIES: ExpectedVerdict = { official: 'pass', unmet: ['first querie
 /** Time of a sample that is answered wrongly at once, in ns. */
 const QUICK_NS = 0.2e6;
 
-/** A generator of numbers from 0 to 1 that always gives the same ones. */
+/** Numbers from 0 to 1, always the same ones. */
 function repeatable(seed: bigint): () => number {
   const generator = new Mt19937(seed);
   return () => generator.nextUint32() / 2 ** 32;
@@ -65,8 +85,7 @@ export const CHEATING_ROWS: readonly CheatingRow[] = [
   {
     what: 'honest, one answer of 500 at random',
     make: () => wavers(0.002, repeatable(7n)),
-    Offline: ALL_PASS,
-    Server: ALL_PASS,
+    ...{ Offline: ALL_PASS, Server: ALL_PASS },
   },
   {
     what: 'caches by payload, fresh node',
@@ -134,10 +153,56 @@ export const CHEATING_ROWS: readonly CheatingRow[] = [
   },
 ];
 
-/** Load at which a row is measured: runs of 60 s in Server, as long as it takes for 3,300 samples and more in Offline. */
-export function loadOf(row: CheatingRow, scenario: 'Offline' | 'Server') {
-  if (scenario === 'Server') return { scenario, qps: 50, seconds: 60 };
+/** A system of a row and the load at which it is measured: runs of 60 s in Server, as long as it takes for 3,300 samples and more in Offline. */
+export function systemOf(row: CheatingRow, scenario: 'Offline' | 'Server'): CheatingSystem {
+  const system = { conduct: row.make(), scenario };
+  if (scenario === 'Server') return { ...system, qps: 50, seconds: 60 };
   return row.isQuick === true
-    ? { scenario, qps: 600, seconds: 5 }
-    : { scenario, qps: 200, seconds: 17 };
+    ? { ...system, qps: 600, seconds: 5 }
+    : { ...system, qps: 200, seconds: 17 };
+}
+
+/** A system, and the load at which it is measured. */
+interface CheatingSystem {
+  readonly conduct: Conduct;
+  readonly scenario: Scenario;
+  /** Queries per second that it can do. */
+  readonly qps: number;
+  /** Of a run, in s; so short that TEST01 logs (nearly) every response. */
+  readonly seconds: number;
+}
+
+/** Makes the runs of a system below `folder`, one after the other: the accuracy run comes first. */
+export async function cheatingRuns(folder: string, system: CheatingSystem) {
+  const { conduct, scenario, qps, seconds } = system;
+
+  /** @returns Folder of the run. */
+  async function run(name: 'performance' | 'accuracy' | CheatingTest): Promise<string> {
+    const output = join(folder, name);
+    const isTest = name !== 'performance' && name !== 'accuracy';
+    await simulateRun({
+      ...{ folder: output, totalSamples: CHEATING_SAMPLES, facts: () => null },
+      ...conducted(conduct),
+      flags: {
+        ...{ scenario, round: 'v4.1', division: 'open', targetQps: String(qps) },
+        ...{ minDuration: `${seconds}s`, minQueryCount: '100' },
+        ...(name === 'accuracy' ? { mode: name } : {}),
+      },
+      ...(isTest ? { auditConfig: auditConfigText(name, 'resnet50', scenario) } : {}),
+    });
+    return output;
+  }
+
+  /** longhaul's verdict. */
+  function verify(test: CheatingTest, output: string): Promise<TestVerdict> {
+    const runs = { round: 'v4.1', performance, test: output } as const;
+    if (test === 'TEST04') return verifyTest04(runs);
+    if (test === 'TEST05') return verifyTest05(runs);
+    const of = { responseType: 'float32', accuracyTolerancePercent: 1 } as const;
+    return verifyTest01({ ...runs, ...of, accuracy, scorer: labelScorerOf(CHEATING_SAMPLES) });
+  }
+
+  const accuracy = await run('accuracy');
+  const performance = await run('performance');
+  return { accuracy, performance, test: (test: CheatingTest) => run(test), verify };
 }

@@ -1,9 +1,9 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FindingId } from '../../../loadgen-node/submission/check/rules/findings.ts';
-import type { ForeignTree } from '../submission/foreign-tree.ts';
-import type { MutableTree } from '../submission/mutable-tree.ts';
-import { accuracyLogOf } from '../submission/submission-tree.ts';
+import type { ForeignTree } from '../../support/submission/foreign-tree.ts';
+import type { MutableTree } from '../../support/submission/mutable-tree.ts';
+import { accuracyLogOf } from '../../support/submission/submission-tree.ts';
 
 /** A shape that published submissions have, and the warnings that it leads to. */
 export interface RealShape {

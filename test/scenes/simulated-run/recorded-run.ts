@@ -7,8 +7,8 @@ import { ProcessMonitor } from '../../../loadgen-node/observe/health/process-mon
 import { syntheticDataSet } from '../../../loadgen-node/samples/benchmarks/synthetic/synthetic-benchmark.ts';
 import { SampleStore } from '../../../loadgen-node/samples/qsl/sample-store.ts';
 import { createQueryDispatchLibrary, defaultDispatchSettings } from '../../../qdl/index.ts';
-import { tempFolder } from '../process/temp-folder.ts';
 import { V41_SETTINGS } from '../../scenes/simulated-run/simulated-run.ts';
+import { tempFolder } from '../../support/process/temp-folder.ts';
 
 const ENCODING = { form: 'raw', compression: 'identity' };
 const SAMPLE_COUNT = 1_024;

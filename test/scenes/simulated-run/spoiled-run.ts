@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
-import { type Ended, WarmLonghaul } from '../process/longhaul-process.ts';
-import { suiteFolder } from '../process/suite-folder.ts';
-import { testCacheFolder } from '../process/test-cache.ts';
-import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
+import { WarmLonghaul } from '../../support/process/longhaul-process.ts';
+import { suiteFolder } from '../../support/process/suite-folder.ts';
+import { testCacheFolder } from '../../support/process/test-cache.ts';
+import { readRunLogs } from './run-logs.ts';
 
 /** Longest time from a fault to the end of the process. */
 const END_MS_MAX = 10_000;
@@ -24,13 +24,6 @@ export function startLongRun(options: {
   return { run, output };
 }
 
-/** What a fault must leave behind. */
-export interface Spoiled extends Ended {
-  readonly issued: number;
-  readonly completed: number;
-  readonly lost: number;
-}
-
 /**
  * Waits for the end of a run that a fault spoils, and checks what holds for every fault: it ends soon,
  * INVALID, with whole logs, without a stack, and every issued sample is either completed or lost.
@@ -39,7 +32,7 @@ export interface Spoiled extends Ended {
 export async function endOfSpoiledRun(
   { run, output }: ReturnType<typeof startLongRun>,
   sinceMs: number,
-): Promise<Spoiled> {
+) {
   const ended = await run.ended;
   const { code, stdout, stderr } = ended;
   expect(performance.now() - sinceMs).toBeLessThan(END_MS_MAX);

@@ -6,8 +6,8 @@ import {
   type BuiltTree,
   buildSubmission,
 } from '../../../loadgen-node/submission/assemble/build-submission.ts';
-import { tempFolder } from '../process/temp-folder.ts';
-import type { Scene, SceneSubmission } from '../submission/submission-scene.ts';
+import { tempFolder } from '../../support/process/temp-folder.ts';
+import type { Scene, SceneSubmission } from '../../support/submission/submission-scene.ts';
 
 /** How a trial is built. */
 export interface TrialOptions {

@@ -18,7 +18,7 @@ export class RecordingSink implements ResponseSink {
     readonly times: ServiceTimes | undefined;
     readonly decodeNs: number;
   }[] = [];
-  readonly #waiters: { readonly isMet: () => boolean; readonly resolve: () => void }[] = [];
+  readonly #waiters: (() => void)[] = [];
 
   nowNs(): number {
     return Math.round(performance.now() * 1e6);
@@ -61,12 +61,12 @@ export class RecordingSink implements ResponseSink {
 
   #when(isMet: () => boolean): Promise<void> {
     return new Promise((resolve) => {
-      this.#waiters.push({ isMet, resolve });
+      this.#waiters.push(() => isMet() && resolve());
       this.#wake();
     });
   }
 
   #wake(): void {
-    for (const waiter of this.#waiters) if (waiter.isMet()) waiter.resolve();
+    for (const look of this.#waiters) look();
   }
 }
