@@ -1,13 +1,16 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runTest } from '../../../loadgen-node/loadgen/engine/start-test.ts';
-import type { TestSetup } from '../../../loadgen-node/loadgen/engine/test-context.ts';
+import type { RecordedSet, TestSetup } from '../../../loadgen-node/loadgen/engine/test-context.ts';
 import type { TestOutcome } from '../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import {
   defaultTestSettings,
   type TestSettings,
 } from '../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { type AuditFacts, writeAudit } from '../../../loadgen-node/observe/audit/network-audit.ts';
+import { joinRecords } from '../../../loadgen-node/observe/records/record-block.ts';
+import { recordsOfSet } from '../../../loadgen-node/observe/records/records-of-set.ts';
+import type { SampleRecords } from '../../../loadgen-node/observe/records/sample-records.ts';
 import { composeAudit } from '../../../loadgen-node/run/audit/compose-audit.ts';
 import type { RunHost } from '../../../loadgen-node/run/host/host.ts';
 import { planRun } from '../../../loadgen-node/run/plan/run-plan.ts';
@@ -53,7 +56,17 @@ export function simulatedTest(
         log: { outdir, ...other.log },
       }),
     );
-  return { clock, sut, qsl, outdir, run };
+  /** Runs it and keeps its records. @throws Error without a performance phase. */
+  const measure = async (other: Partial<TestSetup> = {}) => {
+    const parts: SampleRecords[] = [];
+    const keepRecords = async (set: RecordedSet): Promise<void> =>
+      void parts.push(recordsOfSet(set));
+    const observer = { ...other.observer, keepRecords };
+    const { performance } = await run({ ...other, observer });
+    if (performance === null) throw new Error('no performance phase');
+    return { performance, records: joinRecords(parts) };
+  };
+  return { clock, sut, qsl, outdir, run, measure };
 }
 
 /** A run of the engine under simulated time, with settings as `longhaul run` takes them. */

@@ -1,13 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { PerformanceOutcome } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import type { RunFigures } from '../../../../../loadgen-node/observe/figures/figure-names.ts';
 import { figuresOfOutcome } from '../../../../../loadgen-node/observe/figures/figures.ts';
 import { figuresOf } from '../../../../../loadgen-node/observe/figures/figures-of-records.ts';
-import { joinRecords } from '../../../../../loadgen-node/observe/records/record-block.ts';
-import { recordsOfSet } from '../../../../../loadgen-node/observe/records/records-of-set.ts';
-import type { SampleRecords } from '../../../../../loadgen-node/observe/records/sample-records.ts';
 import { simulatedTest } from '../../../../scenes/simulated-run/simulated-run.ts';
 import type { SutOptions } from '../../../../scenes/simulated-run/simulated-sut.ts';
 
@@ -59,24 +55,14 @@ function sutOf({ lostShare, seed, settings: { scenario } }: RandomRun): Partial<
   };
 }
 
-async function measured(
-  run: RandomRun,
-): Promise<{ readonly performance: PerformanceOutcome; readonly records: SampleRecords }> {
-  const test = simulatedTest(
-    {
-      ...{ serverTargetQps: 300, serverTargetLatencyNs: BOUND_NS, offlineExpectedQps: 300 },
-      ...run.settings,
-      ...(run.settings.scenario !== 'Server' && { serverNumIssueQueryThreads: 1 }),
-    },
-    sutOf(run),
-  );
-  const parts: SampleRecords[] = [];
-  const { performance } = await test.run({
-    observer: { keepRecords: async (set) => void parts.push(recordsOfSet(set)) },
-    extendsUntilDecided: run.extendsUntilDecided,
-  });
-  if (performance === null) throw new Error('no performance phase');
-  return { performance, records: joinRecords(parts) };
+function measured(run: RandomRun) {
+  const settings = {
+    ...{ serverTargetQps: 300, serverTargetLatencyNs: BOUND_NS, offlineExpectedQps: 300 },
+    ...run.settings,
+    ...(run.settings.scenario !== 'Server' && { serverNumIssueQueryThreads: 1 }),
+  };
+  const { extendsUntilDecided } = run;
+  return simulatedTest(settings, sutOf(run)).measure({ extendsUntilDecided });
 }
 
 /** MultiStream's rate is added up in another order, and of a run with losses until the last one was known. */
