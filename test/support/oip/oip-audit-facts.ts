@@ -5,7 +5,13 @@ import type {
   OipNodeEvidence,
   OipStatistics,
 } from '../../../shared/evidence/network-evidence.ts';
-import { auditFacts, directPath, ledgerCounts, nameCall, nodeEvidence } from '../../scenes/simulated-run/audit-facts.ts';
+import {
+  auditFacts,
+  directPath,
+  ledgerCounts,
+  nameCall,
+  nodeEvidence,
+} from '../../scenes/simulated-run/audit-facts.ts';
 
 /** Statistics of a server that executed 100 requests of one sample in 25 batches: 2 ms in the queue, 4 ms in the model. */
 export function oipStatistics(fields: Partial<OipStatistics> = {}): OipStatistics {

@@ -34,7 +34,12 @@ import {
   SYSTEM_FIELDS,
 } from '../../../loadgen-node/submission/tree/system-fields.ts';
 import { resolveSettings } from '../../../shared/config/resolve-settings.ts';
-import { auditFacts, hostFacts, ledgerCounts, nodeEvidence } from '../../scenes/simulated-run/audit-facts.ts';
+import {
+  auditFacts,
+  hostFacts,
+  ledgerCounts,
+  nodeEvidence,
+} from '../../scenes/simulated-run/audit-facts.ts';
 import { labelOf, simulateRun } from '../../scenes/simulated-run/simulated-run.ts';
 
 /** Scenarios of resnet50 that a scene can have. */
