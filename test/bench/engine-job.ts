@@ -13,8 +13,8 @@ import { LiveRun } from '../../loadgen-node/observe/live/live-run.ts';
 import type { Clock } from '../../shared/base/clock/clock.ts';
 import type { Scenario } from '../../shared/domain/scenario.ts';
 import type { ServiceTimes } from '../../shared/domain/system-under-test.ts';
-import { MemoryQsl } from '../support/runs/memory-qsl.ts';
-import { SimulatedClock } from '../support/runs/simulated-clock.ts';
+import { SimulatedClock } from '../scenes/clock.ts';
+import { MemoryQsl } from '../scenes/simulated-run/memory-qsl.ts';
 import { BenchSut } from './bench-sut.ts';
 
 /** What a child process is asked to run. */

@@ -9,7 +9,7 @@ import {
 } from '../../loadgen-node/loadgen/settings/settings-of-files.ts';
 import type { Scenario } from '../../shared/domain/scenario.ts';
 import { mlperfConfOf, ROUNDS, type Round } from '../../shared/rules/rounds/rounds.ts';
-import { readGolden, readGoldenText } from '../support/runs/golden.ts';
+import { readGolden, readGoldenText } from '../scenes/simulated-run/golden.ts';
 
 // Goal: rounds and configuration files give exactly the settings that the C++ LoadGen gets from them.
 // Method: every row of the golden files, values compared with all their digits.

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { runTest } from '../../loadgen-node/loadgen/engine/start-test.ts';
 import type { TestOutcome } from '../../loadgen-node/loadgen/engine/test-outcome.ts';
 import { ExactSettings } from '../../loadgen-node/loadgen/settings/exact-settings.ts';
 import {
@@ -13,11 +12,10 @@ import { withRequestedTest05Seeds } from '../../loadgen-node/loadgen/settings/re
 import { SETTINGS_FIELDS } from '../../loadgen-node/loadgen/settings/test-settings.ts';
 import type { Scenario } from '../../shared/domain/scenario.ts';
 import type { Round } from '../../shared/rules/rounds/rounds.ts';
-import { HarnessSut } from '../support/nodes/harness-sut.ts';
-import { tempFolder } from '../support/process/temp-folder.ts';
-import { goldenFolders, readGoldenText } from '../support/runs/golden.ts';
-import { MemoryQsl } from '../support/runs/memory-qsl.ts';
-import { SimulatedClock } from '../support/runs/simulated-clock.ts';
+import { goldenFolders, readGoldenText } from '../scenes/simulated-run/golden.ts';
+import { harnessSut } from '../scenes/simulated-run/harness-sut.ts';
+import { MemoryQsl } from '../scenes/simulated-run/memory-qsl.ts';
+import { simulatedTest } from '../scenes/simulated-run/simulated-run.ts';
 
 type Args = Readonly<Record<string, string>>;
 
@@ -64,21 +62,13 @@ async function runLike(folder: string, round: Round): Promise<TestOutcome> {
     const file = fileOf(folder, 'audit.config', 'audit.config');
     results.push(reader.readAudit(audited, file));
   }
-  const clock = new SimulatedClock();
-  return await clock.drive(
-    runTest({
-      sut: new HarnessSut(clock, args, 'Network_SUT_harness'),
-      qsl: new MemoryQsl(Number(args['qsl_total']), Number(args['qsl_perf'])),
-      clock,
-      settings: withRequestedTest05Seeds(audited, settings).toTestSettings(),
-      loadgen: loadgenOf(round),
-      configEvents: results.flatMap((result) => result.events),
-      usesTokenLatenciesBeforeAudit: settings.get('useTokenLatencies').value === true,
-      log: { outdir: tempFolder() },
-      stallTimeoutNs: 30e9,
-      drainTimeoutNs: 2e9,
-    }),
-  );
+  const qsl = new MemoryQsl(Number(args['qsl_total']), Number(args['qsl_perf']));
+  const requested = withRequestedTest05Seeds(audited, settings).toTestSettings();
+  return await simulatedTest(requested, harnessSut(args), qsl).run({
+    loadgen: loadgenOf(round),
+    configEvents: results.flatMap((result) => result.events),
+    usesTokenLatenciesBeforeAudit: settings.get('useTokenLatencies').value === true,
+  });
 }
 
 /** Key and value of the lines that configuration decides, in order; 64-bit numbers as texts. */

@@ -4,7 +4,7 @@ import {
   passingQueries,
 } from '../../loadgen-node/loadgen/conformance/early-stopping.ts';
 import { minPassingQueries } from '../../loadgen-node/loadgen/results/early-stopping.ts';
-import { readGolden, sha256OfUint64 } from '../support/runs/golden.ts';
+import { readGolden, sha256OfUint64 } from '../scenes/simulated-run/golden.ts';
 
 interface GoldenEarlyStopping {
   readonly rows: readonly (readonly [number, number, number, number, number])[];

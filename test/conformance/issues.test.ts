@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { LOADGEN_V61 } from '../../loadgen-node/loadgen/settings/loadgen-behaviour.ts';
 import type { TestSettings } from '../../loadgen-node/loadgen/settings/test-settings.ts';
-import type { SeenQuery } from '../support/nodes/checking-sut.ts';
-import { goldenNames, readGolden, settingsOfArgs } from '../support/runs/golden.ts';
-import { MemoryQsl } from '../support/runs/memory-qsl.ts';
-import { errorTexts, type SimulatedTest, simulatedTest } from '../support/runs/simulated-test.ts';
+import { goldenNames, readGolden, settingsOfArgs } from '../scenes/simulated-run/golden.ts';
+import { MemoryQsl } from '../scenes/simulated-run/memory-qsl.ts';
+import { errorTexts } from '../scenes/simulated-run/run-logs.ts';
+import { type SimulatedTest, simulatedTest } from '../scenes/simulated-run/simulated-run.ts';
+import type { SeenQuery } from '../scenes/simulated-run/simulated-sut.ts';
 
 const FOLDER = 'loadgen-v6.1/issues';
 

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { runTest } from '../../loadgen-node/loadgen/engine/start-test.ts';
 import type { TestOutcome } from '../../loadgen-node/loadgen/engine/test-outcome.ts';
 import { readAccuracyLog } from '../../loadgen-node/loadgen/logs/read/accuracy-log-reader.ts';
 import {
@@ -10,17 +9,16 @@ import {
   loadgenOf,
 } from '../../loadgen-node/loadgen/settings/loadgen-behaviour.ts';
 import type { Scenario } from '../../shared/domain/scenario.ts';
-import { HarnessSut } from '../support/nodes/harness-sut.ts';
-import { tempFolder } from '../support/process/temp-folder.ts';
 import {
   goldenFolders,
   readGolden,
   readGoldenText,
   settingsOfArgs,
-} from '../support/runs/golden.ts';
-import { MemoryQsl } from '../support/runs/memory-qsl.ts';
-import { SimulatedClock } from '../support/runs/simulated-clock.ts';
-import { type DetailLine, simulatedTest } from '../support/runs/simulated-test.ts';
+} from '../scenes/simulated-run/golden.ts';
+import { harnessSut } from '../scenes/simulated-run/harness-sut.ts';
+import { MemoryQsl } from '../scenes/simulated-run/memory-qsl.ts';
+import type { DetailLine } from '../scenes/simulated-run/run-logs.ts';
+import { simulatedTest } from '../scenes/simulated-run/simulated-run.ts';
 
 /** On that machine 500 us of blocking took this long: the search for the peak lives on it. */
 const BLOCKED_NS = '577500';
@@ -40,32 +38,25 @@ async function runLike(
   enableTrace = false,
 ): Promise<TestOutcome & { readonly printed: string }> {
   const args = argsOf(folder);
-  const clock = new SimulatedClock();
   const name = /sut_name=(Network SUT .*?) single_/.exec(readGoldenText(`${folder}/cmd.txt`))?.[1];
+  const qsl = new MemoryQsl(Number(args['qsl_total']), Number(args['qsl_perf']));
+  const test = simulatedTest(settingsOfArgs(args), harnessSut(args, name), qsl);
   let printed = '';
-  const outcome = await clock.drive(
-    runTest({
-      sut: new HarnessSut(clock, args, name ?? 'Network_SUT_harness'),
-      qsl: new MemoryQsl(Number(args['qsl_total']), Number(args['qsl_perf'])),
-      clock,
-      settings: settingsOfArgs(args),
-      loadgen,
-      log: {
-        outdir: tempFolder(),
-        prefix: args['prefix'] ?? 'mlperf_log_',
-        suffix: args['suffix'] ?? '',
-        prefixWithDatetime: args['prefix_with_datetime'] === '1',
-        copySummaryToStdout: args['stdout'] === '1',
-        copyDetailToStdout: args['detail_stdout'] === '1',
-        enableTrace,
-        print: (text) => {
-          printed += text;
-        },
+  const outcome = await test.run({
+    loadgen,
+    log: {
+      outdir: test.outdir,
+      prefix: args['prefix'] ?? 'mlperf_log_',
+      suffix: args['suffix'] ?? '',
+      prefixWithDatetime: args['prefix_with_datetime'] === '1',
+      copySummaryToStdout: args['stdout'] === '1',
+      copyDetailToStdout: args['detail_stdout'] === '1',
+      enableTrace,
+      print: (text) => {
+        printed += text;
       },
-      stallTimeoutNs: 30e9,
-      drainTimeoutNs: 2e9,
-    }),
-  );
+    },
+  });
   return { ...outcome, printed };
 }
 

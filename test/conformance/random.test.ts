@@ -9,7 +9,7 @@ import {
   uniformReal,
 } from '../../loadgen-node/loadgen/random/distributions.ts';
 import { Mt19937 } from '../../loadgen-node/loadgen/random/mt19937.ts';
-import { doubleOfBits, readGolden, sha256OfUint64 } from '../support/runs/golden.ts';
+import { doubleOfBits, readGolden, sha256OfUint64 } from '../scenes/simulated-run/golden.ts';
 
 interface Row {
   readonly seed: string;

@@ -19,7 +19,12 @@ import { summarize } from '../../loadgen-node/loadgen/results/summarize.ts';
 import type { TokenMeasurements } from '../../loadgen-node/loadgen/results/token-summary.ts';
 import { deriveEffectiveSettings } from '../../loadgen-node/loadgen/settings/effective-settings.ts';
 import { LOADGEN_V41, LOADGEN_V61 } from '../../loadgen-node/loadgen/settings/loadgen-behaviour.ts';
-import { doubleOfBits, goldenNames, readGolden, settingsOfArgs } from '../support/runs/golden.ts';
+import {
+  doubleOfBits,
+  goldenNames,
+  readGolden,
+  settingsOfArgs,
+} from '../scenes/simulated-run/golden.ts';
 
 interface GoldenResults {
   readonly args: Readonly<Record<string, string>>;

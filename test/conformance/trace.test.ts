@@ -29,7 +29,7 @@ import {
   settingsOfArgs,
   sha256OfDoubles,
   sha256OfUint64,
-} from '../support/runs/golden.ts';
+} from '../scenes/simulated-run/golden.ts';
 
 interface GoldenDouble {
   readonly bits: string;

@@ -1,15 +1,16 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
-import { suiteFolder } from '../support/process/suite-folder.ts';
-import { CHEATING_ROWS, loadOf } from '../support/runs/cheating-rows.ts';
 import {
+  CHEATING_ROWS,
   CHEATING_SAMPLES,
-  CheatingRuns,
   type CheatingTest,
+  cheatingRuns,
   SPEED_AND_ANSWERS,
-} from '../support/runs/cheating-runs.ts';
-import { labelOf } from '../support/runs/simulated-run.ts';
+  systemOf,
+} from '../scenes/simulated-run/cheating.ts';
+import { labelOf } from '../scenes/simulated-run/simulated-run.ts';
+import { suiteFolder } from '../support/process/suite-folder.ts';
 import { describeOfficial, OfficialTools } from './official-tools.ts';
 
 // Goal: what the rows of cheating systems say of the official tools is what these say. Method: the scripts of v4.1 verify the
@@ -33,8 +34,7 @@ describeOfficial.each(['Offline', 'Server'] as const)('the scripts of v4.1, %s',
 
   it.each(CHEATING_ROWS)('$what', async (row) => {
     const folder = suiteFolder();
-    const runs = new CheatingRuns(folder, { conduct: row.make(), ...loadOf(row, scenario) });
-    await runs.submit();
+    const runs = await cheatingRuns(folder, systemOf(row, scenario));
     const results = join(folder, 'results');
     cpSync(runs.performance, join(results, 'performance', 'run_1'), { recursive: true });
     cpSync(runs.accuracy, join(results, 'accuracy'), { recursive: true });

@@ -6,9 +6,9 @@ import type {
   SubmissionRound,
 } from '../../loadgen-node/submission/rules/submission-rounds.ts';
 import type { Scenario } from '../../shared/domain/scenario.ts';
+import { labelOf, type SimulatedRun } from '../scenes/simulated-run/simulated-run.ts';
 import { type Ended, longhaul } from '../support/process/longhaul-process.ts';
 import { suiteFolder } from '../support/process/suite-folder.ts';
-import { labelOf, type SimulatedRun } from '../support/runs/simulated-run.ts';
 import { ComplianceScene, float32 } from '../support/submission/compliance-scene.ts';
 import { describeOfficial, OfficialTools } from './official-tools.ts';
 

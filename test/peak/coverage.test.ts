@@ -1,8 +1,7 @@
 import { afterAll, expect, it } from 'vitest';
 import { findPeak } from '../../loadgen-node/search/peak/find-peak.ts';
 import type { LoadSearch } from '../../loadgen-node/search/peak/peak-search.ts';
-import { queueProbes } from '../support/search/queue-probe.ts';
-import { type ServiceLaw, theoreticalPeak } from '../support/search/queue-theory.ts';
+import { queueProbes, type ServiceLaw, theoreticalPeak } from '../scenes/simulated-run/queue.ts';
 
 // Goal: what a search says of its own certainty is true: the limit lies in the interval about as often as stated.
 // Method: many simulated searches (PEAK_SEARCHES, 200) of queues with a known limit; prints the figures of docs/find-peak.md.

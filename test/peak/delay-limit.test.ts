@@ -1,12 +1,16 @@
 import { afterAll, expect, it } from 'vitest';
+import { judgeProbe } from '../../loadgen-node/search/peak/find-peak.ts';
+import type { LoadSearch } from '../../loadgen-node/search/peak/peak-search.ts';
+import { ScreeningWatch } from '../../loadgen-node/search/peak/screening.ts';
 import {
   ASKED,
   CAPACITY,
+  DELAY_QUEUE,
   delaySearch,
-  mostConfirmed,
+  queueProbes,
   searchDelay,
-} from '../support/search/delay-search.ts';
-import { theoreticalPeak } from '../support/search/queue-theory.ts';
+  theoreticalPeak,
+} from '../scenes/simulated-run/queue.ts';
 
 // Goal: no search names more than a SUT can complete, however short its runs are beside the bound, and it stays useful.
 // Method: 1,000 simulated searches of a delay SUT of 20 ms with one server, over bounds, lengths and seeds (PEAK_SEARCHES per row, 84);
@@ -72,4 +76,25 @@ it('names more than 2 % above it in 1 % of the searches at most', () => {
 function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
+}
+
+/** What can be had: the largest load, as scheduled, of a full run with the arrivals of this seed that confirms; by bisection. */
+async function mostConfirmed(search: LoadSearch, seed: number): Promise<number> {
+  const runProbe = queueProbes({ ...DELAY_QUEUE, seed }, search);
+  const planned = { kind: 'full', queriesMax: 0, durationNsMax: 0, confidence: 1 } as const;
+  let most = 0;
+  let low = 0;
+  let high = CAPACITY * 1.3;
+  for (let step = 0; step < 10; step += 1) {
+    const load = (low + high) / 2;
+    const watch = new ScreeningWatch(search, { confidence: 1, boundsMin: 0 });
+    const outcome = await runProbe({ kind: 'full', load, number: 0 });
+    const judged = { number: 0, planned: { ...planned, load, boundsMin: 0 }, watch };
+    const { verdict, scheduledPerSecond } = judgeProbe(search, judged, outcome);
+    if (verdict === 'keeps') {
+      low = load;
+      most = scheduledPerSecond ?? 0;
+    } else high = load;
+  }
+  return most;
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { compareRuns } from '../../loadgen-node/present/compare/compare-runs.ts';
 import type { ComparedRun } from '../../loadgen-node/present/compare/resampled-run.ts';
-import { queueRecords } from '../support/runs/queue-records.ts';
-import { reportSummary } from '../support/runs/report-summary.ts';
+import { queueRecords } from '../scenes/simulated-run/records.ts';
+import { reportSummary } from '../scenes/simulated-run/summary.ts';
 
 // Goal: the 95 % intervals of a comparison hold the true difference in about 95 of 100 cases.
 // Method: pairs of simulated M/M/1 queues with the same load, whose figures are equal in truth; latencies hang together the

@@ -12,7 +12,7 @@ import type {
   ServiceTimes,
   SystemUnderTest,
 } from '../../../shared/domain/system-under-test.ts';
-import { MemoryQsl } from '../../support/runs/memory-qsl.ts';
+import { MemoryQsl } from '../../scenes/simulated-run/memory-qsl.ts';
 import type { RecordsJob, RecordsResult } from './records-job.ts';
 
 const NOTHING = new Uint8Array(0);

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseConf } from '../../../loadgen-node/loadgen/settings/conf-grammar.ts';
+import { readGolden } from '../../scenes/simulated-run/golden.ts';
 import { longhaulHere as longhaul } from '../../support/process/longhaul-here.ts';
-import { readGolden } from '../../support/runs/golden.ts';
 
 // Goal: settings, settings explain, conf and the files of run do from a shell what they say.
 // Method: the compiled command line; every combination of files is in unit and conformance tests.

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readAudit } from '../../../loadgen-node/observe/audit/network-audit.ts';
 import { readSummary } from '../../../loadgen-node/observe/summary/run-summary.ts';
+import { smallDataSet } from '../../scenes/simulated-run/data-sets.ts';
+import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 import { longhaul, SutNodeProcess } from '../../support/process/longhaul-process.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
 import { testCacheFolder } from '../../support/process/test-cache.ts';
-import { readRunLogs } from '../../support/runs/run-logs.ts';
-import { smallDataSet } from '../../support/samples/small-data-set.ts';
 
 // Goal: a run over the Open Inference Protocol leaves what this end knows, and claims nothing of the other. Method: a real run
 // against a real node, of which everything is read that it leaves.

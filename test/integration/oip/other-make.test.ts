@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { NetworkAudit } from '../../../loadgen-node/observe/audit/network-audit.ts';
+import { smallDataSet } from '../../scenes/simulated-run/data-sets.ts';
+import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 import { OtherMakeNode } from '../../support/nodes/other-make-node.ts';
 import { longhaul } from '../../support/process/longhaul-process.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
 import { testCacheFolder } from '../../support/process/test-cache.ts';
-import { readRunLogs } from '../../support/runs/run-logs.ts';
-import { smallDataSet } from '../../support/samples/small-data-set.ts';
 
 // Goal: a node that follows the .proto file and has nothing else of longhaul can be measured, and what it
 // does not tell is called not provable. Method: a real run against a node of gRPC and the file alone.

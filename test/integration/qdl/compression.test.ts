@@ -17,15 +17,15 @@ import type { SamplePayloads } from '../../../shared/domain/query-sample-library
 import { encodePart } from '../../../shared/wire/part-codec.ts';
 import { FAILURE_CODES } from '../../../shared/wire/responses-codec.ts';
 import { INFER_METHOD, SUT_METHODS } from '../../../shared/wire/sut-contract.ts';
+import { smallDataSet } from '../../scenes/simulated-run/data-sets.ts';
+import { RecordingSink } from '../../scenes/simulated-run/recording-sink.ts';
+import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 import { FakeSutNode } from '../../support/nodes/fake-sut-node.ts';
 import { ask, wholeSample } from '../../support/nodes/infer-client.ts';
 import { digit, openStream, RAW_OPEN, startTestNode } from '../../support/nodes/test-sut-node.ts';
 import { longhaul, SutNodeProcess } from '../../support/process/longhaul-process.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
 import { testCacheFolder } from '../../support/process/test-cache.ts';
-import { readRunLogs } from '../../support/runs/run-logs.ts';
-import { RecordingSink } from '../../support/samples/recording-sink.ts';
-import { smallDataSet } from '../../support/samples/small-data-set.ts';
 
 // Goal: compression changes bytes on the wire and nothing else, goes no further than the rules or is
 // marked, and neither end can be harmed by what the other sends. Method: real runs against real nodes; then

@@ -15,8 +15,8 @@ import {
   sha256Words,
 } from '../../../shared/evidence/payload-digest.ts';
 import { encodeResponses } from '../../../shared/wire/responses-codec.ts';
+import { RecordingSink } from '../../scenes/simulated-run/recording-sink.ts';
 import { type FakeBehaviour, FakeSutNode } from '../../support/nodes/fake-sut-node.ts';
-import { RecordingSink } from '../../support/samples/recording-sink.ts';
 
 // Goal: both ends' evidence is compared, whatever way the samples took, and no wrong byte passes.
 // Method: real gRPC to nodes that keep what they get and make their ledger from that.

@@ -3,6 +3,7 @@ import type { DispatchSettings } from '../../../qdl/index.ts';
 import { createQueryDispatchLibrary } from '../../../qdl/index.ts';
 import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
 import { encodeResponses } from '../../../shared/wire/responses-codec.ts';
+import { RecordingSink } from '../../scenes/simulated-run/recording-sink.ts';
 import {
   COUNTED_PAYLOADS,
   FakeNodes,
@@ -11,7 +12,6 @@ import {
   settingsFor,
 } from '../../support/nodes/fake-nodes.ts';
 import type { FakeBehaviour, FakeSutNode } from '../../support/nodes/fake-sut-node.ts';
-import { RecordingSink } from '../../support/samples/recording-sink.ts';
 
 // Goal: whatever a node does, every sample is counted once, and the node and the cause are named. Method:
 // real gRPC on loopback to nodes that keep what they get.

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { WirePart } from '../../../shared/wire/part-codec.ts';
+import { smallDataSet } from '../../scenes/simulated-run/data-sets.ts';
+import { endOfSpoiledRun, startLongRun } from '../../scenes/simulated-run/spoiled-run.ts';
 import { type FakeBehaviour, FakeSutNode } from '../../support/nodes/fake-sut-node.ts';
 import { longhaul } from '../../support/process/longhaul-process.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
 import { testCacheFolder } from '../../support/process/test-cache.ts';
-import { endOfSpoiledRun, startLongRun } from '../../support/runs/spoiled-run.ts';
-import { smallDataSet } from '../../support/samples/small-data-set.ts';
 
 // Goal: a node that does not keep the protocol ends the run soon or is refused; the message names node and
 // cause, and no sample is counted twice or not at all. Method: the real `longhaul run` as a process against

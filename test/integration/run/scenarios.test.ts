@@ -2,13 +2,13 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decodeResponse } from '../../../shared/benchmarks/digits/response.ts';
+import { smallDataSet } from '../../scenes/simulated-run/data-sets.ts';
+import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 import { TcpShim } from '../../support/nodes/tcp-shim.ts';
 import { longhaulHere, type Said } from '../../support/process/longhaul-here.ts';
 import { lean, SutNodeProcess, spawnLonghaul } from '../../support/process/longhaul-process.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
 import { testCacheFolder } from '../../support/process/test-cache.ts';
-import { readRunLogs } from '../../support/runs/run-logs.ts';
-import { smallDataSet } from '../../support/samples/small-data-set.ts';
 
 // Goal: every scenario works against one node and two, with both encodings, and what is printed can be
 // made again from the logs. Method: nodes as real processes, runs in this one (starting a process takes as long as a run); a

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { planRun } from '../../../loadgen-node/run/plan/run-plan.ts';
@@ -13,12 +14,23 @@ import { verifyTest04 } from '../../../loadgen-node/submission/compliance/verify
 import type { TestVerdict } from '../../../loadgen-node/submission/compliance/verify/verify-test.ts';
 import { verifyTest01 } from '../../../loadgen-node/submission/compliance/verify/verify-test01.ts';
 import type { RunnableTestId } from '../../../loadgen-node/submission/rules/submission-rounds.ts';
+import { timerClock } from '../../../shared/base/clock/clock.ts';
 import { silentLogger } from '../../../shared/base/process/logger.ts';
 import { EVALUATION_SET } from '../../../shared/benchmarks/digits/digit-sets.ts';
 import { renderDigit } from '../../../shared/benchmarks/digits/draw-digit.ts';
+import { encodeResponse } from '../../../shared/benchmarks/digits/response.ts';
 import { resolveSettings } from '../../../shared/config/resolve-settings.ts';
+import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
+import type { Batch, SutModel } from '../../../sut-node/inference/batcher/sut-model.ts';
+import type {
+  SampleAnswer,
+  SampleOwner,
+  WaitingSample,
+} from '../../../sut-node/inference/batcher/waiting-sample.ts';
+import { NO_MODEL } from '../../../sut-node/inference/built-in/built-in-model.ts';
+import { deliverAnswers } from '../../../sut-node/inference/workers/batch-answers.ts';
 import { type SutNode, startSutNode } from '../../../sut-node/sut-node.ts';
-import { ConductModel, payloadKey } from '../../support/nodes/conduct-model.ts';
 import {
   acrossRuns,
   type Conduct,
@@ -27,12 +39,12 @@ import {
   knowsByHeart,
   slacksOnRepeats,
   tiresOfRepeats,
-} from '../../support/nodes/sut-conduct.ts';
+} from '../../scenes/simulated-run/conduct.ts';
+import { SILENT_HOST } from '../../scenes/simulated-run/simulated-run.ts';
 import { TEST_SETTINGS } from '../../support/nodes/test-sut-node.ts';
 import { type Ended, longhaul } from '../../support/process/longhaul-process.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
 import { testCacheFolder } from '../../support/process/test-cache.ts';
-import { SILENT_HOST } from '../../support/runs/silent-host.ts';
 
 // Goal: over real gRPC, from real SUT nodes, the tests find who cheats, and let the honest pass.
 // Method: nodes of digits whose model has a conduct, 6 ms for a sample that it really sees; a set of 60 images, and one
@@ -228,3 +240,100 @@ describe('a SUT node that cheats', () => {
     expect(code).toBe(3);
   });
 });
+
+/** Key by which a conduct knows a payload. */
+function payloadKey(payload: Uint8Array): string {
+  return createHash('sha256').update(payload).digest('hex');
+}
+
+/** A sample in service. */
+interface Service {
+  readonly sample: WaitingSample;
+  readonly beginsAtNs: number;
+  readonly endsAtNs: number;
+  readonly payload: Uint8Array;
+}
+
+/**
+ * A model of the benchmark digits with a conduct, in a real SUT node: one worker, which takes one sample after the
+ * other. Each ends when its time is over, so a timer that is late makes no later sample later.
+ */
+class ConductModel implements SutModel {
+  readonly rules: BenchmarkRules = benchmarkRules('digits');
+  readonly name = 'conduct';
+  readonly compressions: SutModel['compressions'] = ['identity'];
+  readonly responseBytesMax = 4;
+  readonly sampleElements = 1;
+  readonly hasIdle = true;
+  readonly hasRoom = true;
+  readonly #conduct: Conduct;
+  readonly #labels: ReadonlyMap<string, number>;
+  /** A stream is a run. */
+  readonly #runs = new WeakMap<SampleOwner, ReturnType<Conduct>>();
+  readonly #services: Service[] = [];
+  #freeAtNs = 0;
+  #isAwaited = false;
+  #isStopped = false;
+
+  /** @param labels Right answers by {@link payloadKey}. */
+  constructor(conduct: Conduct, labels: ReadonlyMap<string, number>) {
+    this.#conduct = conduct;
+    this.#labels = labels;
+  }
+
+  load(): Promise<typeof NO_MODEL> {
+    return Promise.resolve(NO_MODEL);
+  }
+
+  warmUp(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  run({ samples }: Batch): void {
+    for (const sample of samples) this.#services.push(this.#serve(sample));
+    this.#awaitNext();
+  }
+
+  stop(): Promise<void> {
+    this.#isStopped = true;
+    return Promise.resolve();
+  }
+
+  #serve(sample: WaitingSample): Service {
+    const key = payloadKey(Buffer.concat(sample.pieces));
+    const treat = this.#runs.get(sample.owner) ?? this.#conduct();
+    this.#runs.set(sample.owner, treat);
+    const { serviceNs, isRight } = treat(key);
+    const label = this.#labels.get(key);
+    if (label === undefined) throw new Error('a payload that the test did not announce');
+    const beginsAtNs = Math.max(timerClock.nowNs(), this.#freeAtNs);
+    const endsAtNs = beginsAtNs + serviceNs;
+    this.#freeAtNs = endsAtNs;
+    const payload = encodeResponse(isRight ? label : (label + 1) % 10);
+    return { sample, beginsAtNs, endsAtNs, payload };
+  }
+
+  #awaitNext(): void {
+    const next = this.#services[0];
+    if (this.#isAwaited || this.#isStopped || next === undefined) return;
+    this.#isAwaited = true;
+    timerClock.callAt(next.endsAtNs, this.#deliver);
+  }
+
+  readonly #deliver = (): void => {
+    this.#isAwaited = false;
+    const nowNs = timerClock.nowNs();
+    const dueCount = this.#services.findIndex(({ endsAtNs }) => endsAtNs > nowNs);
+    const due = this.#services.splice(0, dueCount < 0 ? this.#services.length : dueCount);
+    deliverAnswers(due.map(answerOf));
+    this.#awaitNext();
+  };
+}
+
+function answerOf({ sample, beginsAtNs, endsAtNs, payload }: Service): SampleAnswer {
+  const times = {
+    ...{ takenAtNs: beginsAtNs, beganAtNs: beginsAtNs, endedAtNs: endsAtNs },
+    ...{ preprocessNs: 0, computeNs: endsAtNs - beginsAtNs, postprocessNs: 0 },
+  };
+  return { sample, payload, fault: undefined, times };
+}

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { smallDataSet } from '../../scenes/simulated-run/data-sets.ts';
 import { longhaul, SutNodeProcess } from '../../support/process/longhaul-process.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
 import { testCacheFolder } from '../../support/process/test-cache.ts';
-import { smallDataSet } from '../../support/samples/small-data-set.ts';
 
 // Goal: a compliance test is one command after a run: it repeats the run's settings, verifies, and leaves what a
 // submission needs. Method: the real program against a real SUT node. How fast this machine is decides nothing here:

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 import { longhaul, SutNodeProcess } from '../../support/process/longhaul-process.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
-import { readRunLogs } from '../../support/runs/run-logs.ts';
 
 // Goal: the benchmark null measures the wire with nothing installed but longhaul. Method: a real node
 // process, real runs of a moment.

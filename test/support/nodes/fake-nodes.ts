@@ -6,7 +6,7 @@ import {
 } from '../../../qdl/index.ts';
 import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
 import type { Query } from '../../../shared/domain/system-under-test.ts';
-import { RecordingSink } from '../samples/recording-sink.ts';
+import { RecordingSink } from '../../scenes/simulated-run/recording-sink.ts';
 import { type FakeBehaviour, FakeSutNode } from './fake-sut-node.ts';
 
 /** The fake nodes of one test file, and a QDL before them. */

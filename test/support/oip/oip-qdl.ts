@@ -7,7 +7,7 @@ import {
   type OipMethod,
   type OipRequestPlan,
 } from '../../../shared/wire/oip/request-plan.ts';
-import { RecordingSink } from '../samples/recording-sink.ts';
+import { RecordingSink } from '../../scenes/simulated-run/recording-sink.ts';
 import type { FakeOipServer } from './fake-oip-server.ts';
 
 /** Two FP32 per sample: the index and its square. */

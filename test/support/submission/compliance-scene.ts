@@ -7,7 +7,11 @@ import type {
   SubmissionRound,
 } from '../../../loadgen-node/submission/rules/submission-rounds.ts';
 import type { Scenario } from '../../../shared/domain/scenario.ts';
-import { labelOf, type SimulatedRun, simulateRun } from '../runs/simulated-run.ts';
+import {
+  labelOf,
+  type SimulatedRun,
+  simulateRun,
+} from '../../scenes/simulated-run/simulated-run.ts';
 
 const SAMPLES = 3000;
 

@@ -34,8 +34,13 @@ import {
   SYSTEM_FIELDS,
 } from '../../../loadgen-node/submission/tree/system-fields.ts';
 import { resolveSettings } from '../../../shared/config/resolve-settings.ts';
-import { auditFacts, hostFacts, ledgerCounts, nodeEvidence } from '../runs/audit-facts.ts';
-import { labelOf, simulateRun } from '../runs/simulated-run.ts';
+import {
+  auditFacts,
+  hostFacts,
+  ledgerCounts,
+  nodeEvidence,
+} from '../../scenes/simulated-run/audit-facts.ts';
+import { labelOf, simulateRun } from '../../scenes/simulated-run/simulated-run.ts';
 
 /** Scenarios of resnet50 that a scene can have. */
 export type SceneScenario = 'Server' | 'Offline' | 'SingleStream' | 'MultiStream';

@@ -4,10 +4,9 @@ import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { compareVerb } from '../../../../loadgen-node/cli/compare.ts';
 import { RUN_FILES } from '../../../../loadgen-node/loadgen/logs/read/run-folder.ts';
 import { latencySplit } from '../../../../loadgen-node/observe/split/latency-split.ts';
+import { queueRecords, writeMeasuredRun } from '../../../scenes/simulated-run/records.ts';
+import { reportSummary } from '../../../scenes/simulated-run/summary.ts';
 import { suiteFolder } from '../../../support/process/suite-folder.ts';
-import { writeMeasuredRun } from '../../../support/runs/measured-run-folder.ts';
-import { queueRecords } from '../../../support/runs/queue-records.ts';
-import { reportSummary } from '../../../support/runs/report-summary.ts';
 
 // Goal: the verb reads run folders, says what differs, and ends with the documented exit code.
 // Method: two folders with simulated queues; the command inside this process.

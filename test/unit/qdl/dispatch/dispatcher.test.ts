@@ -16,7 +16,7 @@ import {
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { SeededRandom } from '../../../../shared/benchmarks/digits/seeded-random.ts';
 import { ClaimBook } from '../../../../shared/evidence/node-claims.ts';
-import { RecordingSink } from '../../../support/samples/recording-sink.ts';
+import { RecordingSink } from '../../../scenes/simulated-run/recording-sink.ts';
 
 // Goal: whatever nodes, sockets and losses do, each sample ends once, parts hold one query, and no limit is exceeded.
 // Method: a simulation without network or time. A seed decides who does the next step; the seed is in the title.

@@ -6,9 +6,9 @@ import { batchPolicy } from '../../../../sut-node/inference/batcher/batch-policy
 import { DynamicBatcher } from '../../../../sut-node/inference/batcher/dynamic-batcher.ts';
 import type { Batch } from '../../../../sut-node/inference/batcher/sut-model.ts';
 import { deliverAnswers } from '../../../../sut-node/inference/workers/batch-answers.ts';
+import { ManualClock } from '../../../scenes/clock.ts';
+import { RecordingSink } from '../../../scenes/simulated-run/recording-sink.ts';
 import { TEST_SETTINGS } from '../../../support/nodes/test-sut-node.ts';
-import { ManualClock } from '../../../support/runs/manual-clock.ts';
-import { RecordingSink } from '../../../support/samples/recording-sink.ts';
 
 // Goal: a run in process hands every sample to the node's own batcher once, holds no more than it may, and gives
 // LoadGen every answer. Method: the real batcher, a worker that answers when the test says so.

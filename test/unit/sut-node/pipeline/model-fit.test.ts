@@ -6,7 +6,7 @@ import {
   checkBatchSize,
   checkFreeAxes,
 } from '../../../../sut-node/pipeline/model-fit.ts';
-import { DIGITS_MODEL, digitsPipeline } from '../../../support/samples/digits-pipeline.ts';
+import { DIGITS_MODEL, digitsPipeline } from '../../../scenes/simulated-run/sut-parts.ts';
 
 const [input] = digitsPipeline().inputs as [PipelineInput];
 const INPUT: ModelTensor = {

@@ -1,21 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { runTest } from '../../../../../loadgen-node/loadgen/engine/start-test.ts';
 import {
   repeatTest,
   SERVER_RUNS_V05,
 } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import { loadgenOf } from '../../../../../loadgen-node/loadgen/settings/loadgen-behaviour.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
-import { CheckingSut } from '../../../../support/nodes/checking-sut.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
-import { MemoryQsl } from '../../../../support/runs/memory-qsl.ts';
-import { SimulatedClock } from '../../../../support/runs/simulated-clock.ts';
-import {
-  readDetailLog,
-  simulatedTest,
-  V41_SETTINGS,
-} from '../../../../support/runs/simulated-test.ts';
+import { readDetailLog } from '../../../../scenes/simulated-run/run-logs.ts';
+import { simulatedTest } from '../../../../scenes/simulated-run/simulated-run.ts';
 
 const loadgen = loadgenOf('v0.5');
 const MS = 1_000_000;
@@ -95,25 +87,13 @@ describe('MultiStream with a fixed arrival interval', () => {
 // Method: SUTs of known speed, one per run.
 describe('five runs of Server', () => {
   async function repeat(serviceNs: (run: number) => number) {
-    const clock = new SimulatedClock();
-    return await clock.drive(
-      repeatTest(SERVER_RUNS_V05, (run) =>
-        runTest({
-          sut: new CheckingSut(clock, { serviceNs: () => serviceNs(run) }),
-          qsl: new MemoryQsl(100),
-          clock,
-          settings: {
-            ...V41_SETTINGS,
-            scenario: 'Server',
-            serverTargetQps: 100,
-            serverTargetLatencyNs: 10 * MS,
-          },
-          loadgen,
-          log: { outdir: tempFolder() },
-          stallTimeoutNs: 30e9,
-          drainTimeoutNs: 2e9,
-        }),
-      ),
+    const settings = {
+      scenario: 'Server',
+      serverTargetQps: 100,
+      serverTargetLatencyNs: 10 * MS,
+    } as const;
+    return await repeatTest(SERVER_RUNS_V05, (run) =>
+      simulatedTest(settings, { serviceNs: () => serviceNs(run) }).run({ loadgen }),
     );
   }
 

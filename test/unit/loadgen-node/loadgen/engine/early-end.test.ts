@@ -1,11 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { SetProgress } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
-import {
-  errorTexts,
-  readDetailLog,
-  simulatedTest,
-} from '../../../../support/runs/simulated-test.ts';
+import { errorTexts, readDetailLog } from '../../../../scenes/simulated-run/run-logs.ts';
+import { simulatedTest } from '../../../../scenes/simulated-run/simulated-run.ts';
 
 const SERVER: Partial<TestSettings> = {
   scenario: 'Server',

@@ -5,12 +5,9 @@ import type { TestOutcome } from '../../../../../loadgen-node/loadgen/engine/tes
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { MlperfError } from '../../../../../shared/base/errors/mlperf-error.ts';
 import type { ResponseSink } from '../../../../../shared/domain/system-under-test.ts';
-import { MemoryQsl } from '../../../../support/runs/memory-qsl.ts';
-import {
-  errorTexts,
-  readDetailLog,
-  simulatedTest,
-} from '../../../../support/runs/simulated-test.ts';
+import { MemoryQsl } from '../../../../scenes/simulated-run/memory-qsl.ts';
+import { errorTexts, readDetailLog } from '../../../../scenes/simulated-run/run-logs.ts';
+import { simulatedTest } from '../../../../scenes/simulated-run/simulated-run.ts';
 
 const NOTHING = new Uint8Array(0);
 const SINGLE_STREAM: Partial<TestSettings> = {

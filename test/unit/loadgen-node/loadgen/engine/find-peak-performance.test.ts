@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
+import { errorTexts } from '../../../../scenes/simulated-run/run-logs.ts';
 import {
-  errorTexts,
   type SimulatedTest,
   simulatedTest,
-} from '../../../../support/runs/simulated-test.ts';
+} from '../../../../scenes/simulated-run/simulated-run.ts';
 
 const SEARCH: Partial<TestSettings> = {
   scenario: 'Server',

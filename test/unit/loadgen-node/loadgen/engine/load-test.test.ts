@@ -4,19 +4,16 @@ import type { RecordedSet } from '../../../../../loadgen-node/loadgen/engine/tes
 import type { TestOutcome } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import type { OtherArrivals } from '../../../../../loadgen-node/loadgen/schedule/arrivals/arrivals.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
-import type { CheckingSutOptions } from '../../../../support/nodes/checking-sut.ts';
-import {
-  errorTexts,
-  readDetailLog,
-  simulatedTest,
-} from '../../../../support/runs/simulated-test.ts';
+import { errorTexts, readDetailLog } from '../../../../scenes/simulated-run/run-logs.ts';
+import { simulatedTest } from '../../../../scenes/simulated-run/simulated-run.ts';
+import type { SutOptions } from '../../../../scenes/simulated-run/simulated-sut.ts';
 
 const SERVER = { scenario: 'Server', minDurationMs: 0, minQueryCount: 1 } as const;
 
 async function loadTest(
   arrivals: OtherArrivals,
   settings: Partial<TestSettings> = {},
-  sut: Partial<CheckingSutOptions> = {},
+  sut: Partial<SutOptions> = {},
 ): Promise<{ outcome: TestOutcome; scheduled: number[]; issued: number[]; outdir: string }> {
   const sets: RecordedSet[] = [];
   const keepRecords = async (set: RecordedSet): Promise<void> => void sets.push(set);

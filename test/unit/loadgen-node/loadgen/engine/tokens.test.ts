@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import type { ResponseSink } from '../../../../../shared/domain/system-under-test.ts';
-import { errorTexts, simulatedTest } from '../../../../support/runs/simulated-test.ts';
+import { errorTexts } from '../../../../scenes/simulated-run/run-logs.ts';
+import { simulatedTest } from '../../../../scenes/simulated-run/simulated-run.ts';
 
 const NOTHING = new Uint8Array(0);
 

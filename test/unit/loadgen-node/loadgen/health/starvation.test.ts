@@ -4,7 +4,7 @@ import {
   type GeneratorHealth,
   starvation,
 } from '../../../../../loadgen-node/loadgen/health/generator-health.ts';
-import { generatorHealth } from '../../../../support/runs/generator-health.ts';
+import { generatorHealth } from '../../../../scenes/simulated-run/summary.ts';
 
 // Goal: LoadGen is called starved where its process says so and the SUT cannot be the cause, never else; and the cause is
 // named. Method: what a monitor would tell, by hand.

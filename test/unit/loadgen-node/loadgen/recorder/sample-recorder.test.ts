@@ -7,7 +7,12 @@ import {
   SECOND_RESPONSE,
   UNKNOWN_SAMPLE,
 } from '../../../../../loadgen-node/loadgen/recorder/recording.ts';
+import {
+  type LoggedResponse,
+  ResponseRecorder,
+} from '../../../../../loadgen-node/loadgen/recorder/response-recorder.ts';
 import { SampleRecorder } from '../../../../../loadgen-node/loadgen/recorder/sample-recorder.ts';
+import { clockFactor, ToldTimes } from '../../../../../loadgen-node/loadgen/recorder/told-times.ts';
 import type { QueryPlan } from '../../../../../loadgen-node/loadgen/schedule/query-plan.ts';
 
 function planOf(scheduledNs: readonly number[], samplesPerQuery = 1): QueryPlan {
@@ -119,3 +124,62 @@ function applyEvent(
   expect(result === RECORDED).toBe(isOpen);
   if (isOpen) fates.set(sample, kind);
 }
+
+describe('ResponseRecorder', () => {
+  // A transport's messages are Buffers, whose `slice` is a view: the next message would replace what is kept.
+  it('keeps copies of payloads whose memory is used again', () => {
+    const message = Buffer.from('first');
+    const kept: LoggedResponse[] = [];
+    const recorder = new ResponseRecorder(true, (response) => kept.push(response));
+    recorder.keepFirstToken(7, message.subarray(0, 2));
+    recorder.add(7, 3, message.subarray(1), null);
+    message.fill('x');
+    recorder.handOn();
+    expect(kept.map(({ bytes }) => Buffer.from(bytes).toString())).toEqual(['irst']);
+    expect(Buffer.from(recorder.takeFirstToken(7)).toString()).toBe('fi');
+  });
+});
+
+// Goal: what a node tells of its time is believed as far as the two clocks can differ, and no further. Method: lengths.
+
+const NO_TIMES = {
+  ...{ receiveNs: 0, queueNs: 0, batchWaitNs: 0, preprocessNs: 0 },
+  ...{ computeNs: 0, postprocessNs: 0, sendNs: 0 },
+};
+
+describe('clockFactor', () => {
+  it.each([
+    ['what is shorter', 1e9 - 1, 1e9, 1],
+    ['what is as long', 1e9, 1e9, 1],
+    ['what is 0.1 % longer', 1.001e9, 1e9, 1e9 / 1.001e9],
+    ['what is 10 µs longer', 11_000, 1_000, 1 / 11],
+    ['what is more than 0.1 % and 10 µs longer', 1.001e9 + 10_001, 1e9, Number.NaN],
+    ['an hour of 23 ms', 3_600e9, 23e6, Number.NaN],
+    ['something of nothing', 1, 0, Number.NaN],
+  ])('takes %s', (_case, told, passed, factor) => {
+    expect(clockFactor(told, passed)).toBe(factor);
+  });
+});
+
+describe('ToldTimes', () => {
+  it('counts what cannot be by node, and keeps the worst', () => {
+    const times = new ToldTimes();
+    const lengths = [
+      [2, 1e6, 2e6],
+      [2, 5e6, 2e6],
+      [2, 9e6, 3e6],
+      [2, 4e6, 2e6],
+      [0, 1e6, 2e6],
+    ] as const;
+    for (const [sample, [node, toldNs, passedNs]] of lengths.entries()) {
+      times.served(sample, node, { ...NO_TIMES, computeNs: toldNs }, 7);
+      times.completed(sample, passedNs + 7);
+    }
+    // Neither another sample nor one without times is held against them.
+    times.served(9, 0, { ...NO_TIMES, computeNs: 9e6 }, 0);
+    times.completed(8, 1);
+    times.served(9, 0, undefined, 0);
+    times.completed(9, 1);
+    expect(times.excess).toEqual([{ node: 2, count: 3, ofCount: 4, toldNs: 9e6, passedNs: 3e6 }]);
+  });
+});

@@ -12,7 +12,7 @@ import {
 } from '../../../../../loadgen-node/loadgen/settings/loadgen-behaviour.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { SCENARIOS } from '../../../../../shared/domain/scenario.ts';
-import { V41_SETTINGS } from '../../../../support/runs/simulated-test.ts';
+import { V41_SETTINGS } from '../../../../scenes/simulated-run/simulated-run.ts';
 
 function plansOf(
   settings: Partial<TestSettings>,

@@ -4,7 +4,7 @@ import {
   checkSettingValues,
 } from '../../../../../loadgen-node/loadgen/settings/check-settings.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
-import { V41_SETTINGS } from '../../../../support/runs/simulated-test.ts';
+import { V41_SETTINGS } from '../../../../scenes/simulated-run/simulated-run.ts';
 
 const LIBRARY = { totalSampleCount: 10, performanceSampleCount: 10 };
 

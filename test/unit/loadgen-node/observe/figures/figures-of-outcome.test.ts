@@ -1,17 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { PerformanceOutcome } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import type { RunFigures } from '../../../../../loadgen-node/observe/figures/figure-names.ts';
 import { figuresOfOutcome } from '../../../../../loadgen-node/observe/figures/figures.ts';
 import { figuresOf } from '../../../../../loadgen-node/observe/figures/figures-of-records.ts';
-import {
-  joinRecords,
-  recordsOfSet,
-  type SampleRecords,
-} from '../../../../../loadgen-node/observe/records/sample-records.ts';
-import type { CheckingSutOptions } from '../../../../support/nodes/checking-sut.ts';
-import { simulatedTest } from '../../../../support/runs/simulated-test.ts';
+import { simulatedTest } from '../../../../scenes/simulated-run/simulated-run.ts';
+import type { SutOptions } from '../../../../scenes/simulated-run/simulated-sut.ts';
 
 const BOUND_NS = 4e6;
 
@@ -47,11 +41,7 @@ function noise(sample: number, seed: number): number {
   return (Math.imul(sample + 1, 2_654_435_761 + 2 * seed) >>> 0) / 2 ** 32;
 }
 
-function sutOf({
-  lostShare,
-  seed,
-  settings: { scenario },
-}: RandomRun): Partial<CheckingSutOptions> {
+function sutOf({ lostShare, seed, settings: { scenario } }: RandomRun): Partial<SutOptions> {
   return {
     serviceNs: (sample) => 1e5 + Math.floor(noise(sample, seed) * 6e6),
     answer: (sink, id, atNs) => {
@@ -65,24 +55,14 @@ function sutOf({
   };
 }
 
-async function measured(
-  run: RandomRun,
-): Promise<{ readonly performance: PerformanceOutcome; readonly records: SampleRecords }> {
-  const test = simulatedTest(
-    {
-      ...{ serverTargetQps: 300, serverTargetLatencyNs: BOUND_NS, offlineExpectedQps: 300 },
-      ...run.settings,
-      ...(run.settings.scenario !== 'Server' && { serverNumIssueQueryThreads: 1 }),
-    },
-    sutOf(run),
-  );
-  const parts: SampleRecords[] = [];
-  const { performance } = await test.run({
-    observer: { keepRecords: async (set) => void parts.push(recordsOfSet(set)) },
-    extendsUntilDecided: run.extendsUntilDecided,
-  });
-  if (performance === null) throw new Error('no performance phase');
-  return { performance, records: joinRecords(parts) };
+function measured(run: RandomRun) {
+  const settings = {
+    ...{ serverTargetQps: 300, serverTargetLatencyNs: BOUND_NS, offlineExpectedQps: 300 },
+    ...run.settings,
+    ...(run.settings.scenario !== 'Server' && { serverNumIssueQueryThreads: 1 }),
+  };
+  const { extendsUntilDecided } = run;
+  return simulatedTest(settings, sutOf(run)).measure({ extendsUntilDecided });
 }
 
 /** MultiStream's rate is added up in another order, and of a run with losses until the last one was known. */

@@ -1,34 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import type { PerformanceOutcome } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import type { LatencyStatistics } from '../../../../../loadgen-node/loadgen/results/latency-statistics.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import type { RunFigures } from '../../../../../loadgen-node/observe/figures/figure-names.ts';
 import { figuresOf } from '../../../../../loadgen-node/observe/figures/figures-of-records.ts';
-import {
-  joinRecords,
-  recordsOfSet,
-  type SampleRecords,
-} from '../../../../../loadgen-node/observe/records/sample-records.ts';
-import type { CheckingSutOptions } from '../../../../support/nodes/checking-sut.ts';
-import { sampleRecords } from '../../../../support/runs/sample-records.ts';
-import { simulatedTest } from '../../../../support/runs/simulated-test.ts';
+import { queueRecords } from '../../../../scenes/simulated-run/records.ts';
+import { simulatedTest } from '../../../../scenes/simulated-run/simulated-run.ts';
+import type { SutOptions } from '../../../../scenes/simulated-run/simulated-sut.ts';
 
 const BOUND_NS = 4e6;
 const PERCENTILES = ['p50', 'p90', 'p95', 'p97', 'p99', 'p99.9'] as const;
 
 /** Runs a test and gives what it says beside the records that it handed out. */
-async function measured(
-  settings: Partial<TestSettings>,
-  sut: Partial<CheckingSutOptions>,
-): Promise<{ outcome: PerformanceOutcome; records: SampleRecords }> {
-  const parts: SampleRecords[] = [];
-  const test = simulatedTest(settings, sut);
-  const { performance } = await test.run({
-    observer: { keepRecords: async (set) => void parts.push(recordsOfSet(set)) },
-    extendsUntilDecided: true,
-  });
-  if (performance === null) throw new Error('no performance phase');
-  return { outcome: performance, records: joinRecords(parts) };
+function measured(settings: Partial<TestSettings>, sut: SutOptions) {
+  return simulatedTest(settings, sut).measure({ extendsUntilDecided: true });
 }
 
 function expectLatencies(figures: RunFigures, seen: LatencyStatistics): void {
@@ -64,7 +48,10 @@ describe('figures of a run, from its records', () => {
       { scenario: 'Server', serverTargetQps: 300, serverNumIssueQueryThreads: 3 },
     ],
   ])('are those of the run: %s', async (what, settings) => {
-    const { outcome, records } = await measured({ ...SHORT, ...settings }, { serviceNs: uneven });
+    const { performance: outcome, records } = await measured(
+      { ...SHORT, ...settings },
+      { serviceNs: uneven },
+    );
     const { summary, counts } = outcome;
     const { scenario } = summary;
     const figures = figuresOf(records, {
@@ -95,7 +82,7 @@ describe('figures of a run, from its records', () => {
   });
 
   it('count a lost sample as lost, and its query as no latency', async () => {
-    const { outcome, records } = await measured(
+    const { performance: outcome, records } = await measured(
       { ...SHORT, scenario: 'Server', serverTargetQps: 300 },
       { serviceNs: (sample) => (sample % 50 === 7 ? Number.NaN : uneven(sample)) },
     );
@@ -112,7 +99,7 @@ describe('figures of a run, from its records', () => {
   });
 
   it('have the times of tokens as the run has them', async () => {
-    const { outcome, records } = await measured(
+    const { performance: outcome, records } = await measured(
       { ...SHORT, scenario: 'Server', serverTargetQps: 300, useTokenLatencies: true },
       {
         serviceNs: uneven,
@@ -136,7 +123,7 @@ describe('figures of a run, from its records', () => {
   });
 
   it('of nothing are counts, and no 0 that looks like a latency', () => {
-    const figures = figuresOf(sampleRecords({ rowCount: 0 }), {
+    const figures = figuresOf(queueRecords({ rowCount: 0 }), {
       scenario: 'Server',
       latencyBoundNs: BOUND_NS,
     });

@@ -9,12 +9,8 @@ import {
 } from '../../../../../loadgen-node/observe/figures/latency-histogram.ts';
 import { LiveRun } from '../../../../../loadgen-node/observe/live/live-run.ts';
 import type { LiveSnapshot } from '../../../../../loadgen-node/observe/live/live-snapshot.ts';
-import {
-  joinRecords,
-  recordsOfSet,
-  type SampleRecords,
-} from '../../../../../loadgen-node/observe/records/sample-records.ts';
-import { simulatedTest } from '../../../../support/runs/simulated-test.ts';
+import type { SampleRecords } from '../../../../../loadgen-node/observe/records/sample-records.ts';
+import { simulatedTest } from '../../../../scenes/simulated-run/simulated-run.ts';
 
 const BOUND_NS = 4e6;
 
@@ -34,7 +30,6 @@ async function measured(settings: Partial<TestSettings>, lostEvery: number): Pro
   const live = new LiveRun(1);
   const whole = new Figures(() => new LatencyHistogram());
   const snapshots: LiveSnapshot[] = [];
-  const parts: SampleRecords[] = [];
   const test = simulatedTest(settings, {
     serviceNs,
     answer: (sink, id, atNs) => {
@@ -42,7 +37,7 @@ async function measured(settings: Partial<TestSettings>, lostEvery: number): Pro
       else sink.complete(id, new Uint8Array(0), 0, atNs);
     },
   });
-  const { performance } = await test.run({
+  const { performance, records } = await test.measure({
     observer: {
       sampleWatch: {
         issued: (lagNs, samples) => {
@@ -56,14 +51,11 @@ async function measured(settings: Partial<TestSettings>, lostEvery: number): Pro
         },
       },
       onProgress: (progress) => void snapshots.push(live.look(progress, [], 0)),
-      keepRecords: async (set) => void parts.push(recordsOfSet(set)),
     },
   });
-  if (performance === null) throw new Error('no performance phase');
   const { scenario } = performance.summary;
   return {
-    ...{ scenario, snapshots },
-    records: joinRecords(parts),
+    ...{ scenario, snapshots, records },
     ofOutcome: figuresOfOutcome(performance),
     counted: whole.close(scenario),
   };

@@ -3,7 +3,7 @@ import type { RunProgress } from '../../../../../loadgen-node/loadgen/engine/tes
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { LiveRun } from '../../../../../loadgen-node/observe/live/live-run.ts';
 import type { LiveSnapshot } from '../../../../../loadgen-node/observe/live/live-snapshot.ts';
-import { simulatedTest } from '../../../../support/runs/simulated-test.ts';
+import { simulatedTest } from '../../../../scenes/simulated-run/simulated-run.ts';
 
 // Goal: what is shown while a run goes on adds up to what the run says of itself in the end.
 // Method: tests of the engine under simulated time, looked at once a second, in all scenarios and phases.

@@ -4,7 +4,7 @@ import {
   POINTS_MAX,
   SnapshotHistory,
 } from '../../../../../loadgen-node/observe/live/live-snapshot.ts';
-import { liveSecond } from '../../../../support/runs/live-snapshots.ts';
+import { liveSecond } from '../../../../scenes/simulated-run/summary.ts';
 
 // Goal: a history of any length stays small and loses no spike. Method: made-up seconds.
 

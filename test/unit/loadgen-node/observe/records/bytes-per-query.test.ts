@@ -7,8 +7,8 @@ import { LoadableSets } from '../../../../../loadgen-node/loadgen/schedule/sampl
 import { deriveEffectiveSettings } from '../../../../../loadgen-node/loadgen/settings/effective-settings.ts';
 import { LOADGEN_V41 } from '../../../../../loadgen-node/loadgen/settings/loadgen-behaviour.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
-import { MemoryQsl } from '../../../../support/runs/memory-qsl.ts';
-import { V41_SETTINGS } from '../../../../support/runs/simulated-test.ts';
+import { MemoryQsl } from '../../../../scenes/simulated-run/memory-qsl.ts';
+import { V41_SETTINGS } from '../../../../scenes/simulated-run/simulated-run.ts';
 
 /** Memory of arrays that are held. They are freed beside the program: it is read until it stays the same. */
 async function heldBytes(): Promise<number> {

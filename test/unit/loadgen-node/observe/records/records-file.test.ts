@@ -10,9 +10,8 @@ import {
   RECORD_COLUMNS,
   type SampleRecords,
 } from '../../../../../loadgen-node/observe/records/sample-records.ts';
+import { queueRecords, writeRecords } from '../../../../scenes/simulated-run/records.ts';
 import { tempFolder } from '../../../../support/process/temp-folder.ts';
-import { writeRecords } from '../../../../support/runs/records-folder.ts';
-import { sampleRecords } from '../../../../support/runs/sample-records.ts';
 
 /** Writes a file with these parts and gives its path. */
 async function written(parts: readonly SampleRecords[]): Promise<string> {
@@ -68,20 +67,20 @@ function firstRows(records: SampleRecords, rowCount: number): SampleRecords {
 }
 
 describe('the file of records', () => {
-  it.each<[string, Parameters<typeof sampleRecords>[0]]>([
-    ['of two blocks, with lost samples', { rowCount: 65_600, lostShare: 0.01 }],
+  it.each<[string, Parameters<typeof queueRecords>[0]]>([
+    ['of two blocks, with lost samples', { rowCount: 65_600, nodes: 2, lostShare: 0.01 }],
     ['with tokens', { rowCount: 300, hasTokens: true, lostShare: 0.1 }],
-    ['of a SUT that tells no times', { rowCount: 300, hasService: false }],
+    ['of a SUT that tells no times', { rowCount: 300, tellsTimes: false, nodes: 2 }],
     ['of a SUT without nodes', { rowCount: 300, nodes: 0 }],
   ])('%s is read back as it was written', async (_what, options) => {
-    const records = sampleRecords(options);
+    const records = queueRecords(options);
     expectSame(await readBack(await written([records])), records);
   });
 
   it('has parts, which are read together or alone', async () => {
     const parts = [
-      sampleRecords({ rowCount: 600 }),
-      withPart(sampleRecords({ rowCount: 10, seed: 2 }), 1),
+      queueRecords({ rowCount: 600, nodes: 2 }),
+      withPart(queueRecords({ rowCount: 10, seed: 2 }), 1),
     ];
     const path = await written(parts);
     expectSame(await readBack(path), joinRecords(parts));
@@ -89,7 +88,7 @@ describe('the file of records', () => {
   });
 
   it('is a file that other readers of Arrow open, with names, types and nulls', async () => {
-    const records = sampleRecords({ rowCount: 100, lostShare: 0.2 });
+    const records = queueRecords({ rowCount: 100, nodes: 2, lostShare: 0.2 });
     const table = tableFromIPC(readFileSync(await written([records])));
     const lost = records.completedNs.findIndex(Number.isNaN);
     expect(table.numRows).toBe(100);
@@ -105,7 +104,7 @@ describe('the file of records', () => {
   });
 
   it('cut at any byte is read up to the last whole block, or refused with its path', async () => {
-    const records = sampleRecords({ rowCount: 65_540 });
+    const records = queueRecords({ rowCount: 65_540 });
     const path = await written([records]);
     const bytes = readFileSync(path);
     const seen = new Set<string>();
@@ -136,7 +135,7 @@ describe('the file of records', () => {
   });
 
   it('cut in its index has all rows', async () => {
-    const path = await written([sampleRecords({ rowCount: 50 })]);
+    const path = await written([queueRecords({ rowCount: 50 })]);
     writeFileSync(path, readFileSync(path).subarray(0, -3));
     const reader = await RecordsReader.open(path);
     expect(reader.cut).toBe('cut after all of its 50 rows, in the index that follows them');
@@ -172,7 +171,7 @@ describe('the file of records', () => {
       /damaged|cannot read/,
     ],
   ])('that %s is refused with its path', async (_what, spoil, message) => {
-    const path = await written([sampleRecords({ rowCount: 50 })]);
+    const path = await written([queueRecords({ rowCount: 50 })]);
     writeFileSync(path, spoil(readFileSync(path)));
     const read = readBack(path);
     await expect(read).rejects.toThrow(message);

@@ -2,10 +2,12 @@ import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RecordsKeeper } from '../../../../../loadgen-node/observe/records/records-keeper.ts';
+import {
+  ABOUT_RECORDS,
+  queueRecords,
+  recordedSet,
+} from '../../../../scenes/simulated-run/records.ts';
 import { tempFolder } from '../../../../support/process/temp-folder.ts';
-import { recordedSet } from '../../../../support/runs/recorded-sets.ts';
-import { ABOUT_RECORDS } from '../../../../support/runs/records-folder.ts';
-import { sampleRecords } from '../../../../support/runs/sample-records.ts';
 
 /** A device of Linux on which every write finds the disk full. */
 const FULL_DISK = '/dev/full';
@@ -16,7 +18,7 @@ const about = () => ABOUT_RECORDS;
 describe('RecordsKeeper', () => {
   it('gives the records of the wanted parts back, from the file', async () => {
     const path = join(tempFolder(), 'records.arrow');
-    const parts = [sampleRecords({ rowCount: 40 }), sampleRecords({ rowCount: 30, seed: 2 })];
+    const parts = [queueRecords({ rowCount: 40 }), queueRecords({ rowCount: 30, seed: 2 })];
     parts[1]?.part.fill(1);
     const keeper = await RecordsKeeper.open(path, about);
     for (const part of parts) await keeper.keep(recordedSet(part));
@@ -27,7 +29,7 @@ describe('RecordsKeeper', () => {
   });
 
   it('keeps them in memory where no file is wanted', async () => {
-    const part = sampleRecords({ rowCount: 40 });
+    const part = queueRecords({ rowCount: 40 });
     const keeper = await RecordsKeeper.open(null, about);
     await keeper.keep(recordedSet(part));
     expect(await keeper.end([0])).toEqual({ records: part, rowsInFile: null });
@@ -45,7 +47,7 @@ describe('RecordsKeeper', () => {
     async () => {
       const path = join(tempFolder(), 'records.arrow');
       symlinkSync(FULL_DISK, path);
-      const part = sampleRecords({ rowCount: 40 });
+      const part = queueRecords({ rowCount: 40 });
       const keeper = await RecordsKeeper.open(path, about);
       await keeper.keep(recordedSet(part));
       expect(await keeper.end([0])).toEqual({ records: part, rowsInFile: null });

@@ -6,7 +6,7 @@ import {
 } from '../../../../../loadgen-node/observe/split/latency-parts.ts';
 import { latencySplit } from '../../../../../loadgen-node/observe/split/latency-split.ts';
 import { rowsOfRecords } from '../../../../../loadgen-node/observe/split/split-sums.ts';
-import { type PartRow, partRecords } from '../../../../support/runs/part-records.ts';
+import { type PartRow, partRecords } from '../../../../scenes/simulated-run/records.ts';
 
 // Goal: the parts of a latency add up to it, and the split names the part that grows, with its size.
 // Method: records made from parts that are known; random ones for the sum.

@@ -3,17 +3,40 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RUN_FILES } from '../../../../../loadgen-node/loadgen/logs/read/run-folder.ts';
 import { csvOf } from '../../../../../loadgen-node/observe/records/records-reader.ts';
+import { latencySplit } from '../../../../../loadgen-node/observe/split/latency-split.ts';
 import {
   deriveRun,
   differencesOf,
   openRecords,
   type ReadRun,
 } from '../../../../../loadgen-node/observe/summary/derive-run.ts';
+import type { RunSummary } from '../../../../../loadgen-node/observe/summary/run-summary.ts';
 import { derivedReportText } from '../../../../../loadgen-node/present/text/report-text.ts';
-import { recordsFolder } from '../../../../support/runs/records-folder.ts';
-import { sampleRecords } from '../../../../support/runs/sample-records.ts';
+import {
+  ABOUT_RECORDS,
+  queueRecords,
+  writeMeasuredRun,
+} from '../../../../scenes/simulated-run/records.ts';
+import { reportSummary } from '../../../../scenes/simulated-run/summary.ts';
+import { tempFolder } from '../../../../support/process/temp-folder.ts';
 
-const RECORDS = sampleRecords({ rowCount: 2000, lostShare: 0.01 });
+const RECORDS = queueRecords({ rowCount: 2000, nodes: 2, lostShare: 0.01 });
+
+/** A folder of a Server run with records and the summary that follows from them. */
+async function recordsFolder(): Promise<string> {
+  const folder = tempFolder();
+  const { runId, startedAt, nodes } = ABOUT_RECORDS;
+  const [node] = reportSummary(RECORDS).nodes as [RunSummary['nodes'][number]];
+  const summary = reportSummary(RECORDS, 'Server', {
+    ...{ runId, startedAt, split: latencySplit(RECORDS, { nodeNames: nodes }) },
+    nodes: nodes.map((name) => ({ ...node, name })),
+  });
+  await writeMeasuredRun(folder, summary, RECORDS);
+  for (const name of [RUN_FILES.summary, RUN_FILES.detail]) {
+    writeFileSync(join(folder, name), 'SUT name : Network SUT: sut-a\nResult is : VALID\n');
+  }
+  return folder;
+}
 
 function differences({ summary, derived }: ReadRun) {
   if (summary === null || derived === null) throw new Error('nothing to compare');
@@ -31,7 +54,7 @@ function changeSummary(folder: string, from: RegExp, to: string): void {
 // Method: folders of a run, then one thing about them changed.
 describe('a run folder that is read again', () => {
   it('has figures, split and counts that follow from the records, to the ns', async () => {
-    const run = await deriveRun(await recordsFolder(RECORDS));
+    const run = await deriveRun(await recordsFolder());
     expect(run.derived?.figures).toEqual(run.summary?.figures);
     expect(run.derived?.split).toEqual(run.summary?.split);
     expect(differences(run)).toEqual([]);
@@ -41,7 +64,7 @@ describe('a run folder that is read again', () => {
   });
 
   it('is told apart from its summary to the ns', async () => {
-    const folder = await recordsFolder(RECORDS);
+    const folder = await recordsFolder();
     const { derived } = await deriveRun(folder);
     const p99 = derived?.figures.p99 ?? 0;
     changeSummary(folder, /"p99": \d+/, `"p99": ${p99 + 1}`);
@@ -57,7 +80,7 @@ describe('a run folder that is read again', () => {
   });
 
   it('whose records were cut says so, and compares nothing', async () => {
-    const folder = await recordsFolder(RECORDS);
+    const folder = await recordsFolder();
     truncateSync(join(folder, RUN_FILES.records), 20_000);
     const run = await deriveRun(folder);
     expect(run.derived?.cut).toBe('cut after 0 of 2000 rows');
@@ -67,7 +90,7 @@ describe('a run folder that is read again', () => {
   });
 
   it('without a summary, as a killed run leaves it, is derived all the same', async () => {
-    const folder = await recordsFolder(RECORDS);
+    const folder = await recordsFolder();
     rmSync(join(folder, RUN_FILES.runSummary));
     const run = await deriveRun(folder);
     expect(run).toMatchObject({ summary: null, derived: { rowCount: 2000, scenario: 'Server' } });
@@ -77,7 +100,7 @@ describe('a run folder that is read again', () => {
   });
 
   it('of the C++ LoadGen has its logs only', async () => {
-    const folder = await recordsFolder(RECORDS);
+    const folder = await recordsFolder();
     rmSync(join(folder, RUN_FILES.runSummary));
     rmSync(join(folder, RUN_FILES.records));
     const run = await deriveRun(folder);
@@ -103,7 +126,7 @@ describe('a run folder that is read again', () => {
     ['of another run', /run-of-the-test/, 'another-run', /records of run run-of-the-test, but/],
     ['that is no JSON', /^\{/, '[', /is not JSON/],
   ])('with a summary %s is refused with the file', async (_what, from, to, message) => {
-    const folder = await recordsFolder(RECORDS);
+    const folder = await recordsFolder();
     changeSummary(folder, from, to);
     await expect(deriveRun(folder)).rejects.toThrow(message);
     await expect(deriveRun(folder)).rejects.toThrow(join(folder, RUN_FILES.runSummary));
@@ -117,7 +140,7 @@ describe('a run folder that is read again', () => {
 });
 
 it('CSV has a header with units, a line per sample, and nothing where a sample has nothing', async () => {
-  const folder = await recordsFolder(RECORDS);
+  const folder = await recordsFolder();
   const reader = await openRecords(folder);
   if (reader === null) throw new Error('no records');
   let text = '';

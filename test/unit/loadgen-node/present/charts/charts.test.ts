@@ -8,7 +8,7 @@ import {
 import { linearAxis, logAxis, tailAxis } from '../../../../../loadgen-node/present/charts/scale.ts';
 import { timelineOf } from '../../../../../loadgen-node/present/report/sections/timeline.ts';
 import { formatNumber, tickTime } from '../../../../../loadgen-node/present/text/figure-text.ts';
-import { queueRecords } from '../../../../support/runs/queue-records.ts';
+import { queueRecords } from '../../../../scenes/simulated-run/records.ts';
 
 // Goal: what a chart shows is what was measured. Method: values whose figures are known.
 

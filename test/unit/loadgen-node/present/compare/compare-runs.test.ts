@@ -14,8 +14,8 @@ import {
   spread,
   spreadFactor,
 } from '../../../../../loadgen-node/present/compare/resampled-run.ts';
-import { queueRecords } from '../../../../support/runs/queue-records.ts';
-import { reportSummary } from '../../../../support/runs/report-summary.ts';
+import { queueRecords } from '../../../../scenes/simulated-run/records.ts';
+import { reportSummary } from '../../../../scenes/simulated-run/summary.ts';
 
 // Goal: differences are what they are, with intervals that neither hide nor invent them.
 // Method: simulated M/M/1 queues, seeded. How often intervals hold the truth: npm run test:statistics.

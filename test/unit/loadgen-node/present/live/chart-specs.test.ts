@@ -6,7 +6,7 @@ import {
   drawChart,
   stacked,
 } from '../../../../../loadgen-node/present/live/chart-specs.ts';
-import { liveSecond } from '../../../../support/runs/live-snapshots.ts';
+import { liveSecond } from '../../../../scenes/simulated-run/summary.ts';
 
 // Goal: what the page draws is what was measured, and nothing where nothing was. Method: the lines of its charts.
 

@@ -3,7 +3,7 @@ import { LatencyHistogram } from '../../../../../loadgen-node/observe/figures/la
 import type { WindowCounts } from '../../../../../loadgen-node/observe/live/live-snapshot.ts';
 import { LiveMetrics } from '../../../../../loadgen-node/present/live/live-metrics.ts';
 import type { LiveRunFacts } from '../../../../../loadgen-node/present/live/live-state.ts';
-import { liveSecond } from '../../../../support/runs/live-snapshots.ts';
+import { liveSecond } from '../../../../scenes/simulated-run/summary.ts';
 
 // Goal: Prometheus reads what happened, over several runs of one command. Method: the text of a scrape.
 

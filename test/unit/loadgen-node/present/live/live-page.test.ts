@@ -5,7 +5,7 @@ import {
   liveTitle,
 } from '../../../../../loadgen-node/present/live/live-page.ts';
 import { LiveState, type RunVerdict } from '../../../../../loadgen-node/present/live/live-state.ts';
-import { liveSecond } from '../../../../support/runs/live-snapshots.ts';
+import { liveSecond } from '../../../../scenes/simulated-run/summary.ts';
 
 // Goal: the live page says how it stands, in texts that nothing that a run or a node is called can turn into markup.
 // Method: its panels, made in Node. test/browser looks at the page in a browser.

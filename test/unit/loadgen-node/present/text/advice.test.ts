@@ -3,7 +3,7 @@ import type { TestOutcome } from '../../../../../loadgen-node/loadgen/engine/tes
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { adviceOn } from '../../../../../loadgen-node/present/text/advice.ts';
 import type { ResponseSink } from '../../../../../shared/domain/system-under-test.ts';
-import { simulatedTest } from '../../../../support/runs/simulated-test.ts';
+import { simulatedTest } from '../../../../scenes/simulated-run/simulated-run.ts';
 
 type Answer = (sink: ResponseSink, responseId: number, atNs: number) => void;
 

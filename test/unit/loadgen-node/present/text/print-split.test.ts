@@ -3,9 +3,9 @@ import type { PerformanceOutcome } from '../../../../../loadgen-node/loadgen/eng
 import type { GeneratorHealth } from '../../../../../loadgen-node/loadgen/health/generator-health.ts';
 import { latencySplit } from '../../../../../loadgen-node/observe/split/latency-split.ts';
 import { timeLines } from '../../../../../loadgen-node/present/text/print-split.ts';
-import { generatorHealth, monitorThatTells } from '../../../../support/runs/generator-health.ts';
-import { partRecords } from '../../../../support/runs/part-records.ts';
-import { simulatedTest } from '../../../../support/runs/simulated-test.ts';
+import { partRecords } from '../../../../scenes/simulated-run/records.ts';
+import { simulatedTest } from '../../../../scenes/simulated-run/simulated-run.ts';
+import { generatorHealth, monitorThatTells } from '../../../../scenes/simulated-run/summary.ts';
 
 // Goal: the screen says where the time went and why not more, and of LoadGen only what matters. Method: a run under simulated
 // time for the outcome, parts by hand.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { statusLine } from '../../../../../loadgen-node/present/text/status-line.ts';
-import { liveSecond } from '../../../../support/runs/live-snapshots.ts';
+import { liveSecond } from '../../../../scenes/simulated-run/summary.ts';
 
 // Goal: the line fits any width, and what matters most is the last to go.
 // Method: one second of a run in many widths.

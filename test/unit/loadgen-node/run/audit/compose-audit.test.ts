@@ -17,7 +17,7 @@ import {
   ledgerCounts,
   nameCall,
   nodeEvidence,
-} from '../../../../support/runs/audit-facts.ts';
+} from '../../../../scenes/simulated-run/audit-facts.ts';
 
 // Goal: each rule gets the verdict that the evidence allows, and no other. Method: the facts of a run in
 // which everything holds, with one thing changed.

@@ -11,6 +11,7 @@ import {
 } from '../../../../../loadgen-node/run/audit/compose-audit.ts';
 import { explainAudit } from '../../../../../loadgen-node/run/audit/explain-audit.ts';
 import type { CallPath } from '../../../../../shared/evidence/call-path.ts';
+import { nameCall } from '../../../../scenes/simulated-run/audit-facts.ts';
 import {
   OIP_EVIDENCE,
   oipFacts,
@@ -18,7 +19,6 @@ import {
   oipStatistics,
 } from '../../../../support/oip/oip-audit-facts.ts';
 import { tempFolder } from '../../../../support/process/temp-folder.ts';
-import { nameCall } from '../../../../support/runs/audit-facts.ts';
 
 // Goal: over the Open Inference Protocol no rule holds that this end cannot know, and none is broken because the
 // protocol lacks something. Method: the facts of a run in which nothing contradicts a rule, with one thing changed.

@@ -1,5 +1,12 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { scoreEach } from '../../../../../loadgen-node/samples/benchmarks/score-each.ts';
+import {
+  scoreAccuracyLog,
+  scoreEach,
+} from '../../../../../loadgen-node/samples/benchmarks/score-each.ts';
+import { syntheticDataSet } from '../../../../../loadgen-node/samples/benchmarks/synthetic/synthetic-benchmark.ts';
+import { tempFolder } from '../../../../support/process/temp-folder.ts';
 
 // Goal: all benchmarks count responses in one way. Method: logs by hand; a response of 1 is right.
 type Entry = readonly [sampleIndex: number, response: number];
@@ -36,5 +43,33 @@ describe('scoreEach', () => {
         message: `a response for sample ${sampleIndex}; the data set has the samples 0 to 2`,
       }),
     );
+  });
+});
+
+// Goal: a log is worth what its first responses are worth. Method: logs by hand; a response of a byte is right.
+const FIVE = syntheticDataSet({
+  ...{ name: 'five', sampleBytes: 1, sampleCount: 5, metric: 'answered' },
+  isRight: (response) => response.length === 1,
+});
+
+function scoreLog(...entries: readonly [sample: number, data: string][]) {
+  const path = join(tempFolder(), 'mlperf_log_accuracy.json');
+  const list = entries.map(([qsl_idx, data], seq_id) => ({ seq_id, qsl_idx, data }));
+  writeFileSync(path, JSON.stringify(list));
+  return scoreAccuracyLog(FIVE, path);
+}
+
+describe('scoreAccuracyLog', () => {
+  it('counts the first response of each sample, and all entries', async () => {
+    const log = await scoreLog([0, '01'], [3, '0102'], [0, '01'], [3, '01'], [0, '0102']);
+    expect(log).toMatchObject({ entryCount: 5, report: { correctCount: 1, sampleCount: 2 } });
+  });
+
+  it('says of an empty log that nothing was scored', async () => {
+    expect(await scoreLog()).toMatchObject({ entryCount: 0, report: { sampleCount: 0 } });
+  });
+
+  it('refuses a response for a sample that there is not, repeated or not', async () => {
+    await expect(scoreLog([0, '01'], [5, '01'])).rejects.toThrow('a response for sample 5');
   });
 });

@@ -10,17 +10,17 @@ import type {
   RunProbe,
 } from '../../../../../loadgen-node/search/peak/peak-search.ts';
 import { peakText } from '../../../../../loadgen-node/search/peak/print-peak.ts';
-import { queueProbes } from '../../../../support/search/queue-probe.ts';
-import { type ServiceLaw, theoreticalPeak } from '../../../../support/search/queue-theory.ts';
+import {
+  queueProbes,
+  type ServiceLaw,
+  theoreticalPeak,
+} from '../../../../scenes/simulated-run/queue.ts';
 
 // Goal: the search finds what theory says of queues, says how sure it is, and names every other end by its cause.
 // Method: queues by Lindley's recursion in place of runs, seeded; how often the interval is right: docs/find-peak.md.
 const RULE: FullRunRule = {
-  runs: 1,
-  minDurationNs: 90e9,
-  minQueryCount: 662,
-  hasEarlyStopping: true,
-  loadsMax: 8,
+  ...{ runs: 1, minDurationNs: 90e9, minQueryCount: 662 },
+  ...{ hasEarlyStopping: true, loadsMax: 8 },
 };
 
 function searchOf(boundNs: number, other: Partial<LoadSearch> = {}): LoadSearch {

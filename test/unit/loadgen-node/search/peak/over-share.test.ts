@@ -7,7 +7,7 @@ import {
   Z_95,
 } from '../../../../../loadgen-node/search/peak/over-share.ts';
 import { decide, ScreeningWatch } from '../../../../../loadgen-node/search/peak/screening.ts';
-import { shareAbove } from '../../../../support/search/queue-theory.ts';
+import { shareAbove } from '../../../../scenes/simulated-run/queue.ts';
 
 // Goal: the statistics that decide a screening know that late queries come in clusters.
 describe('the share of late queries', () => {

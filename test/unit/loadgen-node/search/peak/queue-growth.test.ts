@@ -8,25 +8,24 @@ import {
 } from '../../../../../loadgen-node/search/peak/queue-growth.ts';
 import {
   ASKED,
-  type AskedSearch,
   CAPACITY,
+  DELAY_QUEUE,
   delaySearch,
-  SERVICE_NS,
+  queueProbes,
   searchDelay,
-} from '../../../../support/search/delay-search.ts';
-import { queueProbes } from '../../../../support/search/queue-probe.ts';
+} from '../../../../scenes/simulated-run/queue.ts';
 
 // Goal: a run whose queue grew all through confirms nothing, and no search names more than the SUT completes.
 // Method: a simulated queue of 20 ms and one server, which completes 50/s; 1,000 searches of it are in test/peak.
 
-const [HASTY, DEFAULT] = ASKED as [AskedSearch, AskedSearch];
+const [HASTY, DEFAULT] = ASKED;
 
 /** Share of runs of 50 bounds whose queue is found to grow. */
 async function grownShare(boundS: number, load: number, runs: number): Promise<number> {
   const search = delaySearch(DEFAULT, boundS);
   let grown = 0;
   for (let seed = 1; seed <= runs; seed += 1) {
-    const probes = queueProbes({ law: 'M/D/1', serviceNs: SERVICE_NS, seed }, search);
+    const probes = queueProbes({ ...DELAY_QUEUE, seed }, search);
     const { latenciesNs, scheduledPerSecond } = await probes({ kind: 'full', load, number: 0 });
     const growth = queueGrowth(latenciesNs, scheduledPerSecond ?? 0);
     if (growth !== undefined && growsAllThrough(growth)) grown += 1;
@@ -95,7 +94,7 @@ describe('a search that is too short for its bound', () => {
 
 describe('a search', () => {
   const search = delaySearch(DEFAULT, 2);
-  const inner = queueProbes({ law: 'M/D/1', serviceNs: SERVICE_NS, seed: 3 }, search);
+  const inner = queueProbes({ ...DELAY_QUEUE, seed: 3 }, search);
 
   it('names what the confirming run scheduled, not what it was asked for', async () => {
     const result = await findPeak(search, async (spec) => {

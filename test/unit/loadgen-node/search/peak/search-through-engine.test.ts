@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { runTest } from '../../../../../loadgen-node/loadgen/engine/start-test.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { findPeak } from '../../../../../loadgen-node/search/peak/find-peak.ts';
 import type {
@@ -13,16 +12,10 @@ import {
   KeptProbe,
   shortSettings,
 } from '../../../../../loadgen-node/search/peak/run-probes.ts';
-import type {
-  Query,
-  ResponseSink,
-  SystemUnderTest,
-} from '../../../../../shared/domain/system-under-test.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
-import { MemoryQsl } from '../../../../support/runs/memory-qsl.ts';
-import { SimulatedClock } from '../../../../support/runs/simulated-clock.ts';
-import { V41_SETTINGS } from '../../../../support/runs/simulated-test.ts';
-import { theoreticalPeak } from '../../../../support/search/queue-theory.ts';
+import { SimulatedClock } from '../../../../scenes/clock.ts';
+import { MemoryQsl } from '../../../../scenes/simulated-run/memory-qsl.ts';
+import { theoreticalPeak } from '../../../../scenes/simulated-run/queue.ts';
+import { simulatedTest, V41_SETTINGS } from '../../../../scenes/simulated-run/simulated-run.ts';
 
 // Goal: probes of the real engine (issue loop, recorder, verdicts, early end) lead a search to the limit that theory gives.
 // Method: an M/D/1 queue as SUT under simulated time, at percentile 90, which needs the fewest queries.
@@ -38,61 +31,20 @@ const BASE: TestSettings = {
   minQueryCount: 100,
 };
 
-/** One server that takes its time for each query, one after the other. */
-class OneServer implements SystemUnderTest {
-  readonly #clock: SimulatedClock;
-  #sink: ResponseSink | null = null;
-  #freeAtNs = 0;
-
-  constructor(clock: SimulatedClock) {
-    this.#clock = clock;
-  }
-
-  async name(): Promise<string> {
-    return 'Network SUT: queue';
-  }
-
-  async start(sink: ResponseSink): Promise<void> {
-    this.#sink = sink;
-  }
-
-  issueQuery({ firstResponseId }: Query): void {
-    this.#freeAtNs = Math.max(this.#clock.nowNs(), this.#freeAtNs) + SERVICE_NS;
-    this.#clock.callAt(this.#freeAtNs, () =>
-      this.#sink?.complete(firstResponseId, new Uint8Array(), 0, this.#clock.nowNs()),
-    );
-  }
-
-  flushQueries(): void {
-    // Holds nothing back.
-  }
-
-  async stop(): Promise<void> {
-    this.#sink = null;
-  }
-}
-
 async function engineProbe(spec: ProbeSpec): Promise<ProbeOutcome> {
-  const clock = new SimulatedClock(undefined, 4);
   const isFull = spec.kind === 'full';
   const settings = isFull ? atLoad(BASE, spec.load) : shortSettings(BASE, spec);
   const kept = new KeptProbe();
   const { isDecided } = spec;
-  const outcome = await clock.drive(
-    runTest({
-      sut: new OneServer(clock),
-      qsl: new MemoryQsl(64),
-      settings,
-      clock,
-      log: { outdir: tempFolder() },
-      stallTimeoutNs: 3600e9,
-      drainTimeoutNs: 2e9,
-      observer: {
-        keepRecords: async (set) => kept.keep(set),
-        earlyEnd: isDecided && { boundNs: boundOf(BASE), isDecided },
-      },
-    }),
-  );
+  const queue = { isQueue: true, serviceNs: () => SERVICE_NS };
+  const clock = new SimulatedClock(undefined, 4);
+  const outcome = await simulatedTest(settings, queue, new MemoryQsl(64), { clock }).run({
+    stallTimeoutNs: 3600e9,
+    observer: {
+      keepRecords: async (set) => kept.keep(set),
+      earlyEnd: isDecided && { boundNs: boundOf(BASE), isDecided },
+    },
+  });
   return kept.outcome(outcome, undefined, isFull ? undefined : 1e6);
 }
 

@@ -20,8 +20,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { BuiltTree } from '../../../../../loadgen-node/submission/assemble/build-submission.ts';
+import { BuildTrial } from '../../../../scenes/submission-tree/build-trial.ts';
 import { tempFolder } from '../../../../support/process/temp-folder.ts';
-import { BuildTrial } from '../../../../support/runs/build-trial.ts';
 import { filesOf, jsonOf, textOf } from '../../../../support/submission/read-tree.ts';
 import {
   copyAsForeignRun,

@@ -10,7 +10,7 @@ import { checkTree } from '../../../../../loadgen-node/submission/check/check-tr
 import type { CheckReport } from '../../../../../loadgen-node/submission/check/report/check-report.ts';
 import { RULE_GROUPS } from '../../../../../loadgen-node/submission/check/rules/findings.ts';
 import { truncateTree } from '../../../../../loadgen-node/submission/truncate/truncate-tree.ts';
-import { cachedLogReader } from '../../../../support/runs/log-cache.ts';
+import { cachedLogReader } from '../../../../scenes/simulated-run/run-logs.ts';
 import { MutableTree } from '../../../../support/submission/mutable-tree.ts';
 import { LOG_MUTATIONS } from '../../../../support/submission/mutations/log-mutations.ts';
 import type { Mutation } from '../../../../support/submission/mutations/mutation.ts';

@@ -16,19 +16,15 @@ import {
   SUBMISSION_ROUNDS,
   type SubmissionRound,
 } from '../../../../../loadgen-node/submission/rules/submission-rounds.ts';
+import { ACCEPTED_SHAPES, REFUSED_SHAPES } from '../../../../scenes/submission-tree/real-shapes.ts';
 import { tempFolder } from '../../../../support/process/temp-folder.ts';
-import {
-  ACCEPTED_SHAPES,
-  REFUSED_SHAPES,
-  type RealShape,
-} from '../../../../support/samples/real-shapes.ts';
 import { type ForeignTree, writeForeignTree } from '../../../../support/submission/foreign-tree.ts';
 import { MutableTree } from '../../../../support/submission/mutable-tree.ts';
 
 /** Ids by severity of all findings. */
 async function check(
   tree: Omit<ForeignTree, 'root'>,
-  change: RealShape['change'],
+  change: ((tree: MutableTree) => void) | undefined,
   options: CheckOptions = {},
 ): Promise<{ errors: string[]; warnings: string[] }> {
   const root = tempFolder();
@@ -44,16 +40,16 @@ async function check(
 }
 
 it.each(ACCEPTED_SHAPES)('accepts as the official tool does: $what', async (shape) => {
-  const { tree, change, warnings } = shape;
-  expect(await check(tree, change)).toEqual({ errors: [], warnings: [...warnings] });
+  const { tree, change, found } = shape;
+  expect(await check(tree, change)).toEqual({ errors: [], warnings: [...found] });
 });
 
-it.each(ACCEPTED_SHAPES.filter(({ warnings }) => warnings.length > 0))(
+it.each(ACCEPTED_SHAPES.filter(({ found }) => found.length > 0))(
   'makes the warnings errors where it has to be strict: $what',
   async (shape) => {
-    const { tree, change, warnings } = shape;
+    const { tree, change, found } = shape;
     const strict = await check(tree, change, { isStrict: true });
-    expect(strict).toEqual({ errors: [...warnings], warnings: [] });
+    expect(strict).toEqual({ errors: [...found], warnings: [] });
   },
 );
 
@@ -81,6 +77,6 @@ it.each<FindingId>([
 });
 
 it.each(REFUSED_SHAPES)('refuses as the official tool does: $what', async (shape) => {
-  const { tree, change, error } = shape;
-  expect((await check(tree, change)).errors).toContain(error);
+  const { tree, change, found } = shape;
+  expect((await check(tree, change)).errors).toContain(found);
 });

@@ -1,9 +1,13 @@
 import { expect, it } from 'vitest';
 import type { TestVerdict } from '../../../../../loadgen-node/submission/compliance/verify/verify-test.ts';
-import { caches } from '../../../../support/nodes/sut-conduct.ts';
+import {
+  CHEATING_ROWS,
+  cheatingRuns,
+  SPEED_AND_ANSWERS,
+  systemOf,
+} from '../../../../scenes/simulated-run/cheating.ts';
+import { caches } from '../../../../scenes/simulated-run/conduct.ts';
 import { suiteFolder } from '../../../../support/process/suite-folder.ts';
-import { CHEATING_ROWS, loadOf } from '../../../../support/runs/cheating-rows.ts';
-import { CheatingRuns, SPEED_AND_ANSWERS } from '../../../../support/runs/cheating-runs.ts';
 
 // Goal: a system that answers a sample rightly only once, or keeps answers, is found, in Offline and in Server, whatever
 // the official fallback says; an honest one passes. Method: short runs of round v4.1 under simulated time, in which TEST01
@@ -13,8 +17,7 @@ const ROWS = CHEATING_ROWS.flatMap((row) =>
 );
 
 it.each(ROWS)('$what, in $scenario: what each test says', async ({ row, scenario }) => {
-  const runs = new CheatingRuns(suiteFolder(), { conduct: row.make(), ...loadOf(row, scenario) });
-  await runs.submit();
+  const runs = await cheatingRuns(suiteFolder(), systemOf(row, scenario));
   const verdicts: Record<string, unknown> = {};
   for (const test of SPEED_AND_ANSWERS) {
     const verdict = await runs.verify(test, await runs.test(test));
@@ -27,8 +30,7 @@ it.each(ROWS)('$what, in $scenario: what each test says', async ({ row, scenario
 
 it('finds a cache in Server by the first query for each sample, after 600 s in which most answers came from it', async () => {
   const system = { scenario: 'Server', qps: 20, seconds: 600 } as const;
-  const runs = new CheatingRuns(suiteFolder(), { conduct: caches(), ...system });
-  await runs.submit();
+  const runs = await cheatingRuns(suiteFolder(), { conduct: caches(), ...system });
   const verdict = await runs.verify('TEST04', await runs.test('TEST04'));
   expect(inShort(verdict)).toEqual({ official: 'pass', unmet: ['first queries'] });
 });

@@ -4,7 +4,7 @@ import { renderDigit } from '../../../../../shared/benchmarks/digits/draw-digit.
 import { encodeJpeg } from '../../../../../shared/benchmarks/image/jpeg.ts';
 import { IMAGE_SIZE } from '../../../../../shared/rules/rows/digits.ts';
 import type { OutputTensor } from '../../../../../sut-node/model/model-facts.ts';
-import { digitsPipeline } from '../../../../support/samples/digits-pipeline.ts';
+import { digitsPipeline } from '../../../../scenes/simulated-run/sut-parts.ts';
 
 // Goal: payload bytes become the model's input, its output becomes response bytes, all else is refused.
 // Method: both forms of one image; outputs of several shapes and types.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BatchQueue, removeOwner } from '../../../../../sut-node/inference/batcher/batch-queue.ts';
-import { RecordingOwner, waitingSample } from '../../../../support/samples/waiting-samples.ts';
+import { RecordingOwner, waitingSample } from '../../../../scenes/simulated-run/sut-parts.ts';
 
 // Goal: samples leave in the order in which they came, and never more wait than there is room for.
 // Method: fill a queue of known size, wrap around its ring, take out.

@@ -10,8 +10,8 @@ import {
   DelayModel,
 } from '../../../../../sut-node/inference/built-in/delay-model.ts';
 import { serviceTimes } from '../../../../../sut-node/inference/built-in/service-times.ts';
-import { ManualClock } from '../../../../support/runs/manual-clock.ts';
-import { RecordingOwner, waitingSample } from '../../../../support/samples/waiting-samples.ts';
+import { ManualClock } from '../../../../scenes/clock.ts';
+import { RecordingOwner, waitingSample } from '../../../../scenes/simulated-run/sut-parts.ts';
 
 // Goal: N servers that work on one sample each, for exactly the time they are told; the rest waits in the
 // batcher's queue; first tokens come before their samples. Method: the real batcher, a clock that stands still.

@@ -4,8 +4,8 @@ import {
   createEchoModel,
   createNullModel,
 } from '../../../../../sut-node/inference/built-in/immediate-model.ts';
-import { ManualClock } from '../../../../support/runs/manual-clock.ts';
-import { RecordingOwner, waitingSample } from '../../../../support/samples/waiting-samples.ts';
+import { ManualClock } from '../../../../scenes/clock.ts';
+import { RecordingOwner, waitingSample } from '../../../../scenes/simulated-run/sut-parts.ts';
 
 // Goal: the node without a model answers in the next turn of the event loop, whatever came in this one.
 // Method: batches of two owners, and a look before and after the turn.

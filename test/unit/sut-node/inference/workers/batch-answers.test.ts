@@ -3,7 +3,7 @@ import { MlperfError } from '../../../../../shared/base/errors/mlperf-error.ts';
 import { FAILURE_CODES } from '../../../../../shared/wire/responses-codec.ts';
 import { answerBatch, failBatch } from '../../../../../sut-node/inference/workers/batch-answers.ts';
 import type { DoneMessage } from '../../../../../sut-node/inference/workers/worker-messages.ts';
-import { RecordingOwner, waitingSample } from '../../../../support/samples/waiting-samples.ts';
+import { RecordingOwner, waitingSample } from '../../../../scenes/simulated-run/sut-parts.ts';
 
 function doneMessage(fields: Partial<DoneMessage> = {}): DoneMessage {
   return {

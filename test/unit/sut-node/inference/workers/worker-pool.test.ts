@@ -10,9 +10,9 @@ import type {
 } from '../../../../../sut-node/inference/workers/worker-messages.ts';
 import { WorkerPool } from '../../../../../sut-node/inference/workers/worker-pool.ts';
 import type { WorkerThreadEvents } from '../../../../../sut-node/inference/workers/worker-thread.ts';
+import { ManualClock } from '../../../../scenes/clock.ts';
+import { waitingSample } from '../../../../scenes/simulated-run/sut-parts.ts';
 import { TEST_SETTINGS } from '../../../../support/nodes/test-sut-node.ts';
-import { ManualClock } from '../../../../support/runs/manual-clock.ts';
-import { waitingSample } from '../../../../support/samples/waiting-samples.ts';
 
 const NEVER = new AbortController().signal;
 const TENSORS = { inputs: [], outputs: [] };

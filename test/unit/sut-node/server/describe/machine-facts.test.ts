@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { MachineSource } from '../../../../../shared/host/machine-source.ts';
 import { MachineFacts } from '../../../../../sut-node/server/describe/machine-facts.ts';
-import { ManualClock } from '../../../../support/runs/manual-clock.ts';
+import { ManualClock } from '../../../../scenes/clock.ts';
 import { plantForFile, serverTree } from '../../../../support/submission/machine-trees.ts';
 
 // Goal: telling what machine a node runs on never costs a measured run anything. Method: a machine that counts its

@@ -15,7 +15,7 @@ import {
   LINK_TEST_MS_MAX,
 } from '../../../../../sut-node/server/limits/node-limits.ts';
 import { LinkTest } from '../../../../../sut-node/server/link-test/link-test.ts';
-import { ManualClock } from '../../../../support/runs/manual-clock.ts';
+import { ManualClock } from '../../../../scenes/clock.ts';
 
 // Goal: a link test counts what came, keeps its bounds, and ends once, whatever a peer sends.
 // Method: a test without a network, a clock that the test moves, a peer that takes a few messages at a time.

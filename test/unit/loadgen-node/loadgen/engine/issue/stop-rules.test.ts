@@ -3,12 +3,9 @@ import type { EndCause } from '../../../../../../loadgen-node/loadgen/engine/iss
 import type { TestOutcome } from '../../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import type { TestSettings } from '../../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { NullSut } from '../../../../../../loadgen-node/operate/doctor/generator-ceiling.ts';
-import { MemoryQsl } from '../../../../../support/runs/memory-qsl.ts';
-import {
-  errorTexts,
-  readDetailLog,
-  simulatedTest,
-} from '../../../../../support/runs/simulated-test.ts';
+import { MemoryQsl } from '../../../../../scenes/simulated-run/memory-qsl.ts';
+import { errorTexts, readDetailLog } from '../../../../../scenes/simulated-run/run-logs.ts';
+import { simulatedTest } from '../../../../../scenes/simulated-run/simulated-run.ts';
 
 function issuedAndEnd(outcome: TestOutcome): [number, EndCause] {
   const phase = outcome.performance;

@@ -10,8 +10,8 @@ import {
   AccuracyLog,
   LogFile,
 } from '../../../../../../loadgen-node/loadgen/logs/write/log-file.ts';
+import { goldenPath } from '../../../../../scenes/simulated-run/golden.ts';
 import { tempFolder } from '../../../../../support/process/temp-folder.ts';
-import { goldenPath } from '../../../../../support/runs/golden.ts';
 
 async function readAll(path: string): Promise<AccuracyLogEntry[]> {
   const entries: AccuracyLogEntry[] = [];

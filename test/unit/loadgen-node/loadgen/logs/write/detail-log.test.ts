@@ -1,11 +1,14 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { DetailLog } from '../../../../../../loadgen-node/loadgen/logs/write/detail-log.ts';
 import { LogFile } from '../../../../../../loadgen-node/loadgen/logs/write/log-file.ts';
+import { TestLogs } from '../../../../../../loadgen-node/loadgen/logs/write/test-logs.ts';
 import { LOADGEN_V61 } from '../../../../../../loadgen-node/loadgen/settings/loadgen-behaviour.ts';
+import { checkSelf, writeManifest } from '../../../../../../loadgen-node/run/judge/self-check.ts';
+import { readDetailLog } from '../../../../../scenes/simulated-run/run-logs.ts';
+import { simulatedTest } from '../../../../../scenes/simulated-run/simulated-run.ts';
 import { tempFolder } from '../../../../../support/process/temp-folder.ts';
-import { readDetailLog, simulatedTest } from '../../../../../support/runs/simulated-test.ts';
 
 function written(write: (log: DetailLog) => void): string {
   const file = new LogFile(join(tempFolder(), 'detail.txt'));
@@ -70,4 +73,47 @@ describe('DetailLog', () => {
       'Invalid value for server_target_qps requested. requested: -5 using: 1',
     );
   });
+});
+
+async function linesOf(folder: string): Promise<Record<string, unknown>> {
+  const { logFiles } = await simulatedTest({ minDurationMs: 0 }).run({
+    selfCheck: checkSelf(folder),
+  });
+  const lines = readDetailLog(logFiles.detail).filter(({ key }) =>
+    key.startsWith('longhaul_files'),
+  );
+  return Object.fromEntries(lines.map(({ key, value }) => [key, value]));
+}
+
+// Goal: a log tells which program made it. Method: a test under simulated time, a small dist folder.
+describe('the head of the detail log', () => {
+  it('names the hash of the program and that it is as it was built', async () => {
+    const folder = tempFolder();
+    writeFileSync(join(folder, 'main.js'), 'one');
+    const { hash } = writeManifest(folder);
+    expect(await linesOf(folder)).toEqual({
+      longhaul_files_sha256: hash,
+      longhaul_files_state: 'unmodified',
+    });
+  });
+
+  it('names the files that differ', async () => {
+    const folder = tempFolder();
+    writeManifest(folder);
+    writeFileSync(join(folder, 'main.js'), 'one');
+    expect(await linesOf(folder)).toMatchObject({
+      longhaul_files_state: 'modified',
+      longhaul_files_differing: 'main.js',
+    });
+  });
+});
+
+// Goal: what a server says in a reason cannot steer the terminal of who reads the summary.
+it('keeps the lines of a summary and no other control characters', () => {
+  const logs = new TestLogs({ outdir: tempFolder(), print: () => {} }, () => 0);
+  logs.appendSummary('first: \u001b[31mred\u0000\r\nsecond\n');
+  logs.end();
+  expect(readFileSync(logs.paths.summary, 'utf8')).toContain(
+    'first: \ufffd[31mred\ufffd\ufffd\nsecond\n',
+  );
 });

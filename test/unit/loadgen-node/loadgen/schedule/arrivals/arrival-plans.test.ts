@@ -15,7 +15,7 @@ import { LoadableSets } from '../../../../../../loadgen-node/loadgen/schedule/sa
 import { deriveEffectiveSettings } from '../../../../../../loadgen-node/loadgen/settings/effective-settings.ts';
 import { LOADGEN_V41 } from '../../../../../../loadgen-node/loadgen/settings/loadgen-behaviour.ts';
 import type { TestSettings } from '../../../../../../loadgen-node/loadgen/settings/test-settings.ts';
-import { V41_SETTINGS } from '../../../../../support/runs/simulated-test.ts';
+import { V41_SETTINGS } from '../../../../../scenes/simulated-run/simulated-run.ts';
 
 const LIBRARY = { totalSampleCount: 100, performanceSampleCount: 40 };
 

@@ -13,10 +13,17 @@ import {
   readRunPair,
 } from '../../../../../../loadgen-node/submission/compliance/custom-data-set/run-pair.ts';
 import type { Scenario } from '../../../../../../shared/domain/scenario.ts';
-import { conducted } from '../../../../../support/nodes/simulated-conduct.ts';
-import { type Conduct, honest, knowsByHeart } from '../../../../../support/nodes/sut-conduct.ts';
+import {
+  type Conduct,
+  conducted,
+  honest,
+  knowsByHeart,
+} from '../../../../../scenes/simulated-run/conduct.ts';
+import {
+  simulateRun,
+  writeAccuracyText,
+} from '../../../../../scenes/simulated-run/simulated-run.ts';
 import { suiteFolder } from '../../../../../support/process/suite-folder.ts';
-import { simulateRun, writeAccuracyText } from '../../../../../support/runs/simulated-run.ts';
 
 // Goal: what a system knows of the reference data set by heart shows on another one, in right answers or in speed,
 // and an honest system passes. Method: pairs of whole runs under simulated time, accuracies as accuracy.txt has them.

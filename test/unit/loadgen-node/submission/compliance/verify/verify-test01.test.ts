@@ -6,9 +6,9 @@ import {
   type Test01,
   verifyTest01,
 } from '../../../../../../loadgen-node/submission/compliance/verify/verify-test01.ts';
+import { labelOf } from '../../../../../scenes/simulated-run/simulated-run.ts';
 import { suiteFolder } from '../../../../../support/process/suite-folder.ts';
 import { tempFolder } from '../../../../../support/process/temp-folder.ts';
-import { labelOf } from '../../../../../support/runs/simulated-run.ts';
 import {
   ComplianceScene,
   float32,

@@ -1,0 +1,92 @@
+import { earlyStoppingOfServer } from '../../../loadgen-node/loadgen/results/early-stopping.ts';
+import { latencySplit } from '../../../loadgen-node/observe/split/latency-split.ts';
+import { renderComparison } from '../../../loadgen-node/present/compare/compare-folders.ts';
+import { compareRuns } from '../../../loadgen-node/present/compare/compare-runs.ts';
+import type { ComparedRun } from '../../../loadgen-node/present/compare/resampled-run.ts';
+import { renderHeatMap } from '../../../loadgen-node/present/report/render-heat-map.ts';
+import { renderReport } from '../../../loadgen-node/present/report/report-folder.ts';
+import { formatExactNs } from '../../../shared/base/text.ts';
+import { queueRecords } from './records.ts';
+import { reportSummary } from './summary.ts';
+
+const BOUND_NS = 100e6;
+
+/** A run of a simulated queue at this load, 0 to 1; INVALID where it misses its bound, as no picture may hide. */
+function queueRun(folder: string, rowCount: number, load: number, nodes = 1): ComparedRun {
+  const serviceNs = 8e6;
+  const arrivalQps = (load * nodes * 1e9) / serviceNs;
+  const records = queueRecords({ seed: rowCount + nodes, rowCount, arrivalQps, serviceNs, nodes });
+  const nodeNames = Array.from({ length: nodes }, (_, i) => `sut-${'abcdefgh'[i]}`);
+  const summary = reportSummary(records, 'Server', {
+    notes: ['simulated M/M/1 queues: no run of a SUT'],
+    split: latencySplit(records, { nodeNames }),
+    sutName: `Network SUT: ${nodeNames.join(', ')}`,
+    nodes: nodeNames.map((name, i) => {
+      const samples = Math.ceil((rowCount - i) / nodes);
+      const counts = { issuedSamples: samples, completedSamples: samples, failedSamples: 0 };
+      return { address: `10.0.0.${i + 2}:50051`, name, model: 'delay, no file', ...counts };
+    }),
+  });
+  const { p99 = 0, overlatency = 0, queries = 0 } = summary.figures;
+  const stopping = earlyStoppingOfServer(queries, Math.round(overlatency * queries), 0.99);
+  const bound = { needed: formatExactNs(BOUND_NS), seen: formatExactNs(p99) };
+  const rules = [
+    {
+      rule: 'latency-bound',
+      what: 'The latency bound was missed',
+      isMet: p99 <= BOUND_NS,
+      ...bound,
+    },
+    { rule: 'early-stopping', what: 'Too few queries', ...stopping },
+  ];
+  const reasons = rules
+    .filter(({ isMet }) => !isMet)
+    .map(({ rule, what, needed, seen }) => {
+      const text = `${what}: needed is ${needed}, seen was ${seen}.`;
+      return { rule, text, needed, seen, key: 'server_target_qps' };
+    });
+  const isValid = reasons.length === 0;
+  const verdict = { isValid, reasons };
+  const result = isValid ? 'VALID' : 'INVALID';
+  return { folder, summary: { ...summary, result, verdict, loadgenVerdict: verdict }, records };
+}
+
+/** A report of a simulated run. */
+export function reportPage(rowCount: number): string {
+  return renderReport(queueRun('', rowCount, 0.7, 2));
+}
+
+/** A comparison of two simulated runs. */
+export function comparisonPage(): string {
+  const runs = [queueRun('results/before', 5000, 0.6), queueRun('results/after', 5001, 0.75)];
+  const invalid = runs
+    .filter(({ summary }) => summary.result !== 'VALID')
+    .map(({ folder, summary }) => `${folder}: ${summary.result}: the figures are no result`);
+  return renderComparison({
+    comparison: compareRuns(runs, 200),
+    notes: ['simulated, not measured', ...invalid],
+    conditions: [],
+    failures: [],
+  });
+}
+
+/** A heat map of a peak over delay, rate and loss; the last cell has no peak. */
+export function heatMapPage(): string {
+  const cells = [1, 0.93, 0.7, 0.41].map((byDelay) =>
+    [1, 0.82, 0.35, 0.2].map((byRate) => {
+      if (byDelay * byRate < 0.1) return { word: 'none', why: 'no load keeps the bound of 15 ms' };
+      const at = (peak: number): number => peak * byDelay * byRate;
+      return { value: at(1180), interval: [at(1150), at(1200)] as const };
+    }),
+  );
+  return renderHeatMap({
+    title: 'Peak of a simulated SUT over the link',
+    rowLabel: 'delay',
+    columnLabel: 'rate, loss',
+    rows: ['0 ms', '1 ms', '5 ms', '10 ms'],
+    columns: ['1 Gbit/s', '1 Gbit/s, 0.1 %', '100 Mbit/s', '100 Mbit/s, 0.1 %'],
+    cells,
+    unit: 'queries/s',
+    notes: ['simulated, not measured'],
+  });
+}

@@ -1,0 +1,50 @@
+import { expect } from 'vitest';
+import { WarmLonghaul } from '../../support/process/longhaul-process.ts';
+import { suiteFolder } from '../../support/process/suite-folder.ts';
+import { testCacheFolder } from '../../support/process/test-cache.ts';
+import { readRunLogs } from './run-logs.ts';
+
+/** Longest time from a fault to the end of the process. */
+const END_MS_MAX = 10_000;
+
+/** A run that would take half a minute, with short times for everything that waits. */
+export function startLongRun(options: {
+  readonly addresses: string;
+  readonly dataFolder: string;
+  readonly flags?: readonly string[];
+}): { readonly run: WarmLonghaul; readonly output: string } {
+  const { addresses, dataFolder, flags = [] } = options;
+  const output = suiteFolder();
+  const run = new WarmLonghaul([
+    ...['run', '--sut', addresses, '--benchmark', 'digits', '--data-dir', dataFolder],
+    ...['--target-qps', '200', '--min-duration', '30s', '--stall-timeout', '2s'],
+    ...['--keepalive-time', '300ms', '--keepalive-timeout', '700ms', '--output', output],
+    ...['--cache-dir', testCacheFolder(), ...flags],
+  ]);
+  return { run, output };
+}
+
+/**
+ * Waits for the end of a run that a fault spoils, and checks what holds for every fault: it ends soon,
+ * INVALID, with whole logs, without a stack, and every issued sample is either completed or lost.
+ * @param sinceMs When the fault was, by `performance.now()`.
+ */
+export async function endOfSpoiledRun(
+  { run, output }: ReturnType<typeof startLongRun>,
+  sinceMs: number,
+) {
+  const ended = await run.ended;
+  const { code, stdout, stderr } = ended;
+  expect(performance.now() - sinceMs).toBeLessThan(END_MS_MAX);
+  expect(stderr).not.toMatch(/\n\s+at /);
+  expect({ code, stdout }).toMatchObject({ code: 3 });
+  expect(stdout).toMatch(/Result +INVALID/);
+  const logs = readRunLogs(output);
+  expect(logs.errors).not.toEqual([]);
+  expect(logs.summary).toMatch(/Result is : INVALID/);
+  const match = /(\d+) samples issued, (\d+) completed, (\d+) lost/.exec(stdout) ?? [];
+  const [issued = 0, completed = 0, lost = 0] = match.slice(1).map(Number);
+  expect(issued).toBeGreaterThan(0);
+  expect(completed + lost).toBe(issued);
+  return { ...ended, issued, completed, lost };
+}
