@@ -20,17 +20,18 @@ import {
 } from '../tree/tree-layout.ts';
 import { diagramSvg } from './diagram/network-diagram.ts';
 import { bandwidthStatement } from './documents/bandwidth.ts';
-import { codeReadme, runScript } from './documents/code-readme.ts';
 import { document, table } from './documents/markdown.ts';
-import { measurementReadme } from './documents/measurement-readme.ts';
+import { codeReadme, measurementReadme, runScript } from './documents/measurement-readme.ts';
 import { softwareText, weightsNotice } from './documents/software.ts';
 import { systemDiagramText } from './documents/system-diagram-text.ts';
-import { modelMappingOf } from './plan/completeness.ts';
-import type { SubmissionPlan } from './plan/plan-submission.ts';
-import type { PlannedImplementation } from './plan/read-implementation.ts';
+import { modelMappingOf, type SubmissionPlan } from './plan/plan-submission.ts';
 import type { PlannedResult } from './plan/read-results.ts';
 import type { SubmittedRun } from './plan/read-run.ts';
-import { type PlannedSystem, systemFields } from './plan/read-system.ts';
+import {
+  type PlannedImplementation,
+  type PlannedSystem,
+  systemFields,
+} from './plan/read-system.ts';
 import { TreeFiles } from './tree-files.ts';
 
 /** Folder of longhaul's own sources, beside those of the models. */
@@ -264,12 +265,7 @@ function machineTexts({ fields }: PlannedSystem, end: 'loadgen' | 'sut'): string
 }
 
 /** `2 x a card`; where nobody filled in the number, or there is none, the text alone. */
-function countedText(
-  fields: PlannedSystem['fields'],
-  countKey: string,
-  key: string,
-  what: string,
-): string[] {
+function countedText(fields: PlannedSystem['fields'], countKey: string, key: string, what: string) {
   const count = String(fields[countKey] ?? '').trim();
   const texts = shortText(fields, key, what);
   return /^[1-9]\d*$/.test(count) ? texts.map((text) => `${count} x ${text}`) : texts;

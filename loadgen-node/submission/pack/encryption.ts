@@ -104,10 +104,7 @@ async function ageIdentityText(): Promise<string> {
  * The encryption for whoever has a key file.
  * @throws MlperfError `ERR_CONFIG_FILE` when it cannot be read or is no key of this form. No text of it is shown.
  */
-export async function encryptionOfKeyFile(
-  path: string,
-  encryption: EncryptionName,
-): Promise<Encryption> {
+export async function encryptionOfKeyFile(path: string, encryption: EncryptionName) {
   const text = readNamedText(path, FILE_BYTES_MAX.secret, 'the key file ');
   if (encryption === 'openssl') return opensslEncryption(passwordOf(text, path));
   const identities = text.split(/\r?\n/).filter((line) => line !== '' && !line.startsWith('#'));

@@ -63,11 +63,7 @@ const GUESSES: readonly (readonly [RegExp, string])[] = [
  * The model that a result is of. Source: get_mlperf_model of every official submission checker.
  * @param mapped What model_mapping.json of open says of the folder.
  */
-export function modelOfResultFolder(
-  round: SubmissionRound,
-  folder: string,
-  mapped: unknown,
-): SubmissionModel | undefined {
+export function modelOfResultFolder(round: SubmissionRound, folder: string, mapped: unknown) {
   const known = modelOfFolder(round, folder);
   if (known !== undefined) return known;
   if (typeof mapped === 'string' && mapped !== '') return modelOfName(round, mapped);
@@ -79,9 +75,6 @@ export function modelOfResultFolder(
  * The models of a round that a benchmark of longhaul can be (`resnet50`); more than one where
  * targets differ.
  */
-export function modelsOfBenchmark(
-  round: SubmissionRound,
-  benchmark: string,
-): readonly SubmissionModel[] {
+export function modelsOfBenchmark(round: SubmissionRound, benchmark: string) {
   return modelsOfRound(round).filter((model) => model.benchmark === benchmark);
 }

@@ -6,8 +6,7 @@ import { nearest } from '../../../shared/base/text.ts';
 import type { SubmissionDivision, Suite } from '../rules/submission-rounds.ts';
 import { NETWORK_FIELDS, SYSTEM_FIELDS, type SystemField } from '../tree/system-fields.ts';
 import { type FactsFile, nameOf } from './facts-file.ts';
-import { isTodo, todo } from './field-text.ts';
-import { hostFields, UNSEEN_ACCELERATORS } from './host-fields.ts';
+import { hostFields, isTodo, todo, UNSEEN_ACCELERATORS } from './host-fields.ts';
 import { networkFields } from './network-fields.ts';
 import { hardwareNotes, softwareNotes } from './system-notes.ts';
 
@@ -46,10 +45,7 @@ function fieldsWith(division: SubmissionDivision, hasNodes: boolean): readonly S
 type GivenParts = Pick<DescriptionParts, 'division' | 'suite' | 'said' | 'merged'>;
 
 /** @throws MlperfError `ERR_CONFIG_INVALID` naming every value that the tools would refuse */
-export function requireGiven(
-  parts: GivenParts,
-  { hasNodes }: { readonly hasNodes: boolean },
-): void {
+export function requireGiven(parts: GivenParts, { hasNodes }: { readonly hasNodes: boolean }) {
   const given: SystemDescription = { ...parts.merged.values, ...parts.said };
   const problems = fieldsWith(parts.division, hasNodes).flatMap((field) => {
     const { key } = field;

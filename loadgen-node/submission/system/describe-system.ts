@@ -5,11 +5,24 @@ import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import { makeFolder } from '../../../shared/base/files/read-file.ts';
 import { counted } from '../../../shared/base/text.ts';
 import type { VerbResult } from '../../../shared/config/command-line.ts';
+import {
+  addressList,
+  choice,
+  type SettingValues,
+  text,
+  toggle,
+} from '../../../shared/config/setting.ts';
 import { softwareComponents } from '../../../shared/host/component-versions.ts';
 import { gatherSystemFacts } from '../../../shared/host/gather-system-facts.ts';
 import { thisMachine } from '../../../shared/host/machine-source.ts';
 import { askNodeSystems } from '../../run/ask-nodes.ts';
-import type { SubmissionDivision } from '../rules/submission-rounds.ts';
+import { CONNECTION_OPTIONS } from '../../run/plan/connection-options.ts';
+import { DISPATCH_OPTIONS } from '../../run/plan/dispatch-options.ts';
+import {
+  SUBMISSION_DIVISIONS,
+  SUITES,
+  type SubmissionDivision,
+} from '../rules/submission-rounds.ts';
 import type { SystemField } from '../tree/system-fields.ts';
 import {
   composeDescription,
@@ -19,9 +32,8 @@ import {
   requireGiven,
   type SystemDescription,
 } from './compose-description.ts';
-import type { DescribeValues } from './describe-settings.ts';
-import { type FactsFile, factsPathOf, linkFacts, type SutNodeFacts } from './facts-file.ts';
-import { isTodo } from './field-text.ts';
+import { factsPathOf, linkFacts, type SutNodeFacts } from './facts-file.ts';
+import { isTodo } from './host-fields.ts';
 import { knownMachineCount, systemWarnings } from './system-notes.ts';
 
 /**
@@ -110,9 +122,7 @@ function writeJson(file: string, content: object): void {
 }
 
 /** Reads this machine and asks the SUT nodes for theirs. @throws MlperfError where a node does not answer */
-async function gatherFacts(
-  values: DescribeValues,
-): Promise<{ readonly file: FactsFile; readonly isTls: boolean }> {
+async function gatherFacts(values: DescribeValues) {
   // The nodes first: who mistyped an address should not wait.
   const { nodes, isTls } =
     values.sut === undefined
@@ -130,7 +140,7 @@ async function gatherFacts(
     return { address, name, gathered, whyMissing, link };
   });
   return {
-    file: { schemaVersion: 1, longhaulVersion: packageVersion(), loadgen, sutNodes },
+    file: { schemaVersion: 1 as const, longhaulVersion: packageVersion(), loadgen, sutNodes },
     isTls,
   };
 }
@@ -167,3 +177,34 @@ export function descriptionReport(parts: {
   const json = { path, factsPath, description, fieldsToFillIn, leftOut, warnings, machineCount };
   return { text: `${lines.join('\n')}\n`, json };
 }
+
+/** Settings of `longhaul system describe`. */
+export const DESCRIBE_SETTINGS = {
+  sut: addressList('addresses of the SUT nodes, as in the run'),
+  local: toggle('a closed system: LoadGen and SUT on this machine, which alone is described'),
+  output: text(
+    'file',
+    'description to write, systems/NAME.json; facts go to systems/NAME.facts.json',
+    {
+      required: true,
+    },
+  ),
+  merge: text(
+    'file',
+    'YAML or JSON with fields that win over what is read; may be the description itself',
+  ),
+  force: toggle('replace a description that is there'),
+  division: choice(SUBMISSION_DIVISIONS, 'division (default: network; closed with --local)'),
+  systemType: choice(SUITES, 'suite; the Network division knows datacenter only', {
+    fallback: 'datacenter',
+  }),
+  submitter: text('name', 'organisation that submits'),
+  status: choice(['available', 'preview', 'rdi'], 'whether the system can be bought'),
+  systemName: text('name', 'name of the system in tables of results'),
+  streams: DISPATCH_OPTIONS.streams,
+  connections: DISPATCH_OPTIONS.connections,
+  ...CONNECTION_OPTIONS,
+};
+
+/** Effective values of {@link DESCRIBE_SETTINGS}. */
+type DescribeValues = SettingValues<typeof DESCRIBE_SETTINGS>;

@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net';
 import { bareAddress } from '../../../shared/host/ip-addresses.ts';
 import type { NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
 import { type FactsFile, type LinkFacts, linkRateMbps } from './facts-file.ts';
-import { isTodo, networkRateText, nicModelText, present, todo } from './field-text.ts';
+import { isTodo, networkRateText, nicModelText, present, todo } from './host-fields.ts';
 
 /** Facts of the machine at one end of a link; null where it told none. */
 type EndMachine = SystemFacts | null;

@@ -1,7 +1,7 @@
 import type { SystemFacts } from '../../../shared/host/system-facts.ts';
 import type { Suite } from '../rules/submission-rounds.ts';
 import { type FactsFile, nameOf, type SutNodeFacts } from './facts-file.ts';
-import { memoryText, networkRateText, present } from './field-text.ts';
+import { memoryText, networkRateText, present } from './host-fields.ts';
 
 /** A machine of the system and what it is called in notes. */
 interface NamedMachine {

@@ -74,11 +74,7 @@ export async function readTextIfThere(path: string): Promise<string> {
  * Does something to a file. @throws MlperfError `ERR_OUTPUT` with the verb and the path in its
  * message
  */
-export async function orFail<T>(
-  verb: 'read' | 'write',
-  path: string,
-  work: () => T | Promise<T>,
-): Promise<T> {
+export async function orFail<T>(verb: 'read' | 'write', path: string, work: () => T | Promise<T>) {
   try {
     return await work();
   } catch (error) {

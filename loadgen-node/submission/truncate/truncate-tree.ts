@@ -1,16 +1,21 @@
 import { existsSync } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { percentOf } from '../../../shared/base/process/terminal.ts';
+import type { VerbResult } from '../../../shared/config/command-line.ts';
 import { readAccuracyLog } from '../../loadgen/logs/read/accuracy-log-reader.ts';
+import type { RunHost } from '../../run/host/host.ts';
+import { roundOfTree } from '../check/check-tree.ts';
+import { renewCheckerLogs } from '../check/checker-log.ts';
 import type { SubmissionRound } from '../rules/submission-rounds.ts';
-import { readTextIfThere, replaceFile, sha256OfFile } from '../tree/file-work.ts';
-import { CUT_SIZE, cutLog, hashIn, isCutLog, withHash } from './cut-log.ts';
+import { copyChecked, readTextIfThere, replaceFile, sha256OfFile } from '../tree/file-work.ts';
+import { CUT_SIZE, cutLog, hashIn, isCutLog, withHash, withoutHash } from './cut-log.ts';
 import { findLogPlaces, type LogPlace } from './log-places.ts';
-import { Originals } from './originals.ts';
+import { type KeptOriginal, Originals } from './originals.ts';
 
 /** A tree whose accuracy logs are cut or put back. */
-export interface Truncation {
+interface Truncation {
   readonly tree: string;
   readonly round: SubmissionRound;
   /** Folder for the originals, outside of the tree. */
@@ -35,7 +40,7 @@ type LogState = {
 );
 
 /** An accuracy log after a truncation. */
-export interface TruncatedLog {
+interface TruncatedLog {
   /** Relative to the tree. */
   readonly log: string;
   /**
@@ -164,4 +169,146 @@ async function damageOf(log: string): Promise<string | undefined> {
     if (error instanceof MlperfError) return error.message;
     throw error;
   }
+}
+
+/** A truncated log with what its originals say. */
+interface Restoration {
+  readonly place: LogPlace;
+  readonly sha256: string;
+  readonly original: KeptOriginal;
+  /** accuracy.txt as it was; undefined: there was none. */
+  readonly text: string | undefined;
+}
+
+/**
+ * Takes a truncation back: whole logs and accuracy.txt without hash, out of the originals, whose checksums are
+ * compared before anything is changed. Logs that are not truncated stay as they are.
+ * @returns The logs that are whole again, relative to the tree. With problems, in words, nothing was changed.
+ * @throws MlperfError as truncateTree does.
+ */
+export async function restoreTree({ tree, round, backup }: Truncation) {
+  const originals = await Originals.open(backup, tree);
+  const problems: string[] = [];
+  const restorations: Restoration[] = [];
+  for (const place of findLogPlaces(tree, round)) {
+    const found = await findOriginal(tree, place, originals);
+    if (typeof found === 'string') problems.push(found);
+    else if (found !== undefined) restorations.push(found);
+  }
+  if (problems.length > 0) return { logs: [], problems };
+  for (const { place, sha256, original, text } of restorations) {
+    // The log first: whoever finds the hash beside a whole log knows that they belong together.
+    await copyChecked(join(backup, original.log), join(tree, place.log), sha256);
+    if (text === undefined) await rm(join(tree, place.text));
+    else await replaceFile(join(tree, place.text), text);
+  }
+  return { logs: restorations.map(({ place }) => place.log), problems };
+}
+
+/** @returns A text where something is wrong; undefined where the log is not truncated. */
+async function findOriginal(tree: string, place: LogPlace, originals: Originals) {
+  const textNow = await readTextIfThere(join(tree, place.text));
+  const sha256 = hashIn(textNow);
+  if (sha256 === undefined) return undefined;
+  const original = originals.find(place, sha256);
+  if (original === undefined) {
+    return `${originals.folder} has no original of ${place.log} with SHA-256 ${sha256}`;
+  }
+  for (const kept of [original.log, ...(original.text === undefined ? [] : [original.text])]) {
+    if ((await sha256OfFile(join(originals.folder, kept))) !== originals.checksumOf(kept)) {
+      return `${join(originals.folder, kept)} was changed: it has not the SHA-256 of its list`;
+    }
+  }
+  const text =
+    original.text === undefined
+      ? undefined
+      : await readTextIfThere(join(originals.folder, original.text));
+  if (place.textBefore !== 'hash-only' && withoutHash(textNow) !== withoutHash(text ?? '')) {
+    return `${place.text} was changed after the truncation: put what is new aside, it would be lost`;
+  }
+  return { place, sha256, original, text };
+}
+
+/** Flags of `longhaul submission truncate`. */
+interface TruncateValues {
+  /** Undefined: the round whose seeds the logs have. */
+  readonly round: SubmissionRound | undefined;
+  /** Folder for the originals. */
+  readonly backup: string;
+  /** True: the originals are put back. */
+  readonly restore: boolean;
+}
+
+/**
+ * Truncates the accuracy logs of a tree, or puts the originals back, and writes the self-check's text anew where that changed
+ * something.
+ * @returns `isDone` is false where something is wrong with a log, and nothing was changed.
+ * @throws MlperfError `ERR_CONFIG_FILE` where there is no tree, `ERR_CONFIG_INVALID` for one of another round, `ERR_OUTPUT`
+ */
+export async function truncateChecked(
+  tree: string,
+  values: TruncateValues,
+  host: Pick<RunHost, 'report' | 'progress'>,
+): Promise<VerbResult & { readonly isDone: boolean }> {
+  const { backup, restore: isRestored } = values;
+  const round = await roundOfTree(tree, values.round);
+  const truncation: Truncation = {
+    ...{ tree, round, backup },
+    onProgress: (fraction, what) => host.progress?.(what, percentOf(fraction)),
+  };
+  const changes = await (isRestored ? restore : truncate)(truncation);
+  const { logs, hasChanged, problems } = changes;
+  const summary = problems.length > 0 ? [] : [changes.summary];
+  if (hasChanged) {
+    host.progress?.('checking the tree');
+    await renewCheckerLogs(tree, round);
+  }
+  host.progress?.(null);
+  for (const problem of problems) host.report(problem);
+  if (problems.length > 0) host.report('Nothing was changed.');
+  return {
+    isDone: problems.length === 0,
+    text: [...logs.map(lineOf), ...summary].map((line) => `${line}\n`).join(''),
+    json: { tree, round, backup, isRestored, hasChanged, logs, problems },
+  };
+}
+
+/** A log that was truncated or, with the name alone, restored. */
+type ChangedLog = TruncatedLog | { readonly log: string; readonly outcome: 'restored' };
+
+async function truncate(truncation: Truncation) {
+  const { logs, problems } = await truncateTree(truncation);
+  const countOf = (outcome: TruncatedLog['outcome']): number =>
+    logs.filter((log) => log.outcome === outcome).length;
+  const hasChanged = countOf('done') < logs.length;
+  const counts = `${countOf('cut')} cut, ${countOf('whole')} left whole, ${countOf('done')} done before`;
+  const summary =
+    logs.length === 0
+      ? `${truncation.tree} has no accuracy log: nothing to truncate`
+      : hasChanged
+        ? `Accuracy logs: ${counts}; the originals are in ${truncation.backup}: keep them in house`
+        : `Accuracy logs: all ${logs.length} were truncated before: nothing was changed`;
+  return { logs, summary, hasChanged, problems };
+}
+
+async function restore(truncation: Truncation) {
+  const { logs, problems } = await restoreTree(truncation);
+  const summary =
+    logs.length === 0
+      ? `No accuracy log of ${truncation.tree} is truncated: nothing was changed`
+      : `Accuracy logs: ${logs.length} are whole again`;
+  const restored = logs.map((log) => ({ log, outcome: 'restored' as const }));
+  return { logs: restored, summary, hasChanged: logs.length > 0, problems };
+}
+
+function lineOf(changed: ChangedLog): string {
+  const { log, outcome } = changed;
+  if (outcome === 'restored') return `${log}: the original is back`;
+  const { bytes, sha256 } = changed;
+  const what = {
+    cut: `${bytes} bytes, cut`,
+    whole: `${bytes} bytes, left whole`,
+    done: 'done before',
+  };
+  return `${log}: ${what[outcome]}, hash ${sha256}`;
 }

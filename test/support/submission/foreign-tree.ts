@@ -2,20 +2,8 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { modelOfFolder } from '../../../loadgen-node/submission/rules/models-of-rounds.ts';
-import { resultMetric } from '../../../loadgen-node/submission/rules/result-metric.ts';
-import {
-  seedsOfRound,
-  test05SeedsOfRound,
-} from '../../../loadgen-node/submission/rules/round-seeds.ts';
-import {
-  modelInScenario,
-  type SubmissionModel,
-  type SubmissionScenario,
-} from '../../../loadgen-node/submission/rules/submission-model.ts';
-import type {
-  SubmissionDivision,
-  SubmissionRound,
-} from '../../../loadgen-node/submission/rules/submission-rounds.ts';
+import { resultMetric, modelInScenario, type SubmissionModel, type SubmissionScenario } from '../../../loadgen-node/submission/rules/submission-model.ts';
+import { seedsOfRound, test05SeedsOfRound, type SubmissionDivision, type SubmissionRound } from '../../../loadgen-node/submission/rules/submission-rounds.ts';
 import { NETWORK_FIELDS } from '../../../loadgen-node/submission/tree/system-fields.ts';
 import { type ResultPlace, TreeLayout } from '../../../loadgen-node/submission/tree/tree-layout.ts';
 import { sceneSystem } from './submission-scene.ts';

@@ -1,5 +1,4 @@
-import type { NetworkEntry } from '../config/config-schema.ts';
-import type { Problems } from '../config/read-submission-config.ts';
+import type { NetworkEntry, Problems } from '../config/read-submission-config.ts';
 
 /** A machine of the diagram; the first of its lines is the title. */
 interface Box {

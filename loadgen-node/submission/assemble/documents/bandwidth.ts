@@ -4,14 +4,12 @@ import {
   formatRate,
   parseRate,
 } from '../../../samples/bandwidth/bandwidth-formulas.ts';
-import { wireCounts } from '../../rules/wire-counts.ts';
-import type { NetworkEntry } from '../config/config-schema.ts';
+import { wireCounts } from '../../rules/submission-model.ts';
+import type { NetworkEntry } from '../config/read-submission-config.ts';
 import { LOADGEN_END, linksOf } from '../diagram/network-diagram.ts';
-import type { PlannedImplementation } from '../plan/read-implementation.ts';
 import type { PlannedResult } from '../plan/read-results.ts';
-import type { PlannedSystem } from '../plan/read-system.ts';
-import { document, table } from './markdown.ts';
-import { fiveFigures, throughputOf } from './result-in-words.ts';
+import type { PlannedImplementation, PlannedSystem } from '../plan/read-system.ts';
+import { document, fiveFigures, table, throughputOf } from './markdown.ts';
 
 /** What a sample costs on the wire besides its payload, in bytes; measured figures of proto/README.md. */
 const FRAMING =

@@ -1,9 +1,9 @@
 import { recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
-import { SOFTWARE_METHODS, type SoftwareEntry } from '../config/config-schema.ts';
+import { SOFTWARE_METHODS, type SoftwareEntry } from '../config/read-submission-config.ts';
 import { softwareBreach } from '../plan/plan-submission.ts';
-import type { PlannedImplementation } from '../plan/read-implementation.ts';
 import type { PlannedResult } from '../plan/read-results.ts';
+import type { PlannedImplementation } from '../plan/read-system.ts';
 import { document, table } from './markdown.ts';
 
 type Results = readonly (readonly [PlannedResult, PlannedImplementation])[];
@@ -128,9 +128,7 @@ function weightsText(results: Results): string[] {
 }
 
 /** What the submitter has to do about large weights, those of a division together; undefined: nothing. */
-export function weightsNotice(
-  implementations: Iterable<PlannedImplementation>,
-): string | undefined {
+export function weightsNotice(implementations: Iterable<PlannedImplementation>) {
   const all = [...new Set(implementations)];
   const sum = bytesOf(all.flatMap(({ weights }) => weights));
   if (sum <= NOTIFY_BYTES) return undefined;

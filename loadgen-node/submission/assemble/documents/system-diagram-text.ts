@@ -1,4 +1,4 @@
-import type { NetworkEntry } from '../config/config-schema.ts';
+import type { NetworkEntry } from '../config/read-submission-config.ts';
 import { LOADGEN_END, linksOf } from '../diagram/network-diagram.ts';
 import type { PlannedResult } from '../plan/read-results.ts';
 import type { PlannedSystem } from '../plan/read-system.ts';

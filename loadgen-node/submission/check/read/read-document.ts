@@ -3,9 +3,8 @@ import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { describeSystemError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
-import type { JsonObject } from './description-values.ts';
 import { RunLog } from './run-log.ts';
-import type { CheckContext } from './sites.ts';
+import type { CheckContext, JsonObject } from './sites.ts';
 
 /** Largest document that is read as a whole; the official ones are of a few kilobytes. */
 export const DOCUMENT_BYTES_MAX: number = 4 * 2 ** 20;
@@ -80,10 +79,7 @@ export function readJsonObject(context: CheckContext, path: string): JsonObject 
  * Reads the detail log of a folder and checks the file itself.
  * @returns Undefined where there is no log, or nothing in it: a finding says so.
  */
-export async function readRunLog(
-  context: CheckContext,
-  folder: string,
-): Promise<RunLog | undefined> {
+export async function readRunLog(context: CheckContext, folder: string) {
   const { listing, findings, logs } = context;
   const file = posix.join(folder, RUN_FILES.detail);
   if (!listing.hasFile(file)) return undefined;

@@ -4,16 +4,9 @@ import {
   formatRate,
   parseRate,
 } from '../../../samples/bandwidth/bandwidth-formulas.ts';
-import { sampleRateKey } from '../../rules/result-metric.ts';
-import { wireCounts } from '../../rules/wire-counts.ts';
-import {
-  countOf,
-  isBlank,
-  isToFillIn,
-  type JsonObject,
-  textOf,
-} from '../read/description-values.ts';
-import type { Answer, Facts } from '../read/sites.ts';
+import { sampleRateKey, wireCounts } from '../../rules/submission-model.ts';
+import { countOf, isBlank, isToFillIn, textOf } from '../read/description-values.ts';
+import type { Answer, Facts, JsonObject } from '../read/sites.ts';
 
 /** A number with a prefix somewhere in a text: `25G`, `100 Gbit/s`, `10GbE`. */
 const RATE = /\d+(?:\.\d+)?\s*[kmgt]\s*(?:bits?\/s(?:ec)?|b\/s|bps|bits?|be|b)?(?![a-z])/gi;

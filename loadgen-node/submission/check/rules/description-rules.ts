@@ -9,29 +9,27 @@ import {
   WEIGHTS_KEYS,
 } from '../../tree/system-fields.ts';
 import {
-  countOf,
-  isBlank,
-  isToFillIn,
-  isTrue,
-  shortened,
-  stated,
-  suitesOfType,
-  textOf,
-} from '../read/description-values.ts';
-import { isStrict } from '../read/sites.ts';
-import { bandwidthTooSmall, bandwidthUnknown } from '../result/bandwidth.ts';
-import { userConfDiffers, weightsFile } from '../result/measurements.ts';
-import {
   asksForNetworkFields,
   busOf,
+  countOf,
   ECC_OFF,
   ECC_ON,
   eccTexts,
   fieldsThatAre,
+  isBlank,
+  isToFillIn,
+  isTrue,
   KNOWN_FIELDS,
   STATUSES,
+  shortened,
+  stated,
+  suitesOfType,
+  textOf,
   todoIn,
-} from '../system/description-fields.ts';
+} from '../read/description-values.ts';
+import { isStrict } from '../read/sites.ts';
+import { bandwidthTooSmall, bandwidthUnknown } from '../result/bandwidth.ts';
+import { userConfDiffers, weightsFile } from '../result/measurements.ts';
 import {
   ALL_CHECKERS,
   INFERENCE_RULES,

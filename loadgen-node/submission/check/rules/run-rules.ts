@@ -1,6 +1,6 @@
 import { NETWORK_SUT } from '../../../../shared/domain/system-under-test.ts';
 import { isNumber, MARKED_BYTE_ORDER } from '../../../loadgen/logs/read/detail-log.ts';
-import { SEED_NAMES, seedsOfRound, test05SeedsOfRound } from '../../rules/round-seeds.ts';
+import { SEED_NAMES, seedsOfRound, test05SeedsOfRound } from '../../rules/submission-rounds.ts';
 import { isTrue } from '../read/description-values.ts';
 import type { RunLog, SeenRecord } from '../read/run-log.ts';
 import type { Answer, ResultSite, RunFacts } from '../read/sites.ts';

@@ -1,8 +1,5 @@
 import { expect, it } from 'vitest';
-import {
-  fiveFigures,
-  fiveFiguresIn,
-} from '../../../../../../loadgen-node/submission/assemble/documents/result-in-words.ts';
+import { fiveFigures, fiveFiguresIn } from '../../../../../../loadgen-node/submission/assemble/documents/markdown.ts';
 
 it.each([
   // The example of the rules.

@@ -1,10 +1,7 @@
 /** Scenarios of a system of both suites are those of the tables, which may have more than the two suites together. */
 import { expect, it } from 'vitest';
 import { Problems } from '../../../../../../loadgen-node/submission/assemble/config/read-submission-config.ts';
-import {
-  checkCompleteness,
-  checkInferred,
-} from '../../../../../../loadgen-node/submission/assemble/plan/completeness.ts';
+import { checkCompleteness, checkInferred } from '../../../../../../loadgen-node/submission/assemble/plan/plan-submission.ts';
 import type { PlannedResult } from '../../../../../../loadgen-node/submission/assemble/plan/read-results.ts';
 import type { PlannedSystem } from '../../../../../../loadgen-node/submission/assemble/plan/read-system.ts';
 import { modelOfFolder } from '../../../../../../loadgen-node/submission/rules/models-of-rounds.ts';
