@@ -27,11 +27,7 @@ import { systemDiagramText } from './documents/system-diagram-text.ts';
 import { modelMappingOf, type SubmissionPlan } from './plan/plan-submission.ts';
 import type { PlannedResult } from './plan/read-results.ts';
 import type { SubmittedRun } from './plan/read-run.ts';
-import {
-  type PlannedImplementation,
-  type PlannedSystem,
-  systemFields,
-} from './plan/read-system.ts';
+import { type PlannedSystem, systemFields } from './plan/read-system.ts';
 import { TreeFiles } from './tree-files.ts';
 
 /** Folder of longhaul's own sources, beside those of the models. */
@@ -55,23 +51,19 @@ export function assembleTree(plan: SubmissionPlan) {
   return { files, notices: [...notices] };
 }
 
-/** What one division of a tree is made from, where it goes to, and paths in the tree. */
+/** One division of a tree: its results, and where its files go to. */
 function scopeOf(
-  plan: SubmissionPlan,
+  { submitter, round, isDryRun, systems, results: all }: SubmissionPlan,
   division: SubmissionDivision,
   files: TreeFiles,
   notices: Set<string>,
 ) {
-  const { submitter, round, isDryRun } = plan;
   const layout = new TreeLayout(round);
   return {
-    ...{ plan, division, submitter, round, isDryRun, layout, files, notices },
+    ...{ division, submitter, round, isDryRun, systems, layout, files, notices },
     code: layout.code(division, submitter),
     documentation: layout.documentation(division, submitter),
-    results: plan.results.filter(({ entry }) => entry.divisions.includes(division)),
-    // The plan refuses a result of an implementation that it does not have.
-    implementationOf: ({ entry }: PlannedResult): PlannedImplementation =>
-      plan.implementations.get(entry.implementation) as PlannedImplementation,
+    results: all.filter(({ entry }) => entry.divisions.includes(division)),
   };
 }
 
@@ -102,7 +94,7 @@ const NOT_SUBMITTABLE = document(
     'results may not be valid, compliance tests may have failed. "longhaul submission check" calls it an error in any case.',
 );
 
-function assembleCode({ code: folder, results, files, implementationOf }: DivisionScope): void {
+function assembleCode({ code: folder, results, files }: DivisionScope): void {
   const sources = longhaulSources();
   files.copyAll(`${folder}/${SOURCES}`, sources);
   files.text(`${folder}/${SOURCES}/SHA256SUMS.txt`, checksumsOf(sources));
@@ -112,7 +104,7 @@ function assembleCode({ code: folder, results, files, implementationOf }: Divisi
     byCode.set(code, [...(byCode.get(code) ?? []), result]);
   }
   for (const [code, own] of byCode) {
-    const implementation = implementationOf(own[0] as PlannedResult);
+    const [{ implementation }] = own as [PlannedResult];
     files.copyAll(code, implementation.files);
     files.text(`${code}/README.md`, codeReadme(implementation, own, `../../${SOURCES}`));
     files.script(`${code}/run.sh`, runScript(implementation, own));
@@ -185,13 +177,13 @@ function assembleMeasurements(
   place: ResultPlace,
 ): void {
   const { layout, round, files } = scope;
-  const implementation = scope.implementationOf(result);
+  const { implementation } = result;
   const folder = layout.measurements(place);
   const weights = WEIGHTS_KEYS.map((key) => [key, implementation.entry[key]]);
   files.json(layout.measurementsFile(place, implementation.id), Object.fromEntries(weights));
   const code = `${scope.code}/${place.model}/${implementation.id}`;
   const readme = measurementReadme({
-    ...{ ...scope, result, implementation },
+    ...{ ...scope, result },
     code: posix.relative(folder, code),
     documentation: posix.relative(folder, scope.documentation),
   });
@@ -208,7 +200,7 @@ function assembleMeasurements(
  * system.
  */
 function assembleDocuments(scope: DivisionScope): void {
-  const { plan, layout, division, results, files, notices } = scope;
+  const { systems, layout, division, results, files, notices } = scope;
   const folder = scope.documentation;
   // Nothing of a closed system is sent over a network.
   if (division !== 'closed') {
@@ -217,13 +209,13 @@ function assembleDocuments(scope: DivisionScope): void {
       networkText(`../${layout.isFlat ? 'src' : 'code'}/longhaul`),
     );
   }
-  const implementations = new Set(results.map(scope.implementationOf));
+  const implementations = new Set(results.map(({ implementation }) => implementation));
   const calibration = document(
     '# Calibration and transformation of weights',
     ...[...implementations].flatMap(({ id, calibration }) => [`## ${id}`, calibration]),
   );
   files.text(`${folder}/calibration.md`, calibration);
-  for (const [id, system] of plan.systems) {
+  for (const [id, system] of systems) {
     const own = results.filter(({ entry }) => entry.system === id);
     if (own.length > 0) assembleSystem(scope, system, own);
   }
@@ -241,11 +233,10 @@ function assembleSystem(
   const folder = `${scope.documentation}/${id}`;
   files.json(layout.system(division, submitter, id), systemFields(system, division, submitter));
   if (factsFile !== undefined) files.copy(`${folder}/${id}.facts.json`, factsFile);
-  const pairs = results.map((result) => [result, scope.implementationOf(result)] as const);
-  const { text, shortfalls } = bandwidthStatement(system, pairs);
+  const { text, shortfalls } = bandwidthStatement(system, results);
   files.text(`${folder}/bandwidth.md`, text);
   for (const shortfall of shortfalls) notices.add(`bandwidth of ${id}: ${shortfall}`);
-  files.text(`${folder}/software.md`, softwareText(id, String(fields['status'] ?? ''), pairs));
+  files.text(`${folder}/software.md`, softwareText(id, String(fields['status'] ?? ''), results));
   if (network === undefined) return;
   const texts = { loadgen: machineTexts(system, 'loadgen'), sut: machineTexts(system, 'sut') };
   files.text(`${folder}/system_diagram.svg`, diagramSvg(`System diagram of ${id}`, network, texts));

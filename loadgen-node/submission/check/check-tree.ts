@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import { DEFAULT_ROUND } from '../../../shared/rules/rounds/rounds.ts';
-import type { ReadDetailLog } from '../../loadgen/logs/read/detail-log.ts';
+import type { ReadDetailLog, readDetailLog } from '../../loadgen/logs/read/detail-log.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import type { NetworkAudit } from '../../observe/audit/network-audit.ts';
 import { modelOfResultFolder } from '../rules/models-of-rounds.ts';
@@ -27,7 +27,7 @@ import { sha256OfFile } from '../tree/file-work.ts';
 import { noTree, TreeLayout } from '../tree/tree-layout.ts';
 import { suitesOf } from './read/description-values.ts';
 import { DOCUMENT_BYTES_MAX, documentLines, readJsonObject } from './read/read-document.ts';
-import { type DetailLogReader, DetailLogs, originalLogs, type RunLog } from './read/run-log.ts';
+import { detailLogs, originalLogs, type RunLog } from './read/run-log.ts';
 import {
   type CheckContext,
   type ModelSite,
@@ -61,7 +61,7 @@ export interface CheckOptions {
   /** Warnings are errors. */
   readonly isStrict?: boolean | undefined;
   /** Reads a detail log; default: from the file, each time. */
-  readonly readLog?: DetailLogReader | undefined;
+  readonly readLog?: typeof readDetailLog | undefined;
 }
 
 /**
@@ -72,15 +72,15 @@ export async function checkTree(root: string, options: CheckOptions = {}): Promi
   const listing = new TreeListing(root);
   // What has no division is no tree, and nobody is helped by a report on it.
   if (!SUBMISSION_DIVISIONS.some((division) => listing.hasFolder(division))) throw noTree(root);
-  const logs = new DetailLogs(listing, options.readLog);
+  const readLog = detailLogs(listing, options.readLog);
   const said = options.round;
   const { round, roundFrom } =
     said === undefined
-      ? await detectRound(listing, logs)
+      ? await detectRound(listing, readLog)
       : { round: said, roundFrom: 'said' as const };
   const findings = new Findings(round, options.isStrict === true);
   const context: CheckContext = {
-    ...{ file: '.', listing, findings, round, logs },
+    ...{ file: '.', listing, findings, round, readLog },
     layout: new TreeLayout(round),
     originals: options.originals === undefined ? undefined : originalLogs(options.originals),
     comparedOriginals: new Set(),
@@ -212,6 +212,8 @@ function scenarioOf(name: string): SubmissionScenario | undefined {
   return SUBMISSION_SCENARIOS.find((scenario) => scenario.toLowerCase() === name.toLowerCase());
 }
 
+type LogReader = CheckContext['readLog'];
+
 /** Detail log of a result's performance run, in every layout. */
 const PERFORMANCE_LOG = /\/results\/[^/]+\/[^/]+\/[^/]+\/performance\/run_1$/;
 
@@ -219,8 +221,8 @@ const PERFORMANCE_LOG = /\/results\/[^/]+\/[^/]+\/[^/]+\/performance\/run_1$/;
  * The round of a tree: the one whose seeds its performance logs have.
  * @throws MlperfError `ERR_CONFIG_INVALID` when the logs are of several rounds.
  */
-async function detectRound(listing: TreeListing, logs: DetailLogs) {
-  const found = await roundsOfLogs(listing, logs);
+async function detectRound(listing: TreeListing, readLog: LogReader) {
+  const found = await roundsOfLogs(listing, readLog);
   const [only, ...others] = found.keys();
   if (only === undefined) {
     return { round: DEFAULT_ROUND as SubmissionRound, roundFrom: 'default' as const };
@@ -240,9 +242,9 @@ async function detectRound(listing: TreeListing, logs: DetailLogs) {
  */
 export async function roundOfTree(tree: string, said: SubmissionRound | undefined) {
   const listing = new TreeListing(tree);
-  const logs = new DetailLogs(listing);
-  if (said === undefined) return (await detectRound(listing, logs)).round;
-  const found = await roundsOfLogs(listing, logs);
+  const readLog = detailLogs(listing);
+  if (said === undefined) return (await detectRound(listing, readLog)).round;
+  const found = await roundsOfLogs(listing, readLog);
   if (found.size === 0 || found.has(said)) return said;
   throw new MlperfError(
     'ERR_CONFIG_INVALID',
@@ -251,13 +253,13 @@ export async function roundOfTree(tree: string, said: SubmissionRound | undefine
 }
 
 /** Rounds of the performance logs, the oldest first, each with the first log that has its seeds. */
-async function roundsOfLogs(listing: TreeListing, logs: DetailLogs) {
+async function roundsOfLogs(listing: TreeListing, readLog: LogReader) {
   const found = new Map<SubmissionRound, string>();
   for (const folder of listing.folderPaths()) {
     const file = posix.join(folder, RUN_FILES.detail);
     if (!PERFORMANCE_LOG.test(folder) || !listing.hasFile(file)) continue;
     // What cannot be read is found when the log is checked.
-    const log = await logs.read(file).catch(() => undefined);
+    const log = await readLog(file).catch(() => undefined);
     const round = log === undefined ? undefined : roundOfLog(log);
     if (round !== undefined && !found.has(round)) found.set(round, file);
   }
@@ -331,11 +333,11 @@ function checkedResult(
 async function measuredScenario(site: ResultSite): Promise<SubmissionScenario> {
   const { scenario, division, description, place, scenarios } = site;
   if (division === 'network' || !mayInfer(suitesOf(description), scenario)) return scenario;
-  const { layout, listing, logs, findings } = site;
+  const { layout, listing, readLog, findings } = site;
   const file = posix.join(layout.performance(place), RUN_FILES.detail);
   if (!listing.hasFile(file)) return scenario;
   // What cannot be read is found when the log is checked.
-  const log = await logs.read(file).catch(() => undefined);
+  const log = await readLog(file).catch(() => undefined);
   const seen = log?.records.get('effective_scenario')?.value;
   const isSeen = ([, one]: [string, unknown]): boolean => seen !== undefined && one === seen;
   const [folder, from] = [...scenarios].find(isSeen) ?? [];

@@ -8,7 +8,7 @@ import { wireCounts } from '../../rules/submission-model.ts';
 import type { NetworkEntry } from '../config/read-submission-config.ts';
 import { LOADGEN_END, linksOf } from '../diagram/network-diagram.ts';
 import type { PlannedResult } from '../plan/read-results.ts';
-import type { PlannedImplementation, PlannedSystem } from '../plan/read-system.ts';
+import type { PlannedSystem } from '../plan/read-system.ts';
 import { document, fiveFigures, table, throughputOf } from './markdown.ts';
 
 /** What a sample costs on the wire besides its payload, in bytes; measured figures of proto/README.md. */
@@ -26,15 +26,10 @@ const SOURCE =
  * bandwidth.md of a system: what each of its results needs, against what the links can carry.
  * @returns The text, and one sentence per end that cannot carry what a result needs.
  */
-export function bandwidthStatement(
-  system: PlannedSystem,
-  results: readonly (readonly [PlannedResult, PlannedImplementation])[],
-) {
+export function bandwidthStatement(system: PlannedSystem, results: readonly PlannedResult[]) {
   const { network, data_path, data_path_evidence } = system;
   const shortfalls: string[] = [];
-  const sections = results.map(([result, implementation]) =>
-    resultText(network, result, bandwidthFigures(result, implementation), shortfalls),
-  );
+  const sections = results.map((result) => resultText(result, shortfalls));
   const ends = (network === undefined ? [] : endRates(network, undefined)).map(
     ({ end, linkCount, bitsPerSecond }) => [end, String(linkCount), formatRate(bitsPerSecond)],
   );
@@ -56,11 +51,11 @@ export function bandwidthStatement(
 }
 
 /** What a result needs, in bits per second. Rule: the formulas are adjusted to what really travels. */
-function bandwidthFigures(result: PlannedResult, implementation: PlannedImplementation) {
+function bandwidthFigures(result: PlannedResult) {
   const { runs, entry, model } = result;
   const throughput = throughputOf(runs.performance, entry.inferred_from ?? entry.scenario);
   const formula = model === undefined ? undefined : bandwidthFormula(model.benchmark);
-  const dtype = dtypeOf(result, implementation);
+  const dtype = dtypeOf(result);
   const bytesOf = (elements: number | undefined): number | undefined =>
     elements === undefined || dtype === undefined ? undefined : elements * dtype.bytes;
   const bits = (bytes: number | undefined): number | undefined =>
@@ -88,7 +83,7 @@ type BandwidthFigures = ReturnType<typeof bandwidthFigures>;
  * Element size that the formula is given, and the word that it came from: the form in which samples travel, where it is a
  * type of data; else what the submitter calls the input.
  */
-function dtypeOf({ runs }: PlannedResult, { entry }: PlannedImplementation) {
+function dtypeOf({ runs, implementation: { entry } }: PlannedResult) {
   const form = runs.performance.audit?.run.encoding.form ?? '';
   for (const word of [form, ...entry.input_data_types.split(/[\s,;/]+/)]) {
     const bytes = dtypeBytes(word);
@@ -114,12 +109,9 @@ function endRates(network: NetworkEntry, wire: BandwidthFigures['wire']) {
   });
 }
 
-function resultText(
-  network: NetworkEntry | undefined,
-  { entry }: PlannedResult,
-  figures: BandwidthFigures,
-  shortfalls: string[],
-): string {
+function resultText(result: PlannedResult, shortfalls: string[]): string {
+  const { entry, system } = result;
+  const figures = bandwidthFigures(result);
   const title = `## ${entry.model}, ${entry.scenario}`;
   const { throughput } = figures;
   if (throughput === undefined) {
@@ -128,7 +120,7 @@ function resultText(
   return document(
     title,
     table(['', ''], figureRows(figures, throughput)),
-    marginText(network, `${entry.model} ${entry.scenario}`, figures, shortfalls),
+    marginText(system.network, `${entry.model} ${entry.scenario}`, figures, shortfalls),
   );
 }
 

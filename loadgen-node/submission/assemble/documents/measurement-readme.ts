@@ -13,7 +13,6 @@ import { codeBlock, document, fiveFiguresIn, performanceRows, table } from './ma
 /** What the README of a result is made from. */
 interface ReadmeFacts {
   readonly result: PlannedResult;
-  readonly implementation: PlannedImplementation;
   readonly division: SubmissionDivision;
   readonly round: SubmissionRound;
   readonly isDryRun: boolean;
@@ -46,8 +45,8 @@ export function measurementReadme(facts: ReadmeFacts): string {
     ),
     'Numbers have five significant figures, a tie goes to the even digit. The logs have all digits.',
     '## Run commands',
-    runText(facts),
-    isServer(result) ? `## Batching\n\n${batchingText(facts)}` : '',
+    runText(result),
+    isServer(result) ? `## Batching\n\n${batchingText(result)}` : '',
     '## Where to read on',
     [
       `* Code, weights and how they were made: [${facts.code}](${facts.code}/README.md)`,
@@ -58,8 +57,8 @@ export function measurementReadme(facts: ReadmeFacts): string {
 }
 
 /** The submitter's words; what the nodes say stands among their settings already. */
-function batchingText({ result, implementation }: ReadmeFacts): string {
-  const said = saidBatching(result, implementation);
+function batchingText(result: PlannedResult): string {
+  const said = saidBatching(result);
   if (said !== '') return said;
   return nodesStateBatching(result)
     ? 'See "batching" among the settings of each SUT node above.'
@@ -102,8 +101,7 @@ function inferredText({ entry }: PlannedResult): string {
   );
 }
 
-function runText({ result, implementation }: ReadmeFacts): string {
-  const { performance, accuracy } = result.runs;
+function runText({ runs: { performance, accuracy }, implementation }: PlannedResult): string {
   const said = implementation.entry.run_commands;
   const isOneRun = performance.files.folder === accuracy.files.folder;
   const commands = isOneRun

@@ -6,7 +6,7 @@ import type { PlannedResult } from '../plan/read-results.ts';
 import type { PlannedImplementation } from '../plan/read-system.ts';
 import { document, table } from './markdown.ts';
 
-type Results = readonly (readonly [PlannedResult, PlannedImplementation])[];
+type Results = readonly PlannedResult[];
 
 /** A component as it stands in software.md. */
 interface Component extends SoftwareEntry {
@@ -41,8 +41,8 @@ export function softwareText(system: string, status: string, results: Results): 
 /** Stated components, and those that the two ends told in network_audit.json; a statement wins. */
 function componentsOf(results: Results): Component[] {
   const components = new Map<string, Component>();
-  for (const [, { entry }] of results) {
-    for (const software of entry.software) {
+  for (const { implementation } of results) {
+    for (const software of implementation.entry.software) {
       components.set(keyOf(software), { ...software, from: ['stated'] });
     }
   }
@@ -77,7 +77,7 @@ interface End
   readonly identifier?: string | undefined;
 }
 
-function toldComponents([{ runs }]: Results[number]) {
+function toldComponents({ runs }: PlannedResult) {
   const { audit } = runs.performance;
   if (audit === undefined) return [];
   const nodes = audit.nodes.flatMap(({ address, description, oip }): End[] => {
@@ -108,7 +108,7 @@ function filesOf({ performance }: PlannedResult['runs']): string | undefined {
 const NOTIFY_BYTES = 2e9;
 
 function weightsText(results: Results): string[] {
-  const implementations = new Set(results.map(([, implementation]) => implementation));
+  const implementations = new Set(results.map(({ implementation }) => implementation));
   const weights = [...implementations].flatMap((one) => one.weights);
   if (weights.length === 0) return [];
   const rows = weights.map(({ name, bytes, sha256, file, source }) => [

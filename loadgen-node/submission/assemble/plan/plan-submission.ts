@@ -10,7 +10,7 @@ import {
   type SubmissionConfig,
   type SubmissionEntry,
 } from '../config/read-submission-config.ts';
-import { type PlannedResult, readResults } from './read-results.ts';
+import { type PlannedResult, type ReadResult, readResults } from './read-results.ts';
 import { isOpenOnly } from './read-run.ts';
 import {
   type PlannedImplementation,
@@ -36,25 +36,19 @@ export async function planSubmission(config: SubmissionConfig, isDryRun: boolean
   checkInferred(entries, systems, problems);
   const implementations = await readImplementations(config, problems);
   checkSoftware(config.entry, systems, problems);
-  const results = await readResults(config, problems);
+  const results = await readResults(config, { systems, implementations }, problems);
   checkOpenModels(config.entry, problems);
   // A result that could not be read is missing for a reason that was told already.
   if (results.length === entries.length) {
-    checkCompleteness(results, systems, problems);
-    const pairs = results.map(
-      (result) => [result, implementations.get(result.entry.implementation)] as const,
-    );
-    for (const [i, [result, implementation]] of pairs.entries()) {
-      if (implementation) checkBatching(result, implementation, problems.at('results', i));
-    }
+    checkCompleteness(results, problems);
+    for (const [i, result] of results.entries()) checkBatching(result, problems.at('results', i));
     for (const system of systems.values()) warnOfNodes(system, results, problems);
-    for (const [result, implementation] of pairs) {
-      if (implementation) warnOfWeights(result, implementation, problems);
-    }
+    for (const result of results) warnOfWeights(result, problems);
   }
   problems.throwIfAny();
   const divisions = [...new Set(entries.flatMap((entry) => entry.divisions))];
-  const plan = { submitter, round, divisions, systems, implementations, results, isDryRun };
+  const planned = results as readonly PlannedResult[];
+  const plan = { submitter, round, divisions, systems, results: planned, isDryRun };
   return { plan, warnings: problems.warnings };
 }
 
@@ -98,13 +92,10 @@ export function softwareBreach(entry: SoftwareEntry, status: string): string | u
 }
 
 /** The rules want it told how a SUT batches queries in Server. */
-function checkBatching(
-  result: PlannedResult,
-  implementation: PlannedImplementation,
-  problems: Problems,
-): void {
+function checkBatching(result: ReadResult, problems: Problems): void {
   if (!isServer(result) || isOpenOnly(result.entry.divisions)) return;
-  if (saidBatching(result, implementation) !== '' || nodesStateBatching(result)) return;
+  const isKnown = result.implementation !== undefined;
+  if (!isKnown || saidBatching(result) !== '' || nodesStateBatching(result)) return;
   problems.unfinished(
     '"batching" is missing: no node told how it batches queries, which the rules want told for Server',
   );
@@ -189,21 +180,15 @@ async function readImplementations(config: SubmissionConfig, problems: Problems)
  * Closed and network: each model of a system has every scenario that its suite asks for. Open takes any.
  * Source: inference_rules v4.1, tables of scenarios per benchmark; the official checkers.
  */
-export function checkCompleteness(
-  results: readonly PlannedResult[],
-  systems: ReadonlyMap<string, PlannedSystem>,
-  problems: Problems,
-): void {
+export function checkCompleteness(results: readonly ReadResult[], problems: Problems): void {
   for (const division of ['closed', 'network'] as const) {
-    const groups = new Map<string, PlannedResult[]>();
+    const groups = new Map<string, ReadResult[]>();
     for (const result of results) {
       const { divisions, system, model } = result.entry;
       const key = `${system} ${model}`;
       if (divisions.includes(division)) groups.set(key, [...(groups.get(key) ?? []), result]);
     }
-    for (const group of groups.values()) {
-      checkGroup(group, division, systems, problems.at('results'));
-    }
+    for (const group of groups.values()) checkGroup(group, division, problems.at('results'));
   }
 }
 
@@ -227,16 +212,14 @@ export function checkInferred(
 
 /** @param group Results of one system and one model. */
 function checkGroup(
-  group: readonly PlannedResult[],
+  group: readonly ReadResult[],
   division: SubmissionDivision,
-  systems: ReadonlyMap<string, PlannedSystem>,
   problems: Problems,
 ): void {
   const [first] = group;
-  const system = systems.get(first?.entry.system ?? '');
-  if (first?.model === undefined || system === undefined) return;
+  if (first?.model === undefined || first.system === undefined) return;
   const there = group.map(({ entry }) => entry.scenario);
-  const suites = plannedSuites(system);
+  const suites = plannedSuites(first.system);
   const { required, oneOf } = scenarioNeed(first.model, suites) ?? { required: [], oneOf: [] };
   const what = `${division}/${first.entry.system}/${first.entry.model}`;
   const lacks: string[] = required.filter((scenario) => !there.includes(scenario));
@@ -318,7 +301,7 @@ export function modelMappingOf(results: readonly PlannedResult[]) {
 /** The diagram is of the machines that were measured: their number and names should be those of the runs. */
 function warnOfNodes(
   { id, network, fields }: PlannedSystem,
-  results: readonly PlannedResult[],
+  results: readonly ReadResult[],
   all: Problems,
 ): void {
   if (network === undefined) return;
@@ -337,11 +320,9 @@ function warnOfNodes(
 }
 
 /** The weights are those of the model that the SUT nodes ran, or what that was made from. */
-function warnOfWeights(
-  { runs }: PlannedResult,
-  { id, weights }: PlannedImplementation,
-  problems: Problems,
-): void {
+function warnOfWeights({ runs, implementation }: ReadResult, problems: Problems): void {
+  if (implementation === undefined) return;
+  const { id, weights } = implementation;
   for (const { description } of runs.performance.audit?.nodes ?? []) {
     if (!description?.model) continue;
     const { name, sha256 } = description.model;
@@ -357,17 +338,17 @@ function warnOfWeights(
 }
 
 /** The submitter's own words on how the SUT batches queries, which the rules want for Server; empty where there are none. */
-export function saidBatching({ entry }: PlannedResult, implementation: PlannedImplementation) {
-  return (entry.batching ?? implementation.entry.batching ?? '').trim();
+export function saidBatching({ entry, implementation }: ReadResult): string {
+  return (entry.batching ?? implementation?.entry.batching ?? '').trim();
 }
 
 /** True where a SUT node stated in its description how it batches. */
-export function nodesStateBatching({ runs }: PlannedResult): boolean {
+export function nodesStateBatching({ runs }: ReadResult): boolean {
   const nodes = runs.performance.audit?.nodes ?? [];
   return nodes.some(({ description }) => description?.settings['batching'] !== undefined);
 }
 
 /** True where the rules want it told how the SUT batches queries. */
-export function isServer({ entry: { scenario } }: PlannedResult): boolean {
+export function isServer({ entry: { scenario } }: ReadResult): boolean {
   return scenario === 'Server' || scenario === 'Interactive';
 }

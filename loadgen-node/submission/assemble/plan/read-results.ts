@@ -18,13 +18,17 @@ import {
   type SubmittedRun,
   userConfOf,
 } from './read-run.ts';
-import { collectFiles } from './read-system.ts';
+import { collectFiles, type PlannedImplementation, type PlannedSystem } from './read-system.ts';
 
 /** Longest accuracy.txt that is read: the scripts print a few lines. */
 const ACCURACY_TEXT_BYTES_MAX = 2 ** 20;
 
 /** Reads the runs of all results; one that cannot be read is a problem, and is left out. */
-export async function readResults(config: SubmissionConfig, all: Problems) {
+export async function readResults(
+  config: SubmissionConfig,
+  { systems, implementations }: Brought,
+  all: Problems,
+) {
   const { round, results } = config.entry;
   const runs = new Map<ResultEntry, MeasuredRuns | undefined>();
   const owners = new Map<string, string>();
@@ -42,16 +46,30 @@ export async function readResults(config: SubmissionConfig, all: Problems) {
     if (measured === undefined) continue;
     const model = modelOfFolder(round, entry.reference_model ?? entry.model);
     const userConf = await readUserConf(config, entry, measured, problems.at('user_conf'));
-    planned.push({ entry, model, runs: measured, userConf });
+    const system = systems.get(entry.system);
+    const implementation = implementations.get(entry.implementation);
+    planned.push({ entry, system, implementation, model, runs: measured, userConf });
   }
   return planned;
+}
+
+/** Systems and implementations of a configuration by their ids, as far as they can be read. */
+interface Brought {
+  readonly systems: ReadonlyMap<string, PlannedSystem>;
+  readonly implementations: ReadonlyMap<string, PlannedImplementation>;
 }
 
 /**
  * A result with its runs and the text of its user.conf. One that is inferred has the runs of the measured one; a model of
  * the open division that the round does not know is undefined.
  */
-export type PlannedResult = Awaited<ReturnType<typeof readResults>>[number];
+export type ReadResult = Awaited<ReturnType<typeof readResults>>[number];
+
+/** A result of a plan without problems: its system and its implementation are there. */
+export type PlannedResult = ReadResult & {
+  readonly system: PlannedSystem;
+  readonly implementation: PlannedImplementation;
+};
 
 /** Runs behind a result, the lines of its accuracy.txt, and its compliance tests. */
 type MeasuredRuns = NonNullable<Awaited<ReturnType<typeof readRuns>>>;

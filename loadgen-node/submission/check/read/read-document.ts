@@ -80,10 +80,10 @@ export function readJsonObject(context: CheckContext, path: string): JsonObject 
  * @returns Undefined where there is no log, or nothing in it: a finding says so.
  */
 export async function readRunLog(context: CheckContext, folder: string) {
-  const { listing, findings, logs } = context;
+  const { listing, findings, readLog } = context;
   const file = posix.join(folder, RUN_FILES.detail);
   if (!listing.hasFile(file)) return undefined;
-  const detail = await logs.read(file).catch((error: unknown) => {
+  const detail = await readLog(file).catch((error: unknown) => {
     findings.add('no-plain-file', file, `It cannot be read: ${wholeMessage(error)}.`);
   });
   if (detail === undefined) return undefined;

@@ -9,7 +9,7 @@ import type {
 } from '../../rules/submission-model.ts';
 import type { SubmissionDivision, SubmissionRound, TestId } from '../../rules/submission-rounds.ts';
 import type { ResultPlace, TreeLayout } from '../../tree/tree-layout.ts';
-import type { DetailLogs, OriginalLogs, RunLog } from './run-log.ts';
+import type { detailLogs, OriginalLogs, RunLog } from './run-log.ts';
 import type { TreeListing } from './tree-listing.ts';
 
 /** A JSON object of a tree. */
@@ -34,7 +34,7 @@ export interface CheckContext {
   readonly findings: FindingSink;
   readonly round: SubmissionRound;
   readonly layout: TreeLayout;
-  readonly logs: DetailLogs;
+  readonly readLog: ReturnType<typeof detailLogs>;
   /** Accuracy logs before they were truncated; undefined: none are known. */
   readonly originals: OriginalLogs | undefined;
   /** Truncated logs that were compared with their originals, by path. */

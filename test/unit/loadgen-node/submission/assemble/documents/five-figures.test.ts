@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest';
-import { fiveFigures, fiveFiguresIn } from '../../../../../../loadgen-node/submission/assemble/documents/markdown.ts';
+import {
+  fiveFigures,
+  fiveFiguresIn,
+} from '../../../../../../loadgen-node/submission/assemble/documents/markdown.ts';
 
 it.each([
   // The example of the rules.
