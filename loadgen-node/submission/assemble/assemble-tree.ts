@@ -9,14 +9,14 @@ import {
 import { mlperfConfOf } from '../../../shared/rules/rounds/rounds.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import type { SubmissionDivision } from '../rules/submission-rounds.ts';
-import { TODO_MARK, WEIGHTS_KEYS } from '../tree/system-fields.ts';
+import { isTodo, TODO_MARK, WEIGHTS_KEYS } from '../tree/system-fields.ts';
 import {
   DRY_RUN_FILE,
   DRY_RUN_WORDS,
   MARK_FILE,
   MARK_LINE,
   type ResultPlace,
-  TreeLayout,
+  treeLayout,
 } from '../tree/tree-layout.ts';
 import { diagramSvg } from './diagram/network-diagram.ts';
 import { bandwidthStatement } from './documents/bandwidth.ts';
@@ -58,7 +58,7 @@ function scopeOf(
   files: TreeFiles,
   notices: Set<string>,
 ) {
-  const layout = new TreeLayout(round);
+  const layout = treeLayout(round);
   return {
     ...{ division, submitter, round, isDryRun, systems, layout, files, notices },
     code: layout.code(division, submitter),
@@ -266,7 +266,7 @@ function countedText(fields: PlannedSystem['fields'], countKey: string, key: str
 function shortText(fields: PlannedSystem['fields'], key: string, what: string): string[] {
   const text = String(fields[key] ?? '').trim();
   if (text === '' || /^(none|n\/a)$/i.test(text)) return [];
-  return [text.startsWith(TODO_MARK) ? `${TODO_MARK}: ${what}` : text];
+  return [isTodo(text) ? `${TODO_MARK}: ${what}` : text];
 }
 
 /** What follows is about files that are not in a tree. */

@@ -24,7 +24,7 @@ import {
   seedsOfRound,
 } from '../rules/submission-rounds.ts';
 import { sha256OfFile } from '../tree/file-work.ts';
-import { noTree, TreeLayout } from '../tree/tree-layout.ts';
+import { noTree, treeLayout } from '../tree/tree-layout.ts';
 import { suitesOf } from './read/description-values.ts';
 import { DOCUMENT_BYTES_MAX, documentLines, readJsonObject } from './read/read-document.ts';
 import { detailLogs, originalLogs, type RunLog } from './read/run-log.ts';
@@ -81,7 +81,7 @@ export async function checkTree(root: string, options: CheckOptions = {}): Promi
   const findings = new Findings(round, options.isStrict === true);
   const context: CheckContext = {
     ...{ file: '.', listing, findings, round, readLog },
-    layout: new TreeLayout(round),
+    layout: treeLayout(round),
     originals: options.originals === undefined ? undefined : originalLogs(options.originals),
     comparedOriginals: new Set(),
     accuracyHashes: new Map(),
@@ -344,7 +344,7 @@ async function measuredScenario(site: ResultSite): Promise<SubmissionScenario> {
   if (from === undefined || inferredFigure(scenario, from) === undefined) return scenario;
   const source = { ...place, scenario: folder as SubmissionScenario };
   const pairs = [layout.performance, layout.accuracy].map((of) =>
-    [place, source].map((one) => posix.join(of.call(layout, one), RUN_FILES.detail)),
+    [place, source].map((one) => posix.join(of(one), RUN_FILES.detail)),
   );
   for (const pair of pairs) {
     if (!(await areEqual(site, pair as [string, string]))) return scenario;

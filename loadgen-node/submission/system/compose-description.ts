@@ -4,9 +4,15 @@ import { FILE_BYTES_MAX, readNamedText } from '../../../shared/base/files/read-f
 import { parseGoodYaml } from '../../../shared/base/text/yaml-text.ts';
 import { nearest } from '../../../shared/base/text.ts';
 import type { SubmissionDivision, Suite } from '../rules/submission-rounds.ts';
-import { NETWORK_FIELDS, SYSTEM_FIELDS, type SystemField } from '../tree/system-fields.ts';
+import {
+  isTodo,
+  NETWORK_FIELDS,
+  STATUSES,
+  SYSTEM_FIELDS,
+  type SystemField,
+} from '../tree/system-fields.ts';
 import { type FactsFile, nameOf } from './facts-file.ts';
-import { hostFields, isTodo, todo, UNSEEN_ACCELERATORS } from './host-fields.ts';
+import { hostFields, todo, UNSEEN_ACCELERATORS } from './host-fields.ts';
 import { networkFields } from './network-fields.ts';
 import { hardwareNotes, softwareNotes } from './system-notes.ts';
 
@@ -67,7 +73,7 @@ function wantedInstead(
   if (isTodo(value)) return undefined;
   if (isNumber === true && !/^\d+$/.test(value)) return 'a whole number';
   if (isMeaningful && value === '') return 'a text that is not empty; "N/A" is one';
-  if (key === 'status' && !/^(available|preview|rdi)$/i.test(value)) {
+  if (key === 'status' && !STATUSES.some((one) => one === value.toLowerCase())) {
     return 'available, preview or rdi';
   }
   if (key === 'is_network' && value !== 'True') return 'True';

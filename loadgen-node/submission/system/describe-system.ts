@@ -24,6 +24,7 @@ import {
   type SubmissionDivision,
 } from '../rules/submission-rounds.ts';
 import type { SystemField } from '../tree/system-fields.ts';
+import { isTodo, STATUSES } from '../tree/system-fields.ts';
 import {
   composeDescription,
   descriptionFields,
@@ -33,7 +34,6 @@ import {
   type SystemDescription,
 } from './compose-description.ts';
 import { factsPathOf, linkFacts, type SutNodeFacts } from './facts-file.ts';
-import { isTodo } from './host-fields.ts';
 import { knownMachineCount, systemWarnings } from './system-notes.ts';
 
 /**
@@ -199,7 +199,7 @@ export const DESCRIBE_SETTINGS = {
     fallback: 'datacenter',
   }),
   submitter: text('name', 'organisation that submits'),
-  status: choice(['available', 'preview', 'rdi'], 'whether the system can be bought'),
+  status: choice(STATUSES, 'whether the system can be bought'),
   systemName: text('name', 'name of the system in tables of results'),
   streams: DISPATCH_OPTIONS.streams,
   connections: DISPATCH_OPTIONS.connections,

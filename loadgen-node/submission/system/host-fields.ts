@@ -199,11 +199,6 @@ export function todo(wanted: string): string {
   return `${TODO_MARK}: ${wanted}`;
 }
 
-/** True for a value that the submitter has to fill in. */
-export function isTodo(value: string): boolean {
-  return value.startsWith(TODO_MARK);
-}
-
 /** The texts that say something. */
 export function present(texts: readonly (string | number | null)[]): string[] {
   return texts.filter((text): text is string => typeof text === 'string' && text !== '');

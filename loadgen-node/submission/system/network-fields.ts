@@ -1,8 +1,9 @@
 import { isIPv6 } from 'node:net';
 import { bareAddress } from '../../../shared/host/ip-addresses.ts';
 import type { NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
+import { isTodo } from '../tree/system-fields.ts';
 import { type FactsFile, type LinkFacts, linkRateMbps } from './facts-file.ts';
-import { isTodo, networkRateText, nicModelText, present, todo } from './host-fields.ts';
+import { networkRateText, nicModelText, present, todo } from './host-fields.ts';
 
 /** Facts of the machine at one end of a link; null where it told none. */
 type EndMachine = SystemFacts | null;

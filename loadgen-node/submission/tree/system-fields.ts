@@ -1,7 +1,25 @@
+import { SUITES, type Suite } from '../rules/submission-rounds.ts';
+
 /**
  * Text at the beginning of a value that nobody could read and that the submitter has to fill in.
  */
 export const TODO_MARK = 'TODO';
+
+/** True for a value that the submitter has to fill in. */
+export function isTodo(value: unknown): boolean {
+  return typeof value === 'string' && value.startsWith(TODO_MARK);
+}
+
+/** Values of `status`. */
+export const STATUSES = ['available', 'preview', 'rdi'] as const;
+
+/** Values of system_type, and the suites that they mean. */
+export const SYSTEM_TYPES = new Map<string, readonly Suite[]>([
+  ['datacenter', ['datacenter']],
+  ['edge', ['edge']],
+  ['datacenter,edge', SUITES],
+  ['edge,datacenter', SUITES],
+]);
 
 /** One key of `systems/<system>.json`. */
 export interface SystemField {

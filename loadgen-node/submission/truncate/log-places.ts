@@ -4,7 +4,7 @@ import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { TreeListing } from '../check/read/tree-listing.ts';
 import { SUBMISSION_DIVISIONS, type SubmissionRound } from '../rules/submission-rounds.ts';
-import { noTree, TreeLayout } from '../tree/tree-layout.ts';
+import { noTree, treeLayout } from '../tree/tree-layout.ts';
 
 /**
  * What accuracy.txt is before the truncation: `needed`, or `made` by it where there is none (TEST01 up to v5.1), or
@@ -45,7 +45,7 @@ export function findLogPlaces(tree: string, round: SubmissionRound): LogPlace[] 
 
 /** The accuracy logs of a submitter in a division. @throws MlperfError `ERR_CONFIG_FILE` */
 function placesOf(listing: TreeListing, round: SubmissionRound, submitter: string): LogPlace[] {
-  const { isFlat } = new TreeLayout(round);
+  const { isFlat } = treeLayout(round);
   const refuse = (path: string, isOfFlat: boolean): void => {
     if (isFlat === isOfFlat || !existsSync(listing.pathOf(path))) return;
     const rounds = isOfFlat ? 'v6.0 and later' : 'v5.1 and before';

@@ -270,10 +270,13 @@ async function readTest(test: TestId, folder: string, of: TestsOfResult, problem
       `the run of ${test} has no ${RUN_FILES.audit}: name its folder in "compliance_runs"`,
     );
   }
-  const own = { test, folder, problems, files: new Map<string, string>() };
+  const files = new Map<string, string>();
   const parts = PARTS[test];
+  const own = { test, folder, problems, files };
   if (parts === undefined) takeAll(own);
-  if (parts?.includes('performance')) await readPerformance(own, of.expected);
+  if (parts?.includes('performance')) {
+    await readPerformance(own, { ...of.expected, kind: 'compliance', isTest05: test === 'TEST05' });
+  }
   if (parts?.includes('accuracy')) readAnswers(own);
   // What longhaul alone sees (a cache that shows in Server, ...) stands in no file that the official tools read.
   const readme = evidence.get('README.md');
@@ -283,15 +286,8 @@ async function readTest(test: TestId, folder: string, of: TestsOfResult, problem
       `${test} failed by longhaul's own checks, whatever the official files say: ${readme} tells which`,
     );
   }
-  return { test, files: own.files, evidence };
+  return { test, files, evidence };
 }
-
-/** Lines by which the official checkers know that TEST06 was passed. */
-const TEST06_LINES = [
-  /^First token check pass: (?:True|Skipped)/m,
-  /^EOS check pass: True/m,
-  /^Sample length check pass: True/m,
-];
 
 /** A test's folder, the files found in it by their path there, and where problems with them go. */
 interface TestFiles {
@@ -308,26 +304,23 @@ function takeAll(own: TestFiles): void {
   for (const [name, file] of files) own.files.set(name.replace(/^[^/]*\//, ''), file);
   const verdicts = [...own.files.keys()].filter((name) => name.startsWith('verify_'));
   if (verdicts.length === 0) own.problems.error(`${own.folder} has no verify_*.txt`);
-  for (const name of verdicts) checkPass(own, name);
+  for (const name of verdicts) isPass(own, name);
 }
 
-async function readPerformance(own: TestFiles, expected: TestsOfResult['expected']): Promise<void> {
-  if (need(own, 'verify_performance.txt')) checkPass(own, 'verify_performance.txt');
+async function readPerformance(own: TestFiles, expected: ExpectedRun): Promise<void> {
+  isPass(own, 'verify_performance.txt');
   const names = [RUN_FILES.summary, RUN_FILES.detail];
   const logs = names.map((name) => need(own, `performance/run_1/${name}`));
   if (!logs.every(Boolean)) return;
   const folder = join(own.folder, 'performance', 'run_1');
   const run = await own.problems.attempt(() => readSubmittedRun(folder));
-  if (run === undefined) return;
-  const isTest05 = own.test === 'TEST05';
-  checkRun(run, { ...expected, kind: 'compliance', isTest05 }, own.problems);
+  if (run !== undefined) checkRun(run, expected, own.problems);
 }
 
 function readAnswers(own: TestFiles): void {
   need(own, `accuracy/${RUN_FILES.accuracy}`);
-  if (!need(own, 'verify_accuracy.txt')) return;
-  const isPassed = checkPass(own, 'verify_accuracy.txt');
-  if (own.test !== 'TEST01') return;
+  const isPassed = isPass(own, 'verify_accuracy.txt');
+  if (isPassed === undefined || own.test !== 'TEST01') return;
   const text = join(own.folder, 'accuracy', RUN_FILES.accuracyText);
   if (existsSync(text)) own.files.set(`accuracy/${RUN_FILES.accuracyText}`, text);
   // The official checkers refuse these two beside a test that passed without them.
@@ -336,6 +329,7 @@ function readAnswers(own: TestFiles): void {
   need(own, 'accuracy/compliance_accuracy.txt');
 }
 
+/** Takes a file that has to be there and not empty. */
 function need({ test, folder, files, problems }: TestFiles, name: string): boolean {
   const file = join(folder, name);
   const isThere = existsSync(file) && statSync(file).size > 0;
@@ -344,7 +338,17 @@ function need({ test, folder, files, problems }: TestFiles, name: string): boole
   return isThere;
 }
 
-function checkPass({ test, files, problems }: TestFiles, name: string): boolean {
+/** Lines by which the official checkers know that TEST06 was passed. */
+const TEST06_LINES = [
+  /^First token check pass: (?:True|Skipped)/m,
+  /^EOS check pass: True/m,
+  /^Sample length check pass: True/m,
+];
+
+/** Takes a verdict. @returns Whether it says that the test was passed; undefined where there is none. */
+function isPass(own: TestFiles, name: string): boolean | undefined {
+  const { test, files, problems } = own;
+  if (!files.has(name) && !need(own, name)) return undefined;
   const file = files.get(name) as string;
   const text = readFileSync(file, 'utf8');
   const isPassed =

@@ -161,17 +161,13 @@ export function checkRun(run: SubmittedRun, expected: ExpectedRun, problems: Pro
 }
 
 function checkLog({ detail }: SubmittedRun, problems: Problems): void {
-  const [damage] = detail.damages;
-  if (damage !== undefined) {
-    problems.error(
-      `${detail.path}:${damage.line}: ${damage.text} (${counted(detail.damageCount, 'such line')}): the log is damaged`,
-    );
+  for (const { line, text } of detail.damages.slice(0, 1)) {
+    const count = counted(detail.damageCount, 'such line');
+    problems.error(`${detail.path}:${line}: ${text} (${count}): the log is damaged`);
   }
-  const [error] = detail.errors;
-  if (error !== undefined) {
-    problems.error(
-      `${detail.path}:${error.line}: LoadGen recorded ${counted(detail.errorCount, 'error')}, the first "${error.key}": such a run is refused`,
-    );
+  for (const { line, key } of detail.errors.slice(0, 1)) {
+    const errors = `LoadGen recorded ${counted(detail.errorCount, 'error')}, the first "${key}"`;
+    problems.error(`${detail.path}:${line}: ${errors}: such a run is refused`);
   }
 }
 

@@ -3,11 +3,14 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { readJsonFile } from '../../../../shared/base/files/read-json-file.ts';
-import type { SubmissionDivision, Suite } from '../../rules/submission-rounds.ts';
+import { SUITES, type SubmissionDivision, type Suite } from '../../rules/submission-rounds.ts';
 import { sha256OfFile } from '../../tree/file-work.ts';
 import {
+  isTodo,
   NETWORK_FIELDS,
+  STATUSES,
   SYSTEM_FIELDS,
+  SYSTEM_TYPES,
   type SystemField,
   TODO_MARK,
 } from '../../tree/system-fields.ts';
@@ -62,8 +65,8 @@ export type PlannedSystem = NonNullable<Awaited<ReturnType<typeof readSystem>>>;
 
 /** Suites that a system is in, by its `system_type`. */
 export function plannedSuites({ fields }: PlannedSystem): Suite[] {
-  const type = textOf(fields['system_type']).toLowerCase().split(',');
-  return (['datacenter', 'edge'] as const).filter((suite) => type.includes(suite));
+  const types = textOf(fields['system_type']).toLowerCase().split(',');
+  return SUITES.filter((suite) => types.includes(suite));
 }
 
 const NETWORK_KEYS = new Set(NETWORK_FIELDS.map(({ key }) => key));
@@ -107,15 +110,14 @@ function checkFields(
   const inTree = divisions.flatMap((division) =>
     Object.entries(systemFields(system, division, '')),
   );
-  const open = inTree.filter(([, value]) => textOf(value).startsWith(TODO_MARK));
+  const open = inTree.filter(([, value]) => isTodo(textOf(value)));
   if (open.length > 0) {
     const keys = [...new Set(open.map(([key]) => key))].join(', ');
     problems.unfinished(`fill in ${keys}: there still stands ${TODO_MARK}`);
   }
-  const types = ['datacenter', 'edge', 'datacenter,edge', 'edge,datacenter'];
-  const words = {
-    status: ['available', 'preview', 'rdi'],
-    system_type: isNetwork ? ['datacenter'] : types,
+  const words: Record<string, readonly string[]> = {
+    status: STATUSES,
+    system_type: isNetwork ? ['datacenter'] : [...SYSTEM_TYPES.keys()],
   };
   for (const [key, known] of Object.entries(words)) {
     const value = textOf(fields[key]);
@@ -131,7 +133,7 @@ function wrongValue({ isMeaningful, isNumber }: SystemField, value: unknown): st
   if (isMeaningful && value.trim() === '') {
     return 'empty: write N/A where there is nothing to say';
   }
-  if (isNumber !== true || /^\d+$/.test(value) || value.startsWith(TODO_MARK)) return undefined;
+  if (isNumber !== true || /^\d+$/.test(value) || isTodo(value)) return undefined;
   return `"${value}": it has to be a whole number in quotes, 0 for none`;
 }
 
@@ -155,7 +157,7 @@ function checkStatements(
 }
 
 function isGiven(value: string): boolean {
-  return value !== '' && !value.startsWith(TODO_MARK);
+  return value !== '' && !isTodo(value);
 }
 
 function textOf(value: unknown): string {

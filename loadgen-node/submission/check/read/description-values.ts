@@ -1,10 +1,11 @@
 import { isTruthy } from '../../../loadgen/logs/read/detail-log.ts';
-import { SUITES, type Suite } from '../../rules/submission-rounds.ts';
+import type { Suite } from '../../rules/submission-rounds.ts';
 import {
+  isTodo,
   NETWORK_FIELDS,
   SYSTEM_FIELDS,
+  SYSTEM_TYPES,
   type SystemField,
-  TODO_MARK,
 } from '../../tree/system-fields.ts';
 import type { Facts, JsonObject } from './sites.ts';
 
@@ -18,11 +19,6 @@ export function isBlank(value: unknown): value is string {
   return typeof value === 'string' && value.trim() === '';
 }
 
-/** True for a value that the submitter has to fill in yet. */
-export function isToFillIn(value: unknown): value is string {
-  return typeof value === 'string' && value.startsWith(TODO_MARK);
-}
-
 /** Text of a value that may be of any type. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
@@ -34,7 +30,7 @@ export function textOf(value: unknown): string {
  */
 export function stated(description: JsonObject, key: string): string | undefined {
   const value = description[key];
-  return typeof value === 'string' && value !== '' && !isToFillIn(value) ? value : undefined;
+  return typeof value === 'string' && value !== '' && !isTodo(value) ? value : undefined;
 }
 
 /** A count in a description; undefined where it is none. */
@@ -54,26 +50,10 @@ export function shortened(text: string, max: number): string {
   return `${end > 0 ? cut.slice(0, end) : cut}...`;
 }
 
-/** Values of system_type, and the suites that they mean. */
-const SYSTEM_TYPES = new Map<string, readonly Suite[]>([
-  ['datacenter', ['datacenter']],
-  ['edge', ['edge']],
-  ['datacenter,edge', SUITES],
-  ['edge,datacenter', SUITES],
-]);
-
-/** Undefined for a text that is no system type. */
-export function suitesOfType(type: string): readonly Suite[] | undefined {
-  return SYSTEM_TYPES.get(type);
-}
-
 /** Suites of a system; those of the datacenter where the description does not say. */
 export function suitesOf(description: JsonObject | undefined): readonly Suite[] {
-  return suitesOfType(textOf(description?.['system_type'])) ?? ['datacenter'];
+  return SYSTEM_TYPES.get(textOf(description?.['system_type'])) ?? ['datacenter'];
 }
-
-/** Values of `status`. */
-export const STATUSES: readonly string[] = ['available', 'preview', 'rdi'];
 
 /** Keys that power measurements add. */
 const POWER_FIELDS = [
@@ -100,7 +80,7 @@ function faultOf(field: SystemField, description: JsonObject): FieldFault | unde
   if (isMeaningful && isBlank(value)) return 'blank';
   if (isTextNeeded(field, description) && typeof value !== 'string') return 'not-text';
   if (typeof value === 'object' && value !== null) return 'not-plain';
-  const isFigure = countOf(value) !== undefined || isToFillIn(value);
+  const isFigure = countOf(value) !== undefined || isTodo(value);
   return isNumber === true && !isFigure ? 'not-number' : undefined;
 }
 
@@ -128,7 +108,7 @@ export function asksForNetworkFields({ division, description }: Facts['descripti
 
 /** Words for a value that is still to be filled in. */
 export function todoIn([key, value]: readonly [key: string, value: unknown]): string | false {
-  return isToFillIn(value) && `${key} is "${shortened(value, 160)}".`;
+  return isTodo(value) && `${key} is "${shortened(textOf(value), 160)}".`;
 }
 
 /** Interconnects that are buses. Source: inference_rules v4.1, examples of forbidden ones. */
@@ -167,5 +147,5 @@ export function eccTexts(description: JsonObject): [key: string, value: string][
   const hasMemory = accelerators > 0 && !/^\s*(?:n\/a|none|-)?\s*$/i.test(memory);
   return ['host_memory_configuration', ...(hasMemory ? ['accelerator_memory_configuration'] : [])]
     .map((key): [string, string] => [key, textOf(description[key])])
-    .filter(([, value]) => !isBlank(value) && !isToFillIn(value));
+    .filter(([, value]) => !isBlank(value) && !isTodo(value));
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { describeSystemError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
-import { RunLog } from './run-log.ts';
+import { runLog } from './run-log.ts';
 import type { CheckContext, JsonObject } from './sites.ts';
 
 /** Largest document that is read as a whole; the official ones are of a few kilobytes. */
@@ -87,7 +87,7 @@ export async function readRunLog(context: CheckContext, folder: string) {
     findings.add('no-plain-file', file, `It cannot be read: ${wholeMessage(error)}.`);
   });
   if (detail === undefined) return undefined;
-  const log = new RunLog(file, detail);
+  const log = runLog(file, detail);
   findings.check('log', { file, log });
   return detail.records.size === 0 ? undefined : log;
 }

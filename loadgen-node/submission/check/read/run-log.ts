@@ -2,8 +2,8 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { withReason } from '../../../../shared/base/errors/mlperf-error.ts';
 import {
-  type DetailRecord,
   isNumber,
+  numberOf,
   type ReadDetailLog,
   readDetailLog,
 } from '../../../loadgen/logs/read/detail-log.ts';
@@ -40,57 +40,33 @@ export interface SeenRecord {
 /**
  * A detail log of a tree. A check of a record that is not there finds nothing: `record-missing`
  * finds that.
+ * @param file Relative to the root of the tree.
  */
-export class RunLog {
-  /** Relative to the root of the tree. */
-  readonly file: string;
-  readonly detail: ReadDetailLog;
-
-  constructor(file: string, detail: ReadDetailLog) {
-    this.file = file;
-    this.detail = detail;
-  }
-
-  record(key: string): DetailRecord | undefined {
-    return this.detail.records.get(key);
-  }
-
-  value(key: string): unknown {
-    return this.record(key)?.value;
-  }
-
-  /** Every record of longhaul's own with this key: a run over several nodes has one of each. */
-  ownValues(key: string): unknown[] {
-    return this.detail.ownRecords.flatMap((record) => (record.key === key ? [record.value] : []));
-  }
-
-  keys(): IterableIterator<string> {
-    return this.detail.records.keys();
-  }
-
-  /** Undefined where the record is missing or no number. */
-  number(key: string): number | undefined {
-    const value = this.value(key);
-    return isNumber(value) ? Number(value) : undefined;
-  }
-
+export function runLog(file: string, detail: ReadDetailLog) {
+  const record = (key: string) => detail.records.get(key);
+  const value = (key: string) => record(key)?.value;
   /** A finding about a record, with its line if it is there. */
-  at(key: string, text: string): SeenRecord {
-    return { file: this.file, line: this.record(key)?.line, text };
-  }
-
+  const at = (key: string, text: string): SeenRecord => ({ file, line: record(key)?.line, text });
   /** Checks the value of a record. @param check Words for a value that is wrong. */
-  wrong(key: string, check: (value: unknown) => string | false): SeenRecord | false {
-    const record = this.record(key);
-    const text = record !== undefined && check(record.value);
-    return text !== false && this.at(key, text);
-  }
-
-  /** Checks the number of a record. @param check Words for a number that is wrong. */
-  wrongNumber(key: string, check: (value: number) => string | false): SeenRecord | false {
-    return this.wrong(key, (value) => isNumber(value) && check(Number(value)));
-  }
+  const wrong = (key: string, check: (value: unknown) => string | false) => {
+    const text = record(key) !== undefined && check(value(key));
+    return text !== false && at(key, text);
+  };
+  return {
+    ...{ file, detail, record, value, at, wrong },
+    /** Every record of longhaul's own with this key: a run over several nodes has one of each. */
+    ownValues: (key: string) =>
+      detail.ownRecords.flatMap((one) => (one.key === key ? [one.value] : [])),
+    keys: () => detail.records.keys(),
+    /** Undefined where the record is missing or no number. */
+    number: (key: string) => numberOf({ detail }, key),
+    /** Checks the number of a record. @param check Words for a number that is wrong. */
+    wrongNumber: (key: string, check: (value: number) => string | false) =>
+      wrong(key, (one) => isNumber(one) && check(Number(one))),
+  };
 }
+
+export type RunLog = ReturnType<typeof runLog>;
 
 /** Accuracy logs before truncation. */
 export type OriginalLogs = ReturnType<typeof originalLogs>;

@@ -5,7 +5,8 @@ import {
   parseRate,
 } from '../../../samples/bandwidth/bandwidth-formulas.ts';
 import { sampleRateKey, wireCounts } from '../../rules/submission-model.ts';
-import { countOf, isBlank, isToFillIn, textOf } from '../read/description-values.ts';
+import { isTodo } from '../../tree/system-fields.ts';
+import { countOf, isBlank, textOf } from '../read/description-values.ts';
 import type { Answer, Facts, JsonObject } from '../read/sites.ts';
 
 /** A number with a prefix somewhere in a text: `25G`, `100 Gbit/s`, `10GbE`. */
@@ -59,7 +60,7 @@ export function bandwidthUnknown(site: Facts['read']): Answer {
   if (division !== 'network' || description === undefined || !runs.has('performance')) return false;
   const keys = ['network_rate', 'number_nic_loadgen', 'number_nic_sut'];
   const values = keys.map((key) => [key, textOf(description[key])] as const);
-  const isUnfinished = values.some(([, value]) => isBlank(value) || isToFillIn(value));
+  const isUnfinished = values.some(([, value]) => isBlank(value) || isTodo(value));
   if (linksOf(description) !== undefined || isUnfinished) return undefined;
   const text = values.map(([key, value]) => `${key} is "${value}"`).join(', ');
   return { file: layout.system(division, submitter, system), text: `${text}.` };
