@@ -33,7 +33,10 @@ import { TreeFiles } from './tree-files.ts';
 /** Folder of longhaul's own sources, beside those of the models. */
 const SOURCES = 'longhaul';
 
-/** Puts every file of a tree in its place; nothing is written yet. @returns Notices: what reviewers will ask about */
+/**
+ * Puts every file of a tree in its place; nothing is written yet. @returns Notices: what reviewers
+ * will ask about
+ */
 export function assembleTree(plan: SubmissionPlan) {
   const files = new TreeFiles();
   const notices = new Set<string>();
@@ -115,8 +118,9 @@ function assembleCode({ code: folder, results, files }: DivisionScope): void {
 }
 
 /**
- * longhaul's own sources that go into a tree, by path below their folder: the QDL, what it shares with a SUT node, the wire
- * contract. TypeScript in a clone, the compiled files where only those are installed.
+ * longhaul's own sources that go into a tree, by path below their folder: the QDL, what it shares
+ * with a SUT node, the wire contract. TypeScript in a clone, the compiled files where only those
+ * are installed.
  * Rule: inference_rules v4.1, Network division (source of the QDL).
  */
 function longhaulSources(): ReadonlyMap<string, string> {
@@ -196,8 +200,8 @@ function assembleMeasurements(
 }
 
 /**
- * Writes the texts for reviewers, per division the wire (not in closed) and the calibration, and what there is of each
- * system.
+ * Writes the texts for reviewers, per division the wire (not in closed) and the calibration, and
+ * what there is of each system.
  */
 function assembleDocuments(scope: DivisionScope): void {
   const { systems, layout, division, results, files, notices } = scope;
@@ -243,7 +247,7 @@ function assembleSystem(
   files.text(`${folder}/system_diagram.md`, systemDiagramText(system, network, results));
 }
 
-/** What stands in a machine's box besides its name. */
+/** Lines of a machine's box below its name. */
 function machineTexts({ fields }: PlannedSystem, end: 'loadgen' | 'sut'): string[] {
   const nics = countedText(fields, `number_nic_${end}`, `nic_${end}`, 'NIC');
   if (end === 'loadgen') return ['LoadGen, QSL, QDL', ...nics];
@@ -255,7 +259,7 @@ function machineTexts({ fields }: PlannedSystem, end: 'loadgen' | 'sut'): string
   return [...nics, ...compute];
 }
 
-/** `2 x a card`; where nobody filled in the number, or there is none, the text alone. */
+/** `2 x a card`; without a number, or with a TODO for one, the text alone. */
 function countedText(fields: PlannedSystem['fields'], countKey: string, key: string, what: string) {
   const count = String(fields[countKey] ?? '').trim();
   const texts = shortText(fields, key, what);
@@ -269,12 +273,14 @@ function shortText(fields: PlannedSystem['fields'], key: string, what: string): 
   return [isTodo(text) ? `${TODO_MARK}: ${what}` : text];
 }
 
-/** What follows is about files that are not in a tree. */
+/** Heading of the part about files that are not in a tree. */
 const DEVELOPERS = '\n## For developers';
 
 /**
- * network.md: what is marshalled and sent for each query, and where the QDL's source stands in the tree.
- * Source: inference_rules v4.1, "QDL implementation" (source above the session layer, session layer API).
+ * network.md: what is marshalled and sent for each query, and where the QDL's source stands in the
+ * tree.
+ * Source: inference_rules v4.1, "QDL implementation" (source above the session layer, session layer
+ * API).
  * @param sources Folder of longhaul's sources, relative to network.md.
  */
 function networkText(sources: string): string {

@@ -11,12 +11,12 @@ import { basename, dirname, join, posix, resolve } from 'node:path';
 import { MlperfError, outputError } from '../../../shared/base/errors/mlperf-error.ts';
 import { MARK_FILE, MARK_LINE } from '../tree/tree-layout.ts';
 
-/** What a file of the tree holds: a text, or the bytes of another file. */
+/** Content of a file of the tree: a text, or the bytes of another file. */
 type FileContent = { readonly text: string; readonly mode: number } | { readonly copyOf: string };
 
 /**
- * Files of a tree that is not written yet, by path with forward slashes. Nothing is written before all of
- * it is known, so that no half tree is ever left behind.
+ * Files of a tree that is not written yet, by path with forward slashes. Nothing is written before
+ * all of it is known, so that no half tree is ever left behind.
  */
 export class TreeFiles {
   readonly #files = new Map<string, FileContent>();
@@ -49,7 +49,10 @@ export class TreeFiles {
     for (const [name, file] of files) this.copy(posix.join(folder, name), file);
   }
 
-  /** @throws MlperfError `ERR_CONFIG_INVALID` when another file has the path already, or the name is not allowed. */
+  /**
+   * @throws MlperfError `ERR_CONFIG_INVALID` when another file has the path already, or the name is
+   *   not allowed.
+   */
   #add(path: string, content: FileContent): void {
     const before = this.#files.get(path);
     if (before !== undefined && JSON.stringify(before) !== JSON.stringify(content)) {
@@ -87,8 +90,9 @@ export function checkTreeTarget(tree: string, mayReplace: boolean): void {
 }
 
 /**
- * Writes a tree beside its place and moves it there at the end, so that nobody ever sees half of one.
- * @param finish Adds to the tree before it is moved; is given the folder in which it lies until then.
+ * Writes a tree beside its place and moves it there at the end, so that half a tree is never seen.
+ * @param finish Adds to the tree before it is moved; is given the folder in which it lies until
+ *   then.
  * @throws MlperfError `ERR_OUTPUT`
  */
 export async function writeTree(

@@ -66,11 +66,12 @@ export interface CheckOptions {
 
 /**
  * Checks a submission tree by all rules that are known. Logs are streamed; nothing is written.
- * @throws MlperfError `ERR_CONFIG_FILE` when there is no tree, or no folder of originals, `ERR_CONFIG_INVALID` when it is of several rounds.
+ * @throws MlperfError `ERR_CONFIG_FILE` when there is no tree, or no folder of originals,
+ *   `ERR_CONFIG_INVALID` when it is of several rounds.
  */
 export async function checkTree(root: string, options: CheckOptions = {}): Promise<CheckReport> {
   const listing = new TreeListing(root);
-  // What has no division is no tree, and nobody is helped by a report on it.
+  // A folder without a division is no tree: a report on it would help no one.
   if (!SUBMISSION_DIVISIONS.some((division) => listing.hasFolder(division))) throw noTree(root);
   const readLog = detailLogs(listing, options.readLog);
   const said = options.round;
@@ -235,10 +236,11 @@ async function detectRound(listing: TreeListing, readLog: LogReader) {
 }
 
 /**
- * The round of a tree that is about to be changed: nothing may be changed by the rules of another one.
+ * The round of a tree that is about to be changed: nothing may be changed by the rules of another
+ * one.
  * @param said Undefined: the round is that of the logs.
- * @throws MlperfError `ERR_CONFIG_INVALID` when no log is of the round that was said, or they are of several rounds;
- *   `ERR_CONFIG_FILE` when there is no such folder.
+ * @throws MlperfError `ERR_CONFIG_INVALID` when no log is of the stated round, or they are of
+ *   several rounds; `ERR_CONFIG_FILE` when there is no such folder.
  */
 export async function roundOfTree(tree: string, said: SubmissionRound | undefined) {
   const listing = new TreeListing(tree);
@@ -326,9 +328,11 @@ function checkedResult(
 }
 
 /**
- * The scenario that was measured: that of the folder, unless the result is inferred. It is where the system may infer
- * it, and its logs are copies of those of the measured scenario beside it; a notice says so then.
- * Source: inference_rules v4.1, "Benchmarks" ("create copies of the directories for the inferred results").
+ * The scenario that was measured: that of the folder, unless the result is inferred. It is where
+ * the system may infer it, and its logs are copies of those of the measured scenario beside it; a
+ * notice says so then.
+ * Source: inference_rules v4.1, "Benchmarks" ("create copies of the directories for the inferred
+ * results").
  */
 async function measuredScenario(site: ResultSite): Promise<SubmissionScenario> {
   const { scenario, division, description, place, scenarios } = site;

@@ -9,8 +9,9 @@ const MODELS = new Map(
 
 /**
  * Every model of a round, with what the round demands of its results.
- * Source: the tables of the official submission checkers (v4.1: the tag's own; later rounds: the newest, which
- * has them all; where an older one of the same round differs, the table says so) and inference_rules.
+ * Source: the tables of the official submission checkers (v4.1: the tag's own; later rounds: the
+ * newest, which has them all; where an older one of the same round differs, the table says so) and
+ * inference_rules.
  */
 export function modelsOfRound(round: SubmissionRound): readonly SubmissionModel[] {
   return MODELS.get(round) ?? [];
@@ -51,7 +52,9 @@ export function modelOfName(round: SubmissionRound, name: string): SubmissionMod
   return modelsOfRound(round).find((model) => model.name === name);
 }
 
-/** What the official tools take a folder for, where neither its name nor the mapping says. */
+/**
+ * Model that the official tools guess from a folder's name, where no table and no mapping has it.
+ */
 const GUESSES: readonly (readonly [RegExp, string])[] = [
   [/^ssd-resnet34$/, 'retinanet'],
   [/mobilenet|efficientnet|resnet50/, 'resnet'],

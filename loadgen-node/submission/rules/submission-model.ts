@@ -42,7 +42,7 @@ interface TokenLatencies {
   readonly tpotNs: number;
 }
 
-/** What a round demands of a result of one model. Counts in samples, times in ns. */
+/** Demands of a round on a result of one model. Counts in samples, times in ns. */
 export interface SubmissionModel {
   /** Name in the official tools: `resnet`, `bert-99`, ... */
   readonly name: string;
@@ -53,7 +53,7 @@ export interface SubmissionModel {
   /** Absent suite: the model is not in it. */
   readonly scenarios: Partial<Readonly<Record<Suite, ScenarioNeed>>>;
   /**
-   * What a system of both suites needs, where the official tables have more than the two suites
+   * Scenarios of a system of both suites, where the official tables have more than the two suites
    * together.
    */
   readonly bothSuites?: ScenarioNeed;
@@ -70,7 +70,7 @@ export interface SubmissionModel {
   readonly serverLatencyNs?: number;
   readonly tokenLatencies?: Partial<Readonly<Record<SubmissionScenario, TokenLatencies>>>;
   readonly accuracy: readonly AccuracyTarget[];
-  /** What is other in one scenario. */
+  /** Values that differ in one scenario. */
   readonly inScenario?: Partial<
     Readonly<
       Record<
@@ -97,7 +97,8 @@ export interface SubmissionModel {
 }
 
 /**
- * Percent by which the two accuracies of TEST01's fallback may differ, where the model has no other figure.
+ * Percent by which the two accuracies of TEST01's fallback may differ, where the model has no other
+ * figure.
  * Source: submission checkers of all rounds (1, 0.1 for models of 99.9 %).
  */
 export function usualBaselinePercent(model: SubmissionModel | undefined): number {
@@ -110,7 +111,7 @@ export function modelInScenario(model: SubmissionModel, scenario: SubmissionScen
 }
 
 /**
- * What a system of these suites has to show of a model; undefined: the model is in none of them.
+ * Scenarios of a model that a system of these suites has to show; undefined: it is in none of them.
  */
 export function scenarioNeed(model: SubmissionModel, suites: readonly Suite[]) {
   if (suites.length > 1 && model.bothSuites !== undefined) return model.bothSuites;
@@ -123,14 +124,14 @@ export function scenarioNeed(model: SubmissionModel, suites: readonly Suite[]) {
 }
 
 /**
- * What a row, or a later round, says of a model. `undefined` takes back what an earlier round says.
+ * Values of a model in a row or from a round on. `undefined` takes back an earlier round's value.
  */
 type Said = {
   readonly [Key in keyof SubmissionModel]?: SubmissionModel[Key] | undefined;
 } & {
   /** Performance samples, data set and Offline query; a number of their own goes before it. */
   readonly samples?: number;
-  /** What the reference model reaches, by metric. */
+  /** Accuracy of the reference model, by metric. */
   readonly references?: Readonly<Record<string, number>>;
   /** Share of the references that is asked for; absent: 0.99. */
   readonly share?: number;
@@ -145,7 +146,7 @@ type Said = {
 export type ModelRow = Said & {
   readonly name: string;
   readonly rounds: readonly [first: SubmissionRound, last: SubmissionRound];
-  /** What is other from a round on. */
+  /** Values that change from a round on. */
   readonly since?: Partial<Readonly<Record<SubmissionRound, Said>>>;
 };
 
@@ -208,8 +209,8 @@ const TOKENS = {
 } as const;
 
 /**
- * Key of the detail log whose value is the result. The rules' text calls the scheduled rate the metric of Server; every
- * checker since v4.1 reports the completed one.
+ * Key of the detail log whose value is the result. The rules' text calls the scheduled rate the
+ * metric of Server; every checker since v4.1 reports the completed one.
  */
 export function resultMetric(model: SubmissionModel | undefined, scenario: SubmissionScenario) {
   if (model?.tokenMetric === undefined) return SAMPLES[scenario];
@@ -219,7 +220,8 @@ export function resultMetric(model: SubmissionModel | undefined, scenario: Submi
 }
 
 /**
- * {@link resultMetric}, or what an inferred result is computed from. @param model Undefined: not known, counted in samples.
+ * {@link resultMetric}, or what an inferred result is computed from. @param model Undefined: not
+ * known, counted in samples.
  * @param measured Scenario of the log.
  */
 export function metricOf(
@@ -238,9 +240,10 @@ export function sampleRateKey(scenario: SubmissionScenario): string | undefined 
 }
 
 /**
- * What may be inferred from which measured scenario, and the record of that one's log from which the official checkers
- * compute it: 8 times the 99th percentile of SingleStream, queries per second of SingleStream, 8000 divided by the mean
- * latency of MultiStream in ms. Source: inference_rules v4.1, "Benchmarks" (edge submitters).
+ * Scenarios that may be inferred, by the measured scenario, and the record of that one's log from
+ * which the official checkers compute it: 8 times the 99th percentile of SingleStream, queries per
+ * second of SingleStream, 8000 divided by the mean latency of MultiStream in ms. Source:
+ * inference_rules v4.1, "Benchmarks" (edge submitters).
  */
 const FIGURES: Partial<
   Readonly<Record<SubmissionScenario, Partial<Readonly<Record<SubmissionScenario, string>>>>>
@@ -261,15 +264,18 @@ export function inferredFigure(scenario: SubmissionScenario, measured: Submissio
 }
 
 /**
- * True where a system of these suites may infer a scenario at all: it is of the edge suite, and the datacenter suite, if
- * it is of that as well, does not ask for the same scenario.
+ * True where a system of these suites may infer a scenario at all: it is of the edge suite, and the
+ * datacenter suite, if it is of that as well, does not ask for the same scenario.
  */
 export function mayInfer(suites: readonly Suite[], scenario: SubmissionScenario): boolean {
   if (!suites.includes('edge')) return false;
   return scenario === 'MultiStream' || !suites.includes('datacenter');
 }
 
-/** What both ends counted of a run, all nodes together; undefined where nobody did. */
+/**
+ * Samples and bytes that the QDL counted, all nodes together; undefined without an audit or
+ * samples.
+ */
 export function wireCounts(audit: NetworkAudit | undefined) {
   const ours = (audit?.nodes ?? []).map((node) => node.ours);
   const sum = (key: 'sampleCount' | 'payloadBytes' | 'completedCount' | 'responseBytes'): number =>

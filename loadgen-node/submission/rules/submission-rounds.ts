@@ -33,8 +33,8 @@ export type TestId = (typeof TEST_IDS)[number] | 'TEST07' | 'TEST08' | 'TEST09';
 export type RunnableTestId = (typeof TEST_IDS)[number];
 
 /**
- * Names of the seeds of the sets of samples, of the samples within a set, and of the arrivals, as in mlperf.conf and
- * (behind `effective_`) in the detail log.
+ * Names of the seeds of the sets of samples, of the samples within a set, and of the arrivals, as
+ * in mlperf.conf and (behind `effective_`) in the detail log.
  */
 export const SEED_NAMES = ['qsl_rng_seed', 'sample_index_rng_seed', 'schedule_rng_seed'] as const;
 
@@ -86,7 +86,8 @@ function seedsWith(prefix: string): Readonly<Partial<Record<SubmissionRound, Rou
 }
 
 /**
- * Lines of user.conf or mlperf.conf that an official checker cannot split: it wants one "=" and a key of three parts.
+ * Lines of user.conf or mlperf.conf that an official checker cannot split: it wants one "=" and a
+ * key of three parts.
  * Source: submission_checker.py of v4.1, where a model needs equal issue.
  */
 export function brokenConfLines(text: string): string[] {

@@ -16,14 +16,14 @@ import { hostFields, todo, UNSEEN_ACCELERATORS } from './host-fields.ts';
 import { networkFields } from './network-fields.ts';
 import { hardwareNotes, softwareNotes } from './system-notes.ts';
 
-/** What a description is made of. */
+/** Facts of the machines, and values from flags and file. */
 export interface DescriptionParts {
   readonly division: SubmissionDivision;
   readonly suite: Suite;
   readonly facts: FactsFile;
   /** How the QDL speaks on its connections. */
   readonly session: Parameters<typeof networkFields>[1];
-  /** What flags say, by field; they win over the file, which wins over what was read. */
+  /** Values of flags, by field; they win over the file, which wins over the facts. */
   readonly said: Readonly<Record<string, string>>;
   readonly merged: MergeValues;
 }
@@ -32,7 +32,8 @@ export interface DescriptionParts {
 export type SystemDescription = Readonly<Record<string, string>>;
 
 /**
- * The fields that a description has. A closed one has no `is_network`: with it the tools would ask for the others, too.
+ * The fields that a description has. A closed one has no `is_network`: with it the tools would ask
+ * for the others, too.
  * Source: the official checkers.
  */
 export function descriptionFields({
@@ -47,7 +48,7 @@ function fieldsWith(division: SubmissionDivision, hasNodes: boolean): readonly S
   return isNetwork ? [...SYSTEM_FIELDS, ...NETWORK_FIELDS] : SYSTEM_FIELDS;
 }
 
-/** What the user gives, before any machine is asked. */
+/** Input of the user, known before any machine is asked. */
 type GivenParts = Pick<DescriptionParts, 'division' | 'suite' | 'said' | 'merged'>;
 
 /** @throws MlperfError `ERR_CONFIG_INVALID` naming every value that the tools would refuse */
@@ -64,7 +65,9 @@ export function requireGiven(parts: GivenParts, { hasNodes }: { readonly hasNode
   if (all.length > 0) throw new MlperfError('ERR_CONFIG_INVALID', all.join('\n'));
 }
 
-/** What a value that the tools would refuse must be; undefined where they take it. */
+/**
+ * Words for the values that the tools accept instead of this one; undefined where they accept it.
+ */
 function wantedInstead(
   { key, isNumber, isMeaningful }: SystemField,
   value: string,
@@ -112,7 +115,9 @@ export function composeDescription(parts: DescriptionParts): SystemDescription {
   return Object.fromEntries(description);
 }
 
-/** What is said of each key of the user's file that this description has no field for, with its place. */
+/**
+ * A message, with the place, for each key of the user's file that is no field of this description.
+ */
 export function leftOut(parts: Pick<DescriptionParts, 'division' | 'facts' | 'merged'>): string[] {
   const { values, places, unknown } = parts.merged;
   const keys = descriptionFields(parts).map(({ key }) => key);
@@ -128,7 +133,10 @@ export function leftOut(parts: Pick<DescriptionParts, 'division' | 'facts' | 'me
   ];
 }
 
-/** True where the user tells of accelerators and the machines showed none: then "N/A" is wrong for all of their fields. */
+/**
+ * True where the user tells of accelerators and the machines showed none: then "N/A" is wrong for
+ * all of their fields.
+ */
 function hasUnseenAccelerators(read: SystemDescription, given: SystemDescription): boolean {
   const { accelerators_per_node: count = '0', accelerator_model_name: model = 'N/A' } = given;
   return read['accelerators_per_node'] === '0' && (count !== '0' || model !== 'N/A');
@@ -155,8 +163,8 @@ interface NodeFields {
 }
 
 /**
- * The fields of several nodes as one description has them: once where all nodes agree, else with the nodes' names. A
- * field that is a number cannot say that.
+ * The fields of several nodes as one description has them: once where all nodes agree, else with
+ * the nodes' names. A field that is a number cannot say that.
  */
 function fieldsAcross(nodes: readonly NodeFields[]): Record<string, string> {
   const keys = [...new Set(nodes.flatMap(({ fields }) => Object.keys(fields)))];
@@ -185,7 +193,7 @@ function machineCount(nodes: FactsFile['sutNodes']): number {
   return new Set(nodes.map(({ gathered, address }) => gathered?.facts.bootId ?? address)).size;
 }
 
-/** What only the submitter knows. */
+/** Fields that only the submitter knows. */
 function submitterFields({ sutNodes }: FactsFile): SystemDescription {
   const isOne = machineCount(sutNodes) <= 1;
   return {
@@ -209,15 +217,16 @@ export interface MergeValues {
   readonly places: Readonly<Record<string, string>>;
   /** Keys that no description has, each with its place. */
   readonly unknown: readonly { readonly place: string; readonly key: string }[];
-  /** What is wrong with values, each with its place. */
+  /** Errors in values, each with its place. */
   readonly problems: readonly string[];
 }
 
 const KEYS = new Set([...SYSTEM_FIELDS, ...NETWORK_FIELDS].map(({ key }) => key));
 
 /**
- * Reads a user's file of fields, YAML or JSON (which YAML includes): an object of texts. An earlier description is such
- * a file; what is a TODO there is taken as not given. Without a file nothing is given.
+ * Reads a user's file of fields, YAML or JSON (which YAML includes): an object of texts. An earlier
+ * description is such a file; what is a TODO there is taken as not given. Without a file nothing is
+ * given.
  * @throws MlperfError `ERR_CONFIG_FILE` (cannot be read, neither)
  */
 export function readMergeFile(path: string | undefined): MergeValues {
@@ -254,7 +263,10 @@ export function parseMergeFile(path: string, text: string): MergeValues {
   return { values, places, unknown, problems };
 }
 
-/** A value as one line of text; a number keeps the digits that were written. Null for none; undefined for no text. */
+/**
+ * A value as one line of text; a number keeps the digits that were written. Null for none;
+ * undefined for no text.
+ */
 function textOf(value: unknown): string | null | undefined {
   const plain = isScalar(value) ? value.value : value;
   if (plain === null) return null;

@@ -38,8 +38,8 @@ import { knownMachineCount, systemWarnings } from './system-notes.ts';
 
 /**
  * Reads the machines of a run and writes their description, with the facts beside it.
- * @throws MlperfError `ERR_CONFIG_INVALID` for flags that contradict each other and values that the official tools refuse,
- *   `ERR_OUTPUT`, and where a node does not answer
+ * @throws MlperfError `ERR_CONFIG_INVALID` for flags that contradict each other and values that the
+ *   official tools refuse, `ERR_OUTPUT`, and where a node does not answer
  */
 export async function describeSystem(values: DescribeValues): Promise<VerbResult> {
   const division = divisionOf(values);
@@ -89,7 +89,7 @@ function divisionOf({
   return chosen;
 }
 
-/** What flags say of single fields. */
+/** Fields that flags state. */
 function saidBy({ submitter, status, systemName }: DescribeValues): Record<string, string> {
   return {
     ...(submitter !== undefined && { submitter }),
@@ -99,8 +99,8 @@ function saidBy({ submitter, status, systemName }: DescribeValues): Record<strin
 }
 
 /**
- * Refuses to replace a description that somebody may have filled in, unless it is the file that is merged. Asked before any
- * work.
+ * Refuses to replace a description that somebody may have filled in, unless it is the file that is
+ * merged. Asked before any work.
  * @throws MlperfError `ERR_OUTPUT`
  */
 function requireTarget({ output, merge, force }: DescribeValues): void {
@@ -121,7 +121,10 @@ function writeJson(file: string, content: object): void {
   });
 }
 
-/** Reads this machine and asks the SUT nodes for theirs. @throws MlperfError where a node does not answer */
+/**
+ * Reads this machine and asks the SUT nodes for theirs. @throws MlperfError where a node does not
+ * answer
+ */
 async function gatherFacts(values: DescribeValues) {
   // The nodes first: who mistyped an address should not wait.
   const { nodes, isTls } =
@@ -145,13 +148,16 @@ async function gatherFacts(values: DescribeValues) {
   };
 }
 
-/** Says what was written, what to be careful with, and what is left to fill in: for people, and for programs. */
+/**
+ * Says what was written, what to be careful with, and what is left to fill in: for people, and for
+ * programs.
+ */
 export function descriptionReport(parts: {
   readonly path: string;
   readonly description: SystemDescription;
   readonly fields: readonly SystemField[];
   readonly warnings: readonly string[];
-  /** What is said of each key of the user's file that this description has no field for. */
+  /** A message for each key of the user's file that is no field of this description. */
   readonly leftOut: readonly string[];
   /** Machines whose facts were read. */
   readonly machineCount: number;

@@ -3,10 +3,10 @@ import type { Suite } from '../rules/submission-rounds.ts';
 import { ECC_TEXTS, TODO_MARK } from '../tree/system-fields.ts';
 import { isCard } from './facts-file.ts';
 
-/** What a machine without an accelerator writes; the official tools refuse an empty text. */
+/** Value of an accelerator's field where there is none; the official tools refuse an empty text. */
 const NONE = 'N/A';
 
-/** How the submitter states what nobody could read. */
+/** Wording for the submitter where the machine does not show its ECC or modules. */
 const ECC_WANTED = `"${ECC_TEXTS.on}" or "${ECC_TEXTS.off}"`;
 const MODULES_WANTED = 'modules, "12 x 32GB 2Rx4 PC4-2666V-R"';
 
@@ -56,7 +56,10 @@ function memoryCapacity({ modules, totalBytes }: SystemFacts['memory']): string 
   return `${memoryText(totalBytes)} as the operating system sees it`;
 }
 
-/** Rule: inference_rules v4.1, "A Datacenter submission must use ECC in their DRAM and HBM memories". */
+/**
+ * Rule: inference_rules v4.1, "A Datacenter submission must use ECC in their DRAM and HBM
+ * memories".
+ */
 function memoryConfiguration({ modules, ecc }: SystemFacts['memory'], suite: Suite): string {
   const texts = modules.map(({ bytes, type, speedMts }) =>
     present([memoryText(bytes), type, speedMts && `at ${speedMts} MT/s`]).join(' '),
@@ -103,7 +106,10 @@ function networkCardFields({ network }: SystemFacts): Record<string, string> {
   };
 }
 
-/** Fields of accelerators: key, text where there is none, what the submitter has to write where there are some. */
+/**
+ * Fields of accelerators: key, text where there is none, what the submitter has to write where
+ * there are some.
+ */
 const ACCELERATOR_FIELDS = [
   ['accelerators_per_node', '0', 'number of accelerators, "8"'],
   ['accelerator_model_name', NONE, 'model of the accelerators, "NVIDIA H200"'],
@@ -136,7 +142,9 @@ const NOT_LOOKED: Readonly<Record<string, string>> = Object.fromEntries(
   }),
 );
 
-/** Fields of accelerators that no machine showed but somebody says are there: none of them is known. */
+/**
+ * Fields of accelerators that no machine showed but somebody says are there: none of them is known.
+ */
 export const UNSEEN_ACCELERATORS: Readonly<Record<string, string>> = Object.fromEntries(
   ACCELERATOR_FIELDS.map(([key, , wanted]) => [key, wanted && todo(wanted)]),
 );
@@ -194,7 +202,7 @@ function softwareFields({ software, accelerators }: SystemFacts): Record<string,
   };
 }
 
-/** Stands for a value that nobody could read. @param wanted What the submitter has to write, for a person. */
+/** Text for a value that could not be read. @param wanted What the submitter has to write. */
 export function todo(wanted: string): string {
   return `${TODO_MARK}: ${wanted}`;
 }
@@ -227,7 +235,10 @@ export function networkRateText(mbps: number): string {
   return mbps >= 1000 ? `${rounded(mbps / 1000)}G` : `${rounded(mbps)}M`;
 }
 
-/** A card by its model, or what stands for it, and the rate of its link: `ConnectX-6 Dx (mlx5_core), 100G`. */
+/**
+ * A card by its model, or what stands for it, and the rate of its link: `ConnectX-6 Dx (mlx5_core),
+ * 100G`.
+ */
 function nicText(nic: NicFacts): string {
   const rate = nic.speedMbps === null ? '' : `, ${networkRateText(nic.speedMbps)}`;
   return `${nicModelText(nic)}${rate}`;

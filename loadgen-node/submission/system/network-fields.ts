@@ -5,12 +5,12 @@ import { isTodo } from '../tree/system-fields.ts';
 import { type FactsFile, type LinkFacts, linkRateMbps } from './facts-file.ts';
 import { networkRateText, nicModelText, present, todo } from './host-fields.ts';
 
-/** Facts of the machine at one end of a link; null where it told none. */
+/** Facts of the machine at one end of a link; null where it sent none. */
 type EndMachine = SystemFacts | null;
 
 /**
- * The 13 fields of the Network division: what OSI layers one to four of the links are. Source: submission_rules, "In the
- * Network division"; inference_rules v4.1, "System Topology".
+ * The 13 fields of the Network division: what OSI layers one to four of the links are. Source:
+ * submission_rules, "In the Network division"; inference_rules v4.1, "System Topology".
  */
 export function networkFields(
   { loadgen, sutNodes }: FactsFile,

@@ -41,9 +41,9 @@ export interface ResultPlace {
 }
 
 /**
- * Paths of a submission tree, relative to its root and with forward slashes. Two layouts: the one with
- * `measurements/` and `compliance/` (rounds to v5.1; submission_rules, "Directory structure"), and the flat
- * one from v6.0 on, in which all of a result lies in its folder under `results/`.
+ * Paths of a submission tree, relative to its root and with forward slashes. Two layouts: the one
+ * with `measurements/` and `compliance/` (rounds to v5.1; submission_rules, "Directory structure"),
+ * and the flat one from v6.0 on, in which all of a result lies in its folder under `results/`.
  */
 export function treeLayout(round: SubmissionRound) {
   const isFlat = round === 'v6.0' || round === 'v6.1';
@@ -82,7 +82,7 @@ export function treeLayout(round: SubmissionRound) {
 
 export type TreeLayout = ReturnType<typeof treeLayout>;
 
-/** Says of a folder that it is no submission tree; who named a division is told so. */
+/** The error for a folder that is no submission tree, with a hint where it is a division. */
 export function noTree(folder: string): MlperfError {
   const isDivision = SUBMISSION_DIVISIONS.some((name) => name === basename(resolve(folder)));
   const hint = isDivision ? ' (you named a division: name its parent)' : '';

@@ -7,8 +7,9 @@ import { SUBMISSION_DIVISIONS, type SubmissionRound } from '../rules/submission-
 import { noTree, treeLayout } from '../tree/tree-layout.ts';
 
 /**
- * What accuracy.txt is before the truncation: `needed`, or `made` by it where there is none (TEST01 up to v5.1), or
- * nothing but the hash (TEST07 and TEST09, whose accuracy is in another file).
+ * State of accuracy.txt before the truncation: `needed`, or `made` by it where there is none
+ * (TEST01 up to v5.1), or nothing but the hash (TEST07 and TEST09, whose accuracy is in another
+ * file).
  */
 type TextBefore = 'needed' | 'made' | 'hash-only';
 
@@ -31,10 +32,11 @@ const FLAT_TESTS: Readonly<Record<string, TextBefore>> = {
 };
 
 /**
- * Finds the accuracy logs that the round's truncation tool cuts, in every division and of every submitter.
+ * Finds the accuracy logs that the round's truncation tool cuts, in every division and of every
+ * submitter.
  * Source: truncate_accuracy_log.py of the rounds' tags.
- * @throws MlperfError `ERR_CONFIG_FILE` when there is no division, the tree has another round's layout, or a log is
- *   not a plain file.
+ * @throws MlperfError `ERR_CONFIG_FILE` when there is no division, the tree has another round's
+ *   layout, or a log is not a plain file.
  */
 export function findLogPlaces(tree: string, round: SubmissionRound): LogPlace[] {
   const listing = new TreeListing(tree);

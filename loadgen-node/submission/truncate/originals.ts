@@ -19,10 +19,12 @@ export interface KeptOriginal {
 }
 
 /**
- * The folder in which the originals of truncated logs are kept: `<number>/<path in the tree>`, and a list that
- * `sha256sum -c SHA256SUMS` reads. Nothing in it is ever written over: of two different originals for one place the
- * second lies in the folder of the next number, and the hash in accuracy.txt says which one a truncated log is of.
- * Rule: submission_rules, "keep the original mlperf_log_accuracy.log files inside their organization".
+ * The folder in which the originals of truncated logs are kept: `<number>/<path in the tree>`, and
+ * a list that `sha256sum -c SHA256SUMS` reads. Nothing in it is ever written over: of two different
+ * originals for one place the second lies in the folder of the next number, and the hash in
+ * accuracy.txt says which one a truncated log is of.
+ * Rule: submission_rules, "keep the original mlperf_log_accuracy.log files inside their
+ * organization".
  */
 export class Originals {
   readonly folder: string;

@@ -24,14 +24,14 @@ interface Truncation {
 }
 
 /**
- * Cuts the accuracy logs of a tree as the round's truncate_accuracy_log.py does, byte for byte: the hash of the whole
- * log goes to accuracy.txt, of the log its beginning and end stay. Every log is looked at before the first one is
- * changed, and every original is kept before its log is; a second run changes nothing, and one after an
- * interruption goes on.
+ * Cuts the accuracy logs of a tree as the round's truncate_accuracy_log.py does, byte for byte: the
+ * hash of the whole log goes to accuracy.txt, of the log its beginning and end stay. Every log is
+ * looked at before the first one is changed, and every original is kept before its log is; a second
+ * run changes nothing, and one after an interruption goes on.
  * @returns The logs that were changed or found. With problems, in words, nothing was changed.
  * Rule: submission_rules, "For some models mlperf_log_accuracy.json can get very large".
- * @throws MlperfError `ERR_CONFIG_FILE` (no tree, or of another round), `ERR_CONFIG_INVALID` (backup in the tree),
- *   `ERR_OUTPUT`
+ * @throws MlperfError `ERR_CONFIG_FILE` (no tree, or of another round), `ERR_CONFIG_INVALID`
+ *   (backup in the tree), `ERR_OUTPUT`
  */
 export async function truncateTree(truncation: Truncation) {
   const { tree, round, onProgress } = truncation;
@@ -49,7 +49,8 @@ export async function truncateTree(truncation: Truncation) {
 }
 
 /**
- * Looks at every accuracy log of a tree. @param look Answers a text where something is wrong with a log.
+ * Looks at every accuracy log of a tree. @param look Answers a text where something is wrong with a
+ * log.
  * @returns What it found, nothing where there are problems.
  */
 async function lookAtLogs<T extends object>(
@@ -93,7 +94,10 @@ async function keepOriginals(
   await originals.writeList();
 }
 
-/** @returns The log, relative to the tree, with its size before (of one that was cut earlier its size now). */
+/**
+ * @returns The log, relative to the tree, with its size before (of one that was cut earlier its
+ *   size now).
+ */
 async function truncateLog(
   tree: string,
   { place, bytes, text, sha256, step }: LogState,
@@ -113,10 +117,11 @@ async function truncateLog(
 }
 
 /**
- * Looks at a log and its accuracy.txt. A log that is not truncated is read to its end: once it is cut, nobody could
- * see any more that it was damaged.
- * @returns Size of the log in the tree, accuracy.txt (empty where there is none), SHA-256 of the whole log, and how far
- *   the truncation is; `done` is cut, or left whole because it is short. A text where something is wrong.
+ * Looks at a log and its accuracy.txt. A log that is not truncated is read to its end: once it is
+ * cut, damage can no longer be seen.
+ * @returns Size of the log in the tree, accuracy.txt (empty where there is none), SHA-256 of the
+ *   whole log, and how far the truncation is; `done` is cut, or left whole because it is short. A
+ *   text where something is wrong.
  * @throws MlperfError `ERR_OUTPUT` when a file cannot be read.
  */
 async function logState(tree: string, place: LogPlace) {
@@ -163,9 +168,10 @@ async function damageOf(log: string): Promise<string | undefined> {
 }
 
 /**
- * Takes a truncation back: whole logs and accuracy.txt without hash, out of the originals, whose checksums are
- * compared before anything is changed. Logs that are not truncated stay as they are.
- * @returns The logs that are whole again, relative to the tree. With problems, in words, nothing was changed.
+ * Takes a truncation back: whole logs and accuracy.txt without hash, out of the originals, whose
+ * checksums are compared before anything is changed. Logs that are not truncated stay as they are.
+ * @returns The logs that are whole again, relative to the tree. With problems, in words, nothing
+ *   was changed.
  * @throws MlperfError as truncateTree does.
  */
 export async function restoreTree(truncation: Truncation) {
@@ -183,8 +189,8 @@ export async function restoreTree(truncation: Truncation) {
 }
 
 /**
- * @returns The original of a truncated log, and accuracy.txt as it was before (undefined: there was none); a text where
- *   something is wrong; undefined where the log is not truncated.
+ * @returns The original of a truncated log, and accuracy.txt as it was before (undefined: there was
+ *   none); a text where something is wrong; undefined where the log is not truncated.
  */
 async function findOriginal(tree: string, place: LogPlace, originals: Originals) {
   const textNow = await readTextIfThere(join(tree, place.text));
@@ -220,10 +226,11 @@ interface TruncateValues {
 }
 
 /**
- * Truncates the accuracy logs of a tree, or puts the originals back, and writes the self-check's text anew where that changed
- * something.
+ * Truncates the accuracy logs of a tree, or puts the originals back, and writes the self-check's
+ * text anew where that changed something.
  * @returns `isDone` is false where something is wrong with a log, and nothing was changed.
- * @throws MlperfError `ERR_CONFIG_FILE` where there is no tree, `ERR_CONFIG_INVALID` for one of another round, `ERR_OUTPUT`
+ * @throws MlperfError `ERR_CONFIG_FILE` where there is no tree, `ERR_CONFIG_INVALID` for one of
+ *   another round, `ERR_OUTPUT`
  */
 export async function truncateChecked(
   tree: string,

@@ -16,14 +16,17 @@ export interface SubmissionConfig {
   readonly entry: SubmissionEntry;
   /** Path of a file that the configuration names: relative ones lie beside it. */
   resolve(path: string): string;
-  /** `file:line:column` of a value's key, or of the nearest thing around it that is there. @param path Below `submission` */
+  /**
+   * `file:line:column` of a value's key, or of the nearest thing around it that is there. @param
+   * path Below `submission`
+   */
   placeOf(path: YamlPath): string;
 }
 
 /**
  * Reads the configuration of `longhaul submission build`. Only its form is checked here.
- * @throws MlperfError `ERR_CONFIG_FILE` (cannot be read, is not YAML), `ERR_CONFIG_INVALID` with every
- * wrong value, one per line.
+ * @throws MlperfError `ERR_CONFIG_FILE` (cannot be read, is not YAML), `ERR_CONFIG_INVALID` with
+ *   every wrong value, one per line.
  */
 export function readSubmissionConfig(file: string): SubmissionConfig {
   const { document, problems, placeOf: placeAt } = parseYaml(file, readTextFile(file));
@@ -81,7 +84,9 @@ function linesOf(issue: z.core.$ZodIssue, value: unknown, placeOf: (path: YamlPa
 /** Keys and positions that lead to a value: `['results', 0, 'scenario']`. */
 type YamlPath = readonly (string | number)[];
 
-/** Where problems are gathered: a problem of a run that is the result of three divisions is told once. */
+/**
+ * Problems so far, as sets: a run that is the result of three divisions gives each problem once.
+ */
 interface Found {
   readonly placeOf: (path: YamlPath) => string;
   /** Problems of a result that is too short, or not good enough, become warnings. */
@@ -90,7 +95,7 @@ interface Found {
   readonly warnings: Set<string>;
 }
 
-/** What keeps a tree from being built, all of it, and what the submitter should know besides; of one place and below it. */
+/** Errors that keep a tree from being built, and warnings, at one place of the configuration. */
 export class Problems {
   readonly #found: Found;
   readonly #path: YamlPath;
@@ -100,7 +105,10 @@ export class Problems {
     this.#path = path;
   }
 
-  /** No problems yet. @param isDryRun Problems of a result that is too short, or not good enough, become warnings. */
+  /**
+   * No problems yet. @param isDryRun Problems of a result that is too short, or not good enough,
+   * become warnings.
+   */
   static none(placeOf: (path: YamlPath) => string, isDryRun: boolean): Problems {
     return new Problems({ placeOf, isDryRun, errors: new Set(), warnings: new Set() }, []);
   }
@@ -249,7 +257,10 @@ const implementation = object({
 
 const RATE_MESSAGE = 'must be the rate of one link such as 100G, 25 Gbit/s or 800 Mbit/s';
 
-/** A link between two ends: `loadgen`, a component's id, a SUT node's name, or `sut` for each SUT node. */
+/**
+ * A link between two ends: `loadgen`, a component's id, a SUT node's name, or `sut` for each SUT
+ * node.
+ */
 const link = object({
   from: name,
   to: name,
@@ -350,7 +361,7 @@ const submissionSchema = object({
   }),
 });
 
-/** What stands under `submission:`. */
+/** Value of `submission:`. */
 export type SubmissionEntry = z.infer<typeof submissionSchema>['submission'];
 export type SoftwareEntry = z.infer<typeof software>;
 export type WeightsEntry = z.infer<typeof weights>;

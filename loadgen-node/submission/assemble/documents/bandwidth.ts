@@ -11,7 +11,7 @@ import type { PlannedResult } from '../plan/read-results.ts';
 import type { PlannedSystem } from '../plan/read-system.ts';
 import { document, fiveFigures, table, throughputOf } from './markdown.ts';
 
-/** What a sample costs on the wire besides its payload, in bytes; measured figures of proto/README.md. */
+/** Bytes of a sample on the wire besides its payload; measured figures of proto/README.md. */
 const FRAMING =
   'Payloads alone are counted. Besides, a message has 12 to 20 bytes of its own, 5 of gRPC and 9 of HTTP/2 per frame of at ' +
   'most 16 KiB; a response has 20 to 50. TCP/IP over Ethernet adds 78 bytes to each segment of about 1,448 bytes ' +
@@ -50,7 +50,10 @@ export function bandwidthStatement(system: PlannedSystem, results: readonly Plan
   return { text, shortfalls };
 }
 
-/** What a result needs, in bits per second. Rule: the formulas are adjusted to what really travels. */
+/**
+ * Bandwidth of a result in bits per second. Rule: the formulas are adjusted to the bytes that
+ * travel.
+ */
 function bandwidthFigures(result: PlannedResult) {
   const { runs, entry, model } = result;
   const throughput = throughputOf(runs.performance, entry.inferred_from ?? entry.scenario);
@@ -71,7 +74,7 @@ function bandwidthFigures(result: PlannedResult) {
     inputBytes,
     outputBytes,
     wire,
-    /** What is required: by the bytes that were measured, else by the formula. */
+    /** Bits per second that are required: by the bytes that were measured, else by the formula. */
     ingress: bits(wire === undefined ? inputBytes : wire.payloadBytes / wire.samples),
     egress: bits(wire?.responses ? wire.responseBytes / wire.responses : outputBytes),
   };
@@ -80,8 +83,8 @@ function bandwidthFigures(result: PlannedResult) {
 type BandwidthFigures = ReturnType<typeof bandwidthFigures>;
 
 /**
- * Element size that the formula is given, and the word that it came from: the form in which samples travel, where it is a
- * type of data; else what the submitter calls the input.
+ * Element size that the formula is given, and the word that it came from: the form in which samples
+ * travel, where it is a type of data; else what the submitter calls the input.
  */
 function dtypeOf({ runs, implementation: { entry } }: PlannedResult) {
   const form = runs.performance.audit?.run.encoding.form ?? '';
@@ -92,7 +95,7 @@ function dtypeOf({ runs, implementation: { entry } }: PlannedResult) {
   return undefined;
 }
 
-/** What the links of each end carry together: of the LoadGen node and of each SUT node. */
+/** Links of the LoadGen node and of each SUT node, and their bits per second together. */
 function endRates(network: NetworkEntry, wire: BandwidthFigures['wire']) {
   const links = linksOf(network);
   const share = wire?.largestShare ?? 1 / network.sut_nodes.length;

@@ -67,7 +67,9 @@ const METRICS: Readonly<Record<SubmissionScenario, readonly Metric[]>> = {
   ],
 };
 
-/** The performance of a run: what a number is, and its text with unit, in five significant figures. */
+/**
+ * The performance of a run: what a number is, and its text with unit, in five significant figures.
+ */
 export function performanceRows(run: SubmittedRun, scenario: SubmissionScenario): string[][] {
   return METRICS[scenario].flatMap(([record, title, unit]) => {
     const value = numberOf(run, record);
@@ -77,18 +79,24 @@ export function performanceRows(run: SubmittedRun, scenario: SubmissionScenario)
   });
 }
 
-/** Samples per second that the SUT achieved; undefined for a scenario that is measured by its latency. */
+/**
+ * Samples per second that the SUT achieved; undefined for a scenario that is measured by its
+ * latency.
+ */
 export function throughputOf(run: SubmittedRun, scenario: SubmissionScenario): number | undefined {
   const [record] = scenario === 'Offline' ? OFFLINE : COMPLETED;
   return numberOf(run, record);
 }
 
-/** Figures of a result. Source: inference_rules v4.1, "Submission" (five significant figures, ties to even). */
+/**
+ * Figures of a result. Source: inference_rules v4.1, "Submission" (five significant figures, ties
+ * to even).
+ */
 const FIGURES = 5;
 
 /**
- * A number with five significant figures, a tie to the even digit, as the rules publish results. It rounds
- * the decimal digits that stand in the log: their binary value would decide ties by chance.
+ * A number with five significant figures, a tie to the even digit, as the rules publish results. It
+ * rounds the decimal digits that stand in the log: their binary value would decide ties by chance.
  */
 export function fiveFigures(value: number): string {
   if (!Number.isFinite(value)) return String(value);

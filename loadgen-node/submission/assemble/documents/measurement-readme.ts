@@ -10,7 +10,7 @@ import type { SubmittedRun } from '../plan/read-run.ts';
 import type { PlannedImplementation } from '../plan/read-system.ts';
 import { codeBlock, document, fiveFiguresIn, performanceRows, table } from './markdown.ts';
 
-/** What the README of a result is made from. */
+/** A result and its place in the tree. */
 interface ReadmeFacts {
   readonly result: PlannedResult;
   readonly division: SubmissionDivision;
@@ -65,7 +65,7 @@ function batchingText(result: PlannedResult): string {
     : 'Not stated.';
 }
 
-/** What longhaul adds to accuracy.txt, below the line of the script. */
+/** A note of longhaul in accuracy.txt, below the line of the script. */
 const NOTE = /^note: (.*)/;
 const STAND_IN = /\bstand-?in\b/i;
 
@@ -75,7 +75,7 @@ function accuracyRow(line: string): readonly [string, string] {
   return note === undefined ? ['Accuracy', `\`${fiveFiguresIn(line)}\``] : ['Note', note];
 }
 
-/** What a reader must not miss about a run. Nothing switches these off. */
+/** Warnings at the head of the README: dry run, engine, stand-in. Nothing switches them off. */
 function marksOf({ runs }: PlannedResult, isDryRun: boolean): string[] {
   const { performance, accuracyLines } = runs;
   const engine = String(recordOf(performance, 'loadgen_version') ?? '');
@@ -172,8 +172,8 @@ function nodesText({ audit }: SubmittedRun): string {
 }
 
 /**
- * README.md of an implementation's code. Source: submission_rules, "Source code requirements for inference
- * inspection".
+ * README.md of an implementation's code. Source: submission_rules, "Source code requirements for
+ * inference inspection".
  * @param sources Folder of longhaul's sources, relative to this README.
  */
 export function codeReadme(
@@ -247,12 +247,15 @@ export function runScript({ id, entry }: PlannedImplementation, results: readonl
   ].join('\n');
 }
 
-/** Where a run wrote its logs, and what its user wished to see or keep, say nothing about how it is made again. */
+/**
+ * Where a run wrote its logs, and what its user wished to see or keep, say nothing about how it is
+ * made again.
+ */
 const LEFT_OUT = new Set(['output', 'cacheDir', 'thresholds', 'records', 'report']);
 
 /**
- * The command line that makes a run again, from the settings that were said. Undefined for a run of another
- * LoadGen, which leaves its settings in its log only.
+ * The command line that makes a run again, from its recorded settings. Undefined for a run of
+ * another LoadGen, which leaves its settings in its log only.
  * @param output Folder for the logs.
  */
 function runCommandOf({ settings }: SubmittedRun, output: string): string | undefined {

@@ -10,7 +10,7 @@ type Results = readonly PlannedResult[];
 
 /** A component as it stands in software.md. */
 interface Component extends SoftwareEntry {
-  /** `stated`, and the ends that told it. */
+  /** `stated`, and the ends of a run that have it. */
   readonly from: readonly string[];
 }
 
@@ -38,7 +38,7 @@ export function softwareText(system: string, status: string, results: Results): 
   );
 }
 
-/** Stated components, and those that the two ends told in network_audit.json; a statement wins. */
+/** Stated components, and those of both ends in network_audit.json; a statement wins. */
 function componentsOf(results: Results): Component[] {
   const components = new Map<string, Component>();
   for (const { implementation } of results) {
@@ -70,7 +70,7 @@ function keyOf({ name, version }: Pick<SoftwareEntry, 'name' | 'version'>): stri
   return `${name} ${version ?? ''}`;
 }
 
-/** What an end of a run said of its software. */
+/** Software of one end of a run, from network_audit.json. */
 interface End
   extends Pick<NetworkAudit['loadgenNode'], 'software' | 'softwareVersion' | 'components'> {
   readonly from: string;
@@ -97,7 +97,10 @@ function toldComponents({ runs }: PlannedResult) {
   );
 }
 
-/** The files of longhaul that ran, by what its log says of them: a release is known by its name alone, a build is not. */
+/**
+ * The files of longhaul that ran, by what its log says of them: a release is known by its name
+ * alone, a build is not.
+ */
 function filesOf({ performance }: PlannedResult['runs']): string | undefined {
   const hash = recordOf(performance, 'longhaul_files_sha256');
   if (hash === undefined) return undefined;
@@ -127,7 +130,7 @@ function weightsText(results: Results): string[] {
   ];
 }
 
-/** What the submitter has to do about large weights, those of a division together; undefined: nothing. */
+/** Notice about weights of a division that are large together; undefined: they are not. */
 export function weightsNotice(implementations: Iterable<PlannedImplementation>) {
   const all = [...new Set(implementations)];
   const sum = bytesOf(all.flatMap(({ weights }) => weights));

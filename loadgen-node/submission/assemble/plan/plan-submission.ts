@@ -25,8 +25,10 @@ export type SubmissionPlan = Awaited<ReturnType<typeof planSubmission>>['plan'];
 
 /**
  * Reads and checks all that a tree is made from; writes nothing.
- * @param isDryRun Runs that are too short or not valid are taken; the tree will be marked as not to be handed in.
- * @throws MlperfError `ERR_CONFIG_INVALID` with everything that keeps the tree from being built, one per line.
+ * @param isDryRun Runs that are too short or not valid are taken; the tree will be marked as not to
+ *   be handed in.
+ * @throws MlperfError `ERR_CONFIG_INVALID` with everything that keeps the tree from being built,
+ *   one per line.
  */
 export async function planSubmission(config: SubmissionConfig, isDryRun: boolean) {
   const { submitter, round, results: entries } = config.entry;
@@ -38,7 +40,7 @@ export async function planSubmission(config: SubmissionConfig, isDryRun: boolean
   checkSoftware(config.entry, systems, problems);
   const results = await readResults(config, { systems, implementations }, problems);
   checkOpenModels(config.entry, problems);
-  // A result that could not be read is missing for a reason that was told already.
+  // For a result that could not be read there is an error already.
   if (results.length === entries.length) {
     checkCompleteness(results, problems);
     for (const [i, result] of results.entries()) checkBatching(result, problems.at('results', i));
@@ -91,7 +93,7 @@ export function softwareBreach(entry: SoftwareEntry, status: string): string | u
   return `${name} is ${what}, which no system of the category available may use`;
 }
 
-/** The rules want it told how a SUT batches queries in Server. */
+/** Rule: a Server result states how the SUT batches queries. */
 function checkBatching(result: ReadResult, problems: Problems): void {
   if (!isServer(result) || isOpenOnly(result.entry.divisions)) return;
   const isKnown = result.implementation !== undefined;
@@ -147,7 +149,7 @@ async function readSystems(config: SubmissionConfig, problems: Problems) {
   const { results: all, systems: known } = config.entry;
   for (const id of Object.keys(known)) {
     const own = all.filter((result) => result.system === id);
-    // A result with a mistyped name may be of this one: what is wrong with it is told in the same round.
+    // A result with a mistyped name may be of this one: its errors are reported with the others.
     const lost = all.filter((result) => !Object.hasOwn(known, result.system));
     const results = own.length > 0 ? own : lost;
     if (results.length === 0) {
@@ -177,7 +179,8 @@ async function readImplementations(config: SubmissionConfig, problems: Problems)
 }
 
 /**
- * Closed and network: each model of a system has every scenario that its suite asks for. Open takes any.
+ * Closed and network: each model of a system has every scenario that its suite asks for. Open takes
+ * any.
  * Source: inference_rules v4.1, tables of scenarios per benchmark; the official checkers.
  */
 export function checkCompleteness(results: readonly ReadResult[], problems: Problems): void {
@@ -240,8 +243,8 @@ function checkGroup(
 }
 
 /**
- * Models of the open division that the round does not know by their names need one that it knows: the official
- * checkers refuse the result otherwise, or break off.
+ * Models of the open division that the round does not know by their names need one that it knows:
+ * the official checkers refuse the result otherwise, or break off.
  */
 function checkOpenModels({ round, results }: SubmissionEntry, all: Problems): void {
   const references = new Map<string, string>();
@@ -286,8 +289,8 @@ function namesOf(round: SubmissionRound): string {
 }
 
 /**
- * Content of model_mapping.json: own name → the round's, as the official tools have it (`resnet`); undefined where no
- * name needs one.
+ * Content of model_mapping.json: own name → the round's, as the official tools have it (`resnet`);
+ * undefined where no name needs one.
  */
 export function modelMappingOf(results: readonly PlannedResult[]) {
   const pairs = results.flatMap(({ entry, model }) =>
@@ -298,7 +301,10 @@ export function modelMappingOf(results: readonly PlannedResult[]) {
   return pairs.length === 0 ? undefined : Object.fromEntries(pairs);
 }
 
-/** The diagram is of the machines that were measured: their number and names should be those of the runs. */
+/**
+ * The diagram is of the machines that were measured: their number and names should be those of the
+ * runs.
+ */
 function warnOfNodes(
   { id, network, fields }: PlannedSystem,
   results: readonly ReadResult[],
@@ -337,7 +343,10 @@ function warnOfWeights({ runs, implementation }: ReadResult, problems: Problems)
   }
 }
 
-/** The submitter's own words on how the SUT batches queries, which the rules want for Server; empty where there are none. */
+/**
+ * The submitter's own words on how the SUT batches queries, which the rules want for Server; empty
+ * where there are none.
+ */
 export function saidBatching({ entry, implementation }: ReadResult): string {
   return (entry.batching ?? implementation?.entry.batching ?? '').trim();
 }
@@ -348,7 +357,7 @@ export function nodesStateBatching({ runs }: ReadResult): boolean {
   return nodes.some(({ description }) => description?.settings['batching'] !== undefined);
 }
 
-/** True where the rules want it told how the SUT batches queries. */
+/** True for scenarios whose results have to state how the SUT batches queries. */
 export function isServer({ entry: { scenario } }: ReadResult): boolean {
   return scenario === 'Server' || scenario === 'Interactive';
 }

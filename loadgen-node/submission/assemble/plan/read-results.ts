@@ -60,8 +60,8 @@ interface Brought {
 }
 
 /**
- * A result with its runs and the text of its user.conf. One that is inferred has the runs of the measured one; a model of
- * the open division that the round does not know is undefined.
+ * A result with its runs and the text of its user.conf. One that is inferred has the runs of the
+ * measured one; a model of the open division that the round does not know is undefined.
  */
 export type ReadResult = Awaited<ReturnType<typeof readResults>>[number];
 
@@ -211,7 +211,7 @@ interface TestsOfResult {
   resolve(path: string): string;
 }
 
-/** What the official checkers read of each test that longhaul runs. */
+/** Parts of each test that the official checkers read, of the tests that longhaul runs. */
 const PARTS: Partial<Record<TestId, readonly ('performance' | 'accuracy')[]>> = {
   TEST01: ['performance', 'accuracy'],
   TEST04: ['performance'],
@@ -219,7 +219,10 @@ const PARTS: Partial<Record<TestId, readonly ('performance' | 'accuracy')[]>> = 
   TEST06: ['accuracy'],
 };
 
-/** Finds and checks the compliance tests of a result; tests that the round does not have are left out. */
+/**
+ * Finds and checks the compliance tests of a result; tests that the round does not have are left
+ * out.
+ */
 async function readTests(of: TestsOfResult, all: Problems) {
   const { entry, expected } = of;
   const needed = expected.model?.tests ?? [];
@@ -261,7 +264,10 @@ function testFolders(of: TestsOfResult): Map<TestId, string> {
   return new Map(names.sort().map((name) => [name as TestId, join(folder, name)]));
 }
 
-/** @returns Files of the test's folder, and what longhaul left of the run: path in the tree → file here. */
+/**
+ * @returns Files of the test's folder, and what longhaul left of the run: path in the tree → file
+ *   here.
+ */
 async function readTest(test: TestId, folder: string, of: TestsOfResult, problems: Problems) {
   const evidence = evidenceOf(test, folder, of);
   const isNetwork = of.expected.divisions.includes('network');
@@ -278,7 +284,8 @@ async function readTest(test: TestId, folder: string, of: TestsOfResult, problem
     await readPerformance(own, { ...of.expected, kind: 'compliance', isTest05: test === 'TEST05' });
   }
   if (parts?.includes('accuracy')) readAnswers(own);
-  // What longhaul alone sees (a cache that shows in Server, ...) stands in no file that the official tools read.
+  // What longhaul alone sees (a cache that shows in Server, ...) stands in no file that the
+  // official tools read.
   const readme = evidence.get('README.md');
   const title = readme === undefined ? '' : readFileSync(readme, 'utf8').split('\n', 1)[0];
   if (title === `# ${test}: failed`) {
@@ -345,7 +352,10 @@ const TEST06_LINES = [
   /^Sample length check pass: True/m,
 ];
 
-/** Takes a verdict. @returns Whether it says that the test was passed; undefined where there is none. */
+/**
+ * Takes a verdict. @returns Whether it says that the test was passed; undefined where there is
+ * none.
+ */
 function isPass(own: TestFiles, name: string): boolean | undefined {
   const { test, files, problems } = own;
   if (!files.has(name) && !need(own, name)) return undefined;

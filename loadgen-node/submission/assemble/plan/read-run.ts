@@ -24,7 +24,8 @@ import type { Problems } from '../config/read-submission-config.ts';
 
 /**
  * Reads what there is of a run; the logs are streamed.
- * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID`, `ERR_OUTPUT` when it is no run's folder, or damaged.
+ * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID`, `ERR_OUTPUT` when it is no run's
+ *   folder, or damaged.
  */
 export async function readSubmittedRun(folder: string) {
   const files = openRunFolder(folder);
@@ -37,7 +38,7 @@ export async function readSubmittedRun(folder: string) {
   };
 }
 
-/** What is known of one run: its files, its log, and the evidence that only longhaul leaves. */
+/** Files of one run, its detail log, and the evidence that only longhaul leaves. */
 export type SubmittedRun = Awaited<ReturnType<typeof readSubmittedRun>>;
 
 function readRecord(path: string): Readonly<Record<string, unknown>> {
@@ -54,9 +55,9 @@ function benchmarkOf(run: SubmittedRun): string | undefined {
 const TIMED: readonly string[] = ['Server', 'SingleStream', 'MultiStream'];
 
 /**
- * Keys that submitters set; what the round fixes stands in mlperf.conf. A row: key, record of the detail log that tells its
- * effective value, scenarios in which LoadGen reads it (all, if none is named), record's unit to that of the file (ns to ms,
- * fraction to percent).
+ * Keys that submitters set; what the round fixes stands in mlperf.conf. A row: key, record of the
+ * detail log that tells its effective value, scenarios in which LoadGen reads it (all, if none is
+ * named), record's unit to that of the file (ns to ms, fraction to percent).
  */
 const ROWS: readonly (readonly [
   key: string,
@@ -77,8 +78,9 @@ const ROWS: readonly (readonly [
 ];
 
 /**
- * user.conf of a run: the file that the run was given, else one made from the settings that were in force.
- * No line but comments has a second "=", and no key a fourth part: an official checker splits them so.
+ * user.conf of a run: the file that the run was given, else one made from the settings that were in
+ * force. No line but comments has a second "=", and no key a fourth part: an official checker
+ * splits them so.
  */
 export function userConfOf(run: SubmittedRun): string {
   return givenUserConf(run) ?? madeUserConf(run);
@@ -87,7 +89,8 @@ export function userConfOf(run: SubmittedRun): string {
 function givenUserConf({ settings, files }: SubmittedRun): string | undefined {
   const said = settings?.['userConf'];
   if (typeof said !== 'string') return undefined;
-  // The path holds where the run was started; a file that was moved beside the logs is found as well.
+  // The path holds where the run was started; a file that was moved beside the logs is found as
+  // well.
   const candidates = isAbsolute(said) ? [said] : [said, join(files.folder, said)];
   candidates.push(join(dirname(files.detail), 'user.conf'));
   const found = candidates.find((path) => existsSync(path));
@@ -116,7 +119,7 @@ function inDecimal(value: number): string {
   return Number.isInteger(rounded) ? rounded.toFixed(0) : String(rounded);
 }
 
-/** What a run has to be. */
+/** Requirements on a run. */
 export interface ExpectedRun {
   readonly kind: 'performance' | 'accuracy' | 'compliance';
   readonly round: SubmissionRound;
@@ -128,7 +131,10 @@ export interface ExpectedRun {
   readonly isTest05?: boolean;
 }
 
-/** Shortest performance run. Source: inference_rules v4.1, "Scenarios" (600 s); the official checkers. */
+/**
+ * Shortest performance run. Source: inference_rules v4.1, "Scenarios" (600 s); the official
+ * checkers.
+ */
 const MIN_DURATION_MS = 600_000;
 
 /** True for results that are in the open division only. */
@@ -243,7 +249,8 @@ function checkLengths(run: SubmittedRun, expected: ExpectedRun, problems: Proble
   const allowed = scenario === 'Server' ? model?.serverLatencyNs : undefined;
   if (allowed === undefined || bound === undefined || bound <= allowed) return;
   const text = `the latency bound is ${bound / 1e6} ms; ${model?.folder} has ${allowed / 1e6} ms`;
-  // "Latency constraints are not applicable" to open: what its results are held against is the submitter's own bound.
+  // "Latency constraints are not applicable" to open: what its results are held against is the
+  // submitter's own bound.
   if (isOpenOnly(divisions)) problems.warn(text);
   else problems.unfinished(text);
 }

@@ -58,8 +58,9 @@ export async function readSystem(
 }
 
 /**
- * A system with the fields of its description, before a division is put in, with what the configuration says of it, and
- * the path of NAME.facts.json, where that lies beside the description.
+ * A system with the fields of its description, before a division is put in, with what the
+ * configuration says of it, and the path of NAME.facts.json, where that lies beside the
+ * description.
  */
 export type PlannedSystem = NonNullable<Awaited<ReturnType<typeof readSystem>>>;
 
@@ -72,9 +73,9 @@ export function plannedSuites({ fields }: PlannedSystem): Suite[] {
 const NETWORK_KEYS = new Set(NETWORK_FIELDS.map(({ key }) => key));
 
 /**
- * Fields of `systems/<system>.json` in a division. `is_network` is the text "True" (the JSON value crashes
- * official checkers) in network; closed is better off without any of the network's keys, as a checker asks for all
- * of them where it finds one; open keeps what the description has.
+ * Fields of `systems/<system>.json` in a division. `is_network` is the text "True" (the JSON value
+ * crashes official checkers) in network; closed is better off without any of the network's keys, as
+ * a checker asks for all of them where it finds one; open keeps what the description has.
  */
 export function systemFields(
   { fields }: Pick<PlannedSystem, 'fields'>,
@@ -137,7 +138,9 @@ function wrongValue({ isMeaningful, isNumber }: SystemField, value: unknown): st
   return `"${value}": it has to be a whole number in quotes, 0 for none`;
 }
 
-/** Source: inference_rules v4.1, "LoadGen Operation" (system architecture) and "Network division". */
+/**
+ * Source: inference_rules v4.1, "LoadGen Operation" (system architecture) and "Network division".
+ */
 function checkStatements(
   { network, data_path }: PlannedSystem,
   divisions: readonly SubmissionDivision[],
@@ -251,9 +254,11 @@ async function readWeights(
 const SKIPPED = new Set(['node_modules', '__pycache__']);
 
 /**
- * Finds the files of paths that go into a tree: a file under its name, a folder with all that is in it.
- * Names with a leading dot are left out, names with blanks refused, as the official checkers want it.
- * @returns Path in the tree, with forward slashes → file here, links followed; what is wrong, in whole sentences.
+ * Finds the files of paths that go into a tree: a file under its name, a folder with all that is in
+ * it. Names with a leading dot are left out, names with blanks refused, as the official checkers
+ * want it.
+ * @returns Path in the tree, with forward slashes → file here, links followed; what is wrong, in
+ *   whole sentences.
  */
 export function collectFiles(paths: readonly string[]) {
   const files = new Map<string, string>();

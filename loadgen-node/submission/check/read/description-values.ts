@@ -125,7 +125,7 @@ export function busOf(description: JsonObject): string | undefined {
     .map((key) => `${key} is "${textOf(description[key])}".`)[0];
 }
 
-/** What may stand between "ECC" and its state: "ECC enabled", "ECC: on", "ECC is off". */
+/** Texts between "ECC" and its state: "ECC enabled", "ECC: on", "ECC is off". */
 const BETWEEN = '(?:\\s*[:=(]\\s*|\\s+(?:is\\s+)?)';
 
 /** A memory's text that says that its ECC is off. */
@@ -137,8 +137,8 @@ export const ECC_OFF: RegExp = new RegExp(
 export const ECC_ON: RegExp = new RegExp(`\\bECC${BETWEEN}(?:enabled|on|active|yes)\\b`, 'i');
 
 /**
- * The memories of a datacenter system whose ECC has to be on, as [key, text]. What is missing, empty or still to be
- * filled in has rules of its own.
+ * The memories of a datacenter system whose ECC has to be on, as [key, text]. What is missing,
+ * empty or still to be filled in has rules of its own.
  */
 export function eccTexts(description: JsonObject): [key: string, value: string][] {
   if (!suitesOf(description).includes('datacenter')) return [];

@@ -116,7 +116,8 @@ export function needFolder({ listing, findings }: CheckContext, folder: string):
 /**
  * Compares a folder with the list of its files.
  * @param allowed Files that may lie there as well.
- * @returns False where the folder is not there: a finding says so, and nothing in it need be looked at.
+ * @returns False where the folder is not there: a finding says so, and nothing in it need be looked
+ *   at.
  */
 export function checkFileList(
   context: CheckContext,

@@ -13,8 +13,9 @@ import type { TreeListing } from './tree-listing.ts';
 const KEPT_CHARACTERS_MAX = 2 ** 20;
 
 /**
- * A reader of a tree's detail logs by their paths in the tree. What several checks ask for is read once, unless keeping
- * it would take much memory. Its promises are rejected with MlperfError `ERR_OUTPUT` when a log cannot be read.
+ * A reader of a tree's detail logs by their paths in the tree. What several checks ask for is read
+ * once, unless keeping it would take much memory. Its promises are rejected with MlperfError
+ * `ERR_OUTPUT` when a log cannot be read.
  */
 export function detailLogs(listing: TreeListing, readLog = readDetailLog) {
   const kept = new Map<string, Promise<ReadDetailLog>>();
@@ -73,8 +74,8 @@ export type OriginalLogs = ReturnType<typeof originalLogs>;
 
 /**
  * Finds accuracy logs as they were before truncation.
- * @param folder The backup folder of `longhaul submission truncate` with its numbered folders, one of these, or any folder
- *   that is laid out as the tree is.
+ * @param folder The backup folder of `longhaul submission truncate` with its numbered folders, one
+ *   of these, or any folder that is laid out as the tree is.
  * @throws MlperfError `ERR_CONFIG_FILE` when there is no such folder.
  */
 export function originalLogs(folder: string) {
@@ -86,7 +87,9 @@ export function originalLogs(folder: string) {
   const parts = ['', ...names.filter((name) => /^\d+$/.test(name))];
   return {
     folder,
-    /** Files that may be the original of a log; none where it is missing. @param path In the tree. */
+    /**
+     * Files that may be the original of a log; none where it is missing. @param path In the tree.
+     */
     of: (path: string) => parts.map((part) => join(folder, part, path)).filter(existsSync),
   };
 }

@@ -110,7 +110,9 @@ export interface Figure {
   readonly line: number;
 }
 
-/** Samples of an accuracy in percent: those that are right, and all; `good` where the line has it. */
+/**
+ * Samples of an accuracy in percent: those that are right, and all; `good` where the line has it.
+ */
 export interface Shares {
   readonly good: number | undefined;
   readonly total: number;
@@ -186,8 +188,8 @@ export interface Facts {
 }
 
 /**
- * What a check found: a whole sentence with the value, about the file of its facts or about another
- * place.
+ * A finding of a check: a whole sentence with the value, about the file of its facts or about
+ * another place.
  */
 export type Seen =
   | string

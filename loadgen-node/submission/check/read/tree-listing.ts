@@ -12,7 +12,7 @@ export interface TreeFolder {
   readonly folders: readonly string[];
 }
 
-/** What is neither a file nor a folder that could be read, and why. */
+/** An entry that is neither a file nor a folder that can be read, and the reason. */
 export interface TreeOddity {
   readonly file: string;
   readonly kind: 'symlink' | 'symlink-to-folder' | 'special' | 'unreadable';
@@ -20,8 +20,8 @@ export interface TreeOddity {
 }
 
 /**
- * Names and sizes of all that is in a tree, paths relative to its root, with forward slashes; the root is ''. Taken
- * once, so that every check sees the same tree. Links are not followed.
+ * Names and sizes of all that is in a tree, paths relative to its root, with forward slashes; the
+ * root is ''. Taken once, so that every check sees the same tree. Links are not followed.
  */
 export class TreeListing {
   readonly root: string;

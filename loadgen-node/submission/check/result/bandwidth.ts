@@ -26,8 +26,9 @@ function linksOf(description: JsonObject) {
 }
 
 /**
- * Compares what a result needs with the stated links: rate times number of cards, at the LoadGen node, and at the SUT
- * node that has most to do. The formulas are adjusted to the bytes that were counted, as the rules ask.
+ * Compares what a result needs with the stated links: rate times number of cards, at the LoadGen
+ * node, and at the SUT node that has most to do. The formulas are adjusted to the bytes that were
+ * counted, as the rules ask.
  */
 export function bandwidthTooSmall(site: Facts['read']): Answer {
   const { description, runs, layout, division, submitter, system, scenario } = site;

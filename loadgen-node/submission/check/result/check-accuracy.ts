@@ -92,7 +92,7 @@ export function accuracySamplesOf({ model }: ResultSite): number | undefined {
 /** Largest accuracy log that the official tools take for truncated. */
 const ACCURACY_LOG_BYTES_MAX = 10_240;
 
-/** What the truncation tool leaves at either end, and what it puts between. */
+/** Bytes that the truncation tool leaves at either end, and its text between them. */
 const KEPT_BYTES = 4096;
 const DOTS = '\n\n...\n\n';
 
@@ -174,8 +174,9 @@ function isRecord(value: unknown): boolean {
 }
 
 /**
- * What is wrong with a log that is not whole; undefined where it is as the truncation tool leaves one. On Windows the
- * tool counts a line end as one character and writes two bytes, so that the end may be shorter.
+ * The damage of a log that is not whole; undefined for one as the truncation tool leaves it. On
+ * Windows the tool counts a line end as one character and writes two bytes, so that the end may be
+ * shorter.
  * @param text With "\n" for each line end.
  */
 function truncatedDamage(text: string): string | undefined {
@@ -226,8 +227,8 @@ const LINES: Readonly<Record<string, string>> = {
 };
 
 /**
- * How a metric's figure stands in accuracy.txt, so that every official checker of the round finds it; the first
- * group is the figure.
+ * How a metric's figure stands in accuracy.txt, so that every official checker of the round finds
+ * it; the first group is the figure.
  */
 export function accuracyPattern(metric: string, round: SubmissionRound): RegExp {
   const line = LINES[metric];
@@ -256,5 +257,5 @@ export const HASH_LINE: RegExp = /^\s*hash\s*=/;
 /** A line that the official checkers take for a hash, whatever word it has. */
 export const OFFICIAL_HASH_LINE: RegExp = /^hash=\w+$/;
 
-/** What the truncation tool writes. */
+/** The line that the truncation tool writes. */
 export const SHA256_LINE: RegExp = /^hash=([0-9a-f]{64})$/;

@@ -263,7 +263,8 @@ export function sampleCountKey(log: RunLog): string {
 
 /**
  * Seeds of a log that are numbers and not those of the round, or of its TEST05.
- * @param isRounded True: those that some tool has read and written as floating-point numbers; false: the others.
+ * @param isRounded True: those that some tool has read and written as floating-point numbers;
+ *   false: the others.
  */
 function wrongSeeds({ log, round, test }: RunFacts, isRounded: boolean): Answer {
   const own = test === 'TEST05' ? test05SeedsOfRound(round) : undefined;
