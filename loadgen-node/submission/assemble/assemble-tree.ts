@@ -28,7 +28,7 @@ import { modelMappingOf, type SubmissionPlan } from './plan/plan-submission.ts';
 import type { PlannedResult } from './plan/read-results.ts';
 import type { SubmittedRun } from './plan/read-run.ts';
 import { type PlannedSystem, systemFields } from './plan/read-system.ts';
-import { TreeFiles } from './tree-files.ts';
+import { type TreeFiles, treeFiles } from './tree-files.ts';
 
 /** Folder of longhaul's own sources, beside those of the models. */
 const SOURCES = 'longhaul';
@@ -38,7 +38,7 @@ const SOURCES = 'longhaul';
  * will ask about
  */
 export function assembleTree(plan: SubmissionPlan) {
-  const files = new TreeFiles();
+  const files = treeFiles();
   const notices = new Set<string>();
   files.text(MARK_FILE, markText(plan));
   if (plan.isDryRun) files.text(DRY_RUN_FILE, NOT_SUBMITTABLE);

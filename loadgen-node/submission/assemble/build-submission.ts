@@ -48,5 +48,5 @@ export async function buildSubmission(options: BuildOptions) {
       writeFileSync(path, text.replaceAll(folder, '.'));
     }
   });
-  return { plan, fileCount: files.entries.length, warnings: [...warnings, ...notices] };
+  return { plan, fileCount: files.entries().length, warnings: [...warnings, ...notices] };
 }

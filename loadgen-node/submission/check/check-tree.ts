@@ -36,7 +36,7 @@ import {
   type SubmitterSite,
   type SystemSite,
 } from './read/sites.ts';
-import { TreeListing } from './read/tree-listing.ts';
+import { type TreeListing, treeListing } from './read/tree-listing.ts';
 import {
   CHECK_REPORT_VERSION,
   type CheckedResult,
@@ -70,7 +70,7 @@ export interface CheckOptions {
  *   `ERR_CONFIG_INVALID` when it is of several rounds.
  */
 export async function checkTree(root: string, options: CheckOptions = {}): Promise<CheckReport> {
-  const listing = new TreeListing(root);
+  const listing = treeListing(root);
   // A folder without a division is no tree: a report on it would help no one.
   if (!SUBMISSION_DIVISIONS.some((division) => listing.hasFolder(division))) throw noTree(root);
   const readLog = detailLogs(listing, options.readLog);
@@ -243,7 +243,7 @@ async function detectRound(listing: TreeListing, readLog: LogReader) {
  *   several rounds; `ERR_CONFIG_FILE` when there is no such folder.
  */
 export async function roundOfTree(tree: string, said: SubmissionRound | undefined) {
-  const listing = new TreeListing(tree);
+  const listing = treeListing(tree);
   const readLog = detailLogs(listing);
   if (said === undefined) return (await detectRound(listing, readLog)).round;
   const found = await roundsOfLogs(listing, readLog);

@@ -36,13 +36,6 @@ export type SystemDescription = Readonly<Record<string, string>>;
  * for the others, too.
  * Source: the official checkers.
  */
-export function descriptionFields({
-  division,
-  facts,
-}: Pick<DescriptionParts, 'division' | 'facts'>): readonly SystemField[] {
-  return fieldsWith(division, facts.sutNodes.length > 0);
-}
-
 function fieldsWith(division: SubmissionDivision, hasNodes: boolean): readonly SystemField[] {
   const isNetwork = division !== 'closed' && hasNodes;
   return isNetwork ? [...SYSTEM_FIELDS, ...NETWORK_FIELDS] : SYSTEM_FIELDS;
@@ -52,7 +45,7 @@ function fieldsWith(division: SubmissionDivision, hasNodes: boolean): readonly S
 type GivenParts = Pick<DescriptionParts, 'division' | 'suite' | 'said' | 'merged'>;
 
 /** @throws MlperfError `ERR_CONFIG_INVALID` naming every value that the tools would refuse */
-export function requireGiven(parts: GivenParts, { hasNodes }: { readonly hasNodes: boolean }) {
+export function requireGiven(parts: GivenParts, hasNodes: boolean): void {
   const given: SystemDescription = { ...parts.merged.values, ...parts.said };
   const problems = fieldsWith(parts.division, hasNodes).flatMap((field) => {
     const { key } = field;
@@ -91,13 +84,14 @@ function wantedInstead(
  */
 export function composeDescription(parts: DescriptionParts): SystemDescription {
   const { division, suite, facts, session, said, merged } = parts;
-  requireGiven(parts, { hasNodes: facts.sutNodes.length > 0 });
+  const hasNodes = facts.sutNodes.length > 0;
+  requireGiven(parts, hasNodes);
   const given: SystemDescription = { ...merged.values, ...said };
   const machines = underTestFields(facts, suite);
   const read: SystemDescription = {
     ...machines,
     ...(hasUnseenAccelerators(machines, given) ? UNSEEN_ACCELERATORS : {}),
-    ...(facts.sutNodes.length === 0 ? {} : networkFields(facts, session)),
+    ...(hasNodes ? networkFields(facts, session) : {}),
     ...submitterFields(facts),
     ...{ division, system_type: suite },
     ...given,
@@ -106,7 +100,7 @@ export function composeDescription(parts: DescriptionParts): SystemDescription {
     hw_notes: hardwareNotes(facts),
     sw_notes: softwareNotes(facts),
   };
-  const description = descriptionFields(parts).map(({ key }) => {
+  const description = fieldsWith(division, hasNodes).map(({ key }) => {
     const text = read[key] ?? '';
     // Notes that must not get lost stand behind what the user wrote; not a second time.
     const missing = (notes[key] ?? []).filter((note) => !text.includes(note));
@@ -118,9 +112,11 @@ export function composeDescription(parts: DescriptionParts): SystemDescription {
 /**
  * A message, with the place, for each key of the user's file that is no field of this description.
  */
-export function leftOut(parts: Pick<DescriptionParts, 'division' | 'facts' | 'merged'>): string[] {
-  const { values, places, unknown } = parts.merged;
-  const keys = descriptionFields(parts).map(({ key }) => key);
+export function leftOut(
+  { values, places, unknown }: MergeValues,
+  description: SystemDescription,
+): string[] {
+  const keys = Object.keys(description);
   const others = Object.keys(values).filter((key) => !keys.includes(key));
   const no = 'is no field of this description';
   return [

@@ -23,11 +23,9 @@ import {
   SUITES,
   type SubmissionDivision,
 } from '../rules/submission-rounds.ts';
-import type { SystemField } from '../tree/system-fields.ts';
 import { isTodo, STATUSES } from '../tree/system-fields.ts';
 import {
   composeDescription,
-  descriptionFields,
   leftOut,
   readMergeFile,
   requireGiven,
@@ -47,18 +45,15 @@ export async function describeSystem(values: DescribeValues): Promise<VerbResult
   requireTarget(values);
   const merged = readMergeFile(values.merge);
   const given = { division, suite, said: saidBy(values), merged };
-  requireGiven(given, { hasNodes: values.sut !== undefined });
+  requireGiven(given, values.sut !== undefined);
   const { file: facts, isTls } = await gatherFacts(values);
-  const parts = { ...given, facts, session: { isTls } };
-  const description = composeDescription(parts);
+  const description = composeDescription({ ...given, facts, session: { isTls } });
   writeJson(factsPathOf(path), facts);
   writeJson(path, description);
   return descriptionReport({
-    path,
-    description,
-    fields: descriptionFields(parts),
+    ...{ path, description },
     warnings: systemWarnings(facts, suite),
-    leftOut: leftOut(parts),
+    leftOut: leftOut(merged, description),
     machineCount: knownMachineCount(facts),
   });
 }
@@ -155,19 +150,19 @@ async function gatherFacts(values: DescribeValues) {
 export function descriptionReport(parts: {
   readonly path: string;
   readonly description: SystemDescription;
-  readonly fields: readonly SystemField[];
   readonly warnings: readonly string[];
   /** A message for each key of the user's file that is no field of this description. */
   readonly leftOut: readonly string[];
   /** Machines whose facts were read. */
   readonly machineCount: number;
 }): Required<VerbResult> {
-  const { path, description, fields, warnings, leftOut, machineCount } = parts;
-  const open = fields.map(({ key }) => key).filter((key) => isTodo(description[key] ?? ''));
+  const { path, description, warnings, leftOut, machineCount } = parts;
+  const keys = Object.keys(description);
+  const open = keys.filter((key) => isTodo(description[key]));
   const width = Math.max(0, ...open.map((key) => key.length));
   const factsPath = factsPathOf(path);
   const lines = [
-    `${path}: ${fields.length} fields, ${open.length} of them still to fill in`,
+    `${path}: ${keys.length} fields, ${open.length} of them still to fill in`,
     `${factsPath}: what was read, of ${counted(machineCount, 'machine')}`,
     ...leftOut.map((one) => `Left out: ${one}`),
     ...warnings.map((warning) => `Note: ${warning}`),
@@ -179,8 +174,8 @@ export function descriptionReport(parts: {
   if (open.length > 0) {
     lines.push(`Fill them in there, or in a file of your own, and describe again with --merge.`);
   }
-  const fieldsToFillIn = open;
-  const json = { path, factsPath, description, fieldsToFillIn, leftOut, warnings, machineCount };
+  const facts = { factsPath, description, fieldsToFillIn: open };
+  const json = { path, ...facts, leftOut, warnings, machineCount };
   return { text: `${lines.join('\n')}\n`, json };
 }
 

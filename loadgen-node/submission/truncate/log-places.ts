@@ -2,7 +2,7 @@ import { existsSync, lstatSync } from 'node:fs';
 import { posix } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
-import { TreeListing } from '../check/read/tree-listing.ts';
+import { type TreeListing, treeListing } from '../check/read/tree-listing.ts';
 import { SUBMISSION_DIVISIONS, type SubmissionRound } from '../rules/submission-rounds.ts';
 import { noTree, treeLayout } from '../tree/tree-layout.ts';
 
@@ -39,7 +39,7 @@ const FLAT_TESTS: Readonly<Record<string, TextBefore>> = {
  *   layout, or a log is not a plain file.
  */
 export function findLogPlaces(tree: string, round: SubmissionRound): LogPlace[] {
-  const listing = new TreeListing(tree);
+  const listing = treeListing(tree);
   const submitters = SUBMISSION_DIVISIONS.flatMap((division) => below(listing, division));
   if (submitters.length === 0) throw noTree(tree);
   return submitters.flatMap((submitter) => placesOf(listing, round, submitter));
