@@ -11,7 +11,7 @@ import type { SubmissionRound } from '../rules/submission-rounds.ts';
 import { copyChecked, readTextIfThere, replaceFile, sha256OfFile } from '../tree/file-work.ts';
 import { CUT_SIZE, cutLog, hashIn, isCutLog, withHash, withoutHash } from './cut-log.ts';
 import { findLogPlaces, type LogPlace } from './log-places.ts';
-import { Originals } from './originals.ts';
+import { type Originals, openOriginals } from './originals.ts';
 
 /** A tree whose accuracy logs are cut or put back. */
 interface Truncation {
@@ -63,7 +63,7 @@ async function lookAtLogs<T extends object>(
   ) => Promise<T | string | undefined>,
 ) {
   const places = findLogPlaces(tree, round);
-  const originals = await Originals.open(backup, tree);
+  const originals = await openOriginals(backup, tree);
   const problems: string[] = [];
   const found: T[] = [];
   for (const [i, place] of places.entries()) {
@@ -75,7 +75,7 @@ async function lookAtLogs<T extends object>(
 }
 
 async function keepOriginals(
-  { tree, onProgress }: Truncation,
+  { onProgress }: Truncation,
   states: readonly LogState[],
   originals: Originals,
 ): Promise<void> {
@@ -89,7 +89,7 @@ async function keepOriginals(
   if (left.length === 0) return;
   for (const [i, { place, sha256 }] of left.entries()) {
     onProgress?.(i / left.length, 'keeping the originals');
-    await originals.keep(tree, place, sha256);
+    await originals.keep(place, sha256);
   }
   await originals.writeList();
 }
