@@ -244,7 +244,7 @@ export function accuracyPattern(metric: string, round: SubmissionRound): RegExp 
 }
 
 /** Counts in the line of the image classification script; undefined where there is no total. */
-export function sharesOf(line: string): Shares | undefined {
+function sharesOf(line: string): Shares | undefined {
   const total = /^accuracy=[0-9.]+%.*\btotal=(\d+)/.exec(line)?.[1];
   if (total === undefined) return undefined;
   const good = /\bgood=(\d+)/.exec(line)?.[1];

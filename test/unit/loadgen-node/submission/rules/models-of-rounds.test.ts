@@ -4,9 +4,27 @@
  */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { modelOfFolder, modelsOfBenchmark, modelsOfRound } from '../../../../../loadgen-node/submission/rules/models-of-rounds.ts';
-import { resultMetric, type AccuracyTarget, modelInScenario, type ScenarioNeed, type SubmissionModel, scenarioNeed } from '../../../../../loadgen-node/submission/rules/submission-model.ts';
-import { SEED_NAMES, seedsOfRound, test05SeedsOfRound, SUBMISSION_ROUNDS, type SubmissionRound, type Suite } from '../../../../../loadgen-node/submission/rules/submission-rounds.ts';
+import {
+  modelOfFolder,
+  modelsOfBenchmark,
+  modelsOfRound,
+} from '../../../../../loadgen-node/submission/rules/models-of-rounds.ts';
+import {
+  type AccuracyTarget,
+  modelInScenario,
+  resultMetric,
+  type ScenarioNeed,
+  type SubmissionModel,
+  scenarioNeed,
+} from '../../../../../loadgen-node/submission/rules/submission-model.ts';
+import {
+  SEED_NAMES,
+  SUBMISSION_ROUNDS,
+  type SubmissionRound,
+  type Suite,
+  seedsOfRound,
+  test05SeedsOfRound,
+} from '../../../../../loadgen-node/submission/rules/submission-rounds.ts';
 
 type Figures = Readonly<Record<string, number>>;
 
