@@ -1,7 +1,7 @@
 import { choice, text, toggle } from '../../shared/config/setting.ts';
 import { CommandHost } from '../run/host/host.ts';
 import { SUBMISSION_ROUNDS } from '../submission/rules/submission-rounds.ts';
-import { truncateChecked } from '../submission/truncate/truncate-checked.ts';
+import { truncateChecked } from '../submission/truncate/truncate-tree.ts';
 import { verb } from './verb.ts';
 
 const EXAMPLE = `

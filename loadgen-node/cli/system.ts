@@ -1,5 +1,4 @@
-import { DESCRIBE_SETTINGS } from '../submission/system/describe-settings.ts';
-import { describeSystem } from '../submission/system/describe-system.ts';
+import { DESCRIBE_SETTINGS, describeSystem } from '../submission/system/describe-system.ts';
 import { verb } from './verb.ts';
 
 const EXAMPLE = `

@@ -9,36 +9,36 @@ import {
 import { mlperfConfOf } from '../../../shared/rules/rounds/rounds.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import type { SubmissionDivision } from '../rules/submission-rounds.ts';
-import { TODO_MARK, WEIGHTS_KEYS } from '../tree/system-fields.ts';
+import { isTodo, TODO_MARK, WEIGHTS_KEYS } from '../tree/system-fields.ts';
 import {
   DRY_RUN_FILE,
   DRY_RUN_WORDS,
   MARK_FILE,
   MARK_LINE,
   type ResultPlace,
-  TreeLayout,
+  treeLayout,
 } from '../tree/tree-layout.ts';
 import { diagramSvg } from './diagram/network-diagram.ts';
 import { bandwidthStatement } from './documents/bandwidth.ts';
-import { codeReadme, runScript } from './documents/code-readme.ts';
 import { document, table } from './documents/markdown.ts';
-import { measurementReadme } from './documents/measurement-readme.ts';
+import { codeReadme, measurementReadme, runScript } from './documents/measurement-readme.ts';
 import { softwareText, weightsNotice } from './documents/software.ts';
 import { systemDiagramText } from './documents/system-diagram-text.ts';
-import { modelMappingOf } from './plan/completeness.ts';
-import type { SubmissionPlan } from './plan/plan-submission.ts';
-import type { PlannedImplementation } from './plan/read-implementation.ts';
+import { modelMappingOf, type SubmissionPlan } from './plan/plan-submission.ts';
 import type { PlannedResult } from './plan/read-results.ts';
 import type { SubmittedRun } from './plan/read-run.ts';
 import { type PlannedSystem, systemFields } from './plan/read-system.ts';
-import { TreeFiles } from './tree-files.ts';
+import { type TreeFiles, treeFiles } from './tree-files.ts';
 
 /** Folder of longhaul's own sources, beside those of the models. */
 const SOURCES = 'longhaul';
 
-/** Puts every file of a tree in its place; nothing is written yet. @returns Notices: what reviewers will ask about */
+/**
+ * Puts every file of a tree in its place; nothing is written yet. @returns Notices: what reviewers
+ * will ask about
+ */
 export function assembleTree(plan: SubmissionPlan) {
-  const files = new TreeFiles();
+  const files = treeFiles();
   const notices = new Set<string>();
   files.text(MARK_FILE, markText(plan));
   if (plan.isDryRun) files.text(DRY_RUN_FILE, NOT_SUBMITTABLE);
@@ -54,23 +54,19 @@ export function assembleTree(plan: SubmissionPlan) {
   return { files, notices: [...notices] };
 }
 
-/** What one division of a tree is made from, where it goes to, and paths in the tree. */
+/** One division of a tree: its results, and where its files go to. */
 function scopeOf(
-  plan: SubmissionPlan,
+  { submitter, round, isDryRun, systems, results: all }: SubmissionPlan,
   division: SubmissionDivision,
   files: TreeFiles,
   notices: Set<string>,
 ) {
-  const { submitter, round, isDryRun } = plan;
-  const layout = new TreeLayout(round);
+  const layout = treeLayout(round);
   return {
-    ...{ plan, division, submitter, round, isDryRun, layout, files, notices },
+    ...{ division, submitter, round, isDryRun, systems, layout, files, notices },
     code: layout.code(division, submitter),
     documentation: layout.documentation(division, submitter),
-    results: plan.results.filter(({ entry }) => entry.divisions.includes(division)),
-    // The plan refuses a result of an implementation that it does not have.
-    implementationOf: ({ entry }: PlannedResult): PlannedImplementation =>
-      plan.implementations.get(entry.implementation) as PlannedImplementation,
+    results: all.filter(({ entry }) => entry.divisions.includes(division)),
   };
 }
 
@@ -101,7 +97,7 @@ const NOT_SUBMITTABLE = document(
     'results may not be valid, compliance tests may have failed. "longhaul submission check" calls it an error in any case.',
 );
 
-function assembleCode({ code: folder, results, files, implementationOf }: DivisionScope): void {
+function assembleCode({ code: folder, results, files }: DivisionScope): void {
   const sources = longhaulSources();
   files.copyAll(`${folder}/${SOURCES}`, sources);
   files.text(`${folder}/${SOURCES}/SHA256SUMS.txt`, checksumsOf(sources));
@@ -111,7 +107,7 @@ function assembleCode({ code: folder, results, files, implementationOf }: Divisi
     byCode.set(code, [...(byCode.get(code) ?? []), result]);
   }
   for (const [code, own] of byCode) {
-    const implementation = implementationOf(own[0] as PlannedResult);
+    const [{ implementation }] = own as [PlannedResult];
     files.copyAll(code, implementation.files);
     files.text(`${code}/README.md`, codeReadme(implementation, own, `../../${SOURCES}`));
     files.script(`${code}/run.sh`, runScript(implementation, own));
@@ -122,8 +118,9 @@ function assembleCode({ code: folder, results, files, implementationOf }: Divisi
 }
 
 /**
- * longhaul's own sources that go into a tree, by path below their folder: the QDL, what it shares with a SUT node, the wire
- * contract. TypeScript in a clone, the compiled files where only those are installed.
+ * longhaul's own sources that go into a tree, by path below their folder: the QDL, what it shares
+ * with a SUT node, the wire contract. TypeScript in a clone, the compiled files where only those
+ * are installed.
  * Rule: inference_rules v4.1, Network division (source of the QDL).
  */
 function longhaulSources(): ReadonlyMap<string, string> {
@@ -184,13 +181,13 @@ function assembleMeasurements(
   place: ResultPlace,
 ): void {
   const { layout, round, files } = scope;
-  const implementation = scope.implementationOf(result);
+  const { implementation } = result;
   const folder = layout.measurements(place);
   const weights = WEIGHTS_KEYS.map((key) => [key, implementation.entry[key]]);
   files.json(layout.measurementsFile(place, implementation.id), Object.fromEntries(weights));
   const code = `${scope.code}/${place.model}/${implementation.id}`;
   const readme = measurementReadme({
-    ...{ ...scope, result, implementation },
+    ...{ ...scope, result },
     code: posix.relative(folder, code),
     documentation: posix.relative(folder, scope.documentation),
   });
@@ -203,11 +200,11 @@ function assembleMeasurements(
 }
 
 /**
- * Writes the texts for reviewers, per division the wire (not in closed) and the calibration, and what there is of each
- * system.
+ * Writes the texts for reviewers, per division the wire (not in closed) and the calibration, and
+ * what there is of each system.
  */
 function assembleDocuments(scope: DivisionScope): void {
-  const { plan, layout, division, results, files, notices } = scope;
+  const { systems, layout, division, results, files, notices } = scope;
   const folder = scope.documentation;
   // Nothing of a closed system is sent over a network.
   if (division !== 'closed') {
@@ -216,13 +213,13 @@ function assembleDocuments(scope: DivisionScope): void {
       networkText(`../${layout.isFlat ? 'src' : 'code'}/longhaul`),
     );
   }
-  const implementations = new Set(results.map(scope.implementationOf));
+  const implementations = new Set(results.map(({ implementation }) => implementation));
   const calibration = document(
     '# Calibration and transformation of weights',
     ...[...implementations].flatMap(({ id, calibration }) => [`## ${id}`, calibration]),
   );
   files.text(`${folder}/calibration.md`, calibration);
-  for (const [id, system] of plan.systems) {
+  for (const [id, system] of systems) {
     const own = results.filter(({ entry }) => entry.system === id);
     if (own.length > 0) assembleSystem(scope, system, own);
   }
@@ -240,18 +237,17 @@ function assembleSystem(
   const folder = `${scope.documentation}/${id}`;
   files.json(layout.system(division, submitter, id), systemFields(system, division, submitter));
   if (factsFile !== undefined) files.copy(`${folder}/${id}.facts.json`, factsFile);
-  const pairs = results.map((result) => [result, scope.implementationOf(result)] as const);
-  const { text, shortfalls } = bandwidthStatement(system, pairs);
+  const { text, shortfalls } = bandwidthStatement(system, results);
   files.text(`${folder}/bandwidth.md`, text);
   for (const shortfall of shortfalls) notices.add(`bandwidth of ${id}: ${shortfall}`);
-  files.text(`${folder}/software.md`, softwareText(id, String(fields['status'] ?? ''), pairs));
+  files.text(`${folder}/software.md`, softwareText(id, String(fields['status'] ?? ''), results));
   if (network === undefined) return;
   const texts = { loadgen: machineTexts(system, 'loadgen'), sut: machineTexts(system, 'sut') };
   files.text(`${folder}/system_diagram.svg`, diagramSvg(`System diagram of ${id}`, network, texts));
   files.text(`${folder}/system_diagram.md`, systemDiagramText(system, network, results));
 }
 
-/** What stands in a machine's box besides its name. */
+/** Lines of a machine's box below its name. */
 function machineTexts({ fields }: PlannedSystem, end: 'loadgen' | 'sut'): string[] {
   const nics = countedText(fields, `number_nic_${end}`, `nic_${end}`, 'NIC');
   if (end === 'loadgen') return ['LoadGen, QSL, QDL', ...nics];
@@ -263,13 +259,8 @@ function machineTexts({ fields }: PlannedSystem, end: 'loadgen' | 'sut'): string
   return [...nics, ...compute];
 }
 
-/** `2 x a card`; where nobody filled in the number, or there is none, the text alone. */
-function countedText(
-  fields: PlannedSystem['fields'],
-  countKey: string,
-  key: string,
-  what: string,
-): string[] {
+/** `2 x a card`; without a number, or with a TODO for one, the text alone. */
+function countedText(fields: PlannedSystem['fields'], countKey: string, key: string, what: string) {
   const count = String(fields[countKey] ?? '').trim();
   const texts = shortText(fields, key, what);
   return /^[1-9]\d*$/.test(count) ? texts.map((text) => `${count} x ${text}`) : texts;
@@ -279,15 +270,17 @@ function countedText(
 function shortText(fields: PlannedSystem['fields'], key: string, what: string): string[] {
   const text = String(fields[key] ?? '').trim();
   if (text === '' || /^(none|n\/a)$/i.test(text)) return [];
-  return [text.startsWith(TODO_MARK) ? `${TODO_MARK}: ${what}` : text];
+  return [isTodo(text) ? `${TODO_MARK}: ${what}` : text];
 }
 
-/** What follows is about files that are not in a tree. */
+/** Heading of the part about files that are not in a tree. */
 const DEVELOPERS = '\n## For developers';
 
 /**
- * network.md: what is marshalled and sent for each query, and where the QDL's source stands in the tree.
- * Source: inference_rules v4.1, "QDL implementation" (source above the session layer, session layer API).
+ * network.md: what is marshalled and sent for each query, and where the QDL's source stands in the
+ * tree.
+ * Source: inference_rules v4.1, "QDL implementation" (source above the session layer, session layer
+ * API).
  * @param sources Folder of longhaul's sources, relative to network.md.
  */
 function networkText(sources: string): string {

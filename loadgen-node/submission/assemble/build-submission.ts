@@ -7,7 +7,7 @@ import { readSubmissionConfig } from './config/read-submission-config.ts';
 import { planSubmission } from './plan/plan-submission.ts';
 import { checkTreeTarget, writeTree } from './tree-files.ts';
 
-/** What a tree is built from, and where to. */
+/** Paths and flags of a build. */
 export interface BuildOptions {
   readonly config: string;
   readonly tree: string;
@@ -15,16 +15,23 @@ export interface BuildOptions {
   readonly isDryRun: boolean;
   /** Replaces a tree that longhaul built. */
   readonly mayReplace: boolean;
-  /** Text of our own self-check of a tree, for compliance_checker_log.txt; absent: that file is not written. */
+  /**
+   * Text of our own self-check of a tree, for compliance_checker_log.txt; absent: that file is not
+   * written.
+   */
   readonly selfCheck?: (tree: string, round: SubmissionRound) => Promise<string>;
 }
 
-/** A tree that was built: its plan, the number of files, and what the submitter should know, one sentence each. */
+/**
+ * A tree that was built: its plan, the number of files, and what the submitter should know, one
+ * sentence each.
+ */
 export type BuiltTree = Awaited<ReturnType<typeof buildSubmission>>;
 
 /**
  * Builds a submission tree: all of it, or nothing.
- * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID` (everything that is wrong, one per line), `ERR_OUTPUT`
+ * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID` (everything that is wrong, one per
+ *   line), `ERR_OUTPUT`
  */
 export async function buildSubmission(options: BuildOptions) {
   const { tree, isDryRun, mayReplace, selfCheck } = options;
@@ -41,5 +48,5 @@ export async function buildSubmission(options: BuildOptions) {
       writeFileSync(path, text.replaceAll(folder, '.'));
     }
   });
-  return { plan, fileCount: files.entries.length, warnings: [...warnings, ...notices] };
+  return { plan, fileCount: files.entries().length, warnings: [...warnings, ...notices] };
 }

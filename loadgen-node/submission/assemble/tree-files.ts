@@ -8,65 +8,56 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, posix, resolve } from 'node:path';
-import { MlperfError, outputError } from '../../../shared/base/errors/mlperf-error.ts';
+import {
+  configInvalid,
+  MlperfError,
+  outputError,
+} from '../../../shared/base/errors/mlperf-error.ts';
 import { MARK_FILE, MARK_LINE } from '../tree/tree-layout.ts';
 
-/** What a file of the tree holds: a text, or the bytes of another file. */
+/** Content of a file of the tree: a text, or the bytes of another file. */
 type FileContent = { readonly text: string; readonly mode: number } | { readonly copyOf: string };
 
 /**
- * Files of a tree that is not written yet, by path with forward slashes. Nothing is written before all of
- * it is known, so that no half tree is ever left behind.
+ * Files of a tree that is not written yet, by path with forward slashes. Nothing is written before
+ * all of it is known, so that no half tree is ever left behind. Adding throws
+ * MlperfError `ERR_CONFIG_INVALID` when another file has the path already, or the name is not
+ * allowed.
  */
-export class TreeFiles {
-  readonly #files = new Map<string, FileContent>();
-
-  /** Files, sorted by path. */
-  get entries(): readonly (readonly [string, FileContent])[] {
-    return [...this.#files].sort(([a], [b]) => (a < b ? -1 : 1));
-  }
-
-  text(path: string, text: string): void {
-    this.#add(path, { text, mode: 0o644 });
-  }
-
-  /** A text that is executable. */
-  script(path: string, text: string): void {
-    this.#add(path, { text, mode: 0o755 });
-  }
-
-  /** A value as JSON. */
-  json(path: string, value: unknown): void {
-    this.text(path, `${JSON.stringify(value, null, 2)}\n`);
-  }
-
-  copy(path: string, copyOf: string): void {
-    this.#add(path, { copyOf });
-  }
-
-  /** Copies many files into a folder. @param files Path below the folder → file. */
-  copyAll(folder: string, files: ReadonlyMap<string, string>): void {
-    for (const [name, file] of files) this.copy(posix.join(folder, name), file);
-  }
-
-  /** @throws MlperfError `ERR_CONFIG_INVALID` when another file has the path already, or the name is not allowed. */
-  #add(path: string, content: FileContent): void {
-    const before = this.#files.get(path);
+export function treeFiles() {
+  const files = new Map<string, FileContent>();
+  const add = (path: string, content: FileContent): void => {
+    const before = files.get(path);
     if (before !== undefined && JSON.stringify(before) !== JSON.stringify(content)) {
-      throw new MlperfError(
-        'ERR_CONFIG_INVALID',
+      throw configInvalid(
         `two files would be ${path} in the tree: rename the one that the configuration names`,
       );
     }
     if (path.split('/').some((part) => part.startsWith('.') || /\s/.test(part))) {
-      throw new MlperfError(
-        'ERR_CONFIG_INVALID',
+      throw configInvalid(
         `${path} would be in the tree: official checkers refuse blanks and leading dots in names`,
       );
     }
-    this.#files.set(path, content);
-  }
+    files.set(path, content);
+  };
+  const text = (path: string, content: string) => add(path, { text: content, mode: 0o644 });
+  const copy = (path: string, copyOf: string) => add(path, { copyOf });
+  return {
+    ...{ text, copy },
+    /** Files, sorted by path. */
+    entries: () => [...files].sort(([a], [b]) => (a < b ? -1 : 1)),
+    /** A text that is executable. */
+    script: (path: string, content: string) => add(path, { text: content, mode: 0o755 }),
+    /** A value as JSON. */
+    json: (path: string, value: unknown) => text(path, `${JSON.stringify(value, null, 2)}\n`),
+    /** Copies many files into a folder. @param own Path below the folder → file. */
+    copyAll: (folder: string, own: ReadonlyMap<string, string>): void => {
+      for (const [name, file] of own) copy(posix.join(folder, name), file);
+    },
+  };
 }
+
+export type TreeFiles = ReturnType<typeof treeFiles>;
 
 /**
  * Refuses a path that has something which longhaul did not build.
@@ -87,8 +78,9 @@ export function checkTreeTarget(tree: string, mayReplace: boolean): void {
 }
 
 /**
- * Writes a tree beside its place and moves it there at the end, so that nobody ever sees half of one.
- * @param finish Adds to the tree before it is moved; is given the folder in which it lies until then.
+ * Writes a tree beside its place and moves it there at the end, so that half a tree is never seen.
+ * @param finish Adds to the tree before it is moved; is given the folder in which it lies until
+ *   then.
  * @throws MlperfError `ERR_OUTPUT`
  */
 export async function writeTree(
@@ -100,7 +92,7 @@ export async function writeTree(
   const made = join(dirname(target), `${basename(target)}.building-${process.pid}`);
   try {
     mkdirSync(made, { recursive: true });
-    for (const [path, content] of files.entries) {
+    for (const [path, content] of files.entries()) {
       const file = join(made, path);
       mkdirSync(dirname(file), { recursive: true });
       if ('copyOf' in content) copyFileSync(content.copyOf, file);

@@ -2,41 +2,51 @@ import { posix } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import { DEFAULT_ROUND } from '../../../shared/rules/rounds/rounds.ts';
-import type { ReadDetailLog } from '../../loadgen/logs/read/detail-log.ts';
+import type { ReadDetailLog, readDetailLog } from '../../loadgen/logs/read/detail-log.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
+import type { NetworkAudit } from '../../observe/audit/network-audit.ts';
 import { modelOfResultFolder } from '../rules/models-of-rounds.ts';
-import { SEED_NAMES, seedsOfRound } from '../rules/round-seeds.ts';
 import {
+  inferredFigure,
+  mayInfer,
+  metricOf,
   modelInScenario,
   SUBMISSION_SCENARIOS,
   type SubmissionScenario,
   scenarioNeed,
 } from '../rules/submission-model.ts';
 import {
+  SEED_NAMES,
   SUBMISSION_DIVISIONS,
   SUBMISSION_ROUNDS,
   type SubmissionDivision,
   type SubmissionRound,
+  seedsOfRound,
 } from '../rules/submission-rounds.ts';
-import { noTree, TreeLayout } from '../tree/tree-layout.ts';
-import { checkResult } from './check-result.ts';
+import { sha256OfFile } from '../tree/file-work.ts';
+import { noTree, treeLayout } from '../tree/tree-layout.ts';
 import { suitesOf } from './read/description-values.ts';
 import { DOCUMENT_BYTES_MAX, documentLines, readJsonObject } from './read/read-document.ts';
-import { type DetailLogReader, DetailLogs, originalLogs } from './read/run-log.ts';
+import { detailLogs, originalLogs, type RunLog } from './read/run-log.ts';
 import {
   type CheckContext,
   type ModelSite,
+  type ResultSite,
   resultsFolder,
   type SubmitterSite,
   type SystemSite,
 } from './read/sites.ts';
-import { TreeListing } from './read/tree-listing.ts';
+import { type TreeListing, treeListing } from './read/tree-listing.ts';
 import {
   CHECK_REPORT_VERSION,
   type CheckedResult,
   type CheckReport,
   orderFindings,
 } from './report/check-report.ts';
+import { checkAccuracy } from './result/check-accuracy.ts';
+import { checkAudit } from './result/check-audit.ts';
+import { checkCompliance, checkPerformanceRun } from './result/check-compliance.ts';
+import { checkMeasurements } from './result/measurements.ts';
 import { Findings } from './rules/findings.ts';
 
 /** Options of a check of a tree. */
@@ -51,27 +61,28 @@ export interface CheckOptions {
   /** Warnings are errors. */
   readonly isStrict?: boolean | undefined;
   /** Reads a detail log; default: from the file, each time. */
-  readonly readLog?: DetailLogReader | undefined;
+  readonly readLog?: typeof readDetailLog | undefined;
 }
 
 /**
  * Checks a submission tree by all rules that are known. Logs are streamed; nothing is written.
- * @throws MlperfError `ERR_CONFIG_FILE` when there is no tree, or no folder of originals, `ERR_CONFIG_INVALID` when it is of several rounds.
+ * @throws MlperfError `ERR_CONFIG_FILE` when there is no tree, or no folder of originals,
+ *   `ERR_CONFIG_INVALID` when it is of several rounds.
  */
 export async function checkTree(root: string, options: CheckOptions = {}): Promise<CheckReport> {
-  const listing = new TreeListing(root);
-  // What has no division is no tree, and nobody is helped by a report on it.
+  const listing = treeListing(root);
+  // A folder without a division is no tree: a report on it would help no one.
   if (!SUBMISSION_DIVISIONS.some((division) => listing.hasFolder(division))) throw noTree(root);
-  const logs = new DetailLogs(listing, options.readLog);
+  const readLog = detailLogs(listing, options.readLog);
   const said = options.round;
   const { round, roundFrom } =
     said === undefined
-      ? await detectRound(listing, logs)
+      ? await detectRound(listing, readLog)
       : { round: said, roundFrom: 'said' as const };
   const findings = new Findings(round, options.isStrict === true);
   const context: CheckContext = {
-    ...{ file: '.', listing, findings, round, logs },
-    layout: new TreeLayout(round),
+    ...{ file: '.', listing, findings, round, readLog },
+    layout: treeLayout(round),
     originals: options.originals === undefined ? undefined : originalLogs(options.originals),
     comparedOriginals: new Set(),
     accuracyHashes: new Map(),
@@ -202,6 +213,8 @@ function scenarioOf(name: string): SubmissionScenario | undefined {
   return SUBMISSION_SCENARIOS.find((scenario) => scenario.toLowerCase() === name.toLowerCase());
 }
 
+type LogReader = CheckContext['readLog'];
+
 /** Detail log of a result's performance run, in every layout. */
 const PERFORMANCE_LOG = /\/results\/[^/]+\/[^/]+\/[^/]+\/performance\/run_1$/;
 
@@ -209,16 +222,13 @@ const PERFORMANCE_LOG = /\/results\/[^/]+\/[^/]+\/[^/]+\/performance\/run_1$/;
  * The round of a tree: the one whose seeds its performance logs have.
  * @throws MlperfError `ERR_CONFIG_INVALID` when the logs are of several rounds.
  */
-async function detectRound(
-  listing: TreeListing,
-  logs: DetailLogs,
-): Promise<Pick<CheckReport, 'round' | 'roundFrom'>> {
-  const found = await roundsOfLogs(listing, logs);
+async function detectRound(listing: TreeListing, readLog: LogReader) {
+  const found = await roundsOfLogs(listing, readLog);
   const [only, ...others] = found.keys();
   if (only === undefined) {
-    return { round: DEFAULT_ROUND as SubmissionRound, roundFrom: 'default' };
+    return { round: DEFAULT_ROUND as SubmissionRound, roundFrom: 'default' as const };
   }
-  if (others.length === 0) return { round: only, roundFrom: 'seeds of the logs' };
+  if (others.length === 0) return { round: only, roundFrom: 'seeds of the logs' as const };
   throw new MlperfError(
     'ERR_CONFIG_INVALID',
     `the tree has results of several rounds: ${wordsOf(found)}; a submission is of one round, say which with --round`,
@@ -226,19 +236,17 @@ async function detectRound(
 }
 
 /**
- * The round of a tree that is about to be changed: nothing may be changed by the rules of another one.
+ * The round of a tree that is about to be changed: nothing may be changed by the rules of another
+ * one.
  * @param said Undefined: the round is that of the logs.
- * @throws MlperfError `ERR_CONFIG_INVALID` when no log is of the round that was said, or they are of several rounds;
- *   `ERR_CONFIG_FILE` when there is no such folder.
+ * @throws MlperfError `ERR_CONFIG_INVALID` when no log is of the stated round, or they are of
+ *   several rounds; `ERR_CONFIG_FILE` when there is no such folder.
  */
-export async function roundOfTree(
-  tree: string,
-  said: SubmissionRound | undefined,
-): Promise<SubmissionRound> {
-  const listing = new TreeListing(tree);
-  const logs = new DetailLogs(listing);
-  if (said === undefined) return (await detectRound(listing, logs)).round;
-  const found = await roundsOfLogs(listing, logs);
+export async function roundOfTree(tree: string, said: SubmissionRound | undefined) {
+  const listing = treeListing(tree);
+  const readLog = detailLogs(listing);
+  if (said === undefined) return (await detectRound(listing, readLog)).round;
+  const found = await roundsOfLogs(listing, readLog);
   if (found.size === 0 || found.has(said)) return said;
   throw new MlperfError(
     'ERR_CONFIG_INVALID',
@@ -247,16 +255,13 @@ export async function roundOfTree(
 }
 
 /** Rounds of the performance logs, the oldest first, each with the first log that has its seeds. */
-async function roundsOfLogs(
-  listing: TreeListing,
-  logs: DetailLogs,
-): Promise<ReadonlyMap<SubmissionRound, string>> {
+async function roundsOfLogs(listing: TreeListing, readLog: LogReader) {
   const found = new Map<SubmissionRound, string>();
   for (const folder of listing.folderPaths()) {
     const file = posix.join(folder, RUN_FILES.detail);
     if (!PERFORMANCE_LOG.test(folder) || !listing.hasFile(file)) continue;
     // What cannot be read is found when the log is checked.
-    const log = await logs.read(file).catch(() => undefined);
+    const log = await readLog(file).catch(() => undefined);
     const round = log === undefined ? undefined : roundOfLog(log);
     if (round !== undefined && !found.has(round)) found.set(round, file);
   }
@@ -277,4 +282,85 @@ function roundOfLog({ records }: ReadDetailLog): SubmissionRound | undefined {
     );
     return right.length >= 2;
   });
+}
+
+/** Checks all of one result: a scenario of a model on a system. */
+async function checkResult(found: ResultSite): Promise<CheckedResult> {
+  const site = { ...found, measured: await measuredScenario(found) };
+  const { findings, layout } = site;
+  findings.check('result', site);
+  checkMeasurements(site);
+  const log = await checkPerformanceRun(site, layout.performance(site.place));
+  const accuracy = await checkAccuracy(site);
+  const tests = await checkCompliance(site, log);
+  const runs = new Map<string, RunLog>();
+  if (log !== undefined) runs.set('performance', log);
+  if (accuracy.log !== undefined) runs.set('accuracy', accuracy.log);
+  for (const [test, one] of tests) runs.set(test, one);
+  const audits = new Map<string, NetworkAudit>();
+  for (const [run, one] of site.division === 'network' ? runs : []) {
+    const audit = checkAudit(site, run, one);
+    if (audit !== undefined) audits.set(run, audit);
+  }
+  findings.check('read', { ...site, runs, audits, notes: accuracy.text?.notes ?? [] });
+  return checkedResult(site, log, accuracy.text?.figures[0]?.[0]?.text);
+}
+
+function checkedResult(
+  { division, submitter, system, modelFolder, model, scenario, measured }: ResultSite,
+  log: RunLog | undefined,
+  accuracy: string | undefined,
+): CheckedResult {
+  const metric = metricOf(model, scenario, measured);
+  const figure = (key: string): number | null => log?.number(key) ?? null;
+  return {
+    division,
+    submitter,
+    system,
+    model: modelFolder,
+    scenario,
+    metric,
+    value: figure(metric),
+    p99Ns: figure('result_99.00_percentile_latency_ns'),
+    boundNs: scenario === 'Offline' ? null : figure('effective_target_latency_ns'),
+    accuracy: accuracy ?? null,
+  };
+}
+
+/**
+ * The scenario that was measured: that of the folder, unless the result is inferred. It is where
+ * the system may infer it, and its logs are copies of those of the measured scenario beside it; a
+ * notice says so then.
+ * Source: inference_rules v4.1, "Benchmarks" ("create copies of the directories for the inferred
+ * results").
+ */
+async function measuredScenario(site: ResultSite): Promise<SubmissionScenario> {
+  const { scenario, division, description, place, scenarios } = site;
+  if (division === 'network' || !mayInfer(suitesOf(description), scenario)) return scenario;
+  const { layout, listing, readLog, findings } = site;
+  const file = posix.join(layout.performance(place), RUN_FILES.detail);
+  if (!listing.hasFile(file)) return scenario;
+  // What cannot be read is found when the log is checked.
+  const log = await readLog(file).catch(() => undefined);
+  const seen = log?.records.get('effective_scenario')?.value;
+  const isSeen = ([, one]: [string, unknown]): boolean => seen !== undefined && one === seen;
+  const [folder, from] = [...scenarios].find(isSeen) ?? [];
+  if (from === undefined || inferredFigure(scenario, from) === undefined) return scenario;
+  const source = { ...place, scenario: folder as SubmissionScenario };
+  const pairs = [layout.performance, layout.accuracy].map((of) =>
+    [place, source].map((one) => posix.join(of(one), RUN_FILES.detail)),
+  );
+  for (const pair of pairs) {
+    if (!(await areEqual(site, pair as [string, string]))) return scenario;
+  }
+  findings.add('result-inferred', layout.result(place), `It is inferred from ${from}.`);
+  return from;
+}
+
+async function areEqual({ listing }: CheckContext, files: [string, string]): Promise<boolean> {
+  const [bytes, other] = files.map((file) => listing.bytesOf(file));
+  if (bytes === undefined || bytes !== other) return false;
+  const digests = files.map((file) => sha256OfFile(listing.pathOf(file)));
+  const [digest, same] = await Promise.all(digests).catch(() => [undefined, '']);
+  return digest === same;
 }

@@ -13,7 +13,8 @@ export async function checkerLogText(tree: string, round: SubmissionRound): Prom
 }
 
 /**
- * Checks a tree that was changed, where it has the text of an earlier check: what that said holds no more.
+ * Checks a tree that was changed, where it has the text of an earlier check: the earlier text is
+ * out of date.
  * @throws MlperfError `ERR_OUTPUT`, and what {@link checkTree} throws
  */
 export async function renewCheckerLogs(tree: string, round: SubmissionRound): Promise<void> {

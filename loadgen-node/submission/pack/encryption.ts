@@ -13,7 +13,8 @@ export type EncryptionName = 'age' | 'openssl';
 export type Encryption = (plain: AsyncIterable<Buffer>) => AsyncIterable<Uint8Array>;
 
 /**
- * The age format (age-encryption.org/v1): authenticated, a new key for each file, read by `age --decrypt`.
+ * The age format (age-encryption.org/v1): authenticated, a new key for each file, read by `age
+ * --decrypt`.
  * @param recipients Public keys; who has the identity to any of them can read the file.
  * @throws MlperfError `ERR_CONFIG_INVALID` when one is no public key.
  */
@@ -41,9 +42,10 @@ const IV_BYTES = 16;
 const SALT_BYTES = 8;
 
 /**
- * What MLCommons' pack_submission.sh unpacks: `openssl enc -d -aes256` with its defaults, which are AES-256-CBC, key
- * and IV by one SHA-256 pass over password and salt. That pass is no obstacle to guessing, so the password must be
- * random; nothing in the file proves that it is whole, which its checksum has to.
+ * What MLCommons' pack_submission.sh unpacks: `openssl enc -d -aes256` with its defaults, which are
+ * AES-256-CBC, key and IV by one SHA-256 pass over password and salt. That pass is no obstacle to
+ * guessing, so the password must be random; nothing in the file proves that it is whole, which its
+ * checksum has to.
  */
 function opensslEncryption(password: string): Encryption {
   return async function* encrypt(plain) {
@@ -76,8 +78,10 @@ const PASSWORD_LENGTH_MIN = 20;
 const PASSWORD_BYTES = 32;
 
 /**
- * Makes a key file that only its owner may read: an identity of age, or a random password for openssl.
- * @throws MlperfError `ERR_OUTPUT` when there is such a file: a key that is lost cannot be made again.
+ * Makes a key file that only its owner may read: an identity of age, or a random password for
+ * openssl.
+ * @throws MlperfError `ERR_OUTPUT` when there is such a file: a key that is lost cannot be made
+ *   again.
  */
 export async function makeKeyFile(path: string, encryption: EncryptionName): Promise<void> {
   const text =
@@ -102,12 +106,10 @@ async function ageIdentityText(): Promise<string> {
 
 /**
  * The encryption for whoever has a key file.
- * @throws MlperfError `ERR_CONFIG_FILE` when it cannot be read or is no key of this form. No text of it is shown.
+ * @throws MlperfError `ERR_CONFIG_FILE` when it cannot be read or is no key of this form. No text
+ *   of it is shown.
  */
-export async function encryptionOfKeyFile(
-  path: string,
-  encryption: EncryptionName,
-): Promise<Encryption> {
+export async function encryptionOfKeyFile(path: string, encryption: EncryptionName) {
   const text = readNamedText(path, FILE_BYTES_MAX.secret, 'the key file ');
   if (encryption === 'openssl') return opensslEncryption(passwordOf(text, path));
   const identities = text.split(/\r?\n/).filter((line) => line !== '' && !line.startsWith('#'));

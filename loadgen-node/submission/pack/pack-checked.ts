@@ -25,7 +25,8 @@ type PackHost = Pick<RunHost, 'report' | 'progress'>;
 /**
  * Packs a tree that the self-check accepts; with `unchecked` any tree.
  * @returns `isPacked` is false where the check found errors.
- * @throws MlperfError `ERR_CONFIG_INVALID` for flags that cannot be together, `ERR_CONFIG_FILE`, `ERR_OUTPUT`
+ * @throws MlperfError `ERR_CONFIG_INVALID` for flags that cannot be together, `ERR_CONFIG_FILE`,
+ *   `ERR_OUTPUT`
  */
 export async function packChecked(
   tree: string,
@@ -55,7 +56,10 @@ export async function packChecked(
   };
 }
 
-/** Why the flags about keys cannot be together, or that nobody named a key. */
+/**
+ * The contradiction among the flags about keys, or that a key is missing; undefined: they are
+ * right.
+ */
 function wrongKeyFlags(values: PackValues): string | undefined {
   const { keyFile, newKeyFile, recipient, encryption } = values;
   const keys = Object.values({ keyFile, newKeyFile, recipient }).filter(Boolean);

@@ -40,12 +40,14 @@ export function sideFiles(output: string) {
 }
 
 /**
- * Packs every division of a tree into a gzip-compressed tarball, encrypted on its way to the disk, and writes lists of
- * checksums beside it: of its contents, as they stand in the tar, and of the file itself. Streamed. The same tree gives
- * the same tarball, until it is encrypted: that is different each time.
- * Rule: submission_rules, "placing an encrypted tarball in a MLCommons-provided cloud storage bucket".
- * @throws MlperfError `ERR_CONFIG_FILE` (see treeContents and refuseKeys), `ERR_CONFIG_INVALID` (output or key
- *   file in the tree), `ERR_OUTPUT`
+ * Packs every division of a tree into a gzip-compressed tarball, encrypted on its way to the disk,
+ * and writes lists of checksums beside it: of its contents, as they stand in the tar, and of the
+ * file itself. Streamed. The same tree gives the same tarball, until it is encrypted: that is
+ * different each time.
+ * Rule: submission_rules, "placing an encrypted tarball in a MLCommons-provided cloud storage
+ * bucket".
+ * @throws MlperfError `ERR_CONFIG_FILE` (see treeContents and refuseKeys), `ERR_CONFIG_INVALID`
+ *   (output or key file in the tree), `ERR_OUTPUT`
  */
 export async function packTree(packing: Packing) {
   const { tree, output, encryption, keyFile } = packing;
@@ -104,7 +106,9 @@ export function checkPaths({ tree, output, keyFile }: Omit<Packing, 'encryption'
   }
 }
 
-/** @returns Bytes and digests of what was written; MLCommons' pack_submission.sh compares the SHA-1. */
+/**
+ * @returns Bytes and digests of what was written; MLCommons' pack_submission.sh compares the SHA-1.
+ */
 async function write(tar: Readable, encryption: Encryption | undefined, path: string) {
   const sha256 = createHash('sha256');
   const sha1 = createHash('sha1');
@@ -129,8 +133,10 @@ async function write(tar: Readable, encryption: Encryption | undefined, path: st
 }
 
 /**
- * The bytes of a tar of some files, in their order, without owners, times and other traces of this machine.
- * @param checksums Gets the SHA-256 of each file by path, read out of the tar itself, once it is through.
+ * The bytes of a tar of some files, in their order, without owners, times and other traces of this
+ * machine.
+ * @param checksums Gets the SHA-256 of each file by path, read out of the tar itself, once it is
+ *   through.
  * @throws Error of the file system, or when a file changes while it is read.
  */
 async function* tarStream(
@@ -197,8 +203,9 @@ interface PackedFile {
 
 /**
  * Every file of a tree, sorted by path.
- * @throws MlperfError `ERR_CONFIG_FILE` when it is no tree, or has what may not be handed in: links, files beside the
- *   divisions, originals of truncated logs, what an interrupted command left.
+ * @throws MlperfError `ERR_CONFIG_FILE` when it is no tree, or has what may not be handed in:
+ *   links, files beside the divisions, originals of truncated logs, what an interrupted command
+ *   left.
  */
 function treeContents(tree: string): PackedFile[] {
   const files: PackedFile[] = [];
@@ -241,8 +248,9 @@ function problemOf(path: string, stats: Stats): string | undefined {
 }
 
 /**
- * Refuses files that are keys: copies of the key file, and identities of age. A tarball that brings its own key could
- * be read by everybody who is given that key, and by nobody else; one that brings another gives that away.
+ * Refuses files that are keys: copies of the key file, and identities of age. A tarball that brings
+ * its own key could be read by everybody who is given that key, and by nobody else; one that brings
+ * another gives that away.
  * @param keyFile It may not be there yet.
  * @throws MlperfError `ERR_CONFIG_FILE` for a tree with keys, and when a file cannot be read
  */

@@ -133,8 +133,8 @@ const VISION: readonly ModelRow[] = [
 ];
 
 /**
- * The inference rules of v4.1 name BERT for the edge suite and in the Network division's table of compression;
- * the official tool takes it in the datacenter suite, too.
+ * The inference rules of v4.1 name BERT for the edge suite and in the Network division's table of
+ * compression; the official tool takes it in the datacenter suite, too.
  */
 const [BERT_99, BERT_999] = pair({
   name: 'bert',

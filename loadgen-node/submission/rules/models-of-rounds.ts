@@ -9,8 +9,9 @@ const MODELS = new Map(
 
 /**
  * Every model of a round, with what the round demands of its results.
- * Source: the tables of the official submission checkers (v4.1: the tag's own; later rounds: the newest, which
- * has them all; where an older one of the same round differs, the table says so) and inference_rules.
+ * Source: the tables of the official submission checkers (v4.1: the tag's own; later rounds: the
+ * newest, which has them all; where an older one of the same round differs, the table says so) and
+ * inference_rules.
  */
 export function modelsOfRound(round: SubmissionRound): readonly SubmissionModel[] {
   return MODELS.get(round) ?? [];
@@ -51,7 +52,9 @@ export function modelOfName(round: SubmissionRound, name: string): SubmissionMod
   return modelsOfRound(round).find((model) => model.name === name);
 }
 
-/** What the official tools take a folder for, where neither its name nor the mapping says. */
+/**
+ * Model that the official tools guess from a folder's name, where no table and no mapping has it.
+ */
 const GUESSES: readonly (readonly [RegExp, string])[] = [
   [/^ssd-resnet34$/, 'retinanet'],
   [/mobilenet|efficientnet|resnet50/, 'resnet'],
@@ -63,11 +66,7 @@ const GUESSES: readonly (readonly [RegExp, string])[] = [
  * The model that a result is of. Source: get_mlperf_model of every official submission checker.
  * @param mapped What model_mapping.json of open says of the folder.
  */
-export function modelOfResultFolder(
-  round: SubmissionRound,
-  folder: string,
-  mapped: unknown,
-): SubmissionModel | undefined {
+export function modelOfResultFolder(round: SubmissionRound, folder: string, mapped: unknown) {
   const known = modelOfFolder(round, folder);
   if (known !== undefined) return known;
   if (typeof mapped === 'string' && mapped !== '') return modelOfName(round, mapped);
@@ -79,9 +78,6 @@ export function modelOfResultFolder(
  * The models of a round that a benchmark of longhaul can be (`resnet50`); more than one where
  * targets differ.
  */
-export function modelsOfBenchmark(
-  round: SubmissionRound,
-  benchmark: string,
-): readonly SubmissionModel[] {
+export function modelsOfBenchmark(round: SubmissionRound, benchmark: string) {
   return modelsOfRound(round).filter((model) => model.benchmark === benchmark);
 }

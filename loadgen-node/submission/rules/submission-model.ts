@@ -1,3 +1,4 @@
+import type { NetworkAudit } from '../../observe/audit/network-audit.ts';
 import type { SubmissionRound, Suite, TestId } from './submission-rounds.ts';
 
 /** Scenarios as folders name them, in the order in which they are listed to people. */
@@ -41,7 +42,7 @@ interface TokenLatencies {
   readonly tpotNs: number;
 }
 
-/** What a round demands of a result of one model. Counts in samples, times in ns. */
+/** Demands of a round on a result of one model. Counts in samples, times in ns. */
 export interface SubmissionModel {
   /** Name in the official tools: `resnet`, `bert-99`, ... */
   readonly name: string;
@@ -52,7 +53,7 @@ export interface SubmissionModel {
   /** Absent suite: the model is not in it. */
   readonly scenarios: Partial<Readonly<Record<Suite, ScenarioNeed>>>;
   /**
-   * What a system of both suites needs, where the official tables have more than the two suites
+   * Scenarios of a system of both suites, where the official tables have more than the two suites
    * together.
    */
   readonly bothSuites?: ScenarioNeed;
@@ -69,7 +70,7 @@ export interface SubmissionModel {
   readonly serverLatencyNs?: number;
   readonly tokenLatencies?: Partial<Readonly<Record<SubmissionScenario, TokenLatencies>>>;
   readonly accuracy: readonly AccuracyTarget[];
-  /** What is other in one scenario. */
+  /** Values that differ in one scenario. */
   readonly inScenario?: Partial<
     Readonly<
       Record<
@@ -96,7 +97,8 @@ export interface SubmissionModel {
 }
 
 /**
- * Percent by which the two accuracies of TEST01's fallback may differ, where the model has no other figure.
+ * Percent by which the two accuracies of TEST01's fallback may differ, where the model has no other
+ * figure.
  * Source: submission checkers of all rounds (1, 0.1 for models of 99.9 %).
  */
 export function usualBaselinePercent(model: SubmissionModel | undefined): number {
@@ -104,20 +106,14 @@ export function usualBaselinePercent(model: SubmissionModel | undefined): number
 }
 
 /** The model with what is other in a scenario. */
-export function modelInScenario(
-  model: SubmissionModel,
-  scenario: SubmissionScenario,
-): SubmissionModel {
+export function modelInScenario(model: SubmissionModel, scenario: SubmissionScenario) {
   return { ...model, ...model.inScenario?.[scenario] };
 }
 
 /**
- * What a system of these suites has to show of a model; undefined: the model is in none of them.
+ * Scenarios of a model that a system of these suites has to show; undefined: it is in none of them.
  */
-export function scenarioNeed(
-  model: SubmissionModel,
-  suites: readonly Suite[],
-): ScenarioNeed | undefined {
+export function scenarioNeed(model: SubmissionModel, suites: readonly Suite[]) {
   if (suites.length > 1 && model.bothSuites !== undefined) return model.bothSuites;
   const needs = suites.flatMap((suite) => model.scenarios[suite] ?? []);
   if (needs.length === 0) return undefined;
@@ -128,14 +124,14 @@ export function scenarioNeed(
 }
 
 /**
- * What a row, or a later round, says of a model. `undefined` takes back what an earlier round says.
+ * Values of a model in a row or from a round on. `undefined` takes back an earlier round's value.
  */
 type Said = {
   readonly [Key in keyof SubmissionModel]?: SubmissionModel[Key] | undefined;
 } & {
   /** Performance samples, data set and Offline query; a number of their own goes before it. */
   readonly samples?: number;
-  /** What the reference model reaches, by metric. */
+  /** Accuracy of the reference model, by metric. */
   readonly references?: Readonly<Record<string, number>>;
   /** Share of the references that is asked for; absent: 0.99. */
   readonly share?: number;
@@ -150,7 +146,7 @@ type Said = {
 export type ModelRow = Said & {
   readonly name: string;
   readonly rounds: readonly [first: SubmissionRound, last: SubmissionRound];
-  /** What is other from a round on. */
+  /** Values that change from a round on. */
   readonly since?: Partial<Readonly<Record<SubmissionRound, Said>>>;
 };
 
@@ -182,11 +178,7 @@ export function pair(row: ModelRow): [ModelRow, ModelRow] {
 }
 
 /** A target around a reference: at least 90 % and at most 110 % of it. */
-export function within10Percent(
-  metric: string,
-  reference: number,
-  upper = reference,
-): AccuracyTarget {
+export function within10Percent(metric: string, reference: number, upper = reference) {
   return { metric, lower: reference * 0.9, upper: upper * 1.1 };
 }
 
@@ -195,9 +187,107 @@ export function tokens(ttftMs: number, tpotMs: number): TokenLatencies {
 }
 
 /** Numbers of the pictures or videos that a result shows. */
-export function shown(
-  folder: 'images' | 'videos',
-  ids: string,
-): Pick<SubmissionModel, 'accuracyFiles'> {
+export function shown(folder: 'images' | 'videos', ids: string) {
   return { accuracyFiles: { folder, ids: ids.split(' ') } };
+}
+
+/** LoadGen's keys of what a scenario is measured by, in samples (streams: ns). */
+const SAMPLES: Readonly<Record<SubmissionScenario, string>> = {
+  SingleStream: 'early_stopping_latency_ss',
+  MultiStream: 'early_stopping_latency_ms',
+  Server: 'result_completed_samples_per_sec',
+  Interactive: 'result_completed_samples_per_sec',
+  Offline: 'result_samples_per_second',
+};
+
+const TOKENS = {
+  counted: { Server: 'result_completed_tokens_per_second', Offline: 'result_tokens_per_second' },
+  inferred: {
+    Server: 'result_inferred_completed_tokens_per_second',
+    Offline: 'result_inferred_tokens_per_second',
+  },
+} as const;
+
+/**
+ * Key of the detail log whose value is the result. The rules' text calls the scheduled rate the
+ * metric of Server; every checker since v4.1 reports the completed one.
+ */
+export function resultMetric(model: SubmissionModel | undefined, scenario: SubmissionScenario) {
+  if (model?.tokenMetric === undefined) return SAMPLES[scenario];
+  if (scenario === 'SingleStream') return 'result_90.00_percentile_latency_ns';
+  const keys = TOKENS[model.tokenMetric];
+  return scenario === 'Offline' ? keys.Offline : keys.Server;
+}
+
+/**
+ * {@link resultMetric}, or what an inferred result is computed from. @param model Undefined: not
+ * known, counted in samples.
+ * @param measured Scenario of the log.
+ */
+export function metricOf(
+  model: SubmissionModel | undefined,
+  scenario: SubmissionScenario,
+  measured: SubmissionScenario,
+): string {
+  return inferredFigure(scenario, measured) ?? resultMetric(model, scenario);
+}
+
+/**
+ * Key of the rate in samples per second that the compliance tests compare; undefined in streams.
+ */
+export function sampleRateKey(scenario: SubmissionScenario): string | undefined {
+  return scenario === 'SingleStream' || scenario === 'MultiStream' ? undefined : SAMPLES[scenario];
+}
+
+/**
+ * Scenarios that may be inferred, by the measured scenario, and the record of that one's log from
+ * which the official checkers compute it: 8 times the 99th percentile of SingleStream, queries per
+ * second of SingleStream, 8000 divided by the mean latency of MultiStream in ms. Source:
+ * inference_rules v4.1, "Benchmarks" (edge submitters).
+ */
+const FIGURES: Partial<
+  Readonly<Record<SubmissionScenario, Partial<Readonly<Record<SubmissionScenario, string>>>>>
+> = {
+  MultiStream: { SingleStream: 'early_stopping_latency_ms' },
+  Offline: {
+    SingleStream: 'result_qps_without_loadgen_overhead',
+    MultiStream: 'result_mean_query_latency_ns',
+  },
+};
+
+/**
+ * Key of the measured scenario's log that an inferred result is computed from; undefined: it cannot
+ * be inferred.
+ */
+export function inferredFigure(scenario: SubmissionScenario, measured: SubmissionScenario) {
+  return FIGURES[scenario]?.[measured];
+}
+
+/**
+ * True where a system of these suites may infer a scenario at all: it is of the edge suite, and the
+ * datacenter suite, if it is of that as well, does not ask for the same scenario.
+ */
+export function mayInfer(suites: readonly Suite[], scenario: SubmissionScenario): boolean {
+  if (!suites.includes('edge')) return false;
+  return scenario === 'MultiStream' || !suites.includes('datacenter');
+}
+
+/**
+ * Samples and bytes that the QDL counted, all nodes together; undefined without an audit or
+ * samples.
+ */
+export function wireCounts(audit: NetworkAudit | undefined) {
+  const ours = (audit?.nodes ?? []).map((node) => node.ours);
+  const sum = (key: 'sampleCount' | 'payloadBytes' | 'completedCount' | 'responseBytes'): number =>
+    ours.reduce((total, counts) => total + counts[key], 0);
+  const samples = sum('sampleCount');
+  if (samples === 0) return undefined;
+  return {
+    samples,
+    payloadBytes: sum('payloadBytes'),
+    responses: sum('completedCount'),
+    responseBytes: sum('responseBytes'),
+    /** Share of the samples that the busiest node took, from 0 to 1. */
+    largestShare: Math.max(...ours.map(({ sampleCount }) => sampleCount)) / samples,
+  };
 }

@@ -32,7 +32,9 @@ import { isCutLog } from '../truncate/cut-log.ts';
 
 /** Flags of a score; what they do not say of the run, its record says. */
 interface ScoreValues extends SaidOfRun {
-  /** True: a log that has a part of the data set only is scored too, and compared with no target. */
+  /**
+   * True: a log that has a part of the data set only is scored too, and compared with no target.
+   */
   readonly partial: boolean;
   /** File for the text; undefined: it is the result's. */
   readonly output: string | undefined;
@@ -40,12 +42,13 @@ interface ScoreValues extends SaidOfRun {
 }
 
 /**
- * Scores an accuracy log as the benchmark's official script does, and reports what that script does not tell: how much of
- * the data set the log has, and whether the target is met.
+ * Scores an accuracy log as the benchmark's official script does, and reports what that script does
+ * not tell: how much of the data set the log has, and whether the target is met.
  * @param log The log, or the folder of its run.
- * @returns Text and JSON of the verb; `isGood` is false when there is no accuracy, or one below the target.
- * @throws MlperfError `ERR_CONFIG_INVALID` where it is not known what to score it with, `ERR_OUTPUT` for a log that is cut or
- *   damaged, `ERR_DATA_SET`
+ * @returns Text and JSON of the verb; `isGood` is false when there is no accuracy, or one below the
+ *   target.
+ * @throws MlperfError `ERR_CONFIG_INVALID` where it is not known what to score it with,
+ *   `ERR_OUTPUT` for a log that is cut or damaged, `ERR_DATA_SET`
  */
 export async function scoreLog(
   log: string,
@@ -122,8 +125,10 @@ async function openDataSetOf(
 }
 
 /**
- * Scores responses of a test with the data set of its benchmark, which is opened when the first score is wanted.
- * @param folder Of the test's run: its audit tells how responses of a model of the Open Inference Protocol are read.
+ * Scores responses of a test with the data set of its benchmark, which is opened when the first
+ * score is wanted.
+ * @param folder Of the test's run: its audit tells how responses of a model of the Open Inference
+ *   Protocol are read.
  */
 export function responseScorer(
   benchmark: string,
@@ -160,7 +165,8 @@ function whyNoAccuracy(sampleCount: number, isEnough: boolean): string | undefin
 /**
  * The text of accuracy.txt, which goes into the file that was asked for, else to stdout.
  * @returns The part for stdout.
- * @throws MlperfError `ERR_CONFIG_INVALID` where a file is asked for that no official script writes.
+ * @throws MlperfError `ERR_CONFIG_INVALID` where a file is asked for that no official script
+ *   writes.
  */
 function scoreText(
   report: AccuracyLogScore['report'],
@@ -210,9 +216,10 @@ const FROM_RECORD = [
 type SaidOfRun = { readonly [K in keyof ScoredRun]?: ScoredRun[K] | undefined };
 
 /**
- * The run of a log: flags over longhaul_run.yaml beside it. A `--data-dir` is another data set than the record's, to which
- * its seed and count do not belong.
- * @throws MlperfError `ERR_CONFIG_INVALID` without a benchmark, or for another one than the record's
+ * The run of a log: flags over longhaul_run.yaml beside it. A `--data-dir` is another data set than
+ * the record's, to which its seed and count do not belong.
+ * @throws MlperfError `ERR_CONFIG_INVALID` without a benchmark, or for another one than the
+ *   record's
  */
 export function scoredRun(folder: string, said: SaidOfRun): ScoredRun {
   const record = join(folder, RUN_FILES.record);
@@ -240,7 +247,8 @@ export function scoredRun(folder: string, said: SaidOfRun): ScoredRun {
 
 /**
  * Sample indexes mean nothing over another data set: the score would be that of a guess.
- * @throws MlperfError `ERR_CONFIG_INVALID` where longhaul's detail log beside the accuracy log names another data set
+ * @throws MlperfError `ERR_CONFIG_INVALID` where longhaul's detail log beside the accuracy log
+ *   names another data set
  */
 export async function requireSameData(folder: string, dataSet: DataSet): Promise<void> {
   const path = join(folder, RUN_FILES.detail);
@@ -258,8 +266,8 @@ export async function requireSameData(folder: string, dataSet: DataSet): Promise
 }
 
 /**
- * The data set that scores responses of a run over the Open Inference Protocol as the run did: its audit tells the model's
- * outputs. Any other data set is left as it is.
+ * The data set that scores responses of a run over the Open Inference Protocol as the run did: its
+ * audit tells the model's outputs. Any other data set is left as it is.
  */
 function readsRunOf(folder: string, rules: BenchmarkRules, dataSet: DataSet): DataSet {
   const { responseTensor } = rules;
@@ -274,7 +282,10 @@ function readsRunOf(folder: string, rules: BenchmarkRules, dataSet: DataSet): Da
   return { ...dataSet, scoreAccuracy };
 }
 
-/** Notes on the model and the data set (a stand-in, an example), which the accuracy.txt of the run itself has as well. */
+/**
+ * Notes on the model and the data set (a stand-in, an example), which the accuracy.txt of the run
+ * itself has as well.
+ */
 export function scoreMarks(folder: string, rules: BenchmarkRules, dataSet: DataSet): string[] {
   const hasAudit = existsSync(join(folder, RUN_FILES.audit));
   const nodes = hasAudit ? readAudit(folder).nodes : [];

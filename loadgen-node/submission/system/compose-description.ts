@@ -4,21 +4,26 @@ import { FILE_BYTES_MAX, readNamedText } from '../../../shared/base/files/read-f
 import { parseGoodYaml } from '../../../shared/base/text/yaml-text.ts';
 import { nearest } from '../../../shared/base/text.ts';
 import type { SubmissionDivision, Suite } from '../rules/submission-rounds.ts';
-import { NETWORK_FIELDS, SYSTEM_FIELDS, type SystemField } from '../tree/system-fields.ts';
+import {
+  isTodo,
+  NETWORK_FIELDS,
+  STATUSES,
+  SYSTEM_FIELDS,
+  type SystemField,
+} from '../tree/system-fields.ts';
 import { type FactsFile, nameOf } from './facts-file.ts';
-import { isTodo, todo } from './field-text.ts';
-import { hostFields, UNSEEN_ACCELERATORS } from './host-fields.ts';
+import { hostFields, todo, UNSEEN_ACCELERATORS } from './host-fields.ts';
 import { networkFields } from './network-fields.ts';
 import { hardwareNotes, softwareNotes } from './system-notes.ts';
 
-/** What a description is made of. */
+/** Facts of the machines, and values from flags and file. */
 export interface DescriptionParts {
   readonly division: SubmissionDivision;
   readonly suite: Suite;
   readonly facts: FactsFile;
   /** How the QDL speaks on its connections. */
   readonly session: Parameters<typeof networkFields>[1];
-  /** What flags say, by field; they win over the file, which wins over what was read. */
+  /** Values of flags, by field; they win over the file, which wins over the facts. */
   readonly said: Readonly<Record<string, string>>;
   readonly merged: MergeValues;
 }
@@ -27,29 +32,20 @@ export interface DescriptionParts {
 export type SystemDescription = Readonly<Record<string, string>>;
 
 /**
- * The fields that a description has. A closed one has no `is_network`: with it the tools would ask for the others, too.
+ * The fields that a description has. A closed one has no `is_network`: with it the tools would ask
+ * for the others, too.
  * Source: the official checkers.
  */
-export function descriptionFields({
-  division,
-  facts,
-}: Pick<DescriptionParts, 'division' | 'facts'>): readonly SystemField[] {
-  return fieldsWith(division, facts.sutNodes.length > 0);
-}
-
 function fieldsWith(division: SubmissionDivision, hasNodes: boolean): readonly SystemField[] {
   const isNetwork = division !== 'closed' && hasNodes;
   return isNetwork ? [...SYSTEM_FIELDS, ...NETWORK_FIELDS] : SYSTEM_FIELDS;
 }
 
-/** What the user gives, before any machine is asked. */
+/** Input of the user, known before any machine is asked. */
 type GivenParts = Pick<DescriptionParts, 'division' | 'suite' | 'said' | 'merged'>;
 
 /** @throws MlperfError `ERR_CONFIG_INVALID` naming every value that the tools would refuse */
-export function requireGiven(
-  parts: GivenParts,
-  { hasNodes }: { readonly hasNodes: boolean },
-): void {
+export function requireGiven(parts: GivenParts, hasNodes: boolean): void {
   const given: SystemDescription = { ...parts.merged.values, ...parts.said };
   const problems = fieldsWith(parts.division, hasNodes).flatMap((field) => {
     const { key } = field;
@@ -62,7 +58,9 @@ export function requireGiven(
   if (all.length > 0) throw new MlperfError('ERR_CONFIG_INVALID', all.join('\n'));
 }
 
-/** What a value that the tools would refuse must be; undefined where they take it. */
+/**
+ * Words for the values that the tools accept instead of this one; undefined where they accept it.
+ */
 function wantedInstead(
   { key, isNumber, isMeaningful }: SystemField,
   value: string,
@@ -71,7 +69,7 @@ function wantedInstead(
   if (isTodo(value)) return undefined;
   if (isNumber === true && !/^\d+$/.test(value)) return 'a whole number';
   if (isMeaningful && value === '') return 'a text that is not empty; "N/A" is one';
-  if (key === 'status' && !/^(available|preview|rdi)$/i.test(value)) {
+  if (key === 'status' && !STATUSES.some((one) => one === value.toLowerCase())) {
     return 'available, preview or rdi';
   }
   if (key === 'is_network' && value !== 'True') return 'True';
@@ -86,13 +84,14 @@ function wantedInstead(
  */
 export function composeDescription(parts: DescriptionParts): SystemDescription {
   const { division, suite, facts, session, said, merged } = parts;
-  requireGiven(parts, { hasNodes: facts.sutNodes.length > 0 });
+  const hasNodes = facts.sutNodes.length > 0;
+  requireGiven(parts, hasNodes);
   const given: SystemDescription = { ...merged.values, ...said };
   const machines = underTestFields(facts, suite);
   const read: SystemDescription = {
     ...machines,
     ...(hasUnseenAccelerators(machines, given) ? UNSEEN_ACCELERATORS : {}),
-    ...(facts.sutNodes.length === 0 ? {} : networkFields(facts, session)),
+    ...(hasNodes ? networkFields(facts, session) : {}),
     ...submitterFields(facts),
     ...{ division, system_type: suite },
     ...given,
@@ -101,7 +100,7 @@ export function composeDescription(parts: DescriptionParts): SystemDescription {
     hw_notes: hardwareNotes(facts),
     sw_notes: softwareNotes(facts),
   };
-  const description = descriptionFields(parts).map(({ key }) => {
+  const description = fieldsWith(division, hasNodes).map(({ key }) => {
     const text = read[key] ?? '';
     // Notes that must not get lost stand behind what the user wrote; not a second time.
     const missing = (notes[key] ?? []).filter((note) => !text.includes(note));
@@ -110,10 +109,14 @@ export function composeDescription(parts: DescriptionParts): SystemDescription {
   return Object.fromEntries(description);
 }
 
-/** What is said of each key of the user's file that this description has no field for, with its place. */
-export function leftOut(parts: Pick<DescriptionParts, 'division' | 'facts' | 'merged'>): string[] {
-  const { values, places, unknown } = parts.merged;
-  const keys = descriptionFields(parts).map(({ key }) => key);
+/**
+ * A message, with the place, for each key of the user's file that is no field of this description.
+ */
+export function leftOut(
+  { values, places, unknown }: MergeValues,
+  description: SystemDescription,
+): string[] {
+  const keys = Object.keys(description);
   const others = Object.keys(values).filter((key) => !keys.includes(key));
   const no = 'is no field of this description';
   return [
@@ -126,7 +129,10 @@ export function leftOut(parts: Pick<DescriptionParts, 'division' | 'facts' | 'me
   ];
 }
 
-/** True where the user tells of accelerators and the machines showed none: then "N/A" is wrong for all of their fields. */
+/**
+ * True where the user tells of accelerators and the machines showed none: then "N/A" is wrong for
+ * all of their fields.
+ */
 function hasUnseenAccelerators(read: SystemDescription, given: SystemDescription): boolean {
   const { accelerators_per_node: count = '0', accelerator_model_name: model = 'N/A' } = given;
   return read['accelerators_per_node'] === '0' && (count !== '0' || model !== 'N/A');
@@ -153,8 +159,8 @@ interface NodeFields {
 }
 
 /**
- * The fields of several nodes as one description has them: once where all nodes agree, else with the nodes' names. A
- * field that is a number cannot say that.
+ * The fields of several nodes as one description has them: once where all nodes agree, else with
+ * the nodes' names. A field that is a number cannot say that.
  */
 function fieldsAcross(nodes: readonly NodeFields[]): Record<string, string> {
   const keys = [...new Set(nodes.flatMap(({ fields }) => Object.keys(fields)))];
@@ -183,7 +189,7 @@ function machineCount(nodes: FactsFile['sutNodes']): number {
   return new Set(nodes.map(({ gathered, address }) => gathered?.facts.bootId ?? address)).size;
 }
 
-/** What only the submitter knows. */
+/** Fields that only the submitter knows. */
 function submitterFields({ sutNodes }: FactsFile): SystemDescription {
   const isOne = machineCount(sutNodes) <= 1;
   return {
@@ -207,15 +213,16 @@ export interface MergeValues {
   readonly places: Readonly<Record<string, string>>;
   /** Keys that no description has, each with its place. */
   readonly unknown: readonly { readonly place: string; readonly key: string }[];
-  /** What is wrong with values, each with its place. */
+  /** Errors in values, each with its place. */
   readonly problems: readonly string[];
 }
 
 const KEYS = new Set([...SYSTEM_FIELDS, ...NETWORK_FIELDS].map(({ key }) => key));
 
 /**
- * Reads a user's file of fields, YAML or JSON (which YAML includes): an object of texts. An earlier description is such
- * a file; what is a TODO there is taken as not given. Without a file nothing is given.
+ * Reads a user's file of fields, YAML or JSON (which YAML includes): an object of texts. An earlier
+ * description is such a file; what is a TODO there is taken as not given. Without a file nothing is
+ * given.
  * @throws MlperfError `ERR_CONFIG_FILE` (cannot be read, neither)
  */
 export function readMergeFile(path: string | undefined): MergeValues {
@@ -252,7 +259,10 @@ export function parseMergeFile(path: string, text: string): MergeValues {
   return { values, places, unknown, problems };
 }
 
-/** A value as one line of text; a number keeps the digits that were written. Null for none; undefined for no text. */
+/**
+ * A value as one line of text; a number keeps the digits that were written. Null for none;
+ * undefined for no text.
+ */
 function textOf(value: unknown): string | null | undefined {
   const plain = isScalar(value) ? value.value : value;
   if (plain === null) return null;

@@ -5,29 +5,39 @@ import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import { makeFolder } from '../../../shared/base/files/read-file.ts';
 import { counted } from '../../../shared/base/text.ts';
 import type { VerbResult } from '../../../shared/config/command-line.ts';
+import {
+  addressList,
+  choice,
+  type SettingValues,
+  text,
+  toggle,
+} from '../../../shared/config/setting.ts';
 import { softwareComponents } from '../../../shared/host/component-versions.ts';
 import { gatherSystemFacts } from '../../../shared/host/gather-system-facts.ts';
 import { thisMachine } from '../../../shared/host/machine-source.ts';
 import { askNodeSystems } from '../../run/ask-nodes.ts';
-import type { SubmissionDivision } from '../rules/submission-rounds.ts';
-import type { SystemField } from '../tree/system-fields.ts';
+import { CONNECTION_OPTIONS } from '../../run/plan/connection-options.ts';
+import { DISPATCH_OPTIONS } from '../../run/plan/dispatch-options.ts';
+import {
+  SUBMISSION_DIVISIONS,
+  SUITES,
+  type SubmissionDivision,
+} from '../rules/submission-rounds.ts';
+import { isTodo, STATUSES } from '../tree/system-fields.ts';
 import {
   composeDescription,
-  descriptionFields,
   leftOut,
   readMergeFile,
   requireGiven,
   type SystemDescription,
 } from './compose-description.ts';
-import type { DescribeValues } from './describe-settings.ts';
-import { type FactsFile, factsPathOf, linkFacts, type SutNodeFacts } from './facts-file.ts';
-import { isTodo } from './field-text.ts';
+import { factsPathOf, linkFacts, type SutNodeFacts } from './facts-file.ts';
 import { knownMachineCount, systemWarnings } from './system-notes.ts';
 
 /**
  * Reads the machines of a run and writes their description, with the facts beside it.
- * @throws MlperfError `ERR_CONFIG_INVALID` for flags that contradict each other and values that the official tools refuse,
- *   `ERR_OUTPUT`, and where a node does not answer
+ * @throws MlperfError `ERR_CONFIG_INVALID` for flags that contradict each other and values that the
+ *   official tools refuse, `ERR_OUTPUT`, and where a node does not answer
  */
 export async function describeSystem(values: DescribeValues): Promise<VerbResult> {
   const division = divisionOf(values);
@@ -35,18 +45,15 @@ export async function describeSystem(values: DescribeValues): Promise<VerbResult
   requireTarget(values);
   const merged = readMergeFile(values.merge);
   const given = { division, suite, said: saidBy(values), merged };
-  requireGiven(given, { hasNodes: values.sut !== undefined });
+  requireGiven(given, values.sut !== undefined);
   const { file: facts, isTls } = await gatherFacts(values);
-  const parts = { ...given, facts, session: { isTls } };
-  const description = composeDescription(parts);
+  const description = composeDescription({ ...given, facts, session: { isTls } });
   writeJson(factsPathOf(path), facts);
   writeJson(path, description);
   return descriptionReport({
-    path,
-    description,
-    fields: descriptionFields(parts),
+    ...{ path, description },
     warnings: systemWarnings(facts, suite),
-    leftOut: leftOut(parts),
+    leftOut: leftOut(merged, description),
     machineCount: knownMachineCount(facts),
   });
 }
@@ -77,7 +84,7 @@ function divisionOf({
   return chosen;
 }
 
-/** What flags say of single fields. */
+/** Fields that flags state. */
 function saidBy({ submitter, status, systemName }: DescribeValues): Record<string, string> {
   return {
     ...(submitter !== undefined && { submitter }),
@@ -87,8 +94,8 @@ function saidBy({ submitter, status, systemName }: DescribeValues): Record<strin
 }
 
 /**
- * Refuses to replace a description that somebody may have filled in, unless it is the file that is merged. Asked before any
- * work.
+ * Refuses to replace a description that somebody may have filled in, unless it is the file that is
+ * merged. Asked before any work.
  * @throws MlperfError `ERR_OUTPUT`
  */
 function requireTarget({ output, merge, force }: DescribeValues): void {
@@ -109,10 +116,11 @@ function writeJson(file: string, content: object): void {
   });
 }
 
-/** Reads this machine and asks the SUT nodes for theirs. @throws MlperfError where a node does not answer */
-async function gatherFacts(
-  values: DescribeValues,
-): Promise<{ readonly file: FactsFile; readonly isTls: boolean }> {
+/**
+ * Reads this machine and asks the SUT nodes for theirs. @throws MlperfError where a node does not
+ * answer
+ */
+async function gatherFacts(values: DescribeValues) {
   // The nodes first: who mistyped an address should not wait.
   const { nodes, isTls } =
     values.sut === undefined
@@ -130,28 +138,31 @@ async function gatherFacts(
     return { address, name, gathered, whyMissing, link };
   });
   return {
-    file: { schemaVersion: 1, longhaulVersion: packageVersion(), loadgen, sutNodes },
+    file: { schemaVersion: 1 as const, longhaulVersion: packageVersion(), loadgen, sutNodes },
     isTls,
   };
 }
 
-/** Says what was written, what to be careful with, and what is left to fill in: for people, and for programs. */
+/**
+ * Says what was written, what to be careful with, and what is left to fill in: for people, and for
+ * programs.
+ */
 export function descriptionReport(parts: {
   readonly path: string;
   readonly description: SystemDescription;
-  readonly fields: readonly SystemField[];
   readonly warnings: readonly string[];
-  /** What is said of each key of the user's file that this description has no field for. */
+  /** A message for each key of the user's file that is no field of this description. */
   readonly leftOut: readonly string[];
   /** Machines whose facts were read. */
   readonly machineCount: number;
 }): Required<VerbResult> {
-  const { path, description, fields, warnings, leftOut, machineCount } = parts;
-  const open = fields.map(({ key }) => key).filter((key) => isTodo(description[key] ?? ''));
+  const { path, description, warnings, leftOut, machineCount } = parts;
+  const keys = Object.keys(description);
+  const open = keys.filter((key) => isTodo(description[key]));
   const width = Math.max(0, ...open.map((key) => key.length));
   const factsPath = factsPathOf(path);
   const lines = [
-    `${path}: ${fields.length} fields, ${open.length} of them still to fill in`,
+    `${path}: ${keys.length} fields, ${open.length} of them still to fill in`,
     `${factsPath}: what was read, of ${counted(machineCount, 'machine')}`,
     ...leftOut.map((one) => `Left out: ${one}`),
     ...warnings.map((warning) => `Note: ${warning}`),
@@ -163,7 +174,38 @@ export function descriptionReport(parts: {
   if (open.length > 0) {
     lines.push(`Fill them in there, or in a file of your own, and describe again with --merge.`);
   }
-  const fieldsToFillIn = open;
-  const json = { path, factsPath, description, fieldsToFillIn, leftOut, warnings, machineCount };
+  const facts = { factsPath, description, fieldsToFillIn: open };
+  const json = { path, ...facts, leftOut, warnings, machineCount };
   return { text: `${lines.join('\n')}\n`, json };
 }
+
+/** Settings of `longhaul system describe`. */
+export const DESCRIBE_SETTINGS = {
+  sut: addressList('addresses of the SUT nodes, as in the run'),
+  local: toggle('a closed system: LoadGen and SUT on this machine, which alone is described'),
+  output: text(
+    'file',
+    'description to write, systems/NAME.json; facts go to systems/NAME.facts.json',
+    {
+      required: true,
+    },
+  ),
+  merge: text(
+    'file',
+    'YAML or JSON with fields that win over what is read; may be the description itself',
+  ),
+  force: toggle('replace a description that is there'),
+  division: choice(SUBMISSION_DIVISIONS, 'division (default: network; closed with --local)'),
+  systemType: choice(SUITES, 'suite; the Network division knows datacenter only', {
+    fallback: 'datacenter',
+  }),
+  submitter: text('name', 'organisation that submits'),
+  status: choice(STATUSES, 'whether the system can be bought'),
+  systemName: text('name', 'name of the system in tables of results'),
+  streams: DISPATCH_OPTIONS.streams,
+  connections: DISPATCH_OPTIONS.connections,
+  ...CONNECTION_OPTIONS,
+};
+
+/** Effective values of {@link DESCRIBE_SETTINGS}. */
+type DescribeValues = SettingValues<typeof DESCRIBE_SETTINGS>;

@@ -2,7 +2,10 @@ import { isLoopback } from '../../../shared/domain/node-address.ts';
 import { isAddress } from '../../../shared/host/ip-addresses.ts';
 import type { NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
 
-/** What `longhaul system describe` read of the machines of a system: `NAME.facts.json` beside `NAME.json`. */
+/**
+ * `NAME.facts.json` beside `NAME.json`: the machines of a system as `longhaul system describe` read
+ * them.
+ */
 export interface FactsFile {
   /** Version of the form of the file. */
   readonly schemaVersion: 1;
@@ -21,13 +24,13 @@ interface GatheredFacts {
   readonly facts: SystemFacts;
 }
 
-/** What is known of one SUT node. */
+/** One SUT node, its machine and the link to it. */
 export interface SutNodeFacts {
   /** `host:port` as the LoadGen node reaches it. */
   readonly address: string;
-  /** Its answer to Name; null where it told none beside its facts. */
+  /** Its answer to Name; null without one. */
   readonly name: string | null;
-  /** Null where the node told none. */
+  /** Null where the node sent none. */
   readonly gathered: GatheredFacts | null;
   /** Why there are no facts, in words; null where there are. */
   readonly whyMissing: string | null;
@@ -55,10 +58,10 @@ interface NodeConnection {
 /** The link from the LoadGen node to one SUT node, as far as the two machines can see it. */
 export type LinkFacts = ReturnType<typeof linkFacts>;
 
-/** What is known of an end where the link stays within one machine, or no interface has the address. */
+/** An end of a link that stays within one machine, or whose address no interface has. */
 const NO_END = { interface: null, nics: [] as readonly string[], speedMbps: null };
 
-/** Which interfaces a link goes through. @param sut Null where the node told nothing of its machine. */
+/** Which interfaces a link goes through. @param sut Null where the node sent no facts. */
 export function linkFacts(
   connection: NodeConnection,
   loadgen: SystemFacts,
@@ -79,7 +82,10 @@ export function linkFacts(
   };
 }
 
-/** True where both ends are one machine (equal boot id, or a loopback address); null where it is unknown. */
+/**
+ * True where both ends are one machine (equal boot id, or a loopback address); null where it is
+ * unknown.
+ */
 function isSameMachine(
   { remoteAddress }: NodeConnection,
   loadgen: SystemFacts,
@@ -91,9 +97,9 @@ function isSameMachine(
 }
 
 /**
- * One end of a link: the interface that has the address, and the cards behind it (itself, or what a bond, bridge or VLAN
- * is made of; none where it is software only). `speedMbps` is the interface's, in 10^6 bit/s; null where the kernel tells
- * none.
+ * One end of a link: the interface that has the address, and the cards behind it (itself, or what a
+ * bond, bridge or VLAN is made of; none where it is software only). `speedMbps` is the interface's,
+ * in 10^6 bit/s; null where the kernel tells none.
  */
 function linkEnd(facts: SystemFacts | null, address: string | null) {
   const interfaces = facts?.network.interfaces ?? [];
@@ -107,7 +113,10 @@ function linkEnd(facts: SystemFacts | null, address: string | null) {
   return { interface: end.name, nics: cards.map(({ name }) => name), speedMbps };
 }
 
-/** The cards that an interface is or is made of, each once. @param seen Names on the way: a loop ends. */
+/**
+ * The cards that an interface is or is made of, each once. @param seen Names on the way: a loop
+ * ends.
+ */
 function cardsBehind(
   one: NicFacts,
   interfaces: readonly NicFacts[],

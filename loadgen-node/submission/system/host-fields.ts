@@ -1,21 +1,12 @@
-import type { AcceleratorFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
+import type { AcceleratorFacts, NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
 import type { Suite } from '../rules/submission-rounds.ts';
-import { ECC_TEXTS } from '../tree/system-fields.ts';
+import { ECC_TEXTS, TODO_MARK } from '../tree/system-fields.ts';
 import { isCard } from './facts-file.ts';
-import {
-  cacheText,
-  countedText,
-  memoryText,
-  nicText,
-  present,
-  storageText,
-  todo,
-} from './field-text.ts';
 
-/** What a machine without an accelerator writes; the official tools refuse an empty text. */
+/** Value of an accelerator's field where there is none; the official tools refuse an empty text. */
 const NONE = 'N/A';
 
-/** How the submitter states what nobody could read. */
+/** Wording for the submitter where the machine does not show its ECC or modules. */
 const ECC_WANTED = `"${ECC_TEXTS.on}" or "${ECC_TEXTS.off}"`;
 const MODULES_WANTED = 'modules, "12 x 32GB 2Rx4 PC4-2666V-R"';
 
@@ -65,7 +56,10 @@ function memoryCapacity({ modules, totalBytes }: SystemFacts['memory']): string 
   return `${memoryText(totalBytes)} as the operating system sees it`;
 }
 
-/** Rule: inference_rules v4.1, "A Datacenter submission must use ECC in their DRAM and HBM memories". */
+/**
+ * Rule: inference_rules v4.1, "A Datacenter submission must use ECC in their DRAM and HBM
+ * memories".
+ */
 function memoryConfiguration({ modules, ecc }: SystemFacts['memory'], suite: Suite): string {
   const texts = modules.map(({ bytes, type, speedMts }) =>
     present([memoryText(bytes), type, speedMts && `at ${speedMts} MT/s`]).join(' '),
@@ -112,7 +106,10 @@ function networkCardFields({ network }: SystemFacts): Record<string, string> {
   };
 }
 
-/** Fields of accelerators: key, text where there is none, what the submitter has to write where there are some. */
+/**
+ * Fields of accelerators: key, text where there is none, what the submitter has to write where
+ * there are some.
+ */
 const ACCELERATOR_FIELDS = [
   ['accelerators_per_node', '0', 'number of accelerators, "8"'],
   ['accelerator_model_name', NONE, 'model of the accelerators, "NVIDIA H200"'],
@@ -145,15 +142,14 @@ const NOT_LOOKED: Readonly<Record<string, string>> = Object.fromEntries(
   }),
 );
 
-/** Fields of accelerators that no machine showed but somebody says are there: none of them is known. */
+/**
+ * Fields of accelerators that no machine showed but somebody says are there: none of them is known.
+ */
 export const UNSEEN_ACCELERATORS: Readonly<Record<string, string>> = Object.fromEntries(
   ACCELERATOR_FIELDS.map(([key, , wanted]) => [key, wanted && todo(wanted)]),
 );
 
-function acceleratorFields(
-  { accelerators, acceleratorsHow }: SystemFacts,
-  suite: Suite,
-): Readonly<Record<string, string>> {
+function acceleratorFields({ accelerators, acceleratorsHow }: SystemFacts, suite: Suite) {
   const [first] = accelerators;
   if (first === undefined) return acceleratorsHow === null ? NOT_LOOKED : NO_ACCELERATOR;
   const named = accelerators.map(({ model }) => model ?? 'an accelerator without a name');
@@ -204,4 +200,64 @@ function softwareFields({ software, accelerators }: SystemFacts): Record<string,
     other_software_stack:
       stack.length === 0 ? todo('software beside the framework, with versions') : stack.join(', '),
   };
+}
+
+/** Text for a value that could not be read. @param wanted What the submitter has to write. */
+export function todo(wanted: string): string {
+  return `${TODO_MARK}: ${wanted}`;
+}
+
+/** The texts that say something. */
+export function present(texts: readonly (string | number | null)[]): string[] {
+  return texts.filter((text): text is string => typeof text === 'string' && text !== '');
+}
+
+/** Memory as it is sold: powers of 1024, named as the examples of the rules name them. */
+export function memoryText(bytes: number): string {
+  if (bytes >= 1024 ** 4) return `${rounded(bytes / 1024 ** 4)} TB`;
+  return bytes >= 1024 ** 3
+    ? `${rounded(bytes / 1024 ** 3)} GB`
+    : `${rounded(bytes / 1024 ** 2)} MB`;
+}
+
+/** Disks as they are sold: powers of 1000. */
+function storageText(bytes: number): string {
+  return bytes >= 1e12 ? `${rounded(bytes / 1e12)} TB` : `${rounded(bytes / 1e9)} GB`;
+}
+
+/** Caches, as the examples of the rules write them. */
+function cacheText(bytes: number): string {
+  return bytes >= 1024 ** 2 ? `${rounded(bytes / 1024 ** 2)}MB` : `${rounded(bytes / 1024)}KB`;
+}
+
+/** Rate of a link as `network_rate` names it: `100G`, `2.5G`, `100M`. */
+export function networkRateText(mbps: number): string {
+  return mbps >= 1000 ? `${rounded(mbps / 1000)}G` : `${rounded(mbps)}M`;
+}
+
+/**
+ * A card by its model, or what stands for it, and the rate of its link: `ConnectX-6 Dx (mlx5_core),
+ * 100G`.
+ */
+function nicText(nic: NicFacts): string {
+  const rate = nic.speedMbps === null ? '' : `, ${networkRateText(nic.speedMbps)}`;
+  return `${nicModelText(nic)}${rate}`;
+}
+
+/** A card by its model and driver. */
+export function nicModelText({ model, pciId, driver, backing, fabric }: NicFacts): string {
+  const made = backing === 'hypervisor' ? 'card of a hypervisor' : `${fabric ?? 'network'} card`;
+  const name = model ?? (pciId === null ? made : `${made} ${pciId}`);
+  return driver === null ? name : `${name} (driver ${driver})`;
+}
+
+/** Equal texts counted: `2x A + B`. */
+function countedText(texts: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
+  return [...counts].map(([text, count]) => (count === 1 ? text : `${count}x ${text}`)).join(' + ');
+}
+
+function rounded(amount: number): string {
+  return String(Number(amount.toFixed(amount < 10 ? 2 : 1)));
 }

@@ -1,15 +1,16 @@
 import { isIPv6 } from 'node:net';
 import { bareAddress } from '../../../shared/host/ip-addresses.ts';
 import type { NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
+import { isTodo } from '../tree/system-fields.ts';
 import { type FactsFile, type LinkFacts, linkRateMbps } from './facts-file.ts';
-import { isTodo, networkRateText, nicModelText, present, todo } from './field-text.ts';
+import { networkRateText, nicModelText, present, todo } from './host-fields.ts';
 
-/** Facts of the machine at one end of a link; null where it told none. */
+/** Facts of the machine at one end of a link; null where it sent none. */
 type EndMachine = SystemFacts | null;
 
 /**
- * The 13 fields of the Network division: what OSI layers one to four of the links are. Source: submission_rules, "In the
- * Network division"; inference_rules v4.1, "System Topology".
+ * The 13 fields of the Network division: what OSI layers one to four of the links are. Source:
+ * submission_rules, "In the Network division"; inference_rules v4.1, "System Topology".
  */
 export function networkFields(
   { loadgen, sutNodes }: FactsFile,

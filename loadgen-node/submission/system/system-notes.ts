@@ -1,7 +1,7 @@
 import type { SystemFacts } from '../../../shared/host/system-facts.ts';
 import type { Suite } from '../rules/submission-rounds.ts';
 import { type FactsFile, nameOf, type SutNodeFacts } from './facts-file.ts';
-import { memoryText, networkRateText, present } from './field-text.ts';
+import { memoryText, networkRateText, present } from './host-fields.ts';
 
 /** A machine of the system and what it is called in notes. */
 interface NamedMachine {
@@ -24,8 +24,9 @@ export function knownMachineCount(file: FactsFile): number {
 }
 
 /**
- * Notes on the hardware that no reader may miss: what was read inside a virtual machine or a container, which tell what
- * they are given, and what the LoadGen node is, for which a description has no fields.
+ * Notes on the hardware that no reader may miss: what was read inside a virtual machine or a
+ * container, which tell what they are given, and what the LoadGen node is, for which a description
+ * has no fields.
  */
 export function hardwareNotes(file: FactsFile): string[] {
   const notes = [...sharedNotes(file, virtualMachineNote), ...sharedNotes(file, containerNote)];
@@ -33,7 +34,7 @@ export function hardwareNotes(file: FactsFile): string[] {
   return [`LoadGen node: ${machineText(file.loadgen.facts)}`, ...notes];
 }
 
-/** A note of each machine, once for those of which the same is to be said. */
+/** A note of each machine; machines with the same note share it. */
 function sharedNotes(file: FactsFile, noteOf: (facts: SystemFacts) => string | null): string[] {
   const names = new Map<string, string[]>();
   for (const { name, facts } of machinesOf(file)) {
@@ -73,7 +74,10 @@ function machineText({ processor, memory, software }: SystemFacts): string {
   return parts.join(', ') || 'nothing could be read';
 }
 
-/** Notes on the software: where a container's image shows instead of the machine, and how the QDL connects. */
+/**
+ * Notes on the software: where a container's image shows instead of the machine, and how the QDL
+ * connects.
+ */
 export function softwareNotes(file: FactsFile): string[] {
   const notes = sharedNotes(file, ({ enclosure }) =>
     enclosure.container === null
@@ -86,7 +90,7 @@ export function softwareNotes(file: FactsFile): string[] {
   return [...notes, note];
 }
 
-/** What the submitter should know before he hands the description in, each in one line. */
+/** Warnings for the submitter before the description is handed in, each in one line. */
 export function systemWarnings(file: FactsFile, suite: Suite): string[] {
   const machines = machinesOf(file);
   const [loadgen, ...suts] = machines;

@@ -38,8 +38,8 @@ export async function replaceFile(path: string, text: string): Promise<void> {
 
 /**
  * Copies a file, streamed, and its folder with it, and looks at what it copies.
- * @throws MlperfError `ERR_OUTPUT` when it cannot, or when the file has another SHA-256 than was said: then nothing
- *   is at the new place.
+ * @throws MlperfError `ERR_OUTPUT` when it cannot, or when the file has another SHA-256 than that:
+ *   then nothing is at the new place.
  */
 export async function copyChecked(from: string, to: string, sha256: string): Promise<void> {
   const hash = createHash('sha256');
@@ -74,11 +74,7 @@ export async function readTextIfThere(path: string): Promise<string> {
  * Does something to a file. @throws MlperfError `ERR_OUTPUT` with the verb and the path in its
  * message
  */
-export async function orFail<T>(
-  verb: 'read' | 'write',
-  path: string,
-  work: () => T | Promise<T>,
-): Promise<T> {
+export async function orFail<T>(verb: 'read' | 'write', path: string, work: () => T | Promise<T>) {
   try {
     return await work();
   } catch (error) {

@@ -1,7 +1,25 @@
+import { SUITES, type Suite } from '../rules/submission-rounds.ts';
+
 /**
- * Text at the beginning of a value that nobody could read and that the submitter has to fill in.
+ * Beginning of a value that could not be read and that the submitter has to fill in.
  */
 export const TODO_MARK = 'TODO';
+
+/** True for a value that the submitter has to fill in. */
+export function isTodo(value: unknown): boolean {
+  return typeof value === 'string' && value.startsWith(TODO_MARK);
+}
+
+/** Values of `status`. */
+export const STATUSES = ['available', 'preview', 'rdi'] as const;
+
+/** Values of system_type, and the suites that they mean. */
+export const SYSTEM_TYPES = new Map<string, readonly Suite[]>([
+  ['datacenter', ['datacenter']],
+  ['edge', ['edge']],
+  ['datacenter,edge', SUITES],
+  ['edge,datacenter', SUITES],
+]);
 
 /** One key of `systems/<system>.json`. */
 export interface SystemField {
@@ -35,8 +53,8 @@ function fieldsOf(...rows: readonly (readonly [keyof typeof KINDS, keys: string]
 
 /**
  * Keys of every system description, all with texts as values.
- * Source: submission_rules, "<system_desc_id>.json metadata"; `system_type_detail`, which the official
- * checkers ask for and that text lacks.
+ * Source: submission_rules, "<system_desc_id>.json metadata"; `system_type_detail`, which the
+ * official checkers ask for and that text lacks.
  */
 export const SYSTEM_FIELDS: readonly SystemField[] = fieldsOf(
   ['text', 'division submitter status system_name'],
@@ -66,8 +84,9 @@ export const SYSTEM_FIELDS: readonly SystemField[] = fieldsOf(
 );
 
 /**
- * Keys that a system of the Network division has as well; `is_network` is the text "True". The official
- * checkers let most of them be empty; the rules want the fabric and OSI layers one to four told.
+ * Keys that a system of the Network division has as well; `is_network` is the text "True". The
+ * official checkers let most of them be empty; the rules want the fabric and OSI layers one to
+ * four.
  * Source: submission_rules, "In the Network division"; inference_rules v4.1, "System Topology".
  */
 export const NETWORK_FIELDS: readonly SystemField[] = fieldsOf(
@@ -84,8 +103,8 @@ export const NETWORK_FIELDS: readonly SystemField[] = fieldsOf(
 export const PERMITTED_FABRICS = ['Ethernet', '802.11', 'InfiniBand', '3GPP'] as const;
 
 /**
- * How a description states the memory's error correction, in `host_memory_configuration` and (with an
- * accelerator) in `accelerator_memory_configuration`. Datacenter systems must have it on.
+ * How a description states the memory's error correction, in `host_memory_configuration` and (with
+ * an accelerator) in `accelerator_memory_configuration`. Datacenter systems must have it on.
  * Source: inference_rules v4.1, "A Datacenter submission must use ECC".
  */
 export const ECC_TEXTS = { on: 'ECC enabled', off: 'ECC disabled' } as const;

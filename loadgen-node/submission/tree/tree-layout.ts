@@ -41,78 +41,48 @@ export interface ResultPlace {
 }
 
 /**
- * Paths of a submission tree, relative to its root and with forward slashes. Two layouts: the one with
- * `measurements/` and `compliance/` (rounds to v5.1; submission_rules, "Directory structure"), and the flat
- * one from v6.0 on, in which all of a result lies in its folder under `results/`.
+ * Paths of a submission tree, relative to its root and with forward slashes. Two layouts: the one
+ * with `measurements/` and `compliance/` (rounds to v5.1; submission_rules, "Directory structure"),
+ * and the flat one from v6.0 on, in which all of a result lies in its folder under `results/`.
  */
-export class TreeLayout {
-  readonly round: SubmissionRound;
-  readonly isFlat: boolean;
-
-  constructor(round: SubmissionRound) {
-    this.round = round;
-    this.isFlat = round === 'v6.0' || round === 'v6.1';
-  }
-
-  system(division: SubmissionDivision, submitter: string, system: string): string {
-    return posix.join(division, submitter, 'systems', `${system}.json`);
-  }
-
-  /** Folder of the sources. */
-  code(division: SubmissionDivision, submitter: string): string {
-    return posix.join(division, submitter, this.isFlat ? 'src' : 'code');
-  }
-
-  /** Folder of texts for reviewers; what no official tool asks for lies here. */
-  documentation(division: SubmissionDivision, submitter: string): string {
-    return posix.join(division, submitter, 'documentation');
-  }
-
-  result(place: ResultPlace): string {
-    return this.#of('results', place);
-  }
-
-  performance(place: ResultPlace): string {
-    return posix.join(this.result(place), 'performance', 'run_1');
-  }
-
-  accuracy(place: ResultPlace): string {
-    return posix.join(this.result(place), 'accuracy');
-  }
-
+export function treeLayout(round: SubmissionRound) {
+  const isFlat = round === 'v6.0' || round === 'v6.1';
+  const of = (kind: string, { division, submitter, system, model, scenario }: ResultPlace) =>
+    posix.join(division, submitter, isFlat ? 'results' : kind, system, model, scenario);
+  const result = (place: ResultPlace) => of('results', place);
   /** Folder of user.conf, README.md and the measurements file. */
-  measurements(place: ResultPlace): string {
-    return this.#of(this.isFlat ? 'results' : 'measurements', place);
-  }
-
-  /** @param implementation Id of the implementation, part of the name in the older layout. */
-  measurementsFile(place: ResultPlace, implementation: string): string {
-    const name = this.isFlat
-      ? 'measurements.json'
-      : `${place.system}_${implementation}_${place.scenario}.json`;
-    return posix.join(this.measurements(place), name);
-  }
-
-  /** Folder of a compliance test: verify_*.txt, performance/run_1, accuracy. */
-  compliance(place: ResultPlace, test: string): string {
-    return posix.join(this.#of(this.isFlat ? 'results' : 'compliance', place), test);
-  }
-
-  /**
-   * Folder of what longhaul knows of a run and no official tool reads: network_audit.json,
-   * longhaul_run.yaml.
-   */
-  evidence({ division, submitter, system, model, scenario }: ResultPlace, run: string): string {
-    const folder = this.documentation(division, submitter);
-    return posix.join(folder, 'evidence', system, model, scenario, run);
-  }
-
-  #of(kind: string, { division, submitter, system, model, scenario }: ResultPlace): string {
-    return posix.join(division, submitter, kind, system, model, scenario);
-  }
+  const measurements = (place: ResultPlace) => of('measurements', place);
+  /** Folder of texts for reviewers; what no official tool asks for lies here. */
+  const documentation = (division: SubmissionDivision, submitter: string) =>
+    posix.join(division, submitter, 'documentation');
+  return {
+    ...{ round, isFlat, result, measurements, documentation },
+    system: (division: SubmissionDivision, submitter: string, system: string) =>
+      posix.join(division, submitter, 'systems', `${system}.json`),
+    /** Folder of the sources. */
+    code: (division: SubmissionDivision, submitter: string) =>
+      posix.join(division, submitter, isFlat ? 'src' : 'code'),
+    performance: (place: ResultPlace) => posix.join(result(place), 'performance', 'run_1'),
+    accuracy: (place: ResultPlace) => posix.join(result(place), 'accuracy'),
+    /** @param implementation Id of the implementation, part of the name in the older layout. */
+    measurementsFile: (place: ResultPlace, implementation: string) => {
+      const name = isFlat ? 'measurements' : `${place.system}_${implementation}_${place.scenario}`;
+      return posix.join(measurements(place), `${name}.json`);
+    },
+    /** Folder of a compliance test: verify_*.txt, performance/run_1, accuracy. */
+    compliance: (place: ResultPlace, test: string) => posix.join(of('compliance', place), test),
+    /**
+     * Folder of what longhaul knows of a run and no official tool reads: network_audit.json,
+     * longhaul_run.yaml.
+     */
+    evidence: ({ division, submitter, system, model, scenario }: ResultPlace, run: string) =>
+      posix.join(documentation(division, submitter), 'evidence', system, model, scenario, run),
+  };
 }
 
-/** Says of a folder that it is no submission tree; who named a division is told so. */
+export type TreeLayout = ReturnType<typeof treeLayout>;
+
+/** The error for a folder that is no submission tree, with a hint where it is a division. */
 export function noTree(folder: string): MlperfError {
   const isDivision = SUBMISSION_DIVISIONS.some((name) => name === basename(resolve(folder)));
   const hint = isDivision ? ' (you named a division: name its parent)' : '';

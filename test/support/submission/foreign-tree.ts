@@ -2,22 +2,24 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { modelOfFolder } from '../../../loadgen-node/submission/rules/models-of-rounds.ts';
-import { resultMetric } from '../../../loadgen-node/submission/rules/result-metric.ts';
-import {
-  seedsOfRound,
-  test05SeedsOfRound,
-} from '../../../loadgen-node/submission/rules/round-seeds.ts';
 import {
   modelInScenario,
+  resultMetric,
   type SubmissionModel,
   type SubmissionScenario,
 } from '../../../loadgen-node/submission/rules/submission-model.ts';
-import type {
-  SubmissionDivision,
-  SubmissionRound,
+import {
+  type SubmissionDivision,
+  type SubmissionRound,
+  seedsOfRound,
+  test05SeedsOfRound,
 } from '../../../loadgen-node/submission/rules/submission-rounds.ts';
 import { NETWORK_FIELDS } from '../../../loadgen-node/submission/tree/system-fields.ts';
-import { type ResultPlace, TreeLayout } from '../../../loadgen-node/submission/tree/tree-layout.ts';
+import {
+  type ResultPlace,
+  type TreeLayout,
+  treeLayout,
+} from '../../../loadgen-node/submission/tree/tree-layout.ts';
 import { sceneSystem } from './submission-scene.ts';
 
 /** A tree whose logs are those of the C++ LoadGen, in its order and its words, for any model of the tables. */
@@ -39,7 +41,7 @@ export function writeForeignTree(tree: ForeignTree): void {
   const { root, round, division, scenarios, systemType = 'datacenter' } = tree;
   const model = modelOfFolder(round, tree.model);
   if (model === undefined) throw new Error(`${round} has no ${tree.model}`);
-  const layout = new TreeLayout(round);
+  const layout = treeLayout(round);
   const write = (path: string, text: string): void => {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);

@@ -1,24 +1,32 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import { isMap, isNode, isSeq } from 'yaml';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { FILE_BYTES_MAX, readNamedText } from '../../../../shared/base/files/read-file.ts';
 import { parseYaml } from '../../../../shared/base/text/yaml-text.ts';
-import { type SubmissionEntry, submissionSchema } from './config-schema.ts';
+import { parseRate } from '../../../samples/bandwidth/bandwidth-formulas.ts';
+import {
+  SUBMISSION_DIVISIONS,
+  SUBMISSION_ROUNDS,
+  type TestId,
+} from '../../rules/submission-rounds.ts';
 
 /** A configuration file that was read: its values, and where they stand. */
 export interface SubmissionConfig {
   readonly entry: SubmissionEntry;
   /** Path of a file that the configuration names: relative ones lie beside it. */
   resolve(path: string): string;
-  /** `file:line:column` of a value's key, or of the nearest thing around it that is there. @param path Below `submission` */
+  /**
+   * `file:line:column` of a value's key, or of the nearest thing around it that is there. @param
+   * path Below `submission`
+   */
   placeOf(path: YamlPath): string;
 }
 
 /**
  * Reads the configuration of `longhaul submission build`. Only its form is checked here.
- * @throws MlperfError `ERR_CONFIG_FILE` (cannot be read, is not YAML), `ERR_CONFIG_INVALID` with every
- * wrong value, one per line.
+ * @throws MlperfError `ERR_CONFIG_FILE` (cannot be read, is not YAML), `ERR_CONFIG_INVALID` with
+ *   every wrong value, one per line.
  */
 export function readSubmissionConfig(file: string): SubmissionConfig {
   const { document, problems, placeOf: placeAt } = parseYaml(file, readTextFile(file));
@@ -58,11 +66,7 @@ function offsetOf(root: unknown, path: YamlPath): number {
   return isNode(found) ? (found.range?.[0] ?? 0) : 0;
 }
 
-function linesOf(
-  issue: z.core.$ZodIssue,
-  value: unknown,
-  placeOf: (path: YamlPath) => string,
-): string[] {
+function linesOf(issue: z.core.$ZodIssue, value: unknown, placeOf: (path: YamlPath) => string) {
   const path = issue.path.map((key) => (typeof key === 'number' ? key : String(key)));
   const where = path.length === 0 ? 'the file' : path.join('.');
   if (issue.code === 'unrecognized_keys') {
@@ -80,7 +84,9 @@ function linesOf(
 /** Keys and positions that lead to a value: `['results', 0, 'scenario']`. */
 type YamlPath = readonly (string | number)[];
 
-/** Where problems are gathered: a problem of a run that is the result of three divisions is told once. */
+/**
+ * Problems so far, as sets: a run that is the result of three divisions gives each problem once.
+ */
 interface Found {
   readonly placeOf: (path: YamlPath) => string;
   /** Problems of a result that is too short, or not good enough, become warnings. */
@@ -89,7 +95,7 @@ interface Found {
   readonly warnings: Set<string>;
 }
 
-/** What keeps a tree from being built, all of it, and what the submitter should know besides; of one place and below it. */
+/** Errors that keep a tree from being built, and warnings, at one place of the configuration. */
 export class Problems {
   readonly #found: Found;
   readonly #path: YamlPath;
@@ -99,7 +105,10 @@ export class Problems {
     this.#path = path;
   }
 
-  /** No problems yet. @param isDryRun Problems of a result that is too short, or not good enough, become warnings. */
+  /**
+   * No problems yet. @param isDryRun Problems of a result that is too short, or not good enough,
+   * become warnings.
+   */
   static none(placeOf: (path: YamlPath) => string, isDryRun: boolean): Problems {
     return new Problems({ placeOf, isDryRun, errors: new Set(), warnings: new Set() }, []);
   }
@@ -144,3 +153,219 @@ export class Problems {
     if (errors.size > 0) throw new MlperfError('ERR_CONFIG_INVALID', [...errors].join('\n'));
   }
 }
+
+const TEXT_MESSAGE = 'must be a text that is not empty (a number needs quotes)';
+const text = z.string(TEXT_MESSAGE).trim().min(1, TEXT_MESSAGE);
+
+const NAME_MESSAGE =
+  'must be a name of letters, digits and _ . + - that begins with a letter or a digit';
+const name = z.string(NAME_MESSAGE).regex(/^[A-Za-z0-9][A-Za-z0-9_.+-]*$/, NAME_MESSAGE);
+
+const words = <const T extends readonly string[]>(list: T) =>
+  z.enum(list, { error: `must be one of: ${list.join(', ')}` });
+
+const object = <T extends z.ZodRawShape>(shape: T) =>
+  z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === 'invalid_type'
+        ? `must be a map of: ${Object.keys(shape).join(', ')}`
+        : undefined,
+  });
+
+const list = <T extends z.ZodType>(of: T, what: string) => z.array(of, `must be a list of ${what}`);
+
+const named = <T extends z.ZodType>(of: T) =>
+  z
+    .record(name, of, 'must be a map: a name, then what it names')
+    .refine((map) => Object.keys(map).length > 0, 'must name at least one');
+
+const SHA256_MESSAGE = 'must be the 64 hexadecimal digits of a SHA-256, in quotes';
+
+/** Weights that a model starts from: a file, or where it can be had. */
+const weights = object({
+  file: text.optional(),
+  source: text.optional(),
+  sha256: z
+    .string(SHA256_MESSAGE)
+    .regex(/^[0-9a-fA-F]{64}$/, SHA256_MESSAGE)
+    .optional(),
+  /** Of weights that are only pointed at. */
+  bytes: z.int('must be a number of bytes').positive('must be above 0').optional(),
+})
+  .refine(
+    ({ file, source }) => file !== undefined || source !== undefined,
+    'must have "file", "source" or both',
+  )
+  .refine(
+    ({ file, sha256 }) => file !== undefined || sha256 !== undefined,
+    'must have "sha256": weights that are not in the tree are known by it',
+  );
+
+/**
+ * Ways to provide a software component, and what each identifies it by.
+ * Source: submission_rules, "Possible methods to provide Software".
+ */
+export const SOFTWARE_METHODS = {
+  included: { title: 'source code or binary in this tree', by: 'its place in the tree' },
+  github: { title: 'public GitHub repository', by: 'commit or tag' },
+  'github-pr': {
+    title: 'public GitHub repository and pull requests',
+    by: 'commit or tag, numbers of the pull requests',
+  },
+  binary: { title: 'binary that can be had', by: 'name and version, or URL' },
+  'private-source': {
+    title: 'private source code',
+    by: 'identifier in the internal source control',
+  },
+  'redacted-source': {
+    title: 'partly redacted source code',
+    by: 'identifier in the internal source control',
+  },
+  'private-binary': { title: 'private binary', by: 'checksum' },
+} as const;
+
+/** A software component of an implementation, as the submitter states it. */
+const software = object({
+  name: text,
+  version: text.optional(),
+  method: words(Object.keys(SOFTWARE_METHODS) as (keyof typeof SOFTWARE_METHODS)[]),
+  /** Commit, tag, pull requests, URL or checksum: what the method identifies the component by. */
+  identifier: text.optional(),
+  /** Of a binary: what kind of release it is. */
+  release: words(['production', 'beta', 'other']).optional(),
+});
+
+/** One code for one model. */
+const implementation = object({
+  code: list(text, 'paths').default([]),
+  scripts: list(text, 'paths').default([]),
+  run_commands: text.optional(),
+  weights: list(weights, 'weights'),
+  software: list(software, 'components').default([]),
+  /** A text, here or in a file of its own. */
+  calibration: object({ text: text.optional(), file: text.optional() }).refine(
+    (entry) => (entry.text === undefined) !== (entry.file === undefined),
+    'must have either "text" or "file"',
+  ),
+  starting_weights_filename: text,
+  weight_data_types: text,
+  weight_transformations: text,
+  input_data_types: text,
+  retraining: text,
+  batching: text.optional(),
+});
+
+const RATE_MESSAGE = 'must be the rate of one link such as 100G, 25 Gbit/s or 800 Mbit/s';
+
+/**
+ * A link between two ends: `loadgen`, a component's id, a SUT node's name, or `sut` for each SUT
+ * node.
+ */
+const link = object({
+  from: name,
+  to: name,
+  media: text,
+  /** Of one link. */
+  rate: z.string(RATE_MESSAGE).refine((rate) => parseRate(rate) !== undefined, RATE_MESSAGE),
+  /** Links side by side. */
+  count: z.int('must be a number of links').positive('must be 1 or more').default(1),
+});
+
+/** How the machines are connected, as only the submitter knows it. */
+const network = object({
+  sut_nodes: list(name, 'names of the SUT nodes').min(1, 'must name at least one SUT node'),
+  /** Anything between the LoadGen node and the SUT nodes that data passes. */
+  components: list(
+    object({
+      id: name,
+      kind: words(['switch', 'router', 'load-balancer', 'access-point', 'other']),
+      name: text,
+    }),
+    'components',
+  ).default([]),
+  links: list(link, 'links').min(1, 'must have at least one link'),
+  notes: text.optional(),
+});
+
+/** A description file, and what no machine can be asked for. */
+const system = object({
+  file: text,
+  network: network.optional(),
+  /** Way of the data from the NIC to the accelerator. */
+  data_path: text.optional(),
+  /** Specification or measurement that shows that the way sustains the bandwidth. */
+  data_path_evidence: text.optional(),
+});
+
+const scenario = words(['Server', 'Offline', 'SingleStream', 'MultiStream', 'Interactive']);
+const division = words(SUBMISSION_DIVISIONS);
+const TESTS = ['TEST01', 'TEST04', 'TEST05', 'TEST06', 'TEST07', 'TEST08', 'TEST09'] as const;
+const tests = object(
+  Object.fromEntries(TESTS.map((test) => [test, text.optional()])) as Record<
+    TestId,
+    z.ZodOptional<typeof text>
+  >,
+);
+
+/** Which runs are the result of which scenario. */
+const result = object({
+  division: division.optional(),
+  divisions: list(division, 'divisions')
+    .min(1, 'must name a division')
+    .refine((all) => new Set(all).size === all.length, 'must not name a division twice')
+    .optional(),
+  system: name,
+  implementation: name,
+  /** Folder of the model. */
+  model: name,
+  /** Open division: the round's model that `model` stands for. */
+  reference_model: name.optional(),
+  scenario,
+  performance: text.optional(),
+  accuracy: text.optional(),
+  /** Folder that holds TESTnn folders, or one folder per test. */
+  compliance: z
+    .union([text, tests], 'must be a folder, or a map such as { TEST01: folder, TEST04: folder }')
+    .optional(),
+  /** Folders of the tests' raw logs, where they are not beside the tests as TESTnn-run. */
+  compliance_runs: tests.optional(),
+  /** Scenario of the measured result that this one is inferred from. */
+  inferred_from: scenario.optional(),
+  user_conf: text.optional(),
+  batching: text.optional(),
+})
+  .refine(
+    (entry) => (entry.division === undefined) !== (entry.divisions === undefined),
+    'must have either "division" or "divisions"',
+  )
+  .refine(
+    ({ inferred_from, performance, accuracy }) =>
+      inferred_from === undefined
+        ? performance !== undefined && accuracy !== undefined
+        : performance === undefined && accuracy === undefined,
+    'must have "performance" and "accuracy", or "inferred_from" and neither of them',
+  )
+  .transform(({ division: one, divisions, ...rest }) => ({
+    ...rest,
+    divisions: divisions ?? (one === undefined ? [] : [one]),
+  }));
+
+/** Form of the configuration file of `longhaul submission build`; unknown keys are refused. */
+const submissionSchema = object({
+  submission: object({
+    submitter: name,
+    round: words(SUBMISSION_ROUNDS).default('v4.1'),
+    systems: named(system),
+    implementations: named(implementation),
+    results: list(result, 'results').min(1, 'must have at least one result'),
+  }),
+});
+
+/** Value of `submission:`. */
+export type SubmissionEntry = z.infer<typeof submissionSchema>['submission'];
+export type SoftwareEntry = z.infer<typeof software>;
+export type WeightsEntry = z.infer<typeof weights>;
+export type ImplementationEntry = z.infer<typeof implementation>;
+export type NetworkEntry = z.infer<typeof network>;
+export type SystemEntry = z.infer<typeof system>;
+export type ResultEntry = z.infer<typeof result>;

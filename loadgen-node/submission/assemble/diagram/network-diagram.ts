@@ -1,5 +1,4 @@
-import type { NetworkEntry } from '../config/config-schema.ts';
-import type { Problems } from '../config/read-submission-config.ts';
+import type { NetworkEntry, Problems } from '../config/read-submission-config.ts';
 
 /** A machine of the diagram; the first of its lines is the title. */
 interface Box {
@@ -25,12 +24,16 @@ const PADDING = 14;
 const MARGIN = 28;
 const ROW_GAP = 34;
 const LABEL_GAP = 36;
-/** Where along a wire its label stands: off the middle, where wires cross, and off the end with most wires. */
+/**
+ * Where along a wire its label stands: off the middle, where wires cross, and off the end with most
+ * wires.
+ */
 const LABEL_AT = 2 / 3;
 const LINE_CHARACTERS_MAX = 30;
 
 /**
- * The machines of a network as SVG: boxes of one size in columns by their distance from the LoadGen node, SUT nodes last.
+ * The machines of a network as SVG: boxes of one size in columns by their distance from the LoadGen
+ * node, SUT nodes last.
  * @param texts What stands below the titles of the machines.
  */
 export function diagramSvg(
@@ -48,7 +51,8 @@ export function diagramSvg(
   const labelWidth = Math.max(...wires.map(({ label }) => widthOf(label))) + 10;
   const labelHeight = Math.max(...wires.map(({ label }) => label.length)) * LINE + 8;
   const columnStep = boxWidth + 1.5 * labelWidth + 2 * LABEL_GAP;
-  // Labels of wires to neighbouring boxes stand a third of the boxes' distance apart; two boxes may be linked downwards.
+  // Labels of wires to neighbouring boxes stand a third of the boxes' distance apart; two boxes may
+  // be linked downwards.
   const rowStep = Math.max(boxHeight + ROW_GAP + labelHeight, labelHeight / (1 - LABEL_AT));
   const width = 2 * MARGIN + (columns.length - 1) * columnStep + boxWidth;
   const height = 2 * MARGIN + (rows - 1) * rowStep + boxHeight;
@@ -77,7 +81,9 @@ export function diagramSvg(
   ].join('\n');
 }
 
-/** SUT nodes by the first of those that share a box: a node of its own, or many with the same links. */
+/**
+ * SUT nodes by the first of those that share a box: a node of its own, or many with the same links.
+ */
 function groupNodes(network: NetworkEntry): ReadonlyMap<string, readonly string[]> {
   const links = linksOf(network);
   const kindOf = (node: string): string =>
@@ -148,7 +154,10 @@ function wiresOf(network: NetworkEntry, groups: ReadonlyMap<string, readonly str
     });
 }
 
-/** A wire from box to box, or straight down to one in the same column; and where the middle of its label is. */
+/**
+ * A wire from box to box, or straight down to one in the same column; and where the middle of its
+ * label is.
+ */
 function drawnWire(
   { from, to, label }: Wire,
   all: readonly Wire[],
@@ -225,7 +234,9 @@ export function linksOf({ links, sut_nodes }: NetworkEntry): NetworkEntry['links
   );
 }
 
-/** How many links each end is away from the LoadGen node; ends that it does not reach are absent. */
+/**
+ * How many links each end is away from the LoadGen node; ends that it does not reach are absent.
+ */
 function distances(network: NetworkEntry): Map<string, number> {
   const links = linksOf(network);
   const result = new Map([[LOADGEN_END, 0]]);

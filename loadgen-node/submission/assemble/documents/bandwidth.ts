@@ -4,16 +4,14 @@ import {
   formatRate,
   parseRate,
 } from '../../../samples/bandwidth/bandwidth-formulas.ts';
-import { wireCounts } from '../../rules/wire-counts.ts';
-import type { NetworkEntry } from '../config/config-schema.ts';
+import { wireCounts } from '../../rules/submission-model.ts';
+import type { NetworkEntry } from '../config/read-submission-config.ts';
 import { LOADGEN_END, linksOf } from '../diagram/network-diagram.ts';
-import type { PlannedImplementation } from '../plan/read-implementation.ts';
 import type { PlannedResult } from '../plan/read-results.ts';
 import type { PlannedSystem } from '../plan/read-system.ts';
-import { document, table } from './markdown.ts';
-import { fiveFigures, throughputOf } from './result-in-words.ts';
+import { document, fiveFigures, table, throughputOf } from './markdown.ts';
 
-/** What a sample costs on the wire besides its payload, in bytes; measured figures of proto/README.md. */
+/** Bytes of a sample on the wire besides its payload; measured figures of proto/README.md. */
 const FRAMING =
   'Payloads alone are counted. Besides, a message has 12 to 20 bytes of its own, 5 of gRPC and 9 of HTTP/2 per frame of at ' +
   'most 16 KiB; a response has 20 to 50. TCP/IP over Ethernet adds 78 bytes to each segment of about 1,448 bytes ' +
@@ -28,15 +26,10 @@ const SOURCE =
  * bandwidth.md of a system: what each of its results needs, against what the links can carry.
  * @returns The text, and one sentence per end that cannot carry what a result needs.
  */
-export function bandwidthStatement(
-  system: PlannedSystem,
-  results: readonly (readonly [PlannedResult, PlannedImplementation])[],
-) {
+export function bandwidthStatement(system: PlannedSystem, results: readonly PlannedResult[]) {
   const { network, data_path, data_path_evidence } = system;
   const shortfalls: string[] = [];
-  const sections = results.map(([result, implementation]) =>
-    resultText(network, result, bandwidthFigures(result, implementation), shortfalls),
-  );
+  const sections = results.map((result) => resultText(result, shortfalls));
   const ends = (network === undefined ? [] : endRates(network, undefined)).map(
     ({ end, linkCount, bitsPerSecond }) => [end, String(linkCount), formatRate(bitsPerSecond)],
   );
@@ -57,12 +50,15 @@ export function bandwidthStatement(
   return { text, shortfalls };
 }
 
-/** What a result needs, in bits per second. Rule: the formulas are adjusted to what really travels. */
-function bandwidthFigures(result: PlannedResult, implementation: PlannedImplementation) {
+/**
+ * Bandwidth of a result in bits per second. Rule: the formulas are adjusted to the bytes that
+ * travel.
+ */
+function bandwidthFigures(result: PlannedResult) {
   const { runs, entry, model } = result;
   const throughput = throughputOf(runs.performance, entry.inferred_from ?? entry.scenario);
   const formula = model === undefined ? undefined : bandwidthFormula(model.benchmark);
-  const dtype = dtypeOf(result, implementation);
+  const dtype = dtypeOf(result);
   const bytesOf = (elements: number | undefined): number | undefined =>
     elements === undefined || dtype === undefined ? undefined : elements * dtype.bytes;
   const bits = (bytes: number | undefined): number | undefined =>
@@ -78,7 +74,7 @@ function bandwidthFigures(result: PlannedResult, implementation: PlannedImplemen
     inputBytes,
     outputBytes,
     wire,
-    /** What is required: by the bytes that were measured, else by the formula. */
+    /** Bits per second that are required: by the bytes that were measured, else by the formula. */
     ingress: bits(wire === undefined ? inputBytes : wire.payloadBytes / wire.samples),
     egress: bits(wire?.responses ? wire.responseBytes / wire.responses : outputBytes),
   };
@@ -87,10 +83,10 @@ function bandwidthFigures(result: PlannedResult, implementation: PlannedImplemen
 type BandwidthFigures = ReturnType<typeof bandwidthFigures>;
 
 /**
- * Element size that the formula is given, and the word that it came from: the form in which samples travel, where it is a
- * type of data; else what the submitter calls the input.
+ * Element size that the formula is given, and the word that it came from: the form in which samples
+ * travel, where it is a type of data; else what the submitter calls the input.
  */
-function dtypeOf({ runs }: PlannedResult, { entry }: PlannedImplementation) {
+function dtypeOf({ runs, implementation: { entry } }: PlannedResult) {
   const form = runs.performance.audit?.run.encoding.form ?? '';
   for (const word of [form, ...entry.input_data_types.split(/[\s,;/]+/)]) {
     const bytes = dtypeBytes(word);
@@ -99,7 +95,7 @@ function dtypeOf({ runs }: PlannedResult, { entry }: PlannedImplementation) {
   return undefined;
 }
 
-/** What the links of each end carry together: of the LoadGen node and of each SUT node. */
+/** Links of the LoadGen node and of each SUT node, and their bits per second together. */
 function endRates(network: NetworkEntry, wire: BandwidthFigures['wire']) {
   const links = linksOf(network);
   const share = wire?.largestShare ?? 1 / network.sut_nodes.length;
@@ -116,12 +112,9 @@ function endRates(network: NetworkEntry, wire: BandwidthFigures['wire']) {
   });
 }
 
-function resultText(
-  network: NetworkEntry | undefined,
-  { entry }: PlannedResult,
-  figures: BandwidthFigures,
-  shortfalls: string[],
-): string {
+function resultText(result: PlannedResult, shortfalls: string[]): string {
+  const { entry, system } = result;
+  const figures = bandwidthFigures(result);
   const title = `## ${entry.model}, ${entry.scenario}`;
   const { throughput } = figures;
   if (throughput === undefined) {
@@ -130,7 +123,7 @@ function resultText(
   return document(
     title,
     table(['', ''], figureRows(figures, throughput)),
-    marginText(network, `${entry.model} ${entry.scenario}`, figures, shortfalls),
+    marginText(system.network, `${entry.model} ${entry.scenario}`, figures, shortfalls),
   );
 }
 

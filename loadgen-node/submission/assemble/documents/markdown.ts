@@ -1,3 +1,7 @@
+import { numberOf } from '../../../loadgen/logs/read/detail-log.ts';
+import type { SubmissionScenario } from '../../rules/submission-model.ts';
+import type { SubmittedRun } from '../plan/read-run.ts';
+
 /** A table of Markdown; cells must not hold line breaks. */
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string =>
@@ -17,4 +21,113 @@ export function codeBlock(text: string, language = ''): string {
 export function document(...parts: readonly string[]): string {
   const there = parts.map((part) => part.trimEnd()).filter((part) => part !== '');
   return `${there.join('\n\n')}\n`;
+}
+
+/** Record of the detail log, what it is, and its unit; ns become ms. */
+type Metric = readonly [record: string, title: string, unit: 'samples/s' | 'ms'];
+
+const COMPLETED: Metric = [
+  'result_completed_samples_per_sec',
+  'Completed samples per second (what the official checkers read)',
+  'samples/s',
+];
+const SCHEDULED: Metric = [
+  'result_scheduled_samples_per_sec',
+  'Scheduled samples per second (the metric of Server)',
+  'samples/s',
+];
+const OFFLINE: Metric = [
+  'result_samples_per_second',
+  'Samples per second (the metric of Offline)',
+  'samples/s',
+];
+
+/**
+ * Metrics of a scenario, the one that is published first.
+ * Source: inference_rules v4.1, "Scenarios" and FAQ (Server: scheduled samples per second).
+ */
+const METRICS: Readonly<Record<SubmissionScenario, readonly Metric[]>> = {
+  Server: [SCHEDULED, COMPLETED, ['result_99.00_percentile_latency_ns', 'Latency at 99 %', 'ms']],
+  Interactive: [SCHEDULED, COMPLETED],
+  Offline: [OFFLINE],
+  SingleStream: [
+    [
+      'early_stopping_latency_ss',
+      'Latency of a sample at 90 % (the metric of SingleStream), estimate of early stopping',
+      'ms',
+    ],
+    ['result_90.00_percentile_latency_ns', 'Latency at 90 %, measured', 'ms'],
+  ],
+  MultiStream: [
+    [
+      'early_stopping_latency_ms',
+      'Latency of a query at 99 % (the metric of MultiStream), estimate of early stopping',
+      'ms',
+    ],
+  ],
+};
+
+/**
+ * The performance of a run: what a number is, and its text with unit, in five significant figures.
+ */
+export function performanceRows(run: SubmittedRun, scenario: SubmissionScenario): string[][] {
+  return METRICS[scenario].flatMap(([record, title, unit]) => {
+    const value = numberOf(run, record);
+    if (value === undefined) return [];
+    const inUnit = value * (unit === 'ms' ? 1e-6 : 1);
+    return [[title, `${fiveFigures(Number(inUnit.toPrecision(15)))} ${unit}`]];
+  });
+}
+
+/**
+ * Samples per second that the SUT achieved; undefined for a scenario that is measured by its
+ * latency.
+ */
+export function throughputOf(run: SubmittedRun, scenario: SubmissionScenario): number | undefined {
+  const [record] = scenario === 'Offline' ? OFFLINE : COMPLETED;
+  return numberOf(run, record);
+}
+
+/**
+ * Figures of a result. Source: inference_rules v4.1, "Submission" (five significant figures, ties
+ * to even).
+ */
+const FIGURES = 5;
+
+/**
+ * A number with five significant figures, a tie to the even digit, as the rules publish results. It
+ * rounds the decimal digits that stand in the log: their binary value would decide ties by chance.
+ */
+export function fiveFigures(value: number): string {
+  if (!Number.isFinite(value)) return String(value);
+  const [mantissa = '0', power = '0'] = Math.abs(value).toExponential().split('e');
+  const digits = mantissa.replace('.', '');
+  let exponent = Number(power);
+  let kept = roundToEven(digits, FIGURES);
+  if (kept.length > FIGURES) {
+    kept = kept.slice(0, FIGURES);
+    exponent += 1;
+  }
+  return (value < 0 ? '-' : '') + withPoint(kept, exponent);
+}
+
+/** The decimal numbers of a line in five figures; whole numbers are counts and stay. */
+export function fiveFiguresIn(line: string): string {
+  return line.replace(/\d+\.\d+/g, (number) => fiveFigures(Number(number)));
+}
+
+function roundToEven(digits: string, count: number): string {
+  const head = digits.slice(0, count).padEnd(count, '0');
+  const rest = digits.slice(count).replace(/0+$/, '');
+  if (rest === '') return head;
+  const isTie = rest === '5';
+  const isUp = isTie ? Number(head.at(-1)) % 2 === 1 : rest >= '5';
+  return isUp ? String(BigInt(head) + 1n) : head;
+}
+
+/** @param exponent Power of ten of the first digit. */
+function withPoint(digits: string, exponent: number): string {
+  if (exponent >= digits.length - 1) return digits + '0'.repeat(exponent - digits.length + 1);
+  if (exponent < 0) return `0.${'0'.repeat(-exponent - 1)}${digits}`;
+  return `${digits.slice(0, exponent + 1)}.${digits.slice(exponent + 1)}`;
 }

@@ -1,20 +1,18 @@
 import { packageVersion } from '../../../../shared/base/files/package-files.ts';
 import { recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
+import { flagText } from '../../../run/plan/flag-text.ts';
 import type { SubmissionDivision, SubmissionRound } from '../../rules/submission-rounds.ts';
 import { DRY_RUN_WORDS } from '../../tree/tree-layout.ts';
-import { isServer, nodesStateBatching, saidBatching } from '../plan/completeness.ts';
-import type { PlannedImplementation } from '../plan/read-implementation.ts';
+import { isServer, nodesStateBatching, saidBatching } from '../plan/plan-submission.ts';
 import type { PlannedResult } from '../plan/read-results.ts';
 import type { SubmittedRun } from '../plan/read-run.ts';
-import { runCommandOf } from './code-readme.ts';
-import { codeBlock, document, table } from './markdown.ts';
-import { fiveFiguresIn, performanceRows } from './result-in-words.ts';
+import type { PlannedImplementation } from '../plan/read-system.ts';
+import { codeBlock, document, fiveFiguresIn, performanceRows, table } from './markdown.ts';
 
-/** What the README of a result is made from. */
+/** A result and its place in the tree. */
 interface ReadmeFacts {
   readonly result: PlannedResult;
-  readonly implementation: PlannedImplementation;
   readonly division: SubmissionDivision;
   readonly round: SubmissionRound;
   readonly isDryRun: boolean;
@@ -47,8 +45,8 @@ export function measurementReadme(facts: ReadmeFacts): string {
     ),
     'Numbers have five significant figures, a tie goes to the even digit. The logs have all digits.',
     '## Run commands',
-    runText(facts),
-    isServer(result) ? `## Batching\n\n${batchingText(facts)}` : '',
+    runText(result),
+    isServer(result) ? `## Batching\n\n${batchingText(result)}` : '',
     '## Where to read on',
     [
       `* Code, weights and how they were made: [${facts.code}](${facts.code}/README.md)`,
@@ -59,15 +57,15 @@ export function measurementReadme(facts: ReadmeFacts): string {
 }
 
 /** The submitter's words; what the nodes say stands among their settings already. */
-function batchingText({ result, implementation }: ReadmeFacts): string {
-  const said = saidBatching(result, implementation);
+function batchingText(result: PlannedResult): string {
+  const said = saidBatching(result);
   if (said !== '') return said;
   return nodesStateBatching(result)
     ? 'See "batching" among the settings of each SUT node above.'
     : 'Not stated.';
 }
 
-/** What longhaul adds to accuracy.txt, below the line of the script. */
+/** A note of longhaul in accuracy.txt, below the line of the script. */
 const NOTE = /^note: (.*)/;
 const STAND_IN = /\bstand-?in\b/i;
 
@@ -77,7 +75,7 @@ function accuracyRow(line: string): readonly [string, string] {
   return note === undefined ? ['Accuracy', `\`${fiveFiguresIn(line)}\``] : ['Note', note];
 }
 
-/** What a reader must not miss about a run. Nothing switches these off. */
+/** Warnings at the head of the README: dry run, engine, stand-in. Nothing switches them off. */
 function marksOf({ runs }: PlannedResult, isDryRun: boolean): string[] {
   const { performance, accuracyLines } = runs;
   const engine = String(recordOf(performance, 'loadgen_version') ?? '');
@@ -103,8 +101,7 @@ function inferredText({ entry }: PlannedResult): string {
   );
 }
 
-function runText({ result, implementation }: ReadmeFacts): string {
-  const { performance, accuracy } = result.runs;
+function runText({ runs: { performance, accuracy }, implementation }: PlannedResult): string {
   const said = implementation.entry.run_commands;
   const isOneRun = performance.files.folder === accuracy.files.folder;
   const commands = isOneRun
@@ -172,4 +169,99 @@ function nodesText({ audit }: SubmittedRun): string {
       ),
     ),
   );
+}
+
+/**
+ * README.md of an implementation's code. Source: submission_rules, "Source code requirements for
+ * inference inspection".
+ * @param sources Folder of longhaul's sources, relative to this README.
+ */
+export function codeReadme(
+  implementation: PlannedImplementation,
+  results: readonly PlannedResult[],
+  sources: string,
+): string {
+  const { id, entry, files, weights } = implementation;
+  const model = results[0]?.entry.model ?? '';
+  return document(
+    `# ${id}: the code for ${model}`,
+    '## Connection to LoadGen',
+    `longhaul ${packageVersion()} (npm package "longhaul", Apache-2.0) is LoadGen node, Query Dispatch Library and SUT node. ` +
+      `The sources of the QDL and of the wire contract are in [${sources}](${sources}), their SHA-256 in ` +
+      `[SHA256SUMS.txt](${sources}/SHA256SUMS.txt). A run with another LoadGen names its version in its detail log.`,
+    '## What is here',
+    files.size === 0
+      ? 'No code beyond longhaul was named.'
+      : [...files.keys()].map((name) => `* [${name}](${name})`).join('\n'),
+    '* [run.sh](run.sh): makes the runs again, with the commands of the README of each result',
+    '## Model',
+    table(
+      ['', ''],
+      [
+        ['Starting weights', entry.starting_weights_filename],
+        ['Data types of the weights', entry.weight_data_types],
+        ['Transformations of the weights', entry.weight_transformations],
+        ['Data types of the input', entry.input_data_types],
+        ['Retraining', entry.retraining],
+      ],
+    ),
+    table(
+      ['weights', 'SHA-256', 'where'],
+      weights.map(({ name, sha256, file, source }) => [
+        name,
+        `\`${sha256}\``,
+        file === undefined ? (source ?? '') : `[weights/${name}](weights/${name})`,
+      ]),
+    ),
+    '## Calibration and transformation of the weights',
+    implementation.calibration,
+    '## Batching in the Server scenario',
+    entry.batching ?? 'It stands in the README of each result, among what the SUT nodes say.',
+    entry.run_commands === undefined ? '' : '## Run commands',
+    entry.run_commands === undefined ? '' : codeBlock(entry.run_commands, 'sh'),
+  );
+}
+
+/** run.sh: every run of an implementation again, one folder each. */
+export function runScript({ id, entry }: PlannedImplementation, results: readonly PlannedResult[]) {
+  const commands = results.flatMap(({ entry: { system, model, scenario }, runs }) =>
+    (['performance', 'accuracy'] as const).map((kind) => {
+      const output = `runs/${system}/${model}/${scenario}/${kind}`;
+      const command = runCommandOf(runs[kind], output);
+      return command ?? `# ${output}: a run of another LoadGen, whose command is not known`;
+    }),
+  );
+  const said = entry.run_commands;
+  return [
+    '#!/bin/sh',
+    `# Makes the runs of ${id} again. The SUT nodes run already; addresses are those of the original runs.`,
+    `# It needs longhaul ${packageVersion()} (npm package "longhaul"): in a clone "npm ci && npm link", or LONGHAUL='npx longhaul'.`,
+    ...(said === undefined
+      ? []
+      : ['# The submitter states:', ...said.split('\n').map((line) => `#   ${line}`)]),
+    'set -eu',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell's, not ours.
+    'longhaul() { ${LONGHAUL:-command longhaul} "$@"; }',
+    ...new Set(commands),
+    '',
+  ].join('\n');
+}
+
+/**
+ * Where a run wrote its logs, and what its user wished to see or keep, say nothing about how it is
+ * made again.
+ */
+const LEFT_OUT = new Set(['output', 'cacheDir', 'thresholds', 'records', 'report']);
+
+/**
+ * The command line that makes a run again, from its recorded settings. Undefined for a run of
+ * another LoadGen, which leaves its settings in its log only.
+ * @param output Folder for the logs.
+ */
+function runCommandOf({ settings }: SubmittedRun, output: string): string | undefined {
+  if (settings === undefined) return undefined;
+  const flags = Object.entries(settings)
+    .filter(([key, value]) => !LEFT_OUT.has(key) && value !== null && value !== false)
+    .map(([key, value]) => flagText(key, value));
+  return ['longhaul run', ...flags, `--output ${output}`].join(' \\\n  ');
 }

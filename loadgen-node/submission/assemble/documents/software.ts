@@ -1,16 +1,16 @@
 import { recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
-import { SOFTWARE_METHODS, type SoftwareEntry } from '../config/config-schema.ts';
+import { SOFTWARE_METHODS, type SoftwareEntry } from '../config/read-submission-config.ts';
 import { softwareBreach } from '../plan/plan-submission.ts';
-import type { PlannedImplementation } from '../plan/read-implementation.ts';
 import type { PlannedResult } from '../plan/read-results.ts';
+import type { PlannedImplementation } from '../plan/read-system.ts';
 import { document, table } from './markdown.ts';
 
-type Results = readonly (readonly [PlannedResult, PlannedImplementation])[];
+type Results = readonly PlannedResult[];
 
 /** A component as it stands in software.md. */
 interface Component extends SoftwareEntry {
-  /** `stated`, and the ends that told it. */
+  /** `stated`, and the ends of a run that have it. */
   readonly from: readonly string[];
 }
 
@@ -38,11 +38,11 @@ export function softwareText(system: string, status: string, results: Results): 
   );
 }
 
-/** Stated components, and those that the two ends told in network_audit.json; a statement wins. */
+/** Stated components, and those of both ends in network_audit.json; a statement wins. */
 function componentsOf(results: Results): Component[] {
   const components = new Map<string, Component>();
-  for (const [, { entry }] of results) {
-    for (const software of entry.software) {
+  for (const { implementation } of results) {
+    for (const software of implementation.entry.software) {
       components.set(keyOf(software), { ...software, from: ['stated'] });
     }
   }
@@ -70,14 +70,14 @@ function keyOf({ name, version }: Pick<SoftwareEntry, 'name' | 'version'>): stri
   return `${name} ${version ?? ''}`;
 }
 
-/** What an end of a run said of its software. */
+/** Software of one end of a run, from network_audit.json. */
 interface End
   extends Pick<NetworkAudit['loadgenNode'], 'software' | 'softwareVersion' | 'components'> {
   readonly from: string;
   readonly identifier?: string | undefined;
 }
 
-function toldComponents([{ runs }]: Results[number]) {
+function toldComponents({ runs }: PlannedResult) {
   const { audit } = runs.performance;
   if (audit === undefined) return [];
   const nodes = audit.nodes.flatMap(({ address, description, oip }): End[] => {
@@ -97,7 +97,10 @@ function toldComponents([{ runs }]: Results[number]) {
   );
 }
 
-/** The files of longhaul that ran, by what its log says of them: a release is known by its name alone, a build is not. */
+/**
+ * The files of longhaul that ran, by what its log says of them: a release is known by its name
+ * alone, a build is not.
+ */
 function filesOf({ performance }: PlannedResult['runs']): string | undefined {
   const hash = recordOf(performance, 'longhaul_files_sha256');
   if (hash === undefined) return undefined;
@@ -108,7 +111,7 @@ function filesOf({ performance }: PlannedResult['runs']): string | undefined {
 const NOTIFY_BYTES = 2e9;
 
 function weightsText(results: Results): string[] {
-  const implementations = new Set(results.map(([, implementation]) => implementation));
+  const implementations = new Set(results.map(({ implementation }) => implementation));
   const weights = [...implementations].flatMap((one) => one.weights);
   if (weights.length === 0) return [];
   const rows = weights.map(({ name, bytes, sha256, file, source }) => [
@@ -127,10 +130,8 @@ function weightsText(results: Results): string[] {
   ];
 }
 
-/** What the submitter has to do about large weights, those of a division together; undefined: nothing. */
-export function weightsNotice(
-  implementations: Iterable<PlannedImplementation>,
-): string | undefined {
+/** Notice about weights of a division that are large together; undefined: they are not. */
+export function weightsNotice(implementations: Iterable<PlannedImplementation>) {
   const all = [...new Set(implementations)];
   const sum = bytesOf(all.flatMap(({ weights }) => weights));
   if (sum <= NOTIFY_BYTES) return undefined;

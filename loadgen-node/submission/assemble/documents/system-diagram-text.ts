@@ -1,4 +1,4 @@
-import type { NetworkEntry } from '../config/config-schema.ts';
+import type { NetworkEntry } from '../config/read-submission-config.ts';
 import { LOADGEN_END, linksOf } from '../diagram/network-diagram.ts';
 import type { PlannedResult } from '../plan/read-results.ts';
 import type { PlannedSystem } from '../plan/read-system.ts';
@@ -6,7 +6,8 @@ import { document, table } from './markdown.ts';
 
 /**
  * system_diagram.md: the diagram in words, and the machines by the names that the run saw.
- * Source: inference_rules v4.1, Network division ("A system diagram must be included ... accompanied by any text").
+ * Source: inference_rules v4.1, Network division ("A system diagram must be included ...
+ * accompanied by any text").
  */
 export function systemDiagramText(
   system: PlannedSystem,

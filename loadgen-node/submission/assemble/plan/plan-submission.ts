@@ -1,33 +1,34 @@
-import { modelOfFolder } from '../../rules/models-of-rounds.ts';
-import type { SubmissionDivision } from '../../rules/submission-rounds.ts';
+import { nodeOf } from '../../../../shared/benchmarks/standin/standin-sets.ts';
+import { modelOfFolder, modelsOfRound } from '../../rules/models-of-rounds.ts';
+import { mayInfer, scenarioNeed } from '../../rules/submission-model.ts';
+import type { SubmissionDivision, SubmissionRound } from '../../rules/submission-rounds.ts';
 import {
+  Problems,
+  type ResultEntry,
   SOFTWARE_METHODS,
   type SoftwareEntry,
+  type SubmissionConfig,
   type SubmissionEntry,
-} from '../config/config-schema.ts';
-import { Problems, type SubmissionConfig } from '../config/read-submission-config.ts';
-import { isOpenOnly } from './check-run.ts';
+} from '../config/read-submission-config.ts';
+import { type PlannedResult, type ReadResult, readResults } from './read-results.ts';
+import { isOpenOnly } from './read-run.ts';
 import {
-  checkCompleteness,
-  checkInferred,
-  checkOpenModels,
-  isServer,
-  nodesStateBatching,
-  saidBatching,
-  warnOfNodes,
-  warnOfWeights,
-} from './completeness.ts';
-import { type PlannedImplementation, readImplementation } from './read-implementation.ts';
-import { type PlannedResult, readResults } from './read-results.ts';
-import { type PlannedSystem, readSystem } from './read-system.ts';
+  type PlannedImplementation,
+  type PlannedSystem,
+  plannedSuites,
+  readImplementation,
+  readSystem,
+} from './read-system.ts';
 
 /** All that a tree is made from. Nothing of it is written yet. */
 export type SubmissionPlan = Awaited<ReturnType<typeof planSubmission>>['plan'];
 
 /**
  * Reads and checks all that a tree is made from; writes nothing.
- * @param isDryRun Runs that are too short or not valid are taken; the tree will be marked as not to be handed in.
- * @throws MlperfError `ERR_CONFIG_INVALID` with everything that keeps the tree from being built, one per line.
+ * @param isDryRun Runs that are too short or not valid are taken; the tree will be marked as not to
+ *   be handed in.
+ * @throws MlperfError `ERR_CONFIG_INVALID` with everything that keeps the tree from being built,
+ *   one per line.
  */
 export async function planSubmission(config: SubmissionConfig, isDryRun: boolean) {
   const { submitter, round, results: entries } = config.entry;
@@ -37,25 +38,19 @@ export async function planSubmission(config: SubmissionConfig, isDryRun: boolean
   checkInferred(entries, systems, problems);
   const implementations = await readImplementations(config, problems);
   checkSoftware(config.entry, systems, problems);
-  const results = await readResults(config, problems);
+  const results = await readResults(config, { systems, implementations }, problems);
   checkOpenModels(config.entry, problems);
-  // A result that could not be read is missing for a reason that was told already.
+  // For a result that could not be read there is an error already.
   if (results.length === entries.length) {
-    checkCompleteness(results, systems, problems);
-    const pairs = results.map(
-      (result) => [result, implementations.get(result.entry.implementation)] as const,
-    );
-    for (const [i, [result, implementation]] of pairs.entries()) {
-      if (implementation) checkBatching(result, implementation, problems.at('results', i));
-    }
+    checkCompleteness(results, problems);
+    for (const [i, result] of results.entries()) checkBatching(result, problems.at('results', i));
     for (const system of systems.values()) warnOfNodes(system, results, problems);
-    for (const [result, implementation] of pairs) {
-      if (implementation) warnOfWeights(result, implementation, problems);
-    }
+    for (const result of results) warnOfWeights(result, problems);
   }
   problems.throwIfAny();
   const divisions = [...new Set(entries.flatMap((entry) => entry.divisions))];
-  const plan = { submitter, round, divisions, systems, implementations, results, isDryRun };
+  const planned = results as readonly PlannedResult[];
+  const plan = { submitter, round, divisions, systems, results: planned, isDryRun };
   return { plan, warnings: problems.warnings };
 }
 
@@ -98,14 +93,11 @@ export function softwareBreach(entry: SoftwareEntry, status: string): string | u
   return `${name} is ${what}, which no system of the category available may use`;
 }
 
-/** The rules want it told how a SUT batches queries in Server. */
-function checkBatching(
-  result: PlannedResult,
-  implementation: PlannedImplementation,
-  problems: Problems,
-): void {
+/** Rule: a Server result states how the SUT batches queries. */
+function checkBatching(result: ReadResult, problems: Problems): void {
   if (!isServer(result) || isOpenOnly(result.entry.divisions)) return;
-  if (saidBatching(result, implementation) !== '' || nodesStateBatching(result)) return;
+  const isKnown = result.implementation !== undefined;
+  if (!isKnown || saidBatching(result) !== '' || nodesStateBatching(result)) return;
   problems.unfinished(
     '"batching" is missing: no node told how it batches queries, which the rules want told for Server',
   );
@@ -152,15 +144,12 @@ function checkModel(
   }
 }
 
-async function readSystems(
-  config: SubmissionConfig,
-  problems: Problems,
-): Promise<Map<string, PlannedSystem>> {
+async function readSystems(config: SubmissionConfig, problems: Problems) {
   const systems = new Map<string, PlannedSystem>();
   const { results: all, systems: known } = config.entry;
   for (const id of Object.keys(known)) {
     const own = all.filter((result) => result.system === id);
-    // A result with a mistyped name may be of this one: what is wrong with it is told in the same round.
+    // A result with a mistyped name may be of this one: its errors are reported with the others.
     const lost = all.filter((result) => !Object.hasOwn(known, result.system));
     const results = own.length > 0 ? own : lost;
     if (results.length === 0) {
@@ -174,10 +163,7 @@ async function readSystems(
   return systems;
 }
 
-async function readImplementations(
-  config: SubmissionConfig,
-  problems: Problems,
-): Promise<Map<string, PlannedImplementation>> {
+async function readImplementations(config: SubmissionConfig, problems: Problems) {
   const implementations = new Map<string, PlannedImplementation>();
   const { results, implementations: known } = config.entry;
   const isMistyped = results.some((result) => !Object.hasOwn(known, result.implementation));
@@ -190,4 +176,188 @@ async function readImplementations(
     problems.at('implementations', id).warn(text);
   }
   return implementations;
+}
+
+/**
+ * Closed and network: each model of a system has every scenario that its suite asks for. Open takes
+ * any.
+ * Source: inference_rules v4.1, tables of scenarios per benchmark; the official checkers.
+ */
+export function checkCompleteness(results: readonly ReadResult[], problems: Problems): void {
+  for (const division of ['closed', 'network'] as const) {
+    const groups = new Map<string, ReadResult[]>();
+    for (const result of results) {
+      const { divisions, system, model } = result.entry;
+      const key = `${system} ${model}`;
+      if (divisions.includes(division)) groups.set(key, [...(groups.get(key) ?? []), result]);
+    }
+    for (const group of groups.values()) checkGroup(group, division, problems.at('results'));
+  }
+}
+
+/** Only edge systems may infer results. Source: inference_rules v4.1, "Benchmarks". */
+export function checkInferred(
+  results: readonly ResultEntry[],
+  systems: ReadonlyMap<string, PlannedSystem>,
+  problems: Problems,
+): void {
+  for (const [i, { inferred_from, system: id, scenario }] of results.entries()) {
+    const system = systems.get(id);
+    if (inferred_from === undefined || system === undefined) continue;
+    if (mayInfer(plannedSuites(system), scenario)) continue;
+    problems
+      .at('results', i, 'inferred_from')
+      .error(
+        `only edge systems may infer ${scenario}; ${id} is of type "${system.fields['system_type']}"`,
+      );
+  }
+}
+
+/** @param group Results of one system and one model. */
+function checkGroup(
+  group: readonly ReadResult[],
+  division: SubmissionDivision,
+  problems: Problems,
+): void {
+  const [first] = group;
+  if (first?.model === undefined || first.system === undefined) return;
+  const there = group.map(({ entry }) => entry.scenario);
+  const suites = plannedSuites(first.system);
+  const { required, oneOf } = scenarioNeed(first.model, suites) ?? { required: [], oneOf: [] };
+  const what = `${division}/${first.entry.system}/${first.entry.model}`;
+  const lacks: string[] = required.filter((scenario) => !there.includes(scenario));
+  if (oneOf.length > 0 && !oneOf.some((scenario) => there.includes(scenario))) {
+    lacks.push(oneOf.join(' or '));
+  }
+  if (lacks.length > 0) {
+    problems.error(
+      `${what} lacks ${lacks.join(', ')}, which the ${suites.join(' and ')} suite asks for`,
+    );
+  }
+  const allowed = [...required, ...oneOf];
+  const foreign = there.filter((scenario) => !allowed.includes(scenario));
+  if (foreign.length === 0) return;
+  problems.error(
+    `${what} has ${foreign.join(', ')}; ${suites.join(' and ')} has ${allowed.join(', ') || 'no such model'}`,
+  );
+}
+
+/**
+ * Models of the open division that the round does not know by their names need one that it knows:
+ * the official checkers refuse the result otherwise, or break off.
+ */
+function checkOpenModels({ round, results }: SubmissionEntry, all: Problems): void {
+  const references = new Map<string, string>();
+  for (const [i, { model, reference_model: reference, divisions }] of results.entries()) {
+    const problems = all.at('results', i, 'reference_model');
+    if (!isOpenOnly(divisions)) {
+      if (reference === undefined) continue;
+      problems.error('only results of the open division alone may have a model of their own');
+    } else if (reference !== undefined) {
+      checkReference(round, model, reference, references, problems);
+    } else if (modelOfFolder(round, model) === undefined) {
+      const text = `${round} has no model "${model}": name the one that it stands for as "reference_model" (${namesOf(round)})`;
+      all.at('results', i, 'model').error(text);
+    }
+  }
+}
+
+function checkReference(
+  round: SubmissionRound,
+  model: string,
+  reference: string,
+  references: Map<string, string>,
+  problems: Problems,
+): void {
+  const name = modelOfFolder(round, reference)?.name;
+  if (name === undefined) {
+    problems.error(`${round} has no model "${reference}"; there is: ${namesOf(round)}`);
+    return;
+  }
+  if ((modelOfFolder(round, model)?.name ?? name) !== name) {
+    problems.error(`${model} is a model of ${round} itself and can stand for no other: rename it`);
+  }
+  const other = references.get(model) ?? name;
+  if (other !== name) problems.error(`${model} stands for ${other} in another result`);
+  references.set(model, name);
+}
+
+function namesOf(round: SubmissionRound): string {
+  return modelsOfRound(round)
+    .map(({ name }) => name)
+    .join(', ');
+}
+
+/**
+ * Content of model_mapping.json: own name → the round's, as the official tools have it (`resnet`);
+ * undefined where no name needs one.
+ */
+export function modelMappingOf(results: readonly PlannedResult[]) {
+  const pairs = results.flatMap(({ entry, model }) =>
+    entry.reference_model === undefined || model === undefined || !entry.divisions.includes('open')
+      ? []
+      : [[entry.model, model.name] as const],
+  );
+  return pairs.length === 0 ? undefined : Object.fromEntries(pairs);
+}
+
+/**
+ * The diagram is of the machines that were measured: their number and names should be those of the
+ * runs.
+ */
+function warnOfNodes(
+  { id, network, fields }: PlannedSystem,
+  results: readonly ReadResult[],
+  all: Problems,
+): void {
+  if (network === undefined) return;
+  const problems = all.at('systems', id, 'network', 'sut_nodes');
+  const stated = [...network.sut_nodes].sort().join(', ');
+  const number = String(fields['number_of_nodes']);
+  if (/^\d+$/.test(number) && Number(number) !== network.sut_nodes.length) {
+    problems.warn(`${stated}: the description says number_of_nodes ${number}`);
+  }
+  for (const { entry, runs } of results) {
+    const nodes = entry.system === id ? (runs.performance.audit?.nodes ?? []) : [];
+    const seen = nodes.map(({ description, address }) => nodeOf(description?.name ?? address));
+    if (seen.length === 0 || seen.sort().join(', ') === stated) continue;
+    problems.warn(`${stated}: ${runs.performance.files.folder} was a run of ${seen.join(', ')}`);
+  }
+}
+
+/** The weights are those of the model that the SUT nodes ran, or what that was made from. */
+function warnOfWeights({ runs, implementation }: ReadResult, problems: Problems): void {
+  if (implementation === undefined) return;
+  const { id, weights } = implementation;
+  for (const { description } of runs.performance.audit?.nodes ?? []) {
+    if (!description?.model) continue;
+    const { name, sha256 } = description.model;
+    // Nodes of other makes may tell no hash.
+    if (!/^[0-9a-f]{64}$/.test(sha256)) continue;
+    if (weights.some((one) => one.sha256 === sha256)) continue;
+    problems
+      .at('implementations', id, 'weights')
+      .warn(
+        `the SUT nodes ran ${name} with the SHA-256 ${sha256}, which no weights here have: say in "weight_transformations" how it was made from them`,
+      );
+  }
+}
+
+/**
+ * The submitter's own words on how the SUT batches queries, which the rules want for Server; empty
+ * where there are none.
+ */
+export function saidBatching({ entry, implementation }: ReadResult): string {
+  return (entry.batching ?? implementation?.entry.batching ?? '').trim();
+}
+
+/** True where a SUT node stated in its description how it batches. */
+export function nodesStateBatching({ runs }: ReadResult): boolean {
+  const nodes = runs.performance.audit?.nodes ?? [];
+  return nodes.some(({ description }) => description?.settings['batching'] !== undefined);
+}
+
+/** True for scenarios whose results have to state how the SUT batches queries. */
+export function isServer({ entry: { scenario } }: ReadResult): boolean {
+  return scenario === 'Server' || scenario === 'Interactive';
 }

@@ -1,22 +1,34 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
-import { brokenConfLines } from '../../rules/conf-lines.ts';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
 import { modelOfFolder } from '../../rules/models-of-rounds.ts';
-import { inferredFigure } from '../../rules/result-metric.ts';
-import type { ResultEntry } from '../config/config-schema.ts';
+import { inferredFigure } from '../../rules/submission-model.ts';
+import { brokenConfLines, type TestId } from '../../rules/submission-rounds.ts';
 import {
   type Problems,
+  type ResultEntry,
   readTextFile,
   type SubmissionConfig,
 } from '../config/read-submission-config.ts';
-import { checkRun, isOpenOnly } from './check-run.ts';
-import { readSubmittedRun, type SubmittedRun, userConfOf } from './read-run.ts';
-import { readTests } from './read-tests.ts';
+import {
+  checkRun,
+  type ExpectedRun,
+  isOpenOnly,
+  readSubmittedRun,
+  type SubmittedRun,
+  userConfOf,
+} from './read-run.ts';
+import { collectFiles, type PlannedImplementation, type PlannedSystem } from './read-system.ts';
 
 /** Longest accuracy.txt that is read: the scripts print a few lines. */
 const ACCURACY_TEXT_BYTES_MAX = 2 ** 20;
 
 /** Reads the runs of all results; one that cannot be read is a problem, and is left out. */
-export async function readResults(config: SubmissionConfig, all: Problems) {
+export async function readResults(
+  config: SubmissionConfig,
+  { systems, implementations }: Brought,
+  all: Problems,
+) {
   const { round, results } = config.entry;
   const runs = new Map<ResultEntry, MeasuredRuns | undefined>();
   const owners = new Map<string, string>();
@@ -34,16 +46,30 @@ export async function readResults(config: SubmissionConfig, all: Problems) {
     if (measured === undefined) continue;
     const model = modelOfFolder(round, entry.reference_model ?? entry.model);
     const userConf = await readUserConf(config, entry, measured, problems.at('user_conf'));
-    planned.push({ entry, model, runs: measured, userConf });
+    const system = systems.get(entry.system);
+    const implementation = implementations.get(entry.implementation);
+    planned.push({ entry, system, implementation, model, runs: measured, userConf });
   }
   return planned;
 }
 
+/** Systems and implementations of a configuration by their ids, as far as they can be read. */
+interface Brought {
+  readonly systems: ReadonlyMap<string, PlannedSystem>;
+  readonly implementations: ReadonlyMap<string, PlannedImplementation>;
+}
+
 /**
- * A result with its runs and the text of its user.conf. One that is inferred has the runs of the measured one; a model of
- * the open division that the round does not know is undefined.
+ * A result with its runs and the text of its user.conf. One that is inferred has the runs of the
+ * measured one; a model of the open division that the round does not know is undefined.
  */
-export type PlannedResult = Awaited<ReturnType<typeof readResults>>[number];
+export type ReadResult = Awaited<ReturnType<typeof readResults>>[number];
+
+/** A result of a plan without problems: its system and its implementation are there. */
+export type PlannedResult = ReadResult & {
+  readonly system: PlannedSystem;
+  readonly implementation: PlannedImplementation;
+};
 
 /** Runs behind a result, the lines of its accuracy.txt, and its compliance tests. */
 type MeasuredRuns = NonNullable<Awaited<ReturnType<typeof readRuns>>>;
@@ -174,4 +200,186 @@ function sourceOf(
     );
   }
   return source;
+}
+
+/** A result whose compliance tests are read, and what they are held against. */
+interface TestsOfResult {
+  readonly entry: ResultEntry;
+  readonly expected: Omit<ExpectedRun, 'kind'>;
+  /** `longhaul compliance` writes below the folder of this run. */
+  readonly performance: SubmittedRun;
+  resolve(path: string): string;
+}
+
+/** Parts of each test that the official checkers read, of the tests that longhaul runs. */
+const PARTS: Partial<Record<TestId, readonly ('performance' | 'accuracy')[]>> = {
+  TEST01: ['performance', 'accuracy'],
+  TEST04: ['performance'],
+  TEST05: ['performance'],
+  TEST06: ['accuracy'],
+};
+
+/**
+ * Finds and checks the compliance tests of a result; tests that the round does not have are left
+ * out.
+ */
+async function readTests(of: TestsOfResult, all: Problems) {
+  const { entry, expected } = of;
+  const needed = expected.model?.tests ?? [];
+  const folders = testFolders(of);
+  const problems = all.at('compliance');
+  const missing = needed.filter((test) => !folders.has(test));
+  if (missing.length > 0) {
+    problems.error(
+      `${entry.model} ${entry.scenario} lacks ${missing.join(', ')}, which ${expected.round} wants in the closed and network divisions: longhaul compliance ${missing[0]} --run ${performanceFolder(of)}`,
+    );
+  }
+  const tests: Awaited<ReturnType<typeof readTest>>[] = [];
+  for (const [test, folder] of folders) {
+    if (!needed.includes(test)) {
+      problems.warn(`${test} is left out: ${expected.round} does not ask for it here`);
+    } else if (!isFolder(folder)) {
+      problems.at(test).error(`${folder} is no folder: longhaul compliance ${test} makes it`);
+    } else tests.push(await readTest(test, folder, of, problems.at(test)));
+  }
+  return tests;
+}
+
+function performanceFolder({ entry, resolve }: TestsOfResult): string {
+  return resolve(entry.performance as string);
+}
+
+function testFolders(of: TestsOfResult): Map<TestId, string> {
+  const { compliance } = of.entry;
+  if (typeof compliance === 'object') {
+    const named = Object.entries(compliance) as [TestId, string | undefined][];
+    return new Map(
+      named.flatMap(([test, folder]) => (folder === undefined ? [] : [[test, of.resolve(folder)]])),
+    );
+  }
+  const folder =
+    compliance === undefined ? join(performanceFolder(of), 'compliance') : of.resolve(compliance);
+  if (!isFolder(folder)) return new Map();
+  const names = readdirSync(folder).filter((name) => /^TEST\d\d$/.test(name));
+  return new Map(names.sort().map((name) => [name as TestId, join(folder, name)]));
+}
+
+/**
+ * @returns Files of the test's folder, and what longhaul left of the run: path in the tree → file
+ *   here.
+ */
+async function readTest(test: TestId, folder: string, of: TestsOfResult, problems: Problems) {
+  const evidence = evidenceOf(test, folder, of);
+  const isNetwork = of.expected.divisions.includes('network');
+  if (isNetwork && of.performance.audit !== undefined && !evidence.has(RUN_FILES.audit)) {
+    problems.warn(
+      `the run of ${test} has no ${RUN_FILES.audit}: name its folder in "compliance_runs"`,
+    );
+  }
+  const files = new Map<string, string>();
+  const parts = PARTS[test];
+  const own = { test, folder, problems, files };
+  if (parts === undefined) takeAll(own);
+  if (parts?.includes('performance')) {
+    await readPerformance(own, { ...of.expected, kind: 'compliance', isTest05: test === 'TEST05' });
+  }
+  if (parts?.includes('accuracy')) readAnswers(own);
+  // What longhaul alone sees (a cache that shows in Server, ...) stands in no file that the
+  // official tools read.
+  const readme = evidence.get('README.md');
+  const title = readme === undefined ? '' : readFileSync(readme, 'utf8').split('\n', 1)[0];
+  if (title === `# ${test}: failed`) {
+    problems.warn(
+      `${test} failed by longhaul's own checks, whatever the official files say: ${readme} tells which`,
+    );
+  }
+  return { test, files, evidence };
+}
+
+/** A test's folder, the files found in it by their path there, and where problems with them go. */
+interface TestFiles {
+  readonly test: TestId;
+  readonly folder: string;
+  readonly problems: Problems;
+  readonly files: Map<string, string>;
+}
+
+/** A test that longhaul does not run: what its official script left, whatever that is. */
+function takeAll(own: TestFiles): void {
+  const { files, problems } = collectFiles([own.folder]);
+  for (const text of problems) own.problems.error(text);
+  for (const [name, file] of files) own.files.set(name.replace(/^[^/]*\//, ''), file);
+  const verdicts = [...own.files.keys()].filter((name) => name.startsWith('verify_'));
+  if (verdicts.length === 0) own.problems.error(`${own.folder} has no verify_*.txt`);
+  for (const name of verdicts) isPass(own, name);
+}
+
+async function readPerformance(own: TestFiles, expected: ExpectedRun): Promise<void> {
+  isPass(own, 'verify_performance.txt');
+  const names = [RUN_FILES.summary, RUN_FILES.detail];
+  const logs = names.map((name) => need(own, `performance/run_1/${name}`));
+  if (!logs.every(Boolean)) return;
+  const folder = join(own.folder, 'performance', 'run_1');
+  const run = await own.problems.attempt(() => readSubmittedRun(folder));
+  if (run !== undefined) checkRun(run, expected, own.problems);
+}
+
+function readAnswers(own: TestFiles): void {
+  need(own, `accuracy/${RUN_FILES.accuracy}`);
+  const isPassed = isPass(own, 'verify_accuracy.txt');
+  if (isPassed === undefined || own.test !== 'TEST01') return;
+  const text = join(own.folder, 'accuracy', RUN_FILES.accuracyText);
+  if (existsSync(text)) own.files.set(`accuracy/${RUN_FILES.accuracyText}`, text);
+  // The official checkers refuse these two beside a test that passed without them.
+  if (isPassed) return;
+  need(own, 'accuracy/baseline_accuracy.txt');
+  need(own, 'accuracy/compliance_accuracy.txt');
+}
+
+/** Takes a file that has to be there and not empty. */
+function need({ test, folder, files, problems }: TestFiles, name: string): boolean {
+  const file = join(folder, name);
+  const isThere = existsSync(file) && statSync(file).size > 0;
+  if (isThere) files.set(name, file);
+  else problems.error(`${file} is missing or empty: longhaul compliance ${test} writes it`);
+  return isThere;
+}
+
+/** Lines by which the official checkers know that TEST06 was passed. */
+const TEST06_LINES = [
+  /^First token check pass: (?:True|Skipped)/m,
+  /^EOS check pass: True/m,
+  /^Sample length check pass: True/m,
+];
+
+/**
+ * Takes a verdict. @returns Whether it says that the test was passed; undefined where there is
+ * none.
+ */
+function isPass(own: TestFiles, name: string): boolean | undefined {
+  const { test, files, problems } = own;
+  if (!files.has(name) && !need(own, name)) return undefined;
+  const file = files.get(name) as string;
+  const text = readFileSync(file, 'utf8');
+  const isPassed =
+    test === 'TEST06' ? TEST06_LINES.every((line) => line.test(text)) : text.includes('TEST PASS');
+  const hasFallback = test === 'TEST01' && name === 'verify_accuracy.txt';
+  if (!isPassed && !hasFallback) problems.unfinished(`${test} was not passed, says ${file}`);
+  return isPassed;
+}
+
+/** `longhaul compliance` keeps the raw logs of the test's run beside its folder, as TESTnn-run. */
+function evidenceOf(test: TestId, folder: string, { entry, resolve }: TestsOfResult) {
+  const named = entry.compliance_runs?.[test];
+  const runFolder = named === undefined ? join(dirname(folder), `${test}-run`) : resolve(named);
+  const candidates: [string, string][] = [
+    [RUN_FILES.audit, join(runFolder, RUN_FILES.audit)],
+    [RUN_FILES.record, join(runFolder, RUN_FILES.record)],
+    ['README.md', join(folder, 'README.md')],
+  ];
+  return new Map(candidates.filter(([, file]) => existsSync(file)));
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }

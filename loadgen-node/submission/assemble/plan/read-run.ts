@@ -2,13 +2,30 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { parse } from 'yaml';
 import { packageVersion } from '../../../../shared/base/files/package-files.ts';
+import { counted } from '../../../../shared/base/text.ts';
 import { numberOf, readDetailLog, recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import { openRunFolder } from '../../../loadgen/logs/read/run-folder.ts';
 import { readAudit } from '../../../observe/audit/network-audit.ts';
+import {
+  modelInScenario,
+  type SubmissionModel,
+  type SubmissionScenario,
+} from '../../rules/submission-model.ts';
+import {
+  readSeeds,
+  roundOfSeeds,
+  SEED_NAMES,
+  type SubmissionDivision,
+  type SubmissionRound,
+  seedsOfRound,
+  test05SeedsOfRound,
+} from '../../rules/submission-rounds.ts';
+import type { Problems } from '../config/read-submission-config.ts';
 
 /**
  * Reads what there is of a run; the logs are streamed.
- * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID`, `ERR_OUTPUT` when it is no run's folder, or damaged.
+ * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID`, `ERR_OUTPUT` when it is no run's
+ *   folder, or damaged.
  */
 export async function readSubmittedRun(folder: string) {
   const files = openRunFolder(folder);
@@ -21,7 +38,7 @@ export async function readSubmittedRun(folder: string) {
   };
 }
 
-/** What is known of one run: its files, its log, and the evidence that only longhaul leaves. */
+/** Files of one run, its detail log, and the evidence that only longhaul leaves. */
 export type SubmittedRun = Awaited<ReturnType<typeof readSubmittedRun>>;
 
 function readRecord(path: string): Readonly<Record<string, unknown>> {
@@ -30,7 +47,7 @@ function readRecord(path: string): Readonly<Record<string, unknown>> {
 }
 
 /** The benchmark that was run, where the run says so. */
-export function benchmarkOf(run: SubmittedRun): string | undefined {
+function benchmarkOf(run: SubmittedRun): string | undefined {
   const said = run.audit?.run.benchmark ?? run.settings?.['benchmark'];
   return typeof said === 'string' ? said : undefined;
 }
@@ -38,9 +55,9 @@ export function benchmarkOf(run: SubmittedRun): string | undefined {
 const TIMED: readonly string[] = ['Server', 'SingleStream', 'MultiStream'];
 
 /**
- * Keys that submitters set; what the round fixes stands in mlperf.conf. A row: key, record of the detail log that tells its
- * effective value, scenarios in which LoadGen reads it (all, if none is named), record's unit to that of the file (ns to ms,
- * fraction to percent).
+ * Keys that submitters set; what the round fixes stands in mlperf.conf. A row: key, record of the
+ * detail log that tells its effective value, scenarios in which LoadGen reads it (all, if none is
+ * named), record's unit to that of the file (ns to ms, fraction to percent).
  */
 const ROWS: readonly (readonly [
   key: string,
@@ -61,8 +78,9 @@ const ROWS: readonly (readonly [
 ];
 
 /**
- * user.conf of a run: the file that the run was given, else one made from the settings that were in force.
- * No line but comments has a second "=", and no key a fourth part: an official checker splits them so.
+ * user.conf of a run: the file that the run was given, else one made from the settings that were in
+ * force. No line but comments has a second "=", and no key a fourth part: an official checker
+ * splits them so.
  */
 export function userConfOf(run: SubmittedRun): string {
   return givenUserConf(run) ?? madeUserConf(run);
@@ -71,7 +89,8 @@ export function userConfOf(run: SubmittedRun): string {
 function givenUserConf({ settings, files }: SubmittedRun): string | undefined {
   const said = settings?.['userConf'];
   if (typeof said !== 'string') return undefined;
-  // The path holds where the run was started; a file that was moved beside the logs is found as well.
+  // The path holds where the run was started; a file that was moved beside the logs is found as
+  // well.
   const candidates = isAbsolute(said) ? [said] : [said, join(files.folder, said)];
   candidates.push(join(dirname(files.detail), 'user.conf'));
   const found = candidates.find((path) => existsSync(path));
@@ -98,4 +117,152 @@ function madeUserConf(run: SubmittedRun): string {
 function inDecimal(value: number): string {
   const rounded = Number(value.toPrecision(12));
   return Number.isInteger(rounded) ? rounded.toFixed(0) : String(rounded);
+}
+
+/** Requirements on a run. */
+export interface ExpectedRun {
+  readonly kind: 'performance' | 'accuracy' | 'compliance';
+  readonly round: SubmissionRound;
+  readonly divisions: readonly SubmissionDivision[];
+  /** Scenario of the folder that it goes to. */
+  readonly scenario: SubmissionScenario;
+  /** Undefined for a model that only the open division has. */
+  readonly model: SubmissionModel | undefined;
+  readonly isTest05?: boolean;
+}
+
+/**
+ * Shortest performance run. Source: inference_rules v4.1, "Scenarios" (600 s); the official
+ * checkers.
+ */
+const MIN_DURATION_MS = 600_000;
+
+/** True for results that are in the open division only. */
+export function isOpenOnly(divisions: readonly SubmissionDivision[]): boolean {
+  return divisions.every((division) => division === 'open');
+}
+
+/** Holds a run against what the configuration says it is, and against what its round asks for. */
+export function checkRun(run: SubmittedRun, expected: ExpectedRun, problems: Problems): void {
+  checkLog(run, problems);
+  checkIdentity(run, expected, problems);
+  checkSeeds(run, expected, problems);
+  if (expected.kind === 'accuracy') {
+    checkDataSet(run, expected, problems);
+    return;
+  }
+  const name = String(recordOf(run, 'sut_name') ?? '');
+  if (expected.divisions.includes('network') && !name.includes('Network SUT')) {
+    problems.error(
+      `the SUT's name "${name}" lacks "Network SUT": no run over a network, as the network division wants it`,
+    );
+  }
+  const validity = recordOf(run, 'result_validity') ?? 'no verdict';
+  if (validity !== 'VALID') {
+    problems.unfinished(
+      `${run.files.folder}: the ${expected.kind} run ended with ${validity}; a result has to be VALID`,
+    );
+  }
+  checkLengths(run, expected, problems);
+}
+
+function checkLog({ detail }: SubmittedRun, problems: Problems): void {
+  for (const { line, text } of detail.damages.slice(0, 1)) {
+    const count = counted(detail.damageCount, 'such line');
+    problems.error(`${detail.path}:${line}: ${text} (${count}): the log is damaged`);
+  }
+  for (const { line, key } of detail.errors.slice(0, 1)) {
+    const errors = `LoadGen recorded ${counted(detail.errorCount, 'error')}, the first "${key}"`;
+    problems.error(`${detail.path}:${line}: ${errors}: such a run is refused`);
+  }
+}
+
+function checkIdentity(run: SubmittedRun, expected: ExpectedRun, problems: Problems): void {
+  const { kind, model, divisions } = expected;
+  const log = run.detail.path;
+  const scenario = recordOf(run, 'effective_scenario') ?? 'no scenario';
+  const wanted = expected.scenario === 'Interactive' ? 'Server' : expected.scenario;
+  if (scenario !== wanted) {
+    problems.error(`the run is of ${scenario}, not of ${wanted}, says ${log}`);
+  }
+  const mode = recordOf(run, 'effective_test_mode');
+  const modes = [kind === 'accuracy' ? 'AccuracyOnly' : 'PerformanceOnly', 'SubmissionRun'];
+  if (mode !== undefined && !modes.includes(String(mode))) {
+    problems.error(
+      `the run's mode is ${mode}; a run for ${kind} has ${modes.join(' or ')}, says ${log}`,
+    );
+  }
+  const benchmark = benchmarkOf(run);
+  if (model !== undefined && benchmark !== undefined && benchmark !== model.benchmark) {
+    const text = `the run is of the benchmark ${benchmark}, not of ${model.benchmark}, says ${run.files.folder}`;
+    // In open a model of another benchmark may stand for the round's.
+    if (isOpenOnly(divisions)) problems.warn(text);
+    else problems.error(text);
+  }
+  if (run.audit?.run.division === 'open' && !isOpenOnly(divisions)) {
+    problems.error('the run was made with --division open: it can be a result of open only');
+  }
+}
+
+function checkSeeds(run: SubmittedRun, expected: ExpectedRun, problems: Problems): void {
+  const { round, isTest05 = false } = expected;
+  const needed = (isTest05 ? test05SeedsOfRound(round) : undefined) ?? seedsOfRound(round);
+  const seenOf = (name: string): unknown => recordOf(run, `effective_${name}`);
+  const wrong = SEED_NAMES.filter((name) => seenOf(name) !== needed[name]);
+  if (wrong.length === 0) return;
+  const seen = readSeeds((name) => {
+    const seed = seenOf(name);
+    return typeof seed === 'bigint' ? seed : undefined;
+  });
+  const other = seen && roundOfSeeds(seen);
+  const texts =
+    other === round
+      ? [
+          `the seeds are those of the round's own runs; TEST05 has others (longhaul compliance TEST05)`,
+        ]
+      : other !== undefined
+        ? [`the seeds are those of ${other}; ${round} has its own: run with --round ${round}`]
+        : wrong.map((name) => {
+            const found = seenOf(name) ?? 'not in the log';
+            // The official tools refuse a seed in quotes.
+            const text = typeof seenOf(name) === 'string' ? `the text "${found}"` : String(found);
+            return `${name} is ${text}; ${isTest05 ? `TEST05 of ${round}` : round} needs ${needed[name]}`;
+          });
+  for (const text of texts) problems.error(`${run.files.folder}: ${text}`);
+}
+
+function checkLengths(run: SubmittedRun, expected: ExpectedRun, problems: Problems): void {
+  const { model, scenario, divisions } = expected;
+  const least: [string, number][] = [['effective_min_duration_ms', MIN_DURATION_MS]];
+  if (model !== undefined) {
+    least.push(['effective_performance_sample_count', model.performanceSamples]);
+    if (scenario === 'Offline') least.push(['effective_samples_per_query', model.offlineSamples]);
+  }
+  for (const [key, value] of least) {
+    const seen = numberOf(run, key);
+    if (seen !== undefined && seen >= value) continue;
+    problems.unfinished(
+      `${run.files.folder}: ${key} is ${seen ?? 'not in the log'}; the rules want ${value} or more`,
+    );
+  }
+  const bound = numberOf(run, 'effective_target_latency_ns');
+  const allowed = scenario === 'Server' ? model?.serverLatencyNs : undefined;
+  if (allowed === undefined || bound === undefined || bound <= allowed) return;
+  const text = `the latency bound is ${bound / 1e6} ms; ${model?.folder} has ${allowed / 1e6} ms`;
+  // "Latency constraints are not applicable" to open: what its results are held against is the
+  // submitter's own bound.
+  if (isOpenOnly(divisions)) problems.warn(text);
+  else problems.unfinished(text);
+}
+
+function checkDataSet(run: SubmittedRun, { model, scenario }: ExpectedRun, problems: Problems) {
+  if (model === undefined) return;
+  const { accuracySamples, dataSetSamples } = modelInScenario(model, scenario);
+  const needed = accuracySamples ?? dataSetSamples;
+  const seen =
+    numberOf(run, 'effective_accuracy_sample_count') ?? numberOf(run, 'qsl_reported_total_count');
+  if (seen === needed) return;
+  problems.unfinished(
+    `the accuracy run has ${seen ?? 'no count of'} samples; that of ${model.folder} has ${needed}`,
+  );
 }

@@ -1,8 +1,13 @@
-import { SUITES, type Suite } from '../../rules/submission-rounds.ts';
-import { TODO_MARK } from '../../tree/system-fields.ts';
-
-/** A JSON object of a tree. */
-export type JsonObject = Readonly<Record<string, unknown>>;
+import { isTruthy } from '../../../loadgen/logs/read/detail-log.ts';
+import type { Suite } from '../../rules/submission-rounds.ts';
+import {
+  isTodo,
+  NETWORK_FIELDS,
+  SYSTEM_FIELDS,
+  SYSTEM_TYPES,
+  type SystemField,
+} from '../../tree/system-fields.ts';
+import type { Facts, JsonObject } from './sites.ts';
 
 /** True for the text that the official tools take for a yes; the JSON value true breaks them. */
 export function isTrue(value: unknown): boolean {
@@ -12,11 +17,6 @@ export function isTrue(value: unknown): boolean {
 /** True for a text of blanks only, and the empty one. */
 export function isBlank(value: unknown): value is string {
   return typeof value === 'string' && value.trim() === '';
-}
-
-/** True for a value that the submitter has to fill in yet. */
-export function isToFillIn(value: unknown): value is string {
-  return typeof value === 'string' && value.startsWith(TODO_MARK);
 }
 
 /** Text of a value that may be of any type. */
@@ -30,7 +30,7 @@ export function textOf(value: unknown): string {
  */
 export function stated(description: JsonObject, key: string): string | undefined {
   const value = description[key];
-  return typeof value === 'string' && value !== '' && !isToFillIn(value) ? value : undefined;
+  return typeof value === 'string' && value !== '' && !isTodo(value) ? value : undefined;
 }
 
 /** A count in a description; undefined where it is none. */
@@ -50,20 +50,102 @@ export function shortened(text: string, max: number): string {
   return `${end > 0 ? cut.slice(0, end) : cut}...`;
 }
 
-/** Values of system_type, and the suites that they mean. */
-const SYSTEM_TYPES = new Map<string, readonly Suite[]>([
-  ['datacenter', ['datacenter']],
-  ['edge', ['edge']],
-  ['datacenter,edge', SUITES],
-  ['edge,datacenter', SUITES],
-]);
-
-/** Undefined for a text that is no system type. */
-export function suitesOfType(type: string): readonly Suite[] | undefined {
-  return SYSTEM_TYPES.get(type);
-}
-
 /** Suites of a system; those of the datacenter where the description does not say. */
 export function suitesOf(description: JsonObject | undefined): readonly Suite[] {
-  return suitesOfType(textOf(description?.['system_type'])) ?? ['datacenter'];
+  return SYSTEM_TYPES.get(textOf(description?.['system_type'])) ?? ['datacenter'];
+}
+
+/** Keys that power measurements add. */
+const POWER_FIELDS = [
+  'power_management filesystem boot_firmware_version management_firmware_version other_hardware',
+  'number_of_type_nics_installed nics_enabled_firmware nics_enabled_os nics_enabled_connected',
+  'network_speed_mbit power_supply_quantity_and_rating_watts power_supply_details disk_drives',
+  'disk_controllers system_power_capacity',
+].flatMap((keys) => keys.split(' '));
+
+/** Keys that some official tool knows. */
+export const KNOWN_FIELDS: ReadonlySet<string> = new Set([
+  ...POWER_FIELDS,
+  ...[...SYSTEM_FIELDS, ...NETWORK_FIELDS].map(({ key }) => key),
+]);
+
+/** Faults of a value that is there; the first one counts. */
+type FieldFault = 'empty' | 'blank' | 'not-text' | 'not-plain' | 'not-number';
+
+function faultOf(field: SystemField, description: JsonObject): FieldFault | undefined {
+  const { key, isMeaningful, isNumber } = field;
+  const value = description[key];
+  if (value === undefined) return undefined;
+  if (isMeaningful && !isTruthy(value)) return 'empty';
+  if (isMeaningful && isBlank(value)) return 'blank';
+  if (isTextNeeded(field, description) && typeof value !== 'string') return 'not-text';
+  if (typeof value === 'object' && value !== null) return 'not-plain';
+  const isFigure = countOf(value) !== undefined || isTodo(value);
+  return isNumber === true && !isFigure ? 'not-number' : undefined;
+}
+
+/**
+ * A check of the fields of every description. @param why End of its words, before the full stop.
+ */
+export function fieldsThatAre(fault: FieldFault, why = '') {
+  return ({ description }: Facts['description']): string[] =>
+    SYSTEM_FIELDS.filter((field) => faultOf(field, description) === fault).map(
+      ({ key }) => `${key} is ${JSON.stringify(description[key]).slice(0, 60)}${why}.`,
+    );
+}
+
+/** Notes are joined, and the tools leave out what is empty, of whatever kind. */
+function isTextNeeded({ key, isText = false }: SystemField, description: JsonObject): boolean {
+  const hasValue = isTruthy(description[key]);
+  if (key === 'sw_notes') return hasValue;
+  return isText && (key !== 'hw_notes' || hasValue || !isTruthy(description['sw_notes']));
+}
+
+/** True for a system over a network that is not in the closed division. */
+export function asksForNetworkFields({ division, description }: Facts['description']): boolean {
+  return division === 'network' || (division === 'open' && isTrue(description['is_network']));
+}
+
+/** Words for a value that is still to be filled in. */
+export function todoIn([key, value]: readonly [key: string, value: unknown]): string | false {
+  return isTodo(value) && `${key} is "${shortened(textOf(value), 160)}".`;
+}
+
+/** Interconnects that are buses. Source: inference_rules v4.1, examples of forbidden ones. */
+const BUS =
+  /\b(?:PCI(?:e|[\s-]?Express)?|CXL|CCIX|Hyper-?Transport|NVLink|NVSwitch|QPI|UPI|ICI)\b/i;
+
+/**
+ * Words for the first key that names a bus of those that say what joins the systems; cards may sit
+ * on a host's bus.
+ */
+export function busOf(description: JsonObject): string | undefined {
+  return ['network_type', 'network_media', 'network_protocol']
+    .filter((key) => BUS.test(textOf(description[key])))
+    .map((key) => `${key} is "${textOf(description[key])}".`)[0];
+}
+
+/** Texts between "ECC" and its state: "ECC enabled", "ECC: on", "ECC is off". */
+const BETWEEN = '(?:\\s*[:=(]\\s*|\\s+(?:is\\s+)?)';
+
+/** A memory's text that says that its ECC is off. */
+export const ECC_OFF: RegExp = new RegExp(
+  `\\bnon-?\\s?ECC\\b|\\b(?:no|without)\\s+ECC\\b|\\bECC${BETWEEN}(?:disabled|off|none|no)\\b`,
+  'i',
+);
+/** A memory's text that says that its ECC is on. */
+export const ECC_ON: RegExp = new RegExp(`\\bECC${BETWEEN}(?:enabled|on|active|yes)\\b`, 'i');
+
+/**
+ * The memories of a datacenter system whose ECC has to be on, as [key, text]. What is missing,
+ * empty or still to be filled in has rules of its own.
+ */
+export function eccTexts(description: JsonObject): [key: string, value: string][] {
+  if (!suitesOf(description).includes('datacenter')) return [];
+  const accelerators = countOf(description['accelerators_per_node']) ?? 0;
+  const memory = textOf(description['accelerator_memory_configuration']);
+  const hasMemory = accelerators > 0 && !/^\s*(?:n\/a|none|-)?\s*$/i.test(memory);
+  return ['host_memory_configuration', ...(hasMemory ? ['accelerator_memory_configuration'] : [])]
+    .map((key): [string, string] => [key, textOf(description[key])])
+    .filter(([, value]) => !isBlank(value) && !isTodo(value));
 }

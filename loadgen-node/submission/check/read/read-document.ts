@@ -3,9 +3,8 @@ import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { describeSystemError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
-import type { JsonObject } from './description-values.ts';
-import { RunLog } from './run-log.ts';
-import type { CheckContext } from './sites.ts';
+import { runLog } from './run-log.ts';
+import type { CheckContext, JsonObject } from './sites.ts';
 
 /** Largest document that is read as a whole; the official ones are of a few kilobytes. */
 export const DOCUMENT_BYTES_MAX: number = 4 * 2 ** 20;
@@ -80,18 +79,15 @@ export function readJsonObject(context: CheckContext, path: string): JsonObject 
  * Reads the detail log of a folder and checks the file itself.
  * @returns Undefined where there is no log, or nothing in it: a finding says so.
  */
-export async function readRunLog(
-  context: CheckContext,
-  folder: string,
-): Promise<RunLog | undefined> {
-  const { listing, findings, logs } = context;
+export async function readRunLog(context: CheckContext, folder: string) {
+  const { listing, findings, readLog } = context;
   const file = posix.join(folder, RUN_FILES.detail);
   if (!listing.hasFile(file)) return undefined;
-  const detail = await logs.read(file).catch((error: unknown) => {
+  const detail = await readLog(file).catch((error: unknown) => {
     findings.add('no-plain-file', file, `It cannot be read: ${wholeMessage(error)}.`);
   });
   if (detail === undefined) return undefined;
-  const log = new RunLog(file, detail);
+  const log = runLog(file, detail);
   findings.check('log', { file, log });
   return detail.records.size === 0 ? undefined : log;
 }
@@ -120,7 +116,8 @@ export function needFolder({ listing, findings }: CheckContext, folder: string):
 /**
  * Compares a folder with the list of its files.
  * @param allowed Files that may lie there as well.
- * @returns False where the folder is not there: a finding says so, and nothing in it need be looked at.
+ * @returns False where the folder is not there: a finding says so, and nothing in it need be looked
+ *   at.
  */
 export function checkFileList(
   context: CheckContext,

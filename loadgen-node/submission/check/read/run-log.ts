@@ -2,50 +2,33 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { withReason } from '../../../../shared/base/errors/mlperf-error.ts';
 import {
-  type DetailRecord,
   isNumber,
+  numberOf,
   type ReadDetailLog,
   readDetailLog,
 } from '../../../loadgen/logs/read/detail-log.ts';
 import type { TreeListing } from './tree-listing.ts';
 
-/**
- * Reads a detail log from the file system. @throws MlperfError `ERR_OUTPUT` when it cannot be read.
- */
-export type DetailLogReader = (path: string) => Promise<ReadDetailLog>;
-
 /** Logs with more characters of records than this are not kept: those of whole runs have fewer. */
 const KEPT_CHARACTERS_MAX = 2 ** 20;
 
 /**
- * Detail logs of a tree. What several checks ask for is read once, unless keeping it would take
- * much memory.
+ * A reader of a tree's detail logs by their paths in the tree. What several checks ask for is read
+ * once, unless keeping it would take much memory. Its promises are rejected with MlperfError
+ * `ERR_OUTPUT` when a log cannot be read.
  */
-export class DetailLogs {
-  readonly #listing: TreeListing;
-  readonly #readLog: DetailLogReader;
-  readonly #kept = new Map<string, Promise<ReadDetailLog>>();
-
-  constructor(listing: TreeListing, readLog: DetailLogReader = readDetailLog) {
-    this.#listing = listing;
-    this.#readLog = readLog;
-  }
-
-  /** @param file Path in the tree. @throws MlperfError `ERR_OUTPUT` when it cannot be read. */
-  read(file: string): Promise<ReadDetailLog> {
-    const known = this.#kept.get(file);
-    if (known !== undefined) return known;
-    const log = this.#readLog(this.#listing.pathOf(file));
-    this.#kept.set(file, log);
+export function detailLogs(listing: TreeListing, readLog = readDetailLog) {
+  const kept = new Map<string, Promise<ReadDetailLog>>();
+  return (file: string): Promise<ReadDetailLog> => {
+    const log = kept.get(file) ?? readLog(listing.pathOf(file));
+    kept.set(file, log);
+    const drop = ({ recordCharacters }: ReadDetailLog) => {
+      if (recordCharacters > KEPT_CHARACTERS_MAX) kept.delete(file);
+    };
     // Whoever awaits the log gets its error; the next one gets the same.
-    log.then(
-      ({ recordCharacters }) => {
-        if (recordCharacters > KEPT_CHARACTERS_MAX) this.#kept.delete(file);
-      },
-      () => {},
-    );
+    log.then(drop, () => {});
     return log;
-  }
+  };
 }
 
 /** A finding about a record, with the record's line. */
@@ -58,65 +41,41 @@ export interface SeenRecord {
 /**
  * A detail log of a tree. A check of a record that is not there finds nothing: `record-missing`
  * finds that.
+ * @param file Relative to the root of the tree.
  */
-export class RunLog {
-  /** Relative to the root of the tree. */
-  readonly file: string;
-  readonly detail: ReadDetailLog;
-
-  constructor(file: string, detail: ReadDetailLog) {
-    this.file = file;
-    this.detail = detail;
-  }
-
-  record(key: string): DetailRecord | undefined {
-    return this.detail.records.get(key);
-  }
-
-  value(key: string): unknown {
-    return this.record(key)?.value;
-  }
-
-  /** Every record of longhaul's own with this key: a run over several nodes has one of each. */
-  ownValues(key: string): unknown[] {
-    return this.detail.ownRecords.flatMap((record) => (record.key === key ? [record.value] : []));
-  }
-
-  keys(): IterableIterator<string> {
-    return this.detail.records.keys();
-  }
-
-  /** Undefined where the record is missing or no number. */
-  number(key: string): number | undefined {
-    const value = this.value(key);
-    return isNumber(value) ? Number(value) : undefined;
-  }
-
+export function runLog(file: string, detail: ReadDetailLog) {
+  const record = (key: string) => detail.records.get(key);
+  const value = (key: string) => record(key)?.value;
   /** A finding about a record, with its line if it is there. */
-  at(key: string, text: string): SeenRecord {
-    return { file: this.file, line: this.record(key)?.line, text };
-  }
-
+  const at = (key: string, text: string): SeenRecord => ({ file, line: record(key)?.line, text });
   /** Checks the value of a record. @param check Words for a value that is wrong. */
-  wrong(key: string, check: (value: unknown) => string | false): SeenRecord | false {
-    const record = this.record(key);
-    const text = record !== undefined && check(record.value);
-    return text !== false && this.at(key, text);
-  }
-
-  /** Checks the number of a record. @param check Words for a number that is wrong. */
-  wrongNumber(key: string, check: (value: number) => string | false): SeenRecord | false {
-    return this.wrong(key, (value) => isNumber(value) && check(Number(value)));
-  }
+  const wrong = (key: string, check: (value: unknown) => string | false) => {
+    const text = record(key) !== undefined && check(value(key));
+    return text !== false && at(key, text);
+  };
+  return {
+    ...{ file, detail, record, value, at, wrong },
+    /** Every record of longhaul's own with this key: a run over several nodes has one of each. */
+    ownValues: (key: string) =>
+      detail.ownRecords.flatMap((one) => (one.key === key ? [one.value] : [])),
+    keys: () => detail.records.keys(),
+    /** Undefined where the record is missing or no number. */
+    number: (key: string) => numberOf({ detail }, key),
+    /** Checks the number of a record. @param check Words for a number that is wrong. */
+    wrongNumber: (key: string, check: (value: number) => string | false) =>
+      wrong(key, (one) => isNumber(one) && check(Number(one))),
+  };
 }
+
+export type RunLog = ReturnType<typeof runLog>;
 
 /** Accuracy logs before truncation. */
 export type OriginalLogs = ReturnType<typeof originalLogs>;
 
 /**
  * Finds accuracy logs as they were before truncation.
- * @param folder The backup folder of `longhaul submission truncate` with its numbered folders, one of these, or any folder
- *   that is laid out as the tree is.
+ * @param folder The backup folder of `longhaul submission truncate` with its numbered folders, one
+ *   of these, or any folder that is laid out as the tree is.
  * @throws MlperfError `ERR_CONFIG_FILE` when there is no such folder.
  */
 export function originalLogs(folder: string) {
@@ -128,7 +87,9 @@ export function originalLogs(folder: string) {
   const parts = ['', ...names.filter((name) => /^\d+$/.test(name))];
   return {
     folder,
-    /** Files that may be the original of a log; none where it is missing. @param path In the tree. */
+    /**
+     * Files that may be the original of a log; none where it is missing. @param path In the tree.
+     */
     of: (path: string) => parts.map((part) => join(folder, part, path)).filter(existsSync),
   };
 }

@@ -9,10 +9,11 @@ import type {
 } from '../../rules/submission-model.ts';
 import type { SubmissionDivision, SubmissionRound, TestId } from '../../rules/submission-rounds.ts';
 import type { ResultPlace, TreeLayout } from '../../tree/tree-layout.ts';
-import type { sharesOf } from './accuracy-lines.ts';
-import type { JsonObject } from './description-values.ts';
-import type { DetailLogs, OriginalLogs, RunLog } from './run-log.ts';
+import type { detailLogs, OriginalLogs, RunLog } from './run-log.ts';
 import type { TreeListing } from './tree-listing.ts';
+
+/** A JSON object of a tree. */
+export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Where readers and checks put what they find. */
 export interface FindingSink {
@@ -33,7 +34,7 @@ export interface CheckContext {
   readonly findings: FindingSink;
   readonly round: SubmissionRound;
   readonly layout: TreeLayout;
-  readonly logs: DetailLogs;
+  readonly readLog: ReturnType<typeof detailLogs>;
   /** Accuracy logs before they were truncated; undefined: none are known. */
   readonly originals: OriginalLogs | undefined;
   /** Truncated logs that were compared with their originals, by path. */
@@ -109,6 +110,14 @@ export interface Figure {
   readonly line: number;
 }
 
+/**
+ * Samples of an accuracy in percent: those that are right, and all; `good` where the line has it.
+ */
+export interface Shares {
+  readonly good: number | undefined;
+  readonly total: number;
+}
+
 /** accuracy.txt, line by line. */
 export interface AccuracyText {
   /** By the model's metrics, in their order. */
@@ -169,7 +178,7 @@ export interface Facts {
   /** A metric of the model and its figures in accuracy.txt. */
   accuracyTarget: AccuracyTargetFacts & { readonly figures: readonly Figure[] };
   /** A figure of accuracy.txt, and the counts beside a percentage of image classification. */
-  accuracyFigure: AccuracyTargetFacts & Figure & { readonly shares: ReturnType<typeof sharesOf> };
+  accuracyFigure: AccuracyTargetFacts & Figure & { readonly shares: Shares | undefined };
   /** Lines with a hash in the accuracy.txt of TEST01. */
   test01Hashes: { readonly file: string; readonly hashLines: readonly string[] };
   test: RunFacts & { readonly performance: RunLog | undefined };
@@ -179,8 +188,8 @@ export interface Facts {
 }
 
 /**
- * What a check found: a whole sentence with the value, about the file of its facts or about another
- * place.
+ * A finding of a check: a whole sentence with the value, about the file of its facts or about
+ * another place.
  */
 export type Seen =
   | string

@@ -6,138 +6,121 @@ import {
   withReason,
 } from '../../../../shared/base/errors/mlperf-error.ts';
 
-/** Entries of one folder, by name. */
-export interface TreeFolder {
+/** Names of the entries of one folder, sorted. */
+interface TreeFolder {
   readonly files: readonly string[];
   readonly folders: readonly string[];
 }
 
-/** What is neither a file nor a folder that could be read, and why. */
+/** An entry that is neither a file nor a folder that can be read, and the reason. */
 export interface TreeOddity {
   readonly file: string;
   readonly kind: 'symlink' | 'symlink-to-folder' | 'special' | 'unreadable';
   readonly text: string;
 }
 
+const NO_FOLDER: TreeFolder = { files: [], folders: [] };
+
 /**
- * Names and sizes of all that is in a tree, paths relative to its root, with forward slashes; the root is ''. Taken
- * once, so that every check sees the same tree. Links are not followed.
+ * Names and sizes of all that is in a tree, paths relative to its root, with forward slashes; the
+ * root is ''. Taken once, so that every check sees the same tree. Links are not followed.
+ * @throws MlperfError `ERR_CONFIG_FILE` when the root is no folder that can be read.
  */
-export class TreeListing {
-  readonly root: string;
-  readonly #bytes = new Map<string, number>();
-  readonly #folders = new Map<string, TreeFolder>();
-  readonly #oddities: TreeOddity[] = [];
+export function treeListing(root: string) {
+  const { sizes, folders, oddities } = readTree(root);
+  const pathOf = (path: string) => join(root, path);
+  const hasFolder = (path: string) => folders.has(path);
+  const entries = (path: string) => folders.get(path) ?? NO_FOLDER;
+  /** Oddities of these kinds, in the form of findings. */
+  const odd = (...kinds: TreeOddity['kind'][]) =>
+    oddities.filter(({ kind }) => kinds.includes(kind));
+  return {
+    /** Path for the file system. */
+    pathOf,
+    hasFolder,
+    /** Entries of a folder; none where there is no such folder. */
+    entries,
+    odd,
+    /** Every folder below the root, and the root. */
+    folderPaths: () => folders.keys(),
+    /** Every file. */
+    filePaths: () => sizes.keys(),
+    hasFile: (path: string) => sizes.has(path),
+    /** Size of a file in bytes; undefined where there is none. */
+    bytesOf: (path: string) => sizes.get(path),
+    /** True for a folder that has nothing in it, not even a link. */
+    isEmpty: (path: string) => {
+      const { files, folders: below } = entries(path);
+      const hasOdd = oddities.some(({ file }) => file === path || posix.dirname(file) === path);
+      return files.length + below.length === 0 && !hasOdd;
+    },
+    /**
+     * True for a folder, for a link to one, and for a folder behind such a link, which is not
+     * listed.
+     */
+    leadsToFolder: (path: string) => {
+      const links = odd('symlink-to-folder');
+      if (hasFolder(path) || links.some(({ file }) => file === path)) return true;
+      return links.some(({ file }) => path.startsWith(`${file}/`)) && isFolder(pathOf(path));
+    },
+  };
+}
 
-  /** @throws MlperfError `ERR_CONFIG_FILE` when the root is no folder that can be read. */
-  constructor(root: string) {
-    this.root = root;
-    const checkRoot = (): void => {
-      if (!lstatSync(join(root, '.')).isDirectory()) {
-        throw new MlperfError('ERR_CONFIG_FILE', `${root} is no folder: name the root of a tree`);
-      }
-      readdirSync(root);
-    };
-    withReason(`cannot read ${root}`, checkRoot, 'ERR_CONFIG_FILE');
-    const waiting = [''];
-    for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
-      waiting.push(...this.#take(path));
+export type TreeListing = ReturnType<typeof treeListing>;
+
+/** Links followed. */
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+function readTree(root: string) {
+  const checkRoot = (): void => {
+    if (!lstatSync(join(root, '.')).isDirectory()) {
+      throw new MlperfError('ERR_CONFIG_FILE', `${root} is no folder: name the root of a tree`);
     }
-  }
-
-  /** @returns Paths of the folders in it. */
-  #take(path: string): string[] {
-    const files: string[] = [];
-    const folders: string[] = [];
-    const read = (): Dirent[] => readdirSync(this.pathOf(path), { withFileTypes: true });
-    for (const entry of this.#readable(path, read) ?? []) {
-      const at = posix.join(path, entry.name);
-      if (entry.isDirectory()) folders.push(entry.name);
-      else if (entry.isFile()) {
-        files.push(entry.name);
-        const stat = this.#readable(at, () => lstatSync(this.pathOf(at)));
-        if (stat !== undefined) this.#bytes.set(at, stat.size);
-      } else if (!entry.isSymbolicLink()) {
-        this.#odd(at, 'special', 'It is neither a file nor a folder.');
-      } else if (this.#isFolder(at)) {
-        this.#odd(at, 'symlink-to-folder', 'It is a symbolic link to a folder.');
-      } else this.#odd(at, 'symlink', 'It is a symbolic link.');
-    }
-    this.#folders.set(path, { files: files.sort(), folders: folders.sort() });
-    return folders.map((name) => posix.join(path, name));
-  }
-
-  /** Links followed. */
-  #isFolder(path: string): boolean {
-    return statSync(this.pathOf(path), { throwIfNoEntry: false })?.isDirectory() === true;
-  }
-
-  #readable<T>(path: string, read: () => T): T | undefined {
+    readdirSync(root);
+  };
+  withReason(`cannot read ${root}`, checkRoot, 'ERR_CONFIG_FILE');
+  const sizes = new Map<string, number>();
+  const folders = new Map<string, TreeFolder>();
+  const oddities: TreeOddity[] = [];
+  const addOdd = (path: string, kind: TreeOddity['kind'], text: string): void => {
+    oddities.push({ file: path || '.', kind, text });
+  };
+  const readable = <T>(path: string, read: (path: string) => T): T | undefined => {
     try {
-      return read();
+      return read(join(root, path));
     } catch (error) {
-      this.#odd(path, 'unreadable', `It cannot be read: ${describeSystemError(error)}.`);
+      addOdd(path, 'unreadable', `It cannot be read: ${describeSystemError(error)}.`);
       return undefined;
     }
+  };
+  const waiting = [''];
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    const found = { files: [] as string[], folders: [] as string[] };
+    const read = (folder: string): Dirent[] => readdirSync(folder, { withFileTypes: true });
+    for (const entry of readable(path, read) ?? []) {
+      const at = posix.join(path, entry.name);
+      const odd = oddityOf(entry, join(root, at));
+      if (odd !== undefined) addOdd(at, ...odd);
+      else if (entry.isDirectory()) found.folders.push(entry.name);
+      else {
+        found.files.push(entry.name);
+        const stat = readable(at, (file) => lstatSync(file));
+        if (stat !== undefined) sizes.set(at, stat.size);
+      }
+    }
+    folders.set(path, { files: found.files.sort(), folders: found.folders.sort() });
+    waiting.push(...found.folders.map((name) => posix.join(path, name)));
   }
+  return { sizes, folders, oddities };
+}
 
-  #odd(path: string, kind: TreeOddity['kind'], text: string): void {
-    this.#oddities.push({ file: path || '.', kind, text });
-  }
-
-  /** Oddities of these kinds, in the form of findings. */
-  odd(...kinds: TreeOddity['kind'][]): TreeOddity[] {
-    return this.#oddities.filter(({ kind }) => kinds.includes(kind));
-  }
-
-  /** Every folder below the root, and the root. */
-  folderPaths(): IterableIterator<string> {
-    return this.#folders.keys();
-  }
-
-  /** Every file. */
-  filePaths(): IterableIterator<string> {
-    return this.#bytes.keys();
-  }
-
-  /** Entries of a folder; none where there is no such folder. */
-  entries(path: string): TreeFolder {
-    return this.#folders.get(path) ?? { files: [], folders: [] };
-  }
-
-  hasFolder(path: string): boolean {
-    return this.#folders.has(path);
-  }
-
-  /** True for a folder that has nothing in it, not even a link. */
-  isEmpty(path: string): boolean {
-    const { files, folders } = this.entries(path);
-    const hasOdd = this.#oddities.some(({ file }) => file === path || posix.dirname(file) === path);
-    return files.length + folders.length === 0 && !hasOdd;
-  }
-
-  /**
-   * True for a folder, for a link to one, and for a folder behind such a link, which is not listed.
-   */
-  leadsToFolder(path: string): boolean {
-    if (this.hasFolder(path)) return true;
-    const links = this.odd('symlink-to-folder');
-    if (links.some(({ file }) => file === path)) return true;
-    const isBelow = links.some(({ file }) => path.startsWith(`${file}/`));
-    return isBelow && this.#isFolder(path);
-  }
-
-  hasFile(path: string): boolean {
-    return this.#bytes.has(path);
-  }
-
-  /** Size of a file in bytes; undefined where there is none. */
-  bytesOf(path: string): number | undefined {
-    return this.#bytes.get(path);
-  }
-
-  /** Path for the file system. */
-  pathOf(path: string): string {
-    return join(this.root, path);
-  }
+/** Kind of an entry that is neither a file nor a folder, and words for it. */
+function oddityOf(entry: Dirent, path: string): [TreeOddity['kind'], string] | undefined {
+  if (entry.isDirectory() || entry.isFile()) return undefined;
+  if (!entry.isSymbolicLink()) return ['special', 'It is neither a file nor a folder.'];
+  return isFolder(path)
+    ? ['symlink-to-folder', 'It is a symbolic link to a folder.']
+    : ['symlink', 'It is a symbolic link.'];
 }

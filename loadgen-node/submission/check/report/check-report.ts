@@ -63,9 +63,7 @@ export function writeCheckReport(path: string, report: CheckReport): void {
 }
 
 /** Findings in the order of a report, and how many there are of each severity. */
-export function orderFindings(
-  findings: readonly CheckFinding[],
-): Pick<CheckReport, 'counts' | 'findings'> {
+export function orderFindings(findings: readonly CheckFinding[]) {
   const counts = Object.fromEntries(
     SEVERITIES.map((severity) => [
       severity,

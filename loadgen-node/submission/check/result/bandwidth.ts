@@ -4,16 +4,10 @@ import {
   formatRate,
   parseRate,
 } from '../../../samples/bandwidth/bandwidth-formulas.ts';
-import { sampleRateKey } from '../../rules/result-metric.ts';
-import { wireCounts } from '../../rules/wire-counts.ts';
-import {
-  countOf,
-  isBlank,
-  isToFillIn,
-  type JsonObject,
-  textOf,
-} from '../read/description-values.ts';
-import type { Answer, Facts } from '../read/sites.ts';
+import { sampleRateKey, wireCounts } from '../../rules/submission-model.ts';
+import { isTodo } from '../../tree/system-fields.ts';
+import { countOf, isBlank, textOf } from '../read/description-values.ts';
+import type { Answer, Facts, JsonObject } from '../read/sites.ts';
 
 /** A number with a prefix somewhere in a text: `25G`, `100 Gbit/s`, `10GbE`. */
 const RATE = /\d+(?:\.\d+)?\s*[kmgt]\s*(?:bits?\/s(?:ec)?|b\/s|bps|bits?|be|b)?(?![a-z])/gi;
@@ -32,8 +26,9 @@ function linksOf(description: JsonObject) {
 }
 
 /**
- * Compares what a result needs with the stated links: rate times number of cards, at the LoadGen node, and at the SUT
- * node that has most to do. The formulas are adjusted to the bytes that were counted, as the rules ask.
+ * Compares what a result needs with the stated links: rate times number of cards, at the LoadGen
+ * node, and at the SUT node that has most to do. The formulas are adjusted to the bytes that were
+ * counted, as the rules ask.
  */
 export function bandwidthTooSmall(site: Facts['read']): Answer {
   const { description, runs, layout, division, submitter, system, scenario } = site;
@@ -66,7 +61,7 @@ export function bandwidthUnknown(site: Facts['read']): Answer {
   if (division !== 'network' || description === undefined || !runs.has('performance')) return false;
   const keys = ['network_rate', 'number_nic_loadgen', 'number_nic_sut'];
   const values = keys.map((key) => [key, textOf(description[key])] as const);
-  const isUnfinished = values.some(([, value]) => isBlank(value) || isToFillIn(value));
+  const isUnfinished = values.some(([, value]) => isBlank(value) || isTodo(value));
   if (linksOf(description) !== undefined || isUnfinished) return undefined;
   const text = values.map(([key, value]) => `${key} is "${value}"`).join(', ');
   return { file: layout.system(division, submitter, system), text: `${text}.` };

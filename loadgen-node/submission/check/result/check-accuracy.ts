@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
+import type { SubmissionRound } from '../../rules/submission-rounds.ts';
 import { sha256OfFile } from '../../tree/file-work.ts';
-import { accuracyPattern, HASH_LINE, SHA256_LINE, sharesOf } from '../read/accuracy-lines.ts';
 import {
   checkFileList,
   LOGS,
@@ -11,16 +11,20 @@ import {
   toolLines,
   wholeMessage,
 } from '../read/read-document.ts';
-import type { RunLog } from '../read/run-log.ts';
-import type { AccuracyText, CheckContext, Facts, Figure, ResultSite } from '../read/sites.ts';
+import type {
+  AccuracyText,
+  CheckContext,
+  Facts,
+  Figure,
+  ResultSite,
+  Shares,
+} from '../read/sites.ts';
 
 /**
  * Checks accuracy/ of a result. @returns Its detail log and its accuracy.txt, undefined where they
  * are missing.
  */
-export async function checkAccuracy(
-  site: ResultSite,
-): Promise<{ readonly log?: RunLog | undefined; readonly text?: AccuracyText }> {
+export async function checkAccuracy(site: ResultSite) {
   const { layout, listing, findings, accuracyHashes } = site;
   const folder = layout.accuracy(site.place);
   const needed = [...LOGS, RUN_FILES.accuracyText, RUN_FILES.accuracy];
@@ -88,7 +92,7 @@ export function accuracySamplesOf({ model }: ResultSite): number | undefined {
 /** Largest accuracy log that the official tools take for truncated. */
 const ACCURACY_LOG_BYTES_MAX = 10_240;
 
-/** What the truncation tool leaves at either end, and what it puts between. */
+/** Bytes that the truncation tool leaves at either end, and its text between them. */
 const KEPT_BYTES = 4096;
 const DOTS = '\n\n...\n\n';
 
@@ -170,8 +174,9 @@ function isRecord(value: unknown): boolean {
 }
 
 /**
- * What is wrong with a log that is not whole; undefined where it is as the truncation tool leaves one. On Windows the
- * tool counts a line end as one character and writes two bytes, so that the end may be shorter.
+ * The damage of a log that is not whole; undefined for one as the truncation tool leaves it. On
+ * Windows the tool counts a line end as one character and writes two bytes, so that the end may be
+ * shorter.
  * @param text With "\n" for each line end.
  */
 function truncatedDamage(text: string): string | undefined {
@@ -185,3 +190,72 @@ function truncatedDamage(text: string): string | undefined {
   const odd = records.find((record) => !isRecord(jsonOf(record)));
   return odd === undefined ? undefined : `"${odd.slice(0, 60)}" is no record of an accuracy log.`;
 }
+
+/** A number as the official tools read it: digits and dots, no sign, no exponent. */
+const NUMBER = '([0-9.]+)';
+
+/** Rounds whose checkers take figures of dictionaries without quotes only. */
+const BARE_ONLY: readonly SubmissionRound[] = ['v4.1', 'v5.0'];
+
+/** Keys of figures in lines that look like a Python dictionary. */
+const DICTIONARY_KEYS: Readonly<Record<string, string>> = {
+  ROUGE1: 'rouge1',
+  ROUGE2: 'rouge2',
+  ROUGEL: 'rougeL',
+  ROUGELSUM: 'rougeLsum',
+  GEN_LEN: 'gen_len',
+  TOKENS_PER_SAMPLE: 'tokens_per_sample',
+  CLIP_SCORE: 'CLIP_SCORE',
+  FID_SCORE: 'FID_SCORE',
+  gsm8k_accuracy: 'gsm8k',
+  mbxp_accuracy: 'mbxp',
+  exact_match: 'exact_match',
+  vbench_score: 'vbench_score',
+};
+
+/** Figures that have a line of their own. */
+const LINES: Readonly<Record<string, string>> = {
+  AUC: `^AUC=${NUMBER}`,
+  DICE: `^Accuracy:\\s*mean\\s*=\\s*${NUMBER}`,
+  F1: `^\\{["']exact_match["']:\\s*[0-9.]+,\\s*["']f1["']:\\s*${NUMBER}\\}`,
+  ACCURACY: `^Word Error Rate:.*, accuracy=${NUMBER}%`,
+  DLRM_NE: `metric/lifetime_ne/rating:\\s*${NUMBER}`,
+  DLRM_ACC: `metric/lifetime_accuracy/rating:\\s*${NUMBER}`,
+  DLRM_AUC: `metric/lifetime_gauc/rating:\\s*${NUMBER}`,
+  F1_HIERARCHICAL: `^\\{.*"f1":\\s*${NUMBER}.*\\}`,
+  E2E_ACCURACY: `^Accuracy:\\s*${NUMBER}`,
+};
+
+/**
+ * How a metric's figure stands in accuracy.txt, so that every official checker of the round finds
+ * it; the first group is the figure.
+ */
+export function accuracyPattern(metric: string, round: SubmissionRound): RegExp {
+  const line = LINES[metric];
+  if (line !== undefined) return new RegExp(line);
+  const key = DICTIONARY_KEYS[metric];
+  if (key !== undefined) {
+    const quote = BARE_ONLY.includes(round) ? '' : "'?";
+    return new RegExp(`'${key}':\\s${quote}${NUMBER}`);
+  }
+  if (metric === 'mAP')
+    return round === 'v4.1' ? /^mAP=([0-9.]+)/ : /(?:^mAP=|'Total':\s?)([0-9.]+)/;
+  return round === 'v4.1' ? /^accuracy=([0-9.]+)/ : /^(?:\{")?accuracy[": ]*=?\s*([0-9.]+)/;
+}
+
+/** Counts in the line of the image classification script; undefined where there is no total. */
+function sharesOf(line: string): Shares | undefined {
+  const total = /^accuracy=[0-9.]+%.*\btotal=(\d+)/.exec(line)?.[1];
+  if (total === undefined) return undefined;
+  const good = /\bgood=(\d+)/.exec(line)?.[1];
+  return { good: good === undefined ? undefined : Number(good), total: Number(total) };
+}
+
+/** A line of the truncation tool, however it came out. */
+export const HASH_LINE: RegExp = /^\s*hash\s*=/;
+
+/** A line that the official checkers take for a hash, whatever word it has. */
+export const OFFICIAL_HASH_LINE: RegExp = /^hash=\w+$/;
+
+/** The line that the truncation tool writes. */
+export const SHA256_LINE: RegExp = /^hash=([0-9a-f]{64})$/;

@@ -3,7 +3,6 @@ import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
 import { readSummaryLog } from '../../../loadgen/logs/read/summary-log.ts';
 import { usualBaselinePercent } from '../../rules/submission-model.ts';
 import type { TestId } from '../../rules/submission-rounds.ts';
-import { accuracyPattern, HASH_LINE } from '../read/accuracy-lines.ts';
 import {
   checkFileList,
   checkPresent,
@@ -16,7 +15,7 @@ import {
 } from '../read/read-document.ts';
 import type { RunLog } from '../read/run-log.ts';
 import { type CheckContext, type ResultSite, testsOf } from '../read/sites.ts';
-import { checkAccuracyLog, onlyHash } from './check-accuracy.ts';
+import { accuracyPattern, checkAccuracyLog, HASH_LINE, onlyHash } from './check-accuracy.ts';
 
 /** Tests whose run is checked as that of a result is. */
 const PERFORMANCE_TESTS: readonly TestId[] = ['TEST01', 'TEST04', 'TEST05'];
@@ -34,10 +33,7 @@ const TEST06_LINES: readonly (readonly string[])[] = [
 ];
 
 /** Checks the compliance tests of a result. @returns Logs of the tests that have some. */
-export async function checkCompliance(
-  site: ResultSite,
-  performance: RunLog | undefined,
-): Promise<ReadonlyMap<TestId, RunLog>> {
+export async function checkCompliance(site: ResultSite, performance: RunLog | undefined) {
   const logs = new Map<TestId, RunLog>();
   for (const test of testsOf(site)) {
     const folder = site.layout.compliance(site.place, test);
@@ -50,11 +46,7 @@ export async function checkCompliance(
   return logs;
 }
 
-async function checkTest(
-  site: ResultSite,
-  test: TestId,
-  folder: string,
-): Promise<RunLog | undefined> {
+async function checkTest(site: ResultSite, test: TestId, folder: string) {
   const accuracy = posix.join(folder, VERIFY_ACCURACY);
   if (test === 'TEST01') await checkTest01(site, folder);
   else if (test === 'TEST06') checkTest06(site, accuracy);
@@ -151,11 +143,7 @@ function checkTest06(context: CheckContext, path: string): void {
  * @param folder performance/run_1.
  * @returns The detail log; undefined where there is none to look at.
  */
-export async function checkPerformanceRun(
-  site: ResultSite,
-  folder: string,
-  test?: TestId,
-): Promise<RunLog | undefined> {
+export async function checkPerformanceRun(site: ResultSite, folder: string, test?: TestId) {
   const { listing, findings } = site;
   const allowed = test === undefined ? [RUN_FILES.accuracy, POWER_LOG] : [RUN_FILES.accuracy];
   if (!checkFileList(site, folder, LOGS, allowed)) return undefined;

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { parseConf } from '../../../loadgen/settings/conf-grammar.ts';
-import { brokenConfLines } from '../../rules/conf-lines.ts';
 import type { SubmissionScenario } from '../../rules/submission-model.ts';
+import { brokenConfLines } from '../../rules/submission-rounds.ts';
 import {
   checkPresent,
   documentLines,

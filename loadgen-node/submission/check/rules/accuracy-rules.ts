@@ -1,8 +1,7 @@
 import { posix } from 'node:path';
 import { SUBMISSION_ROUNDS } from '../../rules/submission-rounds.ts';
-import { OFFICIAL_HASH_LINE, SHA256_LINE } from '../read/accuracy-lines.ts';
 import { isStrict } from '../read/sites.ts';
-import { accuracySamplesOf } from '../result/check-accuracy.ts';
+import { accuracySamplesOf, OFFICIAL_HASH_LINE, SHA256_LINE } from '../result/check-accuracy.ts';
 import {
   ALL_CHECKERS,
   NEWER_CHECKERS,

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { sampleRateKey } from '../../rules/result-metric.ts';
+import { sampleRateKey } from '../../rules/submission-model.ts';
 import type { TestId } from '../../rules/submission-rounds.ts';
 import { isStrict, testsOf } from '../read/sites.ts';
 import { ALL_CHECKERS, COMPLIANCE_SCRIPTS, OLDER_CHECKERS, type RuleTable } from './rule.ts';

@@ -2,36 +2,34 @@ import { posix } from 'node:path';
 import { isTruthy } from '../../../loadgen/logs/read/detail-log.ts';
 import {
   ECC_TEXTS,
+  isTodo,
   NETWORK_FIELDS,
   PERMITTED_FABRICS,
+  STATUSES,
   SYSTEM_FIELDS,
+  SYSTEM_TYPES,
   TODO_MARK,
   WEIGHTS_KEYS,
 } from '../../tree/system-fields.ts';
 import {
-  countOf,
-  isBlank,
-  isToFillIn,
-  isTrue,
-  shortened,
-  stated,
-  suitesOfType,
-  textOf,
-} from '../read/description-values.ts';
-import { isStrict } from '../read/sites.ts';
-import { bandwidthTooSmall, bandwidthUnknown } from '../result/bandwidth.ts';
-import { userConfDiffers, weightsFile } from '../result/measurements.ts';
-import {
   asksForNetworkFields,
   busOf,
+  countOf,
   ECC_OFF,
   ECC_ON,
   eccTexts,
   fieldsThatAre,
+  isBlank,
+  isTrue,
   KNOWN_FIELDS,
-  STATUSES,
+  shortened,
+  stated,
+  textOf,
   todoIn,
-} from '../system/description-fields.ts';
+} from '../read/description-values.ts';
+import { isStrict } from '../read/sites.ts';
+import { bandwidthTooSmall, bandwidthUnknown } from '../result/bandwidth.ts';
+import { userConfDiffers, weightsFile } from '../result/measurements.ts';
 import {
   ALL_CHECKERS,
   INFERENCE_RULES,
@@ -166,7 +164,7 @@ export const DESCRIPTION_RULES = {
     advice: 'Choose one of the three.',
     description: ({ description }) => {
       const status = stated(description, 'status') ?? 'rdi';
-      return !STATUSES.includes(status.toLowerCase()) && `status is "${status}".`;
+      return !STATUSES.some((one) => one === status.toLowerCase()) && `status is "${status}".`;
     },
   },
   'system-type-unknown': {
@@ -174,7 +172,7 @@ export const DESCRIPTION_RULES = {
     advice: 'Choose one of the four; the Network division wants datacenter.',
     description: ({ description }) => {
       const type = stated(description, 'system_type') ?? 'edge';
-      return suitesOfType(type) === undefined && `system_type is "${type}".`;
+      return SYSTEM_TYPES.get(type) === undefined && `system_type is "${type}".`;
     },
   },
   'not-datacenter': {
@@ -184,7 +182,7 @@ export const DESCRIPTION_RULES = {
     advice: 'Write datacenter, or submit to open.',
     description: ({ description, division }) => {
       const type = stated(description, 'system_type') ?? 'datacenter';
-      const isOther = suitesOfType(type) !== undefined && type !== 'datacenter';
+      const isOther = SYSTEM_TYPES.get(type) !== undefined && type !== 'datacenter';
       return division === 'network' && isOther && `system_type is "${type}".`;
     },
   },
@@ -241,7 +239,7 @@ export const DESCRIPTION_RULES = {
     advice: 'Name the fabric in network_type; another one needs clearance by the working group.',
     description: ({ description, division }) => {
       const type = textOf(description['network_type']);
-      const isStated = type.trim() !== '' && !isToFillIn(type);
+      const isStated = type.trim() !== '' && !isTodo(type);
       const isPermitted = PERMITTED_FABRICS.some((fabric) =>
         type.toLowerCase().includes(fabric.toLowerCase()),
       );

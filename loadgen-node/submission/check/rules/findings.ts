@@ -5,58 +5,42 @@ import { COMPLIANCE_RULES } from './compliance-rules.ts';
 import { DESCRIPTION_RULES } from './description-rules.ts';
 import { NETWORK_DIVISION_RULES } from './network-rules.ts';
 import { PERFORMANCE_RULES } from './performance-rules.ts';
-import {
-  ALL_CHECKERS,
-  type CheckFinding,
-  type RuleRow,
-  type RuleTable,
-  type Severity,
-} from './rule.ts';
+import { ALL_CHECKERS, type CheckFinding, type RuleRow, type Severity } from './rule.ts';
 import { RUN_RULES } from './run-rules.ts';
 import { TREE_RULES } from './tree-rules.ts';
 
-const RULES = {
-  ...NETWORK_DIVISION_RULES,
-  ...TREE_RULES,
-  ...DESCRIPTION_RULES,
-  ...RUN_RULES,
-  ...PERFORMANCE_RULES,
-  ...ACCURACY_RULES,
-  ...COMPLIANCE_RULES,
+/** All rules, in the order and under the titles under which they are listed to people. */
+export const RULE_GROUPS = {
+  'Marks and the Network division': NETWORK_DIVISION_RULES,
+  'Files and folders': TREE_RULES,
+  'System descriptions and measurements': DESCRIPTION_RULES,
+  'Logs of runs': { ...RUN_RULES, ...PERFORMANCE_RULES },
+  Accuracy: ACCURACY_RULES,
+  'Compliance tests': COMPLIANCE_RULES,
 };
 
+type KeyOf<Table> = Table extends unknown ? keyof Table : never;
+
 /** Id of a rule of the self-check. */
-export type FindingId = keyof typeof RULES;
+export type FindingId = KeyOf<(typeof RULE_GROUPS)[keyof typeof RULE_GROUPS]>;
+
+const RULES: Readonly<Record<FindingId, RuleRow>> = Object.assign(
+  {},
+  ...Object.values(RULE_GROUPS),
+);
 
 const ROWS = new Map<keyof Facts, (readonly [FindingId, RuleRow])[]>();
 
 /** Rules that look at facts of a kind; found once, as there are facts of every line of a text. */
 function rowsOf(kind: keyof Facts) {
-  const entries = Object.entries<RuleRow>(RULES) as [FindingId, RuleRow][];
+  const entries = Object.entries(RULES) as [FindingId, RuleRow][];
   const rows = ROWS.get(kind) ?? entries.filter(([, row]) => row[kind] !== undefined);
   ROWS.set(kind, rows);
   return rows;
 }
 
-/** All rules, in the order in which they are listed to people. */
-export const RULE_GROUPS = [
-  group('Marks and the Network division', NETWORK_DIVISION_RULES),
-  group('Files and folders', TREE_RULES),
-  group('System descriptions and measurements', DESCRIPTION_RULES),
-  group('Logs of runs', { ...RUN_RULES, ...PERFORMANCE_RULES }),
-  group('Accuracy', ACCURACY_RULES),
-  group('Compliance tests', COMPLIANCE_RULES),
-];
-
-/** Rules that are about one thing. */
-export type RuleGroup = ReturnType<typeof group>;
-
-function group(title: string, table: RuleTable) {
-  const rules = Object.entries(table).map(([id, row]) => ({ id, ...row, ...textsOf(row) }));
-  return { title, rules };
-}
-
-function textsOf({ severity = 'error', rule, source = ALL_CHECKERS, advice }: RuleRow) {
+/** Severity and words of a rule. */
+export function textsOf({ severity = 'error', rule, source = ALL_CHECKERS, advice }: RuleRow) {
   return { severity, rule, source, advice };
 }
 

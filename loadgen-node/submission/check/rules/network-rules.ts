@@ -183,9 +183,9 @@ function documentsOf(site: SubmitterSite): string[] {
   );
 }
 
-// The two marks, and what nobody can verify of a foreign LoadGen. Any trace is enough for a mark:
-// records of the logs, notes in the texts beside them, evidence in the documentation. What was
-// taken out of a log is found as well.
+// The two marks, and builds of a foreign LoadGen that cannot be verified. Any trace is enough for a
+// mark: records of the logs, notes in the texts beside them, evidence in the documentation. What
+// was taken out of a log is found as well.
 
 /** True for a run of longhaul, also where only its evidence in the documentation says so. */
 function isOfLonghaul(site: ResultSite, run: string, log: RunLog): boolean {
@@ -201,7 +201,7 @@ function removedRecords(log: RunLog) {
   return { file: log.file, text };
 }
 
-/** Why nobody can verify the build of another LoadGen; the first reason. */
+/** First reason why the build of another LoadGen cannot be verified. */
 function unknownBuild(log: RunLog) {
   const textOf = (key: string): string => {
     const value = log.value(key) ?? '';

@@ -1,5 +1,5 @@
 import { isTruthy } from '../../../loadgen/logs/read/detail-log.ts';
-import { metricOf, resultMetric } from '../../rules/result-metric.ts';
+import { metricOf, resultMetric } from '../../rules/submission-model.ts';
 import type { RunLog, SeenRecord } from '../read/run-log.ts';
 import {
   type Answer,

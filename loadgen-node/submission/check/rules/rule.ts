@@ -3,8 +3,9 @@ import type { SubmissionRound } from '../../rules/submission-rounds.ts';
 import type { Answer, Facts } from '../read/sites.ts';
 
 /**
- * `error`: the official tool refuses the tree, or the tree itself shows a wrong result. `mark`: the tree has the accepted form and is no valid submission
- * all the same; nothing silences it. `warning`: a reviewer will ask. `notice`: to know.
+ * `error`: the official tool refuses the tree, or the tree itself shows a wrong result. `mark`: the
+ * tree has the accepted form and is no valid submission all the same; nothing silences it.
+ * `warning`: a reviewer will ask. `notice`: to know.
  */
 export const SEVERITIES = ['mark', 'error', 'warning', 'notice'] as const;
 
@@ -25,7 +26,7 @@ export const checkFindingSchema = z.object({
   file: z.string(),
   /** From 1; absent where no line is meant. */
   line: z.int().min(1).optional(),
-  /** What was found; a whole sentence with the value. */
+  /** A whole sentence with the value that was found. */
   seen: z.string(),
 });
 
@@ -49,7 +50,7 @@ export interface RuleRow extends Checks {
   readonly rule: string;
   /** Where the rule stands, or which official checker asks; absent: every one of them. */
   readonly source?: string;
-  /** What to do about it. */
+  /** Remedy, in the imperative. */
   readonly advice: string;
 }
 

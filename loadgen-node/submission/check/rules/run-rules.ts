@@ -1,6 +1,6 @@
 import { NETWORK_SUT } from '../../../../shared/domain/system-under-test.ts';
 import { isNumber, MARKED_BYTE_ORDER } from '../../../loadgen/logs/read/detail-log.ts';
-import { SEED_NAMES, seedsOfRound, test05SeedsOfRound } from '../../rules/round-seeds.ts';
+import { SEED_NAMES, seedsOfRound, test05SeedsOfRound } from '../../rules/submission-rounds.ts';
 import { isTrue } from '../read/description-values.ts';
 import type { RunLog, SeenRecord } from '../read/run-log.ts';
 import type { Answer, ResultSite, RunFacts } from '../read/sites.ts';
@@ -263,7 +263,8 @@ export function sampleCountKey(log: RunLog): string {
 
 /**
  * Seeds of a log that are numbers and not those of the round, or of its TEST05.
- * @param isRounded True: those that some tool has read and written as floating-point numbers; false: the others.
+ * @param isRounded True: those that some tool has read and written as floating-point numbers;
+ *   false: the others.
  */
 function wrongSeeds({ log, round, test }: RunFacts, isRounded: boolean): Answer {
   const own = test === 'TEST05' ? test05SeedsOfRound(round) : undefined;

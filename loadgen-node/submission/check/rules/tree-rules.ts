@@ -19,10 +19,10 @@ const DIVISIONS: readonly string[] = SUBMISSION_DIVISIONS;
 /** The divisions, and folders that the official tools pass over in the root. */
 const ROOT_FOLDERS: readonly string[] = [...DIVISIONS, '.git', '.github', 'assets'];
 
-/** What a shell reads as something else than a name. */
+/** Characters with a meaning of their own in a shell. */
 const SHELL_CHARACTERS = /[;&|<>()$`"'\\*?[\]{}!#~\n\r\t]/;
 
-/** Rounds in which nobody asks for calibration.md. */
+/** Rounds whose tools do not ask for calibration.md. */
 const WITHOUT_CALIBRATION: readonly string[] = ['v4.1', 'v5.0'];
 
 /** Rules about files and folders. */

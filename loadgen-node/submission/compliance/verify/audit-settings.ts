@@ -1,8 +1,13 @@
 import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
 import type { Scenario } from '../../../../shared/domain/scenario.ts';
 import { recordOf } from '../../../loadgen/logs/read/detail-log.ts';
-import { SEED_NAMES, seedsOfRound, test05SeedsOfRound } from '../../rules/round-seeds.ts';
-import type { RunnableTestId, SubmissionRound } from '../../rules/submission-rounds.ts';
+import {
+  type RunnableTestId,
+  SEED_NAMES,
+  type SubmissionRound,
+  seedsOfRound,
+  test05SeedsOfRound,
+} from '../../rules/submission-rounds.ts';
 import type { ComplianceRun } from './read-compliance-run.ts';
 import { check, type TestCheck } from './test-check.ts';
 

@@ -8,8 +8,13 @@ import {
 } from '../../../loadgen/logs/read/detail-log.ts';
 import { openRunFolder, type RunFolder } from '../../../loadgen/logs/read/run-folder.ts';
 import { readSummaryLog, type SummaryLog } from '../../../loadgen/logs/read/summary-log.ts';
-import { type RoundSeeds, readSeeds, roundOfSeeds, SEED_NAMES } from '../../rules/round-seeds.ts';
-import type { SubmissionRound } from '../../rules/submission-rounds.ts';
+import {
+  type RoundSeeds,
+  readSeeds,
+  roundOfSeeds,
+  SEED_NAMES,
+  type SubmissionRound,
+} from '../../rules/submission-rounds.ts';
 
 /** A run as compliance tests look at it, of longhaul or of the C++ LoadGen. */
 export interface ComplianceRun {

@@ -4,10 +4,10 @@ import { recordedSettings } from '../../../run/plan/run-record.ts';
 import {
   areSameSeeds,
   type RoundSeeds,
+  type SubmissionRound,
   seedsOfRound,
   test05SeedsOfRound,
-} from '../../rules/round-seeds.ts';
-import type { SubmissionRound } from '../../rules/submission-rounds.ts';
+} from '../../rules/submission-rounds.ts';
 import { type ComplianceRun, roundOfRun, seedsInWords, seedsOf } from './read-compliance-run.ts';
 
 /** Records that have to be the same in two runs that are compared, and what they are for people. */

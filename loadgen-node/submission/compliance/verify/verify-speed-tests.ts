@@ -1,6 +1,6 @@
 import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
 import { numberOf } from '../../../loadgen/logs/read/detail-log.ts';
-import { test05SeedsOfRound } from '../../rules/round-seeds.ts';
+import { test05SeedsOfRound } from '../../rules/submission-rounds.ts';
 import { comparePerformance, signedPercent } from './compare-performance.ts';
 import {
   type ComplianceRun,

@@ -9,23 +9,21 @@ import {
   modelsOfBenchmark,
   modelsOfRound,
 } from '../../../../../loadgen-node/submission/rules/models-of-rounds.ts';
-import { resultMetric } from '../../../../../loadgen-node/submission/rules/result-metric.ts';
-import {
-  SEED_NAMES,
-  seedsOfRound,
-  test05SeedsOfRound,
-} from '../../../../../loadgen-node/submission/rules/round-seeds.ts';
 import {
   type AccuracyTarget,
   modelInScenario,
+  resultMetric,
   type ScenarioNeed,
   type SubmissionModel,
   scenarioNeed,
 } from '../../../../../loadgen-node/submission/rules/submission-model.ts';
 import {
+  SEED_NAMES,
   SUBMISSION_ROUNDS,
   type SubmissionRound,
   type Suite,
+  seedsOfRound,
+  test05SeedsOfRound,
 } from '../../../../../loadgen-node/submission/rules/submission-rounds.ts';
 
 type Figures = Readonly<Record<string, number>>;

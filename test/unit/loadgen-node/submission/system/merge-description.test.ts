@@ -1,19 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import {
-  descriptionFields,
   leftOut,
   parseMergeFile,
   requireGiven,
   type SystemDescription,
 } from '../../../../../loadgen-node/submission/system/compose-description.ts';
 import { descriptionReport } from '../../../../../loadgen-node/submission/system/describe-system.ts';
-import type { FactsFile } from '../../../../../loadgen-node/submission/system/facts-file.ts';
 import {
   describeSystem,
   node,
   server,
 } from '../../../../support/submission/describe-system-scene.ts';
-import { factsFile } from '../../../../support/submission/described-systems.ts';
 
 // Goal: what only people know comes from their file, and what is wrong in it is named with its place. Method: files of a few
 // lines over machines whose facts are known.
@@ -41,12 +38,11 @@ favourite_colour: blue
       host_processors_per_node: '4',
       network_rate: '200G',
     });
-    const facts = factsFile(server, []);
-    expect(leftOut({ division: 'network', facts: factsFile(server, [node(3)]), merged })).toEqual([
+    expect(leftOut(merged, describeSystem(server, [node(3)]))).toEqual([
       'm.yaml:8:1: favourite_colour is no field of this description',
     ]);
     const withRate = parseMergeFile('m.yaml', 'network_rate: 100G');
-    expect(leftOut({ division: 'closed', facts, merged: withRate })).toEqual([
+    expect(leftOut(withRate, describeSystem(server, []))).toEqual([
       'm.yaml:1:1: network_rate is no field of this description',
     ]);
   });
@@ -80,9 +76,7 @@ favourite_colour: blue
 });
 
 it('the report lists what is left with what to write there', () => {
-  const facts = factsFile(server, [node(3)]);
   const description = describeSystem(server, [node(3)]);
-  const fields = descriptionFields({ division: 'network', facts });
   const rest = {
     warnings: ['careful'],
     leftOut: ['m.yaml:1:1: x is no field of this description'],
@@ -91,7 +85,6 @@ it('the report lists what is left with what to write there', () => {
   const { text: report, json } = descriptionReport({
     path: 'systems/a.json',
     description,
-    fields,
     ...rest,
   });
   expect(report.split('\n').slice(0, 5)).toEqual([
@@ -111,7 +104,7 @@ it('all wrong values are told at once, whatever is wrong with them', () => {
     'status: maybe\nis_network: true\nnumber_of_nodes: two\n',
   );
   const given = { division: 'network', suite: 'datacenter', said: {}, merged } as const;
-  expect(() => requireGiven(given, { hasNodes: true })).toThrow(
+  expect(() => requireGiven(given, true)).toThrow(
     [
       'm.yaml:2:1: is_network must be "True" in quotes',
       'm.yaml:1:1: status: "maybe" must be available, preview or rdi',
@@ -121,9 +114,8 @@ it('all wrong values are told at once, whatever is wrong with them', () => {
 });
 
 it('a mistyped key is told with the one that is near to it', () => {
-  const facts = { sutNodes: [{}] } as unknown as FactsFile;
   const merged = parseMergeFile('m.yaml', 'network_rat: 100G\nfavourite_colour: blue\n');
-  expect(leftOut({ division: 'network', facts, merged })).toEqual([
+  expect(leftOut(merged, describeSystem(server, [node(3)]))).toEqual([
     'm.yaml:1:1: network_rat is no field of this description; did you mean "network_rate"?',
     'm.yaml:2:1: favourite_colour is no field of this description',
   ]);

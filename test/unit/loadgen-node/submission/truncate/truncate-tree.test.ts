@@ -3,8 +3,10 @@ import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { SubmissionRound } from '../../../../../loadgen-node/submission/rules/submission-rounds.ts';
-import { restoreTree } from '../../../../../loadgen-node/submission/truncate/restore-tree.ts';
-import { truncateTree } from '../../../../../loadgen-node/submission/truncate/truncate-tree.ts';
+import {
+  restoreTree,
+  truncateTree,
+} from '../../../../../loadgen-node/submission/truncate/truncate-tree.ts';
 import { tempFolder } from '../../../../support/process/temp-folder.ts';
 import {
   accuracyLogOf,

@@ -3,7 +3,7 @@
  * Method: pictures of several networks; their rectangles are held against each other.
  */
 import { expect, it } from 'vitest';
-import type { NetworkEntry } from '../../../../../../loadgen-node/submission/assemble/config/config-schema.ts';
+import type { NetworkEntry } from '../../../../../../loadgen-node/submission/assemble/config/read-submission-config.ts';
 import { diagramSvg } from '../../../../../../loadgen-node/submission/assemble/diagram/network-diagram.ts';
 
 const link = (from: string, to: string, media = 'copper (DAC)', count = 1) => ({

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import {
   fiveFigures,
   fiveFiguresIn,
-} from '../../../../../../loadgen-node/submission/assemble/documents/result-in-words.ts';
+} from '../../../../../../loadgen-node/submission/assemble/documents/markdown.ts';
 
 it.each([
   // The example of the rules.

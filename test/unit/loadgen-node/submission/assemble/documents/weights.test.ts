@@ -1,7 +1,7 @@
 /** The results chair is told of weights above 2 GB "combined": those of all implementations of a division. */
 import { expect, it } from 'vitest';
 import { weightsNotice } from '../../../../../../loadgen-node/submission/assemble/documents/software.ts';
-import type { PlannedImplementation } from '../../../../../../loadgen-node/submission/assemble/plan/read-implementation.ts';
+import type { PlannedImplementation } from '../../../../../../loadgen-node/submission/assemble/plan/read-system.ts';
 
 function implementation(id: string, sha256: string, bytes: number): PlannedImplementation {
   return {

@@ -4,7 +4,7 @@ import { Problems } from '../../../../../../loadgen-node/submission/assemble/con
 import {
   checkCompleteness,
   checkInferred,
-} from '../../../../../../loadgen-node/submission/assemble/plan/completeness.ts';
+} from '../../../../../../loadgen-node/submission/assemble/plan/plan-submission.ts';
 import type { PlannedResult } from '../../../../../../loadgen-node/submission/assemble/plan/read-results.ts';
 import type { PlannedSystem } from '../../../../../../loadgen-node/submission/assemble/plan/read-system.ts';
 import { modelOfFolder } from '../../../../../../loadgen-node/submission/rules/models-of-rounds.ts';
@@ -23,9 +23,9 @@ function problemsOf(type: string, scenarios: readonly SubmissionScenario[]): str
   const model = modelOfFolder('v5.1', 'resnet50');
   const results = scenarios.map((scenario) => {
     const entry = { divisions: ['closed'], system: 'a', model: 'resnet50', scenario };
-    return { entry, model, scenario } as unknown as PlannedResult;
+    return { entry, model, system: systems(type).get('a') } as unknown as PlannedResult;
   });
-  checkCompleteness(results, systems(type), problems);
+  checkCompleteness(results, problems);
   return messageOf(problems);
 }
 
