@@ -4,7 +4,7 @@ import { recordsOfSet } from '../../loadgen-node/observe/records/records-of-set.
 import { LATENCY_PARTS } from '../../loadgen-node/observe/split/latency-parts.ts';
 import { latencySplit } from '../../loadgen-node/observe/split/latency-split.ts';
 import { rowsOfRecords, type SplitRows } from '../../loadgen-node/observe/split/split-sums.ts';
-import { TcpShim } from '../support/nodes/tcp-shim.ts';
+import { TcpShim } from '../scenes/sut-node/tcp-shim.ts';
 import { recordedRun } from '../support/runs/recorded-run.ts';
 import { startPinnedSut } from './pinned.ts';
 

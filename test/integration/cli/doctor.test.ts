@@ -9,10 +9,10 @@ import {
   INFER_METHOD,
   LINK_TEST_METHOD,
 } from '../../../shared/wire/sut-contract.ts';
-import { FakeSutNode } from '../../support/nodes/fake-sut-node.ts';
-import { frame, HostileClient } from '../../support/nodes/hostile-client.ts';
-import { InferClient } from '../../support/nodes/infer-client.ts';
-import { RAW_OPEN, startTestNode } from '../../support/nodes/test-sut-node.ts';
+import { FakeSutNode } from '../../scenes/sut-node/fake-sut-node.ts';
+import { frame, HostileClient } from '../../scenes/sut-node/hostile-client.ts';
+import { InferClient } from '../../scenes/sut-node/sut-client.ts';
+import { RAW_OPEN, startTestNode } from '../../scenes/sut-node/sut-node.ts';
 import { tempFolder } from '../../support/process/temp-folder.ts';
 
 // Goal: the link test measures a real link, keeps away from runs and bounds whoever misuses it; the command tells what it

@@ -5,20 +5,19 @@ import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ModelInferRequest } from '../../../proto/gen/inference/ModelInferRequest.ts';
 import { silentLogger } from '../../../shared/base/process/logger.ts';
-import { frame, HostileClient } from '../../support/nodes/hostile-client.ts';
-import { ask } from '../../support/nodes/infer-client.ts';
-import { askReflection } from '../../support/nodes/side-clients.ts';
-import { HAS_OPENSSL, TestCertificates } from '../../support/nodes/test-certificates.ts';
 import {
-  NO_DELAY,
-  openStream,
-  RAW_OPEN,
-  startTestNode,
-} from '../../support/nodes/test-sut-node.ts';
-import { OipTestClient, rawRequest } from '../../support/oip/oip-client.ts';
-import { echo, echoNode, slowNode } from '../../support/oip/oip-nodes.ts';
-import { anyRequest, type FuzzedRequest } from '../../support/oip/oip-requests.ts';
-import { encodeTestRequest } from '../../support/oip/oip-scene.ts';
+  echo,
+  echoNode,
+  OipTestClient,
+  rawRequest,
+  slowNode,
+} from '../../scenes/oip-server/oip-client.ts';
+import { anyRequest, type FuzzedRequest } from '../../scenes/oip-server/oip-requests.ts';
+import { encodeTestRequest } from '../../scenes/oip-server/oip-scene.ts';
+import { HAS_OPENSSL, TestCertificates } from '../../scenes/sut-node/certificates.ts';
+import { frame, HostileClient } from '../../scenes/sut-node/hostile-client.ts';
+import { ask, askReflection } from '../../scenes/sut-node/sut-client.ts';
+import { NO_DELAY, openStream, RAW_OPEN, startTestNode } from '../../scenes/sut-node/sut-node.ts';
 import { tempFolder } from '../../support/process/temp-folder.ts';
 
 // Goal: what holds for the native protocol holds for the Open Inference Protocol: limits, drain, tokens, certificates.

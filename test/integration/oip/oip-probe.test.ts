@@ -3,7 +3,10 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type FakeModel, startFakeOipServer } from '../../support/oip/fake-model-repository.ts';
+import {
+  type FakeModel,
+  startFakeOipServer,
+} from '../../scenes/oip-server/fake-model-repository.ts';
 import { longhaulHere } from '../../support/process/longhaul-here.ts';
 import { freePort } from '../../support/process/ports.ts';
 import { tempFolder } from '../../support/process/temp-folder.ts';

@@ -5,9 +5,13 @@ import { status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from 'vitest';
 import { compareOipWays } from '../../../qdl/index.ts';
 import type { OipMethod } from '../../../shared/wire/oip/request-plan.ts';
-import { DynamoLike } from '../../support/oip/dynamo-like.ts';
-import { echoOf, FakeOipServers, type OipBehaviour } from '../../support/oip/fake-oip-server.ts';
-import { OIP_PAYLOADS, oipPlan, oipSettings } from '../../support/oip/oip-qdl.ts';
+import {
+  DynamoLike,
+  echoOf,
+  FakeOipServers,
+  type OipBehaviour,
+} from '../../scenes/oip-server/fake-oip-server.ts';
+import { OIP_PAYLOADS, oipPlan, oipSettings } from '../../scenes/oip-server/oip-qdl.ts';
 import { longhaulHere } from '../../support/process/longhaul-here.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
 import { tempFolder } from '../../support/process/temp-folder.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { NetworkAudit } from '../../../loadgen-node/observe/audit/network-audit.ts';
-import { OtherMakeNode } from '../../support/nodes/other-make-node.ts';
+import { OtherMakeNode } from '../../scenes/sut-node/other-make-node.ts';
 import { longhaul } from '../../support/process/longhaul-process.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
 import { testCacheFolder } from '../../support/process/test-cache.ts';

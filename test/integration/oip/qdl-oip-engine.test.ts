@@ -12,8 +12,8 @@ import {
   type FakeOipServer,
   FakeOipServers,
   type OipBehaviour,
-} from '../../support/oip/fake-oip-server.ts';
-import { oipPlan, oipSettings } from '../../support/oip/oip-qdl.ts';
+} from '../../scenes/oip-server/fake-oip-server.ts';
+import { oipPlan, oipSettings } from '../../scenes/oip-server/oip-qdl.ts';
 import { tempFolder } from '../../support/process/temp-folder.ts';
 import { V41_SETTINGS } from '../../support/runs/simulated-test.ts';
 

@@ -2,21 +2,21 @@ import { status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from 'vitest';
 import { lostNodeNotes } from '../../../loadgen-node/run/judge/run-notes.ts';
 import { createQueryDispatchLibrary } from '../../../qdl/index.ts';
-import { queryOf } from '../../support/nodes/fake-nodes.ts';
-import { TcpShim } from '../../support/nodes/tcp-shim.ts';
 import {
   echoOf,
   type FakeOipServer,
   FakeOipServers,
   type OipBehaviour,
-} from '../../support/oip/fake-oip-server.ts';
+} from '../../scenes/oip-server/fake-oip-server.ts';
 import {
   OIP_PAYLOADS,
   oipPlan,
   oipSettings,
   openOipQdl,
   TokenSink,
-} from '../../support/oip/oip-qdl.ts';
+} from '../../scenes/oip-server/oip-qdl.ts';
+import { queryOf } from '../../scenes/sut-node/fake-sut-node.ts';
+import { TcpShim } from '../../scenes/sut-node/tcp-shim.ts';
 
 // Goal: whatever a server of the Open Inference Protocol does, every sample is counted once, and what it did is told.
 // Method: real gRPC on loopback to servers that keep what they get.

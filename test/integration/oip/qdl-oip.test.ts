@@ -8,7 +8,6 @@ import {
   tryOipRequest,
 } from '../../../qdl/index.ts';
 import { OIP_SERVICE_NAME } from '../../../shared/wire/oip/request-plan.ts';
-import { queryOf } from '../../support/nodes/fake-nodes.ts';
 import {
   type Answerer,
   ECHO_MODEL,
@@ -16,9 +15,10 @@ import {
   type FakeOipServer,
   FakeOipServers,
   type OipBehaviour,
-} from '../../support/oip/fake-oip-server.ts';
-import { encodeResponse } from '../../support/oip/oip-messages.ts';
-import { OIP_PAYLOADS, oipPlan, oipSettings, openOipQdl } from '../../support/oip/oip-qdl.ts';
+} from '../../scenes/oip-server/fake-oip-server.ts';
+import { encodeResponse } from '../../scenes/oip-server/oip-messages.ts';
+import { OIP_PAYLOADS, oipPlan, oipSettings, openOipQdl } from '../../scenes/oip-server/oip-qdl.ts';
+import { queryOf } from '../../scenes/sut-node/fake-sut-node.ts';
 
 // Goal: servers of the Open Inference Protocol are asked, driven and counted as native nodes are, whatever they do.
 // Method: real gRPC on loopback to servers that keep what they get.

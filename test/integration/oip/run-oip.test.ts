@@ -4,7 +4,7 @@ import { status } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createQdl, samplesInMemory, startTest } from '../../../loadgen-node/index.ts';
 import { responseScorer } from '../../../loadgen-node/submission/score/score-log.ts';
-import { FakeOipServers, type OipBehaviour } from '../../support/oip/fake-oip-server.ts';
+import { FakeOipServers, type OipBehaviour } from '../../scenes/oip-server/fake-oip-server.ts';
 import { longhaulHere, type Said } from '../../support/process/longhaul-here.ts';
 import { SutNodeProcess } from '../../support/process/longhaul-process.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';

@@ -1,7 +1,10 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { queryOf } from '../../support/nodes/fake-nodes.ts';
-import { oipPlan, openOipQdl } from '../../support/oip/oip-qdl.ts';
-import { SplitAnswerServer, type SplitAnswers } from '../../support/oip/split-answer-server.ts';
+import { oipPlan, openOipQdl } from '../../scenes/oip-server/oip-qdl.ts';
+import {
+  SplitAnswerServer,
+  type SplitAnswers,
+} from '../../scenes/oip-server/split-answer-server.ts';
+import { queryOf } from '../../scenes/sut-node/fake-sut-node.ts';
 
 // Goal: answers are told apart whatever packets they come in: each call has its own answer and its own status. Method: a server
 // whose heads and trailers are two or three bytes each, one behind the other or in packets of their own; every sample is

@@ -17,9 +17,9 @@ import type { SamplePayloads } from '../../../shared/domain/query-sample-library
 import { encodePart } from '../../../shared/wire/part-codec.ts';
 import { FAILURE_CODES } from '../../../shared/wire/responses-codec.ts';
 import { INFER_METHOD, SUT_METHODS } from '../../../shared/wire/sut-contract.ts';
-import { FakeSutNode } from '../../support/nodes/fake-sut-node.ts';
-import { ask, wholeSample } from '../../support/nodes/infer-client.ts';
-import { digit, openStream, RAW_OPEN, startTestNode } from '../../support/nodes/test-sut-node.ts';
+import { FakeSutNode } from '../../scenes/sut-node/fake-sut-node.ts';
+import { ask, wholeSample } from '../../scenes/sut-node/sut-client.ts';
+import { digit, openStream, RAW_OPEN, startTestNode } from '../../scenes/sut-node/sut-node.ts';
 import { longhaul, SutNodeProcess } from '../../support/process/longhaul-process.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
 import { testCacheFolder } from '../../support/process/test-cache.ts';

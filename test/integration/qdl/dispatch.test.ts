@@ -2,8 +2,13 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { SharedSlabs } from '../../../loadgen-node/samples/qsl/sample-store.ts';
 import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
 import type { WirePart } from '../../../shared/wire/part-codec.ts';
-import { COUNTED_PAYLOADS, FakeNodes, openQdl, queryOf } from '../../support/nodes/fake-nodes.ts';
-import type { FakeSutNode } from '../../support/nodes/fake-sut-node.ts';
+import {
+  COUNTED_PAYLOADS,
+  FakeNodes,
+  type FakeSutNode,
+  openQdl,
+  queryOf,
+} from '../../scenes/sut-node/fake-sut-node.ts';
 
 // Goal: several nodes are one SUT: who gets a query, what the loss of one means, what an address may
 // hide; and streams on other threads do the same as streams on this one. Method: real gRPC to nodes

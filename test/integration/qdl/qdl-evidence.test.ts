@@ -15,7 +15,7 @@ import {
   sha256Words,
 } from '../../../shared/evidence/payload-digest.ts';
 import { encodeResponses } from '../../../shared/wire/responses-codec.ts';
-import { type FakeBehaviour, FakeSutNode } from '../../support/nodes/fake-sut-node.ts';
+import { type FakeBehaviour, FakeSutNode } from '../../scenes/sut-node/fake-sut-node.ts';
 import { RecordingSink } from '../../support/samples/recording-sink.ts';
 
 // Goal: both ends' evidence is compared, whatever way the samples took, and no wrong byte passes.

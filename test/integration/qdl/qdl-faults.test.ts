@@ -1,16 +1,16 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { DispatchSettings } from '../../../qdl/index.ts';
-import { createQueryDispatchLibrary } from '../../../qdl/index.ts';
+import { createQueryDispatchLibrary, type DispatchSettings } from '../../../qdl/index.ts';
 import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
 import { encodeResponses } from '../../../shared/wire/responses-codec.ts';
 import {
   COUNTED_PAYLOADS,
+  type FakeBehaviour,
   FakeNodes,
+  type FakeSutNode,
   openQdl,
   queryOf,
   settingsFor,
-} from '../../support/nodes/fake-nodes.ts';
-import type { FakeBehaviour, FakeSutNode } from '../../support/nodes/fake-sut-node.ts';
+} from '../../scenes/sut-node/fake-sut-node.ts';
 import { RecordingSink } from '../../support/samples/recording-sink.ts';
 
 // Goal: whatever a node does, every sample is counted once, and the node and the cause are named. Method:

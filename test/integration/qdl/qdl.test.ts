@@ -1,18 +1,19 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { DispatchSettings } from '../../../qdl/index.ts';
 import {
   askNames,
   createQueryDispatchLibrary,
+  type DispatchSettings,
   defaultDispatchSettings,
 } from '../../../qdl/index.ts';
 import {
   COUNTED_PAYLOADS,
+  type FakeBehaviour,
   FakeNodes,
+  type FakeSutNode,
   openQdl,
   queryOf,
   settingsFor,
-} from '../../support/nodes/fake-nodes.ts';
-import type { FakeBehaviour, FakeSutNode } from '../../support/nodes/fake-sut-node.ts';
+} from '../../scenes/sut-node/fake-sut-node.ts';
 
 // Goal: the QDL sends each query alone and whole, keeps to the credit, counts every sample once, and
 // names the node when something breaks. Method: real gRPC on loopback to nodes that keep what they get.

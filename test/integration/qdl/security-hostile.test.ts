@@ -6,9 +6,14 @@ import { status } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { encodePart } from '../../../shared/wire/part-codec.ts';
 import { encodeLoadGenMessage } from '../../../shared/wire/sut-contract.ts';
-import { frame, HostileClient, INFER_PATH, NAME_PATH } from '../../support/nodes/hostile-client.ts';
-import { ask, wholeSample } from '../../support/nodes/infer-client.ts';
-import { RAW_OPEN } from '../../support/nodes/test-sut-node.ts';
+import {
+  frame,
+  HostileClient,
+  INFER_PATH,
+  NAME_PATH,
+} from '../../scenes/sut-node/hostile-client.ts';
+import { ask, wholeSample } from '../../scenes/sut-node/sut-client.ts';
+import { RAW_OPEN } from '../../scenes/sut-node/sut-node.ts';
 import { SutNodeProcess, WarmLonghaul } from '../../support/process/longhaul-process.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
 import { testCacheFolder } from '../../support/process/test-cache.ts';

@@ -8,8 +8,8 @@ import {
   defaultDispatchSettings,
 } from '../../../qdl/index.ts';
 import { type ClientSecurity, NO_SECURITY } from '../../../shared/security/client-security.ts';
-import { HostileClient } from '../../support/nodes/hostile-client.ts';
-import { HAS_OPENSSL, TestCertificates } from '../../support/nodes/test-certificates.ts';
+import { HAS_OPENSSL, TestCertificates } from '../../scenes/sut-node/certificates.ts';
+import { HostileClient } from '../../scenes/sut-node/hostile-client.ts';
 import { longhaul, SutNodeProcess, spawnLonghaul } from '../../support/process/longhaul-process.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
 import { testCacheFolder } from '../../support/process/test-cache.ts';

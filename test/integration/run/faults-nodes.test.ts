@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { WirePart } from '../../../shared/wire/part-codec.ts';
-import { type FakeBehaviour, FakeSutNode } from '../../support/nodes/fake-sut-node.ts';
+import { type FakeBehaviour, FakeSutNode } from '../../scenes/sut-node/fake-sut-node.ts';
 import { longhaul } from '../../support/process/longhaul-process.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
 import { testCacheFolder } from '../../support/process/test-cache.ts';

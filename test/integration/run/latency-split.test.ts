@@ -4,8 +4,8 @@ import { recordsOfSet } from '../../../loadgen-node/observe/records/records-of-s
 import { LATENCY_PARTS } from '../../../loadgen-node/observe/split/latency-parts.ts';
 import { latencySplit } from '../../../loadgen-node/observe/split/latency-split.ts';
 import { rowsOfRecords, type SplitRows } from '../../../loadgen-node/observe/split/split-sums.ts';
-import { TcpShim } from '../../support/nodes/tcp-shim.ts';
-import { NO_DELAY, startTestNode } from '../../support/nodes/test-sut-node.ts';
+import { NO_DELAY, startTestNode } from '../../scenes/sut-node/sut-node.ts';
+import { TcpShim } from '../../scenes/sut-node/tcp-shim.ts';
 import { recordedRun } from '../../support/runs/recorded-run.ts';
 
 // Goal: over real gRPC the parts of every latency are there, none is negative, and their sum is the latency; what a node tells

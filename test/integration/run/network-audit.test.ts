@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NetworkAudit } from '../../../loadgen-node/observe/audit/network-audit.ts';
-import { FakeSutNode } from '../../support/nodes/fake-sut-node.ts';
+import { FakeSutNode } from '../../scenes/sut-node/fake-sut-node.ts';
 import { longhaul, SutNodeProcess, WarmLonghaul } from '../../support/process/longhaul-process.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
 import { testCacheFolder } from '../../support/process/test-cache.ts';

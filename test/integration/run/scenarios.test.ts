@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decodeResponse } from '../../../shared/benchmarks/digits/response.ts';
-import { TcpShim } from '../../support/nodes/tcp-shim.ts';
+import { TcpShim } from '../../scenes/sut-node/tcp-shim.ts';
 import { longhaulHere, type Said } from '../../support/process/longhaul-here.ts';
 import { lean, SutNodeProcess, spawnLonghaul } from '../../support/process/longhaul-process.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';

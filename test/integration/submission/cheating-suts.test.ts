@@ -18,6 +18,7 @@ import { EVALUATION_SET } from '../../../shared/benchmarks/digits/digit-sets.ts'
 import { renderDigit } from '../../../shared/benchmarks/digits/draw-digit.ts';
 import { resolveSettings } from '../../../shared/config/resolve-settings.ts';
 import { type SutNode, startSutNode } from '../../../sut-node/sut-node.ts';
+import { TEST_SETTINGS } from '../../scenes/sut-node/sut-node.ts';
 import { ConductModel, payloadKey } from '../../support/nodes/conduct-model.ts';
 import {
   acrossRuns,
@@ -28,7 +29,6 @@ import {
   slacksOnRepeats,
   tiresOfRepeats,
 } from '../../support/nodes/sut-conduct.ts';
-import { TEST_SETTINGS } from '../../support/nodes/test-sut-node.ts';
 import { type Ended, longhaul } from '../../support/process/longhaul-process.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
 import { testCacheFolder } from '../../support/process/test-cache.ts';

@@ -8,8 +8,8 @@ import { STANDIN_EVALUATION_SET } from '../../../shared/benchmarks/standin/stand
 import { IMAGENET_ELEMENTS } from '../../../shared/rules/rows/imagenet.ts';
 import type { PartSample } from '../../../shared/wire/part-codec.ts';
 import { FAILURE_CODES } from '../../../shared/wire/responses-codec.ts';
-import { ask, InferClient } from '../../support/nodes/infer-client.ts';
-import { openStream, startTestNode } from '../../support/nodes/test-sut-node.ts';
+import { ask, InferClient } from '../../scenes/sut-node/sut-client.ts';
+import { openStream, startTestNode } from '../../scenes/sut-node/sut-node.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
 import { writeToyStandin } from '../../support/samples/toy-standin.ts';
 

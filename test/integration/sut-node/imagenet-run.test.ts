@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { WirePart } from '../../../shared/wire/part-codec.ts';
-import { FakeSutNode } from '../../support/nodes/fake-sut-node.ts';
+import { FakeSutNode } from '../../scenes/sut-node/fake-sut-node.ts';
 import { longhaul } from '../../support/process/longhaul-process.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
 import { readRunLogs } from '../../support/runs/run-logs.ts';

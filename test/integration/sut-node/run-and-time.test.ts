@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { FakeSutNode } from '../../support/nodes/fake-sut-node.ts';
+import { FakeSutNode } from '../../scenes/sut-node/fake-sut-node.ts';
 import { type Ended, LonghaulProcess } from '../../support/process/longhaul-process.ts';
 import { freePort } from '../../support/process/ports.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';

@@ -6,7 +6,7 @@ import { decodeResponse } from '../../../shared/benchmarks/digits/response.ts';
 import { encodeJpeg } from '../../../shared/benchmarks/image/jpeg.ts';
 import { IMAGE_SIZE } from '../../../shared/rules/rows/digits.ts';
 import { FAILURE_CODES } from '../../../shared/wire/responses-codec.ts';
-import { ask, wholeSample } from '../../support/nodes/infer-client.ts';
+import { ask, wholeSample } from '../../scenes/sut-node/sut-client.ts';
 import {
   digit,
   JPEG_OPEN,
@@ -14,7 +14,7 @@ import {
   RAW_OPEN,
   rawSamples,
   startTestNode,
-} from '../../support/nodes/test-sut-node.ts';
+} from '../../scenes/sut-node/sut-node.ts';
 
 // Goal: a real node answers every method, keeps its promises to honest peers and outlives the others.
 // Method: the digits benchmark, real gRPC on loopback, real worker threads from dist/.

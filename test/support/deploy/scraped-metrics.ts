@@ -4,7 +4,7 @@ import { type MeasuredNode, nodeMetrics } from '../../../sut-node/operations/nod
 import { Observations } from '../../../sut-node/operations/observations.ts';
 import { NodeStatus } from '../../../sut-node/server/describe/node-status.ts';
 import { CALL_REFUSALS } from '../../../sut-node/server/guard/call-gate.ts';
-import { TEST_SETTINGS } from '../nodes/test-sut-node.ts';
+import { TEST_SETTINGS } from '../../scenes/sut-node/sut-node.ts';
 import { liveSecond } from '../runs/live-snapshots.ts';
 
 /** Labels of each series' name in a scrape; `instance` and `job`, which Prometheus gives, are not among them. */

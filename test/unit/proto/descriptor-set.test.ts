@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import protobuf from 'protobufjs';
 import { describe, expect, it } from 'vitest';
 import { descriptorSetFile, protoFolder } from '../../../shared/base/files/package-files.ts';
-import { fieldLine, linesIn, methodLine, withoutDot } from '../../support/nodes/proto-lines.ts';
+import { fieldLine, linesIn, methodLine, withoutDot } from '../../scenes/sut-node/proto-lines.ts';
 
 // Goal: the descriptors that are committed (there is no protoc where the tests run) say what the .proto files
 // say. Method: both as sorted lines of text, one per field, enum value and method; the files are read by

@@ -6,7 +6,7 @@ import { batchPolicy } from '../../../../sut-node/inference/batcher/batch-policy
 import { DynamicBatcher } from '../../../../sut-node/inference/batcher/dynamic-batcher.ts';
 import type { Batch } from '../../../../sut-node/inference/batcher/sut-model.ts';
 import { deliverAnswers } from '../../../../sut-node/inference/workers/batch-answers.ts';
-import { TEST_SETTINGS } from '../../../support/nodes/test-sut-node.ts';
+import { TEST_SETTINGS } from '../../../scenes/sut-node/sut-node.ts';
 import { ManualClock } from '../../../support/runs/manual-clock.ts';
 import { RecordingSink } from '../../../support/samples/recording-sink.ts';
 

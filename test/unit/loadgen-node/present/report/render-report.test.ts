@@ -4,7 +4,7 @@ import { serverStatistics } from '../../../../../loadgen-node/observe/split/serv
 import type { RunSummary } from '../../../../../loadgen-node/observe/summary/run-summary.ts';
 import { renderHeatMap } from '../../../../../loadgen-node/present/report/render-heat-map.ts';
 import { renderReport } from '../../../../../loadgen-node/present/report/report-folder.ts';
-import { oipStatistics } from '../../../../support/oip/oip-audit-facts.ts';
+import { oipStatistics } from '../../../../scenes/oip-server/oip-audit-facts.ts';
 import { queueRecords } from '../../../../support/runs/queue-records.ts';
 import { reportSummary } from '../../../../support/runs/report-summary.ts';
 

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type {
-  AuditFacts,
-  AuditFinding,
+import {
+  type AuditFacts,
+  type AuditFinding,
+  readAudit,
+  writeAudit,
 } from '../../../../../loadgen-node/observe/audit/network-audit.ts';
-import { readAudit, writeAudit } from '../../../../../loadgen-node/observe/audit/network-audit.ts';
 import {
   brokenFindings,
   composeAudit,
@@ -16,7 +17,7 @@ import {
   oipFacts,
   oipNode,
   oipStatistics,
-} from '../../../../support/oip/oip-audit-facts.ts';
+} from '../../../../scenes/oip-server/oip-audit-facts.ts';
 import { tempFolder } from '../../../../support/process/temp-folder.ts';
 import { nameCall } from '../../../../support/runs/audit-facts.ts';
 

@@ -11,14 +11,14 @@ import {
 } from '../../../../../qdl/oip/channel/response-gatherer.ts';
 import { AnswerRoom } from '../../../../../qdl/oip/http2/flow-control.ts';
 import type { OipMethod } from '../../../../../shared/wire/oip/request-plan.ts';
-import { type CallDouble, ConnectionDouble } from '../../../../support/oip/call-double.ts';
-import { dynamoResponse } from '../../../../support/oip/dynamo-like.ts';
+import { type CallDouble, ConnectionDouble } from '../../../../scenes/oip-server/call-double.ts';
+import { dynamoResponse } from '../../../../scenes/oip-server/fake-oip-server.ts';
 import {
   decodeRequest,
   encodeResponse,
   encodeStreamResponse,
-} from '../../../../support/oip/oip-messages.ts';
-import { oipPlan } from '../../../../support/oip/oip-qdl.ts';
+} from '../../../../scenes/oip-server/oip-messages.ts';
+import { oipPlan } from '../../../../scenes/oip-server/oip-qdl.ts';
 
 // Goal: a channel takes what fits and no more, tells each sample's end once, and knows a server's own UNAVAILABLE from
 // the end of the connection. Method: a connection whose calls go nowhere.

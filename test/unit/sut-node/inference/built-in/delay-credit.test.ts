@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { DelayModel } from '../../../../../sut-node/inference/built-in/delay-model.ts';
-import { InferStreamScene, partSample } from '../../../../support/nodes/infer-stream-scene.ts';
+import { InferStreamScene, partSample } from '../../../../scenes/sut-node/infer-stream-scene.ts';
 import { NO_CONTEXT } from '../../../../support/samples/model-context.ts';
 
 // Goal: a query far larger than the queue of a slow node goes through to its end, and what is in the node never

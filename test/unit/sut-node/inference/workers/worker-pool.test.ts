@@ -10,7 +10,7 @@ import type {
 } from '../../../../../sut-node/inference/workers/worker-messages.ts';
 import { WorkerPool } from '../../../../../sut-node/inference/workers/worker-pool.ts';
 import type { WorkerThreadEvents } from '../../../../../sut-node/inference/workers/worker-thread.ts';
-import { TEST_SETTINGS } from '../../../../support/nodes/test-sut-node.ts';
+import { TEST_SETTINGS } from '../../../../scenes/sut-node/sut-node.ts';
 import { ManualClock } from '../../../../support/runs/manual-clock.ts';
 import { waitingSample } from '../../../../support/samples/waiting-samples.ts';
 

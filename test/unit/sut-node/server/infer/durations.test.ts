@@ -9,7 +9,7 @@ import {
   createNullModel,
 } from '../../../../../sut-node/inference/built-in/immediate-model.ts';
 import { answerBatch } from '../../../../../sut-node/inference/workers/batch-answers.ts';
-import { InferStreamScene, partSample } from '../../../../support/nodes/infer-stream-scene.ts';
+import { InferStreamScene, partSample } from '../../../../scenes/sut-node/infer-stream-scene.ts';
 import type { ManualClock } from '../../../../support/runs/manual-clock.ts';
 import { NO_CONTEXT } from '../../../../support/samples/model-context.ts';
 

@@ -6,8 +6,8 @@ import { timerClock } from '../../../../../shared/base/clock/clock.ts';
 import { createEchoModel } from '../../../../../sut-node/inference/built-in/immediate-model.ts';
 import { StreamRefusal } from '../../../../../sut-node/server/limits/call-end.ts';
 import type { InferResponse } from '../../../../../sut-node/server/oip/response-encoder.ts';
-import { anyRequest, type FuzzedRequest } from '../../../../support/oip/oip-requests.ts';
-import { decodeTestRequest, OipScene } from '../../../../support/oip/oip-scene.ts';
+import { anyRequest, type FuzzedRequest } from '../../../../scenes/oip-server/oip-requests.ts';
+import { decodeTestRequest, OipScene } from '../../../../scenes/oip-server/oip-scene.ts';
 
 // Goal: whatever bytes come as a request, it gets the right answer or a status that says what is wrong, exactly once, and
 // nothing of it stays. Method: right, wrong, damaged and random requests, in parallel, on a real batcher and the model echo.

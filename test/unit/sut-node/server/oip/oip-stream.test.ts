@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { encodeTestRequest, OipScene } from '../../../../support/oip/oip-scene.ts';
+import { encodeTestRequest, OipScene } from '../../../../scenes/oip-server/oip-scene.ts';
 
 // Goal: a stream never holds more than it was admitted, loses nothing, and ends behind its last answer. Method: a stream on a
 // real batcher whose model answers when the test says so.

@@ -5,12 +5,13 @@ import { EVALUATION_SET } from '../../../shared/benchmarks/digits/digit-sets.ts'
 import { type RenderedDigit, renderDigit } from '../../../shared/benchmarks/digits/draw-digit.ts';
 import type { PartSample } from '../../../shared/wire/part-codec.ts';
 import type { SutNodeParts } from '../../../sut-node/inference/create-model.ts';
+import { GraphBuilder } from '../../../sut-node/model/onnx/graph-builder.ts';
 import type { DelaySettings } from '../../../sut-node/settings/delay-settings.ts';
 import { DEFAULT_RUNTIME } from '../../../sut-node/settings/model-settings.ts';
 import type { SutSettings } from '../../../sut-node/settings/sut-settings.ts';
 import { type SutNode, startSutNode } from '../../../sut-node/sut-node.ts';
-import { testCacheFolder } from '../process/test-cache.ts';
-import { InferClient, wholeSample } from './infer-client.ts';
+import { testCacheFolder } from '../../support/process/test-cache.ts';
+import { InferClient, wholeSample } from './sut-client.ts';
 
 /** Settings of the benchmark delay where nothing is said. */
 export const NO_DELAY: DelaySettings = {
@@ -106,4 +107,12 @@ export function digit(index: number): RenderedDigit {
 export function rawSamples(count: number, firstId = 0): PartSample[] {
   const { rgb } = digit(0);
   return Array.from({ length: count }, (_, i) => wholeSample(firstId + i, rgb));
+}
+
+/** A real ONNX model that has nothing to do with any benchmark: 4 pixels in, their absolute values out. */
+export function otherModel(): Uint8Array {
+  const graph = new GraphBuilder('other');
+  const pixels = graph.input('pixels', 'float', ['N', 4]);
+  graph.output(graph.operator('Abs', [pixels], {}, 'absolute'), 'float', ['N', 4]);
+  return graph.build('not a benchmark');
 }

@@ -17,6 +17,9 @@ import type { ModelStreamInferResponse__Output } from '../../../proto/gen/infere
 import type { ProtoGrpcType } from '../../../proto/gen/open_inference.ts';
 import { protoFolder } from '../../../shared/base/files/package-files.ts';
 import { AUTHORIZATION_KEY, bearerOf } from '../../../shared/security/bearer-token.ts';
+import type { SutSettings } from '../../../sut-node/settings/sut-settings.ts';
+import type { SutNode } from '../../../sut-node/sut-node.ts';
+import { NO_DELAY, startTestNode } from '../sut-node/sut-node.ts';
 
 const loaded = loadPackageDefinition(
   loadSync('inference/open_inference.proto', {
@@ -97,7 +100,7 @@ export class OipTestClient {
 }
 
 /** A ModelStreamInfer call, and what came on it. */
-export class OipTestStream {
+class OipTestStream {
   readonly answers: ModelStreamInferResponse__Output[] = [];
   readonly ended: Promise<StatusObject>;
   readonly #call: ClientDuplexStream<ModelInferRequest, ModelStreamInferResponse__Output>;
@@ -152,4 +155,21 @@ export function rawRequest(
     rawInputContents: [raw],
     ...rest,
   };
+}
+
+/** A request for `echo`: bytes in so many rows. */
+export function echo(raw: Uint8Array, rest: ModelInferRequest = {}, rows = 1): ModelInferRequest {
+  const shape = [rows, raw.length / rows];
+  return rawRequest('echo', { datatype: 'UINT8', shape, raw }, rest);
+}
+
+/** A node of the benchmark echo. */
+export function echoNode(settings: Partial<SutSettings> = {}): Promise<SutNode> {
+  return startTestNode({ benchmark: 'echo', ...settings });
+}
+
+/** A node of the benchmark delay, each sample of which takes `ns`. */
+export function slowNode(ns: number, settings: Partial<SutSettings> = {}): Promise<SutNode> {
+  const delay = { ...NO_DELAY, model: { kind: 'fixed', ns } as const, concurrency: 64 };
+  return startTestNode({ benchmark: 'delay', delay, ...settings });
 }

@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest';
 import { protoFolder } from '../../../shared/base/files/package-files.ts';
 
 /** A tensor as metadata have it. */
-export interface FakeTensor {
+interface FakeTensor {
   readonly name: string;
   readonly datatype: string;
   readonly shape: readonly number[];
@@ -23,7 +23,7 @@ export interface FakeModel {
 }
 
 /** What a server has. */
-export interface FakeOipServer {
+interface FakeOipServer {
   readonly models: readonly FakeModel[];
   /** What RepositoryIndex tells beside the models; undefined: there is no such method. */
   readonly others?: readonly {

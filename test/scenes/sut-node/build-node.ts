@@ -10,7 +10,7 @@ import {
   PayloadDigestSum,
   sha256Words,
 } from '../../../shared/evidence/payload-digest.ts';
-import type { Message, ProtoBuild } from './proto-builds.ts';
+import type { Message, ProtoBuild } from './protocol-builds.ts';
 
 type Unary = (call: ServerUnaryCall<Message, Message>, callback: sendUnaryData<Message>) => void;
 type Stream = ServerDuplexStream<Message, Message>;

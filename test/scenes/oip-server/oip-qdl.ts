@@ -1,5 +1,9 @@
-import type { DispatchSettings, QueryDispatchLibrary } from '../../../qdl/index.ts';
-import { createQueryDispatchLibrary, defaultDispatchSettings } from '../../../qdl/index.ts';
+import {
+  createQueryDispatchLibrary,
+  type DispatchSettings,
+  defaultDispatchSettings,
+  type QueryDispatchLibrary,
+} from '../../../qdl/index.ts';
 import { type BorrowedBytes, copyOf } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
 import {
@@ -7,7 +11,7 @@ import {
   type OipMethod,
   type OipRequestPlan,
 } from '../../../shared/wire/oip/request-plan.ts';
-import { RecordingSink } from '../samples/recording-sink.ts';
+import { RecordingSink } from '../../support/samples/recording-sink.ts';
 import type { FakeOipServer } from './fake-oip-server.ts';
 
 /** Two FP32 per sample: the index and its square. */

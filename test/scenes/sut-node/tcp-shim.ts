@@ -1,10 +1,10 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
 /** Direction of bytes: `up` towards the target (the SUT node), `down` from it. */
-export type ShimDirection = 'up' | 'down';
+type ShimDirection = 'up' | 'down';
 
 /** What a shim does from the start. */
-export interface ShimOptions {
+interface ShimOptions {
   /** Delay of each direction. */
   readonly oneWayMs?: number;
   /** Bytes per second in each direction, of all connections together. */

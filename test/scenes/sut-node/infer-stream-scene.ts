@@ -14,7 +14,7 @@ import { InferStream } from '../../../sut-node/server/infer/infer-stream.ts';
 import { CreditBook } from '../../../sut-node/server/ledger/credit-book.ts';
 import { RunLedgers } from '../../../sut-node/server/ledger/run-ledger.ts';
 import type { ServerCallEnd } from '../../../sut-node/server/limits/call-end.ts';
-import { ManualClock } from '../runs/manual-clock.ts';
+import { ManualClock } from '../../support/runs/manual-clock.ts';
 
 /** An Open that the scene's node accepts. */
 const GOOD_OPEN: Open = {

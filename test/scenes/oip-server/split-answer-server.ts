@@ -6,9 +6,9 @@ import {
   PREFACE,
 } from '../../../qdl/oip/http2/frames/frames.ts';
 import { HpackDecoder, HpackEncoder } from '../../../qdl/oip/http2/hpack/hpack.ts';
-import { frame, grpcMessage, settingsOf, word } from '../nodes/raw-http2-peer.ts';
 import { ECHO_MODEL, echoOf } from './fake-oip-server.ts';
 import { decodeRequest, encodeAnswer, encodeResponse } from './oip-messages.ts';
+import { frame, grpcMessage, settingsOf, word } from './raw-http2-peer.ts';
 
 /** How answers to ModelInfer go out; control calls are answered in one write. */
 export interface SplitAnswers {

@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { suiteFolder } from '../process/suite-folder.ts';
+import { suiteFolder } from '../../support/process/suite-folder.ts';
 
 /** True where `openssl` is installed; without it tests of TLS are skipped, and say so. */
 export const HAS_OPENSSL: boolean = canRun('openssl', ['version']);
 
 /** A certificate and its key as files. */
-export interface CertificateFiles {
+interface CertificateFiles {
   readonly cert: string;
   readonly key: string;
 }

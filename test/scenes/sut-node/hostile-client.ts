@@ -10,7 +10,7 @@ const PREFACE: Buffer = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 const WINDOW_BYTES_MAX: number = 2 ** 31 - 1;
 
 /** How one stream of a hostile client ended. */
-export interface StreamOutcome {
+interface StreamOutcome {
   /** HTTP/2 error code of the reset; undefined while the stream is open. */
   readonly resetCode: number | undefined;
   readonly grpcStatus: number | undefined;

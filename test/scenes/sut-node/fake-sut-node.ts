@@ -1,7 +1,14 @@
 import { Server, ServerCredentials, type ServerDuplexStream, status } from '@grpc/grpc-js';
 import type { DescribeSystemResponse } from '../../../proto/gen/mlperf/network/v1/DescribeSystemResponse.ts';
 import type { LedgerResponse } from '../../../proto/gen/mlperf/network/v1/LedgerResponse.ts';
-import type { ServiceTimes } from '../../../shared/domain/system-under-test.ts';
+import {
+  createQueryDispatchLibrary,
+  type DispatchSettings,
+  defaultDispatchSettings,
+  type QueryDispatchLibrary,
+} from '../../../qdl/index.ts';
+import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
+import type { Query, ServiceTimes } from '../../../shared/domain/system-under-test.ts';
 import { decodePart, isPart, type WirePart } from '../../../shared/wire/part-codec.ts';
 import { encodeResponses } from '../../../shared/wire/responses-codec.ts';
 import {
@@ -10,6 +17,7 @@ import {
   SUT_SERVICE,
   type SutServiceHandlers,
 } from '../../../shared/wire/sut-contract.ts';
+import { RecordingSink } from '../../support/samples/recording-sink.ts';
 
 /** What a fake node does; every part has an honest default. */
 export interface FakeBehaviour {
@@ -264,4 +272,65 @@ export class FakeSutNode {
 
 function isLastPiece(sample: WirePart['samples'][number]): boolean {
   return sample.total === 0 || sample.offset + sample.payload.length === sample.total;
+}
+
+/** The fake nodes of one test file, and a QDL before them. */
+export class FakeNodes {
+  readonly #nodes: FakeSutNode[] = [];
+
+  async start(...behaviours: FakeBehaviour[]): Promise<FakeSutNode[]> {
+    const started = await Promise.all(behaviours.map((behaviour) => FakeSutNode.start(behaviour)));
+    this.#nodes.push(...started);
+    return started;
+  }
+
+  /** For `afterEach`. */
+  readonly stop = (): void => {
+    for (const node of this.#nodes.splice(0)) node.stop();
+  };
+}
+
+/** Sample i has `i + 1` bytes of value i, so that length and contents tell which it is. */
+export const COUNTED_PAYLOADS: SamplePayloads = {
+  encoding: { form: 'raw', compression: 'identity' },
+  payloadOf: (index) => new Uint8Array(index + 1).fill(index),
+};
+
+/** Settings for these nodes, with short waits. */
+export function settingsFor(
+  list: readonly FakeSutNode[],
+  more: Partial<DispatchSettings> = {},
+): DispatchSettings {
+  return {
+    ...defaultDispatchSettings(list.map((node) => node.address)),
+    benchmark: 'digits',
+    callTimeoutMs: 2000,
+    ...more,
+  };
+}
+
+/** A QDL that has opened its streams to these nodes. */
+export async function openQdl(
+  list: readonly FakeSutNode[],
+  payloads: SamplePayloads,
+  more: Partial<DispatchSettings> = {},
+): Promise<{ qdl: QueryDispatchLibrary; sink: RecordingSink }> {
+  const qdl = createQueryDispatchLibrary(settingsFor(list, more), payloads);
+  const sink = new RecordingSink();
+  await qdl.connect();
+  await qdl.name();
+  await qdl.start(sink);
+  return { qdl, sink };
+}
+
+/** A query of these samples. */
+export function queryOf(id: number, firstResponseId: number, indices: readonly number[]): Query {
+  return {
+    id,
+    firstResponseId,
+    sampleIndices: Uint32Array.from(indices),
+    sampleOffset: 0,
+    sampleCount: indices.length,
+    responseIdStride: 1,
+  };
 }

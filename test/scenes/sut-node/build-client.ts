@@ -5,7 +5,7 @@ import {
   type ServiceError,
   type StatusObject,
 } from '@grpc/grpc-js';
-import type { Message, ProtoBuild } from './proto-builds.ts';
+import type { Message, ProtoBuild } from './protocol-builds.ts';
 
 type Calls = Record<
   string,

@@ -1,14 +1,25 @@
 import { createServer, type Server, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
+import { type ConnectionSettings, connectGrpc } from '../../../qdl/oip/channel/oip-connections.ts';
 import {
   FLAG,
   FRAME_HEAD_BYTES,
   FRAME_TYPE,
   PREFACE,
 } from '../../../qdl/oip/http2/frames/frames.ts';
+import type {
+  CallEvents,
+  ConnectionEvents,
+  GrpcCall,
+  GrpcCallConnection,
+} from '../../../qdl/oip/http2/grpc/grpc-calls.ts';
 import { HpackDecoder, HpackEncoder } from '../../../qdl/oip/http2/hpack/hpack.ts';
+import { type BorrowedBytes, copyOf } from '../../../shared/base/bytes/borrowed-bytes.ts';
+import type { OwnSide } from '../../../shared/evidence/call-path.ts';
+import { NO_SECURITY } from '../../../shared/security/client-security.ts';
 
 /** A frame as it stands on the wire. */
-export interface RawFrame {
+interface RawFrame {
   readonly type: number;
   readonly flags: number;
   readonly streamId: number;
@@ -182,4 +193,118 @@ export class RawHttp2Peer {
       this.#bytes = this.#bytes.subarray(end);
     }
   }
+}
+
+/** Keeps what a call reports. */
+export class RecordedCall implements CallEvents {
+  readonly messages: Buffer[] = [];
+  code: number | undefined;
+  details = '';
+  endCount = 0;
+  onFirst: () => void = () => {};
+  readonly ended: Promise<RecordedCall>;
+  #resolve: (call: RecordedCall) => void = () => {};
+
+  constructor() {
+    this.ended = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+  }
+
+  onMessage(_call: GrpcCall, message: BorrowedBytes): void {
+    this.messages.push(Buffer.from(copyOf(message)));
+    this.onFirst();
+  }
+
+  onEnd(_call: GrpcCall, code: number, details: string): void {
+    this.endCount += 1;
+    this.code = code;
+    this.details = details;
+    this.#resolve(this);
+  }
+}
+
+/** Keeps what a connection reports. */
+export class RecordedConnection implements ConnectionEvents {
+  readonly accepted: OwnSide[] = [];
+  readonly closed: string[] = [];
+  writtenBytes = 0;
+
+  onWritten(bytes: number): void {
+    this.writtenBytes += bytes;
+  }
+
+  onAccepted(own: OwnSide): void {
+    this.accepted.push(own);
+  }
+
+  onClosed(reason: string): void {
+    this.closed.push(reason);
+  }
+}
+
+/** A connection to an address with settings of a test. */
+export function connectTo(
+  address: string,
+  events: ConnectionEvents = new RecordedConnection(),
+  settings: Partial<ConnectionSettings> = {},
+): GrpcCallConnection {
+  const usual: ConnectionSettings = {
+    security: NO_SECURITY,
+    messageBytesMax: 4 * 1024 * 1024,
+    receiveWindowBytes: 1024 * 1024,
+    callTimeoutMs: 5_000,
+    keepaliveTimeMs: 60_000,
+    keepaliveTimeoutMs: 60_000,
+  };
+  return connectGrpc(address, { ...usual, ...settings }, events);
+}
+
+/** One unary call: its message comes with its status. */
+export function callUnary(
+  connection: GrpcCallConnection,
+  message: Uint8Array,
+  path = '/test.Echo/Unary',
+): RecordedCall {
+  const recorded = new RecordedCall();
+  const call = connection.call(path, recorded, 'one');
+  call.write([message], message.length);
+  call.end();
+  return recorded;
+}
+
+/** Our client and a peer that does what a test says. */
+export interface Http2Scene {
+  readonly peer: RawHttp2Peer;
+  readonly connection: GrpcCallConnection;
+  readonly events: RecordedConnection;
+}
+
+/**
+ * Connects to a peer; both end with the running test.
+ * @param peerSettings HTTP/2's, by their numbers.
+ */
+export async function http2Scene(
+  peerSettings: Record<number, number> = {},
+  own: Partial<ConnectionSettings> = {},
+): Promise<Http2Scene> {
+  const peer = await RawHttp2Peer.start(peerSettings);
+  const events = new RecordedConnection();
+  const connection = connectedTo(peer, own, events);
+  await connection.ready;
+  return { peer, connection, events };
+}
+
+/** A connection to a peer, ready or not; both end with the running test. */
+export function connectedTo(
+  peer: RawHttp2Peer,
+  own: Partial<ConnectionSettings> = {},
+  events: RecordedConnection = new RecordedConnection(),
+): GrpcCallConnection {
+  const connection = connectTo(peer.address, events, own);
+  onTestFinished(async () => {
+    await connection.close();
+    await peer.stop();
+  });
+  return connection;
 }

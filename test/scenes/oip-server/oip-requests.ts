@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { encodeTestRequest } from './oip-scene.ts';
 
 /** A request as protobufjs takes it, for a model whose outputs are its inputs. */
-export interface MadeRequest {
+interface MadeRequest {
   readonly modelName: string;
   readonly modelVersion?: string;
   readonly id: string;
