@@ -9,7 +9,7 @@ import {
   INFER_METHOD,
   LINK_TEST_METHOD,
 } from '../../../shared/wire/sut-contract.ts';
-import { FakeSutNode } from '../../scenes/sut-node/fake-sut-node.ts';
+import { fakeSutNodes } from '../../scenes/sut-node/fake-sut-node.ts';
 import { frame, HostileClient } from '../../scenes/sut-node/hostile-client.ts';
 import { InferClient } from '../../scenes/sut-node/sut-client.ts';
 import { RAW_OPEN, startTestNode } from '../../scenes/sut-node/sut-node.ts';
@@ -86,8 +86,7 @@ describe('longhaul doctor', () => {
       loopbackQps: 1e5,
     });
     const node = await startTestNode({ benchmark: 'null' });
-    const old = await FakeSutNode.start({ name: 'old' });
-    onTestFinished(() => old.stop());
+    const [old] = await fakeSutNodes({ name: 'old' });
     const addresses = [node.address, old.address, '127.0.0.1:1'];
     const out = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
     onTestFinished(() => out.mockRestore());

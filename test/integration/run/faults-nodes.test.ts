@@ -135,19 +135,9 @@ describe('a run with a node that', () => {
 describe('a node that', () => {
   it.concurrent.each<[string, FakeBehaviour, RegExp, string[]?]>([
     [
-      'speaks another version',
-      { protocolVersion: 7 },
-      /ADDRESS \(software not told\) speaks version 7 of the protocol, this LoadGen node/,
-    ],
-    [
       'opens a stream of another version',
-      { openedVersion: 7 },
+      { says: { Opened: { protocolVersion: 7 } } },
       /ADDRESS sent a message that breaks the protocol: Opened is of protocol version 7/,
-    ],
-    [
-      'opens a stream without credit',
-      { credit: { samples: 0, bytes: 0 } },
-      /ADDRESS opened a stream without credit/,
     ],
     [
       'answers Name but never Ready',

@@ -1,6 +1,12 @@
-import { Server, ServerCredentials, type ServerDuplexStream, status } from '@grpc/grpc-js';
-import type { DescribeSystemResponse } from '../../../proto/gen/mlperf/network/v1/DescribeSystemResponse.ts';
-import type { LedgerResponse } from '../../../proto/gen/mlperf/network/v1/LedgerResponse.ts';
+import {
+  Server,
+  ServerCredentials,
+  type ServerDuplexStream,
+  type ServerUnaryCall,
+  type sendUnaryData,
+  status,
+} from '@grpc/grpc-js';
+import { onTestFinished } from 'vitest';
 import {
   createQueryDispatchLibrary,
   type DispatchSettings,
@@ -9,95 +15,93 @@ import {
 } from '../../../qdl/index.ts';
 import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
 import type { Query, ServiceTimes } from '../../../shared/domain/system-under-test.ts';
-import { decodePart, isPart, type WirePart } from '../../../shared/wire/part-codec.ts';
-import { encodeResponses } from '../../../shared/wire/responses-codec.ts';
 import {
-  decodeLoadGenMessage,
-  encodeSutMessage,
-  SUT_SERVICE,
-  type SutServiceHandlers,
-} from '../../../shared/wire/sut-contract.ts';
+  PAYLOAD_DIGESTS_FEATURE,
+  PayloadDigestSum,
+  sha256Words,
+} from '../../../shared/evidence/payload-digest.ts';
+import type { WirePart } from '../../../shared/wire/part-codec.ts';
 import { RecordingSink } from '../../support/samples/recording-sink.ts';
+import { type Message, ownBuild, type ProtocolBuild } from './protocol-builds.ts';
 
-/** What a fake node does; every part has an honest default. */
+/** How a fake node behaves; every part has an honest default. */
 export interface FakeBehaviour {
+  /** Protocol that it speaks; default: today's. */
+  readonly build?: ProtocolBuild;
   readonly name?: string;
-  /** Name for every call, by the number of the call from 0; wins over `name`. */
-  readonly nameOf?: (call: number) => string;
-  /** Never answers these. */
-  readonly mute?: readonly ('Ready' | 'Open')[];
-  /** Version in Opened, whatever Open asked for. */
-  readonly openedVersion?: number;
+  /** Name for each call, by its number from 0; wins over `name`. Undefined: the node dies. */
+  readonly nameOf?: (call: number) => string | undefined;
   readonly identity?: string;
-  /** Identity told in Opened, where it is another one than Name's; default: none. */
-  readonly openedIdentity?: string;
-  /** Told in Opened; default: no name, and the one encoding that Open offers. */
-  readonly openedName?: string;
-  readonly openedEncodings?: readonly number[];
-  readonly echoesNonce?: boolean;
   readonly benchmark?: string;
-  /** Tells no model and is not ready, as a node that is still loading. */
-  readonly isLoading?: boolean;
-  /** What Describe tells of the model; the encoding's form is `raw` unless it is said. */
-  readonly model?: {
-    readonly model?: string;
-    readonly sha256?: string;
-    readonly isStandIn?: boolean;
-  };
-  readonly form?: string;
-  readonly protocolVersion?: number;
+  /** Optional parts of the protocol that Describe offers; Opened confirms those that Open asks for. */
+  readonly features?: readonly string[];
+  /** Fields in place of the honest ones, by message. */
+  readonly says?: Readonly<
+    Partial<Record<'Name' | 'Describe' | 'Model' | 'Opened' | 'Ledger', Message>>
+  >;
+  /** The first answers to Ready. */
+  readonly notReady?: readonly Message[];
+  /** Methods that it never answers. */
+  readonly mute?: readonly ('Ready' | 'Open')[];
+  /** Optional calls that it does not have. */
+  readonly without?: readonly ('Describe' | 'Ready' | 'Ledger')[];
+  /** Answer to DescribeSystem; undefined: there is no such call. */
+  readonly system?: object;
   /** Totals granted at Opened; more credit comes only when a test calls `grant`. */
   readonly credit?: { readonly samples: number; readonly bytes: number };
   readonly partBytesMax?: number;
   readonly sampleBytesMax?: number;
   /** Called for every part; answers by `complete`, `fail` or not at all. Default: completes all. */
   readonly onPart?: (node: FakeSutNode, part: WirePart) => void;
-  /** Optional parts of the protocol that Describe offers, and those that Opened confirms. */
-  readonly features?: readonly string[];
-  readonly openedFeatures?: readonly string[];
-  /** What every response tells of the node's own time; default: nothing. */
+  /** Times of its own in every response. */
   readonly durations?: ServiceTimes;
   /** Called at Close, before the stream ends. */
   readonly onClose?: (node: FakeSutNode) => void;
-  /** Does not end the stream when the QDL says Close. */
+  /** Does not end the stream at Close. */
   readonly ignoresClose?: boolean;
-  /** What it says of its machine; without it the node is one from before that question. */
-  readonly system?: DescribeSystemResponse;
-  readonly ledger?: (honest: LedgerResponse) => LedgerResponse;
 }
 
-type Stream = ServerDuplexStream<Buffer, Buffer>;
+type Stream = ServerDuplexStream<Message, Message | Buffer>;
+type Unary = (call: ServerUnaryCall<Message, Message>, callback: sendUnaryData<Message>) => void;
+
+const RAW = { form: 'raw', compression: 'identity' };
+const OWN_BUILD = ownBuild();
 
 /**
- * A SUT node for tests: a real gRPC server that speaks the native protocol and keeps every part that
- * it received, so that a test can look at what the QDL really sent.
+ * A SUT node for tests: a real gRPC server of the .proto file alone, with none of longhaul's codecs. It keeps every part
+ * that it gets.
  */
 export class FakeSutNode {
   readonly parts: WirePart[] = [];
   readonly streams: Stream[] = [];
   nameCount = 0;
+  /** The last Open that it got. */
+  open: Message | undefined;
   isClosedByPeer = false;
   address = '';
   readonly #server = new Server({ 'grpc.max_receive_message_length': -1 });
   readonly #behaviour: FakeBehaviour;
+  readonly #identity: string;
   /** Stream of the message that came last: answers go there. */
   #last: Stream | undefined;
+  #readyCount = 0;
   readonly #counts = { completed: 0, failed: 0, responseBytes: 0 };
 
   private constructor(behaviour: FakeBehaviour) {
     this.#behaviour = behaviour;
+    const { name = 'fake', identity = `identity of ${name} ${Math.random()}` } = behaviour;
+    this.#identity = identity;
   }
 
   static async start(behaviour: FakeBehaviour = {}): Promise<FakeSutNode> {
     const node = new FakeSutNode(behaviour);
-    node.#server.addService(SUT_SERVICE, node.#handlers());
-    const port = await new Promise<number>((resolve, reject) => {
-      node.#server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) => {
-        if (error === null) resolve(bound);
-        else reject(error);
-      });
-    });
-    node.address = `127.0.0.1:${port}`;
+    const { service } = (behaviour.build ?? OWN_BUILD).Client;
+    const infer = service['Infer'] as (typeof service)[string];
+    const responseSerialize = (message: Message | Buffer): Buffer =>
+      Buffer.isBuffer(message) ? message : infer.responseSerialize(message);
+    const methods = { ...service, Infer: { ...infer, responseSerialize } };
+    node.#server.addService(methods, node.#handlers());
+    node.address = await listen(node.#server);
     return node;
   }
 
@@ -113,35 +117,26 @@ export class FakeSutNode {
   complete(ids: readonly number[], payload: Uint8Array = Buffer.from([1, 2, 3, 4])): void {
     this.#counts.completed += ids.length;
     this.#counts.responseBytes += ids.length * payload.length;
-    const completed = ids.map((id) => ({
-      id,
-      payload,
-      encoding: 0,
-      tokenCount: undefined,
-      durations: this.#behaviour.durations,
-      offset: 0,
-      total: 0,
-    }));
-    this.#stream.write(encodeResponses({ firstTokens: [], completed, failed: [] }));
+    const { durations } = this.#behaviour;
+    this.say({ responses: { completed: ids.map((id) => ({ id, payload, durations })) } });
   }
 
-  fail(id: number, text: string): void {
-    this.#counts.failed += 1;
-    this.#stream.write(
-      encodeResponses({ firstTokens: [], completed: [], failed: [{ id, code: 1, text }] }),
-    );
+  fail(ids: readonly number[], text: string, code = 'FAILURE_CODE_BAD_SAMPLE'): void {
+    this.#counts.failed += ids.length;
+    this.say({ responses: { failed: ids.map((id) => ({ id, code, text })) } });
   }
 
   grant(samples: number, bytes: number): void {
-    this.#stream.write(encodeSutMessage({ credit: { samples, bytes } }));
+    this.say({ credit: { samples, bytes } });
   }
 
   drain(reason: string): void {
-    this.#stream.write(encodeSutMessage({ draining: { reason } }));
+    this.say({ draining: { reason } });
   }
 
-  send(bytes: Buffer): void {
-    this.#stream.write(bytes);
+  /** Sends a message of the stream, or any bytes in its place. */
+  say(message: Message | Buffer): void {
+    this.#stream.write(message);
   }
 
   /** Ends the stream from this side. */
@@ -160,134 +155,139 @@ export class FakeSutNode {
     return stream;
   }
 
-  #handlers(): SutServiceHandlers {
-    const { name = 'fake', identity, echoesNonce = true, benchmark = 'digits' } = this.#behaviour;
-    const { protocolVersion: version = 1, model, form = 'raw', system } = this.#behaviour;
-    const nodeIdentity = identity ?? `identity of ${name} ${Math.random()}`;
-    return {
-      Name: (call, callback) => {
-        const said = this.#behaviour.nameOf?.(this.nameCount) ?? name;
+  #handlers(): Record<string, Unary | ((stream: Stream) => void)> {
+    const { name = 'fake', nameOf = () => name, benchmark = 'digits' } = this.#behaviour;
+    const { features = [], says = {}, system, without = [], mute = [] } = this.#behaviour;
+    const nodeIdentity = this.#identity;
+    const models = [{ benchmark, model: 'fake', encodings: [RAW], ...says.Model }];
+    const versions = { protocolVersionMin: 1, protocolVersionMax: 1 };
+    const handlers: Record<string, Unary> = {
+      Name: ({ request: { nonce } }, callback) => {
+        const own = nameOf(this.nameCount);
         this.nameCount += 1;
-        callback(null, { name: said, nodeIdentity, nonce: echoesNonce ? call.request.nonce : 5 });
+        if (own === undefined) {
+          this.stop();
+          callback({ code: status.UNAVAILABLE, details: 'the node is gone' });
+        } else callback(null, { name: own, nodeIdentity, nonce, ...says.Name });
       },
-      Describe: (_call, callback) =>
+      Describe: (_call, callback) => {
+        const own = nameOf(this.nameCount) ?? name;
         callback(null, {
-          name: this.#behaviour.nameOf?.(this.nameCount) ?? name,
-          nodeIdentity,
-          protocolVersionMin: version,
-          protocolVersionMax: version,
-          features: [...(this.#behaviour.features ?? [])],
-          models: this.#behaviour.isLoading
-            ? []
-            : [
-                {
-                  ...{ model: 'fake', ...model, benchmark },
-                  encodings: [{ form, compression: 'identity' }],
-                },
-              ],
-        }),
-      Ready: (call, callback) => {
-        if (this.#behaviour.mute?.includes('Ready')) return;
-        if (this.#behaviour.isLoading) {
-          callback(null, { ready: false, state: 'NODE_STATE_LOADING' });
-          return;
-        }
-        const ready = call.request.benchmark === benchmark;
-        callback(null, { ready, state: 'NODE_STATE_READY', detail: ready ? '' : 'another one' });
+          ...{ name: own, nodeIdentity, ...versions, features, models, ...says.Describe },
+        });
       },
-      Ledger: (call, callback) => {
-        const honest = this.#ledger(call.request.runId);
-        callback(null, this.#behaviour.ledger?.(honest) ?? honest);
+      Ready: ({ request }, callback) => {
+        const answer = this.#behaviour.notReady?.[this.#readyCount];
+        this.#readyCount += 1;
+        const ready = request['benchmark'] === benchmark;
+        const detail = ready ? '' : 'another one';
+        callback(null, answer ?? { ready, state: 'NODE_STATE_READY', detail });
       },
+      Ledger: ({ request }, callback) =>
+        callback(null, { ...this.#ledger(), runId: request['runId'], ...says.Ledger }),
       ...(system !== undefined && {
-        DescribeSystem: (_call, callback) => callback(null, system),
+        DescribeSystem: (_call, callback) => callback(null, system as Message),
       }),
-      Infer: (stream) => {
-        this.streams.push(stream);
-        stream.on('data', (bytes: Buffer) => this.#onMessage(stream, bytes));
-        stream.on('error', () => {});
-      },
     };
+    for (const call of without) delete handlers[call];
+    if (mute.includes('Ready')) handlers['Ready'] = () => {};
+    const infer = (stream: Stream): void => {
+      this.streams.push(stream);
+      stream.on('data', (message: Message) => this.#onMessage(stream, message));
+      stream.on('error', () => {});
+    };
+    return { ...handlers, Infer: infer };
   }
 
-  #onMessage(stream: Stream, bytes: Buffer): void {
+  #onMessage(stream: Stream, { open, part, close }: Message): void {
     this.#last = stream;
-    if (isPart(bytes)) {
-      const part = decodePart(bytes);
-      this.parts.push(part);
-      const { onPart } = this.#behaviour;
-      if (onPart !== undefined) onPart(this, part);
-      else this.complete(part.samples.filter(isLastPiece).map((sample) => sample.id));
-      return;
-    }
-    const message = decodeLoadGenMessage(bytes);
-    if (message.open && !this.#behaviour.mute?.includes('Open'))
-      this.#answerOpen(stream, message.open.benchmark);
-    if (message.close) {
+    if (part) this.#onPart(part as WirePart);
+    if (open && !this.#behaviour.mute?.includes('Open')) this.#answerOpen(stream, open as Message);
+    if (close) {
       this.isClosedByPeer = true;
       this.#behaviour.onClose?.(this);
       if (this.#behaviour.ignoresClose !== true) stream.end();
     }
   }
 
-  #answerOpen(stream: Stream, benchmark: string): void {
-    if (benchmark !== (this.#behaviour.benchmark ?? 'digits')) {
+  #onPart(part: WirePart): void {
+    this.parts.push(part);
+    const { onPart } = this.#behaviour;
+    if (onPart !== undefined) onPart(this, part);
+    else this.complete(part.samples.filter(isLastPiece).map((sample) => sample.id));
+  }
+
+  #answerOpen(stream: Stream, open: Message): void {
+    this.open = open;
+    const { benchmark = 'digits', features = [], says } = this.#behaviour;
+    if (open['benchmark'] !== benchmark) {
       stream.emit('error', { code: status.FAILED_PRECONDITION, details: 'unknown benchmark' });
       return;
     }
     const { credit = { samples: 10_000, bytes: 2 ** 30 } } = this.#behaviour;
     const { partBytesMax = 2 ** 22, sampleBytesMax = 2 ** 28 } = this.#behaviour;
-    stream.write(
-      encodeSutMessage({
-        opened: {
-          protocolVersion: this.#behaviour.openedVersion ?? 1,
-          nodeName: this.#behaviour.openedName ?? '',
-          nodeIdentity: this.#behaviour.openedIdentity ?? '',
-          credit,
-          encodings: [...(this.#behaviour.openedEncodings ?? [0])],
-          features: [...(this.#behaviour.openedFeatures ?? this.#behaviour.features ?? [])],
-          limits: { partBytesMax, sampleBytesMax },
-        },
-      }),
-    );
+    const asked = (open['features'] ?? []) as readonly string[];
+    const agreed = features.filter((feature) => asked.includes(feature));
+    const limits = { partBytesMax, sampleBytesMax };
+    const opened = { protocolVersion: 1, encodings: [0], features: agreed, credit, limits };
+    this.say({ opened: { ...opened, ...says?.Opened } });
   }
 
-  #ledger(runId: string): LedgerResponse {
-    const samples = this.parts.flatMap((part) => part.samples);
+  #ledger(): Message {
+    const { parts } = this;
+    const samples = parts.flatMap((part) => part.samples);
     return {
-      runId,
-      known: this.parts.length > 0,
-      queryCount: new Set(this.parts.map((part) => part.query)).size,
-      partCount: this.parts.length,
-      sampleCount: samples.filter((sample) => sample.offset === 0).length,
+      known: parts.length > 0,
+      queryCount: new Set(parts.map((part) => part.query)).size,
+      partCount: parts.length,
+      sampleCount: samples.filter(({ offset }) => !offset).length,
       payloadBytes:
         samples.reduce((sum, sample) => sum + sample.payload.length, 0) +
-        this.parts.reduce((sum, part) => sum + (part.queryPayload?.length ?? 0), 0),
+        parts.reduce((sum, part) => sum + (part.queryPayload?.length ?? 0), 0),
       completedCount: this.#counts.completed,
       failedCount: this.#counts.failed,
       responseBytes: this.#counts.responseBytes,
+      ...(this.#behaviour.features?.includes(PAYLOAD_DIGESTS_FEATURE) && this.#digest()),
     };
   }
-}
 
-function isLastPiece(sample: WirePart['samples'][number]): boolean {
-  return sample.total === 0 || sample.offset + sample.payload.length === sample.total;
-}
-
-/** The fake nodes of one test file, and a QDL before them. */
-export class FakeNodes {
-  readonly #nodes: FakeSutNode[] = [];
-
-  async start(...behaviours: FakeBehaviour[]): Promise<FakeSutNode[]> {
-    const started = await Promise.all(behaviours.map((behaviour) => FakeSutNode.start(behaviour)));
-    this.#nodes.push(...started);
-    return started;
+  /** The digest of the samples that Open asks for, their pieces put together. */
+  #digest(): Message {
+    const pieces = new Map<number, Uint8Array[]>();
+    for (const { id, payload } of this.parts.flatMap((part) => part.samples)) {
+      pieces.set(id, [...(pieces.get(id) ?? []), payload]);
+    }
+    const sum = new PayloadDigestSum(Number(this.open?.['digestPerMillion'] ?? 0));
+    for (const [id, list] of pieces) sum.add(id, sha256Words(list));
+    return { payloadDigest: sum.toBytes(), digestedSampleCount: sum.count };
   }
+}
 
-  /** For `afterEach`. */
-  readonly stop = (): void => {
-    for (const node of this.#nodes.splice(0)) node.stop();
-  };
+function isLastPiece({ offset, payload, total }: WirePart['samples'][number]): boolean {
+  return !total || offset + payload.length === total;
+}
+
+/** Starts a gRPC server on a free port of loopback. @returns Its address. */
+export async function listen(
+  server: Server,
+  credentials: ServerCredentials = ServerCredentials.createInsecure(),
+): Promise<string> {
+  return await new Promise((resolve, reject) => {
+    server.bindAsync('127.0.0.1:0', credentials, (error, port) =>
+      error === null ? resolve(`127.0.0.1:${port}`) : reject(error),
+    );
+  });
+}
+
+/** As many fake nodes, which end with the running test. */
+export async function fakeSutNodes<const B extends readonly FakeBehaviour[]>(
+  ...behaviours: B
+): Promise<{ -readonly [K in keyof B]: FakeSutNode }> {
+  const nodes = await Promise.all(behaviours.map((behaviour) => FakeSutNode.start(behaviour)));
+  onTestFinished(() => {
+    for (const node of nodes) node.stop();
+  });
+  return nodes as { -readonly [K in keyof B]: FakeSutNode };
 }
 
 /** Sample i has `i + 1` bytes of value i, so that length and contents tell which it is. */
@@ -298,7 +298,7 @@ export const COUNTED_PAYLOADS: SamplePayloads = {
 
 /** Settings for these nodes, with short waits. */
 export function settingsFor(
-  list: readonly FakeSutNode[],
+  list: readonly { readonly address: string }[],
   more: Partial<DispatchSettings> = {},
 ): DispatchSettings {
   return {
@@ -311,9 +311,9 @@ export function settingsFor(
 
 /** A QDL that has opened its streams to these nodes. */
 export async function openQdl(
-  list: readonly FakeSutNode[],
-  payloads: SamplePayloads,
+  list: readonly { readonly address: string }[],
   more: Partial<DispatchSettings> = {},
+  payloads: SamplePayloads = COUNTED_PAYLOADS,
 ): Promise<{ qdl: QueryDispatchLibrary; sink: RecordingSink }> {
   const qdl = createQueryDispatchLibrary(settingsFor(list, more), payloads);
   const sink = new RecordingSink();

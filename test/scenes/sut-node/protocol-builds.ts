@@ -1,146 +1,95 @@
-import assert from 'node:assert';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import {
-  loadPackageDefinition,
-  type MethodDefinition,
-  type ServiceClientConstructor,
-  type ServiceDefinition,
-} from '@grpc/grpc-js';
-import { loadSync } from '@grpc/proto-loader';
+import { join } from 'node:path';
+import { loadPackageDefinition, type ServiceClientConstructor } from '@grpc/grpc-js';
+import { fromJSON } from '@grpc/proto-loader';
 import protobuf from 'protobufjs';
 import { protoFolder } from '../../../shared/base/files/package-files.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
 
 /** A message as an object with the names of the .proto file in camelCase. */
 export type Message = Record<string, unknown>;
 
-const PROTO = join('mlperf', 'network', 'v1', 'sut.proto');
+/** The protocol as one build of the software has it: its own messages on the wire. */
+export interface ProtocolBuild {
+  readonly root: protobuf.Root;
+  readonly Client: ServiceClientConstructor;
+}
+
 const PACKAGE = 'mlperf.network.v1';
 
-/** What a peer of before did not have: calls, and fields by message. */
+/** Calls and fields that an older peer does not have. */
 const LATER_CALLS = ['DescribeSystem', 'TestLink'];
-const LATER_FIELDS: Readonly<Record<string, readonly string[]>> = {
+const LATER_FIELDS = {
   DescribeResponse: ['features', 'settings', 'limits'],
-  ModelDescription: ['is_stand_in'],
-  LedgerResponse: ['payload_digest', 'digested_sample_count', 'encodings', 'stream_count'],
-  Open: ['features', 'digest_per_million', 'stream_index', 'token_latencies'],
+  ModelDescription: ['isStandIn'],
+  LedgerResponse: ['payloadDigest', 'digestedSampleCount', 'encodings', 'streamCount'],
+  Open: ['features', 'digestPerMillion', 'streamIndex', 'tokenLatencies'],
   Opened: ['features', 'limits'],
-  Completed: ['token_count', 'durations', 'offset', 'total'],
-  Responses: ['first_tokens'],
+  Completed: ['tokenCount', 'durations', 'offset', 'total'],
+  Responses: ['firstTokens'],
 };
 
-/** What a peer of a later day has everywhere. */
-const NEWS_NUMBER = 900;
+/** Content of the field that a later peer has in every message. */
 const NEWS: Message = { text: 'news', numbers: [1, 2 ** 40], inner: { text: 'more' } };
 
-/** The protocol as another build of the software has it: its own .proto text, its own messages on the wire. */
-export class ProtoBuild {
-  readonly service: ServiceDefinition;
-  readonly Client: ServiceClientConstructor;
-  readonly #root: protobuf.Root;
-  readonly #isLater: boolean;
+/** Today's protocol. */
+export function ownBuild(): ProtocolBuild {
+  return buildOf(ownRoot());
+}
 
-  private constructor(text: string, isLater: boolean) {
-    const folder = suiteFolder();
-    mkdirSync(dirname(join(folder, PROTO)), { recursive: true });
-    writeFileSync(join(folder, PROTO), text);
-    const options = { longs: Number, enums: String, defaults: true, arrays: true, oneofs: true };
-    const loaded = loadPackageDefinition(loadSync(PROTO, { includeDirs: [folder], ...options }));
-    const { v1 } = (loaded as unknown as Loaded).mlperf.network;
-    this.Client = v1.SystemUnderTest;
-    this.service = v1.SystemUnderTest.service;
-    this.#root = protobuf.parse(text).root;
-    this.#root.resolveAll();
-    this.#isLater = isLater;
-    if (isLater) this.#sendNews();
+/** An older build: without the calls and fields that came later. */
+export function olderBuild(): ProtocolBuild {
+  const root = ownRoot();
+  const service = root.lookupService(`${PACKAGE}.SystemUnderTest`);
+  for (const call of LATER_CALLS) service.remove(service.get(call) as protobuf.Method);
+  for (const [name, fields] of Object.entries(LATER_FIELDS)) {
+    const type = root.lookupType(`${PACKAGE}.${name}`);
+    for (const field of fields) type.remove(type.get(field) as protobuf.Field);
   }
+  return buildOf(root);
+}
 
-  /** A build of before: without the calls and fields that came later. */
-  static older(): ProtoBuild {
-    let text = protoText();
-    for (const call of LATER_CALLS)
-      text = without(text, new RegExp(`^ *rpc ${call}\\(.*;\\n`, 'm'));
-    for (const [message, fields] of Object.entries(LATER_FIELDS)) {
-      for (const field of fields) text = withoutField(text, message, field);
-    }
-    return new ProtoBuild(text, false);
+/**
+ * A later build: a field in every message, a value in enums, a member of the streams' messages, a call. Its peers send
+ * the field in all that they send.
+ */
+export function laterBuild(): ProtocolBuild {
+  const root = ownRoot();
+  const scope = root.lookup(PACKAGE) as protobuf.Namespace;
+  for (const type of scope.nestedArray) {
+    if (type instanceof protobuf.Type) type.add(new protobuf.Field('news', 900, 'News'));
   }
+  for (const name of ['LoadGenMessage', 'SutMessage']) {
+    const hint = new protobuf.Field('hint', 901, 'News');
+    scope.lookupType(name).add(hint);
+    scope.lookupType(name).oneofs['message']?.add(hint);
+  }
+  for (const [name, value] of [
+    ['NodeState', 'NODE_STATE_LATER'],
+    ['FailureCode', 'FAILURE_CODE_LATER'],
+    ['Division', 'DIVISION_LATER'],
+  ] as const) {
+    scope.lookupEnum(name).add(value, 99);
+  }
+  const teleport = new protobuf.Method('Teleport', 'rpc', 'NameRequest', 'NameResponse');
+  scope.lookupService('SystemUnderTest').add(teleport);
+  const news = new protobuf.Type('News')
+    .add(new protobuf.Field('text', 1, 'string'))
+    .add(new protobuf.Field('numbers', 2, 'uint64', 'repeated'))
+    .add(new protobuf.Field('inner', 3, 'News'));
+  scope.add(news);
+  const build = buildOf(root);
+  sendNews(build);
+  return build;
+}
 
-  /** A build of a later day: a field in every message, values in enums, members of the streams' messages, a call. It sends them. */
-  static later(): ProtoBuild {
-    let text = protoText()
-      .replaceAll(/^message (\w+) \{\}$/gm, 'message $1 {\n}')
-      .replaceAll(/^(message \w+ \{)$/gm, `$1\n  News news = ${NEWS_NUMBER};`);
-    for (const [message, number] of [
-      ['LoadGenMessage', 901],
-      ['SutMessage', 901],
-    ] as const) {
-      text = changed(
-        text,
-        new RegExp(`(message ${message} \\{[^}]*?oneof message \\{)`),
-        `$1\n    News hint = ${number};`,
-      );
-    }
-    for (const name of ['NodeState', 'FailureCode', 'Division']) {
-      const prefix = name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase();
-      text = changed(text, new RegExp(`(enum ${name} \\{)`), `$1\n  ${prefix}_LATER = 99;`);
-      // The first value of an enum has to be its 0.
-      text = changed(
-        text,
-        new RegExp(`(  ${prefix}_LATER = 99;\\n)(  ${prefix}_UNSPECIFIED = 0;\\n)`),
-        '$2$1',
-      );
-    }
-    text = changed(
-      text,
-      /(service SystemUnderTest \{)/,
-      '$1\n  rpc Teleport(NameRequest) returns (NameResponse);',
-    );
-    const news =
-      'message News {\n  string text = 1;\n  repeated uint64 numbers = 2;\n  News inner = 3;\n}\n';
-    return new ProtoBuild(`${text}\n${news}`, true);
-  }
+function ownRoot(): protobuf.Root {
+  return protobuf.loadSync(join(protoFolder(), 'mlperf/network/v1/sut.proto'));
+}
 
-  /** Whether its messages have a field: whatever is tested of it means something only then. */
-  hasField(message: string, field: string): boolean {
-    return Object.hasOwn(this.#root.lookupType(`${PACKAGE}.${message}`).fields, field);
-  }
-
-  /** Puts news into a message and into every message in it, as a peer that uses all that it knows. */
-  #withNews(type: protobuf.Type, message: Message): Message {
-    const all: Message = { ...message };
-    for (const field of type.fieldsArray) {
-      const value = all[field.name];
-      const inner = field.resolvedType;
-      if (!(inner instanceof protobuf.Type) || inner.name === 'News') continue;
-      if (Array.isArray(value))
-        all[field.name] = value.map((one) => this.#withNews(inner, one as Message));
-      else if (value !== undefined && value !== null)
-        all[field.name] = this.#withNews(inner, value as Message);
-    }
-    return { ...all, news: NEWS };
-  }
-
-  #sendNews(): void {
-    const types = this.#root.lookupService(`${PACKAGE}.SystemUnderTest`).methods;
-    for (const [name, method] of Object.entries(this.service)) {
-      const { resolvedRequestType, resolvedResponseType } = types[name] ?? {};
-      const mutable = method as {
-        -readonly [K in keyof MethodDefinition<Message, Message>]: MethodDefinition<
-          Message,
-          Message
-        >[K];
-      };
-      assert(resolvedRequestType && resolvedResponseType);
-      const { requestSerialize, responseSerialize } = mutable;
-      mutable.requestSerialize = (message) =>
-        requestSerialize(this.#withNews(resolvedRequestType, message));
-      mutable.responseSerialize = (message) =>
-        responseSerialize(this.#withNews(resolvedResponseType, message));
-    }
-    assert(this.#isLater);
-  }
+function buildOf(root: protobuf.Root): ProtocolBuild {
+  root.resolveAll();
+  const options = { longs: Number, enums: String, defaults: true, arrays: true, oneofs: true };
+  const { mlperf } = loadPackageDefinition(fromJSON(root.toJSON(), options)) as unknown as Loaded;
+  return { root, Client: mlperf.network.v1.SystemUnderTest };
 }
 
 interface Loaded {
@@ -149,24 +98,29 @@ interface Loaded {
   };
 }
 
-function protoText(): string {
-  return readFileSync(join(protoFolder(), PROTO), 'utf8');
+function sendNews({ root, Client }: ProtocolBuild): void {
+  const { methods } = root.lookupService(`${PACKAGE}.SystemUnderTest`);
+  for (const [name, definition] of Object.entries(Client.service)) {
+    const { resolvedRequestType, resolvedResponseType } = methods[name] as protobuf.Method;
+    const { requestSerialize, responseSerialize } = definition;
+    Object.assign(definition, {
+      requestSerialize: (message: Message) =>
+        requestSerialize(withNews(resolvedRequestType as protobuf.Type, message)),
+      responseSerialize: (message: Message) =>
+        responseSerialize(withNews(resolvedResponseType as protobuf.Type, message)),
+    });
+  }
 }
 
-/** A change that finds nothing would test nothing. */
-function changed(text: string, pattern: RegExp, replacement: string): string {
-  assert.match(text, pattern);
-  return text.replace(pattern, replacement);
-}
-
-function without(text: string, pattern: RegExp): string {
-  return changed(text, pattern, '');
-}
-
-function withoutField(text: string, message: string, field: string): string {
-  const pattern = new RegExp(
-    `(^message ${message} \\{\\n(?:(?!^\\}).*\\n)*?)^  [^/\\n]* ${field} = \\d+;\\n`,
-    'm',
-  );
-  return changed(text, pattern, '$1');
+/** Puts news into a message and into every message in it. */
+function withNews(type: protobuf.Type, message: Message): Message {
+  const all: Message = { ...message, news: NEWS };
+  for (const { name, resolvedType } of type.fieldsArray) {
+    const value = message[name];
+    if (!(resolvedType instanceof protobuf.Type) || resolvedType.name === 'News') continue;
+    if (Array.isArray(value)) all[name] = value.map((one) => withNews(resolvedType, one));
+    else if (value !== undefined && value !== null)
+      all[name] = withNews(resolvedType, value as Message);
+  }
+  return all;
 }

@@ -4,7 +4,6 @@ import {
   type ClientDuplexStream,
   type ClientReadableStream,
   credentials,
-  type GrpcObject,
   loadPackageDefinition,
   Metadata,
   makeGenericClientConstructor,
@@ -36,6 +35,8 @@ import {
   SUT_SERVICE,
 } from '../../../shared/wire/sut-contract.ts';
 
+const OWN_CONNECTION = { 'grpc.use_local_subchannel_pool': 1 };
+
 /** A sample that travels whole in the first encoding of Open. */
 export function wholeSample(id: number, payload: Uint8Array): PartSample {
   return { id, payload, encoding: 0, offset: 0, total: 0 };
@@ -57,7 +58,7 @@ export class InferClient {
 
   constructor(address: string, open: Open | undefined) {
     this.#client = new Client(address, credentials.createInsecure(), {
-      'grpc.use_local_subchannel_pool': 1,
+      ...OWN_CONNECTION,
       'grpc.max_receive_message_length': -1,
     });
     this.#stream = this.#client.makeBidiStreamRequest(
@@ -141,6 +142,31 @@ export class InferClient {
   };
 }
 
+/** Asks once, on a connection of its own. @param Client Of any service. */
+export async function askOnce<T>(
+  Client: ServiceClientConstructor,
+  address: string,
+  method: string,
+  request: object,
+): Promise<T> {
+  const client = new Client(address, credentials.createInsecure(), OWN_CONNECTION);
+  try {
+    return await new Promise<T>((resolve, reject) => {
+      const call = client[method] as unknown as Unary<T>;
+      call.call(client, request, (error, answer) =>
+        error === null ? resolve(answer as T) : reject(error),
+      );
+    });
+  } finally {
+    client.close();
+  }
+}
+
+type Unary<T> = (
+  request: object,
+  callback: (error: ServiceError | null, answer?: T) => void,
+) => void;
+
 /** Answers by method. */
 interface Answers {
   readonly Name: NameResponse__Output;
@@ -150,44 +176,29 @@ interface Answers {
   readonly DescribeSystem: DescribeSystemResponse__Output;
 }
 
-const UnaryClient = makeGenericClientConstructor(SUT_SERVICE, '');
+const SutClient = makeGenericClientConstructor(SUT_SERVICE, '');
 
-/** Asks a node once, on a connection of its own. */
-export async function ask<M extends keyof Answers>(
+/** Asks a SUT node once. */
+export function ask<M extends keyof Answers>(
   address: string,
   method: M,
   request: object,
 ): Promise<Answers[M]> {
-  const client = new UnaryClient(address, credentials.createInsecure());
-  try {
-    return await new Promise<Answers[M]>((resolve, reject) => {
-      const call = client[method] as (
-        request: object,
-        callback: (error: Error | null, answer?: Answers[M]) => void,
-      ) => void;
-      call.call(client, request, (error, answer) => {
-        if (error !== null || answer === undefined) reject(error);
-        else resolve(answer);
-      });
-    });
-  } finally {
-    client.close();
-  }
+  return askOnce(SutClient, address, method, request);
 }
 
 const services = loadPackageDefinition(
   loadFileDescriptorSetFromBuffer(readFileSync(descriptorSetFile()), { enums: String }),
-);
+) as unknown as {
+  readonly grpc: {
+    readonly health: { readonly v1: { readonly Health: ServiceClientConstructor } };
+    readonly reflection: Readonly<
+      Record<string, { readonly ServerReflection: ServiceClientConstructor }>
+    >;
+  };
+};
 
-/** Constructor of clients of a service, from the committed descriptors. */
-function clientOf(path: string): ServiceClientConstructor {
-  const found = path
-    .split('.')
-    .reduce<GrpcObject[string]>((object, name) => (object as GrpcObject)[name] as never, services);
-  return found as ServiceClientConstructor;
-}
-
-const HealthClient = clientOf('grpc.health.v1.Health');
+const { Health } = services.grpc.health.v1;
 
 function metadataOf(token: string | undefined): Metadata {
   const metadata = new Metadata();
@@ -195,33 +206,14 @@ function metadataOf(token: string | undefined): Metadata {
   return metadata;
 }
 
-type Unary = (
-  request: object,
-  metadata: Metadata,
-  callback: (error: ServiceError | null, response: unknown) => void,
-) => void;
-
-/** Asks for health once, on a connection of its own. */
-export async function askHealth(
+/** Asks for health once. */
+export function askHealth(
   address: string,
   method: 'Check' | 'List',
   request: object = {},
 ): Promise<unknown> {
-  const client = new HealthClient(address, credentials.createInsecure(), OWN_CONNECTION);
-  try {
-    return await new Promise((resolve, reject) => {
-      const call = client[method] as unknown as Unary;
-      call.call(client, request, new Metadata(), (error, response) => {
-        if (error === null) resolve(response);
-        else reject(error);
-      });
-    });
-  } finally {
-    client.close();
-  }
+  return askOnce(Health, address, method, request);
 }
-
-const OWN_CONNECTION = { 'grpc.use_local_subchannel_pool': 1 };
 
 /** A Watch call, and what it was told. */
 export class HealthWatch {
@@ -230,7 +222,7 @@ export class HealthWatch {
   readonly #call: ClientReadableStream<{ status: string }>;
 
   constructor(address: string, service: string, token?: string) {
-    const client = new HealthClient(address, credentials.createInsecure(), OWN_CONNECTION);
+    const client = new Health(address, credentials.createInsecure(), OWN_CONNECTION);
     type Watch = (request: object, metadata: Metadata) => ClientReadableStream<{ status: string }>;
     const watch = client['Watch'] as unknown as Watch;
     this.#call = watch.call(client, { service }, metadataOf(token));
@@ -283,7 +275,7 @@ export function openReflection(
     token,
   }: { readonly version?: string; readonly token?: string | undefined } = {},
 ): ClientDuplexStream<object, ReflectionAnswer> {
-  const Client = clientOf(`grpc.reflection.${version}.ServerReflection`);
+  const Client = services.grpc.reflection[version]?.ServerReflection as ServiceClientConstructor;
   const client = new Client(address, credentials.createInsecure(), OWN_CONNECTION);
   type Open = (metadata: Metadata) => ClientDuplexStream<object, ReflectionAnswer>;
   const open = client['ServerReflectionInfo'] as unknown as Open;
