@@ -1,5 +1,5 @@
-import { createServer, type Server, type Socket } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { onTestFinished, vi } from 'vitest';
 import { type ConnectionSettings, connectGrpc } from '../../../qdl/oip/channel/oip-connections.ts';
 import {
   FLAG,
@@ -19,7 +19,7 @@ import type { OwnSide } from '../../../shared/evidence/call-path.ts';
 import { NO_SECURITY } from '../../../shared/security/client-security.ts';
 
 /** A frame as it stands on the wire. */
-interface RawFrame {
+export interface RawFrame {
   readonly type: number;
   readonly flags: number;
   readonly streamId: number;
@@ -65,6 +65,69 @@ export function grpcMessage(bytes: Uint8Array, flag = 0): Buffer {
   return Buffer.concat([Buffer.of(flag), word(bytes.length), bytes]);
 }
 
+/** One end of an HTTP/2 connection on a socket, frame by frame. */
+export class Http2Link {
+  readonly #socket: Socket;
+  readonly #encoder = new HpackEncoder();
+  readonly #decoder = new HpackDecoder(4096, 65_536);
+  #bytes: Buffer = Buffer.alloc(0);
+  #hasPreface = false;
+
+  /** @param onFrame Called for each frame behind the client's preface. */
+  constructor(socket: Socket, onFrame: (frame: RawFrame) => void) {
+    this.#socket = socket;
+    socket.on('data', (bytes) => this.#read(bytes, onFrame));
+    socket.on('error', () => {});
+  }
+
+  write(bytes: Uint8Array): void {
+    this.#socket.write(bytes);
+  }
+
+  send(type: number, flags: number, streamId: number, payload?: Uint8Array): void {
+    this.write(frame(type, flags, streamId, payload));
+  }
+
+  /** The frame of a header block; blocks must go out in the order in which they are made. */
+  headers(streamId: number, headers: Readonly<Record<string, string>>, isEnd = false): Buffer {
+    const fields = Object.entries(headers).map(([name, value]) => ({ name, value }));
+    const flags = FLAG.endHeaders | (isEnd ? FLAG.endStream : 0);
+    return frame(FRAME_TYPE.headers, flags, streamId, this.#encoder.encode(fields));
+  }
+
+  /** The headers of a request, which must be asked for in the order of the HEADERS frames. */
+  headersOf({ payload }: RawFrame): Record<string, string> {
+    const fields = this.#decoder.decode(payload);
+    return Object.fromEntries(fields.map(({ name, value }) => [name, value]));
+  }
+
+  #read(bytes: Buffer, onFrame: (frame: RawFrame) => void): void {
+    this.#bytes = Buffer.concat([this.#bytes, bytes]);
+    if (!this.#hasPreface) {
+      if (this.#bytes.length < PREFACE.length) return;
+      // Anything else is TLS, which is not read.
+      if (this.#bytes.toString('latin1', 0, PREFACE.length) !== PREFACE) return;
+      this.#hasPreface = true;
+      this.#bytes = this.#bytes.subarray(PREFACE.length);
+    }
+    while (this.#bytes.length >= FRAME_HEAD_BYTES) {
+      const end = FRAME_HEAD_BYTES + this.#bytes.readUIntBE(0, 3);
+      if (this.#bytes.length < end) return;
+      const payload = this.#bytes.subarray(FRAME_HEAD_BYTES, end);
+      const [type, flags] = [this.#bytes[3] as number, this.#bytes[4] as number];
+      const streamId = this.#bytes.readUInt32BE(5);
+      this.#bytes = this.#bytes.subarray(end);
+      onFrame({ type, flags, streamId, payload });
+    }
+  }
+}
+
+/** Listens on a free port of loopback. @returns Its address. */
+export async function listenTcp(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
 /** A server that does nothing but what a test tells it, frame by frame. One connection. */
 export class RawHttp2Peer {
   readonly frames: RawFrame[] = [];
@@ -73,17 +136,18 @@ export class RawHttp2Peer {
   address = '';
   isClosed = false;
   readonly #server: Server;
-  readonly #encoder = new HpackEncoder();
-  readonly #decoder = new HpackDecoder(4096, 65_536);
   #socket: Socket | undefined;
-  #bytes: Buffer = Buffer.alloc(0);
-  #hasPreface = false;
+  #link: Http2Link | undefined;
 
   private constructor(onConnection: (peer: RawHttp2Peer) => void) {
     this.#server = createServer((socket) => {
       this.#socket = socket;
-      socket.on('data', (bytes) => this.#read(bytes));
-      socket.on('error', () => {});
+      this.#link = new Http2Link(socket, (one) => {
+        this.frames.push(one);
+        if (one.type !== FRAME_TYPE.data) return;
+        const before = this.dataBytes.get(one.streamId) ?? 0;
+        this.dataBytes.set(one.streamId, before + one.payload.length);
+      });
       socket.on('close', () => {
         this.isClosed = true;
       });
@@ -102,26 +166,21 @@ export class RawHttp2Peer {
 
   static async startWith(onConnection: (peer: RawHttp2Peer) => void): Promise<RawHttp2Peer> {
     const peer = new RawHttp2Peer(onConnection);
-    await new Promise<void>((resolve) => peer.#server.listen(0, '127.0.0.1', resolve));
-    const address = peer.#server.address();
-    if (address === null || typeof address === 'string') throw new Error('no TCP address');
-    peer.address = `127.0.0.1:${address.port}`;
+    peer.address = await listenTcp(peer.#server);
     return peer;
   }
 
   send(type: number, flags: number, streamId: number, payload?: Uint8Array): void {
-    this.write(frame(type, flags, streamId, payload));
+    this.#link?.send(type, flags, streamId, payload);
   }
 
   write(bytes: Uint8Array): void {
-    this.#socket?.write(bytes);
+    this.#link?.write(bytes);
   }
 
   /** Sends a header block. */
   sendHeaders(streamId: number, headers: Readonly<Record<string, string>>, isEnd = false): void {
-    const fields = Object.entries(headers).map(([name, value]) => ({ name, value }));
-    const flags = FLAG.endHeaders | (isEnd ? FLAG.endStream : 0);
-    this.send(FRAME_TYPE.headers, flags, streamId, this.#encoder.encode(fields));
+    if (this.#link !== undefined) this.write(this.#link.headers(streamId, headers, isEnd));
   }
 
   /** A whole answer of gRPC. */
@@ -131,25 +190,22 @@ export class RawHttp2Peer {
     this.sendHeaders(streamId, { 'grpc-status': '0' }, true);
   }
 
-  /** The headers of a request, which must be asked for in the order of the HEADERS frames. */
-  headersOf({ payload }: RawFrame): Record<string, string> {
-    const fields = this.#decoder.decode(payload);
-    return Object.fromEntries(fields.map(({ name, value }) => [name, value]));
+  headersOf(request: RawFrame): Record<string, string> | undefined {
+    return this.#link?.headersOf(request);
   }
 
   /** The frame of that type and number among those of its type, once it is there. */
   async frame(type: number, number = 0): Promise<RawFrame> {
-    await this.until(() => this.#ofType(type).length > number, `frame ${number} of type ${type}`);
-    return this.#ofType(type)[number] as RawFrame;
+    const ofType = (): RawFrame[] => this.frames.filter((one) => one.type === type);
+    await this.until(() => ofType().length > number, `frame ${number} of type ${type}`);
+    return ofType()[number] as RawFrame;
   }
 
   /** Waits until something holds; it must within 5 s. */
   async until(holds: () => boolean, what: string): Promise<void> {
-    const endMs = performance.now() + 5_000;
-    while (!holds()) {
-      if (performance.now() > endMs) throw new Error(`not seen: ${what}`);
-      await new Promise((resolve) => setTimeout(resolve, 2));
-    }
+    await vi.waitUntil(holds, { timeout: 5_000, interval: 2 }).catch(() => {
+      throw new Error(`not seen: ${what}`);
+    });
   }
 
   /** Ends the connection as a crash does. */
@@ -165,33 +221,6 @@ export class RawHttp2Peer {
   async stop(): Promise<void> {
     this.#socket?.destroy();
     await new Promise((resolve) => this.#server.close(resolve));
-  }
-
-  #ofType(wanted: number): RawFrame[] {
-    return this.frames.filter(({ type }) => type === wanted);
-  }
-
-  #read(bytes: Buffer): void {
-    this.#bytes = Buffer.concat([this.#bytes, bytes]);
-    if (!this.#hasPreface) {
-      if (this.#bytes.length < PREFACE.length) return;
-      // TLS, of which this peer knows nothing.
-      if (this.#bytes.toString('latin1', 0, PREFACE.length) !== PREFACE) return;
-      this.#hasPreface = true;
-      this.#bytes = this.#bytes.subarray(PREFACE.length);
-    }
-    while (this.#bytes.length >= FRAME_HEAD_BYTES) {
-      const end = FRAME_HEAD_BYTES + this.#bytes.readUIntBE(0, 3);
-      if (this.#bytes.length < end) return;
-      const payload = this.#bytes.subarray(FRAME_HEAD_BYTES, end);
-      const [type, flags] = [this.#bytes[3] as number, this.#bytes[4] as number];
-      const streamId = this.#bytes.readUInt32BE(5);
-      this.frames.push({ type, flags, streamId, payload });
-      if (type === FRAME_TYPE.data) {
-        this.dataBytes.set(streamId, (this.dataBytes.get(streamId) ?? 0) + payload.length);
-      }
-      this.#bytes = this.#bytes.subarray(end);
-    }
   }
 }
 
