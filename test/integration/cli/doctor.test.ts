@@ -10,7 +10,7 @@ import {
   LINK_TEST_METHOD,
 } from '../../../shared/wire/sut-contract.ts';
 import { fakeSutNodes } from '../../scenes/sut-node/fake-sut-node.ts';
-import { frame, HostileClient } from '../../scenes/sut-node/hostile-client.ts';
+import { grpcFrame, HostileClient } from '../../scenes/sut-node/hostile-client.ts';
 import { InferClient } from '../../scenes/sut-node/sut-client.ts';
 import { RAW_OPEN, startTestNode } from '../../scenes/sut-node/sut-node.ts';
 import { tempFolder } from '../../support/process/temp-folder.ts';
@@ -60,8 +60,8 @@ describe('a node that is asked for a link test', () => {
     const path = LINK_TEST_METHOD.path;
     expect(path).toBe(INFER_METHOD.path.replace(/Infer$/, 'TestLink'));
     const start = (direction: typeof FROM_SUT | 'LINK_TEST_DIRECTION_TO_SUT') =>
-      frame(encodeLinkTestRequest({ start: { direction, durationMs: 50, bytesMax: 1e9 } }));
-    const load = frame(encodeLinkTestRequest({ load: Buffer.alloc(10_000) }));
+      grpcFrame(encodeLinkTestRequest({ start: { direction, durationMs: 50, bytesMax: 1e9 } }));
+    const load = grpcFrame(encodeLinkTestRequest({ load: Buffer.alloc(10_000) }));
     const flood = client.call(client.session(), path, start('LINK_TEST_DIRECTION_TO_SUT'));
     const timer = setInterval(() => flood.stream.write(load), 5);
     onTestFinished(() => clearInterval(timer));

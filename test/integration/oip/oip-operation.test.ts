@@ -12,10 +12,10 @@ import {
   rawRequest,
   slowNode,
 } from '../../scenes/oip-server/oip-client.ts';
+import { encodeRequest } from '../../scenes/oip-server/oip-messages.ts';
 import { anyRequest, type FuzzedRequest } from '../../scenes/oip-server/oip-requests.ts';
-import { encodeTestRequest } from '../../scenes/oip-server/oip-scene.ts';
 import { HAS_OPENSSL, TestCertificates } from '../../scenes/sut-node/certificates.ts';
-import { frame, HostileClient } from '../../scenes/sut-node/hostile-client.ts';
+import { grpcFrame, HostileClient } from '../../scenes/sut-node/hostile-client.ts';
 import { ask, askReflection } from '../../scenes/sut-node/sut-client.ts';
 import { NO_DELAY, openStream, RAW_OPEN, startTestNode } from '../../scenes/sut-node/sut-node.ts';
 import { tempFolder } from '../../support/process/temp-folder.ts';
@@ -166,12 +166,12 @@ describe('the Open Inference Protocol of a SUT node', () => {
     const session = hostile.session();
     const path = '/inference.GRPCInferenceService/ModelInfer';
     const begun = (bytes: number) =>
-      hostile.call(session, path, frame(Buffer.alloc(8), bytes)).outcome;
+      hostile.call(session, path, grpcFrame(Buffer.alloc(8), bytes)).outcome;
     const held = [1, 2, 3, 4].map(() => begun(2 ** 20));
     // One behind the other on one connection, so that the order is known.
     const full = begun(2 ** 20);
     const tooLarge = begun(2 ** 20 + 1);
-    const whole = frame(encodeTestRequest(echo(Buffer.from('a'))));
+    const whole = grpcFrame(encodeRequest(echo(Buffer.from('a'))));
     await expect.poll(() => [full().grpcStatus, full().resetCode]).toEqual([8, 0]);
     const words = await new OipTestClient(node.address).refusal(echo(Buffer.alloc(1_000)));
     expect(words).toMatchObject({ code: status.RESOURCE_EXHAUSTED });
@@ -197,7 +197,7 @@ describe('the Open Inference Protocol of a SUT node', () => {
     onTestFinished(() => hostile.stop());
     const session = hostile.session({ settings: { initialWindowSize: 0 } });
     const client = new OipTestClient(node.address);
-    const message = frame(encodeTestRequest(echo(Buffer.alloc(bytes))));
+    const message = grpcFrame(encodeRequest(echo(Buffer.alloc(bytes))));
     const calls: ReturnType<HostileClient['call']>[] = [];
     const openCount = (): number =>
       calls.filter(({ outcome }) => outcome().resetCode === undefined).length;

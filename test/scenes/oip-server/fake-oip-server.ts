@@ -1,11 +1,14 @@
-import { setTimeout as wait } from 'node:timers/promises';
-import { Server, ServerCredentials, type ServerDuplexStream, status } from '@grpc/grpc-js';
+import { Server, type ServerDuplexStream, status } from '@grpc/grpc-js';
+import { onTestFinished } from 'vitest';
 import type { ModelConfig } from '../../../proto/gen/inference/ModelConfig.ts';
 import type { ModelInferRequest__Output } from '../../../proto/gen/inference/ModelInferRequest.ts';
 import type { ModelInferResponse } from '../../../proto/gen/inference/ModelInferResponse.ts';
 import type { ModelMetadataResponse } from '../../../proto/gen/inference/ModelMetadataResponse.ts';
 import type { ModelStatistics } from '../../../proto/gen/inference/ModelStatistics.ts';
+import type { _inference_RepositoryIndexResponse_ModelIndex as ModelIndex } from '../../../proto/gen/inference/RepositoryIndexResponse.ts';
+import type { ServerMetadataResponse } from '../../../proto/gen/inference/ServerMetadataResponse.ts';
 import { OIP_SERVICE } from '../../../shared/wire/oip/oip-contract.ts';
+import { listen } from '../sut-node/fake-sut-node.ts';
 import { decodeRequest, encodeResponse, encodeStreamResponse } from './oip-messages.ts';
 
 /** How an answer goes out. */
@@ -22,12 +25,20 @@ export interface Answerer {
   endWith(code: number, details: string): void;
 }
 
-/** What a fake server does; every part has an honest default. */
+/** Metadata of a model, and what ModelConfig answers for it. */
+export type FakeModel = ModelMetadataResponse & { readonly config?: ModelConfig };
+
+/** How a fake server behaves; every part has an honest default. */
 export interface OipBehaviour {
-  readonly name?: string;
-  readonly model?: ModelMetadataResponse;
-  /** Undefined: the server has no ModelConfig. */
+  /** Fields of ServerMetadata. */
+  readonly server?: ServerMetadataResponse;
+  readonly model?: FakeModel;
+  /** Several in place of `model`. */
+  readonly models?: readonly FakeModel[];
+  /** Of a model that has none of its own. Undefined: the server has no ModelConfig. */
   readonly config?: ModelConfig;
+  /** Package of the service in place of the standard's. */
+  readonly package?: string;
   /** Not ready for so many questions. */
   readonly notReadyCount?: number;
   /** A status in place of so many answers to ModelReady. */
@@ -37,7 +48,7 @@ export interface OipBehaviour {
     readonly details: string;
   };
   /** Undefined: the server has no RepositoryIndex. */
-  readonly repository?: readonly { readonly name: string; readonly version: string }[];
+  readonly repository?: readonly ModelIndex[];
   /** Undefined: the server has no ModelStatistics. */
   readonly statistics?: () => ModelStatistics;
   readonly hasStream?: boolean;
@@ -99,18 +110,12 @@ export class FakeOipServer {
 
   static async start(behaviour: OipBehaviour = {}): Promise<FakeOipServer> {
     const server = new FakeOipServer(behaviour);
-    server.#server.addService(OIP_SERVICE, server.#handlers());
-    const port = await new Promise<number>((resolve, reject) => {
-      server.#server.bindAsync(
-        '127.0.0.1:0',
-        ServerCredentials.createInsecure(),
-        (error, bound) => {
-          if (error === null) resolve(bound);
-          else reject(error);
-        },
-      );
+    const methods = Object.entries(OIP_SERVICE).map(([name, method]) => {
+      const path = method.path.replace('inference', behaviour.package ?? 'inference');
+      return [name, { ...method, path }];
     });
-    server.address = `127.0.0.1:${port}`;
+    server.#server.addService(Object.fromEntries(methods), server.#handlers());
+    server.address = await listen(server.#server);
     return server;
   }
 
@@ -121,10 +126,18 @@ export class FakeOipServer {
 
   #handlers(): Parameters<Server['addService']>[1] {
     const { config, repository, statistics, hasStream = true } = this.#behaviour;
-    const model = this.#behaviour.model ?? ECHO_MODEL;
-    const unknown = { code: status.NOT_FOUND, details: 'no such model' };
-    const isKnown = ({ name, version }: { name: string; version: string }): boolean =>
-      name === model.name && (version === '' || model.versions?.includes(version) === true);
+    const { model: single = ECHO_MODEL, models = [single], without = [] } = this.#behaviour;
+    const found = ({ name, version }: { name: string; version: string }): FakeModel | undefined =>
+      models.find(
+        (one) => one.name === name && (version === '' || one.versions?.includes(version) === true),
+      );
+    const configOf = (model: FakeModel | undefined): ModelConfig | undefined =>
+      model?.config ?? config;
+    const notFound = (name: string) => ({
+      code: status.NOT_FOUND,
+      details: `unknown model ${name}`,
+    });
+    const unimplemented = { code: status.UNIMPLEMENTED, details: 'no configuration' };
     const unary: Record<string, Unary | undefined> = {
       ServerLive: (_, callback) => callback(null, { live: true }),
       ServerReady: (_, callback) => {
@@ -133,24 +146,30 @@ export class FakeOipServer {
       },
       ServerMetadata: (_, callback) => {
         this.nameCount += 1;
-        const { name = 'server' } = this.#behaviour;
-        callback(null, { name, version: '9', extensions: ['x'] });
+        const honest = { name: 'server', version: '9', extensions: ['x'] };
+        callback(null, { ...honest, ...this.#behaviour.server });
       },
       ModelReady: ({ request }, callback) => {
         this.#modelReadyCount += 1;
         const { modelReadyRefusal: refusal } = this.#behaviour;
         if (this.#modelReadyCount <= (refusal?.count ?? 0)) callback(refusal);
-        else callback(null, { ready: isKnown(request) });
+        else callback(null, { ready: found(request) !== undefined });
       },
-      ModelMetadata: ({ request }, callback) =>
-        isKnown(request) ? callback(null, model) : callback(unknown),
-      ModelConfig: config && ((_, callback) => callback(null, { config })),
+      ModelMetadata: ({ request }, callback) => {
+        const { config: _own, ...metadata } = found(request) ?? {};
+        if ('name' in metadata) callback(null, metadata);
+        else callback(notFound(request.name));
+      },
+      ModelConfig: ({ request }, callback) => {
+        const own = configOf(found(request));
+        if (own === undefined) callback(unimplemented);
+        else callback(null, { config: own });
+      },
       RepositoryIndex: repository && ((_, callback) => callback(null, { models: [...repository] })),
       ModelStatistics:
         statistics && ((_, callback) => callback(null, { modelStats: [statistics()] })),
       ModelInfer: ({ request }, callback) => this.#unary(request, callback),
     };
-    const { without = [] } = this.#behaviour;
     const present = Object.fromEntries(
       Object.entries(unary).filter(([name, method]) => method && !without.includes(name)),
     );
@@ -209,25 +228,16 @@ export class FakeOipServer {
   }
 }
 
-/** The fake servers of one test file. */
-export class FakeOipServers {
-  readonly #servers: FakeOipServer[] = [];
-
-  async start(...behaviours: OipBehaviour[]): Promise<FakeOipServer[]> {
-    const started = await Promise.all(behaviours.map((one) => FakeOipServer.start(one)));
-    this.#servers.push(...started);
-    return started;
-  }
-
-  /** For `afterEach`. */
-  readonly stop = (): void => {
-    for (const server of this.#servers.splice(0)) server.stop();
-  };
+/** As many fake servers, which end with the running test. */
+export async function fakeOipServers<const B extends readonly OipBehaviour[]>(
+  ...behaviours: B
+): Promise<{ -readonly [K in keyof B]: FakeOipServer }> {
+  const servers = await Promise.all(behaviours.map((behaviour) => FakeOipServer.start(behaviour)));
+  onTestFinished(() => {
+    for (const server of servers) server.stop();
+  });
+  return servers as { -readonly [K in keyof B]: FakeOipServer };
 }
-
-const DELTAS = ['a', ' b', ' c'];
-const DELTA_MS = 8;
-const INVALID_ARGUMENT = 3;
 
 /**
  * A response as NVIDIA Dynamo makes it: typed contents, and a finish reason that is empty while more follow.
@@ -248,73 +258,4 @@ export function dynamoResponse(
     ...{ modelName: 'qwen', modelVersion: '1', id },
     outputs: [bytes('text_output', [Buffer.from(text)]), bytes('finish_reason', reasons)],
   };
-}
-
-/**
- * A server of language models as NVIDIA Dynamo is one: no ServerMetadata and no ServerLive, ModelConfig without a policy of
- * responses, streamed answers without a mark of the end, one request of a stream at a time. Calls run beside each other.
- */
-export class DynamoLike {
-  readonly server: FakeOipServer;
-  readonly #counts: { now: number; most: number };
-
-  private constructor(server: FakeOipServer, counts: { now: number; most: number }) {
-    this.server = server;
-    this.#counts = counts;
-  }
-
-  static async start(): Promise<DynamoLike> {
-    const counts = { now: 0, most: 0 };
-    const text = { name: 'text_output', datatype: 'BYTES', shape: [-1] };
-    const server = await FakeOipServer.start({
-      model: {
-        ...{ name: 'qwen', versions: ['1'], platform: 'dynamo' },
-        inputs: [
-          { name: 'text_input', datatype: 'BYTES', shape: [1] },
-          { name: 'streaming', datatype: 'BOOL', shape: [1] },
-        ],
-        outputs: [text, { ...text, name: 'finish_reason' }],
-      },
-      config: { name: 'qwen' },
-      without: ['ServerMetadata', 'ServerLive', 'ServerReady', 'ModelReady'],
-      streamsInTurn: true,
-      onInfer: async (request, answer) => {
-        counts.now += 1;
-        counts.most = Math.max(counts.most, counts.now);
-        await answerTo(request, answer);
-        counts.now -= 1;
-      },
-    });
-    return new DynamoLike(server, counts);
-  }
-
-  get address(): string {
-    return this.server.address;
-  }
-
-  /** The most requests that it worked on at once. */
-  get mostAtOnce(): number {
-    return this.#counts.most;
-  }
-
-  stop(): void {
-    this.server.stop();
-  }
-}
-
-async function answerTo(request: ModelInferRequest__Output, answer: Answerer): Promise<void> {
-  const { id, rawInputContents } = request;
-  if (rawInputContents[1]?.[0] !== 1) {
-    await wait(DELTAS.length * DELTA_MS);
-    answer.respond(dynamoResponse(id, DELTAS.join(''), 'stop'));
-    return;
-  }
-  if (answer.isCall) {
-    answer.refuse(INVALID_ARGUMENT, 'Streaming is not supported for this endpoint');
-    return;
-  }
-  for (const [i, delta] of DELTAS.entries()) {
-    await wait(DELTA_MS);
-    answer.respond(dynamoResponse(id, delta, i === DELTAS.length - 1 ? 'length' : ''));
-  }
 }

@@ -3,34 +3,20 @@ import {
   type ChannelCredentials,
   type ClientDuplexStream,
   credentials,
-  loadPackageDefinition,
   Metadata,
   type ServiceError,
   type StatusObject,
 } from '@grpc/grpc-js';
-import { loadSync } from '@grpc/proto-loader';
 import { onTestFinished } from 'vitest';
 import type { GRPCInferenceServiceClient } from '../../../proto/gen/inference/GRPCInferenceService.ts';
 import type { ModelInferRequest } from '../../../proto/gen/inference/ModelInferRequest.ts';
 import type { ModelInferResponse__Output } from '../../../proto/gen/inference/ModelInferResponse.ts';
 import type { ModelStreamInferResponse__Output } from '../../../proto/gen/inference/ModelStreamInferResponse.ts';
-import type { ProtoGrpcType } from '../../../proto/gen/open_inference.ts';
-import { protoFolder } from '../../../shared/base/files/package-files.ts';
 import { AUTHORIZATION_KEY, bearerOf } from '../../../shared/security/bearer-token.ts';
 import type { SutSettings } from '../../../sut-node/settings/sut-settings.ts';
 import type { SutNode } from '../../../sut-node/sut-node.ts';
 import { NO_DELAY, startTestNode } from '../sut-node/sut-node.ts';
-
-const loaded = loadPackageDefinition(
-  loadSync('inference/open_inference.proto', {
-    includeDirs: [protoFolder()],
-    longs: Number,
-    enums: String,
-    defaults: true,
-    arrays: true,
-    oneofs: true,
-  }),
-) as unknown as ProtoGrpcType;
+import { OipClient } from './oip-messages.ts';
 
 /** What any client of the protocol is: made of the .proto file, and nothing of longhaul's own codecs in it. */
 export class OipTestClient {
@@ -45,8 +31,7 @@ export class OipTestClient {
       token,
     }: { channel?: ChannelCredentials; token?: string } = {},
   ) {
-    const Client = loaded.inference.GRPCInferenceService;
-    this.stub = new Client(address, channel, {
+    this.stub = new OipClient(address, channel, {
       'grpc.use_local_subchannel_pool': 1,
       // Of TLS alone: Node.js 26 takes no address as a server name.
       'grpc.ssl_target_name_override': 'localhost',

@@ -1,49 +1,33 @@
-import { loadPackageDefinition } from '@grpc/grpc-js';
-import { loadSync } from '@grpc/proto-loader';
-import type {
-  ModelInferRequest,
-  ModelInferRequest__Output,
-} from '../../../proto/gen/inference/ModelInferRequest.ts';
-import type { ModelInferResponse } from '../../../proto/gen/inference/ModelInferResponse.ts';
-import type { ModelStreamInferResponse } from '../../../proto/gen/inference/ModelStreamInferResponse.ts';
+import type { ModelInferRequest } from '../../../proto/gen/inference/ModelInferRequest.ts';
 import type { ProtoGrpcType } from '../../../proto/gen/open_inference.ts';
-import { protoFolder } from '../../../shared/base/files/package-files.ts';
+import { loadProto } from '../../../shared/wire/grpc-proto.ts';
 
-const { inference } = loadPackageDefinition(
-  loadSync('inference/open_inference.proto', {
-    includeDirs: [protoFolder()],
-    longs: Number,
-    enums: String,
-    defaults: true,
-    arrays: true,
-    oneofs: true,
-  }),
-) as unknown as ProtoGrpcType;
+/** Any client of the protocol, made of the .proto file. */
+export const OipClient = loadProto<ProtoGrpcType>('inference/open_inference.proto').inference
+  .GRPCInferenceService;
 
-const { ModelInfer, ModelStreamInfer } = inference.GRPCInferenceService.service;
+const { ModelInfer, ModelStreamInfer } = OipClient.service;
 
-/** What protobuf itself makes of these messages: nothing of the codecs under test is in it. */
-export function decodeRequest(bytes: Buffer): ModelInferRequest__Output {
-  return ModelInfer.requestDeserialize(bytes);
+// Messages by protobuf itself: nothing of the codecs under test is in them.
+export const decodeRequest = ModelInfer.requestDeserialize;
+export const encodeResponse = ModelInfer.responseSerialize;
+export const encodeStreamResponse = ModelStreamInfer.responseSerialize;
+export const decodeStreamResponse = ModelStreamInfer.responseDeserialize;
+
+export function encodeRequest(request: object): Buffer {
+  return ModelInfer.requestSerialize(request as ModelInferRequest);
 }
 
-export function encodeRequest(request: ModelInferRequest): Buffer {
-  return ModelInfer.requestSerialize(request);
-}
-
-export function encodeResponse(response: ModelInferResponse): Buffer {
-  return ModelInfer.responseSerialize(response);
-}
-
-export function encodeStreamResponse(response: ModelStreamInferResponse): Buffer {
-  return ModelStreamInfer.responseSerialize(response);
+/** The payload of a request to a model with one input of UINT8. */
+export function payloadOfRequest(bytes: Buffer): Buffer {
+  const { inputs, rawInputContents } = decodeRequest(bytes);
+  const typed = inputs.flatMap(({ contents }) => contents?.uintContents ?? []);
+  return Buffer.concat([...rawInputContents, Buffer.from(typed)]);
 }
 
 /** The answer to a call of any method, by the method's name. */
 export function encodeAnswer(method: string, answer: object): Buffer {
-  const definition = Object.entries(inference.GRPCInferenceService.service).find(
-    ([name]) => name === method,
-  )?.[1];
+  const definition = Object.entries(OipClient.service).find(([name]) => name === method)?.[1];
   if (definition === undefined) throw new Error(`the protocol has no method ${method}`);
   return definition.responseSerialize(answer as never);
 }

@@ -315,8 +315,16 @@ export async function openQdl(
   more: Partial<DispatchSettings> = {},
   payloads: SamplePayloads = COUNTED_PAYLOADS,
 ): Promise<{ qdl: QueryDispatchLibrary; sink: RecordingSink }> {
-  const qdl = createQueryDispatchLibrary(settingsFor(list, more), payloads);
-  const sink = new RecordingSink();
+  return await startQdl(settingsFor(list, more), payloads, new RecordingSink());
+}
+
+/** A QDL that has opened its streams. */
+export async function startQdl<S extends RecordingSink>(
+  settings: DispatchSettings,
+  payloads: SamplePayloads,
+  sink: S,
+): Promise<{ qdl: QueryDispatchLibrary; sink: S }> {
+  const qdl = createQueryDispatchLibrary(settings, payloads);
   await qdl.connect();
   await qdl.name();
   await qdl.start(sink);

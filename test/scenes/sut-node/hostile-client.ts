@@ -23,7 +23,7 @@ interface StreamOutcome {
 }
 
 /** A gRPC message as it lies on the wire; `declaredBytes` may lie. */
-export function frame(body: Uint8Array, declaredBytes: number = body.length): Buffer {
+export function grpcFrame(body: Uint8Array, declaredBytes: number = body.length): Buffer {
   return Buffer.concat([Buffer.of(0), word(declaredBytes), body]);
 }
 
