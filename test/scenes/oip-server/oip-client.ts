@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import {
   type CallOptions,
   type ChannelCredentials,
@@ -42,35 +43,30 @@ export class OipTestClient {
     onTestFinished(() => this.stub.close());
   }
 
-  /** Asks one of the methods whose requests are names. */
-  ask<T = Record<string, unknown>>(method: string, request: object = {}): Promise<T> {
+  /** Makes a unary call. */
+  ask<T = Record<string, unknown>>(
+    method: string,
+    request: object = {},
+    options: CallOptions = {},
+  ): Promise<T> {
     return new Promise((resolve, reject) => {
       const call = (this.stub as unknown as Record<string, (...args: unknown[]) => void>)[method];
-      call?.call(this.stub, request, this.#metadata(), (error: ServiceError | null, answer: T) =>
-        error === null ? resolve(answer) : reject(error),
-      );
+      const take = (error: ServiceError | null, answer: T): void =>
+        error === null ? resolve(answer) : reject(error);
+      call?.call(this.stub, request, this.#metadata(), options, take);
     });
   }
 
-  infer(
-    request: ModelInferRequest,
-    options: CallOptions = {},
-  ): Promise<ModelInferResponse__Output> {
-    return new Promise((resolve, reject) => {
-      this.stub.ModelInfer(request, this.#metadata(), options, (error, answer) =>
-        error === null && answer !== undefined ? resolve(answer) : reject(error),
-      );
-    });
+  infer(request: ModelInferRequest, options?: CallOptions): Promise<ModelInferResponse__Output> {
+    return this.ask('ModelInfer', request, options);
   }
 
   /** The status with which a request is refused. */
-  async refusal(request: ModelInferRequest, options: CallOptions = {}): Promise<ServiceError> {
-    try {
-      await this.infer(request, options);
-    } catch (error) {
-      return error as ServiceError;
-    }
-    throw new Error('the request was answered');
+  refusal(request: ModelInferRequest, options?: CallOptions): Promise<ServiceError> {
+    return this.infer(request, options).then(
+      () => Promise.reject(new Error('the request was answered')),
+      (error: ServiceError) => error,
+    );
   }
 
   stream(): OipTestStream {
@@ -89,14 +85,10 @@ class OipTestStream {
   readonly answers: ModelStreamInferResponse__Output[] = [];
   readonly ended: Promise<StatusObject>;
   readonly #call: ClientDuplexStream<ModelInferRequest, ModelStreamInferResponse__Output>;
-  #onAnswer: () => void = () => {};
 
   constructor(call: ClientDuplexStream<ModelInferRequest, ModelStreamInferResponse__Output>) {
     this.#call = call;
-    call.on('data', (answer: ModelStreamInferResponse__Output) => {
-      this.answers.push(answer);
-      this.#onAnswer();
-    });
+    call.on('data', (answer: ModelStreamInferResponse__Output) => this.answers.push(answer));
     // The status says it, too.
     call.on('error', () => {});
     this.ended = new Promise((resolve) => {
@@ -118,11 +110,7 @@ class OipTestStream {
 
   /** Resolves once so many answers are there. */
   async received(count: number): Promise<readonly ModelStreamInferResponse__Output[]> {
-    while (this.answers.length < count) {
-      await new Promise<void>((resolve) => {
-        this.#onAnswer = resolve;
-      });
-    }
+    while (this.answers.length < count) await once(this.#call, 'data');
     return this.answers;
   }
 }
