@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
 import { measureTcpConnect } from '../../../qdl/connect/tcp-connect.ts';
-import { askNames, type DispatchSettings } from '../../../qdl/index.ts';
+import type { DispatchSettings } from '../../../qdl/index.ts';
 import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
 import { PAYLOAD_DIGESTS_FEATURE, sha256Words } from '../../../shared/evidence/payload-digest.ts';
 import {
@@ -10,7 +10,6 @@ import {
   fakeSutNodes,
   openQdl,
   queryOf,
-  settingsFor,
 } from '../../scenes/sut-node/fake-sut-node.ts';
 import type { Message } from '../../scenes/sut-node/protocol-builds.ts';
 
@@ -134,11 +133,6 @@ describe('one node behind two addresses', () => {
     { name: 'x', identity: 'one' },
     { name: 'x', identity: 'one' },
   ];
-
-  it('is refused in the Network division', async () => {
-    const list = await fakeSutNodes(...twins);
-    await expect(askNames(settingsFor(list))).rejects.toThrow(/lead to one SUT node, "x"/);
-  });
 
   it('is allowed in the open division, and seen', async () => {
     const list = await fakeSutNodes(...twins);

@@ -76,7 +76,6 @@ function repeatsOldIds(): NonNullable<FakeBehaviour['onPart']> {
 
 describe('a run with a node that', () => {
   it.concurrent.each<[string, FakeBehaviour, RegExp, string[]?]>([
-    ['closes the stream', { onPart: at20((node) => node.end()) }, /ADDRESS closed the stream/],
     [
       'sends a message that is too large',
       { onPart: at20((node, ids) => node.complete(ids, Buffer.alloc(1 << 20))) },
@@ -117,18 +116,6 @@ describe('a run with a node that', () => {
     expect(lost).toBe(0);
     // What is answered wrongly is counted at neither end as one of the run's samples.
     expect(node.sampleIds).toHaveLength(issued);
-  });
-
-  it.concurrent('has another name after the run is INVALID, with both names', async () => {
-    const node = await start({ nameOf: (call) => (call < 2 ? 'before' : 'after') });
-    const begun = startLongRun({
-      addresses: node.address,
-      dataFolder,
-      flags: ['--encoding', 'raw', '--min-duration', '1s'],
-    });
-    await firstPart(node);
-    const { stdout } = await endOfSpoiledRun(begun, performance.now());
-    expect(stdout).toMatch(/name changed .*"Network SUT: before" to "Network SUT: after"/);
   });
 });
 
