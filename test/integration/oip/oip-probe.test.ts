@@ -34,7 +34,7 @@ const TEXT: FakeModel = {
 async function startServer({ models = [IMAGE], ...more }: OipBehaviour): Promise<string> {
   const server = { name: 'triton', version: '2.51.0', extensions: ['model_repository'] };
   const [{ address }] = await fakeOipServers({
-    ...{ server, models, hasStream: false, ...more },
+    ...{ server, models, without: ['ModelStreamInfer'], ...more },
     onInfer: ({ id, modelName, inputs }, answer) => {
       const model = models.find(({ name }) => name === modelName);
       const outputs = (model?.outputs ?? []).map(({ shape = [], ...tensor }) => ({

@@ -8,7 +8,7 @@ import {
   fakeSutNodes,
 } from '../../scenes/sut-node/fake-sut-node.ts';
 import { laterBuild } from '../../scenes/sut-node/protocol-builds.ts';
-import { longhaul } from '../../support/process/longhaul-process.ts';
+import { longhaulHere } from '../../support/process/longhaul-here.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
 import { testCacheFolder } from '../../support/process/test-cache.ts';
 import { readRunLogs } from '../../support/runs/run-logs.ts';
@@ -34,7 +34,7 @@ async function start({
 
 async function measure(node: FakeSutNode, ...flags: string[]) {
   const output = suiteFolder();
-  const ended = await longhaul([
+  const ended = await longhaulHere([
     ...['run', '--sut', node.address, '--benchmark', 'digits', '--data-dir', dataFolder],
     ...['--target-qps', '200', '--min-duration', '500ms', '--target-latency', '10s'],
     ...['--target-latency-percentile', '90', '--min-query-count', '60'],
@@ -76,7 +76,7 @@ describe('a SUT node of other make', () => {
     ]);
     // It listens on loopback, and that alone is broken.
     expect(idsOf(audit, 'broken')).toEqual(['separate-machines']);
-    const explained = await longhaul(['audit', 'network', output]);
+    const explained = await longhaulHere(['audit', 'network', output]);
     expect(explained.code).toBe(3);
     expect(explained.stdout).toMatch(/NOT PROVABLE +The QDL batches no queries/);
   });

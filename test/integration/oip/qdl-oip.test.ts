@@ -203,7 +203,7 @@ describe('describing models', () => {
       { name: 'echo', version: '1' },
       { name: 'gone', version: '1' },
     ];
-    const [server] = await fakeOipServers({ repository, hasStream: false });
+    const [server] = await fakeOipServers({ repository, without: ['ModelStreamInfer'] });
     const model = { name: '', version: '' };
     const settings = oipSettings([], undefined, { oip: { service: OIP_SERVICE_NAME, model } });
     const probe = await probeOipServer(server.address, settings);

@@ -143,7 +143,7 @@ describe('run against servers that are short of something', () => {
   it('finds calls and typed contents by trying, and the class in the scores', async () => {
     const [server] = await fakeOipServers({
       model: digitsModel,
-      hasStream: false,
+      without: ['ModelStreamInfer'],
       onInfer: ({ id, rawInputContents }, answer) => {
         if (rawInputContents.length > 0) return answer.refuse(status.INVALID_ARGUMENT, 'no raw');
         answer.respond({

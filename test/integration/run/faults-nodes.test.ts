@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { WirePart } from '../../../shared/wire/part-codec.ts';
 import { type FakeBehaviour, FakeSutNode } from '../../scenes/sut-node/fake-sut-node.ts';
-import { longhaul } from '../../support/process/longhaul-process.ts';
+import { longhaulHere } from '../../support/process/longhaul-here.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
 import { testCacheFolder } from '../../support/process/test-cache.ts';
 import { endOfSpoiledRun, startLongRun } from '../../support/runs/spoiled-run.ts';
@@ -52,14 +52,17 @@ function at20(act: Act, then: Act = NOTHING): NonNullable<FakeBehaviour['onPart'
   };
 }
 
-/** Messages of a node that floods. */
+/** Responses of a node that floods. */
 const FLOOD = 5_000;
 
 /** Answers, and then says a great deal that nobody asked for. */
-function flood(node: FakeSutNode, ids: readonly number[]): void {
-  node.complete(ids);
+function flood(node: FakeSutNode, asked: readonly number[]): void {
+  node.complete(asked);
   const payload = Buffer.alloc(4_096);
-  for (let i = 0; i < FLOOD; i += 1) node.complete([2 ** 40 + i], payload);
+  for (let i = 0; i < FLOOD; i += 10) {
+    const ids = Array.from({ length: 10 }, (_, j) => 2 ** 40 + i + j);
+    node.complete(ids, payload);
+  }
 }
 
 /** Keeps the answers of the first parts and gives them again when their slots are in use again. */
@@ -120,7 +123,7 @@ describe('a run with a node that', () => {
 });
 
 describe('a node that', () => {
-  it.concurrent.each<[string, FakeBehaviour, RegExp, string[]?]>([
+  it.each<[string, FakeBehaviour, RegExp, string[]?]>([
     [
       'opens a stream of another version',
       { says: { Opened: { protocolVersion: 7 } } },
@@ -137,7 +140,8 @@ describe('a node that', () => {
     '%s is refused before the run, with its address',
     async (_case, behaviour, cause, flags = []) => {
       const node = await start(behaviour);
-      const { code, stderr, durationMs } = await longhaul([
+      const beganAtMs = performance.now();
+      const { code, stderr } = await longhaulHere([
         ...['run', '--sut', node.address, '--benchmark', 'digits', '--encoding', 'raw'],
         ...['--data-dir', dataFolder, '--target-qps', '100', '--output', suiteFolder()],
         ...['--cache-dir', testCacheFolder(), ...flags],
@@ -146,7 +150,7 @@ describe('a node that', () => {
       const said = stderr.split('\n').filter((line) => line.startsWith('longhaul: '));
       expect(said).toHaveLength(1);
       expect(said[0]).toMatch(new RegExp(cause.source.replace('ADDRESS', node.address)));
-      expect(durationMs).toBeLessThan(REFUSAL_MS_MAX);
+      expect(performance.now() - beganAtMs).toBeLessThan(REFUSAL_MS_MAX);
       expect(node.parts).toEqual([]);
     },
   );

@@ -10,7 +10,7 @@ import { systemFactsSchema } from '../../../shared/host/system-facts.ts';
 import { fakeSutNodes } from '../../scenes/sut-node/fake-sut-node.ts';
 import { ask, InferClient } from '../../scenes/sut-node/sut-client.ts';
 import { RAW_OPEN, startTestNode } from '../../scenes/sut-node/sut-node.ts';
-import { longhaul } from '../../support/process/longhaul-process.ts';
+import { longhaulHere } from '../../support/process/longhaul-here.ts';
 import { tempFolder } from '../../support/process/temp-folder.ts';
 import { SECRETS } from '../../support/submission/machine-trees.ts';
 
@@ -73,7 +73,7 @@ describe('longhaul system describe', () => {
     const output = join(tempFolder(), 'systems', 'acme.json');
     const nodes = [told, silent, old].map(({ address }) => address);
     const args = ['system', 'describe', '--sut', nodes.join(), '--output', output];
-    const ended = await longhaul([...args, '--submitter', 'ACME']);
+    const ended = await longhaulHere([...args, '--submitter', 'ACME']);
     expect(ended.stderr).toBe('');
     expect(ended.code).toBe(0);
     expect(ended.stdout).toContain(`${output}: 48 fields`);
@@ -109,7 +109,7 @@ describe('longhaul system describe', () => {
       message: expect.stringContaining('--merge'),
     });
     expect(existsSync(factsPathOf(output))).toBe(false);
-    const merged = await longhaul([...args, '--merge', output]);
+    const merged = await longhaulHere([...args, '--merge', output]);
     expect(merged.code).toBe(0);
     expect(merged.stdout).toContain(`${output}: 35 fields`);
     const description = JSON.parse(readFileSync(output, 'utf8')) as Record<string, string>;

@@ -1,5 +1,4 @@
 import { Server, type ServerDuplexStream, status } from '@grpc/grpc-js';
-import { onTestFinished } from 'vitest';
 import type { ModelConfig } from '../../../proto/gen/inference/ModelConfig.ts';
 import type { ModelInferRequest__Output } from '../../../proto/gen/inference/ModelInferRequest.ts';
 import type { ModelInferResponse } from '../../../proto/gen/inference/ModelInferResponse.ts';
@@ -8,7 +7,7 @@ import type { ModelStatistics } from '../../../proto/gen/inference/ModelStatisti
 import type { _inference_RepositoryIndexResponse_ModelIndex as ModelIndex } from '../../../proto/gen/inference/RepositoryIndexResponse.ts';
 import type { ServerMetadataResponse } from '../../../proto/gen/inference/ServerMetadataResponse.ts';
 import { OIP_SERVICE } from '../../../shared/wire/oip/oip-contract.ts';
-import { listen } from '../sut-node/fake-sut-node.ts';
+import { listen, startEach } from '../sut-node/fake-sut-node.ts';
 import { decodeRequest, encodeResponse, encodeStreamResponse } from './oip-messages.ts';
 
 /** How an answer goes out. */
@@ -51,7 +50,6 @@ export interface OipBehaviour {
   readonly repository?: readonly ModelIndex[];
   /** Undefined: the server has no ModelStatistics. */
   readonly statistics?: () => ModelStatistics;
-  readonly hasStream?: boolean;
   /** MLServer's: plain responses on the stream. */
   readonly streamsPlainResponses?: boolean;
   /** Methods that the server does not have. */
@@ -125,19 +123,12 @@ export class FakeOipServer {
   }
 
   #handlers(): Parameters<Server['addService']>[1] {
-    const { config, repository, statistics, hasStream = true } = this.#behaviour;
+    const { config, repository, statistics } = this.#behaviour;
     const { model: single = ECHO_MODEL, models = [single], without = [] } = this.#behaviour;
     const found = ({ name, version }: { name: string; version: string }): FakeModel | undefined =>
       models.find(
         (one) => one.name === name && (version === '' || one.versions?.includes(version) === true),
       );
-    const configOf = (model: FakeModel | undefined): ModelConfig | undefined =>
-      model?.config ?? config;
-    const notFound = (name: string) => ({
-      code: status.NOT_FOUND,
-      details: `unknown model ${name}`,
-    });
-    const unimplemented = { code: status.UNIMPLEMENTED, details: 'no configuration' };
     const unary: Record<string, Unary | undefined> = {
       ServerLive: (_, callback) => callback(null, { live: true }),
       ServerReady: (_, callback) => {
@@ -158,11 +149,11 @@ export class FakeOipServer {
       ModelMetadata: ({ request }, callback) => {
         const { config: _own, ...metadata } = found(request) ?? {};
         if ('name' in metadata) callback(null, metadata);
-        else callback(notFound(request.name));
+        else callback({ code: status.NOT_FOUND, details: `unknown model ${request.name}` });
       },
       ModelConfig: ({ request }, callback) => {
-        const own = configOf(found(request));
-        if (own === undefined) callback(unimplemented);
+        const own = found(request)?.config ?? config;
+        if (own === undefined) callback({ code: status.UNIMPLEMENTED });
         else callback(null, { config: own });
       },
       RepositoryIndex: repository && ((_, callback) => callback(null, { models: [...repository] })),
@@ -170,13 +161,12 @@ export class FakeOipServer {
         statistics && ((_, callback) => callback(null, { modelStats: [statistics()] })),
       ModelInfer: ({ request }, callback) => this.#unary(request, callback),
     };
-    const present = Object.fromEntries(
-      Object.entries(unary).filter(([name, method]) => method && !without.includes(name)),
-    );
     const stream = (call: ServerDuplexStream<Buffer, Buffer>): void => this.#stream(call);
-    return { ...present, ...(hasStream ? { ModelStreamInfer: stream } : {}) } as Parameters<
-      Server['addService']
-    >[1];
+    return Object.fromEntries(
+      Object.entries<unknown>({ ...unary, ModelStreamInfer: stream }).filter(
+        ([name, method]) => method !== undefined && !without.includes(name),
+      ),
+    ) as Parameters<Server['addService']>[1];
   }
 
   #unary(bytes: Buffer, callback: (error: unknown, answer?: Buffer) => void): void {
@@ -228,15 +218,9 @@ export class FakeOipServer {
   }
 }
 
-/** As many fake servers, which end with the running test. */
-export async function fakeOipServers<const B extends readonly OipBehaviour[]>(
-  ...behaviours: B
-): Promise<{ -readonly [K in keyof B]: FakeOipServer }> {
-  const servers = await Promise.all(behaviours.map((behaviour) => FakeOipServer.start(behaviour)));
-  onTestFinished(() => {
-    for (const server of servers) server.stop();
-  });
-  return servers as { -readonly [K in keyof B]: FakeOipServer };
+/** Fake servers, which end with the running test. */
+export function fakeOipServers<const B extends readonly OipBehaviour[]>(...behaviours: B) {
+  return startEach(behaviours, FakeOipServer.start);
 }
 
 /**

@@ -279,15 +279,20 @@ export async function listen(
   });
 }
 
-/** As many fake nodes, which end with the running test. */
-export async function fakeSutNodes<const B extends readonly FakeBehaviour[]>(
-  ...behaviours: B
-): Promise<{ -readonly [K in keyof B]: FakeSutNode }> {
-  const nodes = await Promise.all(behaviours.map((behaviour) => FakeSutNode.start(behaviour)));
+/** Starts one for each behaviour; they end with the running test. */
+export async function startEach<B extends readonly unknown[], T extends { stop(): void }>(
+  behaviours: B,
+  start: (behaviour: B[number]) => Promise<T>,
+): Promise<{ -readonly [K in keyof B]: T }> {
+  const started = await Promise.all(behaviours.map(start));
   onTestFinished(() => {
-    for (const node of nodes) node.stop();
+    for (const one of started) one.stop();
   });
-  return nodes as { -readonly [K in keyof B]: FakeSutNode };
+  return started as { -readonly [K in keyof B]: T };
+}
+
+export function fakeSutNodes<const B extends readonly FakeBehaviour[]>(...behaviours: B) {
+  return startEach(behaviours, FakeSutNode.start);
 }
 
 /** Sample i has `i + 1` bytes of value i, so that length and contents tell which it is. */
