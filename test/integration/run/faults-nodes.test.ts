@@ -8,7 +8,7 @@ import { endOfSpoiledRun, startLongRun } from '../../support/runs/spoiled-run.ts
 import { smallDataSet } from '../../support/samples/small-data-set.ts';
 
 // Goal: a node that does not keep the protocol ends the run soon or is refused; the message names node and
-// cause, and no sample is counted twice or not at all. Method: the real `longhaul run` as a process against
+// cause, and no sample is counted twice or not at all. Method: the real `longhaul run` against
 // nodes that speak real gRPC and misbehave at the 20th part. More faults, and their mixtures: test/unit/simulation.
 
 let dataFolder = '';
@@ -32,7 +32,7 @@ type Act = (node: FakeSutNode, ids: readonly number[]) => void;
 
 const NOTHING: Act = () => {};
 const ANSWER: Act = (node, ids) => node.complete(ids);
-/** Start of the process on a busy machine, and the longest wait for one answer. */
+/** Longest wait for one answer, on a busy machine. */
 const REFUSAL_MS_MAX = 20_000;
 
 /** Waits until queries arrive; the fault is a tenth of a second away then. */
@@ -52,17 +52,14 @@ function at20(act: Act, then: Act = NOTHING): NonNullable<FakeBehaviour['onPart'
   };
 }
 
-/** Responses of a node that floods. */
+/** Messages of a node that floods. */
 const FLOOD = 5_000;
 
 /** Answers, and then says a great deal that nobody asked for. */
-function flood(node: FakeSutNode, asked: readonly number[]): void {
-  node.complete(asked);
+function flood(node: FakeSutNode, ids: readonly number[]): void {
+  node.complete(ids);
   const payload = Buffer.alloc(4_096);
-  for (let i = 0; i < FLOOD; i += 10) {
-    const ids = Array.from({ length: 10 }, (_, j) => 2 ** 40 + i + j);
-    node.complete(ids, payload);
-  }
+  for (let i = 0; i < FLOOD; i += 1) node.complete([2 ** 40 + i], payload);
 }
 
 /** Keeps the answers of the first parts and gives them again when their slots are in use again. */
