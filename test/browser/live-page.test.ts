@@ -4,7 +4,7 @@ import { type LiveSnapshot, POINTS_MAX } from '../../loadgen-node/observe/live/l
 import type { RunVerdict, ToLiveThread } from '../../loadgen-node/present/live/live-state.ts';
 import { startPageServer } from '../../loadgen-node/present/live/page-server.ts';
 import { liveSecond } from '../scenes/simulated-run/summary.ts';
-import { TcpShim } from '../support/nodes/tcp-shim.ts';
+import { TcpShim } from '../scenes/sut-node/tcp-shim.ts';
 import { longhaul, SutNodeProcess, spawnLonghaul } from '../support/process/longhaul-process.ts';
 import { suiteFolder } from '../support/process/suite-folder.ts';
 import { launchChromium, openPage, type WatchedPage, whyNoChromium } from './chromium.ts';

@@ -11,8 +11,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { HAS_OPENSSL } from '../scenes/sut-node/certificates.ts';
 import { repositoryFile } from '../support/deploy/deploy-files.ts';
-import { HAS_OPENSSL } from '../support/nodes/test-certificates.ts';
 import { suiteFolder } from '../support/process/suite-folder.ts';
 
 // Goal: deploy/certificates/make-certificates.sh makes what mutual TLS and a token need, for their owner alone, and takes

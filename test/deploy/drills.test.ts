@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compiledModule } from '../../shared/base/files/package-files.ts';
-import { HAS_OPENSSL } from '../support/nodes/test-certificates.ts';
+import { HAS_OPENSSL } from '../scenes/sut-node/certificates.ts';
 import { longhaul } from '../support/process/longhaul-process.ts';
 import { freePort } from '../support/process/ports.ts';
 import { suiteFolder } from '../support/process/suite-folder.ts';

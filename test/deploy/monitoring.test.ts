@@ -6,9 +6,9 @@ import { parse, stringify } from 'yaml';
 import { RUN_SETTINGS } from '../../loadgen-node/run/plan/run-settings.ts';
 import { flagOf } from '../../shared/config/setting.ts';
 import { SUT_OPTIONS } from '../../sut-node/settings/sut-settings.ts';
+import { canRun } from '../scenes/sut-node/certificates.ts';
 import { readDashboard, readRules } from '../support/deploy/dashboard.ts';
 import { readYaml, repositoryFile } from '../support/deploy/deploy-files.ts';
-import { canRun } from '../support/nodes/test-certificates.ts';
 import {
   LonghaulProcess,
   SutNodeProcess,

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { ECHO_MODEL } from '../support/oip/fake-oip-server.ts';
-import { encodeAnswer, encodeResponse } from '../support/oip/oip-messages.ts';
+import { ECHO_MODEL } from '../scenes/oip-server/fake-oip-server.ts';
+import { encodeAnswer, encodeResponse } from '../scenes/oip-server/oip-messages.ts';
 import { PYTHON } from './python.ts';
 
 /** What a server of the folder answers/ saw. */

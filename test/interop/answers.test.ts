@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { queryOf } from '../support/nodes/fake-nodes.ts';
-import { OIP_PAYLOADS, oipPlan, openOipQdl } from '../support/oip/oip-qdl.ts';
+import { OIP_PAYLOADS, oipPlan, openOipQdl } from '../scenes/oip-server/oip-qdl.ts';
+import { queryOf } from '../scenes/sut-node/fake-sut-node.ts';
 import { suiteFolder } from '../support/process/suite-folder.ts';
 import { ANSWERING_MAKES, AnsweringServer } from './answering-server.ts';
 

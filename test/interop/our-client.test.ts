@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { HAS_OPENSSL, TestCertificates } from '../support/nodes/test-certificates.ts';
+import { HAS_OPENSSL, TestCertificates } from '../scenes/sut-node/certificates.ts';
 import { longhaul } from '../support/process/longhaul-process.ts';
 import { suiteFolder } from '../support/process/suite-folder.ts';
 import {

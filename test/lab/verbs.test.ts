@@ -9,7 +9,7 @@ import {
 } from '../../loadgen-node/search/sweep/sweep-file.ts';
 import { whyNoNamespaces } from '../network/sut-behind-link.ts';
 import { readRunLogs } from '../scenes/simulated-run/run-logs.ts';
-import { startTestNode } from '../support/nodes/test-sut-node.ts';
+import { startTestNode } from '../scenes/sut-node/sut-node.ts';
 import { longhaul } from '../support/process/longhaul-process.ts';
 import { tempFolder } from '../support/process/temp-folder.ts';
 

@@ -5,7 +5,7 @@ import { LATENCY_PARTS } from '../../loadgen-node/observe/split/latency-parts.ts
 import { latencySplit } from '../../loadgen-node/observe/split/latency-split.ts';
 import { rowsOfRecords, type SplitRows } from '../../loadgen-node/observe/split/split-sums.ts';
 import { recordedRun } from '../scenes/simulated-run/recorded-run.ts';
-import { TcpShim } from '../support/nodes/tcp-shim.ts';
+import { TcpShim } from '../scenes/sut-node/tcp-shim.ts';
 import { startPinnedSut } from './pinned.ts';
 
 // Goal: the parts of 10^5 latencies sum to them within 1 % or 20 µs, none below zero; 5 ms of delay on the link each way are 10 ms of

@@ -9,10 +9,10 @@ import {
   INFER_METHOD,
   LINK_TEST_METHOD,
 } from '../../../shared/wire/sut-contract.ts';
-import { FakeSutNode } from '../../support/nodes/fake-sut-node.ts';
-import { frame, HostileClient } from '../../support/nodes/hostile-client.ts';
-import { InferClient } from '../../support/nodes/infer-client.ts';
-import { RAW_OPEN, startTestNode } from '../../support/nodes/test-sut-node.ts';
+import { fakeSutNodes } from '../../scenes/sut-node/fake-sut-node.ts';
+import { grpcFrame, HostileClient } from '../../scenes/sut-node/hostile-client.ts';
+import { InferClient } from '../../scenes/sut-node/sut-client.ts';
+import { RAW_OPEN, startTestNode } from '../../scenes/sut-node/sut-node.ts';
 import { tempFolder } from '../../support/process/temp-folder.ts';
 
 // Goal: the link test measures a real link, keeps away from runs and bounds whoever misuses it; the command tells what it
@@ -60,8 +60,8 @@ describe('a node that is asked for a link test', () => {
     const path = LINK_TEST_METHOD.path;
     expect(path).toBe(INFER_METHOD.path.replace(/Infer$/, 'TestLink'));
     const start = (direction: typeof FROM_SUT | 'LINK_TEST_DIRECTION_TO_SUT') =>
-      frame(encodeLinkTestRequest({ start: { direction, durationMs: 50, bytesMax: 1e9 } }));
-    const load = frame(encodeLinkTestRequest({ load: Buffer.alloc(10_000) }));
+      grpcFrame(encodeLinkTestRequest({ start: { direction, durationMs: 50, bytesMax: 1e9 } }));
+    const load = grpcFrame(encodeLinkTestRequest({ load: Buffer.alloc(10_000) }));
     const flood = client.call(client.session(), path, start('LINK_TEST_DIRECTION_TO_SUT'));
     const timer = setInterval(() => flood.stream.write(load), 5);
     onTestFinished(() => clearInterval(timer));
@@ -86,8 +86,7 @@ describe('longhaul doctor', () => {
       loopbackQps: 1e5,
     });
     const node = await startTestNode({ benchmark: 'null' });
-    const old = await FakeSutNode.start({ name: 'old' });
-    onTestFinished(() => old.stop());
+    const [old] = await fakeSutNodes({ name: 'old' });
     const addresses = [node.address, old.address, '127.0.0.1:1'];
     const out = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
     onTestFinished(() => out.mockRestore());

@@ -8,16 +8,21 @@ import { silentLogger } from '../../../shared/base/process/logger.ts';
 import { sutBenchmark } from '../../../sut-node/benchmarks/registry.ts';
 import { HEALTH_CONNECTIONS_PER_ADDRESS_MAX } from '../../../sut-node/server/limits/node-limits.ts';
 import { startSutNode } from '../../../sut-node/sut-node.ts';
-import { ask, InferClient } from '../../support/nodes/infer-client.ts';
-import { askHealth, askReflection, HealthWatch } from '../../support/nodes/side-clients.ts';
-import { HAS_OPENSSL, TestCertificates } from '../../support/nodes/test-certificates.ts';
+import { HAS_OPENSSL, TestCertificates } from '../../scenes/sut-node/certificates.ts';
+import {
+  ask,
+  askHealth,
+  askReflection,
+  HealthWatch,
+  InferClient,
+} from '../../scenes/sut-node/sut-client.ts';
 import {
   openStream,
   RAW_OPEN,
   rawSamples,
   startTestNode,
   TEST_SETTINGS,
-} from '../../support/nodes/test-sut-node.ts';
+} from '../../scenes/sut-node/sut-node.ts';
 import { longhaulHere } from '../../support/process/longhaul-here.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
 

@@ -13,7 +13,7 @@ import { RUN_SUMMARY } from '../../../loadgen-node/observe/summary/run-summary.t
 import { compiledModule } from '../../../shared/base/files/package-files.ts';
 import { silentLogger } from '../../../shared/base/process/logger.ts';
 import { type SutNode, startSutNode } from '../../../sut-node/sut-node.ts';
-import { TEST_SETTINGS } from '../../support/nodes/test-sut-node.ts';
+import { TEST_SETTINGS } from '../../scenes/sut-node/sut-node.ts';
 import { longhaulHere } from '../../support/process/longhaul-here.ts';
 import { type Ended, LonghaulProcess } from '../../support/process/longhaul-process.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';

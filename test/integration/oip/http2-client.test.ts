@@ -15,14 +15,14 @@ import {
 } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from 'vitest';
 import { NO_SECURITY } from '../../../shared/security/client-security.ts';
-import { grpcMessage } from '../../support/nodes/raw-http2-peer.ts';
 import {
   callUnary,
   connectTo,
+  grpcMessage,
   RecordedCall,
   RecordedConnection,
-} from '../../support/nodes/recorded-call.ts';
-import { HAS_OPENSSL, TestCertificates } from '../../support/nodes/test-certificates.ts';
+} from '../../scenes/oip-server/raw-http2-peer.ts';
+import { HAS_OPENSSL, TestCertificates } from '../../scenes/sut-node/certificates.ts';
 
 // Goal: our HTTP/2 client and the servers of others understand each other: node:http2 with windows and limits of all
 // sizes, grpc-js with and without TLS.

@@ -3,7 +3,8 @@ import { readAudit } from '../../../loadgen-node/observe/audit/network-audit.ts'
 import { readSummary } from '../../../loadgen-node/observe/summary/run-summary.ts';
 import { smallDataSet } from '../../scenes/simulated-run/data-sets.ts';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
-import { longhaul, SutNodeProcess } from '../../support/process/longhaul-process.ts';
+import { longhaulHere } from '../../support/process/longhaul-here.ts';
+import { SutNodeProcess } from '../../support/process/longhaul-process.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
 import { testCacheFolder } from '../../support/process/test-cache.ts';
 
@@ -22,7 +23,7 @@ afterAll(() => node.stop());
 
 it('tells servers, statistics and limits of the evidence wherever a result stands', async () => {
   const output = suiteFolder();
-  const { code, stdout } = await longhaul([
+  const { code, stdout } = await longhaulHere([
     ...['run', '--sut', `oip://${node.address}`, '--model', 'longhaul-digits-example'],
     ...['--benchmark', 'digits', '--data-dir', await smallDataSet(64), '--scenario', 'Offline'],
     ...['--target-qps', '200', '--min-duration', '1ms', '--output', output, ...cache],
@@ -59,9 +60,9 @@ it('tells servers, statistics and limits of the evidence wherever a result stand
   expect(statistics?.successCount).toBe(seen?.oip?.requestCount);
   expect(readRunLogs(output).value('longhaul_oip_server')).toMatchObject({ server: 'sut-a' });
 
-  const audit = await longhaul(['audit', 'network', output]);
+  const audit = await longhaulHere(['audit', 'network', output]);
   expect(audit.code).toBe(3);
   expect(audit.stdout).toContain('For evidence of both ends run longhaul on the SUT node');
-  const report = await longhaul(['report', output]);
+  const report = await longhaulHere(['report', output]);
   expect(report.stdout).toMatch(/Server +the server's own statistics/);
 });

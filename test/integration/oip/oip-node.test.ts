@@ -6,17 +6,15 @@ import type { ModelInferRequest } from '../../../proto/gen/inference/ModelInferR
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import { encodeJpeg } from '../../../shared/benchmarks/image/jpeg.ts';
 import { GraphBuilder } from '../../../sut-node/model/onnx/graph-builder.ts';
-import { wholeSample } from '../../support/nodes/infer-client.ts';
-import { askReflection } from '../../support/nodes/side-clients.ts';
+import { echo, echoNode, OipTestClient, rawRequest } from '../../scenes/oip-server/oip-client.ts';
+import { askReflection, wholeSample } from '../../scenes/sut-node/sut-client.ts';
 import {
   digit,
   NO_DELAY,
   openStream,
   RAW_OPEN,
   startTestNode,
-} from '../../support/nodes/test-sut-node.ts';
-import { OipTestClient, rawRequest } from '../../support/oip/oip-client.ts';
-import { echo, echoNode } from '../../support/oip/oip-nodes.ts';
+} from '../../scenes/sut-node/sut-node.ts';
 import { tempFolder } from '../../support/process/temp-folder.ts';
 
 // Goal: any client of the Open Inference Protocol gets from a node what one of longhaul's own gets, or a status that says

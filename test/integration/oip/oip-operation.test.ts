@@ -5,20 +5,19 @@ import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ModelInferRequest } from '../../../proto/gen/inference/ModelInferRequest.ts';
 import { silentLogger } from '../../../shared/base/process/logger.ts';
-import { frame, HostileClient } from '../../support/nodes/hostile-client.ts';
-import { ask } from '../../support/nodes/infer-client.ts';
-import { askReflection } from '../../support/nodes/side-clients.ts';
-import { HAS_OPENSSL, TestCertificates } from '../../support/nodes/test-certificates.ts';
 import {
-  NO_DELAY,
-  openStream,
-  RAW_OPEN,
-  startTestNode,
-} from '../../support/nodes/test-sut-node.ts';
-import { OipTestClient, rawRequest } from '../../support/oip/oip-client.ts';
-import { echo, echoNode, slowNode } from '../../support/oip/oip-nodes.ts';
-import { anyRequest, type FuzzedRequest } from '../../support/oip/oip-requests.ts';
-import { encodeTestRequest } from '../../support/oip/oip-scene.ts';
+  echo,
+  echoNode,
+  OipTestClient,
+  rawRequest,
+  slowNode,
+} from '../../scenes/oip-server/oip-client.ts';
+import { encodeRequest } from '../../scenes/oip-server/oip-messages.ts';
+import { anyRequest, type FuzzedRequest } from '../../scenes/oip-server/oip-requests.ts';
+import { HAS_OPENSSL, TestCertificates } from '../../scenes/sut-node/certificates.ts';
+import { grpcFrame, HostileClient } from '../../scenes/sut-node/hostile-client.ts';
+import { ask, askReflection } from '../../scenes/sut-node/sut-client.ts';
+import { NO_DELAY, openStream, RAW_OPEN, startTestNode } from '../../scenes/sut-node/sut-node.ts';
 import { tempFolder } from '../../support/process/temp-folder.ts';
 
 // Goal: what holds for the native protocol holds for the Open Inference Protocol: limits, drain, tokens, certificates.
@@ -167,12 +166,12 @@ describe('the Open Inference Protocol of a SUT node', () => {
     const session = hostile.session();
     const path = '/inference.GRPCInferenceService/ModelInfer';
     const begun = (bytes: number) =>
-      hostile.call(session, path, frame(Buffer.alloc(8), bytes)).outcome;
+      hostile.call(session, path, grpcFrame(Buffer.alloc(8), bytes)).outcome;
     const held = [1, 2, 3, 4].map(() => begun(2 ** 20));
     // One behind the other on one connection, so that the order is known.
     const full = begun(2 ** 20);
     const tooLarge = begun(2 ** 20 + 1);
-    const whole = frame(encodeTestRequest(echo(Buffer.from('a'))));
+    const whole = grpcFrame(encodeRequest(echo(Buffer.from('a'))));
     await expect.poll(() => [full().grpcStatus, full().resetCode]).toEqual([8, 0]);
     const words = await new OipTestClient(node.address).refusal(echo(Buffer.alloc(1_000)));
     expect(words).toMatchObject({ code: status.RESOURCE_EXHAUSTED });
@@ -198,7 +197,7 @@ describe('the Open Inference Protocol of a SUT node', () => {
     onTestFinished(() => hostile.stop());
     const session = hostile.session({ settings: { initialWindowSize: 0 } });
     const client = new OipTestClient(node.address);
-    const message = frame(encodeTestRequest(echo(Buffer.alloc(bytes))));
+    const message = grpcFrame(encodeRequest(echo(Buffer.alloc(bytes))));
     const calls: ReturnType<HostileClient['call']>[] = [];
     const openCount = (): number =>
       calls.filter(({ outcome }) => outcome().resetCode === undefined).length;

@@ -3,7 +3,11 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type FakeModel, startFakeOipServer } from '../../support/oip/fake-model-repository.ts';
+import {
+  type FakeModel,
+  fakeOipServers,
+  type OipBehaviour,
+} from '../../scenes/oip-server/fake-oip-server.ts';
 import { longhaulHere } from '../../support/process/longhaul-here.ts';
 import { freePort } from '../../support/process/ports.ts';
 import { tempFolder } from '../../support/process/temp-folder.ts';
@@ -12,13 +16,13 @@ import { tempFolder } from '../../support/process/temp-folder.ts';
 // Method: servers of grpc-js and the .proto alone; the verb as it is; the proposed command and file given to `run`.
 
 const IMAGE: FakeModel = {
-  name: 'resnet',
+  ...{ name: 'resnet', versions: ['1'], platform: 'onnx' },
   inputs: [{ name: 'image', datatype: 'FP32', shape: [-1, 3, 8, 8] }],
   outputs: [{ name: 'logits', datatype: 'FP32', shape: [-1, 10] }],
-  batchSizeMax: 16,
+  config: { name: 'resnet', maxBatchSize: 16 },
 };
 const TEXT: FakeModel = {
-  name: 'bert',
+  ...{ name: 'bert', versions: ['1'], platform: 'onnx' },
   inputs: [
     { name: 'ids', datatype: 'INT64', shape: [-1, -1] },
     { name: 'mask', datatype: 'INT64', shape: [-1, -1] },
@@ -26,10 +30,40 @@ const TEXT: FakeModel = {
   outputs: [{ name: 'logits', datatype: 'FP32', shape: [-1, 2] }],
 };
 
+/** A server of models without streams that answers zeros. @returns Its address. */
+async function startServer({ models = [IMAGE], ...more }: OipBehaviour): Promise<string> {
+  const server = { name: 'triton', version: '2.51.0', extensions: ['model_repository'] };
+  const [{ address }] = await fakeOipServers({
+    ...{ server, models, without: ['ModelStreamInfer'], ...more },
+    onInfer: ({ id, modelName, inputs }, answer) => {
+      const model = models.find(({ name }) => name === modelName);
+      const outputs = (model?.outputs ?? []).map(({ shape = [], ...tensor }) => ({
+        ...tensor,
+        shape: shape.map((length, axis) =>
+          Number(length) === -1 ? Number(inputs[0]?.shape[axis] ?? 1) : Number(length),
+        ),
+      }));
+      const rawOutputContents = outputs.map(({ shape }) =>
+        Buffer.alloc(shape.reduce((product, length) => product * length, 4)),
+      );
+      answer.respond({ modelName, id, outputs, rawOutputContents });
+    },
+  });
+  return address;
+}
+
+/** What RepositoryIndex tells of models that are ready. */
+function indexOf(...models: readonly FakeModel[]) {
+  return models.map(({ name = '' }) => ({ name, version: '1', state: 'READY' }));
+}
+
 describe('longhaul probe', () => {
   it('lists server, models and tensors, and what is not ready', async () => {
     const others = [{ name: 'broken', state: 'UNAVAILABLE', reason: 'no file' }];
-    const address = await startFakeOipServer({ models: [IMAGE, TEXT], others });
+    const address = await startServer({
+      models: [IMAGE, TEXT],
+      repository: [...indexOf(IMAGE, TEXT), ...others],
+    });
     const { code, stdout } = await longhaulHere(['probe', `oip://${address}`]);
     expect(code).toBe(0);
     const text = stdout
@@ -71,7 +105,7 @@ describe('longhaul probe', () => {
   });
 
   it('proposes a run that works, as a command and as a file', async () => {
-    const address = await startFakeOipServer({ models: [IMAGE], others: [] });
+    const address = await startServer({ models: [IMAGE], repository: indexOf(IMAGE) });
     const folder = tempFolder();
     const file = join(folder, 'run.yaml');
     const probed = await longhaulHere(['probe', address, '--output', file, '--json']);
@@ -88,7 +122,7 @@ describe('longhaul probe', () => {
   });
 
   it('leaves free axes to the user, in words that say how', async () => {
-    const address = await startFakeOipServer({ models: [TEXT], others: [] });
+    const address = await startServer({ models: [TEXT], repository: indexOf(TEXT) });
     const file = join(tempFolder(), 'run.yaml');
     const { stdout } = await longhaulHere([
       'probe',
@@ -109,7 +143,7 @@ describe('longhaul probe', () => {
   });
 
   it('asks for a model where the server does not list any', async () => {
-    const address = await startFakeOipServer({ models: [IMAGE] });
+    const address = await startServer({ models: [IMAGE] });
     const { code, stdout } = await longhaulHere(['probe', `oip://${address}`]);
     expect(code).toBe(0);
     expect(stdout).toContain('does not tell which models it has: name one by --model NAME');
@@ -121,7 +155,7 @@ describe('longhaul probe', () => {
     ['another package', ['--oip-service', 'org.pytorch.GRPCInferenceService'], 0, ''],
     ['the standard package', [], 4, /no service inference\.GRPCInferenceService.*--oip-service/],
   ])('asks for the service of %s', async (_case, flags, code, message) => {
-    const address = await startFakeOipServer({ models: [IMAGE], package: 'org.pytorch' });
+    const address = await startServer({ models: [IMAGE], package: 'org.pytorch' });
     const said = await longhaulHere(['probe', `oip://${address}`, '--model', 'resnet', ...flags]);
     expect(said).toMatchObject({ code, stderr: expect.stringMatching(message) });
     if (code === 0) expect(said.stdout).toContain('--oip-service org.pytorch.GRPCInferenceService');
@@ -137,7 +171,7 @@ describe('longhaul probe', () => {
     ],
     ['TLS with a server that has none', ['--tls'], 4, /no TLS|closed the connection/],
   ])('refuses %s', async (_case, flags, code, message) => {
-    const address = await startFakeOipServer({ models: [IMAGE, TEXT], others: [] });
+    const address = await startServer({ models: [IMAGE, TEXT], repository: indexOf(IMAGE, TEXT) });
     const said = await longhaulHere(['probe', `oip://${address}`, ...flags]);
     expect(said).toMatchObject({ code, stderr: expect.stringMatching(message) });
   });

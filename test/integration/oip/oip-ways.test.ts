@@ -2,21 +2,22 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { compareOipWays } from '../../../qdl/index.ts';
 import type { OipMethod } from '../../../shared/wire/oip/request-plan.ts';
-import { DynamoLike } from '../../support/oip/dynamo-like.ts';
-import { echoOf, FakeOipServers, type OipBehaviour } from '../../support/oip/fake-oip-server.ts';
-import { OIP_PAYLOADS, oipPlan, oipSettings } from '../../support/oip/oip-qdl.ts';
+import {
+  dynamoResponse,
+  echoOf,
+  fakeOipServers,
+  type OipBehaviour,
+} from '../../scenes/oip-server/fake-oip-server.ts';
+import { OIP_PAYLOADS, oipPlan, oipSettings } from '../../scenes/oip-server/oip-qdl.ts';
 import { longhaulHere } from '../../support/process/longhaul-here.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
 import { tempFolder } from '../../support/process/temp-folder.ts';
 
 // Goal: a server with many workers is not measured as one with a single worker because of the way of its requests.
 // Method: servers whose workers are timers, so that they are as many as the test says however busy the machine is.
-
-const servers = new FakeOipServers();
-afterEach(servers.stop);
 
 type OnInfer = NonNullable<OipBehaviour['onInfer']>;
 
@@ -52,7 +53,7 @@ function oneBatch(): OnInfer {
 }
 
 async function compare(behaviour: OipBehaviour, calls: OipMethod = 'unary') {
-  const list = await servers.start(behaviour);
+  const list = await fakeOipServers(behaviour);
   const payload = OIP_PAYLOADS.payloadOf(1);
   const settings = oipSettings(list, oipPlan('stream'), { readyTimeoutMs: 5_000 });
   const [compared] = await compareOipWays(settings, { calls, payload });
@@ -110,8 +111,61 @@ describe('several requests at once, on one stream and by calls', () => {
   });
 });
 
+const DELTAS = ['a', ' b', ' c'];
+const DELTA_MS = 8;
+
+/** Answers as NVIDIA Dynamo does: by a call all at once, and streaming is for streams. */
+const dynamoAnswer: OnInfer = async ({ id, rawInputContents }, answer) => {
+  if (rawInputContents[1]?.[0] !== 1) {
+    await wait(DELTAS.length * DELTA_MS);
+    answer.respond(dynamoResponse(id, DELTAS.join(''), 'stop'));
+    return;
+  }
+  if (answer.isCall) {
+    answer.refuse(status.INVALID_ARGUMENT, 'Streaming is not supported for this endpoint');
+    return;
+  }
+  for (const [i, delta] of DELTAS.entries()) {
+    await wait(DELTA_MS);
+    answer.respond(dynamoResponse(id, delta, i === DELTAS.length - 1 ? 'length' : ''));
+  }
+};
+
+/**
+ * A server of language models as NVIDIA Dynamo is one: no ServerMetadata and no ServerLive, ModelConfig without a policy of
+ * responses, streamed answers without a mark of the end, one request of a stream at a time. Calls run beside each other.
+ */
+async function dynamoLike() {
+  const text = { name: 'text_output', datatype: 'BYTES', shape: [-1] };
+  const counts = { now: 0, most: 0 };
+  const [{ address }] = await fakeOipServers({
+    model: {
+      ...{ name: 'qwen', versions: ['1'], platform: 'dynamo' },
+      inputs: [
+        { name: 'text_input', datatype: 'BYTES', shape: [1] },
+        { name: 'streaming', datatype: 'BOOL', shape: [1] },
+      ],
+      outputs: [text, { ...text, name: 'finish_reason' }],
+    },
+    config: { name: 'qwen' },
+    without: ['ServerMetadata', 'ServerLive', 'ServerReady', 'ModelReady'],
+    streamsInTurn: true,
+    onInfer: async (request, answer) => {
+      counts.now += 1;
+      counts.most = Math.max(counts.most, counts.now);
+      await dynamoAnswer(request, answer);
+      counts.now -= 1;
+    },
+  });
+  return { address, counts };
+}
+
 describe('run against a server whose streams are handled one request after the other', () => {
-  async function run(server: DynamoLike, isStreaming: boolean, flags: readonly string[] = []) {
+  async function run(
+    server: { readonly address: string },
+    isStreaming: boolean,
+    flags: readonly string[] = [],
+  ) {
     const data = join(tempFolder(), 'q.jsonl');
     writeFileSync(data, `${JSON.stringify({ text_input: ['hello'], streaming: [isStreaming] })}\n`);
     const output = suiteFolder();
@@ -132,30 +186,22 @@ describe('run against a server whose streams are handled one request after the o
   ])(
     'takes another way, and says which and why (streaming %s)',
     async (isStreaming, method, how) => {
-      const server = await DynamoLike.start();
-      try {
-        const { stdout, stderr, audit } = await run(server, isStreaming);
-        expect(stdout, stderr).toContain(`queries went by the Open Inference Protocol, ${how}`);
-        expect(stdout).toMatch(/handles the requests of one stream one after the other/);
-        expect(stdout).toMatch(/(\d+) queries issued, \1 completed, 0 lost.*0 contract errors/);
-        expect(audit.oip.plan.method).toBe(method);
-        expect(audit.oip.notes.join()).toMatch(/one after the other: before the run \d+ requests/);
-        expect(server.mostAtOnce).toBeGreaterThan(1);
-      } finally {
-        server.stop();
-      }
+      const server = await dynamoLike();
+      const { stdout, stderr, audit } = await run(server, isStreaming);
+      expect(stdout, stderr).toContain(`queries went by the Open Inference Protocol, ${how}`);
+      expect(stdout).toMatch(/handles the requests of one stream one after the other/);
+      expect(stdout).toMatch(/(\d+) queries issued, \1 completed, 0 lost.*0 contract errors/);
+      expect(audit.oip.plan.method).toBe(method);
+      expect(audit.oip.notes.join()).toMatch(/one after the other: before the run \d+ requests/);
+      expect(server.counts.most).toBeGreaterThan(1);
     },
   );
 
   it('keeps the stream that was asked for, and says what it limits', async () => {
-    const server = await DynamoLike.start();
-    try {
-      const { stdout, audit } = await run(server, true, ['--oip-method', 'stream']);
-      expect(stdout).toMatch(/at most one request is in work at once at 127/);
-      expect(stdout).toMatch(/--oip-method stream-per-request has no such limit/);
-      expect(audit.oip.plan.method).toBe('stream');
-    } finally {
-      server.stop();
-    }
+    const server = await dynamoLike();
+    const { stdout, audit } = await run(server, true, ['--oip-method', 'stream']);
+    expect(stdout).toMatch(/at most one request is in work at once at 127/);
+    expect(stdout).toMatch(/--oip-method stream-per-request has no such limit/);
+    expect(audit.oip.plan.method).toBe('stream');
   });
 });

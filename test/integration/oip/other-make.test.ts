@@ -1,37 +1,40 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { NetworkAudit } from '../../../loadgen-node/observe/audit/network-audit.ts';
 import { smallDataSet } from '../../scenes/simulated-run/data-sets.ts';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
-import { OtherMakeNode } from '../../support/nodes/other-make-node.ts';
-import { longhaul } from '../../support/process/longhaul-process.ts';
+import {
+  type FakeBehaviour,
+  type FakeSutNode,
+  fakeSutNodes,
+} from '../../scenes/sut-node/fake-sut-node.ts';
+import { laterBuild } from '../../scenes/sut-node/protocol-builds.ts';
+import { longhaulHere } from '../../support/process/longhaul-here.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
 import { testCacheFolder } from '../../support/process/test-cache.ts';
 
 // Goal: a node that follows the .proto file and has nothing else of longhaul can be measured, and what it
 // does not tell is called not provable. Method: a real run against a node of gRPC and the file alone.
 
-const nodes: OtherMakeNode[] = [];
 let dataFolder = '';
 
 beforeAll(async () => {
   dataFolder = await smallDataSet(16);
 });
 
-afterEach(() => {
-  for (const node of nodes.splice(0)) node.stop();
-});
-
-async function start(...parts: Parameters<typeof OtherMakeNode.start>): Promise<OtherMakeNode> {
-  const node = await OtherMakeNode.start(...parts);
-  nodes.push(node);
+/** A node with Name and Infer, and what else a test gives it. */
+async function start({
+  without = ['Describe', 'Ready', 'Ledger'],
+  ...more
+}: FakeBehaviour = {}): Promise<FakeSutNode> {
+  const [node] = await fakeSutNodes({ name: 'other', identity: '', without, ...more });
   return node;
 }
 
-async function measure(node: OtherMakeNode, ...flags: string[]) {
+async function measure(node: FakeSutNode, ...flags: string[]) {
   const output = suiteFolder();
-  const ended = await longhaul([
+  const ended = await longhaulHere([
     ...['run', '--sut', node.address, '--benchmark', 'digits', '--data-dir', dataFolder],
     ...['--target-qps', '200', '--min-duration', '500ms', '--target-latency', '10s'],
     ...['--target-latency-percentile', '90', '--min-query-count', '60'],
@@ -73,14 +76,22 @@ describe('a SUT node of other make', () => {
     ]);
     // It listens on loopback, and that alone is broken.
     expect(idsOf(audit, 'broken')).toEqual(['separate-machines']);
-    const explained = await longhaul(['audit', 'network', output]);
+    const explained = await longhaulHere(['audit', 'network', output]);
     expect(explained.code).toBe(3);
     expect(explained.stdout).toMatch(/NOT PROVABLE +The QDL batches no queries/);
   });
 
   it('that speaks a later protocol, with versions, fields and messages of its own, is measured', async () => {
-    const describeOf = { protocolVersionMin: 1, protocolVersionMax: 9, features: ['teleport'] };
-    const node = await start({ isLater: true, describe: describeOf });
+    const versions = { protocolVersionMin: 1, protocolVersionMax: 9 };
+    const node = await start({
+      build: laterBuild(),
+      without: ['Ready', 'Ledger'],
+      says: { Describe: { ...versions, features: ['teleport'], models: [] } },
+      onPart: (fake, { samples }) => {
+        fake.complete(samples.map(({ id }) => id));
+        fake.say({ hint: { text: 'news' } });
+      },
+    });
     const { code, stdout, audit } = await measure(node);
     expect(stdout).toMatch(/Result +VALID/);
     expect(code).toBe(0);
@@ -94,7 +105,11 @@ describe('a SUT node of other make', () => {
   });
 
   it('that counted something else makes the run INVALID, and the audit names the rules', async () => {
-    const node = await start({ ledger: { known: true, sampleCount: 7, payloadBytes: 7 } });
+    const counts = { queryCount: 0, partCount: 0, completedCount: 0, responseBytes: 0 };
+    const node = await start({
+      without: ['Describe', 'Ready'],
+      says: { Ledger: { ...counts, sampleCount: 7, payloadBytes: 7, runId: '' } },
+    });
     const { code, stdout, audit, logs } = await measure(node);
     expect(code).toBe(3);
     expect(stdout).toMatch(/the two ends counted differently: .*samples: the LoadGen node counted/);
@@ -106,32 +121,19 @@ describe('a SUT node of other make', () => {
     expect(stdout).toContain(`breaks rules of the Network division (${broken.join(', ')})`);
     expect(logs.value('longhaul_validity')).toBe('INVALID');
   });
-
-  it('that speaks later versions only is refused with both ranges', async () => {
-    const describeOf = { protocolVersionMin: 2, protocolVersionMax: 3 };
-    const node = await start({ describe: describeOf });
-    const { code, stderr } = await longhaul([
-      ...['run', '--sut', node.address, '--benchmark', 'digits', '--data-dir', dataFolder],
-      ...['--target-qps', '100', '--output', suiteFolder()],
-    ]);
-    expect(code).toBe(4);
-    expect(stderr).toMatch(
-      /speaks versions 2 to 3 of the protocol, this LoadGen node \(longhaul [\d.]+\) version 1/,
-    );
-  });
 });
 
 describe('Name() after a run', () => {
   // The first call is the look before the run, the second and the third are LoadGen's.
-  it.each<[string, (count: number) => string | undefined, RegExp]>([
+  it.each<[string, (call: number) => string | undefined, RegExp]>([
     [
       'of a node that has died',
-      (count) => (count < 3 ? 'other' : undefined),
+      (call) => (call < 2 ? 'other' : undefined),
       /The SUT did not give its name after the run: Name of SUT node 127\.0\.0\.1:\d+ failed/,
     ],
     [
       'of a node that has another name now',
-      (count) => (count < 3 ? 'other' : 'changed'),
+      (call) => (call < 2 ? 'other' : 'changed'),
       /The SUT's name changed during the run, from "Network SUT: other" to "Network SUT: changed"/,
     ],
   ])('%s makes the run INVALID, with whole logs', async (_case, nameOf, cause) => {

@@ -1,4 +1,4 @@
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { monotonicClock } from '../../../loadgen-node/loadgen/engine/monotonic-clock.ts';
 import { runTest } from '../../../loadgen-node/loadgen/engine/start-test.ts';
 import type { TestOutcome } from '../../../loadgen-node/loadgen/engine/test-outcome.ts';
@@ -7,21 +7,18 @@ import { syntheticDataSet } from '../../../loadgen-node/samples/benchmarks/synth
 import { SampleStore } from '../../../loadgen-node/samples/qsl/sample-store.ts';
 import { createQueryDispatchLibrary, type DispatchSettings } from '../../../qdl/index.ts';
 import type { OipRequestPlan } from '../../../shared/wire/oip/request-plan.ts';
-import { V41_SETTINGS } from '../../scenes/simulated-run/simulated-run.ts';
 import {
   echoOf,
   type FakeOipServer,
-  FakeOipServers,
+  fakeOipServers,
   type OipBehaviour,
-} from '../../support/oip/fake-oip-server.ts';
-import { oipPlan, oipSettings } from '../../support/oip/oip-qdl.ts';
+} from '../../scenes/oip-server/fake-oip-server.ts';
+import { oipPlan, oipSettings } from '../../scenes/oip-server/oip-qdl.ts';
+import { V41_SETTINGS } from '../../scenes/simulated-run/simulated-run.ts';
 import { tempFolder } from '../../support/process/temp-folder.ts';
 
 // Goal: LoadGen's engine runs over servers of the Open Inference Protocol as over native nodes, tokens included. Method:
 // short runs in real time, of which only counts are looked at.
-
-const servers = new FakeOipServers();
-afterEach(servers.stop);
 
 const ENCODING = { form: 'raw', compression: 'identity' };
 
@@ -53,7 +50,7 @@ async function run(
 }
 
 it('completes Offline by calls over two connections, and by streams', async () => {
-  const list = await servers.start({}, {});
+  const list = await fakeOipServers({}, {});
   const offline = { scenario: 'Offline', minQueryCount: 64 } as const;
   for (const plan of [oipPlan('unary', { samplesPerRequest: 4 }), oipPlan('stream')]) {
     const isUnary = plan.method === 'unary';
@@ -74,7 +71,7 @@ it('measures tokens of a decoupled model', async () => {
     setTimeout(() => answer.respond({ ...echoOf(request), parameters }), 3);
   };
   const config = { name: 'echo', modelTransactionPolicy: { decoupled: true } };
-  const list = await servers.start({ onInfer, config });
+  const list = await fakeOipServers({ onInfer, config });
   const settings = {
     scenario: 'SingleStream',
     minQueryCount: 5,

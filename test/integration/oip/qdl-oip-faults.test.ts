@@ -1,32 +1,28 @@
 import { status } from '@grpc/grpc-js';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { lostNodeNotes } from '../../../loadgen-node/run/judge/run-notes.ts';
 import { createQueryDispatchLibrary } from '../../../qdl/index.ts';
-import { queryOf } from '../../support/nodes/fake-nodes.ts';
-import { TcpShim } from '../../support/nodes/tcp-shim.ts';
 import {
   echoOf,
-  type FakeOipServer,
-  FakeOipServers,
+  fakeOipServers,
   type OipBehaviour,
-} from '../../support/oip/fake-oip-server.ts';
+} from '../../scenes/oip-server/fake-oip-server.ts';
 import {
   OIP_PAYLOADS,
   oipPlan,
   oipSettings,
   openOipQdl,
   TokenSink,
-} from '../../support/oip/oip-qdl.ts';
+} from '../../scenes/oip-server/oip-qdl.ts';
+import { queryOf } from '../../scenes/sut-node/fake-sut-node.ts';
+import { TcpShim } from '../../scenes/sut-node/tcp-shim.ts';
 
 // Goal: whatever a server of the Open Inference Protocol does, every sample is counted once, and what it did is told.
 // Method: real gRPC on loopback to servers that keep what they get.
 
-const servers = new FakeOipServers();
-afterEach(servers.stop);
-
 describe.each(['unary', 'stream'] as const)('queries by %s', (method) => {
   it('are lost with a connection that breaks', async () => {
-    const [server] = (await servers.start({ onInfer: () => {} })) as [FakeOipServer];
+    const [server] = await fakeOipServers({ onInfer: () => {} });
     const shim = await TcpShim.start(server.address);
     const { qdl, sink } = await openOipQdl([shim], oipPlan(method));
     for (let id = 0; id < 3; id += 1) qdl.issueQuery(queryOf(id, id, [1]));
@@ -42,7 +38,7 @@ describe.each(['unary', 'stream'] as const)('queries by %s', (method) => {
   });
 
   it('end with a server that goes away, each sample counted once', async () => {
-    const [server] = (await servers.start({ onInfer: () => {} })) as [FakeOipServer];
+    const [server] = await fakeOipServers({ onInfer: () => {} });
     const { qdl, sink } = await openOipQdl([server], oipPlan(method));
     for (let id = 0; id < 3; id += 1) qdl.issueQuery(queryOf(id, id, [1]));
     await expect.poll(() => server.requests.length).toBe(3);
@@ -55,13 +51,13 @@ describe.each(['unary', 'stream'] as const)('queries by %s', (method) => {
   });
 
   it('go on with the others in the open division when a server is lost', async () => {
-    const [first, second] = (await servers.start({ onInfer: () => {} }, {})) as FakeOipServer[];
-    const shim = await TcpShim.start(first?.address as string);
+    const [first, second] = await fakeOipServers({ onInfer: () => {} }, {});
+    const shim = await TcpShim.start(first.address);
     const more = { onNodeLoss: 'continue', division: 'open', policy: 'round-robin' } as const;
-    const list = [shim, second as FakeOipServer];
+    const list = [shim, second];
     const { qdl, sink } = await openOipQdl(list, oipPlan(method), more);
     for (let id = 0; id < 4; id += 1) qdl.issueQuery(queryOf(id, id, [1]));
-    await expect.poll(() => first?.requests.length).toBe(2);
+    await expect.poll(() => first.requests.length).toBe(2);
     await sink.answered(2);
     shim.reset();
     await sink.answered(4);
@@ -79,7 +75,7 @@ describe.each(['unary', 'stream'] as const)('queries by %s', (method) => {
 });
 
 it('refuses to begin without a server that was lost while another one was still being reached', async () => {
-  const [first, second] = (await servers.start({}, {})) as [FakeOipServer, FakeOipServer];
+  const [first, second] = await fakeOipServers({}, {});
   const near = await TcpShim.start(first.address);
   const far = await TcpShim.start(second.address, { oneWayMs: 100 });
   const sink = new TokenSink();
@@ -105,7 +101,7 @@ describe('unary answers', () => {
       count += 1;
       answer.respond({ ...echoOf(request), id: count === 1 ? '' : '999' });
     };
-    const list = await servers.start({ onInfer });
+    const list = await fakeOipServers({ onInfer });
     const { qdl, sink } = await openOipQdl(list, oipPlan('unary'));
     qdl.issueQuery(queryOf(0, 0, [1]));
     await sink.answered(1);
@@ -119,7 +115,7 @@ describe('unary answers', () => {
 
 describe('streams', () => {
   it('read the plain responses of MLServer', async () => {
-    const list = await servers.start({ streamsPlainResponses: true });
+    const list = await fakeOipServers({ streamsPlainResponses: true });
     const { qdl, sink } = await openOipQdl(list, oipPlan('stream'));
     for (let id = 0; id < 3; id += 1) qdl.issueQuery(queryOf(id, id, [id]));
     await sink.answered(3);
@@ -134,7 +130,7 @@ describe('streams', () => {
       answer.respond({ ...echoOf(request), id: '' });
       answer.respond({ ...echoOf(request), id: 'abc' });
     };
-    const list = await servers.start({ onInfer });
+    const list = await fakeOipServers({ onInfer });
     const { qdl, sink } = await openOipQdl(list, oipPlan('stream'));
     qdl.issueQuery(queryOf(0, 7, [1]));
     await sink.answered(4);
@@ -145,7 +141,7 @@ describe('streams', () => {
   it('are lost when the server ends them, with its words', async () => {
     const onInfer: OipBehaviour['onInfer'] = (_, answer) =>
       answer.endWith(status.INTERNAL, 'out of memory');
-    const list = await servers.start({ onInfer });
+    const list = await fakeOipServers({ onInfer });
     const { qdl, sink } = await openOipQdl(list, oipPlan('stream'));
     qdl.issueQuery(queryOf(0, 0, [1]));
     await sink.faulted();
@@ -169,7 +165,7 @@ describe('streams', () => {
       answer.respond({ id: request.id, parameters });
     };
     const config = { name: 'echo', modelTransactionPolicy: { decoupled: true } };
-    const [server] = (await servers.start({ onInfer, config })) as [FakeOipServer];
+    const [server] = await fakeOipServers({ onInfer, config });
     const { qdl, sink } = await openOipQdl([server], oipPlan('stream'), { tokenLatencies: true });
     qdl.issueQuery(queryOf(0, 3, [2]));
     await sink.answered(1);
@@ -192,7 +188,7 @@ describe('streams', () => {
       answer.respond({ id: request.id, parameters });
     };
     const config = { name: 'echo', modelTransactionPolicy: { decoupled: true } };
-    const list = await servers.start({ onInfer, config });
+    const list = await fakeOipServers({ onInfer, config });
     const { qdl, sink } = await openOipQdl(list, oipPlan('stream'));
     qdl.issueQuery(queryOf(0, 0, [1]));
     qdl.issueQuery(queryOf(1, 1, [1]));

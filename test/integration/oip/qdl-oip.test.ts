@@ -1,5 +1,5 @@
 import { status } from '@grpc/grpc-js';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   askNames,
   createQueryDispatchLibrary,
@@ -8,30 +8,30 @@ import {
   tryOipRequest,
 } from '../../../qdl/index.ts';
 import { OIP_SERVICE_NAME } from '../../../shared/wire/oip/request-plan.ts';
-import { queryOf } from '../../support/nodes/fake-nodes.ts';
 import {
   type Answerer,
   ECHO_MODEL,
   echoOf,
-  type FakeOipServer,
-  FakeOipServers,
+  fakeOipServers,
   type OipBehaviour,
-} from '../../support/oip/fake-oip-server.ts';
-import { encodeResponse } from '../../support/oip/oip-messages.ts';
-import { OIP_PAYLOADS, oipPlan, oipSettings, openOipQdl } from '../../support/oip/oip-qdl.ts';
+} from '../../scenes/oip-server/fake-oip-server.ts';
+import { encodeResponse } from '../../scenes/oip-server/oip-messages.ts';
+import { OIP_PAYLOADS, oipPlan, oipSettings, openOipQdl } from '../../scenes/oip-server/oip-qdl.ts';
+import { queryOf } from '../../scenes/sut-node/fake-sut-node.ts';
 
 // Goal: servers of the Open Inference Protocol are asked, driven and counted as native nodes are, whatever they do.
 // Method: real gRPC on loopback to servers that keep what they get.
-
-const servers = new FakeOipServers();
-afterEach(servers.stop);
 
 const METHODS = ['unary', 'stream'] as const;
 const NO_METADATA = ['ServerMetadata', 'ServerLive', 'ModelMetadata'] as const;
 
 describe('Name', () => {
   it('asks every server on every call, and tells servers of one name apart by their addresses', async () => {
-    const list = await servers.start({ name: 'triton' }, { name: 'triton' }, { name: ' ' });
+    const list = await fakeOipServers(
+      { server: { name: 'triton' } },
+      { server: { name: 'triton' } },
+      { server: { name: ' ' } },
+    );
     const [a, b, c] = list.map(({ address }) => address);
     const qdl = createQueryDispatchLibrary(oipSettings(list), OIP_PAYLOADS);
     const name = `Network SUT: triton (${a}), triton (${b}), ${c}`;
@@ -54,7 +54,12 @@ describe('Name', () => {
   });
 
   it.each<[string, OipBehaviour, string, RegExp]>([
-    ['a name of two lines', { name: 'a\nVALID' }, OIP_SERVICE_NAME, /control characters/],
+    [
+      'a name of two lines',
+      { server: { name: 'a\nVALID' } },
+      OIP_SERVICE_NAME,
+      /control characters/,
+    ],
     ['another service', {}, 'other.Service', /has no service other\.Service.*--oip-service/],
     [
       'a server that has nothing but inference',
@@ -63,7 +68,7 @@ describe('Name', () => {
       /none of ServerMetadata, ServerLive, ModelMetadata and ModelConfig/,
     ],
   ])('refuses %s', async (_case, behaviour, service, message) => {
-    const list = await servers.start(behaviour);
+    const list = await fakeOipServers(behaviour);
     const model = { name: 'echo', version: '' };
     const settings = oipSettings(list, undefined, { oip: { service, model } });
     await expect(askNames(settings)).rejects.toThrow(message);
@@ -75,14 +80,14 @@ describe('a server without ServerMetadata and ServerLive', () => {
     ['ModelMetadata', { without: ['ServerMetadata', 'ServerLive'] }],
     ['ModelConfig', { without: NO_METADATA, config: { name: 'echo' } }],
   ] as const)('is known by its address where it has %s', async (_method, behaviour) => {
-    const list = await servers.start(behaviour);
+    const list = await fakeOipServers(behaviour);
     const settings = oipSettings(list);
     const { nodes } = await askNames(settings);
     expect(nodes).toMatchObject([{ name: list[0]?.address }]);
   });
 
   it('is asked for the model, which it may not know', async () => {
-    const list = await servers.start({ without: ['ServerMetadata', 'ServerLive', 'ServerReady'] });
+    const list = await fakeOipServers({ without: ['ServerMetadata', 'ServerLive', 'ServerReady'] });
     const model = { name: 'x', version: '' };
     const settings = oipSettings(list, undefined, { oip: { service: OIP_SERVICE_NAME, model } });
     expect((await askNames(settings)).nodes).toMatchObject([{ name: list[0]?.address }]);
@@ -93,7 +98,7 @@ describe('a server without ServerMetadata and ServerLive', () => {
 
 describe('describing models', () => {
   it('waits for the server, and tells what it says of the model', async () => {
-    const list = await servers.start({
+    const list = await fakeOipServers({
       notReadyCount: 1,
       config: { name: 'echo', maxBatchSize: 8, modelTransactionPolicy: { decoupled: true } },
     });
@@ -121,7 +126,7 @@ describe('describing models', () => {
       code: status.NOT_FOUND,
       details: 'no model\nof this name',
     };
-    const list = await servers.start({ modelReadyRefusal });
+    const list = await fakeOipServers({ modelReadyRefusal });
     const waits: string[] = [];
     const [facts] = await describeOipModels(oipSettings(list), (_, what) => waits.push(what));
     expect(facts?.name).toBe('echo');
@@ -140,7 +145,7 @@ describe('describing models', () => {
     'ends the wait for a model of which the server says %s',
     async (name, code, message) => {
       const modelReadyRefusal = { count: 99, code: status[name], details: 'loading 3 of 9' };
-      const list = await servers.start({ modelReadyRefusal });
+      const list = await fakeOipServers({ modelReadyRefusal });
       const settings = oipSettings(list, undefined, { readyTimeoutMs: 300 });
       await expect(describeOipModels(settings)).rejects.toMatchObject({
         code,
@@ -188,7 +193,7 @@ describe('describing models', () => {
       /input of model "echo" "in" with the datatype "FP8"; the protocol has BOOL, /,
     ],
   ])('refuses %s', async (_case, behaviours, model, message) => {
-    const list = await servers.start(...behaviours);
+    const list = await fakeOipServers(...behaviours);
     const settings = oipSettings(list, undefined, { oip: { service: OIP_SERVICE_NAME, model } });
     await expect(describeOipModels(settings)).rejects.toThrow(message);
   });
@@ -198,7 +203,7 @@ describe('describing models', () => {
       { name: 'echo', version: '1' },
       { name: 'gone', version: '1' },
     ];
-    const [server] = (await servers.start({ repository, hasStream: false })) as [FakeOipServer];
+    const [server] = await fakeOipServers({ repository, without: ['ModelStreamInfer'] });
     const model = { name: '', version: '' };
     const settings = oipSettings([], undefined, { oip: { service: OIP_SERVICE_NAME, model } });
     const probe = await probeOipServer(server.address, settings);
@@ -207,7 +212,9 @@ describe('describing models', () => {
     expect(probe.models).toMatchObject([
       { name: 'echo', hasStream: false, batchSizeMax: undefined },
     ]);
-    expect(probe.failures).toMatchObject([{ name: 'gone', why: expect.stringMatching(/no such/) }]);
+    expect(probe.failures).toMatchObject([
+      { name: 'gone', why: expect.stringMatching(/unknown model gone/) },
+    ]);
     expect(server.requests).toEqual([]);
   });
 });
@@ -215,9 +222,9 @@ describe('describing models', () => {
 describe.each(METHODS)('queries by %s', (method) => {
   it('go out one by one, whole, with ids that are not the index', async () => {
     const statistics = { count: 0 };
-    const [server] = (await servers.start({
+    const [server] = await fakeOipServers({
       statistics: () => ({ name: 'echo', version: '1', inferenceCount: statistics.count++ * 10 }),
-    })) as [FakeOipServer];
+    });
     const { qdl, sink } = await openOipQdl([server], oipPlan(method));
     qdl.issueQuery(queryOf(0, 40, [5]));
     qdl.issueQuery(queryOf(1, 41, [6, 7]));
@@ -252,7 +259,7 @@ describe.each(METHODS)('queries by %s', (method) => {
   });
 
   it('have several samples of one query in a request where that is planned, cut into rows', async () => {
-    const [server] = (await servers.start({})) as [FakeOipServer];
+    const [server] = await fakeOipServers({});
     const { qdl, sink } = await openOipQdl([server], oipPlan(method, { samplesPerRequest: 2 }));
     qdl.issueQuery(queryOf(0, 0, [1, 2, 3]));
     qdl.issueQuery(queryOf(1, 3, [4]));
@@ -281,7 +288,7 @@ describe.each(METHODS)('queries by %s', (method) => {
           { name: 'a', datatype: 'INT64', shape: [1, 1], contents: { int64Contents: [-2] } },
         ],
       });
-    const list = await servers.start({ model, onInfer });
+    const list = await fakeOipServers({ model, onInfer });
     const outputs = [
       { name: 'a', datatype: 'INT64', shape: [-1, 1] },
       { name: 'b', datatype: 'BOOL', shape: [-1, 2] },
@@ -302,7 +309,7 @@ describe.each(METHODS)('queries by %s', (method) => {
       else if (count === 3) answer.respond({ ...echoOf(request), outputs: [] });
       else answer.respond(echoOf(request));
     };
-    const list = await servers.start({ onInfer });
+    const list = await fakeOipServers({ onInfer });
     const { qdl, sink } = await openOipQdl(list, oipPlan(method));
     for (let id = 0; id < 4; id += 1) {
       qdl.issueQuery(queryOf(id, id, [1]));
@@ -322,7 +329,7 @@ describe.each(METHODS)('queries by %s', (method) => {
 
 describe('a request before the run', () => {
   it.each(METHODS)('tells by %s how each server takes it', async (method) => {
-    const list = await servers.start(
+    const list = await fakeOipServers(
       {},
       { onInfer: (_, answer) => answer.refuse(status.INVALID_ARGUMENT, 'no raw contents') },
       { onInfer: (request, answer) => answer.send(encodeResponse({ id: request.id })) },
@@ -350,7 +357,7 @@ describe('a request before the run', () => {
       const rawOutputContents = [(first as Buffer).subarray(0, 8)];
       answer.respond({ ...echoOf(request), outputs, rawOutputContents });
     };
-    const list = await servers.start({}, { onInfer: one });
+    const list = await fakeOipServers({}, { onInfer: one });
     const settings = oipSettings(list, oipPlan(method, { samplesPerRequest: 3 }));
     const [right, wrong] = await tryOipRequest(settings, OIP_PAYLOADS.payloadOf(5));
     expect(right).toMatchObject({ refusal: null, responseBytes: 8 });

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createQdl, samplesInMemory, startTest } from '../../../loadgen-node/index.ts';
 import { responseScorer } from '../../../loadgen-node/submission/score/score-log.ts';
+import { fakeOipServers, type OipBehaviour } from '../../scenes/oip-server/fake-oip-server.ts';
 import { smallDataSet } from '../../scenes/simulated-run/data-sets.ts';
 import { SILENT_HOST } from '../../scenes/simulated-run/simulated-run.ts';
-import { FakeOipServers, type OipBehaviour } from '../../support/oip/fake-oip-server.ts';
 import { longhaulHere, type Said } from '../../support/process/longhaul-here.ts';
 import { SutNodeProcess } from '../../support/process/longhaul-process.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
@@ -19,7 +19,6 @@ import { testCacheFolder } from '../../support/process/test-cache.ts';
 const IMAGE_COUNT = 48;
 const LEAN = ['--records', 'none', '--report', 'none', '--cache-dir', testCacheFolder()];
 const MODEL = 'longhaul-digits-example';
-const servers = new FakeOipServers();
 let node: SutNodeProcess;
 let dataFolder = '';
 
@@ -29,7 +28,6 @@ beforeAll(async () => {
   await node.process.says(/is ready/);
 });
 
-afterEach(servers.stop);
 afterAll(() => node.stop());
 
 /** An accuracy run of digits. */
@@ -143,9 +141,9 @@ describe('run against servers that are short of something', () => {
     Buffer.from(Float32Array.from({ length: 10 }, (_, i) => (i === label ? 1 : 0)).buffer);
 
   it('finds calls and typed contents by trying, and the class in the scores', async () => {
-    const [server] = await servers.start({
+    const [server] = await fakeOipServers({
       model: digitsModel,
-      hasStream: false,
+      without: ['ModelStreamInfer'],
       onInfer: ({ id, rawInputContents }, answer) => {
         if (rawInputContents.length > 0) return answer.refuse(status.INVALID_ARGUMENT, 'no raw');
         answer.respond({
@@ -168,7 +166,7 @@ describe('run against servers that are short of something', () => {
 
   it('scores a benchmark where the metadata have no tensors, by declared inputs and answered outputs', async () => {
     const untold = { ...digitsModel, inputs: [], outputs: [] };
-    const [server] = await servers.start({
+    const [server] = await fakeOipServers({
       model: untold,
       onInfer: ({ id, inputs, outputs, rawInputContents }, answer) => {
         if (rawInputContents.length === 0 || inputs[0]?.shape.length !== 4 || outputs.length > 0) {
@@ -202,7 +200,7 @@ describe('run against servers that are short of something', () => {
   });
 
   it('misses samples before it asks a server', async () => {
-    const [server] = await servers.start({});
+    const [server] = await fakeOipServers({});
     const sut = ['run', '--sut', `oip://${server?.address}`, '--model', 'echo'];
     const load = ['--scenario', 'SingleStream', '--output', suiteFolder()];
     const { code, stderr } = await longhaulHere([...sut, ...load]);
@@ -212,7 +210,7 @@ describe('run against servers that are short of something', () => {
   });
 
   it('ends with the words of a server that takes no request', async () => {
-    const [server] = await servers.start({
+    const [server] = await fakeOipServers({
       model: digitsModel,
       onInfer: (_, answer) => answer.refuse(status.INVALID_ARGUMENT, 'wrong shape for model net'),
     });

@@ -11,10 +11,10 @@ import { defaultDispatchSettings, probeNode } from '../../../qdl/index.ts';
 import { silentLogger } from '../../../shared/base/process/logger.ts';
 import type { SutSettings } from '../../../sut-node/settings/sut-settings.ts';
 import { type SutNode, startSutNode } from '../../../sut-node/sut-node.ts';
-import { Http2Proxy, type ProxyConduct } from '../../support/nodes/http2-proxy.ts';
-import { TcpShim } from '../../support/nodes/tcp-shim.ts';
-import { HAS_OPENSSL, TestCertificates } from '../../support/nodes/test-certificates.ts';
-import { TEST_SETTINGS } from '../../support/nodes/test-sut-node.ts';
+import { HAS_OPENSSL, TestCertificates } from '../../scenes/sut-node/certificates.ts';
+import { Http2Proxy, type ProxyConduct } from '../../scenes/sut-node/http2-proxy.ts';
+import { TEST_SETTINGS } from '../../scenes/sut-node/sut-node.ts';
+import { TcpShim } from '../../scenes/sut-node/tcp-shim.ts';
 import { longhaulHere, type Said } from '../../support/process/longhaul-here.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
 

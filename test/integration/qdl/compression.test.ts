@@ -1,12 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Client, credentials, status } from '@grpc/grpc-js';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { benchmark as digits } from '../../../loadgen-node/samples/benchmarks/digits/benchmark.ts';
-import {
-  createQueryDispatchLibrary,
-  type DispatchSettings,
-  defaultDispatchSettings,
-} from '../../../qdl/index.ts';
+import type { DispatchSettings } from '../../../qdl/index.ts';
 import { decodeResponse } from '../../../shared/benchmarks/digits/response.ts';
 import {
   availableCodecs,
@@ -18,11 +14,15 @@ import { encodePart } from '../../../shared/wire/part-codec.ts';
 import { FAILURE_CODES } from '../../../shared/wire/responses-codec.ts';
 import { INFER_METHOD, SUT_METHODS } from '../../../shared/wire/sut-contract.ts';
 import { smallDataSet } from '../../scenes/simulated-run/data-sets.ts';
-import { RecordingSink } from '../../scenes/simulated-run/recording-sink.ts';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
-import { FakeSutNode } from '../../support/nodes/fake-sut-node.ts';
-import { ask, wholeSample } from '../../support/nodes/infer-client.ts';
-import { digit, openStream, RAW_OPEN, startTestNode } from '../../support/nodes/test-sut-node.ts';
+import {
+  type FakeSutNode,
+  fakeSutNodes,
+  openQdl,
+  queryOf,
+} from '../../scenes/sut-node/fake-sut-node.ts';
+import { ask, wholeSample } from '../../scenes/sut-node/sut-client.ts';
+import { digit, openStream, RAW_OPEN, startTestNode } from '../../scenes/sut-node/sut-node.ts';
 import { longhaul, SutNodeProcess } from '../../support/process/longhaul-process.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
 import { testCacheFolder } from '../../support/process/test-cache.ts';
@@ -262,26 +262,8 @@ describe('the QDL', () => {
   const lz4 = codecNamed('lz4');
 
   async function open(payloads: SamplePayloads, more: Partial<DispatchSettings>) {
-    const node = await FakeSutNode.start({ onPart: () => {} });
-    onTestFinished(() => node.stop());
-    const settings = { ...defaultDispatchSettings([node.address]), benchmark: 'digits', ...more };
-    const qdl = createQueryDispatchLibrary(settings, payloads);
-    const sink = new RecordingSink();
-    await qdl.connect();
-    await qdl.start(sink);
-    return { node, qdl, sink };
-  }
-
-  function query(id: number, sampleIndices: Uint32Array) {
-    const sampleCount = sampleIndices.length;
-    return {
-      id,
-      firstResponseId: id,
-      sampleIndices,
-      sampleOffset: 0,
-      sampleCount,
-      responseIdStride: 1,
-    };
+    const [node] = await fakeSutNodes({ onPart: () => {} });
+    return { node, ...(await openQdl([node], more, payloads)) };
   }
 
   /** Waits until a node has so many samples. */
@@ -296,7 +278,7 @@ describe('the QDL', () => {
       { encoding, payloadOf: () => Uint8Array.of(1) },
       { responseEncodings: [{ form: 'raw', compression: 'lz4' }], messageBytesMax: 1_000_000 },
     );
-    qdl.issueQuery(query(0, new Uint32Array(3)));
+    qdl.issueQuery(queryOf(0, 0, [0, 0, 0]));
     const [good, broken, bomb] = (await samplesOf(node, 3)) as [number, number, number];
     node.complete([good], lz4.compress(Uint8Array.of(9, 9, 9)));
     node.complete([broken], Uint8Array.of(1, 2, 3, 4, 5, 6));
@@ -326,14 +308,14 @@ describe('the QDL', () => {
       },
       { partBytesMax: 4_999 },
     );
-    qdl.issueQuery(query(0, Uint32Array.of(0)));
-    qdl.issueQuery(query(1, Uint32Array.of(1)));
+    qdl.issueQuery(queryOf(0, 0, [0]));
+    qdl.issueQuery(queryOf(1, 1, [1]));
     const [id] = (await samplesOf(node, 1)) as [number];
     expect(node.parts).toEqual([
       {
         query: 0,
         querySampleCount: 1,
-        samples: [{ id, payload: new Uint8Array(0), encoding: 0, offset: 0, total: 0 }],
+        samples: [{ id, payload: Buffer.alloc(0), encoding: 0, offset: 0, total: 0 }],
         queryPayload: prepared[0],
         queryEncoding: 0,
         querySampleBytes: [7_777],

@@ -1,16 +1,18 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SharedSlabs } from '../../../loadgen-node/samples/qsl/sample-store.ts';
 import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
 import type { WirePart } from '../../../shared/wire/part-codec.ts';
-import { COUNTED_PAYLOADS, FakeNodes, openQdl, queryOf } from '../../support/nodes/fake-nodes.ts';
-import type { FakeSutNode } from '../../support/nodes/fake-sut-node.ts';
+import {
+  COUNTED_PAYLOADS,
+  type FakeSutNode,
+  fakeSutNodes,
+  openQdl,
+  queryOf,
+} from '../../scenes/sut-node/fake-sut-node.ts';
 
 // Goal: several nodes are one SUT: who gets a query, what the loss of one means, what an address may
 // hide; and streams on other threads do the same as streams on this one. Method: real gRPC to nodes
 // that keep what they get.
-
-const nodes = new FakeNodes();
-afterEach(nodes.stop);
 
 const payloads = COUNTED_PAYLOADS;
 
@@ -22,22 +24,22 @@ function idsOf(part: WirePart): number[] {
 
 describe('a limit of outstanding samples', () => {
   it('holds for each node, beside its credit', async () => {
-    const list = await nodes.start({ name: 'a', onPart: keep }, { name: 'b', onPart: keep });
-    const { qdl, sink } = await openQdl(list, payloads, { nodeOutstandingMax: 2 });
+    const list = await fakeSutNodes({ name: 'a', onPart: keep }, { name: 'b', onPart: keep });
+    const { qdl, sink } = await openQdl(list, { nodeOutstandingMax: 2 });
     for (let id = 0; id < 10; id += 1) qdl.issueQuery(queryOf(id, id, [1]));
     await expect.poll(() => list.map((node) => node.sampleIds.length)).toEqual([2, 2]);
-    const [a] = list as [FakeSutNode, FakeSutNode];
+    const [a] = list;
     a.complete(a.sampleIds);
     await sink.answered(2);
     await expect.poll(() => list.map((node) => node.sampleIds.length)).toEqual([4, 2]);
     expect(sink.handedOverIds).toEqual([0, 1, 2, 3, 4, 5]);
-    nodes.stop();
+    for (const node of list) node.stop();
     await qdl.stop();
   });
 
   it('cuts large queries to it', async () => {
-    const list = await nodes.start({});
-    const { qdl, sink } = await openQdl(list, payloads, { nodeOutstandingMax: 3 });
+    const list = await fakeSutNodes({});
+    const { qdl, sink } = await openQdl(list, { nodeOutstandingMax: 3 });
     qdl.issueQuery(queryOf(0, 0, [1, 2, 3, 4, 5, 6, 7]));
     await sink.answered(7);
     expect(list[0]?.parts.map((part) => part.samples.length)).toEqual([3, 3, 1]);
@@ -53,11 +55,11 @@ describe('the loss of one of two nodes', () => {
       seen += 1;
       if (seen === 2) node.stop();
     };
-    const list = await nodes.start({ name: 'a', onPart }, { name: 'b', onPart: keep });
+    const list = await fakeSutNodes({ name: 'a', onPart }, { name: 'b', onPart: keep });
     const division = onNodeLoss === 'continue' ? 'open' : 'network';
-    const opened = await openQdl(list, payloads, { onNodeLoss, division, policy: 'round-robin' });
+    const opened = await openQdl(list, { onNodeLoss, division, policy: 'round-robin' });
     for (let id = 0; id < 4; id += 1) opened.qdl.issueQuery(queryOf(id, id, [1]));
-    return { ...opened, b: list[1] as FakeSutNode };
+    return { ...opened, b: list[1] };
   }
 
   it('fail: everything outstanding is given up at once, on all nodes', async () => {
@@ -110,12 +112,12 @@ describe('the loss of one of two nodes', () => {
     const onPart = (node: FakeSutNode): void => node.stop();
     // Of its nine bytes, the node takes four, and then is lost.
     const credit = { samples: 100, bytes: 4 };
-    const list = await nodes.start(
+    const list = await fakeSutNodes(
       { name: 'a', onPart, credit },
       { name: 'b', credit: { samples: 9, bytes: 9 } },
     );
     const settings = { onNodeLoss: 'continue', division: 'open', policy: 'round-robin' } as const;
-    const { qdl, sink } = await openQdl(list, payloads, settings);
+    const { qdl, sink } = await openQdl(list, settings);
     qdl.issueQuery(queryOf(0, 0, [8]));
     qdl.issueQuery(queryOf(1, 1, [1]));
     await sink.answered(2);
@@ -126,18 +128,18 @@ describe('the loss of one of two nodes', () => {
 });
 
 describe('an address behind which another node answers than the one that has the stream', () => {
-  const behaviour = { identity: 'one', openedIdentity: 'another' };
+  const behaviour = { identity: 'one', says: { Opened: { nodeIdentity: 'another' } } };
 
   it('is refused in the Network division', async () => {
-    const list = await nodes.start(behaviour);
-    await expect(openQdl(list, payloads)).rejects.toThrow(
+    const list = await fakeSutNodes(behaviour);
+    await expect(openQdl(list)).rejects.toThrow(
       /the address 127\.0\.0\.1:\d+ leads to several SUT nodes: .*ClusterIP of a Kubernetes Service.*--division open/,
     );
   });
 
   it('is taken in the open division', async () => {
-    const list = await nodes.start(behaviour);
-    const { qdl } = await openQdl(list, payloads, { division: 'open' });
+    const list = await fakeSutNodes(behaviour);
+    const { qdl } = await openQdl(list, { division: 'open' });
     await qdl.stop();
   });
 });
@@ -156,9 +158,9 @@ describe('streams on other threads', () => {
       const [sample] = part.samples;
       node.complete(idsOf(part), Buffer.from(sample?.payload ?? []));
     };
-    const list = await nodes.start({ name: 'a', onPart }, { name: 'b', onPart });
+    const list = await fakeSutNodes({ name: 'a', onPart }, { name: 'b', onPart });
     const settings = { channelThreads: 2, streamsPerNode: 2, policy: 'round-robin' } as const;
-    const { qdl, sink } = await openQdl(list, sharedPayloads(), settings);
+    const { qdl, sink } = await openQdl(list, settings, sharedPayloads());
     for (let id = 0; id < 40; id += 1) qdl.issueQuery(queryOf(id, id, [id % 10]));
     await sink.answered(40);
     for (const { id, payload } of sink.completed) {
@@ -172,8 +174,8 @@ describe('streams on other threads', () => {
   });
 
   it('cut a large sample into pieces as any stream does', async () => {
-    const list = await nodes.start({ credit: { samples: 100, bytes: 1000 }, partBytesMax: 4 });
-    const { qdl, sink } = await openQdl(list, sharedPayloads(), { channelThreads: 1 });
+    const list = await fakeSutNodes({ credit: { samples: 100, bytes: 1000 }, partBytesMax: 4 });
+    const { qdl, sink } = await openQdl(list, { channelThreads: 1 }, sharedPayloads());
     qdl.issueQuery(queryOf(0, 0, [9]));
     await sink.answered(1);
     const pieces = list[0]?.parts.flatMap((part) => part.samples) ?? [];
@@ -187,8 +189,8 @@ describe('streams on other threads', () => {
   });
 
   it('tell of a node that dies', async () => {
-    const list = await nodes.start({ onPart: (node) => node.stop() });
-    const { qdl, sink } = await openQdl(list, sharedPayloads(), { channelThreads: 1 });
+    const list = await fakeSutNodes({ onPart: (node) => node.stop() });
+    const { qdl, sink } = await openQdl(list, { channelThreads: 1 }, sharedPayloads());
     qdl.issueQuery(queryOf(0, 0, [1]));
     await sink.faulted();
     expect(sink.failed).toMatchObject([{ id: 0, failure: { code: 'lost' } }]);

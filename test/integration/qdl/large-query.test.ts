@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { expect, it } from 'vitest';
-import { ask, wholeSample } from '../../support/nodes/infer-client.ts';
-import { openStream, RAW_OPEN, startTestNode } from '../../support/nodes/test-sut-node.ts';
+import { ask, wholeSample } from '../../scenes/sut-node/sut-client.ts';
+import { openStream, RAW_OPEN, startTestNode } from '../../scenes/sut-node/sut-node.ts';
 
 const SAMPLES = 1_000_000;
 const QUEUE_SAMPLES = 65_536;

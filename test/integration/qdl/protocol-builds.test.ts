@@ -1,16 +1,24 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { status } from '@grpc/grpc-js';
-import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { type ClientDuplexStream, credentials, type StatusObject, status } from '@grpc/grpc-js';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { NetworkAudit } from '../../../loadgen-node/observe/audit/network-audit.ts';
-import { createQueryDispatchLibrary, defaultDispatchSettings } from '../../../qdl/index.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
-import { RecordingSink } from '../../scenes/simulated-run/recording-sink.ts';
-import { BuildClient } from '../../support/nodes/build-client.ts';
-import { BuildNode, type BuildParts } from '../../support/nodes/build-node.ts';
-import { COUNTED_PAYLOADS, queryOf } from '../../support/nodes/fake-nodes.ts';
-import { type Message, ProtoBuild } from '../../support/nodes/proto-builds.ts';
-import { startTestNode } from '../../support/nodes/test-sut-node.ts';
+import {
+  type FakeBehaviour,
+  type FakeSutNode,
+  fakeSutNodes,
+  openQdl,
+  queryOf,
+} from '../../scenes/sut-node/fake-sut-node.ts';
+import {
+  laterBuild,
+  type Message,
+  olderBuild,
+  type ProtocolBuild,
+} from '../../scenes/sut-node/protocol-builds.ts';
+import { askOnce } from '../../scenes/sut-node/sut-client.ts';
+import { startTestNode } from '../../scenes/sut-node/sut-node.ts';
 import { longhaulHere } from '../../support/process/longhaul-here.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
 
@@ -18,19 +26,24 @@ import { suiteFolder } from '../../support/process/suite-folder.ts';
 // protocol from an altered .proto text, an older one without later fields and calls and a later one that uses news everywhere, so that
 // what crosses the wire is what such a release would send; our LoadGen against their nodes, their clients against our node.
 
-const OLDER = ProtoBuild.older();
-const LATER = ProtoBuild.later();
+const OLDER = olderBuild();
+const LATER = laterBuild();
 const OWN = `longhaul ${packageVersion().replaceAll('.', '\\.')}`;
 
-const nodes: BuildNode[] = [];
-afterEach(() => {
-  for (const node of nodes.splice(0)) node.stop();
-});
-
-async function start(build: ProtoBuild, parts: Partial<BuildParts> = {}): Promise<BuildNode> {
-  const node = await BuildNode.start(build, { name: 'theirs', ...parts });
-  nodes.push(node);
+/** A node of another build. Its ledger tells encodings and streams too, where its protocol has them. */
+async function start(build: ProtocolBuild, behaviour: FakeBehaviour = {}): Promise<FakeSutNode> {
+  const encodings = [{ form: 'raw', compression: 'identity' }];
+  const [node] = await fakeSutNodes({
+    ...{ build, name: 'theirs', benchmark: 'null', ...behaviour },
+    says: { Ledger: { encodings, streamCount: 1 }, ...behaviour.says },
+  });
   return node;
+}
+
+/** What Describe tells of a software and its versions of the protocol. */
+function software(name: string, version: string, min: number, max: number) {
+  const versions = { protocolVersionMin: min, protocolVersionMax: max };
+  return { Describe: { software: name, softwareVersion: version, ...versions } };
 }
 
 async function measure(addresses: readonly string[]) {
@@ -58,8 +71,8 @@ async function measure(addresses: readonly string[]) {
 
 describe('our LoadGen against a SUT node of another build', () => {
   it('of before is measured, without what it does not know', async () => {
-    expect(OLDER.hasField('Open', 'features')).toBe(false);
-    const node = await start(OLDER);
+    expect(OLDER.root.lookupType('mlperf.network.v1.Open').fields).not.toHaveProperty('features');
+    const node = await start(OLDER, { says: software('', '', 0, 0) });
     const { code, stdout, audit } = await measure([node.address]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/Result +VALID/) });
     expect(node.open).toMatchObject({ protocolVersion: 1, benchmark: 'null' });
@@ -73,7 +86,11 @@ describe('our LoadGen against a SUT node of another build', () => {
 
   it('of a later day, which speaks our version too, is measured with the features that both know', async () => {
     const node = await start(LATER, {
-      ...{ versions: [1, 2], software: 'longhaul', softwareVersion: '9.0.0', sendsHints: true },
+      says: software('longhaul', '9.0.0', 1, 2),
+      onPart: (fake, { samples }) => {
+        fake.say({ hint: { text: 'a message that nobody knew' } });
+        fake.complete(samples.map(({ id }) => id));
+      },
       features: ['payload-digests', 'teleport'],
       notReady: [{ ready: false, state: 'NODE_STATE_LATER', detail: 'resting' }],
     });
@@ -94,7 +111,7 @@ describe('our LoadGen against a SUT node of another build', () => {
 
   it('names a SUT whose nodes are of several releases', async () => {
     const ofRelease = (name: string, softwareVersion: string) =>
-      start(LATER, { name, versions: [1, 1], software: 'longhaul', softwareVersion });
+      start(LATER, { name, says: software('longhaul', softwareVersion, 1, 1) });
     const [a, b] = await Promise.all([ofRelease('a', '9.0.0'), ofRelease('b', '9.1.0')]);
     const { code, stdout } = await measure([a.address, b.address]);
     expect(code).toBe(0);
@@ -103,24 +120,22 @@ describe('our LoadGen against a SUT node of another build', () => {
     );
   });
 
-  it.each<[string, ProtoBuild, Partial<BuildParts>, string]>([
+  it.each<[string, FakeBehaviour, string]>([
     [
       'later only',
-      LATER,
-      { versions: [2, 2], software: 'longhaul', softwareVersion: '9.0.0' },
+      { says: software('longhaul', '9.0.0', 2, 2) },
       `\\(longhaul 9\\.0\\.0\\) speaks version 2 of the protocol, this LoadGen node \\(${OWN}\\) version 1: upgrade this LoadGen node`,
     ],
     [
       'later only, and still loads its model',
-      LATER,
       {
-        ...{ versions: [2, 3], software: 'other', softwareVersion: '3' },
+        says: software('other', '3', 2, 3),
         notReady: Array<Message>(1_000).fill({ ready: false, state: 'NODE_STATE_LOADING' }),
       },
       `\\(other 3\\) speaks versions 2 to 3 of the protocol, this LoadGen node \\(${OWN}\\) version 1: upgrade this LoadGen node`,
     ],
-  ])('is refused in one line where it speaks %s', async (_case, build, parts, why) => {
-    const node = await start(build, parts);
+  ])('is refused in one line where it speaks %s', async (_case, behaviour, why) => {
+    const node = await start(LATER, behaviour);
     const { code, stderr } = await measure([node.address]);
     expect(code).toBe(4);
     const lines = stderr.split('\n').filter((line) => line.startsWith('longhaul: '));
@@ -131,14 +146,14 @@ describe('our LoadGen against a SUT node of another build', () => {
   });
 
   it('counts a failure of a kind that it does not know, with its text', async () => {
-    const node = await start(LATER, { versions: [1, 2], fails: 'FAILURE_CODE_LATER' });
-    const settings = { ...defaultDispatchSettings([node.address]), benchmark: 'null' };
-    const qdl = createQueryDispatchLibrary(settings, COUNTED_PAYLOADS);
+    const node = await start(LATER, {
+      onPart: (fake, { samples }) => {
+        const ids = samples.map(({ id }) => id);
+        fake.fail(ids, 'of a later kind', 'FAILURE_CODE_LATER');
+      },
+    });
+    const { qdl, sink } = await openQdl([node], { benchmark: 'null' });
     onTestFinished(() => qdl.stop());
-    const sink = new RecordingSink();
-    await qdl.connect();
-    await qdl.name();
-    await qdl.start(sink);
     qdl.issueQuery(queryOf(0, 0, [1, 2]));
     await sink.answered(2);
     expect(sink.failed.map(({ id }) => id)).toEqual([0, 1]);
@@ -154,25 +169,39 @@ describe('our SUT node asked by a LoadGen of another build', () => {
   };
   const PART = { query: 0, querySampleCount: 1, samples: [{ id: 7, payload: Buffer.alloc(64) }] };
 
-  async function ask(build: ProtoBuild): Promise<BuildClient> {
+  async function startNode(): Promise<string> {
     const { address } = await startTestNode({ benchmark: 'null' });
-    const client = new BuildClient(build, address);
+    return address;
+  }
+
+  /** Sends messages on one stream. @returns What came until its end. */
+  async function infer({ Client }: ProtocolBuild, address: string, messages: readonly Message[]) {
+    const client = new Client(address, credentials.createInsecure());
     onTestFinished(() => client.close());
-    return client;
+    type Infer = () => ClientDuplexStream<Message, Message>;
+    const stream = (client['Infer'] as unknown as Infer).call(client);
+    const answers: Message[] = [];
+    stream.on('data', (message: Message) => answers.push(message));
+    stream.on('error', () => {});
+    const ended = new Promise<StatusObject>((resolve) => stream.on('status', resolve));
+    for (const message of messages) stream.write(message);
+    return { end: await ended, answers };
   }
 
   it.each([
     ['before', OLDER, {}, undefined],
     ['a later day', LATER, { features: ['payload-digests', 'teleport'] }, ['payload-digests']],
   ] as const)('takes a run of %s', async (_case, build, more, features) => {
-    const client = await ask(build);
-    expect(await client.ask('Name', { nonce: 5 })).toMatchObject({ name: 'sut-a', nonce: 5 });
-    expect(await client.ask('Ready', { benchmark: 'null' })).toMatchObject({ ready: true });
-    expect(await client.ask('Describe')).toMatchObject({
+    const address = await startNode();
+    const asks = (method: string, request: Message = {}) =>
+      askOnce(build.Client, address, method, request);
+    expect(await asks('Name', { nonce: 5 })).toMatchObject({ name: 'sut-a', nonce: 5 });
+    expect(await asks('Ready', { benchmark: 'null' })).toMatchObject({ ready: true });
+    expect(await asks('Describe')).toMatchObject({
       ...{ protocolVersionMin: 1, protocolVersionMax: 1, software: 'longhaul' },
       models: [{ benchmark: 'null' }],
     });
-    const { answers, end } = await client.infer([
+    const { answers, end } = await infer(build, address, [
       { open: { ...OPEN, ...more } },
       { part: PART },
       { close: {} },
@@ -183,7 +212,7 @@ describe('our SUT node asked by a LoadGen of another build', () => {
     expect(opened['features']).toEqual(features);
     const responses = answers.flatMap(({ responses: one }) => (one ? [one] : []));
     expect(responses).toMatchObject([{ completed: [{ id: 7, payload: Buffer.alloc(4) }] }]);
-    expect(await client.ask('Ledger', { runId: 'theirs' })).toMatchObject({
+    expect(await asks('Ledger', { runId: 'theirs' })).toMatchObject({
       ...{ known: true, sampleCount: 1, payloadBytes: 64, completedCount: 1 },
     });
   });
@@ -192,8 +221,8 @@ describe('our SUT node asked by a LoadGen of another build', () => {
     [2, 'version 2: upgrade this node, which is the older one'],
     [0, 'version 0: upgrade the LoadGen node, which is the older one'],
   ])('refuses an Open of version %d, with both versions', async (protocolVersion, what) => {
-    const client = await ask(LATER);
-    const { answers, end } = await client.infer([{ open: { ...OPEN, protocolVersion } }]);
+    const address = await startNode();
+    const { answers, end } = await infer(LATER, address, [{ open: { ...OPEN, protocolVersion } }]);
     expect(answers).toEqual([]);
     expect(end.code).toBe(status.FAILED_PRECONDITION);
     expect(end.details).toMatch(
@@ -203,9 +232,11 @@ describe('our SUT node asked by a LoadGen of another build', () => {
   });
 
   it('says what it does not know: a call, a message of a stream, a division', async () => {
-    const client = await ask(LATER);
-    await expect(client.ask('Teleport', {})).rejects.toMatchObject({ code: status.UNIMPLEMENTED });
-    const hinted = await client.infer([
+    const address = await startNode();
+    await expect(askOnce(LATER.Client, address, 'Teleport', {})).rejects.toMatchObject({
+      code: status.UNIMPLEMENTED,
+    });
+    const hinted = await infer(LATER, address, [
       { open: OPEN },
       { hint: { text: 'no feature was agreed on' } },
     ]);
@@ -213,7 +244,7 @@ describe('our SUT node asked by a LoadGen of another build', () => {
       code: status.INVALID_ARGUMENT,
       details: expect.stringContaining('is not expected now'),
     });
-    const later = await client.infer([{ open: { ...OPEN, division: 'DIVISION_LATER' } }]);
+    const later = await infer(LATER, address, [{ open: { ...OPEN, division: 'DIVISION_LATER' } }]);
     expect(later.end).toMatchObject({ code: status.INVALID_ARGUMENT });
   });
 });

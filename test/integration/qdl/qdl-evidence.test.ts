@@ -1,30 +1,20 @@
 import { status } from '@grpc/grpc-js';
-import { afterEach, describe, expect, it } from 'vitest';
-import type { LedgerResponse } from '../../../proto/gen/mlperf/network/v1/LedgerResponse.ts';
+import { describe, expect, it } from 'vitest';
 import { measureTcpConnect } from '../../../qdl/connect/tcp-connect.ts';
-import {
-  askNames,
-  createQueryDispatchLibrary,
-  type DispatchSettings,
-  defaultDispatchSettings,
-} from '../../../qdl/index.ts';
+import type { DispatchSettings } from '../../../qdl/index.ts';
 import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
+import { PAYLOAD_DIGESTS_FEATURE, sha256Words } from '../../../shared/evidence/payload-digest.ts';
 import {
-  PAYLOAD_DIGESTS_FEATURE,
-  PayloadDigestSum,
-  sha256Words,
-} from '../../../shared/evidence/payload-digest.ts';
-import { encodeResponses } from '../../../shared/wire/responses-codec.ts';
-import { RecordingSink } from '../../scenes/simulated-run/recording-sink.ts';
-import { type FakeBehaviour, FakeSutNode } from '../../support/nodes/fake-sut-node.ts';
+  type FakeBehaviour,
+  type FakeSutNode,
+  fakeSutNodes,
+  openQdl,
+  queryOf,
+} from '../../scenes/sut-node/fake-sut-node.ts';
+import type { Message } from '../../scenes/sut-node/protocol-builds.ts';
 
 // Goal: both ends' evidence is compared, whatever way the samples took, and no wrong byte passes.
 // Method: real gRPC to nodes that keep what they get and make their ledger from that.
-
-const nodes: FakeSutNode[] = [];
-afterEach(() => {
-  for (const node of nodes.splice(0)) node.stop();
-});
 
 const ALL = 1_000_000;
 const DIGESTS = { features: [PAYLOAD_DIGESTS_FEATURE] };
@@ -37,20 +27,7 @@ const payloads: SamplePayloads = {
   digestOf: (index) => sha256Words([payloadOf(index)]),
 };
 
-async function start(...behaviours: FakeBehaviour[]): Promise<FakeSutNode[]> {
-  const started = await Promise.all(behaviours.map((behaviour) => FakeSutNode.start(behaviour)));
-  nodes.push(...started);
-  return started;
-}
-
-function settingsFor(
-  list: readonly FakeSutNode[],
-  more: Partial<DispatchSettings> = {},
-): DispatchSettings {
-  const addresses = list.map((node) => node.address);
-  const defaults = { ...defaultDispatchSettings(addresses), benchmark: 'digits' };
-  return { ...defaults, callTimeoutMs: 2_000, digestPerMillion: ALL, ...more };
-}
+const DIGESTED = { digestPerMillion: ALL };
 
 /** Sends samples 0 to `count` - 1, one per query, and ends the run. */
 async function run(
@@ -58,45 +35,19 @@ async function run(
   count: number,
   more: Partial<DispatchSettings> = {},
 ) {
-  const qdl = createQueryDispatchLibrary(settingsFor(list, more), payloads);
-  const sink = new RecordingSink();
-  await qdl.connect();
-  await qdl.name();
-  await qdl.start(sink);
+  const { qdl, sink } = await openQdl(list, { ...DIGESTED, ...more }, payloads);
   for (let id = 0; id < count; id += 1) {
-    const place = { sampleIndices: Uint32Array.of(id), sampleOffset: 0, sampleCount: 1 };
-    qdl.issueQuery({ id, firstResponseId: id, responseIdStride: 1, ...place });
+    qdl.issueQuery(queryOf(id, id, [id]));
   }
   await sink.answered(count);
   await qdl.stop();
   return { qdl, sink, evidence: await qdl.evidence() };
 }
 
-/** The digest of what a node received, its pieces put together. */
-function digestOf(
-  node: FakeSutNode,
-): Pick<LedgerResponse, 'payloadDigest' | 'digestedSampleCount'> {
-  const pieces = new Map<number, Uint8Array[]>();
-  for (const { id, payload } of node.parts.flatMap((part) => part.samples)) {
-    pieces.set(id, [...(pieces.get(id) ?? []), payload]);
-  }
-  const sum = new PayloadDigestSum(ALL);
-  for (const [id, list] of pieces) sum.add(id, sha256Words(list));
-  return { payloadDigest: sum.toBytes(), digestedSampleCount: sum.count };
-}
-
-/** A node that digests honestly what it got, and perhaps says something else. */
-function digesting(more: Partial<LedgerResponse> = {}, behaviour: FakeBehaviour = {}) {
-  const place: { node?: FakeSutNode } = {};
-  const ledger = (honest: LedgerResponse): LedgerResponse => ({
-    ...honest,
-    ...digestOf(place.node as FakeSutNode),
-    ...more,
-  });
-  return start({ ...DIGESTS, ledger, ...behaviour }).then(([node]) => {
-    place.node = node as FakeSutNode;
-    return place.node;
-  });
+/** A node that digests what it got, and may tell something else in its ledger. */
+async function digesting(Ledger: Message = {}): Promise<FakeSutNode> {
+  const [node] = await fakeSutNodes({ ...DIGESTS, says: { Ledger } });
+  return node;
 }
 
 describe('payload digests', () => {
@@ -127,7 +78,7 @@ describe('payload digests', () => {
   });
 
   it('are not asked of a node that offers none', async () => {
-    const [node] = (await start({})) as [FakeSutNode];
+    const [node] = await fakeSutNodes({});
     const { evidence, qdl } = await run([node], 3);
     expect(evidence.nodes[0]).toMatchObject({
       digestPerMillion: 0,
@@ -137,7 +88,7 @@ describe('payload digests', () => {
   });
 
   it('that a node offers and then does not use end the start of the run', async () => {
-    const list = await start({ ...DIGESTS, openedFeatures: [] });
+    const list = await fakeSutNodes({ ...DIGESTS, says: { Opened: { features: [] } } });
     await expect(run(list, 1)).rejects.toMatchObject({
       code: 'ERR_WIRE_PROTOCOL',
       message: expect.stringMatching(/offers payload-digests in Describe and does not use it/),
@@ -183,13 +134,8 @@ describe('one node behind two addresses', () => {
     { name: 'x', identity: 'one' },
   ];
 
-  it('is refused in the Network division', async () => {
-    const list = await start(...twins);
-    await expect(askNames(settingsFor(list))).rejects.toThrow(/lead to one SUT node, "x"/);
-  });
-
   it('is allowed in the open division, and seen', async () => {
-    const list = await start(...twins);
+    const list = await fakeSutNodes(...twins);
     const { evidence, qdl } = await run(list, 4, { division: 'open' });
     expect(evidence.division).toBe('open');
     // What the one node counted cannot be told apart by address.
@@ -214,21 +160,11 @@ describe('a plain TCP connect', () => {
 });
 
 describe('what a node says that cannot be', () => {
-  const respond = (node: FakeSutNode, more: object): void =>
-    node.send(
-      encodeResponses({
-        ...{ firstTokens: [], completed: [], failed: [], ...more },
-      }),
-    );
-  const response = {
-    ...{ payload: Buffer.alloc(4), encoding: 0, durations: undefined, offset: 0, total: 0 },
-  };
-
   it.each<[kind: string, text: RegExp, FakeBehaviour]>([
     [
       'unasked-feature',
       /named features in Opened that Open did not: tea, cake/,
-      { openedFeatures: ['tea', 'cake'] },
+      { says: { Opened: { features: ['tea', 'cake'] } } },
     ],
     [
       'first-token',
@@ -236,7 +172,8 @@ describe('what a node says that cannot be', () => {
       {
         onPart: (node, { samples }) => {
           const ids = samples.map(({ id }) => id);
-          respond(node, { firstTokens: ids.map((id) => ({ id, payload: Buffer.alloc(1) })) });
+          const firstTokens = ids.map((id) => ({ id, payload: Buffer.alloc(1) }));
+          node.say({ responses: { firstTokens } });
           node.complete(ids);
         },
       },
@@ -246,10 +183,14 @@ describe('what a node says that cannot be', () => {
       /told -5 tokens of a response/,
       {
         onPart: (node, { samples }) => {
-          const completed = samples.map(({ id }) => ({ ...response, id, tokenCount: -5 }));
-          respond(node, { completed });
+          const completed = samples.map(({ id }) => ({
+            id,
+            payload: Buffer.alloc(4),
+            tokenCount: -5,
+          }));
+          node.say({ responses: { completed } });
         },
-        ledger: (honest) => ({ ...honest, completedCount: 3, responseBytes: 12 }),
+        says: { Ledger: { completedCount: 3, responseBytes: 12 } },
       },
     ],
     [
@@ -257,7 +198,7 @@ describe('what a node says that cannot be', () => {
       /a message without any field/,
       {
         onPart: (node, { samples }) => {
-          node.send(Buffer.alloc(0));
+          node.say(Buffer.alloc(0));
           node.complete(samples.map(({ id }) => id));
         },
       },
@@ -279,7 +220,7 @@ describe('what a node says that cannot be', () => {
       { onClose: (node) => node.endWith(status.DATA_LOSS, 'gone'), ignoresClose: true },
     ],
   ])('as %s is kept, and the run goes on', async (kind, text, behaviour) => {
-    const [node] = (await start(behaviour)) as [FakeSutNode];
+    const [node] = await fakeSutNodes(behaviour);
     const { sink, evidence } = await run([node], 3, { digestPerMillion: 0 });
     expect(sink.completed).toHaveLength(3);
     expect(sink.faults).toEqual([]);
@@ -290,8 +231,8 @@ describe('what a node says that cannot be', () => {
 
   it('as a response after Close makes the run INVALID', async () => {
     const onClose = (node: FakeSutNode): void =>
-      respond(node, { completed: [{ ...response, id: 777, tokenCount: undefined }] });
-    const [node] = (await start({ onClose })) as [FakeSutNode];
+      node.say({ responses: { completed: [{ id: 777, payload: Buffer.alloc(4) }] } });
+    const [node] = await fakeSutNodes({ onClose });
     const { sink, evidence } = await run([node], 3, { digestPerMillion: 0 });
     expect(evidence.nodes[0]?.claims).toMatchObject([{ kind: 'late-response', count: 1 }]);
     expect(sink.faults.map(({ message }) => message)).toEqual([
@@ -300,8 +241,7 @@ describe('what a node says that cannot be', () => {
   });
 
   it('as the ledger of another run is a difference', async () => {
-    const ledger = (honest: LedgerResponse) => ({ ...honest, runId: 'another' });
-    const [node] = (await start({ ledger })) as [FakeSutNode];
+    const [node] = await fakeSutNodes({ says: { Ledger: { runId: 'another' } } });
     const { qdl, evidence } = await run([node], 3, { digestPerMillion: 0 });
     expect(qdl.ledgerReport.differences).toEqual([
       `SUT node ${node.address} told the ledger of run another, asked was for ${qdl.runId}`,
@@ -315,17 +255,21 @@ describe('what a node says that cannot be', () => {
   it.each<[string, FakeBehaviour, string]>([
     [
       'an encoding that nobody offered',
-      { openedEncodings: [9] },
+      { says: { Opened: { encodings: [9] } } },
       'Opened.encodings 9; Open offered 0',
     ],
-    ['no encoding', { openedEncodings: [] }, 'Opened.encodings none; Open offered 0'],
+    [
+      'no encoding',
+      { says: { Opened: { encodings: [] } } },
+      'Opened.encodings none; Open offered 0',
+    ],
     [
       'another name than in Name',
-      { openedName: 'zz' },
+      { says: { Opened: { nodeName: 'zz' } } },
       'is named "fake" in Name and "zz" in stream 0; a node has one name',
     ],
   ])('as %s in Opened is refused', async (_case, behaviour, text) => {
-    const list = await start(behaviour);
+    const list = await fakeSutNodes(behaviour);
     await expect(run(list, 1, { digestPerMillion: 0 })).rejects.toThrow(text);
   });
 });

@@ -1,39 +1,30 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import type { DispatchSettings } from '../../../qdl/index.ts';
+import { describe, expect, it } from 'vitest';
 import { createQueryDispatchLibrary } from '../../../qdl/index.ts';
 import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
-import { encodeResponses } from '../../../shared/wire/responses-codec.ts';
 import { RecordingSink } from '../../scenes/simulated-run/recording-sink.ts';
 import {
   COUNTED_PAYLOADS,
-  FakeNodes,
+  type FakeSutNode,
+  fakeSutNodes,
   openQdl,
   queryOf,
   settingsFor,
-} from '../../support/nodes/fake-nodes.ts';
-import type { FakeBehaviour, FakeSutNode } from '../../support/nodes/fake-sut-node.ts';
+} from '../../scenes/sut-node/fake-sut-node.ts';
 
 // Goal: whatever a node does, every sample is counted once, and the node and the cause are named. Method:
 // real gRPC on loopback to nodes that keep what they get.
 
-const nodes = new FakeNodes();
-afterEach(nodes.stop);
 const payloads = COUNTED_PAYLOADS;
-
-function start(...behaviours: FakeBehaviour[]): Promise<FakeSutNode[]> {
-  return nodes.start(...behaviours);
-}
-
-function open(list: readonly FakeSutNode[], more: Partial<DispatchSettings> = {}) {
-  return openQdl(list, payloads, more);
-}
 
 describe('faults', () => {
   it('reports what a node answers as failed, with the node and its words', async () => {
     const onPart = (node: FakeSutNode, part: { samples: readonly { id: number }[] }): void =>
-      node.fail(part.samples[0]?.id as number, 'not a JPEG');
-    const [node] = (await start({ onPart })) as [FakeSutNode];
-    const { qdl, sink } = await open([node]);
+      node.fail(
+        part.samples.map(({ id }) => id),
+        'not a JPEG',
+      );
+    const [node] = await fakeSutNodes({ onPart });
+    const { qdl, sink } = await openQdl([node]);
     qdl.issueQuery(queryOf(0, 40, [1]));
     await sink.answered(1);
     const text = `SUT node ${node.address}: not a JPEG`;
@@ -51,12 +42,12 @@ describe('faults', () => {
     ['ends the stream', (node) => node.end(), /closed the stream/],
     [
       'sends what is no message',
-      (node) => node.send(Buffer.from([0x1a, 0xff, 1])),
+      (node) => node.say(Buffer.from([0x1a, 0xff, 1])),
       /breaks the protocol/,
     ],
     [
       'says Opened again',
-      (node) => node.send(Buffer.from([0x0a, 0])),
+      (node) => node.say(Buffer.from([0x0a, 0])),
       /"opened" is not expected now/,
     ],
   ])('loses what is outstanding and waiting when a node %s', async (_case, act, message) => {
@@ -65,8 +56,8 @@ describe('faults', () => {
       seen += 1;
       if (seen === 2) act(fake);
     };
-    const list = await start({ onPart, credit: { samples: 2, bytes: 1000 } });
-    const { qdl, sink } = await open(list);
+    const list = await fakeSutNodes({ onPart, credit: { samples: 2, bytes: 1000 } });
+    const { qdl, sink } = await openQdl(list);
     for (let id = 0; id < 5; id += 1) qdl.issueQuery(queryOf(id, id, [1]));
     await sink.faulted();
     expect(sink.faults[0]?.message).toMatch(message);
@@ -82,8 +73,8 @@ describe('faults', () => {
       fake.drain('SIGTERM');
       setTimeout(() => fake.complete(part.samples.map((sample) => sample.id)), 20);
     };
-    const [node] = (await start({ onPart })) as [FakeSutNode];
-    const { qdl, sink } = await open([node]);
+    const [node] = await fakeSutNodes({ onPart });
+    const { qdl, sink } = await openQdl([node]);
     qdl.issueQuery(queryOf(0, 0, [1]));
     await sink.faulted();
     await sink.answered(1);
@@ -94,15 +85,11 @@ describe('faults', () => {
 
   it('fails a sample whose response comes in pieces, which nobody agreed on', async () => {
     const onPart = (node: FakeSutNode, part: { samples: readonly { id: number }[] }): void => {
-      const [sample] = part.samples;
-      const whole = { encoding: 0, tokenCount: undefined, durations: undefined, offset: 0 };
-      const completed = [
-        { ...whole, id: sample?.id as number, payload: Buffer.alloc(10), total: 1000 },
-      ];
-      node.send(encodeResponses({ firstTokens: [], completed, failed: [] }));
+      const completed = [{ id: part.samples[0]?.id, payload: Buffer.alloc(10), total: 1000 }];
+      node.say({ responses: { completed } });
     };
-    const list = await start({ onPart });
-    const { qdl, sink } = await open(list);
+    const list = await fakeSutNodes({ onPart });
+    const { qdl, sink } = await openQdl(list);
     qdl.issueQuery(queryOf(0, 7, [1]));
     await sink.answered(1);
     expect(sink.failed).toMatchObject([{ id: 7, failure: { code: 'bad-response' } }]);
@@ -119,9 +106,7 @@ describe('faults', () => {
         return payloads.payloadOf(index);
       },
     };
-    const [node] = (await start({ onPart: () => {}, credit: { samples: 3, bytes: 999 } })) as [
-      FakeSutNode,
-    ];
+    const [node] = await fakeSutNodes({ onPart: () => {}, credit: { samples: 3, bytes: 999 } });
     const qdl = createQueryDispatchLibrary(settingsFor([node]), library);
     await qdl.connect();
     await qdl.start(new RecordingSink());
@@ -140,8 +125,8 @@ describe('faults', () => {
       const id = part.samples[0]?.id as number;
       node.complete([id, id, id + 999]);
     };
-    const list = await start({ onPart });
-    const { qdl, sink } = await open(list);
+    const list = await fakeSutNodes({ onPart });
+    const { qdl, sink } = await openQdl(list);
     qdl.issueQuery(queryOf(0, 7, [1]));
     await sink.answered(3);
     expect(sink.completed.map(({ id }) => id)).toEqual([7, -1, -1]);
@@ -149,8 +134,8 @@ describe('faults', () => {
   });
 
   it('says nothing of samples that LoadGen gave up, however the node ends', async () => {
-    const [node] = (await start({ onPart: () => {}, ignoresClose: true })) as [FakeSutNode];
-    const { qdl, sink } = await open([node]);
+    const [node] = await fakeSutNodes({ onPart: () => {}, ignoresClose: true });
+    const { qdl, sink } = await openQdl([node]);
     for (let id = 0; id < 3; id += 1) qdl.issueQuery(queryOf(id, id, [1]));
     await expect.poll(() => node.parts.length).toBe(3);
     const stopping = qdl.stop();
@@ -166,8 +151,8 @@ describe('faults', () => {
     ['goes away', (node) => node.drain('SIGTERM')],
   ])('loses a half-sent sample once when the node %s', async (_case, act) => {
     const credit = { samples: 100, bytes: 8 };
-    const [node] = (await start({ onPart: act, credit })) as [FakeSutNode];
-    const { qdl, sink } = await open([node], { partBytesMax: 4 });
+    const [node] = await fakeSutNodes({ onPart: act, credit });
+    const { qdl, sink } = await openQdl([node], { partBytesMax: 4 });
     qdl.issueQuery(queryOf(0, 0, [19]));
     qdl.issueQuery(queryOf(1, 1, [0]));
     await sink.faulted();
@@ -177,17 +162,16 @@ describe('faults', () => {
   });
 
   it('refuses a node that opens a stream without credit', async () => {
-    const list = await start({ credit: { samples: 0, bytes: 0 } });
-    await expect(open(list)).rejects.toMatchObject({
+    const list = await fakeSutNodes({ credit: { samples: 0, bytes: 0 } });
+    await expect(openQdl(list)).rejects.toMatchObject({
       code: 'ERR_SUT_REFUSED',
       message: expect.stringMatching(/127\.0\.0\.1:\d+ opened a stream without credit/),
     });
   });
 
   it('finds a node that counted differently', async () => {
-    const ledger = (honest: object): object => ({ ...honest, payloadBytes: 1, partCount: 9 });
-    const [node] = (await start({ ledger })) as [FakeSutNode];
-    const { qdl, sink } = await open([node]);
+    const [node] = await fakeSutNodes({ says: { Ledger: { payloadBytes: 1, partCount: 9 } } });
+    const { qdl, sink } = await openQdl([node]);
     qdl.issueQuery(queryOf(0, 0, [1]));
     await sink.answered(1);
     await qdl.stop();

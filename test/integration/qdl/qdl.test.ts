@@ -1,5 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import type { DispatchSettings } from '../../../qdl/index.ts';
+import { describe, expect, it } from 'vitest';
 import {
   askNames,
   createQueryDispatchLibrary,
@@ -7,31 +6,21 @@ import {
 } from '../../../qdl/index.ts';
 import {
   COUNTED_PAYLOADS,
-  FakeNodes,
+  type FakeBehaviour,
+  fakeSutNodes,
   openQdl,
   queryOf,
   settingsFor,
-} from '../../support/nodes/fake-nodes.ts';
-import type { FakeBehaviour, FakeSutNode } from '../../support/nodes/fake-sut-node.ts';
+} from '../../scenes/sut-node/fake-sut-node.ts';
 
 // Goal: the QDL sends each query alone and whole, keeps to the credit, counts every sample once, and
 // names the node when something breaks. Method: real gRPC on loopback to nodes that keep what they get.
 
-const nodes = new FakeNodes();
-afterEach(nodes.stop);
 const payloads = COUNTED_PAYLOADS;
-
-function start(...behaviours: FakeBehaviour[]): Promise<FakeSutNode[]> {
-  return nodes.start(...behaviours);
-}
-
-function open(list: readonly FakeSutNode[], more: Partial<DispatchSettings> = {}) {
-  return openQdl(list, payloads, more);
-}
 
 describe('Name of the QDL', () => {
   it('asks every node on every call and joins the names in the order of the addresses', async () => {
-    const list = await start({ name: 'b' }, { name: 'a' });
+    const list = await fakeSutNodes({ name: 'b' }, { name: 'a' });
     const qdl = createQueryDispatchLibrary(settingsFor(list), payloads);
     expect(await qdl.name()).toBe('Network SUT: b, a');
     await qdl.name();
@@ -61,21 +50,25 @@ describe('Name of the QDL', () => {
       ],
       /lead to one SUT node/,
     ],
-    ['an answer to another question', [{ echoesNonce: false }], /wrong nonce/],
+    ['an answer to another question', [{ says: { Name: { nonce: 5 } } }], /wrong nonce/],
     [
       'a node of another benchmark',
       [{ name: 'x' }, { name: 'y', benchmark: 'bert' }],
       /^SUT node 127\.0\.0\.1:\d+ does not serve benchmark "digits"; it serves bert$/,
     ],
   ])('refuses %s', async (_case, behaviours, message) => {
-    const list = await start(...behaviours);
+    const list = await fakeSutNodes(...behaviours);
     await expect(askNames(settingsFor(list))).rejects.toThrow(message);
   });
 
   it('does not refuse a node that is still loading, nor ask for a benchmark where none is named', async () => {
-    const loading = await start({ name: 'x', benchmark: 'bert', isLoading: true });
+    const loading = await fakeSutNodes({
+      name: 'x',
+      benchmark: 'bert',
+      says: { Describe: { models: [] } },
+    });
     expect((await askNames(settingsFor(loading))).name).toBe('Network SUT: x');
-    const other = await start({ name: 'y', benchmark: 'bert' });
+    const other = await fakeSutNodes({ name: 'y', benchmark: 'bert' });
     expect((await askNames(settingsFor(other, { benchmark: '' }))).name).toBe('Network SUT: y');
   });
 
@@ -99,18 +92,18 @@ describe('connecting', () => {
     ],
     [
       'speaks another version',
-      { protocolVersion: 7 },
-      /speaks version 7 of the protocol, this LoadGen node \(longhaul [\d.]+\) version 1: upgrade this/,
+      { says: { Describe: { protocolVersionMin: 7, protocolVersionMax: 7 } } },
+      /\(software not told\) speaks version 7 of the protocol, this LoadGen node \(longhaul [\d.]+\) version 1: upgrade this/,
     ],
   ])('refuses a node that %s', async (_case, behaviour, message) => {
-    const list = await start(behaviour);
+    const list = await fakeSutNodes(behaviour);
     const qdl = createQueryDispatchLibrary(settingsFor(list), payloads);
     await expect(qdl.connect()).rejects.toThrow(message);
     await qdl.stop();
   });
 
   it('refuses a node that does not take the encoding', async () => {
-    const list = await start({});
+    const list = await fakeSutNodes({});
     const jpeg = { form: 'jpeg', compression: 'identity' };
     const qdl = createQueryDispatchLibrary(settingsFor(list, { encoding: jpeg }), payloads);
     await expect(qdl.connect()).rejects.toThrow(
@@ -122,8 +115,8 @@ describe('connecting', () => {
 
 describe('queries', () => {
   it('go out one per message, whole, with the stored bytes and ids that are not the index', async () => {
-    const [node] = (await start({})) as [FakeSutNode];
-    const { qdl, sink } = await open([node]);
+    const [node] = await fakeSutNodes({});
+    const { qdl, sink } = await openQdl([node]);
     qdl.issueQuery(queryOf(0, 0, [5]));
     qdl.issueQuery(queryOf(1, 1, [5, 6, 7]));
     await sink.answered(4);
@@ -146,8 +139,8 @@ describe('queries', () => {
   });
 
   it('wait as ids while the node grants no credit, and go in order when it does', async () => {
-    const [node] = (await start({ credit: { samples: 2, bytes: 1000 } })) as [FakeSutNode];
-    const { qdl, sink } = await open([node]);
+    const [node] = await fakeSutNodes({ credit: { samples: 2, bytes: 1000 } });
+    const { qdl, sink } = await openQdl([node]);
     for (let id = 0; id < 5; id += 1) qdl.issueQuery(queryOf(id, id, [id]));
     await sink.answered(2);
     expect(node.parts).toHaveLength(2);
@@ -167,8 +160,8 @@ describe('queries', () => {
   });
 
   it('that wait leave together, however small the largest message taken from a node is', async () => {
-    const [node] = (await start({ credit: { samples: 1000, bytes: 1e6 } })) as [FakeSutNode];
-    const { qdl, sink } = await open([node], { messageBytesMax: 4096 });
+    const [node] = await fakeSutNodes({ credit: { samples: 1000, bytes: 1e6 } });
+    const { qdl, sink } = await openQdl([node], { messageBytesMax: 4096 });
     for (let id = 0; id < 500; id += 1) qdl.issueQuery(queryOf(id, id, [9]));
     await sink.answered(500);
     await qdl.stop();
@@ -177,8 +170,8 @@ describe('queries', () => {
   });
 
   it('never send more bytes than were granted', async () => {
-    const [node] = (await start({ credit: { samples: 100, bytes: 25 } })) as [FakeSutNode];
-    const { qdl, sink } = await open([node]);
+    const [node] = await fakeSutNodes({ credit: { samples: 100, bytes: 25 } });
+    const { qdl, sink } = await openQdl([node]);
     for (let id = 0; id < 4; id += 1) qdl.issueQuery(queryOf(id, id, [9]));
     await sink.answered(2);
     expect(node.parts).toHaveLength(2);
@@ -188,8 +181,8 @@ describe('queries', () => {
   });
 
   it('larger than a part go as several parts of one query, cut between samples', async () => {
-    const [node] = (await start({})) as [FakeSutNode];
-    const { qdl, sink } = await open([node], { partBytesMax: 20 });
+    const [node] = await fakeSutNodes({});
+    const { qdl, sink } = await openQdl([node], { partBytesMax: 20 });
     qdl.issueQuery(queryOf(3, 10, [9, 9, 9, 9, 9]));
     qdl.issueQuery(queryOf(4, 15, [0]));
     await sink.answered(6);
@@ -206,8 +199,8 @@ describe('queries', () => {
   });
 
   it('with a sample larger than a part cut that sample into pieces on one stream', async () => {
-    const list = await start({ name: 'a' }, { name: 'b' });
-    const { qdl, sink } = await open(list, { partBytesMax: 4 });
+    const list = await fakeSutNodes({ name: 'a' }, { name: 'b' });
+    const { qdl, sink } = await openQdl(list, { partBytesMax: 4 });
     qdl.issueQuery(queryOf(0, 0, [9, 0]));
     await sink.answered(2);
     const carrier = list.find((node) => node.parts.some((part) => part.samples[0]?.total === 10));
@@ -225,8 +218,8 @@ describe('queries', () => {
   });
 
   it('of many samples are shared by the nodes, small ones go to the nodes in turn', async () => {
-    const list = await start({ name: 'a' }, { name: 'b' });
-    const { qdl, sink } = await open(list, { partSamplesMax: 2 });
+    const list = await fakeSutNodes({ name: 'a' }, { name: 'b' });
+    const { qdl, sink } = await openQdl(list, { partSamplesMax: 2 });
     qdl.issueQuery(queryOf(0, 0, [1, 2, 3, 4, 5, 6, 7, 8]));
     for (let id = 1; id < 5; id += 1) qdl.issueQuery(queryOf(id, 7 + id, [id]));
     await sink.answered(12);
@@ -239,8 +232,8 @@ describe('queries', () => {
   });
 
   it('with a sample that no node takes fail at once, without a message', async () => {
-    const [node] = (await start({ sampleBytesMax: 5 })) as [FakeSutNode];
-    const { qdl, sink } = await open([node]);
+    const [node] = await fakeSutNodes({ sampleBytesMax: 5 });
+    const { qdl, sink } = await openQdl([node]);
     qdl.issueQuery(queryOf(0, 0, [9]));
     qdl.issueQuery(queryOf(1, 1, [1]));
     await sink.answered(2);
@@ -250,8 +243,8 @@ describe('queries', () => {
   });
 
   it('use several streams to a node with ids that never meet', async () => {
-    const [node] = (await start({})) as [FakeSutNode];
-    const { qdl, sink } = await open([node], { streamsPerNode: 3 });
+    const [node] = await fakeSutNodes({});
+    const { qdl, sink } = await openQdl([node], { streamsPerNode: 3 });
     expect(node.streams).toHaveLength(3);
     for (let id = 0; id < 30; id += 1) qdl.issueQuery(queryOf(id, id, [1]));
     await sink.answered(30);

@@ -7,9 +7,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } 
 import { encodePart } from '../../../shared/wire/part-codec.ts';
 import { encodeLoadGenMessage } from '../../../shared/wire/sut-contract.ts';
 import { smallDataSet } from '../../scenes/simulated-run/data-sets.ts';
-import { frame, HostileClient, INFER_PATH, NAME_PATH } from '../../support/nodes/hostile-client.ts';
-import { ask, wholeSample } from '../../support/nodes/infer-client.ts';
-import { RAW_OPEN } from '../../support/nodes/test-sut-node.ts';
+import {
+  grpcFrame,
+  HostileClient,
+  INFER_PATH,
+  NAME_PATH,
+} from '../../scenes/sut-node/hostile-client.ts';
+import { ask, wholeSample } from '../../scenes/sut-node/sut-client.ts';
+import { RAW_OPEN } from '../../scenes/sut-node/sut-node.ts';
 import { SutNodeProcess, WarmLonghaul } from '../../support/process/longhaul-process.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
 import { testCacheFolder } from '../../support/process/test-cache.ts';
@@ -55,7 +60,7 @@ function peakBytes(of: SutNodeProcess = node): number {
   return Number(/VmHWM:\s+(\d+) kB/.exec(text)?.[1]) * 1024;
 }
 
-const OPEN = frame(encodeLoadGenMessage({ open: RAW_OPEN }));
+const OPEN = grpcFrame(encodeLoadGenMessage({ open: RAW_OPEN }));
 
 describe('a SUT node closes', () => {
   it('connections that say nothing, and gives their places to new ones before', async () => {
@@ -86,7 +91,7 @@ describe('a SUT node closes', () => {
     const calls = [
       slow.call(session, INFER_PATH, Buffer.alloc(0)),
       slow.call(session, INFER_PATH, OPEN.subarray(0, OPEN.length - 1)),
-      slow.call(session, NAME_PATH, frame(Buffer.alloc(0))),
+      slow.call(session, NAME_PATH, grpcFrame(Buffer.alloc(0))),
     ];
     await expect
       .poll(() => calls.map((call) => call.outcome().resetCode), { timeout: 4_000 })
@@ -101,13 +106,13 @@ describe('a SUT node closes', () => {
     ['Open of 17 KiB', INFER_PATH, 17 * 1024],
   ])('a call that announces a %s, at its first bytes', async (_case, path, declaredBytes) => {
     const liar = hostile();
-    const call = liar.call(liar.session(), path, frame(Buffer.alloc(8), declaredBytes));
+    const call = liar.call(liar.session(), path, grpcFrame(Buffer.alloc(8), declaredBytes));
     await expect.poll(() => call.outcome().resetCode).toBe(RESET.enhanceYourCalm);
   });
 
   it('an Infer stream that announces a part of 2 GiB, at its first bytes', async () => {
     const liar = hostile();
-    const part = frame(Buffer.from([0x12, 0xff]), 2 ** 31);
+    const part = grpcFrame(Buffer.from([0x12, 0xff]), 2 ** 31);
     const call = liar.call(liar.session(), INFER_PATH, Buffer.concat([OPEN, part]));
     await expect.poll(() => call.outcome().grpcStatus).toBe(status.RESOURCE_EXHAUSTED);
   });
@@ -116,18 +121,18 @@ describe('a SUT node closes', () => {
     const bomber = hostile();
     const bomb = gzipSync(Buffer.alloc(64 * MIB));
     const headers = { 'grpc-encoding': 'gzip' };
-    const call = bomber.call(bomber.session(), INFER_PATH, frame(bomb), headers);
+    const call = bomber.call(bomber.session(), INFER_PATH, grpcFrame(bomb), headers);
     await expect.poll(() => call.outcome().grpcStatus).toBe(status.INVALID_ARGUMENT);
   });
 
   it('a call with huge headers', async () => {
     const client = hostile();
-    const large = client.call(client.session(), NAME_PATH, frame(Buffer.alloc(0)), {
+    const large = client.call(client.session(), NAME_PATH, grpcFrame(Buffer.alloc(0)), {
       'x-large': 'a'.repeat(60_000),
     });
     await expect.poll(() => large.outcome().grpcStatus).toBe(status.RESOURCE_EXHAUSTED);
     const session = client.session();
-    client.call(session, NAME_PATH, frame(Buffer.alloc(0)), { 'x-huge': 'a'.repeat(2e6) });
+    client.call(session, NAME_PATH, grpcFrame(Buffer.alloc(0)), { 'x-huge': 'a'.repeat(2e6) });
     await expect.poll(() => session.destroyed).toBe(true);
   });
 
@@ -135,11 +140,11 @@ describe('a SUT node closes', () => {
     [
       'resets',
       (flood, session) =>
-        flood.call(session, NAME_PATH, frame(Buffer.alloc(0))).stream.close(RESET.cancel),
+        flood.call(session, NAME_PATH, grpcFrame(Buffer.alloc(0))).stream.close(RESET.cancel),
     ],
     [
       'makes the node reset',
-      (flood, session) => flood.call(session, NAME_PATH, frame(Buffer.alloc(0), 2 ** 31)),
+      (flood, session) => flood.call(session, NAME_PATH, grpcFrame(Buffer.alloc(0), 2 ** 31)),
     ],
   ])('a connection that %s call after call', async (_what, begin) => {
     const flood = hostile();
@@ -173,7 +178,7 @@ describe.each([
 ])('a SUT node ends a call to %s with INTERNAL', (path) => {
   it.each([1, 255])('that has a message with compressed flag %i', async (flag) => {
     const client = hostile();
-    const message = frame(Buffer.alloc(0));
+    const message = grpcFrame(Buffer.alloc(0));
     message[0] = flag;
     const call = client.call(client.session(), path, message);
     call.stream.end();
@@ -182,7 +187,7 @@ describe.each([
 
   it('that ends inside a message', async () => {
     const client = hostile();
-    const call = client.call(client.session(), path, frame(Buffer.alloc(2), 100));
+    const call = client.call(client.session(), path, grpcFrame(Buffer.alloc(2), 100));
     call.stream.end();
     await expect.poll(() => call.outcome().grpcStatus).toBe(status.INTERNAL);
   });
@@ -191,7 +196,7 @@ describe.each([
 describe('a SUT node refuses', () => {
   it('a stream whose second message is cut short', async () => {
     const client = hostile();
-    const cut = frame(Buffer.alloc(2), 100);
+    const cut = grpcFrame(Buffer.alloc(2), 100);
     const call = client.call(client.session(), INFER_PATH, Buffer.concat([OPEN, cut]));
     call.stream.end();
     await expect.poll(() => call.outcome().grpcStatus).toBe(status.INTERNAL);
@@ -199,10 +204,10 @@ describe('a SUT node refuses', () => {
 
   it('a question of reflection that is cut short behind a whole one, by a reset', async () => {
     const client = hostile();
-    const list = frame(Buffer.from([0x3a, 1, 0x2a]));
+    const list = grpcFrame(Buffer.from([0x3a, 1, 0x2a]));
     const call = client.call(client.session(), REFLECTION, list);
     await expect.poll(() => call.outcome().isAnswered).toBe(true);
-    call.stream.end(frame(Buffer.alloc(2), 100));
+    call.stream.end(grpcFrame(Buffer.alloc(2), 100));
     await expect.poll(() => call.outcome().resetCode).toBe(RESET.internalError);
   });
 
@@ -214,7 +219,7 @@ describe('a SUT node refuses', () => {
     ['a grpc-timeout without a unit', { 'grpc-timeout': '10' }],
   ])('a call with %s', async (_what, headers) => {
     const client = hostile();
-    const message = frame(Buffer.alloc(0));
+    const message = grpcFrame(Buffer.alloc(0));
     const call = client.call(client.session(), NAME_PATH, message, headers);
     call.stream.end();
     await expect.poll(() => call.outcome().grpcStatus).toBe(status.INTERNAL);
@@ -238,7 +243,7 @@ describe('a SUT node does not keep more than the bytes', () => {
     const client = hostile();
     const body = Buffer.alloc(MIB);
     body.set([0x12], 0);
-    await client.drip(INFER_PATH, Buffer.concat([OPEN, frame(Buffer.alloc(0), 4 * MIB)]), body);
+    await client.drip(INFER_PATH, Buffer.concat([OPEN, grpcFrame(Buffer.alloc(0), 4 * MIB)]), body);
     expect(await ask(node.address, 'Name', { nonce: 1 })).toMatchObject({ name: 'sut-a' });
     expect(client.openSocketCount).toBe(1);
     expect(peakBytes() - before).toBeLessThan(60 * MIB);
@@ -259,12 +264,12 @@ describe('a SUT node with large responses', () => {
       const deaf = new HostileClient(large.address);
       clients.push(deaf);
       const samples = Array.from({ length: 600 }, (_, id) => wholeSample(id, Uint8Array.of(1)));
-      const part = frame(encodePart({ query: 1, querySampleCount: 600, samples }));
+      const part = grpcFrame(encodePart({ query: 1, querySampleCount: 600, samples }));
       const runIds = ['deaf-1', 'deaf-2'];
       const sockets = await Promise.all(
         runIds.map((runId) => {
           const open = encodeLoadGenMessage({ open: { ...RAW_OPEN, benchmark: 'null', runId } });
-          return deaf.deaf(INFER_PATH, Buffer.concat([frame(open), part]));
+          return deaf.deaf(INFER_PATH, Buffer.concat([grpcFrame(open), part]));
         }),
       );
       // 1,200 MiB of the larger responses, if a node kept what nobody reads.
@@ -296,12 +301,12 @@ describe('everything at once', () => {
       for (let k = 0; k < 60; k += 1) {
         // 600 MiB, if a node kept what is announced as a part and never whole.
         const path = (i + k) % 2 === 0 ? NAME_PATH : INFER_PATH;
-        enemy.call(session, path, frame(Buffer.alloc(MIB), 4 * MIB));
+        enemy.call(session, path, grpcFrame(Buffer.alloc(MIB), 4 * MIB));
       }
     }
     // An opened stream that sends parts and reads no answer.
     const deaf = enemy.session({ settings: { initialWindowSize: 0 } });
-    enemy.call(deaf, INFER_PATH, Buffer.concat([OPEN, frame(Buffer.alloc(4 * MIB), 8 * MIB)]));
+    enemy.call(deaf, INFER_PATH, Buffer.concat([OPEN, grpcFrame(Buffer.alloc(4 * MIB), 8 * MIB)]));
     const { code, stdout } = await run.ended;
     expect(stdout).toMatch(/Result +VALID/);
     expect(code).toBe(0);

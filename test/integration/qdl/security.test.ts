@@ -10,8 +10,8 @@ import {
 import { type ClientSecurity, NO_SECURITY } from '../../../shared/security/client-security.ts';
 import { smallDataSet } from '../../scenes/simulated-run/data-sets.ts';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
-import { HostileClient } from '../../support/nodes/hostile-client.ts';
-import { HAS_OPENSSL, TestCertificates } from '../../support/nodes/test-certificates.ts';
+import { HAS_OPENSSL, TestCertificates } from '../../scenes/sut-node/certificates.ts';
+import { HostileClient } from '../../scenes/sut-node/hostile-client.ts';
 import { longhaul, SutNodeProcess, spawnLonghaul } from '../../support/process/longhaul-process.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
 import { testCacheFolder } from '../../support/process/test-cache.ts';

@@ -4,15 +4,10 @@ import { readAudit } from '../../../loadgen-node/observe/audit/network-audit.ts'
 import { smallDataSet } from '../../scenes/simulated-run/data-sets.ts';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 import { endOfSpoiledRun, startLongRun } from '../../scenes/simulated-run/spoiled-run.ts';
-import { FakeSutNode } from '../../support/nodes/fake-sut-node.ts';
-import { InferClient } from '../../support/nodes/infer-client.ts';
-import { TcpShim } from '../../support/nodes/tcp-shim.ts';
-import {
-  openStream,
-  RAW_OPEN,
-  rawSamples,
-  startTestNode,
-} from '../../support/nodes/test-sut-node.ts';
+import { FakeSutNode } from '../../scenes/sut-node/fake-sut-node.ts';
+import { InferClient } from '../../scenes/sut-node/sut-client.ts';
+import { openStream, RAW_OPEN, rawSamples, startTestNode } from '../../scenes/sut-node/sut-node.ts';
+import { TcpShim } from '../../scenes/sut-node/tcp-shim.ts';
 import { longhaul, SutNodeProcess, spawnLonghaul } from '../../support/process/longhaul-process.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
 import { testCacheFolder } from '../../support/process/test-cache.ts';

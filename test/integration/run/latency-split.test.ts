@@ -5,8 +5,8 @@ import { LATENCY_PARTS } from '../../../loadgen-node/observe/split/latency-parts
 import { latencySplit } from '../../../loadgen-node/observe/split/latency-split.ts';
 import { rowsOfRecords, type SplitRows } from '../../../loadgen-node/observe/split/split-sums.ts';
 import { recordedRun } from '../../scenes/simulated-run/recorded-run.ts';
-import { TcpShim } from '../../support/nodes/tcp-shim.ts';
-import { NO_DELAY, startTestNode } from '../../support/nodes/test-sut-node.ts';
+import { NO_DELAY, startTestNode } from '../../scenes/sut-node/sut-node.ts';
+import { TcpShim } from '../../scenes/sut-node/tcp-shim.ts';
 
 // Goal: over real gRPC the parts of every latency are there, none is negative, and their sum is the latency; what a node tells
 // is the time that it took; what the link adds is network. Method: nodes without a model, times that are known.

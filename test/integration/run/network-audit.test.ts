@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NetworkAudit } from '../../../loadgen-node/observe/audit/network-audit.ts';
 import { smallDataSet } from '../../scenes/simulated-run/data-sets.ts';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
-import { FakeSutNode } from '../../support/nodes/fake-sut-node.ts';
+import { fakeSutNodes } from '../../scenes/sut-node/fake-sut-node.ts';
 import { longhaul, SutNodeProcess, WarmLonghaul } from '../../support/process/longhaul-process.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
 import { testCacheFolder } from '../../support/process/test-cache.ts';
@@ -142,14 +142,13 @@ describe('a SUT node whose times do not fit into the latency', () => {
       ...{ receiveNs: 0, queueNs: 0, batchWaitNs: 0, preprocessNs: 0 },
       ...{ computeNs: 3_600e9, postprocessNs: 0, sendNs: 0 },
     };
-    const node = await FakeSutNode.start({ benchmark: 'null', durations });
+    const [node] = await fakeSutNodes({ benchmark: 'null', durations });
     const output = suiteFolder();
     const { code, stdout } = await longhaul([
       ...['run', '--sut', node.address, '--benchmark', 'null', '--target-qps', '200'],
       ...['--target-latency', '30s', '--target-latency-percentile', '90'],
       ...['--min-duration', '500ms', '--digest', '0', '--output', output, ...cache],
     ]);
-    node.stop();
     expect(code).toBe(0);
     expect(stdout).toMatch(
       /told more time than passed for (\d+) of \1 samples, at worst 3600 s where .* passed \(tolerance 0\.1 % and 10 µs\)/,

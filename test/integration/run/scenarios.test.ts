@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decodeResponse } from '../../../shared/benchmarks/digits/response.ts';
 import { smallDataSet } from '../../scenes/simulated-run/data-sets.ts';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
-import { TcpShim } from '../../support/nodes/tcp-shim.ts';
+import { TcpShim } from '../../scenes/sut-node/tcp-shim.ts';
 import { longhaulHere, type Said } from '../../support/process/longhaul-here.ts';
 import { lean, SutNodeProcess, spawnLonghaul } from '../../support/process/longhaul-process.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';

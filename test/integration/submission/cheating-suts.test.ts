@@ -41,7 +41,7 @@ import {
   tiresOfRepeats,
 } from '../../scenes/simulated-run/conduct.ts';
 import { SILENT_HOST } from '../../scenes/simulated-run/simulated-run.ts';
-import { TEST_SETTINGS } from '../../support/nodes/test-sut-node.ts';
+import { TEST_SETTINGS } from '../../scenes/sut-node/sut-node.ts';
 import { type Ended, longhaul } from '../../support/process/longhaul-process.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
 import { testCacheFolder } from '../../support/process/test-cache.ts';

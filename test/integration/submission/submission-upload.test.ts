@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { renderDigit } from '../../../shared/benchmarks/digits/draw-digit.ts';
-import { canRun } from '../../support/nodes/test-certificates.ts';
+import { canRun } from '../../scenes/sut-node/certificates.ts';
 import { longhaulHere as longhaul } from '../../support/process/longhaul-here.ts';
 import { tempFolder } from '../../support/process/temp-folder.ts';
 import { testCacheFolder } from '../../support/process/test-cache.ts';

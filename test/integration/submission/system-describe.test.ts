@@ -7,10 +7,10 @@ import { systemVerb } from '../../../loadgen-node/cli/system.ts';
 import { type FactsFile, factsPathOf } from '../../../loadgen-node/submission/system/facts-file.ts';
 import { askSystems, defaultDispatchSettings } from '../../../qdl/index.ts';
 import { systemFactsSchema } from '../../../shared/host/system-facts.ts';
-import { type FakeBehaviour, FakeSutNode } from '../../support/nodes/fake-sut-node.ts';
-import { ask, InferClient } from '../../support/nodes/infer-client.ts';
-import { RAW_OPEN, startTestNode } from '../../support/nodes/test-sut-node.ts';
-import { longhaul } from '../../support/process/longhaul-process.ts';
+import { fakeSutNodes } from '../../scenes/sut-node/fake-sut-node.ts';
+import { ask, InferClient } from '../../scenes/sut-node/sut-client.ts';
+import { RAW_OPEN, startTestNode } from '../../scenes/sut-node/sut-node.ts';
+import { longhaulHere } from '../../support/process/longhaul-here.ts';
 import { tempFolder } from '../../support/process/temp-folder.ts';
 import { SECRETS } from '../../support/submission/machine-trees.ts';
 
@@ -18,12 +18,6 @@ import { SECRETS } from '../../support/submission/machine-trees.ts';
 // of what it hears. Method: real nodes without a model, nodes of other make, the compiled command.
 
 const SYSTEM = 'DescribeSystem';
-
-async function fakeNode(behaviour: FakeBehaviour): Promise<FakeSutNode> {
-  const node = await FakeSutNode.start(behaviour);
-  onTestFinished(() => node.stop());
-  return node;
-}
 
 /** The command in this process: what it throws, the program turns into its exit code. */
 function runHere([, ...args]: readonly string[]): Promise<unknown> {
@@ -63,7 +57,7 @@ describe('a node that is asked what machine it runs on', () => {
     ['no time', { facts: { hostname: 'a' } }, 'no time at which'],
     ['a broken name', { gatheredAt: '2026-01-01', facts: { hostname: 'a\0' } }, 'at hostname'],
   ])('is refused with %s', async (_case, system, message) => {
-    const { address } = await fakeNode({ system });
+    const [{ address }] = await fakeSutNodes({ system });
     await expect(askSystems(defaultDispatchSettings([address]), ['fake'])).rejects.toMatchObject({
       code: 'ERR_WIRE_PROTOCOL',
       message: expect.stringContaining(message),
@@ -75,11 +69,11 @@ describe('longhaul system describe', () => {
   it('describes nodes that tell, that do not want to and that do not know how', async () => {
     const told = await startTestNode({ benchmark: 'null' });
     const silent = await startTestNode({ benchmark: 'null', node: 'b', tellsSystemFacts: false });
-    const old = await fakeNode({ name: 'old' });
+    const [old] = await fakeSutNodes({ name: 'old' });
     const output = join(tempFolder(), 'systems', 'acme.json');
     const nodes = [told, silent, old].map(({ address }) => address);
     const args = ['system', 'describe', '--sut', nodes.join(), '--output', output];
-    const ended = await longhaul([...args, '--submitter', 'ACME']);
+    const ended = await longhaulHere([...args, '--submitter', 'ACME']);
     expect(ended.stderr).toBe('');
     expect(ended.code).toBe(0);
     expect(ended.stdout).toContain(`${output}: 48 fields`);
@@ -115,7 +109,7 @@ describe('longhaul system describe', () => {
       message: expect.stringContaining('--merge'),
     });
     expect(existsSync(factsPathOf(output))).toBe(false);
-    const merged = await longhaul([...args, '--merge', output]);
+    const merged = await longhaulHere([...args, '--merge', output]);
     expect(merged.code).toBe(0);
     expect(merged.stdout).toContain(`${output}: 35 fields`);
     const description = JSON.parse(readFileSync(output, 'utf8')) as Record<string, string>;

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { smallDataSet } from '../../scenes/simulated-run/data-sets.ts';
-import { otherModel } from '../../support/nodes/other-model.ts';
+import { otherModel } from '../../scenes/sut-node/sut-node.ts';
 import { longhaulHere } from '../../support/process/longhaul-here.ts';
 import { longhaul, SutNodeProcess } from '../../support/process/longhaul-process.ts';
 import { testCacheFolder } from '../../support/process/test-cache.ts';

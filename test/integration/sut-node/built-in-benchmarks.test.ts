@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
-import { NO_DELAY, startTestNode } from '../../support/nodes/test-sut-node.ts';
+import { NO_DELAY, startTestNode } from '../../scenes/sut-node/sut-node.ts';
 import { longhaul } from '../../support/process/longhaul-process.ts';
 import { tempFolder } from '../../support/process/temp-folder.ts';
 

@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { FAILURE_CODES, type WireCompleted } from '../../../shared/wire/responses-codec.ts';
 import { spawnOrtWorker } from '../../../sut-node/inference/workers/worker-thread.ts';
 import { GraphBuilder } from '../../../sut-node/model/onnx/graph-builder.ts';
-import { ask, wholeSample } from '../../support/nodes/infer-client.ts';
-import { openStream, RAW_OPEN, startTestNode } from '../../support/nodes/test-sut-node.ts';
+import { ask, wholeSample } from '../../scenes/sut-node/sut-client.ts';
+import { openStream, RAW_OPEN, startTestNode } from '../../scenes/sut-node/sut-node.ts';
 import { longhaulHere } from '../../support/process/longhaul-here.ts';
 import { tempFolder } from '../../support/process/temp-folder.ts';
 

@@ -9,7 +9,7 @@ import {
   writeTinyImagenet,
 } from '../../scenes/simulated-run/data-sets.ts';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
-import { FakeSutNode } from '../../support/nodes/fake-sut-node.ts';
+import { FakeSutNode } from '../../scenes/sut-node/fake-sut-node.ts';
 import { longhaul } from '../../support/process/longhaul-process.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
 
@@ -17,7 +17,12 @@ import { suiteFolder } from '../../support/process/suite-folder.ts';
 // target; and never runs on data that changed. Method: 40 generated images and a fake node that is right about
 // all of them, as uint8 and float32.
 const IMAGE_COUNT = 40;
-const MODEL = { model: 'resnet50-standin-fp32', sha256: 'ab'.repeat(32), isStandIn: true };
+const MODEL = {
+  model: 'resnet50-standin-fp32',
+  sha256: 'ab'.repeat(32),
+  isStandIn: true,
+  encodings: [{ form: 'uint8', compression: 'identity' }],
+};
 
 const folder = suiteFolder();
 const data = ['--benchmark', 'resnet50', '--data-dir', folder];
@@ -26,7 +31,7 @@ let node: FakeSutNode;
 beforeAll(async () => {
   await writeTinyImagenet(folder, tinyImages(IMAGE_COUNT));
   node = await FakeSutNode.start({
-    ...{ name: 'sut-a', benchmark: 'resnet50', model: MODEL, form: 'uint8' },
+    ...{ name: 'sut-a', benchmark: 'resnet50', says: { Model: MODEL } },
     onPart: (fake, { samples }) => {
       for (const sample of samples) fake.complete([sample.id], labelOf(sample));
     },

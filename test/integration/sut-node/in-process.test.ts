@@ -12,7 +12,7 @@ import { resolveSettings } from '../../../shared/config/resolve-settings.ts';
 import type { InProcessNode } from '../../../shared/domain/in-process-node.ts';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 import { SILENT_HOST } from '../../scenes/simulated-run/simulated-run.ts';
-import { startTestNode } from '../../support/nodes/test-sut-node.ts';
+import { startTestNode } from '../../scenes/sut-node/sut-node.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
 import { testCacheFolder } from '../../support/process/test-cache.ts';
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
-import { longhaul, SutNodeProcess } from '../../support/process/longhaul-process.ts';
+import { longhaulHere } from '../../support/process/longhaul-here.ts';
+import { SutNodeProcess } from '../../support/process/longhaul-process.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
 
 // Goal: the benchmark null measures the wire with nothing installed but longhaul. Method: a real node
@@ -17,7 +18,7 @@ afterAll(() => node.stop());
 
 async function run(...flags: string[]) {
   const output = suiteFolder();
-  const ended = await longhaul([
+  const ended = await longhaulHere([
     ...['run', '--sut', node.address, '--benchmark', 'null', '--output', output],
     ...['--min-duration', '100ms', '--target-qps', '500', ...flags],
   ]);
@@ -45,7 +46,7 @@ describe('longhaul run --benchmark null', () => {
 
 describe('settings of the benchmark null', () => {
   it('are refused with another benchmark', async () => {
-    const { code, stderr } = await longhaul([
+    const { code, stderr } = await longhaulHere([
       ...['run', '--sut', node.address, '--benchmark', 'digits', '--target-qps', '1'],
       ...['--sample-bytes', '16'],
     ]);
@@ -56,7 +57,7 @@ describe('settings of the benchmark null', () => {
   });
 
   it('leave no place for a data set', async () => {
-    const { code, stderr } = await longhaul([
+    const { code, stderr } = await longhaulHere([
       ...['run', '--sut', node.address, '--benchmark', 'null', '--target-qps', '1'],
       ...['--data-dir', '/nowhere'],
     ]);

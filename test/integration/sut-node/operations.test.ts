@@ -10,14 +10,13 @@ import {
   REFLECTION_BYTES_MAX,
   REFLECTION_CALLS_MAX,
 } from '../../../sut-node/server/limits/node-limits.ts';
-import { ask, InferClient } from '../../support/nodes/infer-client.ts';
-import { askReflection, openReflection } from '../../support/nodes/side-clients.ts';
 import {
-  openStream,
-  RAW_OPEN,
-  rawSamples,
-  startTestNode,
-} from '../../support/nodes/test-sut-node.ts';
+  ask,
+  askReflection,
+  InferClient,
+  openReflection,
+} from '../../scenes/sut-node/sut-client.ts';
+import { openStream, RAW_OPEN, rawSamples, startTestNode } from '../../scenes/sut-node/sut-node.ts';
 import {
   LonghaulProcess,
   longhaul,

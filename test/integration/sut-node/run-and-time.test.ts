@@ -5,7 +5,7 @@ import {
   writeTinyImagenet,
   writeToyStandin,
 } from '../../scenes/simulated-run/data-sets.ts';
-import { FakeSutNode } from '../../support/nodes/fake-sut-node.ts';
+import { fakeSutNodes } from '../../scenes/sut-node/fake-sut-node.ts';
 import { type Ended, LonghaulProcess } from '../../support/process/longhaul-process.ts';
 import { freePort } from '../../support/process/ports.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
@@ -39,9 +39,8 @@ describe('run_and_time.sh', () => {
   });
 
   it('never runs against another node that has its port', async () => {
-    const other = await FakeSutNode.start({ name: 'sut-other', benchmark: 'resnet50' });
+    const [other] = await fakeSutNodes({ name: 'sut-other', benchmark: 'resnet50' });
     const { stdout, stderr, code } = await runAndTime(Number(other.address.replace(/.*:/, '')));
-    await other.stop();
     expect(other.parts).toEqual([]);
     expect(stdout).toBe('');
     expect(stderr).toContain('the address is already in use');

@@ -18,7 +18,7 @@ import {
 } from '../../../sut-node/inference/workers/worker-thread.ts';
 import { GraphBuilder } from '../../../sut-node/model/onnx/graph-builder.ts';
 import { startSutNode } from '../../../sut-node/sut-node.ts';
-import { ask, InferClient } from '../../support/nodes/infer-client.ts';
+import { ask, InferClient } from '../../scenes/sut-node/sut-client.ts';
 import {
   JPEG_OPEN,
   openStream,
@@ -26,7 +26,7 @@ import {
   rawSamples,
   startTestNode,
   TEST_SETTINGS,
-} from '../../support/nodes/test-sut-node.ts';
+} from '../../scenes/sut-node/sut-node.ts';
 import { LonghaulProcess } from '../../support/process/longhaul-process.ts';
 import { freePort, occupiedPort } from '../../support/process/ports.ts';
 import { tempFolder } from '../../support/process/temp-folder.ts';

@@ -6,7 +6,7 @@ import { decodeResponse } from '../../../shared/benchmarks/digits/response.ts';
 import { encodeJpeg } from '../../../shared/benchmarks/image/jpeg.ts';
 import { IMAGE_SIZE } from '../../../shared/rules/rows/digits.ts';
 import { FAILURE_CODES } from '../../../shared/wire/responses-codec.ts';
-import { ask, wholeSample } from '../../support/nodes/infer-client.ts';
+import { ask, wholeSample } from '../../scenes/sut-node/sut-client.ts';
 import {
   digit,
   JPEG_OPEN,
@@ -14,7 +14,7 @@ import {
   RAW_OPEN,
   rawSamples,
   startTestNode,
-} from '../../support/nodes/test-sut-node.ts';
+} from '../../scenes/sut-node/sut-node.ts';
 
 // Goal: a real node answers every method, keeps its promises to honest peers and outlives the others.
 // Method: the digits benchmark, real gRPC on loopback, real worker threads from dist/.
@@ -110,7 +110,7 @@ describe('Infer of a SUT node', () => {
     expect(client.failed[0]?.text).toContain('this payload has 9');
   });
 
-  it('takes a sample in pieces', async () => {
+  it('takes a sample in pieces, and the end of the client’s side for Close', async () => {
     const node = await startTestNode();
     const client = await openStream(node, RAW_OPEN);
     const { rgb, label } = digit(3);
@@ -118,8 +118,8 @@ describe('Infer of a SUT node', () => {
       const payload = rgb.subarray(offset, offset + 3_000);
       client.part(0, [{ id: 5, payload, encoding: 0, offset, total: rgb.length }], 1);
     }
-    client.close();
-    await client.ended;
+    client.halfClose();
+    expect(await client.ended).toMatchObject({ code: status.OK });
     expect(client.completed.map((sample) => sample.id)).toEqual([5]);
     expect(decodeResponse(client.completed[0]?.payload ?? new Uint8Array(0))).toBe(label);
   });
@@ -150,24 +150,6 @@ describe('Infer of a SUT node', () => {
       sampleCount: count,
       payloadBytes: count * rgb.length,
     });
-  });
-
-  it('takes the end of the client’s side for Close', async () => {
-    const node = await startTestNode();
-    const client = await openStream(node, RAW_OPEN);
-    client.part(0, rawSamples(3));
-    client.halfClose();
-    expect(await client.ended).toMatchObject({ code: status.OK });
-    expect(client.completed).toHaveLength(3);
-  });
-
-  it('ends the stream of a peer that sends more than it was granted', async () => {
-    const node = await startTestNode({ queueSamplesMax: 8 });
-    const client = await openStream(node, RAW_OPEN);
-    client.part(0, rawSamples(200));
-    const end = await client.ended;
-    expect(end.code).toBe(status.RESOURCE_EXHAUSTED);
-    expect(end.details).toContain('more was sent than this node granted');
   });
 
   it('refuses bytes that are no message and goes on serving', async () => {

@@ -12,7 +12,7 @@ import type {
 } from '../../../sut-node/inference/workers/worker-messages.ts';
 import { spawnOrtProcess } from '../../../sut-node/inference/workers/worker-process.ts';
 import { startSutNode } from '../../../sut-node/sut-node.ts';
-import { ask, wholeSample } from '../../support/nodes/infer-client.ts';
+import { ask, wholeSample } from '../../scenes/sut-node/sut-client.ts';
 import {
   digit,
   openStream,
@@ -20,7 +20,7 @@ import {
   rawSamples,
   startTestNode,
   TEST_SETTINGS,
-} from '../../support/nodes/test-sut-node.ts';
+} from '../../scenes/sut-node/sut-node.ts';
 import { SutNodeProcess } from '../../support/process/longhaul-process.ts';
 import {
   environmentOf,

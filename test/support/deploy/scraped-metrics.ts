@@ -5,7 +5,7 @@ import { Observations } from '../../../sut-node/operations/observations.ts';
 import { NodeStatus } from '../../../sut-node/server/describe/node-status.ts';
 import { CALL_REFUSALS } from '../../../sut-node/server/guard/call-gate.ts';
 import { liveSecond } from '../../scenes/simulated-run/summary.ts';
-import { TEST_SETTINGS } from '../nodes/test-sut-node.ts';
+import { TEST_SETTINGS } from '../../scenes/sut-node/sut-node.ts';
 
 /** Labels of each series' name in a scrape; `instance` and `job`, which Prometheus gives, are not among them. */
 export type ScrapedMetrics = ReadonlyMap<string, ReadonlySet<string>>;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import protobuf from 'protobufjs';
 import { protoFolder } from '../../../shared/base/files/package-files.ts';
-import { linesIn } from '../nodes/proto-lines.ts';
+import { linesIn } from '../../scenes/sut-node/proto-lines.ts';
 
 const FILE = join(protoFolder(), 'mlperf', 'network', 'v1', 'sut');
 

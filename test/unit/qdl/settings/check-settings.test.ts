@@ -5,7 +5,7 @@ import {
   defaultDispatchSettings,
 } from '../../../../qdl/index.ts';
 import { OIP_SERVICE_NAME } from '../../../../shared/wire/oip/request-plan.ts';
-import { oipPlan } from '../../../support/oip/oip-qdl.ts';
+import { oipPlan } from '../../../scenes/oip-server/oip-qdl.ts';
 
 // Goal: settings that contradict each other or a rule are refused with the flag to change.
 

@@ -8,7 +8,7 @@ import type { Batch } from '../../../../sut-node/inference/batcher/sut-model.ts'
 import { deliverAnswers } from '../../../../sut-node/inference/workers/batch-answers.ts';
 import { ManualClock } from '../../../scenes/clock.ts';
 import { RecordingSink } from '../../../scenes/simulated-run/recording-sink.ts';
-import { TEST_SETTINGS } from '../../../support/nodes/test-sut-node.ts';
+import { TEST_SETTINGS } from '../../../scenes/sut-node/sut-node.ts';
 
 // Goal: a run in process hands every sample to the node's own batcher once, holds no more than it may, and gives
 // LoadGen every answer. Method: the real batcher, a worker that answers when the test says so.

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../../../shared/base/process/logger.ts';
 import { createModel } from '../../../../sut-node/inference/create-model.ts';
 import type { SutSettings } from '../../../../sut-node/settings/sut-settings.ts';
-import { NO_DELAY, TEST_SETTINGS } from '../../../support/nodes/test-sut-node.ts';
+import { NO_DELAY, TEST_SETTINGS } from '../../../scenes/sut-node/sut-node.ts';
 
 // Goal: every benchmark that can be chosen has a model on the SUT node, and a setting that it would
 // ignore is refused. Method: settings in, model or error out.

@@ -4,7 +4,7 @@ import type { Batch, SutModel } from '../../../../sut-node/inference/batcher/sut
 import { createNullModel } from '../../../../sut-node/inference/built-in/immediate-model.ts';
 import { failSamples } from '../../../../sut-node/inference/workers/batch-answers.ts';
 import { checkNode, checkReportText } from '../../../../sut-node/operations/check-node.ts';
-import { TEST_SETTINGS } from '../../../support/nodes/test-sut-node.ts';
+import { TEST_SETTINGS } from '../../../scenes/sut-node/sut-node.ts';
 
 // Goal: a check runs the model as a node would, and says what it is. Method: a model without ONNX; the real
 // one is checked by test/integration/sut-node/operations.test.ts.

@@ -3,7 +3,7 @@ import {
   serverStatistics,
   serverStatisticsText,
 } from '../../../../../loadgen-node/observe/split/server-statistics.ts';
-import { oipStatistics } from '../../../../support/oip/oip-audit-facts.ts';
+import { oipStatistics } from '../../../../scenes/oip-server/oip-audit-facts.ts';
 
 // Goal: means are of what was counted, and nothing is divided by nothing. Method: statistics by hand.
 

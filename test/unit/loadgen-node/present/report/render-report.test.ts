@@ -4,9 +4,9 @@ import { serverStatistics } from '../../../../../loadgen-node/observe/split/serv
 import type { RunSummary } from '../../../../../loadgen-node/observe/summary/run-summary.ts';
 import { renderHeatMap } from '../../../../../loadgen-node/present/report/render-heat-map.ts';
 import { renderReport } from '../../../../../loadgen-node/present/report/report-folder.ts';
+import { oipStatistics } from '../../../../scenes/oip-server/oip-audit-facts.ts';
 import { queueRecords } from '../../../../scenes/simulated-run/records.ts';
 import { reportSummary } from '../../../../scenes/simulated-run/summary.ts';
-import { oipStatistics } from '../../../../support/oip/oip-audit-facts.ts';
 
 // Goal: a report says what the summary says, whatever it is made of, and nothing that a SUT or a user wrote is more than text.
 // Method: simulated queues; the page as a text. test/browser looks at it in a browser.

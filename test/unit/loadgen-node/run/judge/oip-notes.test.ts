@@ -15,8 +15,8 @@ import {
 import { pathNotes } from '../../../../../loadgen-node/run/judge/run-notes.ts';
 import { summaryNodes } from '../../../../../loadgen-node/run/keep/compose-summary.ts';
 import type { OipNodeEvidence } from '../../../../../shared/evidence/network-evidence.ts';
+import { OIP_EVIDENCE, oipFacts, oipNode } from '../../../../scenes/oip-server/oip-audit-facts.ts';
 import { auditFacts } from '../../../../scenes/simulated-run/audit-facts.ts';
-import { OIP_EVIDENCE, oipFacts, oipNode } from '../../../../support/oip/oip-audit-facts.ts';
 
 // Goal: a result over the Open Inference Protocol names servers and models, and claims neither the other's ledger nor its
 // model's identity. Method: notes, details and summary of facts by hand.

@@ -10,18 +10,91 @@ import {
   ResponseGatherer,
 } from '../../../../../qdl/oip/channel/response-gatherer.ts';
 import { AnswerRoom } from '../../../../../qdl/oip/http2/flow-control.ts';
+import type {
+  Answers,
+  CallEvents,
+  GrpcCall,
+  GrpcCallConnection,
+} from '../../../../../qdl/oip/http2/grpc/grpc-calls.ts';
 import type { OipMethod } from '../../../../../shared/wire/oip/request-plan.ts';
-import { type CallDouble, ConnectionDouble } from '../../../../support/oip/call-double.ts';
-import { dynamoResponse } from '../../../../support/oip/dynamo-like.ts';
+import { dynamoResponse } from '../../../../scenes/oip-server/fake-oip-server.ts';
 import {
   decodeRequest,
   encodeResponse,
   encodeStreamResponse,
-} from '../../../../support/oip/oip-messages.ts';
-import { oipPlan } from '../../../../support/oip/oip-qdl.ts';
+} from '../../../../scenes/oip-server/oip-messages.ts';
+import { oipPlan } from '../../../../scenes/oip-server/oip-qdl.ts';
 
 // Goal: a channel takes what fits and no more, tells each sample's end once, and knows a server's own UNAVAILABLE from
 // the end of the connection. Method: a connection whose calls go nowhere.
+
+/** A call that goes nowhere, and keeps what was written. */
+class CallDouble implements GrpcCall {
+  readonly messages: Buffer[] = [];
+  readonly events: CallEvents;
+  readonly path: string;
+  messageCount = 0;
+  isEnded = false;
+  isCancelled = false;
+
+  readonly answers: Answers;
+
+  constructor(path: string, events: CallEvents, answers: Answers) {
+    this.path = path;
+    this.events = events;
+    this.answers = answers;
+  }
+
+  write(pieces: readonly Uint8Array[]): void {
+    this.messages.push(Buffer.concat(pieces));
+  }
+
+  end(): void {
+    this.isEnded = true;
+  }
+
+  /** Messages that are in no frame. */
+  unsentCount = 0;
+
+  takeBackUnsent(): number {
+    const count = this.unsentCount;
+    this.unsentCount = 0;
+    return count;
+  }
+
+  cancel(): void {
+    this.isCancelled = true;
+  }
+
+  /** The server answers so, and ends a call of its own. */
+  answer(message: Buffer): void {
+    this.messageCount += 1;
+    this.events.onMessage(this, message);
+  }
+
+  finish(code = 0, details = ''): void {
+    this.events.onEnd(this, code, details);
+  }
+}
+
+/** A connection whose calls go nowhere. */
+class ConnectionDouble implements GrpcCallConnection {
+  readonly calls: CallDouble[] = [];
+  readonly ready: Promise<void> = Promise.resolve();
+  hasRoom = true;
+  takesCall = true;
+  callCount = 0;
+
+  call(path: string, events: CallEvents, answers: Answers = 'many'): CallDouble {
+    const call = new CallDouble(path, events, answers);
+    this.calls.push(call);
+    return call;
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}
 
 /** What a channel reported, as lines. */
 class Reports implements ChannelEvents {

@@ -5,7 +5,7 @@ import {
   type RequestExtras,
 } from '../../../../../qdl/oip/channel/request-encoder.ts';
 import type { OipRequestPlan } from '../../../../../shared/wire/oip/request-plan.ts';
-import { decodeRequest, encodeRequest } from '../../../../support/oip/oip-messages.ts';
+import { decodeRequest, encodeRequest } from '../../../../scenes/oip-server/oip-messages.ts';
 
 // Goal: what is written by hand is what protobuf reads, and large payloads go out from where they lie. Method: every
 // request is read back by protobufjs.

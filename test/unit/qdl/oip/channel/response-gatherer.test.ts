@@ -6,9 +6,9 @@ import {
   ResponseGatherer,
 } from '../../../../../qdl/oip/channel/response-gatherer.ts';
 import { AnswerRoom } from '../../../../../qdl/oip/http2/flow-control.ts';
-import { dynamoResponse } from '../../../../support/oip/dynamo-like.ts';
-import { encodeStreamResponse } from '../../../../support/oip/oip-messages.ts';
-import { oipPlan } from '../../../../support/oip/oip-qdl.ts';
+import { dynamoResponse } from '../../../../scenes/oip-server/fake-oip-server.ts';
+import { encodeStreamResponse } from '../../../../scenes/oip-server/oip-messages.ts';
+import { oipPlan } from '../../../../scenes/oip-server/oip-qdl.ts';
 
 // Goal: what is kept of a response is not lost with the message. Method: messages that are overwritten at once.
 

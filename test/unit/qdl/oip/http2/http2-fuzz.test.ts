@@ -1,16 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  callUnary,
+  connectTo,
   frame,
   grpcMessage,
   RawHttp2Peer,
-  word,
-} from '../../../../support/nodes/raw-http2-peer.ts';
-import {
-  callUnary,
-  connectTo,
   RecordedConnection,
-} from '../../../../support/nodes/recorded-call.ts';
+  word,
+} from '../../../../scenes/oip-server/raw-http2-peer.ts';
 
 // Goal: whatever a peer sends, the process stays and every call ends once.
 // Method: frames that are nearly right, in any order, then the end of the socket.

@@ -1,9 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { FLAG, FRAME_TYPE } from '../../../../../qdl/oip/http2/frames/frames.ts';
 import { packageVersion } from '../../../../../shared/base/files/package-files.ts';
-import { type Http2Scene, http2Scene } from '../../../../support/nodes/http2-scene.ts';
-import { grpcMessage, settingsOf, word } from '../../../../support/nodes/raw-http2-peer.ts';
-import { callUnary, RecordedCall } from '../../../../support/nodes/recorded-call.ts';
+import {
+  callUnary,
+  grpcMessage,
+  type Http2Scene,
+  http2Scene,
+  RecordedCall,
+  settingsOf,
+  word,
+} from '../../../../scenes/oip-server/raw-http2-peer.ts';
 
 // Goal: the client keeps to HTTP/2 and gRPC against a peer that does what it likes.
 // Method: a peer on loopback that sends nothing but the frames that a test names.

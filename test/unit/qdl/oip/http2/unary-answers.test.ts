@@ -3,13 +3,15 @@ import { connectGrpc } from '../../../../../qdl/oip/channel/oip-connections.ts';
 import { AnswerRoom } from '../../../../../qdl/oip/http2/flow-control.ts';
 import { FLAG, FRAME_TYPE } from '../../../../../qdl/oip/http2/frames/frames.ts';
 import { NO_SECURITY } from '../../../../../shared/security/client-security.ts';
-import { http2Scene } from '../../../../support/nodes/http2-scene.ts';
-import { grpcMessage, RawHttp2Peer, word } from '../../../../support/nodes/raw-http2-peer.ts';
 import {
   callUnary,
+  grpcMessage,
+  http2Scene,
+  RawHttp2Peer,
   RecordedCall,
   RecordedConnection,
-} from '../../../../support/nodes/recorded-call.ts';
+  word,
+} from '../../../../scenes/oip-server/raw-http2-peer.ts';
 
 // Goal: a unary call is answered when its status came, once, and what comes before takes memory within a bound. Method: a peer on
 // loopback that sends nothing but the frames that a test names; buffers are overwritten when they are given back.

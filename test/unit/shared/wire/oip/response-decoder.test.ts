@@ -5,7 +5,10 @@ import { copyOf } from '../../../../../shared/base/bytes/borrowed-bytes.ts';
 import { MlperfError } from '../../../../../shared/base/errors/mlperf-error.ts';
 import type { OipRequestPlan } from '../../../../../shared/wire/oip/request-plan.ts';
 import { OipResponseDecoder } from '../../../../../shared/wire/oip/response-decoder.ts';
-import { encodeResponse, encodeStreamResponse } from '../../../../support/oip/oip-messages.ts';
+import {
+  encodeResponse,
+  encodeStreamResponse,
+} from '../../../../scenes/oip-server/oip-messages.ts';
 
 // Goal: what protobuf writes is read, and bytes that are no message, or do not fit the plan, are an error in words and
 // nothing else. Method: messages of protobufjs, whole, cut, and with bytes changed.

@@ -12,7 +12,7 @@ import { WorkerPool } from '../../../../../sut-node/inference/workers/worker-poo
 import type { WorkerThreadEvents } from '../../../../../sut-node/inference/workers/worker-thread.ts';
 import { ManualClock } from '../../../../scenes/clock.ts';
 import { waitingSample } from '../../../../scenes/simulated-run/sut-parts.ts';
-import { TEST_SETTINGS } from '../../../../support/nodes/test-sut-node.ts';
+import { TEST_SETTINGS } from '../../../../scenes/sut-node/sut-node.ts';
 
 const NEVER = new AbortController().signal;
 const TENSORS = { inputs: [], outputs: [] };

@@ -3,7 +3,7 @@ import {
   exposureWarnings,
   readServerSecurity,
 } from '../../../../../sut-node/server/connection/server-security.ts';
-import { TEST_SETTINGS } from '../../../../support/nodes/test-sut-node.ts';
+import { TEST_SETTINGS } from '../../../../scenes/sut-node/sut-node.ts';
 
 // Goal: settings of a node that contradict each other, or expose it, are told. Method: settings alone.
 

@@ -4,7 +4,7 @@ import {
   providerOf,
 } from '../../../../../sut-node/server/describe/node-offer.ts';
 import type { SutSettings } from '../../../../../sut-node/settings/sut-settings.ts';
-import { TEST_SETTINGS } from '../../../../support/nodes/test-sut-node.ts';
+import { TEST_SETTINGS } from '../../../../scenes/sut-node/sut-node.ts';
 
 // Goal: one configuration has one name, wherever the node is, and any other has another. Method: settings
 // in, name out.

@@ -11,7 +11,7 @@ import {
 import { answerBatch } from '../../../../../sut-node/inference/workers/batch-answers.ts';
 import type { ManualClock } from '../../../../scenes/clock.ts';
 import { NO_CONTEXT } from '../../../../scenes/simulated-run/sut-parts.ts';
-import { InferStreamScene, partSample } from '../../../../support/nodes/infer-stream-scene.ts';
+import { InferStreamScene, partSample } from '../../../../scenes/sut-node/infer-stream-scene.ts';
 
 // Goal: the durations of a response are never negative and sum exactly to the residence time: from the arrival of
 // the sample's last byte to the moment in which the response is handed to the stream, whatever the model is,

@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
-import { InferStreamScene, partSample } from '../../../../support/nodes/infer-stream-scene.ts';
+import { InferStreamScene, partSample } from '../../../../scenes/sut-node/infer-stream-scene.ts';
 
 // Goal: first tokens go out before their samples' answers, only to a run that measures them, within what the peer
 // takes, and never on a stream that is gone. Method: the stream with a queue and a peer that only remember.

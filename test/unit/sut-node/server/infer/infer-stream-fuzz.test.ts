@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { encodePart } from '../../../../../shared/wire/part-codec.ts';
-import { InferStreamScene, partSample } from '../../../../support/nodes/infer-stream-scene.ts';
+import { InferStreamScene, partSample } from '../../../../scenes/sut-node/infer-stream-scene.ts';
 
 const SEED = Number(process.env['TEST_SEED'] ?? 1);
 

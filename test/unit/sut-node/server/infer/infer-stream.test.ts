@@ -7,7 +7,7 @@ import {
   InferStreamScene,
   partSample,
   SCENE_LIMITS,
-} from '../../../../support/nodes/infer-stream-scene.ts';
+} from '../../../../scenes/sut-node/infer-stream-scene.ts';
 
 const LULL_NS = 200_000_000;
 

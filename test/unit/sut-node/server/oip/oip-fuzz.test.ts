@@ -6,8 +6,9 @@ import { timerClock } from '../../../../../shared/base/clock/clock.ts';
 import { createEchoModel } from '../../../../../sut-node/inference/built-in/immediate-model.ts';
 import { StreamRefusal } from '../../../../../sut-node/server/limits/call-end.ts';
 import type { InferResponse } from '../../../../../sut-node/server/oip/response-encoder.ts';
-import { anyRequest, type FuzzedRequest } from '../../../../support/oip/oip-requests.ts';
-import { decodeTestRequest, OipScene } from '../../../../support/oip/oip-scene.ts';
+import { payloadOfRequest } from '../../../../scenes/oip-server/oip-messages.ts';
+import { anyRequest, type FuzzedRequest } from '../../../../scenes/oip-server/oip-requests.ts';
+import { OipScene } from '../../../../scenes/oip-server/oip-scene.ts';
 
 // Goal: whatever bytes come as a request, it gets the right answer or a status that says what is wrong, exactly once, and
 // nothing of it stays. Method: right, wrong, damaged and random requests, in parallel, on a real batcher and the model echo.
@@ -54,7 +55,7 @@ function judge({ bytes, expected }: FuzzedRequest, outcome: Outcome | undefined)
     expect(outcome.end.details).not.toBe('');
   } else if (outcome !== undefined) {
     // A damaged request may still be one; then another reader of protobuf finds the same payload in it.
-    const wanted = expected ?? decodeTestRequest(bytes).payload;
+    const wanted = expected ?? payloadOfRequest(bytes);
     if (!rawOf(outcome).equals(wanted)) expect(rawOf(outcome)).toEqual(wanted);
   }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { encodeTestRequest, OipScene } from '../../../../support/oip/oip-scene.ts';
+import { encodeRequest } from '../../../../scenes/oip-server/oip-messages.ts';
+import { OipScene } from '../../../../scenes/oip-server/oip-scene.ts';
 
 // Goal: a stream never holds more than it was admitted, loses nothing, and ends behind its last answer. Method: a stream on a
 // real batcher whose model answers when the test says so.
@@ -77,7 +78,7 @@ describe('a ModelStreamInfer stream', () => {
   it('counts requests that it never took as cancelled, and those for another model as no failure', () => {
     const scene = new OipScene({ samplesMax: 64 });
     const stream = scene.stream();
-    stream.message(encodeTestRequest({ modelName: 'nobody' }));
+    stream.message(encodeRequest({ modelName: 'nobody' }));
     for (const id of ['a', 'b', 'c']) stream.message(scene.request({ id, rows: 60 }));
     stream.cancelled();
     expect([...scene.inference.totals.requests]).toEqual([

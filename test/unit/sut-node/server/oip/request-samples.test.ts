@@ -11,7 +11,7 @@ import {
   type CheckedRequest,
   requestSamples,
 } from '../../../../../sut-node/server/oip/request-samples.ts';
-import { kind, oipTestModel } from '../../../../support/oip/oip-scene.ts';
+import { kind, oipTestModel } from '../../../../scenes/oip-server/oip-scene.ts';
 
 // Goal: a request becomes samples of exactly the bytes that it holds, or is refused with words that name the tensor, the
 // value, and what would be right. Method: each way to be wrong, by itself.

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { OipTensor } from '../../../../../shared/domain/tensors.ts';
 import { StreamRefusal } from '../../../../../sut-node/server/limits/call-end.ts';
 import { responseOutputs } from '../../../../../sut-node/server/oip/response-encoder.ts';
-import { oipTestModel } from '../../../../support/oip/oip-scene.ts';
+import { oipTestModel } from '../../../../scenes/oip-server/oip-scene.ts';
 
 // Goal: the responses of a request's samples become tensors of the right shapes, or nothing. Method: small outputs.
 

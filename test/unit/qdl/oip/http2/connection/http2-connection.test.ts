@@ -2,17 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { FLAG, FRAME_TYPE } from '../../../../../../qdl/oip/http2/frames/frames.ts';
 import { NO_SECURITY } from '../../../../../../shared/security/client-security.ts';
 import {
+  callUnary,
   connectedTo,
+  connectTo,
+  frame,
   type Http2Scene,
   http2Scene,
-} from '../../../../../support/nodes/http2-scene.ts';
-import {
-  frame,
   RawHttp2Peer,
   settingsOf,
   word,
-} from '../../../../../support/nodes/raw-http2-peer.ts';
-import { callUnary, connectTo } from '../../../../../support/nodes/recorded-call.ts';
+} from '../../../../../scenes/oip-server/raw-http2-peer.ts';
 
 // Goal: the client keeps to HTTP/2 and gRPC against a peer that does what it likes.
 // Method: a peer on loopback that sends nothing but the frames that a test names.

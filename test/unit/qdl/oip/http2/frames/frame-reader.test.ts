@@ -9,7 +9,7 @@ import {
   type BorrowedBytes,
   borrowedText,
 } from '../../../../../../shared/base/bytes/borrowed-bytes.ts';
-import { frame } from '../../../../../support/nodes/raw-http2-peer.ts';
+import { frame } from '../../../../../scenes/oip-server/raw-http2-peer.ts';
 
 // Goal: frames are found wherever the bytes are cut. Method: all splits of a sequence that has every kind.
 

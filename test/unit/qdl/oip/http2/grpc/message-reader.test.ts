@@ -9,7 +9,7 @@ import {
   borrowedText,
 } from '../../../../../../shared/base/bytes/borrowed-bytes.ts';
 import { ReusedBuffers } from '../../../../../../shared/base/bytes/reused-buffers.ts';
-import { grpcMessage } from '../../../../../support/nodes/raw-http2-peer.ts';
+import { grpcMessage } from '../../../../../scenes/oip-server/raw-http2-peer.ts';
 
 // Goal: messages are whole wherever frames and reads cut them.
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { encodeTestRequest } from './oip-scene.ts';
+import { encodeRequest } from './oip-messages.ts';
 
 /** A request as protobufjs takes it, for a model whose outputs are its inputs. */
-export interface MadeRequest {
+interface MadeRequest {
   readonly modelName: string;
   readonly modelVersion?: string;
   readonly id: string;
@@ -80,11 +80,11 @@ const garbage = fc
 export function anyRequest(modelName: string): fc.Arbitrary<FuzzedRequest> {
   const named = oneInput.map((made) => ({ ...made, modelName }));
   const right = named.map(
-    (made): FuzzedRequest => ({ bytes: encodeTestRequest(made), expected: rawOf(made) }),
+    (made): FuzzedRequest => ({ bytes: encodeRequest(made), expected: rawOf(made) }),
   );
   const wrong = fc.tuple(named, fc.constantFrom(...CHANGES)).map(
     ([made, change]): FuzzedRequest => ({
-      bytes: encodeTestRequest(change(made)),
+      bytes: encodeRequest(change(made)),
       expected: undefined,
     }),
   );
@@ -96,7 +96,7 @@ export function anyRequest(modelName: string): fc.Arbitrary<FuzzedRequest> {
       fc.uint8Array({ maxLength: 3 }),
     )
     .map(([made, changes, cut, added]): FuzzedRequest => {
-      const whole = encodeTestRequest(made);
+      const whole = encodeRequest(made);
       const bytes = Buffer.concat([whole.subarray(0, Math.max(0, whole.length - cut)), added]);
       for (const [at, value] of changes) if (bytes.length > 0) bytes[at % bytes.length] = value;
       return { bytes, expected: undefined };

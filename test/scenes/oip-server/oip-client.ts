@@ -1,33 +1,23 @@
+import { once } from 'node:events';
 import {
   type CallOptions,
   type ChannelCredentials,
   type ClientDuplexStream,
   credentials,
-  loadPackageDefinition,
   Metadata,
   type ServiceError,
   type StatusObject,
 } from '@grpc/grpc-js';
-import { loadSync } from '@grpc/proto-loader';
 import { onTestFinished } from 'vitest';
 import type { GRPCInferenceServiceClient } from '../../../proto/gen/inference/GRPCInferenceService.ts';
 import type { ModelInferRequest } from '../../../proto/gen/inference/ModelInferRequest.ts';
 import type { ModelInferResponse__Output } from '../../../proto/gen/inference/ModelInferResponse.ts';
 import type { ModelStreamInferResponse__Output } from '../../../proto/gen/inference/ModelStreamInferResponse.ts';
-import type { ProtoGrpcType } from '../../../proto/gen/open_inference.ts';
-import { protoFolder } from '../../../shared/base/files/package-files.ts';
 import { AUTHORIZATION_KEY, bearerOf } from '../../../shared/security/bearer-token.ts';
-
-const loaded = loadPackageDefinition(
-  loadSync('inference/open_inference.proto', {
-    includeDirs: [protoFolder()],
-    longs: Number,
-    enums: String,
-    defaults: true,
-    arrays: true,
-    oneofs: true,
-  }),
-) as unknown as ProtoGrpcType;
+import type { SutSettings } from '../../../sut-node/settings/sut-settings.ts';
+import type { SutNode } from '../../../sut-node/sut-node.ts';
+import { NO_DELAY, startTestNode } from '../sut-node/sut-node.ts';
+import { OipClient } from './oip-messages.ts';
 
 /** What any client of the protocol is: made of the .proto file, and nothing of longhaul's own codecs in it. */
 export class OipTestClient {
@@ -42,8 +32,7 @@ export class OipTestClient {
       token,
     }: { channel?: ChannelCredentials; token?: string } = {},
   ) {
-    const Client = loaded.inference.GRPCInferenceService;
-    this.stub = new Client(address, channel, {
+    this.stub = new OipClient(address, channel, {
       'grpc.use_local_subchannel_pool': 1,
       // Of TLS alone: Node.js 26 takes no address as a server name.
       'grpc.ssl_target_name_override': 'localhost',
@@ -54,35 +43,30 @@ export class OipTestClient {
     onTestFinished(() => this.stub.close());
   }
 
-  /** Asks one of the methods whose requests are names. */
-  ask<T = Record<string, unknown>>(method: string, request: object = {}): Promise<T> {
+  /** Makes a unary call. */
+  ask<T = Record<string, unknown>>(
+    method: string,
+    request: object = {},
+    options: CallOptions = {},
+  ): Promise<T> {
     return new Promise((resolve, reject) => {
       const call = (this.stub as unknown as Record<string, (...args: unknown[]) => void>)[method];
-      call?.call(this.stub, request, this.#metadata(), (error: ServiceError | null, answer: T) =>
-        error === null ? resolve(answer) : reject(error),
-      );
+      const take = (error: ServiceError | null, answer: T): void =>
+        error === null ? resolve(answer) : reject(error);
+      call?.call(this.stub, request, this.#metadata(), options, take);
     });
   }
 
-  infer(
-    request: ModelInferRequest,
-    options: CallOptions = {},
-  ): Promise<ModelInferResponse__Output> {
-    return new Promise((resolve, reject) => {
-      this.stub.ModelInfer(request, this.#metadata(), options, (error, answer) =>
-        error === null && answer !== undefined ? resolve(answer) : reject(error),
-      );
-    });
+  infer(request: ModelInferRequest, options?: CallOptions): Promise<ModelInferResponse__Output> {
+    return this.ask('ModelInfer', request, options);
   }
 
   /** The status with which a request is refused. */
-  async refusal(request: ModelInferRequest, options: CallOptions = {}): Promise<ServiceError> {
-    try {
-      await this.infer(request, options);
-    } catch (error) {
-      return error as ServiceError;
-    }
-    throw new Error('the request was answered');
+  refusal(request: ModelInferRequest, options?: CallOptions): Promise<ServiceError> {
+    return this.infer(request, options).then(
+      () => Promise.reject(new Error('the request was answered')),
+      (error: ServiceError) => error,
+    );
   }
 
   stream(): OipTestStream {
@@ -97,18 +81,14 @@ export class OipTestClient {
 }
 
 /** A ModelStreamInfer call, and what came on it. */
-export class OipTestStream {
+class OipTestStream {
   readonly answers: ModelStreamInferResponse__Output[] = [];
   readonly ended: Promise<StatusObject>;
   readonly #call: ClientDuplexStream<ModelInferRequest, ModelStreamInferResponse__Output>;
-  #onAnswer: () => void = () => {};
 
   constructor(call: ClientDuplexStream<ModelInferRequest, ModelStreamInferResponse__Output>) {
     this.#call = call;
-    call.on('data', (answer: ModelStreamInferResponse__Output) => {
-      this.answers.push(answer);
-      this.#onAnswer();
-    });
+    call.on('data', (answer: ModelStreamInferResponse__Output) => this.answers.push(answer));
     // The status says it, too.
     call.on('error', () => {});
     this.ended = new Promise((resolve) => {
@@ -130,11 +110,7 @@ export class OipTestStream {
 
   /** Resolves once so many answers are there. */
   async received(count: number): Promise<readonly ModelStreamInferResponse__Output[]> {
-    while (this.answers.length < count) {
-      await new Promise<void>((resolve) => {
-        this.#onAnswer = resolve;
-      });
-    }
+    while (this.answers.length < count) await once(this.#call, 'data');
     return this.answers;
   }
 }
@@ -152,4 +128,21 @@ export function rawRequest(
     rawInputContents: [raw],
     ...rest,
   };
+}
+
+/** A request for `echo`: bytes in so many rows. */
+export function echo(raw: Uint8Array, rest: ModelInferRequest = {}, rows = 1): ModelInferRequest {
+  const shape = [rows, raw.length / rows];
+  return rawRequest('echo', { datatype: 'UINT8', shape, raw }, rest);
+}
+
+/** A node of the benchmark echo. */
+export function echoNode(settings: Partial<SutSettings> = {}): Promise<SutNode> {
+  return startTestNode({ benchmark: 'echo', ...settings });
+}
+
+/** A node of the benchmark delay, each sample of which takes `ns`. */
+export function slowNode(ns: number, settings: Partial<SutSettings> = {}): Promise<SutNode> {
+  const delay = { ...NO_DELAY, model: { kind: 'fixed', ns } as const, concurrency: 64 };
+  return startTestNode({ benchmark: 'delay', delay, ...settings });
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { expect, it } from 'vitest';
-import { TcpShim } from '../../support/nodes/tcp-shim.ts';
+import { TcpShim } from '../../scenes/sut-node/tcp-shim.ts';
 
 // Goal: a slow link delays and never reorders: bytes in another order are another message to whoever reads them.
 it('keeps the order of many small writes on a slow link', async () => {

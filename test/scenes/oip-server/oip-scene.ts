@@ -1,7 +1,5 @@
-import { join } from 'node:path';
-import protobuf from 'protobufjs';
+import type { ModelStreamInferResponse__Output } from '../../../proto/gen/inference/ModelStreamInferResponse.ts';
 import { timerClock } from '../../../shared/base/clock/clock.ts';
-import { protoFolder } from '../../../shared/base/files/package-files.ts';
 import type { OipDataType } from '../../../shared/domain/tensors.ts';
 import { DynamicBatcher } from '../../../sut-node/inference/batcher/dynamic-batcher.ts';
 import type { Batch, BatchWorkers } from '../../../sut-node/inference/batcher/sut-model.ts';
@@ -11,6 +9,7 @@ import type { ServerCallEnd } from '../../../sut-node/server/limits/call-end.ts'
 import { OipInference } from '../../../sut-node/server/oip/oip-inference.ts';
 import type { InputKind, OipModel } from '../../../sut-node/server/oip/oip-model.ts';
 import { OipStream } from '../../../sut-node/server/oip/oip-stream.ts';
+import { decodeStreamResponse, encodeRequest } from './oip-messages.ts';
 
 /** An input of one kind. */
 export function kind(datatype: OipDataType, shape: readonly number[]): InputKind {
@@ -33,16 +32,6 @@ export function oipTestModel(parts: Partial<OipModel> = {}): OipModel {
     refusal: undefined,
     ...parts,
   };
-}
-
-const requestType = protobuf
-  .loadSync(join(protoFolder(), 'inference/open_inference.proto'))
-  .lookupType('inference.ModelInferRequest');
-const streamType = requestType.root.lookupType('inference.ModelStreamInferResponse');
-
-interface StreamAnswer {
-  readonly errorMessage: string;
-  readonly inferResponse: { readonly id: string };
 }
 
 /**
@@ -141,7 +130,7 @@ export class OipScene {
 
   /** An encoded request of so many samples of two bytes. */
   request({ id = '', rows = 1 } = {}): Buffer {
-    return encodeTestRequest({
+    return encodeRequest({
       modelName: 'net',
       id,
       inputs: [{ name: 'input', datatype: 'UINT8', shape: [rows, 2] }],
@@ -150,15 +139,12 @@ export class OipScene {
   }
 
   /** Messages that were written to the stream. */
-  get written(): readonly StreamAnswer[] {
-    return this.#streamed.map(
-      (message) =>
-        streamType.toObject(streamType.decode(message), { defaults: true }) as StreamAnswer,
-    );
+  get written(): readonly ModelStreamInferResponse__Output[] {
+    return this.#streamed.map((message) => decodeStreamResponse(message));
   }
 
   get ids(): readonly string[] {
-    return this.written.map(({ inferResponse }) => inferResponse.id);
+    return this.written.map(({ inferResponse }) => inferResponse?.id ?? '');
   }
 
   get errors(): readonly string[] {
@@ -187,21 +173,4 @@ export class OipScene {
       );
     }
   }
-}
-
-/** Encodes a request by protobufjs. */
-export function encodeTestRequest(request: object): Buffer {
-  return Buffer.from(requestType.encode(requestType.fromObject(request)).finish());
-}
-
-/** What protobufjs finds in a request: the payload of a model with one input of UINT8. */
-export function decodeTestRequest(bytes: Uint8Array): { readonly payload: Buffer } {
-  const { inputs, rawInputContents } = requestType.decode(bytes) as unknown as {
-    readonly inputs: readonly {
-      readonly contents?: { readonly uintContents: readonly number[] };
-    }[];
-    readonly rawInputContents: readonly Uint8Array[];
-  };
-  const typed = inputs.flatMap(({ contents }) => contents?.uintContents ?? []);
-  return { payload: Buffer.concat([...rawInputContents, Buffer.from(typed)]) };
 }

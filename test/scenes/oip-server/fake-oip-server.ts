@@ -1,10 +1,13 @@
-import { Server, ServerCredentials, type ServerDuplexStream, status } from '@grpc/grpc-js';
+import { Server, type ServerDuplexStream, status } from '@grpc/grpc-js';
 import type { ModelConfig } from '../../../proto/gen/inference/ModelConfig.ts';
 import type { ModelInferRequest__Output } from '../../../proto/gen/inference/ModelInferRequest.ts';
 import type { ModelInferResponse } from '../../../proto/gen/inference/ModelInferResponse.ts';
 import type { ModelMetadataResponse } from '../../../proto/gen/inference/ModelMetadataResponse.ts';
 import type { ModelStatistics } from '../../../proto/gen/inference/ModelStatistics.ts';
+import type { _inference_RepositoryIndexResponse_ModelIndex as ModelIndex } from '../../../proto/gen/inference/RepositoryIndexResponse.ts';
+import type { ServerMetadataResponse } from '../../../proto/gen/inference/ServerMetadataResponse.ts';
 import { OIP_SERVICE } from '../../../shared/wire/oip/oip-contract.ts';
+import { listen, startEach } from '../sut-node/fake-sut-node.ts';
 import { decodeRequest, encodeResponse, encodeStreamResponse } from './oip-messages.ts';
 
 /** How an answer goes out. */
@@ -21,12 +24,20 @@ export interface Answerer {
   endWith(code: number, details: string): void;
 }
 
-/** What a fake server does; every part has an honest default. */
+/** Metadata of a model, and what ModelConfig answers for it. */
+export type FakeModel = ModelMetadataResponse & { readonly config?: ModelConfig };
+
+/** How a fake server behaves; every part has an honest default. */
 export interface OipBehaviour {
-  readonly name?: string;
-  readonly model?: ModelMetadataResponse;
-  /** Undefined: the server has no ModelConfig. */
+  /** Fields of ServerMetadata. */
+  readonly server?: ServerMetadataResponse;
+  readonly model?: FakeModel;
+  /** Several in place of `model`. */
+  readonly models?: readonly FakeModel[];
+  /** Of a model that has none of its own. Undefined: the server has no ModelConfig. */
   readonly config?: ModelConfig;
+  /** Package of the service in place of the standard's. */
+  readonly package?: string;
   /** Not ready for so many questions. */
   readonly notReadyCount?: number;
   /** A status in place of so many answers to ModelReady. */
@@ -36,10 +47,9 @@ export interface OipBehaviour {
     readonly details: string;
   };
   /** Undefined: the server has no RepositoryIndex. */
-  readonly repository?: readonly { readonly name: string; readonly version: string }[];
+  readonly repository?: readonly ModelIndex[];
   /** Undefined: the server has no ModelStatistics. */
   readonly statistics?: () => ModelStatistics;
-  readonly hasStream?: boolean;
   /** MLServer's: plain responses on the stream. */
   readonly streamsPlainResponses?: boolean;
   /** Methods that the server does not have. */
@@ -98,18 +108,12 @@ export class FakeOipServer {
 
   static async start(behaviour: OipBehaviour = {}): Promise<FakeOipServer> {
     const server = new FakeOipServer(behaviour);
-    server.#server.addService(OIP_SERVICE, server.#handlers());
-    const port = await new Promise<number>((resolve, reject) => {
-      server.#server.bindAsync(
-        '127.0.0.1:0',
-        ServerCredentials.createInsecure(),
-        (error, bound) => {
-          if (error === null) resolve(bound);
-          else reject(error);
-        },
-      );
+    const methods = Object.entries(OIP_SERVICE).map(([name, method]) => {
+      const path = method.path.replace('inference', behaviour.package ?? 'inference');
+      return [name, { ...method, path }];
     });
-    server.address = `127.0.0.1:${port}`;
+    server.#server.addService(Object.fromEntries(methods), server.#handlers());
+    server.address = await listen(server.#server);
     return server;
   }
 
@@ -119,11 +123,12 @@ export class FakeOipServer {
   }
 
   #handlers(): Parameters<Server['addService']>[1] {
-    const { config, repository, statistics, hasStream = true } = this.#behaviour;
-    const model = this.#behaviour.model ?? ECHO_MODEL;
-    const unknown = { code: status.NOT_FOUND, details: 'no such model' };
-    const isKnown = ({ name, version }: { name: string; version: string }): boolean =>
-      name === model.name && (version === '' || model.versions?.includes(version) === true);
+    const { config, repository, statistics } = this.#behaviour;
+    const { model: single = ECHO_MODEL, models = [single], without = [] } = this.#behaviour;
+    const found = ({ name, version }: { name: string; version: string }): FakeModel | undefined =>
+      models.find(
+        (one) => one.name === name && (version === '' || one.versions?.includes(version) === true),
+      );
     const unary: Record<string, Unary | undefined> = {
       ServerLive: (_, callback) => callback(null, { live: true }),
       ServerReady: (_, callback) => {
@@ -132,31 +137,36 @@ export class FakeOipServer {
       },
       ServerMetadata: (_, callback) => {
         this.nameCount += 1;
-        const { name = 'server' } = this.#behaviour;
-        callback(null, { name, version: '9', extensions: ['x'] });
+        const honest = { name: 'server', version: '9', extensions: ['x'] };
+        callback(null, { ...honest, ...this.#behaviour.server });
       },
       ModelReady: ({ request }, callback) => {
         this.#modelReadyCount += 1;
         const { modelReadyRefusal: refusal } = this.#behaviour;
         if (this.#modelReadyCount <= (refusal?.count ?? 0)) callback(refusal);
-        else callback(null, { ready: isKnown(request) });
+        else callback(null, { ready: found(request) !== undefined });
       },
-      ModelMetadata: ({ request }, callback) =>
-        isKnown(request) ? callback(null, model) : callback(unknown),
-      ModelConfig: config && ((_, callback) => callback(null, { config })),
+      ModelMetadata: ({ request }, callback) => {
+        const { config: _own, ...metadata } = found(request) ?? {};
+        if ('name' in metadata) callback(null, metadata);
+        else callback({ code: status.NOT_FOUND, details: `unknown model ${request.name}` });
+      },
+      ModelConfig: ({ request }, callback) => {
+        const own = found(request)?.config ?? config;
+        if (own === undefined) callback({ code: status.UNIMPLEMENTED });
+        else callback(null, { config: own });
+      },
       RepositoryIndex: repository && ((_, callback) => callback(null, { models: [...repository] })),
       ModelStatistics:
         statistics && ((_, callback) => callback(null, { modelStats: [statistics()] })),
       ModelInfer: ({ request }, callback) => this.#unary(request, callback),
     };
-    const { without = [] } = this.#behaviour;
-    const present = Object.fromEntries(
-      Object.entries(unary).filter(([name, method]) => method && !without.includes(name)),
-    );
     const stream = (call: ServerDuplexStream<Buffer, Buffer>): void => this.#stream(call);
-    return { ...present, ...(hasStream ? { ModelStreamInfer: stream } : {}) } as Parameters<
-      Server['addService']
-    >[1];
+    return Object.fromEntries(
+      Object.entries<unknown>({ ...unary, ModelStreamInfer: stream }).filter(
+        ([name, method]) => method !== undefined && !without.includes(name),
+      ),
+    ) as Parameters<Server['addService']>[1];
   }
 
   #unary(bytes: Buffer, callback: (error: unknown, answer?: Buffer) => void): void {
@@ -208,18 +218,28 @@ export class FakeOipServer {
   }
 }
 
-/** The fake servers of one test file. */
-export class FakeOipServers {
-  readonly #servers: FakeOipServer[] = [];
+/** Fake servers, which end with the running test. */
+export function fakeOipServers<const B extends readonly OipBehaviour[]>(...behaviours: B) {
+  return startEach(behaviours, FakeOipServer.start);
+}
 
-  async start(...behaviours: OipBehaviour[]): Promise<FakeOipServer[]> {
-    const started = await Promise.all(behaviours.map((one) => FakeOipServer.start(one)));
-    this.#servers.push(...started);
-    return started;
-  }
-
-  /** For `afterEach`. */
-  readonly stop = (): void => {
-    for (const server of this.#servers.splice(0)) server.stop();
+/**
+ * A response as NVIDIA Dynamo makes it: typed contents, and a finish reason that is empty while more follow.
+ * @param isOld An older version: the finish reason has no element while more follow.
+ */
+export function dynamoResponse(
+  id: string,
+  text: string,
+  reason: string,
+  isOld = false,
+): ModelInferResponse {
+  const reasons = isOld && reason === '' ? [] : [Buffer.from(reason)];
+  const bytes = (name: string, elements: Buffer[]) => ({
+    ...{ name, datatype: 'BYTES', shape: [elements.length] },
+    contents: { bytesContents: elements },
+  });
+  return {
+    ...{ modelName: 'qwen', modelVersion: '1', id },
+    outputs: [bytes('text_output', [Buffer.from(text)]), bytes('finish_reason', reasons)],
   };
 }

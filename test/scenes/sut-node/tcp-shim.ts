@@ -1,10 +1,12 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { listenTcp } from '../oip-server/raw-http2-peer.ts';
 
 /** Direction of bytes: `up` towards the target (the SUT node), `down` from it. */
-export type ShimDirection = 'up' | 'down';
+type ShimDirection = 'up' | 'down';
 
 /** What a shim does from the start. */
-export interface ShimOptions {
+interface ShimOptions {
   /** Delay of each direction. */
   readonly oneWayMs?: number;
   /** Bytes per second in each direction, of all connections together. */
@@ -16,34 +18,30 @@ export interface ShimOptions {
  * cut or reset, without root. Each direction of a connection keeps its order.
  */
 export class TcpShim {
-  readonly address: string;
+  address = '';
   readonly #server: Server;
-  readonly #links: Set<Link>;
+  readonly #links = new Set<Link>();
   readonly #state: ShimState;
 
-  private constructor(server: Server, links: Set<Link>, state: ShimState) {
-    const { port } = server.address() as { port: number };
-    this.address = `127.0.0.1:${port}`;
-    this.#server = server;
-    this.#links = links;
-    this.#state = state;
-  }
-
-  static async start(target: string, options: ShimOptions = {}): Promise<TcpShim> {
+  private constructor(
+    target: string,
+    { oneWayMs = 0, bytesPerSecond = Number.POSITIVE_INFINITY }: ShimOptions,
+  ) {
     const [host, port] = target.split(':') as [string, string];
-    const { oneWayMs = 0, bytesPerSecond = Number.POSITIVE_INFINITY } = options;
-    const state: ShimState = { oneWayMs, bytesPerSecond, isCut: false, held: new Set() };
-    const links = new Set<Link>();
-    const server = createServer({ noDelay: true }, (near) => {
+    const state = { oneWayMs, bytesPerSecond, isCut: false, held: new Set<ShimDirection>() };
+    this.#state = state;
+    this.#server = createServer({ noDelay: true }, (near) => {
       const far = connect({ host, port: Number(port), noDelay: true });
-      links.add({ near, far });
+      this.#links.add({ near, far });
       relay(near, far, 'up', state);
       relay(far, near, 'down', state);
     });
-    await new Promise<void>((resolve) => {
-      server.listen(0, '127.0.0.1', resolve);
-    });
-    return new TcpShim(server, links, state);
+  }
+
+  static async start(target: string, options: ShimOptions = {}): Promise<TcpShim> {
+    const shim = new TcpShim(target, options);
+    shim.address = await listenTcp(shim.#server);
+    return shim;
   }
 
   /** Takes nothing more from one side: what it writes fills the buffers, as behind a slow reader. */
@@ -110,26 +108,13 @@ function relay(from: Socket, to: Socket, direction: ShimDirection, state: ShimSt
   // A timer may fire up to 1 ms early: the delay must never be shorter than asked for.
   const holdMs = state.oneWayMs === 0 ? 0 : state.oneWayMs + 1;
   /** One after the other, whatever the timers do: two of them may fire in the other order. */
-  const waiting: { readonly atMs: number; readonly act: () => void }[] = [];
-  let isWaiting = false;
-  const pump = (): void => {
-    isWaiting = false;
-    for (;;) {
-      const [next] = waiting;
-      if (next === undefined) return;
-      const waitMs = next.atMs - performance.now();
-      if (waitMs > 0) {
-        isWaiting = true;
-        setTimeout(pump, waitMs);
-        return;
-      }
-      waiting.shift();
-      next.act();
-    }
-  };
+  let last = Promise.resolve();
   const later = (act: () => void): void => {
-    waiting.push({ atMs: Math.max(freeAtMs, performance.now()) + holdMs, act });
-    if (!isWaiting) pump();
+    const atMs = Math.max(freeAtMs, performance.now()) + holdMs;
+    last = last.then(async () => {
+      while (performance.now() < atMs) await sleep(atMs - performance.now());
+      act();
+    });
   };
   const carry = (bytes: Buffer): void => {
     if (state.isCut || to.destroyed) return;

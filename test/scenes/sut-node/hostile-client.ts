@@ -1,16 +1,19 @@
 import http2, { type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2';
 import { connect, type Socket } from 'node:net';
+import { FLAG, FRAME_TYPE, PREFACE } from '../../../qdl/oip/http2/frames/frames.ts';
+import { HpackEncoder } from '../../../qdl/oip/http2/hpack/hpack.ts';
 import { INFER_METHOD } from '../../../shared/wire/sut-contract.ts';
+import { frame as http2Frame, settingsOf, word } from '../oip-server/raw-http2-peer.ts';
 
 /** Paths of the service, as a hostile client writes them. */
 export const INFER_PATH: string = INFER_METHOD.path;
 export const NAME_PATH: string = INFER_PATH.replace(/Infer$/, 'Name');
 
-const PREFACE: Buffer = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
+const INITIAL_WINDOW_SIZE = 4;
 const WINDOW_BYTES_MAX: number = 2 ** 31 - 1;
 
 /** How one stream of a hostile client ended. */
-export interface StreamOutcome {
+interface StreamOutcome {
   /** HTTP/2 error code of the reset; undefined while the stream is open. */
   readonly resetCode: number | undefined;
   readonly grpcStatus: number | undefined;
@@ -20,10 +23,8 @@ export interface StreamOutcome {
 }
 
 /** A gRPC message as it lies on the wire; `declaredBytes` may lie. */
-export function frame(body: Uint8Array, declaredBytes: number = body.length): Buffer {
-  const head = Buffer.alloc(5);
-  head.writeUInt32BE(declaredBytes, 1);
-  return Buffer.concat([head, body]);
+export function grpcFrame(body: Uint8Array, declaredBytes: number = body.length): Buffer {
+  return Buffer.concat([Buffer.of(0), word(declaredBytes), body]);
 }
 
 /**
@@ -112,16 +113,12 @@ export class HostileClient {
    * frame: what no HTTP/2 library would write. Resolves when all was handed to the socket, or it is closed.
    */
   async drip(path: string, first: Uint8Array, body: Uint8Array): Promise<void> {
-    const socket = this.connect(Buffer.concat([PREFACE, http2Frame(4, 0, 0)]));
-    await new Promise((resolve) => socket.once('data', resolve));
-    // The node's settings are in force, with its large windows, once they are acknowledged.
-    socket.write(http2Frame(4, 1, 0));
-    socket.write(http2Frame(1, 4, 1, headerBlock(path)));
-    socket.write(http2Frame(0, 0, 1, first));
+    const socket = await this.#beginCall(path, [http2Frame(FRAME_TYPE.settings, 0, 0)]);
+    socket.write(http2Frame(FRAME_TYPE.data, 0, 1, first));
     const CHUNK = 4_096;
     for (let from = 0; from < body.length && !socket.destroyed; from += CHUNK) {
       const frames = Array.from(body.subarray(from, from + CHUNK), (byte) =>
-        http2Frame(0, 0, 1, Uint8Array.of(byte)),
+        http2Frame(FRAME_TYPE.data, 0, 1, Uint8Array.of(byte)),
       );
       if (socket.write(Buffer.concat(frames))) continue;
       await new Promise<void>((resolve) => {
@@ -136,19 +133,26 @@ export class HostileClient {
    * @param body One DATA frame: at most 16 KiB.
    */
   async deaf(path: string, body: Uint8Array): Promise<Socket> {
-    const settings = Buffer.alloc(6);
-    settings.writeUInt16BE(4, 0); // SETTINGS_INITIAL_WINDOW_SIZE
-    settings.writeUInt32BE(WINDOW_BYTES_MAX, 2);
-    const more = Buffer.alloc(4);
-    more.writeUInt32BE(WINDOW_BYTES_MAX - 65_535);
-    const socket = this.connect(
-      Buffer.concat([PREFACE, http2Frame(4, 0, 0, settings), http2Frame(8, 0, 0, more)]),
-    );
-    await new Promise((resolve) => socket.once('data', resolve));
+    const settings = settingsOf({ [INITIAL_WINDOW_SIZE]: WINDOW_BYTES_MAX });
+    const socket = await this.#beginCall(path, [
+      http2Frame(FRAME_TYPE.settings, 0, 0, settings),
+      http2Frame(FRAME_TYPE.windowUpdate, 0, 0, word(WINDOW_BYTES_MAX - 65_535)),
+    ]);
     socket.pause();
-    socket.write(http2Frame(4, 1, 0));
-    socket.write(http2Frame(1, 4, 1, headerBlock(path)));
-    socket.write(http2Frame(0, 0, 1, body));
+    socket.write(http2Frame(FRAME_TYPE.data, 0, 1, body));
+    return socket;
+  }
+
+  /** A connection with the headers of a call. The node's settings, with its large windows, are in force then. */
+  async #beginCall(path: string, frames: readonly Buffer[]): Promise<Socket> {
+    const socket = this.connect(Buffer.concat([Buffer.from(PREFACE), ...frames]));
+    await new Promise((resolve) => socket.once('data', resolve));
+    socket.write(http2Frame(FRAME_TYPE.settings, FLAG.ack, 0));
+    const headers = { ':method': 'POST', ':scheme': 'http', ':authority': 'sut', ':path': path };
+    const all = { ...headers, 'content-type': 'application/grpc', te: 'trailers' };
+    const fields = Object.entries(all).map(([name, value]) => ({ name, value }));
+    const block = new HpackEncoder().encode(fields);
+    socket.write(http2Frame(FRAME_TYPE.headers, FLAG.endHeaders, 1, block));
     return socket;
   }
 
@@ -156,36 +160,4 @@ export class HostileClient {
     for (const session of this.#sessions) session.destroy();
     for (const socket of this.#sockets) socket.destroy();
   }
-}
-
-/** An HTTP/2 frame (RFC 9113, section 4.1). */
-function http2Frame(
-  type: number,
-  flags: number,
-  stream: number,
-  payload: Uint8Array = new Uint8Array(0),
-): Buffer {
-  const head = Buffer.alloc(9);
-  head.writeUIntBE(payload.length, 0, 3);
-  head[3] = type;
-  head[4] = flags;
-  head.writeUInt32BE(stream, 5);
-  return Buffer.concat([head, payload]);
-}
-
-/** Headers of a call as HPACK literals that are not indexed (RFC 7541, section 6.2.2). */
-function headerBlock(path: string): Buffer {
-  const fields = [
-    [':method', 'POST'],
-    [':scheme', 'http'],
-    [':authority', 'sut'],
-    [':path', path],
-    ['content-type', 'application/grpc'],
-    ['te', 'trailers'],
-  ];
-  const text = (value: string): Buffer =>
-    Buffer.concat([Uint8Array.of(value.length), Buffer.from(value)]);
-  return Buffer.concat(
-    fields.flatMap(([name = '', value = '']) => [Uint8Array.of(0), text(name), text(value)]),
-  );
 }

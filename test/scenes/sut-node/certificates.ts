@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { suiteFolder } from '../process/suite-folder.ts';
+import { suiteFolder } from '../../support/process/suite-folder.ts';
 
 /** True where `openssl` is installed; without it tests of TLS are skipped, and say so. */
 export const HAS_OPENSSL: boolean = canRun('openssl', ['version']);
 
 /** A certificate and its key as files. */
-export interface CertificateFiles {
+interface CertificateFiles {
   readonly cert: string;
   readonly key: string;
 }
@@ -28,16 +28,13 @@ export class TestCertificates {
   readonly stranger: CertificateFiles;
 
   constructor() {
-    const ca = this.#authority('ca');
-    this.ca = ca.cert;
-    const other = this.#authority('other');
-    this.otherCa = other.cert;
+    this.ca = this.#authority('ca');
+    this.otherCa = this.#authority('other');
     const names = 'DNS:localhost,DNS:sut.test,IP:127.0.0.1';
-    this.node = this.#signed('node', ca, { names, days: 2 });
-    this.expired = this.#signed('expired', ca, { names, days: -1 });
-    const client = { names: 'DNS:loadgen.test', days: 2 };
-    this.client = this.#signed('client', ca, client);
-    this.stranger = this.#signed('stranger', other, client);
+    this.node = this.#signed('node', 'ca', names);
+    this.expired = this.#signed('expired', 'ca', names, -1);
+    this.client = this.#signed('client', 'ca', 'DNS:loadgen.test');
+    this.stranger = this.#signed('stranger', 'other', 'DNS:loadgen.test');
   }
 
   /** A file with these contents. */
@@ -47,25 +44,22 @@ export class TestCertificates {
     return file;
   }
 
-  #authority(name: string): CertificateFiles {
-    const files = this.#files(name);
+  #authority(name: string): string {
+    const { cert, key } = this.#files(name);
     const subject = ['-subj', `/CN=authority ${name}`, '-days', '2'];
-    openssl('req', '-x509', ...NEW_KEY, '-keyout', files.key, '-out', files.cert, ...subject);
-    return files;
+    openssl('req', '-x509', ...NEW_KEY, '-keyout', key, '-out', cert, ...subject);
+    return cert;
   }
 
-  #signed(
-    name: string,
-    ca: CertificateFiles,
-    { names, days }: { readonly names: string; readonly days: number },
-  ): CertificateFiles {
+  #signed(name: string, authority: string, names: string, days = 2): CertificateFiles {
     const files = this.#files(name);
+    const signer = this.#files(authority);
     const request = join(this.folder, `${name}.csr`);
     const extension = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=${names}`];
     openssl('req', ...NEW_KEY, '-keyout', files.key, '-out', request, ...extension);
-    const signer = ['-CA', ca.cert, '-CAkey', ca.key, '-CAcreateserial'];
+    const by = ['-CA', signer.cert, '-CAkey', signer.key, '-CAcreateserial'];
     const rest = ['-days', String(days), '-copy_extensions', 'copy', '-out', files.cert];
-    openssl('x509', '-req', '-in', request, ...signer, ...rest);
+    openssl('x509', '-req', '-in', request, ...by, ...rest);
     return files;
   }
 

@@ -1,5 +1,8 @@
-import type { DispatchSettings, QueryDispatchLibrary } from '../../../qdl/index.ts';
-import { createQueryDispatchLibrary, defaultDispatchSettings } from '../../../qdl/index.ts';
+import {
+  type DispatchSettings,
+  defaultDispatchSettings,
+  type QueryDispatchLibrary,
+} from '../../../qdl/index.ts';
 import { type BorrowedBytes, copyOf } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
 import {
@@ -8,6 +11,7 @@ import {
   type OipRequestPlan,
 } from '../../../shared/wire/oip/request-plan.ts';
 import { RecordingSink } from '../../scenes/simulated-run/recording-sink.ts';
+import { startQdl } from '../sut-node/fake-sut-node.ts';
 import type { FakeOipServer } from './fake-oip-server.ts';
 
 /** Two FP32 per sample: the index and its square. */
@@ -52,12 +56,7 @@ export async function openOipQdl(
   plan: OipRequestPlan,
   more: Partial<DispatchSettings> = {},
 ): Promise<{ qdl: QueryDispatchLibrary; sink: TokenSink }> {
-  const qdl = createQueryDispatchLibrary(oipSettings(list, plan, more), OIP_PAYLOADS);
-  const sink = new TokenSink();
-  await qdl.connect();
-  await qdl.name();
-  await qdl.start(sink);
-  return { qdl, sink };
+  return await startQdl(oipSettings(list, plan, more), OIP_PAYLOADS, new TokenSink());
 }
 
 /** Keeps first tokens and token counts too. */

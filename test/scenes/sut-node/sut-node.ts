@@ -3,63 +3,40 @@ import type { Open } from '../../../proto/gen/mlperf/network/v1/Open.ts';
 import { type Logger, silentLogger } from '../../../shared/base/process/logger.ts';
 import { EVALUATION_SET } from '../../../shared/benchmarks/digits/digit-sets.ts';
 import { type RenderedDigit, renderDigit } from '../../../shared/benchmarks/digits/draw-digit.ts';
+import { resolveSettings } from '../../../shared/config/resolve-settings.ts';
 import type { PartSample } from '../../../shared/wire/part-codec.ts';
 import type { SutNodeParts } from '../../../sut-node/inference/create-model.ts';
-import type { DelaySettings } from '../../../sut-node/settings/delay-settings.ts';
-import { DEFAULT_RUNTIME } from '../../../sut-node/settings/model-settings.ts';
-import type { SutSettings } from '../../../sut-node/settings/sut-settings.ts';
+import { GraphBuilder } from '../../../sut-node/model/onnx/graph-builder.ts';
+import {
+  SUT_OPTIONS,
+  type SutSettings,
+  toSutSettings,
+} from '../../../sut-node/settings/sut-settings.ts';
 import { type SutNode, startSutNode } from '../../../sut-node/sut-node.ts';
-import { testCacheFolder } from '../process/test-cache.ts';
-import { InferClient, wholeSample } from './infer-client.ts';
+import { testCacheFolder } from '../../support/process/test-cache.ts';
+import { InferClient, wholeSample } from './sut-client.ts';
 
-/** Settings of the benchmark delay where nothing is said. */
-export const NO_DELAY: DelaySettings = {
-  model: undefined,
-  seed: undefined,
-  concurrency: undefined,
-  tokens: undefined,
-  firstTokenNs: undefined,
-  tokenNs: undefined,
-  tokenType: undefined,
-};
+const { values } = resolveSettings(SUT_OPTIONS, {
+  section: 'sut',
+  file: undefined,
+  flags: { benchmark: 'digits', node: 'sut-a', listen: '127.0.0.1:0' },
+});
 
-/** Settings of a small node on a free port of loopback. */
+/** Settings of a small node on a free port of loopback: the program's defaults with less room and shorter waits. */
 export const TEST_SETTINGS: SutSettings = {
-  benchmark: 'digits',
-  listen: { host: '127.0.0.1', port: 0 },
-  node: 'sut-a',
-  model: undefined,
-  responseBytes: undefined,
-  delay: NO_DELAY,
-  workerCount: 1,
-  ...DEFAULT_RUNTIME,
-  isolation: 'thread',
+  ...toSutSettings(values),
   workerStartTimeoutNs: 60e9,
-  batchPreset: 'none',
   batchSizeMax: 8,
-  batchSizeAsked: undefined,
-  batchDelayUsMax: 0,
-  batchPreferredSizes: [],
   queueBytesMax: 64 * 1024 * 1024,
-  sampleBytesMax: undefined,
   queueSamplesMax: 4_096,
   messageBytesMax: 16 * 1024 * 1024,
   receiveWindowBytes: 4 * 1024 * 1024,
-  responseCompression: 'identity',
   drainTimeoutNs: 10e9,
-  hasReflection: true,
-  hasOip: true,
-  tellsSystemFacts: true,
-  allowsLinkTest: true,
-  healthListen: undefined,
-  metricsListen: undefined,
   cacheFolder: testCacheFolder(),
-  tlsCert: undefined,
-  tlsKey: undefined,
-  tlsClientCa: undefined,
-  tokenFile: undefined,
-  handshakeTimeoutNs: 10e9,
 };
+
+/** The benchmark delay without any. */
+export const { delay: NO_DELAY } = TEST_SETTINGS;
 
 /** Opens a stream of JPEG samples. */
 export const JPEG_OPEN: Open = {
@@ -106,4 +83,12 @@ export function digit(index: number): RenderedDigit {
 export function rawSamples(count: number, firstId = 0): PartSample[] {
   const { rgb } = digit(0);
   return Array.from({ length: count }, (_, i) => wholeSample(firstId + i, rgb));
+}
+
+/** A real ONNX model that has nothing to do with any benchmark: 4 pixels in, their absolute values out. */
+export function otherModel(): Uint8Array {
+  const graph = new GraphBuilder('other');
+  const pixels = graph.input('pixels', 'float', ['N', 4]);
+  graph.output(graph.operator('Abs', [pixels], {}, 'absolute'), 'float', ['N', 4]);
+  return graph.build('not a benchmark');
 }
