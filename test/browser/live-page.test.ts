@@ -4,9 +4,9 @@ import type { LiveSnapshot } from '../../loadgen-node/observe/live/live-snapshot
 import { POINTS_MAX } from '../../loadgen-node/observe/live/snapshot-history.ts';
 import type { RunVerdict, ToLiveThread } from '../../loadgen-node/present/live/live-messages.ts';
 import { startPageServer } from '../../loadgen-node/present/live/page-server.ts';
+import { suiteFolder } from '../scenes/host/folders.ts';
+import { longhaul, SutNodeProcess, spawnLonghaul } from '../scenes/host/processes.ts';
 import { TcpShim } from '../support/nodes/tcp-shim.ts';
-import { longhaul, SutNodeProcess, spawnLonghaul } from '../support/process/longhaul-process.ts';
-import { suiteFolder } from '../support/process/suite-folder.ts';
 import { liveSecond } from '../support/runs/live-snapshots.ts';
 import { launchChromium, openPage, type WatchedPage, whyNoChromium } from './chromium.ts';
 

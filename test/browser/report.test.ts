@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderReport } from '../../loadgen-node/present/report/report-folder.ts';
-import { suiteFolder } from '../support/process/suite-folder.ts';
+import { suiteFolder } from '../scenes/host/folders.ts';
 import { comparisonPage, heatMapPage, reportPage } from '../support/runs/report-pages.ts';
 import { reportSummary } from '../support/runs/report-summary.ts';
 import { launchChromium, openPage, type WatchedPage, whyNoChromium } from './chromium.ts';

@@ -13,8 +13,8 @@ import { withRequestedTest05Seeds } from '../../loadgen-node/loadgen/settings/re
 import { SETTINGS_FIELDS } from '../../loadgen-node/loadgen/settings/test-settings.ts';
 import type { Scenario } from '../../shared/domain/scenario.ts';
 import type { Round } from '../../shared/rules/rounds/rounds.ts';
+import { tempFolder } from '../scenes/host/folders.ts';
 import { HarnessSut } from '../support/nodes/harness-sut.ts';
-import { tempFolder } from '../support/process/temp-folder.ts';
 import { goldenFolders, readGoldenText } from '../support/runs/golden.ts';
 import { MemoryQsl } from '../support/runs/memory-qsl.ts';
 import { SimulatedClock } from '../support/runs/simulated-clock.ts';

@@ -10,8 +10,8 @@ import {
   loadgenOf,
 } from '../../loadgen-node/loadgen/settings/loadgen-behaviour.ts';
 import type { Scenario } from '../../shared/domain/scenario.ts';
+import { tempFolder } from '../scenes/host/folders.ts';
 import { HarnessSut } from '../support/nodes/harness-sut.ts';
-import { tempFolder } from '../support/process/temp-folder.ts';
 import {
   goldenFolders,
   readGolden,

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { distFolder } from '../../shared/base/files/package-files.ts';
-import { packInto } from '../support/deploy/deploy-files.ts';
-import { suiteFolder } from '../support/process/suite-folder.ts';
+import { suiteFolder } from '../scenes/host/folders.ts';
+import { packInto } from '../scenes/host/repository.ts';
 import { readRunLogs } from '../support/runs/run-logs.ts';
 
 // Goal: what `npm pack` makes is what users install, with ONNX Runtime and without, and the two measure each other.

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { tempFolder } from '../support/process/temp-folder.ts';
+import { tempFolder } from '../scenes/host/folders.ts';
 
 // Goal: the script restarts node by node, and stops where something is wrong. Method: a program in place of longhaul that knows which
 // process of a node answers, from files that the restart command changes. The real ones: test/deploy/drills.test.ts.

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { readAccuracyLog } from '../../loadgen-node/loadgen/logs/read/accuracy-log-reader.ts';
 import { scoreResponses } from '../../loadgen-node/samples/benchmarks/imagenet/imagenet-data-set.ts';
 import { truncateTree } from '../../loadgen-node/submission/truncate/truncate-tree.ts';
-import { suiteFolder } from '../support/process/suite-folder.ts';
+import { suiteFolder } from '../scenes/host/folders.ts';
 import { labelOf, simulateRun } from '../support/runs/simulated-run.ts';
 import { buildScene } from '../support/submission/submission-scene.ts';
 import { readTree } from '../support/submission/submission-tree.ts';

@@ -1,7 +1,7 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
-import { suiteFolder } from '../support/process/suite-folder.ts';
+import { suiteFolder } from '../scenes/host/folders.ts';
 import { CHEATING_ROWS, loadOf } from '../support/runs/cheating-rows.ts';
 import {
   CHEATING_SAMPLES,

@@ -6,8 +6,8 @@ import type {
   SubmissionRound,
 } from '../../loadgen-node/submission/rules/submission-rounds.ts';
 import type { Scenario } from '../../shared/domain/scenario.ts';
-import { type Ended, longhaul } from '../support/process/longhaul-process.ts';
-import { suiteFolder } from '../support/process/suite-folder.ts';
+import { suiteFolder } from '../scenes/host/folders.ts';
+import { type Ended, longhaul } from '../scenes/host/processes.ts';
 import { labelOf, type SimulatedRun } from '../support/runs/simulated-run.ts';
 import { ComplianceScene, float32 } from '../support/submission/compliance-scene.ts';
 import { describeOfficial, OfficialTools } from './official-tools.ts';

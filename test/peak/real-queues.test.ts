@@ -1,7 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { longhaul, SutNodeProcess } from '../support/process/longhaul-process.ts';
-import { tempFolder } from '../support/process/temp-folder.ts';
-import { testCacheFolder } from '../support/process/test-cache.ts';
+import { tempFolder, testCacheFolder } from '../scenes/host/folders.ts';
+import { longhaul, SutNodeProcess } from '../scenes/host/processes.ts';
 import { type ServiceLaw, theoreticalPeak } from '../support/search/queue-theory.ts';
 
 // Goal: real searches over gRPC come to what theory says of the SUT's queue, and repeated searches to one another.

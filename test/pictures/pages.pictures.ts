@@ -5,7 +5,7 @@ import type { Browser } from 'playwright-core';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { launchChromium, openPage, whyNoChromium } from '../browser/chromium.ts';
-import { suiteFolder } from '../support/process/suite-folder.ts';
+import { suiteFolder } from '../scenes/host/folders.ts';
 import { comparisonPage, heatMapPage, reportPage } from '../support/runs/report-pages.ts';
 
 // Goal: the pictures of the README and docs show what this version makes. Method: pages of simulated runs, from fixed seeds, in

@@ -2,9 +2,8 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { longhaulHere } from '../../support/process/longhaul-here.ts';
-import { longhaul } from '../../support/process/longhaul-process.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
+import { suiteFolder } from '../../scenes/host/folders.ts';
+import { longhaul, longhaulHere } from '../../scenes/host/processes.ts';
 
 // Goal: what is typed wrong, or what is not there, is told in one line with an exit code of its kind.
 // Method: the compiled command line; that the real bin does the same is shown once. No SUT node is needed for these.

@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { longhaulHere as longhaul } from '../../support/process/longhaul-here.ts';
-import { tempFolder } from '../../support/process/temp-folder.ts';
+import { tempFolder } from '../../scenes/host/folders.ts';
+import { longhaulHere as longhaul } from '../../scenes/host/processes.ts';
 
 const GOLDEN = fileURLToPath(new URL('../../golden/', import.meta.url));
 

@@ -9,11 +9,11 @@ import {
   INFER_METHOD,
   LINK_TEST_METHOD,
 } from '../../../shared/wire/sut-contract.ts';
+import { tempFolder } from '../../scenes/host/folders.ts';
 import { FakeSutNode } from '../../support/nodes/fake-sut-node.ts';
 import { frame, HostileClient } from '../../support/nodes/hostile-client.ts';
 import { InferClient } from '../../support/nodes/infer-client.ts';
 import { RAW_OPEN, startTestNode } from '../../support/nodes/test-sut-node.ts';
-import { tempFolder } from '../../support/process/temp-folder.ts';
 
 // Goal: the link test measures a real link, keeps away from runs and bounds whoever misuses it; the command tells what it
 // saw and ends with the right code. Method: real nodes without a model, a node that is older than the test, raw HTTP/2.

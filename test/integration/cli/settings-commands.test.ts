@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseConf } from '../../../loadgen-node/loadgen/settings/conf-grammar.ts';
-import { longhaulHere as longhaul } from '../../support/process/longhaul-here.ts';
+import { longhaulHere as longhaul } from '../../scenes/host/processes.ts';
 import { readGolden } from '../../support/runs/golden.ts';
 
 // Goal: settings, settings explain, conf and the files of run do from a shell what they say.

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readAudit } from '../../../loadgen-node/observe/audit/network-audit.ts';
 import { readSummary } from '../../../loadgen-node/observe/summary/run-summary.ts';
-import { longhaul, SutNodeProcess } from '../../support/process/longhaul-process.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
-import { testCacheFolder } from '../../support/process/test-cache.ts';
+import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
+import { longhaul, SutNodeProcess } from '../../scenes/host/processes.ts';
 import { readRunLogs } from '../../support/runs/run-logs.ts';
 import { smallDataSet } from '../../support/samples/small-data-set.ts';
 

@@ -6,6 +6,7 @@ import type { ModelInferRequest } from '../../../proto/gen/inference/ModelInferR
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import { encodeJpeg } from '../../../shared/benchmarks/image/jpeg.ts';
 import { GraphBuilder } from '../../../sut-node/model/onnx/graph-builder.ts';
+import { tempFolder } from '../../scenes/host/folders.ts';
 import { wholeSample } from '../../support/nodes/infer-client.ts';
 import { askReflection } from '../../support/nodes/side-clients.ts';
 import {
@@ -17,7 +18,6 @@ import {
 } from '../../support/nodes/test-sut-node.ts';
 import { OipTestClient, rawRequest } from '../../support/oip/oip-client.ts';
 import { echo, echoNode } from '../../support/oip/oip-nodes.ts';
-import { tempFolder } from '../../support/process/temp-folder.ts';
 
 // Goal: any client of the Open Inference Protocol gets from a node what one of longhaul's own gets, or a status that says
 // what is wrong. Method: real nodes and workers, a client made of the .proto file by grpc-js.

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ModelInferRequest } from '../../../proto/gen/inference/ModelInferRequest.ts';
 import { silentLogger } from '../../../shared/base/process/logger.ts';
+import { tempFolder } from '../../scenes/host/folders.ts';
 import { frame, HostileClient } from '../../support/nodes/hostile-client.ts';
 import { ask } from '../../support/nodes/infer-client.ts';
 import { askReflection } from '../../support/nodes/side-clients.ts';
@@ -19,7 +20,6 @@ import { OipTestClient, rawRequest } from '../../support/oip/oip-client.ts';
 import { echo, echoNode, slowNode } from '../../support/oip/oip-nodes.ts';
 import { anyRequest, type FuzzedRequest } from '../../support/oip/oip-requests.ts';
 import { encodeTestRequest } from '../../support/oip/oip-scene.ts';
-import { tempFolder } from '../../support/process/temp-folder.ts';
 
 // Goal: what holds for the native protocol holds for the Open Inference Protocol: limits, drain, tokens, certificates.
 // Method: real nodes, a client made of the .proto file by grpc-js.

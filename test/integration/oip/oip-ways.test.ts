@@ -5,12 +5,11 @@ import { status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from 'vitest';
 import { compareOipWays } from '../../../qdl/index.ts';
 import type { OipMethod } from '../../../shared/wire/oip/request-plan.ts';
+import { suiteFolder, tempFolder } from '../../scenes/host/folders.ts';
+import { longhaulHere } from '../../scenes/host/processes.ts';
 import { DynamoLike } from '../../support/oip/dynamo-like.ts';
 import { echoOf, FakeOipServers, type OipBehaviour } from '../../support/oip/fake-oip-server.ts';
 import { OIP_PAYLOADS, oipPlan, oipSettings } from '../../support/oip/oip-qdl.ts';
-import { longhaulHere } from '../../support/process/longhaul-here.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
-import { tempFolder } from '../../support/process/temp-folder.ts';
 
 // Goal: a server with many workers is not measured as one with a single worker because of the way of its requests.
 // Method: servers whose workers are timers, so that they are as many as the test says however busy the machine is.

@@ -2,10 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { NetworkAudit } from '../../../loadgen-node/observe/audit/network-audit.ts';
+import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
+import { longhaul } from '../../scenes/host/processes.ts';
 import { OtherMakeNode } from '../../support/nodes/other-make-node.ts';
-import { longhaul } from '../../support/process/longhaul-process.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
-import { testCacheFolder } from '../../support/process/test-cache.ts';
 import { readRunLogs } from '../../support/runs/run-logs.ts';
 import { smallDataSet } from '../../support/samples/small-data-set.ts';
 

@@ -7,6 +7,7 @@ import { syntheticDataSet } from '../../../loadgen-node/samples/benchmarks/synth
 import { SampleStore } from '../../../loadgen-node/samples/qsl/sample-store.ts';
 import { createQueryDispatchLibrary, type DispatchSettings } from '../../../qdl/index.ts';
 import type { OipRequestPlan } from '../../../shared/wire/oip/request-plan.ts';
+import { tempFolder } from '../../scenes/host/folders.ts';
 import {
   echoOf,
   type FakeOipServer,
@@ -14,7 +15,6 @@ import {
   type OipBehaviour,
 } from '../../support/oip/fake-oip-server.ts';
 import { oipPlan, oipSettings } from '../../support/oip/oip-qdl.ts';
-import { tempFolder } from '../../support/process/temp-folder.ts';
 import { V41_SETTINGS } from '../../support/runs/simulated-test.ts';
 
 // Goal: LoadGen's engine runs over servers of the Open Inference Protocol as over native nodes, tokens included. Method:

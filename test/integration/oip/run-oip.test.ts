@@ -4,11 +4,9 @@ import { status } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createQdl, samplesInMemory, startTest } from '../../../loadgen-node/index.ts';
 import { responseScorer } from '../../../loadgen-node/submission/score/score-log.ts';
+import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
+import { longhaulHere, type Said, SutNodeProcess } from '../../scenes/host/processes.ts';
 import { FakeOipServers, type OipBehaviour } from '../../support/oip/fake-oip-server.ts';
-import { longhaulHere, type Said } from '../../support/process/longhaul-here.ts';
-import { SutNodeProcess } from '../../support/process/longhaul-process.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
-import { testCacheFolder } from '../../support/process/test-cache.ts';
 import { SILENT_HOST } from '../../support/runs/silent-host.ts';
 import { smallDataSet } from '../../support/samples/small-data-set.ts';
 

@@ -11,12 +11,12 @@ import { defaultDispatchSettings, probeNode } from '../../../qdl/index.ts';
 import { silentLogger } from '../../../shared/base/process/logger.ts';
 import type { SutSettings } from '../../../sut-node/settings/sut-settings.ts';
 import { type SutNode, startSutNode } from '../../../sut-node/sut-node.ts';
+import { suiteFolder } from '../../scenes/host/folders.ts';
+import { longhaulHere, type Said } from '../../scenes/host/processes.ts';
 import { Http2Proxy, type ProxyConduct } from '../../support/nodes/http2-proxy.ts';
 import { TcpShim } from '../../support/nodes/tcp-shim.ts';
 import { HAS_OPENSSL, TestCertificates } from '../../support/nodes/test-certificates.ts';
 import { TEST_SETTINGS } from '../../support/nodes/test-sut-node.ts';
-import { longhaulHere, type Said } from '../../support/process/longhaul-here.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
 
 // Goal: what stands between LoadGen and a SUT node is found: nothing where there is nothing, and a relay, a proxy or a
 // load balancer by what it does. Method: whole runs over real gRPC through real relays and proxies, all in this process.

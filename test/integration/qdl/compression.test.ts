@@ -17,12 +17,11 @@ import type { SamplePayloads } from '../../../shared/domain/query-sample-library
 import { encodePart } from '../../../shared/wire/part-codec.ts';
 import { FAILURE_CODES } from '../../../shared/wire/responses-codec.ts';
 import { INFER_METHOD, SUT_METHODS } from '../../../shared/wire/sut-contract.ts';
+import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
+import { longhaul, SutNodeProcess } from '../../scenes/host/processes.ts';
 import { FakeSutNode } from '../../support/nodes/fake-sut-node.ts';
 import { ask, wholeSample } from '../../support/nodes/infer-client.ts';
 import { digit, openStream, RAW_OPEN, startTestNode } from '../../support/nodes/test-sut-node.ts';
-import { longhaul, SutNodeProcess } from '../../support/process/longhaul-process.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
-import { testCacheFolder } from '../../support/process/test-cache.ts';
 import { readRunLogs } from '../../support/runs/run-logs.ts';
 import { RecordingSink } from '../../support/samples/recording-sink.ts';
 import { smallDataSet } from '../../support/samples/small-data-set.ts';

@@ -5,13 +5,13 @@ import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { NetworkAudit } from '../../../loadgen-node/observe/audit/network-audit.ts';
 import { createQueryDispatchLibrary, defaultDispatchSettings } from '../../../qdl/index.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
+import { suiteFolder } from '../../scenes/host/folders.ts';
+import { longhaulHere } from '../../scenes/host/processes.ts';
 import { BuildClient } from '../../support/nodes/build-client.ts';
 import { BuildNode, type BuildParts } from '../../support/nodes/build-node.ts';
 import { COUNTED_PAYLOADS, queryOf } from '../../support/nodes/fake-nodes.ts';
 import { type Message, ProtoBuild } from '../../support/nodes/proto-builds.ts';
 import { startTestNode } from '../../support/nodes/test-sut-node.ts';
-import { longhaulHere } from '../../support/process/longhaul-here.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
 import { RecordingSink } from '../../support/samples/recording-sink.ts';
 
 // Goal: LoadGen and SUT nodes of different releases measure together or refuse each other in one clear line. Method: builds of the

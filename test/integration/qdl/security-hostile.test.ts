@@ -6,12 +6,11 @@ import { status } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { encodePart } from '../../../shared/wire/part-codec.ts';
 import { encodeLoadGenMessage } from '../../../shared/wire/sut-contract.ts';
+import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
+import { SutNodeProcess, WarmLonghaul } from '../../scenes/host/processes.ts';
 import { frame, HostileClient, INFER_PATH, NAME_PATH } from '../../support/nodes/hostile-client.ts';
 import { ask, wholeSample } from '../../support/nodes/infer-client.ts';
 import { RAW_OPEN } from '../../support/nodes/test-sut-node.ts';
-import { SutNodeProcess, WarmLonghaul } from '../../support/process/longhaul-process.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
-import { testCacheFolder } from '../../support/process/test-cache.ts';
 import { smallDataSet } from '../../support/samples/small-data-set.ts';
 
 // Goal: whatever one client sends, the node's memory is bounded, its places are not used up, and the runs

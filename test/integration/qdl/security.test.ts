@@ -8,11 +8,10 @@ import {
   defaultDispatchSettings,
 } from '../../../qdl/index.ts';
 import { type ClientSecurity, NO_SECURITY } from '../../../shared/security/client-security.ts';
+import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
+import { longhaul, SutNodeProcess, spawnLonghaul } from '../../scenes/host/processes.ts';
 import { HostileClient } from '../../support/nodes/hostile-client.ts';
 import { HAS_OPENSSL, TestCertificates } from '../../support/nodes/test-certificates.ts';
-import { longhaul, SutNodeProcess, spawnLonghaul } from '../../support/process/longhaul-process.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
-import { testCacheFolder } from '../../support/process/test-cache.ts';
 import { readRunLogs } from '../../support/runs/run-logs.ts';
 import { smallDataSet } from '../../support/samples/small-data-set.ts';
 

@@ -1,6 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readAudit } from '../../../loadgen-node/observe/audit/network-audit.ts';
+import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
+import { longhaul, SutNodeProcess, spawnLonghaul } from '../../scenes/host/processes.ts';
 import { FakeSutNode } from '../../support/nodes/fake-sut-node.ts';
 import { InferClient } from '../../support/nodes/infer-client.ts';
 import { TcpShim } from '../../support/nodes/tcp-shim.ts';
@@ -10,9 +12,6 @@ import {
   rawSamples,
   startTestNode,
 } from '../../support/nodes/test-sut-node.ts';
-import { longhaul, SutNodeProcess, spawnLonghaul } from '../../support/process/longhaul-process.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
-import { testCacheFolder } from '../../support/process/test-cache.ts';
 import { readRunLogs } from '../../support/runs/run-logs.ts';
 import { endOfSpoiledRun, startLongRun } from '../../support/runs/spoiled-run.ts';
 import { smallDataSet } from '../../support/samples/small-data-set.ts';

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { WirePart } from '../../../shared/wire/part-codec.ts';
+import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
+import { longhaul } from '../../scenes/host/processes.ts';
 import { type FakeBehaviour, FakeSutNode } from '../../support/nodes/fake-sut-node.ts';
-import { longhaul } from '../../support/process/longhaul-process.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
-import { testCacheFolder } from '../../support/process/test-cache.ts';
 import { endOfSpoiledRun, startLongRun } from '../../support/runs/spoiled-run.ts';
 import { smallDataSet } from '../../support/samples/small-data-set.ts';
 

@@ -1,14 +1,13 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, describe, expect, it } from 'vitest';
-import { longhaulHere } from '../../support/process/longhaul-here.ts';
+import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
 import {
+  longhaulHere,
   SutNodeProcess,
   spawnLonghaul,
   WarmLonghaul,
-} from '../../support/process/longhaul-process.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
-import { testCacheFolder } from '../../support/process/test-cache.ts';
+} from '../../scenes/host/processes.ts';
 import { readRunLogs } from '../../support/runs/run-logs.ts';
 
 // Goal: whatever happens to a SUT node or to the LoadGen process in the middle of a run, the run ends

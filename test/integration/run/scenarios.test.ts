@@ -2,11 +2,15 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decodeResponse } from '../../../shared/benchmarks/digits/response.ts';
+import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
+import {
+  lean,
+  longhaulHere,
+  type Said,
+  SutNodeProcess,
+  spawnLonghaul,
+} from '../../scenes/host/processes.ts';
 import { TcpShim } from '../../support/nodes/tcp-shim.ts';
-import { longhaulHere, type Said } from '../../support/process/longhaul-here.ts';
-import { lean, SutNodeProcess, spawnLonghaul } from '../../support/process/longhaul-process.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
-import { testCacheFolder } from '../../support/process/test-cache.ts';
 import { readRunLogs } from '../../support/runs/run-logs.ts';
 import { smallDataSet } from '../../support/samples/small-data-set.ts';
 

@@ -18,6 +18,8 @@ import { EVALUATION_SET } from '../../../shared/benchmarks/digits/digit-sets.ts'
 import { renderDigit } from '../../../shared/benchmarks/digits/draw-digit.ts';
 import { resolveSettings } from '../../../shared/config/resolve-settings.ts';
 import { type SutNode, startSutNode } from '../../../sut-node/sut-node.ts';
+import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
+import { type Ended, longhaul } from '../../scenes/host/processes.ts';
 import { ConductModel, payloadKey } from '../../support/nodes/conduct-model.ts';
 import {
   acrossRuns,
@@ -29,9 +31,6 @@ import {
   tiresOfRepeats,
 } from '../../support/nodes/sut-conduct.ts';
 import { TEST_SETTINGS } from '../../support/nodes/test-sut-node.ts';
-import { type Ended, longhaul } from '../../support/process/longhaul-process.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
-import { testCacheFolder } from '../../support/process/test-cache.ts';
 import { SILENT_HOST } from '../../support/runs/silent-host.ts';
 
 // Goal: over real gRPC, from real SUT nodes, the tests find who cheats, and let the honest pass.

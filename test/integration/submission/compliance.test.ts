@@ -1,9 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { longhaul, SutNodeProcess } from '../../support/process/longhaul-process.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
-import { testCacheFolder } from '../../support/process/test-cache.ts';
+import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
+import { longhaul, SutNodeProcess } from '../../scenes/host/processes.ts';
 import { smallDataSet } from '../../support/samples/small-data-set.ts';
 
 // Goal: a compliance test is one command after a run: it repeats the run's settings, verifies, and leaves what a

@@ -3,10 +3,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { renderDigit } from '../../../shared/benchmarks/digits/draw-digit.ts';
+import { tempFolder, testCacheFolder } from '../../scenes/host/folders.ts';
+import { longhaulHere as longhaul } from '../../scenes/host/processes.ts';
 import { canRun } from '../../support/nodes/test-certificates.ts';
-import { longhaulHere as longhaul } from '../../support/process/longhaul-here.ts';
-import { tempFolder } from '../../support/process/temp-folder.ts';
-import { testCacheFolder } from '../../support/process/test-cache.ts';
 import { accuracyLogOf, readTree, writeTree } from '../../support/submission/submission-tree.ts';
 
 const HAS_AGE = canRun('age', ['--version']);

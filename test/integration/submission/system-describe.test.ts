@@ -7,12 +7,12 @@ import { systemVerb } from '../../../loadgen-node/cli/system.ts';
 import { type FactsFile, factsPathOf } from '../../../loadgen-node/submission/system/facts-file.ts';
 import { askSystems, defaultDispatchSettings } from '../../../qdl/index.ts';
 import { systemFactsSchema } from '../../../shared/host/system-facts.ts';
+import { tempFolder } from '../../scenes/host/folders.ts';
+import { SECRETS } from '../../scenes/host/machines.ts';
+import { longhaul } from '../../scenes/host/processes.ts';
 import { type FakeBehaviour, FakeSutNode } from '../../support/nodes/fake-sut-node.ts';
 import { ask, InferClient } from '../../support/nodes/infer-client.ts';
 import { RAW_OPEN, startTestNode } from '../../support/nodes/test-sut-node.ts';
-import { longhaul } from '../../support/process/longhaul-process.ts';
-import { tempFolder } from '../../support/process/temp-folder.ts';
-import { SECRETS } from '../../support/submission/machine-trees.ts';
 
 // Goal: a node tells over the wire what its machine is, where its operator lets it, and the command makes a description
 // of what it hears. Method: real nodes without a model, nodes of other make, the compiled command.

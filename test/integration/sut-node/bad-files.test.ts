@@ -1,10 +1,9 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { testCacheFolder } from '../../scenes/host/folders.ts';
+import { longhaul, longhaulHere, SutNodeProcess } from '../../scenes/host/processes.ts';
 import { otherModel } from '../../support/nodes/other-model.ts';
-import { longhaulHere } from '../../support/process/longhaul-here.ts';
-import { longhaul, SutNodeProcess } from '../../support/process/longhaul-process.ts';
-import { testCacheFolder } from '../../support/process/test-cache.ts';
 import { smallDataSet } from '../../support/samples/small-data-set.ts';
 
 // Goal: a model or a data set that cannot be used is named in one line before anything is measured.

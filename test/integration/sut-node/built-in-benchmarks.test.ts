@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { tempFolder } from '../../scenes/host/folders.ts';
+import { longhaul } from '../../scenes/host/processes.ts';
 import { NO_DELAY, startTestNode } from '../../support/nodes/test-sut-node.ts';
-import { longhaul } from '../../support/process/longhaul-process.ts';
-import { tempFolder } from '../../support/process/temp-folder.ts';
 import { readRunLogs } from '../../support/runs/run-logs.ts';
 
 // Goal: the benchmarks echo and delay do over the wire what their settings say, tokens included, and a full node is

@@ -6,7 +6,7 @@ import { EVALUATION_SET } from '../../../shared/benchmarks/digits/digit-sets.ts'
 import { sutBenchmark } from '../../../sut-node/benchmarks/registry.ts';
 import type { PipelineInput } from '../../../sut-node/model/model-facts.ts';
 import { loadOnnxRuntime, type OnnxRuntime } from '../../../sut-node/model/onnx/onnxruntime.ts';
-import { testCacheFolder } from '../../support/process/test-cache.ts';
+import { testCacheFolder } from '../../scenes/host/folders.ts';
 import { digitsPipeline } from '../../support/samples/digits-pipeline.ts';
 
 // Goal: the example model, as it is shipped, reads the example data set as well as its rules say, through

@@ -8,9 +8,9 @@ import { STANDIN_EVALUATION_SET } from '../../../shared/benchmarks/standin/stand
 import { IMAGENET_ELEMENTS } from '../../../shared/rules/rows/imagenet.ts';
 import type { PartSample } from '../../../shared/wire/part-codec.ts';
 import { FAILURE_CODES } from '../../../shared/wire/responses-codec.ts';
+import { suiteFolder } from '../../scenes/host/folders.ts';
 import { ask, InferClient } from '../../support/nodes/infer-client.ts';
 import { openStream, startTestNode } from '../../support/nodes/test-sut-node.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
 import { writeToyStandin } from '../../support/samples/toy-standin.ts';
 
 // Goal: a node of an official benchmark reads every form of an image, fails the samples that are none, each by

@@ -3,9 +3,9 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { WirePart } from '../../../shared/wire/part-codec.ts';
+import { suiteFolder } from '../../scenes/host/folders.ts';
+import { longhaul } from '../../scenes/host/processes.ts';
 import { FakeSutNode } from '../../support/nodes/fake-sut-node.ts';
-import { longhaul } from '../../support/process/longhaul-process.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
 import { readRunLogs } from '../../support/runs/run-logs.ts';
 import {
   classOfPixel,

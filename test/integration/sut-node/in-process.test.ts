@@ -10,9 +10,8 @@ import { inProcessSut, loadInProcessNode } from '../../../loadgen-node/run/run-s
 import { measureSut, performRun } from '../../../loadgen-node/run/session.ts';
 import { resolveSettings } from '../../../shared/config/resolve-settings.ts';
 import type { InProcessNode } from '../../../shared/domain/in-process-node.ts';
+import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
 import { startTestNode } from '../../support/nodes/test-sut-node.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
-import { testCacheFolder } from '../../support/process/test-cache.ts';
 import { readRunLogs } from '../../support/runs/run-logs.ts';
 import { SILENT_HOST } from '../../support/runs/silent-host.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { longhaul, SutNodeProcess } from '../../support/process/longhaul-process.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
+import { suiteFolder } from '../../scenes/host/folders.ts';
+import { longhaul, SutNodeProcess } from '../../scenes/host/processes.ts';
 import { readRunLogs } from '../../support/runs/run-logs.ts';
 
 // Goal: the benchmark null measures the wire with nothing installed but longhaul. Method: a real node

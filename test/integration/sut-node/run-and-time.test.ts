@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { suiteFolder } from '../../scenes/host/folders.ts';
+import { freePort } from '../../scenes/host/ports.ts';
+import { type Ended, LonghaulProcess } from '../../scenes/host/processes.ts';
 import { FakeSutNode } from '../../support/nodes/fake-sut-node.ts';
-import { type Ended, LonghaulProcess } from '../../support/process/longhaul-process.ts';
-import { freePort } from '../../support/process/ports.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
 import { tinyImages, writeTinyImagenet } from '../../support/samples/tiny-imagenet.ts';
 import { writeToyStandin } from '../../support/samples/toy-standin.ts';
 

@@ -12,7 +12,7 @@ import {
   status,
 } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
-import { suiteFolder } from '../process/suite-folder.ts';
+import { suiteFolder } from '../../scenes/host/folders.ts';
 
 type Message = Record<string, unknown>;
 type Unary = (call: ServerUnaryCall<Message, Message>, callback: sendUnaryData<Message>) => void;

@@ -10,7 +10,7 @@ import {
 import { loadSync } from '@grpc/proto-loader';
 import protobuf from 'protobufjs';
 import { protoFolder } from '../../../shared/base/files/package-files.ts';
-import { suiteFolder } from '../process/suite-folder.ts';
+import { suiteFolder } from '../../scenes/host/folders.ts';
 
 /** A message as an object with the names of the .proto file in camelCase. */
 export type Message = Record<string, unknown>;

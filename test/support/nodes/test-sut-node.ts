@@ -9,7 +9,7 @@ import type { DelaySettings } from '../../../sut-node/settings/delay-settings.ts
 import { DEFAULT_RUNTIME } from '../../../sut-node/settings/model-settings.ts';
 import type { SutSettings } from '../../../sut-node/settings/sut-settings.ts';
 import { type SutNode, startSutNode } from '../../../sut-node/sut-node.ts';
-import { testCacheFolder } from '../process/test-cache.ts';
+import { testCacheFolder } from '../../scenes/host/folders.ts';
 import { InferClient, wholeSample } from './infer-client.ts';
 
 /** Settings of the benchmark delay where nothing is said. */

@@ -6,7 +6,7 @@ import {
   type BuiltTree,
   buildSubmission,
 } from '../../../loadgen-node/submission/assemble/build-submission.ts';
-import { tempFolder } from '../process/temp-folder.ts';
+import { tempFolder } from '../../scenes/host/folders.ts';
 import type { Scene, SceneSubmission } from '../submission/submission-scene.ts';
 
 /** How a trial is built. */

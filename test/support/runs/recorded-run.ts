@@ -7,7 +7,7 @@ import { ProcessMonitor } from '../../../loadgen-node/observe/health/process-mon
 import { syntheticDataSet } from '../../../loadgen-node/samples/benchmarks/synthetic/synthetic-benchmark.ts';
 import { SampleStore } from '../../../loadgen-node/samples/qsl/sample-store.ts';
 import { createQueryDispatchLibrary, defaultDispatchSettings } from '../../../qdl/index.ts';
-import { tempFolder } from '../process/temp-folder.ts';
+import { tempFolder } from '../../scenes/host/folders.ts';
 import { V41_SETTINGS } from './simulated-test.ts';
 
 const ENCODING = { form: 'raw', compression: 'identity' };

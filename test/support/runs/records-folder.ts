@@ -11,7 +11,7 @@ import {
   type RunSummary,
   writeSummary,
 } from '../../../loadgen-node/observe/summary/run-summary.ts';
-import { tempFolder } from '../process/temp-folder.ts';
+import { tempFolder } from '../../scenes/host/folders.ts';
 import { recordedSet } from './recorded-sets.ts';
 
 /** What records of tests say of their run. */

@@ -7,8 +7,8 @@ import {
   type TestSettings,
 } from '../../../loadgen-node/loadgen/settings/test-settings.ts';
 import type { SystemUnderTest } from '../../../shared/domain/system-under-test.ts';
+import { tempFolder } from '../../scenes/host/folders.ts';
 import { CheckingSut, type CheckingSutOptions } from '../nodes/checking-sut.ts';
-import { tempFolder } from '../process/temp-folder.ts';
 import { MemoryQsl } from './memory-qsl.ts';
 import { SimulatedClock } from './simulated-clock.ts';
 

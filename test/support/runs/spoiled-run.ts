@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
-import { type Ended, WarmLonghaul } from '../process/longhaul-process.ts';
-import { suiteFolder } from '../process/suite-folder.ts';
-import { testCacheFolder } from '../process/test-cache.ts';
+import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
+import { type Ended, WarmLonghaul } from '../../scenes/host/processes.ts';
 import { readRunLogs } from './run-logs.ts';
 
 /** Longest time from a fault to the end of the process. */

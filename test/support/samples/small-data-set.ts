@@ -1,8 +1,7 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadgenBenchmark } from '../../../loadgen-node/samples/benchmarks/registry.ts';
-import { suiteFolder } from '../process/suite-folder.ts';
-import { testCacheFolder } from '../process/test-cache.ts';
+import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
 
 /**
  * The first images of the embedded data set in a folder of their own, as a user's data set: runs over

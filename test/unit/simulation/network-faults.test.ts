@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { tempFolder } from '../../scenes/host/folders.ts';
 import { FAULT_KINDS, HARMLESS, type NetworkPlan, planOfSeed } from '../../scenes/network-plan.ts';
 import { runOverNetwork, type SimulatedNetworkRun } from '../../scenes/simulated-network.ts';
-import { tempFolder } from '../../support/process/temp-folder.ts';
 
 // LONGHAUL_SEED=123 replays one seed; LONGHAUL_SEEDS=10000 runs more of them.
 const { LONGHAUL_SEED: one, LONGHAUL_SEEDS: count = '200' } = process.env;

@@ -4,7 +4,7 @@ import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { compareVerb } from '../../../../loadgen-node/cli/compare.ts';
 import { RUN_FILES } from '../../../../loadgen-node/loadgen/logs/read/run-folder.ts';
 import { latencySplit } from '../../../../loadgen-node/observe/split/latency-split.ts';
-import { suiteFolder } from '../../../support/process/suite-folder.ts';
+import { suiteFolder } from '../../../scenes/host/folders.ts';
 import { writeMeasuredRun } from '../../../support/runs/measured-run-folder.ts';
 import { queueRecords } from '../../../support/runs/queue-records.ts';
 import { reportSummary } from '../../../support/runs/report-summary.ts';

@@ -2,8 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { complianceVerb } from '../../../../loadgen-node/cli/compliance.ts';
-import { suiteFolder } from '../../../support/process/suite-folder.ts';
-import { tempFolder } from '../../../support/process/temp-folder.ts';
+import { suiteFolder, tempFolder } from '../../../scenes/host/folders.ts';
 import { simulateRun, writeAccuracyText } from '../../../support/runs/simulated-run.ts';
 
 // Goal: runs that are there already are compared, what came of it is written and printed, and what makes no sense is refused.

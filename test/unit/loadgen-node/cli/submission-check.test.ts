@@ -5,7 +5,7 @@ import { expect, it, vi } from 'vitest';
 import { checkVerb } from '../../../../loadgen-node/cli/submission-check.ts';
 import { checkReportSchema } from '../../../../loadgen-node/submission/check/report/check-report.ts';
 import { truncateTree } from '../../../../loadgen-node/submission/truncate/truncate-tree.ts';
-import { tempFolder } from '../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../scenes/host/folders.ts';
 import { type ForeignTree, writeForeignTree } from '../../../support/submission/foreign-tree.ts';
 import { writeTree } from '../../../support/submission/submission-tree.ts';
 

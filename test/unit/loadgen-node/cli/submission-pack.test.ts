@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { packVerb } from '../../../../loadgen-node/cli/submission-pack.ts';
 import type { Severity } from '../../../../loadgen-node/submission/check/rules/rule.ts';
-import { tempFolder } from '../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../scenes/host/folders.ts';
 import { writeTree } from '../../../support/submission/submission-tree.ts';
 
 // Goal: nothing is packed that the check refuses, unless it is said. Method: the verb with a check that finds one thing.

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { truncateVerb } from '../../../../loadgen-node/cli/submission-truncate.ts';
 import type { SubmissionRound } from '../../../../loadgen-node/submission/rules/submission-rounds.ts';
-import { tempFolder } from '../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../scenes/host/folders.ts';
 import { writeForeignTree } from '../../../support/submission/foreign-tree.ts';
 import { accuracyLogOf, writeTree } from '../../../support/submission/submission-tree.ts';
 

@@ -11,7 +11,7 @@ import {
   plantForFile,
   plantMachine,
   serverTree,
-} from '../../../support/submission/machine-trees.ts';
+} from '../../../scenes/host/machines.ts';
 
 // Goal: what a node reads arrives as it was, unknown as unknown, and what later or careless nodes send does no harm.
 // Method: through the bytes of the real message.

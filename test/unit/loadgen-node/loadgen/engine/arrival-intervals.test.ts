@@ -7,8 +7,8 @@ import {
 } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import { loadgenOf } from '../../../../../loadgen-node/loadgen/settings/loadgen-behaviour.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 import { CheckingSut } from '../../../../support/nodes/checking-sut.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
 import { MemoryQsl } from '../../../../support/runs/memory-qsl.ts';
 import { SimulatedClock } from '../../../../support/runs/simulated-clock.ts';
 import {

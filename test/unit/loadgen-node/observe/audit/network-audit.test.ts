@@ -7,8 +7,8 @@ import { composeAudit } from '../../../../../loadgen-node/run/audit/compose-audi
 import { explainAudit } from '../../../../../loadgen-node/run/audit/explain-audit.ts';
 import { toDescription, toNodeLedger, toStream } from '../../../../../qdl/native/node-evidence.ts';
 import { decodeSutMessage, SUT_SERVICE } from '../../../../../shared/wire/sut-contract.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 import { anyMessage, inField } from '../../../../support/nodes/any-message.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
 import { auditFacts, nodeEvidence } from '../../../../support/runs/audit-facts.ts';
 
 // Goal: what is read is what was written, or a clear error. Method: files that are made and damaged.

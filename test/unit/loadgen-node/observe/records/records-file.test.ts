@@ -10,7 +10,7 @@ import {
 } from '../../../../../loadgen-node/observe/records/record-block.ts';
 import { RecordsReader } from '../../../../../loadgen-node/observe/records/records-reader.ts';
 import type { SampleRecords } from '../../../../../loadgen-node/observe/records/sample-records.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 import { writeRecords } from '../../../../support/runs/records-folder.ts';
 import { sampleRecords } from '../../../../support/runs/sample-records.ts';
 

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RecordsKeeper } from '../../../../../loadgen-node/observe/records/records-keeper.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 import { recordedSet } from '../../../../support/runs/recorded-sets.ts';
 import { ABOUT_RECORDS } from '../../../../support/runs/records-folder.ts';
 import { sampleRecords } from '../../../../support/runs/sample-records.ts';

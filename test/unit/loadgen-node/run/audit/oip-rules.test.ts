@@ -1,23 +1,24 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type {
-  AuditFacts,
-  AuditFinding,
+import {
+  type AuditFacts,
+  type AuditFinding,
+  readAudit,
+  writeAudit,
 } from '../../../../../loadgen-node/observe/audit/network-audit.ts';
-import { readAudit, writeAudit } from '../../../../../loadgen-node/observe/audit/network-audit.ts';
 import {
   brokenFindings,
   composeAudit,
 } from '../../../../../loadgen-node/run/audit/compose-audit.ts';
 import { explainAudit } from '../../../../../loadgen-node/run/audit/explain-audit.ts';
 import type { CallPath } from '../../../../../shared/evidence/call-path.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 import {
   OIP_EVIDENCE,
   oipFacts,
   oipNode,
   oipStatistics,
 } from '../../../../support/oip/oip-audit-facts.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
 import { nameCall } from '../../../../support/runs/audit-facts.ts';
 
 // Goal: over the Open Inference Protocol no rule holds that this end cannot know, and none is broken because the

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { scoreAccuracyLog } from '../../../../../loadgen-node/samples/benchmarks/score-each.ts';
 import { syntheticDataSet } from '../../../../../loadgen-node/samples/benchmarks/synthetic/synthetic-benchmark.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 
 // Goal: a log is worth what its first responses are worth. Method: logs by hand; a response of a byte is right.
 const FIVE = syntheticDataSet({

@@ -7,7 +7,7 @@ import {
   parseNpyHeader,
 } from '../../../../../loadgen-node/samples/tensors/npy/npy-header.ts';
 import type { OipTensor } from '../../../../../shared/domain/tensors.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 import { readGolden } from '../../../../support/runs/golden.ts';
 
 // Goal: every array that NumPy writes is read as the protocol's raw contents, or refused in words.

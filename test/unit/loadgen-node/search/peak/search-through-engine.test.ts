@@ -18,7 +18,7 @@ import type {
   ResponseSink,
   SystemUnderTest,
 } from '../../../../../shared/domain/system-under-test.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 import { MemoryQsl } from '../../../../support/runs/memory-qsl.ts';
 import { SimulatedClock } from '../../../../support/runs/simulated-clock.ts';
 import { V41_SETTINGS } from '../../../../support/runs/simulated-test.ts';

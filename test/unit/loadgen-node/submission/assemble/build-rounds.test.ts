@@ -6,7 +6,7 @@ import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } 
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { buildSubmission } from '../../../../../loadgen-node/submission/assemble/build-submission.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 import { buildScene, prepareScene } from '../../../../support/submission/submission-scene.ts';
 
 const OPEN = { divisions: ['open'], scenarios: ['Server'], tests: [] } as const;

@@ -20,7 +20,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { BuiltTree } from '../../../../../loadgen-node/submission/assemble/build-submission.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 import { BuildTrial } from '../../../../support/runs/build-trial.ts';
 import { filesOf, jsonOf, textOf } from '../../../../support/submission/read-tree.ts';
 import {

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import type { AuditFacts } from '../../../../../loadgen-node/observe/audit/network-audit.ts';
 import { checkTree } from '../../../../../loadgen-node/submission/check/check-tree.ts';
+import { suiteFolder } from '../../../../scenes/host/folders.ts';
 import { OIP_EVIDENCE, oipNode } from '../../../../support/oip/oip-audit-facts.ts';
-import { suiteFolder } from '../../../../support/process/suite-folder.ts';
 import { textOf } from '../../../../support/submission/read-tree.ts';
 import { buildScene } from '../../../../support/submission/submission-scene.ts';
 

@@ -7,7 +7,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { buildSubmission } from '../../../../../loadgen-node/submission/assemble/build-submission.ts';
-import { suiteFolder } from '../../../../support/process/suite-folder.ts';
+import { suiteFolder } from '../../../../scenes/host/folders.ts';
 import { textOf } from '../../../../support/submission/read-tree.ts';
 import { prepareScene } from '../../../../support/submission/submission-scene.ts';
 

@@ -5,7 +5,7 @@
 import { expect, it } from 'vitest';
 import { checkTree } from '../../../../../loadgen-node/submission/check/check-tree.ts';
 import { NETWORK_FIELDS } from '../../../../../loadgen-node/submission/tree/system-fields.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 import { type ForeignTree, writeForeignTree } from '../../../../support/submission/foreign-tree.ts';
 import { MutableTree } from '../../../../support/submission/mutable-tree.ts';
 

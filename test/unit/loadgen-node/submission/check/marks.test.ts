@@ -1,7 +1,7 @@
 /** The two marks, and what is left of them where somebody takes the traces out of a tree. */
 import { expect, it } from 'vitest';
 import { checkTree } from '../../../../../loadgen-node/submission/check/check-tree.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 import { type ForeignTree, writeForeignTree } from '../../../../support/submission/foreign-tree.ts';
 import { MutableTree } from '../../../../support/submission/mutable-tree.ts';
 

@@ -16,7 +16,7 @@ import {
   SUBMISSION_ROUNDS,
   type SubmissionRound,
 } from '../../../../../loadgen-node/submission/rules/submission-rounds.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 import {
   ACCEPTED_SHAPES,
   REFUSED_SHAPES,

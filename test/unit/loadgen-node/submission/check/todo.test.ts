@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { checkTree } from '../../../../../loadgen-node/submission/check/check-tree.ts';
 import { shortened } from '../../../../../loadgen-node/submission/check/read/description-values.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 import { writeForeignTree } from '../../../../support/submission/foreign-tree.ts';
 import { writeTree } from '../../../../support/submission/submission-tree.ts';
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { TestVerdict } from '../../../../../loadgen-node/submission/compliance/verify/verify-test.ts';
+import { suiteFolder } from '../../../../scenes/host/folders.ts';
 import { caches } from '../../../../support/nodes/sut-conduct.ts';
-import { suiteFolder } from '../../../../support/process/suite-folder.ts';
 import { CHEATING_ROWS, loadOf } from '../../../../support/runs/cheating-rows.ts';
 import { CheatingRuns, SPEED_AND_ANSWERS } from '../../../../support/runs/cheating-runs.ts';
 

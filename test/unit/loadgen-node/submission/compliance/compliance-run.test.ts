@@ -12,7 +12,7 @@ import {
 } from '../../../../../loadgen-node/submission/compliance/compliance-run.ts';
 import type { RunnableTestId } from '../../../../../loadgen-node/submission/rules/submission-rounds.ts';
 import { resolveSettings } from '../../../../../shared/config/resolve-settings.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 import { SILENT_HOST } from '../../../../support/runs/silent-host.ts';
 
 /** Plans a test after a run that was made with these flags. */

@@ -23,7 +23,7 @@ import {
   makeKeyFile,
 } from '../../../../../loadgen-node/submission/pack/encryption.ts';
 import { packTree } from '../../../../../loadgen-node/submission/pack/pack-tree.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 import { readTree, writeTree } from '../../../../support/submission/submission-tree.ts';
 
 // Goal: the tarball has every division and nothing else, is the same for the same tree, and opens with its key alone.

@@ -10,10 +10,10 @@ import { descriptionReport } from '../../../../../loadgen-node/submission/system
 import type { FactsFile } from '../../../../../loadgen-node/submission/system/facts-file.ts';
 import {
   describeSystem,
+  factsFile,
   node,
   server,
-} from '../../../../support/submission/describe-system-scene.ts';
-import { factsFile } from '../../../../support/submission/described-systems.ts';
+} from '../../../../scenes/host/described-systems.ts';
 
 // Goal: what only people know comes from their file, and what is wrong in it is named with its place. Method: files of a few
 // lines over machines whose facts are known.

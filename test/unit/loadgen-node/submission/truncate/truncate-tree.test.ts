@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { SubmissionRound } from '../../../../../loadgen-node/submission/rules/submission-rounds.ts';
 import { restoreTree } from '../../../../../loadgen-node/submission/truncate/restore-tree.ts';
 import { truncateTree } from '../../../../../loadgen-node/submission/truncate/truncate-tree.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 import {
   accuracyLogOf,
   readTree,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { MachineSource } from '../../../../../shared/host/machine-source.ts';
 import { MachineFacts } from '../../../../../sut-node/server/describe/machine-facts.ts';
+import { plantForFile, serverTree } from '../../../../scenes/host/machines.ts';
 import { ManualClock } from '../../../../support/runs/manual-clock.ts';
-import { plantForFile, serverTree } from '../../../../support/submission/machine-trees.ts';
 
 // Goal: telling what machine a node runs on never costs a measured run anything. Method: a machine that counts its
 // reads, a clock that stands still, and a run that begins when the test says so.

@@ -10,7 +10,7 @@ import {
   AccuracyLog,
   LogFile,
 } from '../../../../../../loadgen-node/loadgen/logs/write/log-file.ts';
-import { tempFolder } from '../../../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../../../scenes/host/folders.ts';
 import { goldenPath } from '../../../../../support/runs/golden.ts';
 
 async function readAll(path: string): Promise<AccuracyLogEntry[]> {

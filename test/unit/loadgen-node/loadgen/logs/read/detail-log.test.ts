@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { readDetailLog } from '../../../../../../loadgen-node/loadgen/logs/read/detail-log.ts';
 import { openRunFolder } from '../../../../../../loadgen-node/loadgen/logs/read/run-folder.ts';
 import { readSummaryLog } from '../../../../../../loadgen-node/loadgen/logs/read/summary-log.ts';
-import { tempFolder } from '../../../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../../../scenes/host/folders.ts';
 import { goldenFolders, goldenPath, readGoldenText } from '../../../../../support/runs/golden.ts';
 import { simulateRun } from '../../../../../support/runs/simulated-run.ts';
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { DetailLog } from '../../../../../../loadgen-node/loadgen/logs/write/detail-log.ts';
 import { LogFile } from '../../../../../../loadgen-node/loadgen/logs/write/log-file.ts';
 import { LOADGEN_V61 } from '../../../../../../loadgen-node/loadgen/settings/loadgen-behaviour.ts';
-import { tempFolder } from '../../../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../../../scenes/host/folders.ts';
 import { readDetailLog, simulatedTest } from '../../../../../support/runs/simulated-test.ts';
 
 function written(write: (log: DetailLog) => void): string {

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkSelf, writeManifest } from '../../../../../../loadgen-node/run/judge/self-check.ts';
-import { tempFolder } from '../../../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../../../scenes/host/folders.ts';
 import { readDetailLog, simulatedTest } from '../../../../../support/runs/simulated-test.ts';
 
 async function linesOf(folder: string): Promise<Record<string, unknown>> {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { TestLogs } from '../../../../../../loadgen-node/loadgen/logs/write/test-logs.ts';
-import { tempFolder } from '../../../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../../../scenes/host/folders.ts';
 
 // Goal: what a server says in a reason cannot steer the terminal of who reads the summary.
 it('keeps the lines of a summary and no other control characters', () => {

@@ -13,9 +13,9 @@ import {
   readRunPair,
 } from '../../../../../../loadgen-node/submission/compliance/custom-data-set/run-pair.ts';
 import type { Scenario } from '../../../../../../shared/domain/scenario.ts';
+import { suiteFolder } from '../../../../../scenes/host/folders.ts';
 import { conducted } from '../../../../../support/nodes/simulated-conduct.ts';
 import { type Conduct, honest, knowsByHeart } from '../../../../../support/nodes/sut-conduct.ts';
-import { suiteFolder } from '../../../../../support/process/suite-folder.ts';
 import { simulateRun, writeAccuracyText } from '../../../../../support/runs/simulated-run.ts';
 
 // Goal: what a system knows of the reference data set by heart shows on another one, in right answers or in speed,

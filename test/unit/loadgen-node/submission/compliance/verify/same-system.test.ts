@@ -2,8 +2,7 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { verifyTest04 } from '../../../../../../loadgen-node/submission/compliance/verify/verify-speed-tests.ts';
-import { suiteFolder } from '../../../../../support/process/suite-folder.ts';
-import { tempFolder } from '../../../../../support/process/temp-folder.ts';
+import { suiteFolder, tempFolder } from '../../../../../scenes/host/folders.ts';
 import { ComplianceScene } from '../../../../../support/submission/compliance-scene.ts';
 
 const scene = new ComplianceScene(suiteFolder(), 'v4.1', 'Server');

@@ -8,7 +8,7 @@ import {
   verifyTest05,
 } from '../../../../../../loadgen-node/submission/compliance/verify/verify-speed-tests.ts';
 import type { TestVerdict } from '../../../../../../loadgen-node/submission/compliance/verify/verify-test.ts';
-import { suiteFolder } from '../../../../../support/process/suite-folder.ts';
+import { suiteFolder } from '../../../../../scenes/host/folders.ts';
 import { ComplianceScene } from '../../../../../support/submission/compliance-scene.ts';
 
 const folder = suiteFolder();

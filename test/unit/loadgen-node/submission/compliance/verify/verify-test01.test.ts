@@ -6,8 +6,7 @@ import {
   type Test01,
   verifyTest01,
 } from '../../../../../../loadgen-node/submission/compliance/verify/verify-test01.ts';
-import { suiteFolder } from '../../../../../support/process/suite-folder.ts';
-import { tempFolder } from '../../../../../support/process/temp-folder.ts';
+import { suiteFolder, tempFolder } from '../../../../../scenes/host/folders.ts';
 import { labelOf } from '../../../../../support/runs/simulated-run.ts';
 import {
   ComplianceScene,

@@ -10,7 +10,7 @@ import {
   tokenTypeOfRound,
   verifyTest06,
 } from '../../../../../../loadgen-node/submission/compliance/verify/verify-test06.ts';
-import { suiteFolder } from '../../../../../support/process/suite-folder.ts';
+import { suiteFolder } from '../../../../../scenes/host/folders.ts';
 import { ComplianceScene } from '../../../../../support/submission/compliance-scene.ts';
 
 const folder = suiteFolder();

@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { repositoryFile } from './deploy-files.ts';
+import { repositoryText } from '../scenes/host/repository.ts';
 
 /** What tests read of a service; the whole of it is checked against the schema. */
 export interface ComposeService {
@@ -43,7 +42,7 @@ export interface ComposeFile {
 }
 
 /** A variable as a compose file writes it: `${NAME:-default}`, `${NAME:?message}` or `${NAME}`. */
-export interface ComposeVariable {
+interface ComposeVariable {
   readonly name: string;
   readonly fallback: string | undefined;
   readonly message: string | undefined;
@@ -53,7 +52,7 @@ const VARIABLE = /\$\{(\w+)(?::-([^}]*)|:\?([^}]*))?\}/g;
 
 /** Reads a compose file as Compose does: merge keys, then variables. @param env Values of variables. */
 export function readCompose(path: string, env: Readonly<Record<string, string>>): ComposeFile {
-  const raw = parse(readFileSync(repositoryFile(path), 'utf8'), { merge: true }) as unknown;
+  const raw = parse(repositoryText(path), { merge: true }) as unknown;
   return filledIn(raw, env) as ComposeFile;
 }
 

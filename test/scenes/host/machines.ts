@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll } from 'vitest';
@@ -7,7 +7,7 @@ import {
   machineAt,
   type OsFacts,
 } from '../../../shared/host/machine-source.ts';
-import { tempFolder } from '../process/temp-folder.ts';
+import { tempFolder, writeTree } from './folders.ts';
 
 /** Files and links of a machine, below a folder that stands for its root. */
 export interface MachineTree {
@@ -36,10 +36,7 @@ export function plantMachine(
   { files, links = {}, os }: MachineTree,
   root: string = tempFolder(),
 ): MachineSource {
-  for (const [path, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), content);
-  }
+  writeTree(files, root);
   for (const [path, target] of Object.entries(links)) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     symlinkSync(target, join(root, path));

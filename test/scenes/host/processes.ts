@@ -1,7 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { compiledModule } from '../../../shared/base/files/package-files.ts';
-import { runWarm } from './warm-process.ts';
 
 /** How a process ended and what it said. */
 export interface Ended {
@@ -172,5 +171,134 @@ export class SutNodeProcess {
     this.process.kill('SIGCONT');
     this.process.kill('SIGKILL');
     return this.process.ended;
+  }
+}
+
+/** What a warm process says: that it is ready, what its verb writes, how the verb ended. */
+interface Message {
+  readonly isReady?: true;
+  readonly stdout?: string;
+  readonly stderr?: string;
+  readonly code?: number;
+}
+
+/** A command line that has ended. */
+interface WarmEnded {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const idle: ChildProcess[] = [];
+/** As many as tests of one file run at once, about. */
+const IDLE_MAX = 4;
+
+/**
+ * Runs a command line of the compiled program in a process that did so before, if one is idle: to start one and to load the program
+ * takes as much processor time as a run of a second. For verbs that nobody sends a signal, and that start no processes.
+ * @param onStderr Called with all that was said on stderr until then.
+ */
+async function runWarm(
+  args: readonly string[],
+  cwd: string | undefined,
+  onStderr: (text: string) => void,
+): Promise<WarmEnded> {
+  const child = idle.pop() ?? start();
+  let [stdout, stderr] = ['', ''];
+  const code = await new Promise<number>((resolve, reject) => {
+    const onExit = (status: number | null): void =>
+      reject(new Error(`the process of "${args.join(' ')}" ended (${status}): ${stderr}`));
+    const onMessage = (message: Message): void => {
+      stdout += message.stdout ?? '';
+      if (message.stderr !== undefined) {
+        stderr += message.stderr;
+        onStderr(stderr);
+      }
+      if (message.code === undefined) return;
+      child.removeListener('message', onMessage);
+      child.removeListener('exit', onExit);
+      resolve(message.code);
+    };
+    child.on('message', onMessage);
+    child.once('exit', onExit);
+    child.send({ args, cwd });
+  });
+  if (idle.length < IDLE_MAX) idle.push(child);
+  else child.disconnect();
+  return { code, stdout, stderr };
+}
+
+/** Messages wait until it is ready; it ends with this process, by its channel. */
+function start(): ChildProcess {
+  const url = compiledModule('loadgen-node/cli/command-line.js').href;
+  const entry = fileURLToPath(new URL('warm-longhaul.mjs', import.meta.url));
+  const child = fork(entry, [url], { stdio: 'inherit' });
+  child.unref();
+  child.channel?.unref();
+  return child;
+}
+
+/** What a command line said, and its exit code. */
+export interface Said {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
+interface CompiledCommandLine {
+  runCommandLine(args: readonly string[]): Promise<number>;
+}
+
+/**
+ * Runs a command line of the compiled program inside this process: for verbs that read, print and end. Starting a process takes
+ * ten times as long as what they do.
+ */
+export async function longhaulHere(
+  args: readonly string[],
+  { cwd }: { readonly cwd?: string } = {},
+): Promise<Said> {
+  const url = compiledModule('loadgen-node/cli/command-line.js').href;
+  const { runCommandLine } = (await import(/* @vite-ignore */ url)) as CompiledCommandLine;
+  const before = process.cwd();
+  const listeners = SIGNALS.map((signal) => process.listeners(signal));
+  const stdout = new Caught(process.stdout);
+  const stderr = new Caught(process.stderr);
+  if (cwd !== undefined) process.chdir(cwd);
+  try {
+    const code = await runCommandLine(args);
+    return { code, stdout: stdout.text, stderr: stderr.text };
+  } finally {
+    process.chdir(before);
+    for (const [i, signal] of SIGNALS.entries()) {
+      const ofVerb = process.listeners(signal).filter((one) => !listeners[i]?.includes(one));
+      // A real process ends with its verb.
+      for (const listener of ofVerb) process.removeListener(signal, listener);
+    }
+    stdout.restore();
+    stderr.restore();
+  }
+}
+
+/** Takes what is written to a stream. */
+class Caught {
+  readonly #stream: NodeJS.WriteStream;
+  readonly #write: NodeJS.WriteStream['write'];
+  text = '';
+
+  constructor(stream: NodeJS.WriteStream) {
+    this.#stream = stream;
+    this.#write = stream.write;
+    stream.write = (chunk: string | Uint8Array, ...rest: unknown[]): boolean => {
+      this.text += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString();
+      const done = rest.at(-1);
+      if (typeof done === 'function') done();
+      return true;
+    };
+  }
+
+  restore(): void {
+    this.#stream.write = this.#write;
   }
 }

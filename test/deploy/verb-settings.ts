@@ -1,8 +1,8 @@
-import { RUN_SETTINGS } from '../../../loadgen-node/run/plan/run-settings.ts';
-import { FIND_PEAK_SETTINGS } from '../../../loadgen-node/search/peak/find-peak-settings.ts';
-import { addSettings, createCommand, settingsOf } from '../../../shared/config/command-line.ts';
-import type { SettingTable } from '../../../shared/config/setting.ts';
-import { SUT_OPTIONS, toSutSettings } from '../../../sut-node/settings/sut-settings.ts';
+import { RUN_SETTINGS } from '../../loadgen-node/run/plan/run-settings.ts';
+import { FIND_PEAK_SETTINGS } from '../../loadgen-node/search/peak/find-peak-settings.ts';
+import { addSettings, createCommand, settingsOf } from '../../shared/config/command-line.ts';
+import type { SettingTable } from '../../shared/config/setting.ts';
+import { SUT_OPTIONS, toSutSettings } from '../../sut-node/settings/sut-settings.ts';
 
 /** Section of the configuration file and settings, by verb. */
 const TABLES: Readonly<Record<string, readonly [section: string, table: SettingTable]>> = {
