@@ -4,7 +4,7 @@ import type { SubmissionRound } from '../../loadgen-node/submission/rules/submis
 import { truncateTree } from '../../loadgen-node/submission/truncate/truncate-tree.ts';
 import { suiteFolder } from '../scenes/host/folders.ts';
 import { longhaul } from '../scenes/host/processes.ts';
-import { buildScene, type SceneOptions } from '../support/submission/submission-scene.ts';
+import { buildScene, type SceneOptions } from '../scenes/submission-tree/built-tree.ts';
 import {
   describeOfficial,
   NEWEST_CHECKER,

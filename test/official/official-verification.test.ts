@@ -8,8 +8,8 @@ import type {
 import type { Scenario } from '../../shared/domain/scenario.ts';
 import { suiteFolder } from '../scenes/host/folders.ts';
 import { type Ended, longhaul } from '../scenes/host/processes.ts';
+import { ComplianceScene, float32 } from '../scenes/submission-tree/compliance-scene.ts';
 import { labelOf, type SimulatedRun } from '../support/runs/simulated-run.ts';
-import { ComplianceScene, float32 } from '../support/submission/compliance-scene.ts';
 import { describeOfficial, OfficialTools } from './official-tools.ts';
 
 // Goal: `longhaul compliance` says of a run what the official script of the round says, and leaves the same files; an honest

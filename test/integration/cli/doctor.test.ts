@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { doctorVerb } from '../../../loadgen-node/cli/doctor.ts';
 import { ceilingBasis, writeCeiling } from '../../../loadgen-node/observe/health/ceiling-file.ts';
 import type { FindingGroup } from '../../../loadgen-node/operate/doctor/finding.ts';
@@ -10,6 +10,7 @@ import {
   LINK_TEST_METHOD,
 } from '../../../shared/wire/sut-contract.ts';
 import { tempFolder } from '../../scenes/host/folders.ts';
+import { verbHere } from '../../scenes/host/processes.ts';
 import { FakeSutNode } from '../../support/nodes/fake-sut-node.ts';
 import { frame, HostileClient } from '../../support/nodes/hostile-client.ts';
 import { InferClient } from '../../support/nodes/infer-client.ts';
@@ -89,24 +90,10 @@ describe('longhaul doctor', () => {
     const old = await FakeSutNode.start({ name: 'old' });
     onTestFinished(() => old.stop());
     const addresses = [node.address, old.address, '127.0.0.1:1'];
-    const out = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
-    onTestFinished(() => out.mockRestore());
-    let code = -1;
-    const command = doctorVerb('doctor', '', (exitCode) => {
-      code = exitCode;
-    });
     const flags = ['--sut', addresses.join(), '--link-test-time', '200ms', '--cache-dir', cacheDir];
-    const plan = [
-      '--benchmark',
-      'null',
-      '--target-qps',
-      '1e6',
-      '--sample-bytes',
-      '100000',
-      '--json',
-    ];
-    await command.parseAsync([...flags, ...plan], { from: 'user' });
-    const { groups } = JSON.parse(String(out.mock.calls[0]?.[0])) as { groups: FindingGroup[] };
+    const plan = ['--benchmark', 'null', '--target-qps', '1e6', '--sample-bytes', '100000'];
+    const { code, stdout } = await verbHere(doctorVerb, ...flags, ...plan, '--json');
+    const { groups } = JSON.parse(stdout) as { groups: FindingGroup[] };
     const stateOf = (title: RegExp, id: string): string | undefined =>
       groups.find((group) => title.test(group.title))?.findings.find((one) => one.id === id)?.state;
     expect(code).toBe(4);
@@ -118,9 +105,8 @@ describe('longhaul doctor', () => {
   });
 
   it('refuses flags of a run without a benchmark', async () => {
-    const command = doctorVerb('doctor', '', () => {});
-    await expect(
-      command.parseAsync(['--target-qps', '10'], { from: 'user' }),
-    ).rejects.toMatchObject({ code: 'ERR_CONFIG_INVALID' });
+    await expect(verbHere(doctorVerb, '--target-qps', '10')).rejects.toMatchObject({
+      code: 'ERR_CONFIG_INVALID',
+    });
   });
 });

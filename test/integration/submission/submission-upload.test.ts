@@ -3,10 +3,10 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { renderDigit } from '../../../shared/benchmarks/digits/draw-digit.ts';
-import { tempFolder, testCacheFolder } from '../../scenes/host/folders.ts';
+import { readTree, tempFolder, testCacheFolder, writeTree } from '../../scenes/host/folders.ts';
 import { longhaulHere as longhaul } from '../../scenes/host/processes.ts';
+import { accuracyLogOf } from '../../scenes/submission-tree/submission-tree.ts';
 import { canRun } from '../../support/nodes/test-certificates.ts';
-import { accuracyLogOf, readTree, writeTree } from '../../support/submission/submission-tree.ts';
 
 const HAS_AGE = canRun('age', ['--version']);
 const HAS_OPENSSL_AND_TAR = canRun('openssl', ['version']) && canRun('tar', ['--version']);
@@ -18,7 +18,7 @@ function scene() {
   const classes = [1, 2, 3, 4];
   const files = Object.fromEntries(classes.map((label) => [`v${label}.JPEG`, 'an image']));
   const list = classes.map((label) => `v${label}.JPEG ${label}\n`).join('');
-  const dataSet = writeTree(tempFolder(), { ...files, 'val_map.txt': list });
+  const dataSet = writeTree({ ...files, 'val_map.txt': list });
   const answer = (label: number): string => {
     const bytes = Buffer.alloc(8);
     bytes.writeBigInt64LE(BigInt(label === 4 ? 7 : label));
@@ -86,9 +86,9 @@ const FILES = {
 
 describe.skipIf(!HAS_OPENSSL_AND_TAR)('a tree for the upload (needs openssl and tar)', () => {
   it('is truncated, packed, encrypted, and whole where the standard tools unpack it', async () => {
-    const folder = writeTree(tempFolder(), {});
+    const folder = writeTree({});
     const at = (name: string): string => join(folder, name);
-    const tree = writeTree(at('tree'), FILES);
+    const tree = writeTree(FILES, at('tree'));
     const truncate = ['submission', 'truncate', tree, '--backup', at('originals')];
     expect((await longhaul(truncate)).stdout).toContain('1 cut, 0 left whole');
     execFileSync('sha256sum', ['-c', '--quiet', 'SHA256SUMS'], { cwd: at('originals') });
@@ -117,7 +117,7 @@ describe.skipIf(!HAS_OPENSSL_AND_TAR)('a tree for the upload (needs openssl and 
   });
 
   it('is not truncated where a log is damaged', async () => {
-    const tree = writeTree(tempFolder(), {
+    const tree = writeTree({
       ...FILES,
       [`${ACCURACY}/mlperf_log_accuracy.json`]: '[\n',
     });
@@ -136,7 +136,7 @@ describe.skipIf(!HAS_OPENSSL_AND_TAR)('a tree for the upload (needs openssl and 
 describe.skipIf(!HAS_AGE)('a tarball in the age format (needs age)', () => {
   it('is opened by age with the key file', async () => {
     const folder = tempFolder();
-    const tree = writeTree(join(folder, 'tree'), FILES);
+    const tree = writeTree(FILES, join(folder, 'tree'));
     const key = ['--new-key-file', join(folder, 'acme.key')];
     const pack = ['submission', 'pack', tree, '--unchecked', '--output', join(folder, 'acme.age')];
     await longhaul([...pack, ...key]);

@@ -9,7 +9,7 @@ import { askSystems, defaultDispatchSettings } from '../../../qdl/index.ts';
 import { systemFactsSchema } from '../../../shared/host/system-facts.ts';
 import { tempFolder } from '../../scenes/host/folders.ts';
 import { SECRETS } from '../../scenes/host/machines.ts';
-import { longhaul } from '../../scenes/host/processes.ts';
+import { longhaul, verbHere } from '../../scenes/host/processes.ts';
 import { type FakeBehaviour, FakeSutNode } from '../../support/nodes/fake-sut-node.ts';
 import { ask, InferClient } from '../../support/nodes/infer-client.ts';
 import { RAW_OPEN, startTestNode } from '../../support/nodes/test-sut-node.ts';
@@ -26,9 +26,7 @@ async function fakeNode(behaviour: FakeBehaviour): Promise<FakeSutNode> {
 }
 
 /** The command in this process: what it throws, the program turns into its exit code. */
-function runHere([, ...args]: readonly string[]): Promise<unknown> {
-  return systemVerb('system', '', () => {}).parseAsync(args, { from: 'user' });
-}
+const runHere = ([, ...args]: readonly string[]): Promise<unknown> => verbHere(systemVerb, ...args);
 
 describe('a node that is asked what machine it runs on', () => {
   it('tells it, but reads nothing while a stream is open', async () => {

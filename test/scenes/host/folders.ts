@@ -45,11 +45,13 @@ export function writeTree(
   return folder;
 }
 
+/** Text of a file below a folder. */
+export const textOf = (folder: string, path: string): string =>
+  readFileSync(join(folder, path), 'utf8');
+
 /** Every file of a folder by its path, as text. */
 export function readTree(folder: string): Record<string, string> {
-  return Object.fromEntries(
-    filesOf(folder).map((path) => [path, readFileSync(join(folder, path), 'utf8')]),
-  );
+  return Object.fromEntries(filesOf(folder).map((path) => [path, textOf(folder, path)]));
 }
 
 /** Sorted paths of all files below a folder, relative to it. */

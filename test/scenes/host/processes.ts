@@ -1,8 +1,9 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import type { MakeCommand } from '../../../loadgen-node/cli/verb.ts';
 import { compiledModule } from '../../../shared/base/files/package-files.ts';
 
-/** How a process ended and what it said. */
+/** How a command line ended, and what it wrote. */
 export interface Ended {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -11,32 +12,55 @@ export interface Ended {
   readonly durationMs: number;
 }
 
+const COMMAND_LINE = compiledModule('loadgen-node/cli/command-line.js').href;
+
 interface ProcessOptions {
   readonly cwd?: string;
   /** Path of another main.js, for example one that was installed. */
   readonly main?: string;
 }
 
+/** A command line that runs, and what it wrote until now. */
+abstract class Running {
+  abstract readonly ended: Promise<Ended>;
+  readonly #begin = performance.now();
+  #hasEnded = false;
+  protected stdout = '';
+  stderr = '';
+
+  /** Waits until stderr shows a text; fails when the command ends before. */
+  async says(pattern: RegExp, timeoutMs = 60_000): Promise<void> {
+    const deadline = performance.now() + timeoutMs;
+    while (!pattern.test(this.stderr)) {
+      if (this.#hasEnded || performance.now() > deadline) {
+        throw new Error(`${pattern} was not said; stderr: ${this.stderr}`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  protected end(code: number | null, signal: NodeJS.Signals | null): Ended {
+    this.#hasEnded = true;
+    const durationMs = performance.now() - this.#begin;
+    return { code, signal, stdout: this.stdout, stderr: this.stderr, durationMs };
+  }
+}
+
 /** One real process, compiled code and all. Tests end it themselves, by its own pid. */
-export class LonghaulProcess {
+export class LonghaulProcess extends Running {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
-  #stdout = '';
-  #stderr = '';
 
   /** @param command Program and arguments. */
-  constructor(command: readonly string[], options: ProcessOptions = {}) {
-    const begin = performance.now();
+  constructor(command: readonly string[], { cwd }: Pick<ProcessOptions, 'cwd'> = {}) {
+    super();
     const [program, ...args] = command;
-    this.child = spawn(program as string, args, {
-      cwd: options.cwd,
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    });
+    this.child = spawn(program as string, args, { cwd, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
     this.child.stdout?.on('data', (text: Buffer) => {
-      this.#stdout += text.toString();
+      this.stdout += text.toString();
     });
     this.child.stderr?.on('data', (text: Buffer) => {
-      this.#stderr += text.toString();
+      this.stderr += text.toString();
     });
     const exited = new Promise<[number | null, NodeJS.Signals | null]>((resolve) => {
       this.child.once('exit', (code, signal) => resolve([code, signal]));
@@ -45,26 +69,11 @@ export class LonghaulProcess {
     const pipes = [this.child.stdout, this.child.stderr].map(
       (pipe) => new Promise((resolve) => pipe?.once('close', resolve)),
     );
-    this.ended = Promise.all([exited, ...pipes]).then(([[code, signal]]) => {
-      const durationMs = performance.now() - begin;
-      return { code, signal, stdout: this.#stdout, stderr: this.#stderr, durationMs };
-    });
-  }
-
-  get stderr(): string {
-    return this.#stderr;
+    this.ended = Promise.all([exited, ...pipes]).then(([[code, signal]]) => this.end(code, signal));
   }
 
   kill(signal: NodeJS.Signals): void {
     this.child.kill(signal);
-  }
-
-  /** Waits until stderr shows a text; fails when the process ends before. */
-  says(pattern: RegExp, timeoutMs = 60_000): Promise<void> {
-    return waitForText(pattern, timeoutMs, () => ({
-      text: this.#stderr,
-      hasEnded: this.child.exitCode !== null,
-    }));
   }
 }
 
@@ -89,54 +98,68 @@ const STARTING = ['demo', 'efficiency', 'find-peak', 'prepare', 'sut', 'sweep'];
 
 /**
  * Runs `longhaul` to its end: as a process of its own where it is another installation or a verb that starts processes, else in one
- * that ran command lines before (warm-process.ts).
+ * that ran command lines before.
  */
 export function longhaul(args: readonly string[], options: ProcessOptions = {}): Promise<Ended> {
   const isWarm = options.main === undefined && !STARTING.includes(args[0] ?? '');
   return isWarm ? new WarmLonghaul(args, options).ended : spawnLonghaul(args, options).ended;
 }
 
-/** A run of `longhaul` that nobody sends a signal, in a process that ran command lines before. */
-export class WarmLonghaul {
+/** A message of warm-longhaul.mjs: what its verb writes, how the verb ended. */
+interface Message {
+  readonly stdout?: string;
+  readonly stderr?: string;
+  readonly code?: number;
+}
+
+const idle: ChildProcess[] = [];
+/** As many as tests of one file run at once, about. */
+const IDLE_MAX = 4;
+
+/**
+ * A command line in a process that ran others before, if one is idle: to start one and to load the program takes as much
+ * processor time as a run of a second. For verbs that nobody sends a signal, and that start no processes.
+ */
+export class WarmLonghaul extends Running {
   readonly ended: Promise<Ended>;
-  #stderr = '';
-  #hasEnded = false;
 
   constructor(args: readonly string[], { cwd }: Pick<ProcessOptions, 'cwd'> = {}) {
-    const begin = performance.now();
-    const onStderr = (text: string): void => {
-      this.#stderr = text;
-    };
-    this.ended = runWarm(lean(args), cwd, onStderr).then((said) => {
-      this.#hasEnded = true;
-      return { ...said, signal: null, durationMs: performance.now() - begin };
-    });
+    super();
+    this.ended = this.#run({ args: lean(args), cwd });
   }
 
-  /** Waits until stderr shows a text; fails when the run ends before. */
-  says(pattern: RegExp, timeoutMs = 60_000): Promise<void> {
-    return waitForText(pattern, timeoutMs, () => ({
-      text: this.#stderr,
-      hasEnded: this.#hasEnded,
-    }));
+  async #run(line: { args: readonly string[]; cwd: string | undefined }): Promise<Ended> {
+    const child = idle.pop() ?? startWarm();
+    const code = await new Promise<number>((resolve, reject) => {
+      const onExit = (status: number | null): void => {
+        const { stderr } = this.end(status, null);
+        reject(new Error(`the process of "${line.args.join(' ')}" ended (${status}): ${stderr}`));
+      };
+      const onMessage = ({ stdout = '', stderr = '', code }: Message): void => {
+        this.stdout += stdout;
+        this.stderr += stderr;
+        if (code === undefined) return;
+        child.removeListener('message', onMessage);
+        child.removeListener('exit', onExit);
+        resolve(code);
+      };
+      child.on('message', onMessage);
+      child.once('exit', onExit);
+      child.send(line);
+    });
+    if (idle.length < IDLE_MAX) idle.push(child);
+    else child.disconnect();
+    return this.end(code, null);
   }
 }
 
-/** Waits until a text is there; fails when what says it ends before. */
-async function waitForText(
-  pattern: RegExp,
-  timeoutMs: number,
-  look: () => { readonly text: string; readonly hasEnded: boolean },
-): Promise<void> {
-  const deadline = performance.now() + timeoutMs;
-  for (;;) {
-    const { text, hasEnded } = look();
-    if (pattern.test(text)) return;
-    if (hasEnded || performance.now() > deadline) {
-      throw new Error(`${pattern} was not said; stderr: ${text}`);
-    }
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+/** Messages wait until it listens; it ends with this process, by its channel. */
+function startWarm(): ChildProcess {
+  const entry = fileURLToPath(new URL('warm-longhaul.mjs', import.meta.url));
+  const child = fork(entry, [COMMAND_LINE], { stdio: 'inherit' });
+  child.unref();
+  child.channel?.unref();
+  return child;
 }
 
 /** A SUT node as a real process that listens. */
@@ -174,76 +197,8 @@ export class SutNodeProcess {
   }
 }
 
-/** What a warm process says: that it is ready, what its verb writes, how the verb ended. */
-interface Message {
-  readonly isReady?: true;
-  readonly stdout?: string;
-  readonly stderr?: string;
-  readonly code?: number;
-}
-
-/** A command line that has ended. */
-interface WarmEnded {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-const idle: ChildProcess[] = [];
-/** As many as tests of one file run at once, about. */
-const IDLE_MAX = 4;
-
-/**
- * Runs a command line of the compiled program in a process that did so before, if one is idle: to start one and to load the program
- * takes as much processor time as a run of a second. For verbs that nobody sends a signal, and that start no processes.
- * @param onStderr Called with all that was said on stderr until then.
- */
-async function runWarm(
-  args: readonly string[],
-  cwd: string | undefined,
-  onStderr: (text: string) => void,
-): Promise<WarmEnded> {
-  const child = idle.pop() ?? start();
-  let [stdout, stderr] = ['', ''];
-  const code = await new Promise<number>((resolve, reject) => {
-    const onExit = (status: number | null): void =>
-      reject(new Error(`the process of "${args.join(' ')}" ended (${status}): ${stderr}`));
-    const onMessage = (message: Message): void => {
-      stdout += message.stdout ?? '';
-      if (message.stderr !== undefined) {
-        stderr += message.stderr;
-        onStderr(stderr);
-      }
-      if (message.code === undefined) return;
-      child.removeListener('message', onMessage);
-      child.removeListener('exit', onExit);
-      resolve(message.code);
-    };
-    child.on('message', onMessage);
-    child.once('exit', onExit);
-    child.send({ args, cwd });
-  });
-  if (idle.length < IDLE_MAX) idle.push(child);
-  else child.disconnect();
-  return { code, stdout, stderr };
-}
-
-/** Messages wait until it is ready; it ends with this process, by its channel. */
-function start(): ChildProcess {
-  const url = compiledModule('loadgen-node/cli/command-line.js').href;
-  const entry = fileURLToPath(new URL('warm-longhaul.mjs', import.meta.url));
-  const child = fork(entry, [url], { stdio: 'inherit' });
-  child.unref();
-  child.channel?.unref();
-  return child;
-}
-
-/** What a command line said, and its exit code. */
-export interface Said {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+/** What a command line wrote, and its exit code. */
+export type Said = Pick<Ended, 'stdout' | 'stderr'> & { readonly code: number };
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
@@ -259,16 +214,12 @@ export async function longhaulHere(
   args: readonly string[],
   { cwd }: { readonly cwd?: string } = {},
 ): Promise<Said> {
-  const url = compiledModule('loadgen-node/cli/command-line.js').href;
-  const { runCommandLine } = (await import(/* @vite-ignore */ url)) as CompiledCommandLine;
+  const { runCommandLine } = (await import(/* @vite-ignore */ COMMAND_LINE)) as CompiledCommandLine;
   const before = process.cwd();
   const listeners = SIGNALS.map((signal) => process.listeners(signal));
-  const stdout = new Caught(process.stdout);
-  const stderr = new Caught(process.stderr);
   if (cwd !== undefined) process.chdir(cwd);
   try {
-    const code = await runCommandLine(args);
-    return { code, stdout: stdout.text, stderr: stderr.text };
+    return await written(() => runCommandLine(args));
   } finally {
     process.chdir(before);
     for (const [i, signal] of SIGNALS.entries()) {
@@ -276,29 +227,37 @@ export async function longhaulHere(
       // A real process ends with its verb.
       for (const listener of ofVerb) process.removeListener(signal, listener);
     }
-    stdout.restore();
-    stderr.restore();
   }
 }
 
-/** Takes what is written to a stream. */
-class Caught {
-  readonly #stream: NodeJS.WriteStream;
-  readonly #write: NodeJS.WriteStream['write'];
-  text = '';
+/** Runs a verb from its source inside this process; throws what the program would turn into an exit code. */
+export function verbHere(verb: MakeCommand, ...args: readonly string[]): Promise<Said> {
+  return written(async () => {
+    let code = 0;
+    const command = verb('verb', '', (ended) => {
+      code = ended;
+    });
+    await command.exitOverride().parseAsync(args, { from: 'user' });
+    return code;
+  });
+}
 
-  constructor(stream: NodeJS.WriteStream) {
-    this.#stream = stream;
-    this.#write = stream.write;
-    stream.write = (chunk: string | Uint8Array, ...rest: unknown[]): boolean => {
-      this.text += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString();
+/** Catches what an action writes to stdout and stderr. */
+async function written(action: () => Promise<number>): Promise<Said> {
+  const text = { stdout: '', stderr: '' };
+  const originals = { stdout: process.stdout.write, stderr: process.stderr.write };
+  for (const name of ['stdout', 'stderr'] as const) {
+    process[name].write = (chunk: string | Uint8Array, ...rest: unknown[]): boolean => {
+      text[name] += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString();
       const done = rest.at(-1);
       if (typeof done === 'function') done();
       return true;
     };
   }
-
-  restore(): void {
-    this.#stream.write = this.#write;
+  try {
+    return { code: await action(), ...text };
+  } finally {
+    process.stdout.write = originals.stdout;
+    process.stderr.write = originals.stderr;
   }
 }

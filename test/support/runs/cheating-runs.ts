@@ -8,9 +8,9 @@ import type { TestVerdict } from '../../../loadgen-node/submission/compliance/ve
 import { verifyTest01 } from '../../../loadgen-node/submission/compliance/verify/verify-test01.ts';
 import type { RunnableTestId } from '../../../loadgen-node/submission/rules/submission-rounds.ts';
 import type { Scenario } from '../../../shared/domain/scenario.ts';
+import { scorerOf } from '../../scenes/submission-tree/compliance-scene.ts';
 import { conducted } from '../nodes/simulated-conduct.ts';
 import type { Conduct } from '../nodes/sut-conduct.ts';
-import { labelScorerOf } from '../submission/compliance-scene.ts';
 import { simulateRun } from './simulated-run.ts';
 
 /** Samples of the data set; a performance run draws from 1,024 of them. */
@@ -64,7 +64,7 @@ export class CheatingRuns {
     if (test === 'TEST04') return verifyTest04(runs);
     if (test === 'TEST05') return verifyTest05(runs);
     const of = { responseType: 'float32', accuracyTolerancePercent: 1 } as const;
-    return verifyTest01({ ...runs, ...of, accuracy, scorer: labelScorerOf(CHEATING_SAMPLES) });
+    return verifyTest01({ ...runs, ...of, accuracy, scorer: scorerOf(CHEATING_SAMPLES) });
   }
 
   async #run(name: 'performance' | 'accuracy' | RunnableTestId): Promise<string> {

@@ -1,8 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { complianceVerb } from '../../../../loadgen-node/cli/compliance.ts';
 import { suiteFolder, tempFolder } from '../../../scenes/host/folders.ts';
+import { type Said, verbHere } from '../../../scenes/host/processes.ts';
 import { simulateRun, writeAccuracyText } from '../../../support/runs/simulated-run.ts';
 
 // Goal: runs that are there already are compared, what came of it is written and printed, and what makes no sense is refused.
@@ -17,22 +18,8 @@ async function makeRun(good: number, serviceNs: number): Promise<string> {
   return folder;
 }
 
-async function call(args: readonly string[]): Promise<{ code: number; stdout: string }> {
-  let code = -1;
-  let stdout = '';
-  const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    stdout += String(text);
-    return true;
-  });
-  try {
-    await complianceVerb('compliance', '', (given) => {
-      code = given;
-    }).parseAsync(['custom-data-set', ...args], { from: 'user' });
-  } finally {
-    write.mockRestore();
-  }
-  return { code, stdout };
-}
+const call = (args: readonly string[]): Promise<Said> =>
+  verbHere(complianceVerb, 'custom-data-set', ...args);
 
 describe('longhaul compliance custom-data-set', () => {
   let submission: string;

@@ -6,10 +6,9 @@ import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import type { AuditFacts } from '../../../../../loadgen-node/observe/audit/network-audit.ts';
 import { checkTree } from '../../../../../loadgen-node/submission/check/check-tree.ts';
-import { suiteFolder } from '../../../../scenes/host/folders.ts';
+import { suiteFolder, textOf } from '../../../../scenes/host/folders.ts';
+import { buildScene } from '../../../../scenes/submission-tree/built-tree.ts';
 import { OIP_EVIDENCE, oipNode } from '../../../../support/oip/oip-audit-facts.ts';
-import { textOf } from '../../../../support/submission/read-tree.ts';
-import { buildScene } from '../../../../support/submission/submission-scene.ts';
 
 let tree: string;
 let warnings: readonly string[];
@@ -27,14 +26,12 @@ function overOip(facts: AuditFacts): AuditFacts {
 }
 
 beforeAll(async () => {
-  const scene = await buildScene({
+  ({ tree, warnings } = await buildScene({
     folder: join(suiteFolder(), 'scene'),
     divisions: ['network'],
     isDryRun: true,
     facts: overOip,
-  });
-  tree = scene.tree;
-  warnings = scene.built.warnings;
+  }));
 }, 60_000);
 
 it('the build warns of the rules that the runs cannot prove', () => {

@@ -9,7 +9,7 @@ import { complianceTest } from '../../../../../loadgen-node/submission/complianc
 import type { RunnableTestId } from '../../../../../loadgen-node/submission/rules/submission-rounds.ts';
 import { resolveSettings } from '../../../../../shared/config/resolve-settings.ts';
 import { suiteFolder, tempFolder } from '../../../../scenes/host/folders.ts';
-import { ComplianceScene } from '../../../../support/submission/compliance-scene.ts';
+import { ComplianceScene } from '../../../../scenes/submission-tree/compliance-scene.ts';
 
 const scene = new ComplianceScene(suiteFolder(), 'v4.1', 'Server');
 let test01 = '';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { verifyTest04 } from '../../../../../../loadgen-node/submission/compliance/verify/verify-speed-tests.ts';
 import { suiteFolder, tempFolder } from '../../../../../scenes/host/folders.ts';
-import { ComplianceScene } from '../../../../../support/submission/compliance-scene.ts';
+import { ComplianceScene } from '../../../../../scenes/submission-tree/compliance-scene.ts';
 
 const scene = new ComplianceScene(suiteFolder(), 'v4.1', 'Server');
 let test = '';

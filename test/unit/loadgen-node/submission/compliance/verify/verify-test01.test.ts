@@ -7,12 +7,12 @@ import {
   verifyTest01,
 } from '../../../../../../loadgen-node/submission/compliance/verify/verify-test01.ts';
 import { suiteFolder, tempFolder } from '../../../../../scenes/host/folders.ts';
-import { labelOf } from '../../../../../support/runs/simulated-run.ts';
 import {
   ComplianceScene,
   float32,
   labelScorer,
-} from '../../../../../support/submission/compliance-scene.ts';
+} from '../../../../../scenes/submission-tree/compliance-scene.ts';
+import { labelOf } from '../../../../../support/runs/simulated-run.ts';
 
 const folder = suiteFolder();
 const scenes = {

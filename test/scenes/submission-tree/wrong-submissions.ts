@@ -1,40 +1,49 @@
-import type { SceneSubmission } from './submission-scene.ts';
+import type { SceneChange } from './built-tree.ts';
 
-type Change = (submission: SceneSubmission) => void;
+/** Changes values of the first result. */
+const first =
+  (values: Readonly<Record<string, unknown>>): SceneChange =>
+  ({ results }) =>
+    Object.assign(results[0], values);
 
-/** Changes the first result. */
-function first(change: (result: SceneSubmission['results'][number]) => void): Change {
-  return ({ results }) => change(results[0]);
-}
+/** Adds a result that is inferred from another scenario's. */
+const inferred =
+  (from: string, more: Readonly<Record<string, unknown>> = {}): SceneChange =>
+  ({ results }) => {
+    const { performance: _, accuracy: __, ...rest } = results[0];
+    results.push({ ...rest, scenario: 'MultiStream', inferred_from: from, ...more });
+  };
+
+/** Changes values of the implementation, of the system. */
+const implemented =
+  (values: Readonly<Record<string, unknown>>): SceneChange =>
+  ({ implementations }) =>
+    Object.assign(implementations.longhaul, values);
+const system =
+  (values: Readonly<Record<string, unknown>>): SceneChange =>
+  ({ systems }) =>
+    Object.assign(systems['acme-2n'], values);
 
 /** What submission build refuses in a scene's configuration: case, change, the problem. */
-export const WRONG_SUBMISSIONS: readonly (readonly [string, Change, RegExp])[] = [
+export const WRONG_SUBMISSIONS: readonly (readonly [string, SceneChange, RegExp])[] = [
   [
     'a folder that is not there',
-    first((r) => {
-      r.performance = 'runs/none';
-    }),
+    first({ performance: 'runs/none' }),
     /submission\.yaml:\d+:7: runs\/none is no folder with the logs of a run/,
   ],
   [
     'a run of another scenario',
-    first((r) => {
-      r.performance = 'runs/Offline/performance';
-    }),
+    first({ performance: 'runs/Offline/performance' }),
     /the run is of Offline, not of Server/,
   ],
   [
     'an accuracy run as performance',
-    first((r) => {
-      r.performance = 'runs/Server/accuracy';
-    }),
+    first({ performance: 'runs/Server/accuracy' }),
     /mode is AccuracyOnly; a run for performance has PerformanceOnly/,
   ],
   [
     'a performance run as accuracy',
-    first((r) => {
-      r.accuracy = 'runs/Server/performance';
-    }),
+    first({ accuracy: 'runs/Server/performance' }),
     /mode is PerformanceOnly; a run for accuracy has AccuracyOnly[\s\S]*accuracy\.txt is missing/,
   ],
   [
@@ -46,9 +55,7 @@ export const WRONG_SUBMISSIONS: readonly (readonly [string, Change, RegExp])[] =
   ],
   [
     'a result twice',
-    (s) => {
-      s.results.push(s.results[0]);
-    },
+    (s) => s.results.push(s.results[0]),
     /network\/acme-2n\/resnet50\/Server is there twice: result 1/,
   ],
   [
@@ -61,103 +68,68 @@ export const WRONG_SUBMISSIONS: readonly (readonly [string, Change, RegExp])[] =
   ],
   [
     'an unknown system',
-    first((r) => {
-      r.system = 'other';
-    }),
+    first({ system: 'other' }),
     /:\d+:7: unknown system "other"; there is: acme-2n/,
   ],
   [
     'an unknown implementation',
-    first((r) => {
-      r.implementation = 'other';
-    }),
+    first({ implementation: 'other' }),
     /unknown implementation "other"/,
   ],
   [
     'a model that the round does not have',
-    first((r) => {
-      r.model = 'resnet51';
-    }),
+    first({ model: 'resnet51' }),
     /v4\.1 has no model "resnet51" in the network division/,
   ],
   [
     'a model by the wrong folder',
-    first((r) => {
-      r.model = 'resnet';
-    }),
+    first({ model: 'resnet' }),
     /the folder of resnet is called "resnet50"/,
   ],
   [
     'a missing scenario',
-    (s) => {
-      s.results.pop();
-    },
+    (s) => s.results.pop(),
     /network\/acme-2n\/resnet50 lacks Offline, which the datacenter suite asks for/,
   ],
   [
     'missing compliance tests',
-    first((r) => {
-      r.compliance = { TEST04: 'runs/Server/compliance/TEST04' };
-    }),
+    first({ compliance: { TEST04: 'runs/Server/compliance/TEST04' } }),
     /resnet50 Server lacks TEST01, TEST05, which v4\.1 wants/,
   ],
   [
     'a test of another scenario',
-    first((r) => {
-      r.compliance = 'runs/Offline/compliance';
-    }),
+    first({ compliance: 'runs/Offline/compliance' }),
     /the run is of Offline, not of Server/,
   ],
   [
     'the seeds of TEST05 in TEST04',
-    first((r) => {
-      r.compliance = {
+    first({
+      compliance: {
         TEST01: 'runs/Server/compliance/TEST01',
         TEST04: 'runs/Server/compliance/TEST05',
         TEST05: 'runs/Server/compliance/TEST05',
-      };
+      },
     }),
     /qsl_rng_seed is 16799458546791641818; v4\.1 needs 3066443479025735752/,
   ],
   [
     'a test without its files',
-    first((r) => {
-      r.compliance = { TEST01: 'runs/Server/compliance/TEST04', TEST04: 'x', TEST05: 'x' };
-    }),
+    first({ compliance: { TEST01: 'runs/Server/compliance/TEST04', TEST04: 'x', TEST05: 'x' } }),
     /TEST04\/accuracy\/mlperf_log_accuracy\.json is missing or empty[\s\S]*x is no folder/,
   ],
   [
     'an inferred result in network',
-    (s) => {
-      s.results.push({
-        ...s.results[0],
-        scenario: 'MultiStream',
-        performance: undefined,
-        accuracy: undefined,
-        inferred_from: 'SingleStream',
-      });
-    },
+    inferred('SingleStream'),
     /the network division has the datacenter suite only/,
   ],
   [
     'an inferred result of a datacenter system',
-    (s) => {
-      s.results.push({
-        ...s.results[0],
-        divisions: ['closed'],
-        scenario: 'MultiStream',
-        performance: undefined,
-        accuracy: undefined,
-        inferred_from: 'Server',
-      });
-    },
+    inferred('Server', { divisions: ['closed'] }),
     /only edge systems may infer MultiStream[\s\S]*MultiStream cannot be inferred from Server/,
   ],
   [
     'a reference model outside open',
-    first((r) => {
-      r.reference_model = 'resnet';
-    }),
+    first({ reference_model: 'resnet' }),
     /only results of the open division alone/,
   ],
   [
@@ -180,63 +152,40 @@ export const WRONG_SUBMISSIONS: readonly (readonly [string, Change, RegExp])[] =
   ],
   [
     'a model of its own that stands for none',
-    first((r) => {
-      r.divisions = ['open'];
-      r.model = 'digits';
-    }),
+    first({ divisions: ['open'], model: 'digits' }),
     /v4\.1 has no model "digits": name the one that it stands for as "reference_model" \(resnet, /,
   ],
   [
     'a reference model that the round does not know',
-    first((r) => {
-      Object.assign(r, { divisions: ['open'], model: 'digits', reference_model: 'foo' });
-    }),
+    first({ divisions: ['open'], model: 'digits', reference_model: 'foo' }),
     /v4\.1 has no model "foo"; there is: resnet, /,
   ],
   [
     'a model of the round that stands for another',
-    first((r) => {
-      Object.assign(r, { divisions: ['open'], reference_model: 'retinanet' });
-    }),
+    first({ divisions: ['open'], reference_model: 'retinanet' }),
     /resnet50 is a model of v4\.1 itself and can stand for no other/,
   ],
   [
     'a private component of an available system',
-    (s) => {
-      s.implementations.longhaul.software = [
-        { name: 'driver', version: '1', method: 'private-binary' },
-      ];
-    },
+    implemented({ software: [{ name: 'driver', version: '1', method: 'private-binary' }] }),
     /driver is private binary, which no system of the category available may use/,
   ],
   [
     'a component that nothing identifies',
-    (s) => {
-      s.implementations.longhaul.software = [{ name: 'driver', method: 'github' }];
-    },
+    implemented({ software: [{ name: 'driver', method: 'github' }] }),
     /driver has neither "version" nor "identifier"/,
   ],
   [
     'weights with another hash',
-    (s) => {
-      s.implementations.longhaul.weights[0].sha256 = 'ab'.repeat(32);
-    },
+    implemented({ weights: [{ file: 'resnet50_v1.onnx', sha256: 'ab'.repeat(32) }] }),
     /has the SHA-256 43520951/,
   ],
   [
     'weights that are not there',
-    (s) => {
-      s.implementations.longhaul.weights[0].file = 'none';
-    },
+    implemented({ weights: [{ file: 'none' }] }),
     /there is no file none with weights/,
   ],
-  [
-    'code that is not there',
-    (s) => {
-      s.implementations.longhaul.code = ['none'];
-    },
-    /none is not there/,
-  ],
+  ['code that is not there', implemented({ code: ['none'] }), /none is not there/],
   [
     'a link to nowhere',
     (s) => {
@@ -252,20 +201,8 @@ export const WRONG_SUBMISSIONS: readonly (readonly [string, Change, RegExp])[] =
     },
     /no link leads from loadgen to sut-b/,
   ],
-  [
-    'no network',
-    (s) => {
-      s.systems['acme-2n'].network = undefined;
-    },
-    /"network" is missing/,
-  ],
-  [
-    'no way of the data',
-    (s) => {
-      s.systems['acme-2n'].data_path = undefined;
-    },
-    /"data_path" is missing/,
-  ],
+  ['no network', system({ network: undefined }), /"network" is missing/],
+  ['no way of the data', system({ data_path: undefined }), /"data_path" is missing/],
 ];
 
 /** What it refuses in a system description: case, fields, the problem. */
