@@ -8,8 +8,13 @@ import { packageVersion } from '../../shared/base/files/package-files.ts';
 import { parseDuration } from '../../shared/base/text.ts';
 import { tempFolder } from '../scenes/host/folders.ts';
 import { readYaml, repositoryFile, repositoryText } from '../scenes/host/repository.ts';
-import { type ComposeService, mountOf, readCompose, variablesOf } from './compose-files.ts';
-import { settingsBy } from './verb-settings.ts';
+import {
+  type ComposeService,
+  mountOf,
+  readCompose,
+  settingsBy,
+  variablesOf,
+} from './compose-files.ts';
 
 // Goal: the compose files say what Compose understands, with files, flags and variables that exist, and nothing in them is
 // open that need not be. Method: the Compose schema, longhaul's own command line, and the files taken apart; nothing starts.

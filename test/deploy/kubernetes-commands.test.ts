@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { doctorVerb } from '../../loadgen-node/cli/doctor.ts';
 import { healthVerb } from '../../loadgen-node/cli/health.ts';
 import { tempFolder } from '../scenes/host/folders.ts';
+import { settingsBy } from './compose-files.ts';
 import {
   configFiles,
   containersOf,
@@ -18,7 +19,6 @@ import {
   whyNoKubectl,
   withComponents,
 } from './kubernetes/render.ts';
-import { settingsBy } from './verb-settings.ts';
 
 // Goal: what pods of deploy/kubernetes say to longhaul is what it takes, and fits what they say to Kubernetes; who runs the commands
 // of README.md sees the Job's end, whichever it is. Method: rendered command lines and configuration files by the verbs' own parser;

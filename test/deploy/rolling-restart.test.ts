@@ -57,14 +57,8 @@ function run(world: World, args: readonly string[] = NODES) {
 
 describe('deploy/rolling-restart.sh', () => {
   it('restarts one after the other, each with its name and host, and passes flags on', () => {
-    const { code, stderr, calls } = run({}, [
-      ...NODES,
-      '--wait',
-      '5s',
-      '--',
-      '--tls-ca',
-      'my ca.crt',
-    ]);
+    const flags = ['--wait', '5s', '--', '--tls-ca', 'my ca.crt'];
+    const { code, stderr, calls } = run({}, [...NODES, ...flags]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(calls.filter((call) => !call.startsWith('name --json'))).toEqual([
       'name --sut 10.0.0.2:50051,[::1]:50052 --tls-ca my ca.crt',

@@ -93,7 +93,7 @@ describeOfficial('the checker of v4.1 and ours, of a tree with one fault', () =>
     expect(await ourVerdict([])).toEqual({ isRefused: false, errors: [] });
   });
 
-  it.each(FAULTS)('$what', async ({ changes, finding }) => {
+  it.each(FAULTS)('$title', async ({ changes, finding }) => {
     onTestFinished(() => takeBack(changes, tree, before));
     for (const { make } of changes) make(tree);
     const theirs = theirVerdict();

@@ -32,14 +32,8 @@ afterAll(async () => {
 
 describe('longhaul compliance', () => {
   it('runs TEST01 with the settings of the submission run and a lowered rate, and verifies it', async () => {
-    const { code, stdout } = await longhaul([
-      'compliance',
-      'TEST01',
-      '--run',
-      submission,
-      '--lower-qps',
-      '5',
-    ]);
+    const flags = ['--run', submission, '--lower-qps', '5'];
+    const { code, stdout } = await longhaul(['compliance', 'TEST01', ...flags]);
     const folder = join(submission, 'compliance');
     const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
     const responses = read('TEST01/verify_accuracy.txt');

@@ -93,15 +93,8 @@ describe.skipIf(!HAS_OPENSSL_AND_TAR)('a tree for the upload (needs openssl and 
     expect((await longhaul(truncate)).stdout).toContain('1 cut, 0 left whole');
     execFileSync('sha256sum', ['-c', '--quiet', 'SHA256SUMS'], { cwd: at('originals') });
     const key = ['--encryption', 'openssl', '--new-key-file', at('acme.key')];
-    const packed = await longhaul([
-      'submission',
-      'pack',
-      tree,
-      '--unchecked',
-      '--output',
-      at('acme.tar.gz'),
-      ...key,
-    ]);
+    const pack = ['submission', 'pack', tree, '--unchecked', '--output', at('acme.tar.gz')];
+    const packed = await longhaul([...pack, ...key]);
     expect([packed.code, packed.stderr]).toEqual([0, `packing ${tree}\n`]);
     expect(packed.stdout).not.toContain(readFileSync(at('acme.key'), 'utf8').trim());
     execFileSync('sha256sum', ['-c', '--quiet', 'acme.tar.gz.sha256'], { cwd: folder });
@@ -117,17 +110,9 @@ describe.skipIf(!HAS_OPENSSL_AND_TAR)('a tree for the upload (needs openssl and 
   });
 
   it('is not truncated where a log is damaged', async () => {
-    const tree = writeTree({
-      ...FILES,
-      [`${ACCURACY}/mlperf_log_accuracy.json`]: '[\n',
-    });
-    const { code, stderr } = await longhaul([
-      'submission',
-      'truncate',
-      tree,
-      '--backup',
-      `${tree}-originals`,
-    ]);
+    const tree = writeTree({ ...FILES, [`${ACCURACY}/mlperf_log_accuracy.json`]: '[\n' });
+    const truncate = ['submission', 'truncate', tree, '--backup', `${tree}-originals`];
+    const { code, stderr } = await longhaul(truncate);
     expect(code).toBe(3);
     expect(stderr).toMatch(/is damaged at line 1 .*\nNothing was changed\.\n$/);
   });

@@ -11,7 +11,8 @@ import {
 } from '../../../loadgen-node/submission/system/facts-file.ts';
 import { gatherSystemFacts } from '../../../shared/host/gather-system-facts.ts';
 import type { SystemFacts } from '../../../shared/host/system-facts.ts';
-import { containerTree, laptopTree, plantForFile, serverTree } from './machines.ts';
+import { suiteFolder } from './folders.ts';
+import { containerTree, laptopTree, plantMachine, serverTree } from './machines.ts';
 
 const GATHERED_AT = '2026-01-31T12:00:00.000Z';
 
@@ -51,7 +52,9 @@ const components = [
   { name: '@grpc/grpc-js', version: '1.14.7' },
   { name: 'onnxruntime-node', version: '1.30.0' },
 ];
-const sources = [serverTree(), laptopTree(), containerTree(), { files: {} }].map(plantForFile);
+const sources = [serverTree(), laptopTree(), containerTree(), { files: {} }].map((tree) =>
+  plantMachine(tree, suiteFolder()),
+);
 const facts = await Promise.all(sources.map((source) => gatherSystemFacts(source, components)));
 
 /** A bonded server, a laptop, a container, and a machine that tells nothing. */

@@ -12,10 +12,13 @@ export function tempFolder(): string {
 
 const made: string[] = [];
 
-// Registered where a test file imports this module.
-afterAll(() => {
+/** Deletes what {@link suiteFolder} made. */
+export function removeSuiteFolders(): void {
   for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
+}
+
+// Where test files share modules, each-file.ts registers it for the files behind the first.
+afterAll(removeSuiteFolders);
 
 /** Makes an empty folder that is deleted after the last test of the file. */
 export function suiteFolder(): string {

@@ -1,7 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll } from 'vitest';
 import {
   type MachineSource,
   machineAt,
@@ -20,7 +18,8 @@ export interface MachineTree {
 /** A MAC address and serial numbers that lie in the trees and must not come out of them. */
 export const SECRETS = ['02:fc:00:00:00:01', 'SERIAL-4711', 'ff:fe00'] as const;
 
-const UNKNOWN_OS: OsFacts = {
+/** What a machine without files tells of itself. */
+export const UNKNOWN_OS: OsFacts = {
   hostname: '',
   architecture: 'x64',
   kind: 'Linux',
@@ -31,7 +30,7 @@ const UNKNOWN_OS: OsFacts = {
   addresses: {},
 };
 
-/** Writes a tree into a folder of the running test. */
+/** Writes a tree, by default into a folder of the running test; several tests share one in a `suiteFolder()`. */
 export function plantMachine(
   { files, links = {}, os }: MachineTree,
   root: string = tempFolder(),
@@ -42,13 +41,6 @@ export function plantMachine(
     symlinkSync(target, join(root, path));
   }
   return machineAt(root, { ...UNKNOWN_OS, ...os });
-}
-
-/** The same, once for all tests of a file: writing a server's files takes longer than reading them. Call it at the top. */
-export function plantForFile(tree: MachineTree): MachineSource {
-  const root = mkdtempSync(join(tmpdir(), 'longhaul-test-'));
-  afterAll(() => rmSync(root, { recursive: true, force: true }));
-  return plantMachine(tree, root);
 }
 
 /** A machine of which one file has another content. */

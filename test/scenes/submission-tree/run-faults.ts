@@ -13,7 +13,6 @@ import {
 
 /** One fault of a tree from `buildScene`, what the check finds, and the findings that follow from it. */
 export type FaultRow = readonly [
-  what: string,
   finding: FindingId,
   changes: Change | readonly Change[],
   more?: {
@@ -47,160 +46,75 @@ const OTHER_VERDICT =
 
 /** Detail and summary logs. */
 const LOGS: readonly FaultRow[] = [
-  ['a wrong seed', 'seed-wrong', server('effective_qsl_rng_seed', '1')],
+  ['seed-wrong', server('effective_qsl_rng_seed', '1')],
+  ['seed-wrong', server('effective_schedule_rng_seed', '9933818062894767841')],
+  ['seed-rounded', server('effective_schedule_rng_seed', '14962580496156340000')],
+  ['record-not-number', server('effective_qsl_rng_seed', '"3066443479025735752"')],
+  ['record-missing', server('effective_schedule_rng_seed', null)],
+  ['accuracy-seed-wrong', accuracy('effective_sample_index_rng_seed', '2')],
+  ['own-records-removed', server('longhaul_validity', null)],
+  ['log-damaged', offline('result_samples_per_second', '1e400'), { also: ['metric-missing'] }],
+  ['latency-impossible', server('result_99.00_percentile_latency_ns', '-5')],
+  ['runs-far-apart', accuracy('test_datetime', '"2001-07-01T00:00:00Z"')],
+  ['result-invalid', server('result_validity', '"INVALID"'), { also: ['summary-differs'] }],
+  ['constraint-not-met', server('result_min_duration_met', 'false')],
   [
-    'a seed of another round',
-    'seed-wrong',
-    server('effective_schedule_rng_seed', '9933818062894767841'),
-  ],
-  ['a rounded seed', 'seed-rounded', server('effective_schedule_rng_seed', '14962580496156340000')],
-  [
-    'a seed in quotes',
-    'record-not-number',
-    server('effective_qsl_rng_seed', '"3066443479025735752"'),
-  ],
-  ['no seed of the schedule', 'record-missing', server('effective_schedule_rng_seed', null)],
-  [
-    'a wrong seed in the accuracy run',
-    'accuracy-seed-wrong',
-    accuracy('effective_sample_index_rng_seed', '2'),
-  ],
-  [
-    'a log without the record of our own verdict',
-    'own-records-removed',
-    server('longhaul_validity', null),
-  ],
-  [
-    'a rate beyond all numbers',
-    'log-damaged',
-    offline('result_samples_per_second', '1e400'),
-    { also: ['metric-missing'] },
-  ],
-  [
-    'a latency below zero',
-    'latency-impossible',
-    server('result_99.00_percentile_latency_ns', '-5'),
-  ],
-  [
-    'an accuracy run of another year',
-    'runs-far-apart',
-    accuracy('test_datetime', '"2001-07-01T00:00:00Z"'),
-  ],
-  [
-    'INVALID',
-    'result-invalid',
-    server('result_validity', '"INVALID"'),
-    { also: ['summary-differs'] },
-  ],
-  [
-    'VALID with a constraint that was not met',
-    'constraint-not-met',
-    server('result_min_duration_met', 'false'),
-  ],
-  [
-    'another scenario',
     'scenario-differs',
     offline('effective_scenario', '"Server"'),
     { also: ['summary-differs', 'audit-of-another-run'] },
   ],
   [
-    'an accuracy run in performance/',
     'mode-differs',
     server('effective_test_mode', '"AccuracyOnly"'),
     { also: ['audit-of-another-run'] },
   ],
   [
-    'a performance run in accuracy/',
     'mode-differs',
     accuracy('effective_test_mode', '"PerformanceOnly"'),
     { also: ['audit-of-another-run'] },
   ],
+  ['audit-in-result', server('effective_performance_issue_same', 'true')],
   [
-    'the same sample all the time, in a result',
-    'audit-in-result',
-    server('effective_performance_issue_same', 'true'),
-  ],
-  [
-    'a name without "Network SUT"',
     'sut-name',
     server('sut_name', '"sut-a"'),
     { also: ['summary-differs', 'audit-of-another-run'] },
   ],
   [
-    'a name in lower case',
     'sut-name',
     server('sut_name', '"network sut: sut-a"'),
     { also: ['summary-differs', 'audit-of-another-run'] },
   ],
-  [
-    'too few samples to draw from',
-    'performance-samples-few',
-    server('effective_performance_sample_count', '1023'),
-  ],
-  [
-    'a shortest duration of 599,999 ms',
-    'duration-short',
-    server('effective_min_duration_ms', '599999'),
-  ],
-  ['no queries asked for', 'queries-few', offline('effective_min_query_count', '0')],
-  [
-    'an Offline query that is one sample short',
-    'offline-samples-few',
-    offline('effective_samples_per_query', '24575'),
-  ],
-  [
-    'a bound of 15 ms and 1 ns',
-    'latency-bound-loose',
-    server('effective_target_latency_ns', '15000001'),
-  ],
-  [
-    'a bound for 90 % of the queries',
-    'percentile-low',
-    server('effective_target_latency_percentile', '0.9'),
-  ],
-  ['early stopping not met', 'early-stopping-not-met', server('early_stopping_met', 'false')],
-  [
-    'a p99 above the bound',
-    'p99-above-bound',
-    server('result_99.00_percentile_latency_ns', '15000001'),
-  ],
-  ['no rate', 'metric-missing', offline('result_samples_per_second', null)],
-  ['Name() in no time', 'name-without-round-trip', server('get_sut_name_duration_ns', '400')],
-  ['a record of an error', 'error-in-log', append(SERVER_LOG, ERROR_RECORD)],
-  [
-    'a record of an error that is marked with a text',
-    'error-in-log',
-    append(SERVER_LOG, ERROR_RECORD.replace('true', '"true"')),
-  ],
-  ['INVALID behind VALID', 'record-twice', append(SERVER_LOG, OTHER_VERDICT)],
-  [
-    'a summary that counts errors',
-    'errors-in-summary',
-    append(SUMMARY, '\n3 ERRORS encountered. See log.\n'),
-  ],
-  [
-    'a byte order mark in front of the first record',
-    'log-first-line',
-    prepend(SERVER_LOG, '\ufeff'),
-  ],
-  [
-    'a log that is cut in a record behind the last one that counts',
-    'log-cut',
-    rewrite(SERVER_LOG, (text) => text.slice(0, -20)),
-  ],
-  ['a record with broken JSON', 'log-damaged', append(SERVER_LOG, ':::MLLOG {"key": }\n')],
-  [
-    'a line in front of the first record',
-    'log-first-line',
-    prepend(SERVER_LOG, 'copied by hand\n'),
-  ],
-  ['a log without records', 'log-empty', write(ACCURACY_DETAIL, 'nothing\n')],
-  ['a summary without a verdict', 'summary-unusable', replace(SUMMARY, /^Result is.*\n/m, '')],
-  [
-    'a summary with another rate',
-    'summary-differs',
-    replace(SUMMARY, /^(Completed samples per second\s*: ).*/m, '$131'),
-  ],
+  ['performance-samples-few', server('effective_performance_sample_count', '1023')],
+  ['duration-short', server('effective_min_duration_ms', '599999')],
+  ['queries-few', offline('effective_min_query_count', '0')],
+  ['offline-samples-few', offline('effective_samples_per_query', '24575')],
+  ['latency-bound-loose', server('effective_target_latency_ns', '15000001')],
+  ['percentile-low', server('effective_target_latency_percentile', '0.9')],
+  ['early-stopping-not-met', server('early_stopping_met', 'false')],
+  ['p99-above-bound', server('result_99.00_percentile_latency_ns', '15000001')],
+  ['metric-missing', offline('result_samples_per_second', null)],
+  ['name-without-round-trip', server('get_sut_name_duration_ns', '400')],
+  // A record of an error.
+  ['error-in-log', append(SERVER_LOG, ERROR_RECORD)],
+  // A record of an error that is marked with a text.
+  ['error-in-log', append(SERVER_LOG, ERROR_RECORD.replace('true', '"true"'))],
+  // INVALID behind VALID.
+  ['record-twice', append(SERVER_LOG, OTHER_VERDICT)],
+  // A summary that counts errors.
+  ['errors-in-summary', append(SUMMARY, '\n3 ERRORS encountered. See log.\n')],
+  // A byte order mark in front of the first record.
+  ['log-first-line', prepend(SERVER_LOG, '\ufeff')],
+  // A log that is cut in a record behind the last one that counts.
+  ['log-cut', rewrite(SERVER_LOG, (text) => text.slice(0, -20))],
+  // A record with broken JSON.
+  ['log-damaged', append(SERVER_LOG, ':::MLLOG {"key": }\n')],
+  // A line in front of the first record.
+  ['log-first-line', prepend(SERVER_LOG, 'copied by hand\n')],
+  ['log-empty', write(ACCURACY_DETAIL, 'nothing\n')],
+  // A summary without a verdict.
+  ['summary-unusable', replace(SUMMARY, /^Result is.*\n/m, '')],
+  // A summary with another rate.
+  ['summary-differs', replace(SUMMARY, /^(Completed samples per second\s*: ).*/m, '$131')],
 ];
 
 const SCORE = `${ACCURACY}/accuracy.txt`;
@@ -209,68 +123,41 @@ const HASH = /^hash=.*\n/m;
 const OTHER_HASH = `hash=${'ab'.repeat(32)}\n`;
 
 const ACCURACIES: readonly FaultRow[] = [
+  // One unit below the target: the lowest accuracy that counts is 75.6954.
   [
-    // Lowest accuracy that counts is 75.6954.
-    'an accuracy one unit below the target',
     'accuracy-below-target',
     replace(SCORE, /^accuracy=.*/, 'accuracy=75.694%, good=37847, total=50000'),
   ],
+  // A line that the official pattern does not match.
+  ['accuracy-metric-missing', replace(SCORE, 'accuracy=', 'Accuracy: ')],
+  // Two results.
+  ['accuracy-line-twice', prepend(SCORE, 'accuracy=77.000%, good=38500, total=50000\n')],
+  // An accuracy of half of the data set.
+  ['accuracy-total-differs', replace(SCORE, 'good=38250, total=50000', 'good=19125, total=25000')],
+  // An accuracy that its own counts contradict.
+  ['accuracy-impossible', replace(SCORE, /good=\d+/, 'good=100')],
+  // An accuracy above 100 %.
   [
-    'a line that the official pattern does not match',
-    'accuracy-metric-missing',
-    replace(SCORE, 'accuracy=', 'Accuracy: '),
-  ],
-  [
-    'two results',
-    'accuracy-line-twice',
-    prepend(SCORE, 'accuracy=77.000%, good=38500, total=50000\n'),
-  ],
-  [
-    'an accuracy of half of the data set',
-    'accuracy-total-differs',
-    replace(SCORE, 'good=38250, total=50000', 'good=19125, total=25000'),
-  ],
-  [
-    'an accuracy that its own counts contradict',
-    'accuracy-impossible',
-    replace(SCORE, /good=\d+/, 'good=100'),
-  ],
-  [
-    'an accuracy above 100 %',
     'accuracy-impossible',
     replace(SCORE, /^accuracy=[\d.]+%, good=\d+/, 'accuracy=101.500%, good=50750'),
   ],
-  [
-    'the accuracy of the other scenario',
-    'accuracy-log-shared',
-    copy(SCORE, `${RESULTS}/Offline/accuracy/accuracy.txt`),
-    { at: SCORE },
-  ],
-  [
-    'an accuracy run over half of the data set',
-    'accuracy-count-differs',
-    accuracy('qsl_reported_total_count', '25000'),
-  ],
-  ['no hash', 'hash-missing', replace(SCORE, HASH, '')],
-  ['a hash that is none', 'hash-malformed', replace(SCORE, HASH, 'hash=1234\n')],
-  ['a tree that was truncated twice', 'hash-twice', append(SCORE, OTHER_HASH)],
-  ['a hash of another log', 'hash-wrong', replace(SCORE, HASH, OTHER_HASH), { at: ACCURACY_LOG }],
-  [
-    'an accuracy log of 10,241 bytes',
-    'accuracy-log-not-truncated',
-    rewrite(ACCURACY_LOG, (text) => text.padEnd(10_241, '\n')),
-  ],
-  [
-    'an accuracy log that was cut by hand',
-    'accuracy-log-damaged',
-    rewrite(ACCURACY_LOG, (text) => text.slice(0, 4096)),
-  ],
-  [
-    'the empty accuracy log of a performance run',
-    'accuracy-log-empty',
-    write(ACCURACY_LOG, '[\n]\n'),
-  ],
-  ['no accuracy.txt', 'missing-file', remove(SCORE)],
+  // The accuracy of the other scenario.
+  ['accuracy-log-shared', copy(SCORE, `${RESULTS}/Offline/accuracy/accuracy.txt`), { at: SCORE }],
+  ['accuracy-count-differs', accuracy('qsl_reported_total_count', '25000')],
+  // No hash.
+  ['hash-missing', replace(SCORE, HASH, '')],
+  // A hash that is none.
+  ['hash-malformed', replace(SCORE, HASH, 'hash=1234\n')],
+  // A tree that was truncated twice.
+  ['hash-twice', append(SCORE, OTHER_HASH)],
+  // A hash of another log.
+  ['hash-wrong', replace(SCORE, HASH, OTHER_HASH), { at: ACCURACY_LOG }],
+  // An accuracy log of 10,241 bytes.
+  ['accuracy-log-not-truncated', rewrite(ACCURACY_LOG, (text) => text.padEnd(10_241, '\n'))],
+  // An accuracy log that was cut by hand.
+  ['accuracy-log-damaged', rewrite(ACCURACY_LOG, (text) => text.slice(0, 4096))],
+  ['accuracy-log-empty', write(ACCURACY_LOG, '[\n]\n')],
+  ['missing-file', remove(SCORE)],
 ];
 
 const TEST01 = `${COMPLIANCE}/TEST01`;
@@ -284,47 +171,28 @@ const tested = (test: string, key: string, value: string): Change =>
   record(`${test}/performance/run_1/mlperf_log_detail.txt`, key, value);
 
 const COMPLIANCE_TESTS: readonly FaultRow[] = [
-  ['no TEST05', 'test-missing', remove(TEST05)],
-  ['a test that the model does not have', 'test-not-asked', copy(TEST04, `${COMPLIANCE}/TEST06`)],
-  ['a test that did not pass', 'test-not-passed', replace(VERIFIED04, 'PASS', 'FAIL')],
-  ['a test that failed and passed', 'test-verdict-mixed', prepend(VERIFIED04, 'TEST FAIL\n')],
-  ['no verify_accuracy.txt', 'missing-file', remove(VERIFIED01)],
+  ['test-missing', remove(TEST05)],
+  // A test that the model does not have.
+  ['test-not-asked', copy(TEST04, `${COMPLIANCE}/TEST06`)],
+  // A test that did not pass.
+  ['test-not-passed', replace(VERIFIED04, 'PASS', 'FAIL')],
+  // A test that failed and passed.
+  ['test-verdict-mixed', prepend(VERIFIED04, 'TEST FAIL\n')],
+  ['missing-file', remove(VERIFIED01)],
+  ['test-settings-wrong', tested(TEST04, 'effective_performance_issue_same', 'false')],
+  ['test-settings-wrong', tested(TEST01, 'effective_accuracy_log_sampling_target', '0')],
+  ['seed-wrong', tested(TEST05, 'effective_qsl_rng_seed', '3066443479025735752')],
+  ['result-invalid', tested(TEST01, 'result_validity', '"INVALID"'), { also: ['summary-differs'] }],
   [
-    'the result in the place of TEST04',
-    'test-settings-wrong',
-    tested(TEST04, 'effective_performance_issue_same', 'false'),
-  ],
-  [
-    'a log of TEST01 that samples nothing',
-    'test-settings-wrong',
-    tested(TEST01, 'effective_accuracy_log_sampling_target', '0'),
-  ],
-  [
-    "the round's own seeds in TEST05",
-    'seed-wrong',
-    tested(TEST05, 'effective_qsl_rng_seed', '3066443479025735752'),
-  ],
-  [
-    'an INVALID test',
-    'result-invalid',
-    tested(TEST01, 'result_validity', '"INVALID"'),
-    { also: ['summary-differs'] },
-  ],
-  [
-    'a cached TEST04 that says PASS',
     'test-rate-differs',
     tested(TEST04, 'result_completed_samples_per_sec', '31'),
     { also: ['summary-differs'] },
   ],
-  ['baseline files beside a PASS', 'baseline-beside-pass', write(BASELINE, 'accuracy=76.000%\n')],
+  ['baseline-beside-pass', write(BASELINE, 'accuracy=76.000%\n')],
+  // Other responses and no baseline.
+  ['baseline-missing', replace(VERIFIED01, 'PASS', 'FAIL'), { at: BASELINE }],
+  // A baseline that is 2.5 % off.
   [
-    'other responses and no baseline',
-    'baseline-missing',
-    replace(VERIFIED01, 'PASS', 'FAIL'),
-    { at: BASELINE },
-  ],
-  [
-    'a baseline that is 2.5 % off',
     'baseline-differs',
     [
       write(COMPARED, 'accuracy=74.100%\n'),
@@ -332,16 +200,13 @@ const COMPLIANCE_TESTS: readonly FaultRow[] = [
       replace(VERIFIED01, 'PASS', 'FAIL'),
     ],
   ],
+  // A log of TEST01 that is not truncated.
   [
-    'a log of TEST01 that is not truncated',
     'test01-log-not-truncated',
     rewrite(`${TEST01}/accuracy/mlperf_log_accuracy.json`, (text) => text.padEnd(10_241)),
   ],
-  [
-    'no hash in TEST01',
-    'test01-hash-missing',
-    replace(`${TEST01}/accuracy/accuracy.txt`, HASH, ''),
-  ],
+  // No hash in TEST01.
+  ['test01-hash-missing', replace(`${TEST01}/accuracy/accuracy.txt`, HASH, '')],
 ];
 
 export const RUN_FAULTS = [...LOGS, ...ACCURACIES, ...COMPLIANCE_TESTS];

@@ -6,14 +6,13 @@ import { describe, expect, it } from 'vitest';
 import { gatherSystemFacts } from '../../../../shared/host/gather-system-facts.ts';
 import { type MachineSource, machineAt } from '../../../../shared/host/machine-source.ts';
 import { type SystemFacts, systemFactsSchema } from '../../../../shared/host/system-facts.ts';
-import { tempFolder } from '../../../scenes/host/folders.ts';
+import { suiteFolder, tempFolder } from '../../../scenes/host/folders.ts';
 import {
   armTree,
   containerTree,
   dmiTable,
   laptopTree,
   type MachineTree,
-  plantForFile,
   plantMachine,
   SECRETS,
   serverTree,
@@ -24,7 +23,7 @@ import {
 // look like the root of a machine, with the files of /proc and /sys that the kernel would have there.
 
 const gather = (source: MachineSource): Promise<SystemFacts> => gatherSystemFacts(source, []);
-const server = plantForFile(serverTree());
+const server = plantMachine(serverTree(), suiteFolder());
 const factsOf = (tree: MachineTree): Promise<SystemFacts> => gather(plantMachine(tree));
 
 describe('a server of two sockets', () => {

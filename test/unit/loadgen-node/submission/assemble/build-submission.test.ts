@@ -340,21 +340,18 @@ it('leaves what is there alone; --force replaces a tree that it built', async ()
   expect(readdirSync(other)).toEqual(['precious']);
 });
 
-it.each(WRONG_SUBMISSIONS)('refuses %s', async (_case, change, message) => {
+it.each(WRONG_SUBMISSIONS)('refuses: %s', async (message, change) => {
   expect(await refusal(change)).toMatch(message);
 });
 
-it.each(WRONG_DESCRIPTIONS)(
-  'refuses a system description with %s',
-  async (_case, fields, message) => {
-    const path = join(scene.folder, 'systems', 'other.json');
-    writeFileSync(path, JSON.stringify({ ...filledDescription('datacenter'), ...fields }));
-    const text = await refusal(({ systems }) => {
-      systems['acme-2n'].file = 'systems/other.json';
-    });
-    expect(text).toMatch(message);
-  },
-);
+it.each(WRONG_DESCRIPTIONS)('refuses a system description with %j: %s', async (fields, message) => {
+  const path = join(scene.folder, 'systems', 'other.json');
+  writeFileSync(path, JSON.stringify({ ...filledDescription('datacenter'), ...fields }));
+  const text = await refusal(({ systems }) => {
+    systems['acme-2n'].file = 'systems/other.json';
+  });
+  expect(text).toMatch(message);
+});
 
 it('lists the problems of everything at once', async () => {
   const text = await refusal(({ results, implementations }) => {

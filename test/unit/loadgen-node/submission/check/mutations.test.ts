@@ -58,7 +58,7 @@ it('has nothing to say of a good tree but that the engine is not the approved on
   });
 });
 
-it.each(FAULTS)('finds and names: $what', async ({ changes, finding, file, also }) => {
+it.each(FAULTS)('finds and names: $title', async ({ changes, finding, file, also }) => {
   onTestFinished(() => takeBack(changes, tree, before));
   for (const { make } of changes) make(tree);
   const { findings } = await checkTree(tree, {

@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { MachineSource } from '../../../../../shared/host/machine-source.ts';
 import { MachineFacts } from '../../../../../sut-node/server/describe/machine-facts.ts';
-import { plantForFile, serverTree } from '../../../../scenes/host/machines.ts';
+import { suiteFolder } from '../../../../scenes/host/folders.ts';
+import { plantMachine, serverTree } from '../../../../scenes/host/machines.ts';
 import { ManualClock } from '../../../../support/runs/manual-clock.ts';
 
 // Goal: telling what machine a node runs on never costs a measured run anything. Method: a machine that counts its
 // reads, a clock that stands still, and a run that begins when the test says so.
 
-const planted = plantForFile(serverTree());
+const planted = plantMachine(serverTree(), suiteFolder());
 
 function scene() {
   const state = { isRunning: false, reads: 0, onRead: () => {} };
