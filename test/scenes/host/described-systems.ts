@@ -19,14 +19,14 @@ const GATHERED_AT = '2026-01-31T12:00:00.000Z';
 /** A SUT node as `system describe` knows it after asking. */
 interface AskedNode {
   readonly name: string;
-  /** Null: it told nothing. */
+  /** Null: the node withholds them. */
   readonly facts: SystemFacts | null;
   readonly localAddress?: string | null;
   readonly remoteAddress?: string | null;
   readonly dataConnections?: number;
 }
 
-/** What the command would have gathered of these machines. */
+/** Facts file that `system describe` writes for these machines. */
 export function factsFile(loadgen: SystemFacts, nodes: readonly AskedNode[]): FactsFile {
   return {
     schemaVersion: 1,
@@ -57,7 +57,7 @@ const sources = [serverTree(), laptopTree(), containerTree(), { files: {} }].map
 );
 const facts = await Promise.all(sources.map((source) => gatherSystemFacts(source, components)));
 
-/** A bonded server, a laptop, a container, and a machine that tells nothing. */
+/** A bonded server, a laptop, a container, and a machine without readable files. */
 export const [server, laptop, container, nothing] = facts as [
   SystemFacts,
   SystemFacts,

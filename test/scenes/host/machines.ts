@@ -18,7 +18,7 @@ export interface MachineTree {
 /** A MAC address and serial numbers that lie in the trees and must not come out of them. */
 export const SECRETS = ['02:fc:00:00:00:01', 'SERIAL-4711', 'ff:fe00'] as const;
 
-/** What a machine without files tells of itself. */
+/** Facts of a machine that Node.js knows nothing about. */
 export const UNKNOWN_OS: OsFacts = {
   hostname: '',
   architecture: 'x64',
@@ -51,7 +51,7 @@ export function withFile(source: MachineSource, path: string, content: string): 
   };
 }
 
-/** An address as Node.js tells it. */
+/** An address in the form of `os.networkInterfaces()`. */
 export function ip(cidr: string): NonNullable<OsFacts['addresses'][string]>[number] {
   const address = cidr.split('/')[0] ?? '';
   const rest = { address, cidr, mac: SECRETS[0], internal: false, netmask: '' };

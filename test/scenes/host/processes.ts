@@ -33,7 +33,7 @@ abstract class Running {
     const deadline = performance.now() + timeoutMs;
     while (!pattern.test(this.stderr)) {
       if (this.#hasEnded || performance.now() > deadline) {
-        throw new Error(`${pattern} was not said; stderr: ${this.stderr}`);
+        throw new Error(`${pattern} is not in stderr: ${this.stderr}`);
       }
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
@@ -197,7 +197,7 @@ export class SutNodeProcess {
   }
 }
 
-/** What a command line wrote, and its exit code. */
+/** Output of a command line, and its exit code. */
 export type Said = Pick<Ended, 'stdout' | 'stderr'> & { readonly code: number };
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;

@@ -66,32 +66,23 @@ export async function unknownFlags(words: readonly string[]): Promise<string[]> 
   return flags.filter((flag) => flag !== '--help' && !options.some(({ long }) => long === flag));
 }
 
-/** A panel of a Grafana dashboard, as far as tests read it. */
-interface Panel {
-  readonly id: number;
-  readonly type: string;
-  readonly title: string;
-  readonly description?: string;
-  readonly datasource?: { readonly uid: string };
-  readonly gridPos: {
-    readonly x: number;
-    readonly y: number;
-    readonly w: number;
-    readonly h: number;
-  };
-  readonly fieldConfig?: { readonly defaults: { readonly unit?: string } };
-  readonly targets?: readonly {
-    readonly refId: string;
-    readonly expr: string;
-    readonly datasource?: { readonly uid: string };
-  }[];
-}
-
-/** The dashboard of deploy/monitoring. */
+/** A Grafana dashboard, as far as tests read it. */
 interface Dashboard {
   readonly uid: string;
   readonly title: string;
-  readonly panels: readonly Panel[];
+  readonly panels: readonly {
+    readonly id: number;
+    readonly type: string;
+    readonly title: string;
+    readonly description?: string;
+    readonly datasource?: { readonly uid: string };
+    readonly fieldConfig?: { readonly defaults: { readonly unit?: string } };
+    readonly targets?: readonly {
+      readonly refId: string;
+      readonly expr: string;
+      readonly datasource?: { readonly uid: string };
+    }[];
+  }[];
   readonly templating: {
     readonly list: readonly {
       readonly name: string;
@@ -106,12 +97,11 @@ interface Rule {
   readonly alert?: string;
   readonly record?: string;
   readonly expr: string;
-  readonly for?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** The dashboard as Grafana reads it. */
+/** The dashboard of deploy/monitoring. */
 export function readDashboard(): Dashboard {
   const path = 'deploy/monitoring/grafana/dashboards/longhaul.json';
   return JSON.parse(repositoryText(path)) as Dashboard;

@@ -187,7 +187,7 @@ async function sceneRun(
   writeFileSync(join(folder, 'longhaul_run.yaml'), runRecord(settings));
 }
 
-/** A node that took everything, with what a SUT node of longhaul tells of itself. */
+/** Audit facts of a run in which one SUT node of longhaul completed every sample. */
 function sceneFacts(scenario: SceneScenario, isAccuracy: boolean, count: number): AuditFacts {
   const counts = ledgerCounts({
     queryCount: scenario === 'Offline' && !isAccuracy ? 1 : count,

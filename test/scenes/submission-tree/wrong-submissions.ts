@@ -148,7 +148,7 @@ export const WRONG_SUBMISSIONS: readonly (readonly [RegExp, SceneChange])[] = [
   [/"data_path" is missing/, system({ data_path: undefined })],
 ];
 
-/** What it refuses in a system description: fields, the problem. */
+/** Wrong fields of a system description, and the problem that the build names. */
 export const WRONG_DESCRIPTIONS: readonly (readonly [Record<string, unknown>, RegExp])[] = [
   [{ number_of_nodes: 1 }, /number_of_nodes is 1: it has to be a text in quotes/],
   [
