@@ -145,7 +145,7 @@ describe('floors', () => {
     ['qdl/native/a.ts', 'qdl/oip/b.ts', 'native and oip share a floor'],
     ['qdl/dispatch/a.ts', 'loadgen-node/run/b.ts', 'qdl may import proto, shared'],
     ['sut-node/model/a.ts', 'qdl/index.ts', 'sut-node may import proto, shared'],
-    ['shared/base/a.ts', 'test/support/b.ts', 'shared may import proto'],
+    ['shared/base/a.ts', 'test/scenes/b.ts', 'shared may import proto'],
   ])('refuses an import of %s from %s', (from, to, reason) => {
     expect(against(from, to)).toEqual([
       expect.stringContaining(`import against the floors: ${from}:2 imports ${to}: ${reason}`),
