@@ -82,6 +82,9 @@ const server = { deps: { external: [/\/dist\//] } };
 /** Whoever keeps a view of a buffer that its owner uses again reads nonsense at once (shared/base/bytes/reused-buffers.ts). */
 const env = { LONGHAUL_OVERWRITE_BUFFERS: '1' };
 
+/** Test files share modules in most projects; this is for each of them. */
+const setupFiles = ['test/scenes/host/each-file.ts'];
+
 export default defineConfig({
   test: {
     projects: [
@@ -93,6 +96,7 @@ export default defineConfig({
           exclude: [...MOCKING, ...SLOW],
           // A process per file took as long as the tests: none of them changes what another one reads.
           isolate: false,
+          setupFiles,
           maxWorkers: 2,
           // None takes a second by itself; on a machine that is busy with other things five are not enough.
           testTimeout: 20_000,
@@ -104,6 +108,7 @@ export default defineConfig({
           env,
           include: SLOW,
           isolate: false,
+          setupFiles,
           maxWorkers: 2,
           testTimeout: 60_000,
         },
@@ -114,6 +119,7 @@ export default defineConfig({
           name: 'conformance',
           include: ['test/conformance/**/*.test.ts'],
           isolate: false,
+          setupFiles,
           maxWorkers: 2,
           testTimeout: 20_000,
         },
@@ -127,6 +133,7 @@ export default defineConfig({
           // Beside the unit tests their nodes and runs would wait for a core.
           sequence: { groupOrder: 1 },
           isolate: false,
+          setupFiles,
           maxWorkers: 2,
           testTimeout: 60_000,
           hookTimeout: 90_000,
@@ -144,6 +151,7 @@ export default defineConfig({
           maxWorkers: 3,
           // What these files import takes more processor time than many of their tests.
           isolate: false,
+          setupFiles,
           testTimeout: 60_000,
           hookTimeout: 90_000,
           // What a node does at once it does later beside two other files.
@@ -162,6 +170,7 @@ export default defineConfig({
           // Real processes, sockets and models: on 2 cores one file at a time keeps them honest.
           fileParallelism: false,
           isolate: false,
+          setupFiles,
           testTimeout: 60_000,
           hookTimeout: 90_000,
         },

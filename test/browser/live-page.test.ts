@@ -3,10 +3,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type LiveSnapshot, POINTS_MAX } from '../../loadgen-node/observe/live/live-snapshot.ts';
 import type { RunVerdict, ToLiveThread } from '../../loadgen-node/present/live/live-state.ts';
 import { startPageServer } from '../../loadgen-node/present/live/page-server.ts';
+import { suiteFolder } from '../scenes/host/folders.ts';
+import { longhaul, SutNodeProcess, spawnLonghaul } from '../scenes/host/processes.ts';
 import { liveSecond } from '../scenes/simulated-run/summary.ts';
 import { TcpShim } from '../scenes/sut-node/tcp-shim.ts';
-import { longhaul, SutNodeProcess, spawnLonghaul } from '../support/process/longhaul-process.ts';
-import { suiteFolder } from '../support/process/suite-folder.ts';
 import { launchChromium, openPage, type WatchedPage, whyNoChromium } from './chromium.ts';
 
 // Goal: the live page shows a run in a real browser, whatever its history is, without a complaint of the browser.

@@ -4,9 +4,9 @@ import { pathToFileURL } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderReport } from '../../loadgen-node/present/report/report-folder.ts';
+import { suiteFolder } from '../scenes/host/folders.ts';
 import { comparisonPage, heatMapPage, reportPage } from '../scenes/simulated-run/pages.ts';
 import { reportSummary } from '../scenes/simulated-run/summary.ts';
-import { suiteFolder } from '../support/process/suite-folder.ts';
 import { launchChromium, openPage, type WatchedPage, whyNoChromium } from './chromium.ts';
 
 // Goal: reports, comparisons and heat maps open from disk in a real browser, narrow and wide, light and dark, on paper and by

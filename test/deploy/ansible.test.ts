@@ -10,10 +10,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { packInto } from '../support/deploy/deploy-files.ts';
-import { programPath } from '../support/deploy/systemd-unit.ts';
-import { suiteFolder } from '../support/process/suite-folder.ts';
-import { testCacheFolder } from '../support/process/test-cache.ts';
+import { suiteFolder, testCacheFolder } from '../scenes/host/folders.ts';
+import { packInto, programPath } from '../scenes/host/repository.ts';
 import { Playbooks } from './ansible/playbooks.ts';
 import { sshInto, whyNoAnsible } from './ansible/ssh-into.ts';
 import { ContainerNetwork, whyNoContainers } from './played/container-network.ts';

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { readAudit } from '../../loadgen-node/observe/audit/network-audit.ts';
 import { compiledModule } from '../../shared/base/files/package-files.ts';
-import { LonghaulProcess } from '../support/process/longhaul-process.ts';
-import { suiteFolder } from '../support/process/suite-folder.ts';
+import { suiteFolder } from '../scenes/host/folders.ts';
+import { LonghaulProcess } from '../scenes/host/processes.ts';
 
 // Goal: between hosts a router is nothing, while NAT, and what Kubernetes makes of a ClusterIP, is told. Method: three
 // network namespaces, a LoadGen node, a router and two SUT nodes; the kernel's own NAT. Linux and root, else it skips.

@@ -11,9 +11,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { suiteFolder } from '../scenes/host/folders.ts';
+import { repositoryFile } from '../scenes/host/repository.ts';
 import { HAS_OPENSSL } from '../scenes/sut-node/certificates.ts';
-import { repositoryFile } from '../support/deploy/deploy-files.ts';
-import { suiteFolder } from '../support/process/suite-folder.ts';
 
 // Goal: deploy/certificates/make-certificates.sh makes what mutual TLS and a token need, for their owner alone, and takes
 // nothing that would fail later. Method: the script itself, by sh; what it wrote is read by Node.

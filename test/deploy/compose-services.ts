@@ -1,7 +1,7 @@
 import { chownSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type ComposeFile, type ComposeService, mountOf } from '../support/deploy/compose-files.ts';
-import type { Ended, LonghaulProcess } from '../support/process/longhaul-process.ts';
+import type { Ended, LonghaulProcess } from '../scenes/host/processes.ts';
+import { type ComposeFile, type ComposeService, mountOf } from './compose-files.ts';
 import { ContainerNetwork } from './played/container-network.ts';
 import { execIn, play } from './played/played-container.ts';
 

@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { suiteFolder } from '../scenes/host/folders.ts';
+import { repositoryFile, repositoryText } from '../scenes/host/repository.ts';
 import { canRun } from '../scenes/sut-node/certificates.ts';
-import { readCompose } from '../support/deploy/compose-files.ts';
-import { repositoryFile } from '../support/deploy/deploy-files.ts';
-import { suiteFolder } from '../support/process/suite-folder.ts';
+import { readCompose } from './compose-files.ts';
 import { ComposeServices, SUBNETS } from './compose-services.ts';
 import { whyNoContainers } from './played/container-network.ts';
 
@@ -159,7 +159,7 @@ describe.skipIf(why !== undefined)(
 
 /** By the line of the README, in another folder. @param nodes In place of its nodes. */
 function makeCertificates(folder: string, nodes?: readonly string[]): void {
-  const text = readFileSync(repositoryFile('deploy/compose/README.md'), 'utf8');
+  const text = repositoryText('deploy/compose/README.md');
   const [, line = ''] = /(certificates\/make-certificates\.sh tls .*)/.exec(text) ?? [];
   const [script = '', , ...args] = line.trim().split(/\s+/);
   execFileSync('sh', [repositoryFile(join('deploy', script)), folder, ...(nodes ?? args)]);

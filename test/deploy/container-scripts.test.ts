@@ -4,8 +4,8 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { suiteFolder } from '../scenes/host/folders.ts';
 import { startTestNode } from '../scenes/sut-node/sut-node.ts';
-import { suiteFolder } from '../support/process/suite-folder.ts';
 
 // Goal: a container's health check says what the node says, and build.sh never passes over a machine that cannot build.
 // Method: the scripts of deploy/docker themselves: against a real node, servers that answer wrongly, engines that do not work.

@@ -3,8 +3,8 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync }
 import { dirname, join } from 'node:path';
 import { validate } from 'dockerfile-utils';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { repositoryFile } from '../support/deploy/deploy-files.ts';
-import { suiteFolder } from '../support/process/suite-folder.ts';
+import { suiteFolder } from '../scenes/host/folders.ts';
+import { repositoryFile, repositoryText } from '../scenes/host/repository.ts';
 
 // Goal: both images can be built from nothing, and run without rights as deploy/docker/README.md says.
 // Method: deploy/docker/try.sh: base images by debootstrap, buildah, crun; some ten minutes. What it lacks, it says.
@@ -70,7 +70,7 @@ describe.skipIf(why !== undefined)(`containers${why === undefined ? '' : ` (${wh
 });
 
 describe('the Dockerfile', () => {
-  const text = readFileSync(repositoryFile('deploy/docker/Dockerfile'), 'utf8');
+  const text = repositoryText('deploy/docker/Dockerfile');
 
   it('has no fault that a linter finds', () => {
     expect(validate(text).map(({ message }) => message)).toEqual([]);

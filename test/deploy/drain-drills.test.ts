@@ -1,12 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import {
-  type LonghaulProcess,
-  SutNodeProcess,
-  spawnLonghaul,
-} from '../support/process/longhaul-process.ts';
-import { suiteFolder } from '../support/process/suite-folder.ts';
+import { suiteFolder } from '../scenes/host/folders.ts';
+import { type LonghaulProcess, SutNodeProcess, spawnLonghaul } from '../scenes/host/processes.ts';
 
 // Goal: a node that is told to go during a run ends as docs/upgrade.md says, and so does the run. Method: real processes, and signals as
 // systemd and kubelet send them.

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compiledModule } from '../../shared/base/files/package-files.ts';
+import { suiteFolder } from '../scenes/host/folders.ts';
+import { freePort } from '../scenes/host/ports.ts';
+import { longhaul } from '../scenes/host/processes.ts';
 import { HAS_OPENSSL } from '../scenes/sut-node/certificates.ts';
-import { longhaul } from '../support/process/longhaul-process.ts';
-import { freePort } from '../support/process/ports.ts';
-import { suiteFolder } from '../support/process/suite-folder.ts';
 
 // Goal: the drills of docs/upgrade.md do what that page says. Method: its commands and scripts with real processes, mutual TLS and a token,
 // on loopback.

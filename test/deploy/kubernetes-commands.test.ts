@@ -6,8 +6,8 @@ import type { IProbe } from 'kubernetes-models/v1/Probe';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { doctorVerb } from '../../loadgen-node/cli/doctor.ts';
 import { healthVerb } from '../../loadgen-node/cli/health.ts';
-import { settingsBy } from '../support/deploy/verb-settings.ts';
-import { tempFolder } from '../support/process/temp-folder.ts';
+import { tempFolder } from '../scenes/host/folders.ts';
+import { settingsBy } from './compose-files.ts';
 import {
   configFiles,
   containersOf,

@@ -5,8 +5,7 @@ import type { IContainer } from 'kubernetes-models/v1/Container';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { packageVersion } from '../../shared/base/files/package-files.ts';
-import { suiteFolder } from '../support/process/suite-folder.ts';
-import { tempFolder } from '../support/process/temp-folder.ts';
+import { suiteFolder, tempFolder } from '../scenes/host/folders.ts';
 import { typeErrors } from './kubernetes/api-types.ts';
 import {
   configFiles,

@@ -10,8 +10,8 @@ import type { IContainer } from 'kubernetes-models/v1/Container';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { distFolder } from '../../shared/base/files/package-files.ts';
-import type { Ended, LonghaulProcess } from '../support/process/longhaul-process.ts';
-import { suiteFolder } from '../support/process/suite-folder.ts';
+import { suiteFolder } from '../scenes/host/folders.ts';
+import type { Ended, LonghaulProcess } from '../scenes/host/processes.ts';
 import { type PodScene, playPod } from './kubernetes/play-pod.ts';
 import {
   type KubeObject,

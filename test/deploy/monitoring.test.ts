@@ -6,17 +6,11 @@ import { parse, stringify } from 'yaml';
 import { RUN_SETTINGS } from '../../loadgen-node/run/plan/run-settings.ts';
 import { flagOf } from '../../shared/config/setting.ts';
 import { SUT_OPTIONS } from '../../sut-node/settings/sut-settings.ts';
+import { suiteFolder, testCacheFolder } from '../scenes/host/folders.ts';
+import { freePort } from '../scenes/host/ports.ts';
+import { LonghaulProcess, SutNodeProcess, spawnLonghaul } from '../scenes/host/processes.ts';
+import { readDashboard, readRules, readYaml, repositoryFile } from '../scenes/host/repository.ts';
 import { canRun } from '../scenes/sut-node/certificates.ts';
-import { readDashboard, readRules } from '../support/deploy/dashboard.ts';
-import { readYaml, repositoryFile } from '../support/deploy/deploy-files.ts';
-import {
-  LonghaulProcess,
-  SutNodeProcess,
-  spawnLonghaul,
-} from '../support/process/longhaul-process.ts';
-import { freePort } from '../support/process/ports.ts';
-import { suiteFolder } from '../support/process/suite-folder.ts';
-import { testCacheFolder } from '../support/process/test-cache.ts';
 
 // Goal: Prometheus takes configuration and rules, and every expression of dashboard, alerts and rules finds what it asks for
 // while two nodes are measured. Method: promtool over the files; a real Prometheus on loopback with these files, other targets

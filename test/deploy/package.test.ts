@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { distFolder } from '../../shared/base/files/package-files.ts';
+import { suiteFolder } from '../scenes/host/folders.ts';
+import { packInto } from '../scenes/host/repository.ts';
 import { readRunLogs } from '../scenes/simulated-run/run-logs.ts';
-import { packInto } from '../support/deploy/deploy-files.ts';
-import { suiteFolder } from '../support/process/suite-folder.ts';
 
 // Goal: what `npm pack` makes is what users install, with ONNX Runtime and without, and the two measure each other.
 // Method: a real tarball, real installations in empty folders whose paths have a blank, by the lines of deploy/README.md,

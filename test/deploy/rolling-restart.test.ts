@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { tempFolder } from '../support/process/temp-folder.ts';
+import { tempFolder } from '../scenes/host/folders.ts';
 
 // Goal: the script restarts node by node, and stops where something is wrong. Method: a program in place of longhaul that knows which
 // process of a node answers, from files that the restart command changes. The real ones: test/deploy/drills.test.ts.
@@ -57,14 +57,8 @@ function run(world: World, args: readonly string[] = NODES) {
 
 describe('deploy/rolling-restart.sh', () => {
   it('restarts one after the other, each with its name and host, and passes flags on', () => {
-    const { code, stderr, calls } = run({}, [
-      ...NODES,
-      '--wait',
-      '5s',
-      '--',
-      '--tls-ca',
-      'my ca.crt',
-    ]);
+    const flags = ['--wait', '5s', '--', '--tls-ca', 'my ca.crt'];
+    const { code, stderr, calls } = run({}, [...NODES, ...flags]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(calls.filter((call) => !call.startsWith('name --json'))).toEqual([
       'name --sut 10.0.0.2:50051,[::1]:50052 --tls-ca my ca.crt',

@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -12,12 +12,27 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { programPath, SYSTEMD_FOLDER } from '../support/deploy/systemd-unit.ts';
-import { smallPackage } from '../support/process/small-package.ts';
-import { tempFolder } from '../support/process/temp-folder.ts';
+import { tempFolder } from '../scenes/host/folders.ts';
+import { programPath, SYSTEMD_FOLDER } from '../scenes/host/repository.ts';
 
 // Goal: install.sh refuses what is wrong before it changes anything, shares a prefix with others, and takes away what it put there.
 // Method: staged installations by npm, of small packages with the name of longhaul's; systemd.test.ts has the real one.
+
+/** Packs a package of a name, with a program "longhaul" that says the name, and no dependency that npm would fetch. */
+function smallPackage(folder: string, name: string): string {
+  const content = join(folder, name, 'package');
+  mkdirSync(content, { recursive: true });
+  const peers = {
+    peerDependencies: { 'onnxruntime-node': '1.2.3' },
+    peerDependenciesMeta: { 'onnxruntime-node': { optional: true } },
+  };
+  const manifest = { name, version: '1.0.0', bin: { longhaul: 'main.js' }, ...peers };
+  writeFileSync(join(content, 'package.json'), JSON.stringify(manifest));
+  writeFileSync(join(content, 'main.js'), `#!/usr/bin/env node\nconsole.log('${name}');\n`);
+  const path = join(folder, `of-${name}.tgz`);
+  execFileSync('tar', ['-czf', path, '-C', join(folder, name), 'package']);
+  return path;
+}
 
 const missing = ['npm', 'tar'].find((one) => programPath(one) === undefined);
 const why = process.platform === 'linux' ? missing && `needs ${missing}` : 'needs Linux';

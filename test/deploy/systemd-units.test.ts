@@ -3,8 +3,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { NODE_FLAGS } from '../../shared/base/process/node-flags.ts';
-import { programPath, systemdFile, unitValues } from '../support/deploy/systemd-unit.ts';
-import { tempFolder } from '../support/process/temp-folder.ts';
+import { tempFolder } from '../scenes/host/folders.ts';
+import { programPath, systemdFile, unitValues } from '../scenes/host/repository.ts';
 
 // Goal: systemd knows every word of the units, they are hardened, and take all that their examples say; systemd.test.ts starts them.
 // Method: systemd's own checker, of which stderr counts (its exit code is 0 for an unknown word); files planted wrong are found.

@@ -2,9 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { packInto, repositoryFile } from '../support/deploy/deploy-files.ts';
-import { SYSTEMD_FOLDER, systemdFile } from '../support/deploy/systemd-unit.ts';
-import { suiteFolder } from '../support/process/suite-folder.ts';
+import { suiteFolder } from '../scenes/host/folders.ts';
+import {
+  packInto,
+  repositoryFile,
+  SYSTEMD_FOLDER,
+  systemdFile,
+} from '../scenes/host/repository.ts';
 import { SystemdMachine, whyNoMachine } from './played/systemd-machine.ts';
 
 // Goal: the units do on a machine with systemd what they say: start ready, log with importance, drain, stay out of what is not theirs.

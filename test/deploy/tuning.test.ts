@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { NODE_FLAGS } from '../../shared/base/process/node-flags.ts';
-import { repositoryFile } from '../support/deploy/deploy-files.ts';
+import { repositoryFile, repositoryText } from '../scenes/host/repository.ts';
 
 // Goal: the link that deploy/tuning/measure.py measures over is there, with its delay, or the script says what is wrong with it.
 // Method: the script's own link, in two network namespaces; packets across it, and settings that no link has.
@@ -78,11 +78,11 @@ it('measure.py names files that are there', () => {
 });
 
 it('tuning.md starts longhaul with flags of Node.js as the images start it', () => {
-  const dockerfile = readFileSync(repositoryFile('deploy/docker/Dockerfile'), 'utf8');
+  const dockerfile = repositoryText('deploy/docker/Dockerfile');
   const [, list = ''] = /^ENTRYPOINT (.*)$/m.exec(dockerfile) ?? [];
   const [init, dashes, program] = JSON.parse(list) as string[];
   const [, node] = /^COPY --from=build \S+\/bin\/node (\S+)$/m.exec(dockerfile) ?? [];
-  const page = readFileSync(repositoryFile('deploy/tuning.md'), 'utf8').replace(/\\\n */g, '');
+  const page = repositoryText('deploy/tuning.md').replace(/\\\n */g, '');
   const flagged = [dashes, node, ...NODE_FLAGS, '--single-threaded-gc', program];
   expect(page).toContain(`--entrypoint ${init} longhaul-loadgen:VERSION ${flagged.join(' ')} run`);
   expect(page).toContain(`command: [${[init, ...flagged].join(', ')}]`);

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { whyNoNamespaces } from '../network/sut-behind-link.ts';
-import { packInto, repositoryFile } from '../support/deploy/deploy-files.ts';
-import { suiteFolder } from '../support/process/suite-folder.ts';
+import { suiteFolder } from '../scenes/host/folders.ts';
+import { packInto, repositoryFile } from '../scenes/host/repository.ts';
 
 // Goal: the package in two empty folders, on two hosts with a link between them, measure with mutual TLS and a token, and the
 // audit finds nothing wrong but that both hosts are one machine. Method: deploy/two-hosts/try.sh as a user calls it.

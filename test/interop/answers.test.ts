@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { suiteFolder } from '../scenes/host/folders.ts';
 import { OIP_PAYLOADS, oipPlan, openOipQdl } from '../scenes/oip-server/oip-qdl.ts';
 import { queryOf } from '../scenes/sut-node/fake-sut-node.ts';
-import { suiteFolder } from '../support/process/suite-folder.ts';
 import { ANSWERING_MAKES, AnsweringServer } from './answering-server.ts';
 
 // Goal: each call has its own answer and its own status, whatever header blocks and packets a make of gRPC uses. Method: servers on

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { longhaul } from '../support/process/longhaul-process.ts';
-import { suiteFolder } from '../support/process/suite-folder.ts';
+import { suiteFolder } from '../scenes/host/folders.ts';
+import { longhaul } from '../scenes/host/processes.ts';
 import { runAgainst, startServicer } from './our-client.ts';
 import { makeOwnStubs, pythonObstacle } from './python.ts';
 import type { ServicerProcess } from './servicer-process.ts';

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { suiteFolder } from '../scenes/host/folders.ts';
+import { longhaul } from '../scenes/host/processes.ts';
 import { HAS_OPENSSL, TestCertificates } from '../scenes/sut-node/certificates.ts';
-import { longhaul } from '../support/process/longhaul-process.ts';
-import { suiteFolder } from '../support/process/suite-folder.ts';
 import {
   type OipRun,
   QUERIES,

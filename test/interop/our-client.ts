@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { type Ended, longhaul } from '../support/process/longhaul-process.ts';
-import { tempFolder } from '../support/process/temp-folder.ts';
+import { tempFolder } from '../scenes/host/folders.ts';
+import { type Ended, longhaul } from '../scenes/host/processes.ts';
 import { type ServicerFacts, type ServicerOptions, ServicerProcess } from './servicer-process.ts';
 
 /** A run of longhaul against servicers. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { suiteFolder } from '../support/process/suite-folder.ts';
+import { suiteFolder } from '../scenes/host/folders.ts';
 import { makeOwnStubs, makeTritonClient, tritonClientObstacle } from './python.ts';
 import { ServicerProcess } from './servicer-process.ts';
 import { type TritonAnswer, type TritonStep, tritonClient } from './triton-client.ts';

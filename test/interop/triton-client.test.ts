@@ -5,10 +5,10 @@ import { JPEG_QUALITY } from '../../shared/benchmarks/digits/digit-sets.ts';
 import { encodeJpeg } from '../../shared/benchmarks/image/jpeg.ts';
 import { IMAGE_SIZE } from '../../shared/rules/rows/digits.ts';
 import { encodeModel, GraphBuilder } from '../../sut-node/model/onnx/graph-builder.ts';
+import { suiteFolder } from '../scenes/host/folders.ts';
+import { SutNodeProcess } from '../scenes/host/processes.ts';
 import { HAS_OPENSSL, TestCertificates } from '../scenes/sut-node/certificates.ts';
 import { digit } from '../scenes/sut-node/sut-node.ts';
-import { SutNodeProcess } from '../support/process/longhaul-process.ts';
-import { suiteFolder } from '../support/process/suite-folder.ts';
 import { makeTritonClient, tritonClientObstacle } from './python.ts';
 import { type TritonAnswer, type TritonStep, tritonClient } from './triton-client.ts';
 

@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { SutNamespace } from '../../loadgen-node/search/sweep/sweep-link.ts';
 import { whyNoNamespaces } from '../network/sut-behind-link.ts';
-import { tempFolder } from '../support/process/temp-folder.ts';
+import { tempFolder } from '../scenes/host/folders.ts';
 
 // Goal: a node in the namespace is reached through the link of a cell, whose conditions hold, and nothing of it is left.
 // Method: real namespaces and the link in user space; netem by a tc of the test's own, for kernels that have none.

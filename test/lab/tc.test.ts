@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { TcLink, whyNoTc } from '../../loadgen-node/search/sweep/tc-link.ts';
 import { compiledModule } from '../../shared/base/files/package-files.ts';
-import { tempFolder } from '../support/process/temp-folder.ts';
+import { tempFolder } from '../scenes/host/folders.ts';
 
 // Goal: what tc was told is always taken back, also when this program is killed. Method: a tc of the test's own, which
 // writes down what it is called with: a kernel with sch_netem and an interface to spoil are rare.

@@ -8,10 +8,10 @@ import {
   type Sweep,
 } from '../../loadgen-node/search/sweep/sweep-file.ts';
 import { whyNoNamespaces } from '../network/sut-behind-link.ts';
+import { tempFolder } from '../scenes/host/folders.ts';
+import { longhaul } from '../scenes/host/processes.ts';
 import { readRunLogs } from '../scenes/simulated-run/run-logs.ts';
 import { startTestNode } from '../scenes/sut-node/sut-node.ts';
-import { longhaul } from '../support/process/longhaul-process.ts';
-import { tempFolder } from '../support/process/temp-folder.ts';
 
 // Goal: the two verbs from the command line to their files. The figures of a busy machine are not judged.
 const EFFICIENCY = [

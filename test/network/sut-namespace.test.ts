@@ -7,8 +7,8 @@ import { readAudit } from '../../loadgen-node/observe/audit/network-audit.ts';
 import type { FindingGroup } from '../../loadgen-node/operate/doctor/finding.ts';
 import type { SutNamespace } from '../../loadgen-node/search/sweep/sweep-link.ts';
 import { compiledModule } from '../../shared/base/files/package-files.ts';
-import { LonghaulProcess } from '../support/process/longhaul-process.ts';
-import { suiteFolder } from '../support/process/suite-folder.ts';
+import { suiteFolder } from '../scenes/host/folders.ts';
+import { LonghaulProcess } from '../scenes/host/processes.ts';
 import { sutBehindLink, whyNoNamespaces } from './sut-behind-link.ts';
 
 // Goal: over a link of 5 ms each way no number is better than the link allows, Name's included.

@@ -4,10 +4,9 @@ import { expect, it } from 'vitest';
 import { readAccuracyLog } from '../../loadgen-node/loadgen/logs/read/accuracy-log-reader.ts';
 import { scoreResponses } from '../../loadgen-node/samples/benchmarks/imagenet/imagenet-data-set.ts';
 import { truncateTree } from '../../loadgen-node/submission/truncate/truncate-tree.ts';
+import { readTree, suiteFolder } from '../scenes/host/folders.ts';
 import { labelOf, simulateRun } from '../scenes/simulated-run/simulated-run.ts';
-import { suiteFolder } from '../support/process/suite-folder.ts';
-import { buildScene } from '../support/submission/submission-scene.ts';
-import { readTree } from '../support/submission/submission-tree.ts';
+import { buildScene } from '../scenes/submission-tree/built-tree.ts';
 import { describeOfficial, OfficialTools } from './official-tools.ts';
 
 // Goal: accuracy.txt and truncated logs are, to the byte, what the official scripts make of the same logs.

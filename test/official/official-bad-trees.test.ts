@@ -1,36 +1,19 @@
-import { readFileSync, renameSync } from 'node:fs';
+import { cpSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { checkReportSchema } from '../../loadgen-node/submission/check/report/check-report.ts';
 import type { FindingId } from '../../loadgen-node/submission/check/rules/findings.ts';
 import { truncateTree } from '../../loadgen-node/submission/truncate/truncate-tree.ts';
-import { longhaul } from '../support/process/longhaul-process.ts';
-import { suiteFolder } from '../support/process/suite-folder.ts';
-import { MutableTree } from '../support/submission/mutable-tree.ts';
-import { LOG_MUTATIONS } from '../support/submission/mutations/log-mutations.ts';
-import type { Mutation } from '../support/submission/mutations/mutation.ts';
-import {
-  ACCURACY_MUTATIONS,
-  AUDIT_MUTATIONS,
-  COMPLIANCE_MUTATIONS,
-} from '../support/submission/mutations/result-mutations.ts';
-import { SYSTEM_MUTATIONS } from '../support/submission/mutations/system-mutations.ts';
-import { TREE_MUTATIONS } from '../support/submission/mutations/tree-mutations.ts';
-import { buildScene } from '../support/submission/submission-scene.ts';
+import { suiteFolder } from '../scenes/host/folders.ts';
+import { longhaul } from '../scenes/host/processes.ts';
+import { buildScene } from '../scenes/submission-tree/built-tree.ts';
+import { takeBack } from '../scenes/submission-tree/changes.ts';
+import { FAULTS } from '../scenes/submission-tree/faults.ts';
 import { describeOfficial, OfficialTools, taggedChecker } from './official-tools.ts';
 
 // Goal: `longhaul submission check` refuses what the official checker refuses, and refuses more only where the tree itself
 // shows that its result is wrong. Method: each single fault of the unit tests, planted in a tree of round v4.1 that both accept,
 // goes to both programs; exit codes are compared.
-const MUTATIONS: readonly Mutation[] = [
-  ...TREE_MUTATIONS,
-  ...SYSTEM_MUTATIONS,
-  ...LOG_MUTATIONS,
-  ...ACCURACY_MUTATIONS,
-  ...COMPLIANCE_MUTATIONS,
-  ...AUDIT_MUTATIONS,
-];
-
 /** Errors of ours where the official checker accepts the tree, and what is wrong with its result then. */
 const STRICTER: Partial<Readonly<Record<FindingId, string>>> = {
   'accuracy-count-differs': 'the accuracy is that of a part of the data set',
@@ -67,7 +50,8 @@ describeOfficial('the checker of v4.1 and ours, of a tree with one fault', () =>
   const folder = suiteFolder();
   const originals = join(folder, 'originals');
   const { tag, script, files } = taggedChecker('v4.1');
-  let tree: MutableTree;
+  const before = join(folder, 'before');
+  let tree: string;
   let tools: OfficialTools;
 
   beforeAll(async () => {
@@ -75,18 +59,15 @@ describeOfficial('the checker of v4.1 and ours, of a tree with one fault', () =>
     const { problems } = await truncateTree({ tree: scene.tree, round: tag, backup: originals });
     expect(problems).toEqual([]);
     // The checker of v4.1 looks for the target of a link from the root of the tree: beside it nothing may lie.
-    const alone = join(suiteFolder(), 'tree');
-    renameSync(scene.tree, alone);
-    tree = new MutableTree(alone);
+    tree = join(suiteFolder(), 'tree');
+    cpSync(scene.tree, tree, { recursive: true });
+    renameSync(scene.tree, before);
     tools = new OfficialTools(tag, join(folder, 'tools'), files);
   });
 
-  afterEach(() => tree.restore());
-  afterAll(() => tree?.end());
-
   function theirVerdict(): { isRefused: boolean; output: string } {
     const csv = join(folder, 'summary.csv');
-    const args = ['--input', tree.root, '--version', tag, '--submitter', 'ACME', '--csv', csv];
+    const args = ['--input', tree, '--version', tag, '--submitter', 'ACME', '--csv', csv];
     const { code, output } = tools.run(script, args, join(folder, 'cwd'));
     return { isRefused: code !== 0, output };
   }
@@ -96,7 +77,7 @@ describeOfficial('the checker of v4.1 and ours, of a tree with one fault', () =>
     errors: string[];
   }> {
     const json = join(folder, 'check.json');
-    const args = ['submission', 'check', tree.root, '--round', tag, '--json', json, ...more];
+    const args = ['submission', 'check', tree, '--round', tag, '--json', json, ...more];
     const { code, stderr } = await longhaul(args);
     expect([0, 3], stderr).toContain(code);
     const { findings } = checkReportSchema.parse(JSON.parse(readFileSync(json, 'utf8')));
@@ -112,8 +93,9 @@ describeOfficial('the checker of v4.1 and ours, of a tree with one fault', () =>
     expect(await ourVerdict([])).toEqual({ isRefused: false, errors: [] });
   });
 
-  it.each(MUTATIONS)('$what', async ({ change, finding }) => {
-    change(tree);
+  it.each(FAULTS)('$title', async ({ changes, finding }) => {
+    onTestFinished(() => takeBack(changes, tree, before));
+    for (const { make } of changes) make(tree);
     const theirs = theirVerdict();
     const ours = await ourVerdict(finding === 'hash-wrong' ? ['--originals', originals] : []);
     if (theirs.isRefused) expect(ours.isRefused, theirs.output.slice(-2_000)).toBe(true);
@@ -121,9 +103,7 @@ describeOfficial('the checker of v4.1 and ours, of a tree with one fault', () =>
   });
 
   it('no reason to be stricter is without a fault that shows it', () => {
-    const planted = new Set<string>(
-      MUTATIONS.flatMap(({ finding, consequences = [] }) => [finding, ...consequences]),
-    );
+    const planted = new Set<string>(FAULTS.flatMap(({ finding, also }) => [finding, ...also]));
     expect(Object.keys(STRICTER).filter((id) => !planted.has(id))).toEqual([]);
   });
 });

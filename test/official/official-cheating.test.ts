@@ -1,6 +1,7 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
+import { suiteFolder } from '../scenes/host/folders.ts';
 import {
   CHEATING_ROWS,
   CHEATING_SAMPLES,
@@ -10,7 +11,6 @@ import {
   systemOf,
 } from '../scenes/simulated-run/cheating.ts';
 import { labelOf } from '../scenes/simulated-run/simulated-run.ts';
-import { suiteFolder } from '../support/process/suite-folder.ts';
 import { describeOfficial, OfficialTools } from './official-tools.ts';
 
 // Goal: what the rows of cheating systems say of the official tools is what these say. Method: the scripts of v4.1 verify the

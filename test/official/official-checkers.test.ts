@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import type { SubmissionRound } from '../../loadgen-node/submission/rules/submission-rounds.ts';
 import { truncateTree } from '../../loadgen-node/submission/truncate/truncate-tree.ts';
-import { longhaul } from '../support/process/longhaul-process.ts';
-import { suiteFolder } from '../support/process/suite-folder.ts';
-import { buildScene, type SceneOptions } from '../support/submission/submission-scene.ts';
+import { suiteFolder } from '../scenes/host/folders.ts';
+import { longhaul } from '../scenes/host/processes.ts';
+import { buildScene, type SceneOptions } from '../scenes/submission-tree/built-tree.ts';
 import {
   describeOfficial,
   NEWEST_CHECKER,

@@ -6,10 +6,10 @@ import type {
   SubmissionRound,
 } from '../../loadgen-node/submission/rules/submission-rounds.ts';
 import type { Scenario } from '../../shared/domain/scenario.ts';
+import { suiteFolder } from '../scenes/host/folders.ts';
+import { type Ended, longhaul } from '../scenes/host/processes.ts';
 import { labelOf, type SimulatedRun } from '../scenes/simulated-run/simulated-run.ts';
-import { type Ended, longhaul } from '../support/process/longhaul-process.ts';
-import { suiteFolder } from '../support/process/suite-folder.ts';
-import { ComplianceScene, float32 } from '../support/submission/compliance-scene.ts';
+import { ComplianceScene, float32 } from '../scenes/submission-tree/compliance-scene.ts';
 import { describeOfficial, OfficialTools } from './official-tools.ts';
 
 // Goal: `longhaul compliance` says of a run what the official script of the round says, and leaves the same files; an honest

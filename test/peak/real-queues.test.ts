@@ -1,8 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { tempFolder, testCacheFolder } from '../scenes/host/folders.ts';
+import { longhaul, SutNodeProcess } from '../scenes/host/processes.ts';
 import { type ServiceLaw, theoreticalPeak } from '../scenes/simulated-run/queue.ts';
-import { longhaul, SutNodeProcess } from '../support/process/longhaul-process.ts';
-import { tempFolder } from '../support/process/temp-folder.ts';
-import { testCacheFolder } from '../support/process/test-cache.ts';
 
 // Goal: real searches over gRPC come to what theory says of the SUT's queue, and repeated searches to one another.
 // Method: delay SUTs with one server (PEAK_SEEDS, 10), and the stand-in ResNet-50 (PEAK_STANDIN, 3 searches). Their service takes a

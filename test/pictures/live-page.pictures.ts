@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { launchChromium, openPage, whyNoChromium } from '../browser/chromium.ts';
-import { SutNodeProcess, spawnLonghaul } from '../support/process/longhaul-process.ts';
-import { suiteFolder } from '../support/process/suite-folder.ts';
+import { suiteFolder } from '../scenes/host/folders.ts';
+import { SutNodeProcess, spawnLonghaul } from '../scenes/host/processes.ts';
 
 // Goal: docs/pictures/live-page.png shows the live page as this version makes it. Method: a real run against two nodes with
 // known times of service, looked at in its 40th second by a headless Chromium. Nothing is compared: it is for people.

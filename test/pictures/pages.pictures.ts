@@ -5,8 +5,8 @@ import type { Browser } from 'playwright-core';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { launchChromium, openPage, whyNoChromium } from '../browser/chromium.ts';
+import { suiteFolder } from '../scenes/host/folders.ts';
 import { comparisonPage, heatMapPage, reportPage } from '../scenes/simulated-run/pages.ts';
-import { suiteFolder } from '../support/process/suite-folder.ts';
 
 // Goal: the pictures of the README and docs show what this version makes. Method: pages of simulated runs, from fixed seeds, in
 // a headless Chromium. Nothing is compared: the pictures are for people.

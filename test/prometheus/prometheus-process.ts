@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../support/process/ports.ts';
+import { freePort } from '../scenes/host/ports.ts';
 
 /** Why there is no Prometheus to test with; undefined where there is one. */
 export function whyNoPrometheus(): string | undefined {

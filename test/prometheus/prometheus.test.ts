@@ -1,9 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { longhaul, SutNodeProcess, spawnLonghaul } from '../support/process/longhaul-process.ts';
-import { suiteFolder } from '../support/process/suite-folder.ts';
-import { testCacheFolder } from '../support/process/test-cache.ts';
+import { suiteFolder, testCacheFolder } from '../scenes/host/folders.ts';
+import { longhaul, SutNodeProcess, spawnLonghaul } from '../scenes/host/processes.ts';
 import { PrometheusProcess, whyNoPrometheus } from './prometheus-process.ts';
 
 // Goal: a real Prometheus takes the metrics of a node and counts what a run did. Method: both as

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { suiteFolder, testCacheFolder } from '../scenes/host/folders.ts';
+import { longhaul, SutNodeProcess } from '../scenes/host/processes.ts';
 import { readRunLogs } from '../scenes/simulated-run/run-logs.ts';
-import { longhaul, SutNodeProcess } from '../support/process/longhaul-process.ts';
-import { suiteFolder } from '../support/process/suite-folder.ts';
-import { testCacheFolder } from '../support/process/test-cache.ts';
 
 // Goal: the stand-in for ResNet-50 as a person uses it: made, served and measured, in Server and Offline, in FP32 and
 // int8, as JPEG and as pixels; accuracy is what `prepare` measured, whatever the way, and no sample is lost.

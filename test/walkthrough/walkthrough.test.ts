@@ -6,9 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkReportSchema } from '../../loadgen-node/submission/check/report/check-report.ts';
 import { compiledModule } from '../../shared/base/files/package-files.ts';
-import { SutNodeProcess } from '../support/process/longhaul-process.ts';
-import { suiteFolder } from '../support/process/suite-folder.ts';
-import { testCacheFolder } from '../support/process/test-cache.ts';
+import { suiteFolder, testCacheFolder } from '../scenes/host/folders.ts';
+import { SutNodeProcess } from '../scenes/host/processes.ts';
 
 // Goal: the script of docs/submission-walkthrough.md does what it says, with real runs of the stand-in.
 // Method: the script itself, with short lengths, against a real node; then what the self-check said of both trees:

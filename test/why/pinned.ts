@@ -3,8 +3,8 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { compiledModule } from '../../shared/base/files/package-files.ts';
-import { type Ended, LonghaulProcess } from '../support/process/longhaul-process.ts';
-import { tempFolder } from '../support/process/temp-folder.ts';
+import { tempFolder } from '../scenes/host/folders.ts';
+import { type Ended, LonghaulProcess } from '../scenes/host/processes.ts';
 
 /** Cores of the two nodes: each has one for itself, unless a burner is put there. */
 export const SUT_CORE = 0;

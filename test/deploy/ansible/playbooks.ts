@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { repositoryFile } from '../../support/deploy/deploy-files.ts';
+import { repositoryFile } from '../../scenes/host/repository.ts';
 
 /** How a playbook ended. */
 export interface Played {

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { programPath } from '../../support/deploy/systemd-unit.ts';
+import { programPath } from '../../scenes/host/repository.ts';
 
 const SSHD = '/usr/sbin/sshd';
 

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { repositoryFile } from '../../support/deploy/deploy-files.ts';
+import { repositoryFile } from '../../scenes/host/repository.ts';
 import { type KubeObject, named } from './render.ts';
 
 const MODULES = repositoryFile('node_modules');

@@ -2,7 +2,7 @@ import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { IContainer } from 'kubernetes-models/v1/Container';
 import type { IVolume } from 'kubernetes-models/v1/Volume';
-import type { LonghaulProcess } from '../../support/process/longhaul-process.ts';
+import type { LonghaulProcess } from '../../scenes/host/processes.ts';
 import type { ContainerNetwork } from '../played/container-network.ts';
 import { play } from '../played/played-container.ts';
 import { configFiles, type KubeObject, type Pods } from './render.ts';

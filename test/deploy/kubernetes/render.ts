@@ -6,8 +6,8 @@ import type { IConfigMap } from 'kubernetes-models/v1/ConfigMap';
 import type { IContainer } from 'kubernetes-models/v1/Container';
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
 import { parseAllDocuments } from 'yaml';
-import { repositoryFile } from '../../support/deploy/deploy-files.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
+import { suiteFolder } from '../../scenes/host/folders.ts';
+import { repositoryFile } from '../../scenes/host/repository.ts';
 
 /** deploy/kubernetes of this repository. */
 export const MANIFESTS = repositoryFile('deploy/kubernetes');

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { repositoryFile } from '../../support/deploy/deploy-files.ts';
-import { LonghaulProcess } from '../../support/process/longhaul-process.ts';
+import { LonghaulProcess } from '../../scenes/host/processes.ts';
+import { repositoryFile } from '../../scenes/host/repository.ts';
 import type { ContainerNetwork } from './container-network.ts';
 
 /** A container, whatever describes it: a service of Compose or one of a pod's. */

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { programPath } from '../../support/deploy/systemd-unit.ts';
+import { programPath } from '../../scenes/host/repository.ts';
 
 /** Why no machine with systemd can be made here, or undefined where one can. */
 export function whyNoMachine(): string | undefined {

@@ -2,9 +2,8 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { longhaulHere } from '../../support/process/longhaul-here.ts';
-import { longhaul } from '../../support/process/longhaul-process.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
+import { suiteFolder } from '../../scenes/host/folders.ts';
+import { longhaul, longhaulHere } from '../../scenes/host/processes.ts';
 
 // Goal: what is typed wrong, or what is not there, is told in one line with an exit code of its kind.
 // Method: the compiled command line; that the real bin does the same is shown once. No SUT node is needed for these.
@@ -17,7 +16,11 @@ function file(name: string, text: string): string {
   return path;
 }
 
-const RUN = ['run', '--sut', '127.0.0.1:1', '--benchmark', 'digits', '--target-qps', '10'];
+/** Runs that no node answers; settings of a model. */
+const RUN = 'run --sut 127.0.0.1:1 --benchmark digits --target-qps 10';
+const SETTINGS = 'settings --model resnet50 --scenario Server';
+const BAD_CONF = file('wrong.conf', '*.Server.target_qps = fast\n');
+const TRACE = 'trace --qsl-total 9 --qsl-performance 9';
 
 describe('the real bin', () => {
   it.each([
@@ -32,18 +35,21 @@ describe('the real bin', () => {
 
 describe('help', () => {
   it.each([
-    [[]],
-    [['run']],
-    [['sut']],
-    [['name']],
-    [['config']],
-    [['demo']],
-    [['compression']],
-    [['audit', 'network']],
-    [['prepare']],
-    [['data', 'verify']],
-  ])('of longhaul %j shows an example', async (verb) => {
-    const { code, stdout, stderr } = await longhaulHere([...verb, '--help']);
+    '',
+    'run',
+    'sut',
+    'name',
+    'config',
+    'demo',
+    'compression',
+    'audit network',
+    'prepare',
+    'data verify',
+    'settings',
+    'settings explain',
+    'conf',
+  ])('of longhaul %s shows an example', async (verb) => {
+    const { code, stdout, stderr } = await longhaulHere(`${verb} --help`.trim().split(' '));
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/Examples?:\n {2}longhaul /);
   });
@@ -74,123 +80,93 @@ describe('longhaul data verify', () => {
 });
 
 describe('wrong input', () => {
-  it.each<[string, string[], number, RegExp]>([
-    ['an unknown verb', ['measure'], 2, /unknown command 'measure'/],
-    ['an unknown flag', [...RUN, '--qps', '5'], 2, /unknown option '--qps'/],
+  it.each<[commandLine: string, code: number, message: RegExp]>([
+    ['measure', 2, /unknown command 'measure'/],
+    [`${RUN} --qps 5`, 2, /unknown option '--qps'/],
+    [`${RUN} --scenario Sever`, 2, /--scenario "Sever" must be one of: SingleStream, /],
     [
-      'an unknown scenario',
-      [...RUN, '--scenario', 'Sever'],
-      2,
-      /--scenario "Sever" must be one of: SingleStream, /,
-    ],
-    [
-      'an unknown benchmark',
-      ['run', '--sut', 'a:1', '--benchmark', 'bert', '--target-qps', '1'],
+      'run --sut a:1 --benchmark bert --target-qps 1',
       2,
       /unknown benchmark "bert"; there is: digits/,
     ],
+    [`${RUN} --encoding png`, 2, /no encoding "png"; there is: jpeg, raw/],
     [
-      'an unknown encoding',
-      [...RUN, '--encoding', 'png'],
-      2,
-      /no encoding "png"; there is: jpeg, raw/,
-    ],
-    [
-      'two of the ways of compression at once',
-      [...RUN, '--encoding', 'jpeg', '--compression', 'lz4'],
+      `${RUN} --encoding jpeg --compression lz4`,
       2,
       /two of the options; the rule: ".*The original compression of the dataset \(JPEG\)/,
     ],
     [
-      'a compression of responses that is none',
-      [...RUN, '--response-compression', 'lz4,brotli'],
+      `${RUN} --response-compression lz4,brotli`,
       2,
       /--response-compression .* must be a list of: identity, lz4, gzip, zstd/,
     ],
+    ['sut --benchmark null --response-compression lz4', 2, /benchmark null compresses nothing/],
+    ['prepare bert-standin', 2, /nothing to prepare "bert-standin"; there is: resnet50-standin/],
+    // A folder that cannot be made.
     [
-      'a compressed response of a node that has no model',
-      ['sut', '--benchmark', 'null', '--response-compression', 'lz4'],
-      2,
-      /benchmark null compresses nothing/,
-    ],
-    [
-      'something unknown to prepare',
-      ['prepare', 'bert-standin'],
-      2,
-      /nothing to prepare "bert-standin"; there is: resnet50-standin/,
-    ],
-    [
-      'a folder for what is prepared that cannot be made',
-      ['prepare', 'resnet50-standin', '--output', join(file('plain', ''), 'below')],
+      `prepare resnet50-standin --output ${join(file('plain', ''), 'below')}`,
       6,
       /--output .*plain.below/,
     ],
-    ['a bad address', ['name', '--sut', 'nowhere'], 2, /--sut "nowhere" must be host:port/],
-    ['no address', ['name'], 2, /--sut <.*host:port\[,.*\]> is needed/],
-    ['a stall timeout of nothing', [...RUN, '--stall-timeout', '0s'], 2, /must be longer than 0/],
+    ['name --sut nowhere', 2, /--sut "nowhere" must be host:port/],
+    ['name', 2, /--sut <.*host:port\[,.*\]> is needed/],
+    [`${RUN} --stall-timeout 0s`, 2, /must be longer than 0/],
+    // A plan that no memory holds.
     [
-      'a plan that no memory holds',
-      [...RUN, '--target-qps', '1e9'],
+      `${RUN} --target-qps 1e9`,
       2,
       /server_target_qps 1000000000 \(--target-qps\) and .* ask for 10000000000 samples/,
     ],
+    [`${RUN} --mode find-peak --scenario Offline`, 2, /find-peak searches in Server only/],
+    [`${RUN} --mode accuracy --extend-until-decided`, 2, /extends performance runs/],
+    ['sut --benchmark digits --node a,b', 2, /must not hold a comma/],
+    ['run --sut a:1 --benchmark digits', 2, /--target-qps <n> is needed/],
+    [`${RUN} --min-duration 10`, 2, /--min-duration "10" must be a duration/],
+    ['sut --benchmark digits --node=', 2, /--node "" must not be empty/],
     [
-      'a search for the peak outside Server',
-      [...RUN, '--mode', 'find-peak', '--scenario', 'Offline'],
-      2,
-      /find-peak searches in Server only/,
-    ],
-    [
-      'an extension of an accuracy run',
-      [...RUN, '--mode', 'accuracy', '--extend-until-decided'],
-      2,
-      /extends performance runs/,
-    ],
-    [
-      'a node name with a comma',
-      ['sut', '--benchmark', 'digits', '--node', 'a,b'],
-      2,
-      /must not hold a comma/,
-    ],
-    [
-      'Server without a rate',
-      ['run', '--sut', 'a:1', '--benchmark', 'digits'],
-      2,
-      /--target-qps <n> is needed/,
-    ],
-    [
-      'a duration without a unit',
-      [...RUN, '--min-duration', '10'],
-      2,
-      /--min-duration "10" must be a duration/,
-    ],
-    [
-      'an empty node name',
-      ['sut', '--benchmark', 'digits', '--node', ''],
-      2,
-      /--node "" must not be empty/,
-    ],
-    [
-      'a config file that is not there',
-      [...RUN, '--config', join(folder, 'no.yaml')],
+      `${RUN} --config ${join(folder, 'no.yaml')}`,
       2,
       /cannot read .*no\.yaml: there is no such file/,
     ],
+    [RUN, 4, /no SUT node answers at 127\.0\.0\.1:1 \(connection refused\)/],
+    ['name --sut 127.0.0.1:1', 4, /no SUT node answers/],
+    ['name --sut no-such-host.invalid:1', 4, /cannot be resolved/],
+    ['settings --scenario Server', 2, /--model <name> is needed/],
+    ['settings --model bert', 2, /--scenario <scenario> is needed/],
+    ['settings --model bert --scenario X', 2, /Allowed choices/],
+    [`${SETTINGS} --round v9`, 2, /Allowed choices are v0\.5, v4/],
+    ['conf --round 4.1', 2, /Allowed choices are v0\.5, v4\.1/],
+    ['settings explain qps', 2, /unknown setting "qps"; the keys of/],
+    [`${SETTINGS} --user-conf no.conf`, 2, /cannot read no/],
+    [`${SETTINGS} --user-conf ${BAD_CONF}`, 2, /wrong\.conf:1: "fast" is not a number/],
+    [`${RUN} --round v9`, 2, /--round "v9" must be one of: v0\.5/],
+    [`${RUN} --user-conf ${BAD_CONF}`, 2, /wrong\.conf:1: "fast" is not a number/],
+    [`${RUN} --audit-conf no.config`, 2, /cannot read no\.c/],
+    [`${RUN} --mlperf-conf x`, 2, /cannot read x: /],
+    ['trace --args nothing.json', 2, /cannot read nothing\.json/],
+    ['trace --scenario Server', 2, /--qsl-total/],
+    ['trace --set x', 2, /field=value/],
+    [`${TRACE} --scenario Batch`, 2, /scenario = "Batch" must be one of: SingleStream/],
+    ['trace --qsl-total 0 --qsl-performance 1', 2, /sample library is empty/],
+    [`${TRACE} --set qsl_rng_seed=${2n ** 64n}`, 2, /qsl_rng_seed .* 2\^64 - 1/],
+    [`${TRACE} --user-conf no.conf`, 2, /cannot read no\.conf/],
+    ['trace --round v9.9', 2, /v9\.9/],
+    ['results', 2, /--input/],
+    [`results --input ${file('none.json', '{')}`, 2, /is not JSON/],
     [
-      'no SUT at the address',
-      RUN,
-      4,
-      /no SUT node answers at 127\.0\.0\.1:1 \(connection refused\)/,
+      `results --input ${file('no.json', '{"args": {"scenario": "Server"}, "qsl": {"total": 10, "performance": 10}}')}`,
+      2,
+      /input: must be an object/,
     ],
-    ['no SUT to name', ['name', '--sut', '127.0.0.1:1'], 4, /no SUT node answers/],
     [
-      'a host that does not exist',
-      ['name', '--sut', 'no-such-host.invalid:1'],
-      4,
-      /cannot be resolved/,
+      `results --input ${file('number.json', '{"args": {"qsl_rng_seed": 1}, "qsl": {}}')}`,
+      2,
+      /must be a text in quotes/,
     ],
-  ])('%s is one line and an exit code', async (_case, args, exitCode, message) => {
-    const { code, stdout, stderr } = await longhaulHere(args);
+    ['early-stopping --over 3', 2, /--percentile <share>/],
+    ['early-stopping --percentile 99', 2, /for example 0\.99/],
+  ])('longhaul %s: one line and exit code %d', async (commandLine, exitCode, message) => {
+    const { code, stdout, stderr } = await longhaulHere(commandLine.split(' '));
     expect(stderr).toMatch(message);
     expect(stderr.trim().split('\n')).toHaveLength(1);
     expect(stderr).not.toMatch(/\n\s+at /);

@@ -2,20 +2,14 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { longhaulHere as longhaul } from '../../support/process/longhaul-here.ts';
-import { tempFolder } from '../../support/process/temp-folder.ts';
+import { tempFolder } from '../../scenes/host/folders.ts';
+import { longhaulHere as longhaul } from '../../scenes/host/processes.ts';
 
 const GOLDEN = fileURLToPath(new URL('../../golden/', import.meta.url));
 
 function golden(path: string): { path: string; content: Record<string, unknown> } {
   const full = join(GOLDEN, path);
   return { path: full, content: JSON.parse(readFileSync(full, 'utf8')) };
-}
-
-function fileWith(content: string): string {
-  const path = join(tempFolder(), 'input.json');
-  writeFileSync(path, content);
-  return path;
 }
 
 // Goal: a reviewer can hold the verbs against the C++ LoadGen. Method: the compiled command line, golden files.
@@ -32,13 +26,8 @@ describe('the verbs that need no SUT', () => {
 
   it('trace takes the same by flags, and prints whole sequences with --full', async () => {
     const flags = ['--scenario', 'Server', '--qsl-total', '100', '--qsl-performance', '10'];
-    const sets = [
-      '--set',
-      'server_target_qps=1000',
-      '--set',
-      'schedule_rng_seed=18446744073709551615',
-    ];
-    const { stdout } = await longhaul(['trace', ...flags, ...sets, '--full']);
+    const sets = '--set server_target_qps=1000 --set schedule_rng_seed=18446744073709551615';
+    const { stdout } = await longhaul(['trace', ...flags, ...sets.split(' '), '--full']);
     const trace = JSON.parse(stdout);
     expect(trace.effective.schedule_rng_seed).toBe('18446744073709551615');
     const [set] = trace.phases[0].sets;
@@ -47,16 +36,12 @@ describe('the verbs that need no SUT', () => {
   });
 
   it("trace reads the round's files when a model or a user.conf is named", async () => {
-    const userConf = fileWith('*.Server.target_qps = 250\n*.Server.min_duration = 1000\n');
+    const userConf = join(tempFolder(), 'user.conf');
+    writeFileSync(userConf, '*.Server.target_qps = 250\n*.Server.min_duration = 1000\n');
     const flags = ['--scenario', 'Server', '--qsl-total', '50000', '--qsl-performance', '1024'];
     const files = ['--model', 'resnet50', '--user-conf', userConf];
-    const { stdout } = await longhaul([
-      'trace',
-      ...flags,
-      ...files,
-      '--set',
-      'min_duration_ms=500',
-    ]);
+    const set = ['--set', 'min_duration_ms=500'];
+    const { stdout } = await longhaul(['trace', ...flags, ...files, ...set]);
     const { effective } = JSON.parse(stdout);
     expect(effective).toMatchObject({
       qsl_rng_seed: '3066443479025735752',
@@ -93,59 +78,5 @@ describe('the verbs that need no SUT', () => {
     const { path, content } = golden('early-stopping.json');
     const { stdout } = await longhaul(['early-stopping', '--input', path, '--json']);
     expect(JSON.parse(stdout).rows).toEqual(content['rows']);
-  });
-});
-
-// Goal: bad input ends with one clear line and exit code 2. Method: the real program.
-describe('bad input', () => {
-  const args = '"args": {"scenario": "Server"}, "qsl": {"total": 10, "performance": 10}';
-  it.each([
-    ['a file that is not there', ['trace', '--args', 'nothing.json'], /cannot read nothing\.json/],
-    ['no library', ['trace', '--scenario', 'Server'], /--qsl-total/],
-    ['--set without =', ['trace', '--set', 'x'], /field=value/],
-    [
-      'a scenario of another name',
-      ['trace', '--qsl-total', '9', '--qsl-performance', '9', '--scenario', 'Batch'],
-      /scenario = "Batch" must be one of: SingleStream/,
-    ],
-    [
-      'a library without samples',
-      ['trace', '--qsl-total', '0', '--qsl-performance', '1'],
-      /sample library is empty/,
-    ],
-    [
-      'a seed above 64 bits',
-      ['trace', '--qsl-total', '9', '--qsl-performance', '9', '--set', `qsl_rng_seed=${2n ** 64n}`],
-      /qsl_rng_seed .* 2\^64 - 1/,
-    ],
-    [
-      'a user.conf that is not there',
-      ['trace', '--qsl-total', '9', '--qsl-performance', '9', '--user-conf', 'no.conf'],
-      /cannot read no\.conf/,
-    ],
-    ['an unknown round', ['trace', '--round', 'v9.9'], /v9\.9/],
-    ['no input', ['results'], /--input/],
-    ['no percentile', ['early-stopping', '--over', '3'], /--percentile <share>/],
-    ['a percentile in percent', ['early-stopping', '--percentile', '99'], /for example 0\.99/],
-  ])('%s', async (_case, flags, text) => {
-    const { code, stdout, stderr } = await longhaul(flags);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toMatch(text);
-    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
-  });
-
-  it.each([
-    ['is not JSON', '{', /is not JSON/],
-    ['has no measurements', `{${args}}`, /input: must be an object/],
-    [
-      'has a seed as a number',
-      '{"args": {"qsl_rng_seed": 1}, "qsl": {}}',
-      /must be a text in quotes/,
-    ],
-  ])('a file that %s', async (_case, content, text) => {
-    const { code, stderr } = await longhaul(['results', '--input', fileWith(content)]);
-    expect(code).toBe(2);
-    expect(stderr).toMatch(text);
-    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
   });
 });

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { doctorVerb } from '../../../loadgen-node/cli/doctor.ts';
 import { ceilingBasis, writeCeiling } from '../../../loadgen-node/observe/health/ceiling-file.ts';
 import type { FindingGroup } from '../../../loadgen-node/operate/doctor/finding.ts';
@@ -9,11 +9,12 @@ import {
   INFER_METHOD,
   LINK_TEST_METHOD,
 } from '../../../shared/wire/sut-contract.ts';
+import { tempFolder } from '../../scenes/host/folders.ts';
+import { verbHere } from '../../scenes/host/processes.ts';
 import { fakeSutNodes } from '../../scenes/sut-node/fake-sut-node.ts';
 import { grpcFrame, HostileClient } from '../../scenes/sut-node/hostile-client.ts';
 import { InferClient } from '../../scenes/sut-node/sut-client.ts';
 import { RAW_OPEN, startTestNode } from '../../scenes/sut-node/sut-node.ts';
-import { tempFolder } from '../../support/process/temp-folder.ts';
 
 // Goal: the link test measures a real link, keeps away from runs and bounds whoever misuses it; the command tells what it
 // saw and ends with the right code. Method: real nodes without a model, a node that is older than the test, raw HTTP/2.
@@ -88,24 +89,10 @@ describe('longhaul doctor', () => {
     const node = await startTestNode({ benchmark: 'null' });
     const [old] = await fakeSutNodes({ name: 'old' });
     const addresses = [node.address, old.address, '127.0.0.1:1'];
-    const out = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
-    onTestFinished(() => out.mockRestore());
-    let code = -1;
-    const command = doctorVerb('doctor', '', (exitCode) => {
-      code = exitCode;
-    });
     const flags = ['--sut', addresses.join(), '--link-test-time', '200ms', '--cache-dir', cacheDir];
-    const plan = [
-      '--benchmark',
-      'null',
-      '--target-qps',
-      '1e6',
-      '--sample-bytes',
-      '100000',
-      '--json',
-    ];
-    await command.parseAsync([...flags, ...plan], { from: 'user' });
-    const { groups } = JSON.parse(String(out.mock.calls[0]?.[0])) as { groups: FindingGroup[] };
+    const plan = ['--benchmark', 'null', '--target-qps', '1e6', '--sample-bytes', '100000'];
+    const { code, stdout } = await verbHere(doctorVerb, ...flags, ...plan, '--json');
+    const { groups } = JSON.parse(stdout) as { groups: FindingGroup[] };
     const stateOf = (title: RegExp, id: string): string | undefined =>
       groups.find((group) => title.test(group.title))?.findings.find((one) => one.id === id)?.state;
     expect(code).toBe(4);
@@ -117,9 +104,8 @@ describe('longhaul doctor', () => {
   });
 
   it('refuses flags of a run without a benchmark', async () => {
-    const command = doctorVerb('doctor', '', () => {});
-    await expect(
-      command.parseAsync(['--target-qps', '10'], { from: 'user' }),
-    ).rejects.toMatchObject({ code: 'ERR_CONFIG_INVALID' });
+    await expect(verbHere(doctorVerb, '--target-qps', '10')).rejects.toMatchObject({
+      code: 'ERR_CONFIG_INVALID',
+    });
   });
 });

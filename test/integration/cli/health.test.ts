@@ -8,6 +8,8 @@ import { silentLogger } from '../../../shared/base/process/logger.ts';
 import { sutBenchmark } from '../../../sut-node/benchmarks/registry.ts';
 import { HEALTH_CONNECTIONS_PER_ADDRESS_MAX } from '../../../sut-node/server/limits/node-limits.ts';
 import { startSutNode } from '../../../sut-node/sut-node.ts';
+import { suiteFolder } from '../../scenes/host/folders.ts';
+import { longhaulHere } from '../../scenes/host/processes.ts';
 import { HAS_OPENSSL, TestCertificates } from '../../scenes/sut-node/certificates.ts';
 import {
   ask,
@@ -23,8 +25,6 @@ import {
   startTestNode,
   TEST_SETTINGS,
 } from '../../scenes/sut-node/sut-node.ts';
-import { longhaulHere } from '../../support/process/longhaul-here.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
 
 // Goal: whoever asks a node for its health hears what it is, on its own port and on the one for probes. Method: real gRPC.
 

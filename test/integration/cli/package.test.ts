@@ -13,10 +13,9 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { VERB_NAMES } from '../../../loadgen-node/cli/verbs.ts';
 import { writeManifest } from '../../../loadgen-node/run/judge/self-check.ts';
+import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
+import { longhaul, SutNodeProcess, spawnLonghaul } from '../../scenes/host/processes.ts';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
-import { longhaul, SutNodeProcess, spawnLonghaul } from '../../support/process/longhaul-process.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
-import { testCacheFolder } from '../../support/process/test-cache.ts';
 
 // Goal: what npm packs is all that is needed: protos, worker entries and both halves are found from an
 // installation, and LoadGen needs no ONNX Runtime. Method: pack, unpack into empty folders, give them this checkout's

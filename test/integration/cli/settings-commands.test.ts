@@ -1,15 +1,15 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseConf } from '../../../loadgen-node/loadgen/settings/conf-grammar.ts';
+import { suiteFolder } from '../../scenes/host/folders.ts';
+import { longhaulHere as longhaul } from '../../scenes/host/processes.ts';
 import { readGolden } from '../../scenes/simulated-run/golden.ts';
-import { longhaulHere as longhaul } from '../../support/process/longhaul-here.ts';
 
 // Goal: settings, settings explain, conf and the files of run do from a shell what they say.
 // Method: the compiled command line; every combination of files is in unit and conformance tests.
 
-const folder = mkdtempSync(join(tmpdir(), 'longhaul-settings-'));
+const folder = suiteFolder();
 
 function file(name: string, text: string): string {
   writeFileSync(join(folder, name), text);
@@ -91,17 +91,6 @@ describe('longhaul settings', () => {
   );
 });
 
-describe('help', () => {
-  it.each([['settings'], ['settings explain'], ['conf']])(
-    'of %s shows an example',
-    async (verb) => {
-      const { code, stdout } = await longhaul([...verb.split(' '), '--help']);
-      expect(code).toBe(0);
-      expect(stdout).toMatch(/Examples?:\n {2}longhaul /);
-    },
-  );
-});
-
 describe('longhaul conf', () => {
   it("writes a round's file, which gives the same settings when it is read", async () => {
     const { code, stdout } = await longhaul(['conf', '--round', 'v6.1']);
@@ -114,43 +103,11 @@ describe('longhaul conf', () => {
   });
 });
 
-describe('wrong input', () => {
-  const bad = file('wrong.conf', '*.Server.target_qps = fast\n');
-  const RUN = ['run', '--sut', '127.0.0.1:1', '--benchmark', 'digits', '--target-qps', '10'];
-
-  it.each<[string, string[], RegExp]>([
-    ['no model', ['settings', '--scenario', 'Server'], /--model <name> is needed/],
-    ['no scenario', ['settings', '--model', 'bert'], /--scenario <scenario> is needed/],
-    ['an unknown scenario', ['settings', '--model', 'bert', '--scenario', 'X'], /Allowed choices/],
-    ['an unknown round', ['settings', ...RESNET, '--round', 'v9'], /Allowed choices are v0\.5, v4/],
-    ['an unknown round of conf', ['conf', '--round', '4.1'], /Allowed choices are v0\.5, v4\.1/],
-    ['an unknown key', ['settings', 'explain', 'qps'], /unknown setting "qps"; the keys of/],
-    [
-      'a file that is not there',
-      ['settings', ...RESNET, '--user-conf', 'no.conf'],
-      /cannot read no/,
-    ],
-    [
-      'a wrong line',
-      ['settings', ...RESNET, '--user-conf', bad],
-      /wrong\.conf:1: "fast" is not a number/,
-    ],
-    ['an unknown round of run', [...RUN, '--round', 'v9'], /--round "v9" must be one of: v0\.5/],
-    ['a wrong line of run', [...RUN, '--user-conf', bad], /wrong\.conf:1: "fast" is not a number/],
-    ['an audit file that is not there', [...RUN, '--audit-conf', 'no.config'], /cannot read no\.c/],
-    ['an mlperf.conf that is not there', [...RUN, '--mlperf-conf', 'x'], /cannot read x: /],
-  ])('%s is one line and exit code 2', async (_case, args, message) => {
-    const { code, stdout, stderr } = await longhaul(args, { cwd: folder });
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toMatch(message);
-    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
-  });
-
-  it('of audit.config in the working directory stops a run before it begins', async () => {
-    const cwd = mkdtempSync(join(tmpdir(), 'longhaul-audit-'));
-    writeFileSync(join(cwd, 'audit.config'), '*.*.mode = 2 # performance\n');
-    const { code, stderr } = await longhaul(RUN, { cwd });
-    expect(code).toBe(2);
-    expect(stderr).toMatch(/^longhaul: audit\.config:1: a comment cannot follow .*= 2\n$/);
-  });
+it('stops a run at a wrong line of audit.config in the working directory, before it begins', async () => {
+  const cwd = suiteFolder();
+  writeFileSync(join(cwd, 'audit.config'), '*.*.mode = 2 # performance\n');
+  const run = 'run --sut 127.0.0.1:1 --benchmark digits --target-qps 10';
+  const { code, stderr } = await longhaul(run.split(' '), { cwd });
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/^longhaul: audit\.config:1: a comment cannot follow .*= 2\n$/);
 });

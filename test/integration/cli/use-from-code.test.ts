@@ -13,10 +13,9 @@ import { RUN_SUMMARY } from '../../../loadgen-node/observe/summary/run-summary.t
 import { compiledModule } from '../../../shared/base/files/package-files.ts';
 import { silentLogger } from '../../../shared/base/process/logger.ts';
 import { type SutNode, startSutNode } from '../../../sut-node/sut-node.ts';
+import { suiteFolder } from '../../scenes/host/folders.ts';
+import { type Ended, LonghaulProcess, longhaulHere } from '../../scenes/host/processes.ts';
 import { TEST_SETTINGS } from '../../scenes/sut-node/sut-node.ts';
-import { longhaulHere } from '../../support/process/longhaul-here.ts';
-import { type Ended, LonghaulProcess } from '../../support/process/longhaul-process.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
 
 // Goal: programs and CI can rely on what longhaul says. Method: the examples of the docs as processes, all at the same time,
 // against a node of the benchmark null; the command line inside this process.

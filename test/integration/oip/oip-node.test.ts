@@ -6,6 +6,7 @@ import type { ModelInferRequest } from '../../../proto/gen/inference/ModelInferR
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import { encodeJpeg } from '../../../shared/benchmarks/image/jpeg.ts';
 import { GraphBuilder } from '../../../sut-node/model/onnx/graph-builder.ts';
+import { tempFolder } from '../../scenes/host/folders.ts';
 import { echo, echoNode, OipTestClient, rawRequest } from '../../scenes/oip-server/oip-client.ts';
 import { askReflection, wholeSample } from '../../scenes/sut-node/sut-client.ts';
 import {
@@ -15,7 +16,6 @@ import {
   RAW_OPEN,
   startTestNode,
 } from '../../scenes/sut-node/sut-node.ts';
-import { tempFolder } from '../../support/process/temp-folder.ts';
 
 // Goal: any client of the Open Inference Protocol gets from a node what one of longhaul's own gets, or a status that says
 // what is wrong. Method: real nodes and workers, a client made of the .proto file by grpc-js.

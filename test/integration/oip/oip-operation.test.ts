@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ModelInferRequest } from '../../../proto/gen/inference/ModelInferRequest.ts';
 import { silentLogger } from '../../../shared/base/process/logger.ts';
+import { tempFolder } from '../../scenes/host/folders.ts';
 import {
   echo,
   echoNode,
@@ -18,7 +19,6 @@ import { HAS_OPENSSL, TestCertificates } from '../../scenes/sut-node/certificate
 import { grpcFrame, HostileClient } from '../../scenes/sut-node/hostile-client.ts';
 import { ask, askReflection } from '../../scenes/sut-node/sut-client.ts';
 import { NO_DELAY, openStream, RAW_OPEN, startTestNode } from '../../scenes/sut-node/sut-node.ts';
-import { tempFolder } from '../../support/process/temp-folder.ts';
 
 // Goal: what holds for the native protocol holds for the Open Inference Protocol: limits, drain, tokens, certificates.
 // Method: real nodes, a client made of the .proto file by grpc-js.

@@ -3,14 +3,14 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { tempFolder } from '../../scenes/host/folders.ts';
+import { freePort } from '../../scenes/host/ports.ts';
+import { longhaulHere } from '../../scenes/host/processes.ts';
 import {
   type FakeModel,
   fakeOipServers,
   type OipBehaviour,
 } from '../../scenes/oip-server/fake-oip-server.ts';
-import { longhaulHere } from '../../support/process/longhaul-here.ts';
-import { freePort } from '../../support/process/ports.ts';
-import { tempFolder } from '../../support/process/temp-folder.ts';
 
 // Goal: what a server has is shown as it is, and the run that is proposed is one that works when it is pasted.
 // Method: servers of grpc-js and the .proto alone; the verb as it is; the proposed command and file given to `run`.

@@ -5,6 +5,8 @@ import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
 import { compareOipWays } from '../../../qdl/index.ts';
 import type { OipMethod } from '../../../shared/wire/oip/request-plan.ts';
+import { suiteFolder, tempFolder } from '../../scenes/host/folders.ts';
+import { longhaulHere } from '../../scenes/host/processes.ts';
 import {
   dynamoResponse,
   echoOf,
@@ -12,9 +14,6 @@ import {
   type OipBehaviour,
 } from '../../scenes/oip-server/fake-oip-server.ts';
 import { OIP_PAYLOADS, oipPlan, oipSettings } from '../../scenes/oip-server/oip-qdl.ts';
-import { longhaulHere } from '../../support/process/longhaul-here.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
-import { tempFolder } from '../../support/process/temp-folder.ts';
 
 // Goal: a server with many workers is not measured as one with a single worker because of the way of its requests.
 // Method: servers whose workers are timers, so that they are as many as the test says however busy the machine is.

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { NetworkAudit } from '../../../loadgen-node/observe/audit/network-audit.ts';
+import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
+import { longhaulHere } from '../../scenes/host/processes.ts';
 import { smallDataSet } from '../../scenes/simulated-run/data-sets.ts';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 import {
@@ -10,9 +12,6 @@ import {
   fakeSutNodes,
 } from '../../scenes/sut-node/fake-sut-node.ts';
 import { laterBuild } from '../../scenes/sut-node/protocol-builds.ts';
-import { longhaulHere } from '../../support/process/longhaul-here.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
-import { testCacheFolder } from '../../support/process/test-cache.ts';
 
 // Goal: a node that follows the .proto file and has nothing else of longhaul can be measured, and what it
 // does not tell is called not provable. Method: a real run against a node of gRPC and the file alone.

@@ -7,6 +7,7 @@ import { syntheticDataSet } from '../../../loadgen-node/samples/benchmarks/synth
 import { SampleStore } from '../../../loadgen-node/samples/qsl/sample-store.ts';
 import { createQueryDispatchLibrary, type DispatchSettings } from '../../../qdl/index.ts';
 import type { OipRequestPlan } from '../../../shared/wire/oip/request-plan.ts';
+import { tempFolder } from '../../scenes/host/folders.ts';
 import {
   echoOf,
   type FakeOipServer,
@@ -15,7 +16,6 @@ import {
 } from '../../scenes/oip-server/fake-oip-server.ts';
 import { oipPlan, oipSettings } from '../../scenes/oip-server/oip-qdl.ts';
 import { V41_SETTINGS } from '../../scenes/simulated-run/simulated-run.ts';
-import { tempFolder } from '../../support/process/temp-folder.ts';
 
 // Goal: LoadGen's engine runs over servers of the Open Inference Protocol as over native nodes, tokens included. Method:
 // short runs in real time, of which only counts are looked at.

@@ -4,13 +4,11 @@ import { status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createQdl, samplesInMemory, startTest } from '../../../loadgen-node/index.ts';
 import { responseScorer } from '../../../loadgen-node/submission/score/score-log.ts';
+import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
+import { longhaulHere, type Said, SutNodeProcess } from '../../scenes/host/processes.ts';
 import { fakeOipServers, type OipBehaviour } from '../../scenes/oip-server/fake-oip-server.ts';
 import { smallDataSet } from '../../scenes/simulated-run/data-sets.ts';
 import { SILENT_HOST } from '../../scenes/simulated-run/simulated-run.ts';
-import { longhaulHere, type Said } from '../../support/process/longhaul-here.ts';
-import { SutNodeProcess } from '../../support/process/longhaul-process.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
-import { testCacheFolder } from '../../support/process/test-cache.ts';
 
 // Goal: a server of the Open Inference Protocol is measured as our own nodes are: the same samples, the same accuracy, and
 // whoever points a benchmark at the wrong model reads why. Method: the program against a real node, and against servers that

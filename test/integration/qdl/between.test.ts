@@ -11,12 +11,12 @@ import { defaultDispatchSettings, probeNode } from '../../../qdl/index.ts';
 import { silentLogger } from '../../../shared/base/process/logger.ts';
 import type { SutSettings } from '../../../sut-node/settings/sut-settings.ts';
 import { type SutNode, startSutNode } from '../../../sut-node/sut-node.ts';
+import { suiteFolder } from '../../scenes/host/folders.ts';
+import { longhaulHere, type Said } from '../../scenes/host/processes.ts';
 import { HAS_OPENSSL, TestCertificates } from '../../scenes/sut-node/certificates.ts';
 import { Http2Proxy, type ProxyConduct } from '../../scenes/sut-node/http2-proxy.ts';
 import { TEST_SETTINGS } from '../../scenes/sut-node/sut-node.ts';
 import { TcpShim } from '../../scenes/sut-node/tcp-shim.ts';
-import { longhaulHere, type Said } from '../../support/process/longhaul-here.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
 
 // Goal: what stands between LoadGen and a SUT node is found: nothing where there is nothing, and a relay, a proxy or a
 // load balancer by what it does. Method: whole runs over real gRPC through real relays and proxies, all in this process.

@@ -13,6 +13,8 @@ import type { SamplePayloads } from '../../../shared/domain/query-sample-library
 import { encodePart } from '../../../shared/wire/part-codec.ts';
 import { FAILURE_CODES } from '../../../shared/wire/responses-codec.ts';
 import { INFER_METHOD, SUT_METHODS } from '../../../shared/wire/sut-contract.ts';
+import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
+import { longhaul, SutNodeProcess } from '../../scenes/host/processes.ts';
 import { smallDataSet } from '../../scenes/simulated-run/data-sets.ts';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 import {
@@ -23,9 +25,6 @@ import {
 } from '../../scenes/sut-node/fake-sut-node.ts';
 import { ask, wholeSample } from '../../scenes/sut-node/sut-client.ts';
 import { digit, openStream, RAW_OPEN, startTestNode } from '../../scenes/sut-node/sut-node.ts';
-import { longhaul, SutNodeProcess } from '../../support/process/longhaul-process.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
-import { testCacheFolder } from '../../support/process/test-cache.ts';
 
 // Goal: compression changes bytes on the wire and nothing else, goes no further than the rules or is
 // marked, and neither end can be harmed by what the other sends. Method: real runs against real nodes; then

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { SutNodeProcess, spawnLonghaul } from '../../support/process/longhaul-process.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
+import { suiteFolder } from '../../scenes/host/folders.ts';
+import { SutNodeProcess, spawnLonghaul } from '../../scenes/host/processes.ts';
 
 // Goal: large queries, samples and responses go through in bounded memory on both ends, and large traffic
 // both ways at once never stands still. Method: real processes and generated data; `npm run bench -- memory`

@@ -4,6 +4,8 @@ import { type ClientDuplexStream, credentials, type StatusObject, status } from 
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { NetworkAudit } from '../../../loadgen-node/observe/audit/network-audit.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
+import { suiteFolder } from '../../scenes/host/folders.ts';
+import { longhaulHere } from '../../scenes/host/processes.ts';
 import {
   type FakeBehaviour,
   type FakeSutNode,
@@ -19,8 +21,6 @@ import {
 } from '../../scenes/sut-node/protocol-builds.ts';
 import { askOnce } from '../../scenes/sut-node/sut-client.ts';
 import { startTestNode } from '../../scenes/sut-node/sut-node.ts';
-import { longhaulHere } from '../../support/process/longhaul-here.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
 
 // Goal: LoadGen and SUT nodes of different releases measure together or refuse each other in one clear line. Method: builds of the
 // protocol from an altered .proto text, an older one without later fields and calls and a later one that uses news everywhere, so that

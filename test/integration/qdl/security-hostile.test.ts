@@ -6,6 +6,8 @@ import { status } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { encodePart } from '../../../shared/wire/part-codec.ts';
 import { encodeLoadGenMessage } from '../../../shared/wire/sut-contract.ts';
+import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
+import { SutNodeProcess, WarmLonghaul } from '../../scenes/host/processes.ts';
 import { smallDataSet } from '../../scenes/simulated-run/data-sets.ts';
 import {
   grpcFrame,
@@ -15,9 +17,6 @@ import {
 } from '../../scenes/sut-node/hostile-client.ts';
 import { ask, wholeSample } from '../../scenes/sut-node/sut-client.ts';
 import { RAW_OPEN } from '../../scenes/sut-node/sut-node.ts';
-import { SutNodeProcess, WarmLonghaul } from '../../support/process/longhaul-process.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
-import { testCacheFolder } from '../../support/process/test-cache.ts';
 
 // Goal: whatever one client sends, the node's memory is bounded, its places are not used up, and the runs
 // of others go on. Method: a real node process, raw sockets and HTTP/2 streams that keep no rule, the

@@ -8,13 +8,12 @@ import {
   defaultDispatchSettings,
 } from '../../../qdl/index.ts';
 import { type ClientSecurity, NO_SECURITY } from '../../../shared/security/client-security.ts';
+import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
+import { longhaul, SutNodeProcess, spawnLonghaul } from '../../scenes/host/processes.ts';
 import { smallDataSet } from '../../scenes/simulated-run/data-sets.ts';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 import { HAS_OPENSSL, TestCertificates } from '../../scenes/sut-node/certificates.ts';
 import { HostileClient } from '../../scenes/sut-node/hostile-client.ts';
-import { longhaul, SutNodeProcess, spawnLonghaul } from '../../support/process/longhaul-process.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
-import { testCacheFolder } from '../../support/process/test-cache.ts';
 
 // Goal: TLS, client certificates and tokens let in whom they should, and everybody else is told in one
 // line what is wrong and what to do. Method: real nodes and runs; certificates made by openssl now.

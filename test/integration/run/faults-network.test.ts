@@ -1,6 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readAudit } from '../../../loadgen-node/observe/audit/network-audit.ts';
+import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
+import { longhaul, SutNodeProcess, spawnLonghaul } from '../../scenes/host/processes.ts';
 import { smallDataSet } from '../../scenes/simulated-run/data-sets.ts';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 import { endOfSpoiledRun, startLongRun } from '../../scenes/simulated-run/spoiled-run.ts';
@@ -8,9 +10,6 @@ import { FakeSutNode } from '../../scenes/sut-node/fake-sut-node.ts';
 import { InferClient } from '../../scenes/sut-node/sut-client.ts';
 import { openStream, RAW_OPEN, rawSamples, startTestNode } from '../../scenes/sut-node/sut-node.ts';
 import { TcpShim } from '../../scenes/sut-node/tcp-shim.ts';
-import { longhaul, SutNodeProcess, spawnLonghaul } from '../../support/process/longhaul-process.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
-import { testCacheFolder } from '../../support/process/test-cache.ts';
 
 // Goal: whatever happens on the way, a run ends soon, INVALID, with exact counts and the node and the cause
 // in words; and what only is slow is measured, not broken. Method: real processes with a TCP shim between.

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { WirePart } from '../../../shared/wire/part-codec.ts';
+import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
+import { longhaulHere } from '../../scenes/host/processes.ts';
 import { smallDataSet } from '../../scenes/simulated-run/data-sets.ts';
 import { endOfSpoiledRun, startLongRun } from '../../scenes/simulated-run/spoiled-run.ts';
 import { type FakeBehaviour, FakeSutNode } from '../../scenes/sut-node/fake-sut-node.ts';
-import { longhaulHere } from '../../support/process/longhaul-here.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
-import { testCacheFolder } from '../../support/process/test-cache.ts';
 
 // Goal: a node that does not keep the protocol ends the run soon or is refused; the message names node and
 // cause, and no sample is counted twice or not at all. Method: the real `longhaul run` against

@@ -1,15 +1,14 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, describe, expect, it } from 'vitest';
-import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
-import { longhaulHere } from '../../support/process/longhaul-here.ts';
+import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
 import {
+  longhaulHere,
   SutNodeProcess,
   spawnLonghaul,
   WarmLonghaul,
-} from '../../support/process/longhaul-process.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
-import { testCacheFolder } from '../../support/process/test-cache.ts';
+} from '../../scenes/host/processes.ts';
+import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 
 // Goal: whatever happens to a SUT node or to the LoadGen process in the middle of a run, the run ends
 // soon, INVALID, with exact counts and whole logs. Method: real processes, ended by their own pids.

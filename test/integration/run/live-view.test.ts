@@ -4,8 +4,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { LatencyHistogram } from '../../../loadgen-node/observe/figures/latency-histogram.ts';
 import { LiveView } from '../../../loadgen-node/present/live/live-view.ts';
 import { startPageServer } from '../../../loadgen-node/present/live/page-server.ts';
+import { occupiedPort } from '../../scenes/host/ports.ts';
 import { liveSecond } from '../../scenes/simulated-run/summary.ts';
-import { occupiedPort } from '../../support/process/ports.ts';
 
 // Goal: page and metrics of a run are served by a thread, to this machine only, and end with the command.
 // Method: the compiled thread on free ports of loopback, asked by fetch.

@@ -2,10 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RUN_SUMMARY, type RunSummary } from '../../../loadgen-node/observe/summary/run-summary.ts';
+import { suiteFolder } from '../../scenes/host/folders.ts';
+import { longhaulHere, type Said, SutNodeProcess } from '../../scenes/host/processes.ts';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
-import { longhaulHere, type Said } from '../../support/process/longhaul-here.ts';
-import { SutNodeProcess } from '../../support/process/longhaul-process.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
 
 // Goal: a load test leaves what a user needs to see where a SUT saturates, and nothing that looks like MLPerf's.
 // Method: a node that serves 50 samples a second, runs of a moment.

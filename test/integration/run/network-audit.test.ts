@@ -2,12 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NetworkAudit } from '../../../loadgen-node/observe/audit/network-audit.ts';
+import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
+import { longhaul, SutNodeProcess, WarmLonghaul } from '../../scenes/host/processes.ts';
 import { smallDataSet } from '../../scenes/simulated-run/data-sets.ts';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 import { fakeSutNodes } from '../../scenes/sut-node/fake-sut-node.ts';
-import { longhaul, SutNodeProcess, WarmLonghaul } from '../../support/process/longhaul-process.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
-import { testCacheFolder } from '../../support/process/test-cache.ts';
 
 // Goal: every run leaves evidence of both ends, and "longhaul audit network" tells what it shows.
 // Method: real processes on one machine, which is itself what a finding must say.

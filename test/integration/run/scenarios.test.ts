@@ -2,13 +2,17 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decodeResponse } from '../../../shared/benchmarks/digits/response.ts';
+import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
+import {
+  lean,
+  longhaulHere,
+  type Said,
+  SutNodeProcess,
+  spawnLonghaul,
+} from '../../scenes/host/processes.ts';
 import { smallDataSet } from '../../scenes/simulated-run/data-sets.ts';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 import { TcpShim } from '../../scenes/sut-node/tcp-shim.ts';
-import { longhaulHere, type Said } from '../../support/process/longhaul-here.ts';
-import { lean, SutNodeProcess, spawnLonghaul } from '../../support/process/longhaul-process.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
-import { testCacheFolder } from '../../support/process/test-cache.ts';
 
 // Goal: every scenario works against one node and two, with both encodings, and what is printed can be
 // made again from the logs. Method: nodes as real processes, runs in this one (starting a process takes as long as a run); a

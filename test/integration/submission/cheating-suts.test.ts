@@ -31,6 +31,8 @@ import type {
 import { NO_MODEL } from '../../../sut-node/inference/built-in/built-in-model.ts';
 import { deliverAnswers } from '../../../sut-node/inference/workers/batch-answers.ts';
 import { type SutNode, startSutNode } from '../../../sut-node/sut-node.ts';
+import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
+import { type Ended, longhaul } from '../../scenes/host/processes.ts';
 import {
   acrossRuns,
   type Conduct,
@@ -42,9 +44,6 @@ import {
 } from '../../scenes/simulated-run/conduct.ts';
 import { SILENT_HOST } from '../../scenes/simulated-run/simulated-run.ts';
 import { TEST_SETTINGS } from '../../scenes/sut-node/sut-node.ts';
-import { type Ended, longhaul } from '../../support/process/longhaul-process.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
-import { testCacheFolder } from '../../support/process/test-cache.ts';
 
 // Goal: over real gRPC, from real SUT nodes, the tests find who cheats, and let the honest pass.
 // Method: nodes of digits whose model has a conduct, 6 ms for a sample that it really sees; a set of 60 images, and one

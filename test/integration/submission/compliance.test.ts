@@ -1,10 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
+import { longhaul, SutNodeProcess } from '../../scenes/host/processes.ts';
 import { smallDataSet } from '../../scenes/simulated-run/data-sets.ts';
-import { longhaul, SutNodeProcess } from '../../support/process/longhaul-process.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
-import { testCacheFolder } from '../../support/process/test-cache.ts';
 
 // Goal: a compliance test is one command after a run: it repeats the run's settings, verifies, and leaves what a
 // submission needs. Method: the real program against a real SUT node. How fast this machine is decides nothing here:
@@ -33,14 +32,8 @@ afterAll(async () => {
 
 describe('longhaul compliance', () => {
   it('runs TEST01 with the settings of the submission run and a lowered rate, and verifies it', async () => {
-    const { code, stdout } = await longhaul([
-      'compliance',
-      'TEST01',
-      '--run',
-      submission,
-      '--lower-qps',
-      '5',
-    ]);
+    const flags = ['--run', submission, '--lower-qps', '5'];
+    const { code, stdout } = await longhaul(['compliance', 'TEST01', ...flags]);
     const folder = join(submission, 'compliance');
     const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
     const responses = read('TEST01/verify_accuracy.txt');

@@ -3,11 +3,10 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { renderDigit } from '../../../shared/benchmarks/digits/draw-digit.ts';
+import { readTree, tempFolder, testCacheFolder, writeTree } from '../../scenes/host/folders.ts';
+import { longhaulHere as longhaul } from '../../scenes/host/processes.ts';
+import { accuracyLogOf } from '../../scenes/submission-tree/submission-tree.ts';
 import { canRun } from '../../scenes/sut-node/certificates.ts';
-import { longhaulHere as longhaul } from '../../support/process/longhaul-here.ts';
-import { tempFolder } from '../../support/process/temp-folder.ts';
-import { testCacheFolder } from '../../support/process/test-cache.ts';
-import { accuracyLogOf, readTree, writeTree } from '../../support/submission/submission-tree.ts';
 
 const HAS_AGE = canRun('age', ['--version']);
 const HAS_OPENSSL_AND_TAR = canRun('openssl', ['version']) && canRun('tar', ['--version']);
@@ -19,7 +18,7 @@ function scene() {
   const classes = [1, 2, 3, 4];
   const files = Object.fromEntries(classes.map((label) => [`v${label}.JPEG`, 'an image']));
   const list = classes.map((label) => `v${label}.JPEG ${label}\n`).join('');
-  const dataSet = writeTree(tempFolder(), { ...files, 'val_map.txt': list });
+  const dataSet = writeTree({ ...files, 'val_map.txt': list });
   const answer = (label: number): string => {
     const bytes = Buffer.alloc(8);
     bytes.writeBigInt64LE(BigInt(label === 4 ? 7 : label));
@@ -87,22 +86,15 @@ const FILES = {
 
 describe.skipIf(!HAS_OPENSSL_AND_TAR)('a tree for the upload (needs openssl and tar)', () => {
   it('is truncated, packed, encrypted, and whole where the standard tools unpack it', async () => {
-    const folder = writeTree(tempFolder(), {});
+    const folder = writeTree({});
     const at = (name: string): string => join(folder, name);
-    const tree = writeTree(at('tree'), FILES);
+    const tree = writeTree(FILES, at('tree'));
     const truncate = ['submission', 'truncate', tree, '--backup', at('originals')];
     expect((await longhaul(truncate)).stdout).toContain('1 cut, 0 left whole');
     execFileSync('sha256sum', ['-c', '--quiet', 'SHA256SUMS'], { cwd: at('originals') });
     const key = ['--encryption', 'openssl', '--new-key-file', at('acme.key')];
-    const packed = await longhaul([
-      'submission',
-      'pack',
-      tree,
-      '--unchecked',
-      '--output',
-      at('acme.tar.gz'),
-      ...key,
-    ]);
+    const pack = ['submission', 'pack', tree, '--unchecked', '--output', at('acme.tar.gz')];
+    const packed = await longhaul([...pack, ...key]);
     expect([packed.code, packed.stderr]).toEqual([0, `packing ${tree}\n`]);
     expect(packed.stdout).not.toContain(readFileSync(at('acme.key'), 'utf8').trim());
     execFileSync('sha256sum', ['-c', '--quiet', 'acme.tar.gz.sha256'], { cwd: folder });
@@ -118,17 +110,9 @@ describe.skipIf(!HAS_OPENSSL_AND_TAR)('a tree for the upload (needs openssl and 
   });
 
   it('is not truncated where a log is damaged', async () => {
-    const tree = writeTree(tempFolder(), {
-      ...FILES,
-      [`${ACCURACY}/mlperf_log_accuracy.json`]: '[\n',
-    });
-    const { code, stderr } = await longhaul([
-      'submission',
-      'truncate',
-      tree,
-      '--backup',
-      `${tree}-originals`,
-    ]);
+    const tree = writeTree({ ...FILES, [`${ACCURACY}/mlperf_log_accuracy.json`]: '[\n' });
+    const truncate = ['submission', 'truncate', tree, '--backup', `${tree}-originals`];
+    const { code, stderr } = await longhaul(truncate);
     expect(code).toBe(3);
     expect(stderr).toMatch(/is damaged at line 1 .*\nNothing was changed\.\n$/);
   });
@@ -137,7 +121,7 @@ describe.skipIf(!HAS_OPENSSL_AND_TAR)('a tree for the upload (needs openssl and 
 describe.skipIf(!HAS_AGE)('a tarball in the age format (needs age)', () => {
   it('is opened by age with the key file', async () => {
     const folder = tempFolder();
-    const tree = writeTree(join(folder, 'tree'), FILES);
+    const tree = writeTree(FILES, join(folder, 'tree'));
     const key = ['--new-key-file', join(folder, 'acme.key')];
     const pack = ['submission', 'pack', tree, '--unchecked', '--output', join(folder, 'acme.age')];
     await longhaul([...pack, ...key]);

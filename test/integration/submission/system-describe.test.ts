@@ -7,12 +7,12 @@ import { systemVerb } from '../../../loadgen-node/cli/system.ts';
 import { type FactsFile, factsPathOf } from '../../../loadgen-node/submission/system/facts-file.ts';
 import { askSystems, defaultDispatchSettings } from '../../../qdl/index.ts';
 import { systemFactsSchema } from '../../../shared/host/system-facts.ts';
+import { tempFolder } from '../../scenes/host/folders.ts';
+import { SECRETS } from '../../scenes/host/machines.ts';
+import { longhaulHere, verbHere } from '../../scenes/host/processes.ts';
 import { fakeSutNodes } from '../../scenes/sut-node/fake-sut-node.ts';
 import { ask, InferClient } from '../../scenes/sut-node/sut-client.ts';
 import { RAW_OPEN, startTestNode } from '../../scenes/sut-node/sut-node.ts';
-import { longhaulHere } from '../../support/process/longhaul-here.ts';
-import { tempFolder } from '../../support/process/temp-folder.ts';
-import { SECRETS } from '../../support/submission/machine-trees.ts';
 
 // Goal: a node tells over the wire what its machine is, where its operator lets it, and the command makes a description
 // of what it hears. Method: real nodes without a model, nodes of other make, the compiled command.
@@ -20,9 +20,7 @@ import { SECRETS } from '../../support/submission/machine-trees.ts';
 const SYSTEM = 'DescribeSystem';
 
 /** The command in this process: what it throws, the program turns into its exit code. */
-function runHere([, ...args]: readonly string[]): Promise<unknown> {
-  return systemVerb('system', '', () => {}).parseAsync(args, { from: 'user' });
-}
+const runHere = ([, ...args]: readonly string[]): Promise<unknown> => verbHere(systemVerb, ...args);
 
 describe('a node that is asked what machine it runs on', () => {
   it('tells it, but reads nothing while a stream is open', async () => {

@@ -1,11 +1,10 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { testCacheFolder } from '../../scenes/host/folders.ts';
+import { longhaul, longhaulHere, SutNodeProcess } from '../../scenes/host/processes.ts';
 import { smallDataSet } from '../../scenes/simulated-run/data-sets.ts';
 import { otherModel } from '../../scenes/sut-node/sut-node.ts';
-import { longhaulHere } from '../../support/process/longhaul-here.ts';
-import { longhaul, SutNodeProcess } from '../../support/process/longhaul-process.ts';
-import { testCacheFolder } from '../../support/process/test-cache.ts';
 
 // Goal: a model or a data set that cannot be used is named in one line before anything is measured.
 // Method: real nodes, and runs in this process, with files that are missing, damaged, or of another kind.

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { tempFolder } from '../../scenes/host/folders.ts';
+import { longhaul } from '../../scenes/host/processes.ts';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 import { NO_DELAY, startTestNode } from '../../scenes/sut-node/sut-node.ts';
-import { longhaul } from '../../support/process/longhaul-process.ts';
-import { tempFolder } from '../../support/process/temp-folder.ts';
 
 // Goal: the benchmarks echo and delay do over the wire what their settings say, tokens included, and a full node is
 // no error. Method: real nodes in this process, real runs of `longhaul run`. Times are bounded from below only.

@@ -5,10 +5,10 @@ import { describe, expect, it } from 'vitest';
 import { FAILURE_CODES, type WireCompleted } from '../../../shared/wire/responses-codec.ts';
 import { spawnOrtWorker } from '../../../sut-node/inference/workers/worker-thread.ts';
 import { GraphBuilder } from '../../../sut-node/model/onnx/graph-builder.ts';
+import { tempFolder } from '../../scenes/host/folders.ts';
+import { longhaulHere } from '../../scenes/host/processes.ts';
 import { ask, wholeSample } from '../../scenes/sut-node/sut-client.ts';
 import { openStream, RAW_OPEN, startTestNode } from '../../scenes/sut-node/sut-node.ts';
-import { longhaulHere } from '../../support/process/longhaul-here.ts';
-import { tempFolder } from '../../support/process/temp-folder.ts';
 
 // Goal: a model of the user's is served as its description says, equal samples are computed again each time, and
 // bad payloads harm nobody else. Method: a model that answers with random numbers of the input's shape, so that an

@@ -6,8 +6,8 @@ import { EVALUATION_SET } from '../../../shared/benchmarks/digits/digit-sets.ts'
 import { sutBenchmark } from '../../../sut-node/benchmarks/registry.ts';
 import type { PipelineInput } from '../../../sut-node/model/model-facts.ts';
 import { loadOnnxRuntime, type OnnxRuntime } from '../../../sut-node/model/onnx/onnxruntime.ts';
+import { testCacheFolder } from '../../scenes/host/folders.ts';
 import { digitsPipeline } from '../../scenes/simulated-run/sut-parts.ts';
-import { testCacheFolder } from '../../support/process/test-cache.ts';
 
 // Goal: the example model, as it is shipped, reads the example data set as well as its rules say, through
 // the code of both nodes and in both forms; no more, or accuracy tests would have nothing to find.

@@ -8,10 +8,10 @@ import { STANDIN_EVALUATION_SET } from '../../../shared/benchmarks/standin/stand
 import { IMAGENET_ELEMENTS } from '../../../shared/rules/rows/imagenet.ts';
 import type { PartSample } from '../../../shared/wire/part-codec.ts';
 import { FAILURE_CODES } from '../../../shared/wire/responses-codec.ts';
+import { suiteFolder } from '../../scenes/host/folders.ts';
 import { writeToyStandin } from '../../scenes/simulated-run/data-sets.ts';
 import { ask, InferClient } from '../../scenes/sut-node/sut-client.ts';
 import { openStream, startTestNode } from '../../scenes/sut-node/sut-node.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
 
 // Goal: a node of an official benchmark reads every form of an image, fails the samples that are none, each by
 // itself, named and counted, and lives on.

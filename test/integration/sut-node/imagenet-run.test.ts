@@ -3,6 +3,8 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { WirePart } from '../../../shared/wire/part-codec.ts';
+import { suiteFolder } from '../../scenes/host/folders.ts';
+import { longhaul } from '../../scenes/host/processes.ts';
 import {
   classOfPixel,
   tinyImages,
@@ -10,8 +12,6 @@ import {
 } from '../../scenes/simulated-run/data-sets.ts';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 import { FakeSutNode } from '../../scenes/sut-node/fake-sut-node.ts';
-import { longhaul } from '../../support/process/longhaul-process.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
 
 // Goal: a run over ImageNet's layout says what it measured: which data, which model, what accuracy against which
 // target; and never runs on data that changed. Method: 40 generated images and a fake node that is right about

@@ -10,11 +10,10 @@ import { inProcessSut, loadInProcessNode } from '../../../loadgen-node/run/run-s
 import { measureSut, performRun } from '../../../loadgen-node/run/session.ts';
 import { resolveSettings } from '../../../shared/config/resolve-settings.ts';
 import type { InProcessNode } from '../../../shared/domain/in-process-node.ts';
+import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 import { SILENT_HOST } from '../../scenes/simulated-run/simulated-run.ts';
 import { startTestNode } from '../../scenes/sut-node/sut-node.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
-import { testCacheFolder } from '../../support/process/test-cache.ts';
 
 // Goal: the model in LoadGen's own process answers as the same model behind gRPC does, and nobody takes its runs for those of a
 // network. Method: digits, every image once, both ways.

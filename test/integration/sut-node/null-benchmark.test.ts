@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { suiteFolder } from '../../scenes/host/folders.ts';
+import { longhaulHere, SutNodeProcess } from '../../scenes/host/processes.ts';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
-import { longhaulHere } from '../../support/process/longhaul-here.ts';
-import { SutNodeProcess } from '../../support/process/longhaul-process.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
 
 // Goal: the benchmark null measures the wire with nothing installed but longhaul. Method: a real node
 // process, real runs of a moment.

@@ -10,6 +10,14 @@ import {
   REFLECTION_BYTES_MAX,
   REFLECTION_CALLS_MAX,
 } from '../../../sut-node/server/limits/node-limits.ts';
+import { suiteFolder, tempFolder, testCacheFolder } from '../../scenes/host/folders.ts';
+import { occupiedPort } from '../../scenes/host/ports.ts';
+import {
+  LonghaulProcess,
+  longhaul,
+  SutNodeProcess,
+  spawnLonghaul,
+} from '../../scenes/host/processes.ts';
 import {
   ask,
   askReflection,
@@ -17,16 +25,6 @@ import {
   openReflection,
 } from '../../scenes/sut-node/sut-client.ts';
 import { openStream, RAW_OPEN, rawSamples, startTestNode } from '../../scenes/sut-node/sut-node.ts';
-import {
-  LonghaulProcess,
-  longhaul,
-  SutNodeProcess,
-  spawnLonghaul,
-} from '../../support/process/longhaul-process.ts';
-import { occupiedPort } from '../../support/process/ports.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
-import { tempFolder } from '../../support/process/temp-folder.ts';
-import { testCacheFolder } from '../../support/process/test-cache.ts';
 
 // Goal: who operates a node sees what it does, by the usual tools, and ends it as usual. Method: real
 // gRPC, HTTP and processes; mostly a node without a model, since it is the same node.

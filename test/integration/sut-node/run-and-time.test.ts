@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { suiteFolder } from '../../scenes/host/folders.ts';
+import { freePort } from '../../scenes/host/ports.ts';
+import { type Ended, LonghaulProcess } from '../../scenes/host/processes.ts';
 import {
   tinyImages,
   writeTinyImagenet,
   writeToyStandin,
 } from '../../scenes/simulated-run/data-sets.ts';
 import { fakeSutNodes } from '../../scenes/sut-node/fake-sut-node.ts';
-import { type Ended, LonghaulProcess } from '../../support/process/longhaul-process.ts';
-import { freePort } from '../../support/process/ports.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
 
 // Goal: the script that the rules ask for runs the benchmark on a node of its own, or says why not.
 // Method: the real script with five images and a toy model.

@@ -17,7 +17,7 @@ import {
 } from '../../../sut-node/benchmarks/imagenet/standin-models.ts';
 import { encodeModel, type ModelProto } from '../../../sut-node/model/onnx/graph-builder.ts';
 import { loadOnnxRuntime, type OnnxRuntime } from '../../../sut-node/model/onnx/onnxruntime.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
+import { suiteFolder } from '../../scenes/host/folders.ts';
 
 // Goal: a stand-in looks like the model that it stands in for, reads images that it was not fitted on, in FP32
 // and in int8, and is the same whenever it is made.

@@ -18,6 +18,9 @@ import {
 } from '../../../sut-node/inference/workers/worker-thread.ts';
 import { GraphBuilder } from '../../../sut-node/model/onnx/graph-builder.ts';
 import { startSutNode } from '../../../sut-node/sut-node.ts';
+import { tempFolder } from '../../scenes/host/folders.ts';
+import { freePort, occupiedPort } from '../../scenes/host/ports.ts';
+import { LonghaulProcess } from '../../scenes/host/processes.ts';
 import { ask, InferClient } from '../../scenes/sut-node/sut-client.ts';
 import {
   JPEG_OPEN,
@@ -27,9 +30,6 @@ import {
   startTestNode,
   TEST_SETTINGS,
 } from '../../scenes/sut-node/sut-node.ts';
-import { LonghaulProcess } from '../../support/process/longhaul-process.ts';
-import { freePort, occupiedPort } from '../../support/process/ports.ts';
-import { tempFolder } from '../../support/process/temp-folder.ts';
 
 // Goal: a node starts in the right order or not at all, ends without losing an answer, and says why
 // when it cannot go on. Method: the digits benchmark, real gRPC and threads, models made wrong on purpose.

@@ -8,7 +8,7 @@ import {
 import type { TestVerdict } from '../../../loadgen-node/submission/compliance/verify/verify-test.ts';
 import { verifyTest01 } from '../../../loadgen-node/submission/compliance/verify/verify-test01.ts';
 import type { Scenario } from '../../../shared/domain/scenario.ts';
-import { labelScorerOf } from '../../support/submission/compliance-scene.ts';
+import { scorerOf } from '../submission-tree/compliance-scene.ts';
 import {
   acrossRuns,
   type Conduct,
@@ -188,7 +188,7 @@ export async function cheatingRuns(folder: string, system: CheatingSystem) {
     if (test === 'TEST04') return verifyTest04(runs);
     if (test === 'TEST05') return verifyTest05(runs);
     const of = { responseType: 'float32', accuracyTolerancePercent: 1 } as const;
-    return verifyTest01({ ...runs, ...of, accuracy, scorer: labelScorerOf(CHEATING_SAMPLES) });
+    return verifyTest01({ ...runs, ...of, accuracy, scorer: scorerOf(CHEATING_SAMPLES) });
   }
 
   const accuracy = await run('accuracy');

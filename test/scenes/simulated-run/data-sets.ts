@@ -9,8 +9,7 @@ import {
   standinModel,
 } from '../../../sut-node/benchmarks/imagenet/standin-graph.ts';
 import { encodeModel } from '../../../sut-node/model/onnx/graph-builder.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
-import { testCacheFolder } from '../../support/process/test-cache.ts';
+import { suiteFolder, testCacheFolder } from '../host/folders.ts';
 
 /**
  * The first images of the embedded data set in a folder of their own, as a user's data set: runs over

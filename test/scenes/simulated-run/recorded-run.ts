@@ -8,7 +8,7 @@ import { syntheticDataSet } from '../../../loadgen-node/samples/benchmarks/synth
 import { SampleStore } from '../../../loadgen-node/samples/qsl/sample-store.ts';
 import { createQueryDispatchLibrary, defaultDispatchSettings } from '../../../qdl/index.ts';
 import { V41_SETTINGS } from '../../scenes/simulated-run/simulated-run.ts';
-import { tempFolder } from '../../support/process/temp-folder.ts';
+import { tempFolder } from '../host/folders.ts';
 
 const ENCODING = { form: 'raw', compression: 'identity' };
 const SAMPLE_COUNT = 1_024;

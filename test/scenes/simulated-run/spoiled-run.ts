@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
-import { WarmLonghaul } from '../../support/process/longhaul-process.ts';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
-import { testCacheFolder } from '../../support/process/test-cache.ts';
+import { suiteFolder, testCacheFolder } from '../host/folders.ts';
+import { WarmLonghaul } from '../host/processes.ts';
 import { readRunLogs } from './run-logs.ts';
 
 /** Longest time from a fault to the end of the process. */

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { suiteFolder } from '../../support/process/suite-folder.ts';
+import { suiteFolder } from '../host/folders.ts';
 
 /** True where `openssl` is installed; without it tests of TLS are skipped, and say so. */
 export const HAS_OPENSSL: boolean = canRun('openssl', ['version']);

@@ -13,7 +13,7 @@ import {
   toSutSettings,
 } from '../../../sut-node/settings/sut-settings.ts';
 import { type SutNode, startSutNode } from '../../../sut-node/sut-node.ts';
-import { testCacheFolder } from '../../support/process/test-cache.ts';
+import { testCacheFolder } from '../host/folders.ts';
 import { InferClient, wholeSample } from './sut-client.ts';
 
 const { values } = resolveSettings(SUT_OPTIONS, {

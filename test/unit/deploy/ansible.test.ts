@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse, parseDocument } from 'yaml';
@@ -9,8 +9,14 @@ import { EXIT } from '../../../shared/base/process/exit-codes.ts';
 import { addSettings, createCommand, settingsOf } from '../../../shared/config/command-line.ts';
 import { flagOf, type SettingTable } from '../../../shared/config/setting.ts';
 import { SUT_OPTIONS, toSutSettings } from '../../../sut-node/settings/sut-settings.ts';
-import { readYaml, repositoryFile } from '../../support/deploy/deploy-files.ts';
-import { environmentOf, systemdFile, unitValues } from '../../support/deploy/systemd-unit.ts';
+import {
+  environmentOf,
+  readYaml,
+  repositoryFile,
+  repositoryText,
+  systemdFile,
+  unitValues,
+} from '../../scenes/host/repository.ts';
 
 // Goal: the playbooks say nothing that longhaul, its units or a bare Ansible does not take. test/deploy/ansible.test.ts runs them.
 
@@ -18,7 +24,6 @@ const FOLDER = 'deploy/ansible';
 const ROLE = `${FOLDER}/roles/longhaul`;
 const files = readdirSync(repositoryFile(FOLDER), { recursive: true, encoding: 'utf8' });
 const yamlFiles = files.filter((name) => name.endsWith('.yaml'));
-const textOf = (path: string): string => readFileSync(repositoryFile(path), 'utf8');
 
 const defaults = readYaml<Record<string, unknown>>(`${ROLE}/defaults/main.yaml`);
 const derived = readYaml<Record<string, unknown>>(`${ROLE}/vars/main.yaml`);
@@ -32,14 +37,14 @@ function mapsOf(value: unknown): Record<string, unknown>[] {
 
 describe('files of deploy/ansible', () => {
   it.each(yamlFiles)('%s is YAML', (name) => {
-    const { errors, warnings } = parseDocument(textOf(`${FOLDER}/${name}`));
+    const { errors, warnings } = parseDocument(repositoryText(`${FOLDER}/${name}`));
     expect([...errors, ...warnings]).toEqual([]);
   });
 
   it.each(yamlFiles)(
     '%s has modules of ansible.builtin alone, and names files that are there',
     (name) => {
-      for (const map of mapsOf(parse(textOf(`${FOLDER}/${name}`)))) {
+      for (const map of mapsOf(parse(repositoryText(`${FOLDER}/${name}`)))) {
         const modules = Object.keys(map).filter(
           (key) => key.includes('.') && /^[a-z_.]+$/.test(key),
         );
@@ -61,7 +66,7 @@ describe('files of deploy/ansible', () => {
 
   it('name scripts and units of this repository', () => {
     const named = yamlFiles.flatMap((name) =>
-      [...textOf(`${FOLDER}/${name}`).matchAll(/\/\.\.\/\.\.\/\.\.\/([\w./-]+)/g)].map(
+      [...repositoryText(`${FOLDER}/${name}`).matchAll(/\/\.\.\/\.\.\/\.\.\/([\w./-]+)/g)].map(
         ([, path = '']) => path,
       ),
     );
@@ -70,7 +75,7 @@ describe('files of deploy/ansible', () => {
   });
 
   it('show neither keys nor tokens: what copies them logs nothing, for the owner alone', () => {
-    const copies = mapsOf(parse(textOf(`${ROLE}/tasks/up.yaml`))).filter((task) =>
+    const copies = mapsOf(parse(repositoryText(`${ROLE}/tasks/up.yaml`))).filter((task) =>
       JSON.stringify(task['ansible.builtin.copy'] ?? '').includes('longhaul_tls_folder'),
     );
     expect(copies).toHaveLength(1);
@@ -116,12 +121,12 @@ function valuesOf<T extends SettingTable>(verb: string, table: T, flags: readonl
 describe('command lines of the role', () => {
   const client = JSON.stringify(derived['lh_client_words']);
   it.each<[string, string, SettingTable]>([
-    ['sut', textOf(`${ROLE}/templates/sut.sh.j2`), SUT_OPTIONS],
-    ['sut', textOf(`${ROLE}/templates/sut.env.j2`), SUT_OPTIONS],
-    ['run', textOf(`${ROLE}/templates/run.sh.j2`) + client, RUN_SETTINGS],
-    ['run', textOf(`${ROLE}/templates/loadgen.env.j2`), RUN_SETTINGS],
-    ['name', textOf(`${ROLE}/tasks/reach.yaml`) + client, NAME_SETTINGS],
-    ['health', textOf(`${ROLE}/tasks/node-process.yaml`), HEALTH_SETTINGS],
+    ['sut', repositoryText(`${ROLE}/templates/sut.sh.j2`), SUT_OPTIONS],
+    ['sut', repositoryText(`${ROLE}/templates/sut.env.j2`), SUT_OPTIONS],
+    ['run', repositoryText(`${ROLE}/templates/run.sh.j2`) + client, RUN_SETTINGS],
+    ['run', repositoryText(`${ROLE}/templates/loadgen.env.j2`), RUN_SETTINGS],
+    ['name', repositoryText(`${ROLE}/tasks/reach.yaml`) + client, NAME_SETTINGS],
+    ['health', repositoryText(`${ROLE}/tasks/node-process.yaml`), HEALTH_SETTINGS],
   ])('longhaul %s knows the flags', (_verb, text, table) => {
     const known = Object.keys(table).map(flagOf);
     const flags = [...text.matchAll(/--[a-z][a-z-]+/g)].map(([flag]) => flag);
@@ -133,7 +138,7 @@ describe('command lines of the role', () => {
     ['sut.env.j2', 'longhaul-sut@.service'],
     ['loadgen.env.j2', 'longhaul-loadgen@.service'],
   ])('%s sets variables that %s reads', (template, unit) => {
-    const names = Object.keys(environmentOf(textOf(`${ROLE}/templates/${template}`)));
+    const names = Object.keys(environmentOf(repositoryText(`${ROLE}/templates/${template}`)));
     expect(names.length).toBeGreaterThan(1);
     const starts = unitValues(systemdFile(unit), 'ExecStart').join();
     for (const name of names) expect(starts).toMatch(new RegExp(`\\$\\{?${name}\\b`));

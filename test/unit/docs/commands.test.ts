@@ -2,8 +2,13 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { VERB_NAMES } from '../../../loadgen-node/cli/verbs.ts';
-import { DOC_ROOT, PAGES, proseOf, textOf } from '../../support/deploy/doc-pages.ts';
-import { unknownFlags } from '../../support/deploy/verb-flags.ts';
+import {
+  PAGES,
+  proseOf,
+  repositoryFile,
+  repositoryText,
+  unknownFlags,
+} from '../../scenes/host/repository.ts';
 
 // Goal: what a page tells to type is a command of this version, and what it links to is there.
 // Method: the commands in the code blocks of all pages against the verbs' own flags; links against the tree.
@@ -17,7 +22,7 @@ function wordsOf(line: string): string[] {
 
 /** Every `longhaul VERB ...` in the shell blocks of a page. */
 function commandsOf(page: string): string[][] {
-  const blocks = textOf(page).matchAll(/^ *```(?:sh|bash|console)\n([\s\S]*?)^ *```/gm);
+  const blocks = repositoryText(page).matchAll(/^ *```(?:sh|bash|console)\n([\s\S]*?)^ *```/gm);
   return [...blocks].flatMap(([, block = '']) => {
     const lines = block.replace(/\\\n\s*/g, ' ').split('\n');
     return lines.flatMap((line) => {
@@ -63,7 +68,7 @@ function anchorsOf(page: string): Set<string> {
 /** What is wrong with a link: its file, or the heading it leads to. */
 function deadEnd(page: string, { file, anchor }: Link): string | undefined {
   const target = file === '' ? page : join(dirname(page), file);
-  if (!existsSync(join(DOC_ROOT, target))) return file;
+  if (!existsSync(repositoryFile(target))) return file;
   if (anchor === '' || !target.endsWith('.md')) return;
   return anchorsOf(target).has(anchor) ? undefined : `${file}#${anchor}`;
 }

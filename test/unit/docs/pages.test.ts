@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { DOC_ROOT, PAGES, proseOf } from '../../support/deploy/doc-pages.ts';
+import { PAGES, proseOf, repositoryFile } from '../../scenes/host/repository.ts';
 
 // Goal: no page says a thing twice, as a merge that took both sides leaves it, and each file that a page names is there.
 // Method: headings, lists and paths of all pages.
@@ -50,7 +50,7 @@ function misnumbered(list: readonly string[]): string[] {
  * where a command runs.
  */
 function deadPaths(page: string): string[] {
-  const bases = [dirname(page), '.'].map((base) => join(DOC_ROOT, base));
+  const bases = [dirname(page), '.'].map((base) => repositoryFile(base));
   const named = [...withoutSources(proseOf(page)).matchAll(/`([^`\s]+)`/g)]
     .map(([, text = '']) => text)
     .filter((text) => FILE.test(text));

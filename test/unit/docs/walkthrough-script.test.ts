@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { tempFolder } from '../../support/process/temp-folder.ts';
+import { tempFolder } from '../../scenes/host/folders.ts';
 
 // Goal: docs/submission-walkthrough.sh tells why a run ended it. Method: the script itself, with a program in the place of
 // longhaul that ends as an INVALID run does; with real runs it is tested by `npm run test:walkthrough`.

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { tempFolder } from '../../scenes/host/folders.ts';
 import {
   FAULT_KINDS,
   HARMLESS,
@@ -10,7 +11,6 @@ import {
   runOverNetwork,
   type SimulatedNetworkRun,
 } from '../../scenes/network/simulated-network.ts';
-import { tempFolder } from '../../support/process/temp-folder.ts';
 
 // LONGHAUL_SEED=123 replays one seed; LONGHAUL_SEEDS=10000 runs more of them.
 const { LONGHAUL_SEED: one, LONGHAUL_SEEDS: count = '200' } = process.env;

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { plantedFiles } from '../../support/process/planted-files.ts';
+import { writeTree } from '../../scenes/host/folders.ts';
 import { reportHouse, summarizeHouse } from '../../tools/house/report.ts';
 import { HOUSE_RULES, type HouseRules } from '../../tools/house/rules.ts';
 
@@ -13,7 +13,7 @@ type Files = Readonly<Record<string, string>>;
 
 /** Lines that the check prints but for the last, which counts them. */
 function offencesOf(files: Files, rules: Partial<HouseRules> = {}): string[] {
-  const { text } = reportHouse(plantedFiles(files), { ...RULES, ...rules });
+  const { text } = reportHouse(writeTree(files), { ...RULES, ...rules });
   return text.trimEnd().split('\n').slice(0, -1);
 }
 
@@ -34,14 +34,14 @@ describe('a house in order', () => {
   };
 
   it('passes, and says how much was read', () => {
-    expect(reportHouse(plantedFiles(files), RULES)).toEqual({
+    expect(reportHouse(writeTree(files), RULES)).toEqual({
       text: 'the house is in order: 7 files, 7 imports\n',
       offences: [],
     });
   });
 
   it('is read by git where there is a repository, new files too', () => {
-    const root = plantedFiles({ ...files, '.gitignore': 'ignored\n', 'shared/ignored/a.ts': '' });
+    const root = writeTree({ ...files, '.gitignore': 'ignored\n', 'shared/ignored/a.ts': '' });
     execFileSync('git', ['init', '-q'], { cwd: root });
     expect(reportHouse(root, RULES).offences).toEqual([]);
   });
@@ -145,7 +145,7 @@ describe('floors', () => {
     ['qdl/native/a.ts', 'qdl/oip/b.ts', 'native and oip share a floor'],
     ['qdl/dispatch/a.ts', 'loadgen-node/run/b.ts', 'qdl may import proto, shared'],
     ['sut-node/model/a.ts', 'qdl/index.ts', 'sut-node may import proto, shared'],
-    ['shared/base/a.ts', 'test/support/b.ts', 'shared may import proto'],
+    ['shared/base/a.ts', 'test/scenes/b.ts', 'shared may import proto'],
   ])('refuses an import of %s from %s', (from, to, reason) => {
     expect(against(from, to)).toEqual([
       expect.stringContaining(`import against the floors: ${from}:2 imports ${to}: ${reason}`),
@@ -279,7 +279,7 @@ describe('verbs', () => {
 
 describe('the summary', () => {
   it('counts offences by kind and names the largest', () => {
-    const root = plantedFiles({
+    const root = writeTree({
       'qdl/oip/a.ts': "import './b.ts';",
       'qdl/oip/b.ts': "import './a.ts';",
       'loadgen-node/cli/run.ts': 'a;\n'.repeat(90),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { plantedFiles } from '../../support/process/planted-files.ts';
+import { writeTree } from '../../scenes/host/folders.ts';
 import { measureSize, sizeText } from '../../tools/size-table.ts';
 
 // Goal: every file counts in the room where a reader looks for it, and totals are the sums.
@@ -27,7 +27,7 @@ const FILES = {
 
 describe('measureSize', () => {
   it('sorts files into groups and rooms', () => {
-    const { rows } = measureSize(plantedFiles(FILES));
+    const { rows } = measureSize(writeTree(FILES));
     expect(
       rows.map((row) => [row.group, row.room, row.files, row.code, row.comments, row.words]),
     ).toEqual([
@@ -46,7 +46,7 @@ describe('measureSize', () => {
   });
 
   it('adds up groups, the product and everything', () => {
-    const { totals } = measureSize(plantedFiles(FILES));
+    const { totals } = measureSize(writeTree(FILES));
     expect(totals.map(({ group, files, code }) => [group, files, code])).toEqual([
       ['shared', 2, 3],
       ['loadgen-node', 3, 4],
@@ -63,7 +63,7 @@ describe('measureSize', () => {
 describe('sizeText', () => {
   it('sets rooms below the total of their group, in columns', () => {
     const files = { 'qdl/oip/a.ts': 'a;\n'.repeat(1200), 'qdl/index.ts': '// a\nb;\n' };
-    expect(sizeText(measureSize(plantedFiles(files)))).toBe(
+    expect(sizeText(measureSize(writeTree(files)))).toBe(
       [
         'folder    files   code  comments  words',
         'qdl           2  1,201         1      0',

@@ -13,7 +13,7 @@ import {
   type TestParts,
 } from '../../../../loadgen-node/index.ts';
 import { figuresOfOutcome } from '../../../../loadgen-node/observe/figures/figures.ts';
-import { tempFolder } from '../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../scenes/host/folders.ts';
 
 /** Answers at once, but for what a test makes it do. */
 class PromptSut implements SystemUnderTest {

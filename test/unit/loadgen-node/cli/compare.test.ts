@@ -1,12 +1,13 @@
 import { cpSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { compareVerb } from '../../../../loadgen-node/cli/compare.ts';
 import { RUN_FILES } from '../../../../loadgen-node/loadgen/logs/read/run-folder.ts';
 import { latencySplit } from '../../../../loadgen-node/observe/split/latency-split.ts';
+import { suiteFolder } from '../../../scenes/host/folders.ts';
+import { type Said, verbHere } from '../../../scenes/host/processes.ts';
 import { queueRecords, writeMeasuredRun } from '../../../scenes/simulated-run/records.ts';
 import { reportSummary } from '../../../scenes/simulated-run/summary.ts';
-import { suiteFolder } from '../../../support/process/suite-folder.ts';
 
 // Goal: the verb reads run folders, says what differs, and ends with the documented exit code.
 // Method: two folders with simulated queues; the command inside this process.
@@ -32,21 +33,8 @@ describe('longhaul compare', () => {
       await writeMeasuredRun(path, summary, records);
     }
   });
-  afterEach(() => vi.restoreAllMocks());
 
-  async function compare(...args: string[]): Promise<{ code: number | undefined; stdout: string }> {
-    let stdout = '';
-    let code: number | undefined;
-    vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
-      stdout += String(chunk);
-      return true;
-    });
-    const command = compareVerb('compare', '', (ended) => {
-      code = ended;
-    });
-    await command.parseAsync(args, { from: 'user' });
-    return { code, stdout };
-  }
+  const compare = (...args: string[]): Promise<Said> => verbHere(compareVerb, ...args);
 
   it('ends with 0, tells better from worse, and marks the run that is INVALID', async () => {
     const { code, stdout } = await compare(slow, fast);

@@ -1,14 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { complianceVerb } from '../../../../loadgen-node/cli/compliance.ts';
+import { suiteFolder, tempFolder } from '../../../scenes/host/folders.ts';
+import { type Said, verbHere } from '../../../scenes/host/processes.ts';
 import { simulateRun, writeAccuracyText } from '../../../scenes/simulated-run/simulated-run.ts';
-import { suiteFolder } from '../../../support/process/suite-folder.ts';
-import { tempFolder } from '../../../support/process/temp-folder.ts';
 
 // Goal: runs that are there already are compared, what came of it is written and printed, and what makes no sense is refused.
 // Method: the command itself over folders of simulated runs; that it makes runs, an integration test shows.
 const TOTAL = 2_000;
+const NEW_RUN = '--sut a:1 --scenario Offline --target-qps 9';
 
 async function makeRun(good: number, serviceNs: number): Promise<string> {
   const folder = join(suiteFolder(), 'run');
@@ -18,22 +19,8 @@ async function makeRun(good: number, serviceNs: number): Promise<string> {
   return folder;
 }
 
-async function call(args: readonly string[]): Promise<{ code: number; stdout: string }> {
-  let code = -1;
-  let stdout = '';
-  const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    stdout += String(text);
-    return true;
-  });
-  try {
-    await complianceVerb('compliance', '', (given) => {
-      code = given;
-    }).parseAsync(['custom-data-set', ...args], { from: 'user' });
-  } finally {
-    write.mockRestore();
-  }
-  return { code, stdout };
-}
+const call = (args: readonly string[]): Promise<Said> =>
+  verbHere(complianceVerb, 'custom-data-set', ...args);
 
 describe('longhaul compliance custom-data-set', () => {
   let submission: string;
@@ -44,14 +31,8 @@ describe('longhaul compliance custom-data-set', () => {
   it('passes runs that are as right and as fast, and says so in three files', async () => {
     const test = await makeRun(1_895, 5.2e6);
     const output = tempFolder();
-    const { code, stdout } = await call([
-      '--run',
-      submission,
-      '--test-run',
-      test,
-      '--output',
-      output,
-    ]);
+    const runs = ['--run', submission, '--test-run', test];
+    const { code, stdout } = await call([...runs, '--output', output]);
     expect(code).toBe(0);
     const folder = join(output, 'custom-data-set');
     const readme = readFileSync(join(folder, 'README.md'), 'utf8');
@@ -75,39 +56,18 @@ describe('longhaul compliance custom-data-set', () => {
   });
 
   it.each([
-    ['no other data set', [], '--data-seed <n> is needed'],
+    ['', '--data-seed <n> is needed'],
+    ['--test-accuracy-run x --data-seed 5', '--test-accuracy-run is for --test-run'],
     [
-      'an accuracy run without its performance run',
-      ['--test-accuracy-run', 'x', '--data-seed', '5'],
-      '--test-accuracy-run is for --test-run',
-    ],
-    [
-      'flags of a run that is not made',
-      ['--test-run', 'x', '--data-seed', '5'],
+      '--test-run x --data-seed 5',
       '--test-run x is a run that was made: --data-seed is for a new one',
     ],
-    [
-      'a record that does not tell the benchmark',
-      ['--data-seed', '5'],
-      '--benchmark <name> is needed',
-    ],
-    [
-      'a seed for data that longhaul does not make',
-      [
-        '--data-seed',
-        '5',
-        '--benchmark',
-        'resnet50',
-        '--sut',
-        'a:1',
-        '--scenario',
-        'Offline',
-        '--target-qps',
-        '9',
-      ],
-      'say --data-dir standin',
-    ],
-  ])('refuses %s', async (_case, args, message) => {
+    // The run's record does not tell it.
+    ['--data-seed 5', '--benchmark <name> is needed'],
+    // Longhaul does not make these data.
+    [`--data-seed 5 --benchmark resnet50 ${NEW_RUN}`, 'say --data-dir standin'],
+  ])('refuses the flags "%s"', async (flags, message) => {
+    const args = flags.split(' ').filter((word) => word !== '');
     await expect(call(['--run', submission, ...args])).rejects.toMatchObject({
       code: 'ERR_CONFIG_INVALID',
       message: expect.stringContaining(message),
@@ -125,24 +85,12 @@ describe('longhaul compliance custom-data-set', () => {
     const [run = '', test = ''] = runs;
     writeFileSync(join(run, 'longhaul_run.yaml'), own);
     writeFileSync(join(test, 'longhaul_run.yaml'), other);
-    await expect(call(['--run', run, '--test-run', test])).rejects.toMatchObject({
-      code: 'ERR_CONFIG_INVALID',
-      message: expect.stringContaining('whatever their number: say another --data-seed'),
-    });
-    const count = [
-      '--data-count',
-      '700',
-      '--sut',
-      'a:1',
-      '--scenario',
-      'Offline',
-      '--target-qps',
-      '9',
-    ];
-    await expect(call(['--run', run, ...count])).rejects.toMatchObject({
-      code: 'ERR_CONFIG_INVALID',
-      message: expect.stringContaining('whatever their number: say another --data-seed'),
-    });
+    for (const flags of [['--test-run', test], `--data-count 700 ${NEW_RUN}`.split(' ')]) {
+      await expect(call(['--run', run, ...flags])).rejects.toMatchObject({
+        code: 'ERR_CONFIG_INVALID',
+        message: expect.stringContaining('whatever their number: say another --data-seed'),
+      });
+    }
   });
 
   it('refuses a folder that is none of a run', async () => {

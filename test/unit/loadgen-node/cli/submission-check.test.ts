@@ -1,43 +1,22 @@
 /** `longhaul submission check` as a user types it: exit codes, the text, the report for machines. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { checkVerb } from '../../../../loadgen-node/cli/submission-check.ts';
 import { checkReportSchema } from '../../../../loadgen-node/submission/check/report/check-report.ts';
 import { truncateTree } from '../../../../loadgen-node/submission/truncate/truncate-tree.ts';
-import { tempFolder } from '../../../support/process/temp-folder.ts';
-import { type ForeignTree, writeForeignTree } from '../../../support/submission/foreign-tree.ts';
-import { writeTree } from '../../../support/submission/submission-tree.ts';
+import { tempFolder, writeTree } from '../../../scenes/host/folders.ts';
+import { verbHere } from '../../../scenes/host/processes.ts';
+import {
+  submissionTree,
+  type TreeOptions,
+} from '../../../scenes/submission-tree/submission-tree.ts';
 
-function goodTree(records: ForeignTree['records'] = {}): string {
-  const root = tempFolder();
-  const scenarios = ['Server', 'Offline'] as const;
-  writeForeignTree({
-    root,
-    round: 'v4.1',
-    division: 'closed',
-    model: 'resnet50',
-    scenarios,
-    records,
-  });
-  return root;
-}
+const goodTree = (records: TreeOptions['records'] = {}): string => submissionTree({ records });
 
 async function check(...args: string[]): Promise<{ code: number; text: string }> {
-  let [code, text] = [0, ''];
-  const write = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
-    text += String(chunk);
-    return true;
-  });
-  try {
-    const command = checkVerb('check', '', (said) => {
-      code = said;
-    });
-    await command.exitOverride().parseAsync(args, { from: 'user' });
-  } finally {
-    write.mockRestore();
-  }
-  return { code, text };
+  const { code, stdout } = await verbHere(checkVerb, ...args);
+  return { code, text: stdout };
 }
 
 it('says of a good tree that nothing speaks against it', async () => {
@@ -99,10 +78,13 @@ it('says how many originals were compared, and which one is missing', async () =
   const entry = '{ "seq_id" : 1, "qsl_idx" : 1, "data" : "00" }';
   const score = 'accuracy=76.696%, good=38348, total=50000\n';
   const whole = `[\n${Array(300).fill(entry).join(',\n')}\n]\n`;
-  writeTree(tree, {
-    [log]: whole,
-    [log.replace('mlperf_log_accuracy.json', 'accuracy.txt')]: score,
-  });
+  writeTree(
+    {
+      [log]: whole,
+      [log.replace('mlperf_log_accuracy.json', 'accuracy.txt')]: score,
+    },
+    tree,
+  );
   await truncateTree({ tree, round: 'v4.1', backup: originals });
   const errors = /(\d+) error\(s\)/;
   for (const folder of [originals, join(originals, '1')]) {
@@ -133,11 +115,9 @@ it('says nothing of an accepted form above errors', async () => {
 
 it('refuses a round that it does not know, and a report that cannot be written', async () => {
   const tree = goodTree();
-  const silent = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
   await expect(check(tree, '--round', 'v4.0')).rejects.toMatchObject({
     code: 'commander.invalidArgument',
   });
-  silent.mockRestore();
   const blocked = join(tempFolder(), 'file');
   writeFileSync(blocked, '');
   await expect(check(tree, '--json', join(blocked, 'report.json'))).rejects.toMatchObject({

@@ -1,38 +1,26 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { packVerb } from '../../../../loadgen-node/cli/submission-pack.ts';
 import type { Severity } from '../../../../loadgen-node/submission/check/rules/rule.ts';
-import { tempFolder } from '../../../support/process/temp-folder.ts';
-import { writeTree } from '../../../support/submission/submission-tree.ts';
+import { tempFolder, writeTree } from '../../../scenes/host/folders.ts';
+import { verbHere } from '../../../scenes/host/processes.ts';
 
 // Goal: nothing is packed that the check refuses, unless it is said. Method: the verb with a check that finds one thing.
-afterEach(() => vi.restoreAllMocks());
 
 const PLAIN = ['--encryption', 'none'];
 
 async function pack(severity: Severity, ...said: string[]) {
   const flags = said.length === 0 || said[0] === '--unchecked' ? [...said, ...PLAIN] : said;
-  const written = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr'] as const) {
-    vi.spyOn(process[name], 'write').mockImplementation((text) => {
-      written[name] += String(text);
-      return true;
-    });
-  }
-  const tree = writeTree(tempFolder(), { 'closed/ACME/systems/a.json': '{}' });
+  const tree = writeTree({ 'closed/ACME/systems/a.json': '{}' });
   const output = join(tempFolder(), 'acme.tar.gz');
-  let code = 0;
   const asked: unknown[] = [];
   const check = async (...args: unknown[]) => {
     asked.push(args);
     return { findings: [{ id: 'odd', severity, file: 'closed', seen: 'It is odd.' }] };
   };
-  const command = packVerb(check)('pack', '', (to) => {
-    code = to;
-  });
-  await command.parseAsync([tree, '--output', output, ...flags], { from: 'user' });
-  return { ...written, code, asked: asked.length, isThere: existsSync(output) };
+  const ended = await verbHere(packVerb(check), tree, '--output', output, ...flags);
+  return { ...ended, asked: asked.length, isThere: existsSync(output) };
 }
 
 describe('longhaul submission pack', () => {
@@ -56,9 +44,8 @@ describe('longhaul submission pack', () => {
     const asked = vi.fn();
     const taken = join(tempFolder(), 'acme.tar.gz');
     writeFileSync(taken, '');
-    const tree = writeTree(tempFolder(), { 'closed/ACME/systems/a.json': '{}' });
-    const command = packVerb(asked)('pack', '', () => {});
-    const parsing = command.parseAsync([tree, '--output', taken, ...PLAIN], { from: 'user' });
+    const tree = writeTree({ 'closed/ACME/systems/a.json': '{}' });
+    const parsing = verbHere(packVerb(asked), tree, '--output', taken, ...PLAIN);
     await expect(parsing).rejects.toThrow('is there already');
     expect(asked).not.toHaveBeenCalled();
   });

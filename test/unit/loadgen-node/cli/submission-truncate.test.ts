@@ -1,45 +1,34 @@
 /** `longhaul submission truncate` as a user types it: whose round's rules it cuts by, and what it refuses. */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { truncateVerb } from '../../../../loadgen-node/cli/submission-truncate.ts';
 import type { SubmissionRound } from '../../../../loadgen-node/submission/rules/submission-rounds.ts';
-import { tempFolder } from '../../../support/process/temp-folder.ts';
-import { writeForeignTree } from '../../../support/submission/foreign-tree.ts';
-import { accuracyLogOf, writeTree } from '../../../support/submission/submission-tree.ts';
+import { tempFolder, writeTree } from '../../../scenes/host/folders.ts';
+import { verbHere } from '../../../scenes/host/processes.ts';
+import { accuracyLogOf, submissionTree } from '../../../scenes/submission-tree/submission-tree.ts';
 
-const MODEL = { division: 'open', model: 'resnet50', scenarios: ['Offline'] } as const;
 const RESULT = 'open/ACME/results/acme/resnet50/Offline';
 
 function treeOf(round: SubmissionRound): string {
-  const root = tempFolder();
-  writeForeignTree({ root, round, ...MODEL });
+  const root = submissionTree({ round, division: 'open', scenarios: ['Offline'] });
   // Official trees of open need none, and only its name told the layout before.
   rmSync(join(root, 'open/ACME/compliance'), { recursive: true, force: true });
   return root;
 }
 
-async function truncate(...args: string[]): Promise<string> {
-  let text = '';
-  const write = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
-    text += String(chunk);
-    return true;
-  });
-  try {
-    const command = truncateVerb('truncate', '', () => {});
-    await command.parseAsync(args, { from: 'user' });
-  } finally {
-    write.mockRestore();
-  }
-  return text;
-}
+const truncate = async (...args: string[]): Promise<string> =>
+  (await verbHere(truncateVerb, ...args)).stdout;
 
 it('goes by the round whose seeds the logs have', async () => {
   const tree = treeOf('v5.0');
-  writeTree(join(tree, RESULT, 'accuracy'), {
-    'mlperf_log_accuracy.json': accuracyLogOf(20_000),
-    'accuracy.txt': 'accuracy=76.460%\n',
-  });
+  writeTree(
+    {
+      'mlperf_log_accuracy.json': accuracyLogOf(20_000),
+      'accuracy.txt': 'accuracy=76.460%\n',
+    },
+    join(tree, RESULT, 'accuracy'),
+  );
   expect(await truncate(tree, '--backup', join(tempFolder(), 'originals'))).toContain(': 1 cut,');
   // The tool of v4.1 writes no empty line.
   const text = readFileSync(join(tree, RESULT, 'accuracy/accuracy.txt'), 'utf8');

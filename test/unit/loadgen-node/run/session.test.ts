@@ -9,8 +9,8 @@ import { type PreparedRun, prepareData } from '../../../../loadgen-node/run/prep
 import { programSut, type RunSut } from '../../../../loadgen-node/run/run-sut.ts';
 import { measureSut, probe } from '../../../../loadgen-node/run/session.ts';
 import { resolveSettings } from '../../../../shared/config/resolve-settings.ts';
+import { tempFolder } from '../../../scenes/host/folders.ts';
 import { SILENT_HOST } from '../../../scenes/simulated-run/simulated-run.ts';
-import { tempFolder } from '../../../support/process/temp-folder.ts';
 
 // Goal: however a run ends, its SUT is stopped once and its folder holds nothing of an earlier run beside its own files.
 // Method: a SUT in this process that answers at once, or fails at one step; a folder in which an earlier result lies.

@@ -4,14 +4,14 @@ import { factsFromWire, factsToWire } from '../../../../shared/host/facts-on-wir
 import { gatherSystemFacts } from '../../../../shared/host/gather-system-facts.ts';
 import type { MachineSource } from '../../../../shared/host/machine-source.ts';
 import { SUT_SERVICE } from '../../../../shared/wire/sut-contract.ts';
+import { suiteFolder } from '../../../scenes/host/folders.ts';
 import {
   armTree,
   containerTree,
   laptopTree,
-  plantForFile,
   plantMachine,
   serverTree,
-} from '../../../support/submission/machine-trees.ts';
+} from '../../../scenes/host/machines.ts';
 
 // Goal: what a node reads arrives as it was, unknown as unknown, and what later or careless nodes send does no harm.
 // Method: through the bytes of the real message.
@@ -27,7 +27,7 @@ function sent(facts: Parameters<typeof factsToWire>[0]): SystemFacts__Output {
   return responseDeserialize(responseSerialize({ facts: factsToWire(facts) })).facts;
 }
 
-const server = plantForFile(serverTree());
+const server = plantMachine(serverTree(), suiteFolder());
 
 it.each<[string, () => MachineSource]>([
   ['a server', () => server],

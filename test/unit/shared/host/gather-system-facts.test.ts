@@ -6,25 +6,24 @@ import { describe, expect, it } from 'vitest';
 import { gatherSystemFacts } from '../../../../shared/host/gather-system-facts.ts';
 import { type MachineSource, machineAt } from '../../../../shared/host/machine-source.ts';
 import { type SystemFacts, systemFactsSchema } from '../../../../shared/host/system-facts.ts';
-import { tempFolder } from '../../../support/process/temp-folder.ts';
+import { suiteFolder, tempFolder } from '../../../scenes/host/folders.ts';
 import {
   armTree,
   containerTree,
   dmiTable,
   laptopTree,
   type MachineTree,
-  plantForFile,
   plantMachine,
   SECRETS,
   serverTree,
   withFile,
-} from '../../../support/submission/machine-trees.ts';
+} from '../../../scenes/host/machines.ts';
 
 // Goal: what is there is read, what is not is null, and nothing that must stay secret comes out. Method: folders that
 // look like the root of a machine, with the files of /proc and /sys that the kernel would have there.
 
 const gather = (source: MachineSource): Promise<SystemFacts> => gatherSystemFacts(source, []);
-const server = plantForFile(serverTree());
+const server = plantMachine(serverTree(), suiteFolder());
 const factsOf = (tree: MachineTree): Promise<SystemFacts> => gather(plantMachine(tree));
 
 describe('a server of two sockets', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isAddress, toldAddresses } from '../../../../shared/host/ip-addresses.ts';
-import { ip } from '../../../support/submission/machine-trees.ts';
+import { ip } from '../../../scenes/host/machines.ts';
 
 // Goal: addresses are told as far as they give no MAC address away, and connections still find theirs.
 

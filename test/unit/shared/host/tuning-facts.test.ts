@@ -3,7 +3,7 @@ import type { TuningFacts__Output } from '../../../../proto/gen/mlperf/network/v
 import { tuningFromWire, tuningToWire } from '../../../../shared/host/facts-on-wire.ts';
 import { readTuningFacts, type TuningFacts } from '../../../../shared/host/tuning-facts.ts';
 import { SUT_SERVICE } from '../../../../shared/wire/sut-contract.ts';
-import { plantMachine, withFile } from '../../../support/submission/machine-trees.ts';
+import { plantMachine, withFile } from '../../../scenes/host/machines.ts';
 
 // Goal: what there is to read of a machine's settings is read, and what is not there is unknown, not wrong.
 // Method: made-up trees of files, and the bytes of the real message.

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { isLoopback } from '../../../../shared/domain/node-address.ts';
 import { bearerOf, readToken, TokenCheck } from '../../../../shared/security/bearer-token.ts';
 import { checkClientSecurity, NO_SECURITY } from '../../../../shared/security/client-security.ts';
-import { tempFolder } from '../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../scenes/host/folders.ts';
 
 // Goal: only the token opens the door, no message shows it, and it never leaves the machine unprotected.
 // Method: tokens and files of every shape.

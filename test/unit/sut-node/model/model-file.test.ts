@@ -7,7 +7,7 @@ import {
   fileDigest,
   isReferenceFile,
 } from '../../../../sut-node/model/model-file.ts';
-import { tempFolder } from '../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../scenes/host/folders.ts';
 
 const CONTENT = 'weights';
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { benchmark as custom } from '../../../../sut-node/benchmarks/custom/benchmark.ts';
 import { benchmark as digits } from '../../../../sut-node/benchmarks/digits/benchmark.ts';
 import { modelSource, readModelDescription } from '../../../../sut-node/model/model-source.ts';
-import { tempFolder } from '../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../scenes/host/folders.ts';
 
 // Goal: --model finds what it means, and a description that is wrong is refused with the line.
 // Method: files with one thing wrong each.

@@ -8,9 +8,9 @@ import { composeAudit } from '../../../../../loadgen-node/run/audit/compose-audi
 import { explainAudit } from '../../../../../loadgen-node/run/audit/explain-audit.ts';
 import { toDescription, toNodeLedger, toStream } from '../../../../../qdl/native/node-evidence.ts';
 import { decodeSutMessage, SUT_SERVICE } from '../../../../../shared/wire/sut-contract.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 import { auditFacts, nodeEvidence } from '../../../../scenes/simulated-run/audit-facts.ts';
 import { ownBuild } from '../../../../scenes/sut-node/protocol-builds.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
 
 // Goal: what is read is what was written, or a clear error. Method: files that are made and damaged.
 

@@ -6,7 +6,7 @@ import {
   writeCeiling,
 } from '../../../../../loadgen-node/observe/health/ceiling-file.ts';
 import { generatorCeiling } from '../../../../../loadgen-node/operate/doctor/generator-ceiling.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 
 // Goal: a ceiling is told only where it holds. Method: files that are good, of another machine, and damaged.
 

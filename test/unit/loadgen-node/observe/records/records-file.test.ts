@@ -10,8 +10,8 @@ import {
   RECORD_COLUMNS,
   type SampleRecords,
 } from '../../../../../loadgen-node/observe/records/sample-records.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 import { queueRecords, writeRecords } from '../../../../scenes/simulated-run/records.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
 
 /** Writes a file with these parts and gives its path. */
 async function written(parts: readonly SampleRecords[]): Promise<string> {

@@ -2,12 +2,12 @@ import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RecordsKeeper } from '../../../../../loadgen-node/observe/records/records-keeper.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 import {
   ABOUT_RECORDS,
   queueRecords,
   recordedSet,
 } from '../../../../scenes/simulated-run/records.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
 
 /** A device of Linux on which every write finds the disk full. */
 const FULL_DISK = '/dev/full';

@@ -12,13 +12,13 @@ import {
 } from '../../../../../loadgen-node/observe/summary/derive-run.ts';
 import type { RunSummary } from '../../../../../loadgen-node/observe/summary/run-summary.ts';
 import { derivedReportText } from '../../../../../loadgen-node/present/text/report-text.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 import {
   ABOUT_RECORDS,
   queueRecords,
   writeMeasuredRun,
 } from '../../../../scenes/simulated-run/records.ts';
 import { reportSummary } from '../../../../scenes/simulated-run/summary.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
 
 const RECORDS = queueRecords({ rowCount: 2000, nodes: 2, lostShare: 0.01 });
 

@@ -7,7 +7,7 @@ import {
 } from '../../../../../loadgen-node/operate/doctor/finding.ts';
 import { parseTcpInfo } from '../../../../../loadgen-node/operate/doctor/measure-link.ts';
 import { PROTOCOL_VERSION } from '../../../../../shared/wire/limits.ts';
-import { madeUpLink } from '../../../../support/process/measured-link.ts';
+import { madeUpLink } from '../../../../scenes/host/measured-link.ts';
 
 // Goal: the report says what to do, in text and for programs, and no text of another machine steers the terminal.
 // Method: few findings, and the text that comes of them.

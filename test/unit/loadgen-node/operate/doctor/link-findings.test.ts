@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { DoctorFinding } from '../../../../../loadgen-node/operate/doctor/finding.ts';
 import { wayFindings } from '../../../../../loadgen-node/operate/doctor/link-findings.ts';
 import { throughputFindings } from '../../../../../loadgen-node/operate/doctor/throughput-findings.ts';
-import { type LinkChange, madeUpLink } from '../../../../support/process/measured-link.ts';
+import { type LinkChange, madeUpLink } from '../../../../scenes/host/measured-link.ts';
 
 // Goal: what slows a link is named, with what to do, and nothing is called slow that is not.
 // Method: a made-up good link of which one thing is changed at a time.

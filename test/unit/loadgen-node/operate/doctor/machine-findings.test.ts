@@ -7,7 +7,7 @@ import {
   type TuningFacts,
   UNLIMITED_BYTES,
 } from '../../../../../shared/host/tuning-facts.ts';
-import { containerTree, plantMachine } from '../../../../support/submission/machine-trees.ts';
+import { containerTree, plantMachine } from '../../../../scenes/host/machines.ts';
 
 // Goal: what would spoil a run is told with what to do, and what nobody can look at is said to be that.
 // Method: one good machine, of which one thing is changed at a time; and machines of which nothing can be read.

@@ -4,7 +4,7 @@ import {
   type PlannedLoad,
   planFindings,
 } from '../../../../../loadgen-node/operate/doctor/plan-findings.ts';
-import { type LinkChange, madeUpLink } from '../../../../support/process/measured-link.ts';
+import { type LinkChange, madeUpLink } from '../../../../scenes/host/measured-link.ts';
 
 // Goal: a load that link or generator cannot carry is an error before the run, with figures that a reader can check.
 // Method: made-up plans against a link of 9.2 Gbit/s and a ceiling of 80,000 queries/s.

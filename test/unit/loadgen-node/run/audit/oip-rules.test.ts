@@ -12,6 +12,7 @@ import {
 } from '../../../../../loadgen-node/run/audit/compose-audit.ts';
 import { explainAudit } from '../../../../../loadgen-node/run/audit/explain-audit.ts';
 import type { CallPath } from '../../../../../shared/evidence/call-path.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 import {
   OIP_EVIDENCE,
   oipFacts,
@@ -19,7 +20,6 @@ import {
   oipStatistics,
 } from '../../../../scenes/oip-server/oip-audit-facts.ts';
 import { nameCall } from '../../../../scenes/simulated-run/audit-facts.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
 
 // Goal: over the Open Inference Protocol no rule holds that this end cannot know, and none is broken because the
 // protocol lacks something. Method: the facts of a run in which nothing contradicts a rule, with one thing changed.

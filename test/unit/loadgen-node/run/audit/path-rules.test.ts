@@ -7,12 +7,12 @@ import { betweenFinding } from '../../../../../loadgen-node/operate/doctor/link-
 import { composeAudit } from '../../../../../loadgen-node/run/audit/compose-audit.ts';
 import type { CallPath, SocketEnds } from '../../../../../shared/evidence/call-path.ts';
 import type { NodeEvidence } from '../../../../../shared/evidence/network-evidence.ts';
+import { madeUpLink } from '../../../../scenes/host/measured-link.ts';
 import {
   auditFacts,
   directPath,
   nodeEvidence,
 } from '../../../../scenes/simulated-run/audit-facts.ts';
-import { madeUpLink } from '../../../../support/process/measured-link.ts';
 
 // Goal: what stands between the two ends gets the verdict that its signs allow: harm is broken, what may harm is not
 // provable. Method: the facts of a run with nothing between, with one call changed.

@@ -5,7 +5,7 @@ import type { AccuracyOutcome } from '../../../../../loadgen-node/loadgen/engine
 import { scoreAccuracy } from '../../../../../loadgen-node/run/judge/score-accuracy.ts';
 import { syntheticDataSet } from '../../../../../loadgen-node/samples/benchmarks/synthetic/synthetic-benchmark.ts';
 import type { DataSet } from '../../../../../loadgen-node/samples/data-set/data-set.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 
 // Goal: an accuracy is of the whole data set or there is none, and the verdict says why.
 // Method: accuracy logs written by hand for three samples; a response of a byte is right.

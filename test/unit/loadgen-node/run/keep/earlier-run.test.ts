@@ -7,7 +7,7 @@ import {
   replaceEarlierRun,
 } from '../../../../../loadgen-node/run/keep/earlier-run.ts';
 import { forgetVerdict } from '../../../../../loadgen-node/submission/compliance/test-folder.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 
 function screen(): { lines: string[]; report: (text: string) => void } {
   const lines: string[] = [];

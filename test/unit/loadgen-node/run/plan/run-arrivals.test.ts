@@ -9,7 +9,7 @@ import {
   planFindPeak,
 } from '../../../../../loadgen-node/search/peak/find-peak-plan.ts';
 import { resolveSettings } from '../../../../../shared/config/resolve-settings.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 
 function plan(flags: Record<string, string>, audit?: string): RunPlan {
   const all = { sut: 'a:1', benchmark: 'digits', ...flags };

@@ -9,7 +9,7 @@ import {
 } from '../../../../../loadgen-node/run/plan/run-test-settings.ts';
 import { resolveSettings } from '../../../../../shared/config/resolve-settings.ts';
 import { benchmarkRules } from '../../../../../shared/rules/benchmark-rules.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 
 /** Settings of a run with these flags, as `longhaul run` makes them. */
 function settle(flags: Record<string, string>, audit?: string): RunTestSettings {

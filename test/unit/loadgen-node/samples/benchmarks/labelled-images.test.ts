@@ -5,7 +5,7 @@ import {
   parseImageList as parse,
   readImageList,
 } from '../../../../../loadgen-node/samples/benchmarks/labelled-images.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 
 // Goal: line i is sample i, or the list is refused with the line that is wrong.
 // Method: one text in all its forms, then texts with one fault each.

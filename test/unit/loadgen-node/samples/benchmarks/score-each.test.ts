@@ -6,7 +6,7 @@ import {
   scoreEach,
 } from '../../../../../loadgen-node/samples/benchmarks/score-each.ts';
 import { syntheticDataSet } from '../../../../../loadgen-node/samples/benchmarks/synthetic/synthetic-benchmark.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 
 // Goal: all benchmarks count responses in one way. Method: logs by hand; a response of 1 is right.
 type Entry = readonly [sampleIndex: number, response: number];

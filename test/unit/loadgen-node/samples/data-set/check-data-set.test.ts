@@ -11,7 +11,7 @@ import {
 } from '../../../../../loadgen-node/samples/data-set/checksum-list.ts';
 import type { DataSet } from '../../../../../loadgen-node/samples/data-set/data-set.ts';
 import { writeFolderManifest } from '../../../../../shared/base/cache/manifest.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 
 // Goal: a data set that changed is never run, and every file that differs is named.
 const NAMES = ['a.JPEG', 'b.JPEG', 'c.JPEG', 'val_map.txt'];

@@ -9,7 +9,7 @@ import {
   wireDataSet,
 } from '../../../../../loadgen-node/samples/oip/wire-data-set.ts';
 import type { OipTensor } from '../../../../../shared/domain/tensors.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 
 const payload = Uint8Array.of(1, 2, 3, 4, 5, 6);
 const responses: Uint8Array[] = [];

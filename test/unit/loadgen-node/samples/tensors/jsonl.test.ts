@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { openTensorDataSet } from '../../../../../loadgen-node/samples/oip/open-tensor-data-set.ts';
 import { toSmallFloat } from '../../../../../loadgen-node/samples/tensors/jsonl/encode-elements.ts';
 import type { OipTensor } from '../../../../../shared/domain/tensors.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 import { readGolden } from '../../../../scenes/simulated-run/golden.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
 
 // Goal: a line of JSON becomes exactly the elements that it says, or is refused by file and line.
 // Method: lines in a file, and what the data set makes of them; FP16 against NumPy's own rounding.

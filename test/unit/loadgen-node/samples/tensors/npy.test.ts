@@ -7,8 +7,8 @@ import {
   parseNpyHeader,
 } from '../../../../../loadgen-node/samples/tensors/npy/npy-header.ts';
 import type { OipTensor } from '../../../../../shared/domain/tensors.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 import { readGolden } from '../../../../scenes/simulated-run/golden.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
 
 // Goal: every array that NumPy writes is read as the protocol's raw contents, or refused in words.
 // Method: files that NumPy itself wrote (test/golden/npy), in folders as a user has them.

@@ -8,7 +8,7 @@ import {
   requireSameSearch,
   writePeakFile,
 } from '../../../../../loadgen-node/search/peak/search-peak.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 
 const PROBE: PeakProbe = {
   number: 0,

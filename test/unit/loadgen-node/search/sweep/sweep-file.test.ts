@@ -12,7 +12,7 @@ import {
   sweepTable,
   writeSweep,
 } from '../../../../../loadgen-node/search/sweep/sweep-file.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 
 // Goal: a sweep that was broken off goes on with the cells that are done, and never with those of another question.
 const SWEEP: Sweep = {

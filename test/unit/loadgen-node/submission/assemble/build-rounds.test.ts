@@ -5,14 +5,13 @@
 import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { buildSubmission } from '../../../../../loadgen-node/submission/assemble/build-submission.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
-import { buildScene, prepareScene } from '../../../../support/submission/submission-scene.ts';
+import { tempFolder, textOf } from '../../../../scenes/host/folders.ts';
+import { buildScene, prepareScene } from '../../../../scenes/submission-tree/built-tree.ts';
 
 const OPEN = { divisions: ['open'], scenarios: ['Server'], tests: [] } as const;
 
 it('leaves mlperf.conf out of a tree of v5.0, and tells a link that is too slow', async () => {
-  const { tree, built } = await buildScene({
+  const { tree, warnings } = await buildScene({
     ...OPEN,
     folder: tempFolder(),
     round: 'v5.0',
@@ -21,7 +20,7 @@ it('leaves mlperf.conf out of a tree of v5.0, and tells a link that is too slow'
     },
   });
   // 110,000 bytes per sample, 20 samples per second.
-  expect(built.warnings).toEqual([
+  expect(warnings).toEqual([
     'bandwidth of acme-2n: resnet50 Server: sut-a needs 17.6 Mbit/s into the SUT and has 10 Mbit/s',
   ]);
   const statement = join(tree, 'open/ACME/documentation/acme-2n/bandwidth.md');
@@ -36,7 +35,7 @@ it('leaves mlperf.conf out of a tree of v5.0, and tells a link that is too slow'
 }, 30_000);
 
 it('builds the flat layout of v6.0, maps a model that the round does not know, points at weights', async () => {
-  const { tree, built } = await buildScene({
+  const { tree, warnings } = await buildScene({
     ...OPEN,
     folder: tempFolder(),
     round: 'v6.0',
@@ -47,7 +46,7 @@ it('builds the flat layout of v6.0, maps a model that the round does not know, p
       implementations.longhaul.weights = [{ source, sha256: 'ab'.repeat(32), bytes: 3e9 }];
     },
   });
-  expect(built.warnings).toEqual([
+  expect(warnings).toEqual([
     'the weights of longhaul have 3000000000 bytes, above 2 GB: notify the results chair (submission_rules)',
   ]);
   const submitter = join(tree, 'open/ACME');
@@ -58,7 +57,7 @@ it('builds the flat layout of v6.0, maps a model that the round does not know, p
     'src',
     'systems',
   ]);
-  const mapping = readFileSync(join(submitter, 'model_mapping.json'), 'utf8');
+  const mapping = textOf(submitter, 'model_mapping.json');
   expect(JSON.parse(mapping)).toEqual({ 'my-resnet': 'resnet' });
   expect(readdirSync(join(submitter, 'results/acme-2n/my-resnet/Server')).sort()).toEqual([
     'README.md',
@@ -67,7 +66,7 @@ it('builds the flat layout of v6.0, maps a model that the round does not know, p
     'performance',
     'user.conf',
   ]);
-  const readme = readFileSync(join(submitter, 'src/my-resnet/longhaul/README.md'), 'utf8');
+  const readme = textOf(submitter, 'src/my-resnet/longhaul/README.md');
   expect(readme).toContain(`\`${'ab'.repeat(32)}\` | https://example.org/weights.onnx |`);
 }, 30_000);
 
@@ -95,7 +94,7 @@ it('copies the runs of a measured result for those that an edge system infers', 
 }, 30_000);
 
 it('repeats the notes of accuracy.txt as they are, and names the files of longhaul that ran', async () => {
-  const { folder, config, tree } = await prepareScene({ ...OPEN, folder: tempFolder() });
+  const { folder, build } = await prepareScene({ ...OPEN, folder: tempFolder() });
   const record = (key: string, value: string): string =>
     `:::MLLOG {"key": "${key}", "value": "${value}", "metadata": {"is_error": false}}\n`;
   appendFileSync(
@@ -104,7 +103,7 @@ it('repeats the notes of accuracy.txt as they are, and names the files of longha
   );
   const note = 'the data set is a stand-in: drawn by longhaul 0.1.0, not ImageNet';
   appendFileSync(join(folder, 'runs/Server/accuracy/accuracy.txt'), `note: ${note}\n`);
-  await buildSubmission({ config, tree, isDryRun: false, mayReplace: false });
+  const { tree } = await build();
   const submitter = join(tree, 'open/ACME');
   const readme = join(submitter, 'measurements/acme-2n/resnet50/Server/README.md');
   expect(readFileSync(readme, 'utf8')).toContain(`| Note | ${note} |`);
@@ -116,7 +115,7 @@ it('repeats the notes of accuracy.txt as they are, and names the files of longha
 }, 30_000);
 
 it('takes a loose latency bound in open, and tells it', async () => {
-  const { folder, config, tree } = await prepareScene({ ...OPEN, folder: tempFolder() });
+  const { folder, build } = await prepareScene({ ...OPEN, folder: tempFolder() });
   const log = join(folder, 'runs/Server/performance/mlperf_log_detail.txt');
   const text = readFileSync(log, 'utf8');
   const bound = /("effective_target_latency_ns", "value": )15000000/;
@@ -124,7 +123,7 @@ it('takes a loose latency bound in open, and tells it', async () => {
     log,
     text.replace(bound, (_, before: string) => `${before}90000000`),
   );
-  const { warnings } = await buildSubmission({ config, tree, isDryRun: false, mayReplace: false });
+  const { warnings } = await build();
   expect(warnings.map((warning) => warning.replace(/^\S+ /, ''))).toEqual([
     'the latency bound is 90 ms; resnet50 has 15 ms',
   ]);

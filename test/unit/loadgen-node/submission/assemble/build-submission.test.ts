@@ -1,49 +1,42 @@
-/*
- * Goal: submission build makes the tree that the official tools want from good runs, and refuses everything else
- * without leaving a file.
- * Method: one set of simulated runs of full length, made once; each case changes the configuration.
- */
 import {
   appendFileSync,
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import type { BuiltTree } from '../../../../../loadgen-node/submission/assemble/build-submission.ts';
-import { BuildTrial } from '../../../../scenes/submission-tree/build-trial.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
-import { filesOf, jsonOf, textOf } from '../../../../support/submission/read-tree.ts';
+import { filesOf, suiteFolder, tempFolder, textOf } from '../../../../scenes/host/folders.ts';
 import {
-  copyAsForeignRun,
   prepareScene,
   type Scene,
-  type SceneSubmission,
-  sceneSystem,
-} from '../../../../support/submission/submission-scene.ts';
+  type SceneChange,
+} from '../../../../scenes/submission-tree/built-tree.ts';
+import { filledDescription } from '../../../../scenes/submission-tree/submission-tree.ts';
 import {
   WRONG_DESCRIPTIONS,
   WRONG_SUBMISSIONS,
-} from '../../../../support/submission/wrong-submissions.ts';
+} from '../../../../scenes/submission-tree/wrong-submissions.ts';
+
+/*
+ * Goal: submission build makes the tree that the official tools want from good runs, and refuses everything else
+ * without leaving a file.
+ * Method: one set of simulated runs of full length, made once; each case changes the configuration.
+ */
 
 let scene: Scene;
-let trial: BuildTrial;
 /** A tree that nobody changes. */
 let tree: string;
 let built: BuiltTree;
 
 beforeAll(async () => {
-  scene = await prepareScene({ folder: mkdtempSync(join(tmpdir(), 'longhaul-build-')) });
-  trial = new BuildTrial(scene);
+  scene = await prepareScene({ folder: suiteFolder() });
   for (const scenario of ['Server', 'Offline']) {
     // Nothing here reads the answers, or which samples were loaded: a build copies them, however many there are.
     const folder = join(scene.folder, 'runs', scenario, 'accuracy');
@@ -52,26 +45,49 @@ beforeAll(async () => {
     const lines = readFileSync(log, 'utf8').split('\n');
     writeFileSync(log, lines.filter((line) => !line.includes('loaded_qsl_set')).join('\n'));
   }
-  tree = scene.tree;
+  tree = join(suiteFolder(), 'tree');
   const selfCheck = async (folder: string) => `checked ${folder}/a\n`;
-  built = await trial.build(() => {}, { selfCheck }, tree);
+  built = await scene.build(undefined, { selfCheck, tree });
 }, 60_000);
 
-afterAll(() => rmSync(scene.folder, { recursive: true, force: true }));
+// biome-ignore lint/suspicious/noExplicitAny: tests look at single members.
+const jsonOf = (folder: string, path: string): any => JSON.parse(textOf(folder, path));
+
+/** What a build refuses, in paths relative to the scene; nothing was written. */
+async function refusal(change: SceneChange, isDryRun = false): Promise<string> {
+  const folder = tempFolder();
+  const error = await scene.build(change, { isDryRun, tree: join(folder, 'tree') }).then(
+    () => undefined,
+    (thrown: unknown) => thrown as Error,
+  );
+  expect(readdirSync(folder)).toEqual([]);
+  return (error?.message ?? 'nothing').replaceAll(`${scene.folder}/`, '');
+}
+
+/** Results of one division, with other values of the first. */
+const only =
+  (division: string, first: object = {}): SceneChange =>
+  ({ results }) => {
+    for (const result of results) result.divisions = [division];
+    Object.assign(results[0], first);
+  };
 
 /** The division with the fewest files. */
-function openOnly({ results }: SceneSubmission): void {
-  for (const result of results) result.divisions = ['open'];
-}
+const openOnly = only('open');
 
 it('builds network, closed and open of v4.1 with the files that the official tools want', () => {
   const { warnings, fileCount } = built;
   expect(warnings).toEqual([]);
   const files = filesOf(tree);
+  for (const entry of readdirSync(tree, { withFileTypes: true, recursive: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isDirectory()) expect(readdirSync(path), path).not.toEqual([]);
+    else expect(entry.isFile(), path).toBe(true);
+  }
   // And the text of the self-check in each division.
   expect(files).toHaveLength(fileCount + 3);
-  const own = files.filter((file) => !file.includes('/code/longhaul/'));
-  expect(own.filter((file) => file.startsWith('network/ACME/results/acme-2n/')).sort()).toEqual(
+  const filesIn = (folder: string): string[] => filesOf(join(tree, folder));
+  expect(filesIn('network/ACME/results/acme-2n/resnet50')).toEqual(
     ['Offline', 'Server'].flatMap((scenario) =>
       [
         'accuracy/accuracy.txt',
@@ -80,37 +96,32 @@ it('builds network, closed and open of v4.1 with the files that the official too
         'accuracy/mlperf_log_summary.txt',
         'performance/run_1/mlperf_log_detail.txt',
         'performance/run_1/mlperf_log_summary.txt',
-      ].map((file) => `network/ACME/results/acme-2n/resnet50/${scenario}/${file}`),
+      ].map((file) => `${scenario}/${file}`),
     ),
   );
-  const measured = 'closed/ACME/measurements/acme-2n/resnet50/Server/';
-  expect(own.filter((file) => file.startsWith(measured)).sort()).toEqual(
-    [
-      'README.md',
-      'acme-2n_longhaul_Server.json',
-      'calibration_process.adoc',
-      'mlperf.conf',
-      'user.conf',
-    ].map((file) => measured + file),
-  );
-  const test01 = 'closed/ACME/compliance/acme-2n/resnet50/Offline/TEST01/';
-  expect(own.filter((file) => file.startsWith(test01)).sort()).toEqual(
-    [
-      'accuracy/accuracy.txt',
-      'accuracy/mlperf_log_accuracy.json',
-      'performance/run_1/mlperf_log_detail.txt',
-      'performance/run_1/mlperf_log_summary.txt',
-      'verify_accuracy.txt',
-      'verify_performance.txt',
-    ].map((file) => test01 + file),
-  );
-  expect(own.some((file) => file.startsWith('open/ACME/compliance'))).toBe(false);
+  const measured = 'closed/ACME/measurements/acme-2n/resnet50/Server';
+  expect(filesIn(measured)).toEqual([
+    'README.md',
+    'acme-2n_longhaul_Server.json',
+    'calibration_process.adoc',
+    'mlperf.conf',
+    'user.conf',
+  ]);
+  expect(filesIn('closed/ACME/compliance/acme-2n/resnet50/Offline/TEST01')).toEqual([
+    'accuracy/accuracy.txt',
+    'accuracy/mlperf_log_accuracy.json',
+    'performance/run_1/mlperf_log_detail.txt',
+    'performance/run_1/mlperf_log_summary.txt',
+    'verify_accuracy.txt',
+    'verify_performance.txt',
+  ]);
+  expect(existsSync(join(tree, 'open/ACME/compliance'))).toBe(false);
   for (const file of files) {
     expect(file).not.toMatch(/(^|\/)\.|\s/);
     expect(statSync(join(tree, file)).size).toBeGreaterThan(0);
   }
   expect(readdirSync(tree).sort()).toEqual(['LONGHAUL.md', 'closed', 'network', 'open']);
-  expect(jsonOf(tree, `${measured}acme-2n_longhaul_Server.json`)).toEqual({
+  expect(jsonOf(tree, `${measured}/acme-2n_longhaul_Server.json`)).toEqual({
     input_data_types: 'uint8',
     retraining: 'No',
     starting_weights_filename: 'resnet50_v1.onnx',
@@ -201,19 +212,18 @@ it('documents wire, QDL, network, bandwidth, software and evidence', () => {
 it('takes the evidence of a test from the folder that is named, and misses it where there is none', async () => {
   const from = join(scene.folder, 'runs/Server/compliance');
   cpSync(join(from, 'TEST04'), join(scene.folder, 'moved/TEST04'), { recursive: true });
-  const change =
-    (runs: object | undefined) =>
-    ({ results }: SceneSubmission): void => {
-      for (const result of results) result.divisions = ['network'];
-      const { TEST01, TEST05 } = { TEST01: `${from}/TEST01`, TEST05: `${from}/TEST05` };
-      results[0].compliance = { TEST01, TEST04: 'moved/TEST04', TEST05 };
-      results[0].compliance_runs = runs;
-    };
-  const { warnings } = await trial.build(change(undefined));
+  const change = (compliance_runs?: object): SceneChange => {
+    const [TEST01, TEST05] = [`${from}/TEST01`, `${from}/TEST05`];
+    return only('network', {
+      compliance: { TEST01, TEST04: 'moved/TEST04', TEST05 },
+      compliance_runs,
+    });
+  };
+  const { warnings } = await scene.build(change());
   expect(warnings.map((text) => text.replace(/^\S+ /, ''))).toEqual([
     'the run of TEST04 has no network_audit.json: name its folder in "compliance_runs"',
   ]);
-  const named = await trial.build(change({ TEST04: `${from}/TEST04-run` }));
+  const named = await scene.build(change({ TEST04: `${from}/TEST04-run` }));
   expect(named.warnings).toEqual([]);
 });
 
@@ -221,10 +231,7 @@ it("warns of a test that longhaul's own checks failed, where the official files 
   const own = join(scene.folder, 'own');
   cpSync(join(scene.folder, 'runs/Server/compliance'), own, { recursive: true });
   writeFileSync(join(own, 'TEST04/README.md'), '# TEST04: failed\n\nA cache.\n');
-  const { warnings } = await trial.build(({ results }) => {
-    for (const result of results) result.divisions = ['network'];
-    results[0].compliance = 'own';
-  });
+  const { warnings } = await scene.build(only('network', { compliance: 'own' }));
   expect(warnings.filter((text) => text.includes("TEST04 failed by longhaul's own"))).toEqual([
     expect.stringMatching(/own\/TEST04\/README\.md tells which$/),
   ]);
@@ -235,7 +242,7 @@ it('refuses tests that were not passed, and TEST01 that needs its fallback witho
   cpSync(join(scene.folder, 'runs/Server/compliance'), failed, { recursive: true });
   writeFileSync(join(failed, 'TEST04/verify_performance.txt'), 'TEST FAIL\n');
   writeFileSync(join(failed, 'TEST01/verify_accuracy.txt'), 'TEST FAIL\n');
-  const text = await trial.refusal(({ results }) => {
+  const text = await refusal(({ results }) => {
     results[0].compliance = 'failed';
   });
   expect(text).toMatch(/TEST04 was not passed, says failed\/TEST04\/verify_performance\.txt/);
@@ -243,13 +250,7 @@ it('refuses tests that were not passed, and TEST01 that needs its fallback witho
   for (const name of ['baseline_accuracy.txt', 'compliance_accuracy.txt']) {
     writeFileSync(join(failed, 'TEST01/accuracy', name), 'accuracy=76.500%\n');
   }
-  const { tree } = await trial.build(
-    ({ results }) => {
-      for (const result of results) result.divisions = ['closed'];
-      results[0].compliance = 'failed';
-    },
-    { isDryRun: true },
-  );
+  const { tree } = await scene.build(only('closed', { compliance: 'failed' }), { isDryRun: true });
   const accuracy = 'closed/ACME/compliance/acme-2n/resnet50/Server/TEST01/accuracy';
   expect(readdirSync(join(tree, accuracy))).toHaveLength(4);
 });
@@ -258,10 +259,14 @@ it('takes runs of another LoadGen, and says what the network division misses', a
   for (const scenario of ['Server', 'Offline']) {
     for (const kind of ['performance', 'accuracy']) {
       const run = join(scenario, kind);
-      copyAsForeignRun(join(scene.folder, 'runs', run), join(scene.folder, 'foreign', run));
+      // No more than its logs, and the text of the accuracy script.
+      cpSync(join(scene.folder, 'runs', run), join(scene.folder, 'foreign', run), {
+        recursive: true,
+        filter: (path) => !/longhaul_run|network_audit/.test(path),
+      });
     }
   }
-  const { tree, warnings } = await trial.build(({ results }) => {
+  const { tree, warnings } = await scene.build(({ results }) => {
     for (const result of results) {
       result.divisions = ['network'];
       result.performance = `foreign/${result.scenario}/performance`;
@@ -293,7 +298,7 @@ it('keeps the user.conf that the submitter names, and copies code without what c
   symlinkSync(join(code, 'main.ts'), join(code, 'link.ts'));
   const conf = '*.Server.target_qps = 20\n*.Server.target_latency = 15 # a = b\n';
   writeFileSync(join(scene.folder, 'user.conf'), conf);
-  const { tree, warnings } = await trial.build((submission) => {
+  const { tree, warnings } = await scene.build((submission) => {
     openOnly(submission);
     const { results, implementations } = submission;
     results[0].user_conf = 'user.conf';
@@ -323,37 +328,34 @@ it('writes the text of the self-check into the results of each division', () => 
 });
 
 it('leaves what is there alone; --force replaces a tree that it built', async () => {
-  const { tree } = await trial.build(openOnly);
-  await expect(trial.build(openOnly, {}, tree)).rejects.toThrow(/is there: --force replaces it/);
+  const { tree } = await scene.build(openOnly);
+  await expect(scene.build(openOnly, { tree })).rejects.toThrow(/is there: --force replaces it/);
   writeFileSync(join(tree, 'open', 'stray'), 'x');
-  await trial.build(openOnly, { mayReplace: true }, tree);
+  await scene.build(openOnly, { mayReplace: true, tree });
   expect(existsSync(join(tree, 'open', 'stray'))).toBe(false);
   const other = tempFolder();
   writeFileSync(join(other, 'precious'), 'x');
-  await expect(trial.build(openOnly, { mayReplace: true }, other)).rejects.toThrow(
+  await expect(scene.build(openOnly, { mayReplace: true, tree: other })).rejects.toThrow(
     /no tree that longhaul built/,
   );
   expect(readdirSync(other)).toEqual(['precious']);
 });
 
-it.each(WRONG_SUBMISSIONS)('refuses %s', async (_case, change, message) => {
-  expect(await trial.refusal(change)).toMatch(message);
+it.each(WRONG_SUBMISSIONS)('refuses: %s', async (message, change) => {
+  expect(await refusal(change)).toMatch(message);
 });
 
-it.each(WRONG_DESCRIPTIONS)(
-  'refuses a system description with %s',
-  async (_case, fields, message) => {
-    const path = join(scene.folder, 'systems', 'other.json');
-    writeFileSync(path, JSON.stringify({ ...sceneSystem('datacenter'), ...fields }));
-    const text = await trial.refusal(({ systems }) => {
-      systems['acme-2n'].file = 'systems/other.json';
-    });
-    expect(text).toMatch(message);
-  },
-);
+it.each(WRONG_DESCRIPTIONS)('refuses a system description with %j: %s', async (fields, message) => {
+  const path = join(scene.folder, 'systems', 'other.json');
+  writeFileSync(path, JSON.stringify({ ...filledDescription('datacenter'), ...fields }));
+  const text = await refusal(({ systems }) => {
+    systems['acme-2n'].file = 'systems/other.json';
+  });
+  expect(text).toMatch(message);
+});
 
 it('lists the problems of everything at once', async () => {
-  const text = await trial.refusal(({ results, implementations }) => {
+  const text = await refusal(({ results, implementations }) => {
     results[0].performance = 'runs/none';
     results[1].accuracy = 'runs/none';
     implementations.longhaul.code = ['none'];
@@ -373,28 +375,25 @@ it('refuses runs that are cut, INVALID, too short or have errors; --dry-run-leng
       '"effective_min_duration_ms", "value": 60000',
     );
   writeFileSync(log, weaker);
-  const change = ({ results }: SceneSubmission): void => {
-    for (const result of results) result.divisions = ['closed'];
-    results[0].performance = 'weak';
-    results[0].compliance = 'runs/Server/compliance';
-  };
-  expect(await trial.refusal(change)).toMatch(
+  const first = { performance: 'weak', compliance: 'runs/Server/compliance' };
+  const change = only('closed', first);
+  expect(await refusal(change)).toMatch(
     /ended with INVALID; a result has to be VALID .*--dry-run-lengths[\s\S]*effective_min_duration_ms is 60000; the rules want 600000 or more/,
   );
-  const { tree, warnings } = await trial.build(change, { isDryRun: true });
+  const { tree, warnings } = await scene.build(change, { isDryRun: true });
   expect(warnings).toHaveLength(2);
   expect(textOf(tree, 'NOT_SUBMITTABLE.md')).toContain('Not to be handed in');
   expect(textOf(tree, 'closed/ACME/measurements/acme-2n/resnet50/Server/README.md')).toContain(
     '> **Not to be handed in',
   );
   writeFileSync(log, whole.slice(0, whole.length - 90));
-  expect(await trial.refusal(change, { isDryRun: true })).toMatch(/the file ends inside a record/);
+  expect(await refusal(change, true)).toMatch(/the file ends inside a record/);
   writeFileSync(log, whole);
   appendFileSync(
     log,
     ':::MLLOG {"key": "error_runtime", "value": "x", "metadata": {"is_error": true}}\n',
   );
-  expect(await trial.refusal(change, { isDryRun: true })).toMatch(
+  expect(await refusal(change, true)).toMatch(
     /LoadGen recorded 1 error, the first "error_runtime"/,
   );
 });

@@ -1,15 +1,15 @@
-/*
- * Goal: runs over the Open Inference Protocol become a tree that says what they cannot prove, for lack of which nothing fails.
- * Method: one scene of the Network division whose nodes are any server; the texts, and what the check finds of the audits.
- */
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import type { AuditFacts } from '../../../../../loadgen-node/observe/audit/network-audit.ts';
 import { checkTree } from '../../../../../loadgen-node/submission/check/check-tree.ts';
+import { suiteFolder, textOf } from '../../../../scenes/host/folders.ts';
 import { OIP_EVIDENCE, oipNode } from '../../../../scenes/oip-server/oip-audit-facts.ts';
-import { suiteFolder } from '../../../../support/process/suite-folder.ts';
-import { textOf } from '../../../../support/submission/read-tree.ts';
-import { buildScene } from '../../../../support/submission/submission-scene.ts';
+import { buildScene } from '../../../../scenes/submission-tree/built-tree.ts';
+
+/*
+ * Goal: runs over the Open Inference Protocol become a tree that says what they cannot prove, for lack of which nothing fails.
+ * Method: one scene of the Network division whose nodes are any server; the texts, and what the check finds of the audits.
+ */
 
 let tree: string;
 let warnings: readonly string[];
@@ -27,14 +27,12 @@ function overOip(facts: AuditFacts): AuditFacts {
 }
 
 beforeAll(async () => {
-  const scene = await buildScene({
+  ({ tree, warnings } = await buildScene({
     folder: join(suiteFolder(), 'scene'),
     divisions: ['network'],
     isDryRun: true,
     facts: overOip,
-  });
-  tree = scene.tree;
-  warnings = scene.built.warnings;
+  }));
 }, 60_000);
 
 it('the build warns of the rules that the runs cannot prove', () => {

@@ -6,10 +6,8 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
-import { buildSubmission } from '../../../../../loadgen-node/submission/assemble/build-submission.ts';
-import { suiteFolder } from '../../../../support/process/suite-folder.ts';
-import { textOf } from '../../../../support/submission/read-tree.ts';
-import { prepareScene } from '../../../../support/submission/submission-scene.ts';
+import { suiteFolder, textOf } from '../../../../scenes/host/folders.ts';
+import { prepareScene } from '../../../../scenes/submission-tree/built-tree.ts';
 
 const DOCUMENTS = 'open/ACME/documentation/acme-2n';
 const CODE = 'open/ACME/code/resnet50/longhaul';
@@ -48,14 +46,8 @@ beforeAll(async () => {
     nic_loadgen: 'none',
   });
   writeFileSync(file, JSON.stringify(system));
-  tree = scene.tree;
-  const built = await buildSubmission({
-    config: scene.config,
-    tree,
-    isDryRun: true,
-    mayReplace: false,
-  });
-  warnings = built.warnings;
+  tree = join(suiteFolder(), 'tree');
+  ({ warnings } = await scene.build(undefined, { isDryRun: true, tree }));
 }, 60_000);
 
 it('warns of what is TODO in open, and of commands that are missing', () => {

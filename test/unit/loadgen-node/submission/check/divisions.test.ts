@@ -3,20 +3,23 @@
  * with or without the keys of a network, links of several nodes. Trees are in the words of the C++ LoadGen.
  */
 import { expect, it } from 'vitest';
-import { checkTree } from '../../../../../loadgen-node/submission/check/check-tree.ts';
 import { NETWORK_FIELDS } from '../../../../../loadgen-node/submission/tree/system-fields.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
-import { type ForeignTree, writeForeignTree } from '../../../../support/submission/foreign-tree.ts';
-import { MutableTree } from '../../../../support/submission/mutable-tree.ts';
+import {
+  type Change,
+  copy,
+  json,
+  move,
+  record,
+  replace,
+  write,
+} from '../../../../scenes/submission-tree/changes.ts';
+import {
+  checkedTree,
+  type TreeOptions,
+} from '../../../../scenes/submission-tree/submission-tree.ts';
 
-const RESNET: Omit<ForeignTree, 'root'> = {
-  round: 'v4.1',
-  division: 'closed',
-  model: 'resnet50',
-  scenarios: ['Server', 'Offline'],
-};
-const EDGE: Omit<ForeignTree, 'root'> = {
-  ...RESNET,
+const OPEN = { division: 'open', scenarios: ['Offline'] } as const;
+const EDGE: TreeOptions = {
   systemType: 'edge',
   scenarios: ['SingleStream'],
   records: {
@@ -24,37 +27,27 @@ const EDGE: Omit<ForeignTree, 'root'> = {
     result_qps_without_loadgen_overhead: '111.5',
   },
 };
+const RESULTS = 'closed/ACME/results/acme/resnet50';
 
-/** Ids and files of all findings of a tree after a change. */
-async function check(
-  tree: Omit<ForeignTree, 'root'>,
-  change: (tree: MutableTree) => void = () => {},
-): Promise<{ ids: string[]; values: unknown[] }> {
-  const root = tempFolder();
-  writeForeignTree({ root, ...tree });
-  const mutable = new MutableTree(root);
-  change(mutable);
-  mutable.end();
-  const { findings, results } = await checkTree(root, { round: tree.round });
-  const ids = [...new Set(findings.map(({ id }) => id))].sort();
+/** Ids of all findings of a tree, and the figures of its results. */
+async function check(tree: TreeOptions): Promise<{ ids: readonly string[]; values: unknown[] }> {
+  const { ids, results } = await checkedTree(tree, { round: tree.round ?? 'v4.1' });
   return { ids, values: results.map(({ metric, value }) => [metric, value]) };
 }
 
-/** Copies the folders of SingleStream, as the rules have it for inferred results. */
-function infer(tree: MutableTree, division: string, scenario: string): void {
-  for (const kind of ['results', 'measurements', 'compliance']) {
-    const folder = `${division}/ACME/${kind}/acme/resnet50`;
-    if (kind === 'compliance' && division === 'open') continue;
-    tree.copy(`${folder}/SingleStream`, `${folder}/${scenario}`);
-  }
-}
+/** Copies of the folders of a scenario, as the rules have it for inferred results. */
+const inferred = (from: string, ...scenarios: readonly string[]): Change[] =>
+  scenarios.flatMap((scenario) =>
+    ['results', 'measurements', 'compliance'].map((kind) => {
+      const folder = `closed/ACME/${kind}/acme/resnet50`;
+      return copy(`${folder}/${from}`, `${folder}/${scenario}`);
+    }),
+  );
 
-function inferBoth(tree: MutableTree): void {
-  for (const scenario of ['MultiStream', 'Offline']) infer(tree, 'closed', scenario);
-}
+const BOTH = inferred('SingleStream', 'MultiStream', 'Offline');
 
 it('takes copies of SingleStream as inferred results of an edge system, and tells it', async () => {
-  const { ids, values } = await check(EDGE, inferBoth);
+  const { ids, values } = await check({ ...EDGE, changes: BOTH });
   expect(ids).toEqual(['result-inferred']);
   expect(values).toEqual([
     ['early_stopping_latency_ms', 9_000_000],
@@ -63,42 +56,34 @@ it('takes copies of SingleStream as inferred results of an edge system, and tell
   ]);
 });
 
-it.each<[string, Omit<ForeignTree, 'root'>, (tree: MutableTree) => void, string]>([
+it.each<[string, TreeOptions, string]>([
   [
     'are no copies',
-    EDGE,
-    (tree) => {
-      inferBoth(tree);
-      const folder = 'closed/ACME/results/acme/resnet50/Offline';
-      tree.record(`${folder}/performance/run_1/mlperf_log_detail.txt`, 'qsl_name', '"other"');
+    {
+      changes: [
+        ...BOTH,
+        record(`${RESULTS}/Offline/performance/run_1/mlperf_log_detail.txt`, 'qsl_name', '"other"'),
+      ],
     },
     'scenario-differs',
   ],
   [
     'are of a system of the datacenter suite',
-    { ...EDGE, systemType: 'datacenter' },
-    inferBoth,
+    { systemType: 'datacenter', changes: BOTH },
     'scenario-differs',
   ],
   [
     'lack what the result is computed from',
-    { ...EDGE, records: { early_stopping_latency_ms: '0' } },
-    inferBoth,
+    { records: { early_stopping_latency_ms: '0' }, changes: BOTH },
     'metric-missing',
   ],
   [
     'are inferred where the rules know no way',
-    { ...EDGE, scenarios: ['Offline'] },
-    (tree) => {
-      for (const kind of ['results', 'measurements', 'compliance']) {
-        const folder = `closed/ACME/${kind}/acme/resnet50`;
-        tree.copy(`${folder}/Offline`, `${folder}/SingleStream`);
-      }
-    },
+    { scenarios: ['Offline'], changes: inferred('Offline', 'SingleStream') },
     'scenario-differs',
   ],
-])('refuses results of another scenario that %s', async (_, tree, change, expected) => {
-  expect((await check(tree, change)).ids).toContain(expected);
+])('refuses results of another scenario that %s', async (_, tree, expected) => {
+  expect((await check({ ...EDGE, ...tree })).ids).toContain(expected);
 });
 
 it('holds open against the latency bound, as the official tools do, and not against the percentile', async () => {
@@ -106,12 +91,9 @@ it('holds open against the latency bound, as the official tools do, and not agai
     effective_target_latency_ns: '90000000',
     effective_target_latency_percentile: '0.9',
   };
-  const open = { ...RESNET, division: 'open', scenarios: ['Server'], records } as const;
+  const open = { ...OPEN, scenarios: ['Server'], records } as const;
   expect((await check(open)).ids).toEqual(['latency-bound-loose']);
-  expect((await check({ ...RESNET, records })).ids).toEqual([
-    'latency-bound-loose',
-    'percentile-low',
-  ]);
+  expect((await check({ records })).ids).toEqual(['latency-bound-loose', 'percentile-low']);
 });
 
 it.each([
@@ -121,18 +103,15 @@ it.each([
 ])(
   'takes an accuracy of any metric in open, and misses one that is not told: "%s"',
   async (line, expected) => {
-    const open = { ...RESNET, division: 'open', scenarios: ['Offline'] } as const;
-    const change = (tree: MutableTree): void =>
-      tree.edit('open/ACME/results/acme/resnet50/Offline/accuracy/accuracy.txt', (text) =>
-        text.replace(/^accuracy=.*/, line),
-      );
-    expect((await check(open, change)).ids).toEqual(expected);
+    const score = 'open/ACME/results/acme/resnet50/Offline/accuracy/accuracy.txt';
+    const changes = [replace(score, /^accuracy=.*/, line)];
+    expect((await check({ ...OPEN, changes })).ids).toEqual(expected);
   },
 );
 
 it('asks about a closed result that was measured over a network', async () => {
   const records = { sut_name: '"Network SUT: sut-a"' };
-  expect((await check({ ...RESNET, records })).ids).toEqual(['closed-over-network']);
+  expect((await check({ records })).ids).toEqual(['closed-over-network']);
 });
 
 it.each<[string, 'v4.1' | 'v5.0', unknown, string[]]>([
@@ -141,20 +120,14 @@ it.each<[string, 'v4.1' | 'v5.0', unknown, string[]]>([
   ['the JSON value false', 'v4.1', false, ['is-network-in-closed']],
   ['"False" alone in v5.0', 'v5.0', 'False', ['is-network-in-closed']],
 ])('reads is_network in closed: %s', async (_, round, value, expected) => {
-  const change = (tree: MutableTree): void =>
-    tree.json('closed/ACME/systems/acme.json', (system) => {
-      system['is_network'] = value;
-    });
-  expect((await check({ ...RESNET, round }, change)).ids).toEqual(expected);
+  const changes = [json('closed/ACME/systems/acme.json', { is_network: value })];
+  expect((await check({ round, changes })).ids).toEqual(expected);
 });
 
 it('takes is_network "False" in closed of v5.0 where the other keys are there as well', async () => {
-  const change = (tree: MutableTree): void =>
-    tree.json('closed/ACME/systems/acme.json', (system) => {
-      for (const { key } of NETWORK_FIELDS) system[key] = 'N/A';
-      system['is_network'] = 'False';
-    });
-  expect((await check({ ...RESNET, round: 'v5.0' }, change)).ids).toEqual([]);
+  const keys = Object.fromEntries(NETWORK_FIELDS.map(({ key }) => [key, 'N/A']));
+  const changes = [json('closed/ACME/systems/acme.json', { ...keys, is_network: 'False' })];
+  expect((await check({ round: 'v5.0', changes })).ids).toEqual([]);
 });
 
 it.each([
@@ -165,27 +138,25 @@ it.each([
 ])(
   'divides what passes through the links among the nodes: %s',
   async (_, nodes, cards, rate, isTooSmall) => {
-    const { ids } = await check({ ...RESNET, division: 'network' }, (tree) =>
-      tree.json('network/ACME/systems/acme.json', (system) => {
-        Object.assign(system, {
-          number_of_nodes: nodes,
-          number_nic_loadgen: cards,
-          number_nic_sut: '1',
-          network_rate: rate,
-        });
-      }),
-    );
+    const system = {
+      number_of_nodes: nodes,
+      number_nic_loadgen: cards,
+      number_nic_sut: '1',
+      network_rate: rate,
+    };
+    const { ids } = await check({
+      division: 'network',
+      changes: [json('network/ACME/systems/acme.json', system)],
+    });
     expect(ids.includes('bandwidth-too-small')).toBe(isTooSmall);
   },
 );
 
 /** A result of open under a name of its own. */
-function rename(tree: MutableTree, name: string): void {
-  for (const kind of ['results', 'measurements']) {
-    tree.move(`open/ACME/${kind}/acme/resnet50`, `open/ACME/${kind}/acme/${name}`);
-  }
-  tree.move('open/ACME/code/resnet50', `open/ACME/code/${name}`);
-}
+const renamed = (name: string): Change[] =>
+  ['results/acme', 'measurements/acme', 'code'].map((kind) =>
+    move(`open/ACME/${kind}/resnet50`, `open/ACME/${kind}/${name}`),
+  );
 
 // What the official checkers do with each was seen: "has an invalid model digits" and no result; "model not known".
 it.each([
@@ -197,12 +168,9 @@ it.each([
 ])(
   'refuses in open what the official tools refuse: a mapping %s',
   async (_, name, to, expected) => {
-    const open = { ...RESNET, division: 'open', scenarios: ['Offline'] } as const;
-    const { ids, values } = await check(open, (tree) => {
-      rename(tree, name);
-      if (to !== undefined)
-        tree.write('open/ACME/model_mapping.json', JSON.stringify({ [name]: to }));
-    });
+    const mapping = JSON.stringify({ [name]: to });
+    const mapped = to === undefined ? [] : [write('open/ACME/model_mapping.json', mapping)];
+    const { ids, values } = await check({ ...OPEN, changes: [...renamed(name), ...mapped] });
     expect(ids).toEqual(expected);
     expect(values).toEqual([['result_samples_per_second', 50]]);
   },
@@ -210,7 +178,6 @@ it.each([
 
 it('looks at the length of a run whose model nobody knows', async () => {
   const records = { effective_min_duration_ms: '10000' };
-  const open = { ...RESNET, division: 'open', scenarios: ['Offline'], records } as const;
-  const { ids } = await check(open, (tree) => rename(tree, 'digits'));
+  const { ids } = await check({ ...OPEN, records, changes: renamed('digits') });
   expect(ids).toEqual(['duration-short', 'model-unknown']);
 });

@@ -7,201 +7,183 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { checkTree } from '../../../../../loadgen-node/submission/check/check-tree.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
-import { type ForeignTree, writeForeignTree } from '../../../../support/submission/foreign-tree.ts';
-import { MutableTree } from '../../../../support/submission/mutable-tree.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
+import {
+  json,
+  lengthen,
+  move,
+  prepend,
+  remove,
+  replace,
+  write,
+} from '../../../../scenes/submission-tree/changes.ts';
+import {
+  checkedTree,
+  idsOf,
+  submissionTree,
+  type TreeOptions,
+} from '../../../../scenes/submission-tree/submission-tree.ts';
 
-type Tree = Omit<ForeignTree, 'root'>;
-
-const RESNET: Tree = {
-  round: 'v4.1',
-  division: 'closed',
-  model: 'resnet50',
-  scenarios: ['Server', 'Offline'],
-};
-const UNET: Tree = { ...RESNET, model: '3d-unet-99', scenarios: ['Offline'] };
-const SDXL: Tree = { ...RESNET, model: 'stable-diffusion-xl' };
-const LLAMA: Tree = {
+const OPEN = { division: 'open', scenarios: ['Offline'] } as const;
+const UNET = { model: '3d-unet-99', scenarios: ['Offline'] } as const;
+const SDXL = { model: 'stable-diffusion-xl' } as const;
+const LLAMA = {
   round: 'v6.1',
   division: 'network',
   model: 'llama2-70b-99.9',
   scenarios: ['Offline', 'Interactive'],
-};
+} as const;
+const UNET_MEASURED = 'closed/ACME/measurements/acme/3d-unet-99/Offline';
+const SDXL_SCORE = 'closed/ACME/results/acme/stable-diffusion-xl/Server/accuracy/accuracy.txt';
+const LLAMA_RESULTS = 'network/ACME/results/acme/llama2-70b-99.9';
 
-async function idsOf(root: string): Promise<string[]> {
-  const { findings } = await checkTree(root);
-  return [...new Set(findings.map(({ id }) => id))].sort();
-}
-
-it.each<[string, Tree, string[]]>([
-  ['closed, v4.1', RESNET, []],
-  ['network, v4.1', { ...RESNET, division: 'network' }, ['network-rules-unproved']],
-  ['open, one scenario', { ...RESNET, division: 'open', scenarios: ['Offline'] }, []],
+it.each<[string, TreeOptions, string[]]>([
+  ['closed, v4.1', {}, []],
+  ['network, v4.1', { division: 'network' }, ['network-rules-unproved']],
+  ['open, one scenario', OPEN, []],
   [
     'edge suite, closed',
-    {
-      ...RESNET,
-      scenarios: ['SingleStream', 'MultiStream', 'Offline'],
-      systemType: 'edge',
-    },
+    { scenarios: ['SingleStream', 'MultiStream', 'Offline'], systemType: 'edge' },
     [],
   ],
-  ['v5.0', { ...RESNET, round: 'v5.0' }, []],
+  ['v5.0', { round: 'v5.0' }, []],
   ['3D U-Net, whole permutations', UNET, []],
   ['Stable Diffusion, pictures', SDXL, []],
   ['Llama 2, the flat layout of v6.1', LLAMA, ['network-rules-unproved']],
 ])('has nothing to say of a good tree of another LoadGen: %s', async (_, tree, expected) => {
-  const root = tempFolder();
-  writeForeignTree({ root, ...tree });
-  expect(await idsOf(root)).toEqual(expected);
-  const report = await checkTree(root);
-  expect(report.round).toBe(tree.round);
-  expect(report.results.map(({ value }) => value)).toEqual(tree.scenarios.map(() => 50));
+  const { ids, round, results } = await checkedTree(tree);
+  expect(ids).toEqual(expected);
+  expect(round).toBe(tree.round ?? 'v4.1');
+  expect(results.map(({ value }) => value)).toEqual(
+    (tree.scenarios ?? ['Server', 'Offline']).map(() => 50),
+  );
 });
 
-it.each<[string, Tree, Record<string, string>, string[]]>([
-  [
-    'no token latencies',
-    LLAMA,
-    { requested_use_token_latencies: 'false' },
-    ['token-latencies-off'],
-  ],
+it.each<[string, TreeOptions, Record<string, string>, string]>([
+  ['no token latencies', LLAMA, { requested_use_token_latencies: 'false' }, 'token-latencies-off'],
   [
     'a first token at the bound',
     LLAMA,
     { 'result_first_token_99.00_percentile_latency_ns': '450000000' },
-    ['token-latency-above-bound'],
+    'token-latency-above-bound',
   ],
   [
     'samples that are not issued equally',
     UNET,
     { effective_sample_concatenate_permutation: 'false' },
-    ['equal-issue-off'],
+    'equal-issue-off',
   ],
-  ['a LoadGen of no tag', RESNET, { loadgen_version: '"master"' }, ['loadgen-not-known']],
-  ['no version', RESNET, { loadgen_version: '""' }, ['loadgen-not-known']],
-  ['no files of the build', RESNET, { loadgen_file_sha1: '{}' }, ['loadgen-not-known']],
-  ['no date of the build', RESNET, { loadgen_build_date_local: '"NA"' }, ['loadgen-not-known']],
+  ['a LoadGen of no tag', {}, { loadgen_version: '"master"' }, 'loadgen-not-known'],
+  ['no version', {}, { loadgen_version: '""' }, 'loadgen-not-known'],
+  ['no files of the build', {}, { loadgen_file_sha1: '{}' }, 'loadgen-not-known'],
+  ['no date of the build', {}, { loadgen_build_date_local: '"NA"' }, 'loadgen-not-known'],
   [
     'a LoadGen with changes',
-    RESNET,
+    {},
     { loadgen_git_status_message: '" M loadgen.cc"' },
-    ['loadgen-not-known'],
+    'loadgen-not-known',
   ],
 ])('finds in the logs of another LoadGen: %s', async (_, tree, records, expected) => {
-  const root = tempFolder();
-  writeForeignTree({ root, ...tree, records });
-  expect((await idsOf(root)).filter((id) => id !== 'network-rules-unproved')).toEqual(expected);
+  const { ids } = await checkedTree({ ...tree, records });
+  expect(ids.filter((id) => id !== 'network-rules-unproved')).toEqual([expected]);
 });
 
-it.each<[string, Tree, (tree: MutableTree) => void, string[]]>([
+it.each<[string, TreeOptions, string[]]>([
   [
     'no calibration.md in v6.1',
-    LLAMA,
-    (tree) => tree.remove('network/ACME/calibration.md'),
+    { ...LLAMA, changes: [remove('network/ACME/calibration.md')] },
     ['calibration-missing', 'network-rules-unproved'],
   ],
   [
     'a line that the checker of v4.1 breaks off at',
-    UNET,
-    (tree) =>
-      tree.edit(
-        'closed/ACME/measurements/acme/3d-unet-99/Offline/user.conf',
-        (text) => `*.Offline.min_duration = 600000 # = 10 minutes\n${text}`,
-      ),
+    {
+      ...UNET,
+      changes: [
+        prepend(`${UNET_MEASURED}/user.conf`, '*.Offline.min_duration = 600000 # = 10 minutes\n'),
+      ],
+    },
     ['conf-not-for-loadgen', 'conf-unreadable'],
   ],
   [
     'no permutations in the configuration of v4.1',
-    UNET,
-    (tree) =>
-      tree.edit('closed/ACME/measurements/acme/3d-unet-99/Offline/mlperf.conf', (text) =>
-        text.replace('= 1', '= 0'),
-      ),
+    { ...UNET, changes: [replace(`${UNET_MEASURED}/mlperf.conf`, '= 1', '= 0')] },
     ['equal-issue-off'],
   ],
   [
     'a picture is missing',
-    SDXL,
-    (tree) =>
-      tree.remove('closed/ACME/results/acme/stable-diffusion-xl/Server/accuracy/images/109.png'),
+    { ...SDXL, changes: [remove(SDXL_SCORE.replace('accuracy.txt', 'images/109.png'))] },
     ['accuracy-file-missing'],
   ],
   [
     'a CLIP score above its limit',
-    SDXL,
-    (tree) =>
-      tree.edit(
-        'closed/ACME/results/acme/stable-diffusion-xl/Server/accuracy/accuracy.txt',
-        (text) => text.replace(/'CLIP_SCORE': [\d.]+/, "'CLIP_SCORE': 31.81331802"),
-      ),
+    {
+      ...SDXL,
+      changes: [replace(SDXL_SCORE, /'CLIP_SCORE': [\d.]+/, "'CLIP_SCORE': 31.81331802")],
+    },
     ['accuracy-above-limit'],
   ],
   [
     'figures of NumPy 2',
-    SDXL,
-    (tree) =>
-      tree.edit(
-        'closed/ACME/results/acme/stable-diffusion-xl/Server/accuracy/accuracy.txt',
-        (text) => text.replace(/'CLIP_SCORE': ([\d.]+)/, "'CLIP_SCORE': np.float64($1)"),
-      ),
+    {
+      ...SDXL,
+      changes: [replace(SDXL_SCORE, /'CLIP_SCORE': ([\d.]+)/, "'CLIP_SCORE': np.float64($1)")],
+    },
     ['accuracy-metric-missing'],
   ],
   [
     'no EOS line in TEST06',
-    LLAMA,
-    (tree) =>
-      tree.edit(
-        'network/ACME/results/acme/llama2-70b-99.9/Offline/TEST06/verify_accuracy.txt',
-        (text) => text.replace('EOS check pass: True\n', ''),
-      ),
+    {
+      ...LLAMA,
+      changes: [
+        replace(
+          `${LLAMA_RESULTS}/Offline/TEST06/verify_accuracy.txt`,
+          'EOS check pass: True\n',
+          '',
+        ),
+      ],
+    },
     ['network-rules-unproved', 'test-not-passed'],
   ],
   [
     'neither Server nor Interactive',
-    LLAMA,
-    (tree) => tree.remove('network/ACME/results/acme/llama2-70b-99.9/Interactive'),
+    { ...LLAMA, changes: [remove(`${LLAMA_RESULTS}/Interactive`)] },
     ['network-rules-unproved', 'scenario-missing'],
   ],
   [
     'a power measurement',
-    RESNET,
-    (tree) =>
-      tree.write('closed/ACME/results/acme/resnet50/Server/performance/power/client.json', '{}'),
+    {
+      changes: [
+        write('closed/ACME/results/acme/resnet50/Server/performance/power/client.json', '{}'),
+      ],
+    },
     ['power-unchecked'],
   ],
-])('finds in a tree of another LoadGen: %s', async (_, tree, change, expected) => {
-  const root = tempFolder();
-  writeForeignTree({ root, ...tree });
-  const mutable = new MutableTree(root);
-  change(mutable);
-  mutable.end();
-  expect(await idsOf(root)).toEqual(expected);
+])('finds in a tree of another LoadGen: %s', async (_, tree, expected) => {
+  expect((await checkedTree(tree)).ids).toEqual(expected);
 });
 
 it('takes an accuracy below the target in open, and models of its own by their mapping', async () => {
-  const root = tempFolder();
-  writeForeignTree({ root, ...RESNET, division: 'open', scenarios: ['Offline'] });
-  const tree = new MutableTree(root);
-  const model = 'open/ACME/results/acme';
-  tree.edit(`${model}/resnet50/Offline/accuracy/accuracy.txt`, (text) =>
-    text.replace(/^accuracy=.*/, 'accuracy=12.000%, good=6000, total=50000'),
-  );
-  for (const kind of ['results', 'measurements']) {
-    tree.move(`open/ACME/${kind}/acme/resnet50`, `open/ACME/${kind}/acme/my-net`);
-  }
-  tree.move('open/ACME/code/resnet50', 'open/ACME/code/my-net');
-  tree.write('open/ACME/model_mapping.json', '{"my-net": "resnet"}');
-  tree.end();
-  const report = await checkTree(root);
-  expect(report.findings).toEqual([]);
-  expect(report.results[0]?.metric).toBe('result_samples_per_second');
+  const { findings, results } = await checkedTree({
+    ...OPEN,
+    changes: [
+      replace(
+        'open/ACME/results/acme/resnet50/Offline/accuracy/accuracy.txt',
+        /^accuracy=.*/,
+        'accuracy=12.000%, good=6000, total=50000',
+      ),
+      ...['results/acme', 'measurements/acme', 'code'].map((kind) =>
+        move(`open/ACME/${kind}/resnet50`, `open/ACME/${kind}/my-net`),
+      ),
+      write('open/ACME/model_mapping.json', '{"my-net": "resnet"}'),
+    ],
+  });
+  expect(findings).toEqual([]);
+  expect(results[0]?.metric).toBe('result_samples_per_second');
 });
 
 it('refuses a tree of several rounds and names them', async () => {
-  const root = tempFolder();
-  writeForeignTree({ root, ...RESNET });
-  writeForeignTree({ root, ...RESNET, division: 'open', round: 'v5.0', scenarios: ['Offline'] });
+  const root = submissionTree();
+  submissionTree({ root, ...OPEN, round: 'v5.0' });
   await expect(checkTree(root)).rejects.toMatchObject({
     code: 'ERR_CONFIG_INVALID',
     message: expect.stringMatching(/several rounds: v4\.1 \(closed\/.*v5\.0 \(open\//),
@@ -237,7 +219,7 @@ it('refuses a folder without divisions, and says who named one of them', async (
     code: 'ERR_CONFIG_FILE',
     message: expect.stringMatching(/is no submission tree: it has no closed\/, network\/, open\/$/),
   });
-  writeForeignTree({ root, ...RESNET });
+  submissionTree({ root });
   await expect(checkTree(join(root, 'closed'))).rejects.toMatchObject({
     code: 'ERR_CONFIG_FILE',
     message: expect.stringMatching(/you named a division: name its parent/),
@@ -247,25 +229,24 @@ it('refuses a folder without divisions, and says who named one of them', async (
 it('says of divisions without submitters that they have no results', async () => {
   const root = tempFolder();
   mkdirSync(join(root, 'open'));
-  expect(await idsOf(root)).toContain('no-results');
+  expect(idsOf((await checkTree(root)).findings)).toContain('no-results');
 });
 
 it('streams a log that is too large, and does not read documents of gigabytes', async () => {
-  const root = tempFolder();
-  writeForeignTree({ root, ...RESNET });
-  const tree = new MutableTree(root);
   const result = 'closed/ACME/results/acme/resnet50/Server';
-  // Sparse: they take no room on the disk.
-  tree.lengthen(`${result}/performance/run_1/mlperf_log_detail.txt`, 2 ** 26);
   const documents = [
     'closed/ACME/systems/acme.json',
     `${result}/accuracy/accuracy.txt`,
     'closed/ACME/measurements/acme/resnet50/Server/README.md',
     'closed/ACME/compliance/acme/resnet50/Server/TEST04/verify_performance.txt',
   ];
-  for (const path of documents) tree.lengthen(path, 2 ** 32);
-  const { findings } = await checkTree(root);
-  tree.end();
+  // Sparse: they take no room on the disk.
+  const { findings } = await checkedTree({
+    changes: [
+      lengthen(`${result}/performance/run_1/mlperf_log_detail.txt`, 2 ** 26),
+      ...documents.map((path) => lengthen(path, 2 ** 32)),
+    ],
+  });
   const unread = findings.filter(({ id }) => id === 'no-plain-file').map(({ file }) => file);
   expect(new Set(unread)).toEqual(new Set(documents));
   expect(findings.filter(({ id }) => id === 'file-too-large')).toHaveLength(5);
@@ -278,19 +259,22 @@ it.each([
   ['an object', { a: 1 }],
   ['a name of every object', 'constructor'],
 ])('takes %s in the place of every value', async (_, value) => {
-  const root = tempFolder();
-  const records = Object.fromEntries(RECORD_KEYS.map((key) => [key, JSON.stringify(value)]));
-  writeForeignTree({ root, ...LLAMA, records });
-  const tree = new MutableTree(root);
-  tree.json('network/ACME/systems/acme.json', (system) => {
-    for (const key of Object.keys(system)) system[key] = value;
-  });
-  const folder = 'network/ACME/results/acme/llama2-70b-99.9/Offline';
-  tree.write(`${folder}/measurements.json`, JSON.stringify(value));
-  tree.write(`${folder}/accuracy/mlperf_log_accuracy.json`, JSON.stringify(value));
-  tree.write(`${folder}/accuracy/accuracy.txt`, JSON.stringify(value));
-  tree.end();
-  const { findings } = await checkTree(root, { round: 'v6.1' });
+  const text = JSON.stringify(value);
+  const { findings } = await checkedTree(
+    {
+      ...LLAMA,
+      records: Object.fromEntries(RECORD_KEYS.map((key) => [key, text])),
+      changes: [
+        json('network/ACME/systems/acme.json', (system) => {
+          for (const key of Object.keys(system)) system[key] = value;
+        }),
+        ...['measurements.json', 'accuracy/mlperf_log_accuracy.json', 'accuracy/accuracy.txt'].map(
+          (name) => write(`${LLAMA_RESULTS}/Offline/${name}`, text),
+        ),
+      ],
+    },
+    { round: 'v6.1' },
+  );
   const ids = findings.map(({ id }) => id);
   const wrong = ids.filter((id) => id === 'json-broken' || id === 'measurements-field-missing');
   expect(wrong.length).toBeGreaterThan(0);
@@ -314,8 +298,7 @@ const RECORD_KEYS = [
 ];
 
 it('tells files that cannot be read, and checks the others', async () => {
-  const root = tempFolder();
-  writeForeignTree({ root, ...RESNET });
+  const root = submissionTree();
   const path = 'closed/ACME/results/acme/resnet50/Server/performance/run_1/pipe';
   execFileSync('mkfifo', [join(root, path)]);
   const { findings } = await checkTree(root);

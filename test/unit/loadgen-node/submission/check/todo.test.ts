@@ -1,12 +1,10 @@
 /** A TODO is found in every text of a tree that is the submitter's own, and told in whole words. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { checkTree } from '../../../../../loadgen-node/submission/check/check-tree.ts';
 import { shortened } from '../../../../../loadgen-node/submission/check/read/description-values.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
-import { writeForeignTree } from '../../../../support/submission/foreign-tree.ts';
-import { writeTree } from '../../../../support/submission/submission-tree.ts';
+import { json, write } from '../../../../scenes/submission-tree/changes.ts';
+import { checkedTree } from '../../../../scenes/submission-tree/submission-tree.ts';
+
+const OPEN = { division: 'open', scenarios: ['Offline'] } as const;
 
 const OWN = [
   'README.md',
@@ -26,12 +24,9 @@ const OF_OTHERS = [
 ];
 
 it('finds TODO in all texts of the submitter, and leaves those of others alone', async () => {
-  const root = tempFolder();
-  const scenarios = ['Offline'] as const;
-  writeForeignTree({ root, round: 'v4.1', division: 'open', model: 'resnet50', scenarios });
   const text = 'Here stands:\nTODO: a specification or a measurement\n';
-  writeTree(root, Object.fromEntries([...OWN, ...OF_OTHERS].map((path) => [path, text])));
-  const { findings } = await checkTree(root);
+  const changes = [...OWN, ...OF_OTHERS].map((path) => write(path, text));
+  const { findings } = await checkedTree({ ...OPEN, changes });
   const todo = findings.filter(({ id }) => id === 'todo-left');
   expect(todo.map(({ file, line }) => [file, line])).toEqual(OWN.map((path) => [path, 2]));
   expect(todo[0]?.seen).toBe('The line says "TODO: a specification or a measurement".');
@@ -46,13 +41,8 @@ it.each([
 });
 
 it('tells a value that is to be filled in once, not also as a wrong one', async () => {
-  const root = tempFolder();
-  const scenarios = ['Offline'] as const;
-  writeForeignTree({ root, round: 'v4.1', division: 'open', model: 'resnet50', scenarios });
-  const path = 'open/ACME/systems/acme.json';
-  const system = JSON.parse(readFileSync(join(root, path), 'utf8'));
   const todo = { status: 'TODO: available, preview or rdi', submitter: 'TODO: who' };
-  writeTree(root, { [path]: JSON.stringify({ ...system, ...todo }) });
-  const { findings } = await checkTree(root);
+  const changes = [json('open/ACME/systems/acme.json', todo)];
+  const { findings } = await checkedTree({ ...OPEN, changes });
   expect(findings.map(({ id }) => id)).toEqual(['todo-left', 'todo-left']);
 });

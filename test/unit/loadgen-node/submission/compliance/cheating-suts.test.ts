@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { TestVerdict } from '../../../../../loadgen-node/submission/compliance/verify/verify-test.ts';
+import { suiteFolder } from '../../../../scenes/host/folders.ts';
 import {
   CHEATING_ROWS,
   cheatingRuns,
@@ -7,7 +8,6 @@ import {
   systemOf,
 } from '../../../../scenes/simulated-run/cheating.ts';
 import { caches } from '../../../../scenes/simulated-run/conduct.ts';
-import { suiteFolder } from '../../../../support/process/suite-folder.ts';
 
 // Goal: a system that answers a sample rightly only once, or keeps answers, is found, in Offline and in Server, whatever
 // the official fallback says; an honest one passes. Method: short runs of round v4.1 under simulated time, in which TEST01

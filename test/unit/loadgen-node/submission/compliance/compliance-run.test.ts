@@ -12,8 +12,8 @@ import {
 } from '../../../../../loadgen-node/submission/compliance/compliance-run.ts';
 import type { RunnableTestId } from '../../../../../loadgen-node/submission/rules/submission-rounds.ts';
 import { resolveSettings } from '../../../../../shared/config/resolve-settings.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 import { SILENT_HOST } from '../../../../scenes/simulated-run/simulated-run.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
 
 /** Plans a test after a run that was made with these flags. */
 function plan(

@@ -8,9 +8,8 @@ import {
 import { complianceTest } from '../../../../../loadgen-node/submission/compliance/compliance-test.ts';
 import type { RunnableTestId } from '../../../../../loadgen-node/submission/rules/submission-rounds.ts';
 import { resolveSettings } from '../../../../../shared/config/resolve-settings.ts';
-import { suiteFolder } from '../../../../support/process/suite-folder.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
-import { ComplianceScene } from '../../../../support/submission/compliance-scene.ts';
+import { suiteFolder, tempFolder } from '../../../../scenes/host/folders.ts';
+import { ComplianceScene } from '../../../../scenes/submission-tree/compliance-scene.ts';
 
 const scene = new ComplianceScene(suiteFolder(), 'v4.1', 'Server');
 let test01 = '';

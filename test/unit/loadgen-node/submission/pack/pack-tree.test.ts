@@ -23,8 +23,7 @@ import {
   makeKeyFile,
 } from '../../../../../loadgen-node/submission/pack/encryption.ts';
 import { packTree } from '../../../../../loadgen-node/submission/pack/pack-tree.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
-import { readTree, writeTree } from '../../../../support/submission/submission-tree.ts';
+import { readTree, tempFolder, writeTree } from '../../../../scenes/host/folders.ts';
 
 // Goal: the tarball has every division and nothing else, is the same for the same tree, and opens with its key alone.
 // Method: small trees; what comes out is unpacked again.
@@ -40,7 +39,7 @@ const sha256 = (bytes: string | Buffer): string => createHash('sha256').update(b
 const NONE = async (): Promise<undefined> => undefined;
 
 function treeOf(files: Readonly<Record<string, string>> = FILES): string {
-  return writeTree(tempFolder(), files);
+  return writeTree(files);
 }
 
 async function pack(tree: string, encryption: Parameters<typeof packTree>[0]['encryption'] = NONE) {
@@ -92,28 +91,28 @@ describe('packTree', () => {
     ],
     [
       'a folder beside the divisions',
-      (tree) => writeTree(tree, { 'originals/x': '' }),
+      (tree) => writeTree({ 'originals/x': '' }, tree),
       /originals\/ is no division/,
     ],
     [
       'a file beside the divisions',
-      (tree) => writeTree(tree, { 'acme.key': '' }),
+      (tree) => writeTree({ 'acme.key': '' }, tree),
       /acme.key is no .md or .pdf/,
     ],
     [
       'the originals of truncated logs',
-      (tree) => writeTree(tree, { 'closed/ACME/kept/1/closed/a/mlperf_log_accuracy.json': '' }),
+      (tree) => writeTree({ 'closed/ACME/kept/1/closed/a/mlperf_log_accuracy.json': '' }, tree),
       /is the original of a truncated log/,
     ],
     [
       'what an interrupted command left',
-      (tree) => writeTree(tree, { 'open/accuracy.txt.unfinished': '' }),
+      (tree) => writeTree({ 'open/accuracy.txt.unfinished': '' }, tree),
       /interrupted command/,
     ],
     [
       'forty faults',
       (tree) =>
-        writeTree(tree, Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`x${i}`, '']))),
+        writeTree(Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`x${i}`, ''])), tree),
       /; and 20 more$/,
     ],
   ];

@@ -8,7 +8,7 @@ import {
   scoreMarks,
 } from '../../../../../loadgen-node/submission/score/score-log.ts';
 import { benchmarkRules } from '../../../../../shared/rules/benchmark-rules.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 
 /** A run's folder with such a record. */
 function recorded(yaml: string): string {

@@ -8,14 +8,14 @@ import {
 import {
   container,
   describeSystem,
+  factsFile,
   laptop,
   node,
   nothing,
   openKeys,
   server,
   twin,
-} from '../../../../support/submission/describe-system-scene.ts';
-import { factsFile } from '../../../../support/submission/described-systems.ts';
+} from '../../../../scenes/host/described-systems.ts';
 
 // Goal: a description says what was read, marks what was not, and never says more. Method: descriptions of machines
 // whose files are known, over links whose ends are known.

@@ -6,11 +6,7 @@ import {
   type SystemDescription,
 } from '../../../../../loadgen-node/submission/system/compose-description.ts';
 import { descriptionReport } from '../../../../../loadgen-node/submission/system/describe-system.ts';
-import {
-  describeSystem,
-  node,
-  server,
-} from '../../../../support/submission/describe-system-scene.ts';
+import { describeSystem, node, server } from '../../../../scenes/host/described-systems.ts';
 
 // Goal: what only people know comes from their file, and what is wrong in it is named with its place. Method: files of a few
 // lines over machines whose facts are known.

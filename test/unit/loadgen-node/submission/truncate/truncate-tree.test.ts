@@ -7,12 +7,8 @@ import {
   restoreTree,
   truncateTree,
 } from '../../../../../loadgen-node/submission/truncate/truncate-tree.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
-import {
-  accuracyLogOf,
-  readTree,
-  writeTree,
-} from '../../../../support/submission/submission-tree.ts';
+import { readTree, tempFolder, writeTree } from '../../../../scenes/host/folders.ts';
+import { accuracyLogOf } from '../../../../scenes/submission-tree/submission-tree.ts';
 
 // Goal: what the official tool leaves of a log, and never less than the original somewhere.
 // Method: trees by hand. The expected bytes are what truncate_accuracy_log.py of the rounds was seen to write.
@@ -25,7 +21,7 @@ const sha256 = (text: string): string => createHash('sha256').update(text).diges
 const cut = (log: string): string => `${log.slice(0, 4096)}\n\n...\n\n${log.slice(-4096)}`;
 
 function scene(log: string, more: Readonly<Record<string, string>> = {}) {
-  const tree = writeTree(tempFolder(), { [LOG]: log, [TEXT]: SCORE, ...more });
+  const tree = writeTree({ [LOG]: log, [TEXT]: SCORE, ...more });
   const backup = join(tempFolder(), 'originals');
   const truncate = (round: SubmissionRound = 'v4.1') => truncateTree({ tree, round, backup });
   const restore = (round: SubmissionRound = 'v4.1') => restoreTree({ tree, round, backup });
@@ -111,7 +107,7 @@ describe('truncateTree', () => {
     const { tree, backup, truncate, restore, read } = scene(accuracyLogOf(20_000));
     await truncate();
     const second = accuracyLogOf(30_000);
-    writeTree(tree, { [LOG]: second, [TEXT]: SCORE });
+    writeTree({ [LOG]: second, [TEXT]: SCORE }, tree);
     await truncate();
     const kept = readTree(backup);
     expect(kept[`1/${LOG}`]).toBe(accuracyLogOf(20_000));
@@ -136,15 +132,15 @@ describe('truncateTree', () => {
     [
       'before the cut',
       (s: ReturnType<typeof scene>) => {
-        writeTree(s.tree, { [TEXT]: `${SCORE}hash=${sha256(accuracyLogOf(20_000))}\n` });
-        writeTree(s.tree, { [`${LOG}.unfinished`]: 'half' });
+        writeTree({ [TEXT]: `${SCORE}hash=${sha256(accuracyLogOf(20_000))}\n` }, s.tree);
+        writeTree({ [`${LOG}.unfinished`]: 'half' }, s.tree);
       },
     ],
   ])('goes on when it was interrupted %s', async (_case, interrupt) => {
     const log = accuracyLogOf(20_000);
     const whole = scene(log);
     await whole.truncate();
-    writeTree(whole.tree, { [LOG]: log, [TEXT]: SCORE });
+    writeTree({ [LOG]: log, [TEXT]: SCORE }, whole.tree);
     interrupt(whole);
     expect((await whole.truncate()).logs[0]?.outcome).toBe('cut');
     expect(readTree(whole.tree)).toEqual({
@@ -249,7 +245,7 @@ describe('truncateTree', () => {
       'is of the layout of v5.1 and before',
     ],
   ] as const)('refuses %s', async (_case, files, round, message) => {
-    const tree = writeTree(tempFolder(), files);
+    const tree = writeTree(files);
     await expect(truncateTree({ tree, round, backup: join(tempFolder(), 'b') })).rejects.toThrow(
       message,
     );
@@ -298,7 +294,7 @@ describe('restoreTree', () => {
   it('loses nothing that was written to accuracy.txt since', async () => {
     const { tree, truncate, restore, read } = scene(accuracyLogOf(20_000));
     await truncate();
-    writeTree(tree, { [TEXT]: `${read(TEXT)}a remark\n` });
+    writeTree({ [TEXT]: `${read(TEXT)}a remark\n` }, tree);
     expect((await restore()).problems[0]).toMatch(/was changed after the truncation/);
   });
 

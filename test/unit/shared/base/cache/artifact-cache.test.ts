@@ -6,7 +6,7 @@ import {
   type ArtifactOptions,
   ensureArtifact,
 } from '../../../../../shared/base/cache/artifact-cache.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 
 // Goal: who opens an artifact gets it whole, whatever happened to the cache before.
 // Method: build a tiny artifact in a temporary folder, hurt it in each way, open it again.

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { acquireBuildLock } from '../../../../../shared/base/cache/artifact-cache.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 
 // Goal: a living holder is waited for, a dead one is not.
 // Method: lock files written by hand, of processes that cannot exist or sit on another host.

@@ -7,7 +7,7 @@ import {
   tokenAnswers,
 } from '../../../../../sut-node/inference/built-in/service-times.ts';
 import type { TokenCounts } from '../../../../../sut-node/settings/delay-settings.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 
 // Goal: the times and tokens that the delay model answers with are those that were asked for, the same in every
 // node; a list that cannot be used is refused by name and line. Method: sequences, and files good and bad.

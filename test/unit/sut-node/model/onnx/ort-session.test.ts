@@ -7,8 +7,8 @@ import {
   sessionOptions,
 } from '../../../../../sut-node/model/onnx/ort-session.ts';
 import type { RuntimeSettings } from '../../../../../sut-node/settings/model-settings.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 import { otherModel, TEST_SETTINGS } from '../../../../scenes/sut-node/sut-node.ts';
-import { tempFolder } from '../../../../support/process/temp-folder.ts';
 
 // Goal: what is loaded is the file that was told, on the providers that were asked for, or nothing is loaded and the
 // message says what to do. Method: real ONNX Runtime, a small model.

@@ -2,12 +2,13 @@ import { describe, expect, it } from 'vitest';
 import type { MachineSource } from '../../../../../shared/host/machine-source.ts';
 import { MachineFacts } from '../../../../../sut-node/server/describe/machine-facts.ts';
 import { ManualClock } from '../../../../scenes/clock.ts';
-import { plantForFile, serverTree } from '../../../../support/submission/machine-trees.ts';
+import { suiteFolder } from '../../../../scenes/host/folders.ts';
+import { plantMachine, serverTree } from '../../../../scenes/host/machines.ts';
 
 // Goal: telling what machine a node runs on never costs a measured run anything. Method: a machine that counts its
 // reads, a clock that stands still, and a run that begins when the test says so.
 
-const planted = plantForFile(serverTree());
+const planted = plantMachine(serverTree(), suiteFolder());
 
 function scene() {
   const state = { isRunning: false, reads: 0, onRead: () => {} };

@@ -10,8 +10,8 @@ import {
   AccuracyLog,
   LogFile,
 } from '../../../../../../loadgen-node/loadgen/logs/write/log-file.ts';
+import { tempFolder } from '../../../../../scenes/host/folders.ts';
 import { goldenPath } from '../../../../../scenes/simulated-run/golden.ts';
-import { tempFolder } from '../../../../../support/process/temp-folder.ts';
 
 async function readAll(path: string): Promise<AccuracyLogEntry[]> {
   const entries: AccuracyLogEntry[] = [];

@@ -4,13 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { readDetailLog } from '../../../../../../loadgen-node/loadgen/logs/read/detail-log.ts';
 import { openRunFolder } from '../../../../../../loadgen-node/loadgen/logs/read/run-folder.ts';
 import { readSummaryLog } from '../../../../../../loadgen-node/loadgen/logs/read/summary-log.ts';
+import { tempFolder } from '../../../../../scenes/host/folders.ts';
 import {
   goldenFolders,
   goldenPath,
   readGoldenText,
 } from '../../../../../scenes/simulated-run/golden.ts';
 import { simulateRun } from '../../../../../scenes/simulated-run/simulated-run.ts';
-import { tempFolder } from '../../../../../support/process/temp-folder.ts';
 
 it('reads what a run of 600 s wrote, seeds to the last digit', async () => {
   const folder = tempFolder();

@@ -6,9 +6,9 @@ import { LogFile } from '../../../../../../loadgen-node/loadgen/logs/write/log-f
 import { TestLogs } from '../../../../../../loadgen-node/loadgen/logs/write/test-logs.ts';
 import { LOADGEN_V61 } from '../../../../../../loadgen-node/loadgen/settings/loadgen-behaviour.ts';
 import { checkSelf, writeManifest } from '../../../../../../loadgen-node/run/judge/self-check.ts';
+import { tempFolder } from '../../../../../scenes/host/folders.ts';
 import { readDetailLog } from '../../../../../scenes/simulated-run/run-logs.ts';
 import { simulatedTest } from '../../../../../scenes/simulated-run/simulated-run.ts';
-import { tempFolder } from '../../../../../support/process/temp-folder.ts';
 
 function written(write: (log: DetailLog) => void): string {
   const file = new LogFile(join(tempFolder(), 'detail.txt'));

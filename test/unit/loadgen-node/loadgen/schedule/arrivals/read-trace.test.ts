@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readTrace } from '../../../../../../loadgen-node/loadgen/schedule/arrivals/read-trace.ts';
-import { tempFolder } from '../../../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../../../scenes/host/folders.ts';
 
 function traceFile(text: string | Uint8Array): string {
   const path = join(tempFolder(), 'trace.txt');

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { benchmark } from '../../../../../../loadgen-node/samples/benchmarks/custom/benchmark.ts';
-import { tempFolder } from '../../../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../../../scenes/host/folders.ts';
 
 // Goal: every file of a folder is a sample, in an order that no machine changes. Method: a small folder.
 

@@ -13,8 +13,7 @@ import {
   jpegCodecVersion,
 } from '../../../../../../shared/benchmarks/image/jpeg.ts';
 import { IMAGE_SIZE } from '../../../../../../shared/rules/rows/digits.ts';
-import { tempFolder } from '../../../../../support/process/temp-folder.ts';
-import { testCacheFolder } from '../../../../../support/process/test-cache.ts';
+import { tempFolder, testCacheFolder } from '../../../../../scenes/host/folders.ts';
 
 // Goal: a data set that was opened has no broken file in it, and answers are scored as they should be.
 // Method: a folder of three images as a user would bring it, with one fault at a time.

@@ -11,8 +11,8 @@ import { benchmark as resnet50 } from '../../../../../../loadgen-node/samples/be
 import type { DataSet } from '../../../../../../loadgen-node/samples/data-set/data-set.ts';
 import { decodeImagenetJpeg } from '../../../../../../shared/benchmarks/image/imagenet.ts';
 import { STANDIN_EVALUATION_SET } from '../../../../../../shared/benchmarks/standin/standin-sets.ts';
+import { tempFolder } from '../../../../../scenes/host/folders.ts';
 import { tinyImages, writeTinyImagenet } from '../../../../../scenes/simulated-run/data-sets.ts';
-import { tempFolder } from '../../../../../support/process/temp-folder.ts';
 
 // Goal: a folder as ImageNet's validation set has it becomes samples, and whatever is wrong with it is named.
 // Method: five generated images, one fault at a time.

@@ -6,7 +6,7 @@ import {
   type PreparedStandin,
   preparedResult,
 } from '../../../../../../loadgen-node/samples/benchmarks/imagenet/prepare-standin.ts';
-import { tempFolder } from '../../../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../../../scenes/host/folders.ts';
 
 // Goal: who has prepared a stand-in reads where it is, what it is, how well it does and what to type next.
 // Method: files of a few bytes in place of the real ones.

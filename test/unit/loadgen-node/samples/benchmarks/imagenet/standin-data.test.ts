@@ -16,7 +16,7 @@ import { readImageList } from '../../../../../../loadgen-node/samples/benchmarks
 import { jpegCodecVersion } from '../../../../../../shared/benchmarks/image/jpeg.ts';
 import { makeStandinImage } from '../../../../../../shared/benchmarks/standin/standin-image.ts';
 import { STANDIN_EVALUATION_SET } from '../../../../../../shared/benchmarks/standin/standin-sets.ts';
-import { tempFolder } from '../../../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../../../scenes/host/folders.ts';
 
 // Goal: generated data lies as ImageNet's does, is made once, and carries the accuracy that a run asks 99 % of.
 // Method: the first six images of the real set, in a cache of the test's own.

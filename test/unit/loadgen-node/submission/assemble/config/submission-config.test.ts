@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readSubmissionConfig } from '../../../../../../loadgen-node/submission/assemble/config/read-submission-config.ts';
-import { tempFolder } from '../../../../../support/process/temp-folder.ts';
+import { tempFolder } from '../../../../../scenes/host/folders.ts';
 
 const GOOD = `submission:
   submitter: ACME

@@ -13,6 +13,7 @@ import {
   readRunPair,
 } from '../../../../../../loadgen-node/submission/compliance/custom-data-set/run-pair.ts';
 import type { Scenario } from '../../../../../../shared/domain/scenario.ts';
+import { suiteFolder } from '../../../../../scenes/host/folders.ts';
 import {
   type Conduct,
   conducted,
@@ -23,7 +24,6 @@ import {
   simulateRun,
   writeAccuracyText,
 } from '../../../../../scenes/simulated-run/simulated-run.ts';
-import { suiteFolder } from '../../../../../support/process/suite-folder.ts';
 
 // Goal: what a system knows of the reference data set by heart shows on another one, in right answers or in speed,
 // and an honest system passes. Method: pairs of whole runs under simulated time, accuracies as accuracy.txt has them.

@@ -1,26 +1,19 @@
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { verifyTest04 } from '../../../../../../loadgen-node/submission/compliance/verify/verify-speed-tests.ts';
-import { suiteFolder } from '../../../../../support/process/suite-folder.ts';
-import { tempFolder } from '../../../../../support/process/temp-folder.ts';
-import { ComplianceScene } from '../../../../../support/submission/compliance-scene.ts';
+import { suiteFolder, tempFolder } from '../../../../../scenes/host/folders.ts';
+import { record } from '../../../../../scenes/submission-tree/changes.ts';
+import { ComplianceScene } from '../../../../../scenes/submission-tree/compliance-scene.ts';
 
 const scene = new ComplianceScene(suiteFolder(), 'v4.1', 'Server');
 let test = '';
 
 /** The test's run with another value of one key in its detail log. */
-function edited(key: string, value: string, run = test): string {
+function edited(key: string, value: string): string {
   const folder = join(tempFolder(), 'edited');
-  cpSync(run, folder, { recursive: true });
-  const path = join(folder, 'mlperf_log_detail.txt');
-  const text = readFileSync(path, 'utf8');
-  const changed = text.replace(
-    new RegExp(`("key": "${key}", "value": )("[^"]*"|[^,]*)`),
-    (_, begin: string) => begin + value,
-  );
-  expect(changed).not.toBe(text);
-  writeFileSync(path, changed);
+  cpSync(test, folder, { recursive: true });
+  record('mlperf_log_detail.txt', key, value).make(folder);
   return folder;
 }
 

@@ -8,8 +8,8 @@ import {
   verifyTest05,
 } from '../../../../../../loadgen-node/submission/compliance/verify/verify-speed-tests.ts';
 import type { TestVerdict } from '../../../../../../loadgen-node/submission/compliance/verify/verify-test.ts';
-import { suiteFolder } from '../../../../../support/process/suite-folder.ts';
-import { ComplianceScene } from '../../../../../support/submission/compliance-scene.ts';
+import { suiteFolder } from '../../../../../scenes/host/folders.ts';
+import { ComplianceScene } from '../../../../../scenes/submission-tree/compliance-scene.ts';
 
 const folder = suiteFolder();
 const server = new ComplianceScene(join(folder, 'server'), 'v4.1', 'Server');

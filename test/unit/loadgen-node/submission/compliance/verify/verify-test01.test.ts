@@ -6,14 +6,13 @@ import {
   type Test01,
   verifyTest01,
 } from '../../../../../../loadgen-node/submission/compliance/verify/verify-test01.ts';
+import { suiteFolder, tempFolder } from '../../../../../scenes/host/folders.ts';
 import { labelOf } from '../../../../../scenes/simulated-run/simulated-run.ts';
-import { suiteFolder } from '../../../../../support/process/suite-folder.ts';
-import { tempFolder } from '../../../../../support/process/temp-folder.ts';
 import {
   ComplianceScene,
   float32,
   labelScorer,
-} from '../../../../../support/submission/compliance-scene.ts';
+} from '../../../../../scenes/submission-tree/compliance-scene.ts';
 
 const folder = suiteFolder();
 const scenes = {

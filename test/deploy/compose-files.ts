@@ -1,6 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { repositoryFile } from './deploy-files.ts';
+import { RUN_SETTINGS } from '../../loadgen-node/run/plan/run-settings.ts';
+import { FIND_PEAK_SETTINGS } from '../../loadgen-node/search/peak/find-peak-plan.ts';
+import { addSettings, createCommand, settingsOf } from '../../shared/config/command-line.ts';
+import type { SettingTable } from '../../shared/config/setting.ts';
+import { SUT_OPTIONS, toSutSettings } from '../../sut-node/settings/sut-settings.ts';
+import { repositoryText } from '../scenes/host/repository.ts';
 
 /** What tests read of a service; the whole of it is checked against the schema. */
 export interface ComposeService {
@@ -43,7 +47,7 @@ export interface ComposeFile {
 }
 
 /** A variable as a compose file writes it: `${NAME:-default}`, `${NAME:?message}` or `${NAME}`. */
-export interface ComposeVariable {
+interface ComposeVariable {
   readonly name: string;
   readonly fallback: string | undefined;
   readonly message: string | undefined;
@@ -53,7 +57,7 @@ const VARIABLE = /\$\{(\w+)(?::-([^}]*)|:\?([^}]*))?\}/g;
 
 /** Reads a compose file as Compose does: merge keys, then variables. @param env Values of variables. */
 export function readCompose(path: string, env: Readonly<Record<string, string>>): ComposeFile {
-  const raw = parse(readFileSync(repositoryFile(path), 'utf8'), { merge: true }) as unknown;
+  const raw = parse(repositoryText(path), { merge: true }) as unknown;
   return filledIn(raw, env) as ComposeFile;
 }
 
@@ -83,4 +87,26 @@ function filledIn(value: unknown, env: Readonly<Record<string, string>>): unknow
   if (Array.isArray(value)) return value.map((one) => filledIn(one, env));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, filledIn(one, env)]));
+}
+
+/** Section of the configuration file and settings, by verb. */
+const TABLES: Readonly<Record<string, readonly [section: string, table: SettingTable]>> = {
+  run: ['run', RUN_SETTINGS],
+  'find-peak': ['run', FIND_PEAK_SETTINGS],
+  sut: ['sut', SUT_OPTIONS],
+};
+
+/**
+ * Settings of a command line and of the configuration file that it names, as the verb reads them.
+ * @throws MlperfError for a flag, a key or a value that the verb does not take.
+ */
+export function settingsBy(verb: string, args: readonly string[]): Record<string, unknown> {
+  const [section, table] = TABLES[verb] ?? [];
+  if (section === undefined || table === undefined) throw new Error(`no verb "${verb}"`);
+  const command = addSettings(createCommand(verb, ''), table);
+  command.parse([...args], { from: 'user' });
+  const { values } = settingsOf(command, section, table);
+  // Refuses values that contradict each other, too.
+  if (verb === 'sut') toSutSettings(values as Parameters<typeof toSutSettings>[0]);
+  return { ...values };
 }

@@ -1,4 +1,4 @@
-// Runs command lines of the compiled program one after the other, as its parent asks: what warm-process.ts talks to.
+// Runs command lines of the compiled program one after the other, as its parent asks: what WarmLonghaul talks to.
 // argv[2]: URL of the compiled command line.
 
 const { runCommandLine } = await import(process.argv[2]);
@@ -31,4 +31,3 @@ process.on('message', async ({ args, cwd }) => {
   process.send({ code });
 });
 process.on('disconnect', () => process.exit());
-process.send({ isReady: true });

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { RUN_FILES } from '../../../loadgen-node/loadgen/logs/read/run-folder.ts';
@@ -7,15 +7,11 @@ import { composeAudit } from '../../../loadgen-node/run/audit/compose-audit.ts';
 import { writeAccuracyFile } from '../../../loadgen-node/run/keep/accuracy-file.ts';
 import { runRecord } from '../../../loadgen-node/run/plan/run-record.ts';
 import { RUN_SETTINGS } from '../../../loadgen-node/run/plan/run-settings.ts';
-import { scoreResponses } from '../../../loadgen-node/samples/benchmarks/imagenet/imagenet-data-set.ts';
 import {
   type BuiltTree,
   buildSubmission,
 } from '../../../loadgen-node/submission/assemble/build-submission.ts';
-import {
-  loggedResponses,
-  type ResponseScorer,
-} from '../../../loadgen-node/submission/compliance/responses/accuracy-fallback.ts';
+import { loggedResponses } from '../../../loadgen-node/submission/compliance/responses/accuracy-fallback.ts';
 import { writeTestFolder } from '../../../loadgen-node/submission/compliance/test-folder.ts';
 import { auditConfigText } from '../../../loadgen-node/submission/compliance/verify/audit-settings.ts';
 import {
@@ -29,10 +25,6 @@ import type {
   SubmissionDivision,
   SubmissionRound,
 } from '../../../loadgen-node/submission/rules/submission-rounds.ts';
-import {
-  NETWORK_FIELDS,
-  SYSTEM_FIELDS,
-} from '../../../loadgen-node/submission/tree/system-fields.ts';
 import { resolveSettings } from '../../../shared/config/resolve-settings.ts';
 import {
   auditFacts,
@@ -41,11 +33,21 @@ import {
   nodeEvidence,
 } from '../../scenes/simulated-run/audit-facts.ts';
 import { labelOf, simulateRun } from '../../scenes/simulated-run/simulated-run.ts';
+import { tempFolder, writeTree } from '../host/folders.ts';
+import { scorerOf } from './compliance-scene.ts';
+import { filledDescription } from './submission-tree.ts';
 
-/** Scenarios of resnet50 that a scene can have. */
-export type SceneScenario = 'Server' | 'Offline' | 'SingleStream' | 'MultiStream';
+/** Scenarios of resnet50 with their flags, and times of a sample with which runs take 600 s in few queries. */
+const SCENARIOS = {
+  Server: { flags: { targetQps: '20' }, serviceNs: 5e6 },
+  Offline: { flags: { targetQps: '50' }, serviceNs: 20e6 },
+  SingleStream: { flags: {}, serviceNs: 50e6 },
+  MultiStream: { flags: { samplesPerQuery: '8' }, serviceNs: 10e6 },
+} as const;
 
-/** What a scene is to hold. */
+type SceneScenario = keyof typeof SCENARIOS;
+
+/** Runs and configuration of a scene. */
 export interface SceneOptions {
   /** Empty folder; gets runs, `submission.yaml` and (by {@link buildScene}) `tree`. */
   readonly folder: string;
@@ -62,8 +64,8 @@ export interface SceneOptions {
   readonly minDuration?: string;
   /** Facts of network_audit.json of every run; null: none is written, as with another LoadGen. */
   readonly facts?: (facts: AuditFacts) => AuditFacts | null;
-  /** Changes what stands in submission.yaml. */
-  readonly change?: (submission: SceneSubmission) => void;
+  /** Changes submission.yaml. */
+  readonly change?: SceneChange;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: tests write what the schema has to refuse.
@@ -78,93 +80,91 @@ export interface SceneSubmission {
   results: Anything[];
 }
 
-/** Files of a scene. */
-export interface Scene {
-  readonly folder: string;
-  readonly config: string;
-  /** Where {@link buildScene} puts the tree. */
-  readonly tree: string;
+export type SceneChange = (submission: SceneSubmission) => void;
+
+/** How a scene's tree is built. */
+interface BuildOptions {
+  readonly isDryRun?: boolean;
+  readonly mayReplace?: boolean;
+  readonly selfCheck?: (tree: string) => Promise<string>;
+  /** Default: a folder that is not there yet. */
+  readonly tree?: string;
 }
 
-const FLAGS: Readonly<Record<SceneScenario, Readonly<Record<string, string>>>> = {
-  Server: { targetQps: '20' },
-  Offline: { targetQps: '50' },
-  SingleStream: {},
-  MultiStream: { samplesPerQuery: '8' },
-};
+type BuiltScene = BuiltTree & { readonly tree: string };
 
-/** Times of a sample with which runs take 600 s and little more, in few queries. */
-const SERVICE_NS: Readonly<Record<SceneScenario, number>> = {
-  Server: 5e6,
-  Offline: 20e6,
-  SingleStream: 50e6,
-  MultiStream: 10e6,
-};
+export interface Scene {
+  readonly folder: string;
+  /** Builds a tree after a change of the configuration, which the next build does not see. */
+  readonly build: (change?: SceneChange, options?: BuildOptions) => Promise<BuiltScene>;
+}
 
 const TOTAL_SAMPLES = 50_000;
 /** Bytes of a JPEG of the data set, and of a response. */
 const PAYLOAD_BYTES = 110_003;
 
-/** Makes runs of full length under simulated time, a system description and submission.yaml; no tree yet. */
+/** Makes runs of full length under simulated time, and a system description; no tree yet. */
 export async function prepareScene(options: SceneOptions): Promise<Scene> {
   const { folder, round = 'v4.1', scenarios = ['Server', 'Offline'] } = options;
-  const scene = { folder, config: join(folder, 'submission.yaml'), tree: join(folder, 'tree') };
   const tests =
     options.tests ?? (round === 'v4.1' ? ['TEST01', 'TEST04', 'TEST05'] : ['TEST01', 'TEST04']);
-  mkdirSync(join(folder, 'systems'), { recursive: true });
   for (const scenario of scenarios) {
-    const path = (kind: string): string => join(folder, 'runs', scenario, kind);
-    await sceneRun(path('performance'), options, scenario, {});
-    await sceneRun(path('accuracy'), options, scenario, { mode: 'accuracy' });
-    const logged = await loggedResponses(join(path('accuracy'), RUN_FILES.accuracy));
-    writeAccuracyFile(path('accuracy'), await SCORER.score(logged), []);
-    const runs = { performance: path('performance'), accuracy: path('accuracy') };
+    const [performance, accuracy] = ['performance', 'accuracy'].map((kind) =>
+      join(folder, 'runs', scenario, kind),
+    ) as [string, string];
+    await sceneRun(performance, options, scenario, {});
+    await sceneRun(accuracy, options, scenario, { mode: 'accuracy' });
+    const responses = await loggedResponses(join(accuracy, RUN_FILES.accuracy));
+    writeAccuracyFile(accuracy, await SCORER.score(responses), []);
     for (const test of tests) {
-      await sceneTest(path('compliance'), test, { ...runs, options, scenario });
+      await sceneTest(test, { round, performance, accuracy, options, scenario });
     }
   }
-  const system = sceneSystem(options.systemType ?? 'datacenter');
-  writeFileSync(join(folder, 'systems', 'acme-2n.json'), `${JSON.stringify(system, null, 2)}\n`);
-  writeFileSync(join(folder, 'resnet50_v1.onnx'), 'weights of the test\n');
-  writeFileSync(join(folder, 'setup.sh'), '#!/bin/sh\nnpm install --global longhaul\n');
+  const system = filledDescription(options.systemType ?? 'datacenter');
+  writeTree(
+    {
+      'systems/acme-2n.json': `${JSON.stringify(system, null, 2)}\n`,
+      'resnet50_v1.onnx': 'weights of the test\n',
+      'setup.sh': '#!/bin/sh\nnpm install --global longhaul\n',
+    },
+    folder,
+  );
   const submission = sceneSubmission(options);
   options.change?.(submission);
-  writeFileSync(scene.config, stringify({ submission }));
-  return scene;
+  const config = join(folder, 'submission.yaml');
+  return {
+    folder,
+    build: async (change = () => {}, how = {}) => {
+      const changed = structuredClone(submission);
+      change(changed);
+      writeFileSync(config, stringify({ submission: changed }));
+      const { isDryRun = false, mayReplace = false, tree = join(tempFolder(), 'tree') } = how;
+      const built = await buildSubmission({ ...how, config, tree, isDryRun, mayReplace });
+      return { ...built, tree };
+    },
+  };
 }
 
-/** {@link prepareScene}, then the tree from it. */
+/** {@link prepareScene}, then the tree from it, in `tree` of its folder. */
 export async function buildScene(
   options: SceneOptions & { readonly isDryRun?: boolean },
-): Promise<Scene & { readonly built: BuiltTree }> {
-  const scene = await prepareScene(options);
-  const { config, tree } = scene;
-  const isDryRun = options.isDryRun === true;
-  const built = await buildSubmission({ config, tree, isDryRun, mayReplace: true });
-  return { ...scene, built };
-}
-
-/** Copies of a run what another LoadGen would have left: its logs, and the accuracy script's text. */
-export function copyAsForeignRun(from: string, to: string): void {
-  mkdirSync(to, { recursive: true });
-  for (const name of ['summary.txt', 'detail.txt', 'accuracy.json']) {
-    copyFileSync(join(from, `mlperf_log_${name}`), join(to, `mlperf_log_${name}`));
-  }
-  const text = join(from, 'accuracy.txt');
-  if (existsSync(text)) copyFileSync(text, join(to, 'accuracy.txt'));
+): Promise<BuiltScene> {
+  const { build } = await prepareScene(options);
+  const { folder, isDryRun = false } = options;
+  return build(undefined, { isDryRun, tree: join(folder, 'tree') });
 }
 
 async function sceneRun(
   folder: string,
-  { round = 'v4.1', minDuration, facts }: SceneOptions,
+  { round = 'v4.1', minDuration, facts = (one) => one }: SceneOptions,
   scenario: SceneScenario,
-  more: { readonly mode?: string; readonly auditConfig?: string },
+  { auditConfig, mode }: { readonly mode?: string; readonly auditConfig?: string },
 ): Promise<void> {
-  const { auditConfig, mode } = more;
+  const { flags: own, serviceNs } = SCENARIOS[scenario];
   const flags = {
     scenario,
     round,
-    ...FLAGS[scenario],
+    ...own,
     ...(minDuration !== undefined && { minDuration }),
     ...(mode !== undefined && { mode }),
   };
@@ -172,25 +172,22 @@ async function sceneRun(
     folder,
     flags,
     totalSamples: TOTAL_SAMPLES,
-    serviceNs: () => SERVICE_NS[scenario],
+    serviceNs: () => serviceNs,
     ...(auditConfig !== undefined && { auditConfig }),
     facts: () => null,
   });
   const phase = outcome.performance ?? outcome.accuracy;
-  const count = phase?.counts.issuedSamples ?? 0;
-  const isAccuracy = mode === 'accuracy';
-  const own = (facts ?? ((one) => one))(sceneFacts(scenario, isAccuracy, count));
-  if (own !== null) writeAudit(folder, composeAudit(own));
-  const said = { sut: '10.0.1.1:50051', benchmark: 'resnet50', output: folder, ...flags };
+  const ofRun = facts(sceneFacts(scenario, mode === 'accuracy', phase?.counts.issuedSamples ?? 0));
+  if (ofRun !== null) writeAudit(folder, composeAudit(ofRun));
   const { settings } = resolveSettings(RUN_SETTINGS, {
     section: 'run',
     file: undefined,
-    flags: said,
+    flags: { sut: '10.0.1.1:50051', benchmark: 'resnet50', output: folder, ...flags },
   });
   writeFileSync(join(folder, 'longhaul_run.yaml'), runRecord(settings));
 }
 
-/** A node that took everything, with what a SUT node of longhaul tells of itself. */
+/** Audit facts of a run in which one SUT node of longhaul completed every sample. */
 function sceneFacts(scenario: SceneScenario, isAccuracy: boolean, count: number): AuditFacts {
   const counts = ledgerCounts({
     queryCount: scenario === 'Offline' && !isAccuracy ? 1 : count,
@@ -245,17 +242,12 @@ function sceneFacts(scenario: SceneScenario, isAccuracy: boolean, count: number)
 }
 
 /** The model is right for 38,250 of the 50,000 samples, which lie among the others: 7,919 shares no factor with 50,000. */
-const LABELS = Uint16Array.from({ length: TOTAL_SAMPLES }, (_, sample) =>
+const SCORER = scorerOf(TOTAL_SAMPLES, (sample) =>
   (sample * 7_919) % TOTAL_SAMPLES < 38_250 ? labelOf(sample) : (labelOf(sample) + 1) % 1_000,
 );
 
-const SCORER: ResponseScorer = {
-  score: async (entries) => scoreResponses(entries, LABELS, 'top-1'),
-  marks: () => [],
-};
-
-/** Runs that a test of a scene belongs to. */
 interface SceneTest {
+  readonly round: SubmissionRound;
   readonly performance: string;
   readonly accuracy: string;
   readonly options: SceneOptions;
@@ -263,58 +255,22 @@ interface SceneTest {
 }
 
 /** A test as `longhaul compliance` leaves it: its run, verified, and the files that its verdict has. */
-async function sceneTest(compliance: string, test: string, of: SceneTest): Promise<void> {
+async function sceneTest(test: string, of: SceneTest): Promise<void> {
   const { options, scenario } = of;
+  const compliance = join(options.folder, 'runs', scenario, 'compliance');
   const raw = join(compliance, `${test}-run`);
   const auditConfig = auditConfigText(test as RunnableTestId, 'resnet50', scenario);
   await sceneRun(raw, options, scenario, { auditConfig });
-  const verdict = await verifySceneTest(test, raw, of);
-  writeTestFolder(join(compliance, test), verdict, `# ${test}\n`);
+  writeTestFolder(join(compliance, test), await verify(test, raw, of), `# ${test}\n`);
 }
 
-function verifySceneTest(
-  test: string,
-  raw: string,
-  { performance, accuracy, options }: SceneTest,
-): Promise<TestVerdict> {
-  const runs = { round: options.round ?? 'v4.1', performance, test: raw } as const;
+function verify(test: string, raw: string, of: SceneTest): Promise<TestVerdict> {
+  const { round, performance, accuracy } = of;
+  const runs = { round, performance, test: raw };
   if (test === 'TEST04') return verifyTest04(runs);
   if (test === 'TEST05') return verifyTest05(runs);
   const type = { responseType: 'float32', accuracyTolerancePercent: 1 } as const;
   return verifyTest01({ ...runs, ...type, accuracy, scorer: SCORER });
-}
-
-/** A description in which everything is filled in. */
-export function sceneSystem(systemType: 'datacenter' | 'edge'): Record<string, string> {
-  const fields = [...SYSTEM_FIELDS, ...NETWORK_FIELDS].map(({ key }) => [key, 'N/A'] as const);
-  return {
-    ...Object.fromEntries(fields),
-    division: 'network',
-    submitter: 'ACME',
-    status: 'available',
-    system_name: 'two nodes of the test',
-    system_type: systemType,
-    number_of_nodes: '1',
-    host_processors_per_node: '2',
-    host_processor_model_name: 'A processor of the test',
-    accelerators_per_node: '0',
-    host_memory_configuration: '8 x 32 GB DDR5, ECC enabled',
-    framework: 'ONNX Runtime 1.30.0',
-    operating_system: 'Debian 12',
-    is_network: 'True',
-    network_type: 'Ethernet',
-    network_media: 'Copper',
-    network_rate: '25G',
-    nic_loadgen: 'NVIDIA CX6',
-    number_nic_loadgen: '1',
-    net_software_stack_loadgen: 'Linux kernel TCP stack 6.1',
-    network_protocol: 'TCP/IPv4 over Ethernet',
-    number_connections: '2',
-    nic_sut: 'NVIDIA CX6',
-    number_nic_sut: '1',
-    net_software_stack_sut: 'Linux kernel TCP stack 6.1',
-    network_topology: 'LoadGen system connected to the SUT through a switch',
-  };
 }
 
 function sceneSubmission(options: SceneOptions): SceneSubmission {

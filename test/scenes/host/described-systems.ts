@@ -4,10 +4,47 @@ import {
   type MergeValues,
   type SystemDescription,
 } from '../../../loadgen-node/submission/system/compose-description.ts';
+import {
+  type FactsFile,
+  linkFacts,
+  type SutNodeFacts,
+} from '../../../loadgen-node/submission/system/facts-file.ts';
 import { gatherSystemFacts } from '../../../shared/host/gather-system-facts.ts';
 import type { SystemFacts } from '../../../shared/host/system-facts.ts';
-import { type AskedNode, factsFile } from './described-systems.ts';
-import { containerTree, laptopTree, plantForFile, serverTree } from './machine-trees.ts';
+import { suiteFolder } from './folders.ts';
+import { containerTree, laptopTree, plantMachine, serverTree } from './machines.ts';
+
+const GATHERED_AT = '2026-01-31T12:00:00.000Z';
+
+/** A SUT node as `system describe` knows it after asking. */
+interface AskedNode {
+  readonly name: string;
+  /** Null: the node withholds them. */
+  readonly facts: SystemFacts | null;
+  readonly localAddress?: string | null;
+  readonly remoteAddress?: string | null;
+  readonly dataConnections?: number;
+}
+
+/** Facts file that `system describe` writes for these machines. */
+export function factsFile(loadgen: SystemFacts, nodes: readonly AskedNode[]): FactsFile {
+  return {
+    schemaVersion: 1,
+    longhaulVersion: '0.1.0',
+    loadgen: { gatheredAt: GATHERED_AT, facts: loadgen },
+    sutNodes: nodes.map((node): SutNodeFacts => {
+      const { name, facts, localAddress = null, remoteAddress = null, dataConnections = 1 } = node;
+      const connection = { localAddress, remoteAddress, dataConnections };
+      return {
+        address: `${name}:50051`,
+        name,
+        gathered: facts === null ? null : { gatheredAt: GATHERED_AT, facts },
+        whyMissing: facts === null ? 'it does not want to' : null,
+        link: linkFacts(connection, loadgen, facts),
+      };
+    }),
+  };
+}
 
 const components = [
   { name: 'longhaul', version: '0.1.0' },
@@ -15,10 +52,12 @@ const components = [
   { name: '@grpc/grpc-js', version: '1.14.7' },
   { name: 'onnxruntime-node', version: '1.30.0' },
 ];
-const sources = [serverTree(), laptopTree(), containerTree(), { files: {} }].map(plantForFile);
+const sources = [serverTree(), laptopTree(), containerTree(), { files: {} }].map((tree) =>
+  plantMachine(tree, suiteFolder()),
+);
 const facts = await Promise.all(sources.map((source) => gatherSystemFacts(source, components)));
 
-/** A bonded server, a laptop, a container, and a machine that tells nothing. */
+/** A bonded server, a laptop, a container, and a machine without readable files. */
 export const [server, laptop, container, nothing] = facts as [
   SystemFacts,
   SystemFacts,

@@ -1,13 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll } from 'vitest';
 import {
   type MachineSource,
   machineAt,
   type OsFacts,
 } from '../../../shared/host/machine-source.ts';
-import { tempFolder } from '../process/temp-folder.ts';
+import { tempFolder, writeTree } from './folders.ts';
 
 /** Files and links of a machine, below a folder that stands for its root. */
 export interface MachineTree {
@@ -20,7 +18,8 @@ export interface MachineTree {
 /** A MAC address and serial numbers that lie in the trees and must not come out of them. */
 export const SECRETS = ['02:fc:00:00:00:01', 'SERIAL-4711', 'ff:fe00'] as const;
 
-const UNKNOWN_OS: OsFacts = {
+/** Facts of a machine that Node.js knows nothing about. */
+export const UNKNOWN_OS: OsFacts = {
   hostname: '',
   architecture: 'x64',
   kind: 'Linux',
@@ -31,27 +30,17 @@ const UNKNOWN_OS: OsFacts = {
   addresses: {},
 };
 
-/** Writes a tree into a folder of the running test. */
+/** Writes a tree, by default into a folder of the running test; several tests share one in a `suiteFolder()`. */
 export function plantMachine(
   { files, links = {}, os }: MachineTree,
   root: string = tempFolder(),
 ): MachineSource {
-  for (const [path, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), content);
-  }
+  writeTree(files, root);
   for (const [path, target] of Object.entries(links)) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     symlinkSync(target, join(root, path));
   }
   return machineAt(root, { ...UNKNOWN_OS, ...os });
-}
-
-/** The same, once for all tests of a file: writing a server's files takes longer than reading them. Call it at the top. */
-export function plantForFile(tree: MachineTree): MachineSource {
-  const root = mkdtempSync(join(tmpdir(), 'longhaul-test-'));
-  afterAll(() => rmSync(root, { recursive: true, force: true }));
-  return plantMachine(tree, root);
 }
 
 /** A machine of which one file has another content. */
@@ -62,7 +51,7 @@ export function withFile(source: MachineSource, path: string, content: string): 
   };
 }
 
-/** An address as Node.js tells it. */
+/** An address in the form of `os.networkInterfaces()`. */
 export function ip(cidr: string): NonNullable<OsFacts['addresses'][string]>[number] {
   const address = cidr.split('/')[0] ?? '';
   const rest = { address, cidr, mac: SECRETS[0], internal: false, netmask: '' };

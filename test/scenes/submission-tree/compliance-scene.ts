@@ -15,9 +15,12 @@ import {
 
 const SAMPLES = 3000;
 
-/** Scores as if {@link labelOf} was always right for a data set of so many samples. */
-export function labelScorerOf(sampleCount: number): ResponseScorer {
-  const labels = Uint16Array.from({ length: sampleCount }, (_, sample) => labelOf(sample));
+/** Scores by labels of a data set of so many samples; by default the simulated model is always right. */
+export function scorerOf(
+  sampleCount: number,
+  label: (sample: number) => number = labelOf,
+): ResponseScorer {
+  const labels = Uint16Array.from({ length: sampleCount }, (_, sample) => label(sample));
   return {
     score: async (entries) => scoreResponses(entries, labels, 'top-1'),
     marks: () => [],
@@ -25,12 +28,14 @@ export function labelScorerOf(sampleCount: number): ResponseScorer {
 }
 
 /** For the runs of {@link ComplianceScene}. */
-export const labelScorer: ResponseScorer = labelScorerOf(SAMPLES);
+export const labelScorer = scorerOf(SAMPLES);
 
 /** A response of the simulated model. */
 export function float32(value: number): Uint8Array {
   return new Uint8Array(new Float32Array([value]).buffer);
 }
+
+type How = Partial<Omit<SimulatedRun, 'folder'>>;
 
 /** Submission runs of a simulated system, and runs of its compliance tests. */
 export class ComplianceScene {
@@ -39,7 +44,6 @@ export class ComplianceScene {
   readonly performance: string;
   readonly accuracy: string;
   readonly #folder: string;
-  readonly #flags: Readonly<Record<string, string>>;
   #count = 0;
 
   constructor(folder: string, round: SubmissionRound, scenario: Scenario) {
@@ -48,51 +52,42 @@ export class ComplianceScene {
     this.scenario = scenario;
     this.performance = join(folder, 'performance');
     this.accuracy = join(folder, 'accuracy');
-    this.#flags = {
-      round,
-      scenario,
-      targetQps: scenario === 'Server' ? '50' : '200',
-      division: 'open',
-    };
   }
 
   /** Makes the two submission runs. */
   async submit(): Promise<void> {
-    await this.#run(this.performance, { minDuration: '60s' });
-    await this.#run(this.accuracy, { mode: 'accuracy' });
+    await this.#run(this.performance, { flags: { minDuration: '60s' } });
+    await this.#run(this.accuracy, { flags: { mode: 'accuracy' } });
   }
 
   /** Makes another performance run; returns its folder. */
-  async submitAgain(how: Partial<Omit<SimulatedRun, 'folder'>>): Promise<string> {
-    this.#count += 1;
-    const folder = join(this.#folder, `performance-${this.#count}`);
-    await this.#run(folder, { minDuration: '60s', ...how.flags }, how);
-    return folder;
+  submitAgain(how: How): Promise<string> {
+    return this.#another('performance', how);
   }
 
   /** Makes a run of a test; returns its folder. */
-  async test(
-    test: RunnableTestId,
-    how: Partial<Omit<SimulatedRun, 'folder'>> = {},
-  ): Promise<string> {
-    this.#count += 1;
-    const folder = join(this.#folder, `${test}-${this.#count}`);
+  test(test: RunnableTestId, how: How = {}): Promise<string> {
     const auditConfig = auditConfigText(test, 'resnet50', this.scenario);
-    await this.#run(folder, { minDuration: '60s', ...how.flags }, { auditConfig, ...how });
-    return folder;
+    return this.#another(test, { auditConfig, ...how });
   }
 
-  async #run(
-    folder: string,
-    flags: Readonly<Record<string, string>>,
-    how: Partial<SimulatedRun> = {},
-  ): Promise<void> {
+  #another(kind: string, how: How): Promise<string> {
+    this.#count += 1;
+    const folder = join(this.#folder, `${kind}-${this.#count}`);
+    return this.#run(folder, { ...how, flags: { minDuration: '60s', ...how.flags } });
+  }
+
+  async #run(folder: string, how: How): Promise<string> {
+    const { round, scenario } = this;
+    const targetQps = scenario === 'Server' ? '50' : '200';
+    const flags = { round, scenario, targetQps, division: 'open', ...how.flags };
     await simulateRun({
       totalSamples: SAMPLES,
       serviceNs: () => 5e6,
       ...how,
       folder,
-      flags: { ...this.#flags, ...flags },
+      flags,
     });
+    return folder;
   }
 }

@@ -5,21 +5,19 @@ import { gatherSystemFacts } from '../../../shared/host/gather-system-facts.ts';
 import { machineAt } from '../../../shared/host/machine-source.ts';
 import type { NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
 import { directPath } from '../../scenes/simulated-run/audit-facts.ts';
+import { UNKNOWN_OS } from './machines.ts';
 
 const MIB = 1024 ** 2;
 
-const NOBODY = machineAt('/nonexistent-machine', {
-  hostname: 'made-up',
-  architecture: 'x64',
-  kind: 'Linux',
-  release: '6.1',
-  threads: 8,
-  model: undefined,
-  memoryBytes: 0,
-  addresses: {},
-});
-
-const NOTHING_READ = gatherSystemFacts(NOBODY, []);
+const NOTHING_READ = gatherSystemFacts(
+  machineAt('/nonexistent-machine', {
+    ...UNKNOWN_OS,
+    hostname: 'made-up',
+    release: '6.1',
+    threads: 8,
+  }),
+  [],
+);
 
 const CARD: NicFacts = {
   name: 'eth0',
@@ -37,7 +35,7 @@ const CARD: NicFacts = {
   hasRdma: false,
 };
 
-/** What is special about a made-up link; a good one of 10 Gbit/s and 1 ms otherwise. */
+/** Differences from a good link of 10 Gbit/s and 1 ms. */
 export interface LinkChange {
   readonly roundTripMs?: number;
   readonly sutWindowBytes?: number;
@@ -52,22 +50,17 @@ export interface LinkChange {
 
 /** A link that was never there. */
 export async function madeUpLink(change: LinkChange = {}): Promise<MeasuredLink> {
-  const ns = (change.roundTripMs ?? 1) * 1e6;
-  const loadgen = await machine('10.0.0.1/24', 'a', change.card ?? {});
+  const { roundTripMs = 1, sutWindowBytes: window = 16 * MIB, bufferBytes = 64 * MIB } = change;
+  const { card = {}, sutCard = {}, isOneMachine = false, tcp = {} } = change;
+  const ns = roundTripMs * 1e6;
+  const loadgen = await machine('10.0.0.1/24', 'a', card);
   const sut =
-    change.sutCard === null
-      ? null
-      : await machine(
-          '10.0.0.2/24',
-          change.isOneMachine === true ? 'a' : 'b',
-          change.sutCard ?? {},
-        );
-  const window = change.sutWindowBytes ?? 16 * MIB;
+    sutCard === null ? null : await machine('10.0.0.2/24', isOneMachine ? 'a' : 'b', sutCard);
+  const ends = { localAddress: '10.0.0.1', remoteAddress: '10.0.0.2' };
   const probe: NodeProbe = {
     address: '10.0.0.2:50051',
     name: 'far',
-    localAddress: '10.0.0.1',
-    remoteAddress: '10.0.0.2',
+    ...ends,
     tcpConnectNs: [ns, 1.1 * ns],
     nameRoundTripNs: [1.2 * ns, 1.3 * ns, 1.4 * ns],
     path: directPath(),
@@ -88,28 +81,24 @@ export async function madeUpLink(change: LinkChange = {}): Promise<MeasuredLink>
     whyNoSystem: sut === null ? 'withheld' : null,
     ...change.probe,
   };
-  const test: LinkTestOutcome = {
+  const fromSut: LinkTestOutcome = {
     bitsPerSecond: 9.2e9,
     bytes: 1e9,
     loadgenBusyShare: 0.4,
     sutBusyShare: 0.4,
     whyMissing: null,
   };
-  const bytes = change.bufferBytes === undefined ? 64 * MIB : change.bufferBytes;
-  const ends = { localAddress: probe.localAddress, remoteAddress: probe.remoteAddress };
-  const tcp = {
-    pathMtu: 1500,
-    retransmitted: 0,
-  };
+  const buffers = { send: bufferBytes, receive: bufferBytes };
+  const { localAddress, remoteAddress } = probe;
   return {
     probe,
-    link: linkFacts({ ...ends, dataConnections: 1 }, loadgen, sut),
+    link: linkFacts({ localAddress, remoteAddress, dataConnections: 1 }, loadgen, sut),
     loadgen,
     loadgenWindowBytes: 16 * MIB,
-    toSut: { ...test, ...change.toSut },
-    fromSut: test,
-    tcp: change.tcp === null ? null : { ...tcp, ...change.tcp },
-    buffers: { loadgen: { send: bytes, receive: bytes }, sut: { send: bytes, receive: bytes } },
+    toSut: { ...fromSut, ...change.toSut },
+    fromSut,
+    tcp: tcp === null ? null : { pathMtu: 1500, retransmitted: 0, ...tcp },
+    buffers: { loadgen: buffers, sut: buffers },
   };
 }
 
