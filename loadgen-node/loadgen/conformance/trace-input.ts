@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { FILE_BYTES_MAX } from '../../../shared/base/files/read-file.ts';
 import { readJsonFile } from '../../../shared/base/files/read-json-file.ts';
-import { SCENARIOS } from '../../../shared/domain/scenario.ts';
+import { SCENARIOS, TEST_MODES } from '../../../shared/domain/scenario.ts';
 import type { Round } from '../../../shared/rules/rounds/rounds.ts';
 import { numberOfUint64 } from '../base/c-numbers.ts';
 import type { ConfFile } from '../settings/from-config.ts';
@@ -155,7 +155,6 @@ export function parseLoadgenArgs(
   return { settings: values as unknown as TestSettings, unknownNames };
 }
 
-const MODES = ['SubmissionRun', 'AccuracyOnly', 'PerformanceOnly', 'FindPeakPerformance'];
 const SEED_END = 1n << 64n;
 const FLAGS: ReadonlyMap<string, boolean> = new Map([
   ['0', false],
@@ -175,7 +174,10 @@ const FORMS: Readonly<Record<FieldType | 'scenario', Form>> = {
     expected: `one of: ${SCENARIOS.join(', ')}`,
     parse: (text) => SCENARIOS.find((scenario) => scenario === text),
   },
-  mode: { expected: `one of: ${MODES.join(', ')}`, parse: (text) => MODES.find((m) => m === text) },
+  mode: {
+    expected: `one of: ${TEST_MODES.join(', ')}`,
+    parse: (text) => TEST_MODES.find((mode) => mode === text),
+  },
   u64: {
     expected: 'a whole number from 0 to 2^53, a larger one that a double holds, or 2^64 - 1',
     parse: (text) => (/^\d+$/.test(text) ? numberOfUint64(BigInt(text)) : undefined),

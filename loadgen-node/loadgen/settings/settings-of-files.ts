@@ -82,9 +82,8 @@ function modelsOf(round: Round): Set<string> {
 /** Fields that the LoadGen of a round has and that files can set, or those that they cannot. */
 export function fieldsOfRound(loadgen: LoadgenBehaviour, isInFiles: boolean): SettingsField[] {
   return SETTINGS_FIELDS.filter(
-    ({ field, isNotInFiles = false }) =>
-      isNotInFiles !== isInFiles &&
-      (field !== 'accuracySampleCountOverride' || loadgen.knowsAccuracySampleCount),
+    ({ key, needsAccuracyCount = false }) =>
+      (key !== null) === isInFiles && (!needsAccuracyCount || loadgen.knowsAccuracySampleCount),
   );
 }
 

@@ -77,12 +77,9 @@ function writeSelfCheck(log: DetailLog, { hash, state, differingFiles }: SelfChe
   }
 }
 
-/** Settings that LoadGen logs as requested whatever the scenario, in its order. */
-const REQUESTED = [
-  'minDurationMs',
-  'maxDurationMs',
-  'minQueryCount',
-  'maxQueryCount',
+/** Settings that LoadGen logs both as requested and as effective, in its order. */
+const LENGTHS = ['minDurationMs', 'maxDurationMs', 'minQueryCount', 'maxQueryCount'] as const;
+const CHOICES = [
   'qslRngSeed',
   'sampleIndexRngSeed',
   'scheduleRngSeed',
@@ -93,6 +90,12 @@ const REQUESTED = [
   'performanceIssueUnique',
   'performanceIssueSame',
   'performanceIssueSameIndex',
+] as const;
+
+/** Settings that LoadGen logs as requested whatever the scenario, in its order. */
+const REQUESTED = [
+  ...LENGTHS,
+  ...CHOICES,
   'performanceSampleCountOverride',
   'accuracySampleCountOverride',
   'sampleConcatenatePermutation',
@@ -140,7 +143,7 @@ export function writeRequestedSettings(
   }
 }
 
-/** What LoadGen logs as effective, in its order. */
+/** Settings that LoadGen logs as effective, in its order. */
 const EFFECTIVE = [
   'samplesPerQuery',
   'targetQps',
@@ -148,21 +151,9 @@ const EFFECTIVE = [
   'targetLatencyPercentile',
   'maxAsyncQueries',
   'targetDurationMs',
-  'minDurationMs',
-  'maxDurationMs',
-  'minQueryCount',
-  'maxQueryCount',
+  ...LENGTHS,
   'minSampleCount',
-  'qslRngSeed',
-  'sampleIndexRngSeed',
-  'scheduleRngSeed',
-  'accuracyLogRngSeed',
-  'accuracyLogProbability',
-  'accuracyLogSamplingTarget',
-  'printTimestamps',
-  'performanceIssueUnique',
-  'performanceIssueSame',
-  'performanceIssueSameIndex',
+  ...CHOICES,
   'performanceSampleCount',
   'accuracySampleCount',
   'sampleConcatenatePermutation',
