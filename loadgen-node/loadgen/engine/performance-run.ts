@@ -89,9 +89,9 @@ function firstQueriesOf(
 ): FirstQueries | null {
   if (scenario !== 'Server' && scenario !== 'SingleStream') return null;
   // A query is one sample here, so that both have one number.
-  const latencyOf = (query: number): number | null =>
-    recorder.sampleTimes(query)?.latencyNs ?? null;
-  return compareFirstQueries(plan.sampleIndices, plan.queryCount, latencyOf);
+  return compareFirstQueries(plan.sampleIndices, plan.queryCount, (query) =>
+    recorder.queryLatencyNs(query),
+  );
 }
 
 function summarizeSet(issued: IssuedSet, { effective: settings, loadgen, parts }: TestContext) {

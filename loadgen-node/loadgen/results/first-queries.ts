@@ -18,12 +18,12 @@ const FASTER_PART = 0.5;
 /**
  * Compares each query with the one before it where one of them is the first for its sample.
  * @param sampleIndices Sample of each query, in the order of the queries.
- * @param latencyOf Latency of a query in ns; null where it did not complete.
+ * @param latencyOf Latency of a query in ns; NaN where it did not complete.
  */
 export function compareFirstQueries(
   sampleIndices: ArrayLike<number>,
   queryCount: number,
-  latencyOf: (query: number) => number | null,
+  latencyOf: (query: number) => number,
 ): FirstQueries {
   const seen = new Set<number>();
   let [pairCount, repeatFasterCount, firstFasterCount] = [0, 0, 0];
@@ -36,7 +36,7 @@ export function compareFirstQueries(
     wasFirst = isFirst;
     if (!isPair) continue;
     const [own, before] = [latencyOf(query), latencyOf(query - 1)];
-    if (own === null || before === null) continue;
+    if (Number.isNaN(own) || Number.isNaN(before)) continue;
     const [firstNs, repeatNs] = isFirst ? [own, before] : [before, own];
     pairCount += 1;
     if (repeatNs < firstNs * FASTER_PART) repeatFasterCount += 1;

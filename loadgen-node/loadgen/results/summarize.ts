@@ -1,6 +1,7 @@
 import { formatExactNs } from '../../../shared/base/text.ts';
 import type { Scenario } from '../../../shared/domain/scenario.ts';
 import { formatGeneral, percentileLabel } from '../base/number-format.ts';
+import type { RecordedTokens } from '../recorder/recording.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { earlyStoppingOf, NO_EARLY_STOPPING } from './early-stopping.ts';
 import { countAbove, latencyStatistics, percentileOf } from './latency-statistics.ts';
@@ -13,7 +14,6 @@ import {
   ALWAYS_MET,
   joinEarlyStopping,
   summarizeTokens,
-  type TokenMeasurements,
   type ValidityItem,
 } from './token-summary.ts';
 
@@ -34,7 +34,7 @@ export interface Measurements {
     readonly allDoneS: number;
   };
   /** Token models only. */
-  readonly tokens: TokenMeasurements | null;
+  readonly tokens: RecordedTokens | null;
   /** Queries in fixed intervals (round v0.5): those that each query took; else null or absent. */
   readonly intervalsTaken?: Float64Array | null;
 }

@@ -1,18 +1,9 @@
 import { formatExactNs } from '../../../shared/base/text.ts';
 import { percentileLabel } from '../base/number-format.ts';
+import type { RecordedTokens } from '../recorder/recording.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { type EarlyStopping, earlyStoppingOf, NO_EARLY_STOPPING } from './early-stopping.ts';
 import { type LatencyStatistics, latencyStatistics, percentileOf } from './latency-statistics.ts';
-
-/** What was measured of the tokens of a performance run. */
-export interface TokenMeasurements {
-  /** Sum of the output tokens of all completed samples. */
-  readonly tokenCount: number;
-  /** First token - scheduled in ns, one per completed sample, any order; empty in Offline. */
-  readonly firstTokenNs: Float64Array;
-  /** Mean time of the tokens after the first in ns, likewise. */
-  readonly perOutputTokenNs: Float64Array;
-}
 
 /** Results of a token model. */
 export interface TokenSummary {
@@ -37,7 +28,7 @@ export interface TokenSummary {
 
 /** What {@link summarizeTokens} depends on. */
 interface TokenInput {
-  readonly tokens: TokenMeasurements;
+  readonly tokens: RecordedTokens;
   readonly settings: EffectiveSettings;
   readonly labelDecimals: 0 | 1;
   readonly queryCount: number;

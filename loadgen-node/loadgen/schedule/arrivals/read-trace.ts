@@ -5,7 +5,7 @@ import {
   describeSystemError,
   MlperfError,
 } from '../../../../shared/base/errors/mlperf-error.ts';
-import { GrowingFloat64 } from '../../base/growing-array.ts';
+import { growingFloat64 } from '../../base/growing-array.ts';
 import { ARRIVALS_MAX, ARRIVALS_NS_MAX } from './parse-arrivals.ts';
 
 const CHUNK_BYTES = 1 << 20;
@@ -29,7 +29,7 @@ export function readTrace(
   { speed, arrivalsMax = ARRIVALS_MAX }: TraceOptions,
 ): Float64Array {
   const lines = new TraceLines();
-  const due = new GrowingFloat64();
+  const due = growingFloat64();
   let count = 0;
   let firstNs = 0;
   let lastNs = 0;
