@@ -183,17 +183,17 @@ function tokenLines({ summary: { tokens, scenario }, loadgen }: SummaryLogInput)
   const { firstToken, perOutputToken } = tokens;
   if (firstToken === null || perOutputToken === null) return lines;
   lines.push(
-    ...tokenStatisticsLines(firstToken, 'First Token latency', 'first token latency'),
+    ...statisticsLines(firstToken, 'First Token latency', 'first token latency'),
     '',
-    ...tokenStatisticsLines(perOutputToken, loadgen.outputTokenLabel, 'time to output token'),
+    ...statisticsLines(perOutputToken, loadgen.outputTokenLabel, 'time to output token'),
   );
   return lines;
 }
 
-function tokenStatisticsLines(
+function statisticsLines(
   { minNs, maxNs, loadgenMeanNs, percentiles }: LatencyStatistics,
-  what: string,
-  percentileOf: string,
+  what = 'latency',
+  percentileOf = what,
 ): string[] {
   return [
     `Min ${what} (ns)                : ${minNs}`,
@@ -202,18 +202,6 @@ function tokenStatisticsLines(
     ...percentiles.map(
       ({ percentile, valueNs }) =>
         `${percentileLabel(percentile, 2)} percentile ${percentileOf} (ns)   : ${valueNs}`,
-    ),
-  ];
-}
-
-function statisticsLines({ minNs, maxNs, meanNs, percentiles }: LatencyStatistics): string[] {
-  return [
-    `Min latency (ns)                : ${minNs}`,
-    `Max latency (ns)                : ${maxNs}`,
-    `Mean latency (ns)               : ${meanNs}`,
-    ...percentiles.map(
-      ({ percentile, valueNs }) =>
-        `${percentileLabel(percentile, 2)} percentile latency (ns)   : ${valueNs}`,
     ),
   ];
 }

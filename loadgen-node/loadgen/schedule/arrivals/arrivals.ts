@@ -28,9 +28,7 @@ export type OtherArrivals = {
   /** As they were asked for; stands in the logs. */
   readonly text: string;
 } & (
-  | { readonly kind: 'constant' }
-  | { readonly kind: 'burst'; readonly size: number; readonly periodNs: number | null }
-  | { readonly kind: 'step'; readonly steps: readonly RateStep[]; readonly isConstant: boolean }
+  | Exclude<ArrivalsAsked, { readonly kind: 'poisson' | 'trace' }>
   /** Due times in ns, not falling; the first is 0. */
   | { readonly kind: 'trace'; readonly dueNs: Float64Array }
 );
