@@ -36,7 +36,6 @@ class LineCutter {
   #number = 1;
   #offset = 0;
   #pieces: Buffer[] = [];
-  #keptBytes = 0;
   #lineBytes = 0;
 
   constructor(bytesMax: number) {
@@ -68,18 +67,15 @@ class LineCutter {
   }
 
   #keep(piece: Buffer): void {
+    const kept = piece.subarray(0, Math.max(0, this.#bytesMax - this.#lineBytes));
+    if (kept.length > 0) this.#pieces.push(kept);
     this.#lineBytes += piece.length;
-    const kept = piece.subarray(0, this.#bytesMax - this.#keptBytes);
-    if (kept.length === 0) return;
-    this.#pieces.push(kept);
-    this.#keptBytes += kept.length;
   }
 
   #line(isEnded: boolean): FileLine {
     const [first] = this.#pieces;
     const bytes = this.#pieces.length === 1 && first ? first : Buffer.concat(this.#pieces);
     this.#pieces = [];
-    this.#keptBytes = 0;
     return { number: this.#number, offset: this.#offset, bytes, isCut: this.#isCut, isEnded };
   }
 }
