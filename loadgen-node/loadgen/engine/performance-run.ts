@@ -64,7 +64,7 @@ export async function measureSet(
   const findings =
     parts.extendsUntilDecided === true
       ? extendedFindings(await extendRun(context, input, issued, totals), context)
-      : summarizeSet(issued, context);
+      : judgeSet(issued, context);
   writeFailures(logs.detail, sink.failures);
   if (!totals.isBroken) await askNameAgain();
   const contractErrors = sink.contractErrors.takeCount();
@@ -94,26 +94,20 @@ function firstQueriesOf(
   );
 }
 
-function summarizeSet(issued: IssuedSet, { effective: settings, loadgen, parts }: TestContext) {
+function judgeSet(issued: IssuedSet, { effective: settings, loadgen, parts }: TestContext) {
   const measured = measurementsOf(issued.recorder, settings);
   const summary = summarize(measured, settings, loadgen.percentileLabelDecimals);
   const lagShareMax = parts.generatorLagShareMax;
-  const judged = { issued, measured, settings, summary, lagShareMax };
-  return { summary, extension: null, ...judgeDispatch(judged) };
+  const findings = judgeDispatch({ issued, measured, settings, summary, lagShareMax });
+  return { summary, extension: null, ...findings };
 }
 
 /** Each part has its own lateness: the worst part stands for the run. */
-function extendedFindings(run: ExtendedRun, { effective: settings, parts }: TestContext) {
-  const { summary, extension } = run;
-  const lagShareMax = parts.generatorLagShareMax;
-  const judged = run.parts.map((issued) => {
-    const measured = measurementsOf(issued.recorder, settings);
-    const partSummary = summarize(measured, settings, 0);
-    return judgeDispatch({ issued, measured, settings, summary: partSummary, lagShareMax });
-  });
+function extendedFindings({ parts, ...run }: ExtendedRun, context: TestContext) {
+  const judged = parts.map((issued) => judgeSet(issued, context));
   const worst = judged.find(({ isGeneratorBound }) => isGeneratorBound) ?? judged[0];
   assert(worst !== undefined);
-  return { summary, extension, ...worst };
+  return { ...worst, ...run };
 }
 
 /** Writes summary and result lines of a run (LoadGen: PerformanceSummary). */

@@ -36,14 +36,14 @@ import { makeVerdicts, type SutProblem, writeVerdict } from './verdicts.ts';
  *   first name, the SUT's start or the sample library throw.
  */
 export async function runTest(asked: TestSetup): Promise<TestOutcome> {
-  const stopper = new SutStopper(asked);
+  const stopSut = stopperOf(asked);
   const interruption = new Interruption(asked.signal);
   try {
     checkSettings(asked.settings, asked.qsl);
     const parts = { ...asked, settings: applyTest05(asked.settings) };
-    return await runChecked(parts, stopper, interruption);
+    return await runChecked(parts, stopSut, interruption);
   } catch (error) {
-    await stopper.stop(); // Its own failure would only hide the first one.
+    await stopSut(); // Its own failure would only hide the first one.
     throw error;
   } finally {
     interruption.dispose();
@@ -52,7 +52,7 @@ export async function runTest(asked: TestSetup): Promise<TestOutcome> {
 
 async function runChecked(
   parts: TestSetup,
-  stopper: SutStopper,
+  stopSut: () => Promise<string | null>,
   interruption: Interruption,
 ): Promise<TestOutcome> {
   const loadgen = parts.loadgen ?? LOADGEN_V41;
@@ -71,7 +71,7 @@ async function runChecked(
     nextIds: { queryId: 0, responseId: 0, part: 0 },
   };
   try {
-    return await new TestRun(context, stopper).run(derived.settingErrors);
+    return await new TestRun(context, stopSut).run(derived.settingErrors);
   } catch (error) {
     logs.detail.error('error_runtime', `The test broke off: ${messageOf(error)}`);
     logs.appendSummary(`\nINCOMPLETE: the test broke off: ${messageOf(error)}\n`);
@@ -83,7 +83,7 @@ async function runChecked(
 /** The steps of one test and what they leave for the verdict. */
 class TestRun {
   readonly #context: TestContext;
-  readonly #stopper: SutStopper;
+  readonly #stop: () => Promise<string | null>;
   readonly #problems: SutProblem[] = [];
   #sutName = '';
   #sutNameDurationNs = 0;
@@ -91,9 +91,9 @@ class TestRun {
   #performance: PerformanceOutcome | null = null;
   #peakTargetQps: number | null = null;
 
-  constructor(context: TestContext, stopper: SutStopper) {
+  constructor(context: TestContext, stopSut: () => Promise<string | null>) {
     this.#context = context;
-    this.#stopper = stopper;
+    this.#stop = stopSut;
   }
 
   async run(settingErrors: readonly string[]): Promise<TestOutcome> {
@@ -183,7 +183,7 @@ class TestRun {
   }
 
   async #stopSut(): Promise<void> {
-    const failure = await this.#stopper.stop();
+    const failure = await this.#stop();
     if (failure === null) return;
     this.#addProblem({
       rule: 'sut-stop',
@@ -306,26 +306,19 @@ function applyTest05(settings: TestSettings): TestSettings {
   };
 }
 
-/** Stops the SUT, once, whichever way the test ends. */
-class SutStopper {
-  readonly #parts: TestSetup;
-  #isStopped = false;
-
-  constructor(parts: TestSetup) {
-    this.#parts = parts;
-  }
-
-  /** @returns Why it failed, or null. */
-  async stop(): Promise<string | null> {
-    if (this.#isStopped) return null;
-    this.#isStopped = true;
+/** Stops the SUT, once, whichever way the test ends. @returns Why that failed, or null. */
+function stopperOf({ sut }: TestSetup): () => Promise<string | null> {
+  let isStopped = false;
+  return async () => {
+    if (isStopped) return null;
+    isStopped = true;
     try {
-      await this.#parts.sut.stop();
+      await sut.stop();
       return null;
     } catch (error) {
       return messageOf(error);
     }
-  }
+  };
 }
 
 /** Closes the logs after another error, which is the one to report. */

@@ -22,6 +22,17 @@ export interface EarlyStopping {
   readonly multiStreamEstimateNs: number;
 }
 
+/** Offline has no early stopping: always met, no text. */
+export const NO_EARLY_STOPPING: EarlyStopping = {
+  isMet: true,
+  text: '',
+  needed: '',
+  seen: '',
+  missingQueries: 0,
+  singleStreamEstimateNs: 0,
+  multiStreamEstimateNs: 0,
+};
+
 /** Confidence that LoadGen uses. */
 const CONFIDENCE = 0.99;
 /** Series terms below this no longer count, as in LoadGen. */
@@ -131,13 +142,12 @@ export function earlyStoppingOfServer(
       ` * Would need to run at least ${needed - queryCount} more queries,\n` +
       ' with the run being successful if every additional\n query were under latency.';
   return {
+    ...NO_EARLY_STOPPING,
     isMet,
     text,
     needed: `${needed} queries with ${overCount} samples above the latency bound`,
     seen: `${queryCount} queries`,
     missingQueries: Math.max(0, needed - queryCount),
-    singleStreamEstimateNs: 0,
-    multiStreamEstimateNs: 0,
   };
 }
 
@@ -187,17 +197,6 @@ function multiStreamText(valueNs: number | undefined, labelDecimals: 0 | 1): str
     ` least ${leastQueries(MULTI_STREAM_PERCENTILE)} total queries).`
   );
 }
-
-/** Offline has no early stopping: always met, no text. */
-export const NO_EARLY_STOPPING: EarlyStopping = {
-  isMet: true,
-  text: '',
-  needed: '',
-  seen: '',
-  missingQueries: 0,
-  singleStreamEstimateNs: 0,
-  multiStreamEstimateNs: 0,
-};
 
 /** Fewest queries of which one may be above the bound: below, no estimate can be made. */
 export function leastQueries(percentile: number): number {

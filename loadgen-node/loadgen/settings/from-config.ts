@@ -104,10 +104,10 @@ export class ConfReader {
       const problems = conf.errors.map((error) => `${name}:${error.line}: ${error.explanation}`);
       return { name, rc: -22, events, problems, notes };
     }
-    const scope = new FileScope(this.#loadgen, isOfRound);
+    const flagsOfFile = new Set<string>();
     const events: ConfigEvent[] = [];
-    for (const field of CONF_FIELDS) {
-      if (!scope.isRead(field, settings)) continue;
+    for (const field of CONF_FIELDS.filter((one) => this.#isRead(one, isOfRound))) {
+      if (!this.#hasFlag(field, settings, flagsOfFile)) continue;
       const scenario = field.under === '*' ? settings.scenario : field.under;
       const entry = lookUp(conf, model, scenario, field.key);
       if (entry === undefined) continue;
@@ -120,35 +120,26 @@ export class ConfReader {
         continue;
       }
       settings.set(field.field, value, `${name}:${entry.line}`);
-      if (value === true) scope.flagsOfFile.add(field.field);
+      if (value === true) flagsOfFile.add(field.field);
     }
     return { name, rc: 0, events, problems: [], notes };
+  }
+
+  #isRead(field: ConfField, isOfRound: boolean): boolean {
+    const { configFiles, knowsAccuracySampleCount } = this.#loadgen;
+    if (field.isOfRound && configFiles === 'built-in' && !isOfRound) return false;
+    return !field.needsAccuracyCount || knowsAccuracySampleCount;
+  }
+
+  /** Plain files: the flag must stand in the same file. Later LoadGens: it must be on by now. */
+  #hasFlag({ needs }: ConfField, settings: ExactSettings, ofFile: ReadonlySet<string>): boolean {
+    if (needs === undefined) return true;
+    if (this.#loadgen.configFiles === 'plain') return ofFile.has(needs);
+    return settings.get(needs).value === true;
   }
 }
 
 const MULTIPLE_FILES = 'Multiple conf files are used. This is not valid for official submission.';
-
-/** Decides which keys of one file are read. */
-class FileScope {
-  readonly #loadgen: LoadgenBehaviour;
-  readonly #isOfRound: boolean;
-  /** Flags that this file has set so far. */
-  readonly flagsOfFile = new Set<string>();
-
-  constructor(loadgen: LoadgenBehaviour, isOfRound: boolean) {
-    this.#loadgen = loadgen;
-    this.#isOfRound = isOfRound;
-  }
-
-  isRead(field: ConfField, settings: ExactSettings): boolean {
-    const isBuiltIn = this.#loadgen.configFiles === 'built-in';
-    if (field.isOfRound && isBuiltIn && !this.#isOfRound) return false;
-    if (field.needsAccuracyCount && !this.#loadgen.knowsAccuracySampleCount) return false;
-    if (field.needs === undefined) return true;
-    // Plain files: the flag must stand in the same file. Later LoadGens: it must be on by now.
-    return isBuiltIn ? settings.get(field.needs).value === true : this.flagsOfFile.has(field.needs);
-  }
-}
 
 /** Multiplier from the unit of a file to that of the field: ms to ns, percent to fraction. */
 const MULTIPLIERS: Readonly<Record<string, number>> = { ns: 1e6, fraction: 0.01 };
