@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { DetailLog } from '../logs/write/detail-log.ts';
 import { writeResults } from '../logs/write/result-lines.ts';
 import { countsText, performanceSummaryText } from '../logs/write/summary-log.ts';
-import { type Measurements, summarize } from '../results/summarize.ts';
+import type { Measurements } from '../results/measurements.ts';
+import { summarize } from '../results/summarize.ts';
 import { checkSettingValues } from '../settings/check-settings.ts';
 import {
   deriveEffectiveSettings,

@@ -6,8 +6,9 @@ import {
   latencyStatistics,
   percentileOf,
 } from '../results/latency-statistics.ts';
-import type { PerformanceSummary } from '../results/performance-summary.ts';
-import { type Measurements, summarize } from '../results/summarize.ts';
+import type { Measurements } from '../results/measurements.ts';
+import type { PerformanceSummary } from '../results/summarize.ts';
+import { summarize } from '../results/summarize.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import type { IssuedSet } from './test-context.ts';
 

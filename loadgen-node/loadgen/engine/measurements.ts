@@ -1,6 +1,6 @@
 import type { RecordedTokens } from '../recorder/recording.ts';
 import type { SampleRecorder } from '../recorder/sample-recorder.ts';
-import type { Measurements } from '../results/summarize.ts';
+import type { Measurements } from '../results/measurements.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 
 /** What the records of one set say, for the results. */

@@ -5,7 +5,7 @@ import { performanceSummaryText } from '../logs/write/summary-log.ts';
 import type { TestLogs } from '../logs/write/test-logs.ts';
 import { leastQueries } from '../results/early-stopping.ts';
 import { compareFirstQueries, type FirstQueries } from '../results/first-queries.ts';
-import type { PerformanceSummary } from '../results/performance-summary.ts';
+import type { PerformanceSummary } from '../results/summarize.ts';
 import { summarize } from '../results/summarize.ts';
 import { LoadableSets } from '../schedule/sample-order.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';

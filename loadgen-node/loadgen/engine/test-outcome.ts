@@ -3,7 +3,7 @@ import type { GeneratorHealth } from '../health/generator-health.ts';
 import type { LogFiles } from '../logs/write/test-logs.ts';
 import type { FirstQueries } from '../results/first-queries.ts';
 import type { LatencyStatistics } from '../results/latency-statistics.ts';
-import type { PerformanceSummary } from '../results/performance-summary.ts';
+import type { PerformanceSummary } from '../results/summarize.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import type { EndCause } from './issue/issue-threads.ts';
 import type { FailureCount } from './responses/response-sink.ts';

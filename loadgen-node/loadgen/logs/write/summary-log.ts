@@ -5,7 +5,7 @@ import {
   percentileLabel,
 } from '../../base/number-format.ts';
 import type { LatencyStatistics } from '../../results/latency-statistics.ts';
-import type { PerformanceSummary } from '../../results/performance-summary.ts';
+import type { PerformanceSummary } from '../../results/summarize.ts';
 import type { EffectiveSettings } from '../../settings/effective-settings.ts';
 import type { LoadgenBehaviour } from '../../settings/loadgen-behaviour.ts';
 
