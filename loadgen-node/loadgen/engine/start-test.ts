@@ -125,9 +125,7 @@ class TestRun {
       datetime: logs.datetime,
       sutName: this.#sutName,
       sutNameDurationNs: this.#sutNameDurationNs,
-      qslName: parts.qsl.name,
-      totalSampleCount: parts.qsl.totalSampleCount,
-      performanceSampleCount: parts.qsl.performanceSampleCount,
+      qsl: parts.qsl,
       selfCheck: parts.selfCheck,
     };
     writeConfigEvents(logs.detail, parts.configEvents, 'files');

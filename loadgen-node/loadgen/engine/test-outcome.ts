@@ -48,11 +48,8 @@ export interface RunExtension {
   readonly isDecided: boolean;
 }
 
-/** The performance phase. */
-export interface PerformanceOutcome extends PhaseOutcome {
-  /** Numbers of the sets that this is the outcome of, among all sets of the phase: a search has others. */
-  readonly parts: readonly number[];
-  readonly summary: PerformanceSummary;
+/** How late LoadGen itself was, and whether that decided the result. */
+export interface DispatchFindings {
   /** Issued minus scheduled, by query: how late LoadGen itself was. */
   readonly dispatchLag: LatencyStatistics;
   /**
@@ -67,12 +64,19 @@ export interface PerformanceOutcome extends PhaseOutcome {
   readonly isGeneratorBound: boolean;
   /** How LoadGen's process fared; null where nobody watched. */
   readonly health: GeneratorHealth | null;
+  /** In words, empty if not generator-bound. */
+  readonly generatorBoundReason: string;
+}
+
+/** The performance phase. */
+export interface PerformanceOutcome extends PhaseOutcome, DispatchFindings {
+  /** Numbers of the sets that this is the outcome of, among all sets of the phase: a search has others. */
+  readonly parts: readonly number[];
+  readonly summary: PerformanceSummary;
   /** Server and SingleStream, where queries of one sample follow one another; null elsewhere. */
   readonly firstQueries: FirstQueries | null;
   /** What the option `extendsUntilDecided` added; null unless it was asked for. */
   readonly extension: RunExtension | null;
-  /** In words, empty if not generator-bound. */
-  readonly generatorBoundReason: string;
 }
 
 /** One reason for INVALID, in plain words. */

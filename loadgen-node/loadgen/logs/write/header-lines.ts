@@ -1,5 +1,6 @@
 import { packageVersion } from '../../../../shared/base/files/package-files.ts';
 import { firstOf } from '../../../../shared/base/text.ts';
+import type { QuerySampleLibrary } from '../../../../shared/domain/query-sample-library.ts';
 import type { EffectiveSettings } from '../../settings/effective-settings.ts';
 import type { ConfigEvent } from '../../settings/from-config.ts';
 import type { LoadgenBehaviour } from '../../settings/loadgen-behaviour.ts';
@@ -30,9 +31,7 @@ interface TestHeader {
   readonly datetime: string;
   readonly sutName: string;
   readonly sutNameDurationNs: number;
-  readonly qslName: string;
-  readonly totalSampleCount: number;
-  readonly performanceSampleCount: number;
+  readonly qsl: Pick<QuerySampleLibrary, 'name' | 'totalSampleCount' | 'performanceSampleCount'>;
   /** The program's own files; undefined where nobody looked. */
   readonly selfCheck: SelfCheck | undefined;
 }
@@ -61,9 +60,9 @@ export function writeHeader(log: DetailLog, header: TestHeader, loadgen: Loadgen
   log.text('test_datetime', header.datetime);
   log.text('sut_name', header.sutName);
   log.integer('get_sut_name_duration_ns', header.sutNameDurationNs);
-  log.text('qsl_name', header.qslName);
-  log.integer('qsl_reported_total_count', header.totalSampleCount);
-  log.integer('qsl_reported_performance_count', header.performanceSampleCount);
+  log.text('qsl_name', header.qsl.name);
+  log.integer('qsl_reported_total_count', header.qsl.totalSampleCount);
+  log.integer('qsl_reported_performance_count', header.qsl.performanceSampleCount);
 }
 
 /** Differing files above this are only counted. */
