@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { readJsonFile } from '../../../shared/base/files/read-json-file.ts';
 import { grouped } from '../../../shared/base/text.ts';
-import { minPassingQueries } from '../results/early-stopping.ts';
+import { allowedOver, minPassingQueries } from '../results/early-stopping.ts';
 
 /** Most queries above the bound that are worked out: more is a slip of the finger. */
 const OVER_MAX = 1e9;
@@ -59,27 +59,24 @@ export function adviceFor(queries: number, question: EarlyStoppingQuestion) {
   refuseUnless(isCount(queries), `queries is ${queries}: it must be a whole number of 0 or more`);
   const needed = (over: number): number => passingQueries({ ...question, over }) + over;
   const leastQueries = needed(0);
-  // The need grows with every query above the bound.
-  let low = -1;
-  let high = queries + 1;
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2);
-    if (needed(middle) <= queries) low = middle;
-    else high = middle;
-  }
-  return { leastQueries, allowedOver: low, neededQueries: needed(question.over) };
+  const { percentile, tolerance, confidence } = question;
+  return {
+    leastQueries,
+    allowedOver: allowedOver(queries, percentile - tolerance, confidence),
+    neededQueries: needed(question.over),
+  };
 }
 
 /** The advice in plain words, ending with a newline. */
 export function describeAdvice(queries: number, question: EarlyStoppingQuestion): string {
-  const { leastQueries, allowedOver, neededQueries } = adviceFor(queries, question);
+  const { leastQueries, allowedOver: mostOver, neededQueries } = adviceFor(queries, question);
   const percent = Number((question.percentile * 100).toFixed(6));
   const lines = [
-    allowedOver < 0
+    mostOver < 0
       ? `${grouped(queries)} queries are too few for early stopping at the ${percent}th percentile: ` +
         `it takes ${grouped(leastQueries)} even if all are within the bound`
       : `of ${grouped(queries)} queries at the ${percent}th percentile, ` +
-        `${grouped(allowedOver)} may be above the latency bound`,
+        `${grouped(mostOver)} may be above the latency bound`,
   ];
   const missing = neededQueries - queries;
   const seen = `with ${grouped(question.over)} above the bound the run`;
@@ -114,9 +111,9 @@ export function answerOne(asked: AskedEarlyStopping): string {
   const h = passingQueries(question);
   if (json === true) {
     if (queries === undefined) return `${JSON.stringify({ h })}\n`;
-    const { allowedOver, neededQueries } = adviceFor(queries, question);
+    const { allowedOver: mostOver, neededQueries } = adviceFor(queries, question);
     const advice = {
-      ...{ h, queries, allowed_over: allowedOver, needed_queries: neededQueries },
+      ...{ h, queries, allowed_over: mostOver, needed_queries: neededQueries },
       missing_queries: Math.max(0, neededQueries - queries),
     };
     return `${JSON.stringify(advice)}\n`;

@@ -103,7 +103,10 @@ function judgeSet(issued: IssuedSet, { effective: settings, loadgen, parts }: Te
 }
 
 /** Each part has its own lateness: the worst part stands for the run. */
-function extendedFindings({ parts, ...run }: ExtendedRun, context: TestContext) {
+function extendedFindings(
+  { parts, ...run }: Awaited<ReturnType<typeof extendRun>>,
+  context: TestContext,
+) {
   const judged = parts.map((issued) => judgeSet(issued, context));
   const worst = judged.find(({ isGeneratorBound }) => isGeneratorBound) ?? judged[0];
   assert(worst !== undefined);
@@ -169,26 +172,19 @@ const EXTENSION_QUERIES_MAX = 2 ** 22;
 /** Least counts that a run too short for its percentile may be extended by. */
 const SHORT_RUN_FACTOR = 10;
 
-/** A run with all its extensions. */
-interface ExtendedRun {
-  readonly summary: PerformanceSummary;
-  readonly extension: RunExtension;
-  /** All parts, the first run included. */
-  readonly parts: readonly IssuedSet[];
-}
-
 /**
  * Goes on with n - q more queries until early stopping decides (Rule: inference_rules v4.1, appendix on
  * early stopping, steps 2 to 4). LoadGen does not do this: the traces of the extensions are longhaul's
  * own, from seeds of their own. Ends without a decision where more queries cannot help: the latency
  * bound is missed, the SUT broke, or the bounds above are reached.
+ * @returns `parts`: all of them, the first run included.
  */
 async function extendRun(
   context: TestContext,
   input: SetInput,
   first: IssuedSet,
   totals: PhaseTotals,
-): Promise<ExtendedRun> {
+) {
   const { effective, loadgen, logs, sink } = context;
   const parts = [first];
   let measured = measurementsOf(first.recorder, effective);
@@ -212,7 +208,8 @@ async function extendRun(
   const isDecided = summary.validity.earlyStopping.isMet;
   logs.detail.integer('longhaul_extensions', parts.length - 1);
   logs.detail.integer('longhaul_extension_queries', queries);
-  return { summary, parts, extension: { count: parts.length - 1, queries, isDecided } };
+  const extension: RunExtension = { count: parts.length - 1, queries, isDecided };
+  return { summary, parts, extension };
 }
 
 function needsMore(

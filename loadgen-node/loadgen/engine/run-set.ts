@@ -91,10 +91,7 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
 }
 
 /** Ids of the set; those of the next one follow them. */
-function takeIds(
-  { nextIds }: TestContext,
-  { queryCount, samplesPerQuery }: QueryPlan,
-): { readonly firstQueryId: number; readonly firstResponseId: number } {
+function takeIds({ nextIds }: TestContext, { queryCount, samplesPerQuery }: QueryPlan) {
   const ids = { firstQueryId: nextIds.queryId, firstResponseId: nextIds.responseId };
   nextIds.queryId += queryCount;
   nextIds.responseId += queryCount * samplesPerQuery;
@@ -179,16 +176,12 @@ function powerTime(epochMs: number): string {
 }
 
 /** What the trace of a set is made from. */
-interface TracedSet {
-  readonly scenario: Scenario;
-  readonly plan: QueryPlan;
-  readonly recorder: SampleRecorder;
-  readonly end: SetEnd;
-  readonly firstQueryId: number;
-  readonly firstResponseId: number;
-  /** Clock when the logs began: the origin of the trace. */
-  readonly originNs: number;
-}
+type TracedSet = Pick<IssuedSet, 'plan' | 'recorder' | 'end'> &
+  ReturnType<typeof takeIds> & {
+    readonly scenario: Scenario;
+    /** Clock when the logs began: the origin of the trace. */
+    readonly originNs: number;
+  };
 
 /** Writes the events of a set into the trace, after it, from its records. */
 function traceSet(log: TraceLog, traced: TracedSet): void {

@@ -1,5 +1,4 @@
 import { messageOf } from '../../../shared/base/errors/mlperf-error.ts';
-import type { TestMode } from '../../../shared/domain/scenario.ts';
 import type { DetailLog } from '../logs/write/detail-log.ts';
 import {
   writeConfigEvents,
@@ -23,7 +22,13 @@ import { EngineResponseSink } from './responses/response-sink.ts';
 import { runSet } from './run-set.ts';
 import { INTERRUPTED, Interruption, type TestContext, type TestSetup } from './test-context.ts';
 import type { AccuracyOutcome, PerformanceOutcome, TestOutcome } from './test-outcome.ts';
-import { makeVerdicts, type SutProblem, writeVerdict } from './verdicts.ts';
+import {
+  makeVerdicts,
+  type SutProblem,
+  wantsAccuracy,
+  wantsPerformance,
+  writeVerdict,
+} from './verdicts.ts';
 
 /**
  * Runs one test: accuracy, performance, or both (LoadGen: StartTest).
@@ -141,12 +146,12 @@ class TestRun {
 
   async #runPhases(): Promise<void> {
     const { effective, interruption, parts } = this.#context;
-    if (wantsAccuracy(effective.mode) && !interruption.isInterrupted) {
+    if (wantsAccuracy(effective) && !interruption.isInterrupted) {
       parts.observer?.onPhase?.('accuracy');
       this.#accuracy = await runAccuracy(this.#context);
       if (isBrokenEnd(this.#accuracy.endCause)) return;
     }
-    if (!wantsPerformance(effective.mode) || interruption.isInterrupted) return;
+    if (!wantsPerformance(effective) || interruption.isInterrupted) return;
     parts.observer?.onPhase?.('performance');
     const askNameAgain = (): Promise<void> => this.#askNameAgain();
     if (effective.mode === 'FindPeakPerformance') {
@@ -217,29 +222,18 @@ class TestRun {
     const { effective, logs, sink } = this.#context;
     this.#addLateErrors();
     sink.close();
-    const isInterrupted = this.#isCutShort();
-    const verdicts = makeVerdicts({
-      settings: effective,
-      accuracy: this.#accuracy,
-      performance: this.#performance,
-      isInterrupted,
-      wantsAccuracy: wantsAccuracy(effective.mode),
-      wantsPerformance: wantsPerformance(effective.mode),
-      isSearchUnfinished: effective.mode === 'FindPeakPerformance' && this.#peakTargetQps === null,
-      contractErrors: sink.contractErrors.count,
-      sutProblems: this.#problems,
-    });
-    const outcome: TestOutcome = {
+    const results = {
       sutName: this.#sutName,
       sutNameDurationNs: this.#sutNameDurationNs,
       effectiveSettings: effective,
       accuracy: this.#accuracy,
       performance: this.#performance,
       peakTargetQps: this.#peakTargetQps,
-      verdicts,
       logFiles: logs.paths,
-      isInterrupted,
+      isInterrupted: this.#isCutShort(),
     };
+    const verdicts = makeVerdicts(results, sink.contractErrors.count, this.#problems);
+    const outcome: TestOutcome = { ...results, verdicts };
     writeVerdict(logs, outcome, notes);
     logs.end();
     return outcome;
@@ -250,8 +244,8 @@ class TestRun {
     const { effective, interruption } = this.#context;
     if (!interruption.isInterrupted) return false;
     const phases = [];
-    if (wantsAccuracy(effective.mode)) phases.push(this.#accuracy);
-    if (wantsPerformance(effective.mode)) phases.push(this.#performance);
+    if (wantsAccuracy(effective)) phases.push(this.#accuracy);
+    if (wantsPerformance(effective)) phases.push(this.#performance);
     return phases.some((phase) => phase === null || phase.endCause === 'interrupted');
   }
 
@@ -282,14 +276,6 @@ function writeArrivals(log: DetailLog, arrivals: OtherArrivals): void {
     'error_invalid_test_settings',
     `${arrivalsMark(arrivals)}. This is not valid for official submission.`,
   );
-}
-
-function wantsAccuracy(mode: TestMode): boolean {
-  return mode === 'AccuracyOnly' || mode === 'SubmissionRun';
-}
-
-function wantsPerformance(mode: TestMode): boolean {
-  return mode !== 'AccuracyOnly';
 }
 
 /** TEST05 runs with seeds of its own, for performance alone (LoadGen: StartTest). */

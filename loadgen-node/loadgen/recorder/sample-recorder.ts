@@ -309,11 +309,7 @@ export class SampleRecorder {
    * was issued last, with several perhaps one that was not issued. Where a sample of it was lost, its end is the latest
    * completion of the set: such a run is invalid whatever the number is.
    */
-  finalQuery(): {
-    readonly scheduledNs: number;
-    readonly issuedNs: number;
-    readonly doneNs: number;
-  } {
+  finalQuery() {
     const query = this.#issuedQueries - 1;
     const scheduledNs = this.#scheduledNs[query] ?? 0;
     const doneNs = query < 0 ? Number.NaN : scheduledNs + this.queryLatencyNs(query);

@@ -200,15 +200,24 @@ function estimatePercentile(
   sortedNs: Float64Array,
   percentile: number,
 ): { valueNs: number; discardedCount: number } | null {
-  const count = sortedNs.length;
-  const allows = (over: number): boolean => count >= minPassingQueries(over, percentile) + over;
-  if (!allows(1)) return null;
-  let low = 1; // The count allows `low`, and does not allow `high`: what is needed grows with `over`.
+  const over = allowedOver(sortedNs.length, percentile);
+  if (over < 1) return null;
+  return { valueNs: sortedNs[sortedNs.length - over] as number, discardedCount: over - 1 };
+}
+
+/** Most queries above the bound that a run of so many outweighs; -1 where it is too small even for none. */
+export function allowedOver(
+  count: number,
+  percentile: number,
+  confidence: number = CONFIDENCE,
+): number {
+  // What is needed grows with every query above the bound: `low` is allowed, `high` is not.
+  let low = -1;
   let high = count + 1;
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
-    if (allows(middle)) low = middle;
+    if (minPassingQueries(middle, percentile, confidence) + middle <= count) low = middle;
     else high = middle;
   }
-  return { valueNs: sortedNs[count - low] as number, discardedCount: low - 1 };
+  return low;
 }

@@ -174,8 +174,10 @@ class PlanBuilder {
     const isServer = input.settings.scenario === 'Server';
     this.#scheduledDeltaNs = growingFloat64(isServer ? expected : 0);
     const { arrivals, settings } = input;
-    const from = { targetQps: settings.targetQps, generator: this.#scheduleGenerator };
-    this.#otherArrivals = arrivals === undefined ? null : arrivalTimes(arrivals, from);
+    this.#otherArrivals =
+      arrivals === undefined
+        ? null
+        : arrivalTimes(arrivals, settings.targetQps, this.#scheduleGenerator);
     this.#ownEndNs = arrivals === undefined ? undefined : ownEndOf(arrivals)?.durationNs;
   }
 

@@ -62,15 +62,9 @@ export function requestLayout(
   const layout =
     rules.sampleTensors === undefined
       ? modelLayout(facts, asked)
-      : benchmarkLayout(rules, facts, asked, { encodingName, payloadBytes });
+      : benchmarkLayout(rules, facts, asked, encodingName, payloadBytes);
   requireBatchAxis(facts, layout.hasBatchAxis, asked.samplesPerRequest);
   return layout;
-}
-
-/** What the run says of a benchmark's payloads. */
-interface PayloadsAsked {
-  readonly encodingName: string | undefined;
-  readonly payloadBytes: number | undefined;
 }
 
 /** The model and the samples of a benchmark, as far as they fit. */
@@ -78,7 +72,8 @@ function benchmarkLayout(
   rules: LayoutRules,
   facts: OipModelFacts,
   asked: Pick<OipAsked, 'inputShapes'>,
-  { encodingName, payloadBytes }: PayloadsAsked,
+  encodingName: string | undefined,
+  payloadBytes: number | undefined,
 ): RequestLayout {
   if (asked.inputShapes.size > 0) {
     throw configInvalid(

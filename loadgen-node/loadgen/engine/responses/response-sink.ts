@@ -226,14 +226,6 @@ const KINDS: ReadonlyMap<number, ContractErrorKind> = new Map([
   [SECOND_FIRST_TOKEN, 'second-first-token'],
 ]);
 
-/** Samples that the SUT reported as failed, or that never came back, by the code of the failure. */
-export interface FailureCount {
-  readonly code: string;
-  readonly count: number;
-  /** What was said of them, the first one first; of many different texts only the first few. */
-  readonly texts: readonly { readonly text: string; readonly count: number }[];
-}
-
 /** Codes that are told apart; further ones are counted as one. */
 const CODES_MAX = 32;
 const OTHER_CODE = 'other';
@@ -258,20 +250,18 @@ export class FailureTally {
   }
 
   /** All counts, in the order of their first occurrence. */
-  counts(): FailureCount[] {
+  counts() {
     return [...this.#byCode].map(([code, { count, texts }]) => ({
       code,
       count,
+      /** In the order of their first occurrence; of many different texts only the first few. */
       texts: [...texts].map(([text, ofText]) => ({ text, count: ofText })),
     }));
   }
 }
 
-/** One response that broke the contract. */
-interface ContractError {
-  readonly kind: ContractErrorKind;
-  readonly responseId: number;
-}
+/** Samples that the SUT reported as failed, or that never came back, by the code of the failure. */
+export type FailureCount = Readonly<ReturnType<FailureTally['counts']>[number]>;
 
 /** Errors that are named one by one; a SUT that floods is counted on without taking memory. */
 const NAMED_MAX = 100;
@@ -297,7 +287,7 @@ type ContractErrorKind = keyof typeof TEXTS;
 /** Counts responses that break the contract. Counting allocates nothing beyond the first hundred. */
 class ContractErrors {
   #count = 0;
-  readonly #named: ContractError[] = [];
+  readonly #named: { readonly kind: ContractErrorKind; readonly responseId: number }[] = [];
   #reportedCount = 0;
   #takenCount = 0;
 

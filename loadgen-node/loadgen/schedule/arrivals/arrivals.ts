@@ -91,21 +91,16 @@ export function arrivalsMark({ text }: OtherArrivals): string {
   return `arrivals ${text} are not LoadGen's Poisson: a load test, not a scenario of MLPerf`;
 }
 
-/** What arrivals take from the settings of a run. */
-interface ArrivalInput {
-  /** Queries per second, above 0. */
-  readonly targetQps: number;
-  /** Of the schedule seed, freshly seeded. */
-  readonly generator: Mt19937;
-}
-
 /**
  * Due times of a run's queries, in ns since the start and never falling. The first query is due at 0 and is not asked for; each
  * call tells that of the next one, Infinity behind the last.
+ * @param targetQps Above 0.
+ * @param generator Of the schedule seed, freshly seeded.
  */
 export function arrivalTimes(
   arrivals: OtherArrivals,
-  { targetQps, generator }: ArrivalInput,
+  targetQps: number,
+  generator: Mt19937,
 ): () => number {
   let query = 0;
   switch (arrivals.kind) {

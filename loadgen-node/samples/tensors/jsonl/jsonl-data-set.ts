@@ -3,20 +3,13 @@ import { open, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
 import type { OipTensor } from '../../../../shared/domain/tensors.ts';
-import { readLines } from '../../../loadgen/base/read-lines.ts';
+import { type FileLine, readLines } from '../../../loadgen/base/read-lines.ts';
 import { type PrepareProgress, readingFile } from '../../data-set/data-set.ts';
 import { type NamedTensor, type TensorDataSet, tensorDataSet } from '../tensor-data-set.ts';
 import { parseSample, SampleError } from './parse-sample.ts';
 
 /** Lines between two reports of progress. */
 const PROGRESS_STEP = 100;
-
-/** Where a sample is in the file. */
-interface LinePlace {
-  readonly number: number;
-  readonly offset: number;
-  readonly length: number;
-}
 
 /**
  * A file of which each line is one sample in JSON (parse-sample.ts); blank lines are none. All lines are read and checked
@@ -29,7 +22,7 @@ export async function openJsonlDataSet(
   inputs: readonly OipTensor[],
   onProgress: PrepareProgress,
 ): Promise<TensorDataSet> {
-  const places: LinePlace[] = [];
+  const places: (Pick<FileLine, 'number' | 'offset'> & { readonly length: number })[] = [];
   const forms = new Set<string>();
   await readingFile(file, async () => {
     const { size } = await stat(file);
