@@ -26,6 +26,11 @@ export interface BenchmarkRules {
   readonly title: string;
   /** True for a benchmark of MLPerf; false for one that only this project has. */
   readonly isOfficial: boolean;
+  /**
+   * True where LoadGen makes the samples up, as long and as many as the run says, and the SUT node answers without a
+   * model. Default: false.
+   */
+  readonly isSynthetic?: boolean;
   /** Rounds that have this benchmark in a division that a SUT over a network can be in; absent: it is not MLPerf's. */
   readonly rounds?: readonly Round[];
   /** Samples that a performance run loads (LoadGen: performance_sample_count). */
