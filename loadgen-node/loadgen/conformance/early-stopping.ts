@@ -7,13 +7,13 @@ import { allowedOver, minPassingQueries } from '../results/early-stopping.ts';
 /** Most queries above the bound that are worked out: more is a slip of the finger. */
 const OVER_MAX = 1e9;
 
-/** What early stopping is asked. */
+/** A question to early stopping. */
 export interface EarlyStoppingQuestion {
   /** Queries above the bound. */
   readonly over: number;
   /** Share that has to meet the bound, 0 to 1. */
   readonly percentile: number;
-  /** What is taken off the percentile. LoadGen: 0. */
+  /** Tolerance that is taken off the percentile. LoadGen: 0. */
   readonly tolerance: number;
   /** LoadGen: 0.99. */
   readonly confidence: number;
@@ -50,7 +50,7 @@ function refuseUnless(isGood: boolean, text: string): void {
 }
 
 /**
- * What a run of `queries` queries may still do.
+ * Limits and needs of a run of `queries` queries.
  * @returns `leastQueries`: the fewest of a run without any above the bound. `allowedOver`: queries above the bound that
  *   a run of this size may have; -1: it is too small even for none. `neededQueries`: those that a run with `over` above
  *   the bound needs in all.
@@ -89,7 +89,7 @@ export function describeAdvice(queries: number, question: EarlyStoppingQuestion)
   return `${lines.join('\n')}\n`;
 }
 
-/** What is asked, as flags say it. */
+/** The question in the form of the flags. */
 export interface AskedEarlyStopping extends Omit<EarlyStoppingQuestion, 'percentile'> {
   readonly percentile?: number;
   /** Queries of the run. */

@@ -42,7 +42,7 @@ export const measuredSchema = z.object(
 
 export type ResultsMeasured = Readonly<z.infer<typeof measuredSchema>>;
 
-/** What results are made from. */
+/** Input of results without a run. */
 export interface ResultsInput {
   readonly settings: TestSettings;
   readonly library: LibraryCounts;
@@ -50,7 +50,7 @@ export interface ResultsInput {
   readonly measured: ResultsMeasured;
 }
 
-/** What LoadGen would write of a run with these measurements. */
+/** Texts that LoadGen would write of a run with these measurements. */
 export interface ResultsTexts {
   /** Whole text of `mlperf_log_summary.txt`. */
   readonly summary: string;

@@ -35,7 +35,7 @@ const traceFile = z.object(
   'must be an object with args and qsl',
 );
 
-/** What flags say of a trace. */
+/** Flags of a trace. */
 export interface TraceFlags {
   /** JSON file with args and qsl. */
   readonly args?: string;

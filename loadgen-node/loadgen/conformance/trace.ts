@@ -25,7 +25,7 @@ const FULL_COUNT_MAX = 5_000_000;
 /** Sets of an accuracy run: each has an entry in the text. */
 const SETS_MAX = 10_000;
 
-/** What a trace is made from. */
+/** Input of a trace. */
 interface TraceInput {
   readonly settings: TestSettings;
   readonly library: LibraryCounts;
@@ -40,7 +40,7 @@ interface TracedDouble {
   readonly bits: string;
 }
 
-/** What LoadGen would load, issue and log, without a SUT; keys as in the golden files (docs/conformance.md). */
+/** All that LoadGen would load, issue and log, without a SUT; keys as in docs/conformance.md. */
 export type Trace = ReturnType<typeof buildTrace>;
 export type SetTrace = Trace['phases'][number]['sets'][number];
 

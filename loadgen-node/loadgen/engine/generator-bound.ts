@@ -12,7 +12,7 @@ import type { DispatchFindings } from './test-outcome.ts';
 /** Share of the latency bound that p99 of the dispatch lag may take where nothing else is said. */
 const LAG_SHARE_MAX_DEFAULT = 0.1;
 
-/** What is judged. */
+/** A set with its results, to be judged. */
 export interface JudgedSet {
   readonly issued: IssuedSet;
   readonly measured: Measurements;
@@ -102,7 +102,7 @@ function alsoSlow(judged: JudgedSet): string {
   );
 }
 
-/** What a schedule's queries have to keep; null without a schedule. */
+/** Bound that the queries of a schedule have to keep; null without a schedule. */
 function boundOf({
   scenario,
   useTokenLatencies,

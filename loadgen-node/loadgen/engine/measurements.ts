@@ -3,7 +3,7 @@ import type { SampleRecorder } from '../recorder/sample-recorder.ts';
 import type { Measurements } from '../results/measurements.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 
-/** What the records of one set say, for the results. */
+/** Times and counts of one set, from its records. */
 export function measurementsOf(
   recorder: SampleRecorder,
   { scenario, useTokenLatencies, arrivalIntervalNs }: EffectiveSettings,

@@ -175,7 +175,7 @@ function powerTime(epochMs: number): string {
   return `${iso.slice(5, 7)}-${iso.slice(8, 10)}-${iso.slice(0, 4)} ${iso.slice(11, 23)}`;
 }
 
-/** What the trace of a set is made from. */
+/** Input of the trace of a set. */
 type TracedSet = Pick<IssuedSet, 'plan' | 'recorder' | 'end'> &
   ReturnType<typeof takeIds> & {
     readonly scenario: Scenario;

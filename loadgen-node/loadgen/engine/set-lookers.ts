@@ -8,7 +8,7 @@ import type { IssueQueryController } from './issue/issue-query-controller.ts';
 import type { EarlyEnd, TestContext } from './test-context.ts';
 import type { SetGoal, SetProgress } from './test-outcome.ts';
 
-/** What is looked at. */
+/** A set that is issued. */
 interface LookedAt {
   readonly plan: QueryPlan;
   readonly recorder: SampleRecorder;

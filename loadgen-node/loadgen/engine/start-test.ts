@@ -249,7 +249,7 @@ class TestRun {
     return phases.some((phase) => phase === null || phase.endCause === 'interrupted');
   }
 
-  /** What went wrong after the last set: responses that nobody waited for, a fault. */
+  /** Logs what went wrong after the last set: late responses, a fault. */
   #addLateErrors(): void {
     const { sink, logs } = this.#context;
     for (const text of sink.contractErrors.takeTexts()) logs.detail.error('error_runtime', text);

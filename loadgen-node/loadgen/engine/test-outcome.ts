@@ -23,7 +23,7 @@ export interface PhaseCounts {
   readonly contractErrors: number;
 }
 
-/** What every phase leaves behind. */
+/** Outcome of a phase of either kind. */
 export interface PhaseOutcome {
   readonly counts: PhaseCounts;
   readonly endCause: EndCause;
@@ -75,7 +75,7 @@ export interface PerformanceOutcome extends PhaseOutcome, DispatchFindings {
   readonly summary: PerformanceSummary;
   /** Server and SingleStream, where queries of one sample follow one another; null elsewhere. */
   readonly firstQueries: FirstQueries | null;
-  /** What the option `extendsUntilDecided` added; null unless it was asked for. */
+  /** Queries added by the option `extendsUntilDecided`; null without it. */
   readonly extension: RunExtension | null;
 }
 
@@ -124,10 +124,10 @@ export interface TestOutcome {
   readonly isInterrupted: boolean;
 }
 
-/** What a test does now. `name`: asks the SUT for it; `start`: starts the SUT; `judge`: makes verdict and logs. */
+/** Step of a test. `name`: asks the SUT for it; `start`: starts it; `judge`: verdict and logs. */
 export type TestPhase = 'name' | 'start' | 'accuracy' | 'performance' | 'judge';
 
-/** What a set is about, known before its first query. */
+/** Goal of a set, known before its first query. */
 export interface SetGoal {
   readonly scenario: Scenario;
   /** Queries per second that the schedule asks for; 0 where the SUT decides how fast it goes. */
@@ -142,7 +142,7 @@ export interface SetGoal {
   /** Time and queries after which issuing ends by itself; 0 in an accuracy run and in Offline, where all goes out. */
   readonly minDurationNs: number;
   readonly minQueryCount: number;
-  /** What ends issuing in any case; 0: no such limit. */
+  /** Limits that end issuing in any case; 0: none. */
   readonly maxDurationNs: number;
   readonly maxQueryCount: number;
 }
@@ -150,7 +150,7 @@ export interface SetGoal {
 /** A look at a running test, about once a second and at the end of each set. */
 export interface RunProgress {
   readonly phase: 'accuracy' | 'performance';
-  /** What the set is about. */
+  /** Goal of the set. */
   readonly goal: SetGoal;
   /** Set that is issued, from 0, of `setCount`. */
   readonly setIndex: number;

@@ -170,7 +170,7 @@ function noPeak(): VerdictReason {
   );
 }
 
-/** What LoadGen logs or does not see at all, and longhaul does not accept. */
+/** Faults that LoadGen only logs, or does not see, and that longhaul does not accept. */
 function longhaulReasons(
   results: Results,
   contractErrors: number,

@@ -2,7 +2,7 @@ import type { ServiceTimes } from '../../../shared/domain/system-under-test.ts';
 import type { ServiceTimeRecorder } from './service-times.ts';
 import type { ToldTimes } from './told-times.ts';
 
-/** What became of a response. All but `RECORDED` break the contract. */
+/** Result of recording a response. All but `RECORDED` break the contract. */
 export const RECORDED = 0;
 /** No sample of this set has such an id. */
 export const UNKNOWN_SAMPLE = 1;
@@ -25,7 +25,7 @@ export interface RecordedTokens {
   readonly perOutputTokenNs: Float64Array;
 }
 
-/** What a recorder keeps beside the latencies. */
+/** Values that a recorder keeps beside the latencies. */
 export interface RecorderOptions {
   /** Above 1, queries are issued out of their order and some perhaps never. Default: 1. */
   readonly threadCount?: number;
@@ -67,7 +67,7 @@ export interface SampleWatch {
   /** A query of so many samples goes out, `lagNs` after it was due. */
   issued(lagNs: number, samples: number): void;
   /**
-   * What is known of the sample whose completion is told next, unless that one is refused.
+   * Service of the sample whose completion is reported next, unless that one is refused.
    * @param node Number of the part of the SUT that answered, from 0.
    * @param times Undefined where that part told none.
    * @param lagNs Issued - scheduled of its query; NaN for a sample that there is not.

@@ -45,7 +45,7 @@ export class SampleRecorder {
   readonly #intervals: Float64Array | null;
   /** First token - scheduled, by sample; NaN before. */
   readonly #firstTokenNs: Float64Array | null;
-  /** What the SUT told of its own time; null where nobody asked for it. */
+  /** The SUT's own times; null where they are not kept. */
   readonly service: ServiceTimeRecorder | null;
   readonly #toldTimes: ToldTimes | undefined;
   readonly #watch: SampleWatch | null;

@@ -85,7 +85,7 @@ function lnFactorials(count: number): number[] {
   return values;
 }
 
-/** What early stopping looks at beside the latencies. */
+/** Input of early stopping beside the latencies. */
 interface EarlyStoppingInput {
   readonly settings: EffectiveSettings;
   /** Decimals of the target percentile in the texts. */

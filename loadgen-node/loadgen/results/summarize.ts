@@ -84,7 +84,7 @@ export function summarize(
 /** The numbers of a performance run and LoadGen's verdict: a value without I/O. */
 export type PerformanceSummary = Readonly<ReturnType<typeof summarize>>;
 
-/** What LoadGen's rates are made of. */
+/** Input of LoadGen's rates. */
 export interface RateInput {
   readonly completedSamples: number;
   readonly maxLatencyS: number;

@@ -24,7 +24,7 @@ export interface QueryPlan {
   readonly generatedDurationNs: number;
 }
 
-/** What {@link buildQueryPlan} depends on. */
+/** Input of {@link buildQueryPlan}. */
 export interface PlanInput {
   readonly phase: Phase;
   readonly settings: EffectiveSettings;

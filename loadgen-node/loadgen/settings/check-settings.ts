@@ -27,7 +27,7 @@ export function checkSettingValues(settings: TestSettings, library: LibraryCount
   refuse(valueProblems(settings, library));
 }
 
-/** What of {@link checkSettings} can be said before the library is there. */
+/** The part of {@link checkSettings} that needs no library. */
 export function checkPlanSize(settings: TestSettings): void {
   refuse(planSizeProblems(settings));
 }
@@ -60,7 +60,7 @@ function wholeNumberProblems(settings: TestSettings): string[] {
   }).map((key) => `${key} must be a whole number from 0 to 2^64 - 1, not ${settings[key]}`);
 }
 
-/** What the scenario that is run reads; LoadGen looks at no other scenario's settings. */
+/** Checks the settings of the scenario that is run; LoadGen reads no other scenario's. */
 function scenarioProblems(settings: TestSettings): string[] {
   switch (settings.scenario) {
     case 'SingleStream':

@@ -19,15 +19,15 @@ export interface ConfFile {
   readonly obstacle?: string;
 }
 
-/** What reading one file gave. */
+/** Result of reading one file. */
 export interface ConfResult {
   readonly name: string;
   readonly rc: ReturnCode;
-  /** What LoadGen logs about it, in order. */
+  /** LoadGen's messages about it, in order. */
   readonly events: readonly ConfigEvent[];
-  /** What is wrong, for people: file, line, text, and what would be right. */
+  /** Errors for people: file, line, text, and what would be right. */
   readonly problems: readonly string[];
-  /** What LoadGen passes over in silence though its writer meant something, for people. */
+  /** Lines without effect that LoadGen does not report, for people. */
   readonly notes: readonly string[];
 }
 
@@ -167,7 +167,7 @@ function configError(stage: ConfigEvent['stage'], text: string): ConfigEvent {
   return { stage, kind: 'error', key: 'error_invalid_config', text };
 }
 
-/** What LoadGen passes over in silence: keys that it does not know, or not from such a file. */
+/** Keys that LoadGen ignores without a message: unknown ones, or not read from such a file. */
 function notesOnKeys(conf: ParsedConf, loadgen: LoadgenBehaviour): ConfLineNote[] {
   const notes: ConfLineNote[] = [];
   for (const [key, { line }] of conf.entries) {
@@ -202,7 +202,7 @@ function noteOnKey(fullKey: string, loadgen: LoadgenBehaviour): string | undefin
   return undefined;
 }
 
-/** What reading configuration files leaves for the detail log, in LoadGen's words. */
+/** Message about a configuration file for the detail log, in LoadGen's words. */
 export interface ConfigEvent {
   /**
    * `files`: before the test (LoadGen: FromConfig of the harness), logged before everything else;

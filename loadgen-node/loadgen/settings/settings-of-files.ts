@@ -49,7 +49,7 @@ export function jsonOfFiles({ selection, settings, results }: SettingsOfFiles): 
 `;
 }
 
-/** What had no effect, and what LoadGen logs of the files. */
+/** Lines without effect, and the messages that LoadGen logs about the files. */
 export function notesOfFiles({ selection, results }: SettingsOfFiles): string[] {
   const { round, model } = selection;
   const notes = results.flatMap((result) => result.notes);

@@ -53,7 +53,7 @@ export function formatScriptLine(correctCount: number, sampleCount: number): str
   return `accuracy=${formatFixed(percent, 3)}%, good=${correctCount}, total=${sampleCount}`;
 }
 
-/** What a reader has to know where samples were logged several times; begins with a semicolon, or is empty. */
+/** Note on samples that were logged several times; begins with a semicolon, or is empty. */
 export function repeatsInWords(entryCount: number, sampleCount: number): string {
   const repeated = entryCount - sampleCount;
   if (repeated === 0) return '';

@@ -64,7 +64,7 @@ function refusedText({ method, contents }: OipWay, refusals: readonly TriedReque
   return `to ${WORDS_OF_METHOD[method]} with ${contents} contents ${said.join(', ')}`;
 }
 
-/** What decides which ways there are. */
+/** Input of the choice of ways. */
 export interface WayFacts {
   readonly asked: Pick<OipAsked, 'method' | 'contents'>;
   readonly facts: readonly Pick<
@@ -128,7 +128,7 @@ interface MethodChoice {
   readonly notes: readonly string[];
 }
 
-/** What decides, beside the servers. */
+/** Input of the choice of a method, beside the servers. */
 export interface MethodAsked {
   readonly method: OipAsked['method'];
   /** Streams to each server. Above 1 they were asked for, and stay. */

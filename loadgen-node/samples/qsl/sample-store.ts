@@ -15,7 +15,7 @@ import type { DataSet } from '../data-set/data-set.ts';
 /** Files read at the same time: enough to hide the latency of a disk, few enough to stay in memory. */
 const READS_AT_ONCE = 8;
 
-/** What a {@link SampleStore} holds, and how. */
+/** Options of a {@link SampleStore}. */
 interface SampleStoreOptions {
   readonly encoding: PayloadEncoding;
   readonly performanceSampleCount: number;

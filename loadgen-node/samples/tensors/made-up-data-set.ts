@@ -16,7 +16,7 @@ export const MADE_UP_COUNT_DEFAULT = 256;
 /** Seed of random data where nobody says another: runs repeat each other. */
 export const MADE_UP_SEED_DEFAULT = 1;
 
-/** What is made up. */
+/** Kind, seed and number of made-up samples. */
 interface MadeUpSet {
   readonly kind: 'random' | 'zeros';
   /** 32 bits. */

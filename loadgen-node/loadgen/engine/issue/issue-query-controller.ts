@@ -26,7 +26,7 @@ const INTERRUPT_DRAIN_NS = 1_000_000_000;
 /** After a sleep or a blocked event loop, responses may be waiting to be read: look twice. */
 const STALL_RECHECK_NS = 100_000_000;
 
-/** What the loop of one set works with. */
+/** Parts of the issue loop of one set. */
 export interface IssueParts {
   readonly sut: SystemUnderTest;
   readonly clock: Clock;

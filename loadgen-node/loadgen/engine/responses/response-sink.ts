@@ -43,7 +43,7 @@ interface OpenSet {
  */
 export class EngineResponseSink implements ResponseSink {
   readonly contractErrors: ContractErrors = new ContractErrors();
-  /** What the SUT told of its own time, over the whole test. */
+  /** Counts the SUT's own times that cannot be, over the whole test. */
   readonly toldTimes: ToldTimes = new ToldTimes();
   readonly #clock: Clock;
   #failures = new FailureTally();
@@ -218,7 +218,7 @@ function isBitSet(bits: Uint8Array, index: number): boolean {
   return (((bits[index >>> 3] as number) >>> (index & 7)) & 1) === 1;
 }
 
-/** What the recorder says of a response, but for ids that it does not know. */
+/** Errors by the recorder's result; an id that it does not know is not among them. */
 const KINDS: ReadonlyMap<number, ContractErrorKind> = new Map([
   [NOT_ISSUED, 'not-issued'],
   [SECOND_RESPONSE, 'second-response'],
@@ -266,7 +266,7 @@ export type FailureCount = Readonly<ReturnType<FailureTally['counts']>[number]>;
 /** Errors that are named one by one; a SUT that floods is counted on without taking memory. */
 const NAMED_MAX = 100;
 
-/** What a SUT may do wrong with a response. */
+/** Ways in which a response breaks the contract. */
 const TEXTS = {
   'unknown-id': 'Received a response for an id that was never given out.',
   'not-issued': 'Received a response for a sample that was not issued yet.',

@@ -33,7 +33,7 @@ export interface DetailRecord {
   readonly line: number;
 }
 
-/** What is wrong with a line of a log. */
+/** A damaged line of a log. */
 export interface LogDamage {
   readonly line: number;
   readonly text: string;

@@ -25,7 +25,7 @@ export interface SelfCheck {
   readonly files: Readonly<Record<string, string>>;
 }
 
-/** What a test says of itself before anything else. */
+/** Values of the first lines of a detail log. */
 interface TestHeader {
   /** Date and time of the test, UTC. */
   readonly datetime: string;

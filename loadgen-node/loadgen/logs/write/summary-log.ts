@@ -11,7 +11,7 @@ import type { LoadgenBehaviour } from '../../settings/loadgen-behaviour.ts';
 
 const RULE = '='.repeat(48);
 
-/** What the summary of a performance run is written from. */
+/** Input of the summary of a performance run. */
 export interface SummaryLogInput {
   readonly sutName: string;
   readonly settings: EffectiveSettings;

@@ -1,7 +1,7 @@
 import { exponentialNs } from '../../random/distributions.ts';
 import type { Mt19937 } from '../../random/mt19937.ts';
 
-/** What may stand in `--arrivals`, for help and messages. */
+/** Forms of `--arrivals`, for help and messages. */
 export const ARRIVAL_FORMS =
   'poisson, constant, burst:SIZE[@PERIOD], step:RATE@DURATION[,...][:constant], trace:FILE[@SPEED]';
 
@@ -14,7 +14,7 @@ export interface RateStep {
   readonly durationNs: number;
 }
 
-/** What decides when the queries of a Server run are due, as it was asked for. */
+/** Arrivals of a Server run as they were asked for. */
 export type ArrivalsAsked =
   | { readonly kind: 'poisson' }
   | { readonly kind: 'constant' }
@@ -86,7 +86,7 @@ export function stepRateText({ fromQps, toQps }: RateStep): string {
   return fromQps === toQps ? `${fromQps}` : `${fromQps}-${toQps}`;
 }
 
-/** What logs and reports of such a run say of it. */
+/** Mark of such a run in logs and reports. */
 export function arrivalsMark({ text }: OtherArrivals): string {
   return `arrivals ${text} are not LoadGen's Poisson: a load test, not a scenario of MLPerf`;
 }

@@ -12,7 +12,7 @@ const CHUNK_BYTES = 1 << 20;
 /** A line longer than that is of no text file. */
 const LINE_CHARS_MAX = 1 << 20;
 
-/** What may be said of a trace besides its file. */
+/** Options of a trace. */
 interface TraceOptions {
   /** The trace is run so many times as fast. */
   readonly speed: number;

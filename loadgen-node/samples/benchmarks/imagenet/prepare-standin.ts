@@ -20,7 +20,7 @@ interface Files {
   readonly int8: string;
 }
 
-/** What the SUT half exports to this verb (sut-node/benchmarks/imagenet/). */
+/** Exports of the SUT half for this verb (sut-node/benchmarks/imagenet/). */
 interface SutHalf {
   ensureStandinModels(request: {
     readonly benchmark: 'resnet50';
@@ -155,7 +155,7 @@ const SHARE_ASKED = 0.99;
 
 const MEGABYTE = 1e6;
 
-/** What was made, how well it does, and how to go on: text, and JSON whose accuracies are shares from 0 to 1. */
+/** Paths, accuracies (in JSON shares from 0 to 1) and the next commands. */
 export async function preparedResult(prepared: PreparedStandin): Promise<VerbResult> {
   const { benchmark, models, dataFolder, imageCount, correct } = prepared;
   const [fp32, int8, dataBytes] = await Promise.all([

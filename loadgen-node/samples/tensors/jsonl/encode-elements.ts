@@ -8,7 +8,7 @@ export class ElementError extends Error {}
 type FloatType = 'FP16' | 'BF16' | 'FP32' | 'FP64';
 type WholeType = Exclude<OipDataType, FloatType | 'BOOL' | 'BYTES'>;
 
-/** What JSON has no numbers for. */
+/** Numbers that JSON has no form for. */
 const SPECIAL_NUMBERS: Readonly<Record<string, number>> = {
   NaN: Number.NaN,
   Infinity: Number.POSITIVE_INFINITY,

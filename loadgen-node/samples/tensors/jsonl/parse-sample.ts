@@ -82,7 +82,7 @@ function shortForm(value: unknown): GivenTensor {
   return { shape, data: value };
 }
 
-/** What would silently not be sent. */
+/** Refuses keys whose values would not be sent. */
 function refuseOthers(object: JsonObject, known: readonly string[], where: string): void {
   const other = Object.keys(object).find((key) => !known.includes(key));
   if (other === undefined) return;
