@@ -29,9 +29,9 @@ export function lookAtSet(
   const { generatorMonitor, earlyEnd } = input.phase === 'performance' ? (observer ?? {}) : {};
   const endProgress = reportProgress(context, input, looked);
   const stopWatch = earlyEnd && watchForEnd(clock, earlyEnd, looked);
-  generatorMonitor?.begin();
+  const endMonitor = generatorMonitor?.();
   return (endNs) => {
-    const health = generatorMonitor?.end() ?? null;
+    const health = endMonitor?.() ?? null;
     endProgress(endNs);
     stopWatch?.();
     return health;
