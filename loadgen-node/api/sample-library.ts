@@ -7,7 +7,7 @@ import { benchmarkEncoding, benchmarkRules } from '../../shared/rules/benchmark-
 import { loadgenBenchmark } from '../samples/benchmarks/registry.ts';
 import { checkDataSet, type DataSetCheck } from '../samples/data-set/check-data-set.ts';
 import type { DataSet } from '../samples/data-set/data-set.ts';
-import { SampleDigests, SampleStore } from '../samples/qsl/sample-store.ts';
+import { SampleStore } from '../samples/qsl/sample-store.ts';
 import { checkOptions, type PlainOptions, planTest } from './options.ts';
 import { programDataSet } from './program-data-set.ts';
 
@@ -84,8 +84,7 @@ export async function openSamples(
   const dataSet = await openDataSet(opened);
   const check = await checkDataSet(dataSet, plan.dataChecksums, onProgress);
   const { performanceSampleCount } = rules;
-  const digests = new SampleDigests();
-  const store = { encoding, performanceSampleCount, digests };
+  const store = { encoding, performanceSampleCount, isDigested: true };
   return new SourcedSamples({ dataSet, check, options: said }, store);
 }
 
@@ -136,6 +135,6 @@ export function samplesInMemory(
   return new SourcedSamples(source, {
     encoding: benchmarkEncoding(rules, encoding ?? (Object.keys(rules.encodings)[0] as string)),
     performanceSampleCount: performanceSampleCount ?? rules.performanceSampleCount,
-    digests: new SampleDigests(),
+    isDigested: true,
   });
 }

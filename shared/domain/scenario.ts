@@ -4,8 +4,15 @@ export const SCENARIOS = ['SingleStream', 'MultiStream', 'Server', 'Offline'] as
 /** One of MLPerf's four scenarios. */
 export type Scenario = (typeof SCENARIOS)[number];
 
-/** LoadGen's test modes, spelled as in its logs. */
-export type TestMode = 'SubmissionRun' | 'AccuracyOnly' | 'PerformanceOnly' | 'FindPeakPerformance';
+/** LoadGen's test modes, spelled as in its logs; configuration files have the index. */
+export const TEST_MODES = [
+  'SubmissionRun',
+  'AccuracyOnly',
+  'PerformanceOnly',
+  'FindPeakPerformance',
+] as const;
+
+export type TestMode = (typeof TEST_MODES)[number];
 
 /**
  * True for the scenarios of the datacenter suite, the only ones that the Network division knows.

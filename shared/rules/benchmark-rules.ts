@@ -35,6 +35,7 @@ const NULL: BenchmarkRules = {
   key: 'null',
   title: 'no model: the node answers every sample at once, so that the wire itself is measured',
   isOfficial: false,
+  isSynthetic: true,
   // All that there are.
   performanceSampleCount: SYNTHETIC_SAMPLE_COUNT_MAX,
   serverTargetLatencyNs: 100_000_000,
@@ -91,6 +92,11 @@ const BENCHMARKS: readonly BenchmarkRules[] = [
 
 /** Keys of all benchmarks, in the order in which they are listed to people. */
 export const BENCHMARK_KEYS: readonly string[] = BENCHMARKS.map((benchmark) => benchmark.key);
+
+/** Keys of the benchmarks without a model; see {@link BenchmarkRules.isSynthetic}. */
+export const SYNTHETIC_BENCHMARKS: readonly string[] = BENCHMARKS.filter(
+  ({ isSynthetic }) => isSynthetic,
+).map(({ key }) => key);
 
 /** @throws MlperfError `ERR_BENCHMARK_UNKNOWN` that lists what there is. */
 export function benchmarkRules(key: string): BenchmarkRules {

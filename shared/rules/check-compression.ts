@@ -9,13 +9,13 @@ import {
 } from './compression-rules.ts';
 import type { Round } from './rounds/rounds.ts';
 
-/** What is compressed at once: every sample alone, or a whole query. */
+/** Unit of compression: every sample alone, or a whole query. */
 export const COMPRESSION_SCOPES = ['sample', 'query'] as const;
 
 /** One of {@link COMPRESSION_SCOPES}. */
 export type CompressionScope = (typeof COMPRESSION_SCOPES)[number];
 
-/** What a run would compress. */
+/** Compression of a run, to be checked. */
 export interface CompressionPlan {
   readonly benchmark: string;
   readonly round: Round;
@@ -86,7 +86,7 @@ export function checkCompression(plan: CompressionPlan, division: 'network' | 'o
   }
 }
 
-/** What is wrong with the way of the samples, if anything. A run takes one of the options, not two. */
+/** Why samples may not travel so; undefined where they may. A run takes one option, not two. */
 function requestBreach(
   { form, compression }: PayloadEncoding,
   rule: CompressionRule | undefined,

@@ -1,9 +1,9 @@
 import { ROUNDS, type Round } from './rounds/rounds.ts';
 
-/** What a rule allows for the samples that the sample library prepares. */
+/** Form of a sample that a rule may allow. */
 export type RequestForm = 'none' | 'lossless' | 'original';
 
-/** What the rules say about compression for one benchmark, in some rounds. */
+/** Rule on compression for one benchmark, in some rounds. */
 export interface CompressionRule {
   /** Key of the benchmark, as in mlperf.conf; `-interactive` and `-edge` forms of it are meant too. */
   readonly benchmark: string;

@@ -15,8 +15,8 @@ import {
   countsText,
   performanceSummaryText,
 } from '../../loadgen-node/loadgen/logs/write/summary-log.ts';
+import type { RecordedTokens } from '../../loadgen-node/loadgen/recorder/recording.ts';
 import { summarize } from '../../loadgen-node/loadgen/results/summarize.ts';
-import type { TokenMeasurements } from '../../loadgen-node/loadgen/results/token-summary.ts';
 import { deriveEffectiveSettings } from '../../loadgen-node/loadgen/settings/effective-settings.ts';
 import { LOADGEN_V41, LOADGEN_V61 } from '../../loadgen-node/loadgen/settings/loadgen-behaviour.ts';
 import {
@@ -98,7 +98,7 @@ describe.each([
   });
 });
 
-function tokensOf(input: GoldenResults['input']): TokenMeasurements {
+function tokensOf(input: GoldenResults['input']): RecordedTokens {
   return {
     tokenCount: (input.tokens_per_sample ?? []).reduce((sum, count) => sum + count, 0),
     firstTokenNs: Float64Array.from(input.first_token_latencies ?? []),

@@ -2,13 +2,15 @@
 const NEARLY_FULL = 0.9;
 
 /** A typed array that doubles while it is filled. For work before the clock starts. */
-export class GrowingUint32 {
-  #values: Uint32Array;
+export class GrowingArray<T extends Uint32Array | Float64Array> {
+  readonly #make: (length: number) => T;
+  #values: T;
   #length = 0;
 
   /** @param expectedLength A good guess, somewhat too large, saves the copies of growing. */
-  constructor(expectedLength = 0) {
-    this.#values = new Uint32Array(Math.max(1024, expectedLength));
+  constructor(make: (length: number) => T, expectedLength = 0) {
+    this.#make = make;
+    this.#values = make(Math.max(1024, expectedLength));
   }
 
   get length(): number {
@@ -17,7 +19,7 @@ export class GrowingUint32 {
 
   push(value: number): void {
     if (this.#length === this.#values.length) {
-      const larger = new Uint32Array(this.#length * 2);
+      const larger = this.#make(this.#length * 2);
       larger.set(this.#values);
       this.#values = larger;
     }
@@ -26,39 +28,14 @@ export class GrowingUint32 {
   }
 
   /** The values; the array may share a somewhat larger buffer. */
-  finish(): Uint32Array {
+  finish(): T {
     const isNearlyFull = this.#length >= this.#values.length * NEARLY_FULL;
-    return isNearlyFull
-      ? this.#values.subarray(0, this.#length)
-      : this.#values.slice(0, this.#length);
+    return this.#values[isNearlyFull ? 'subarray' : 'slice'](0, this.#length) as T;
   }
 }
 
-/** As {@link GrowingUint32}, for doubles. */
-export class GrowingFloat64 {
-  #values: Float64Array;
-  #length = 0;
+export const growingUint32 = (expectedLength?: number): GrowingArray<Uint32Array> =>
+  new GrowingArray((length) => new Uint32Array(length), expectedLength);
 
-  /** @param expectedLength A good guess, somewhat too large, saves the copies of growing. */
-  constructor(expectedLength = 0) {
-    this.#values = new Float64Array(Math.max(1024, expectedLength));
-  }
-
-  push(value: number): void {
-    if (this.#length === this.#values.length) {
-      const larger = new Float64Array(this.#length * 2);
-      larger.set(this.#values);
-      this.#values = larger;
-    }
-    this.#values[this.#length] = value;
-    this.#length += 1;
-  }
-
-  /** The values; the array may share a somewhat larger buffer. */
-  finish(): Float64Array {
-    const isNearlyFull = this.#length >= this.#values.length * NEARLY_FULL;
-    return isNearlyFull
-      ? this.#values.subarray(0, this.#length)
-      : this.#values.slice(0, this.#length);
-  }
-}
+export const growingFloat64 = (expectedLength?: number): GrowingArray<Float64Array> =>
+  new GrowingArray((length) => new Float64Array(length), expectedLength);

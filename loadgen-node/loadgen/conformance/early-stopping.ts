@@ -2,18 +2,18 @@ import { z } from 'zod';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { readJsonFile } from '../../../shared/base/files/read-json-file.ts';
 import { grouped } from '../../../shared/base/text.ts';
-import { minPassingQueries } from '../results/early-stopping.ts';
+import { allowedOver, minPassingQueries } from '../results/early-stopping.ts';
 
 /** Most queries above the bound that are worked out: more is a slip of the finger. */
 const OVER_MAX = 1e9;
 
-/** What early stopping is asked. */
+/** A question to early stopping. */
 export interface EarlyStoppingQuestion {
   /** Queries above the bound. */
   readonly over: number;
   /** Share that has to meet the bound, 0 to 1. */
   readonly percentile: number;
-  /** What is taken off the percentile. LoadGen: 0. */
+  /** Tolerance that is taken off the percentile. LoadGen: 0. */
   readonly tolerance: number;
   /** LoadGen: 0.99. */
   readonly confidence: number;
@@ -50,7 +50,7 @@ function refuseUnless(isGood: boolean, text: string): void {
 }
 
 /**
- * What a run of `queries` queries may still do.
+ * Limits and needs of a run of `queries` queries.
  * @returns `leastQueries`: the fewest of a run without any above the bound. `allowedOver`: queries above the bound that
  *   a run of this size may have; -1: it is too small even for none. `neededQueries`: those that a run with `over` above
  *   the bound needs in all.
@@ -59,27 +59,24 @@ export function adviceFor(queries: number, question: EarlyStoppingQuestion) {
   refuseUnless(isCount(queries), `queries is ${queries}: it must be a whole number of 0 or more`);
   const needed = (over: number): number => passingQueries({ ...question, over }) + over;
   const leastQueries = needed(0);
-  // The need grows with every query above the bound.
-  let low = -1;
-  let high = queries + 1;
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2);
-    if (needed(middle) <= queries) low = middle;
-    else high = middle;
-  }
-  return { leastQueries, allowedOver: low, neededQueries: needed(question.over) };
+  const { percentile, tolerance, confidence } = question;
+  return {
+    leastQueries,
+    allowedOver: allowedOver(queries, percentile - tolerance, confidence),
+    neededQueries: needed(question.over),
+  };
 }
 
 /** The advice in plain words, ending with a newline. */
 export function describeAdvice(queries: number, question: EarlyStoppingQuestion): string {
-  const { leastQueries, allowedOver, neededQueries } = adviceFor(queries, question);
+  const { leastQueries, allowedOver: mostOver, neededQueries } = adviceFor(queries, question);
   const percent = Number((question.percentile * 100).toFixed(6));
   const lines = [
-    allowedOver < 0
+    mostOver < 0
       ? `${grouped(queries)} queries are too few for early stopping at the ${percent}th percentile: ` +
         `it takes ${grouped(leastQueries)} even if all are within the bound`
       : `of ${grouped(queries)} queries at the ${percent}th percentile, ` +
-        `${grouped(allowedOver)} may be above the latency bound`,
+        `${grouped(mostOver)} may be above the latency bound`,
   ];
   const missing = neededQueries - queries;
   const seen = `with ${grouped(question.over)} above the bound the run`;
@@ -92,7 +89,7 @@ export function describeAdvice(queries: number, question: EarlyStoppingQuestion)
   return `${lines.join('\n')}\n`;
 }
 
-/** What is asked, as flags say it. */
+/** The question in the form of the flags. */
 export interface AskedEarlyStopping extends Omit<EarlyStoppingQuestion, 'percentile'> {
   readonly percentile?: number;
   /** Queries of the run. */
@@ -114,9 +111,9 @@ export function answerOne(asked: AskedEarlyStopping): string {
   const h = passingQueries(question);
   if (json === true) {
     if (queries === undefined) return `${JSON.stringify({ h })}\n`;
-    const { allowedOver, neededQueries } = adviceFor(queries, question);
+    const { allowedOver: mostOver, neededQueries } = adviceFor(queries, question);
     const advice = {
-      ...{ h, queries, allowed_over: allowedOver, needed_queries: neededQueries },
+      ...{ h, queries, allowed_over: mostOver, needed_queries: neededQueries },
       missing_queries: Math.max(0, neededQueries - queries),
     };
     return `${JSON.stringify(advice)}\n`;

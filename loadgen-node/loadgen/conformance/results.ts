@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { DetailLog } from '../logs/write/detail-log.ts';
 import { writeResults } from '../logs/write/result-lines.ts';
 import { countsText, performanceSummaryText } from '../logs/write/summary-log.ts';
-import { type Measurements, summarize } from '../results/summarize.ts';
+import type { Measurements } from '../results/measurements.ts';
+import { summarize } from '../results/summarize.ts';
 import { checkSettingValues } from '../settings/check-settings.ts';
 import {
   deriveEffectiveSettings,
@@ -41,7 +42,7 @@ export const measuredSchema = z.object(
 
 export type ResultsMeasured = Readonly<z.infer<typeof measuredSchema>>;
 
-/** What results are made from. */
+/** Input of results without a run. */
 export interface ResultsInput {
   readonly settings: TestSettings;
   readonly library: LibraryCounts;
@@ -49,7 +50,7 @@ export interface ResultsInput {
   readonly measured: ResultsMeasured;
 }
 
-/** What LoadGen would write of a run with these measurements. */
+/** Texts that LoadGen would write of a run with these measurements. */
 export interface ResultsTexts {
   /** Whole text of `mlperf_log_summary.txt`. */
   readonly summary: string;

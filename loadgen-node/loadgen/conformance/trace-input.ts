@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { FILE_BYTES_MAX } from '../../../shared/base/files/read-file.ts';
 import { readJsonFile } from '../../../shared/base/files/read-json-file.ts';
-import { SCENARIOS } from '../../../shared/domain/scenario.ts';
+import { SCENARIOS, TEST_MODES } from '../../../shared/domain/scenario.ts';
 import type { Round } from '../../../shared/rules/rounds/rounds.ts';
 import { numberOfUint64 } from '../base/c-numbers.ts';
 import type { ConfFile } from '../settings/from-config.ts';
@@ -35,7 +35,7 @@ const traceFile = z.object(
   'must be an object with args and qsl',
 );
 
-/** What flags say of a trace. */
+/** Flags of a trace. */
 export interface TraceFlags {
   /** JSON file with args and qsl. */
   readonly args?: string;
@@ -50,22 +50,13 @@ export interface TraceFlags {
   readonly round: Round;
 }
 
-/** What is traced. */
-interface TraceInput {
-  readonly settings: TestSettings;
-  readonly library: { readonly totalSampleCount: number; readonly performanceSampleCount: number };
-  /** Names that are no field of LoadGen. */
-  readonly unknownNames: readonly string[];
-}
-
 /**
  * Settings and library of a trace: flags over their file, over the configuration files.
  * @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_CONFIG_FILE`
  */
-export function traceInput(flags: TraceFlags, userConf: ConfFile | undefined): TraceInput {
+export function traceInput(flags: TraceFlags, userConf: ConfFile | undefined) {
   const { args, library } = inputOf(flags);
-  const { settings, unknownNames } = parseLoadgenArgs(args, baseOf(flags, userConf, args));
-  return { settings, library, unknownNames };
+  return { library, ...parseLoadgenArgs(args, baseOf(flags, userConf, args)) };
 }
 
 /** Flags win over the file. */
@@ -110,32 +101,21 @@ function baseOf(
   return settings.toTestSettings();
 }
 
-/** Settings as they were asked for, and the names that are not LoadGen's. */
-interface ParsedArgs {
-  readonly settings: TestSettings;
-  /** For the harness that ran the C++ LoadGen, or misspelt: they have no effect. */
-  readonly unknownNames: readonly string[];
-}
-
-interface Field {
-  readonly key: keyof TestSettings;
-  readonly type: FieldType | 'scenario';
-}
-
 /** LoadGen's fields by name (LoadGen: test_settings.h). */
-const FIELDS: ReadonlyMap<string, Field> = new Map<string, Field>([
-  ['scenario', { key: 'scenario', type: 'scenario' }],
-  ...SETTINGS_FIELDS.map(({ name, field, type }): [string, Field] => [name, { key: field, type }]),
+const FIELDS = new Map<string, { readonly field: string; readonly type: keyof typeof FORMS }>([
+  ['scenario', { field: 'scenario', type: 'scenario' }],
+  ...SETTINGS_FIELDS.map((field) => [field.name, field] as const),
 ]);
 
 /**
- * Reads settings over a base, which is LoadGen's defaults where nothing else is said.
+ * Reads settings over a base, by default LoadGen's defaults.
+ * @returns `unknownNames`: for the harness that ran the C++ LoadGen, or misspelt; they have no effect.
  * @throws MlperfError `ERR_CONFIG_INVALID` that lists every wrong value, one per line.
  */
 export function parseLoadgenArgs(
   args: z.infer<typeof argsSchema>,
   base: TestSettings = defaultTestSettings(),
-): ParsedArgs {
+) {
   const problems: string[] = [];
   const unknownNames: string[] = [];
   const values: Record<string, unknown> = { ...base };
@@ -148,14 +128,13 @@ export function parseLoadgenArgs(
     const { parse, expected } = FORMS[field.type];
     const value = parse(text.trim());
     if (value === undefined) problems.push(`${name} = ${JSON.stringify(text)} must be ${expected}`);
-    else values[field.key] = value;
+    else values[field.field] = value;
   }
   if (problems.length > 0) throw configInvalid(problems.join('\n'));
   // Every field of the base is there, each of its own kind.
   return { settings: values as unknown as TestSettings, unknownNames };
 }
 
-const MODES = ['SubmissionRun', 'AccuracyOnly', 'PerformanceOnly', 'FindPeakPerformance'];
 const SEED_END = 1n << 64n;
 const FLAGS: ReadonlyMap<string, boolean> = new Map([
   ['0', false],
@@ -175,7 +154,10 @@ const FORMS: Readonly<Record<FieldType | 'scenario', Form>> = {
     expected: `one of: ${SCENARIOS.join(', ')}`,
     parse: (text) => SCENARIOS.find((scenario) => scenario === text),
   },
-  mode: { expected: `one of: ${MODES.join(', ')}`, parse: (text) => MODES.find((m) => m === text) },
+  mode: {
+    expected: `one of: ${TEST_MODES.join(', ')}`,
+    parse: (text) => TEST_MODES.find((mode) => mode === text),
+  },
   u64: {
     expected: 'a whole number from 0 to 2^53, a larger one that a double holds, or 2^64 - 1',
     parse: (text) => (/^\d+$/.test(text) ? numberOfUint64(BigInt(text)) : undefined),

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
+import { wantsAccuracy, wantsPerformance } from '../engine/verdicts.ts';
 import {
   AccuracyLogSelector,
   accuracyLogOffset,
@@ -24,7 +25,7 @@ const FULL_COUNT_MAX = 5_000_000;
 /** Sets of an accuracy run: each has an entry in the text. */
 const SETS_MAX = 10_000;
 
-/** What a trace is made from. */
+/** Input of a trace. */
 interface TraceInput {
   readonly settings: TestSettings;
   readonly library: LibraryCounts;
@@ -39,7 +40,7 @@ interface TracedDouble {
   readonly bits: string;
 }
 
-/** What LoadGen would load, issue and log, without a SUT; keys as in the golden files (docs/conformance.md). */
+/** All that LoadGen would load, issue and log, without a SUT; keys as in docs/conformance.md. */
 export type Trace = ReturnType<typeof buildTrace>;
 export type SetTrace = Trace['phases'][number]['sets'][number];
 
@@ -47,16 +48,15 @@ export type SetTrace = Trace['phases'][number]['sets'][number];
  * Generates everything that a test would issue, as the engine itself does.
  * @throws MlperfError `ERR_CONFIG_INVALID` for settings that cannot be run.
  */
-export function buildTrace({ settings, library, loadgen, isFull }: TraceInput) {
+export function buildTrace(input: TraceInput) {
+  const { settings, library, loadgen } = input;
   checkTracedSettings(settings, library);
   const { effective } = deriveEffectiveSettings(settings, library, loadgen);
   const { probability, expectedSamples } = accuracyLogProbability(effective);
-  const tracer = new PhaseTracer(effective, library, loadgen, isFull);
+  const tracer = new PhaseTracer(effective, input);
   const phases: Phase[] = [];
-  if (effective.mode === 'AccuracyOnly' || effective.mode === 'SubmissionRun') {
-    phases.push('accuracy');
-  }
-  if (effective.mode !== 'AccuracyOnly') phases.push('performance');
+  if (wantsAccuracy(effective)) phases.push('accuracy');
+  if (wantsPerformance(effective)) phases.push('performance');
   return {
     effective: tracedSettings(effective),
     accuracy_log: {
@@ -107,26 +107,18 @@ function tracedDouble(value: number): TracedDouble {
 /** Traces phases one after the other: ids and accuracy-log values go on from set to set. */
 class PhaseTracer {
   readonly #effective: EffectiveSettings;
-  readonly #library: LibraryCounts;
-  readonly #loadgen: LoadgenBehaviour;
-  readonly #isFull: boolean;
+  readonly #input: TraceInput;
   readonly #selector = new AccuracyLogSelector();
   #nextSample = 0;
 
-  constructor(
-    effective: EffectiveSettings,
-    library: LibraryCounts,
-    loadgen: LoadgenBehaviour,
-    isFull: boolean,
-  ) {
+  constructor(effective: EffectiveSettings, input: TraceInput) {
     this.#effective = effective;
-    this.#library = library;
-    this.#loadgen = loadgen;
-    this.#isFull = isFull;
+    this.#input = input;
   }
 
   trace(phase: Phase) {
-    const sets = new LoadableSets(phase, this.#effective, this.#library, this.#loadgen);
+    const { library, loadgen } = this.#input;
+    const sets = new LoadableSets(phase, this.#effective, library, loadgen);
     const usedCount = phase === 'accuracy' ? sets.count : 1;
     if (usedCount > SETS_MAX) {
       throw configInvalid(
@@ -147,11 +139,11 @@ class PhaseTracer {
       phase,
       settings: this.#effective,
       set,
-      loadgen: this.#loadgen,
+      loadgen: this.#input.loadgen,
       keepsUnissued: true,
     });
     const sampleCount = plan.sampleIndices.length;
-    if (this.#isFull) refuseTooManyToPrint(sampleCount);
+    if (this.#input.isFull) refuseTooManyToPrint(sampleCount);
     const firstSample = this.#nextSample;
     this.#nextSample += sampleCount;
     const values = Float64Array.from({ length: sampleCount }, () => this.#selector.nextValue());
@@ -196,7 +188,7 @@ class PhaseTracer {
   }
 
   #first(values: Uint32Array | Float64Array | readonly number[], count = FIRST_COUNT): number[] {
-    return Array.from(this.#isFull ? values : values.slice(0, count));
+    return Array.from(this.#input.isFull ? values : values.slice(0, count));
   }
 }
 

@@ -5,17 +5,13 @@ import { isBrokenEnd } from './issue/issue-threads.ts';
 import { type MeasuredSet, measureSet, writePerformance } from './performance-run.ts';
 import { loadSet } from './run-set.ts';
 import type { TestContext } from './test-context.ts';
-import type { PerformanceOutcome } from './test-outcome.ts';
+import type { TestOutcome } from './test-outcome.ts';
 
 /** Queries of one run above which no upper bound is looked for: such a SUT is faster than LoadGen. */
 const BOUNDARY_QUERIES_MAX = 2 ** 25;
 
-/** What a search ends with. */
-export interface PeakPerformance {
-  readonly performance: PerformanceOutcome | null;
-  /** Highest target QPS that kept the latency bound; null if the search did not come to its end. */
-  readonly peakTargetQps: number | null;
-}
+/** Result of a search; its rate is null where the search did not come to its end. */
+type PeakPerformance = Pick<TestOutcome, 'performance' | 'peakTargetQps'>;
 
 /**
  * Looks for the highest target QPS that keeps Server's latency bound (LoadGen: FindPeakPerformanceMode):

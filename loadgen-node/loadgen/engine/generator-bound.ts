@@ -1,31 +1,18 @@
 import { formatExactNs, formatNs } from '../../../shared/base/text.ts';
-import { causesOfLateness, type GeneratorHealth, starvation } from '../health/generator-health.ts';
+import { causesOfLateness, starvation } from '../health/generator-health.ts';
 import { transportWaitsNs } from '../recorder/recording.ts';
-import {
-  type LatencyStatistics,
-  latencyStatistics,
-  percentileOf,
-} from '../results/latency-statistics.ts';
-import type { PerformanceSummary } from '../results/performance-summary.ts';
-import { type Measurements, summarize } from '../results/summarize.ts';
+import { latencyStatistics, percentileOf } from '../results/latency-statistics.ts';
+import type { Measurements } from '../results/measurements.ts';
+import type { PerformanceSummary } from '../results/summarize.ts';
+import { summarize } from '../results/summarize.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import type { IssuedSet } from './test-context.ts';
+import type { DispatchFindings } from './test-outcome.ts';
 
 /** Share of the latency bound that p99 of the dispatch lag may take where nothing else is said. */
 const LAG_SHARE_MAX_DEFAULT = 0.1;
 
-/** How late LoadGen itself was, and whether that decided the result. */
-export interface DispatchFindings {
-  readonly dispatchLag: LatencyStatistics;
-  /** Taken by the SUT's transport - issued, by query; null for a SUT without a transport. */
-  readonly transportWait: LatencyStatistics | null;
-  readonly isGeneratorBound: boolean;
-  readonly generatorBoundReason: string;
-  /** Null where nobody watched. */
-  readonly health: GeneratorHealth | null;
-}
-
-/** What is judged. */
+/** A set with its results, to be judged. */
 export interface JudgedSet {
   readonly issued: IssuedSet;
   readonly measured: Measurements;
@@ -115,7 +102,7 @@ function alsoSlow(judged: JudgedSet): string {
   );
 }
 
-/** What a schedule's queries have to keep; null without a schedule. */
+/** Bound that the queries of a schedule have to keep; null without a schedule. */
 function boundOf({
   scenario,
   useTokenLatencies,

@@ -1,9 +1,9 @@
+import type { RecordedTokens } from '../recorder/recording.ts';
 import type { SampleRecorder } from '../recorder/sample-recorder.ts';
-import type { Measurements } from '../results/summarize.ts';
-import type { TokenMeasurements } from '../results/token-summary.ts';
+import type { Measurements } from '../results/measurements.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 
-/** What the records of one set say, for the results. */
+/** Times and counts of one set, from its records. */
 export function measurementsOf(
   recorder: SampleRecorder,
   { scenario, useTokenLatencies, arrivalIntervalNs }: EffectiveSettings,
@@ -49,9 +49,9 @@ export function joinMeasurements(first: Measurements, next: Measurements): Measu
 }
 
 function joinTokens(
-  first: TokenMeasurements | null,
-  next: TokenMeasurements | null,
-): TokenMeasurements | null {
+  first: RecordedTokens | null,
+  next: RecordedTokens | null,
+): RecordedTokens | null {
   if (first === null || next === null) return null;
   return {
     tokenCount: first.tokenCount + next.tokenCount,

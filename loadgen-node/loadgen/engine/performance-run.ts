@@ -5,7 +5,7 @@ import { performanceSummaryText } from '../logs/write/summary-log.ts';
 import type { TestLogs } from '../logs/write/test-logs.ts';
 import { leastQueries } from '../results/early-stopping.ts';
 import { compareFirstQueries, type FirstQueries } from '../results/first-queries.ts';
-import type { PerformanceSummary } from '../results/performance-summary.ts';
+import type { PerformanceSummary } from '../results/summarize.ts';
 import { summarize } from '../results/summarize.ts';
 import { LoadableSets } from '../schedule/sample-order.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
@@ -64,7 +64,7 @@ export async function measureSet(
   const findings =
     parts.extendsUntilDecided === true
       ? extendedFindings(await extendRun(context, input, issued, totals), context)
-      : summarizeSet(issued, context);
+      : judgeSet(issued, context);
   writeFailures(logs.detail, sink.failures);
   if (!totals.isBroken) await askNameAgain();
   const contractErrors = sink.contractErrors.takeCount();
@@ -89,31 +89,28 @@ function firstQueriesOf(
 ): FirstQueries | null {
   if (scenario !== 'Server' && scenario !== 'SingleStream') return null;
   // A query is one sample here, so that both have one number.
-  const latencyOf = (query: number): number | null =>
-    recorder.sampleTimes(query)?.latencyNs ?? null;
-  return compareFirstQueries(plan.sampleIndices, plan.queryCount, latencyOf);
+  return compareFirstQueries(plan.sampleIndices, plan.queryCount, (query) =>
+    recorder.queryLatencyNs(query),
+  );
 }
 
-function summarizeSet(issued: IssuedSet, { effective: settings, loadgen, parts }: TestContext) {
+function judgeSet(issued: IssuedSet, { effective: settings, loadgen, parts }: TestContext) {
   const measured = measurementsOf(issued.recorder, settings);
   const summary = summarize(measured, settings, loadgen.percentileLabelDecimals);
   const lagShareMax = parts.generatorLagShareMax;
-  const judged = { issued, measured, settings, summary, lagShareMax };
-  return { summary, extension: null, ...judgeDispatch(judged) };
+  const findings = judgeDispatch({ issued, measured, settings, summary, lagShareMax });
+  return { summary, extension: null, ...findings };
 }
 
 /** Each part has its own lateness: the worst part stands for the run. */
-function extendedFindings(run: ExtendedRun, { effective: settings, parts }: TestContext) {
-  const { summary, extension } = run;
-  const lagShareMax = parts.generatorLagShareMax;
-  const judged = run.parts.map((issued) => {
-    const measured = measurementsOf(issued.recorder, settings);
-    const partSummary = summarize(measured, settings, 0);
-    return judgeDispatch({ issued, measured, settings, summary: partSummary, lagShareMax });
-  });
+function extendedFindings(
+  { parts, ...run }: Awaited<ReturnType<typeof extendRun>>,
+  context: TestContext,
+) {
+  const judged = parts.map((issued) => judgeSet(issued, context));
   const worst = judged.find(({ isGeneratorBound }) => isGeneratorBound) ?? judged[0];
   assert(worst !== undefined);
-  return { summary, extension, ...worst };
+  return { ...worst, ...run };
 }
 
 /** Writes summary and result lines of a run (LoadGen: PerformanceSummary). */
@@ -175,26 +172,19 @@ const EXTENSION_QUERIES_MAX = 2 ** 22;
 /** Least counts that a run too short for its percentile may be extended by. */
 const SHORT_RUN_FACTOR = 10;
 
-/** A run with all its extensions. */
-interface ExtendedRun {
-  readonly summary: PerformanceSummary;
-  readonly extension: RunExtension;
-  /** All parts, the first run included. */
-  readonly parts: readonly IssuedSet[];
-}
-
 /**
  * Goes on with n - q more queries until early stopping decides (Rule: inference_rules v4.1, appendix on
  * early stopping, steps 2 to 4). LoadGen does not do this: the traces of the extensions are longhaul's
  * own, from seeds of their own. Ends without a decision where more queries cannot help: the latency
  * bound is missed, the SUT broke, or the bounds above are reached.
+ * @returns `parts`: all of them, the first run included.
  */
 async function extendRun(
   context: TestContext,
   input: SetInput,
   first: IssuedSet,
   totals: PhaseTotals,
-): Promise<ExtendedRun> {
+) {
   const { effective, loadgen, logs, sink } = context;
   const parts = [first];
   let measured = measurementsOf(first.recorder, effective);
@@ -218,7 +208,8 @@ async function extendRun(
   const isDecided = summary.validity.earlyStopping.isMet;
   logs.detail.integer('longhaul_extensions', parts.length - 1);
   logs.detail.integer('longhaul_extension_queries', queries);
-  return { summary, parts, extension: { count: parts.length - 1, queries, isDecided } };
+  const extension: RunExtension = { count: parts.length - 1, queries, isDecided };
+  return { summary, parts, extension };
 }
 
 function needsMore(

@@ -2,15 +2,18 @@ import type { DetailLog } from '../logs/write/detail-log.ts';
 import { type EndCause, isBrokenEnd } from './issue/issue-threads.ts';
 import type { FailureTally } from './responses/response-sink.ts';
 import type { IssuedSet } from './test-context.ts';
-import type { PhaseCounts, PhaseOutcome } from './test-outcome.ts';
+import type { PhaseOutcome } from './test-outcome.ts';
 
 /** Adds the sets of a phase up. */
 export class PhaseTotals {
-  #issuedQueries = 0;
-  #completedQueries = 0;
-  #issuedSamples = 0;
-  #completedSamples = 0;
-  #lostSamples = 0;
+  readonly #counts = {
+    issuedQueries: 0,
+    completedQueries: 0,
+    lostQueries: 0,
+    issuedSamples: 0,
+    completedSamples: 0,
+    lostSamples: 0,
+  };
   #beginNs = Number.NaN;
   #endNs = Number.NaN;
   #cause: EndCause = 'all-issued';
@@ -22,11 +25,13 @@ export class PhaseTotals {
   }
 
   add({ recorder, end }: IssuedSet, failures: FailureTally): void {
-    this.#issuedQueries += recorder.issuedQueries;
-    this.#completedQueries += recorder.countCompletedQueries();
-    this.#issuedSamples += recorder.issuedSamples;
-    this.#completedSamples += recorder.completedSamples;
-    this.#lostSamples += recorder.lostSamples;
+    const counts = this.#counts;
+    counts.issuedQueries += recorder.issuedQueries;
+    counts.completedQueries += recorder.countCompletedQueries();
+    counts.lostQueries = counts.issuedQueries - counts.completedQueries;
+    counts.issuedSamples += recorder.issuedSamples;
+    counts.completedSamples += recorder.completedSamples;
+    counts.lostSamples += recorder.lostSamples;
     if (Number.isNaN(this.#beginNs)) this.#beginNs = end.startNs;
     this.#endNs = end.endNs;
     this.#cause = end.cause;
@@ -43,17 +48,8 @@ export class PhaseTotals {
   }
 
   outcome(contractErrors: number, failures: FailureTally): PhaseOutcome {
-    const counts: PhaseCounts = {
-      issuedQueries: this.#issuedQueries,
-      completedQueries: this.#completedQueries,
-      lostQueries: this.#issuedQueries - this.#completedQueries,
-      issuedSamples: this.#issuedSamples,
-      completedSamples: this.#completedSamples,
-      lostSamples: this.#lostSamples,
-      contractErrors,
-    };
     return {
-      counts,
+      counts: { ...this.#counts, contractErrors },
       endCause: this.#cause,
       failures: failures.counts(),
       durationNs: Number.isNaN(this.#beginNs) ? 0 : this.#endNs - this.#beginNs,

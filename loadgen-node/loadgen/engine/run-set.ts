@@ -1,6 +1,7 @@
 import type { Scenario } from '../../../shared/domain/scenario.ts';
 import type { DetailLog } from '../logs/write/detail-log.ts';
 import type { TraceLog } from '../logs/write/log-file.ts';
+import type { RecordedColumns } from '../recorder/recording.ts';
 import { ResponseRecorder } from '../recorder/response-recorder.ts';
 import { SampleRecorder } from '../recorder/sample-recorder.ts';
 import { buildQueryPlan, type QueryPlan } from '../schedule/query-plan.ts';
@@ -8,10 +9,9 @@ import type { LoadableSet } from '../schedule/sample-order.ts';
 import { scenarioRules } from '../schedule/scenario-rules.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { IssueQueryController, type SetEnd } from './issue/issue-query-controller.ts';
-import type { EndCause, ThreadEnd } from './issue/issue-threads.ts';
-import { stopLimits } from './issue/stop-rules.ts';
+import { type EndCause, stopLimits, type ThreadEnd } from './issue/issue-threads.ts';
 import type { TokenRecording } from './responses/response-sink.ts';
-import { type SetInput, SetLookers } from './set-lookers.ts';
+import { lookAtSet, type SetInput } from './set-lookers.ts';
 import type { IssuedSet, TestContext } from './test-context.ts';
 
 /**
@@ -74,9 +74,9 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
   });
   interruption.notify(() => controller.interrupt());
   const beginMs = Date.now();
-  const lookers = new SetLookers(context, input, { plan, recorder, controller });
+  const stopLooking = lookAtSet(context, input, { plan, recorder, controller });
   const end = await controller.run();
-  const health = lookers.end(end.endNs);
+  const health = stopLooking(end.endNs);
   interruption.notify(null);
   sink.closeSet();
   giveUpLost(parts, recorder);
@@ -91,10 +91,7 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
 }
 
 /** Ids of the set; those of the next one follow them. */
-function takeIds(
-  { nextIds }: TestContext,
-  { queryCount, samplesPerQuery }: QueryPlan,
-): { readonly firstQueryId: number; readonly firstResponseId: number } {
+function takeIds({ nextIds }: TestContext, { queryCount, samplesPerQuery }: QueryPlan) {
   const ids = { firstQueryId: nextIds.queryId, firstResponseId: nextIds.responseId };
   nextIds.queryId += queryCount;
   nextIds.responseId += queryCount * samplesPerQuery;
@@ -178,67 +175,67 @@ function powerTime(epochMs: number): string {
   return `${iso.slice(5, 7)}-${iso.slice(8, 10)}-${iso.slice(0, 4)} ${iso.slice(11, 23)}`;
 }
 
-/** What the trace of a set is made from. */
-interface TracedSet {
-  readonly scenario: Scenario;
-  readonly plan: QueryPlan;
-  readonly recorder: SampleRecorder;
-  readonly end: SetEnd;
-  readonly firstQueryId: number;
-  readonly firstResponseId: number;
-  /** Clock when the logs began: the origin of the trace. */
-  readonly originNs: number;
-}
+/** Input of the trace of a set. */
+type TracedSet = Pick<IssuedSet, 'plan' | 'recorder' | 'end'> &
+  ReturnType<typeof takeIds> & {
+    readonly scenario: Scenario;
+    /** Clock when the logs began: the origin of the trace. */
+    readonly originNs: number;
+  };
 
 /** Writes the events of a set into the trace, after it, from its records. */
 function traceSet(log: TraceLog, traced: TracedSet): void {
   const { plan, recorder, end, originNs, firstQueryId } = traced;
   const startNs = end.startNs - originNs;
+  const columns = recorder.columns();
+  const { isIssued, issuedNs, scheduledNs } = columns;
   log.span('SampleLoop', startNs, end.endNs - end.startNs, { query_count: recorder.issuedQueries });
   for (let query = 0; query < plan.queryCount; query += 1) {
-    const times = recorder.queryTimes(query);
-    if (times === null) continue;
-    log.span('IssueQuery', startNs + times.issuedNs, 0, { query_seq: firstQueryId + query });
-    traceSamples(log, traced, { query, startNs, ...times });
+    if (!isIssued(query)) continue;
+    const [issued, scheduled] = [issuedNs[query] as number, scheduledNs[query] as number];
+    log.span('IssueQuery', startNs + issued, 0, { query_seq: firstQueryId + query });
+    const moment = { query, dueNs: startNs + scheduled, issueStartNs: issued - scheduled };
+    traceSamples(log, traced, columns, moment);
   }
 }
 
-/** Instants of one query, in ns since the start of its set. */
+/** Issue of one query. */
 interface QueryMoment {
   readonly query: number;
-  readonly startNs: number;
-  readonly scheduledNs: number;
-  readonly issuedNs: number;
+  /** Since the origin of the trace. */
+  readonly dueNs: number;
+  /** Issued - due. */
+  readonly issueStartNs: number;
 }
 
-function traceSamples(log: TraceLog, traced: TracedSet, moment: QueryMoment): void {
-  const { plan, recorder, scenario, firstQueryId, firstResponseId } = traced;
-  const { query, startNs, scheduledNs, issuedNs } = moment;
-  const issueStartNs = issuedNs - scheduledNs;
+function traceSamples(
+  log: TraceLog,
+  { plan, scenario, firstQueryId, firstResponseId }: TracedSet,
+  { isCompleted, latencyNs, firstTokenNs }: RecordedColumns,
+  { query, dueNs, issueStartNs }: QueryMoment,
+): void {
   const firstSample = query * plan.samplesPerQuery;
   for (let sample = firstSample; sample < firstSample + plan.samplesPerQuery; sample += 1) {
-    const times = recorder.sampleTimes(sample);
-    if (times === null) continue;
-    const dueNs = startNs + scheduledNs;
+    if (!isCompleted(sample)) continue;
     const args = {
       sample_seq: firstResponseId + sample,
       query_seq: firstQueryId + query,
       sample_idx: plan.sampleIndices[sample] as number, // In range: sample < length.
       issue_start_ns: issueStartNs,
     };
-    const trace = (name: string, counter: string, latencyNs: number): void => {
-      if (Number.isNaN(latencyNs)) return;
+    const trace = (name: string, counter: string, takenNs = Number.NaN): void => {
+      if (Number.isNaN(takenNs)) return;
       if (name === 'Sample' || scenario !== 'Server') {
-        log.sampleSpan(name, dueNs, dueNs + latencyNs, { ...args, complete_ns: latencyNs });
+        log.sampleSpan(name, dueNs, dueNs + takenNs, { ...args, complete_ns: takenNs });
       }
       if (scenario !== 'Server') return;
-      log.counter(counter, dueNs + latencyNs, {
+      log.counter(counter, dueNs + takenNs, {
         issue_delay: issueStartNs,
-        issue_to_done: latencyNs - issueStartNs,
+        issue_to_done: takenNs - issueStartNs,
       });
     };
-    trace('Token', 'Token_Latency', times.firstTokenNs);
-    trace('Sample', 'Latency', times.latencyNs);
+    trace('Token', 'Token_Latency', firstTokenNs?.[sample]);
+    trace('Sample', 'Latency', latencyNs[sample]);
   }
 }
 

@@ -1,6 +1,5 @@
 import type { Clock, PlannedCall } from '../../../shared/base/clock/clock.ts';
 import type { GeneratorHealth } from '../health/generator-health.ts';
-import type { RecordedColumns } from '../recorder/recording.ts';
 import type { SampleRecorder } from '../recorder/sample-recorder.ts';
 import type { QueryPlan } from '../schedule/query-plan.ts';
 import type { LoadableSet, Phase } from '../schedule/sample-order.ts';
@@ -9,7 +8,7 @@ import type { IssueQueryController } from './issue/issue-query-controller.ts';
 import type { EarlyEnd, TestContext } from './test-context.ts';
 import type { SetGoal, SetProgress } from './test-outcome.ts';
 
-/** What is looked at. */
+/** A set that is issued. */
 interface LookedAt {
   readonly plan: QueryPlan;
   readonly recorder: SampleRecorder;
@@ -17,37 +16,42 @@ interface LookedAt {
 }
 
 /**
- * All that looks on while a set is issued: progress; and of a performance run what may end it before its time, and how LoadGen's
- * process fares. Made right before the set's clock starts.
+ * Starts all that looks on while a set is issued: progress; and of a performance run what may end it before its time, and how
+ * LoadGen's process fares. Call it right before the set's clock starts.
+ * @returns Stops looking, given the clock when the set ended, and gives how LoadGen's process fared; null where nobody looked.
  */
-export class SetLookers {
-  readonly #progress: ProgressTicker;
-  readonly #earlyEnd: EarlyEndWatch | undefined;
-  readonly #endMonitor: (() => GeneratorHealth) | undefined;
-
-  constructor(context: TestContext, input: SetInput, { plan, recorder, controller }: LookedAt) {
-    const { clock, observer } = context.parts;
-    const { generatorMonitor, earlyEnd } = observer ?? {};
-    const isTimed = input.phase === 'performance';
-    this.#progress = new ProgressTicker(context, input, plan, recorder);
-    if (isTimed && earlyEnd !== undefined) {
-      this.#earlyEnd = new EarlyEndWatch(earlyEnd, clock, recorder, () => controller.endDecided());
-    }
-    this.#earlyEnd?.start();
-    if (isTimed) this.#endMonitor = generatorMonitor?.();
-  }
-
-  /**
-   * Stops looking.
-   * @param endNs Clock when the set ended.
-   * @returns How LoadGen's process fared; null where nobody looked.
-   */
-  end(endNs: number): GeneratorHealth | null {
-    const health = this.#endMonitor?.() ?? null;
-    this.#progress.stop(endNs);
-    this.#earlyEnd?.stop();
+export function lookAtSet(
+  context: TestContext,
+  input: SetInput,
+  looked: LookedAt,
+): (endNs: number) => GeneratorHealth | null {
+  const { clock, observer } = context.parts;
+  const { generatorMonitor, earlyEnd } = input.phase === 'performance' ? (observer ?? {}) : {};
+  const endProgress = reportProgress(context, input, looked);
+  const stopWatch = earlyEnd && watchForEnd(clock, earlyEnd, looked);
+  const endMonitor = generatorMonitor?.();
+  return (endNs) => {
+    const health = endMonitor?.() ?? null;
+    endProgress(endNs);
+    stopWatch?.();
     return health;
-  }
+  };
+}
+
+/** Looks at a set ten times a second, and ends it as soon as it is decided or a sample is lost. */
+function watchForEnd(
+  clock: Clock,
+  earlyEnd: EarlyEnd,
+  { recorder, controller }: LookedAt,
+): () => void {
+  const watch = new EarlyEndWatch(earlyEnd, recorder);
+  const startNs = clock.nowNs();
+  return lookEvery(clock, LOOK_PERIOD_NS, (nowNs) => {
+    const seen = watch.look(nowNs - startNs);
+    const isOver = recorder.lostSamples > 0 || earlyEnd.isDecided(seen);
+    if (isOver) controller.endDecided();
+    return isOver;
+  });
 }
 
 /** Which set of a phase is run. */
@@ -86,114 +90,84 @@ function targetQps(settings: EffectiveSettings, arrivalIntervalNs: number): numb
 
 const PROGRESS_PERIOD_NS = 1_000_000_000;
 
-/** Reports progress about once a second while a set is issued. */
-class ProgressTicker {
-  readonly #look: (nowNs: number, hasEnded: boolean) => void;
-  readonly #tick: () => void;
-  #planned: PlannedCall | null = null;
+/** Calls `look` every `periodNs` until it gives true. @returns What ends it before. */
+function lookEvery(clock: Clock, periodNs: number, look: (nowNs: number) => boolean): () => void {
+  let planned: PlannedCall;
+  const tick = (): void => {
+    const nowNs = clock.nowNs();
+    if (!look(nowNs)) planned = clock.callAt(nowNs + periodNs, tick);
+  };
+  planned = clock.callAt(clock.nowNs() + periodNs, tick);
+  return () => planned.cancel();
+}
 
-  constructor(
-    { parts: { clock, observer }, effective }: TestContext,
-    { phase, setIndex, setCount }: SetInput,
-    plan: QueryPlan,
-    recorder: SampleRecorder,
-  ) {
-    const onProgress = observer?.onProgress;
-    const beginNs = clock.nowNs();
-    const goal = setGoal(phase, effective, plan);
-    this.#look = (nowNs, hasEnded) =>
-      onProgress?.({
-        phase,
-        goal,
-        setIndex,
-        setCount,
-        elapsedNs: nowNs - beginNs,
-        generatedQueries: plan.queryCount,
-        issuedQueries: recorder.issuedQueries,
-        issuedSamples: recorder.issuedSamples,
-        completedSamples: recorder.completedSamples,
-        lostSamples: recorder.lostSamples,
-        hasEnded,
-      });
-    this.#tick = () => {
-      const nowNs = clock.nowNs();
-      this.#look(nowNs, false);
-      this.#planned = clock.callAt(nowNs + PROGRESS_PERIOD_NS, this.#tick);
-    };
-    if (onProgress !== undefined) {
-      this.#planned = clock.callAt(beginNs + PROGRESS_PERIOD_NS, this.#tick);
-    }
-  }
-
-  /** @param endNs Clock when the set ended: the last look, untimed. */
-  stop(endNs: number): void {
-    this.#planned?.cancel();
-    this.#look(endNs, true);
-  }
+/** Reports progress about once a second while a set is issued. @returns Ends it, with a last report. */
+function reportProgress(
+  { parts: { clock, observer }, effective }: TestContext,
+  { phase, setIndex, setCount }: SetInput,
+  { plan, recorder }: LookedAt,
+): (endNs: number) => void {
+  const onProgress = observer?.onProgress;
+  if (onProgress === undefined) return () => undefined;
+  const beginNs = clock.nowNs();
+  const goal = setGoal(phase, effective, plan);
+  const look = (nowNs: number, hasEnded: boolean): void =>
+    onProgress({
+      phase,
+      goal,
+      setIndex,
+      setCount,
+      elapsedNs: nowNs - beginNs,
+      generatedQueries: plan.queryCount,
+      issuedQueries: recorder.issuedQueries,
+      issuedSamples: recorder.issuedSamples,
+      completedSamples: recorder.completedSamples,
+      lostSamples: recorder.lostSamples,
+      hasEnded,
+    });
+  const stop = lookEvery(clock, PROGRESS_PERIOD_NS, (nowNs) => {
+    look(nowNs, false);
+    return false;
+  });
+  return (endNs) => {
+    stop();
+    look(endNs, true);
+  };
 }
 
 /** Time between two looks at a set. */
 const LOOK_PERIOD_NS = 100_000_000;
 
 /**
- * Looks at a set ten times a second while it is issued, and ends it as soon as it is decided, or a sample is lost. A look reads
- * the queries since the oldest one that is outstanding: as many as were issued since the last look, and those that wait.
+ * Counts the queries of a set that are complete, and above a bound. A look reads the queries since the oldest one that is
+ * outstanding: as many as were issued since the last look, and those that wait.
  */
 class EarlyEndWatch {
-  readonly #earlyEnd: EarlyEnd;
-  readonly #clock: Clock;
+  readonly #boundNs: number;
   readonly #recorder: SampleRecorder;
-  readonly #columns: RecordedColumns;
-  readonly #end: () => void;
-  #startNs = 0;
+  readonly #scheduledNs: Float64Array;
   /** All queries below are complete; so many of them are over. */
   #settledQueries = 0;
   #settledOver = 0;
-  #planned: PlannedCall | null = null;
 
-  /** @param end Ends the issuing of the set. */
-  constructor(earlyEnd: EarlyEnd, clock: Clock, recorder: SampleRecorder, end: () => void) {
-    this.#earlyEnd = earlyEnd;
-    this.#clock = clock;
+  constructor({ boundNs }: EarlyEnd, recorder: SampleRecorder) {
+    this.#boundNs = boundNs;
     this.#recorder = recorder;
-    this.#columns = recorder.columns();
-    this.#end = end;
+    this.#scheduledNs = recorder.columns().scheduledNs;
   }
 
-  /** Call when the clock of the set starts. */
-  start(): void {
-    this.#startNs = this.#clock.nowNs();
-    this.#plan();
-  }
-
-  stop(): void {
-    this.#planned?.cancel();
-    this.#planned = null;
-  }
-
-  #plan(): void {
-    this.#planned = this.#clock.callAt(this.#clock.nowNs() + LOOK_PERIOD_NS, this.#look);
-  }
-
-  readonly #look = (): void => {
-    const seen = this.#progress(this.#clock.nowNs() - this.#startNs);
-    if (this.#recorder.lostSamples > 0 || this.#earlyEnd.isDecided(seen)) this.#end();
-    else this.#plan();
-  };
-
-  #progress(elapsedNs: number): SetProgress {
+  /** @param elapsedNs Since the clock of the set started. */
+  look(elapsedNs: number): SetProgress {
     const { issuedQueries } = this.#recorder;
-    const { scheduledNs } = this.#columns;
-    const { boundNs } = this.#earlyEnd;
     let completed = 0;
     let over = 0;
     let overdue = 0;
     let isSettled = true;
     for (let query = this.#settledQueries; query < issuedQueries; query += 1) {
-      const latencyNs = this.#latencyOf(query);
+      const latencyNs = this.#recorder.queryLatencyNs(query);
       const isOpen = Number.isNaN(latencyNs);
-      const waitedNs = isOpen ? elapsedNs - (scheduledNs[query] as number) : latencyNs;
-      const isOver = waitedNs > boundNs ? 1 : 0;
+      const waitedNs = isOpen ? elapsedNs - (this.#scheduledNs[query] as number) : latencyNs;
+      const isOver = waitedNs > this.#boundNs ? 1 : 0;
       if (isOpen) isSettled = false;
       if (isSettled) {
         this.#settledQueries += 1;
@@ -212,17 +186,5 @@ class EarlyEndWatch {
       overlatencyQueries: this.#settledOver + over,
       overdueQueries: overdue,
     };
-  }
-
-  /** That of its last sample; NaN while one is outstanding. */
-  #latencyOf(query: number): number {
-    const { samplesPerQuery, isCompleted, latencyNs } = this.#columns;
-    let largestNs = 0;
-    const end = (query + 1) * samplesPerQuery;
-    for (let sample = end - samplesPerQuery; sample < end; sample += 1) {
-      if (!isCompleted(sample)) return Number.NaN;
-      largestNs = Math.max(largestNs, latencyNs[sample] as number);
-    }
-    return largestNs;
   }
 }

@@ -1,5 +1,4 @@
 import { messageOf } from '../../../shared/base/errors/mlperf-error.ts';
-import type { TestMode } from '../../../shared/domain/scenario.ts';
 import type { DetailLog } from '../logs/write/detail-log.ts';
 import {
   writeConfigEvents,
@@ -23,7 +22,13 @@ import { EngineResponseSink } from './responses/response-sink.ts';
 import { runSet } from './run-set.ts';
 import { INTERRUPTED, Interruption, type TestContext, type TestSetup } from './test-context.ts';
 import type { AccuracyOutcome, PerformanceOutcome, TestOutcome } from './test-outcome.ts';
-import { makeVerdicts, type SutProblem, writeVerdict } from './verdicts.ts';
+import {
+  makeVerdicts,
+  type SutProblem,
+  wantsAccuracy,
+  wantsPerformance,
+  writeVerdict,
+} from './verdicts.ts';
 
 /**
  * Runs one test: accuracy, performance, or both (LoadGen: StartTest).
@@ -36,14 +41,14 @@ import { makeVerdicts, type SutProblem, writeVerdict } from './verdicts.ts';
  *   first name, the SUT's start or the sample library throw.
  */
 export async function runTest(asked: TestSetup): Promise<TestOutcome> {
-  const stopper = new SutStopper(asked);
+  const stopSut = stopperOf(asked);
   const interruption = new Interruption(asked.signal);
   try {
     checkSettings(asked.settings, asked.qsl);
     const parts = { ...asked, settings: applyTest05(asked.settings) };
-    return await runChecked(parts, stopper, interruption);
+    return await runChecked(parts, stopSut, interruption);
   } catch (error) {
-    await stopper.stop(); // Its own failure would only hide the first one.
+    await stopSut(); // Its own failure would only hide the first one.
     throw error;
   } finally {
     interruption.dispose();
@@ -52,7 +57,7 @@ export async function runTest(asked: TestSetup): Promise<TestOutcome> {
 
 async function runChecked(
   parts: TestSetup,
-  stopper: SutStopper,
+  stopSut: () => Promise<string | null>,
   interruption: Interruption,
 ): Promise<TestOutcome> {
   const loadgen = parts.loadgen ?? LOADGEN_V41;
@@ -71,7 +76,7 @@ async function runChecked(
     nextIds: { queryId: 0, responseId: 0, part: 0 },
   };
   try {
-    return await new TestRun(context, stopper).run(derived.settingErrors);
+    return await new TestRun(context, stopSut).run(derived.settingErrors);
   } catch (error) {
     logs.detail.error('error_runtime', `The test broke off: ${messageOf(error)}`);
     logs.appendSummary(`\nINCOMPLETE: the test broke off: ${messageOf(error)}\n`);
@@ -83,7 +88,7 @@ async function runChecked(
 /** The steps of one test and what they leave for the verdict. */
 class TestRun {
   readonly #context: TestContext;
-  readonly #stopper: SutStopper;
+  readonly #stop: () => Promise<string | null>;
   readonly #problems: SutProblem[] = [];
   #sutName = '';
   #sutNameDurationNs = 0;
@@ -91,9 +96,9 @@ class TestRun {
   #performance: PerformanceOutcome | null = null;
   #peakTargetQps: number | null = null;
 
-  constructor(context: TestContext, stopper: SutStopper) {
+  constructor(context: TestContext, stopSut: () => Promise<string | null>) {
     this.#context = context;
-    this.#stopper = stopper;
+    this.#stop = stopSut;
   }
 
   async run(settingErrors: readonly string[]): Promise<TestOutcome> {
@@ -125,9 +130,7 @@ class TestRun {
       datetime: logs.datetime,
       sutName: this.#sutName,
       sutNameDurationNs: this.#sutNameDurationNs,
-      qslName: parts.qsl.name,
-      totalSampleCount: parts.qsl.totalSampleCount,
-      performanceSampleCount: parts.qsl.performanceSampleCount,
+      qsl: parts.qsl,
       selfCheck: parts.selfCheck,
     };
     writeConfigEvents(logs.detail, parts.configEvents, 'files');
@@ -143,12 +146,12 @@ class TestRun {
 
   async #runPhases(): Promise<void> {
     const { effective, interruption, parts } = this.#context;
-    if (wantsAccuracy(effective.mode) && !interruption.isInterrupted) {
+    if (wantsAccuracy(effective) && !interruption.isInterrupted) {
       parts.observer?.onPhase?.('accuracy');
       this.#accuracy = await runAccuracy(this.#context);
       if (isBrokenEnd(this.#accuracy.endCause)) return;
     }
-    if (!wantsPerformance(effective.mode) || interruption.isInterrupted) return;
+    if (!wantsPerformance(effective) || interruption.isInterrupted) return;
     parts.observer?.onPhase?.('performance');
     const askNameAgain = (): Promise<void> => this.#askNameAgain();
     if (effective.mode === 'FindPeakPerformance') {
@@ -183,7 +186,7 @@ class TestRun {
   }
 
   async #stopSut(): Promise<void> {
-    const failure = await this.#stopper.stop();
+    const failure = await this.#stop();
     if (failure === null) return;
     this.#addProblem({
       rule: 'sut-stop',
@@ -219,29 +222,18 @@ class TestRun {
     const { effective, logs, sink } = this.#context;
     this.#addLateErrors();
     sink.close();
-    const isInterrupted = this.#isCutShort();
-    const verdicts = makeVerdicts({
-      settings: effective,
-      accuracy: this.#accuracy,
-      performance: this.#performance,
-      isInterrupted,
-      wantsAccuracy: wantsAccuracy(effective.mode),
-      wantsPerformance: wantsPerformance(effective.mode),
-      isSearchUnfinished: effective.mode === 'FindPeakPerformance' && this.#peakTargetQps === null,
-      contractErrors: sink.contractErrors.count,
-      sutProblems: this.#problems,
-    });
-    const outcome: TestOutcome = {
+    const results = {
       sutName: this.#sutName,
       sutNameDurationNs: this.#sutNameDurationNs,
       effectiveSettings: effective,
       accuracy: this.#accuracy,
       performance: this.#performance,
       peakTargetQps: this.#peakTargetQps,
-      verdicts,
       logFiles: logs.paths,
-      isInterrupted,
+      isInterrupted: this.#isCutShort(),
     };
+    const verdicts = makeVerdicts(results, sink.contractErrors.count, this.#problems);
+    const outcome: TestOutcome = { ...results, verdicts };
     writeVerdict(logs, outcome, notes);
     logs.end();
     return outcome;
@@ -252,12 +244,12 @@ class TestRun {
     const { effective, interruption } = this.#context;
     if (!interruption.isInterrupted) return false;
     const phases = [];
-    if (wantsAccuracy(effective.mode)) phases.push(this.#accuracy);
-    if (wantsPerformance(effective.mode)) phases.push(this.#performance);
+    if (wantsAccuracy(effective)) phases.push(this.#accuracy);
+    if (wantsPerformance(effective)) phases.push(this.#performance);
     return phases.some((phase) => phase === null || phase.endCause === 'interrupted');
   }
 
-  /** What went wrong after the last set: responses that nobody waited for, a fault. */
+  /** Logs what went wrong after the last set: late responses, a fault. */
   #addLateErrors(): void {
     const { sink, logs } = this.#context;
     for (const text of sink.contractErrors.takeTexts()) logs.detail.error('error_runtime', text);
@@ -286,14 +278,6 @@ function writeArrivals(log: DetailLog, arrivals: OtherArrivals): void {
   );
 }
 
-function wantsAccuracy(mode: TestMode): boolean {
-  return mode === 'AccuracyOnly' || mode === 'SubmissionRun';
-}
-
-function wantsPerformance(mode: TestMode): boolean {
-  return mode !== 'AccuracyOnly';
-}
-
 /** TEST05 runs with seeds of its own, for performance alone (LoadGen: StartTest). */
 function applyTest05(settings: TestSettings): TestSettings {
   if (!settings.test05) return settings;
@@ -306,26 +290,19 @@ function applyTest05(settings: TestSettings): TestSettings {
   };
 }
 
-/** Stops the SUT, once, whichever way the test ends. */
-class SutStopper {
-  readonly #parts: TestSetup;
-  #isStopped = false;
-
-  constructor(parts: TestSetup) {
-    this.#parts = parts;
-  }
-
-  /** @returns Why it failed, or null. */
-  async stop(): Promise<string | null> {
-    if (this.#isStopped) return null;
-    this.#isStopped = true;
+/** Stops the SUT, once, whichever way the test ends. @returns Why that failed, or null. */
+function stopperOf({ sut }: TestSetup): () => Promise<string | null> {
+  let isStopped = false;
+  return async () => {
+    if (isStopped) return null;
+    isStopped = true;
     try {
-      await this.#parts.sut.stop();
+      await sut.stop();
       return null;
     } catch (error) {
       return messageOf(error);
     }
-  }
+  };
 }
 
 /** Closes the logs after another error, which is the one to report. */

@@ -34,7 +34,7 @@ export interface TestSetup {
   readonly log: LogSettings;
   /** LoadGen whose behaviour is followed; the round decides. Default: v4.1's. */
   readonly loadgen?: LoadgenBehaviour;
-  /** What reading the configuration files left for the detail log, in order. Default: nothing. */
+  /** Lines for the detail log from reading the configuration files, in order. Default: none. */
   readonly configEvents?: readonly ConfigEvent[];
   /**
    * Token latencies of the settings before audit.config, which decide what is logged about tokens
@@ -103,7 +103,7 @@ export interface EarlyEnd {
   readonly isDecided: (seen: SetProgress) => boolean;
 }
 
-/** What is known when the SUT has been stopped and the accuracy log is whole. */
+/** Results of a test whose SUT has been stopped and whose accuracy log is whole. */
 export interface JudgedTest {
   readonly accuracy: AccuracyOutcome | null;
   readonly performance: PerformanceOutcome | null;
@@ -112,11 +112,11 @@ export interface JudgedTest {
   readonly excessTimes: readonly ExcessTimes[];
 }
 
-/** What the caller adds to the verdict and to the logs. */
+/** Additions of the caller to the verdict and to the logs. */
 export interface Judgement {
   /** Reasons for INVALID that LoadGen, which knows no data and no network, cannot see. */
   readonly problems: readonly SutProblem[];
-  /** What a reader of the logs has to know; whole sentences. */
+  /** Whole sentences for readers of the logs. */
   readonly notes: readonly string[];
   /** Lines for the detail log, under keys of the caller's own. */
   readonly details: readonly LoggedDetail[];
@@ -129,7 +129,7 @@ export interface LoggedDetail {
   readonly value: Readonly<Record<string, string>>;
 }
 
-/** What the phases of one test share. */
+/** State that the phases of one test share. */
 export interface TestContext {
   readonly parts: TestSetup;
   readonly effective: EffectiveSettings;

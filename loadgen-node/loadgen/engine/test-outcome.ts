@@ -3,7 +3,7 @@ import type { GeneratorHealth } from '../health/generator-health.ts';
 import type { LogFiles } from '../logs/write/test-logs.ts';
 import type { FirstQueries } from '../results/first-queries.ts';
 import type { LatencyStatistics } from '../results/latency-statistics.ts';
-import type { PerformanceSummary } from '../results/performance-summary.ts';
+import type { PerformanceSummary } from '../results/summarize.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import type { EndCause } from './issue/issue-threads.ts';
 import type { FailureCount } from './responses/response-sink.ts';
@@ -23,7 +23,7 @@ export interface PhaseCounts {
   readonly contractErrors: number;
 }
 
-/** What every phase leaves behind. */
+/** Outcome of a phase of either kind. */
 export interface PhaseOutcome {
   readonly counts: PhaseCounts;
   readonly endCause: EndCause;
@@ -48,11 +48,8 @@ export interface RunExtension {
   readonly isDecided: boolean;
 }
 
-/** The performance phase. */
-export interface PerformanceOutcome extends PhaseOutcome {
-  /** Numbers of the sets that this is the outcome of, among all sets of the phase: a search has others. */
-  readonly parts: readonly number[];
-  readonly summary: PerformanceSummary;
+/** How late LoadGen itself was, and whether that decided the result. */
+export interface DispatchFindings {
   /** Issued minus scheduled, by query: how late LoadGen itself was. */
   readonly dispatchLag: LatencyStatistics;
   /**
@@ -67,12 +64,19 @@ export interface PerformanceOutcome extends PhaseOutcome {
   readonly isGeneratorBound: boolean;
   /** How LoadGen's process fared; null where nobody watched. */
   readonly health: GeneratorHealth | null;
-  /** Server and SingleStream, where queries of one sample follow one another; null elsewhere. */
-  readonly firstQueries: FirstQueries | null;
-  /** What the option `extendsUntilDecided` added; null unless it was asked for. */
-  readonly extension: RunExtension | null;
   /** In words, empty if not generator-bound. */
   readonly generatorBoundReason: string;
+}
+
+/** The performance phase. */
+export interface PerformanceOutcome extends PhaseOutcome, DispatchFindings {
+  /** Numbers of the sets that this is the outcome of, among all sets of the phase: a search has others. */
+  readonly parts: readonly number[];
+  readonly summary: PerformanceSummary;
+  /** Server and SingleStream, where queries of one sample follow one another; null elsewhere. */
+  readonly firstQueries: FirstQueries | null;
+  /** Queries added by the option `extendsUntilDecided`; null without it. */
+  readonly extension: RunExtension | null;
 }
 
 /** One reason for INVALID, in plain words. */
@@ -120,10 +124,10 @@ export interface TestOutcome {
   readonly isInterrupted: boolean;
 }
 
-/** What a test does now. `name`: asks the SUT for it; `start`: starts the SUT; `judge`: makes verdict and logs. */
+/** Step of a test. `name`: asks the SUT for it; `start`: starts it; `judge`: verdict and logs. */
 export type TestPhase = 'name' | 'start' | 'accuracy' | 'performance' | 'judge';
 
-/** What a set is about, known before its first query. */
+/** Goal of a set, known before its first query. */
 export interface SetGoal {
   readonly scenario: Scenario;
   /** Queries per second that the schedule asks for; 0 where the SUT decides how fast it goes. */
@@ -138,7 +142,7 @@ export interface SetGoal {
   /** Time and queries after which issuing ends by itself; 0 in an accuracy run and in Offline, where all goes out. */
   readonly minDurationNs: number;
   readonly minQueryCount: number;
-  /** What ends issuing in any case; 0: no such limit. */
+  /** Limits that end issuing in any case; 0: none. */
   readonly maxDurationNs: number;
   readonly maxQueryCount: number;
 }
@@ -146,7 +150,7 @@ export interface SetGoal {
 /** A look at a running test, about once a second and at the end of each set. */
 export interface RunProgress {
   readonly phase: 'accuracy' | 'performance';
-  /** What the set is about. */
+  /** Goal of the set. */
   readonly goal: SetGoal;
   /** Set that is issued, from 0, of `setCount`. */
   readonly setIndex: number;

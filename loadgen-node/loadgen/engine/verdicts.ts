@@ -5,7 +5,6 @@ import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { loadgenName } from '../settings/test-settings.ts';
 import { type EndCause, isBrokenEnd } from './issue/issue-threads.ts';
 import type {
-  AccuracyOutcome,
   PerformanceOutcome,
   PhaseCounts,
   PhaseOutcome,
@@ -14,57 +13,60 @@ import type {
   VerdictReason,
 } from './test-outcome.ts';
 
-/** What the verdicts are made from. */
-interface VerdictInput {
-  readonly settings: EffectiveSettings;
-  readonly accuracy: AccuracyOutcome | null;
-  readonly performance: PerformanceOutcome | null;
-  readonly isInterrupted: boolean;
-  /** Phases that the mode asks for. */
-  readonly wantsAccuracy: boolean;
-  readonly wantsPerformance: boolean;
-  /** FindPeakPerformance that ended without a peak. */
-  readonly isSearchUnfinished: boolean;
-  /** Of the whole test. */
-  readonly contractErrors: number;
-  /** Defects of the SUT outside the phases, as whole sentences: name changed, stop failed, ... */
-  readonly sutProblems: readonly SutProblem[];
-}
-
 /** A defect of the SUT outside the phases. */
-export interface SutProblem {
-  readonly rule: string;
-  readonly text: string;
-  readonly needed: string;
-  readonly seen: string;
+export type SutProblem = Omit<VerdictReason, 'key'>;
+
+/** Results of a test that the verdicts are made from. */
+type Results = Omit<TestOutcome, 'verdicts'>;
+
+/**
+ * Makes both verdicts; they are kept apart.
+ * @param contractErrors Of the whole test.
+ * @param sutProblems Defects of the SUT outside the phases: name changed, stop failed, ...
+ */
+export function makeVerdicts(
+  results: Results,
+  contractErrors: number,
+  sutProblems: readonly SutProblem[],
+): TestOutcome['verdicts'] {
+  const loadgen = loadgenReasons(results);
+  const longhaul = [...loadgen, ...longhaulReasons(results, contractErrors, sutProblems)];
+  return { loadgen: verdictOf(loadgen), longhaul: verdictOf(longhaul) };
 }
 
-/** Makes both verdicts; they are kept apart. */
-export function makeVerdicts(input: VerdictInput): TestOutcome['verdicts'] {
-  const loadgen = loadgenReasons(input);
-  const longhaul = [...loadgen, ...longhaulReasons(input)];
-  return { loadgen: verdictOf(loadgen), longhaul: verdictOf(longhaul) };
+export function wantsAccuracy({ mode }: EffectiveSettings): boolean {
+  return mode === 'AccuracyOnly' || mode === 'SubmissionRun';
+}
+
+export function wantsPerformance({ mode }: EffectiveSettings): boolean {
+  return mode !== 'AccuracyOnly';
+}
+
+/** True for a search that ended without a peak. */
+function isSearchUnfinished({ effectiveSettings, peakTargetQps }: Results): boolean {
+  return effectiveSettings.mode === 'FindPeakPerformance' && peakTargetQps === null;
 }
 
 function verdictOf(reasons: readonly VerdictReason[]): Verdict {
   return { isValid: reasons.length === 0, reasons };
 }
 
-function loadgenReasons(input: VerdictInput): VerdictReason[] {
-  const { accuracy, performance, settings } = input;
+function loadgenReasons(results: Results): VerdictReason[] {
+  const { accuracy, performance, effectiveSettings: settings, isInterrupted } = results;
   const reasons: VerdictReason[] = [];
   // What went wrong comes before the rules that are not met because of it.
   if (accuracy !== null) reasons.push(...endReasons('accuracy', accuracy));
   if (performance !== null) reasons.push(...endReasons('performance', performance));
   if (performance !== null) reasons.push(...ruleReasons(performance, settings));
-  if (input.isSearchUnfinished && performance === null && !input.isInterrupted) {
+  if (isSearchUnfinished(results) && performance === null && !isInterrupted) {
     reasons.push(noPeak());
     return reasons;
   }
   const isMissing =
-    (input.wantsAccuracy && accuracy === null) || (input.wantsPerformance && performance === null);
+    (wantsAccuracy(settings) && accuracy === null) ||
+    (wantsPerformance(settings) && performance === null);
   if (isMissing && !reasons.some(({ rule }) => rule === 'interrupted' || rule === 'fault')) {
-    reasons.push(missingPhase(input.isInterrupted));
+    reasons.push(missingPhase(isInterrupted));
   }
   return reasons;
 }
@@ -168,11 +170,15 @@ function noPeak(): VerdictReason {
   );
 }
 
-/** What LoadGen logs or does not see at all, and longhaul does not accept. */
-function longhaulReasons(input: VerdictInput): VerdictReason[] {
-  const { contractErrors, performance, sutProblems } = input;
+/** Faults that LoadGen only logs, or does not see, and that longhaul does not accept. */
+function longhaulReasons(
+  results: Results,
+  contractErrors: number,
+  sutProblems: readonly SutProblem[],
+): VerdictReason[] {
+  const { performance } = results;
   const reasons: VerdictReason[] = sutProblems.map((problem) => ({ ...problem, key: null }));
-  if (input.isSearchUnfinished && performance !== null) reasons.push(noPeak());
+  if (isSearchUnfinished(results) && performance !== null) reasons.push(noPeak());
   if (performance?.isGeneratorBound) {
     const text =
       `LoadGen itself was too slow for this load, so the result is not the SUT's alone: ${performance.generatorBoundReason}. ` +

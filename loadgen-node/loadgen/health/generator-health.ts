@@ -122,7 +122,7 @@ export function starvation(
 }
 
 /**
- * What kept LoadGen from its work, in words, worst first; empty where nothing stands out.
+ * Causes that kept LoadGen from its work, in words, worst first; empty where nothing stands out.
  * @param isSpinning LoadGen keeps a schedule, and keeps it well: it spins before a due time, so that a full core tells nothing.
  */
 export function causesOfLateness(health: GeneratorHealth, isSpinning = false): string[] {
@@ -144,7 +144,7 @@ export function causesOfLateness(health: GeneratorHealth, isSpinning = false): s
   return causes;
 }
 
-/** What of the machine, outside LoadGen, kept LoadGen from its work, in words; another run of the same need not have met it. */
+/** Causes outside LoadGen, on its machine, in words; another run of the same need not meet them. */
 export function disturbances(health: GeneratorHealth): string[] {
   const { cpuWaitShare = null, stealShare } = health;
   const causes: string[] = [];

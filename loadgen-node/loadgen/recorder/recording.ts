@@ -2,7 +2,7 @@ import type { ServiceTimes } from '../../../shared/domain/system-under-test.ts';
 import type { ServiceTimeRecorder } from './service-times.ts';
 import type { ToldTimes } from './told-times.ts';
 
-/** What became of a response. All but `RECORDED` break the contract. */
+/** Result of recording a response. All but `RECORDED` break the contract. */
 export const RECORDED = 0;
 /** No sample of this set has such an id. */
 export const UNKNOWN_SAMPLE = 1;
@@ -25,7 +25,7 @@ export interface RecordedTokens {
   readonly perOutputTokenNs: Float64Array;
 }
 
-/** What a recorder keeps beside the latencies. */
+/** Values that a recorder keeps beside the latencies. */
 export interface RecorderOptions {
   /** Above 1, queries are issued out of their order and some perhaps never. Default: 1. */
   readonly threadCount?: number;
@@ -67,7 +67,7 @@ export interface SampleWatch {
   /** A query of so many samples goes out, `lagNs` after it was due. */
   issued(lagNs: number, samples: number): void;
   /**
-   * What is known of the sample whose completion is told next, unless that one is refused.
+   * Service of the sample whose completion is reported next, unless that one is refused.
    * @param node Number of the part of the SUT that answered, from 0.
    * @param times Undefined where that part told none.
    * @param lagNs Issued - scheduled of its query; NaN for a sample that there is not.
@@ -102,18 +102,6 @@ export function transportWaitsNs(columns: RecordedColumns): Float64Array {
   return waits.subarray(0, count);
 }
 
-/** The arrays of a recorder that counts tokens, by sample. */
-interface TokenColumns {
-  readonly tokenCounts: Uint32Array;
-  /** First token - scheduled, NaN where it did not come; null where it is not timed. */
-  readonly firstTokenNs: Float64Array | null;
-  readonly latencyNs: Float64Array;
-  readonly isCompleted: (sample: number) => boolean;
-  /** One above the last sample that was issued. */
-  readonly sampleEnd: number;
-  readonly completedSamples: number;
-}
-
 /**
  * Times of the tokens of one completed sample in ns: to the first token, and per output token after it, truncated (negative
  * below 2 tokens). A first token that never came (NaN) counts as one that came at once.
@@ -128,15 +116,19 @@ export function tokenTimes(
   return { firstNs, perOutputNs: Math.trunc((latencyNs - firstNs) / (tokenCount - 1)) };
 }
 
-/** Output tokens of the completed samples, and their times. */
-export function collectTokens(columns: TokenColumns): RecordedTokens {
-  const { tokenCounts, latencyNs, isCompleted, sampleEnd } = columns;
-  const timed = columns.firstTokenNs === null ? 0 : columns.completedSamples;
+/** Output tokens of the completed samples, and their times; null where tokens are not counted. */
+export function collectTokens(
+  columns: RecordedColumns,
+  completedSamples: number,
+): RecordedTokens | null {
+  const { tokenCounts, latencyNs, isCompleted, samplesPerQuery, queryEnd } = columns;
+  if (tokenCounts === null) return null;
+  const timed = columns.firstTokenNs === null ? 0 : completedSamples;
   const firstTokenNs = new Float64Array(timed);
   const perOutputTokenNs = new Float64Array(timed);
   let tokenCount = 0;
   let count = 0;
-  for (let sample = 0; sample < sampleEnd; sample += 1) {
+  for (let sample = 0; sample < queryEnd * samplesPerQuery; sample += 1) {
     if (!isCompleted(sample)) continue;
     const tokensOfSample = tokenCounts[sample] as number;
     tokenCount += tokensOfSample;

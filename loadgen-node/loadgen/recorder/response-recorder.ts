@@ -11,7 +11,7 @@ export interface LoggedResponse {
   readonly tokens: LoggedTokens | null;
 }
 
-/** What the accuracy log says of a sample's tokens. */
+/** Tokens of a sample in the accuracy log. */
 export interface LoggedTokens {
   readonly count: number;
   /** Payload of the first token; null in Offline, which does not ask for it. */

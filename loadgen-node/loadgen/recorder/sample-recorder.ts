@@ -45,7 +45,7 @@ export class SampleRecorder {
   readonly #intervals: Float64Array | null;
   /** First token - scheduled, by sample; NaN before. */
   readonly #firstTokenNs: Float64Array | null;
-  /** What the SUT told of its own time; null where nobody asked for it. */
+  /** The SUT's own times; null where they are not kept. */
   readonly service: ServiceTimeRecorder | null;
   readonly #toldTimes: ToldTimes | undefined;
   readonly #watch: SampleWatch | null;
@@ -141,7 +141,7 @@ export class SampleRecorder {
     const taken = new Float64Array(this.#issuedQueries);
     if (last < 0) return taken;
     taken.set(this.#intervals.subarray(1, this.#issuedQueries));
-    const latencyNs = this.#largestLatency(last);
+    const latencyNs = this.queryLatencyNs(last);
     taken[last] = Number.isNaN(latencyNs) ? 0 : Math.ceil(latencyNs / intervalNs);
     return taken;
   }
@@ -276,38 +276,9 @@ export class SampleRecorder {
     };
   }
 
-  /** When a query was due and issued, in ns since the start; null if it was not issued. */
-  queryTimes(query: number): { readonly scheduledNs: number; readonly issuedNs: number } | null {
-    if (!this.#isIssued(query)) return null;
-    return {
-      scheduledNs: this.#scheduledNs[query] as number,
-      issuedNs: this.#issuedNs[query] as number,
-    };
-  }
-
-  /** Latency of a completed sample and of its first token (NaN without); null if it did not complete. */
-  sampleTimes(
-    sample: number,
-  ): { readonly latencyNs: number; readonly firstTokenNs: number } | null {
-    if (this.#state[sample] !== IS_COMPLETED) return null;
-    return {
-      latencyNs: this.#latencyNs[sample] as number,
-      firstTokenNs: this.#firstTokenNs?.[sample] ?? Number.NaN,
-    };
-  }
-
   /** Output tokens of the completed samples, and their times; null where tokens are not counted. */
   tokens(): RecordedTokens | null {
-    const tokenCounts = this.#tokenCounts;
-    if (tokenCounts === null) return null;
-    return collectTokens({
-      tokenCounts,
-      firstTokenNs: this.#firstTokenNs,
-      latencyNs: this.#latencyNs,
-      isCompleted: (sample) => this.#state[sample] === IS_COMPLETED,
-      sampleEnd: this.#sampleEnd,
-      completedSamples: this.#completedSamples,
-    });
+    return collectTokens(this.columns(), this.#completedSamples);
   }
 
   /** Queries whose samples all completed. */
@@ -315,7 +286,7 @@ export class SampleRecorder {
     if (this.#lostSamples === 0) return this.#issuedQueries;
     let count = 0;
     for (let query = 0; query < this.#issuedEnd; query += 1) {
-      if (this.#isIssued(query) && !Number.isNaN(this.#largestLatency(query))) count += 1;
+      if (this.#isIssued(query) && !Number.isNaN(this.queryLatencyNs(query))) count += 1;
     }
     return count;
   }
@@ -325,7 +296,7 @@ export class SampleRecorder {
     const latencies = new Float64Array(this.#issuedQueries);
     let count = 0;
     for (let query = 0; query < this.#issuedQueries; query += 1) {
-      const largestNs = this.#largestLatency(query);
+      const largestNs = this.queryLatencyNs(query);
       if (Number.isNaN(largestNs)) continue;
       latencies[count] = largestNs;
       count += 1;
@@ -338,19 +309,26 @@ export class SampleRecorder {
    * was issued last, with several perhaps one that was not issued. Where a sample of it was lost, its end is the latest
    * completion of the set: such a run is invalid whatever the number is.
    */
-  finalQuery(): {
-    readonly scheduledNs: number;
-    readonly issuedNs: number;
-    readonly doneNs: number;
-  } {
+  finalQuery() {
     const query = this.#issuedQueries - 1;
     const scheduledNs = this.#scheduledNs[query] ?? 0;
-    const doneNs = query < 0 ? Number.NaN : scheduledNs + this.#largestLatency(query);
+    const doneNs = query < 0 ? Number.NaN : scheduledNs + this.queryLatencyNs(query);
     return {
       scheduledNs,
       issuedNs: this.#isIssued(query) ? (this.#issuedNs[query] as number) : 0,
       doneNs: Number.isNaN(doneNs) ? this.#lastCompletionNs : doneNs,
     };
+  }
+
+  /** Latency of the last sample of a query to complete; NaN unless all of them did. */
+  queryLatencyNs(query: number): number {
+    let largestNs = 0;
+    const end = (query + 1) * this.#samplesPerQuery;
+    for (let sample = end - this.#samplesPerQuery; sample < end; sample += 1) {
+      if (this.#state[sample] !== IS_COMPLETED) return Number.NaN;
+      largestNs = Math.max(largestNs, this.#latencyNs[sample] as number);
+    }
+    return largestNs;
   }
 
   #check(sample: number): number {
@@ -385,16 +363,5 @@ export class SampleRecorder {
       count += 1;
     }
     return latencies;
-  }
-
-  /** NaN unless all samples of the query completed. */
-  #largestLatency(query: number): number {
-    let largestNs = 0;
-    const end = (query + 1) * this.#samplesPerQuery;
-    for (let sample = end - this.#samplesPerQuery; sample < end; sample += 1) {
-      if (this.#state[sample] !== IS_COMPLETED) return Number.NaN;
-      largestNs = Math.max(largestNs, this.#latencyNs[sample] as number);
-    }
-    return largestNs;
   }
 }

@@ -19,8 +19,9 @@ const DECODE = SERVICE_TIMES.length;
 const HAS_TIMES = 0x8000;
 
 /**
- * What the SUT said of its own time, by sample: 34 bytes each, taken in the constructor; pages of samples that are
- * never answered stay untouched. Numbers are float32: 7 digits of a length of time, which no clock here exceeds.
+ * The SUT's own times, by sample: 34 bytes each, taken in the constructor; pages of samples that
+ * are never answered stay untouched. Numbers are float32: 7 digits of a length of time, which no
+ * clock here exceeds.
  */
 export class ServiceTimeRecorder {
   /** 0: nobody said. Else the node's number and one, and perhaps {@link HAS_TIMES}. */

@@ -40,30 +40,23 @@ export function sumOfTimes(times: ServiceTimes): number {
   );
 }
 
-/** Samples of one node whose told times do not fit into the time that passed. */
-export interface ExcessTimes {
-  /** Number of the node. */
-  readonly node: number;
-  readonly count: number;
-  /** Samples of the node that came with times. */
-  readonly ofCount: number;
-  /** The worst: what was told and what passed, in ns. */
-  readonly toldNs: number;
-  readonly passedNs: number;
-}
-
 /** No sample. */
 const NONE = -1;
 
+/** Samples of one node whose told times do not fit into the time that passed. */
+export interface ExcessTimes {
+  readonly node: number;
+  count: number;
+  /** Samples of the node that came with times. */
+  ofCount: number;
+  /** The worst: what was told and what passed, in ns. */
+  toldNs: number;
+  passedNs: number;
+}
+
 /** Counts told times that cannot be, by node, over a whole test. Hot path: nothing is allocated but at a node's first sample. */
 export class ToldTimes {
-  readonly #nodes: {
-    node: number;
-    count: number;
-    ofCount: number;
-    told: number;
-    passed: number;
-  }[] = [];
+  readonly #nodes: ExcessTimes[] = [];
 
   /** The sample that was served and is not completed. */
   #sample = NONE;
@@ -88,22 +81,18 @@ export class ToldTimes {
   }
 
   #add(node: number, toldNs: number, passedNs: number): void {
-    this.#nodes[node] ??= { node, count: 0, ofCount: 0, told: 0, passed: 0 };
+    this.#nodes[node] ??= { node, count: 0, ofCount: 0, toldNs: 0, passedNs: 0 };
     const seen = this.#nodes[node];
     seen.ofCount += 1;
     if (!Number.isNaN(clockFactor(toldNs, passedNs))) return;
     seen.count += 1;
-    if (seen.count > 1 && toldNs - passedNs <= seen.told - seen.passed) return;
-    seen.told = toldNs;
-    seen.passed = passedNs;
+    if (seen.count > 1 && toldNs - passedNs <= seen.toldNs - seen.passedNs) return;
+    seen.toldNs = toldNs;
+    seen.passedNs = passedNs;
   }
 
   /** The nodes that told too much, in their order. */
-  get excess(): readonly ExcessTimes[] {
-    return this.#nodes.flatMap((seen) => {
-      if (seen === undefined || seen.count === 0) return [];
-      const { node, count, ofCount, told, passed } = seen;
-      return [{ node, count, ofCount, toldNs: told, passedNs: passed }];
-    });
+  get excess(): readonly Readonly<ExcessTimes>[] {
+    return this.#nodes.filter((seen) => seen !== undefined && seen.count > 0);
   }
 }

@@ -7,20 +7,23 @@ import { countAbove } from './latency-statistics.ts';
  * says, with 99 % confidence, that the true share of slow ones is small enough.
  */
 
-/** What early stopping says of a run (LoadGen: early_stopping.cc). */
-export interface EarlyStopping {
-  readonly isMet: boolean;
-  /** LoadGen's text, lines divided by `\n`, empty for Offline. */
-  readonly text: string;
-  readonly needed: string;
-  readonly seen: string;
+/** Offline has no early stopping: always met, no text. */
+export const NO_EARLY_STOPPING = {
+  isMet: true,
+  /** LoadGen's text, lines divided by `\n`. */
+  text: '',
+  needed: '',
+  seen: '',
   /** Queries that are still needed if none of them is above the bound; 0 when met. */
-  readonly missingQueries: number;
+  missingQueries: 0,
   /** SingleStream: estimate of the target percentile in ns; 0 where there is none. */
-  readonly singleStreamEstimateNs: number;
+  singleStreamEstimateNs: 0,
   /** Single- and MultiStream: estimate for MultiStream in ns; 0 where there is none. */
-  readonly multiStreamEstimateNs: number;
-}
+  multiStreamEstimateNs: 0,
+};
+
+/** Result of early stopping (LoadGen: early_stopping.cc). */
+export type EarlyStopping = Readonly<typeof NO_EARLY_STOPPING>;
 
 /** Confidence that LoadGen uses. */
 const CONFIDENCE = 0.99;
@@ -82,7 +85,7 @@ function lnFactorials(count: number): number[] {
   return values;
 }
 
-/** What early stopping looks at beside the latencies. */
+/** Input of early stopping beside the latencies. */
 interface EarlyStoppingInput {
   readonly settings: EffectiveSettings;
   /** Decimals of the target percentile in the texts. */
@@ -131,13 +134,12 @@ export function earlyStoppingOfServer(
       ` * Would need to run at least ${needed - queryCount} more queries,\n` +
       ' with the run being successful if every additional\n query were under latency.';
   return {
+    ...NO_EARLY_STOPPING,
     isMet,
     text,
     needed: `${needed} queries with ${overCount} samples above the latency bound`,
     seen: `${queryCount} queries`,
     missingQueries: Math.max(0, needed - queryCount),
-    singleStreamEstimateNs: 0,
-    multiStreamEstimateNs: 0,
   };
 }
 
@@ -188,17 +190,6 @@ function multiStreamText(valueNs: number | undefined, labelDecimals: 0 | 1): str
   );
 }
 
-/** Offline has no early stopping: always met, no text. */
-export const NO_EARLY_STOPPING: EarlyStopping = {
-  isMet: true,
-  text: '',
-  needed: '',
-  seen: '',
-  missingQueries: 0,
-  singleStreamEstimateNs: 0,
-  multiStreamEstimateNs: 0,
-};
-
 /** Fewest queries of which one may be above the bound: below, no estimate can be made. */
 export function leastQueries(percentile: number): number {
   return minPassingQueries(1, percentile) + 1;
@@ -209,15 +200,24 @@ function estimatePercentile(
   sortedNs: Float64Array,
   percentile: number,
 ): { valueNs: number; discardedCount: number } | null {
-  const count = sortedNs.length;
-  const allows = (over: number): boolean => count >= minPassingQueries(over, percentile) + over;
-  if (!allows(1)) return null;
-  let low = 1; // The count allows `low`, and does not allow `high`: what is needed grows with `over`.
+  const over = allowedOver(sortedNs.length, percentile);
+  if (over < 1) return null;
+  return { valueNs: sortedNs[sortedNs.length - over] as number, discardedCount: over - 1 };
+}
+
+/** Most queries above the bound that a run of so many outweighs; -1 where it is too small even for none. */
+export function allowedOver(
+  count: number,
+  percentile: number,
+  confidence: number = CONFIDENCE,
+): number {
+  // What is needed grows with every query above the bound: `low` is allowed, `high` is not.
+  let low = -1;
   let high = count + 1;
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
-    if (allows(middle)) low = middle;
+    if (minPassingQueries(middle, percentile, confidence) + middle <= count) low = middle;
     else high = middle;
   }
-  return { valueNs: sortedNs[count - low] as number, discardedCount: low - 1 };
+  return low;
 }

@@ -1,30 +1,18 @@
-/**
- * Neighbours among the queries of a run of which one is the first for its sample and the other is not. They were asked
- * within moments, so that whatever else slows a system down (a cold start, other work, a long queue) meets both alike:
- * without something that keeps results either is as likely to be the slower one.
- */
-export interface FirstQueries {
-  /** Neighbours that were compared. */
-  readonly pairCount: number;
-  /** Of them: the repeated one took less than half as long as the first one. */
-  readonly repeatFasterCount: number;
-  /** Of them: the first one took less than half as long. */
-  readonly firstFasterCount: number;
-}
-
-/** What counts as faster: a part of the other one's latency that jitter seldom crosses and a kept result always does. */
+/** A query is faster below this part of the other one's latency that jitter seldom crosses and a kept result always does. */
 const FASTER_PART = 0.5;
 
 /**
- * Compares each query with the one before it where one of them is the first for its sample.
+ * Compares each query with the one before it where one of them is the first for its sample. They were asked
+ * within moments, so that whatever else slows a system down (a cold start, other work, a long queue) meets both alike:
+ * without something that keeps results either is as likely to be the slower one.
  * @param sampleIndices Sample of each query, in the order of the queries.
- * @param latencyOf Latency of a query in ns; null where it did not complete.
+ * @param latencyOf Latency of a query in ns; NaN where it did not complete.
  */
 export function compareFirstQueries(
   sampleIndices: ArrayLike<number>,
   queryCount: number,
-  latencyOf: (query: number) => number | null,
-): FirstQueries {
+  latencyOf: (query: number) => number,
+) {
   const seen = new Set<number>();
   let [pairCount, repeatFasterCount, firstFasterCount] = [0, 0, 0];
   let wasFirst: boolean | undefined;
@@ -36,11 +24,20 @@ export function compareFirstQueries(
     wasFirst = isFirst;
     if (!isPair) continue;
     const [own, before] = [latencyOf(query), latencyOf(query - 1)];
-    if (own === null || before === null) continue;
+    if (Number.isNaN(own) || Number.isNaN(before)) continue;
     const [firstNs, repeatNs] = isFirst ? [own, before] : [before, own];
     pairCount += 1;
     if (repeatNs < firstNs * FASTER_PART) repeatFasterCount += 1;
     if (firstNs < repeatNs * FASTER_PART) firstFasterCount += 1;
   }
-  return { pairCount, repeatFasterCount, firstFasterCount };
+  return {
+    /** Neighbours that were compared. */
+    pairCount,
+    /** Of them: the repeated one took less than half as long as the first one. */
+    repeatFasterCount,
+    /** Of them: the first one took less than half as long. */
+    firstFasterCount,
+  };
 }
+
+export type FirstQueries = Readonly<ReturnType<typeof compareFirstQueries>>;

@@ -1,18 +1,3 @@
-/** Percentiles of one kind of value, in ns. All 0 where nothing was measured. */
-export interface LatencyStatistics {
-  readonly minNs: number;
-  readonly maxNs: number;
-  /** Truncated to whole ns, as LoadGen does. */
-  readonly meanNs: number;
-  /**
-   * The mean as LoadGen logs it. It divides a signed sum by a count without sign, so that a negative
-   * sum (times per output token of samples with 0 or 1 token) gives a huge number without meaning.
-   */
-  readonly loadgenMeanNs: bigint;
-  /** In the order of {@link LOGGED_PERCENTILES}. */
-  readonly percentiles: readonly PercentileValue[];
-}
-
 /** One percentile and its value. */
 export interface PercentileValue {
   /** 0 to 1. */
@@ -33,21 +18,30 @@ export function percentileOf(sortedNs: Float64Array, percentile: number): number
   return sortedNs[rankOf(sortedNs.length, percentile)] ?? 0;
 }
 
-/** Smallest, largest, mean and the logged percentiles of sorted values. */
-export function latencyStatistics(sortedNs: Float64Array): LatencyStatistics {
+/** Statistics of sorted values in ns; all 0 where nothing was measured. */
+export function latencyStatistics(sortedNs: Float64Array) {
   const sum = exactSum(sortedNs);
   const count = BigInt(Math.max(1, sortedNs.length));
   return {
     minNs: sortedNs[0] ?? 0,
     maxNs: sortedNs.at(-1) ?? 0,
+    /** Truncated to whole ns, as LoadGen does. */
     meanNs: Number(sum / count),
+    /**
+     * The mean as LoadGen logs it. It divides a signed sum by a count without sign, so that a negative
+     * sum (times per output token of samples with 0 or 1 token) gives a huge number without meaning.
+     */
     loadgenMeanNs: BigInt.asIntN(64, BigInt.asUintN(64, sum) / count),
-    percentiles: LOGGED_PERCENTILES.map((percentile) => ({
-      percentile,
-      valueNs: percentileOf(sortedNs, percentile),
-    })),
+    percentiles: LOGGED_PERCENTILES.map(
+      (percentile): PercentileValue => ({
+        percentile,
+        valueNs: percentileOf(sortedNs, percentile),
+      }),
+    ),
   };
 }
+
+export type LatencyStatistics = Readonly<ReturnType<typeof latencyStatistics>>;
 
 /** Largest partial sum that stays exact: one more value below 2^52 cannot pass 2^53. */
 const EXACT_SUM_MAX = 2 ** 52;

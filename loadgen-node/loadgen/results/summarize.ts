@@ -4,51 +4,20 @@ import { formatGeneral, percentileLabel } from '../base/number-format.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { earlyStoppingOf, NO_EARLY_STOPPING } from './early-stopping.ts';
 import { countAbove, latencyStatistics, percentileOf } from './latency-statistics.ts';
-import {
-  type PerformanceSummary,
-  type RunRates,
-  summarizeArrivals,
-} from './performance-summary.ts';
-import {
-  ALWAYS_MET,
-  joinEarlyStopping,
-  summarizeTokens,
-  type TokenMeasurements,
-  type ValidityItem,
-} from './token-summary.ts';
-
-/** What was measured in a performance run. */
-export interface Measurements {
-  /** Counted one by one, coalesced or not. */
-  readonly queryCount: number;
-  /** Latencies of the completed samples in ns, any order. */
-  readonly sampleLatenciesNs: Float64Array;
-  /** MultiStream: latencies of the completed queries in ns, any order; else empty. */
-  readonly queryLatenciesNs: Float64Array;
-  /** Latest completion of a sample after its schedule, in s. */
-  readonly maxLatencyS: number;
-  /** The query that was issued last, in s since the start. It need not be the last to complete. */
-  readonly finalQuery: {
-    readonly scheduledS: number;
-    readonly issuedS: number;
-    readonly allDoneS: number;
-  };
-  /** Token models only. */
-  readonly tokens: TokenMeasurements | null;
-  /** Queries in fixed intervals (round v0.5): those that each query took; else null or absent. */
-  readonly intervalsTaken?: Float64Array | null;
-}
+import { ALWAYS_MET, type Measurements, type ValidityItem } from './measurements.ts';
+import { joinEarlyStopping, summarizeTokens } from './token-summary.ts';
 
 /**
  * Turns measurements into results and LoadGen's verdict (LoadGen: results.cc). Pure, but that the
  * latencies are sorted where they lie: copies would double the memory of a long run.
+ * Lost samples are in no number: they have no latency and are no throughput.
  * @param labelDecimals Decimals of the target percentile in early stopping's texts.
  */
 export function summarize(
   measured: Measurements,
   settings: EffectiveSettings,
   labelDecimals: 0 | 1,
-): PerformanceSummary {
+) {
   const samplesNs = measured.sampleLatenciesNs.sort();
   const queriesNs = measured.queryLatenciesNs.sort();
   const isMultiStream = settings.scenario === 'MultiStream';
@@ -61,12 +30,9 @@ export function summarize(
       ? null
       : summarizeTokens({
           ...shared,
+          measured,
           tokens: measured.tokens,
-          sampleCount: samplesNs.length,
           meanLatencyNs: sampleLatency.meanNs,
-          maxLatencyS: measured.maxLatencyS,
-          finalIssuedS: measured.finalQuery.issuedS,
-          finalDoneS: measured.finalQuery.allDoneS,
           queriesNs,
         });
   const earlyStopping =
@@ -81,37 +47,44 @@ export function summarize(
   const validity = {
     minDuration: evaluateMinDuration(measured, settings),
     minQueries: evaluateMinQueries(measured, settings),
+    /** Server: the latency bound at its percentile, or those of the tokens. Always met elsewhere. */
     performance: tokens?.bounds ?? arrivals?.bound ?? evaluateLatencyBound(targetNs, settings),
     earlyStopping,
   };
   const { scenario } = settings;
   const rates = {
     ...runRates(scenario, { ...measured, completedSamples: samplesNs.length }),
+    /** SingleStream: queries per second by the mean latency alone. */
     withoutOverhead: scenario === 'SingleStream' ? 1 / (sampleLatency.meanNs / 1e9) : 0,
   };
   return {
-    scenario: settings.scenario,
+    scenario,
     queryCount: measured.queryCount,
     completedSampleCount: samplesNs.length,
     sampleLatency,
+    /** MultiStream: of whole queries; else null. */
     queryLatency: isMultiStream ? latencyStatistics(queriesNs) : null,
+    /** Percentile of the scenario, 0 to 1, and the value at it (MultiStream: of the queries). */
     target: { percentile, valueNs: targetNs },
-    overlatencyCount:
-      settings.scenario === 'Server' ? countAbove(samplesNs, settings.targetLatencyNs) : 0,
+    /** Server: samples above the latency bound; else 0. */
+    overlatencyCount: scenario === 'Server' ? countAbove(samplesNs, settings.targetLatencyNs) : 0,
     rates,
+    /** Token models: their own results; else null. */
     tokens: tokens?.summary ?? null,
+    /** Queries in fixed intervals (round v0.5's MultiStream): what became of the intervals; else null. */
     arrivals: arrivals?.summary ?? null,
-    inferredTokensPerSecond: inferTokens(rates, settings),
+    /** Tokens per second by a fixed number of tokens per sample (Server and Offline); else null. */
+    inferredTokensPerSecond: inferTokens(rates.completed, settings),
     validity,
-    isValid:
-      validity.minDuration.isMet &&
-      validity.minQueries.isMet &&
-      validity.performance.isMet &&
-      earlyStopping.isMet,
+    /** LoadGen's rules alone: all four met. */
+    isValid: Object.values(validity).every(({ isMet }) => isMet),
   };
 }
 
-/** What LoadGen's rates are made of. */
+/** The numbers of a performance run and LoadGen's verdict: a value without I/O. */
+export type PerformanceSummary = Readonly<ReturnType<typeof summarize>>;
+
+/** Input of LoadGen's rates. */
 export interface RateInput {
   readonly completedSamples: number;
   readonly maxLatencyS: number;
@@ -122,19 +95,59 @@ export interface RateInput {
 export function runRates(
   scenario: Scenario,
   { completedSamples: count, maxLatencyS, finalQuery }: RateInput,
-): Omit<RunRates, 'withoutOverhead'> {
+) {
   const { scheduledS, issuedS, allDoneS } = finalQuery;
   const isServer = scenario === 'Server';
   const offlineRate = scenario === 'Offline' ? count / maxLatencyS : 0;
   return {
+    /** SingleStream: queries per second with the time LoadGen itself took. */
     withOverhead: scenario === 'SingleStream' ? (count - 1) / issuedS : 0,
+    /** Server: samples per second by the schedule. */
     scheduled: isServer ? (count - 1) / scheduledS : 0,
+    /** Server: completed samples per second. Offline: samples per second. */
     completed: isServer ? (count - 1) / allDoneS : offlineRate,
   };
 }
 
+/**
+ * Counts skipped intervals and judges them (v0.5: at most 1 % of the queries may cause one; LoadGen
+ * v0.7's rule: at the target percentile a query takes less than 2 intervals). Pure.
+ * @param intervals By query: intervals until the next one was due.
+ */
+function summarizeArrivals(intervals: Float64Array, settings: EffectiveSettings) {
+  let skippedIntervals = 0;
+  let skippingQueries = 0;
+  for (const taken of intervals) {
+    if (taken < 2) continue;
+    skippedIntervals += taken - 1;
+    skippingQueries += 1;
+  }
+  const targetIntervals = percentileOf(intervals.slice().sort(), settings.targetLatencyPercentile);
+  const isMet = targetIntervals < 2;
+  const label = percentileLabel(settings.targetLatencyPercentile, 2);
+  return {
+    summary: {
+      intervalNs: settings.arrivalIntervalNs,
+      /** The round's metric: the largest count with which a run is valid. */
+      samplesPerQuery: settings.samplesPerQuery,
+      /** Intervals in which no query could go out. */
+      skippedIntervals,
+      /** Queries that kept the next one from its interval. */
+      skippingQueries,
+      /** Intervals that a query took, at the target percentile; valid below 2. */
+      targetIntervals,
+    },
+    bound: {
+      isMet,
+      needed: `less than 2 intervals of ${formatExactNs(settings.arrivalIntervalNs)} at the ${label}th percentile`,
+      seen: `${targetIntervals} intervals (${skippingQueries} of ${intervals.length} queries caused a skip)`,
+      recommendation: isMet ? '' : 'Reduce samples per query to improve latency.',
+    },
+  };
+}
+
 function inferTokens(
-  { completed }: RunRates,
+  completed: number,
   { inferTokenLatencies, tokenLatencyScalingFactor, scenario }: EffectiveSettings,
 ): number | null {
   const isOpen = scenario === 'Server' || scenario === 'Offline';

@@ -1,95 +1,64 @@
 import { formatExactNs } from '../../../shared/base/text.ts';
 import { percentileLabel } from '../base/number-format.ts';
+import type { RecordedTokens } from '../recorder/recording.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { type EarlyStopping, earlyStoppingOf, NO_EARLY_STOPPING } from './early-stopping.ts';
-import { type LatencyStatistics, latencyStatistics, percentileOf } from './latency-statistics.ts';
+import { latencyStatistics, percentileOf } from './latency-statistics.ts';
+import { ALWAYS_MET, type Measurements, type ValidityItem } from './measurements.ts';
 
-/** What was measured of the tokens of a performance run. */
-export interface TokenMeasurements {
-  /** Sum of the output tokens of all completed samples. */
-  readonly tokenCount: number;
-  /** First token - scheduled in ns, one per completed sample, any order; empty in Offline. */
-  readonly firstTokenNs: Float64Array;
-  /** Mean time of the tokens after the first in ns, likewise. */
-  readonly perOutputTokenNs: Float64Array;
-}
-
-/** Results of a token model. */
-export interface TokenSummary {
-  readonly tokenCount: number;
-  /** Time to first token; null in Offline. */
-  readonly firstToken: LatencyStatistics | null;
-  /** Time per output token; null in Offline. */
-  readonly perOutputToken: LatencyStatistics | null;
-  /** Time to first token at the target percentile; 0 in Offline. */
-  readonly targetFirstTokenNs: number;
-  /** Tokens per second until the issue of the final query. */
-  readonly withOverhead: number;
-  /** Tokens per second of latency. */
-  readonly withoutOverhead: number;
-  /** Tokens per nanosecond of latency: LoadGen's unit in the detail log. */
-  readonly perLatencyNs: number;
-  /** Tokens per second: Offline until the end, else until the final query was done. */
-  readonly completed: number;
-  readonly firstTokenEarlyStopping: EarlyStopping;
-  readonly perOutputTokenEarlyStopping: EarlyStopping;
-}
-
-/** What {@link summarizeTokens} depends on. */
 interface TokenInput {
-  readonly tokens: TokenMeasurements;
+  readonly measured: Measurements;
+  readonly tokens: RecordedTokens;
   readonly settings: EffectiveSettings;
   readonly labelDecimals: 0 | 1;
   readonly queryCount: number;
-  readonly sampleCount: number;
   readonly meanLatencyNs: number;
-  readonly maxLatencyS: number;
-  readonly finalIssuedS: number;
-  readonly finalDoneS: number;
   /** MultiStream: sorted latencies of the queries, which its early stopping takes. */
   readonly queriesNs: Float64Array;
 }
 
 /** Results of a token model, and what its bounds say (Server; always met elsewhere). Pure. */
-export function summarizeTokens(input: TokenInput): {
-  readonly summary: TokenSummary;
-  readonly bounds: ValidityItem;
-} {
-  const { settings, sampleCount, meanLatencyNs } = input;
+export function summarizeTokens(input: TokenInput) {
+  const { measured, settings, meanLatencyNs } = input;
   const { tokenCount } = input.tokens;
+  const sampleCount = measured.sampleLatenciesNs.length;
   const firstNs = input.tokens.firstTokenNs.slice().sort();
   const perTokenNs = input.tokens.perOutputTokenNs.slice().sort();
   const isOffline = settings.scenario === 'Offline';
   const targetFirstTokenNs = percentileOf(firstNs, settings.targetLatencyPercentile);
   const targetPerTokenNs = percentileOf(perTokenNs, settings.targetLatencyPercentile);
-  const stopping = evaluateEarlyStopping(input, firstNs, perTokenNs);
-  const summary: TokenSummary = {
+  const summary = {
     tokenCount,
+    /** Time to first token; null in Offline. */
     firstToken: isOffline ? null : latencyStatistics(firstNs),
+    /** Time per output token; null in Offline. */
     perOutputToken: isOffline ? null : latencyStatistics(perTokenNs),
+    /** Time to first token at the target percentile; 0 in Offline. */
     targetFirstTokenNs,
-    withOverhead: tokenCount / input.finalIssuedS,
+    /** Tokens per second until the issue of the final query. */
+    withOverhead: tokenCount / measured.finalQuery.issuedS,
+    /** Tokens per second of latency. */
     withoutOverhead: tokenCount / ((meanLatencyNs / 1e9) * sampleCount),
+    /** Tokens per nanosecond of latency: LoadGen's unit in the detail log. */
     perLatencyNs: tokenCount / (meanLatencyNs * sampleCount),
-    completed: tokenCount / (isOffline ? input.maxLatencyS : input.finalDoneS),
-    firstTokenEarlyStopping: stopping.firstToken,
-    perOutputTokenEarlyStopping: stopping.perOutputToken,
+    /** Tokens per second: Offline until the end, else until the final query was done. */
+    completed: tokenCount / (isOffline ? measured.maxLatencyS : measured.finalQuery.allDoneS),
+    ...evaluateEarlyStopping(input, firstNs, perTokenNs),
   };
   return { summary, bounds: evaluateBounds(settings, targetFirstTokenNs, targetPerTokenNs) };
 }
 
+/** Results of a token model. */
+export type TokenSummary = Readonly<ReturnType<typeof summarizeTokens>['summary']>;
+
 /** LoadGen's two passes: the first token is only looked at where the output tokens passed. */
-function evaluateEarlyStopping(
-  input: TokenInput,
-  firstNs: Float64Array,
-  perTokenNs: Float64Array,
-): { firstToken: EarlyStopping; perOutputToken: EarlyStopping } {
+function evaluateEarlyStopping(input: TokenInput, firstNs: Float64Array, perTokenNs: Float64Array) {
   const { serverTtftLatencyNs, serverTpotLatencyNs } = input.settings;
-  const perOutputToken = earlyStoppingOf(input, perTokenNs, serverTpotLatencyNs);
-  const firstToken = perOutputToken.isMet
+  const perOutputTokenEarlyStopping = earlyStoppingOf(input, perTokenNs, serverTpotLatencyNs);
+  const firstTokenEarlyStopping = perOutputTokenEarlyStopping.isMet
     ? earlyStoppingOf(input, firstNs, serverTtftLatencyNs)
     : { ...NO_EARLY_STOPPING, isMet: false };
-  return { firstToken, perOutputToken };
+  return { firstTokenEarlyStopping, perOutputTokenEarlyStopping };
 }
 
 /** Early stopping of both passes as one. The estimates are those of the first token. */
@@ -128,17 +97,3 @@ function evaluateBounds(
 function adviceFor(what: 'TTFT' | 'TPOT'): string {
   return `${what} constrain not met: Reduce target QPS to improve latency.`;
 }
-
-/** One of LoadGen's validity rules: met or not, with what it asks for and what it saw. */
-export interface ValidityItem {
-  readonly isMet: boolean;
-  /** For people, with the unit. */
-  readonly needed: string;
-  /** For people, with the unit. */
-  readonly seen: string;
-  /** LoadGen's advice in the summary; empty when met. */
-  readonly recommendation: string;
-}
-
-/** What a rule says where it asks for nothing. */
-export const ALWAYS_MET: ValidityItem = { isMet: true, needed: '', seen: '', recommendation: '' };

@@ -1,5 +1,5 @@
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
-import { GrowingFloat64, GrowingUint32 } from '../base/growing-array.ts';
+import { type GrowingArray, growingFloat64, growingUint32 } from '../base/growing-array.ts';
 import { exponentialNs, shuffle } from '../random/distributions.ts';
 import { Mt19937 } from '../random/mt19937.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
@@ -24,7 +24,7 @@ export interface QueryPlan {
   readonly generatedDurationNs: number;
 }
 
-/** What {@link buildQueryPlan} depends on. */
+/** Input of {@link buildQueryPlan}. */
 export interface PlanInput {
   readonly phase: Phase;
   readonly settings: EffectiveSettings;
@@ -158,8 +158,8 @@ class PlanBuilder {
   readonly #target: PlanTarget;
   readonly #order: SampleOrder;
   readonly #scheduleGenerator: Mt19937;
-  readonly #sampleIndices: GrowingUint32;
-  readonly #scheduledDeltaNs: GrowingFloat64;
+  readonly #sampleIndices: GrowingArray<Uint32Array>;
+  readonly #scheduledDeltaNs: GrowingArray<Float64Array>;
   /** Null: LoadGen's Poisson, or no schedule. */
   readonly #otherArrivals: (() => number) | null;
   readonly #ownEndNs: number | undefined;
@@ -170,12 +170,14 @@ class PlanBuilder {
     this.#order = order;
     this.#scheduleGenerator = new Mt19937(input.settings.scheduleRngSeed);
     const expected = expectedQueries(input.settings, target);
-    this.#sampleIndices = new GrowingUint32(expected * target.samplesPerQuery);
+    this.#sampleIndices = growingUint32(expected * target.samplesPerQuery);
     const isServer = input.settings.scenario === 'Server';
-    this.#scheduledDeltaNs = new GrowingFloat64(isServer ? expected : 0);
+    this.#scheduledDeltaNs = growingFloat64(isServer ? expected : 0);
     const { arrivals, settings } = input;
-    const from = { targetQps: settings.targetQps, generator: this.#scheduleGenerator };
-    this.#otherArrivals = arrivals === undefined ? null : arrivalTimes(arrivals, from);
+    this.#otherArrivals =
+      arrivals === undefined
+        ? null
+        : arrivalTimes(arrivals, settings.targetQps, this.#scheduleGenerator);
     this.#ownEndNs = arrivals === undefined ? undefined : ownEndOf(arrivals)?.durationNs;
   }
 

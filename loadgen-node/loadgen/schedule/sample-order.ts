@@ -1,5 +1,5 @@
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
-import { GrowingUint32 } from '../base/growing-array.ts';
+import { growingUint32 } from '../base/growing-array.ts';
 import { shuffle, shuffledRange, uniformInt } from '../random/distributions.ts';
 import { Mt19937 } from '../random/mt19937.ts';
 import type { EffectiveSettings, LibraryCounts } from '../settings/effective-settings.ts';
@@ -82,7 +82,7 @@ function drawRounds(
   keepsRounds: boolean,
 ): Uint32Array {
   const round = Uint32Array.from({ length: setLength }, (_, i) => i);
-  const rounds = new GrowingUint32();
+  const rounds = growingUint32();
   for (let drawn = 0; drawn < leastQueries; drawn += setLength) {
     shuffleNext(round);
     if (keepsRounds) for (const position of round) rounds.push(position);

@@ -1,10 +1,10 @@
 import type { Scenario } from '../../../shared/domain/scenario.ts';
 
-/** What decides when a query is due. */
+/** Instant at which a query is due: its issue, the plan, the start, or an arrival interval. */
 export type ScheduledAt = 'issue' | 'plan' | 'start' | 'interval';
 
 /**
- * What a scenario decides while queries are issued. Data, not code: the issue loop reads it once per
+ * Rules of a scenario while queries are issued. Data, not code: the issue loop reads it once per
  * query inside the timed region.
  */
 export interface ScenarioRules {

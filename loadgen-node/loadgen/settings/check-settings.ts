@@ -2,7 +2,7 @@ import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { formatUint64 } from '../base/number-format.ts';
 import type { LibraryCounts } from './effective-settings.ts';
 import { librarySizeProblems, planSizeProblems } from './plan-size.ts';
-import type { TestSettings } from './test-settings.ts';
+import { SETTINGS_FIELDS, type TestSettings } from './test-settings.ts';
 
 /**
  * Refuses settings that cannot be run. LoadGen runs into undefined behaviour with some of these;
@@ -27,7 +27,7 @@ export function checkSettingValues(settings: TestSettings, library: LibraryCount
   refuse(valueProblems(settings, library));
 }
 
-/** What of {@link checkSettings} can be said before the library is there. */
+/** The part of {@link checkSettings} that needs no library. */
 export function checkPlanSize(settings: TestSettings): void {
   refuse(planSizeProblems(settings));
 }
@@ -47,32 +47,20 @@ function refuse(problems: readonly string[]): void {
   }
 }
 
-const WHOLE_NUMBERS = [
-  'multiStreamSamplesPerQuery',
-  'serverTargetLatencyNs',
-  'serverMaxAsyncQueries',
-  'serverNumIssueQueryThreads',
-  'minDurationMs',
-  'maxDurationMs',
-  'minQueryCount',
-  'maxQueryCount',
-  'accuracyLogSamplingTarget',
-  'performanceIssueSameIndex',
-  'performanceSampleCountOverride',
-  'accuracySampleCountOverride',
-  'serverTtftLatencyNs',
-  'serverTpotLatencyNs',
-  'tokenLatencyScalingFactor',
-] as const satisfies readonly (keyof TestSettings)[];
+/** Counts and times; the decimals of a search have a rule of their own. */
+const WHOLE_NUMBERS = SETTINGS_FIELDS.filter(
+  ({ type, field }) => type === 'u64' || field === 'serverMaxAsyncQueries',
+).map(({ field }) => field);
 
 /** Up to 2^64 - 1, which a double holds as 2^64: users write it (or -1) for "no limit". */
 function wholeNumberProblems(settings: TestSettings): string[] {
-  return WHOLE_NUMBERS.filter(
-    (key) => !Number.isInteger(settings[key]) || settings[key] < 0 || settings[key] > 2 ** 64,
-  ).map((key) => `${key} must be a whole number from 0 to 2^64 - 1, not ${settings[key]}`);
+  return WHOLE_NUMBERS.filter((key) => {
+    const value = Number(settings[key]);
+    return !Number.isInteger(value) || value < 0 || value > 2 ** 64;
+  }).map((key) => `${key} must be a whole number from 0 to 2^64 - 1, not ${settings[key]}`);
 }
 
-/** What the scenario that is run reads; LoadGen looks at no other scenario's settings. */
+/** Checks the settings of the scenario that is run; LoadGen reads no other scenario's. */
 function scenarioProblems(settings: TestSettings): string[] {
   switch (settings.scenario) {
     case 'SingleStream':

@@ -11,7 +11,7 @@ interface ConfLineError {
   readonly line: number;
   /** LoadGen's own words. */
   readonly loadgenText: string;
-  /** What is wrong and what would be right, for people. */
+  /** The error and what would be right, for people. */
   readonly explanation: string;
 }
 
@@ -21,7 +21,7 @@ export interface ConfLineNote {
   readonly explanation: string;
 }
 
-/** What a configuration file says. With any error nothing of it counts. */
+/** Content of a configuration file. With any error nothing of it counts. */
 export interface ParsedConf {
   readonly entries: ReadonlyMap<string, ConfEntry>;
   readonly errors: readonly ConfLineError[];

@@ -1,47 +1,21 @@
 import type { LoadgenBehaviour } from './loadgen-behaviour.ts';
 import type { TestSettings } from './test-settings.ts';
 
-/**
- * The requested settings, some of them with what a run makes of them, and what it derives from them
- * (LoadGen: test_settings_internal.h).
- */
-export interface EffectiveSettings extends TestSettings {
-  readonly samplesPerQuery: number;
-  readonly targetQps: number;
-  /** Server only, else 0. */
-  readonly targetLatencyNs: number;
-  readonly targetLatencyPercentile: number;
-  readonly maxAsyncQueries: number;
-  /** Duration for which queries are generated and issued; 0 in Offline. `minDurationMs` is what validity asks for. */
-  readonly targetDurationMs: number;
-  readonly minSampleCount: number;
-  readonly performanceSampleCount: number;
-  readonly accuracySampleCount: number;
-  /** Round v0.5's MultiStream: ns between two queries; else 0. */
-  readonly arrivalIntervalNs: number;
-  readonly hasEarlyStopping: boolean;
-  /** 1 or more; above 1 in Server only. */
-  readonly issueThreadCount: number;
-}
-
 /** Counts of the sample library that the effective settings depend on. */
 export interface LibraryCounts {
   readonly totalSampleCount: number;
   readonly performanceSampleCount: number;
 }
 
-/** Effective settings, and what LoadGen would log as errors while it goes on. */
-export interface DerivedSettings {
-  readonly effective: EffectiveSettings;
-  readonly settingErrors: readonly string[];
-}
-
-/** Derives the effective settings (LoadGen: TestSettingsInternal). Pure. */
+/**
+ * Derives the effective settings (LoadGen: TestSettingsInternal). Pure.
+ * @returns `settingErrors`: what LoadGen would log as errors while it goes on.
+ */
 export function deriveEffectiveSettings(
   requested: TestSettings,
   library: LibraryCounts,
   loadgen: LoadgenBehaviour,
-): DerivedSettings {
+) {
   const settingErrors: string[] = [];
   const byScenario = deriveByScenario(requested, settingErrors);
   const performanceSampleCount =
@@ -66,7 +40,7 @@ export function deriveEffectiveSettings(
     settingErrors.push('performance_issue_unique and performance_issue_same exclude each other.');
   }
   const { scenario } = requested;
-  const effective: EffectiveSettings = {
+  const effective = {
     ...requested,
     ...byScenario,
     ...queries,
@@ -74,17 +48,26 @@ export function deriveEffectiveSettings(
     performanceSampleCount,
     accuracySampleCount: accuracyOverride || library.totalSampleCount,
     serverCoalesceQueries: scenario === 'Server' && requested.serverCoalesceQueries,
+    /** Round v0.5's MultiStream: ns between two queries; else 0. */
     arrivalIntervalNs:
       scenario === 'MultiStream' && loadgen.multiStreamArrivals === 'interval'
         ? Math.trunc(requested.multiStreamExpectedLatencyNs)
         : 0,
     hasEarlyStopping: loadgen.hasEarlyStopping,
+    /** 1 or more; above 1 in Server only. */
     issueThreadCount: scenario === 'Server' ? Math.max(1, requested.serverNumIssueQueryThreads) : 1,
   };
   return { effective, settingErrors };
 }
 
+/**
+ * The requested settings, some of them with what a run makes of them, and what it derives from them
+ * (LoadGen: test_settings_internal.h).
+ */
+export type EffectiveSettings = Readonly<ReturnType<typeof deriveEffectiveSettings>['effective']>;
+
 function deriveByScenario(requested: TestSettings, settingErrors: string[]) {
+  /** Only Server has a bound. */
   const oneAtATime = { targetLatencyNs: 0, maxAsyncQueries: 1 };
   switch (requested.scenario) {
     case 'SingleStream':
@@ -137,6 +120,7 @@ function deriveQueryCounts(
         ? counts.performanceSampleCount
         : Math.max(requested.minQueryCount, expectedSamples),
       minQueryCount: 1,
+      // For so long queries are generated and issued; `minDurationMs` is what validity asks for.
       targetDurationMs: 0,
     };
   }

@@ -1,10 +1,10 @@
-import { SCENARIOS, type Scenario } from '../../../shared/domain/scenario.ts';
+import { SCENARIOS, TEST_MODES } from '../../../shared/domain/scenario.ts';
 import { mlperfConfOf, type Round } from '../../../shared/rules/rounds/rounds.ts';
 import { parseDouble, parseUint64 } from '../base/c-numbers.ts';
 import { type ConfLineNote, lookUp, type ParsedConf, parseConf } from './conf-grammar.ts';
 import type { ExactSettings, ExactValue } from './exact-settings.ts';
 import { type LoadgenBehaviour, loadgenOf } from './loadgen-behaviour.ts';
-import type { SettingsField } from './test-settings.ts';
+import { SETTINGS_FIELDS, type SettingsField } from './test-settings.ts';
 
 /** LoadGen's return codes: done, no such file (ENOENT), a wrong line (EINVAL). */
 export type ReturnCode = 0 | -2 | -22;
@@ -19,19 +19,17 @@ export interface ConfFile {
   readonly obstacle?: string;
 }
 
-/** What reading one file gave. */
+/** Result of reading one file. */
 export interface ConfResult {
   readonly name: string;
   readonly rc: ReturnCode;
-  /** What LoadGen logs about it, in order. */
+  /** LoadGen's messages about it, in order. */
   readonly events: readonly ConfigEvent[];
-  /** What is wrong, for people: file, line, text, and what would be right. */
+  /** Errors for people: file, line, text, and what would be right. */
   readonly problems: readonly string[];
-  /** What LoadGen passes over in silence though its writer meant something, for people. */
+  /** Lines without effect that LoadGen does not report, for people. */
   readonly notes: readonly string[];
 }
-
-const MODES = ['SubmissionRun', 'AccuracyOnly', 'PerformanceOnly', 'FindPeakPerformance'] as const;
 
 /**
  * Reads configuration files into settings as the LoadGen of a round does (LoadGen:
@@ -106,14 +104,14 @@ export class ConfReader {
       const problems = conf.errors.map((error) => `${name}:${error.line}: ${error.explanation}`);
       return { name, rc: -22, events, problems, notes };
     }
-    const scope = new FileScope(this.#loadgen, isOfRound);
+    const flagsOfFile = new Set<string>();
     const events: ConfigEvent[] = [];
-    for (const key of CONF_KEYS) {
-      if (!scope.isRead(key, settings)) continue;
-      const scenario = key.under === 'own' ? settings.scenario : key.under;
-      const entry = lookUp(conf, model, scenario, key.key);
+    for (const field of CONF_FIELDS.filter((one) => this.#isRead(one, isOfRound))) {
+      if (!this.#hasFlag(field, settings, flagsOfFile)) continue;
+      const scenario = field.under === '*' ? settings.scenario : field.under;
+      const entry = lookUp(conf, model, scenario, field.key);
       if (entry === undefined) continue;
-      const value = readValue(key, entry.text);
+      const value = readValue(field, entry.text);
       if (value === undefined) {
         events.push(configError(stage, 'Invalid value passed to Mode key in config.'));
         notes.push(
@@ -121,56 +119,47 @@ export class ConfReader {
         );
         continue;
       }
-      settings.set(key.field, value, `${name}:${entry.line}`);
-      scope.remember(key, value);
+      settings.set(field.field, value, `${name}:${entry.line}`);
+      if (value === true) flagsOfFile.add(field.field);
     }
     return { name, rc: 0, events, problems: [], notes };
+  }
+
+  #isRead(field: ConfField, isOfRound: boolean): boolean {
+    const { configFiles, knowsAccuracySampleCount } = this.#loadgen;
+    if (field.isOfRound && configFiles === 'built-in' && !isOfRound) return false;
+    return !field.needsAccuracyCount || knowsAccuracySampleCount;
+  }
+
+  /** Plain files: the flag must stand in the same file. Later LoadGens: it must be on by now. */
+  #hasFlag({ needs }: ConfField, settings: ExactSettings, ofFile: ReadonlySet<string>): boolean {
+    if (needs === undefined) return true;
+    if (this.#loadgen.configFiles === 'plain') return ofFile.has(needs);
+    return settings.get(needs).value === true;
   }
 }
 
 const MULTIPLE_FILES = 'Multiple conf files are used. This is not valid for official submission.';
 
-/** Which keys of one file are read. */
-class FileScope {
-  readonly #loadgen: LoadgenBehaviour;
-  readonly #isOfRound: boolean;
-  readonly #flagsOfFile = new Set<string>();
-
-  constructor(loadgen: LoadgenBehaviour, isOfRound: boolean) {
-    this.#loadgen = loadgen;
-    this.#isOfRound = isOfRound;
-  }
-
-  isRead(key: ConfKey, settings: ExactSettings): boolean {
-    const isBuiltIn = this.#loadgen.configFiles === 'built-in';
-    if (key.isOfRound && isBuiltIn && !this.#isOfRound) return false;
-    if (key.needsAccuracyCount && !this.#loadgen.knowsAccuracySampleCount) return false;
-    if (key.needs === undefined) return true;
-    // Plain files: the flag must stand in the same file. Later LoadGens: it must be on by now.
-    return isBuiltIn ? settings.get(key.needs).value === true : this.#flagsOfFile.has(key.needs);
-  }
-
-  remember(key: ConfKey, value: ExactValue): void {
-    if (key.read === 'is-one' && value === true) this.#flagsOfFile.add(key.field);
-  }
-}
+/** Multiplier from the unit of a file to that of the field: ms to ns, percent to fraction. */
+const MULTIPLIERS: Readonly<Record<string, number>> = { ns: 1e6, fraction: 0.01 };
 
 /** @returns undefined for a mode that does not exist. */
-function readValue(key: ConfKey, text: string): ExactValue | undefined {
-  if (key.read === 'double') return parseDouble(text).value * key.multiplier;
-  const value = BigInt.asUintN(64, parseUint64(text).value * BigInt(key.multiplier));
-  switch (key.read) {
+function readValue({ type, unit, needsOne }: ConfField, text: string): ExactValue | undefined {
+  const multiplier = MULTIPLIERS[unit] ?? 1;
+  if (type === 'double') return parseDouble(text).value * multiplier;
+  const value = BigInt.asUintN(64, parseUint64(text).value * BigInt(multiplier));
+  switch (type) {
     case 'u64':
+    case 'seed':
       return value;
-    case 'int32':
+    case 'int':
       // Through an int into a field without sign: -1 and 2^31 become more than any count.
       return BigInt.asUintN(64, BigInt.asIntN(32, value));
-    case 'is-one':
-      return value === 1n;
-    case 'is-not-zero':
-      return value !== 0n;
+    case 'bool':
+      return needsOne ? value === 1n : value !== 0n;
     case 'mode':
-      return value < 4n ? MODES[Number(value)] : undefined;
+      return TEST_MODES[Number(value)];
   }
 }
 
@@ -178,7 +167,7 @@ function configError(stage: ConfigEvent['stage'], text: string): ConfigEvent {
   return { stage, kind: 'error', key: 'error_invalid_config', text };
 }
 
-/** What LoadGen passes over in silence: keys that it does not know, or not from such a file. */
+/** Keys that LoadGen ignores without a message: unknown ones, or not read from such a file. */
 function notesOnKeys(conf: ParsedConf, loadgen: LoadgenBehaviour): ConfLineNote[] {
   const notes: ConfLineNote[] = [];
   for (const [key, { line }] of conf.entries) {
@@ -199,18 +188,21 @@ function noteOnKey(fullKey: string, loadgen: LoadgenBehaviour): string | undefin
     return `"${fullKey}" sets nothing: "${scenario}" is none of ${SCENARIOS.join(', ')}, *`;
   }
   if (UNREAD_KEYS.includes(key)) return undefined;
-  const known = CONF_KEYS.filter((confKey) => confKey.key === key);
+  const known = CONF_FIELDS.filter((field) => field.key === key);
   if (known.length === 0) return `"${fullKey}" sets nothing: LoadGen has no key "${key}"`;
-  if (known.some((confKey) => confKey.isOfRound) && loadgen.configFiles === 'built-in') {
+  if (known.some(({ isOfRound }) => isOfRound) && loadgen.configFiles === 'built-in') {
     return `"${fullKey}" sets nothing: only the round's own mlperf.conf sets ${key}`;
   }
-  if (known.some((confKey) => confKey.needsAccuracyCount) && !loadgen.knowsAccuracySampleCount) {
+  if (
+    known.some(({ needsAccuracyCount }) => needsAccuracyCount) &&
+    !loadgen.knowsAccuracySampleCount
+  ) {
     return `"${fullKey}" sets nothing: LoadGen ${loadgen.version} does not read ${key}`;
   }
   return undefined;
 }
 
-/** What reading configuration files leaves for the detail log, in LoadGen's words. */
+/** Message about a configuration file for the detail log, in LoadGen's words. */
 export interface ConfigEvent {
   /**
    * `files`: before the test (LoadGen: FromConfig of the harness), logged before everything else;
@@ -223,111 +215,13 @@ export interface ConfigEvent {
   readonly text: string;
 }
 
-/** How LoadGen turns the text of a value into a field. */
-type ConfRead = 'u64' | 'double' | 'int32' | 'is-one' | 'is-not-zero' | 'mode';
+/** A field that configuration files set. */
+export type ConfField = SettingsField & { readonly key: string };
 
-/** One key that LoadGen reads from configuration files. */
-export interface ConfKey {
-  readonly key: string;
-  /** Scenario under which it is looked up, whatever is run; `own`: the one that is run. */
-  readonly under: 'own' | Scenario;
-  readonly field: SettingsField['field'];
-  readonly read: ConfRead;
-  /** File unit to field unit: ms to ns, percent to fraction. */
-  readonly multiplier: number;
-  /** True if only the round's built-in file may set it, where the round has one. */
-  readonly isOfRound?: boolean;
-  /** Flag without which the key is not read. */
-  readonly needs?: 'useTokenLatencies' | 'inferTokenLatencies';
-  /** True if only LoadGens read it that know an accuracy sample count. */
-  readonly needsAccuracyCount?: boolean;
-}
-
-const MS = 1e6;
-const PERCENT = 0.01;
-
-/** All keys, a flag before the keys that need it (LoadGen: TestSettings::FromConfig). */
-export const CONF_KEYS: readonly ConfKey[] = [
-  own('mode', 'mode', 'mode'),
-  { ...own('qsl_rng_seed', 'qslRngSeed', 'u64'), isOfRound: true },
-  { ...own('sample_index_rng_seed', 'sampleIndexRngSeed', 'u64'), isOfRound: true },
-  { ...own('schedule_rng_seed', 'scheduleRngSeed', 'u64'), isOfRound: true },
-  {
-    ...own('accuracy_log_probability', 'accuracyLogProbability', 'double', PERCENT),
-    isOfRound: true,
-  },
-  { ...own('test05', 'test05', 'is-one'), isOfRound: true },
-  { ...own('test05_qsl_rng_seed', 'test05QslRngSeed', 'u64'), isOfRound: true },
-  { ...own('test05_sample_index_rng_seed', 'test05SampleIndexRngSeed', 'u64'), isOfRound: true },
-  { ...own('test05_schedule_rng_seed', 'test05ScheduleRngSeed', 'u64'), isOfRound: true },
-  own('use_token_latencies', 'useTokenLatencies', 'is-one'),
-  {
-    ...of('Server', 'ttft_latency', 'serverTtftLatencyNs', 'u64', MS),
-    needs: 'useTokenLatencies',
-  },
-  {
-    ...of('Server', 'tpot_latency', 'serverTpotLatencyNs', 'u64', MS),
-    needs: 'useTokenLatencies',
-  },
-  own('infer_token_latencies', 'inferTokenLatencies', 'is-one'),
-  {
-    ...own('token_latency_scaling_factor', 'tokenLatencyScalingFactor', 'u64'),
-    needs: 'inferTokenLatencies',
-  },
-  of(
-    'SingleStream',
-    'target_latency_percentile',
-    'singleStreamTargetLatencyPercentile',
-    'double',
-    PERCENT,
-  ),
-  of(
-    'MultiStream',
-    'target_latency_percentile',
-    'multiStreamTargetLatencyPercentile',
-    'double',
-    PERCENT,
-  ),
-  of('MultiStream', 'samples_per_query', 'multiStreamSamplesPerQuery', 'u64'),
-  of('Server', 'target_latency_percentile', 'serverTargetLatencyPercentile', 'double', PERCENT),
-  of('Server', 'target_latency', 'serverTargetLatencyNs', 'u64', MS),
-  of('Server', 'target_qps', 'serverTargetQps', 'double'),
-  of('Server', 'coalesce_queries', 'serverCoalesceQueries', 'is-not-zero'),
-  of('Server', 'max_async_queries', 'serverMaxAsyncQueries', 'int32'),
-  of('Offline', 'target_qps', 'offlineExpectedQps', 'double'),
-  of('SingleStream', 'target_latency', 'singleStreamExpectedLatencyNs', 'double', MS),
-  of('MultiStream', 'target_latency', 'multiStreamExpectedLatencyNs', 'double', MS),
-  own('min_duration', 'minDurationMs', 'u64'),
-  own('max_duration', 'maxDurationMs', 'u64'),
-  own('min_query_count', 'minQueryCount', 'u64'),
-  own('max_query_count', 'maxQueryCount', 'u64'),
-  own('performance_issue_unique', 'performanceIssueUnique', 'is-not-zero'),
-  own('performance_issue_same', 'performanceIssueSame', 'is-not-zero'),
-  own('performance_issue_same_index', 'performanceIssueSameIndex', 'u64'),
-  own('performance_sample_count_override', 'performanceSampleCountOverride', 'u64'),
-  {
-    ...own('accuracy_sample_count_override', 'accuracySampleCountOverride', 'u64'),
-    needsAccuracyCount: true,
-  },
-  own('sample_concatenate_permutation', 'sampleConcatenatePermutation', 'is-one'),
-  own('print_timestamps', 'printTimestamps', 'is-not-zero'),
-  own('accuracy_log_rng_seed', 'accuracyLogRngSeed', 'u64'),
-  own('accuracy_log_sampling_target', 'accuracyLogSamplingTarget', 'u64'),
-];
+/** Those fields, a flag before the fields that need it (LoadGen: TestSettings::FromConfig). */
+export const CONF_FIELDS: readonly ConfField[] = SETTINGS_FIELDS.filter(
+  (field): field is ConfField => field.key !== null,
+);
 
 /** Keys that stand in official files and that no LoadGen reads. */
 const UNREAD_KEYS: readonly string[] = ['target_duration', 'test07_accuracy_threshold'];
-
-function own(key: string, field: SettingsField['field'], read: ConfRead, multiplier = 1): ConfKey {
-  return { key, under: 'own', field, read, multiplier };
-}
-
-function of(
-  under: Scenario,
-  key: string,
-  field: SettingsField['field'],
-  read: ConfRead,
-  multiplier = 1,
-): ConfKey {
-  return { key, under, field, read, multiplier };
-}

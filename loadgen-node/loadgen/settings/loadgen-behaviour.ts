@@ -24,7 +24,7 @@ export interface LoadgenBehaviour {
   readonly logsPaddedQuerySize: boolean;
   /** Decimals of the target percentile in the texts. */
   readonly percentileLabelDecimals: 0 | 1;
-  /** What the summary calls the smallest, largest and mean time of one output token. */
+  /** Name in the summary of the smallest, largest and mean time of one output token. */
   readonly outputTokenLabel: 'Time to Output Token' | 'Time per Output Token';
   /** True if the summary warns about concatenated permutations. */
   readonly warnsAboutConcatenation: boolean;

@@ -13,19 +13,12 @@ export interface ConfSelection {
   readonly userConf?: ConfFile | undefined;
 }
 
-/** Settings out of configuration files. */
-export interface ConfReading {
-  readonly settings: ExactSettings;
-  /** In the order in which the files were read. */
-  readonly results: readonly ConfResult[];
-  readonly reader: ConfReader;
-}
-
 /**
  * Reads mlperf.conf and user.conf as a harness of the round does. Where the round's LoadGen has
  * mlperf.conf built in, a file given for it is a user's file like the other, and two are one too many.
+ * @returns `results`: in the order in which the files were read.
  */
-export function readConfFiles(selection: ConfSelection): ConfReading {
+export function readConfFiles(selection: ConfSelection) {
   const { round, model, scenario, mlperfConf, userConf } = selection;
   const settings = new ExactSettings(scenario);
   const reader = new ConfReader(round);
@@ -39,11 +32,7 @@ export function readConfFiles(selection: ConfSelection): ConfReading {
 }
 
 /** Applies audit.config to a copy of the requested settings, as StartTest does. */
-export function applyAudit(
-  reader: ConfReader,
-  requested: ExactSettings,
-  file: ConfFile,
-): { settings: ExactSettings; result: ConfResult } {
+export function applyAudit(reader: ConfReader, requested: ExactSettings, file: ConfFile) {
   const settings = requested.clone();
   const result = reader.readAudit(settings, file);
   return { settings, result };

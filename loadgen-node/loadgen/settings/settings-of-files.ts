@@ -1,32 +1,24 @@
 import { mlperfConfOf, type Round } from '../../../shared/rules/rounds/rounds.ts';
 import { parseConf } from './conf-grammar.ts';
 import type { ExactSettings, ExactValue } from './exact-settings.ts';
-import type { ConfFile, ConfResult } from './from-config.ts';
+import type { ConfFile } from './from-config.ts';
 import { type LoadgenBehaviour, loadgenOf } from './loadgen-behaviour.ts';
 import { applyAudit, type ConfSelection, readConfFiles } from './read-conf-files.ts';
 import { SETTINGS_FIELDS, type SettingsField } from './test-settings.ts';
 
-/** What LoadGen's configuration files make of a model and a scenario. */
-interface SettingsOfFiles {
-  readonly selection: ConfSelection;
-  readonly settings: ExactSettings;
-  /** By file, in the order in which they are read. */
-  readonly results: readonly ConfResult[];
-  /** What is wrong in the files. */
-  readonly problems: readonly string[];
-}
-
-/** @param audit audit.config, over the others. */
-export function settingsOfFiles(
-  selection: ConfSelection,
-  audit: ConfFile | undefined,
-): SettingsOfFiles {
+/**
+ * Reads LoadGen's configuration files for a model and a scenario.
+ * @param audit audit.config, over the others.
+ */
+export function settingsOfFiles(selection: ConfSelection, audit: ConfFile | undefined) {
   const reading = readConfFiles(selection);
   const audited = audit && applyAudit(reading.reader, reading.settings, audit);
   const settings = audited?.settings ?? reading.settings;
   const results = audited === undefined ? reading.results : [...reading.results, audited.result];
   return { selection, settings, results, problems: results.flatMap(({ problems }) => problems) };
 }
+
+type SettingsOfFiles = ReturnType<typeof settingsOfFiles>;
 
 /** The settings as a table, those that files set first. */
 export function tableOfFiles({ selection, settings }: SettingsOfFiles): string {
@@ -57,7 +49,7 @@ export function jsonOfFiles({ selection, settings, results }: SettingsOfFiles): 
 `;
 }
 
-/** What had no effect, and what LoadGen logs of the files. */
+/** Lines without effect, and the messages that LoadGen logs about the files. */
 export function notesOfFiles({ selection, results }: SettingsOfFiles): string[] {
   const { round, model } = selection;
   const notes = results.flatMap((result) => result.notes);
@@ -82,9 +74,8 @@ function modelsOf(round: Round): Set<string> {
 /** Fields that the LoadGen of a round has and that files can set, or those that they cannot. */
 export function fieldsOfRound(loadgen: LoadgenBehaviour, isInFiles: boolean): SettingsField[] {
   return SETTINGS_FIELDS.filter(
-    ({ field, isNotInFiles = false }) =>
-      isNotInFiles !== isInFiles &&
-      (field !== 'accuracySampleCountOverride' || loadgen.knowsAccuracySampleCount),
+    ({ key, needsAccuracyCount = false }) =>
+      (key !== null) === isInFiles && (!needsAccuracyCount || loadgen.knowsAccuracySampleCount),
   );
 }
 

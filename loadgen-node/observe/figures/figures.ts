@@ -7,7 +7,6 @@ import {
   latencyStatistics,
   percentileOf,
 } from '../../loadgen/results/latency-statistics.ts';
-import type { RunRates } from '../../loadgen/results/performance-summary.ts';
 import { runRates } from '../../loadgen/results/summarize.ts';
 import {
   type FigureName,
@@ -176,7 +175,7 @@ interface MeasuredFigures {
     readonly first: Distribution | null;
     readonly perOutput: Distribution | null;
   } | null;
-  readonly rates: Pick<RunRates, 'scheduled' | 'completed' | 'withOverhead'>;
+  readonly rates: ReturnType<typeof runRates>;
   /** Completed samples per second in MultiStream, for which LoadGen has no rate. */
   readonly multiStreamRate: number;
   /** Server: completed samples above the latency bound; null without a bound. */

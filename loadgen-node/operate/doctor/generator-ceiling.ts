@@ -68,7 +68,7 @@ async function nullStore(cacheFolder: string): Promise<SampleStore> {
     performanceSampleCount: SAMPLE_COUNT,
     compressionScope: 'sample',
     isShared: false,
-    digests: undefined,
+    isDigested: false,
   });
 }
 

@@ -8,9 +8,12 @@ import { flagOf } from '../../../shared/config/setting.ts';
 import type { PayloadEncoding } from '../../../shared/domain/query-sample-library.ts';
 import { isNetworkDivisionScenario } from '../../../shared/domain/scenario.ts';
 import { PER_MILLION } from '../../../shared/evidence/payload-digest.ts';
-import { benchmarkEncoding, benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
+import {
+  benchmarkEncoding,
+  benchmarkRules,
+  SYNTHETIC_BENCHMARKS,
+} from '../../../shared/rules/benchmark-rules.ts';
 import { type CompressionPlan, checkCompression } from '../../../shared/rules/check-compression.ts';
-import { SYNTHETIC_BENCHMARKS } from '../../../shared/rules/rows/synthetic-samples.ts';
 import { SERVER_RUNS_V05 } from '../../loadgen/engine/test-outcome.ts';
 import type { ConfFile } from '../../loadgen/settings/from-config.ts';
 import { loadgenOf } from '../../loadgen/settings/loadgen-behaviour.ts';

@@ -8,10 +8,7 @@ import {
 import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { OIP_ELEMENT_BYTES, tensorsText } from '../../../shared/domain/tensors.ts';
 import { benchmarkEncoding } from '../../../shared/rules/benchmark-rules.ts';
-import {
-  SYNTHETIC_BENCHMARKS,
-  SYNTHETIC_SAMPLE_BYTES_DEFAULT,
-} from '../../../shared/rules/rows/synthetic-samples.ts';
+import { SYNTHETIC_SAMPLE_BYTES_DEFAULT } from '../../../shared/rules/rows/synthetic-samples.ts';
 import type {
   OipMethod,
   OipModelFacts,
@@ -154,13 +151,12 @@ function layoutOf(
   asked: OipAsked,
   facts: readonly OipModelFacts[],
 ): RequestLayout {
-  const isSynthetic = (SYNTHETIC_BENCHMARKS as readonly string[]).includes(rules.key);
   return requestLayout(
     rules,
     facts[0] as OipModelFacts, // One per node, and all of them describe one model.
     asked,
     asked.isEncodingSaid ? encodingName : undefined,
-    isSynthetic ? (synthetic.sampleBytes ?? SYNTHETIC_SAMPLE_BYTES_DEFAULT) : undefined,
+    rules.isSynthetic ? (synthetic.sampleBytes ?? SYNTHETIC_SAMPLE_BYTES_DEFAULT) : undefined,
   );
 }
 

@@ -3,7 +3,7 @@ import { percentOf } from '../../../shared/base/process/terminal.ts';
 import { loadgenBenchmark } from '../../samples/benchmarks/registry.ts';
 import { checkDataSet, type DataSetCheck } from '../../samples/data-set/check-data-set.ts';
 import type { DataSet, PrepareProgress } from '../../samples/data-set/data-set.ts';
-import { SampleDigests, SampleStore } from '../../samples/qsl/sample-store.ts';
+import { SampleStore } from '../../samples/qsl/sample-store.ts';
 import { orAbort, type RunHost } from '../host/host.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 import { prepareOip, requireSamples } from './prepare-oip.ts';
@@ -64,7 +64,7 @@ async function checkedRun(plan: RunPlan, dataSet: DataSet, host: RunHost): Promi
     performanceSampleCount: plan.rules.performanceSampleCount,
     compressionScope: plan.compression.scope,
     isShared: plan.dispatch.channelThreads > 0,
-    digests: plan.dispatch.digestPerMillion > 0 ? new SampleDigests() : undefined,
+    isDigested: plan.dispatch.digestPerMillion > 0,
   });
   return { plan, dataSet, dataSetCheck, store };
 }

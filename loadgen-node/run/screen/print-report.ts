@@ -6,7 +6,7 @@ import type {
   TestOutcome,
 } from '../../loadgen/engine/test-outcome.ts';
 import type { LatencyStatistics } from '../../loadgen/results/latency-statistics.ts';
-import type { PerformanceSummary } from '../../loadgen/results/performance-summary.ts';
+import type { PerformanceSummary } from '../../loadgen/results/summarize.ts';
 import { rateFactor } from '../../loadgen/schedule/arrivals/arrivals.ts';
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
 import { hasLatency } from '../../observe/figures/figures.ts';

@@ -15,7 +15,7 @@ export interface DrawnData {
   readonly name: string;
   /** All that the files depend on but the codec; its order is part of the folder's name. */
   recipe(images: GeneratedSet): object;
-  /** What is drawn, for people who wait: `images of digits`. */
+  /** Name of the images in the progress text: `images of digits`. */
   readonly what: string;
   draw(
     images: GeneratedSet,

@@ -15,7 +15,7 @@ export const DATA_SEED_MAX: number = 2 ** 32 - 1;
 /** Largest set: 53 GB of the stand-in's images. */
 export const DATA_COUNT_MAX = 1_000_000;
 
-/** What stands in place of a folder for images laid out as ImageNet's that longhaul draws itself. */
+/** `--data-dir` for images that longhaul draws itself in ImageNet's layout. */
 export const STAND_IN_WORD = 'standin';
 
 /** The data that longhaul makes for a benchmark. */
@@ -41,7 +41,7 @@ const GENERATED_DATA: Readonly<Record<string, GeneratedData>> = {
   mobilenet: STANDIN_DATA,
 };
 
-/** What settings say of the data; undefined: nothing. */
+/** Settings of the data; undefined: not set. */
 export interface DataRequest {
   readonly benchmark: string;
   readonly dataDir: string | undefined;

@@ -66,12 +66,12 @@ export function parseImageList(list: ImageList, text: string, path: string): Lab
   });
 }
 
-/** What a data set of images is made of. */
+/** Parts of a data set of images. */
 export interface ImageSet
   extends Pick<DataSet, 'name' | 'folder' | 'isManifestChecked' | 'quality' | 'marks'> {
   readonly images: readonly LabelledImage[];
   readonly list: ImageList;
-  /** What becomes of a file in each form on the wire but `jpeg`, which is the file as it is. */
+  /** Decoder of a file for each form on the wire but `jpeg`, which is the file as it is. */
   readonly decoders: Readonly<Record<string, (file: Uint8Array) => Promise<Uint8Array>>>;
   readonly scoreAccuracy: DataSet['scoreAccuracy'];
 }

@@ -2,7 +2,7 @@ import type { GeneratedSet } from '../../../shared/benchmarks/digits/digit-sets.
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import type { DataSet, PrepareProgress } from '../data-set/data-set.ts';
 
-/** What can be said about samples that a benchmark makes up; undefined: the benchmark's own default. */
+/** Settings of samples that a benchmark makes up; undefined: the benchmark's own default. */
 export interface SyntheticSamples {
   /** Bytes of each payload. */
   readonly sampleBytes: number | undefined;

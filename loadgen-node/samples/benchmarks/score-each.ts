@@ -53,15 +53,7 @@ export function formatScriptLine(correctCount: number, sampleCount: number): str
   return `accuracy=${formatFixed(percent, 3)}%, good=${correctCount}, total=${sampleCount}`;
 }
 
-/** What an accuracy log is worth. */
-export interface AccuracyLogScore {
-  /** Of the samples that are in the log: they may be a part of the data set. */
-  readonly report: AccuracyReport;
-  /** Entries of the log; more than the samples where some were logged several times. */
-  readonly entryCount: number;
-}
-
-/** What a reader has to know where samples were logged several times; begins with a semicolon, or is empty. */
+/** Note on samples that were logged several times; begins with a semicolon, or is empty. */
 export function repeatsInWords(entryCount: number, sampleCount: number): string {
   const repeated = entryCount - sampleCount;
   if (repeated === 0) return '';
@@ -74,7 +66,7 @@ export function repeatsInWords(entryCount: number, sampleCount: number): string 
  * @throws MlperfError `ERR_OUTPUT` when the log is damaged, `ERR_DATA_SET` when a response is no answer to the
  *   benchmark.
  */
-export async function scoreAccuracyLog(dataSet: DataSet, path: string): Promise<AccuracyLogScore> {
+export async function scoreAccuracyLog(dataSet: DataSet, path: string) {
   const firsts = new Map<number, Uint8Array>();
   const entries: AccuracyEntry[] = [];
   let entryCount = 0;
@@ -85,8 +77,15 @@ export async function scoreAccuracyLog(dataSet: DataSet, path: string): Promise<
     if (first === undefined) firsts.set(sampleIndex, response);
     entries.push({ sampleIndex, response });
   }
-  return { report: dataSet.scoreAccuracy(entries), entryCount };
+  return {
+    /** Of the samples that are in the log: they may be a part of the data set. */
+    report: dataSet.scoreAccuracy(entries),
+    /** Entries of the log; more than the samples where some were logged several times. */
+    entryCount,
+  };
 }
+
+export type AccuracyLogScore = Readonly<Awaited<ReturnType<typeof scoreAccuracyLog>>>;
 
 const SIGNIFICANT_DIGITS = 5;
 

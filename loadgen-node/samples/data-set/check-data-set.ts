@@ -15,7 +15,7 @@ import { counted, firstOf } from '../../../shared/base/text.ts';
 import { CHECKSUM_FILE, type Checksums, digestOfList, readChecksumList } from './checksum-list.ts';
 import { type DataSet, type PrepareProgress, readingFile } from './data-set.ts';
 
-/** What is known of a data set at the start of a run. */
+/** Facts of a data set at the start of a run. */
 export interface DataSetCheck {
   readonly name: string;
   /** Empty where the samples are made up in memory. */

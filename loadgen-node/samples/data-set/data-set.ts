@@ -12,7 +12,7 @@ export interface AccuracyEntry {
   readonly response: Uint8Array;
 }
 
-/** What an accuracy script says of a run. */
+/** Score of a run by the benchmark's metric. */
 export interface AccuracyReport {
   /** `top-1`, ... */
   readonly metric: string;
@@ -21,13 +21,13 @@ export interface AccuracyReport {
   readonly correctCount: number;
   /** Samples that were scored; must be the whole data set in a complete run. */
   readonly sampleCount: number;
-  /** What the benchmark's official script prints of the same log, for accuracy.txt; absent where there is none. */
+  /** Line of the benchmark's official script for this log (accuracy.txt); absent without one. */
   readonly scriptLine?: string;
 }
 
 /** A quality and whose it is. */
 export interface NamedQuality extends Quality {
-  /** What the reference is, for people: `FP32 reference of round v4.1`. */
+  /** Name of the reference, for people: `FP32 reference of round v4.1`. */
   readonly source: string;
 }
 
@@ -46,7 +46,7 @@ export interface DataSet {
   readonly isManifestChecked?: boolean;
   /** Quality that holds in place of the benchmark's, for data that is not the benchmark's own. */
   readonly quality?: NamedQuality | undefined;
-  /** What a reader of a result has to know of this data. */
+  /** Notes on this data for readers of a result. */
   readonly marks?: readonly string[];
   /**
    * Payload bytes of one sample as they will travel; untimed.

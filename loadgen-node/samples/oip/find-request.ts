@@ -24,16 +24,6 @@ export interface TriedRequest {
   readonly requestCount: number;
 }
 
-/** The way that all servers took, and what it took to find it. */
-interface FoundRequest<T extends TriedRequest> extends OipWay {
-  /** Answers to the trial that went well. */
-  readonly trials: readonly T[];
-  /** Requests that each server got, at most. */
-  readonly trialCount: number;
-  /** Ways that were tried before, each with what was said, for people. */
-  readonly notes: readonly string[];
-}
-
 /** gRPC's status of a method that a server does not have. */
 const UNIMPLEMENTED = 12;
 
@@ -45,12 +35,13 @@ const WORDS_OF_METHOD: Readonly<Record<OipMethod, string>> = {
 
 /**
  * Sends one request in one way after the other until all servers take it. Untimed, before the run.
+ * @returns The way, the answers to it, the requests that each server got at most, and the ways that were refused, for people.
  * @throws MlperfError `ERR_SUT_REFUSED` with the words of the servers where no way is left
  */
 export async function findRequest<T extends TriedRequest>(
   ways: readonly OipWay[],
   tryWay: (way: OipWay) => Promise<readonly T[]>,
-): Promise<FoundRequest<T>> {
+) {
   const refused: string[] = [];
   const missing = new Set<OipMethod>();
   let trialCount = 0;
@@ -73,7 +64,7 @@ function refusedText({ method, contents }: OipWay, refusals: readonly TriedReque
   return `to ${WORDS_OF_METHOD[method]} with ${contents} contents ${said.join(', ')}`;
 }
 
-/** What decides which ways there are. */
+/** Input of the choice of ways. */
 export interface WayFacts {
   readonly asked: Pick<OipAsked, 'method' | 'contents'>;
   readonly facts: readonly Pick<
@@ -131,16 +122,13 @@ function contentsOf(asked: OipAsked['contents'], facts: WayFacts['facts']): OipC
   return rawOnly === undefined ? ['raw', 'typed'] : ['raw'];
 }
 
-/** The method of a run, and why. */
+/** The method of a run, and why, for people. */
 interface MethodChoice {
   readonly method: OipMethod;
-  /** For people. */
   readonly notes: readonly string[];
-  /** Requests that each server got, at most. */
-  readonly trialCount: number;
 }
 
-/** What decides, beside the servers. */
+/** Input of the choice of a method, beside the servers. */
 export interface MethodAsked {
   readonly method: OipAsked['method'];
   /** Streams to each server. Above 1 they were asked for, and stay. */
@@ -159,12 +147,13 @@ const WORDS: Readonly<Record<OipMethod, string>> = {
 /**
  * A stream, unless it is what limits the server: then calls, or a stream per request where calls do not carry the responses.
  * A method or a number of streams that was asked for stays; a note says what it limits.
+ * @returns `trialCount`: requests that each server got, at most.
  * @param compare Asks the servers for several requests at once, on one stream and by `calls`.
  */
 export async function chooseMethod(
   asked: MethodAsked,
   compare: (calls: OipMethod) => Promise<readonly OipWaysCompared[]>,
-): Promise<MethodChoice> {
+): Promise<MethodChoice & { readonly trialCount: number }> {
   const needsStream =
     asked.needsTokens || asked.facts.some(({ isDecoupled }) => isDecoupled === true);
   const others: readonly OipMethod[] = needsStream
@@ -189,7 +178,7 @@ function choiceOf(
   { method, streamCount }: MethodAsked,
   compared: readonly OipWaysCompared[],
   calls: OipMethod,
-): Pick<MethodChoice, 'method' | 'notes'> {
+): MethodChoice {
   const limited = compared.filter(({ isStreamTheLimit }) => isStreamTheLimit);
   if (limited.length === 0) {
     const told = compared.filter(({ requestCount }) => requestCount > 1);

@@ -3,7 +3,7 @@ import { isOipDataType, type OipTensor } from '../../../shared/domain/tensors.ts
 import type { OipMethod } from '../../../shared/wire/oip/request-plan.ts';
 import type { OipContents } from './request-fields.ts';
 
-/** What was asked of a run over the Open Inference Protocol, before any server was. */
+/** Settings of a run over the Open Inference Protocol, before any server is asked. */
 export interface OipAsked extends InputsAsked {
   readonly method: OipMethod | 'auto';
   readonly contents: OipContents | 'auto';
@@ -20,7 +20,7 @@ export interface OipAsked extends InputsAsked {
 /** Lengths of the axes of one sample by name of the input, as `--input-shape` says them. */
 export type InputShapes = ReadonlyMap<string, readonly number[]>;
 
-/** What `--input-shape` says. */
+/** Content of `--input-shape`. */
 export interface InputsAsked {
   /** Of inputs that the server tells, or that are declared. */
   readonly inputShapes: InputShapes;
@@ -84,7 +84,7 @@ export type DataSource =
   | { readonly kind: 'npy'; readonly folder: string }
   | { readonly kind: 'jsonl'; readonly file: string };
 
-/** What `--data` may be, for people. */
+/** Forms of `--data`, for people. */
 export const DATA_SOURCE_FORM = 'random|zeros|npy:DIR|jsonl:FILE';
 
 /** @throws MlperfError `ERR_CONFIG_INVALID` that says what there is. */

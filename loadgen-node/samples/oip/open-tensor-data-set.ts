@@ -12,7 +12,7 @@ import type { TensorDataSet } from '../tensors/tensor-data-set.ts';
 import type { DataSource } from './oip-asked.ts';
 import { requireKnownShapes } from './resolve-inputs.ts';
 
-/** What can be said about the samples beside where they come from. */
+/** Options of samples beside their source. */
 export interface TensorDataOptions {
   /** Of random data; undefined: always the same. */
   readonly dataSeed?: number | undefined;

@@ -30,7 +30,7 @@ interface SampleInput extends OipTensor {
   readonly sampleBytes: number | undefined;
 }
 
-/** What samples and responses of a run are to a model. */
+/** Samples and responses of a run as a model has them. */
 export interface RequestLayout {
   /** Axes may be free where samples bring their own lengths. */
   readonly inputs: readonly SampleInput[];
@@ -62,15 +62,9 @@ export function requestLayout(
   const layout =
     rules.sampleTensors === undefined
       ? modelLayout(facts, asked)
-      : benchmarkLayout(rules, facts, asked, { encodingName, payloadBytes });
+      : benchmarkLayout(rules, facts, asked, encodingName, payloadBytes);
   requireBatchAxis(facts, layout.hasBatchAxis, asked.samplesPerRequest);
   return layout;
-}
-
-/** What the run says of a benchmark's payloads. */
-interface PayloadsAsked {
-  readonly encodingName: string | undefined;
-  readonly payloadBytes: number | undefined;
 }
 
 /** The model and the samples of a benchmark, as far as they fit. */
@@ -78,7 +72,8 @@ function benchmarkLayout(
   rules: LayoutRules,
   facts: OipModelFacts,
   asked: Pick<OipAsked, 'inputShapes'>,
-  { encodingName, payloadBytes }: PayloadsAsked,
+  encodingName: string | undefined,
+  payloadBytes: number | undefined,
 ): RequestLayout {
   if (asked.inputShapes.size > 0) {
     throw configInvalid(
@@ -154,7 +149,7 @@ function withLength(input: OipTensor, payloadBytes: number | undefined): OipTens
   return { ...input, shape: shape.map((length) => (length === -1 ? payloadBytes : length)) };
 }
 
-/** What is decided of a request beside the layout. */
+/** Choices for a request beside the layout. */
 interface RequestChoice {
   readonly model: OipModelRef;
   readonly method: OipMethod;
@@ -262,7 +257,7 @@ function fitInput(
     : { hasBatchAxis: true, input: { ...input, shape: joined } };
 }
 
-/** What both allow; undefined where they differ. */
+/** Shape that both allow; undefined where they differ. */
 function joinShapes(a: readonly number[], b: readonly number[]): number[] | undefined {
   const joined = a.map((length, axis) => (length === -1 ? (b[axis] as number) : length));
   return fitsShape(joined, b) ? joined : undefined;
@@ -292,7 +287,7 @@ function mismatch(
   return modelError(`${begin}: ${sides}. ${reasons.join('; ')}`);
 }
 
-/** What is nearly right, for people. */
+/** Reasons for a mismatch, for people. */
 function whyNot(
   { sampleTensors = {} }: Pick<BenchmarkRules, 'sampleTensors'>,
   { inputs }: FitFacts,

@@ -51,7 +51,7 @@ export function requireKnownShapes(inputs: readonly OipTensor[]): void {
 }
 
 /**
- * What `--input-shape` says of an input.
+ * Form of an input in `--input-shape`.
  * @param freeLength Stands for each axis whose length nobody knows.
  */
 export function inputShapeText(
@@ -112,7 +112,7 @@ export function withDeclaredInputs(
   return { ...facts, inputs };
 }
 
-/** What both say. */
+/** Joins both; throws where they differ. */
 function agreed(told: OipTensor, declared: OipTensor): OipTensor {
   const shape = declared.shape.map((length, axis) =>
     length === -1 ? (told.shape[axis] as number) : length,

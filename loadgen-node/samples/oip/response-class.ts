@@ -144,11 +144,8 @@ function encodeNumber(value: number, datatype: OipDataType): Uint8Array {
   return bytes;
 }
 
-/** How a server answered a request of one sample. */
-interface Answer {
-  readonly address: string;
-  readonly outputs: readonly DescribedOutput[];
-}
+/** Answer of a server to a request of one sample. */
+type Answer = { readonly address: string; readonly outputs: readonly DescribedOutput[] };
 
 /**
  * The outputs of a model whose metadata have none: those of the answers to a request of one sample, in their order there.

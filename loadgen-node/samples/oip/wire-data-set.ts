@@ -29,7 +29,7 @@ import { classResponse, type ResponseClass } from './response-class.ts';
 /** The inputs of a sample. @param form Name of the benchmark's encoding on the wire. */
 export type SampleTensors = (sampleIndex: number, form: string) => Promise<readonly NamedTensor[]>;
 
-/** What decides how samples travel, and how responses are read. */
+/** Form of samples on the wire, and of responses. */
 export interface WireForm {
   readonly plan: Pick<OipRequestPlan, 'payloadForm' | 'inputs' | 'hasBatchAxis'>;
   readonly contents: OipContents;

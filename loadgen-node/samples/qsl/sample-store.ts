@@ -15,7 +15,7 @@ import type { DataSet } from '../data-set/data-set.ts';
 /** Files read at the same time: enough to hide the latency of a disk, few enough to stay in memory. */
 const READS_AT_ONCE = 8;
 
-/** What a {@link SampleStore} holds, and how. */
+/** Options of a {@link SampleStore}. */
 interface SampleStoreOptions {
   readonly encoding: PayloadEncoding;
   readonly performanceSampleCount: number;
@@ -23,8 +23,8 @@ interface SampleStoreOptions {
   readonly compressionScope?: CompressionScope;
   /** True: payloads lie in memory that transports on other threads can read. */
   readonly isShared?: boolean;
-  /** Gets every payload that is loaded; undefined where no digests are wanted. */
-  readonly digests?: SampleDigests | undefined;
+  /** True: every payload is digested once, untimed, when it is loaded: 32 B and an object per sample. */
+  readonly isDigested?: boolean;
 }
 
 /**
@@ -44,18 +44,23 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
   readonly #codec: Codec;
   readonly #payloads: (Uint8Array | undefined)[];
   readonly #prepared: (PreparedQueryPayload | undefined)[] = [];
-  readonly #digests: SampleDigests | undefined;
-  /** Undefined where no digests are wanted. */
+  readonly #digests: (Uint32Array | undefined)[] = [];
+  /** For the ledger, of the bytes as they travel; undefined where no digests are wanted. Hot path. */
   readonly digestOf?: (sampleIndex: number) => Uint32Array;
 
   /** @throws MlperfError `ERR_NOT_INSTALLED` where this Node lacks the compression. */
   constructor(dataSet: DataSet, options: SampleStoreOptions) {
-    const { encoding, performanceSampleCount, compressionScope = 'sample', digests } = options;
+    const { encoding, performanceSampleCount, compressionScope = 'sample' } = options;
     const isWhole = compressionScope === 'query';
     this.shared =
       options.isShared === true ? new SharedSlabs(dataSet.totalSampleCount, isWhole) : undefined;
-    this.#digests = digests;
-    if (digests !== undefined) this.digestOf = (index) => digests.digestOf(index);
+    if (options.isDigested === true) {
+      this.digestOf = (sampleIndex) => {
+        const digest = this.#digests[sampleIndex];
+        assert(digest !== undefined);
+        return digest;
+      };
+    }
     this.name = dataSet.name;
     this.totalSampleCount = dataSet.totalSampleCount;
     this.performanceSampleCount = Math.min(performanceSampleCount, dataSet.totalSampleCount);
@@ -88,7 +93,7 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
       if (this.#payloads[index] !== undefined) this.shared?.release();
       this.#payloads[index] = undefined;
       this.#prepared[index] = undefined;
-      this.#digests?.remove(index);
+      this.#digests[index] = undefined;
     }
     return Promise.resolve();
   }
@@ -106,33 +111,9 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
     const compressed = this.#codec.compress(bytes);
     const payload = this.shared?.hold(index, compressed, bytes.length) ?? compressed;
     this.#payloads[index] = payload;
-    this.#digests?.add(index, compressed);
+    if (this.digestOf !== undefined) this.#digests[index] = sha256Words([compressed]);
     if (this.preparedQueryPayload === undefined) return;
     this.#prepared[index] = { payload, sampleBytes: [bytes.length] };
-  }
-}
-
-/**
- * Digests of the loaded samples for the ledger: each stored payload is digested once, when it is loaded,
- * untimed. The digest is of the bytes as they travel. 32 B and an object per sample.
- */
-export class SampleDigests {
-  readonly #digests: (Uint32Array | undefined)[] = [];
-
-  /** @param payload What the sample library stores, after any compression. */
-  add(sampleIndex: number, payload: Uint8Array): void {
-    this.#digests[sampleIndex] = sha256Words([payload]);
-  }
-
-  remove(sampleIndex: number): void {
-    this.#digests[sampleIndex] = undefined;
-  }
-
-  /** Hot path. */
-  digestOf(sampleIndex: number): Uint32Array {
-    const digest = this.#digests[sampleIndex];
-    assert(digest !== undefined);
-    return digest;
   }
 }
 

@@ -8,6 +8,7 @@ import {
   type OipTensor,
 } from '../../../shared/domain/tensors.ts';
 import { SYNTHETIC_BYTES_MAX } from '../../../shared/rules/rows/synthetic-samples.ts';
+import { toSmallFloat } from './small-float.ts';
 import { type NamedTensor, type TensorDataSet, tensorDataSet } from './tensor-data-set.ts';
 
 /** Samples of random data or of zeros where nobody says how many. */
@@ -15,7 +16,7 @@ export const MADE_UP_COUNT_DEFAULT = 256;
 /** Seed of random data where nobody says another: runs repeat each other. */
 export const MADE_UP_SEED_DEFAULT = 1;
 
-/** What is made up. */
+/** Kind, seed and number of made-up samples. */
 interface MadeUpSet {
   readonly kind: 'random' | 'zeros';
   /** 32 bits. */
@@ -95,11 +96,8 @@ const DRAWS: Readonly<Record<Exclude<OipDataType, 'BYTES'>, Draw>> = {
   // The upper half stays 0.
   UINT64: (view, at, random) => view.setUint32(at, wholeNumber(random), true),
   INT64: (view, at, random) => view.setUint32(at, wholeNumber(random), true),
-  FP16: (view, at, random) => view.setUint16(at, halfOf(random.nextUint32() >>> 21), true),
-  BF16: (view, at, random) => {
-    // The upper half of a 32-bit float whose lower half is 0.
-    view.setUint16(at, upperHalfOf((random.nextUint32() >>> 24) / 2 ** 8), true);
-  },
+  FP16: (view, at, random) => setSmall(view, at, (random.nextUint32() >>> 21) / 2 ** 11, 'FP16'),
+  BF16: (view, at, random) => setSmall(view, at, (random.nextUint32() >>> 24) / 2 ** 8, 'BF16'),
   FP32: (view, at, random) => view.setFloat32(at, (random.nextUint32() >>> 8) / 2 ** 24, true),
   FP64: (view, at, random) => {
     const high = random.nextUint32() >>> 5;
@@ -144,17 +142,7 @@ function wholeNumber(random: SeededRandom): number {
   return random.integerBelow(WHOLE_NUMBER_MAX + 1);
 }
 
-/** Bits of k / 2^11 as a 16-bit float. @param k 11 bits. */
-function halfOf(k: number): number {
-  if (k === 0) return 0;
-  const exponent = 31 - Math.clz32(k);
-  // Bias 15; the leading bit is implied, the 10 others stand behind the exponent.
-  return ((exponent - 11 + 15) << 10) | ((k << (10 - exponent)) & 0x3ff);
-}
-
-const scratch = new DataView(new ArrayBuffer(4));
-
-function upperHalfOf(value: number): number {
-  scratch.setFloat32(0, value);
-  return scratch.getUint16(0);
+/** @param value Below 1, so that the type holds it. */
+function setSmall(view: DataView, at: number, value: number, form: 'FP16' | 'BF16'): void {
+  view.setUint16(at, toSmallFloat(value, form) as number, true);
 }

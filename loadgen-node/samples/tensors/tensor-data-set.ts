@@ -24,7 +24,7 @@ export interface TensorDataSet extends DataSet {
   sampleTensors(sampleIndex: number): Promise<readonly NamedTensor[]>;
 }
 
-/** What differs between one source of tensors and another. */
+/** The part of a data set that its source of tensors decides. */
 type TensorSource = Omit<TensorDataSet, 'readPayload' | 'scoreAccuracy'>;
 
 const { metric } = benchmarkRules('custom').quality;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { VerbResult } from '../../../shared/config/command-line.ts';
 import { requireOnnxRuntime } from '../../../shared/host/onnx-runtime-package.ts';
-import { SYNTHETIC_BENCHMARKS } from '../../../shared/rules/rows/synthetic-samples.ts';
+import { SYNTHETIC_BENCHMARKS } from '../../../shared/rules/benchmark-rules.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { withSutProcess } from '../../run/host/sut-process.ts';
 import { replaceEarlierRun } from '../../run/keep/earlier-run.ts';

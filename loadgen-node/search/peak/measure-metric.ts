@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { upperMedian } from '../../../shared/base/text.ts';
-import type { PerformanceSummary } from '../../loadgen/results/performance-summary.ts';
+import type { PerformanceSummary } from '../../loadgen/results/summarize.ts';
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { replaceEarlierRun } from '../../run/keep/earlier-run.ts';

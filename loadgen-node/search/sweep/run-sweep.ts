@@ -8,7 +8,7 @@ import type { ResolvedSetting, SettingSources } from '../../../shared/config/res
 import type { SettingTable, SettingValues } from '../../../shared/config/setting.ts';
 import { isLoopback, splitAddress } from '../../../shared/domain/node-address.ts';
 import { requireOnnxRuntime } from '../../../shared/host/onnx-runtime-package.ts';
-import { SYNTHETIC_BENCHMARKS } from '../../../shared/rules/rows/synthetic-samples.ts';
+import { SYNTHETIC_BENCHMARKS } from '../../../shared/rules/benchmark-rules.ts';
 import { renderHeatMap } from '../../present/report/render-heat-map.ts';
 import { lookAtLink } from '../../run/ask-nodes.ts';
 import type { RunHost } from '../../run/host/host.ts';

@@ -20,14 +20,15 @@ export interface GeneratedSet {
 }
 
 /**
- * What the model is fitted on. Its seed is another than the evaluation set's, so no image is ever part
- * of both. With 1,000 images more the model reads 1 of 100 better and takes 1 s longer to fit.
+ * Images that the model is fitted on. Its seed is not the evaluation set's, so no image is in both.
+ * With 1,000 images more the model reads 1 of 100 better and takes 1 s longer to fit.
  */
 export const TRAINING_SET: GeneratedSet = { seed: 1, imageCount: 2000 };
 
 /**
- * What a run measures and what accuracy is taken on; the model has never seen it. More samples than
- * the 1,024 that a performance run loads, so that both kinds of run differ as they do for real data.
+ * Images that runs measure with and take accuracy on; the model has never seen them. More samples
+ * than the 1,024 that a performance run loads, so that both kinds of run differ as they do for real
+ * data.
  */
 export const EVALUATION_SET: GeneratedSet = { seed: 2, imageCount: 1200 };
 

@@ -7,7 +7,7 @@ type ImagenetNormalisation = 'vgg' | 'mobilenet';
 /** `area`: the mean of the covered pixels. `linear`: between the two nearest pixels of each axis. */
 type ImagenetInterpolation = 'area' | 'linear';
 
-/** What a benchmark's reference does with an image before its model. */
+/** Pre-processing of a benchmark's reference. */
 export interface ImagenetPreparation {
   readonly normalisation: ImagenetNormalisation;
   readonly interpolation: ImagenetInterpolation;

@@ -93,7 +93,7 @@ export async function decodeJpeg(bytes: Uint8Array, expected: ImageSize): Promis
 /**
  * Decodes a JPEG (or a PNG: a file of ImageNet is one, named .JPEG) of any size, as OpenCV's imread does for
  * the references: grey and CMYK become RGB, the EXIF orientation is honoured, colour profiles are not.
- * What libjpeg only warns about passes, since real photographs have it; a truncated image does not.
+ * A fault that libjpeg only warns about passes, since photographs have it; a truncated image fails.
  * @throws MlperfError `ERR_DATA_SET` saying what is wrong: no image, damaged or truncated, too large.
  */
 export async function decodeAnyImage(bytes: Uint8Array): Promise<RgbImage> {

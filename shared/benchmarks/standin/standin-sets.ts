@@ -11,12 +11,13 @@ export const STANDIN_CLASS_COUNT = 10;
  */
 export const STANDIN_DRAWING_REVISION = 1;
 
-/** What a stand-in model is fitted on. Its seed is another than the evaluation set's: no image is part of both. */
+/** Images that stand-in models are fitted on; none is in the evaluation set, whose seed differs. */
 export const STANDIN_TRAINING_SET: GeneratedSet = { seed: 11, imageCount: 1600 };
 
 /**
- * What a run measures and what accuracy is taken on; no stand-in model has seen it. More samples than the
- * 1,024 that a performance run loads, so that both kinds of run differ as they do for real data.
+ * Images that runs measure with and take accuracy on; no stand-in model has seen them. More samples
+ * than the 1,024 that a performance run loads, so that both kinds of run differ as they do for real
+ * data.
  */
 export const STANDIN_EVALUATION_SET: GeneratedSet = { seed: 12, imageCount: 1536 };
 
@@ -31,7 +32,7 @@ export function isStandInName(model: string): boolean {
   return STAND_IN_NAME.test(model);
 }
 
-/** What a SUT node answers to Name, and so what LoadGen logs: the name of a stand-in is part of it. */
+/** Answer of a SUT node to Name, which LoadGen logs: the name of a stand-in is part of it. */
 export function sutNodeName(node: string, model: string): string {
   return isStandInName(model) ? `${node} (stand-in: ${model})` : node;
 }

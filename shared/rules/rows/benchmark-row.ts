@@ -9,13 +9,13 @@ export interface Quality {
   /** A run below this misses the benchmark's quality; a fraction from 0 to 1. */
   readonly target: number;
   /**
-   * What the target is made of: a share of the accuracy that the reference reaches in FP32. Undefined
+   * Base of the target: a share of the accuracy that the reference reaches in FP32. Undefined
    * where the target stands for itself.
    */
   readonly reference?: { readonly value: number; readonly share: number };
 }
 
-/** What the rules (or, for a benchmark of our own, this project) fix about a benchmark, as data. */
+/** Row of a benchmark: values that the rules fix, or this project for a benchmark of its own. */
 export interface BenchmarkRules {
   /**
    * Key on the command line, in configuration files and on the wire; for a benchmark of MLPerf, its name in
@@ -26,6 +26,11 @@ export interface BenchmarkRules {
   readonly title: string;
   /** True for a benchmark of MLPerf; false for one that only this project has. */
   readonly isOfficial: boolean;
+  /**
+   * True where LoadGen makes the samples up, as long and as many as the run says, and the SUT node answers without a
+   * model. Default: false.
+   */
+  readonly isSynthetic?: boolean;
   /** Rounds that have this benchmark in a division that a SUT over a network can be in; absent: it is not MLPerf's. */
   readonly rounds?: readonly Round[];
   /** Samples that a performance run loads (LoadGen: performance_sample_count). */
@@ -36,11 +41,11 @@ export interface BenchmarkRules {
   /** Encodings in which a sample may travel, the default first. Name → what goes on the wire. */
   readonly encodings: Readonly<Record<string, PayloadEncoding>>;
   /**
-   * What a payload of each encoding is for a protocol that speaks of tensors; absent where the model decides. BYTES is
-   * the payload as one element.
+   * Tensor of a payload of each encoding, for protocols of tensors; absent where the model decides.
+   * BYTES is the payload as one element.
    */
   readonly sampleTensors?: Readonly<Record<string, SampleTensor>>;
-  /** What a response is there; absent where the model decides. */
+  /** Tensor of a response there; absent where the model decides. */
   readonly responseTensor?: SampleTensor;
   readonly quality: Quality;
   /** Rounds that demand another quality. */

@@ -1,6 +1,3 @@
-/** Benchmarks whose samples are made up, by key: what is in them is looked at by no model. */
-export const SYNTHETIC_BENCHMARKS: readonly string[] = ['null', 'echo', 'delay'];
-
 /** Bytes of a response of the benchmarks `null` and `delay` where nothing else is said: those of a class label. */
 export const SYNTHETIC_RESPONSE_BYTES_DEFAULT = 4;
 

@@ -6,8 +6,7 @@ import type { SampleRecorder } from '../../recorder/sample-recorder.ts';
 import type { QueryPlan } from '../../schedule/query-plan.ts';
 import type { ScenarioRules } from '../../schedule/scenario-rules.ts';
 import { ArrivalTicks } from './arrival-ticks.ts';
-import { type EndCause, IssueThreads, type ThreadEnd } from './issue-threads.ts';
-import { type IssueMoment, type StopLimits, stopAfterIssue } from './stop-rules.ts';
+import { type EndCause, IssueThreads, type StopLimits, type ThreadEnd } from './issue-threads.ts';
 
 /*
  * The timed loop.
@@ -27,7 +26,7 @@ const INTERRUPT_DRAIN_NS = 1_000_000_000;
 /** After a sleep or a blocked event loop, responses may be waiting to be read: look twice. */
 const STALL_RECHECK_NS = 100_000_000;
 
-/** What the loop of one set works with. */
+/** Parts of the issue loop of one set. */
 export interface IssueParts {
   readonly sut: SystemUnderTest;
   readonly clock: Clock;
@@ -81,23 +80,11 @@ class ReusedQuery implements Query {
   }
 }
 
-/** The one moment of a set, for the stop rules. */
-class ReusedMoment implements IssueMoment {
-  readonly threads: IssueThreads;
-  thread = 0;
-  elapsedNs = 0;
-
-  constructor(threads: IssueThreads) {
-    this.threads = threads;
-  }
-}
-
 /** Issues the queries of one set and waits for their samples (LoadGen: IssueQueryController). */
 export class IssueQueryController {
   readonly #parts: IssueParts;
   readonly #query: ReusedQuery;
   readonly #threads: IssueThreads;
-  readonly #moment: ReusedMoment;
   readonly #ticks: ArrivalTicks | null;
   #state: 'ready' | 'issuing' | 'draining' | 'ended' = 'ready';
   #isPumping = false;
@@ -122,7 +109,6 @@ export class IssueQueryController {
     assert(parts.threadCount === 1 || parts.plan.samplesPerQuery === 1);
     this.#query = new ReusedQuery(parts.plan, parts.threadCount);
     this.#threads = new IssueThreads(parts.threadCount, parts.plan.queryCount);
-    this.#moment = new ReusedMoment(this.#threads);
     const { recorder, arrivalIntervalNs } = parts;
     this.#ticks = arrivalIntervalNs > 0 ? new ArrivalTicks(recorder, arrivalIntervalNs) : null;
   }
@@ -247,14 +233,12 @@ export class IssueQueryController {
   }
 
   #checkStop(thread: number, elapsedNs: number): void {
-    const { limits, rules, recorder } = this.#parts;
+    const { limits, recorder } = this.#parts;
     // A fault inside issueQuery ended the issuing already.
     if (limits === null || this.#state !== 'issuing') return;
-    const threads = this.#threads;
-    this.#moment.thread = thread;
-    this.#moment.elapsedNs = elapsedNs;
-    const cause = stopAfterIssue(limits, rules, recorder, this.#moment);
+    const cause = this.#stopCause(limits, thread, elapsedNs);
     if (cause === null) return;
+    const threads = this.#threads;
     const isLast = threads.end({
       thread,
       cause,
@@ -263,6 +247,24 @@ export class IssueQueryController {
       outstanding: recorder.outstandingSamples,
     });
     if (isLast) this.#stopIssuing(threads.ends[0]?.cause ?? cause);
+  }
+
+  /**
+   * Whether the query just issued was the last one of its thread (LoadGen: IssueQueriesInternal), by rules in LoadGen's order.
+   * @param elapsedNs Issue of the query, not now, in ns since the start.
+   */
+  #stopCause(limits: StopLimits, thread: number, elapsedNs: number): EndCause | null {
+    const { rules, recorder } = this.#parts;
+    const threads = this.#threads;
+    const { maxAsyncQueries, maxQueryCount, maxDurationNs } = limits;
+    if (maxAsyncQueries !== 0 && recorder.outstandingSamples > maxAsyncQueries) return 'max-async';
+    const isEnough =
+      recorder.issuedQueries >= limits.minQueryCount && elapsedNs >= limits.targetDurationNs;
+    if (rules.endsNaturally && isEnough) return 'natural';
+    if (maxQueryCount !== 0 && threads.issuedBy(thread) >= threads.shareOf(thread, maxQueryCount)) {
+      return 'max-query-count';
+    }
+    return maxDurationNs !== 0 && elapsedNs > maxDurationNs ? 'max-duration' : null;
   }
 
   /** Server issues all there is; the others should have ended before the list did. */

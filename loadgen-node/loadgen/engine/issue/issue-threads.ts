@@ -1,3 +1,5 @@
+import type { EffectiveSettings } from '../../settings/effective-settings.ts';
+
 /**
  * Why issuing ended. `natural`: the minimum of queries and duration was reached; `all-issued`: the
  * whole schedule (Server) or the whole set (accuracy) went out; `decided`: who asked for the run has seen
@@ -18,6 +20,28 @@ export type EndCause =
 /** True for an end at which the C++ LoadGen would not have ended. */
 export function isBrokenEnd(cause: EndCause): boolean {
   return cause === 'fault' || cause === 'stall' || cause === 'interrupted' || cause === 'decided';
+}
+
+/** Limits of a performance run that end the issuing. An accuracy run has none. */
+export interface StopLimits {
+  readonly minQueryCount: number;
+  readonly targetDurationNs: number;
+  /** 0 = no limit, in this and the next two. */
+  readonly maxQueryCount: number;
+  readonly maxDurationNs: number;
+  /** Server's queries have one sample: outstanding samples are outstanding queries. */
+  readonly maxAsyncQueries: number;
+}
+
+/** Limits of a performance run by its settings. */
+export function stopLimits(settings: EffectiveSettings): StopLimits {
+  return {
+    minQueryCount: settings.minQueryCount,
+    targetDurationNs: settings.targetDurationMs * 1e6,
+    maxQueryCount: settings.maxQueryCount,
+    maxDurationNs: settings.maxDurationMs * 1e6,
+    maxAsyncQueries: settings.scenario === 'Server' ? settings.maxAsyncQueries : 0,
+  };
 }
 
 /** An issue thread that ended before its last query. */
@@ -75,6 +99,11 @@ export class IssueThreads {
   /** Queries that a thread has issued. */
   issuedBy(thread: number): number {
     return this.#issuedQueries[thread] as number;
+  }
+
+  /** Part of a count that falls to one thread: the first threads take the rest of the division. */
+  shareOf(thread: number, count: number): number {
+    return Math.floor(count / this.count) + (thread < count % this.count ? 1 : 0);
   }
 
   /** Moves a thread past `count` of its queries, which go out in one call. */

@@ -43,7 +43,7 @@ interface OpenSet {
  */
 export class EngineResponseSink implements ResponseSink {
   readonly contractErrors: ContractErrors = new ContractErrors();
-  /** What the SUT told of its own time, over the whole test. */
+  /** Counts the SUT's own times that cannot be, over the whole test. */
   readonly toldTimes: ToldTimes = new ToldTimes();
   readonly #clock: Clock;
   #failures = new FailureTally();
@@ -218,21 +218,13 @@ function isBitSet(bits: Uint8Array, index: number): boolean {
   return (((bits[index >>> 3] as number) >>> (index & 7)) & 1) === 1;
 }
 
-/** What the recorder says of a response, but for ids that it does not know. */
+/** Errors by the recorder's result; an id that it does not know is not among them. */
 const KINDS: ReadonlyMap<number, ContractErrorKind> = new Map([
   [NOT_ISSUED, 'not-issued'],
   [SECOND_RESPONSE, 'second-response'],
   [BEFORE_ISSUE, 'before-issue'],
   [SECOND_FIRST_TOKEN, 'second-first-token'],
 ]);
-
-/** Samples that the SUT reported as failed, or that never came back, by the code of the failure. */
-export interface FailureCount {
-  readonly code: string;
-  readonly count: number;
-  /** What was said of them, the first one first; of many different texts only the first few. */
-  readonly texts: readonly { readonly text: string; readonly count: number }[];
-}
 
 /** Codes that are told apart; further ones are counted as one. */
 const CODES_MAX = 32;
@@ -258,25 +250,23 @@ export class FailureTally {
   }
 
   /** All counts, in the order of their first occurrence. */
-  counts(): FailureCount[] {
+  counts() {
     return [...this.#byCode].map(([code, { count, texts }]) => ({
       code,
       count,
+      /** In the order of their first occurrence; of many different texts only the first few. */
       texts: [...texts].map(([text, ofText]) => ({ text, count: ofText })),
     }));
   }
 }
 
-/** One response that broke the contract. */
-interface ContractError {
-  readonly kind: ContractErrorKind;
-  readonly responseId: number;
-}
+/** Samples that the SUT reported as failed, or that never came back, by the code of the failure. */
+export type FailureCount = Readonly<ReturnType<FailureTally['counts']>[number]>;
 
 /** Errors that are named one by one; a SUT that floods is counted on without taking memory. */
 const NAMED_MAX = 100;
 
-/** What a SUT may do wrong with a response. */
+/** Ways in which a response breaks the contract. */
 const TEXTS = {
   'unknown-id': 'Received a response for an id that was never given out.',
   'not-issued': 'Received a response for a sample that was not issued yet.',
@@ -297,7 +287,7 @@ type ContractErrorKind = keyof typeof TEXTS;
 /** Counts responses that break the contract. Counting allocates nothing beyond the first hundred. */
 class ContractErrors {
   #count = 0;
-  readonly #named: ContractError[] = [];
+  readonly #named: { readonly kind: ContractErrorKind; readonly responseId: number }[] = [];
   #reportedCount = 0;
   #takenCount = 0;
 

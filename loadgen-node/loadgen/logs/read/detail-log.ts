@@ -33,43 +33,49 @@ export interface DetailRecord {
   readonly line: number;
 }
 
-/** What is wrong with a line of a log. */
+/** A damaged line of a log. */
 export interface LogDamage {
   readonly line: number;
   readonly text: string;
 }
 
-/** A detail log that was read to its end, ours or that of the C++ LoadGen. */
-export interface ReadDetailLog {
-  readonly path: string;
-  readonly lineCount: number;
-  /** False where the first line is no record: the newer official checkers refuse such a file. */
-  readonly beginsWithRecord: boolean;
-  /** First record of every key. */
-  readonly records: ReadonlyMap<string, DetailRecord>;
-  /** Characters of the lines of the records that are kept. */
-  readonly recordCharacters: number;
-  /** Every record of longhaul's own, in their order; none in a log of another LoadGen. */
-  readonly ownRecords: readonly DetailRecord[];
-  /** Records that LoadGen marked as errors; the first 20. */
-  readonly errors: readonly DetailRecord[];
-  readonly errorCount: number;
-  /** Records of a setting or a result that has another value already; the first 20. */
-  readonly repeats: readonly DetailRecord[];
-  /** Lines with the mark that are no record (bad JSON, cut off), and lines that are no text; the first 20. */
-  readonly damages: readonly LogDamage[];
-  readonly damageCount: number;
+function emptyLog(path: string) {
+  return {
+    path,
+    lineCount: 0,
+    /** False where the first line is no record: the newer official checkers refuse such a file. */
+    beginsWithRecord: false,
+    /** First record of every key. */
+    records: new Map<string, DetailRecord>(),
+    /** Characters of the lines of the records that are kept. */
+    recordCharacters: 0,
+    /** Every record of longhaul's own, in their order; none in a log of another LoadGen. */
+    ownRecords: [] as DetailRecord[],
+    /** Records that LoadGen marked as errors; the first 20. */
+    errors: [] as DetailRecord[],
+    errorCount: 0,
+    /** Records of a setting or a result that has another value already; the first 20. */
+    repeats: [] as DetailRecord[],
+    /** Lines with the mark that are no record (bad JSON, cut off), and lines that are no text; the first 20. */
+    damages: [] as LogDamage[],
+    damageCount: 0,
+  };
 }
+
+/** A detail log that was read to its end, ours or that of the C++ LoadGen. */
+export type ReadDetailLog = Readonly<ReturnType<typeof emptyLog>>;
+
+type Log = ReturnType<typeof emptyLog>;
 
 /**
  * Reads `mlperf_log_detail.txt`. Streamed: a file of gigabytes takes no more memory than a small one.
- * Damaged lines are told, never passed over.
+ * Damaged lines are reported, never passed over.
  * @throws MlperfError `ERR_OUTPUT` when the file cannot be read.
  */
 export async function readDetailLog(path: string): Promise<ReadDetailLog> {
-  const reading = new DetailReading();
-  for await (const line of readLogLines(path)) reading.add(line);
-  return { path, ...reading.result() };
+  const log = emptyLog(path);
+  for await (const line of readLogLines(path)) addLine(log, line);
+  return log;
 }
 
 /** True for the numbers of a log, which are bigint where a double would round them. */
@@ -88,71 +94,43 @@ export function numberOf(run: { readonly detail: ReadDetailLog }, key: string): 
   return isNumber(value) ? Number(value) : undefined;
 }
 
-class DetailReading {
-  readonly #records = new Map<string, DetailRecord>();
-  readonly #ownRecords: DetailRecord[] = [];
-  readonly #errors: DetailRecord[] = [];
-  readonly #repeats: DetailRecord[] = [];
-  readonly #damages: LogDamage[] = [];
-  #recordCharacters = 0;
-  #lineCount = 0;
-  #errorCount = 0;
-  #damageCount = 0;
-  #beginsWithRecord = false;
-
-  add(line: LogLine): void {
-    this.#lineCount = line.number;
-    if (!line.text.startsWith(DETAIL_MARK)) {
-      const damage = damageOfForeignLine(line);
-      if (damage !== undefined) this.#addDamage(line, damage);
-      return;
-    }
-    if (line.number === 1) this.#beginsWithRecord = true;
-    const read = readRecord(line);
-    if (typeof read === 'string') {
-      this.#addDamage(line, read);
-      return;
-    }
-    const { isError, ...record } = read;
-    const isOwn = record.key.startsWith(OWN_KEY);
-    const first = this.#records.get(record.key);
-    if (isOwn || first === undefined) this.#addRecord(line, record, isOwn);
-    else if (isOther(record, first) && this.#repeats.length < KEPT_MAX) this.#repeats.push(record);
-    if (!isError) return;
-    this.#errorCount += 1;
-    if (this.#errors.length < KEPT_MAX) this.#errors.push(record);
+function addLine(log: Log, line: LogLine): void {
+  log.lineCount = line.number;
+  if (!line.text.startsWith(DETAIL_MARK)) {
+    const damage = damageOfForeignLine(line);
+    if (damage !== undefined) addDamage(log, line, damage);
+    return;
   }
-
-  /** A log of gigabytes with ever new keys is no log; the memory stays bounded. */
-  #addRecord(line: LogLine, record: DetailRecord, isOwn: boolean): void {
-    this.#recordCharacters += line.text.length;
-    if (this.#recordCharacters > RECORD_CHARACTERS_MAX) {
-      this.#addDamage(line, `more than ${RECORD_CHARACTERS_MAX} characters of different records`);
-      return;
-    }
-    if (!this.#records.has(record.key)) this.#records.set(record.key, record);
-    if (isOwn) this.#ownRecords.push(record);
+  if (line.number === 1) log.beginsWithRecord = true;
+  const read = readRecord(line);
+  if (typeof read === 'string') {
+    addDamage(log, line, read);
+    return;
   }
+  const { isError, ...record } = read;
+  const isOwn = record.key.startsWith(OWN_KEY);
+  const first = log.records.get(record.key);
+  if (isOwn || first === undefined) addRecord(log, line, record, isOwn);
+  else if (isOther(record, first) && log.repeats.length < KEPT_MAX) log.repeats.push(record);
+  if (!isError) return;
+  log.errorCount += 1;
+  if (log.errors.length < KEPT_MAX) log.errors.push(record);
+}
 
-  #addDamage(line: LogLine, text: string): void {
-    this.#damageCount += 1;
-    if (this.#damages.length < KEPT_MAX) this.#damages.push({ line: line.number, text });
+/** A log of gigabytes with ever new keys is no log; the memory stays bounded. */
+function addRecord(log: Log, line: LogLine, record: DetailRecord, isOwn: boolean): void {
+  log.recordCharacters += line.text.length;
+  if (log.recordCharacters > RECORD_CHARACTERS_MAX) {
+    addDamage(log, line, `more than ${RECORD_CHARACTERS_MAX} characters of different records`);
+    return;
   }
+  if (!log.records.has(record.key)) log.records.set(record.key, record);
+  if (isOwn) log.ownRecords.push(record);
+}
 
-  result(): Omit<ReadDetailLog, 'path'> {
-    return {
-      lineCount: this.#lineCount,
-      beginsWithRecord: this.#beginsWithRecord,
-      records: this.#records,
-      recordCharacters: this.#recordCharacters,
-      ownRecords: this.#ownRecords,
-      errors: this.#errors,
-      errorCount: this.#errorCount,
-      repeats: this.#repeats,
-      damages: this.#damages,
-      damageCount: this.#damageCount,
-    };
-  }
+function addDamage(log: Log, { number }: LogLine, text: string): void {
+  log.damageCount += 1;
+  if (log.damages.length < KEPT_MAX) log.damages.push({ line: number, text });
 }
 
 /** Other lines than records may stand in the log, but not all of them. */

@@ -7,7 +7,7 @@ const LINE_CHARACTERS_MAX = 10_000;
 /** LoadGen's last line where a run had errors. */
 const ERRORS = /^(\d{1,9}) ERRORS? encountered/;
 
-/** What `mlperf_log_summary.txt` says, label by label; the first line of a label counts. */
+/** Content of `mlperf_log_summary.txt` by label; the first line of a label counts. */
 export interface SummaryLog {
   readonly path: string;
   /** Label as it stands in the file → text behind the colon, without blanks around. */

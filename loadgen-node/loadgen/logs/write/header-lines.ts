@@ -1,5 +1,6 @@
 import { packageVersion } from '../../../../shared/base/files/package-files.ts';
 import { firstOf } from '../../../../shared/base/text.ts';
+import type { QuerySampleLibrary } from '../../../../shared/domain/query-sample-library.ts';
 import type { EffectiveSettings } from '../../settings/effective-settings.ts';
 import type { ConfigEvent } from '../../settings/from-config.ts';
 import type { LoadgenBehaviour } from '../../settings/loadgen-behaviour.ts';
@@ -24,15 +25,13 @@ export interface SelfCheck {
   readonly files: Readonly<Record<string, string>>;
 }
 
-/** What a test says of itself before anything else. */
+/** Values of the first lines of a detail log. */
 interface TestHeader {
   /** Date and time of the test, UTC. */
   readonly datetime: string;
   readonly sutName: string;
   readonly sutNameDurationNs: number;
-  readonly qslName: string;
-  readonly totalSampleCount: number;
-  readonly performanceSampleCount: number;
+  readonly qsl: Pick<QuerySampleLibrary, 'name' | 'totalSampleCount' | 'performanceSampleCount'>;
   /** The program's own files; undefined where nobody looked. */
   readonly selfCheck: SelfCheck | undefined;
 }
@@ -61,9 +60,9 @@ export function writeHeader(log: DetailLog, header: TestHeader, loadgen: Loadgen
   log.text('test_datetime', header.datetime);
   log.text('sut_name', header.sutName);
   log.integer('get_sut_name_duration_ns', header.sutNameDurationNs);
-  log.text('qsl_name', header.qslName);
-  log.integer('qsl_reported_total_count', header.totalSampleCount);
-  log.integer('qsl_reported_performance_count', header.performanceSampleCount);
+  log.text('qsl_name', header.qsl.name);
+  log.integer('qsl_reported_total_count', header.qsl.totalSampleCount);
+  log.integer('qsl_reported_performance_count', header.qsl.performanceSampleCount);
 }
 
 /** Differing files above this are only counted. */
@@ -77,12 +76,9 @@ function writeSelfCheck(log: DetailLog, { hash, state, differingFiles }: SelfChe
   }
 }
 
-/** Settings that LoadGen logs as requested whatever the scenario, in its order. */
-const REQUESTED = [
-  'minDurationMs',
-  'maxDurationMs',
-  'minQueryCount',
-  'maxQueryCount',
+/** Settings that LoadGen logs both as requested and as effective, in its order. */
+const LENGTHS = ['minDurationMs', 'maxDurationMs', 'minQueryCount', 'maxQueryCount'] as const;
+const CHOICES = [
   'qslRngSeed',
   'sampleIndexRngSeed',
   'scheduleRngSeed',
@@ -93,6 +89,12 @@ const REQUESTED = [
   'performanceIssueUnique',
   'performanceIssueSame',
   'performanceIssueSameIndex',
+] as const;
+
+/** Settings that LoadGen logs as requested whatever the scenario, in its order. */
+const REQUESTED = [
+  ...LENGTHS,
+  ...CHOICES,
   'performanceSampleCountOverride',
   'accuracySampleCountOverride',
   'sampleConcatenatePermutation',
@@ -140,7 +142,7 @@ export function writeRequestedSettings(
   }
 }
 
-/** What LoadGen logs as effective, in its order. */
+/** Settings that LoadGen logs as effective, in its order. */
 const EFFECTIVE = [
   'samplesPerQuery',
   'targetQps',
@@ -148,21 +150,9 @@ const EFFECTIVE = [
   'targetLatencyPercentile',
   'maxAsyncQueries',
   'targetDurationMs',
-  'minDurationMs',
-  'maxDurationMs',
-  'minQueryCount',
-  'maxQueryCount',
+  ...LENGTHS,
   'minSampleCount',
-  'qslRngSeed',
-  'sampleIndexRngSeed',
-  'scheduleRngSeed',
-  'accuracyLogRngSeed',
-  'accuracyLogProbability',
-  'accuracyLogSamplingTarget',
-  'printTimestamps',
-  'performanceIssueUnique',
-  'performanceIssueSame',
-  'performanceIssueSameIndex',
+  ...CHOICES,
   'performanceSampleCount',
   'accuracySampleCount',
   'sampleConcatenatePermutation',

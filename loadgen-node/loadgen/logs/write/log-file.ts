@@ -145,7 +145,7 @@ export class TraceLog {
     this.#event({ name, phase: 'X', atNs: beginNs, durationNs, args });
   }
 
-  /** What a sample went through, beside other samples. */
+  /** Span of a sample, which overlaps those of others. */
   sampleSpan(name: string, beginNs: number, endNs: number, args: TraceArguments): void {
     const id = args['sample_seq'] ?? 0;
     this.#event({ name, phase: 'b', atNs: beginNs, id });

@@ -1,7 +1,7 @@
 import { percentileLabel } from '../../base/number-format.ts';
 import type { EarlyStopping } from '../../results/early-stopping.ts';
 import type { LatencyStatistics } from '../../results/latency-statistics.ts';
-import type { ArrivalSummary, PerformanceSummary } from '../../results/performance-summary.ts';
+import type { PerformanceSummary } from '../../results/summarize.ts';
 import type { TokenSummary } from '../../results/token-summary.ts';
 import type { DetailLog } from './detail-log.ts';
 
@@ -39,7 +39,10 @@ function writeEarlyStopping(log: DetailLog, { validity, tokens }: PerformanceSum
   write('early_stopping_tpot_result', tokens.perOutputTokenEarlyStopping);
 }
 
-function writeArrivals(log: DetailLog, arrivals: ArrivalSummary): void {
+function writeArrivals(
+  log: DetailLog,
+  arrivals: NonNullable<PerformanceSummary['arrivals']>,
+): void {
   log.integer('longhaul_arrival_interval_ns', arrivals.intervalNs);
   log.integer('longhaul_samples_per_query', arrivals.samplesPerQuery);
   log.integer('longhaul_skipped_intervals', arrivals.skippedIntervals);

@@ -5,13 +5,13 @@ import {
   percentileLabel,
 } from '../../base/number-format.ts';
 import type { LatencyStatistics } from '../../results/latency-statistics.ts';
-import type { PerformanceSummary } from '../../results/performance-summary.ts';
+import type { PerformanceSummary } from '../../results/summarize.ts';
 import type { EffectiveSettings } from '../../settings/effective-settings.ts';
 import type { LoadgenBehaviour } from '../../settings/loadgen-behaviour.ts';
 
 const RULE = '='.repeat(48);
 
-/** What the summary of a performance run is written from. */
+/** Input of the summary of a performance run. */
 export interface SummaryLogInput {
   readonly sutName: string;
   readonly settings: EffectiveSettings;
@@ -183,17 +183,17 @@ function tokenLines({ summary: { tokens, scenario }, loadgen }: SummaryLogInput)
   const { firstToken, perOutputToken } = tokens;
   if (firstToken === null || perOutputToken === null) return lines;
   lines.push(
-    ...tokenStatisticsLines(firstToken, 'First Token latency', 'first token latency'),
+    ...statisticsLines(firstToken, 'First Token latency', 'first token latency'),
     '',
-    ...tokenStatisticsLines(perOutputToken, loadgen.outputTokenLabel, 'time to output token'),
+    ...statisticsLines(perOutputToken, loadgen.outputTokenLabel, 'time to output token'),
   );
   return lines;
 }
 
-function tokenStatisticsLines(
+function statisticsLines(
   { minNs, maxNs, loadgenMeanNs, percentiles }: LatencyStatistics,
-  what: string,
-  percentileOf: string,
+  what = 'latency',
+  percentileOf = what,
 ): string[] {
   return [
     `Min ${what} (ns)                : ${minNs}`,
@@ -202,18 +202,6 @@ function tokenStatisticsLines(
     ...percentiles.map(
       ({ percentile, valueNs }) =>
         `${percentileLabel(percentile, 2)} percentile ${percentileOf} (ns)   : ${valueNs}`,
-    ),
-  ];
-}
-
-function statisticsLines({ minNs, maxNs, meanNs, percentiles }: LatencyStatistics): string[] {
-  return [
-    `Min latency (ns)                : ${minNs}`,
-    `Max latency (ns)                : ${maxNs}`,
-    `Mean latency (ns)               : ${meanNs}`,
-    ...percentiles.map(
-      ({ percentile, valueNs }) =>
-        `${percentileLabel(percentile, 2)} percentile latency (ns)   : ${valueNs}`,
     ),
   ];
 }

@@ -5,14 +5,6 @@ import { DetailLog } from './detail-log.ts';
 import { AccuracyLog, LogFile, TraceLog } from './log-file.ts';
 import { countsText } from './summary-log.ts';
 
-/** Paths of the log files of a test. */
-export interface LogFiles {
-  readonly summary: string;
-  readonly detail: string;
-  readonly accuracy: string;
-  readonly trace: string;
-}
-
 /** All log files of a test, open from before the first query to the end. */
 export class TestLogs {
   readonly detail: DetailLog;
@@ -105,7 +97,7 @@ export class TestLogs {
 function pathsOf(
   { outdir, prefix = 'mlperf_log_', suffix = '', prefixWithDatetime = false }: LogSettings,
   datetime: string,
-): LogFiles {
+) {
   const begin = prefixWithDatetime ? `${prefix}${datetime}_` : prefix;
   return {
     summary: join(outdir, `${begin}summary${suffix}.txt`),
@@ -114,6 +106,9 @@ function pathsOf(
     trace: join(outdir, `${begin}trace${suffix}.json`),
   };
 }
+
+/** Paths of the log files of a test. */
+export type LogFiles = Readonly<ReturnType<typeof pathsOf>>;
 
 function createFolder(path: string): void {
   try {

@@ -1,7 +1,7 @@
 import { exponentialNs } from '../../random/distributions.ts';
 import type { Mt19937 } from '../../random/mt19937.ts';
 
-/** What may stand in `--arrivals`, for help and messages. */
+/** Forms of `--arrivals`, for help and messages. */
 export const ARRIVAL_FORMS =
   'poisson, constant, burst:SIZE[@PERIOD], step:RATE@DURATION[,...][:constant], trace:FILE[@SPEED]';
 
@@ -14,7 +14,7 @@ export interface RateStep {
   readonly durationNs: number;
 }
 
-/** What decides when the queries of a Server run are due, as it was asked for. */
+/** Arrivals of a Server run as they were asked for. */
 export type ArrivalsAsked =
   | { readonly kind: 'poisson' }
   | { readonly kind: 'constant' }
@@ -28,9 +28,7 @@ export type OtherArrivals = {
   /** As they were asked for; stands in the logs. */
   readonly text: string;
 } & (
-  | { readonly kind: 'constant' }
-  | { readonly kind: 'burst'; readonly size: number; readonly periodNs: number | null }
-  | { readonly kind: 'step'; readonly steps: readonly RateStep[]; readonly isConstant: boolean }
+  | Exclude<ArrivalsAsked, { readonly kind: 'poisson' | 'trace' }>
   /** Due times in ns, not falling; the first is 0. */
   | { readonly kind: 'trace'; readonly dueNs: Float64Array }
 );
@@ -88,26 +86,21 @@ export function stepRateText({ fromQps, toQps }: RateStep): string {
   return fromQps === toQps ? `${fromQps}` : `${fromQps}-${toQps}`;
 }
 
-/** What logs and reports of such a run say of it. */
+/** Mark of such a run in logs and reports. */
 export function arrivalsMark({ text }: OtherArrivals): string {
   return `arrivals ${text} are not LoadGen's Poisson: a load test, not a scenario of MLPerf`;
-}
-
-/** What arrivals take from the settings of a run. */
-interface ArrivalInput {
-  /** Queries per second, above 0. */
-  readonly targetQps: number;
-  /** Of the schedule seed, freshly seeded. */
-  readonly generator: Mt19937;
 }
 
 /**
  * Due times of a run's queries, in ns since the start and never falling. The first query is due at 0 and is not asked for; each
  * call tells that of the next one, Infinity behind the last.
+ * @param targetQps Above 0.
+ * @param generator Of the schedule seed, freshly seeded.
  */
 export function arrivalTimes(
   arrivals: OtherArrivals,
-  { targetQps, generator }: ArrivalInput,
+  targetQps: number,
+  generator: Mt19937,
 ): () => number {
   let query = 0;
   switch (arrivals.kind) {

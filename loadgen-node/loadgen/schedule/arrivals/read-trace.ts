@@ -5,14 +5,14 @@ import {
   describeSystemError,
   MlperfError,
 } from '../../../../shared/base/errors/mlperf-error.ts';
-import { GrowingFloat64 } from '../../base/growing-array.ts';
+import { growingFloat64 } from '../../base/growing-array.ts';
 import { ARRIVALS_MAX, ARRIVALS_NS_MAX } from './parse-arrivals.ts';
 
 const CHUNK_BYTES = 1 << 20;
 /** A line longer than that is of no text file. */
 const LINE_CHARS_MAX = 1 << 20;
 
-/** What may be said of a trace besides its file. */
+/** Options of a trace. */
 interface TraceOptions {
   /** The trace is run so many times as fast. */
   readonly speed: number;
@@ -29,7 +29,7 @@ export function readTrace(
   { speed, arrivalsMax = ARRIVALS_MAX }: TraceOptions,
 ): Float64Array {
   const lines = new TraceLines();
-  const due = new GrowingFloat64();
+  const due = growingFloat64();
   let count = 0;
   let firstNs = 0;
   let lastNs = 0;

@@ -148,7 +148,7 @@ function standInMarks(
   return marks;
 }
 
-/** What tells that a folder is not the validation set; no part of it may pass for the whole, nor other images for it. */
+/** Mark of a folder that is not the validation set, whole and alone; empty for the set itself. */
 function foreignMarks(images: readonly LabelledImage[]): string[] {
   const namedCount = images.filter(({ path }) => VALIDATION_FILE.test(path)).length;
   if (images.length === VALIDATION_COUNT && namedCount === VALIDATION_COUNT) return [];

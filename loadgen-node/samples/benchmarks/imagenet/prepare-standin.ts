@@ -20,7 +20,7 @@ interface Files {
   readonly int8: string;
 }
 
-/** What the SUT half exports to this verb (sut-node/benchmarks/imagenet/). */
+/** Exports of the SUT half for this verb (sut-node/benchmarks/imagenet/). */
 interface SutHalf {
   ensureStandinModels(request: {
     readonly benchmark: 'resnet50';
@@ -68,7 +68,7 @@ async function makeStandin(
   benchmark: 'resnet50',
   { output, dataSeed, dataCount, cacheDir }: PrepareRequest,
   onProgress: PrepareProgress,
-): Promise<PreparedStandin> {
+) {
   const cacheFolder = cacheDir ?? defaultCacheFolder();
   const asked = { benchmark, dataDir: STAND_IN_WORD, dataSeed, dataCount };
   const set = generatedSetOf(asked) ?? STANDIN_EVALUATION_SET;
@@ -88,19 +88,30 @@ async function makeStandin(
     model: basename(models.fp32, '.onnx'),
     accuracy: correct.fp32 / images.length,
   });
-  const dataFlags = isStandardSet(set, STANDIN_EVALUATION_SET)
-    ? ''
-    : ` --data-seed ${set.seed} --data-count ${set.imageCount}`;
-  const imageCount = images.length;
-  const made = { benchmark, models, dataFolder, dataFlags, correct, imageCount, cacheDir };
-  if (output === undefined) return { ...made, isCopy: false };
-  onProgress(0, `copying to ${output}`);
-  const copied = await copyTo(output, models, {
-    folder: dataFolder,
-    name: generatedName('imagenet-standin', set, STANDIN_EVALUATION_SET),
-  });
-  return { ...made, ...copied, isCopy: true };
+  const isCopy = output !== undefined;
+  if (isCopy) onProgress(0, `copying to ${output}`);
+  const name = generatedName('imagenet-standin', set, STANDIN_EVALUATION_SET);
+  const made = { models, dataFolder };
+  return {
+    benchmark,
+    /** Paths of the models, and the folder of the images, val_map.txt and reference.json. */
+    ...(isCopy ? await copyTo(output, models, { folder: dataFolder, name }) : made),
+    imageCount: images.length,
+    /** Flags of a run that ask for these images, with a blank before them; empty for the standard ones. */
+    dataFlags: isStandardSet(set, STANDIN_EVALUATION_SET)
+      ? ''
+      : ` --data-seed ${set.seed} --data-count ${set.imageCount}`,
+    /** Right answers on all images. */
+    correct,
+    /** The cache folder that was named, if one was. */
+    cacheDir,
+    /** True where the paths are copies outside of the cache: then the commands name them. */
+    isCopy,
+  };
 }
+
+/** Result of {@link prepareStandin}, for its text. */
+export type PreparedStandin = Readonly<Awaited<ReturnType<typeof makeStandin>>>;
 
 /** Loads the other half by path: it need not be installed where the other verbs run. */
 async function loadSutHalf(): Promise<SutHalf> {
@@ -139,30 +150,12 @@ async function orOutputError(output: string, work: () => unknown): Promise<void>
   }
 }
 
-/** What `longhaul prepare` has made. */
-export interface PreparedStandin {
-  readonly benchmark: string;
-  /** Paths of the models. */
-  readonly models: Files;
-  /** Folder of the images, val_map.txt and reference.json. */
-  readonly dataFolder: string;
-  readonly imageCount: number;
-  /** Flags of a run that ask for these images, with a blank before them; empty for the standard ones. */
-  readonly dataFlags: string;
-  /** Right answers on all images. */
-  readonly correct: Readonly<Record<keyof Files, number>>;
-  /** The cache folder that was named, if one was. */
-  readonly cacheDir: string | undefined;
-  /** True where the paths are copies outside of the cache: then the commands name them. */
-  readonly isCopy: boolean;
-}
-
 /** Share of the FP32 accuracy that runs ask for. Rule: inference_rules v4.1, quality targets of the benchmarks. */
 const SHARE_ASKED = 0.99;
 
 const MEGABYTE = 1e6;
 
-/** What was made, how well it does, and how to go on: text, and JSON whose accuracies are shares from 0 to 1. */
+/** Paths, accuracies (in JSON shares from 0 to 1) and the next commands. */
 export async function preparedResult(prepared: PreparedStandin): Promise<VerbResult> {
   const { benchmark, models, dataFolder, imageCount, correct } = prepared;
   const [fp32, int8, dataBytes] = await Promise.all([

@@ -18,7 +18,7 @@ import { VAL_MAP } from './imagenet-data-set.ts';
  */
 const REFERENCE_FILE = 'reference.json';
 
-/** What `longhaul prepare` takes → the benchmark whose stand-in it measures. */
+/** Argument of `longhaul prepare` → the benchmark whose stand-in it measures. */
 export const PREPARED_STANDINS: Readonly<Record<string, 'resnet50'>> = {
   'resnet50-standin': 'resnet50',
 };

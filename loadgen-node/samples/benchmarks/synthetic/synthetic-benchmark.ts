@@ -45,7 +45,7 @@ const POOL_BYTES: number = 64 * 1024 * 1024;
 /** Tells whether a response is right. @param payload That of the response's sample, as it travelled. */
 type ResponseCheck = (response: Uint8Array, payload: Uint8Array) => boolean;
 
-/** What a data set of made-up payloads is made of. */
+/** Parts of a data set of made-up payloads. */
 export interface SyntheticSet {
   /** Name of the data set. */
   readonly name: string;

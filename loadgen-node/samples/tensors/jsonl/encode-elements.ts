@@ -1,4 +1,5 @@
 import { OIP_ELEMENT_BYTES, type OipDataType } from '../../../../shared/domain/tensors.ts';
+import { toSmallFloat } from '../small-float.ts';
 import { bytesContents } from '../tensor-data-set.ts';
 
 /** Which element is none of its datatype, counted in row-major order, and why. */
@@ -7,7 +8,7 @@ export class ElementError extends Error {}
 type FloatType = 'FP16' | 'BF16' | 'FP32' | 'FP64';
 type WholeType = Exclude<OipDataType, FloatType | 'BOOL' | 'BYTES'>;
 
-/** What JSON has no numbers for. */
+/** Numbers that JSON has no form for. */
 const SPECIAL_NUMBERS: Readonly<Record<string, number>> = {
   NaN: Number.NaN,
   Infinity: Number.POSITIVE_INFINITY,
@@ -117,47 +118,6 @@ function floatOf(element: unknown): number | undefined {
 function wrong(index: number, element: unknown, what: string): ElementError {
   const value = isLongInteger(element) ? element[''] : JSON.stringify(element);
   return new ElementError(`element ${index} is ${value.slice(0, 60)}; ${what}`);
-}
-
-/** Bits of exponent and of the significand behind the point. Rule: IEEE 754 binary16; BF16 is the upper half of binary32. */
-const FORMS = {
-  FP16: { exponentBits: 5, fractionBits: 10 },
-  BF16: { exponentBits: 8, fractionBits: 7 },
-} as const;
-
-/**
- * Bits of the 16-bit float nearest to a number, to the even one of two that are as near.
- * @returns undefined where a finite number is beyond the largest.
- */
-export function toSmallFloat(value: number, form: keyof typeof FORMS): number | undefined {
-  const { exponentBits, fractionBits } = FORMS[form];
-  const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0;
-  const allExponents = (2 ** exponentBits - 1) * 2 ** fractionBits;
-  if (Number.isNaN(value)) return allExponents + 2 ** (fractionBits - 1);
-  const size = Math.abs(value);
-  if (size === Number.POSITIVE_INFINITY) return sign + allExponents;
-  const bias = 2 ** (exponentBits - 1) - 1;
-  // Below the smallest normal number all have its exponent, and no implied bit. Scaling by a power of two is exact.
-  const exponent = Math.max(binaryExponent(size), 1 - bias);
-  const fraction = roundToEven(size * 2 ** (fractionBits - exponent));
-  // The implied bit carries into the exponent, as a fraction that was rounded up to the next power of two does.
-  const bits = (exponent + bias - 1) * 2 ** fractionBits + fraction;
-  return bits >= allExponents ? undefined : sign + bits;
-}
-
-const scratch = new DataView(new ArrayBuffer(8));
-
-/** floor(log2(size)); far below all others for 0 and for numbers that a double holds with fewer bits. */
-function binaryExponent(size: number): number {
-  scratch.setFloat64(0, size);
-  return ((scratch.getUint16(0) >>> 4) & 0x7ff) - 1023;
-}
-
-function roundToEven(value: number): number {
-  const low = Math.floor(value);
-  const rest = value - low;
-  const isUp = rest > 0.5 || (rest === 0.5 && low % 2 === 1);
-  return isUp ? low + 1 : low;
 }
 
 /**

@@ -1,22 +1,15 @@
 import assert from 'node:assert';
-import { createReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
 import type { OipTensor } from '../../../../shared/domain/tensors.ts';
+import { type FileLine, readLines } from '../../../loadgen/base/read-lines.ts';
 import { type PrepareProgress, readingFile } from '../../data-set/data-set.ts';
 import { type NamedTensor, type TensorDataSet, tensorDataSet } from '../tensor-data-set.ts';
 import { parseSample, SampleError } from './parse-sample.ts';
 
 /** Lines between two reports of progress. */
 const PROGRESS_STEP = 100;
-
-/** Where a sample is in the file. */
-interface LinePlace {
-  readonly number: number;
-  readonly offset: number;
-  readonly length: number;
-}
 
 /**
  * A file of which each line is one sample in JSON (parse-sample.ts); blank lines are none. All lines are read and checked
@@ -29,11 +22,13 @@ export async function openJsonlDataSet(
   inputs: readonly OipTensor[],
   onProgress: PrepareProgress,
 ): Promise<TensorDataSet> {
-  const places: LinePlace[] = [];
+  const places: (Pick<FileLine, 'number' | 'offset'> & { readonly length: number })[] = [];
   const forms = new Set<string>();
   await readingFile(file, async () => {
     const { size } = await stat(file);
-    for await (const { number, offset, bytes } of readLines(file)) {
+    for await (const { number, offset, bytes, isCut } of readLines(file, LINE_BYTES_MAX)) {
+      if (isCut) throw new RangeError(`line ${number} is longer than ${LINE_BYTES_MAX} bytes`);
+      if (isBlank(bytes)) continue;
       forms.add(formOf(sampleIn(bytes, inputs, `${file}:${number}`)));
       places.push({ number, offset, length: bytes.length });
       if (places.length % PROGRESS_STEP === 0) onProgress(offset / size, `reading ${file}`);
@@ -86,54 +81,8 @@ function formOf(tensors: readonly NamedTensor[]): string {
   return tensors.map(({ shape, raw }) => `${shape.join('x')}:${raw.length}`).join(',');
 }
 
-/** A line of a file that has something in it. */
-interface Line {
-  /** From 1 on. */
-  readonly number: number;
-  /** Of the file, where it begins. */
-  readonly offset: number;
-  readonly bytes: Buffer;
-}
-
-const LINE_FEED = 10;
-const READ_BYTES: number = 1024 * 1024;
-
 /** Longest line: what a JavaScript text can hold is not far above. */
 const LINE_BYTES_MAX: number = 2 ** 28;
-
-/**
- * The lines of a file, in order; blank ones are left out.
- * @throws RangeError where a line is too long; errors of the file system as they are
- */
-async function* readLines(path: string): AsyncGenerator<Line> {
-  let pieces: Buffer[] = [];
-  let pieceBytes = 0;
-  let offset = 0;
-  let number = 1;
-  const take = (last: Buffer): Line => {
-    const bytes = pieces.length === 0 ? last : Buffer.concat([...pieces, last]);
-    return { number, offset, bytes };
-  };
-  for await (const chunk of createReadStream(path, { highWaterMark: READ_BYTES })) {
-    let rest = chunk as Buffer;
-    for (let end = rest.indexOf(LINE_FEED); end !== -1; end = rest.indexOf(LINE_FEED)) {
-      const line = take(rest.subarray(0, end));
-      if (!isBlank(line.bytes)) yield line;
-      offset += line.bytes.length + 1;
-      number += 1;
-      pieces = [];
-      pieceBytes = 0;
-      rest = rest.subarray(end + 1);
-    }
-    pieces.push(rest);
-    pieceBytes += rest.length;
-    if (pieceBytes > LINE_BYTES_MAX) {
-      throw new RangeError(`line ${number} is longer than ${LINE_BYTES_MAX} bytes`);
-    }
-  }
-  const last = take(Buffer.alloc(0));
-  if (!isBlank(last.bytes)) yield last;
-}
 
 /** Reads bytes of a file again. */
 async function readPart(path: string, offset: number, length: number): Promise<Buffer> {

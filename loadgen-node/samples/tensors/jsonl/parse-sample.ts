@@ -82,7 +82,7 @@ function shortForm(value: unknown): GivenTensor {
   return { shape, data: value };
 }
 
-/** What would silently not be sent. */
+/** Refuses keys whose values would not be sent. */
 function refuseOthers(object: JsonObject, known: readonly string[], where: string): void {
   const other = Object.keys(object).find((key) => !known.includes(key));
   if (other === undefined) return;
@@ -165,17 +165,14 @@ function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Elements of nested arrays in row-major order, and the lengths of the arrays from the outermost on. */
-interface NestedElements {
-  readonly shape: readonly number[];
-  readonly elements: readonly unknown[];
-}
-
 /** Deeper than any tensor. */
 const RANK_MAX = 32;
 
-/** @returns undefined where arrays at the same depth have different lengths. */
-function nestedElements(value: unknown): NestedElements | undefined {
+/**
+ * Elements of nested arrays in row-major order, and the lengths of the arrays from the outermost on.
+ * @returns undefined where arrays at the same depth have different lengths.
+ */
+function nestedElements(value: unknown) {
   const shape: number[] = [];
   let elements: readonly unknown[] = [value];
   while (elements.length > 0 && elements.some(Array.isArray)) {

@@ -1,7 +1,7 @@
 import { dataSetError, type MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import type { OipDataType } from '../../../../shared/domain/tensors.ts';
 
-/** What stands before the elements of a .npy file. */
+/** Header of a .npy file. */
 export interface NpyHeader {
   /** NumPy's type of the elements, for example `<f4`. */
   readonly descr: string;
@@ -95,7 +95,7 @@ function shapeOf(axes: string): readonly number[] | undefined {
   return shape.every(Number.isSafeInteger) ? shape : undefined;
 }
 
-/** What the elements of a .npy file are. */
+/** Type of the elements of a .npy file. */
 export interface NpyType {
   readonly datatype: OipDataType;
   /** Bytes of an element in the file. */

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { BENCHMARK_KEYS, SYNTHETIC_BENCHMARKS } from '../../../../shared/rules/benchmark-rules.ts';
 import { sutBenchmark } from '../../../../sut-node/benchmarks/registry.ts';
 
 const FOLDER = new URL('../../../../sut-node/benchmarks/', import.meta.url);
@@ -8,11 +9,11 @@ const KEYS = readdirSync(FOLDER).filter((name) =>
   existsSync(new URL(`${name}/benchmark.ts`, FOLDER)),
 );
 
-// Goal: every benchmark that has a model is there on the SUT node, and is one of the rules (null, echo and delay
-// have none: see create-model.test.ts). Method: ask for the key of each folder, and for one that does not exist.
+// Goal: every benchmark of the rules has a SUT side, a folder here or a built-in model (create-model.test.ts).
+// Method: the keys of the rules against the folders; ask for the key of each folder, and for one that does not exist.
 describe('sutBenchmark', () => {
-  it('has those that are looked for below', () => {
-    expect(KEYS).toEqual(expect.arrayContaining(['custom', 'digits', 'mobilenet', 'resnet50']));
+  it('has a side of every benchmark of the rules', () => {
+    expect([...KEYS, ...SYNTHETIC_BENCHMARKS].sort()).toEqual([...BENCHMARK_KEYS].sort());
   });
 
   it.each(KEYS)('finds %s', async (key) => {

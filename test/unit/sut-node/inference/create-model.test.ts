@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../../../shared/base/process/logger.ts';
+import { SYNTHETIC_BENCHMARKS } from '../../../../shared/rules/benchmark-rules.ts';
 import { createModel } from '../../../../sut-node/inference/create-model.ts';
 import type { SutSettings } from '../../../../sut-node/settings/sut-settings.ts';
 import { NO_DELAY, TEST_SETTINGS } from '../../../scenes/sut-node/sut-node.ts';
@@ -28,7 +29,7 @@ const DELAY_REFUSALS = (
 ]);
 
 describe('createModel', () => {
-  it.each(['digits', 'null', 'echo', 'delay'])('finds %s', async (benchmark) => {
+  it.each(['digits', ...SYNTHETIC_BENCHMARKS])('finds %s', async (benchmark) => {
     expect((await create({ benchmark })).rules.key).toBe(benchmark);
   });
 

@@ -12,16 +12,18 @@ describe('compareFirstQueries', () => {
     ['knows no pair where all are first ones', [1, 2, 3], [1, 9, 1], [0, 0, 0]],
     ['knows no pair where one query has but itself', [1], [1], [0, 0, 0]],
   ] as const)('%s', (_, samples, latencies, [pairs, repeatFaster, firstFaster]) => {
-    expect(compareFirstQueries(samples, samples.length, (i) => latencies[i] ?? null)).toEqual({
-      pairCount: pairs,
-      repeatFasterCount: repeatFaster,
-      firstFasterCount: firstFaster,
-    });
+    expect(compareFirstQueries(samples, samples.length, (i) => latencies[i] ?? Number.NaN)).toEqual(
+      {
+        pairCount: pairs,
+        repeatFasterCount: repeatFaster,
+        firstFasterCount: firstFaster,
+      },
+    );
   });
 
   it('leaves out queries that did not complete, which still make their sample known', () => {
-    const latencies = [null, 4, 9];
-    const found = compareFirstQueries([3, 3, 1], 3, (i) => latencies[i] ?? null);
+    const latencies = [Number.NaN, 4, 9];
+    const found = compareFirstQueries([3, 3, 1], 3, (i) => latencies[i] ?? Number.NaN);
     expect(found).toEqual({ pairCount: 1, repeatFasterCount: 1, firstFasterCount: 0 });
   });
 });

@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { DataSet } from '../../../../../loadgen-node/samples/data-set/data-set.ts';
-import {
-  SampleDigests,
-  SampleStore,
-} from '../../../../../loadgen-node/samples/qsl/sample-store.ts';
+import { SampleStore } from '../../../../../loadgen-node/samples/qsl/sample-store.ts';
 import { codecNamed } from '../../../../../shared/compression/codec.ts';
 import { sha256Words } from '../../../../../shared/evidence/payload-digest.ts';
 
@@ -61,8 +58,7 @@ describe('SampleStore', () => {
 
   it('digests what it keeps, if it is asked to', async () => {
     const options = { encoding: { form: 'raw', compression: 'lz4' }, performanceSampleCount: 4 };
-    const digests = new SampleDigests();
-    const qsl = new SampleStore(new CountingDataSet(), { ...options, digests });
+    const qsl = new SampleStore(new CountingDataSet(), { ...options, isDigested: true });
     await qsl.loadSamplesToRam(Uint32Array.of(3, 5));
     expect(qsl.digestOf?.(5)).toEqual(sha256Words([qsl.payloadOf(5)]));
     await qsl.unloadSamplesFromRam(Uint32Array.of(3, 5));

@@ -1,0 +1,36 @@
+import type { RecordedTokens } from '../recorder/recording.ts';
+
+/** Times and counts of a performance run. */
+export interface Measurements {
+  /** Counted one by one, coalesced or not. */
+  readonly queryCount: number;
+  /** Latencies of the completed samples in ns, any order. */
+  readonly sampleLatenciesNs: Float64Array;
+  /** MultiStream: latencies of the completed queries in ns, any order; else empty. */
+  readonly queryLatenciesNs: Float64Array;
+  /** Latest completion of a sample after its schedule, in s. */
+  readonly maxLatencyS: number;
+  /** The query that was issued last, in s since the start. It need not be the last to complete. */
+  readonly finalQuery: {
+    readonly scheduledS: number;
+    readonly issuedS: number;
+    readonly allDoneS: number;
+  };
+  /** Token models only. */
+  readonly tokens: RecordedTokens | null;
+  /** Queries in fixed intervals (round v0.5): those that each query took; else null or absent. */
+  readonly intervalsTaken?: Float64Array | null;
+}
+
+/** A rule of LoadGen that asks for nothing. */
+export const ALWAYS_MET = {
+  isMet: true,
+  /** For people, with the unit, as the next. */
+  needed: '',
+  seen: '',
+  /** LoadGen's advice in the summary; empty when met. */
+  recommendation: '',
+};
+
+/** One of LoadGen's validity rules: met or not, with what it asks for and what it saw. */
+export type ValidityItem = Readonly<typeof ALWAYS_MET>;

@@ -1,0 +1,40 @@
+/** Bits of exponent and of the significand behind the point. Rule: IEEE 754 binary16; BF16 is the upper half of binary32. */
+const FORMS = {
+  FP16: { exponentBits: 5, fractionBits: 10 },
+  BF16: { exponentBits: 8, fractionBits: 7 },
+} as const;
+
+/**
+ * Bits of the 16-bit float nearest to a number, to the even one of two that are as near.
+ * @returns undefined where a finite number is beyond the largest.
+ */
+export function toSmallFloat(value: number, form: keyof typeof FORMS): number | undefined {
+  const { exponentBits, fractionBits } = FORMS[form];
+  const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0;
+  const allExponents = (2 ** exponentBits - 1) * 2 ** fractionBits;
+  if (Number.isNaN(value)) return allExponents + 2 ** (fractionBits - 1);
+  const size = Math.abs(value);
+  if (size === Number.POSITIVE_INFINITY) return sign + allExponents;
+  const bias = 2 ** (exponentBits - 1) - 1;
+  // Below the smallest normal number all have its exponent, and no implied bit. Scaling by a power of two is exact.
+  const exponent = Math.max(binaryExponent(size), 1 - bias);
+  const fraction = roundToEven(size * 2 ** (fractionBits - exponent));
+  // The implied bit carries into the exponent, as a fraction that was rounded up to the next power of two does.
+  const bits = (exponent + bias - 1) * 2 ** fractionBits + fraction;
+  return bits >= allExponents ? undefined : sign + bits;
+}
+
+const scratch = new DataView(new ArrayBuffer(8));
+
+/** floor(log2(size)); far below all others for 0 and for numbers that a double holds with fewer bits. */
+function binaryExponent(size: number): number {
+  scratch.setFloat64(0, size);
+  return ((scratch.getUint16(0) >>> 4) & 0x7ff) - 1023;
+}
+
+function roundToEven(value: number): number {
+  const low = Math.floor(value);
+  const rest = value - low;
+  const isUp = rest > 0.5 || (rest === 0.5 && low % 2 === 1);
+  return isUp ? low + 1 : low;
+}
