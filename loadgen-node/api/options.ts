@@ -3,7 +3,6 @@ import type { FileValue } from '../../shared/config/config-file.ts';
 import { resolveSettings } from '../../shared/config/resolve-settings.ts';
 import { flagOf, type SettingTable } from '../../shared/config/setting.ts';
 import { planRun, type RunPlan } from '../run/plan/run-plan.ts';
-import { runRecord } from '../run/plan/run-record.ts';
 import { RUN_SETTINGS, type RunValues } from '../run/plan/run-settings.ts';
 
 /** Plain options by the keys of a configuration file's section `run`, in the same form as there. */
@@ -63,10 +62,7 @@ export function planTest(options: PlainOptions): RunPlan {
   const { sut = [NO_NODE], ...said } = { ...ownDivision(options), ...options };
   const file = placed({ ...said, sut }, 'options');
   const { values, settings } = resolveSettings(RUN_SETTINGS, { section: 'run', file, flags: {} });
-  const record = options.sut === undefined ? {} : { record: runRecord(settings) };
-  return namingOptions(() =>
-    planRun(values, { said: new Set(file.keys()), ...record, asked: settings }),
-  );
+  return namingOptions(() => planRun(values, { asked: settings }));
 }
 
 /** A SUT of the program's own has no network, and so no division to keep. */

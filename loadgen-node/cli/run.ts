@@ -1,14 +1,12 @@
 import type { Command } from 'commander';
 import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
 import { progressStream, wantsJson } from '../../shared/config/command-line.ts';
-import { saidKeys } from '../../shared/config/resolve-settings.ts';
 import { flagOf } from '../../shared/config/setting.ts';
 import { CommandHost } from '../run/host/host.ts';
 import { withLiveView } from '../run/host/with-live-view.ts';
 import { refuseUsedOutput } from '../run/keep/earlier-run.ts';
 import { openAuditConfig } from '../run/plan/conf-files.ts';
 import { planRun } from '../run/plan/run-plan.ts';
-import { runRecord } from '../run/plan/run-record.ts';
 import { RUN_SETTINGS, type RunValues } from '../run/plan/run-settings.ts';
 import { performRuns } from '../run/repeated-runs.ts';
 import { verb } from './verb.ts';
@@ -44,8 +42,7 @@ export const runVerb = verb({
   action: async ({ values, settings, command }) => {
     refuseOtherOutput(command, values);
     const audit = openAuditConfig(values.auditConf);
-    const record = runRecord(settings);
-    const plan = planRun(values, { said: saidKeys(settings), audit, record, asked: settings });
+    const plan = planRun(values, { asked: settings, audit });
     refuseUsedOutput(plan.output, values.force);
     const host = new CommandHost('interrupted: ending the run');
     if (audit !== undefined) host.report(`longhaul: settings of ${audit.name} win over all others`);

@@ -37,9 +37,8 @@ import type { RunHost } from '../../run/host/host.ts';
 import { CONNECTION_OPTIONS, toConnectionSettings } from '../../run/plan/connection-options.ts';
 import { type DoctorFinding, type FindingGroup, subject } from './finding.ts';
 import { generatorCeiling } from './generator-ceiling.ts';
-import { type MeasuredLink, wayFindings } from './link-findings.ts';
+import { type LoadgenEnd, type MeasuredLink, measureLink, wayFindings } from './link-findings.ts';
 import { isBusyNow, machineFindings } from './machine-findings.ts';
-import { type LoadgenEnd, measureLink } from './measure-link.ts';
 import {
   ceilingFindings,
   PLAN_SETTINGS,
@@ -124,17 +123,12 @@ async function connectionSettings(values: DoctorValues): Promise<DispatchSetting
   return settings;
 }
 
-interface ExaminedNode {
-  readonly groups: readonly FindingGroup[];
-  readonly link: MeasuredLink | undefined;
-}
-
 async function examineNode(
   address: string,
   settings: DispatchSettings,
   own: LoadgenEnd,
   { values, host }: { readonly values: DoctorValues; readonly host: RunHost },
-): Promise<ExaminedNode> {
+) {
   let link: MeasuredLink;
   try {
     link = await measureLink(address, settings, own, values.linkTestTime / 1e6, host);
@@ -170,6 +164,8 @@ async function examineNode(
     ],
   };
 }
+
+type ExaminedNode = Awaited<ReturnType<typeof examineNode>>;
 
 function nodeMachine({ probe, link }: MeasuredLink): DoctorFinding[] {
   if (link.isSameMachine === true || probe.system === null) return [];

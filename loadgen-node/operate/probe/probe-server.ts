@@ -19,8 +19,7 @@ import { ownCommand } from '../../run/host/own-command.ts';
 import { SECURITY_OPTIONS, toClientSecurity } from '../../run/plan/connection-options.ts';
 import { nodesOfRun, OIP_SERVICE_OPTION } from '../../run/plan/oip-options.ts';
 import { type ListedModel, nextText, probeText } from './probe-text.ts';
-import { probedModel, takesMadeUpData } from './probed-model.ts';
-import { readyMadeRun } from './ready-made-run.ts';
+import { probedModel, readyMadeRun, takesMadeUpData } from './probed-model.ts';
 
 /** Settings of `longhaul probe`. */
 export const PROBE_SETTINGS = {

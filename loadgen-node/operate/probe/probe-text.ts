@@ -3,8 +3,12 @@ import { asOneLine, counted, upperMedian } from '../../../shared/base/text.ts';
 import { tensorText } from '../../../shared/domain/tensors.ts';
 import { isFinishReason } from '../../../shared/wire/oip/output-cutter.ts';
 import { formatRate } from '../../samples/bandwidth/bandwidth-formulas.ts';
-import { freeInputs, type ProbedModel, type ProbedTensor } from './probed-model.ts';
-import type { ReadyMadeRun } from './ready-made-run.ts';
+import {
+  freeInputs,
+  type ProbedModel,
+  type ProbedTensor,
+  type ReadyMadeRun,
+} from './probed-model.ts';
 
 /** Rate for which the bandwidth is told. */
 const RATE = 1_000;

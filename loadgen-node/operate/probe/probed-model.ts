@@ -1,6 +1,8 @@
+import { stringify } from 'yaml';
 import { elementCount, type OipTensor } from '../../../shared/domain/tensors.ts';
 import type { OipModelFacts, OipModelRef } from '../../../shared/wire/oip/request-plan.ts';
-import { hasBatchAxis, resolveInputs } from '../../samples/oip/resolve-inputs.ts';
+import { flagText } from '../../run/plan/flag-text.ts';
+import { hasBatchAxis, inputShapeText, resolveInputs } from '../../samples/oip/resolve-inputs.ts';
 import { madeUpBytes } from '../../samples/tensors/made-up-data-set.ts';
 
 /** A model as its server describes it, and what follows for a run. */
@@ -66,4 +68,106 @@ function sumOf(bytes: readonly (number | null)[]): number | null {
     (sum, one) => (sum === null || one === null ? null : sum + one),
     0,
   );
+}
+
+/** Stands for each length that the user has to say. */
+const PLACEHOLDER = 'N';
+
+/** Stands for each input of a model whose server tells none. */
+const DECLARATION = 'NAME:DATATYPE:LENGTHS';
+
+/** What a run needs beside the model. Values as in a configuration file; undefined ones are left out. */
+interface RunTarget {
+  /** With its `oip://`. */
+  readonly address: string;
+  /** By key of the configuration file: service, TLS, token. */
+  readonly connection: Readonly<Record<string, string | boolean | undefined>>;
+}
+
+/** A first run against a model, in the two ways that it can be said. */
+export interface ReadyMadeRun {
+  readonly command: string;
+  /** Text of a file for `longhaul run --config`. */
+  readonly config: string;
+  /** `--input-shape` has placeholders that have to become numbers first. */
+  readonly hasPlaceholders: boolean;
+}
+
+/**
+ * A run with random data of the model's shape. SingleStream, as it needs no figure that nobody knows yet and tells the latency
+ * from which the others follow.
+ * @param program How longhaul is called.
+ */
+export function readyMadeRun(
+  program: string,
+  { address, connection }: RunTarget,
+  probed: ProbedModel,
+): ReadyMadeRun {
+  const isUntold = probed.inputs.length === 0;
+  const shapes = isUntold
+    ? [DECLARATION]
+    : freeInputs(probed).map((input) => inputShapeText(input, PLACEHOLDER));
+  const settings: Record<string, unknown> = {
+    sut: [address],
+    ...said(connection),
+    model: modelText(probed.model),
+    data: 'random',
+    scenario: 'SingleStream',
+    minDuration: '10s',
+  };
+  const flags = Object.entries({
+    ...settings,
+    ...(shapes.length > 0 && { inputShape: shapes }),
+  }).map(([key, value]) => flagText(key, value));
+  return {
+    command: [`${program} run`, ...flags].join(' '),
+    config: configText(settings, shapes, isUntold ? UNTOLD_COMMENT : FREE_COMMENT),
+    hasPlaceholders: shapes.length > 0,
+  };
+}
+
+const FREE_COMMENT = `The model leaves axes free: put the length of one sample in place of each ${PLACEHOLDER}`;
+const UNTOLD_COMMENT =
+  'The server tells no inputs: say each as the model takes it, as in image:FP32:-1x3x224x224 (-1 first: counts samples)';
+
+/** As `--model` takes it: the last colon is before the version. */
+function modelText({ name, version }: OipModelRef): string {
+  return version === '' && !name.includes(':') ? name : `${name}:${version}`;
+}
+
+function configText(
+  settings: Readonly<Record<string, unknown>>,
+  shapes: readonly string[],
+  comment: string,
+): string {
+  const lines = Object.entries(settings).map(([key, value]) => `  ${key}: ${scalar(value)}`);
+  const at = lines.findIndex((line) => line.startsWith('  data:'));
+  const placeholders =
+    shapes.length === 0
+      ? []
+      : [`  # ${comment}, and take the # away.`, `  # inputShape: ${scalar(shapes)}`];
+  return [
+    'run:',
+    ...lines.slice(0, at),
+    '  # Or zeros, npy:FOLDER, jsonl:FILE.',
+    ...lines.slice(at, at + 1),
+    ...placeholders,
+    '  # Or Server or Offline, with a targetQps.',
+    ...lines.slice(at + 1),
+    '',
+  ].join('\n');
+}
+
+/** Names are the server's: what is not plain is quoted, so that none of them becomes a key or a line of its own. */
+function scalar(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(scalar).join(', ')}]`;
+  if (typeof value === 'string' && !/^\w[\w./:-]*$/.test(value)) return JSON.stringify(value);
+  return stringify(value, { lineWidth: 0 }).trim();
+}
+
+function said(values: RunTarget['connection']): Record<string, string | boolean> {
+  const entries = Object.entries(values).filter(
+    (entry): entry is [string, string | boolean] => entry[1] !== undefined && entry[1] !== false,
+  );
+  return Object.fromEntries(entries);
 }

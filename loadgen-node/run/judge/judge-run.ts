@@ -17,14 +17,20 @@ import type { DataSetCheck } from '../../samples/data-set/check-data-set.ts';
 import type { AccuracyReport, DataSet, NamedQuality } from '../../samples/data-set/data-set.ts';
 import { brokenFindings, composeAudit } from '../audit/compose-audit.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
-import { dataSetDetail, dataSetMarks } from './data-set-notes.ts';
 import { gatherFacts, type Phases } from './gather-facts.ts';
-import { exampleMarks, modelDetails, modelMarks } from './model-notes.ts';
-import { NO_LEDGER_NOTE, oipDetails, oipModelMarks, oipNotes } from './oip-notes.ts';
 import {
+  dataSetDetail,
+  dataSetMarks,
   divisionMarks,
+  exampleMarks,
   lostNodeNotes,
+  modelDetails,
+  modelMarks,
+  NO_LEDGER_NOTE,
   nodeNotes,
+  oipDetails,
+  oipModelMarks,
+  oipNotes,
   pathNotes,
   pathProblems,
   softwareMarks,

@@ -1,10 +1,20 @@
 import type { DispatchSettings, QueryDispatchLibrary } from '../../../qdl/index.ts';
 import { asOneLine } from '../../../shared/base/text.ts';
-import type { NodeEvidence } from '../../../shared/evidence/network-evidence.ts';
+import { isStandInName } from '../../../shared/benchmarks/standin/standin-sets.ts';
+import type {
+  NodeDescription,
+  NodeEvidence,
+  OipEvidence,
+  OipNodeEvidence,
+} from '../../../shared/evidence/network-evidence.ts';
 import { compressionBreaches } from '../../../shared/rules/check-compression.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import { ownSoftware, toldSoftware } from '../../../shared/wire/protocol-versions.ts';
-import type { Judgement } from '../../loadgen/engine/test-context.ts';
+import type { Judgement, LoggedDetail } from '../../loadgen/engine/test-context.ts';
 import type { AuditFinding, NetworkAudit } from '../../observe/audit/network-audit.ts';
+import type { DataSetCheck } from '../../samples/data-set/check-data-set.ts';
+import { CHECKSUM_FILE } from '../../samples/data-set/checksum-list.ts';
+import type { DataSet } from '../../samples/data-set/data-set.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 
 /**
@@ -108,4 +118,204 @@ export function pathProblems({ run, rules }: NetworkAudit, output: string): Judg
 function seenOf({ evidence: [first, ...others] }: AuditFinding): string {
   const more = others.length === 0 ? '' : `; ${others.length} more in "longhaul audit network"`;
   return first === undefined ? '' : asOneLine(`; ${first}${more}`);
+}
+
+type NodeModel = NonNullable<NodeDescription['model']>;
+
+/** What a result says of a benchmark that is none of MLPerf's. */
+export function exampleMarks({ isOfficial, key }: BenchmarkRules): string[] {
+  if (isOfficial) return [];
+  const whose =
+    key === 'custom' ? "a model and data of the user's own" : 'an example of this project';
+  return [`benchmark ${key} is ${whose}, not an MLPerf benchmark`];
+}
+
+/** What a result says of models that are not the benchmark's own. */
+export function modelMarks(nodes: readonly NodeEvidence[], benchmark: string): string[] {
+  return nodes.flatMap(({ address, description, oip }) => {
+    const model = description?.model;
+    if (oip !== undefined || model?.isStandIn !== true) return [];
+    if (isStandInName(model.name)) {
+      return [
+        `SUT node ${address} runs ${model.name}, a stand-in for the model of ${benchmark}: ` +
+          `neither its accuracy nor its speed is that of ${benchmark}`,
+      ];
+    }
+    return [
+      `SUT node ${address} runs ${model.name}, which is not known to be the benchmark's own model`,
+    ];
+  });
+}
+
+/** The model of each node that tells one, in the detail log. */
+export function modelDetails(nodes: readonly NodeEvidence[]): LoggedDetail[] {
+  return nodes.flatMap(({ address, description, oip }) => {
+    const model = description?.model;
+    if (oip !== undefined || model === null || model === undefined) return [];
+    const { name, sha256, isStandIn } = model;
+    const value = { address, name, sha256, is_stand_in: String(isStandIn) };
+    return [{ key: 'longhaul_model', value }];
+  });
+}
+
+/** The models of a run for people, a line for each, with the nodes that have it. */
+export function modelsInWords(nodes: readonly NodeEvidence[]): string[] {
+  const addresses = new Map<string, string[]>();
+  for (const { address, description, oip } of nodes) {
+    const model = description?.model;
+    const text =
+      oip === undefined
+        ? model && modelText(model)
+        : `${oip.modelName}, ${digestText(oip.modelSha256)}`;
+    if (text === null || text === undefined) continue;
+    addresses.set(text, [...(addresses.get(text) ?? []), address]);
+  }
+  // One model on all nodes, the usual case, needs no addresses.
+  if (addresses.size === 1) return [...addresses.keys()];
+  return [...addresses].map(([text, at]) => `${text}   (${at.join(', ')})`);
+}
+
+function digestText(sha256: string | undefined): string {
+  return sha256 === undefined
+    ? 'of which the server tells no digest'
+    : `SHA-256 ${sha256} as its server says`;
+}
+
+function modelText(model: NodeModel): string {
+  const digest = model.sha256 === '' ? 'no file' : `SHA-256 ${model.sha256}`;
+  return `${model.name}, ${digest}${standInNote(model)}`;
+}
+
+function standInNote(model: NodeModel): string {
+  if (!model.isStandIn) return '';
+  return isStandInName(model.name) ? ': A STAND-IN' : ": not known to be the benchmark's own";
+}
+
+/** What a result says of a run over the Open Inference Protocol, beside what the audit cannot prove. */
+export function oipNotes({ oip, nodes }: NetworkAudit): string[] {
+  if (oip === null) return [];
+  return [
+    ...nodes.flatMap(({ address, oip: server }) =>
+      server === undefined ? [] : [`SUT node ${address} is ${oipServerText(server)}`],
+    ),
+    ...versionMarks(nodes),
+    ...oip.notes,
+  ];
+}
+
+/** What is said in place of the counts of both ends. */
+export const NO_LEDGER_NOTE =
+  'the Open Inference Protocol has no ledger: what arrived is known to the server alone, and the counts of this run are those of one end';
+
+/**
+ * What is said of the models: one that calls itself a stand-in is one, and of an MLPerf benchmark that no server of this
+ * protocol tells which model it has behind a name.
+ */
+export function oipModelMarks({ run, nodes }: NetworkAudit): string[] {
+  const { benchmark, isOfficialBenchmark } = run;
+  return nodes.flatMap(({ address, oip: server }) => {
+    if (server === undefined) return [];
+    const serves = `SUT node ${address} serves ${server.modelName}`;
+    if (isStandInName(server.modelName)) {
+      return [`${serves}, a stand-in: neither its accuracy nor its speed is that of ${benchmark}`];
+    }
+    if (!isOfficialBenchmark) return [];
+    const why =
+      server.modelSha256 === undefined
+        ? 'its server tells no digest'
+        : 'its digest is what the server says, and no part of the protocol';
+    return [`${serves}, which is not known to be ${benchmark}'s own model: ${why}`];
+  });
+}
+
+/** The server of each node in the detail log. */
+export function oipDetails({ oip, nodes }: NetworkAudit): LoggedDetail[] {
+  if (oip === null) return [];
+  return nodes.flatMap(({ address, oip: server }) => {
+    if (server === undefined) return [];
+    const value = {
+      address,
+      server: server.serverName,
+      server_version: server.serverVersion,
+      service: oip.service,
+      method: oip.plan?.method ?? '',
+      model: oipModelText(server, oip),
+      platform: server.platform,
+      ...(server.modelSha256 !== undefined && { model_sha256: server.modelSha256 }),
+      requests: String(server.requestCount),
+      trial_requests: String(server.trialCount),
+    };
+    return [{ key: 'longhaul_oip_server', value }];
+  });
+}
+
+/** Model and version as they are asked for: `resnet50:2`; the version is left out where it is not known. */
+export function oipModelText(
+  { modelName, modelVersions }: OipNodeEvidence,
+  oip: OipEvidence,
+): string {
+  const only = modelVersions.length === 1 ? (modelVersions[0] as string) : '';
+  const version = oip.plan?.model.version || only;
+  return version === '' ? modelName : `${modelName}:${version}`;
+}
+
+function oipServerText(server: OipNodeEvidence): string {
+  const { serverName, serverVersion, modelName, modelVersions, platform } = server;
+  const software = [serverName, serverVersion].filter((text) => text !== '').join(' ');
+  const versions =
+    modelVersions.length === 0
+      ? ''
+      : `, version${modelVersions.length > 1 ? 's' : ''} ${modelVersions.join(', ')}`;
+  const kind = platform === '' ? '' : ` on ${platform}`;
+  return `${software || 'a server without a name'}, model ${modelName}${versions}${kind}`;
+}
+
+function versionMarks(nodes: NetworkAudit['nodes']): string[] {
+  const told = nodes.flatMap(({ address, oip }) =>
+    oip === undefined || oip.serverVersion === '' ? [] : [{ address, version: oip.serverVersion }],
+  );
+  if (new Set(told.map(({ version }) => version)).size < 2) return [];
+  const list = told.map(({ address, version }) => `${address} ${version}`).join(', ');
+  return [`the servers are of different versions: ${list}: they may not be equally fast`];
+}
+
+/** What a result says of its data: marks of the data set's own, and that nobody knows whether it changed. */
+export function dataSetMarks(dataSet: DataSet, check: DataSetCheck): string[] {
+  const marks = [...(dataSet.marks ?? [])];
+  if (isUnlisted(check)) {
+    marks.push(
+      `the data set was not compared with a list of checksums, only digested: ${listWriter(dataSet)} writes a list`,
+    );
+  }
+  return marks;
+}
+
+/** The data set in the detail log. */
+export function dataSetDetail(check: DataSetCheck): LoggedDetail {
+  const { name, folder, sampleCount, fileCount, digest, list } = check;
+  return {
+    key: 'longhaul_data_set',
+    value: {
+      ...{ name, folder, sample_count: String(sampleCount), file_count: String(fileCount) },
+      ...{ sha256: digest, verified: verifiedOf(check), list: list ?? '' },
+    },
+  };
+}
+
+/** The verb reads data sets of benchmarks; files of tensors (`--data`) are no benchmark's. */
+function listWriter({ files: [first = ''] = [] }: DataSet): string {
+  if (first.endsWith('.npy')) {
+    return `in its folder "find . -name '*.npy' | sort | xargs sha256sum > ${CHECKSUM_FILE}"`;
+  }
+  if (first.endsWith('.jsonl')) return `in its folder "sha256sum ${first} > ${CHECKSUM_FILE}"`;
+  return '"longhaul data checksums"';
+}
+
+function isUnlisted({ fileCount, list }: DataSetCheck): boolean {
+  return fileCount > 0 && list === undefined;
+}
+
+function verifiedOf(check: DataSetCheck): string {
+  if (check.fileCount === 0) return 'no files: samples are made up';
+  return isUnlisted(check) ? 'no list' : 'yes';
 }

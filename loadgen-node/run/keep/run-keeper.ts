@@ -13,7 +13,7 @@ import { type RunSummary, writeSummary } from '../../observe/summary/run-summary
 import type { DataSetCheck } from '../../samples/data-set/check-data-set.ts';
 import type { RunHost } from '../host/host.ts';
 import type { RunJudge } from '../judge/judge-run.ts';
-import { modelsInWords } from '../judge/model-notes.ts';
+import { modelsInWords } from '../judge/run-notes.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 import { writeRunRecord } from '../plan/run-record.ts';
 import { writeAccuracyFile } from './accuracy-file.ts';

@@ -3,7 +3,7 @@ import type { DispatchSettings } from '../../../qdl/index.ts';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { defaultCacheFolder } from '../../../shared/base/files/read-file.ts';
 import { codecNamed } from '../../../shared/compression/codec.ts';
-import type { ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
+import { type ResolvedSetting, saidKeys } from '../../../shared/config/resolve-settings.ts';
 import { flagOf } from '../../../shared/config/setting.ts';
 import type { PayloadEncoding } from '../../../shared/domain/query-sample-library.ts';
 import { isNetworkDivisionScenario } from '../../../shared/domain/scenario.ts';
@@ -20,7 +20,7 @@ import { generatedSetOf } from '../../samples/benchmarks/generated-data.ts';
 import type { SyntheticSamples } from '../../samples/benchmarks/loadgen-benchmark.ts';
 import { toDispatchSettings } from './dispatch-options.ts';
 import { nodesOfRun, oipAsked } from './oip-options.ts';
-import { settingsOfRun } from './run-record.ts';
+import { runRecord, settingsOfRun } from './run-record.ts';
 import type { RunValues } from './run-settings.ts';
 import { type RunTestSettings, runTestSettings } from './run-test-settings.ts';
 
@@ -30,13 +30,13 @@ export type RunPlan = Readonly<ReturnType<typeof planRun>> & {
   readonly linkMark?: string;
 };
 
-/** What a plan depends on besides the values of the settings. */
-interface PlanContext {
-  /** Keys of the values that were said; defaults do not win over LoadGen's configuration files. */
+/** Where the values of a plan come from. */
+interface PlanSources {
+  /** Settings with their sources; without them the run leaves no `longhaul_run.yaml`. */
+  readonly asked?: readonly ResolvedSetting[];
+  /** Keys of the values that were given; defaults do not win over LoadGen's configuration files. */
   readonly said?: ReadonlySet<string>;
   readonly audit?: ConfFile | undefined;
-  readonly record?: string;
-  readonly asked?: readonly ResolvedSetting[];
 }
 
 /**
@@ -45,7 +45,7 @@ interface PlanContext {
  */
 export function planRun(
   values: RunValues,
-  { said = new Set(), audit, record, asked = [] }: PlanContext = {},
+  { asked = [], said = saidKeys(asked), audit }: PlanSources = {},
 ) {
   const rules = benchmarkRules(values.benchmark);
   const encodingName = values.encoding ?? (Object.keys(rules.encodings)[0] as string);
@@ -113,7 +113,7 @@ export function planRun(
     /** What was asked for, each with its source; empty where the caller has no sources. */
     asked: settingsOfRun(asked),
     /** Text of `longhaul_run.yaml`: what was asked for, to be asked for again; undefined: none is kept. */
-    record,
+    record: asked.length === 0 ? undefined : runRecord(asked),
   };
 }
 

@@ -10,21 +10,13 @@ import { readDetailLog } from '../../loadgen/logs/read/detail-log.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { readAudit } from '../../observe/audit/network-audit.ts';
 import type { RunHost } from '../../run/host/host.ts';
-import { exampleMarks, modelMarks } from '../../run/judge/model-notes.ts';
+import { exampleMarks, modelMarks } from '../../run/judge/run-notes.ts';
 import { accuracyText, writeAccuracyText } from '../../run/keep/accuracy-file.ts';
 import { inspectRun, recordedSettings } from '../../run/plan/run-record.ts';
 import type { RunValues } from '../../run/plan/run-settings.ts';
 import { generatedSetOf } from '../../samples/benchmarks/generated-data.ts';
 import { loadgenBenchmark } from '../../samples/benchmarks/registry.ts';
-import {
-  type AccuracyLogScore,
-  accuracyInWords,
-  isMet,
-  qualityOfRun,
-  repeatsInWords,
-  scoreAccuracyLog,
-  targetInWords,
-} from '../../samples/benchmarks/score-each.ts';
+import { type AccuracyLogScore, accuracyInWords, isMet, qualityOfRun, repeatsInWords, scoreAccuracyLog, targetInWords } from '../../samples/benchmarks/score-each.ts';
 import type { DataSet } from '../../samples/data-set/data-set.ts';
 import { responseClass } from '../../samples/oip/response-class.ts';
 import { scoreReadable } from '../../samples/oip/wire-data-set.ts';

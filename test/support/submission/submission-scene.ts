@@ -15,7 +15,7 @@ import {
 import {
   loggedResponses,
   type ResponseScorer,
-} from '../../../loadgen-node/submission/compliance/responses/accuracy-fallback.ts';
+} from '../../../loadgen-node/submission/compliance/responses/answers-by-sight.ts';
 import { writeTestFolder } from '../../../loadgen-node/submission/compliance/test-folder.ts';
 import { auditConfigText } from '../../../loadgen-node/submission/compliance/verify/audit-settings.ts';
 import {

@@ -7,7 +7,7 @@ import { CommandHost } from '../../../run/host/host.ts';
 import { COMPLIANCE_FOLDER, refuseUsedOutput } from '../../../run/keep/earlier-run.ts';
 import { refuseOtherArrivals } from '../../../run/plan/run-arrivals.ts';
 import { planRun, type RunPlan } from '../../../run/plan/run-plan.ts';
-import { inspectRun, type RunSources, runRecord } from '../../../run/plan/run-record.ts';
+import { inspectRun, type RunSources } from '../../../run/plan/run-record.ts';
 import { RUN_SETTINGS, type RunValues } from '../../../run/plan/run-settings.ts';
 import { performRun } from '../../../run/session.ts';
 import { seedOfImages } from '../../../samples/benchmarks/generated-data.ts';
@@ -19,9 +19,9 @@ import {
   type CustomDataSetReport,
   judgeCustomDataSet,
   readmeText,
+  readRunPair,
   verifyTexts,
 } from './judge-custom-data-set.ts';
-import { readRunPair } from './run-pair.ts';
 
 /** Name of the test, and of its folder below the output folder. */
 export const CUSTOM_DATA_SET = 'custom-data-set';
@@ -169,6 +169,5 @@ function planTestRun(
   const { values, settings } = resolveSettings(RUN_SETTINGS, { section: 'run', file, flags });
   refuseOtherArrivals(values.arrivals, "a compliance test has LoadGen's Poisson arrivals");
   requireOtherImages(inspectRun({ file: sources.file, flags: {} }), values);
-  const said = new Set([...file.keys(), ...Object.keys(flags)]);
-  return planRun(values, { said, record: runRecord(settings), asked: settings });
+  return planRun(values, { asked: settings });
 }

@@ -3,8 +3,7 @@ import type { Scenario } from '../../../../shared/domain/scenario.ts';
 import { recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import { SEED_NAMES, seedsOfRound, test05SeedsOfRound } from '../../rules/round-seeds.ts';
 import type { RunnableTestId, SubmissionRound } from '../../rules/submission-rounds.ts';
-import type { ComplianceRun } from './read-compliance-run.ts';
-import { check, type TestCheck } from './test-check.ts';
+import { type ComplianceRun, check, type TestCheck } from './read-compliance-run.ts';
 
 /** Seed that chooses which responses of a test run are logged. Source: audit.config of TEST01 and TEST06. */
 const ACCURACY_LOG_SEED = 720381539243781796n;

@@ -2,8 +2,7 @@ import { rounded } from '../../../../shared/base/text.ts';
 import type { Scenario } from '../../../../shared/domain/scenario.ts';
 import { numberOf, recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import type { SubmissionRound } from '../../rules/submission-rounds.ts';
-import { type ComplianceRun, isStream, RATE_KEYS } from './read-compliance-run.ts';
-import { check } from './test-check.ts';
+import { type ComplianceRun, check, isStream, RATE_KEYS } from './read-compliance-run.ts';
 
 /** How the speed of a test's run may differ from the submission run's. */
 interface SpeedRule {

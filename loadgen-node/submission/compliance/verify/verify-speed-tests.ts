@@ -4,13 +4,14 @@ import { test05SeedsOfRound } from '../../rules/round-seeds.ts';
 import { comparePerformance, signedPercent } from './compare-performance.ts';
 import {
   type ComplianceRun,
+  check,
   ms,
   rateOf,
   sampleCountOf,
   seedsInWords,
+  type TestCheck,
 } from './read-compliance-run.ts';
 import { loweredShare } from './same-system.ts';
-import { check, type TestCheck } from './test-check.ts';
 import { type TestedFolders, type TestVerdict, verifyTest } from './verify-test.ts';
 
 /**

@@ -3,12 +3,16 @@ import { numberOf, recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
 import type { RunnableTestId, SubmissionRound } from '../../rules/submission-rounds.ts';
 import { auditCheck } from './audit-settings.ts';
-import { type ComplianceRun, readComplianceRun } from './read-compliance-run.ts';
+import {
+  type ComplianceRun,
+  check,
+  readComplianceRun,
+  type TestCheck,
+} from './read-compliance-run.ts';
 import { requireRound, requireSameSystem } from './same-system.ts';
-import { check, type TestCheck } from './test-check.ts';
 
 /** What is the test's own of a verdict. */
-export interface TestFindings {
+interface TestFindings {
   readonly checks: readonly TestCheck[];
   /** What else a reader has to know. */
   readonly notes: readonly string[];

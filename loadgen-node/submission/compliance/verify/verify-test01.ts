@@ -4,16 +4,14 @@ import { accuracyText } from '../../../run/keep/accuracy-file.ts';
 import { repeatsInWords } from '../../../samples/benchmarks/score-each.ts';
 import {
   type AccuracyPair,
+  type AnswersBySight,
   accuracyLine,
+  answersBySight,
+  DEVIATIONS_MAX,
   firstOfEach,
   loggedResponses,
   type ResponseScorer,
   scorePair,
-} from '../responses/accuracy-fallback.ts';
-import {
-  type AnswersBySight,
-  answersBySight,
-  DEVIATIONS_MAX,
 } from '../responses/answers-by-sight.ts';
 import {
   compareResponses,
@@ -22,7 +20,7 @@ import {
 } from '../responses/compare-responses.ts';
 import { type Proportion, shareOf } from '../responses/proportions.ts';
 import { comparePerformance } from './compare-performance.ts';
-import { check, type TestCheck } from './test-check.ts';
+import { check, type TestCheck } from './read-compliance-run.ts';
 import { type TestedFolders, type TestVerdict, verifyTest } from './verify-test.ts';
 
 /** What TEST01 compares, and how. */

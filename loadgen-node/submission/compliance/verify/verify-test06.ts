@@ -3,7 +3,7 @@ import {
   readAccuracyLog,
 } from '../../../loadgen/logs/read/accuracy-log-reader.ts';
 import type { SubmissionRound } from '../../rules/submission-rounds.ts';
-import { check } from './test-check.ts';
+import { check } from './read-compliance-run.ts';
 import { type TestedFolders, type TestVerdict, verifyTest } from './verify-test.ts';
 
 /** Types of a token's number. */

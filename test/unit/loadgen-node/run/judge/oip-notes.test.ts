@@ -6,13 +6,11 @@ import {
   modelDetails,
   modelMarks,
   modelsInWords,
-} from '../../../../../loadgen-node/run/judge/model-notes.ts';
-import {
   oipDetails,
   oipModelMarks,
   oipNotes,
-} from '../../../../../loadgen-node/run/judge/oip-notes.ts';
-import { pathNotes } from '../../../../../loadgen-node/run/judge/run-notes.ts';
+  pathNotes,
+} from '../../../../../loadgen-node/run/judge/run-notes.ts';
 import { summaryNodes } from '../../../../../loadgen-node/run/keep/compose-summary.ts';
 import type { OipNodeEvidence } from '../../../../../shared/evidence/network-evidence.ts';
 import { OIP_EVIDENCE, oipFacts, oipNode } from '../../../../support/oip/oip-audit-facts.ts';

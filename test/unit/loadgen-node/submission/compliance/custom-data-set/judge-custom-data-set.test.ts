@@ -5,13 +5,11 @@ import {
   type CustomDataSetVerdict,
   judgeAccuracy,
   judgeCustomDataSet,
+  type RunPair,
   readmeText,
+  readRunPair,
   verifyTexts,
 } from '../../../../../../loadgen-node/submission/compliance/custom-data-set/judge-custom-data-set.ts';
-import {
-  type RunPair,
-  readRunPair,
-} from '../../../../../../loadgen-node/submission/compliance/custom-data-set/run-pair.ts';
 import type { Scenario } from '../../../../../../shared/domain/scenario.ts';
 import { conducted } from '../../../../../support/nodes/simulated-conduct.ts';
 import { type Conduct, honest, knowsByHeart } from '../../../../../support/nodes/sut-conduct.ts';
