@@ -233,21 +233,16 @@ async function ceilingGroup(
   }
 }
 
-/** The software of the LoadGen node. */
-interface OwnSoftware {
-  /** longhaul and what it runs on. */
-  readonly components: readonly ComponentVersion[];
-  /** Kind and release of the kernel. */
-  readonly operatingSystem: string;
-}
-
 /** Software of a node beside ours. No clocks are compared in a run, so their difference is no finding. */
-export function versionFindings(own: OwnSoftware, node: ProbedDescription | null): DoctorFinding[] {
+export function versionFindings(
+  own: { readonly components: readonly ComponentVersion[]; readonly operatingSystem: string },
+  node: ProbedDescription | null,
+): DoctorFinding[] {
   const about = subject('versions', 'Versions');
   if (node === null) return [about.unknown('the node does not describe itself (no such call)')];
   return [
     protocol(node),
-    versions(own, node),
+    versions(own.components, node),
     ...(own.operatingSystem === node.operatingSystem
       ? []
       : [
@@ -270,7 +265,7 @@ function protocol(node: ProbedDescription): DoctorFinding {
     : about.ok(`version ${agreed} on both ends`);
 }
 
-function versions({ components }: OwnSoftware, node: ProbedDescription): DoctorFinding {
+function versions(components: readonly ComponentVersion[], node: ProbedDescription): DoctorFinding {
   const about = subject('versions', 'Versions');
   const theirs = new Map(node.components.map(({ name, version }) => [name, version]));
   theirs.set(node.software, node.softwareVersion);

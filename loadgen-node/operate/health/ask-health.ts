@@ -30,14 +30,6 @@ export interface HealthQuestion {
   readonly security: ClientSecurity;
 }
 
-/** Answer of one server. */
-export interface HealthAnswer {
-  readonly address: string;
-  readonly state: HealthState;
-  /** From before the connection was there until the answer was. */
-  readonly durationNs: number;
-}
-
 /** gRPC's own numbers of what is told apart here. */
 const OK = 0;
 const NOT_FOUND = 5;
@@ -63,7 +55,7 @@ interface Reply {
  * all of this takes, and a probe may stand beside a measurement.
  * @throws MlperfError `ERR_SUT_UNREACHABLE` when nobody answers, `ERR_SUT_REFUSED` when somebody does and has no health to tell.
  */
-export async function askHealth(address: string, question: HealthQuestion): Promise<HealthAnswer> {
+export async function askHealth(address: string, question: HealthQuestion) {
   const begin = performance.now();
   let reply: Reply;
   try {
@@ -75,8 +67,12 @@ export async function askHealth(address: string, question: HealthQuestion): Prom
     throw new MlperfError('ERR_SUT_UNREACHABLE', what, { cause: error });
   }
   const state = stateOf(address, question.service, reply);
+  // From before the connection was there.
   return { address, state, durationNs: Math.round((performance.now() - begin) * 1e6) };
 }
+
+/** Answer of one server, and how long it took. */
+export type HealthAnswer = Awaited<ReturnType<typeof askHealth>>;
 
 /** @throws MlperfError `ERR_SUT_REFUSED` where the reply is not about health */
 function stateOf(

@@ -9,7 +9,7 @@ import {
 import {
   configInvalid,
   MlperfError,
-  outputError,
+  withReason,
 } from '../../../shared/base/errors/mlperf-error.ts';
 import type { VerbResult } from '../../../shared/config/command-line.ts';
 import { positiveDuration, type SettingValues, text } from '../../../shared/config/setting.ts';
@@ -108,11 +108,8 @@ function writeConfig(file: string, models: readonly ListedModel[]): void {
         : 'needs --model NAME, of a model whose inputs the server tells';
     throw configInvalid(`--output ${file} ${which}`);
   }
-  try {
-    writeFileSync(file, first.run.config);
-  } catch (error) {
-    throw outputError(file, error);
-  }
+  const { config } = first.run;
+  withReason(file, () => writeFileSync(file, config));
 }
 
 function probeDocument(probe: OipProbe, models: readonly ListedModel[]): object {

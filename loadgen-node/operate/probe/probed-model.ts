@@ -5,29 +5,11 @@ import { flagText } from '../../run/plan/flag-text.ts';
 import { hasBatchAxis, inputShapeText, resolveInputs } from '../../samples/oip/resolve-inputs.ts';
 import { madeUpBytes } from '../../samples/tensors/made-up-data-set.ts';
 
-/** A model as its server describes it, and what follows for a run. */
-export interface ProbedModel {
-  readonly facts: OipModelFacts;
-  /** As a run would name it; the version is the one that was asked for. */
-  readonly model: OipModelRef;
-  readonly hasBatchAxis: boolean;
-  /** Of one sample; axes that the model leaves free are -1. */
-  readonly inputs: readonly ProbedTensor[];
-  readonly outputs: readonly ProbedTensor[];
-  /** Raw contents of all inputs of one sample; null where an axis is free, or no input is told. Texts are those of random data. */
-  readonly inputBytes: number | null;
-  /** Likewise of all outputs; null also where one is of texts. */
-  readonly outputBytes: number | null;
-}
-
-/** A tensor of one sample. */
-export interface ProbedTensor extends OipTensor {
-  /** Raw contents of one sample; null where an axis is free, or texts are of any length. */
-  readonly sampleBytes: number | null;
-}
-
-/** @param version As it was asked for; empty: the server chooses. */
-export function probedModel(facts: OipModelFacts, version: string): ProbedModel {
+/**
+ * A model as its server describes it, and what follows for a run.
+ * @param version As it was asked for; empty: the server chooses.
+ */
+export function probedModel(facts: OipModelFacts, version: string) {
   const isBatch = hasBatchAxis(facts);
   const inputs = resolveInputs(facts.inputs, new Map(), isBatch).map(withBytes);
   const outputs = facts.outputs.map(({ shape, ...tensor }) =>
@@ -35,26 +17,35 @@ export function probedModel(facts: OipModelFacts, version: string): ProbedModel 
   );
   return {
     facts,
+    /** As a run would name it. */
     model: { name: facts.name, version },
     hasBatchAxis: isBatch,
+    /** Of one sample; axes that the model leaves free are -1. */
     inputs,
     outputs,
+    /** Raw contents of all inputs of one sample, texts as random data has them; null where an axis is free, or no input is told. */
     inputBytes: sumOf(inputs.map(madeUpInput)),
+    /** Likewise of all outputs; null also where one is of texts. */
     outputBytes: sumOf(outputs.map(({ sampleBytes }) => sampleBytes)),
   };
 }
 
-/** True where a run with random data can be said: settings can hold all names. */
+export type ProbedModel = ReturnType<typeof probedModel>;
+
+/** True where a run with random data can be asked for: settings can hold all names. */
 export function takesMadeUpData({ model, inputs }: Pick<ProbedModel, 'model' | 'inputs'>): boolean {
   return [model, ...inputs].every(({ name }) => /^\P{Cc}+$/u.test(name));
 }
 
-/** Inputs with an axis that the user has to say. */
+export type ProbedTensor = ReturnType<typeof withBytes>;
+
+/** Inputs with an axis whose length the user has to give. */
 export function freeInputs({ inputs }: Pick<ProbedModel, 'inputs'>): readonly ProbedTensor[] {
   return inputs.filter(({ shape }) => shape.includes(-1));
 }
 
-function withBytes(tensor: OipTensor): ProbedTensor {
+/** A tensor of one sample, with the bytes of its raw contents; null where an axis is free, or texts are of any length. */
+function withBytes(tensor: OipTensor) {
   return { ...tensor, sampleBytes: tensor.datatype === 'BYTES' ? null : madeUpInput(tensor) };
 }
 
@@ -84,15 +75,6 @@ interface RunTarget {
   readonly connection: Readonly<Record<string, string | boolean | undefined>>;
 }
 
-/** A first run against a model, in the two ways that it can be said. */
-export interface ReadyMadeRun {
-  readonly command: string;
-  /** Text of a file for `longhaul run --config`. */
-  readonly config: string;
-  /** `--input-shape` has placeholders that have to become numbers first. */
-  readonly hasPlaceholders: boolean;
-}
-
 /**
  * A run with random data of the model's shape. SingleStream, as it needs no figure that nobody knows yet and tells the latency
  * from which the others follow.
@@ -102,7 +84,7 @@ export function readyMadeRun(
   program: string,
   { address, connection }: RunTarget,
   probed: ProbedModel,
-): ReadyMadeRun {
+) {
   const isUntold = probed.inputs.length === 0;
   const shapes = isUntold
     ? [DECLARATION]
@@ -121,10 +103,14 @@ export function readyMadeRun(
   }).map(([key, value]) => flagText(key, value));
   return {
     command: [`${program} run`, ...flags].join(' '),
+    /** Text of a file for `longhaul run --config`. */
     config: configText(settings, shapes, isUntold ? UNTOLD_COMMENT : FREE_COMMENT),
+    /** `--input-shape` has placeholders that have to become numbers first. */
     hasPlaceholders: shapes.length > 0,
   };
 }
+
+export type ReadyMadeRun = ReturnType<typeof readyMadeRun>;
 
 const FREE_COMMENT = `The model leaves axes free: put the length of one sample in place of each ${PLACEHOLDER}`;
 const UNTOLD_COMMENT =

@@ -45,7 +45,7 @@ interface NetworkSut {
 }
 
 /** A SUT without nodes: there is no network to audit. */
-interface LocalSut {
+export interface LocalSut {
   readonly qdl: null;
   /** Marks of the SUT; that there is no network at least. */
   readonly marks: readonly string[];

@@ -152,10 +152,17 @@ export function modelDetails(nodes: readonly NodeEvidence[]): LoggedDetail[] {
   return nodes.flatMap(({ address, description, oip }) => {
     const model = description?.model;
     if (oip !== undefined || model === null || model === undefined) return [];
-    const { name, sha256, isStandIn } = model;
-    const value = { address, name, sha256, is_stand_in: String(isStandIn) };
-    return [{ key: 'longhaul_model', value }];
+    return [modelDetail(address, model)];
   });
+}
+
+/** A model in the detail log. */
+export function modelDetail(
+  address: string,
+  { name, sha256, isStandIn }: Omit<NodeModel, 'configuration'>,
+): LoggedDetail {
+  const value = { address, name, sha256, is_stand_in: String(isStandIn) };
+  return { key: 'longhaul_model', value };
 }
 
 /** The models of a run for people, a line for each, with the nodes that have it. */

@@ -3,14 +3,18 @@ import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { GeneratorCeiling } from '../../loadgen/health/generator-health.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import type { NetworkAudit } from '../../observe/audit/network-audit.ts';
-import { figuresOf } from '../../observe/figures/figures-of-records.ts';
 import { figuresOfOutcome } from '../../observe/figures/figures.ts';
+import { figuresOf } from '../../observe/figures/figures-of-records.ts';
 import { stepFigures } from '../../observe/figures/step-figures.ts';
 import type { KeptRecords } from '../../observe/records/records-keeper.ts';
 import type { SampleRecords } from '../../observe/records/sample-records.ts';
 import { latencySplit } from '../../observe/split/latency-split.ts';
 import { serverStatistics } from '../../observe/split/server-statistics.ts';
-import { type LoadTest, type RunSummary, SUMMARY_SCHEMA_VERSION } from '../../observe/summary/run-summary.ts';
+import {
+  type LoadTest,
+  type RunSummary,
+  SUMMARY_SCHEMA_VERSION,
+} from '../../observe/summary/run-summary.ts';
 import { judgeThresholds } from '../../observe/thresholds/condition.ts';
 import { adviceOn } from '../../present/text/advice.ts';
 import { accuracyInWords, isMet } from '../../samples/benchmarks/score-each.ts';

@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { configInvalid, outputError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid, withReason } from '../../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import { makeFolder } from '../../../shared/base/files/read-file.ts';
 import { CONFIG_SECTIONS } from '../../../shared/config/command-line.ts';
@@ -45,12 +45,10 @@ export function runRecord(settings: readonly ResolvedSetting[]): string {
 export function writeRunRecord(output: string, record: string | undefined): void {
   if (record === undefined) return;
   const path = join(output, RUN_FILES.record);
-  try {
+  withReason(`cannot write ${path}`, () => {
     makeFolder(output);
     writeFileSync(path, record);
-  } catch (error) {
-    throw outputError(`cannot write ${path}`, error);
-  }
+  });
 }
 
 /**

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { EXIT } from '../../../shared/base/process/exit-codes.ts';
-import type { VerbResult } from '../../../shared/config/command-line.ts';
 import { flagOf } from '../../../shared/config/setting.ts';
 import type { Round } from '../../../shared/rules/rounds/rounds.ts';
 import { numberOf, recordOf } from '../../loadgen/logs/read/detail-log.ts';
@@ -38,20 +37,16 @@ interface TestHost {
   tell(text: string): void;
 }
 
-/** A test that came to an end: 0 passed, 3 failed, 130 or 143 interrupted. */
-export interface EndedTest extends VerbResult {
-  readonly exitCode: number;
-}
-
 /**
  * Runs a compliance test (or takes a run that is there), verifies it, writes its folder and says the verdict.
+ * @returns Exit code: 0 passed, 3 failed, 130 or 143 interrupted; text and document.
  * @throws MlperfError when the test cannot be made or verified.
  */
 export async function complianceTest(
   test: RunnableTestId,
   values: ComplianceValues,
   { flags, tell }: TestHost,
-): Promise<EndedTest> {
+) {
   const asked = await ask(test, values, flags);
   const { run, round, benchmark, reference } = asked;
   await requireSubmission(asked);

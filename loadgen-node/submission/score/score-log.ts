@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { defaultCacheFolder } from '../../../shared/base/files/read-file.ts';
+import { defaultCacheFolder, writeText } from '../../../shared/base/files/read-file.ts';
 import { percentOf } from '../../../shared/base/process/terminal.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
 import { DEFAULT_ROUND } from '../../../shared/rules/rounds/rounds.ts';
@@ -11,12 +11,20 @@ import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { readAudit } from '../../observe/audit/network-audit.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { exampleMarks, modelMarks } from '../../run/judge/run-notes.ts';
-import { accuracyText, writeAccuracyText } from '../../run/keep/accuracy-file.ts';
+import { accuracyText } from '../../run/keep/accuracy-file.ts';
 import { inspectRun, recordedSettings } from '../../run/plan/run-record.ts';
 import type { RunValues } from '../../run/plan/run-settings.ts';
 import { generatedSetOf } from '../../samples/benchmarks/generated-data.ts';
 import { loadgenBenchmark } from '../../samples/benchmarks/registry.ts';
-import { type AccuracyLogScore, accuracyInWords, isMet, qualityOfRun, repeatsInWords, scoreAccuracyLog, targetInWords } from '../../samples/benchmarks/score-each.ts';
+import {
+  type AccuracyLogScore,
+  accuracyInWords,
+  isMet,
+  qualityOfRun,
+  repeatsInWords,
+  scoreAccuracyLog,
+  targetInWords,
+} from '../../samples/benchmarks/score-each.ts';
 import type { DataSet } from '../../samples/data-set/data-set.ts';
 import { responseClass } from '../../samples/oip/response-class.ts';
 import { scoreReadable } from '../../samples/oip/wire-data-set.ts';
@@ -169,7 +177,7 @@ function scoreText(
   }
   const text = accuracyText(scriptLine, marks);
   if (output === undefined) return text;
-  writeAccuracyText(output, text);
+  writeText(output, text);
   return '';
 }
 

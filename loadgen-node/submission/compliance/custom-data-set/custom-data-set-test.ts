@@ -13,10 +13,8 @@ import { performRun } from '../../../run/session.ts';
 import { seedOfImages } from '../../../samples/benchmarks/generated-data.ts';
 import { runSources } from '../compliance-run.ts';
 import type { CustomDataSetValues } from '../compliance-settings.ts';
-import type { EndedTest } from '../compliance-test.ts';
 import { forgetVerdict, writeTestFolder } from '../test-folder.ts';
 import {
-  type CustomDataSetReport,
   judgeCustomDataSet,
   readmeText,
   readRunPair,
@@ -43,10 +41,7 @@ const NOT_REPEATED: readonly (keyof RunValues)[] = [
  * @param flags Of the runs that are made.
  * @throws MlperfError for runs that cannot be made or compared
  */
-export async function customDataSetTest(
-  values: CustomDataSetValues,
-  flags: RunSources['flags'],
-): Promise<EndedTest> {
+export async function customDataSetTest(values: CustomDataSetValues, flags: RunSources['flags']) {
   const { run, accuracyRun = run, output = join(run, COMPLIANCE_FOLDER), accuracyDropMax } = values;
   // What is wrong with the submission's runs is told before minutes go into others.
   const submission = await readRunPair(run, accuracyRun);
@@ -65,29 +60,22 @@ export async function customDataSetTest(
     inspectRun(runSources(performance.folder, {})),
   );
   requireOtherImages(own ?? {}, other ?? {});
-  const report: CustomDataSetReport = {
-    verdict: judgeCustomDataSet(submission, custom, accuracyDropMax / 100),
-    folders: {
-      performance: run,
-      accuracy: accuracyRun,
-      testPerformance: made.performance,
-      testAccuracy: made.accuracy,
-    },
+  const verdict = judgeCustomDataSet(submission, custom, accuracyDropMax / 100);
+  const runs = {
+    ...{ performance: run, accuracy: accuracyRun },
+    ...{ testPerformance: made.performance, testAccuracy: made.accuracy },
   };
+  const readme = readmeText(verdict, runs);
   const folder = join(output, CUSTOM_DATA_SET);
-  writeTestFolder(
-    folder,
-    { texts: verifyTexts(report.verdict), copies: new Map() },
-    readmeText(report),
-  );
-  const { hasPassed, reference, custom: tested, accuracy, performance, notes } = report.verdict;
+  writeTestFolder(folder, { texts: verifyTexts(verdict), copies: new Map() }, readme);
+  const { hasPassed, reference, custom: tested, accuracy, performance, notes } = verdict;
   return {
     exitCode: hasPassed ? EXIT.valid : EXIT.invalid,
-    text: `${readmeText(report)}\nWritten to ${join(folder, 'README.md')}\n`,
+    text: `${readme}\nWritten to ${join(folder, 'README.md')}\n`,
     json: {
       ...{ wasInterrupted: false, hasPassed, accuracy, performance, notes, folder },
       dataSets: { submission: reference ?? null, test: tested ?? null },
-      runs: report.folders,
+      runs,
     },
   };
 }

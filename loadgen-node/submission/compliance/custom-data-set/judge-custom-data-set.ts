@@ -20,15 +20,6 @@ const SERVER_LATENCY_FACTOR_MAX = 1.5;
 /** Server: what is below this share of the latency bound is no difference. */
 const SERVER_LATENCY_SLACK_SHARE = 0.1;
 
-/** One thing that the test looks at. */
-interface CustomDataSetCheck {
-  /** What is compared, in a few words. */
-  readonly name: string;
-  readonly isMet: boolean;
-  /** The figures and the bound, one fact a line. */
-  readonly lines: readonly string[];
-}
-
 /**
  * Compares a submission's runs with the same over another data set. A system that knows the answers to the data set of
  * the benchmark is right less often there, or slower.
@@ -56,11 +47,7 @@ export function judgeCustomDataSet(submission: RunPair, custom: RunPair, accurac
 export type CustomDataSetVerdict = ReturnType<typeof judgeCustomDataSet>;
 
 /** The share of right answers must not fall by more than chance explains. */
-export function judgeAccuracy(
-  submission: Proportion,
-  custom: Proportion,
-  accuracyDropMax: number,
-): CustomDataSetCheck {
+export function judgeAccuracy(submission: Proportion, custom: Proportion, accuracyDropMax: number) {
   const drop = differenceInterval(submission, custom);
   const isMet = drop.low <= accuracyDropMax;
   const allowed =
@@ -84,9 +71,12 @@ function compared(
   isMet: boolean,
   [before = '', after = '']: readonly string[],
   rules: readonly string[],
-): CustomDataSetCheck {
+) {
   return { name, isMet, lines: [...bothLines(before, after), ...rules] };
 }
+
+/** One thing that the test looks at; its lines are the figures and the bound, one fact a line. */
+export type CustomDataSetCheck = ReturnType<typeof compared>;
 
 /** What the test can find, for a reader who asks. */
 function powerText(drop: number | undefined): string {
@@ -200,15 +190,6 @@ function points(fraction: number): string {
   return `${(fraction * 100).toFixed(3)} points`;
 }
 
-/** What a verdict is written from. */
-export interface CustomDataSetReport {
-  readonly verdict: CustomDataSetVerdict;
-  /** Folders of the four runs. */
-  readonly folders: Readonly<
-    Record<'performance' | 'accuracy' | 'testPerformance' | 'testAccuracy', string>
-  >;
-}
-
 /** Texts of verify_accuracy.txt and verify_performance.txt. */
 export function verifyTexts(verdict: CustomDataSetVerdict): Map<string, string> {
   return new Map([
@@ -232,8 +213,14 @@ function verifyText(verdict: CustomDataSetVerdict, checks: readonly CustomDataSe
   ].join('\n');
 }
 
-/** What the command prints, and the body of README.md: what was compared, and what came of it. */
-export function readmeText({ verdict, folders }: CustomDataSetReport): string {
+/**
+ * What the command prints, and the body of README.md: what was compared, and what came of it.
+ * @param folders Of the four runs.
+ */
+export function readmeText(
+  verdict: CustomDataSetVerdict,
+  folders: Record<'performance' | 'accuracy' | 'testPerformance' | 'testAccuracy', string>,
+): string {
   const { accuracy, performance, notes, hasPassed } = verdict;
   return [
     `# Custom data set: ${hasPassed ? 'passed' : 'FAILED'}`,

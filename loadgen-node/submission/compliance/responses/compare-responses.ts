@@ -14,15 +14,6 @@ const BYTES_OF: Readonly<Record<ResponseType, number>> = {
   int64: 8,
 };
 
-/** What is kept of a response: enough to compare, little enough for a data set. */
-interface Fingerprint {
-  readonly bytes: number;
-  /** First element: up to 8 bytes. */
-  readonly first: Buffer;
-  /** Of the whole response. */
-  readonly digest: string;
-}
-
 /**
  * Compares the responses that a test logged in performance mode with those of the accuracy run, as TEST01's
  * verify_accuracy.py does, and besides byte by byte. Streamed: of each sample a digest is kept.
@@ -86,11 +77,14 @@ async function readFingerprints(path: string, type: ResponseType) {
   return { prints, accuracyEntries, accuracyDuplicates, accuracyMismatches };
 }
 
-function fingerprint(response: Uint8Array, type: ResponseType): Fingerprint {
+/** What is kept of a response: enough to compare, little enough for a data set. */
+function fingerprint(response: Uint8Array, type: ResponseType) {
   const digest = createHash('sha256').update(response).digest('base64');
   const first = Buffer.from(response.subarray(0, BYTES_OF[type]));
   return { bytes: response.length, first, digest };
 }
+
+type Fingerprint = ReturnType<typeof fingerprint>;
 
 /** Elements are compared as numbers: 0 and -0 are the same, NaN is never the same. */
 function isSameFirstElement(a: Fingerprint, b: Fingerprint, type: ResponseType): boolean {

@@ -41,15 +41,6 @@ const RELAXED_UP_TO: Partial<Readonly<Record<Scenario, number>>> = {
 };
 const RELAXED_TOLERANCE = 0.2;
 
-/** Score of a run as its round's script reads it. */
-interface Score {
-  readonly value: number;
-  /** As the script prints it. */
-  readonly text: string;
-}
-
-const NO_SCORE: Score = { value: 0, text: '0' };
-
 /**
  * Compares the speed of a test run with that of the submission run as the round's verify_performance.py does:
  * TEST01 within 10 % of it, TEST04 at most 10 % faster, TEST05 at most 5 % slower (streams: 20 % where
@@ -73,7 +64,7 @@ export function comparePerformance(
       check: check('performance', false, obstacle, { isOfficial: true, advice: OBSTACLE_ADVICE }),
     };
   }
-  const scoreOf = (run: ComplianceRun): Score =>
+  const scoreOf = (run: ComplianceRun) =>
     isDetail ? detailScore(run) : summaryScore(test, round, run);
   const [ref, got] = [scoreOf(reference), scoreOf(tested)];
   const { scenario } = reference;
@@ -132,7 +123,11 @@ const DETAIL_SCORE: Readonly<Record<Scenario, string>> = {
   MultiStream: 'early_stopping_latency_ms',
 };
 
-function detailScore(run: ComplianceRun): Score {
+/** Where a log has none. */
+const NO_SCORE = { value: 0, text: '0' };
+
+/** Score of a run, and its text as Python prints it. */
+function detailScore(run: ComplianceRun) {
   const value = numberOf(run, DETAIL_SCORE[run.scenario]);
   return value === undefined ? NO_SCORE : { value, text: pythonFloat(value) };
 }
@@ -151,7 +146,7 @@ const SCORE_LABELS: Readonly<Record<Scenario, readonly [old: RegExp, later: RegE
   ],
 };
 
-function summaryScore(test: string, round: SubmissionRound, run: ComplianceRun): Score {
+function summaryScore(test: string, round: SubmissionRound, run: ComplianceRun) {
   const { scenario, summary } = run;
   const [old, later] = SCORE_LABELS[scenario];
   const pattern = round === 'v4.1' || round === 'v5.0' ? old : later;

@@ -1,30 +1,17 @@
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { SCENARIOS, type Scenario } from '../../../../shared/domain/scenario.ts';
-import {
-  numberOf,
-  type ReadDetailLog,
-  readDetailLog,
-  recordOf,
-} from '../../../loadgen/logs/read/detail-log.ts';
-import { openRunFolder, type RunFolder } from '../../../loadgen/logs/read/run-folder.ts';
-import { readSummaryLog, type SummaryLog } from '../../../loadgen/logs/read/summary-log.ts';
+import { numberOf, readDetailLog, recordOf } from '../../../loadgen/logs/read/detail-log.ts';
+import { openRunFolder } from '../../../loadgen/logs/read/run-folder.ts';
+import { readSummaryLog } from '../../../loadgen/logs/read/summary-log.ts';
 import { type RoundSeeds, readSeeds, roundOfSeeds, SEED_NAMES } from '../../rules/round-seeds.ts';
 import type { SubmissionRound } from '../../rules/submission-rounds.ts';
-
-/** A run as compliance tests look at it, of longhaul or of the C++ LoadGen. */
-export interface ComplianceRun {
-  readonly folder: RunFolder;
-  readonly detail: ReadDetailLog;
-  readonly summary: SummaryLog;
-  readonly scenario: Scenario;
-}
 
 /**
  * Reads the detail and summary log of a run.
  * @throws MlperfError `ERR_CONFIG_FILE` when the folder is none of a run or its logs are damaged,
  *   `ERR_OUTPUT` when a log cannot be read.
  */
-export async function readComplianceRun(path: string): Promise<ComplianceRun> {
+export async function readComplianceRun(path: string) {
   const folder = openRunFolder(path);
   const detail = await readDetailLog(folder.detail);
   const [damage] = detail.damages;
@@ -42,6 +29,9 @@ export async function readComplianceRun(path: string): Promise<ComplianceRun> {
   }
   return { folder, detail, summary, scenario };
 }
+
+/** A run as compliance tests look at it, of longhaul or of the C++ LoadGen. */
+export type ComplianceRun = Readonly<Awaited<ReturnType<typeof readComplianceRun>>>;
 
 /** @param prefix `requested` or `effective`. @returns undefined where the log lacks one of them. */
 export function seedsOf(

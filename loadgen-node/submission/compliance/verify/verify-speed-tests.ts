@@ -1,5 +1,6 @@
 import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
 import { numberOf } from '../../../loadgen/logs/read/detail-log.ts';
+import { Z_95 } from '../../../search/peak/over-share.ts';
 import { test05SeedsOfRound } from '../../rules/round-seeds.ts';
 import { comparePerformance, signedPercent } from './compare-performance.ts';
 import {
@@ -188,15 +189,6 @@ function firstQueries(run: ComplianceRun) {
   return { pairs, repeatFaster, firstFaster };
 }
 
-/** Two-sided 95 % of a normal distribution. */
-const Z_95 = 1.959964;
-
-/** Samples per second, and how many samples they were counted from. */
-interface CountedRate {
-  readonly rate: number;
-  readonly samples: number;
-}
-
 /**
  * Ratio of two rates (test run / submission run) with the bounds between which it lies by chance in 95 of 100 cases, if
  * samples completed independently: n samples vary by √n, so the logarithm of the ratio by √(1/n₁ + 1/n₂). It tells what
@@ -230,8 +222,11 @@ function ratesInWords(reference: ComplianceRun, tested: ComplianceRun): string |
 
 const SERVER_NOTE = '; in Server the arrivals decide both rates, so that latencies say more';
 
-function countedRate(run: ComplianceRun): CountedRate | undefined {
+/** Samples per second, and how many samples they were counted from; undefined where the log lacks one. */
+function countedRate(run: ComplianceRun) {
   const rate = rateOf(run);
   const samples = sampleCountOf(run);
   return rate === undefined || samples === undefined ? undefined : { rate, samples };
 }
+
+type CountedRate = NonNullable<ReturnType<typeof countedRate>>;

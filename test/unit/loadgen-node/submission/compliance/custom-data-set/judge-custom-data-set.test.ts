@@ -110,7 +110,7 @@ describe('judgeCustomDataSet', () => {
       ].join('\n'),
     );
     expect(texts.get('verify_performance.txt')).toContain('\nTEST PASS\n');
-    const readme = readmeText(report);
+    const readme = readmeText(report.verdict, report.folders);
     expect(readme).toContain('# Custom data set: FAILED');
     expect(readme).toContain('| test | b | TP | TA |');
     expect(readme).toContain('(--accuracy-drop-max)');
