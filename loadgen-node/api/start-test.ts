@@ -14,12 +14,11 @@ import type { RunFigures } from '../observe/figures/figure-names.ts';
 import type { SampleRecords } from '../observe/records/sample-records.ts';
 import type { LoadTest, RunSummary } from '../observe/summary/run-summary.ts';
 import type { ThresholdResult } from '../observe/thresholds/condition.ts';
-import type { RunHost } from '../run/host/host.ts';
 import { refuseUsedOutput } from '../run/keep/earlier-run.ts';
 import { meetsThresholds, type RunReport } from '../run/keep/run-report.ts';
 import type { RunPlan } from '../run/plan/run-plan.ts';
 import { networkSut, programSut, type RunSut } from '../run/run-sut.ts';
-import { measureSut, type RunObservers, type RunSamples } from '../run/session.ts';
+import { measureSut, type RunSamples } from '../run/session.ts';
 import { isMet } from '../samples/benchmarks/score-each.ts';
 import { NetworkSut } from './create-qdl.ts';
 import { checkOptions, namingOptions, planTest } from './options.ts';
@@ -62,7 +61,7 @@ export async function startTest(parts: TestParts): Promise<TestResult> {
       'startTest: qsl is not the library that createQdl was given: its payloads would not be loaded';
     throw configInvalid(message);
   }
-  const events = new TestEvents(parts);
+  const events = testEvents(parts);
   const test = { parts, plan, source, events };
   try {
     return sut instanceof NetworkSut ? await measureNodes(test, sut) : await measureOwn(test);
@@ -113,7 +112,7 @@ async function measure(
   events: TestEvents,
 ): Promise<TestResult> {
   try {
-    return resultOf(await measureSut(plan, samples, sut, events, events.observers()));
+    return resultOf(await measureSut(plan, samples, sut, events, events.observers));
   } finally {
     events.rethrow(); // It weighs more than what it led to.
   }
@@ -154,62 +153,44 @@ export interface TestListeners {
   readonly signal?: AbortSignal;
 }
 
-/** The calling program as the host of a run: what its listeners throw ends the test. A library prints nothing. */
-class TestEvents implements RunHost {
-  readonly #listeners: TestListeners;
-  readonly #controller = new AbortController();
-  /** Takes the listener off the program's signal. */
-  readonly #closed = new AbortController();
-  #thrown: { readonly error: unknown } | undefined;
-
-  constructor(listeners: TestListeners) {
-    this.#listeners = listeners;
-    const { signal } = listeners;
-    const abort = (): void =>
-      this.#controller.abort(
-        new MlperfError('ERR_INTERRUPTED', 'interrupted before the test began'),
-      );
-    if (signal?.aborted === true) abort();
-    else signal?.addEventListener('abort', abort, { once: true, signal: this.#closed.signal });
-  }
-
-  /** Leaves nothing on the program's signal, which may live for many tests. */
-  close(): void {
-    this.#closed.abort();
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  report(): void {}
-
-  /** The listeners as a run wants them: none of them throws. */
-  observers(): Required<Pick<RunObservers, 'onPhase' | 'onProgress'>> {
-    const { onPhase, onProgress } = this.#listeners;
-    return {
-      onPhase: (phase) => this.#call(() => onPhase?.(phase)),
-      onProgress: (progress) => this.#call(() => onProgress?.(progress)),
-    };
-  }
-
-  readonly onWait = (address: string, what: string): void =>
-    this.#call(() => this.#listeners.onWait?.(address, what));
-
-  /** @throws what a listener threw first. */
-  rethrow(): void {
-    if (this.#thrown !== undefined) throw this.#thrown.error;
-  }
-
-  #call(listener: () => void): void {
+/**
+ * The calling program as the host of a run: what its listeners throw ends the test, so none of them throws. A library prints
+ * nothing.
+ */
+function testEvents({ signal, onPhase, onProgress, onWait }: TestListeners) {
+  const controller = new AbortController();
+  /** Takes the listener off the program's signal, which may live for many tests. */
+  const closed = new AbortController();
+  let thrown: { readonly error: unknown } | undefined;
+  const abort = (why: string): void => controller.abort(new MlperfError('ERR_INTERRUPTED', why));
+  const onAbort = (): void => abort('interrupted before the test began');
+  if (signal?.aborted === true) onAbort();
+  else signal?.addEventListener('abort', onAbort, { once: true, signal: closed.signal });
+  const call = (listener: () => void): void => {
     try {
       listener();
     } catch (error) {
-      this.#thrown ??= { error };
-      this.#controller.abort(new MlperfError('ERR_INTERRUPTED', 'a listener of the test threw'));
+      thrown ??= { error };
+      abort('a listener of the test threw');
     }
-  }
+  };
+  return {
+    signal: controller.signal,
+    report: (): void => {},
+    observers: {
+      onPhase: (phase: TestPhase) => call(() => onPhase?.(phase)),
+      onProgress: (progress: RunProgress) => call(() => onProgress?.(progress)),
+    },
+    onWait: (address: string, what: string) => call(() => onWait?.(address, what)),
+    /** @throws what a listener threw first. */
+    rethrow: (): void => {
+      if (thrown !== undefined) throw thrown.error;
+    },
+    close: (): void => closed.abort(),
+  };
 }
+
+type TestEvents = ReturnType<typeof testEvents>;
 
 /** Accuracy against its target, both from 0 to 1. */
 export interface AccuracyResult {

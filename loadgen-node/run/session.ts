@@ -18,7 +18,7 @@ import { brokenVerdict, runVerdict } from '../present/live/run-verdict.ts';
 import { statusLine } from '../present/text/status-line.ts';
 import { orAbort, type RunHost } from './host/host.ts';
 import { checkSelf } from './judge/self-check.ts';
-import { RunKeeper } from './keep/run-keeper.ts';
+import { beginFolder, type RunKeeper } from './keep/run-keeper.ts';
 import type { RunReport } from './keep/run-report.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 import { type PreparedRun, prepareRun } from './prepare/prepare-run.ts';
@@ -82,7 +82,7 @@ export async function measureSut(
   await becomeReady(sut, host);
   const selfCheck = checkSelf();
   const judge = sut.judge(plan, selfCheck);
-  const keeper = await orStop(sut, RunKeeper.begin(plan, sut.qdl, host, onBegin));
+  const keeper = await orStop(sut, beginFolder(plan, sut.qdl, host, onBegin));
   const watch = watchRun(plan, host, observers, () => sut.qdl?.activity() ?? []);
   let outcome: TestOutcome;
   try {

@@ -11,7 +11,7 @@ import {
   oipNotes,
   pathNotes,
 } from '../../../../../loadgen-node/run/judge/run-notes.ts';
-import { summaryNodes } from '../../../../../loadgen-node/run/keep/compose-summary.ts';
+import { summaryNodes } from '../../../../../loadgen-node/run/keep/run-report.ts';
 import type { OipNodeEvidence } from '../../../../../shared/evidence/network-evidence.ts';
 import { OIP_EVIDENCE, oipFacts, oipNode } from '../../../../support/oip/oip-audit-facts.ts';
 import { auditFacts } from '../../../../support/runs/audit-facts.ts';
