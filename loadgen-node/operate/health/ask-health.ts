@@ -13,7 +13,7 @@ import {
   readClientSecrets,
 } from '../../../shared/security/client-security.ts';
 import { unreachableMessage } from '../../../shared/security/connection-errors.ts';
-import { ProtoReader } from '../../../shared/wire/proto-wire.ts';
+import { bytesFieldSize, ProtoReader, ProtoWriter } from '../../../shared/wire/proto-wire.ts';
 
 /** States of grpc.health.v1, by number. Rule: health.proto, ServingStatus. */
 const STATES = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'] as const;
@@ -160,12 +160,11 @@ function requestOf(service: string): Buffer {
   if (name.length > SERVICE_BYTES_MAX) {
     throw configInvalid('--service is longer than any name of a service');
   }
-  const length = [name.length % 128, Math.floor(name.length / 128)];
-  const varint = name.length < 128 ? [name.length] : [(length[0] ?? 0) + 128, length[1] ?? 0];
-  const message = name.length === 0 ? name : Buffer.concat([Buffer.from([0x0a, ...varint]), name]);
-  const head = Buffer.alloc(HEAD_BYTES);
-  head.writeUInt32BE(message.length, 1);
-  return Buffer.concat([head, message]);
+  const size = bytesFieldSize(name.length);
+  const request = Buffer.alloc(HEAD_BYTES + size);
+  request.writeUInt32BE(size, 1);
+  new ProtoWriter(request, HEAD_BYTES).bytes(0x0a, name);
+  return request;
 }
 
 function readReply(stream: http2.ClientHttp2Stream, address: string): Promise<Reply> {

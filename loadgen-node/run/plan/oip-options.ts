@@ -4,7 +4,6 @@ import {
   choice,
   count,
   flagOf,
-  type Setting,
   type SettingValues,
   text,
   textList,
@@ -25,7 +24,7 @@ const CONTENTS = ['auto', 'raw', 'typed'] as const;
 const BATCH_MAX = 4096;
 
 /** Which service answers: also for verbs that ask for names alone. */
-export const OIP_SERVICE_OPTION: { readonly oipService: Setting<string | undefined> } = {
+export const OIP_SERVICE_OPTION = {
   oipService: text(
     'pkg.Service',
     `oip://: gRPC's name of the service (default: ${OIP_SERVICE_NAME})`,

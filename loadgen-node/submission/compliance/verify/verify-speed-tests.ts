@@ -13,42 +13,40 @@ import {
   type TestCheck,
 } from './read-compliance-run.ts';
 import { loweredShare } from './same-system.ts';
-import { type TestedFolders, type TestVerdict, verifyTest } from './verify-test.ts';
+import { readTestedRuns, type TestedFolders, type TestVerdict, verdictOn } from './verify-test.ts';
 
 /**
  * TEST04: is the system faster when the same sample is asked for again and again? The official comparison is one of
  * rates. In Server, where the arrivals decide the rate, longhaul compares latencies as well; in Server and SingleStream it
  * looks for a cache that filled up in the submission run.
- * @throws MlperfError as {@link verifyTest}
+ * @throws MlperfError as {@link readTestedRuns}
  */
-export function verifyTest04(test: TestedFolders): Promise<TestVerdict> {
-  return verifyTest('TEST04', test, (runs) => {
-    const { reference, tested } = runs;
-    const { check, text } = comparePerformance('TEST04', test.round, runs);
-    const notes = [ratesInWords(reference, tested), tailNote(reference, tested)];
-    return {
-      checks: [check, ...serverLatencyChecks(reference, tested), ...firstQueryChecks(reference)],
-      notes: notes.filter((note) => note !== undefined),
-      texts: new Map([['verify_performance.txt', text]]),
-    };
+export async function verifyTest04(test: TestedFolders): Promise<TestVerdict> {
+  const runs = await readTestedRuns(test);
+  const { reference, tested } = runs;
+  const { check, text } = comparePerformance('TEST04', test.round, runs);
+  const notes = [ratesInWords(reference, tested), tailNote(reference, tested)];
+  return verdictOn('TEST04', test.round, tested, {
+    checks: [check, ...serverLatencyChecks(reference, tested), ...firstQueryChecks(reference)],
+    notes: notes.filter((note) => note !== undefined),
+    texts: new Map([['verify_performance.txt', text]]),
   });
 }
 
 /**
  * TEST05: is the system as fast with other random seeds? Rounds to v4.1 have it.
- * @throws MlperfError as {@link verifyTest}
+ * @throws MlperfError as {@link readTestedRuns}
  */
 export async function verifyTest05(test: TestedFolders): Promise<TestVerdict> {
   const { round } = test;
   const seeds = test05SeedsOfRound(round);
   if (seeds === undefined) throw configInvalid(`round ${round} has no seeds for TEST05`);
-  return verifyTest('TEST05', test, (runs) => {
-    const { check, text } = comparePerformance('TEST05', round, runs);
-    return {
-      checks: [check],
-      notes: [`alternate seeds of round ${round}: ${seedsInWords(seeds)}`],
-      texts: new Map([['verify_performance.txt', text]]),
-    };
+  const runs = await readTestedRuns(test);
+  const { check, text } = comparePerformance('TEST05', round, runs);
+  return verdictOn('TEST05', round, runs.tested, {
+    checks: [check],
+    notes: [`alternate seeds of round ${round}: ${seedsInWords(seeds)}`],
+    texts: new Map([['verify_performance.txt', text]]),
   });
 }
 

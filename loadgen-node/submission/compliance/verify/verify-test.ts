@@ -31,32 +31,28 @@ export interface TestedFolders {
   readonly test: string;
 }
 
-/** The runs of a test. */
-interface TestedRuns {
-  readonly reference: ComplianceRun;
-  readonly tested: ComplianceRun;
-  /** The accuracy log of the accuracy run; empty where the test has none. */
-  readonly accuracyLog: string;
-}
-
 /**
- * Reads the runs of a test, has them compared, and adds what is asked of every test run.
+ * Reads the runs of a test. `accuracyLog`: that of the accuracy run; empty where the test has none.
  * @throws MlperfError `ERR_CONFIG_INVALID` when the runs do not belong together, `ERR_CONFIG_FILE` or `ERR_OUTPUT` when a
  *   folder or a log cannot be read.
  */
-export async function verifyTest(
-  test: RunnableTestId,
-  { round, performance, accuracy, test: folder }: TestedFolders,
-  compare: (runs: TestedRuns) => TestFindings | Promise<TestFindings>,
-) {
+export async function readTestedRuns({ round, performance, accuracy, test }: TestedFolders) {
   const reference = await readComplianceRun(performance);
   const ofAccuracy = accuracy === undefined ? undefined : await readComplianceRun(accuracy);
-  const tested = await readComplianceRun(folder);
+  const tested = await readComplianceRun(test);
   requireRound(reference, round);
   if (ofAccuracy !== undefined) requireSameSystem(reference, ofAccuracy, 'accuracy run');
   requireSameSystem(reference, tested, 'test run');
-  const accuracyLog = ofAccuracy?.folder.accuracy ?? '';
-  const { checks: own, notes, texts } = await compare({ reference, tested, accuracyLog });
+  return { reference, tested, accuracyLog: ofAccuracy?.folder.accuracy ?? '' };
+}
+
+/** Adds to the findings of a test what is asked of every test run. */
+export function verdictOn(
+  test: RunnableTestId,
+  round: SubmissionRound,
+  tested: ComplianceRun,
+  { checks: own, notes, texts }: TestFindings,
+) {
   const common = test === 'TEST06' ? completenessChecks(tested) : validityChecks(tested);
   const checks = [...own, ...common, auditCheck(test, round, tested)];
   return {
@@ -71,7 +67,7 @@ export async function verifyTest(
 }
 
 /** Verdict on a compliance test, and the files that a submission needs of it. */
-export type TestVerdict = Awaited<ReturnType<typeof verifyTest>>;
+export type TestVerdict = ReturnType<typeof verdictOn>;
 
 const ACCURACY_LOG = [`accuracy/${RUN_FILES.accuracy}`, 'accuracy'] as const;
 const PERFORMANCE_LOGS = [

@@ -21,7 +21,7 @@ import {
 import { type Proportion, shareOf } from '../responses/proportions.ts';
 import { comparePerformance } from './compare-performance.ts';
 import { check, type TestCheck } from './read-compliance-run.ts';
-import { type TestedFolders, type TestVerdict, verifyTest } from './verify-test.ts';
+import { readTestedRuns, type TestedFolders, type TestVerdict, verdictOn } from './verify-test.ts';
 
 /** What TEST01 compares, and how. */
 export interface Test01 extends TestedFolders {
@@ -38,30 +38,29 @@ export interface Test01 extends TestedFolders {
  * TEST01: are responses in performance mode the same as in accuracy mode, at the same speed? The script compares
  * the first element of each response; longhaul compares all of it. Where they differ, accuracies decide: officially of
  * the first logged response to each sample, with longhaul of every logged one, and by how often a sample was seen before.
- * @throws MlperfError as {@link verifyTest}
+ * @throws MlperfError as {@link readTestedRuns}
  */
-export function verifyTest01(test: Test01): Promise<TestVerdict> {
-  return verifyTest('TEST01', test, async (runs) => {
-    const { accuracyLog } = runs;
-    const testLog = runs.tested.folder.accuracy;
-    const compared = await compareResponses(accuracyLog, testLog, test.responseType);
-    const performance = comparePerformance('TEST01', test.round, runs);
-    const scored = await scoreTest(test.scorer, compared, { accuracyLog, testLog });
-    return {
-      checks: [
-        responsesCheck(compared, test, scored.pair),
-        wholeCheck(compared, test, scored.sights),
-        ...rightAnswersCheck(scored.sights),
-        coverageCheck(compared),
-        performance.check,
-      ],
-      notes: scored.notes,
-      texts: new Map([
-        ['verify_accuracy.txt', verifyAccuracyText(compared, test.responseType)],
-        ['verify_performance.txt', performance.text],
-        ...scored.texts,
-      ]),
-    };
+export async function verifyTest01(test: Test01): Promise<TestVerdict> {
+  const runs = await readTestedRuns(test);
+  const { accuracyLog, tested } = runs;
+  const testLog = tested.folder.accuracy;
+  const compared = await compareResponses(accuracyLog, testLog, test.responseType);
+  const performance = comparePerformance('TEST01', test.round, runs);
+  const scored = await scoreTest(test.scorer, compared, { accuracyLog, testLog });
+  return verdictOn('TEST01', test.round, tested, {
+    checks: [
+      responsesCheck(compared, test, scored.pair),
+      wholeCheck(compared, test, scored.sights),
+      ...rightAnswersCheck(scored.sights),
+      coverageCheck(compared),
+      performance.check,
+    ],
+    notes: scored.notes,
+    texts: new Map([
+      ['verify_accuracy.txt', verifyAccuracyText(compared, test.responseType)],
+      ['verify_performance.txt', performance.text],
+      ...scored.texts,
+    ]),
   });
 }
 
