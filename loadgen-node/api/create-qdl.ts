@@ -102,7 +102,7 @@ export interface Qdl extends SystemUnderTest {
   readonly nodes: readonly string[];
 }
 
-/** What {@link createQdl} makes: a QDL for each test, with the test's own settings. */
+/** Result of {@link createQdl}: makes a QDL for each test, with the test's own settings. */
 export class NetworkSut implements Qdl {
   readonly nodes: readonly string[];
   readonly options: PlainOptions;

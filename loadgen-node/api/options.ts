@@ -33,7 +33,7 @@ function placed(options: object, where: string): Map<string, FileValue> {
   return new Map(said.map(([key, value]) => [key, { value, place: where }]));
 }
 
-/** What `work` answers; an error that names flags of the command line names options instead. */
+/** Does `work`; in its error, names of options replace the flags of the command line. */
 export function namingOptions<T>(work: () => T): T {
   try {
     return work();

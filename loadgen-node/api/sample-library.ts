@@ -49,7 +49,7 @@ const KEYS = [
   'cacheDir',
 ] as const satisfies readonly (keyof SampleOptions)[];
 
-/** What is known of where samples come from. */
+/** Origin of samples. */
 export interface SampleSource {
   readonly dataSet: DataSet;
   readonly check: DataSetCheck;
@@ -142,7 +142,10 @@ export function samplesInMemory(
 
 const METRIC = 'answered';
 
-/** Samples of the calling program. Which answers are right only it knows: its accuracy is the share that was answered. */
+/**
+ * Samples of the calling program. Which answers are right only it knows: its accuracy is the share
+ * that was answered.
+ */
 function programDataSet(
   name: string,
   totalSampleCount: number,

@@ -141,7 +141,10 @@ function accuracyOf({ accuracy, quality }: RunReport): AccuracyResult | null {
   return { metric, value, target: quality.target, isMet: isMet(report, quality) };
 }
 
-/** What a program wants to be told while a test goes on. What these throw ends the test, and `startTest` rejects with it. */
+/**
+ * Called while a test goes on. An error that one throws ends the test, and `startTest` rejects with
+ * it.
+ */
 export interface TestListeners {
   /** At the beginning of each phase, untimed. */
   readonly onPhase?: (phase: TestPhase) => void;
@@ -149,13 +152,16 @@ export interface TestListeners {
   readonly onProgress?: (progress: RunProgress) => void;
   /** While a SUT node is not ready yet. */
   readonly onWait?: (address: string, what: string) => void;
-  /** Ends the test: nothing more is issued, the logs are written and say so, the result is INTERRUPTED. */
+  /**
+   * Ends the test: nothing more is issued, the logs are written and say so, the result is
+   * INTERRUPTED.
+   */
   readonly signal?: AbortSignal;
 }
 
 /**
- * The calling program as the host of a run: what its listeners throw ends the test, so none of them throws. A library prints
- * nothing.
+ * The calling program as the host of a run: what its listeners throw ends the test, so none of them
+ * throws. A library prints nothing.
  */
 function testEvents({ signal, onPhase, onProgress, onWait }: TestListeners) {
   const controller = new AbortController();
@@ -201,14 +207,17 @@ export interface AccuracyResult {
   readonly isMet: boolean;
 }
 
-/** What a test came to. INVALID is a result, not an error. */
+/** Result of a test. INVALID is a result, not an error. */
 export interface TestResult {
   readonly result: 'VALID' | 'INVALID' | 'INTERRUPTED';
   /** longhaul's verdict. */
   readonly verdict: Verdict;
   /** LoadGen's own, which ignores logged errors. */
   readonly loadgenVerdict: Verdict;
-  /** Figures of the performance phase by name; times in ns. One that the test does not have is absent. */
+  /**
+   * Figures of the performance phase by name; times in ns. One that the test does not have is
+   * absent.
+   */
   readonly figures: RunFigures;
   /** Of a test with `arrivals` other than LoadGen's: what its steps came to. */
   readonly loadTest: LoadTest | null;
@@ -220,15 +229,21 @@ export interface TestResult {
   readonly accuracy: AccuracyResult | null;
   /** Mode `find-peak`: the rate that LoadGen's own search found. */
   readonly peakTargetQps: number | null;
-  /** A row per sample of the performance phase; null: there was none, it was a search, or none were kept. */
+  /**
+   * A row per sample of the performance phase; null: there was none, it was a search, or none were
+   * kept.
+   */
   readonly records: SampleRecords | null;
   /** Rules of the Network division; null for a SUT that is no QDL. */
   readonly audit: NetworkAudit | null;
   /** longhaul_summary.json; null for a SUT that is no QDL. */
   readonly summary: RunSummary | null;
-  /** Why records or summary could not be written; null: they were. Logs and figures are whole all the same. */
+  /**
+   * Why records or summary could not be written; null: they were. Logs and figures are whole all
+   * the same.
+   */
   readonly problem: MlperfError | null;
-  /** What a reader of the result has to know; whatever shows the result has to show them. */
+  /** Notes and marks for the reader; whatever shows the result has to show them. */
   readonly notes: readonly string[];
   /** Folder of the logs. */
   readonly output: string;
@@ -237,8 +252,8 @@ export interface TestResult {
 }
 
 /**
- * Settings of a test: the keys, forms and defaults of a configuration file's section `run`. Times are texts with their unit
- * (`10s`, `15ms`), percentiles are percentages.
+ * Settings of a test: the keys, forms and defaults of a configuration file's section `run`. Times
+ * are texts with their unit (`10s`, `15ms`), percentiles are percentages.
  */
 export interface TestOptions {
   /** Benchmark whose rules hold. Default: that of the QDL or of the samples, else `custom`. */
@@ -250,8 +265,9 @@ export interface TestOptions {
   /** Queries per second; Server and Offline need it. */
   readonly targetQps?: number;
   /**
-   * Server, `division: 'open'` where there are nodes: `constant`, `burst:SIZE[@PERIOD]`, `step:RATE@DURATION,...` or `trace:FILE`. A load
-   * test, no scenario of MLPerf. Default: `poisson`, LoadGen's own.
+   * Server, `division: 'open'` where there are nodes: `constant`, `burst:SIZE[@PERIOD]`,
+   * `step:RATE@DURATION,...` or `trace:FILE`. A load test, no scenario of MLPerf. Default:
+   * `poisson`, LoadGen's own.
    */
   readonly arrivals?: string;
   /** Server: bound on the latency. Default: the benchmark's. */
@@ -266,9 +282,15 @@ export interface TestOptions {
   /** Default: 100. */
   readonly minQueryCount?: number;
   readonly maxQueryCount?: number;
-  /** Server: p99 of LoadGen's own lag, in percent of the bound, above which the run is INVALID. Default: 10. */
+  /**
+   * Server: p99 of LoadGen's own lag, in percent of the bound, above which the run is INVALID.
+   * Default: 10.
+   */
   readonly generatorLagMax?: number;
-  /** Round whose LoadGen and mlperf.conf hold. Default: v4.1's LoadGen and seeds, and the values named here. */
+  /**
+   * Round whose LoadGen and mlperf.conf hold. Default: v4.1's LoadGen and seeds, and the values
+   * named here.
+   */
   readonly round?: Round;
   /** LoadGen's own files. */
   readonly mlperfConf?: string;
@@ -279,7 +301,7 @@ export interface TestOptions {
   readonly trace?: boolean;
   /** The test ends when nothing completes for this long. Default: `60s`. */
   readonly stallTimeout?: string;
-  /** What figures must be: `['p99 < 15ms', 'errors == 0']`. */
+  /** Conditions on figures: `['p99 < 15ms', 'errors == 0']`. */
   readonly thresholds?: readonly string[];
 }
 

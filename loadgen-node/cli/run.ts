@@ -18,7 +18,7 @@ Example:
 
 Exit codes: 0 VALID, 3 INVALID or a --threshold is not met, 2 wrong flag or key, 4 SUT, 5 data set, 6 this machine, 130 Ctrl-C.`;
 
-/** What most runs are about: first in the help. */
+/** Settings that most runs need: first in the help. */
 const FIRST_KEYS: readonly string[] = [
   'sut',
   'benchmark',

@@ -77,8 +77,8 @@ type AskedRun = Pick<PreparedRun, 'plan' | 'store'>;
 
 /**
  * Asks the nodes of a run who they are.
- * @returns Names (empty for a node without one), and name and SHA-256 of each model (`none` where the node does not tell
- *   it), in the order of the settings.
+ * @returns Names (empty for a node without one), and name and SHA-256 of each model (`none` where
+ *   the node does not tell it), in the order of the settings.
  * @throws MlperfError where a node is not there, or not ready
  */
 export async function identifyNodes({ plan, store }: AskedRun) {
@@ -101,8 +101,8 @@ function modelsOf(qdl: QueryDispatchLibrary): string[] {
 
 /**
  * Waits until the one node of a run is ready, and asks it for its model and its configuration.
- * @returns The name as LoadGen's Name() has it; the machine, null where the node does not tell it; the model with its
- *   settings that change what it computes, as one text.
+ * @returns The name as LoadGen's Name() has it; the machine, null where the node does not tell it;
+ *   the model with its settings that change what it computes, as one text.
  * @throws MlperfError where it is not ready; `ERR_SUT_REFUSED` where it does not tell
  */
 export async function describeNode({ plan, store }: AskedRun, host: RunHost) {
@@ -135,8 +135,8 @@ const RATE_TEST_MS = 500;
 /**
  * Looks at the link to the first of longhaul's own nodes.
  * @param isRateTested False: round trips only.
- * @returns TCP connects that were answered, in ns, and the rate of a stream to the node in bit/s, null without a test; null
- *   for a server of others, and where the link lets no look through
+ * @returns TCP connects that were answered, in ns, and the rate of a stream to the node in bit/s,
+ *   null without a test; null for a server of others, and where the link lets no look through
  */
 export async function lookAtLink({ plan: { dispatch } }: AskedRun, isRateTested: boolean) {
   const [address] = dispatch.nodes;

@@ -12,7 +12,10 @@ import { formatRate } from '../../samples/bandwidth/bandwidth-formulas.ts';
 import { type LinkFacts, linkFacts, linkRateMbps } from '../../submission/system/facts-file.ts';
 import { bytesText, type DoctorFinding, knownParts, subject } from './finding.ts';
 
-/** When, in a test, the kernel is asked for its connection: late enough that losses have come, early enough to be in it. */
+/**
+ * When, in a test, the kernel is asked for its connection: late enough that losses have come, early
+ * enough to be in it.
+ */
 const ASKED_AT = 0.7;
 
 /** The LoadGen node's own machine: how to read it, and its facts, read before any load. */
@@ -91,8 +94,8 @@ async function tcpInfo(
 }
 
 /**
- * Reads what `ss -tinHO` prints and takes the connection that has sent most: the one with the load. Null where there is
- * none. Source: ss(8) of iproute2.
+ * Reads what `ss -tinHO` prints and takes the connection that has sent most: the one with the load.
+ * Null where there is none. Source: ss(8) of iproute2.
  */
 export function parseTcpInfo(text: string) {
   const lines = text.split('\n').filter((line) => /\bmss:\d+/.test(line));

@@ -232,7 +232,7 @@ export async function plannedLoad(
     targetQps: hasRate && said['targetQps'] !== undefined ? (values.targetQps ?? null) : null,
     samplesPerQuery: settings.scenario === 'MultiStream' ? settings.multiStreamSamplesPerQuery : 1,
     encodingName: plan.encodingName,
-    /** What the bytes are without compression: `jpeg`, `uint8`. */
+    /** Form of the bytes without compression: `jpeg`, `uint8`. */
     form: encoding.form,
     ...{ sampleBytes, whyNoData },
     /** Server's bound in ns; null in other scenarios. */
@@ -244,7 +244,9 @@ export async function plannedLoad(
 /** The run that is planned. */
 export type PlannedLoad = Awaited<ReturnType<typeof plannedLoad>>;
 
-/** Bytes of a sample on the wire: mean and largest of `count` samples; null where there is no data. */
+/**
+ * Bytes of a sample on the wire: mean and largest of `count` samples; null where there is no data.
+ */
 async function lookAtSamples(plan: RunPlan, host: RunHost) {
   const { rules, dataFolder, cacheFolder, generated, synthetic, encoding } = plan;
   try {

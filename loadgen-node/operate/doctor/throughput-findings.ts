@@ -127,8 +127,9 @@ type Bounds = ReturnType<typeof boundsOf>;
 type Way = Bounds & { readonly limit: LinkLimit };
 
 /**
- * What limited a test: the bound that it came nearest to, else a thread that was busy all the time, else the path (a
- * slower link on the way, a shaper, losses). A judgement from outside, and called one.
+ * Limit of a test: the bound that it came nearest to, else a thread that was busy all the time,
+ * else the path (a slower link on the way, a shaper, losses). A judgement from outside, and called
+ * one.
  */
 function limitOf({ test, card, rates, isOneMachine }: Bounds): LinkLimit {
   const rate = test.bitsPerSecond ?? 0;

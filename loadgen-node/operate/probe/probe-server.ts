@@ -33,7 +33,8 @@ export const PROBE_SETTINGS = {
 type ProbeValues = SettingValues<typeof PROBE_SETTINGS>;
 
 /**
- * What a server of the Open Inference Protocol has, and a run against each of its models. No inference, no load.
+ * Lists the models of a server of the Open Inference Protocol, with a run against each. No
+ * inference, no load.
  * @param said Its address, with `oip://`.
  * @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_OUTPUT`; `ERR_SUT_REFUSED` where the named model is not there; where nobody answers
  */
@@ -133,7 +134,7 @@ function probeDocument(probe: OipProbe, models: readonly ListedModel[]): object 
   };
 }
 
-/** What a server does not tell is null in JSON, not absent. */
+/** A value that the server does not tell is null in JSON, not absent. */
 function orNull(facts: object): object {
   return Object.fromEntries(Object.entries(facts).map(([key, value]) => [key, value ?? null]));
 }

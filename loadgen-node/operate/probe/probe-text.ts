@@ -19,7 +19,7 @@ export interface ListedModel {
   readonly run: ReadyMadeRun | undefined;
 }
 
-/** What was seen of a server, for people. */
+/** State, models and tensors of a server, for people. */
 export function probeText(probe: OipProbe, models: readonly ListedModel[]): string {
   const blocks = [
     serverLines(probe),
@@ -33,7 +33,7 @@ export function probeText(probe: OipProbe, models: readonly ListedModel[]): stri
 }
 
 /**
- * What to do next: a run for each model.
+ * Next step: a run for each model.
  * @param file Where the configuration was written; undefined: it is shown, where there is one model.
  */
 export function nextText(
@@ -55,7 +55,7 @@ export function nextText(
   return `${intro}\nThe same as a file for "longhaul run --config FILE" ("--output FILE" writes it):\n\n${only.config}`;
 }
 
-/** What has to stand in the place of placeholders. */
+/** Says how to replace the placeholders. */
 function fillText(models: readonly ListedModel[]): string {
   const listed = models.filter(({ run }) => run?.hasPlaceholders === true);
   const isUntold = ({ probed }: ListedModel): boolean => probed.inputs.length === 0;

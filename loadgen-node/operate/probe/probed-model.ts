@@ -23,7 +23,10 @@ export function probedModel(facts: OipModelFacts, version: string) {
     /** Of one sample; axes that the model leaves free are -1. */
     inputs,
     outputs,
-    /** Raw contents of all inputs of one sample, texts as random data has them; null where an axis is free, or no input is told. */
+    /**
+     * Raw contents of all inputs of one sample, texts as random data has them; null where an axis
+     * is free, or no input is told.
+     */
     inputBytes: sumOf(inputs.map(madeUpInput)),
     /** Likewise of all outputs; null also where one is of texts. */
     outputBytes: sumOf(outputs.map(({ sampleBytes }) => sampleBytes)),
@@ -44,7 +47,10 @@ export function freeInputs({ inputs }: Pick<ProbedModel, 'inputs'>): readonly Pr
   return inputs.filter(({ shape }) => shape.includes(-1));
 }
 
-/** A tensor of one sample, with the bytes of its raw contents; null where an axis is free, or texts are of any length. */
+/**
+ * A tensor of one sample, with the bytes of its raw contents; null where an axis is free, or texts
+ * are of any length.
+ */
 function withBytes(tensor: OipTensor) {
   return { ...tensor, sampleBytes: tensor.datatype === 'BYTES' ? null : madeUpInput(tensor) };
 }
@@ -67,7 +73,7 @@ const PLACEHOLDER = 'N';
 /** Stands for each input of a model whose server tells none. */
 const DECLARATION = 'NAME:DATATYPE:LENGTHS';
 
-/** What a run needs beside the model. Values as in a configuration file; undefined ones are left out. */
+/** Server of a run. Values as in a configuration file; undefined ones are left out. */
 interface RunTarget {
   /** With its `oip://`. */
   readonly address: string;
@@ -76,8 +82,8 @@ interface RunTarget {
 }
 
 /**
- * A run with random data of the model's shape. SingleStream, as it needs no figure that nobody knows yet and tells the latency
- * from which the others follow.
+ * A run with random data of the model's shape. SingleStream, as it needs no figure that nobody
+ * knows yet and tells the latency from which the others follow.
  * @param program How longhaul is called.
  */
 export function readyMadeRun(
@@ -144,7 +150,10 @@ function configText(
   ].join('\n');
 }
 
-/** Names are the server's: what is not plain is quoted, so that none of them becomes a key or a line of its own. */
+/**
+ * Names are the server's: what is not plain is quoted, so that none of them becomes a key or a line
+ * of its own.
+ */
 function scalar(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(scalar).join(', ')}]`;
   if (typeof value === 'string' && !/^\w[\w./:-]*$/.test(value)) return JSON.stringify(value);

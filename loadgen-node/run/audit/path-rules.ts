@@ -16,7 +16,7 @@ const SOURCE =
   'finding of longhaul; inference_rules v4.1, Network division, SUT over the network: a load balancer is part of ' +
   'the SUT, and "every other component through which data passes" must be in the report';
 
-/** What stands between LoadGen and the SUT nodes. */
+/** The rule on devices between LoadGen and the SUT nodes. */
 export const PATH_RULE: AuditRule = {
   id: 'nothing-between',
   kind: 'path',
@@ -145,15 +145,16 @@ function repeatedOpens({ nodes, nameCalls }: AuditFacts): string[] {
 }
 
 /**
- * What a call tells of the way that it took. `repeated` and `compressed`: what was done to it. `proxy`: HTTP/2 passed
- * through other hands. `address`: TCP did, or an address was translated. `silent`: the node tells nothing.
+ * Sign of the way that a call took. `repeated`, `compressed`: the call itself was changed. `proxy`:
+ * HTTP/2 passed through other hands. `address`: TCP did, or an address was translated. `silent`:
+ * the node tells nothing.
  */
 export type PathSignKind = 'repeated' | 'compressed' | 'proxy' | 'address' | 'silent';
 
 /** One sign that something stands between LoadGen and a SUT node. */
 export interface PathSign {
   readonly kind: PathSignKind;
-  /** What was seen; no sentence. */
+  /** The observation; no sentence. */
   readonly text: string;
 }
 

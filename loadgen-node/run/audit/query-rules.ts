@@ -78,7 +78,7 @@ export const QUERY_RULES: readonly AuditRule[] = [
   },
 ];
 
-/** What the verdicts of a comparison say, and the counts that are compared. */
+/** Counts that are compared, and the sentences of the verdicts. */
 interface Comparison {
   readonly counts: readonly CountName[];
   readonly same: string;
@@ -144,7 +144,7 @@ function missingLedger({ address, ledgerMissing }: NodeEvidence): string {
   return `${address}: ${ledgerMissing}`;
 }
 
-/** What a reader of the code, or of a packet capture, may ask. */
+/** Explains packet captures in which queries share a write. */
 const JOINED_WRITES =
   'Queries that are there at the same time may leave in one write to the socket: N queries are N gRPC ' +
   'messages, each with a head of its own, and none is held back for another. HTTP/2 DATA frames have no ' +

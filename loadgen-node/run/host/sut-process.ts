@@ -11,7 +11,7 @@ const LISTEN_TIMEOUT_MS = 20_000;
 /** Longest wait for the node to end after SIGTERM; then it is killed. */
 const STOP_TIMEOUT_MS = 10_000;
 
-/** What a SUT node tells its parent process (sut-node/command.ts). */
+/** Message of a SUT node to its parent process (sut-node/command.ts). */
 interface ListeningMessage {
   readonly type: 'listening';
   readonly address: string;

@@ -48,8 +48,8 @@ export function lostNodeNotes(
 }
 
 /**
- * What a result says where the ends of a run are of several releases: nodes of one SUT, or the SUT and LoadGen. Nodes that tell no
- * software, or one that is not longhaul, are compared with each other only.
+ * Marks for different releases: among the nodes of one SUT, or between the SUT and LoadGen. Nodes
+ * that tell no software, or one that is not longhaul, are compared with each other only.
  */
 export function softwareMarks(nodes: readonly NodeEvidence[]): string[] {
   const told = nodes.flatMap(({ address, description, streams }) =>
@@ -73,7 +73,10 @@ export function softwareMarks(nodes: readonly NodeEvidence[]): string[] {
   return [`LoadGen is ${ownSoftware()}, the SUT ${first.software}${agreed}`];
 }
 
-/** What the SUT nodes said that cannot be, and the workers that they lost: it changes no figure, and readers must know it. */
+/**
+ * Impossible claims of SUT nodes, and workers that they lost. They change no figure, but a reader
+ * must know them.
+ */
 export function nodeNotes({ nodes }: NetworkAudit): string[] {
   return nodes.flatMap(({ address, claims = [], theirs }) => {
     const texts = claims.map(({ text }) => text);
@@ -90,7 +93,9 @@ function replacedText(count: number): string {
     : `lost ${count} workers during the run and replaced them`;
 }
 
-/** What may stand between LoadGen and SUT; nothing where nothing does. What did harm is a problem, no note. */
+/**
+ * Devices that may stand between LoadGen and SUT. One that changed calls is a problem, not a note.
+ */
 export function pathNotes({ rules }: NetworkAudit): string[] {
   return rules
     .filter(({ kind, verdict }) => kind === 'path' && verdict === 'not-provable')
@@ -122,7 +127,7 @@ function seenOf({ evidence: [first, ...others] }: AuditFinding): string {
 
 type NodeModel = NonNullable<NodeDescription['model']>;
 
-/** What a result says of a benchmark that is none of MLPerf's. */
+/** Mark of a benchmark that is none of MLPerf's. */
 export function exampleMarks({ isOfficial, key }: BenchmarkRules): string[] {
   if (isOfficial) return [];
   const whose =
@@ -130,7 +135,7 @@ export function exampleMarks({ isOfficial, key }: BenchmarkRules): string[] {
   return [`benchmark ${key} is ${whose}, not an MLPerf benchmark`];
 }
 
-/** What a result says of models that are not the benchmark's own. */
+/** Marks of models that are not the benchmark's own. */
 export function modelMarks(nodes: readonly NodeEvidence[], benchmark: string): string[] {
   return nodes.flatMap(({ address, description, oip }) => {
     const model = description?.model;
@@ -198,7 +203,7 @@ function standInNote(model: NodeModel): string {
   return isStandInName(model.name) ? ': A STAND-IN' : ": not known to be the benchmark's own";
 }
 
-/** What a result says of a run over the Open Inference Protocol, beside what the audit cannot prove. */
+/** Notes on the servers of the Open Inference Protocol and on the requests of the run. */
 export function oipNotes({ oip, nodes }: NetworkAudit): string[] {
   if (oip === null) return [];
   return [
@@ -210,13 +215,13 @@ export function oipNotes({ oip, nodes }: NetworkAudit): string[] {
   ];
 }
 
-/** What is said in place of the counts of both ends. */
+/** Stands in place of the counts of both ends. */
 export const NO_LEDGER_NOTE =
   'the Open Inference Protocol has no ledger: what arrived is known to the server alone, and the counts of this run are those of one end';
 
 /**
- * What is said of the models: one that calls itself a stand-in is one, and of an MLPerf benchmark that no server of this
- * protocol tells which model it has behind a name.
+ * Marks of the servers' models: a stand-in by its own name, and in an MLPerf benchmark every other
+ * model, since no server of this protocol tells which model it has behind a name.
  */
 export function oipModelMarks({ run, nodes }: NetworkAudit): string[] {
   const { benchmark, isOfficialBenchmark } = run;
@@ -256,7 +261,10 @@ export function oipDetails({ oip, nodes }: NetworkAudit): LoggedDetail[] {
   });
 }
 
-/** Model and version as they are asked for: `resnet50:2`; the version is left out where it is not known. */
+/**
+ * Model and version as they are asked for: `resnet50:2`; the version is left out where it is not
+ * known.
+ */
 export function oipModelText(
   { modelName, modelVersions }: OipNodeEvidence,
   oip: OipEvidence,
@@ -286,7 +294,7 @@ function versionMarks(nodes: NetworkAudit['nodes']): string[] {
   return [`the servers are of different versions: ${list}: they may not be equally fast`];
 }
 
-/** What a result says of its data: marks of the data set's own, and that nobody knows whether it changed. */
+/** Marks of the data set's own, and one where no list of checksums shows that it is unchanged. */
 export function dataSetMarks(dataSet: DataSet, check: DataSetCheck): string[] {
   const marks = [...(dataSet.marks ?? [])];
   if (isUnlisted(check)) {

@@ -21,9 +21,10 @@ import { replaceEarlierRun } from './earlier-run.ts';
 import { composeSummary, figuresOfRun, type RunReport } from './run-report.ts';
 
 /**
- * Begins the folder of a run beside LoadGen's logs: nothing of an earlier run stands in it any more, the settings of this one do,
- * however it is going to end. A run over nodes leaves settings, audit, records, accuracy.txt, summary and page; of a SUT in this
- * process nothing is written, and its records stay in memory.
+ * Begins the folder of a run beside LoadGen's logs: nothing of an earlier run stands in it any
+ * more, the settings of this one do, however it is going to end. A run over nodes leaves settings,
+ * audit, records, accuracy.txt, summary and page; of a SUT in this process nothing is written, and
+ * its records stay in memory.
  * @param onBegin Called when nothing of an earlier run stands there any more.
  * @throws MlperfError `ERR_OUTPUT` when the folder cannot be written: nothing was measured yet.
  */
@@ -66,7 +67,8 @@ export async function beginFolder(
       await records.abandon();
     },
     /**
-     * Ends the folder of a run that has its outcome. A disk that fails costs its own files, not the run.
+     * Ends the folder of a run that has its outcome. A disk that fails costs its own files, not the
+     * run.
      * @throws MlperfError `ERR_OUTPUT` where accuracy.txt cannot be written
      */
     end: (ended: EndedRun): Promise<RunReport> =>

@@ -38,11 +38,11 @@ export interface RunReport extends ReturnType<typeof figuresOfRun> {
   readonly nameCalls: readonly NameCall[];
   readonly outcome: TestOutcome;
   readonly accuracy: ScoredAccuracy;
-  /** What a reader of the result has to know; the same as in the logs. */
+  /** Notes and marks for the reader; the same as in the logs. */
   readonly notes: readonly string[];
   /** Null where the SUT has no nodes: there is no network to audit. */
   readonly audit: NetworkAudit | null;
-  /** What longhaul_summary.json says; null where the SUT has no nodes. */
+  /** Content of longhaul_summary.json; null where the SUT has no nodes. */
   readonly summary: RunSummary | null;
   /** The records that the figures are of; null where there are none. */
   readonly records: SampleRecords | null;
@@ -146,7 +146,8 @@ export function composeSummary(
 
 /**
  * Figures of a run and what follows from them.
- * @param records Those of the run's result; null: there are none, and the figures are those of the outcome.
+ * @param records Those of the run's result; null: there are none, and the figures are those of the
+ *   outcome.
  */
 export function figuresOfRun(outcome: TestOutcome, plan: RunPlan, records: SampleRecords | null) {
   const { performance, effectiveSettings, peakTargetQps } = outcome;

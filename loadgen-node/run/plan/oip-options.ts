@@ -102,7 +102,8 @@ interface OipRunValues extends SettingValues<typeof OIP_OPTIONS> {
 }
 
 /**
- * What is asked of servers of the Open Inference Protocol; undefined where the nodes speak longhaul's own.
+ * Settings for servers of the Open Inference Protocol; undefined where the nodes speak longhaul's
+ * own.
  * @param values All values of the run.
  * @param said Keys of those that were given.
  * @throws MlperfError `ERR_CONFIG_INVALID` for settings of the other protocol

@@ -9,7 +9,7 @@ import type { ArrivalsSetting } from '../../loadgen/schedule/arrivals/parse-arri
 import { readTrace } from '../../loadgen/schedule/arrivals/read-trace.ts';
 import type { RunValues } from './run-settings.ts';
 
-/** What arrivals are judged by: the settings around them. */
+/** Settings that restrict arrivals. */
 type Surroundings = Pick<
   RunValues,
   'division' | 'scenario' | 'mode' | 'extendUntilDecided' | 'arrivals'

@@ -26,7 +26,10 @@ import { type RunTestSettings, runTestSettings } from './run-test-settings.ts';
 
 /** A run as its parts want it: everything decided, nothing begun. */
 export type RunPlan = Readonly<ReturnType<typeof planRun>> & {
-  /** What stands between LoadGen and its nodes beside their network, as a mark for all logs; absent: nothing does. */
+  /**
+   * Mark for all logs about a device that stands between LoadGen and its nodes; absent: there is
+   * only their network.
+   */
   readonly linkMark?: string;
 };
 
@@ -94,12 +97,12 @@ export function planRun(
     synthetic: syntheticSamples(values),
     stallTimeoutNs: values.stallTimeout,
     generatorLagShareMax: values.generatorLagMax,
-    /** What figures must be, beside the rules. */
+    /** Conditions on figures, apart from the rules. */
     thresholds,
     /** Runs of which the lowest rate counts. */
     runCount: values.runs ?? runCountOfRound(test),
     extendsUntilDecided: values.extendUntilDecided,
-    /** What is logged; the folder is `output`. */
+    /** Settings of LoadGen's logs; their folder is `output`. */
     log: {
       enableTrace: values.trace,
       prefixWithDatetime: values.prefixWithDatetime,
@@ -110,7 +113,7 @@ export function planRun(
     auditConfig: audit?.name,
     keepsRecords: values.records === 'keep',
     writesPage: values.report === 'html',
-    /** What was asked for, each with its source; empty where the caller has no sources. */
+    /** Settings with their sources; empty where the caller has no sources. */
     asked: settingsOfRun(asked),
     /** Text of `longhaul_run.yaml`: what was asked for, to be asked for again; undefined: none is kept. */
     record: asked.length === 0 ? undefined : runRecord(asked),
@@ -118,7 +121,7 @@ export function planRun(
 }
 
 /**
- * What a run compresses, checked against the rules of its round.
+ * Compressions of a run, checked against the rules of its round.
  * @param form The benchmark's own encoding, around which the compression goes.
  * @throws MlperfError `ERR_RULE` with the rule's text in the network division, `ERR_CONFIG_INVALID` for what
  *   no division can do, `ERR_NOT_INSTALLED` for a compression that this Node lacks.
@@ -181,7 +184,7 @@ function runCountOfRound({ round, settings }: RunTestSettings): number {
     : 1;
 }
 
-/** What would be ignored silently, or fail at the end of a run. */
+/** Refuses settings that would be ignored silently, or fail at the end of a run. */
 function refuseWithoutEffect(values: RunValues, { mode, scenario }: TestSettings): void {
   if (mode === 'FindPeakPerformance' && scenario !== 'Server') {
     throw configInvalid(`--mode find-peak searches in Server only, not in ${scenario}`);

@@ -80,7 +80,7 @@ export function recordedSettings(record: string): Map<string, FileValue> {
 }
 
 /**
- * What is said of a run, without asking for all that a run needs: a run that exists is only verified.
+ * Settings of a run that exists; what a new run would need may be missing.
  * @throws MlperfError `ERR_CONFIG_INVALID` listing what is wrong.
  */
 export function inspectRun(sources: RunSources): Partial<RunValues> {

@@ -38,10 +38,10 @@ const RUN_MODES = ['performance', 'accuracy', 'submission', 'find-peak'] as cons
 /** One of the four. */
 export type RunMode = (typeof RUN_MODES)[number];
 
-/** What becomes of the records of a run. */
+/** Whether the records of a run are kept. */
 const RECORDS_CHOICES = ['keep', 'none'] as const;
 
-/** What is made of a run's result for people. */
+/** Form of a run's report. */
 const REPORT_CHOICES = ['html', 'none'] as const;
 
 const COUNT = { min: 1, max: Number.MAX_SAFE_INTEGER };

@@ -73,7 +73,7 @@ export function runTestSettings(
     settings: asked,
     round,
     configEvents: all.flatMap((result) => result.events),
-    /** What the files say without effect, for people. */
+    /** Lines of the files that have no effect, in words. */
     configNotes: all.flatMap((result) => result.notes),
     usesTokenLatenciesBeforeAudit: settings.get('useTokenLatencies').value === true,
     /** Arrivals in place of LoadGen's Poisson; undefined: those. */
@@ -150,7 +150,7 @@ function applyFlags(
   }
 }
 
-/** What arrivals decide in place of settings: the mean rate, and where the run ends. */
+/** Arrivals replace settings: the mean rate, and the end of the run. */
 function applyArrivals(settings: ExactSettings, arrivals: OtherArrivals): void {
   const source = 'run arrivals';
   const qps = ownRateOf(arrivals);

@@ -102,7 +102,7 @@ export async function prepareOip(
   };
 }
 
-/** What a program's own payloads need of servers: nothing is made of them, so they have to be what a request takes. */
+/** Plan for a program's own payloads: they are sent as they are, so they must fit a request. */
 export type GivenPayloads = Awaited<ReturnType<typeof prepareGivenPayloads>>;
 
 /**
@@ -208,7 +208,7 @@ async function openSamples(
 
 type OipDispatch = NonNullable<DispatchSettings['oip']>;
 
-/** What all trials of a run share. */
+/** Input that all trials of a run share. */
 interface TrialParts {
   readonly plan: RunPlan;
   readonly asked: OipAsked;
@@ -216,7 +216,7 @@ interface TrialParts {
   readonly host: Pick<RunHost, 'signal'>;
 }
 
-/** What a request is tried with. */
+/** Sample for a trial request. `isUniform`: all samples have its sizes. */
 interface TrialSample {
   readonly layout: RequestLayout;
   readonly isUniform: boolean;

@@ -53,7 +53,7 @@ function timesOf(report: RunReport): ReturnType<typeof timeLines> {
   return summary === null ? [] : timeLines({ outcome, summary });
 }
 
-/** What became of each step of the arrivals. */
+/** Result of each step of the arrivals. */
 function stepLines({ loadTest }: RunReport): string[] {
   const steps = loadTest?.steps ?? null;
   if (steps === null) return [];
@@ -61,7 +61,7 @@ function stepLines({ loadTest }: RunReport): string[] {
   return lines.map((line, i) => row(i === 0 ? 'Steps' : '', line));
 }
 
-/** What the run did beyond one run of LoadGen's. */
+/** Peak of a search, and the extension of a run: LoadGen's own runs have neither. */
 function searchLines({ peakTargetQps, performance }: TestOutcome): string[] {
   const lines: string[] = [];
   if (peakTargetQps !== null) {
@@ -291,7 +291,7 @@ function verdictLines(report: RunReport): string[] {
   return lines;
 }
 
-/** What the user asked for, apart from the verdict by the rules. */
+/** Thresholds of the user; they are no part of the verdict by the rules. */
 function thresholdLines({ thresholds: results }: RunReport): string[] {
   const lines = results.map(({ text, isMet, seenText }, i) =>
     row(i === 0 ? 'Thresholds' : '', `${text}: ${isMet ? 'met' : 'NOT met'}, seen ${seenText}`),

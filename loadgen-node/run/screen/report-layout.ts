@@ -14,7 +14,7 @@ const GREEN = '\u001b[32m';
 const RED = '\u001b[31m';
 const PLAIN = '\u001b[0m';
 
-/** What the layout depends on: the stream that the result goes to, and the environment. */
+/** Stream that the result goes to. */
 export interface ReportTarget {
   readonly isTTY?: boolean;
   readonly columns?: number;

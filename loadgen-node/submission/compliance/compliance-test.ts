@@ -83,7 +83,7 @@ export async function complianceTest(
   };
 }
 
-/** What is known of a test before anything runs. */
+/** Settings, round, model and submission run of a test, checked before anything runs. */
 async function ask(test: RunnableTestId, values: ComplianceValues, flags: RunSources['flags']) {
   const reference = await readComplianceRun(values.run);
   requirePerformanceRun(reference);
@@ -118,7 +118,7 @@ function requireSameFlags(sources: RunSources, run: Partial<RunValues>): void {
   }
 }
 
-/** What is wrong with the submission's runs is told before minutes go into another. */
+/** Refuses wrong runs of the submission before minutes go into another run. */
 async function requireSubmission(asked: AskedTest): Promise<void> {
   const { reference, test, round } = asked;
   requireRound(reference, round);

@@ -78,7 +78,7 @@ function compared(
 /** One thing that the test looks at; its lines are the figures and the bound, one fact a line. */
 export type CustomDataSetCheck = ReturnType<typeof compared>;
 
-/** What the test can find, for a reader who asks. */
+/** Smallest drop that fails with these counts, in words. */
 function powerText(drop: number | undefined): string {
   return drop === undefined
     ? 'With these counts no drop fails: take a larger data set.'
@@ -214,7 +214,7 @@ function verifyText(verdict: CustomDataSetVerdict, checks: readonly CustomDataSe
 }
 
 /**
- * What the command prints, and the body of README.md: what was compared, and what came of it.
+ * Output of the command and body of README.md: runs, checks with their figures, notes and advice.
  * @param folders Of the four runs.
  */
 export function readmeText(
@@ -273,7 +273,8 @@ const SCRIPT_LINE = /^accuracy=[\d.]+%, good=(\d+), total=(\d+)\s*$/m;
 
 /**
  * Reads two runs over one data set.
- * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_OUTPUT`; `ERR_CONFIG_INVALID` where the accuracy is not known.
+ * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_OUTPUT`; `ERR_CONFIG_INVALID` where the accuracy is
+ *   not known.
  */
 export async function readRunPair(performance: string, accuracy: string) {
   const run = await readComplianceRun(performance);
@@ -285,7 +286,8 @@ export async function readRunPair(performance: string, accuracy: string) {
 export type RunPair = Awaited<ReturnType<typeof readRunPair>>;
 
 /**
- * Right answers of an accuracy run: longhaul's own record, or the line of the official script in accuracy.txt.
+ * Right answers of an accuracy run: longhaul's own record, or the line of the official script in
+ * accuracy.txt.
  * @throws MlperfError `ERR_CONFIG_INVALID` where there is neither.
  */
 function accuracyOf(run: ComplianceRun): Proportion {
@@ -312,8 +314,8 @@ function scriptAccuracy(path: string): Proportion | undefined {
 }
 
 /**
- * Name of the data set that a run measured with, and the SHA-256 of its list of checksums. Undefined: the run says
- * nothing, as those of the C++ LoadGen.
+ * Name of the data set that a run measured with, and the SHA-256 of its list of checksums.
+ * Undefined: the run says nothing, as those of the C++ LoadGen.
  */
 function dataSetOf(run: ComplianceRun) {
   const value = recordOf(run, 'longhaul_data_set');
@@ -329,8 +331,8 @@ function modelOf(run: ComplianceRun): string | undefined {
 }
 
 /**
- * What is compared of the speed of a run: samples per second, and the mean latency; undefined where that is no result
- * of the scenario.
+ * Speed of a run: samples per second, and mean latency in ns; undefined where the scenario has no
+ * such result.
  * @throws MlperfError `ERR_CONFIG_INVALID` when the log has no result of a performance run.
  */
 function speedOf(run: ComplianceRun) {

@@ -125,7 +125,7 @@ function percent(proportion: Proportion): number {
 export interface ResponseScorer {
   /** @throws MlperfError when the data set is not there, or a response is no answer to it. */
   score(entries: readonly AccuracyEntry[]): Promise<AccuracyReport>;
-  /** What has to stand beside a score of this data set (a stand-in, ...); each one line. */
+  /** Notes that belong beside a score of this data set (a stand-in, ...); each one line. */
   readonly marks: () => readonly string[];
 }
 
@@ -149,9 +149,9 @@ export function firstOfEach(logged: readonly AccuracyLogEntry[]): AccuracyEntry[
 }
 
 /**
- * Scores the test's first responses, and the accuracy run's to the same samples: where responses differ because a
- * system is not deterministic, its accuracy has to be the same.
- * Source: TEST01's README, "Non-determinism"; create_accuracy_baseline.sh.
+ * Scores the test's first responses, and the accuracy run's to the same samples: where responses
+ * differ because a system is not deterministic, its accuracy has to be the same. Source: TEST01's
+ * README, "Non-determinism"; create_accuracy_baseline.sh.
  * @param compliance One response to each sample.
  */
 export async function scorePair(
@@ -165,7 +165,10 @@ export async function scorePair(
   return { baseline: a, compliance: b, deltaPercent: deltaPercent(printed(a), printed(b)) };
 }
 
-/** Accuracy of the accuracy run on the test's samples, and of the test's first response to each of them. */
+/**
+ * Accuracy of the accuracy run on the test's samples, and of the test's first response to each of
+ * them.
+ */
 export type AccuracyPair = Awaited<ReturnType<typeof scorePair>>;
 
 /** Line of the benchmark's accuracy script, or the like where it has none. */
@@ -196,7 +199,10 @@ function printed({ value }: AccuracyReport): number {
   return Number((100 * value).toFixed(3));
 }
 
-/** |1 - baseline / compliance| in percent, as the checkers reckon it; Infinity where one of them is 0. */
+/**
+ * |1 - baseline / compliance| in percent, as the checkers reckon it; Infinity where one of them is
+ * 0.
+ */
 function deltaPercent(baseline: number, compliance: number): number {
   if (baseline === 0 || compliance === 0) return Number.POSITIVE_INFINITY;
   return 100 * Math.abs(1 - baseline / compliance);

@@ -58,7 +58,7 @@ export async function compareResponses(accuracyLog: string, testLog: string, typ
   };
 }
 
-/** What the comparison of the accuracy log with the test's accuracy log found. */
+/** Result of {@link compareResponses}. */
 export type ResponseComparison = Awaited<ReturnType<typeof compareResponses>>;
 
 /** The first response of an accuracy log to each sample, and how its further ones compare with it. */
@@ -77,7 +77,10 @@ async function readFingerprints(path: string, type: ResponseType) {
   return { prints, accuracyEntries, accuracyDuplicates, accuracyMismatches };
 }
 
-/** What is kept of a response: enough to compare, little enough for a data set. */
+/**
+ * Length, first element and digest of a response: enough to compare, and small enough for a whole
+ * data set.
+ */
 function fingerprint(response: Uint8Array, type: ResponseType) {
   const digest = createHash('sha256').update(response).digest('base64');
   const first = Buffer.from(response.subarray(0, BYTES_OF[type]));

@@ -86,8 +86,8 @@ const OBSTACLE_ADVICE =
   'A comparison needs two VALID runs without errors: see "Result is" in both summaries and what stands below it, and the errors in the detail logs.';
 
 /**
- * What the older scripts say of errors before they compare two summaries, the submission run's first, and why they do
- * not come to that.
+ * Warnings that the older scripts print before they compare two summaries, the submission run's
+ * first; `obstacle`: why they do not compare them.
  */
 function lookAtSummaries(reference: ComplianceRun, tested: ComplianceRun) {
   const warnings: string[] = [];

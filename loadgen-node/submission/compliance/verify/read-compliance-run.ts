@@ -90,12 +90,15 @@ export function ms(ns: number): string {
 
 /** One thing that a compliance test looks at. */
 export interface TestCheck {
-  /** What it is about, in a few words: `performance`, `whole responses`. */
+  /** Subject in a few words: `performance`, `whole responses`. */
   readonly name: string;
   readonly isMet: boolean;
-  /** True for what the official verification script or checker decides; false for what longhaul looks at as well. */
+  /**
+   * True for what the official verification script or checker decides; false for what longhaul
+   * looks at as well.
+   */
   readonly isOfficial: boolean;
-  /** What was compared, with the figures. */
+  /** Figures that were compared. */
   readonly text: string;
   /** Where it is met, and a reader who stops there would be wrong: what it leaves open. */
   readonly warning?: string;

@@ -51,8 +51,8 @@ export async function verifyTest05(test: TestedFolders): Promise<TestVerdict> {
 }
 
 /*
- * What longhaul looks at in TEST04 beyond the official comparison of rates: latencies in Server, first queries in the
- * submission run, and what chance does to two rates.
+ * Checks of TEST04 beyond the official comparison of rates: latencies in Server, first queries in
+ * the submission run, and the effect of chance on two rates.
  */
 
 /** Lowering of the target rate beyond which latencies of two Server runs are not compared. */
@@ -176,7 +176,10 @@ function firstQueryChecks(reference: ComplianceRun): readonly TestCheck[] {
   return [check('first queries', !isCached, text, { advice })];
 }
 
-/** What the detail log tells of neighbouring queries; see `FirstQueries`. */
+/**
+ * Counts of neighbouring queries in the detail log; see `FirstQueries`. Undefined where the log
+ * lacks them.
+ */
 function firstQueries(run: ComplianceRun) {
   const pairs = numberOf(run, 'longhaul_first_query_pairs');
   const repeatFaster = numberOf(run, 'longhaul_first_query_repeat_faster');
@@ -220,7 +223,10 @@ function ratesInWords(reference: ComplianceRun, tested: ComplianceRun): string |
 
 const SERVER_NOTE = '; in Server the arrivals decide both rates, so that latencies say more';
 
-/** Samples per second, and how many samples they were counted from; undefined where the log lacks one. */
+/**
+ * Samples per second, and how many samples they were counted from; undefined where the log lacks
+ * one.
+ */
 function countedRate(run: ComplianceRun) {
   const rate = rateOf(run);
   const samples = sampleCountOf(run);

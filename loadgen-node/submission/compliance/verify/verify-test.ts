@@ -11,10 +11,10 @@ import {
 } from './read-compliance-run.ts';
 import { requireRound, requireSameSystem } from './same-system.ts';
 
-/** What is the test's own of a verdict. */
+/** Result of the checks that belong to one test alone. */
 interface TestFindings {
   readonly checks: readonly TestCheck[];
-  /** What else a reader has to know. */
+  /** Further facts for the reader, each a sentence. */
   readonly notes: readonly string[];
   /** Files to write: path within the test's folder, with forward slashes → text. */
   readonly texts: ReadonlyMap<string, string>;
@@ -84,8 +84,9 @@ const LOGS_OF = {
 } as const;
 
 /**
- * What longhaul asks of every test run, beyond the official verification scripts: VALID by LoadGen's rules and
- * by longhaul's (no lost sample, no lost node), and no error in its log, for which the checkers refuse it.
+ * Checks of every test run beyond the official verification scripts: VALID by LoadGen's rules and
+ * by longhaul's (no lost sample, no lost node), and no error in its log, for which the checkers
+ * refuse it.
  */
 function validityChecks(tested: ComplianceRun): TestCheck[] {
   const { summary, detail } = tested;
@@ -112,8 +113,8 @@ function validityChecks(tested: ComplianceRun): TestCheck[] {
 }
 
 /**
- * What is asked of a run of TEST06: its 100 queries are too few for a verdict on speed, but none may be lost.
- * Of another LoadGen's run the errors in the log tell.
+ * Checks of a run of TEST06: its 100 queries are too few for a verdict on speed, but none may be
+ * lost. In a run of another LoadGen the errors in the log show a loss.
  */
 function completenessChecks(tested: ComplianceRun): TestCheck[] {
   const lost = numberOf(tested, 'longhaul_performance_lost_samples') ?? 0;

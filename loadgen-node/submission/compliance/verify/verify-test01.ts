@@ -23,7 +23,7 @@ import { comparePerformance } from './compare-performance.ts';
 import { check, type TestCheck } from './read-compliance-run.ts';
 import { readTestedRuns, type TestedFolders, type TestVerdict, verdictOn } from './verify-test.ts';
 
-/** What TEST01 compares, and how. */
+/** Input of TEST01: its runs, and how their responses are compared. */
 export interface Test01 extends TestedFolders {
   readonly accuracy: string;
   /** How the official script reads a response. */
@@ -102,7 +102,9 @@ function brokenText(
   return `the response to sample ${sampleIndex} has ${bytes} bytes, which are no ${type} values`;
 }
 
-/** What scoring gave; `sights` is undefined where all responses are the accuracy run's. */
+/**
+ * Accuracies of the responses; `sights` is undefined where all of them equal the accuracy run's.
+ */
 async function scoreTest(
   scorer: ResponseScorer | undefined,
   compared: ResponseComparison,

@@ -12,7 +12,7 @@ export const TOKEN_TYPES = ['int64', 'int32', 'int16', 'float32'] as const;
 /** One of {@link TOKEN_TYPES}. */
 export type TokenType = (typeof TOKEN_TYPES)[number];
 
-/** What TEST06 looks at, and how. */
+/** Input of TEST06: its runs, and how their tokens are read. */
 export interface Test06 extends TestedFolders {
   readonly tokenType: TokenType;
   /** Number of the token that ends a text. */
@@ -27,7 +27,10 @@ export function tokenTypeOfRound(round: SubmissionRound): TokenType {
   return round === 'v4.1' ? 'int64' : 'int32';
 }
 
-/** What the official script looks at: its line in verify_accuracy.txt, and what holds of every response. */
+/**
+ * Checks of the official script: its line in verify_accuracy.txt, and what must hold for every
+ * response.
+ */
 const LOOKS = {
   first: {
     name: 'first token',
@@ -104,7 +107,7 @@ function isWithoutFirst({ response, firstToken }: AccuracyLogEntry, type: TokenT
   return response.length % TOKENS[type][0] === 0 && firstToken?.length === 0;
 }
 
-/** What is wrong with a response, in words, by what is looked at. */
+/** Faults of a response in words, by check; undefined: none. */
 function faultsOf(
   { sampleIndex, response, firstToken, tokenCount }: AccuracyLogEntry,
   { tokenType, endToken }: Test06,
