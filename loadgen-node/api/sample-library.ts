@@ -78,10 +78,9 @@ export async function openSamples(
 ): Promise<SampleLibrary> {
   const said = checkOptions(options, KEYS, 'openSamples');
   const plan = planTest({ ...said, benchmark: options.benchmark, targetQps: 1 });
-  const { rules, dataFolder, cacheFolder, generated, synthetic, encoding } = plan;
+  const { rules, encoding } = plan;
   const { openDataSet } = await loadgenBenchmark(rules.key);
-  const opened = { dataFolder, cacheFolder, generated, synthetic, onProgress };
-  const dataSet = await openDataSet(opened);
+  const dataSet = await openDataSet({ ...plan, onProgress });
   const check = await checkDataSet(dataSet, plan.dataChecksums, onProgress);
   const { performanceSampleCount } = rules;
   const digests = new SampleDigests();

@@ -1,6 +1,5 @@
-import { percentOf } from '../../shared/base/process/terminal.ts';
 import { pick, text } from '../../shared/config/setting.ts';
-import { CommandHost } from '../run/host/host.ts';
+import { CommandHost, progressOf } from '../run/host/host.ts';
 import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
 import { prepareStandin } from '../samples/benchmarks/imagenet/prepare-standin.ts';
 import { PREPARED_STANDINS } from '../samples/benchmarks/imagenet/reference-accuracy.ts';
@@ -27,9 +26,7 @@ export const prepareVerb = verb({
   example: EXAMPLE,
   action: async ({ values }, what: string) => {
     const host = new CommandHost();
-    const result = await prepareStandin(what, values, (fraction, step) =>
-      host.progress(step, percentOf(fraction)),
-    );
+    const result = await prepareStandin(what, values, progressOf(host));
     host.progress(null);
     return result;
   },

@@ -145,7 +145,6 @@ async function examineNode(
     components: softwareComponents(),
     operatingSystem: thisHost().operatingSystem,
   };
-  const machine = probe.system === null ? [noMachine(link)] : nodeMachine(link);
   return {
     link,
     groups: [
@@ -158,7 +157,7 @@ async function examineNode(
         findings: [
           ...versionFindings(software, probe.description),
           ...servesFinding(link, values.benchmark),
-          ...machine,
+          ...nodeMachine(link),
         ],
       },
     ],
@@ -168,12 +167,11 @@ async function examineNode(
 type ExaminedNode = Awaited<ReturnType<typeof examineNode>>;
 
 function nodeMachine({ probe, link }: MeasuredLink): DoctorFinding[] {
-  if (link.isSameMachine === true || probe.system === null) return [];
-  return machineFindings({ ...probe.system, isLoadgen: false });
-}
-
-function noMachine({ probe }: MeasuredLink): DoctorFinding {
-  return subject('machine', 'Machine').unknown(probe.whyNoSystem ?? 'the node tells none');
+  const { system, whyNoSystem } = probe;
+  if (system === null) {
+    return [subject('machine', 'Machine').unknown(whyNoSystem ?? 'the node tells none')];
+  }
+  return link.isSameMachine === true ? [] : machineFindings({ ...system, isLoadgen: false });
 }
 
 function servesFinding({ probe }: MeasuredLink, benchmark: string | undefined): DoctorFinding[] {

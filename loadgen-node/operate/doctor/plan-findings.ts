@@ -1,11 +1,10 @@
 import { MlperfError, messageOf } from '../../../shared/base/errors/mlperf-error.ts';
-import { percentOf } from '../../../shared/base/process/terminal.ts';
 import { formatNs } from '../../../shared/base/text.ts';
 import { codecNamed } from '../../../shared/compression/codec.ts';
 import { resolveSettings } from '../../../shared/config/resolve-settings.ts';
 import { pick } from '../../../shared/config/setting.ts';
 import type { GeneratorCeiling } from '../../loadgen/health/generator-health.ts';
-import type { RunHost } from '../../run/host/host.ts';
+import { progressOf, type RunHost } from '../../run/host/host.ts';
 import { planRun, type RunPlan } from '../../run/plan/run-plan.ts';
 import { RUN_SETTINGS } from '../../run/plan/run-settings.ts';
 import {
@@ -248,14 +247,10 @@ export type PlannedLoad = Awaited<ReturnType<typeof plannedLoad>>;
  * Bytes of a sample on the wire: mean and largest of `count` samples; null where there is no data.
  */
 async function lookAtSamples(plan: RunPlan, host: RunHost) {
-  const { rules, dataFolder, cacheFolder, generated, synthetic, encoding } = plan;
+  const { rules, encoding } = plan;
   try {
-    const benchmark = await loadgenBenchmark(rules.key);
-    const options = { dataFolder, cacheFolder, generated, synthetic };
-    const dataSet = await benchmark.openDataSet({
-      ...options,
-      onProgress: (fraction, what) => host.progress?.(what, percentOf(fraction)),
-    });
+    const { openDataSet } = await loadgenBenchmark(rules.key);
+    const dataSet = await openDataSet({ ...plan, onProgress: progressOf(host) });
     const codec = codecNamed(encoding.compression);
     const count = Math.min(LOOKED_AT, dataSet.totalSampleCount);
     let total = 0;

@@ -113,7 +113,7 @@ export function oipAsked(values: OipRunValues, said: ReadonlySet<string>): OipAs
   requireOipAddress(values, sut);
   if (!sut.some(isOipAddress)) return undefined;
   refuseNativeSettings({ ...values }, said);
-  refuseData(values);
+  for (const why of dataObstacles(values)) throw configInvalid(why);
   if (values.model === undefined) {
     throw configInvalid(
       `--model NAME is needed with oip://: "longhaul probe ${sut[0]}" shows what the server has`,
@@ -169,19 +169,12 @@ function refuseNativeSettings(
   }
 }
 
-function refuseData({ data, benchmark, encoding, dataDir }: OipRunValues): void {
+function* dataObstacles({ data, benchmark, encoding, dataDir }: OipRunValues): Generator<string> {
   if (data === undefined) return;
-  if (benchmark !== 'custom') {
-    throw configInvalid(
-      `--data ${data} and --benchmark ${benchmark}: samples are those of one of them; leave one out`,
-    );
-  }
-  if (dataDir !== undefined) {
-    throw configInvalid(`--data ${data} and --data-dir ${dataDir}: samples come from one of them`);
-  }
-  if (encoding !== undefined) {
-    throw configInvalid(
-      `--encoding ${encoding} is of a benchmark's data set; --data ${data} has none`,
-    );
-  }
+  if (benchmark !== 'custom')
+    yield `--data ${data} and --benchmark ${benchmark}: samples are those of one of them; leave one out`;
+  if (dataDir !== undefined)
+    yield `--data ${data} and --data-dir ${dataDir}: samples come from one of them`;
+  if (encoding !== undefined)
+    yield `--encoding ${encoding} is of a benchmark's data set; --data ${data} has none`;
 }

@@ -38,12 +38,6 @@ const RUN_MODES = ['performance', 'accuracy', 'submission', 'find-peak'] as cons
 /** One of the four. */
 export type RunMode = (typeof RUN_MODES)[number];
 
-/** Whether the records of a run are kept. */
-const RECORDS_CHOICES = ['keep', 'none'] as const;
-
-/** Form of a run's report. */
-const REPORT_CHOICES = ['html', 'none'] as const;
-
 const COUNT = { min: 1, max: Number.MAX_SAFE_INTEGER };
 
 /**
@@ -190,11 +184,11 @@ export const RUN_SETTINGS = {
   output: text('folder', 'folder for the logs (default: results/<benchmark>-<time>-<process>)'),
   force: toggle('replace an earlier result in --output'),
   records: choice(
-    RECORDS_CHOICES,
+    ['keep', 'none'],
     'keep: the times of every sample go to longhaul_records.arrow, 76 bytes each',
     { fallback: 'keep' },
   ),
-  report: choice(REPORT_CHOICES, 'html: the result as one page, longhaul_report.html', {
+  report: choice(['html', 'none'], 'html: the result as one page, longhaul_report.html', {
     fallback: 'html',
   }),
   stallTimeout: positiveDuration('end the run when nothing completes for this long', {

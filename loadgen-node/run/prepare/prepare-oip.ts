@@ -184,7 +184,7 @@ function withEncoding(plan: RunPlan, { encodingName }: RequestLayout): RunPlan {
 
 /** Samples before it is known how they travel. `isUniform`: all have the sizes of the layout. */
 async function openSamples(
-  { rules, dataFolder, cacheFolder, generated, synthetic }: RunPlan,
+  plan: RunPlan,
   { data, dataSeed, dataCount }: OipAsked,
   layout: RequestLayout,
   onProgress: PrepareProgress,
@@ -195,12 +195,11 @@ async function openSamples(
     const sampleTensors: SampleTensors = (index) => dataSet.sampleTensors(index);
     return { dataSet, isUniform: dataSet.isUniform, sampleTensors };
   }
-  const { openDataSet } = await loadgenBenchmark(rules.key);
-  const options = { dataFolder, cacheFolder, generated, synthetic, onProgress };
-  const dataSet = await openDataSet(options);
+  const { openDataSet } = await loadgenBenchmark(plan.rules.key);
+  const dataSet = await openDataSet({ ...plan, onProgress });
   const [input] = inputs;
   const sampleTensors =
-    rules.sampleTensors === undefined || input === undefined
+    plan.rules.sampleTensors === undefined || input === undefined
       ? await fileTensors(dataSet, inputs)
       : benchmarkTensors(dataSet, input);
   return { dataSet, isUniform: freeInputs(layout).length === 0, sampleTensors };

@@ -1,10 +1,9 @@
 import { askNames, checkDispatchSettings, resolveNodeAddresses } from '../../../qdl/index.ts';
-import { percentOf } from '../../../shared/base/process/terminal.ts';
 import { loadgenBenchmark } from '../../samples/benchmarks/registry.ts';
 import { checkDataSet } from '../../samples/data-set/check-data-set.ts';
-import type { DataSet, PrepareProgress } from '../../samples/data-set/data-set.ts';
+import type { DataSet } from '../../samples/data-set/data-set.ts';
 import { SampleDigests, SampleStore } from '../../samples/qsl/sample-store.ts';
-import { orAbort, type RunHost } from '../host/host.ts';
+import { orAbort, progressOf, type RunHost } from '../host/host.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 import { prepareOip, requireSamples } from './prepare-oip.ts';
 
@@ -31,17 +30,9 @@ export async function prepareRun(named: RunPlan, host: RunHost) {
  */
 export async function prepareData(plan: RunPlan, host: RunHost) {
   const benchmark = await loadgenBenchmark(plan.rules.key);
-  const onProgress = progressOf(host);
-  const { dataFolder, cacheFolder, generated, synthetic } = plan;
-  const dataSet = await orAbort(
-    host,
-    benchmark.openDataSet({ dataFolder, cacheFolder, generated, synthetic, onProgress }),
-  );
+  const opening = benchmark.openDataSet({ ...plan, onProgress: progressOf(host) });
+  const dataSet = await orAbort(host, opening);
   return await checkedRun(plan, dataSet, host);
-}
-
-function progressOf(host: RunHost): PrepareProgress {
-  return (fraction, what) => host.progress?.(what, percentOf(fraction));
 }
 
 /** Compares the data set with its checksums; its payloads are read when they are loaded. */

@@ -2,14 +2,13 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { defaultCacheFolder, writeText } from '../../../shared/base/files/read-file.ts';
-import { percentOf } from '../../../shared/base/process/terminal.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
 import { DEFAULT_ROUND } from '../../../shared/rules/rounds/rounds.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import { readDetailLog } from '../../loadgen/logs/read/detail-log.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { readAudit } from '../../observe/audit/network-audit.ts';
-import type { RunHost } from '../../run/host/host.ts';
+import { progressOf, type RunHost } from '../../run/host/host.ts';
 import { exampleMarks, modelMarks } from '../../run/judge/run-notes.ts';
 import { accuracyText } from '../../run/keep/accuracy-file.ts';
 import { inspectRun, recordedSettings } from '../../run/plan/run-record.ts';
@@ -113,7 +112,7 @@ async function openDataSetOf(
       generated: generatedSetOf({ benchmark, dataDir, dataSeed, dataCount }),
       synthetic: { sampleBytes, sampleCount, responseBytes },
       cacheFolder: cacheDir ?? defaultCacheFolder(),
-      onProgress: (fraction, what) => host.progress?.(what, percentOf(fraction)),
+      onProgress: progressOf(host),
     });
     return { rules, opened };
   } finally {

@@ -1,6 +1,5 @@
-import { percentOf } from '../../../shared/base/process/terminal.ts';
 import type { VerbResult } from '../../../shared/config/command-line.ts';
-import type { RunHost } from '../../run/host/host.ts';
+import { progressOf, type RunHost } from '../../run/host/host.ts';
 import { roundOfTree } from '../check/check-tree.ts';
 import { renewCheckerLogs } from '../check/checker-log.ts';
 import type { SubmissionRound } from '../rules/submission-rounds.ts';
@@ -32,7 +31,7 @@ export async function truncateChecked(
   const round = await roundOfTree(tree, values.round);
   const truncation: Truncation = {
     ...{ tree, round, backup },
-    onProgress: (fraction, what) => host.progress?.(what, percentOf(fraction)),
+    onProgress: progressOf(host),
   };
   const changes = await (isRestored ? restore : truncate)(truncation);
   const { logs, hasChanged, problems } = changes;
