@@ -33,7 +33,7 @@ export const NAME_SETTINGS = {
 export async function askNodeNames(values: SettingValues<typeof NAME_SETTINGS>): Promise<NameCall> {
   requireOipAddress(values, values.sut);
   const { nodes, ...protocol } = nodesOfRun(values.sut, values);
-  return await askNames(await settingsFor(nodes, values, protocol));
+  return await askNames(await askingSettings(nodes, values, protocol));
 }
 
 /** How nodes are spoken to about their machines. */
@@ -50,7 +50,7 @@ interface AskingValues extends ConnectionValues {
  */
 export async function askNodeSystems(addresses: readonly string[], values: AskingValues) {
   const { streams: streamsPerNode, connections: connectionsPerNode } = values;
-  const settings = await settingsFor(addresses, values, { streamsPerNode, connectionsPerNode });
+  const settings = await askingSettings(addresses, values, { streamsPerNode, connectionsPerNode });
   const names = (await askNames(settings)).nodes.map(({ name }) => name);
   return { nodes: await askSystems(settings, names), isTls: settings.security.tls === true };
 }
@@ -58,17 +58,17 @@ export async function askNodeSystems(addresses: readonly string[], values: Askin
 type ConnectionValues = SettingValues<typeof CONNECTION_OPTIONS>;
 
 /** Settings of a QDL that only asks, with the addresses that the nodes' names stand for. */
-async function settingsFor(
+export async function askingSettings(
   nodes: readonly string[],
   values: ConnectionValues,
-  others: Partial<DispatchSettings>,
+  others: Partial<DispatchSettings> = {},
 ): Promise<DispatchSettings> {
   const settings = {
     ...defaultDispatchSettings(await resolveNodeAddresses(nodes)),
     ...others,
     ...toConnectionSettings(values),
   };
-  checkDispatchSettings(settings);
+  if (nodes.length > 0) checkDispatchSettings(settings);
   return settings;
 }
 

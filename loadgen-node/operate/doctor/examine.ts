@@ -1,10 +1,4 @@
-import {
-  askNames,
-  checkDispatchSettings,
-  type DispatchSettings,
-  defaultDispatchSettings,
-  resolveNodeAddresses,
-} from '../../../qdl/index.ts';
+import { askNames, type DispatchSettings } from '../../../qdl/index.ts';
 import { configInvalid, MlperfError, messageOf } from '../../../shared/base/errors/mlperf-error.ts';
 import { defaultCacheFolder } from '../../../shared/base/files/read-file.ts';
 import {
@@ -33,8 +27,9 @@ import {
   toldVersions,
   versionsInWords,
 } from '../../../shared/wire/protocol-versions.ts';
+import { askingSettings } from '../../run/ask-nodes.ts';
 import type { RunHost } from '../../run/host/host.ts';
-import { CONNECTION_OPTIONS, toConnectionSettings } from '../../run/plan/connection-options.ts';
+import { CONNECTION_OPTIONS } from '../../run/plan/connection-options.ts';
 import { type DoctorFinding, type FindingGroup, subject } from './finding.ts';
 import { generatorCeiling } from './generator-ceiling.ts';
 import { type LoadgenEnd, type MeasuredLink, measureLink, wayFindings } from './link-findings.ts';
@@ -72,7 +67,7 @@ export async function examine(
   flags: Readonly<Record<string, string | undefined>>,
   host: RunHost,
 ) {
-  const settings = await connectionSettings(values);
+  const settings = await askingSettings(values.sut ?? [], values);
   refuseWithoutBenchmark(values, flags);
   const plan =
     values.benchmark === undefined
@@ -114,13 +109,6 @@ function refuseWithoutBenchmark(
   throw configInvalid(
     'flags of a planned run need --benchmark NAME: its samples say how many bytes go',
   );
-}
-
-async function connectionSettings(values: DoctorValues): Promise<DispatchSettings> {
-  const nodes = values.sut === undefined ? [] : await resolveNodeAddresses(values.sut);
-  const settings = { ...defaultDispatchSettings(nodes), ...toConnectionSettings(values) };
-  if (nodes.length > 0) checkDispatchSettings(settings);
-  return settings;
 }
 
 async function examineNode(

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DispatchSettings, probeNode, testLink } from '../../../qdl/index.ts';
-import { asOneLine, formatNs, upperMedian } from '../../../shared/base/text.ts';
+import { asOneLine, formatNs, hostAndPort, upperMedian } from '../../../shared/base/text.ts';
 import { splitAddress } from '../../../shared/domain/node-address.ts';
 import type { LinkTestOutcome, NodeProbe } from '../../../shared/evidence/node-probe.ts';
 import type { MachineSource } from '../../../shared/host/machine-source.ts';
@@ -88,8 +88,7 @@ async function tcpInfo(
   const port = splitAddress(address)?.port;
   if (remoteAddress === null || port === undefined) return null;
   await sleep(waitMs);
-  const host = remoteAddress.includes(':') ? `[${remoteAddress}]` : remoteAddress;
-  const text = await source.output('ss', ['-tinHO', 'dst', `${host}:${port}`]);
+  const text = await source.output('ss', ['-tinHO', 'dst', hostAndPort(remoteAddress, port)]);
   return text === null ? null : parseTcpInfo(text);
 }
 

@@ -1,3 +1,4 @@
+import { hostAndPort } from '../../../shared/base/text.ts';
 import type { CallPath, HeaderEvidence, SocketEnds } from '../../../shared/evidence/call-path.ts';
 import type { NodeEvidence } from '../../../shared/evidence/network-evidence.ts';
 import type { AuditFacts } from '../../observe/audit/network-audit.ts';
@@ -270,10 +271,10 @@ function addressSigns({ loadgen, sut }: CallPath): PathSign[] {
   if (loadgen === null) {
     return [{ kind: 'silent', text: "the LoadGen node's own end of the connection is not known" }];
   }
-  const from = at(loadgen.localAddress, loadgen.localPort);
-  const seenFrom = at(sut.remoteAddress, sut.remotePort);
-  const to = at(loadgen.remoteAddress, loadgen.remotePort);
-  const seenTo = at(sut.localAddress, sut.localPort);
+  const from = hostAndPort(loadgen.localAddress, loadgen.localPort);
+  const seenFrom = hostAndPort(sut.remoteAddress, sut.remotePort);
+  const to = hostAndPort(loadgen.remoteAddress, loadgen.remotePort);
+  const seenTo = hostAndPort(sut.localAddress, sut.localPort);
   const differences = [
     ...(from === seenFrom
       ? []
@@ -292,8 +293,4 @@ function causeOf(loadgen: SocketEnds, sut: SocketEnds): string {
   return loadgen.localAddress === sut.remoteAddress
     ? 'the target is translated: the ClusterIP of a Service, a virtual IP, or a forwarded port'
     : 'NAT: the port is kept, so probably nothing ends TCP between them';
-}
-
-function at(address: string, port: number): string {
-  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }

@@ -264,21 +264,17 @@ function accuracyDetail(report: AccuracyReport, quality: NamedQuality): LoggedDe
 
 /** The network's lines in the detail log, beside LoadGen's own. */
 function networkDetails({ run, nameCalls }: NetworkAudit): LoggedDetail[] {
-  const details: LoggedDetail[] = [
-    { key: 'longhaul_network_run', value: { run_id: run.runId, division: run.division } },
-  ];
-  for (const [i, { nodes }] of nameCalls.entries()) {
-    for (const node of nodes) {
-      const value = {
-        call: String(i + 1),
-        address: node.address,
-        name: node.name ?? '',
+  const roundTrips = nameCalls.flatMap(({ nodes }, i) =>
+    nodes.map((node) => ({
+      key: 'longhaul_name_round_trip',
+      value: {
+        ...{ call: String(i + 1), address: node.address, name: node.name ?? '' },
         round_trip_ns: String(node.roundTripNs ?? ''),
         tcp_connect_ns: String(node.tcpConnectNs ?? ''),
         failure: node.failure ?? '',
-      };
-      details.push({ key: 'longhaul_name_round_trip', value });
-    }
-  }
-  return details;
+      },
+    })),
+  );
+  const value = { run_id: run.runId, division: run.division };
+  return [{ key: 'longhaul_network_run', value }, ...roundTrips];
 }

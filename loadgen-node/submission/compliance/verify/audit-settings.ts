@@ -33,20 +33,16 @@ const TEST04_OF_MODEL: Readonly<Record<string, Partial<Readonly<Record<Scenario,
   },
 };
 
-/** A test's audit.config, and the records, besides the seeds, that it leaves in the detail log. */
-interface AuditConfig {
-  /** Settings for all scenarios (`*.*`), or for the one of the run. */
-  readonly isForAll: boolean;
-  readonly settings: (benchmark: string, scenario: Scenario) => readonly string[];
-  readonly records: Readonly<Record<string, number | bigint | boolean>>;
-}
-
 const SAMPLED = { effective_accuracy_log_rng_seed: ACCURACY_LOG_SEED };
 
-const AUDIT_CONFIGS: Readonly<Record<RunnableTestId, AuditConfig>> = {
+/**
+ * Lines of each test's audit.config, for all scenarios (`*.*`) or for the one of the run, and the records, besides the
+ * seeds, that it leaves in the detail log.
+ */
+const AUDIT_CONFIGS = {
   TEST01: {
     isForAll: true,
-    settings: (benchmark) => [
+    settings: (benchmark: string) => [
       'mode = 2',
       `accuracy_log_rng_seed = ${ACCURACY_LOG_SEED}`,
       `accuracy_log_sampling_target = ${SAMPLING_TARGET_OF[benchmark] ?? SAMPLING_TARGET}`,
@@ -55,7 +51,7 @@ const AUDIT_CONFIGS: Readonly<Record<RunnableTestId, AuditConfig>> = {
   },
   TEST04: {
     isForAll: false,
-    settings: (benchmark, scenario) => [
+    settings: (benchmark: string, scenario: Scenario) => [
       'mode = 2',
       'performance_issue_unique = 0',
       'performance_issue_same = 1',
@@ -81,7 +77,7 @@ const AUDIT_CONFIGS: Readonly<Record<RunnableTestId, AuditConfig>> = {
     ],
     records: SAMPLED,
   },
-};
+} as const satisfies Readonly<Record<RunnableTestId, object>>;
 
 /**
  * Text of audit.config for a test of one benchmark in one scenario. What the official file says for the model
@@ -139,7 +135,7 @@ function wrongSettings(
 ): string[] {
   const own = test === 'TEST05' ? test05SeedsOfRound(round) : undefined;
   const seeds = own ?? seedsOfRound(round);
-  const expected = {
+  const expected: Readonly<Record<string, number | bigint | boolean>> = {
     ...AUDIT_CONFIGS[test].records,
     ...Object.fromEntries(SEED_NAMES.map((name) => [`effective_${name}`, seeds[name]])),
   };

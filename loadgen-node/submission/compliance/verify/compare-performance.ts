@@ -4,15 +4,10 @@ import { numberOf, recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import type { SubmissionRound } from '../../rules/submission-rounds.ts';
 import { type ComplianceRun, check, isStream, RATE_KEYS } from './read-compliance-run.ts';
 
-/** How the speed of a test's run may differ from the submission run's. */
-interface SpeedRule {
-  /** Share by which it may, in the direction that is refused. */
-  readonly tolerance: number;
-  readonly refused: 'faster' | 'slower' | 'both';
-  readonly advice: string;
-}
-
-/** Tests whose speed is compared with that of the submission run. Source: their verify_performance.py. */
+/**
+ * Tests whose speed is compared with that of the submission run: the share by which it may differ in the direction that is
+ * refused. Source: their verify_performance.py.
+ */
 const SPEED_RULES = {
   TEST01: {
     tolerance: 0.1,
@@ -32,7 +27,7 @@ const SPEED_RULES = {
     advice:
       'The system is slower with other random seeds: it may be tuned to the order of samples and arrivals that the official seeds give, or the machines were busy with other work during one of the runs. Run both again on quiet machines.',
   },
-} as const satisfies Readonly<Record<string, SpeedRule>>;
+} as const;
 
 /** Score of a stream run up to which run-to-run variation is allowed to be 20 %. */
 const RELAXED_UP_TO: Partial<Readonly<Record<Scenario, number>>> = {
@@ -164,7 +159,7 @@ function judgeSpeed(
   { ref, got }: { readonly ref: number; readonly got: number },
   isInclusive: boolean,
 ) {
-  const { tolerance, refused }: SpeedRule = SPEED_RULES[test];
+  const { tolerance, refused } = SPEED_RULES[test];
   const allowed = ref <= (RELAXED_UP_TO[scenario] ?? -1) ? RELAXED_TOLERANCE : tolerance;
   // The score of a stream is a latency: less is faster.
   const isLatency = isStream(scenario) && test !== 'TEST04';
