@@ -6,12 +6,6 @@ import { inspectSections } from '../operate/config/inspect-sections.ts';
 import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
 import { type MakeCommand, verb } from './verb.ts';
 
-const EXAMPLE = `
-Examples:
-  longhaul config --print --config longhaul.yaml
-  longhaul config --print run --config longhaul.yaml --target-qps 200
-  longhaul config --schema > longhaul.schema.json`;
-
 /**
  * `longhaul config`: shows effective settings and their sources, or the JSON Schema of the file.
  * @param loadSutOptions Settings of the verb of the other half, loaded when they are needed.
@@ -28,7 +22,11 @@ export function configVerb(loadSutOptions: () => Promise<SettingTable>): MakeCom
         .option('--schema', 'print the JSON Schema of the configuration file')
         .option('--config <file>', 'configuration file (YAML)')
         .passThroughOptions(),
-    example: EXAMPLE,
+    example: `
+Examples:
+  longhaul config --print --config longhaul.yaml
+  longhaul config --print run --config longhaul.yaml --target-qps 200
+  longhaul config --schema > longhaul.schema.json`,
     action: async ({ command }, name: string | undefined, flags: string[]) => {
       const { schema, config: path } = command.opts<{ schema?: boolean; config?: string }>();
       const tables = { run: RUN_SETTINGS, sut: await loadSutOptions() };

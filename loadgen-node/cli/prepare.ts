@@ -5,7 +5,14 @@ import { prepareStandin } from '../samples/benchmarks/imagenet/prepare-standin.t
 import { PREPARED_STANDINS } from '../samples/benchmarks/imagenet/reference-accuracy.ts';
 import { verb } from './verb.ts';
 
-const EXAMPLE = `
+/** `longhaul prepare`: makes what a machine without the real weights and images needs. */
+export const prepareVerb = verb({
+  takes: { '<what>': Object.keys(PREPARED_STANDINS).join(', ') },
+  settings: {
+    output: text('folder', 'folder for copies of the files (default: in the cache only)'),
+    ...pick(RUN_SETTINGS, 'dataSeed', 'dataCount', 'cacheDir'),
+  },
+  example: `
 What it makes, once (it stays in the cache folder, where "sut --model standin" and "run --data-dir standin" find it):
   resnet50-standin-fp32.onnx  the inputs, outputs and cost of ResNet-50 v1.5 with random weights, and a small
                               fitted branch that reads digits: it is NOT ResNet-50, nor is its accuracy
@@ -14,16 +21,7 @@ What it makes, once (it stays in the cache folder, where "sut --model standin" a
                               reference.json with the accuracy of the FP32 stand-in, of which a run asks 99 %
 
 Example:
-  longhaul prepare resnet50-standin --output standin`;
-
-/** `longhaul prepare`: makes what a machine without the real weights and images needs. */
-export const prepareVerb = verb({
-  takes: { '<what>': Object.keys(PREPARED_STANDINS).join(', ') },
-  settings: {
-    output: text('folder', 'folder for copies of the files (default: in the cache only)'),
-    ...pick(RUN_SETTINGS, 'dataSeed', 'dataCount', 'cacheDir'),
-  },
-  example: EXAMPLE,
+  longhaul prepare resnet50-standin --output standin`,
   action: async ({ values }, what: string) => {
     const host = new CommandHost();
     const result = await prepareStandin(what, values, progressOf(host));

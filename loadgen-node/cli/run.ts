@@ -11,13 +11,6 @@ import { RUN_SETTINGS, type RunValues } from '../run/plan/run-settings.ts';
 import { performRuns } from '../run/repeated-runs.ts';
 import { verb } from './verb.ts';
 
-const EXAMPLE = `
-Example:
-  longhaul run --sut 10.0.0.2:50051,10.0.0.3:50051 --benchmark digits \\
-    --scenario Server --target-qps 100 --min-duration 10s --output results/first
-
-Exit codes: 0 VALID, 3 INVALID or a --threshold is not met, 2 wrong flag or key, 4 SUT, 5 data set, 6 this machine, 130 Ctrl-C.`;
-
 /** Settings that most runs need: first in the help. */
 const FIRST_KEYS: readonly string[] = [
   'sut',
@@ -38,7 +31,12 @@ const FIRST_KEYS: readonly string[] = [
 /** `longhaul run`: measures SUT nodes. */
 export const runVerb = verb({
   runSettings: { table: RUN_SETTINGS, keys: FIRST_KEYS, heading: 'Further options:' },
-  example: EXAMPLE,
+  example: `
+Example:
+  longhaul run --sut 10.0.0.2:50051,10.0.0.3:50051 --benchmark digits \\
+    --scenario Server --target-qps 100 --min-duration 10s --output results/first
+
+Exit codes: 0 VALID, 3 INVALID or a --threshold is not met, 2 wrong flag or key, 4 SUT, 5 data set, 6 this machine, 130 Ctrl-C.`,
   action: async ({ values, settings, command }) => {
     refuseOtherOutput(command, values);
     const audit = openAuditConfig(values.auditConf);
