@@ -1,8 +1,7 @@
 import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
 import { CONFIG_SECTIONS, wantsJson, writeResult } from '../../shared/config/command-line.ts';
 import type { SettingTable } from '../../shared/config/setting.ts';
-import { configJsonSchema } from '../operate/config/config-schema.ts';
-import { inspectSections } from '../operate/config/inspect-sections.ts';
+import { configJsonSchema, inspectSections } from '../operate/config/inspect-sections.ts';
 import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
 import { type MakeCommand, verb } from './verb.ts';
 

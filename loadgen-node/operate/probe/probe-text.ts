@@ -91,8 +91,7 @@ function serverLines(probe: OipProbe): string[] {
 }
 
 function liveText({ isLive, isReady }: OipProbe): string {
-  const told = [toldText(isLive, 'live'), toldText(isReady, 'ready')];
-  return told.join(', ');
+  return [toldText(isLive, 'live'), toldText(isReady, 'ready')].join(', ');
 }
 
 function toldText(is: boolean | undefined, what: string): string {

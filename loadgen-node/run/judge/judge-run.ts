@@ -24,11 +24,10 @@ import {
   divisionMarks,
   exampleMarks,
   lostNodeNotes,
-  modelDetails,
   modelMarks,
   NO_LEDGER_NOTE,
+  nodeDetails,
   nodeNotes,
-  oipDetails,
   oipModelMarks,
   oipNotes,
   pathNotes,
@@ -128,7 +127,7 @@ export class RunJudge {
         ledgerNote(audit),
       ],
       problems: [...brokenRules(audit, plan.output), ...pathProblems(audit, plan.output)],
-      details: [...modelDetails(audit.nodes), ...oipDetails(audit), ...networkDetails(audit)],
+      details: [...nodeDetails(audit), ...networkDetails(audit)],
     };
   }
 

@@ -152,12 +152,12 @@ export function modelMarks(nodes: readonly NodeEvidence[], benchmark: string): s
   });
 }
 
-/** The model of each node that tells one, in the detail log. */
-export function modelDetails(nodes: readonly NodeEvidence[]): LoggedDetail[] {
-  return nodes.flatMap(({ address, description, oip }) => {
+/** Model or server of each node in the detail log; of a node that tells no model there is none. */
+export function nodeDetails({ oip, nodes }: NetworkAudit): LoggedDetail[] {
+  return nodes.flatMap(({ address, description, oip: server }) => {
+    if (oip !== null && server !== undefined) return [serverDetail(address, server, oip)];
     const model = description?.model;
-    if (oip !== undefined || model === null || model === undefined) return [];
-    return [modelDetail(address, model)];
+    return model === null || model === undefined ? [] : [modelDetail(address, model)];
   });
 }
 
@@ -240,25 +240,20 @@ export function oipModelMarks({ run, nodes }: NetworkAudit): string[] {
   });
 }
 
-/** The server of each node in the detail log. */
-export function oipDetails({ oip, nodes }: NetworkAudit): LoggedDetail[] {
-  if (oip === null) return [];
-  return nodes.flatMap(({ address, oip: server }) => {
-    if (server === undefined) return [];
-    const value = {
-      address,
-      server: server.serverName,
-      server_version: server.serverVersion,
-      service: oip.service,
-      method: oip.plan?.method ?? '',
-      model: oipModelText(server, oip),
-      platform: server.platform,
-      ...(server.modelSha256 !== undefined && { model_sha256: server.modelSha256 }),
-      requests: String(server.requestCount),
-      trial_requests: String(server.trialCount),
-    };
-    return [{ key: 'longhaul_oip_server', value }];
-  });
+function serverDetail(address: string, server: OipNodeEvidence, oip: OipEvidence): LoggedDetail {
+  const value = {
+    address,
+    server: server.serverName,
+    server_version: server.serverVersion,
+    service: oip.service,
+    method: oip.plan?.method ?? '',
+    model: oipModelText(server, oip),
+    platform: server.platform,
+    ...(server.modelSha256 !== undefined && { model_sha256: server.modelSha256 }),
+    requests: String(server.requestCount),
+    trial_requests: String(server.trialCount),
+  };
+  return { key: 'longhaul_oip_server', value };
 }
 
 /**
