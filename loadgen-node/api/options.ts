@@ -11,7 +11,7 @@ export type PlainOptions = Readonly<Partial<Record<keyof RunValues, unknown>>>;
 /**
  * Checks options as a configuration file is checked, against the keys that they may have.
  * @param where Begins the messages: `createQdl`.
- * @returns Those that were said.
+ * @returns The options that were given.
  * @throws MlperfError `ERR_CONFIG_INVALID` with a line for each that is wrong.
  */
 export function checkOptions(

@@ -12,7 +12,9 @@ import {
 import { derivedReportText } from '../present/text/report-text.ts';
 import { verb } from './verb.ts';
 
-/** `longhaul report`: what the records of a run say, beside what the run said. */
+/**
+ * `longhaul report`: figures derived from the records of a run, beside those that the run printed.
+ */
 export const reportVerb = verb({
   takes: { '<run-dir>': 'output folder of a run' },
   json: 'first',

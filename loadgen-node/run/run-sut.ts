@@ -24,7 +24,7 @@ export interface RunSut {
   ready(host: RunHost): Promise<void>;
   /** Judges one run by what LoadGen cannot see. */
   judge(plan: RunPlan, selfCheck: SelfCheck): RunJudge;
-  /** Watches LoadGen's process in a whole run. Undefined: nobody does. */
+  /** Watches LoadGen's process in a whole run; undefined: it is not watched. */
   readonly monitor: GeneratorMonitor | undefined;
 }
 
@@ -112,7 +112,7 @@ function localSut(
   };
 }
 
-/** Settings of `longhaul sut`, as they were said. */
+/** Settings of `longhaul sut` with their sources. */
 type SutSources = Parameters<InProcessHalf['startInProcessNode']>[0];
 
 /**

@@ -122,7 +122,7 @@ function watchRun(
     live?.end(verdict);
   };
   const isSeen = (host.progress !== undefined && onProgress === undefined) || live !== undefined;
-  // Where nobody can see anything, nothing is spent on it.
+  // Without a viewer nothing is computed for one.
   if (!isSeen) return { observer: { onProgress }, end };
   const run = new LiveRun(plan.dispatch.nodes.length);
   let areNodesNamed = false;
@@ -227,7 +227,7 @@ function setupOf(
   };
 }
 
-/** Where nobody wants records, the SUT's own times are not recorded either. */
+/** Undefined where no records are kept: then the SUT's own times are not recorded either. */
 function keepRecords(
   { keeps, records }: RunKeeper,
   onSet: RunObservers['onSet'],

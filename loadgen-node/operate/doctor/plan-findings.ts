@@ -22,7 +22,7 @@ const HEADERS = 1.06;
 /** Share of what was measured from which on a load is near the edge. */
 const NEAR = 0.7;
 
-/** Share of the latency bound that the way of a sample may take before it is told. */
+/** Share of the latency bound that the way of a sample may take before it is reported. */
 const BOUND_SHARE = 0.2;
 
 /** Bytes, rule and each link's share of a planned load. */
@@ -203,7 +203,7 @@ const ANY_QPS = '1';
 
 /**
  * The run that flags describe: as `longhaul run` would plan it, with the bytes of some of its samples.
- * @param flags As they were said, by key.
+ * @param flags As they were given, by key.
  * @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_BENCHMARK_UNKNOWN`, `ERR_RULE` for what `run` would refuse
  */
 export async function plannedLoad(
@@ -227,7 +227,7 @@ export async function plannedLoad(
   return {
     benchmark: rules.key,
     scenario: settings.scenario,
-    /** Queries per second; samples of Offline. Null: not said, or the scenario has none. */
+    /** Queries per second; samples of Offline. Null: not given, or the scenario has none. */
     targetQps: hasRate && said['targetQps'] !== undefined ? (values.targetQps ?? null) : null,
     samplesPerQuery: settings.scenario === 'MultiStream' ? settings.multiStreamSamplesPerQuery : 1,
     encodingName: plan.encodingName,

@@ -15,7 +15,7 @@ const SMALL_WINDOW_BYTES: number = 1024 ** 2;
 /** Share of the card's rate below which a test is called slow, where nothing is known that would explain it. */
 const CARD_SHARE_MIN = 0.5;
 
-/** Packets sent again, of those that were sent, from which on losses are told. */
+/** Share of packets sent again from which losses are reported. */
 const LOSS_SHARE = 0.001;
 
 /** Bytes of a packet, for a share of losses; the exact size hardly matters. */

@@ -30,7 +30,7 @@ export interface HealthQuestion {
   readonly security: ClientSecurity;
 }
 
-/** gRPC's own numbers of what is told apart here. */
+/** Status numbers of gRPC that have messages of their own here. */
 const OK = 0;
 const NOT_FOUND = 5;
 const UNIMPLEMENTED = 12;
@@ -53,7 +53,8 @@ interface Reply {
 /**
  * Asks `grpc.health.v1.Health/Check` once, on a connection of its own. By node:http2 alone: a gRPC library takes longer to load than
  * all of this takes, and a probe may stand beside a measurement.
- * @throws MlperfError `ERR_SUT_UNREACHABLE` when nobody answers, `ERR_SUT_REFUSED` when somebody does and has no health to tell.
+ * @throws MlperfError `ERR_SUT_UNREACHABLE` when no server answers, `ERR_SUT_REFUSED` when one
+ *   answers without a state.
  */
 export async function askHealth(address: string, question: HealthQuestion) {
   const begin = performance.now();

@@ -35,8 +35,9 @@ type ProbeValues = SettingValues<typeof PROBE_SETTINGS>;
 /**
  * Lists the models of a server of the Open Inference Protocol, with a run against each. No
  * inference, no load.
- * @param said Its address, with `oip://`.
- * @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_OUTPUT`; `ERR_SUT_REFUSED` where the named model is not there; where nobody answers
+ * @param said The server's address, with `oip://`.
+ * @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_OUTPUT`; `ERR_SUT_REFUSED` where the named model
+ *   is not there; where no server answers
  */
 export async function probeServer(said: string, values: ProbeValues): Promise<VerbResult> {
   const address = addressOf(said);

@@ -10,7 +10,7 @@ import {
   type ReadyMadeRun,
 } from './probed-model.ts';
 
-/** Rate for which the bandwidth is told. */
+/** Rate in samples/s for which the bandwidth is printed. */
 const RATE = 1_000;
 
 /** A model of the listing, and the run that is proposed for it; undefined where none can be. */

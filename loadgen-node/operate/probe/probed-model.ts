@@ -82,8 +82,8 @@ interface RunTarget {
 }
 
 /**
- * A run with random data of the model's shape. SingleStream, as it needs no figure that nobody
- * knows yet and tells the latency from which the others follow.
+ * A run with random data of the model's shape. SingleStream needs no figure that is still unknown,
+ * and its latency is the base for the other scenarios.
  * @param program How longhaul is called.
  */
 export function readyMadeRun(

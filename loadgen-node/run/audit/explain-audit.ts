@@ -13,7 +13,7 @@ const LABELS: Readonly<Record<AuditFinding['verdict'], string>> = {
   'not-provable': 'NOT PROVABLE',
 };
 
-/** How a finding is told from one about a rule. */
+/** Marks of findings that are not about a rule. */
 const KIND_MARKS: Readonly<Record<AuditFinding['kind'], string>> = {
   rule: '',
   topology: ' *',

@@ -78,7 +78,7 @@ function judge(facts: AuditFacts): Judged {
   );
 }
 
-/** Signs that do no harm by themselves, of something that could; the first that is there is told. */
+/** Signs of a device that did no harm but could; the first one found is reported. */
 const STANDING: readonly (readonly [kind: PathSignKind, why: string])[] = [
   [
     'proxy',

@@ -116,7 +116,7 @@ function compareEnds(facts: AuditFacts, { counts, same, other }: Comparison): Ju
   return noLedger(facts, evidence) ?? holds(same, evidence);
 }
 
-/** Why nothing can be said of what the two ends counted; undefined when there is something. */
+/** Why the counts of the two ends cannot be compared; undefined where they can. */
 function incomparable({ run, nodes }: AuditFacts): Judged | undefined {
   if (!run.isComplete) {
     return notProvable('The run did not come to its end, so the two ends need not agree.');

@@ -8,7 +8,8 @@ export interface RunHost {
   /** Writes a line that stays. */
   report(line: string): void;
   /**
-   * Shows what goes on now, in place of what was shown before. Absent: nobody can see it, and nothing is spent on it.
+   * Shows what goes on now, in place of what was shown before. Absent: there is no viewer, and
+   * nothing is computed for one.
    * @param activity Stays the same while one thing goes on; null: nothing goes on any more.
    * @param detail Changes: how far it is.
    */

@@ -39,7 +39,7 @@ export class SutProcess {
     const words = [...inside, process.execPath, ...NODE_FLAGS, main, 'sut', ...args];
     const child = spawn(words[0] as string, words.slice(1), {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-      // A terminal's Ctrl-C goes to the whole group; the node is told by us, after the run has ended.
+      // A terminal's Ctrl-C goes to the whole group; this process ends the node after the run.
       detached: true,
       env: { ...process.env, ORT_DISABLE_TELEMETRY: '1' },
     });

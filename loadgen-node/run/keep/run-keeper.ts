@@ -54,7 +54,7 @@ export async function beginFolder(
   };
   return {
     records,
-    /** False: nobody wants records of this run. */
+    /** False: no records are kept of this run. */
     keeps: qdl !== null || keepsRecords,
     writeAudit: putAudit,
     /** Writes the audit of a run that broke off, with what is known, and gives its records up. */

@@ -178,7 +178,7 @@ function loadTestOf({ arrivals }: RunPlan, records: SampleRecords | null): LoadT
   return { arrivals: arrivals.text, steps };
 }
 
-/** Settings without a value, said or by default, are left out. */
+/** Settings without a value, not even a default, are left out. */
 function settingsOf({ asked }: RunPlan): RunSummary['settings'] {
   return asked
     .filter(({ raw }) => raw !== undefined)

@@ -57,14 +57,14 @@ export const OIP_OPTIONS = {
   ...OIP_SERVICE_OPTION,
 };
 
-/** Values where nothing was said. */
+/** Values of a run without these settings. */
 export const NO_OIP_VALUES = Object.fromEntries(
   Object.keys(OIP_OPTIONS).map((key) => [key, undefined]),
 ) as { readonly [K in keyof typeof OIP_OPTIONS]: undefined }; // Those keys.
 
 /**
  * Benchmark of a run that names none: the model's own, where servers of any model can be asked. Also where only their settings
- * were said: that oip:// is missing is told then, not that a benchmark is.
+ * were given: the error then names the missing oip://, not a missing benchmark.
  */
 export function benchmarkWithout(rawOf: (key: string) => unknown): string | undefined {
   const sut = rawOf('sut');

@@ -17,7 +17,7 @@ type Surroundings = Pick<
 
 /**
  * Arrivals of a run other than LoadGen's Poisson; undefined for those. Reads the file of a trace.
- * @param said Keys of the values that were said, not defaults.
+ * @param said Keys of the values that were given; defaults are not among them.
  * @throws MlperfError `ERR_RULE` in the Network division; `ERR_CONFIG_INVALID` where they contradict other settings or the
  *   trace is wrong; `ERR_CONFIG_FILE` where it cannot be read.
  */

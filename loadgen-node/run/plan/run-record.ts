@@ -29,7 +29,7 @@ export function settingsOfRun(settings: readonly ResolvedSetting[]): ResolvedSet
 /**
  * Text of `longhaul_run.yaml`: the settings of a run as a configuration file, each with where it came from, so that
  * the run can be made again (`longhaul run --config`), and so that a compliance test runs as its submission run did.
- * Only what was said stands there as a value: a default would hide what LoadGen's own files say.
+ * Only a value that was given stands there: a default would hide what LoadGen's own files say.
  */
 export function runRecord(settings: readonly ResolvedSetting[]): string {
   const said = settingsOfRun(settings).map((setting) =>

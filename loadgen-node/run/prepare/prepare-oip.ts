@@ -62,7 +62,7 @@ export function requireSamples({ rules, dataFolder, oip }: RunPlan): void {
 
 /**
  * Asks the servers what their model is, joins it with the samples of the run, and sends one request to try it: what does not
- * fit is told before minutes go into the data set, wherever a request can be made without it.
+ * fit is reported before minutes go into the data set, wherever a request can be made without it.
  * @returns The plan with that of the requests and the encoding that fits; the data set with payloads as the plan has them.
  * @throws MlperfError `ERR_MODEL`, `ERR_SUT_REFUSED` with the servers' words, and what opening the data set throws
  */
@@ -81,7 +81,7 @@ export async function prepareOip(
   const trial = { plan: encoded, asked, facts, host };
   const { data } = asked;
   const isMadeUp = data === undefined || data.kind === 'random' || data.kind === 'zeros';
-  // Zeros have the right sizes; of texts and files nobody knows what they are before one is read.
+  // Zeros have the right sizes; the sizes of texts and files are known once one is read.
   const early =
     isMadeUp && freeInputs(layout).length === 0
       ? await tryRequest(trial, zerosOf(layout))
@@ -299,7 +299,8 @@ async function tryOneRequest(
   if (layout.outputs.length > 0) return { ...first, answeredOutputs: undefined };
   const answered = answeredOutputs(found.trials, layout.hasBatchAxis);
   const whole = withOutputs(layout, plan.rules, answered);
-  // Now that it is known what is read: contents that do not fit their shapes, too, are told before the run.
+  // The outputs are known now: contents that do not fit their shapes are reported before the run,
+  // too.
   const { trials, trialCount } = await tryWays(whole, [found]);
   return {
     ...{

@@ -17,7 +17,7 @@ export async function prepareRun(named: RunPlan, host: RunHost) {
   const plan: RunPlan = { ...named, dispatch: { ...named.dispatch, nodes } };
   checkDispatchSettings(plan.dispatch);
   for (const note of plan.configNotes) host.report(`longhaul: ${note}`);
-  // Wrong addresses, names and benchmarks are told before minutes go into the data set.
+  // Wrong addresses, names and benchmarks are reported before minutes go into the data set.
   await orAbort(host, askNames(plan.dispatch));
   if (plan.oip === undefined) return await prepareData(plan, host);
   const { plan: asked, dataSet } = await prepareOip(plan, plan.oip, host, progressOf(host));
@@ -51,5 +51,5 @@ async function checkedRun(plan: RunPlan, dataSet: DataSet, host: RunHost) {
   return { plan, dataSet, dataSetCheck, store };
 }
 
-/** A run whose data is there; its nodes have told their names, and the plan has their addresses. */
+/** A run whose data set is open. Its nodes have answered Name, and its plan has their addresses. */
 export type PreparedRun = Readonly<Awaited<ReturnType<typeof checkedRun>>>;

@@ -113,7 +113,7 @@ const SERVER_TOLERANCE: Partial<Readonly<Record<RunnableTestId, number>>> = {
 
 function lowerRate({ test, loweredShare = 0 }: TestRun, settings: TestSettings) {
   const { scenario } = settings;
-  // As it was said: the product has noise in its last digits.
+  // As the user wrote it: the product has noise in its last digits.
   const percent = Number((100 * loweredShare).toPrecision(12));
   if (scenario !== 'Server' && scenario !== 'Offline') {
     const why = `${scenario} has no target rate; it is for Server and Offline`;

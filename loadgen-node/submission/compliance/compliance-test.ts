@@ -160,7 +160,10 @@ async function makeRun(
   return host.exitCode ?? EXIT.interrupted;
 }
 
-/** Type as which the official script is told to read a benchmark's responses; `byte` is its own default. */
+/**
+ * Type (`--dtype`) by which the official script reads a benchmark's responses; its own default is
+ * `byte`.
+ */
 const RESPONSE_TYPE_OF: Readonly<Record<string, ResponseType>> = {
   resnet50: 'float32',
   mobilenet: 'float32',

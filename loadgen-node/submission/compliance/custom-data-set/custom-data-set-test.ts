@@ -27,7 +27,10 @@ export const CUSTOM_DATA_SET = 'custom-data-set';
 /** Of these flags of a run one at least says what the custom data set is. */
 const DATA_FLAGS = ['dataSeed', 'dataCount', 'dataDir'] as const;
 
-/** Belong to the submission run and its data set alone: unless they are said again, they do not hold. */
+/**
+ * Settings of the submission run and its data set alone: a test has them only where its own flags
+ * name them.
+ */
 const NOT_REPEATED: readonly (keyof RunValues)[] = [
   'dataChecksums',
   'trace',
@@ -43,7 +46,7 @@ const NOT_REPEATED: readonly (keyof RunValues)[] = [
  */
 export async function customDataSetTest(values: CustomDataSetValues, flags: RunSources['flags']) {
   const { run, accuracyRun = run, output = join(run, COMPLIANCE_FOLDER), accuracyDropMax } = values;
-  // What is wrong with the submission's runs is told before minutes go into others.
+  // Faults of the submission's runs are reported before minutes go into others.
   const submission = await readRunPair(run, accuracyRun);
   refuseContradictions(values, flags);
   const { testRun } = values;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readAccuracyLog } from '../../../loadgen/logs/read/accuracy-log-reader.ts';
 
-/** Types as which the official script reads a response; bytes where nothing else is said. */
+/** Types by which the official script reads a response; the default is bytes. */
 export const RESPONSE_TYPES = ['byte', 'float32', 'int32', 'int64'] as const;
 
 /** One of {@link RESPONSE_TYPES}. */

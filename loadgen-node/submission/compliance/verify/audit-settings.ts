@@ -11,7 +11,7 @@ const ACCURACY_LOG_SEED = 720381539243781796n;
 /** Library index of the one sample that TEST04 asks for again and again. Source: its audit.config. */
 const SAME_SAMPLE_INDEX = 3;
 
-/** Responses that TEST01 asks LoadGen to log where nothing else is said; how many it does log is left to chance. */
+/** Responses that TEST01 asks LoadGen to log by default; chance decides how many it logs. */
 const SAMPLING_TARGET = 4096;
 
 /** Benchmarks with large responses log fewer. Source: the audit.config of each benchmark, the same from v4.1 to v6.1. */
@@ -36,8 +36,8 @@ const TEST04_OF_MODEL: Readonly<Record<string, Partial<Readonly<Record<Scenario,
 const SAMPLED = { effective_accuracy_log_rng_seed: ACCURACY_LOG_SEED };
 
 /**
- * Lines of each test's audit.config, for all scenarios (`*.*`) or for the one of the run, and the records, besides the
- * seeds, that it leaves in the detail log.
+ * Lines of each test's audit.config, for all scenarios (`*.*`) or for the one of the run, and the
+ * records, besides the seeds, that it leaves in the detail log.
  */
 const AUDIT_CONFIGS = {
   TEST01: {

@@ -5,8 +5,8 @@ import type { SubmissionRound } from '../../rules/submission-rounds.ts';
 import { type ComplianceRun, check, isStream, RATE_KEYS } from './read-compliance-run.ts';
 
 /**
- * Tests whose speed is compared with that of the submission run: the share by which it may differ in the direction that is
- * refused. Source: their verify_performance.py.
+ * Tests whose speed is compared with that of the submission run: the share by which it may differ
+ * in the direction that is refused. Source: their verify_performance.py.
  */
 const SPEED_RULES = {
   TEST01: {

@@ -30,7 +30,7 @@ export interface Test01 extends TestedFolders {
   readonly responseType: ResponseType;
   /** Percent by which the accuracy may differ where responses do: 1, or 0.1 for the models of 99.9 %. */
   readonly accuracyTolerancePercent: number;
-  /** Undefined where nobody can score the benchmark's responses. */
+  /** Undefined where longhaul has no accuracy script for the benchmark. */
   readonly scorer?: ResponseScorer;
 }
 

@@ -19,10 +19,10 @@ export interface Test06 extends TestedFolders {
   readonly endToken: number;
 }
 
-/** Token that ends a text where nothing else is said. Source: run_verification.py of TEST06. */
+/** Default of the token that ends a text. Source: run_verification.py of TEST06. */
 export const END_TOKEN_DEFAULT = 2;
 
-/** Type of tokens where nothing else is said: the official script's default, which changed after v4.1. */
+/** Default type of tokens: that of the official script, which changed after v4.1. */
 export function tokenTypeOfRound(round: SubmissionRound): TokenType {
   return round === 'v4.1' ? 'int64' : 'int32';
 }
