@@ -5,7 +5,15 @@ import { formatExactNs, formatNs, parseDuration } from '../../../../shared/base/
 import { addFlags, createCommand, settingsOf } from '../../../../shared/config/command-line.ts';
 import { parseConfigFile } from '../../../../shared/config/config-file.ts';
 import { inspectSettings, resolveSettings } from '../../../../shared/config/resolve-settings.ts';
-import { addressList, choice, count, duration, flagOf, nodeName, percentile } from '../../../../shared/config/setting.ts';
+import {
+  addressList,
+  choice,
+  count,
+  duration,
+  flagOf,
+  nodeName,
+  percentile,
+} from '../../../../shared/config/setting.ts';
 import { splitAddress } from '../../../../shared/domain/node-address.ts';
 
 // Goal: a setting means the same as a flag and in a file, flags win, and whatever is wrong is named
