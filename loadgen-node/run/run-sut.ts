@@ -7,7 +7,7 @@ import type { SystemUnderTest } from '../../shared/domain/system-under-test.ts';
 import { thisHost } from '../../shared/host/host-facts.ts';
 import type { GeneratorMonitor } from '../loadgen/health/generator-health.ts';
 import type { SelfCheck } from '../loadgen/logs/write/header-lines.ts';
-import { ProcessMonitor } from '../observe/health/process-monitor.ts';
+import { processMonitor } from '../observe/health/process-monitor.ts';
 import type { RunHost } from './host/host.ts';
 import { type LocalSut, RunJudge } from './judge/judge-run.ts';
 import { requirePayloadSize } from './judge/payload-size.ts';
@@ -59,7 +59,7 @@ export function networkSut(
     },
     judge: (judged, selfCheck) =>
       new RunJudge({ ...samples, plan: judged, sut: { qdl, selfCheck, host: thisHost } }),
-    monitor: new ProcessMonitor(() => qdl.backPressure),
+    monitor: processMonitor(() => qdl.backPressure),
   };
 }
 
@@ -96,7 +96,7 @@ const NO_NETWORK =
 /** A SUT of the calling program. */
 export function programSut(sut: SystemUnderTest, samples: JudgedSamples): RunSut {
   const said = { marks: [NO_NETWORK], details: [] };
-  return { ...localSut(sut, samples, said), monitor: new ProcessMonitor(null) };
+  return { ...localSut(sut, samples, said), monitor: processMonitor(null) };
 }
 
 /** A SUT without nodes: it is ready at once, and only its marks and details are known. */
