@@ -28,10 +28,8 @@ export {
   type SampleOptions,
   samplesInMemory,
 } from './api/sample-library.ts';
+export type { AccuracyResult, TestListeners, TestOptions, TestResult } from './api/start-test.ts';
 export { startTest, type TestParts } from './api/start-test.ts';
-export type { TestListeners } from './api/test-events.ts';
-export type { AccuracyResult, TestResult } from './api/test-result.ts';
-export type { TestOptions } from './api/test-settings.ts';
 export type {
   RunProgress,
   TestOutcome,

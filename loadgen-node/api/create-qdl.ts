@@ -102,7 +102,7 @@ export interface Qdl extends SystemUnderTest {
   readonly nodes: readonly string[];
 }
 
-/** What {@link createQdl} makes: a QDL for each test, with the test's own settings. */
+/** Result of {@link createQdl}: makes a QDL for each test, with the test's own settings. */
 export class NetworkSut implements Qdl {
   readonly nodes: readonly string[];
   readonly options: PlainOptions;
@@ -160,7 +160,10 @@ export class NetworkSut implements Qdl {
     return { ...plan, encodingName: own, encoding, dispatch };
   }
 
-  /** A wrong length is that of all samples nearly always: told before the test, not by a server in its own words. */
+  /**
+   * Nearly always a wrong length is that of all samples: it is reported before the test, not left
+   * to the server.
+   */
   async #checkFirst({ plan, payloadBytes }: GivenPayloads): Promise<void> {
     if (!(this.samples instanceof SourcedSamples)) return;
     const { dataSet } = this.samples.source;
@@ -181,7 +184,7 @@ export class NetworkSut implements Qdl {
     if (this.#library !== undefined) return this.#library.name();
     const { dispatch } = planTest({ ...this.options, targetQps: 1 });
     const nodes = await resolveNodeAddresses(dispatch.nodes);
-    // One that nobody gave would have been refused.
+    // A node without a name would have been refused.
     return (await askNames({ ...dispatch, nodes })).name as string;
   }
 

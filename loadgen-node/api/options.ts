@@ -3,7 +3,6 @@ import type { FileValue } from '../../shared/config/config-file.ts';
 import { resolveSettings } from '../../shared/config/resolve-settings.ts';
 import { flagOf, type SettingTable } from '../../shared/config/setting.ts';
 import { planRun, type RunPlan } from '../run/plan/run-plan.ts';
-import { runRecord } from '../run/plan/run-record.ts';
 import { RUN_SETTINGS, type RunValues } from '../run/plan/run-settings.ts';
 
 /** Plain options by the keys of a configuration file's section `run`, in the same form as there. */
@@ -12,7 +11,7 @@ export type PlainOptions = Readonly<Partial<Record<keyof RunValues, unknown>>>;
 /**
  * Checks options as a configuration file is checked, against the keys that they may have.
  * @param where Begins the messages: `createQdl`.
- * @returns Those that were said.
+ * @returns The options that were given.
  * @throws MlperfError `ERR_CONFIG_INVALID` with a line for each that is wrong.
  */
 export function checkOptions(
@@ -34,7 +33,7 @@ function placed(options: object, where: string): Map<string, FileValue> {
   return new Map(said.map(([key, value]) => [key, { value, place: where }]));
 }
 
-/** What `work` answers; an error that names flags of the command line names options instead. */
+/** Does `work`; in its error, names of options replace the flags of the command line. */
 export function namingOptions<T>(work: () => T): T {
   try {
     return work();
@@ -63,10 +62,7 @@ export function planTest(options: PlainOptions): RunPlan {
   const { sut = [NO_NODE], ...said } = { ...ownDivision(options), ...options };
   const file = placed({ ...said, sut }, 'options');
   const { values, settings } = resolveSettings(RUN_SETTINGS, { section: 'run', file, flags: {} });
-  const record = options.sut === undefined ? {} : { record: runRecord(settings) };
-  return namingOptions(() =>
-    planRun(values, { said: new Set(file.keys()), ...record, asked: settings }),
-  );
+  return namingOptions(() => planRun(values, { asked: settings }));
 }
 
 /** A SUT of the program's own has no network, and so no division to keep. */

@@ -5,11 +5,11 @@ import type {
 } from '../../shared/domain/query-sample-library.ts';
 import { benchmarkEncoding, benchmarkRules } from '../../shared/rules/benchmark-rules.ts';
 import { loadgenBenchmark } from '../samples/benchmarks/registry.ts';
+import { scoreAnswered } from '../samples/benchmarks/score-each.ts';
 import { checkDataSet, type DataSetCheck } from '../samples/data-set/check-data-set.ts';
 import type { DataSet } from '../samples/data-set/data-set.ts';
 import { SampleStore } from '../samples/qsl/sample-store.ts';
 import { checkOptions, type PlainOptions, planTest } from './options.ts';
-import { programDataSet } from './program-data-set.ts';
 
 /** A sample library whose samples a {@link Qdl} can send. */
 export interface SampleLibrary extends QuerySampleLibrary, SamplePayloads {}
@@ -49,7 +49,7 @@ const KEYS = [
   'cacheDir',
 ] as const satisfies readonly (keyof SampleOptions)[];
 
-/** What is known of where samples come from. */
+/** Origin of samples. */
 export interface SampleSource {
   readonly dataSet: DataSet;
   readonly check: DataSetCheck;
@@ -78,10 +78,9 @@ export async function openSamples(
 ): Promise<SampleLibrary> {
   const said = checkOptions(options, KEYS, 'openSamples');
   const plan = planTest({ ...said, benchmark: options.benchmark, targetQps: 1 });
-  const { rules, dataFolder, cacheFolder, generated, synthetic, encoding } = plan;
+  const { rules, encoding } = plan;
   const { openDataSet } = await loadgenBenchmark(rules.key);
-  const opened = { dataFolder, cacheFolder, generated, synthetic, onProgress };
-  const dataSet = await openDataSet(opened);
+  const dataSet = await openDataSet({ ...plan, onProgress });
   const check = await checkDataSet(dataSet, plan.dataChecksums, onProgress);
   const { performanceSampleCount } = rules;
   const store = { encoding, performanceSampleCount, isDigested: true };
@@ -137,4 +136,33 @@ export function samplesInMemory(
     performanceSampleCount: performanceSampleCount ?? rules.performanceSampleCount,
     isDigested: true,
   });
+}
+
+const METRIC = 'answered';
+
+/**
+ * Samples of the calling program. Which answers are right only it knows: its accuracy is the share
+ * that was answered.
+ */
+function programDataSet(
+  name: string,
+  totalSampleCount: number,
+  payloadOf: (sampleIndex: number) => Uint8Array,
+): DataSet {
+  return {
+    name,
+    totalSampleCount,
+    // There are no files.
+    folder: '',
+    quality: {
+      metric: METRIC,
+      target: 1,
+      source: 'nobody but the calling program knows the right answers',
+    },
+    marks: [
+      'the samples are those of the calling program, no data set of a benchmark: its accuracy is the share that was answered',
+    ],
+    readPayload: async (sampleIndex) => payloadOf(sampleIndex),
+    scoreAccuracy: (entries) => scoreAnswered(entries, totalSampleCount, METRIC),
+  };
 }

@@ -1,6 +1,19 @@
-import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
+import { configInvalid, MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { QuerySampleLibrary } from '../../shared/domain/query-sample-library.ts';
+import type { Scenario } from '../../shared/domain/scenario.ts';
 import type { SystemUnderTest } from '../../shared/domain/system-under-test.ts';
+import type { Round } from '../../shared/rules/rounds/rounds.ts';
+import type {
+  RunProgress,
+  TestOutcome,
+  TestPhase,
+  Verdict,
+} from '../loadgen/engine/test-outcome.ts';
+import type { NetworkAudit } from '../observe/audit/network-audit.ts';
+import type { RunFigures } from '../observe/figures/figure-names.ts';
+import type { SampleRecords } from '../observe/records/sample-records.ts';
+import type { LoadTest, RunSummary } from '../observe/summary/run-summary.ts';
+import type { ThresholdResult } from '../observe/thresholds/condition.ts';
 import { refuseUsedOutput } from '../run/keep/earlier-run.ts';
 import { meetsThresholds, type RunReport } from '../run/keep/run-report.ts';
 import type { RunPlan } from '../run/plan/run-plan.ts';
@@ -10,9 +23,6 @@ import { isMet } from '../samples/benchmarks/score-each.ts';
 import { NetworkSut } from './create-qdl.ts';
 import { checkOptions, namingOptions, planTest } from './options.ts';
 import { foreignSource, type SampleSource, SourcedSamples } from './sample-library.ts';
-import { TestEvents, type TestListeners } from './test-events.ts';
-import type { AccuracyResult, TestResult } from './test-result.ts';
-import { TEST_OPTION_KEYS, type TestOptions } from './test-settings.ts';
 
 /** Everything a test needs. */
 export interface TestParts extends TestListeners {
@@ -51,7 +61,7 @@ export async function startTest(parts: TestParts): Promise<TestResult> {
       'startTest: qsl is not the library that createQdl was given: its payloads would not be loaded';
     throw configInvalid(message);
   }
-  const events = new TestEvents(parts);
+  const events = testEvents(parts);
   const test = { parts, plan, source, events };
   try {
     return sut instanceof NetworkSut ? await measureNodes(test, sut) : await measureOwn(test);
@@ -102,7 +112,7 @@ async function measure(
   events: TestEvents,
 ): Promise<TestResult> {
   try {
-    return resultOf(await measureSut(plan, samples, sut, events, events.observers()));
+    return resultOf(await measureSut(plan, samples, sut, events, events.observers));
   } finally {
     events.rethrow(); // It weighs more than what it led to.
   }
@@ -130,3 +140,191 @@ function accuracyOf({ accuracy, quality }: RunReport): AccuracyResult | null {
   const { metric, value } = report;
   return { metric, value, target: quality.target, isMet: isMet(report, quality) };
 }
+
+/**
+ * Called while a test goes on. An error that one throws ends the test, and `startTest` rejects with
+ * it.
+ */
+export interface TestListeners {
+  /** At the beginning of each phase, untimed. */
+  readonly onPhase?: (phase: TestPhase) => void;
+  /** About once a second while queries are issued. It is timed: be short. */
+  readonly onProgress?: (progress: RunProgress) => void;
+  /** While a SUT node is not ready yet. */
+  readonly onWait?: (address: string, what: string) => void;
+  /**
+   * Ends the test: nothing more is issued, the logs are written and say so, the result is
+   * INTERRUPTED.
+   */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * The calling program as the host of a run: what its listeners throw ends the test, so none of them
+ * throws. A library prints nothing.
+ */
+function testEvents({ signal, onPhase, onProgress, onWait }: TestListeners) {
+  const controller = new AbortController();
+  /** Takes the listener off the program's signal, which may live for many tests. */
+  const closed = new AbortController();
+  let thrown: { readonly error: unknown } | undefined;
+  const abort = (why: string): void => controller.abort(new MlperfError('ERR_INTERRUPTED', why));
+  const onAbort = (): void => abort('interrupted before the test began');
+  if (signal?.aborted === true) onAbort();
+  else signal?.addEventListener('abort', onAbort, { once: true, signal: closed.signal });
+  const call = (listener: () => void): void => {
+    try {
+      listener();
+    } catch (error) {
+      thrown ??= { error };
+      abort('a listener of the test threw');
+    }
+  };
+  return {
+    signal: controller.signal,
+    report: (): void => {},
+    observers: {
+      onPhase: (phase: TestPhase) => call(() => onPhase?.(phase)),
+      onProgress: (progress: RunProgress) => call(() => onProgress?.(progress)),
+    },
+    onWait: (address: string, what: string) => call(() => onWait?.(address, what)),
+    /** @throws what a listener threw first. */
+    rethrow: (): void => {
+      if (thrown !== undefined) throw thrown.error;
+    },
+    close: (): void => closed.abort(),
+  };
+}
+
+type TestEvents = ReturnType<typeof testEvents>;
+
+/** Accuracy against its target, both from 0 to 1. */
+export interface AccuracyResult {
+  /** `top-1`, ... */
+  readonly metric: string;
+  readonly value: number;
+  readonly target: number;
+  readonly isMet: boolean;
+}
+
+/** Result of a test. INVALID is a result, not an error. */
+export interface TestResult {
+  readonly result: 'VALID' | 'INVALID' | 'INTERRUPTED';
+  /** longhaul's verdict. */
+  readonly verdict: Verdict;
+  /** LoadGen's own, which ignores logged errors. */
+  readonly loadgenVerdict: Verdict;
+  /**
+   * Figures of the performance phase by name; times in ns. One that the test does not have is
+   * absent.
+   */
+  readonly figures: RunFigures;
+  /** Of a test with `arrivals` other than LoadGen's: what its steps came to. */
+  readonly loadTest: LoadTest | null;
+  /** In the order of the settings; apart from the verdicts. */
+  readonly thresholds: readonly ThresholdResult[];
+  /** True also without thresholds. */
+  readonly meetsThresholds: boolean;
+  /** Null: no accuracy phase, or one without an accuracy. */
+  readonly accuracy: AccuracyResult | null;
+  /** Mode `find-peak`: the rate that LoadGen's own search found. */
+  readonly peakTargetQps: number | null;
+  /**
+   * A row per sample of the performance phase; null: there was none, it was a search, or none were
+   * kept.
+   */
+  readonly records: SampleRecords | null;
+  /** Rules of the Network division; null for a SUT that is no QDL. */
+  readonly audit: NetworkAudit | null;
+  /** longhaul_summary.json; null for a SUT that is no QDL. */
+  readonly summary: RunSummary | null;
+  /**
+   * Why records or summary could not be written; null: they were. Logs and figures are whole all
+   * the same.
+   */
+  readonly problem: MlperfError | null;
+  /** Notes and marks for the reader; whatever shows the result has to show them. */
+  readonly notes: readonly string[];
+  /** Folder of the logs. */
+  readonly output: string;
+  /** All that LoadGen knows of the test. Less stable than the other fields. */
+  readonly outcome: TestOutcome;
+}
+
+/**
+ * Settings of a test: the keys, forms and defaults of a configuration file's section `run`. Times
+ * are texts with their unit (`10s`, `15ms`), percentiles are percentages.
+ */
+export interface TestOptions {
+  /** Benchmark whose rules hold. Default: that of the QDL or of the samples, else `custom`. */
+  readonly benchmark?: string;
+  /** Default: `Server`. */
+  readonly scenario?: Scenario;
+  /** Default: `performance`. */
+  readonly mode?: 'performance' | 'accuracy' | 'submission' | 'find-peak';
+  /** Queries per second; Server and Offline need it. */
+  readonly targetQps?: number;
+  /**
+   * Server, `division: 'open'` where there are nodes: `constant`, `burst:SIZE[@PERIOD]`,
+   * `step:RATE@DURATION,...` or `trace:FILE`. A load test, no scenario of MLPerf. Default:
+   * `poisson`, LoadGen's own.
+   */
+  readonly arrivals?: string;
+  /** Server: bound on the latency. Default: the benchmark's. */
+  readonly targetLatency?: string;
+  /** 0 to 100. Default: the benchmark's, or LoadGen's. */
+  readonly targetLatencyPercentile?: number;
+  /** MultiStream. Default: 8. */
+  readonly samplesPerQuery?: number;
+  /** Default: `10s`. */
+  readonly minDuration?: string;
+  readonly maxDuration?: string;
+  /** Default: 100. */
+  readonly minQueryCount?: number;
+  readonly maxQueryCount?: number;
+  /**
+   * Server: p99 of LoadGen's own lag, in percent of the bound, above which the run is INVALID.
+   * Default: 10.
+   */
+  readonly generatorLagMax?: number;
+  /**
+   * Round whose LoadGen and mlperf.conf hold. Default: v4.1's LoadGen and seeds, and the values
+   * named here.
+   */
+  readonly round?: Round;
+  /** LoadGen's own files. */
+  readonly mlperfConf?: string;
+  readonly userConf?: string;
+  /** True: a performance run goes on until early stopping decides. */
+  readonly extendUntilDecided?: boolean;
+  /** True: mlperf_log_trace.json is written. */
+  readonly trace?: boolean;
+  /** The test ends when nothing completes for this long. Default: `60s`. */
+  readonly stallTimeout?: string;
+  /** Conditions on figures: `['p99 < 15ms', 'errors == 0']`. */
+  readonly thresholds?: readonly string[];
+}
+
+/** Keys of {@link TestOptions}. */
+const TEST_OPTION_KEYS: readonly (keyof TestOptions)[] = [
+  'benchmark',
+  'scenario',
+  'mode',
+  'targetQps',
+  'arrivals',
+  'targetLatency',
+  'targetLatencyPercentile',
+  'samplesPerQuery',
+  'minDuration',
+  'maxDuration',
+  'minQueryCount',
+  'maxQueryCount',
+  'generatorLagMax',
+  'round',
+  'mlperfConf',
+  'userConf',
+  'extendUntilDecided',
+  'trace',
+  'stallTimeout',
+  'thresholds',
+];

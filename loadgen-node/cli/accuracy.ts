@@ -5,7 +5,17 @@ import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
 import { scoreLog } from '../submission/score/score-log.ts';
 import { verb } from './verb.ts';
 
-const EXAMPLE = `
+/** `longhaul accuracy`: what the benchmark's official accuracy script says of a log. */
+export const accuracyVerb = verb({
+  takes: { '<log>': `${RUN_FILES.accuracy}, or a folder that has it` },
+  settings: {
+    benchmark: text('name', "benchmark of the run (default: longhaul_run.yaml's beside the log)"),
+    ...pick(RUN_SETTINGS, 'dataDir', 'dataSeed', 'dataCount', 'round'),
+    partial: toggle('score a log that has a part of the data set only, such as that of TEST01'),
+    output: text('file', 'file to write the text to (default: stdout)'),
+    cacheDir: RUN_SETTINGS.cacheDir,
+  },
+  example: `
 Examples:
   longhaul accuracy results/acc --output results/acc/accuracy.txt
   longhaul accuracy TEST01/accuracy/mlperf_log_accuracy.json --benchmark resnet50 --data-dir imagenet --partial
@@ -19,18 +29,6 @@ that the benchmark's official script prints of the same log, and below it notes 
 A log that was truncated for a submission cannot be scored: take the original.
 
 Exit codes: 0 scored and the target is met (or --partial: no target is looked at), 3 the target is missed or samples
-are missing, 2 wrong flag, 5 data set missing or a response that is no answer, 6 log missing or damaged.`;
-
-/** `longhaul accuracy`: what the benchmark's official accuracy script says of a log. */
-export const accuracyVerb = verb({
-  takes: { '<log>': `${RUN_FILES.accuracy}, or a folder that has it` },
-  settings: {
-    benchmark: text('name', "benchmark of the run (default: longhaul_run.yaml's beside the log)"),
-    ...pick(RUN_SETTINGS, 'dataDir', 'dataSeed', 'dataCount', 'round'),
-    partial: toggle('score a log that has a part of the data set only, such as that of TEST01'),
-    output: text('file', 'file to write the text to (default: stdout)'),
-    cacheDir: RUN_SETTINGS.cacheDir,
-  },
-  example: EXAMPLE,
+are missing, 2 wrong flag, 5 data set missing or a response that is no answer, 6 log missing or damaged.`,
   action: ({ values }, log: string) => scoreLog(log, values, new CommandHost()),
 });

@@ -3,25 +3,13 @@ import { askNodeNames, NAME_SETTINGS } from '../run/ask-nodes.ts';
 import { nameLines } from '../run/screen/print-report.ts';
 import { verb } from './verb.ts';
 
-const NAME_EXAMPLE = `
-Example:
-  longhaul name --sut 10.0.0.2:50051,10.0.0.3:50051
-  longhaul name --sut oip://10.0.0.4:8001`;
-
-const PROBE_EXAMPLE = `
-Examples:
-  longhaul probe oip://10.0.0.4:8001
-  longhaul probe oip://10.0.0.4:8001 --model resnet50 --output run.yaml
-  longhaul run --config run.yaml
-
-Asks and prints what there is: no inference, no load. docs/open-inference-protocol.md
-
-Exit codes: 0 the server answers, 2 wrong flag, 4 no answer, another service, or no such model, 6 the file cannot be written.`;
-
 /** `longhaul name`: what LoadGen's Name() would say, and each node's round trip. */
 export const nameVerb = verb({
   settings: NAME_SETTINGS,
-  example: NAME_EXAMPLE,
+  example: `
+Example:
+  longhaul name --sut 10.0.0.2:50051,10.0.0.3:50051
+  longhaul name --sut oip://10.0.0.4:8001`,
   action: async ({ values }) => {
     const call = await askNodeNames(values);
     return { text: `${nameLines([call]).join('\n')}\n`, json: call };
@@ -32,6 +20,14 @@ export const nameVerb = verb({
 export const probeVerb = verb({
   takes: { '<address>': 'oip://host:port' },
   settings: PROBE_SETTINGS,
-  example: PROBE_EXAMPLE,
+  example: `
+Examples:
+  longhaul probe oip://10.0.0.4:8001
+  longhaul probe oip://10.0.0.4:8001 --model resnet50 --output run.yaml
+  longhaul run --config run.yaml
+
+Asks and prints what there is: no inference, no load. docs/open-inference-protocol.md
+
+Exit codes: 0 the server answers, 2 wrong flag, 4 no answer, another service, or no such model, 6 the file cannot be written.`,
   action: ({ values }, address: string) => probeServer(address, values),
 });

@@ -3,17 +3,15 @@ import { brokenFindings } from '../run/audit/compose-audit.ts';
 import { explainAudit } from '../run/audit/explain-audit.ts';
 import { verb } from './verb.ts';
 
-const EXAMPLE = `
+const network = verb({
+  takes: { '<run-dir>': 'output folder of a run' },
+  json: 'first',
+  example: `
 Example:
   longhaul audit network results/first
 
 Exit codes: 0 no rule is broken, 3 a rule is broken (also when LoadGen and SUT are on one machine) or the
-run was interrupted, 2 the file is missing, damaged, or of another version.`;
-
-const network = verb({
-  takes: { '<run-dir>': 'output folder of a run' },
-  json: 'first',
-  example: EXAMPLE,
+run was interrupted, 2 the file is missing, damaged, or of another version.`,
   action: (_, folder: string) => {
     const found = readAudit(folder);
     const brokenRules = brokenFindings(found).map(({ id }) => id);

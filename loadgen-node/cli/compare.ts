@@ -9,21 +9,6 @@ import { CONFIDENCE } from '../present/compare/compare-runs.ts';
 import { type FailCondition, printComparison } from '../present/compare/print-comparison.ts';
 import { verb } from './verb.ts';
 
-const EXAMPLE = `
-Examples:
-  longhaul compare results/before results/after
-  longhaul compare results/before results/after --html after.html --fail-if 'p99 > +5%' --fail-if 'errors > 0'
-  longhaul compare results/before results/after --fail-if-sure 'completed_qps < -2%'
-
-The first run is the base. A condition that holds for any of the others fails the comparison: --fail-if by the figures as they
-were seen, so that no regression slips through as noise; --fail-if-sure only where the whole ${CONFIDENCE * 100} % interval is beyond it.
-
-With a condition a run that is INVALID fails the comparison, too: its figures are no result (--allow-invalid lets it).
-
-Exit codes: 0 compared, and no condition holds; 3 a condition holds, a run is INVALID where there are conditions, or figures do
-not follow from the records, or these are cut; 2 a folder without records, runs that measured different
-things, or a condition that cannot be read.`;
-
 interface CompareOptions {
   readonly failIf?: readonly FailCondition[];
   readonly failIfSure?: readonly FailCondition[];
@@ -51,7 +36,20 @@ export const compareVerb = verb({
       .option('--html <file>', 'write the comparison as a page, with the distributions of latency')
       .option('--allow-invalid', 'judge conditions by figures of runs that are INVALID, too')
       .option('--force', 'compare runs of different benchmarks or models'),
-  example: EXAMPLE,
+  example: `
+Examples:
+  longhaul compare results/before results/after
+  longhaul compare results/before results/after --html after.html --fail-if 'p99 > +5%' --fail-if 'errors > 0'
+  longhaul compare results/before results/after --fail-if-sure 'completed_qps < -2%'
+
+The first run is the base. A condition that holds for any of the others fails the comparison: --fail-if by the figures as they
+were seen, so that no regression slips through as noise; --fail-if-sure only where the whole ${CONFIDENCE * 100} % interval is beyond it.
+
+With a condition a run that is INVALID fails the comparison, too: its figures are no result (--allow-invalid lets it).
+
+Exit codes: 0 compared, and no condition holds; 3 a condition holds, a run is INVALID where there are conditions, or figures do
+not follow from the records, or these are cut; 2 a folder without records, runs that measured different
+things, or a condition that cannot be read.`,
   action: async ({ command }, folders: string[]) => {
     const options = command.opts<CompareOptions>();
     const { failIf = [], failIfSure = [], html, force = false, allowInvalid = false } = options;

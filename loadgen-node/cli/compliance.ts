@@ -13,27 +13,6 @@ import {
 import { type RunnableTestId, TEST_IDS } from '../submission/rules/submission-rounds.ts';
 import { type MakeCommand, verb } from './verb.ts';
 
-const EXAMPLE = `
-Example:
-  longhaul compliance TEST01 --run results/server --accuracy-run results/server-accuracy
-
-The run of the test is made with the settings of the submission run (longhaul_run.yaml in its folder); flags win
-over them. OUTPUT/TESTnn holds what a submission needs, and README.md; OUTPUT/TESTnn-run the logs of the run.
-
-Exit codes: 0 passed, 3 failed, 2 wrong flag or runs that do not belong together, 4 SUT, 5 data set, 6 this machine,
-130 Ctrl-C.`;
-
-const CUSTOM_EXAMPLE = `
-Examples:
-  longhaul compliance custom-data-set --run results/server --accuracy-run results/accuracy --data-seed 77
-  longhaul compliance custom-data-set --run results/server --accuracy-run results/accuracy --data-dir other-images
-  longhaul compliance custom-data-set --run A --accuracy-run B --test-run C --test-accuracy-run D
-
-Makes an accuracy run and a performance run with the settings of the submission run (longhaul_run.yaml in its folder;
-flags win over them; start it where that run was started) over another data set, and compares right answers and speed.
-
-Exit codes: 0 passed, 3 failed, 2 wrong flag or runs that cannot be compared, 4 SUT, 5 data set, 6 this machine.`;
-
 const ABOUT: Readonly<Record<RunnableTestId, string>> = {
   TEST01: 'responses in performance mode are those of accuracy mode',
   TEST04: 'the same sample again and again is no faster (nothing is cached)',
@@ -45,7 +24,15 @@ function testVerb(test: RunnableTestId): MakeCommand {
   return verb({
     settings: COMPLIANCE_SETTINGS,
     flags: (command) => addFlags(command, RUN_FLAGS),
-    example: EXAMPLE,
+    example: `
+Example:
+  longhaul compliance TEST01 --run results/server --accuracy-run results/server-accuracy
+
+The run of the test is made with the settings of the submission run (longhaul_run.yaml in its folder); flags win
+over them. OUTPUT/TESTnn holds what a submission needs, and README.md; OUTPUT/TESTnn-run the logs of the run.
+
+Exit codes: 0 passed, 3 failed, 2 wrong flag or runs that do not belong together, 4 SUT, 5 data set, 6 this machine,
+130 Ctrl-C.`,
     action: ({ values, command }) => {
       const flags = flagsOfRun(command.opts<Record<string, string | undefined>>());
       const tell = (text: string): void => void progressStream(command).write(text);
@@ -58,7 +45,16 @@ function testVerb(test: RunnableTestId): MakeCommand {
 const customDataSet = verb({
   settings: CUSTOM_DATA_SET_SETTINGS,
   flags: (command) => addFlags(command, RUN_FLAGS),
-  example: CUSTOM_EXAMPLE,
+  example: `
+Examples:
+  longhaul compliance custom-data-set --run results/server --accuracy-run results/accuracy --data-seed 77
+  longhaul compliance custom-data-set --run results/server --accuracy-run results/accuracy --data-dir other-images
+  longhaul compliance custom-data-set --run A --accuracy-run B --test-run C --test-accuracy-run D
+
+Makes an accuracy run and a performance run with the settings of the submission run (longhaul_run.yaml in its folder;
+flags win over them; start it where that run was started) over another data set, and compares right answers and speed.
+
+Exit codes: 0 passed, 3 failed, 2 wrong flag or runs that cannot be compared, 4 SUT, 5 data set, 6 this machine.`,
   action: ({ values, command }) =>
     customDataSetTest(values, flagsOfRun(command.opts<Record<string, string | undefined>>())),
 });

@@ -1,16 +1,9 @@
 import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
 import { CONFIG_SECTIONS, wantsJson, writeResult } from '../../shared/config/command-line.ts';
 import type { SettingTable } from '../../shared/config/setting.ts';
-import { configJsonSchema } from '../operate/config/config-schema.ts';
-import { inspectSections } from '../operate/config/inspect-sections.ts';
+import { configJsonSchema, inspectSections } from '../operate/config/inspect-sections.ts';
 import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
 import { type MakeCommand, verb } from './verb.ts';
-
-const EXAMPLE = `
-Examples:
-  longhaul config --print --config longhaul.yaml
-  longhaul config --print run --config longhaul.yaml --target-qps 200
-  longhaul config --schema > longhaul.schema.json`;
 
 /**
  * `longhaul config`: shows effective settings and their sources, or the JSON Schema of the file.
@@ -28,7 +21,11 @@ export function configVerb(loadSutOptions: () => Promise<SettingTable>): MakeCom
         .option('--schema', 'print the JSON Schema of the configuration file')
         .option('--config <file>', 'configuration file (YAML)')
         .passThroughOptions(),
-    example: EXAMPLE,
+    example: `
+Examples:
+  longhaul config --print --config longhaul.yaml
+  longhaul config --print run --config longhaul.yaml --target-qps 200
+  longhaul config --schema > longhaul.schema.json`,
     action: async ({ command }, name: string | undefined, flags: string[]) => {
       const { schema, config: path } = command.opts<{ schema?: boolean; config?: string }>();
       const tables = { run: RUN_SETTINGS, sut: await loadSutOptions() };

@@ -23,22 +23,6 @@ import { type LoadgenBehaviour, loadgenOf } from '../loadgen/settings/loadgen-be
 import { openConfFile } from '../run/plan/conf-files.ts';
 import { verb } from './verb.ts';
 
-const TRACE_EXAMPLE = `
-Examples:
-  longhaul trace --args golden.json --round v6.1
-  longhaul trace --scenario Server --qsl-total 50000 --qsl-performance 1024 \\
-    --set server_target_qps=1000 --set qsl_rng_seed=3066443479025735752`;
-
-const RESULTS_EXAMPLE = `
-Example:
-  longhaul results --input golden.json --round v6.1`;
-
-const EARLY_STOPPING_EXAMPLE = `
-Examples:
-  longhaul early-stopping --percentile 0.99 --queries 20000 --over 150
-  longhaul early-stopping --over 150 --percentile 0.99 --json
-  longhaul early-stopping --input rows.json --json       rows: [over, percentile, tolerance, confidence]`;
-
 /** Which C++ LoadGen to compare with. */
 interface LoadgenOptions {
   readonly round: Round;
@@ -89,7 +73,11 @@ export const traceVerb = verb({
         .option('--model <name>', 'model of the configuration files (default: any)')
         .option('--full', 'print whole sequences, not their beginnings'),
     ),
-  example: TRACE_EXAMPLE,
+  example: `
+Examples:
+  longhaul trace --args golden.json --round v6.1
+  longhaul trace --scenario Server --qsl-total 50000 --qsl-performance 1024 \\
+    --set server_target_qps=1000 --set qsl_rng_seed=3066443479025735752`,
   action: ({ command }) => {
     const options = command.opts<TraceOptions>();
     const { unknownNames, ...input } = traceInput(options, openConfFile(options.userConf));
@@ -115,7 +103,9 @@ export const resultsVerb = verb({
         'JSON file with args (LoadGen field names), qsl and input',
       ),
     ),
-  example: RESULTS_EXAMPLE,
+  example: `
+Example:
+  longhaul results --input golden.json --round v6.1`,
   action: ({ command }) => {
     const options = command.opts<LoadgenOptions & { readonly input: string }>();
     const { args, qsl, input } = readJsonFile(options.input, resultsFile);
@@ -148,7 +138,11 @@ export const earlyStoppingVerb = verb({
       .option('--confidence <share>', 'confidence that is asked for', numberOption, 0.99)
       .option('--input <file>', 'JSON file with rows of questions; answers come as JSON')
       .option('--json', 'print JSON'),
-  example: EARLY_STOPPING_EXAMPLE,
+  example: `
+Examples:
+  longhaul early-stopping --percentile 0.99 --queries 20000 --over 150
+  longhaul early-stopping --over 150 --percentile 0.99 --json
+  longhaul early-stopping --input rows.json --json       rows: [over, percentile, tolerance, confidence]`,
   action: ({ command }) => {
     const options = command.opts<AskedEarlyStopping & { readonly input?: string }>();
     const { input } = options;

@@ -1,6 +1,5 @@
-import { percentOf } from '../../shared/base/process/terminal.ts';
 import { pick, text } from '../../shared/config/setting.ts';
-import { CommandHost, orAbort } from '../run/host/host.ts';
+import { CommandHost, orAbort, progressOf } from '../run/host/host.ts';
 import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
 import { verifyDataSet, writeChecksums } from '../samples/benchmarks/data-checksums.ts';
 import { CHECKSUM_FILE } from '../samples/data-set/checksum-list.ts';
@@ -60,10 +59,7 @@ export const dataVerb = verb({
 async function withProgress<T>(work: (onProgress: PrepareProgress) => Promise<T>): Promise<T> {
   const host = new CommandHost('interrupted');
   try {
-    return await orAbort(
-      host,
-      work((fraction, what) => host.progress(what, percentOf(fraction))),
-    );
+    return await orAbort(host, work(progressOf(host)));
   } finally {
     host.progress(null);
   }

@@ -4,7 +4,10 @@ import { withLiveView } from '../run/host/with-live-view.ts';
 import { refuseUsedOutput } from '../run/keep/earlier-run.ts';
 import { verb } from './verb.ts';
 
-const EXAMPLE = `
+/** `longhaul demo`, which is `npm start`: the main job on one machine. */
+export const demoVerb = verb({
+  settings: DEMO_SETTINGS,
+  example: `
 What it does:
   1. makes the embedded benchmark "${DEMO_RUN.benchmark}" (once; it stays in the cache folder)
   2. starts one SUT node as a process of its own on 127.0.0.1
@@ -12,12 +15,7 @@ What it does:
   4. prints the result and ends the SUT node
 
 Example:
-  longhaul demo --output results/demo --dashboard :8080`;
-
-/** `longhaul demo`, which is `npm start`: the main job on one machine. */
-export const demoVerb = verb({
-  settings: DEMO_SETTINGS,
-  example: EXAMPLE,
+  longhaul demo --output results/demo --dashboard :8080`,
   action: async ({ values: { dashboard, force, ...folders } }) => {
     const host = new CommandHost('interrupted: ending the run');
     if (folders.output !== undefined) refuseUsedOutput(folders.output, force);

@@ -4,20 +4,18 @@ import { doctorJson, doctorText } from '../operate/doctor/finding.ts';
 import { CommandHost } from '../run/host/host.ts';
 import { verb } from './verb.ts';
 
-const EXAMPLE = `
+/** `longhaul doctor`: what a run would meet on this machine, its links and its nodes. */
+export const doctorVerb = verb({
+  json: 'first',
+  settings: DOCTOR_SETTINGS,
+  example: `
 The link test sends load to each node, one after the other. A node in the middle of a run refuses it.
 
 Examples:
   longhaul doctor
   longhaul doctor --sut 10.0.0.2:50051 --benchmark resnet50 --data-dir imagenet --scenario Server --target-qps 500
 
-Exit codes: 0 no errors (warnings do not count), 3 errors, 4 a node does not answer, 2 wrong flag.`;
-
-/** `longhaul doctor`: what a run would meet on this machine, its links and its nodes. */
-export const doctorVerb = verb({
-  json: 'first',
-  settings: DOCTOR_SETTINGS,
-  example: EXAMPLE,
+Exit codes: 0 no errors (warnings do not count), 3 errors, 4 a node does not answer, 2 wrong flag.`,
   action: async ({ values, command }) => {
     const host = new CommandHost();
     const { groups, hasLost } = await examine(values, command.opts(), host);

@@ -17,19 +17,17 @@ import {
 } from '../search/peak/search-peak.ts';
 import { verb } from './verb.ts';
 
-const EXAMPLE = `
+/** `longhaul find-peak`: searches the largest load under a latency bound. */
+export const findPeakVerb = verb({
+  runSettings: { table: FIND_PEAK_SETTINGS, keys: SEARCH_KEYS, heading: RUN_HEADING },
+  example: `
 Example:
   longhaul find-peak --sut 10.0.0.2:50051,10.0.0.3:50051 --benchmark digits \\
     --scenario server --latency 15ms --percentile 99 --output results/peak
   longhaul find-peak ... --output results/peak --resume     after Ctrl-C, a kill, or a lost node
 
 Exit codes: 0 found and confirmed, 3 no load is confirmed, or LoadGen itself was the limit, 2 wrong flag or key, 4 SUT,
-5 data set, 6 this machine, 130 Ctrl-C.`;
-
-/** `longhaul find-peak`: searches the largest load under a latency bound. */
-export const findPeakVerb = verb({
-  runSettings: { table: FIND_PEAK_SETTINGS, keys: SEARCH_KEYS, heading: RUN_HEADING },
-  example: EXAMPLE,
+5 data set, 6 this machine, 130 Ctrl-C.`,
   action: async ({ values, settings, command }) => {
     const plan = planFindPeak(values, settings);
     refuseUsedSearch(plan, values);

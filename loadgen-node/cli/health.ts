@@ -3,20 +3,18 @@ import { writeResult } from '../../shared/config/command-line.ts';
 import { checkHealth, HEALTH_SETTINGS } from '../operate/health/check-health.ts';
 import { verb } from './verb.ts';
 
-const EXAMPLE = `
+/** `longhaul health`: whether servers serve. */
+export const healthVerb = verb({
+  takes: { '<address...>': 'host:port[,host:port...], or dns:///name:port' },
+  settings: HEALTH_SETTINGS,
+  example: `
 Examples:
   longhaul health 10.0.0.2:50052
   longhaul health dns:///sut:50051 --wait 10m --tls-ca ca.crt --tls-cert tls.crt --tls-key tls.key
 
 Any server of grpc.health.v1 can be asked. Of several addresses, and of all behind a name (dns:///name:port), every one has to serve.
 
-Exit codes: 0 SERVING, 3 an answer that is another (NOT_SERVING, no such service), 4 no answer.`;
-
-/** `longhaul health`: whether servers serve. */
-export const healthVerb = verb({
-  takes: { '<address...>': 'host:port[,host:port...], or dns:///name:port' },
-  settings: HEALTH_SETTINGS,
-  example: EXAMPLE,
+Exit codes: 0 SERVING, 3 an answer that is another (NOT_SERVING, no such service), 4 no answer.`,
   action: async ({ values, command }, lists: string[]) => {
     // As in --sut, so that one variable serves both.
     const named = lists.flatMap((list) => list.split(','));

@@ -1,21 +1,9 @@
-import { percentOf } from '../../shared/base/process/terminal.ts';
 import { pick, text } from '../../shared/config/setting.ts';
-import { CommandHost } from '../run/host/host.ts';
+import { CommandHost, progressOf } from '../run/host/host.ts';
 import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
 import { prepareStandin } from '../samples/benchmarks/imagenet/prepare-standin.ts';
 import { PREPARED_STANDINS } from '../samples/benchmarks/imagenet/reference-accuracy.ts';
 import { verb } from './verb.ts';
-
-const EXAMPLE = `
-What it makes, once (it stays in the cache folder, where "sut --model standin" and "run --data-dir standin" find it):
-  resnet50-standin-fp32.onnx  the inputs, outputs and cost of ResNet-50 v1.5 with random weights, and a small
-                              fitted branch that reads digits: it is NOT ResNet-50, nor is its accuracy
-  resnet50-standin-int8.onnx  the same in int8
-  a data set                  JPEG images that longhaul draws, laid out as ImageNet's validation set, and
-                              reference.json with the accuracy of the FP32 stand-in, of which a run asks 99 %
-
-Example:
-  longhaul prepare resnet50-standin --output standin`;
 
 /** `longhaul prepare`: makes what a machine without the real weights and images needs. */
 export const prepareVerb = verb({
@@ -24,12 +12,19 @@ export const prepareVerb = verb({
     output: text('folder', 'folder for copies of the files (default: in the cache only)'),
     ...pick(RUN_SETTINGS, 'dataSeed', 'dataCount', 'cacheDir'),
   },
-  example: EXAMPLE,
+  example: `
+What it makes, once (it stays in the cache folder, where "sut --model standin" and "run --data-dir standin" find it):
+  resnet50-standin-fp32.onnx  the inputs, outputs and cost of ResNet-50 v1.5 with random weights, and a small
+                              fitted branch that reads digits: it is NOT ResNet-50, nor is its accuracy
+  resnet50-standin-int8.onnx  the same in int8
+  a data set                  JPEG images that longhaul draws, laid out as ImageNet's validation set, and
+                              reference.json with the accuracy of the FP32 stand-in, of which a run asks 99 %
+
+Example:
+  longhaul prepare resnet50-standin --output standin`,
   action: async ({ values }, what: string) => {
     const host = new CommandHost();
-    const result = await prepareStandin(what, values, (fraction, step) =>
-      host.progress(step, percentOf(fraction)),
-    );
+    const result = await prepareStandin(what, values, progressOf(host));
     host.progress(null);
     return result;
   },

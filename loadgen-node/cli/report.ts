@@ -12,16 +12,9 @@ import {
 import { derivedReportText } from '../present/text/report-text.ts';
 import { verb } from './verb.ts';
 
-const EXAMPLE = `
-Examples:
-  longhaul report results/first
-  longhaul report results/first --html first.html --csv records.csv
-  longhaul report results/first --csv - | head
-
-Exit codes: 0 every figure of the summary follows from the records (or there are none to derive from, and it is said),
-3 one does not, or the records are not whole, 2 no folder of a run, or files that are damaged or of another version.`;
-
-/** `longhaul report`: what the records of a run say, beside what the run said. */
+/**
+ * `longhaul report`: figures derived from the records of a run, beside those that the run printed.
+ */
 export const reportVerb = verb({
   takes: { '<run-dir>': 'output folder of a run' },
   json: 'first',
@@ -29,7 +22,14 @@ export const reportVerb = verb({
     command
       .option('--csv <file>', 'write all records as CSV; "-": to stdout')
       .option('--html <file>', 'write the report of the run as one page'),
-  example: EXAMPLE,
+  example: `
+Examples:
+  longhaul report results/first
+  longhaul report results/first --html first.html --csv records.csv
+  longhaul report results/first --csv - | head
+
+Exit codes: 0 every figure of the summary follows from the records (or there are none to derive from, and it is said),
+3 one does not, or the records are not whole, 2 no folder of a run, or files that are damaged or of another version.`,
   action: async ({ command }, folder: string) => {
     const { csv, html } = command.opts<{ csv?: string; html?: string }>();
     if (csv === STDOUT && wantsJson(command)) {

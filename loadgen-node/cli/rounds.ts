@@ -9,18 +9,6 @@ import { parseConf } from '../loadgen/settings/conf-grammar.ts';
 import { type CompressionRequest, compressionResult } from '../present/text/compression-table.ts';
 import { verb } from './verb.ts';
 
-const CONF_EXAMPLE = `
-Example:
-  longhaul conf --round v4.1 > mlperf.conf`;
-
-const COMPRESSION_EXAMPLE = `
-Examples:
-  longhaul compression
-  longhaul compression --round v6.1 --text
-
---compression and --response-compression of "longhaul run" are checked against this table; with
---division open they are not, and every log says so.`;
-
 function roundOption(about: string): Option {
   return new Option('--round <round>', about).choices(ROUNDS).default(DEFAULT_ROUND);
 }
@@ -28,7 +16,9 @@ function roundOption(about: string): Option {
 /** `longhaul conf`: writes a round's mlperf.conf. */
 export const confVerb = verb({
   flags: (command) => command.addOption(roundOption('the round')),
-  example: CONF_EXAMPLE,
+  example: `
+Example:
+  longhaul conf --round v4.1 > mlperf.conf`,
   action: ({ command }) => {
     const { round } = command.opts<{ round: Round }>();
     const text = mlperfConfOf(round);
@@ -44,6 +34,12 @@ export const compressionVerb = verb({
     command
       .addOption(roundOption('round whose rules hold'))
       .option('--text', "the rules' own words below the table"),
-  example: COMPRESSION_EXAMPLE,
+  example: `
+Examples:
+  longhaul compression
+  longhaul compression --round v6.1 --text
+
+--compression and --response-compression of "longhaul run" are checked against this table; with
+--division open they are not, and every log says so.`,
   action: ({ command }) => compressionResult(command.opts<CompressionRequest>()),
 });

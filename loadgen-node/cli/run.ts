@@ -1,26 +1,17 @@
 import type { Command } from 'commander';
 import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
 import { progressStream, wantsJson } from '../../shared/config/command-line.ts';
-import { saidKeys } from '../../shared/config/resolve-settings.ts';
 import { flagOf } from '../../shared/config/setting.ts';
 import { CommandHost } from '../run/host/host.ts';
 import { withLiveView } from '../run/host/with-live-view.ts';
 import { refuseUsedOutput } from '../run/keep/earlier-run.ts';
 import { openAuditConfig } from '../run/plan/conf-files.ts';
 import { planRun } from '../run/plan/run-plan.ts';
-import { runRecord } from '../run/plan/run-record.ts';
 import { RUN_SETTINGS, type RunValues } from '../run/plan/run-settings.ts';
 import { performRuns } from '../run/repeated-runs.ts';
 import { verb } from './verb.ts';
 
-const EXAMPLE = `
-Example:
-  longhaul run --sut 10.0.0.2:50051,10.0.0.3:50051 --benchmark digits \\
-    --scenario Server --target-qps 100 --min-duration 10s --output results/first
-
-Exit codes: 0 VALID, 3 INVALID or a --threshold is not met, 2 wrong flag or key, 4 SUT, 5 data set, 6 this machine, 130 Ctrl-C.`;
-
-/** What most runs are about: first in the help. */
+/** Settings that most runs need: first in the help. */
 const FIRST_KEYS: readonly string[] = [
   'sut',
   'benchmark',
@@ -40,12 +31,16 @@ const FIRST_KEYS: readonly string[] = [
 /** `longhaul run`: measures SUT nodes. */
 export const runVerb = verb({
   runSettings: { table: RUN_SETTINGS, keys: FIRST_KEYS, heading: 'Further options:' },
-  example: EXAMPLE,
+  example: `
+Example:
+  longhaul run --sut 10.0.0.2:50051,10.0.0.3:50051 --benchmark digits \\
+    --scenario Server --target-qps 100 --min-duration 10s --output results/first
+
+Exit codes: 0 VALID, 3 INVALID or a --threshold is not met, 2 wrong flag or key, 4 SUT, 5 data set, 6 this machine, 130 Ctrl-C.`,
   action: async ({ values, settings, command }) => {
     refuseOtherOutput(command, values);
     const audit = openAuditConfig(values.auditConf);
-    const record = runRecord(settings);
-    const plan = planRun(values, { said: saidKeys(settings), audit, record, asked: settings });
+    const plan = planRun(values, { asked: settings, audit });
     refuseUsedOutput(plan.output, values.force);
     const host = new CommandHost('interrupted: ending the run');
     if (audit !== undefined) host.report(`longhaul: settings of ${audit.name} win over all others`);

@@ -2,13 +2,6 @@ import type { SelfCheck } from '../loadgen/logs/write/header-lines.ts';
 import { checkSelf, writeManifest } from '../run/judge/self-check.ts';
 import { verb } from './verb.ts';
 
-const EXAMPLE = `
-Examples:
-  longhaul self-check
-  longhaul self-check --json
-
-Exit codes: 0 unmodified, 3 modified or nothing to compare with.`;
-
 /** `longhaul self-check`: whether the program's files are those that were built. */
 export const selfCheckVerb = verb({
   json: 'own',
@@ -16,7 +9,12 @@ export const selfCheckVerb = verb({
     command
       .option('--json', 'print JSON, with the hash of every file')
       .option('--write', 'write the manifest of the files as they are (a step of the build)'),
-  example: EXAMPLE,
+  example: `
+Examples:
+  longhaul self-check
+  longhaul self-check --json
+
+Exit codes: 0 unmodified, 3 modified or nothing to compare with.`,
   action: ({ command }) => {
     const { json, write } = command.opts<{ json?: true; write?: true }>();
     const found = write === true ? writeManifest() : checkSelf();

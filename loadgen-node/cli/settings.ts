@@ -13,18 +13,6 @@ import {
 import { openAuditConfig, openConfFile } from '../run/plan/conf-files.ts';
 import { verb } from './verb.ts';
 
-const EXAMPLE = `
-Examples:
-  longhaul settings --model resnet50 --scenario Server
-  longhaul settings --model resnet50 --scenario Server --user-conf user.conf --round v6.1 --json
-  longhaul settings explain target_latency`;
-
-const EXPLAIN_EXAMPLE = `
-Examples:
-  longhaul settings explain server_target_latency_ns
-  longhaul settings explain target_latency
-  longhaul settings explain --min-duration`;
-
 interface SettingsOptions {
   readonly model?: string;
   readonly scenario?: Scenario;
@@ -39,7 +27,11 @@ interface SettingsOptions {
 const explain = verb({
   takes: { '<key>': "LoadGen's field or file key, or a flag of longhaul run" },
   flags: (command) => command.allowUnknownOption(), // A flag is a name here.
-  example: EXPLAIN_EXAMPLE,
+  example: `
+Examples:
+  longhaul settings explain server_target_latency_ns
+  longhaul settings explain target_latency
+  longhaul settings explain --min-duration`,
   action: (_, key: string) => explainSetting(key),
 });
 
@@ -59,7 +51,11 @@ export const settingsVerb = verb({
       .option('--user-conf <file>', "LoadGen's user.conf")
       .option('--audit-conf <file>', 'audit.config, over the others')
       .option('--json', 'all settings and the return code as JSON'),
-  example: EXAMPLE,
+  example: `
+Examples:
+  longhaul settings --model resnet50 --scenario Server
+  longhaul settings --model resnet50 --scenario Server --user-conf user.conf --round v6.1 --json
+  longhaul settings explain target_latency`,
   verbs: { explain: ['explain a setting, by any of its names', explain] },
   action: ({ command }) => ({ exitCode: showSettings(command.opts<SettingsOptions>()) }),
 });

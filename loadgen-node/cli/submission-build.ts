@@ -4,12 +4,6 @@ import { type BuiltTree, buildSubmission } from '../submission/assemble/build-su
 import { checkerLogText } from '../submission/check/checker-log.ts';
 import { verb } from './verb.ts';
 
-const EXAMPLE = `
-Examples:
-  longhaul submission build --config submission.yaml --output tree
-  longhaul submission build --config submission.yaml --output tree --force --dry-run-lengths
-The configuration file: docs/submission.md`;
-
 interface Options {
   readonly config?: string;
   readonly output?: string;
@@ -25,7 +19,11 @@ export const buildVerb = verb({
       .option('--output <tree>', 'folder to make; is there afterwards whole, or not at all')
       .option('--dry-run-lengths', 'take runs of any length and verdict, and mark the tree')
       .option('--force', 'replace a tree that longhaul built'),
-  example: EXAMPLE,
+  example: `
+Examples:
+  longhaul submission build --config submission.yaml --output tree
+  longhaul submission build --config submission.yaml --output tree --force --dry-run-lengths
+The configuration file: docs/submission.md`,
   action: async ({ command }) => {
     const { config, output, dryRunLengths, force } = command.opts<Options>();
     if (config === undefined || output === undefined) {

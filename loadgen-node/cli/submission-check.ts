@@ -10,17 +10,6 @@ import { SUBMISSION_ROUNDS, type SubmissionRound } from '../submission/rules/sub
 import { CHECKER_LOG } from '../submission/tree/tree-layout.ts';
 import { verb } from './verb.ts';
 
-const EXAMPLE = `
-Examples:
-  longhaul submission check tree
-  longhaul submission check tree --round v5.0 --json report.json
-  longhaul submission check tree --json                    (the report alone, on stdout)
-  longhaul submission check tree --log                     (after you changed a text by hand)
-  longhaul submission check tree --originals originals     (of "longhaul submission truncate")
-  longhaul submission check tree --strict                  (what only a rule's text asks for is an error, too)
-
-Exit codes: 0 no error, 3 errors (--strict: or warnings, or marks), 2 no tree or wrong usage, 6 a report cannot be written. Every finding: docs/submission-check.md.`;
-
 interface CheckFlags {
   readonly round?: SubmissionRound;
   /** True: on stdout, in place of the text. */
@@ -58,7 +47,16 @@ export const checkVerb = verb({
         '--strict',
         'warnings and marks (a stand-in, a LoadGen that is not the approved one) are errors',
       ),
-  example: EXAMPLE,
+  example: `
+Examples:
+  longhaul submission check tree
+  longhaul submission check tree --round v5.0 --json report.json
+  longhaul submission check tree --json                    (the report alone, on stdout)
+  longhaul submission check tree --log                     (after you changed a text by hand)
+  longhaul submission check tree --originals originals     (of "longhaul submission truncate")
+  longhaul submission check tree --strict                  (what only a rule's text asks for is an error, too)
+
+Exit codes: 0 no error, 3 errors (--strict: or warnings, or marks), 2 no tree or wrong usage, 6 a report cannot be written. Every finding: docs/submission-check.md.`,
   action: async ({ command }, tree: string) => {
     const flags = command.opts<CheckFlags>();
     const { round, originals, strict: isStrict } = flags;

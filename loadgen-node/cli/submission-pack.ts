@@ -2,7 +2,15 @@ import { CommandHost } from '../run/host/host.ts';
 import { PACK_SETTINGS, packChecked, type TreeCheck } from '../submission/pack/pack-checked.ts';
 import { type MakeCommand, verb } from './verb.ts';
 
-const EXAMPLE = `
+/**
+ * `longhaul submission pack`.
+ * @param check Says what is wrong with the tree.
+ */
+export function packVerb(check: TreeCheck): MakeCommand {
+  return verb({
+    takes: { '<tree>': 'root of the tree: the folder with closed/, network/, open/' },
+    settings: PACK_SETTINGS,
+    example: `
 Examples:
   longhaul submission pack tree --output acme.tar.gz.age --new-key-file acme.key
   age --decrypt -i acme.key acme.tar.gz.age | tar -xz
@@ -14,17 +22,7 @@ Beside the tarball: FILE.sha256 and FILE.sha1 of it (sha256sum -c), FILE.SHA256S
 it was unpacked). The key is never printed and never packed: who has it can read everything, and without it nobody can.
 
 Exit codes: 0 packed, 3 the check found errors and nothing was packed, 2 wrong flag, no tree, or files in it that cannot
-be handed in, 6 the tarball cannot be written or is there already.`;
-
-/**
- * `longhaul submission pack`.
- * @param check Says what is wrong with the tree.
- */
-export function packVerb(check: TreeCheck): MakeCommand {
-  return verb({
-    takes: { '<tree>': 'root of the tree: the folder with closed/, network/, open/' },
-    settings: PACK_SETTINGS,
-    example: EXAMPLE,
+be handed in, 6 the tarball cannot be written or is there already.`,
     action: async ({ values }, tree: string) => {
       const parts = { check, host: new CommandHost() };
       const { isPacked, ...result } = await packChecked(tree, values, parts);

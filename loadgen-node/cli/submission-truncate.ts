@@ -4,17 +4,6 @@ import { SUBMISSION_ROUNDS } from '../submission/rules/submission-rounds.ts';
 import { truncateChecked } from '../submission/truncate/truncate-tree.ts';
 import { verb } from './verb.ts';
 
-const EXAMPLE = `
-Example:
-  longhaul submission truncate tree --backup originals
-
-The hash of each whole log goes to the accuracy.txt beside it; a log of 4096 bytes or more keeps its first and its last
-4096 bytes. Nothing is changed before every log was read to its end and every original is in the backup folder, with
-SHA256SUMS. A second run changes nothing; one after an interruption goes on. compliance_checker_log.txt is written anew.
-
-Exit codes: 0 done (or nothing to do), 3 something is wrong with a log and nothing was changed, 2 wrong flag, no tree or
-one of another round, 6 a file cannot be read or written.`;
-
 /** `longhaul submission truncate`. */
 export const truncateVerb = verb({
   takes: { '<tree>': 'root of the tree: the folder with closed/, network/, open/' },
@@ -28,7 +17,16 @@ export const truncateVerb = verb({
     }),
     restore: toggle('put the originals back'),
   },
-  example: EXAMPLE,
+  example: `
+Example:
+  longhaul submission truncate tree --backup originals
+
+The hash of each whole log goes to the accuracy.txt beside it; a log of 4096 bytes or more keeps its first and its last
+4096 bytes. Nothing is changed before every log was read to its end and every original is in the backup folder, with
+SHA256SUMS. A second run changes nothing; one after an interruption goes on. compliance_checker_log.txt is written anew.
+
+Exit codes: 0 done (or nothing to do), 3 something is wrong with a log and nothing was changed, 2 wrong flag, no tree or
+one of another round, 6 a file cannot be read or written.`,
   action: async ({ values }, tree: string) => {
     const { isDone, ...result } = await truncateChecked(tree, values, new CommandHost());
     return { ...result, isGood: isDone };

@@ -8,21 +8,6 @@ import { planSweep, runSweep } from '../search/sweep/run-sweep.ts';
 import { CELL_SETTINGS, SWEEP_OPTIONS } from '../search/sweep/sweep-settings.ts';
 import { type MakeCommand, verb } from './verb.ts';
 
-const EXAMPLE = `
-One machine: a node is started behind a link of its own, in a network namespace
-  sudo longhaul sweep --benchmark digits --scenario server --latency 50ms \\
-    --delay 0,1,5,10ms --rate 100mbit,1gbit --loss 0,0.1% --output results/sweep
-Two machines: tc shapes the interface that leads to the node
-  sudo longhaul sweep --sut 10.0.0.2:50051 --device eth1 --benchmark digits --delay 0,1,5,10ms
-After Ctrl-C: cells that are done are kept
-  sudo longhaul sweep ... --output results/sweep --resume
-
-Each cell is a search of find-peak through a link of those conditions. --delay is one way. Needs Linux, root, ip and tc.
-If it is killed and an interface stays slow: tc qdisc del dev INTERFACE root
-
-Exit codes: 0 every cell was measured, 3 some were not, found no value, or that of LoadGen itself, 2 wrong flag or key, 4 SUT, 5 data set,
-6 this machine, 130 Ctrl-C.`;
-
 const BOTH_HEADING =
   'Options of each run and of the node, as in "longhaul run" and "longhaul sut":';
 
@@ -36,7 +21,20 @@ export function sweepVerb(sutSettings: SettingTable): MakeCommand {
   const keys = ['sut', 'benchmark', ...Object.keys(SWEEP_OPTIONS), ...SEARCH_KEYS.slice(2)];
   return verb({
     flags: (command) => addSettingsInGroups(command, table, { keys, heading: BOTH_HEADING }),
-    example: EXAMPLE,
+    example: `
+One machine: a node is started behind a link of its own, in a network namespace
+  sudo longhaul sweep --benchmark digits --scenario server --latency 50ms \\
+    --delay 0,1,5,10ms --rate 100mbit,1gbit --loss 0,0.1% --output results/sweep
+Two machines: tc shapes the interface that leads to the node
+  sudo longhaul sweep --sut 10.0.0.2:50051 --device eth1 --benchmark digits --delay 0,1,5,10ms
+After Ctrl-C: cells that are done are kept
+  sudo longhaul sweep ... --output results/sweep --resume
+
+Each cell is a search of find-peak through a link of those conditions. --delay is one way. Needs Linux, root, ip and tc.
+If it is killed and an interface stays slow: tc qdisc del dev INTERFACE root
+
+Exit codes: 0 every cell was measured, 3 some were not, found no value, or that of LoadGen itself, 2 wrong flag or key, 4 SUT, 5 data set,
+6 this machine, 130 Ctrl-C.`,
     action: async ({ command }) => {
       const { values: options } = settingsOf(command, undefined, SWEEP_OPTIONS);
       const { values, settings } = settingsOf(command, 'run', CELL_SETTINGS);

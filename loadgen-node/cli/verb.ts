@@ -25,7 +25,7 @@ type VerbEnd = Partial<VerbResult> & {
   readonly isGood?: boolean;
 };
 
-/** What an action is called with, before the verb's own arguments. */
+/** First argument of an action, before the verb's own arguments. */
 interface VerbCall<T extends SettingTable> extends ResolvedSettings<T> {
   readonly command: Command;
 }
@@ -50,7 +50,7 @@ interface VerbRow<T extends SettingTable> {
   readonly flags?: (command: Command) => Command;
   /** Where `--json` stands in the help (default: behind all other flags); `own`: the verb adds one itself. */
   readonly json?: 'first' | 'own';
-  /** What stands below the flags in the help. */
+  /** Text below the flags in the help. */
   readonly example?: string;
   /** Verbs below this one: what each is about, and how it is made. */
   readonly verbs?: Readonly<Record<string, readonly [about: string, make: MakeCommand]>>;

@@ -4,7 +4,7 @@ import { createCommand } from '../../shared/config/command-line.ts';
 import type { SettingTable } from '../../shared/config/setting.ts';
 import type { MakeCommand, SetExitCode } from './verb.ts';
 
-/** What the SUT half exports to the one bin (sut-node/command.ts). */
+/** Exports of the SUT half for the one bin (sut-node/command.ts). */
 interface SutHalf {
   sutCommand(setExitCode: SetExitCode): Command;
 }

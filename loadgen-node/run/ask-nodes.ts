@@ -14,7 +14,6 @@ import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { upperMedian } from '../../shared/base/text.ts';
 import { addressList, type SettingValues } from '../../shared/config/setting.ts';
 import type { NameCall } from '../../shared/evidence/network-evidence.ts';
-import type { HostEvidence } from '../../shared/host/host-facts.ts';
 import { orAbort, type RunHost } from './host/host.ts';
 import { CONNECTION_OPTIONS, toConnectionSettings } from './plan/connection-options.ts';
 import { nodesOfRun, OIP_SERVICE_OPTION, requireOipAddress } from './plan/oip-options.ts';
@@ -34,7 +33,7 @@ export const NAME_SETTINGS = {
 export async function askNodeNames(values: SettingValues<typeof NAME_SETTINGS>): Promise<NameCall> {
   requireOipAddress(values, values.sut);
   const { nodes, ...protocol } = nodesOfRun(values.sut, values);
-  return await askNames(await settingsFor(nodes, values, protocol));
+  return await askNames(await askingSettings(nodes, values, protocol));
 }
 
 /** How nodes are spoken to about their machines. */
@@ -51,7 +50,7 @@ interface AskingValues extends ConnectionValues {
  */
 export async function askNodeSystems(addresses: readonly string[], values: AskingValues) {
   const { streams: streamsPerNode, connections: connectionsPerNode } = values;
-  const settings = await settingsFor(addresses, values, { streamsPerNode, connectionsPerNode });
+  const settings = await askingSettings(addresses, values, { streamsPerNode, connectionsPerNode });
   const names = (await askNames(settings)).nodes.map(({ name }) => name);
   return { nodes: await askSystems(settings, names), isTls: settings.security.tls === true };
 }
@@ -59,33 +58,30 @@ export async function askNodeSystems(addresses: readonly string[], values: Askin
 type ConnectionValues = SettingValues<typeof CONNECTION_OPTIONS>;
 
 /** Settings of a QDL that only asks, with the addresses that the nodes' names stand for. */
-async function settingsFor(
+export async function askingSettings(
   nodes: readonly string[],
   values: ConnectionValues,
-  others: Partial<DispatchSettings>,
+  others: Partial<DispatchSettings> = {},
 ): Promise<DispatchSettings> {
   const settings = {
     ...defaultDispatchSettings(await resolveNodeAddresses(nodes)),
     ...others,
     ...toConnectionSettings(values),
   };
-  checkDispatchSettings(settings);
+  if (nodes.length > 0) checkDispatchSettings(settings);
   return settings;
 }
 
 /** A prepared run as far as its nodes are asked. */
 type AskedRun = Pick<PreparedRun, 'plan' | 'store'>;
 
-/** Names and models of the nodes of a run, in the order of the settings. */
-export interface NodeIdentities {
-  /** Empty for a node without a name. */
-  readonly names: readonly string[];
-  /** Name and SHA-256 of each node's model; `none` where it tells none. */
-  readonly models: readonly string[];
-}
-
-/** Asks the nodes of a run who they are. @throws MlperfError where a node is not there, or not ready */
-export async function identifyNodes({ plan, store }: AskedRun): Promise<NodeIdentities> {
+/**
+ * Asks the nodes of a run who they are.
+ * @returns Names (empty for a node without one), and name and SHA-256 of each model (`none` where
+ *   the node does not tell it), in the order of the settings.
+ * @throws MlperfError where a node is not there, or not ready
+ */
+export async function identifyNodes({ plan, store }: AskedRun) {
   const { nodes } = await askNames(plan.dispatch);
   const qdl = createQueryDispatchLibrary(plan.dispatch, store);
   try {
@@ -103,28 +99,13 @@ function modelsOf(qdl: QueryDispatchLibrary): string[] {
   });
 }
 
-/** The answer of longhaul's own SUT node to Describe. */
-export interface DescribedNode {
-  /** As LoadGen's Name() has it. */
-  readonly sutName: string;
-  /** Null: it tells nothing of its machine. */
-  readonly host: HostEvidence | null;
-  readonly model: {
-    readonly name: string;
-    readonly sha256: string;
-    /** Its settings that change what it computes, as one text. */
-    readonly configuration: string;
-  };
-}
-
 /**
  * Waits until the one node of a run is ready, and asks it for its model and its configuration.
+ * @returns The name as LoadGen's Name() has it; the machine, null where the node does not tell it;
+ *   the model with its settings that change what it computes, as one text.
  * @throws MlperfError where it is not ready; `ERR_SUT_REFUSED` where it does not tell
  */
-export async function describeNode(
-  { plan, store }: AskedRun,
-  host: RunHost,
-): Promise<DescribedNode> {
+export async function describeNode({ plan, store }: AskedRun, host: RunHost) {
   const qdl = createQueryDispatchLibrary(plan.dispatch, store);
   try {
     await orAbort(
@@ -148,26 +129,16 @@ export async function describeNode(
   }
 }
 
-/** A link as it is without a run: TCP connects that are answered, in ns, and the rate of a stream to the node. */
-export interface SeenLink {
-  readonly roundTripP50Ns: number;
-  readonly roundTripMaxNs: number;
-  /** Null where the rate was not tested, or the test showed none. */
-  readonly bitsPerSecond: number | null;
-}
-
 /** Long enough for a stream to reach its rate. */
 const RATE_TEST_MS = 500;
 
 /**
  * Looks at the link to the first of longhaul's own nodes.
  * @param isRateTested False: round trips only.
- * @returns null for a server of others, and where the link lets no look through
+ * @returns TCP connects that were answered, in ns, and the rate of a stream to the node in bit/s,
+ *   null without a test; null for a server of others, and where the link lets no look through
  */
-export async function lookAtLink(
-  { plan: { dispatch } }: AskedRun,
-  isRateTested: boolean,
-): Promise<SeenLink | null> {
+export async function lookAtLink({ plan: { dispatch } }: AskedRun, isRateTested: boolean) {
   const [address] = dispatch.nodes;
   if (address === undefined || dispatch.oip !== undefined) return null;
   try {

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { EXIT, exitCodeOf } from '../../shared/base/process/exit-codes.ts';
-import type { VerbResult } from '../../shared/config/command-line.ts';
 import { repeatTest } from '../loadgen/engine/test-outcome.ts';
 import type { LiveView } from '../present/live/live-view.ts';
 import type { CommandHost } from './host/host.ts';
@@ -9,11 +8,6 @@ import { isValid, meetsThresholds, type RunReport, runDocument } from './keep/ru
 import type { RunPlan } from './plan/run-plan.ts';
 import { screenReport } from './screen/report-layout.ts';
 import { performRun } from './session.ts';
-
-/** A verb's result that has come to its end. */
-interface EndedRuns extends VerbResult {
-  readonly exitCode: number;
-}
 
 /**
  * The runs of a plan: one, or as many as it asks for, each with logs of its own below the output folder.
@@ -25,7 +19,7 @@ export async function performRuns(
   host: CommandHost,
   live: LiveView | undefined,
   tell: (text: string) => void,
-): Promise<EndedRuns> {
+) {
   const { runCount } = plan;
   if (runCount === 1) {
     const report = await performRun(plan, host, { live });

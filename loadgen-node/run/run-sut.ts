@@ -9,8 +9,9 @@ import type { GeneratorMonitor } from '../loadgen/health/generator-health.ts';
 import type { SelfCheck } from '../loadgen/logs/write/header-lines.ts';
 import { processMonitor } from '../observe/health/process-monitor.ts';
 import type { RunHost } from './host/host.ts';
-import { RunJudge } from './judge/judge-run.ts';
+import { type LocalSut, RunJudge } from './judge/judge-run.ts';
 import { requirePayloadSize } from './judge/payload-size.ts';
+import { modelDetail } from './judge/run-notes.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 import type { PreparedRun } from './prepare/prepare-run.ts';
 
@@ -23,7 +24,7 @@ export interface RunSut {
   ready(host: RunHost): Promise<void>;
   /** Judges one run by what LoadGen cannot see. */
   judge(plan: RunPlan, selfCheck: SelfCheck): RunJudge;
-  /** Watches LoadGen's process in a whole run. Undefined: nobody does. */
+  /** Watches LoadGen's process in a whole run; undefined: it is not watched. */
   readonly monitor: GeneratorMonitor | undefined;
 }
 
@@ -80,18 +81,13 @@ export function inProcessSut(
   node: InProcessNode,
   samples: JudgedSamples & { readonly store: SamplePayloads },
 ): RunSut {
-  const { name, sha256, isStandIn } = node.model;
+  const { name, isStandIn } = node.model;
   const standIn = isStandIn
     ? [`the model in process, ${name}, is not known to be the benchmark's own`]
     : [];
-  const value = { address: 'in process', name, sha256, is_stand_in: String(isStandIn) };
   const marks = [IN_PROCESS_MARK, ...standIn];
-  const details = [{ key: 'longhaul_model', value }];
-  return {
-    ...{ sut: node.openRun(samples.store), qdl: null, monitor: undefined },
-    ready: () => Promise.resolve(),
-    judge: (plan) => new RunJudge({ ...samples, plan, sut: { qdl: null, marks, details } }),
-  };
+  const details = [modelDetail('in process', node.model)];
+  return localSut(node.openRun(samples.store), samples, { marks, details });
 }
 
 const NO_NETWORK =
@@ -99,15 +95,24 @@ const NO_NETWORK =
 
 /** A SUT of the calling program. */
 export function programSut(sut: SystemUnderTest, samples: JudgedSamples): RunSut {
+  const said = { marks: [NO_NETWORK], details: [] };
+  return { ...localSut(sut, samples, said), monitor: processMonitor(null) };
+}
+
+/** A SUT without nodes: it is ready at once, and only its marks and details are known. */
+function localSut(
+  sut: SystemUnderTest,
+  samples: JudgedSamples,
+  said: Omit<LocalSut, 'qdl'>,
+): RunSut {
   return {
-    ...{ sut, qdl: null, monitor: processMonitor(null) },
+    ...{ sut, qdl: null, monitor: undefined },
     ready: () => Promise.resolve(),
-    judge: (plan) =>
-      new RunJudge({ ...samples, plan, sut: { qdl: null, marks: [NO_NETWORK], details: [] } }),
+    judge: (plan) => new RunJudge({ ...samples, plan, sut: { qdl: null, ...said } }),
   };
 }
 
-/** Settings of `longhaul sut`, as they were said. */
+/** Settings of `longhaul sut` with their sources. */
 type SutSources = Parameters<InProcessHalf['startInProcessNode']>[0];
 
 /**

@@ -19,7 +19,7 @@ import { brokenVerdict, runVerdict } from '../present/live/run-verdict.ts';
 import { statusLine } from '../present/text/status-line.ts';
 import { orAbort, type RunHost } from './host/host.ts';
 import { checkSelf } from './judge/self-check.ts';
-import { RunKeeper } from './keep/run-keeper.ts';
+import { beginFolder, type RunKeeper } from './keep/run-keeper.ts';
 import type { RunReport } from './keep/run-report.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 import { type PreparedRun, prepareRun } from './prepare/prepare-run.ts';
@@ -83,7 +83,7 @@ export async function measureSut(
   await becomeReady(sut, host);
   const selfCheck = checkSelf();
   const judge = sut.judge(plan, selfCheck);
-  const keeper = await orStop(sut, RunKeeper.begin(plan, sut.qdl, host, onBegin));
+  const keeper = await orStop(sut, beginFolder(plan, sut.qdl, host, onBegin));
   const watch = watchRun(plan, host, observers, () => sut.qdl?.activity() ?? []);
   let outcome: TestOutcome;
   try {
@@ -125,7 +125,7 @@ function watchRun(
     live?.post({ kind: 'end', verdict });
   };
   const isSeen = (host.progress !== undefined && onProgress === undefined) || live !== undefined;
-  // Where nobody can see anything, nothing is spent on it.
+  // Without a viewer nothing is computed for one.
   if (!isSeen) return { observer: { onProgress }, end };
   const run = new LiveRun(plan.dispatch.nodes.length);
   let areNodesNamed = false;
@@ -230,7 +230,7 @@ function setupOf(
   };
 }
 
-/** Where nobody wants records, the SUT's own times are not recorded either. */
+/** Undefined where no records are kept: then the SUT's own times are not recorded either. */
 function keepRecords(
   { keeps, records }: RunKeeper,
   onSet: RunObservers['onSet'],

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { z } from 'zod';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import {
   addJson,
@@ -51,4 +52,31 @@ function sectionParser(section: string, table: SettingTable | undefined): Comman
 /** The value as it would stand in a file. */
 function settingJson({ key, raw, source }: ResolvedSetting): object {
   return { key, value: raw ?? null, source };
+}
+
+/** JSON Schema (draft 2020-12) of a configuration file with these sections, for editors. */
+export function configJsonSchema(sections: Readonly<Record<string, SettingTable>>): object {
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'longhaul configuration file',
+    type: 'object',
+    additionalProperties: false,
+    properties: Object.fromEntries(
+      Object.entries(sections).map(([name, table]) => [name, sectionSchema(name, table)]),
+    ),
+  };
+}
+
+function sectionSchema(name: string, table: SettingTable): object {
+  const properties = Object.entries(table).map(([key, setting]) => {
+    const { $schema: _, ...schema } = z.toJSONSchema(setting.schema, { io: 'input' });
+    const fallback = setting.fallback === undefined ? {} : { default: setting.fallback };
+    return [key, { description: setting.help, ...schema, ...fallback }];
+  });
+  return {
+    description: `Settings of "longhaul ${name}".`,
+    type: 'object',
+    additionalProperties: false,
+    properties: Object.fromEntries(properties),
+  };
 }

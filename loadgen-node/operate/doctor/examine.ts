@@ -1,10 +1,4 @@
-import {
-  askNames,
-  checkDispatchSettings,
-  type DispatchSettings,
-  defaultDispatchSettings,
-  resolveNodeAddresses,
-} from '../../../qdl/index.ts';
+import { askNames, type DispatchSettings } from '../../../qdl/index.ts';
 import { configInvalid, MlperfError, messageOf } from '../../../shared/base/errors/mlperf-error.ts';
 import { defaultCacheFolder } from '../../../shared/base/files/read-file.ts';
 import {
@@ -33,13 +27,13 @@ import {
   toldVersions,
   versionsInWords,
 } from '../../../shared/wire/protocol-versions.ts';
+import { askingSettings } from '../../run/ask-nodes.ts';
 import type { RunHost } from '../../run/host/host.ts';
-import { CONNECTION_OPTIONS, toConnectionSettings } from '../../run/plan/connection-options.ts';
+import { CONNECTION_OPTIONS } from '../../run/plan/connection-options.ts';
 import { type DoctorFinding, type FindingGroup, subject } from './finding.ts';
 import { generatorCeiling } from './generator-ceiling.ts';
-import { type MeasuredLink, wayFindings } from './link-findings.ts';
+import { type LoadgenEnd, type MeasuredLink, measureLink, wayFindings } from './link-findings.ts';
 import { isBusyNow, machineFindings } from './machine-findings.ts';
-import { type LoadgenEnd, measureLink } from './measure-link.ts';
 import {
   ceilingFindings,
   PLAN_SETTINGS,
@@ -73,7 +67,7 @@ export async function examine(
   flags: Readonly<Record<string, string | undefined>>,
   host: RunHost,
 ) {
-  const settings = await connectionSettings(values);
+  const settings = await askingSettings(values.sut ?? [], values);
   refuseWithoutBenchmark(values, flags);
   const plan =
     values.benchmark === undefined
@@ -117,24 +111,12 @@ function refuseWithoutBenchmark(
   );
 }
 
-async function connectionSettings(values: DoctorValues): Promise<DispatchSettings> {
-  const nodes = values.sut === undefined ? [] : await resolveNodeAddresses(values.sut);
-  const settings = { ...defaultDispatchSettings(nodes), ...toConnectionSettings(values) };
-  if (nodes.length > 0) checkDispatchSettings(settings);
-  return settings;
-}
-
-interface ExaminedNode {
-  readonly groups: readonly FindingGroup[];
-  readonly link: MeasuredLink | undefined;
-}
-
 async function examineNode(
   address: string,
   settings: DispatchSettings,
   own: LoadgenEnd,
   { values, host }: { readonly values: DoctorValues; readonly host: RunHost },
-): Promise<ExaminedNode> {
+) {
   let link: MeasuredLink;
   try {
     link = await measureLink(address, settings, own, values.linkTestTime / 1e6, host);
@@ -151,7 +133,6 @@ async function examineNode(
     components: softwareComponents(),
     operatingSystem: thisHost().operatingSystem,
   };
-  const machine = probe.system === null ? [noMachine(link)] : nodeMachine(link);
   return {
     link,
     groups: [
@@ -164,20 +145,21 @@ async function examineNode(
         findings: [
           ...versionFindings(software, probe.description),
           ...servesFinding(link, values.benchmark),
-          ...machine,
+          ...nodeMachine(link),
         ],
       },
     ],
   };
 }
 
-function nodeMachine({ probe, link }: MeasuredLink): DoctorFinding[] {
-  if (link.isSameMachine === true || probe.system === null) return [];
-  return machineFindings({ ...probe.system, isLoadgen: false });
-}
+type ExaminedNode = Awaited<ReturnType<typeof examineNode>>;
 
-function noMachine({ probe }: MeasuredLink): DoctorFinding {
-  return subject('machine', 'Machine').unknown(probe.whyNoSystem ?? 'the node tells none');
+function nodeMachine({ probe, link }: MeasuredLink): DoctorFinding[] {
+  const { system, whyNoSystem } = probe;
+  if (system === null) {
+    return [subject('machine', 'Machine').unknown(whyNoSystem ?? 'the node tells none')];
+  }
+  return link.isSameMachine === true ? [] : machineFindings({ ...system, isLoadgen: false });
 }
 
 function servesFinding({ probe }: MeasuredLink, benchmark: string | undefined): DoctorFinding[] {
@@ -237,21 +219,16 @@ async function ceilingGroup(
   }
 }
 
-/** The software of the LoadGen node. */
-interface OwnSoftware {
-  /** longhaul and what it runs on. */
-  readonly components: readonly ComponentVersion[];
-  /** Kind and release of the kernel. */
-  readonly operatingSystem: string;
-}
-
 /** Software of a node beside ours. No clocks are compared in a run, so their difference is no finding. */
-export function versionFindings(own: OwnSoftware, node: ProbedDescription | null): DoctorFinding[] {
+export function versionFindings(
+  own: { readonly components: readonly ComponentVersion[]; readonly operatingSystem: string },
+  node: ProbedDescription | null,
+): DoctorFinding[] {
   const about = subject('versions', 'Versions');
   if (node === null) return [about.unknown('the node does not describe itself (no such call)')];
   return [
     protocol(node),
-    versions(own, node),
+    versions(own.components, node),
     ...(own.operatingSystem === node.operatingSystem
       ? []
       : [
@@ -274,7 +251,7 @@ function protocol(node: ProbedDescription): DoctorFinding {
     : about.ok(`version ${agreed} on both ends`);
 }
 
-function versions({ components }: OwnSoftware, node: ProbedDescription): DoctorFinding {
+function versions(components: readonly ComponentVersion[], node: ProbedDescription): DoctorFinding {
   const about = subject('versions', 'Versions');
   const theirs = new Map(node.components.map(({ name, version }) => [name, version]));
   theirs.set(node.software, node.softwareVersion);

@@ -108,7 +108,7 @@ const PLAN: Omit<ProbePlan, 'output' | 'settings'> = {
   dispatch: { onNodeLoss: 'fail' },
 };
 
-/** Nobody sees it, and nothing ends it early. */
+/** A host without a screen; nothing ends the measurement early. */
 const HOST = { report: (): void => {}, signal: new AbortController().signal };
 
 /**

@@ -1,34 +1,115 @@
-import { asOneLine, formatNs, upperMedian } from '../../../shared/base/text.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type DispatchSettings, probeNode, testLink } from '../../../qdl/index.ts';
+import { asOneLine, formatNs, hostAndPort, upperMedian } from '../../../shared/base/text.ts';
+import { splitAddress } from '../../../shared/domain/node-address.ts';
 import type { LinkTestOutcome, NodeProbe } from '../../../shared/evidence/node-probe.ts';
+import type { MachineSource } from '../../../shared/host/machine-source.ts';
 import type { NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
+import type { TuningFacts } from '../../../shared/host/tuning-facts.ts';
 import { pathSigns } from '../../run/audit/path-rules.ts';
+import type { RunHost } from '../../run/host/host.ts';
 import { formatRate } from '../../samples/bandwidth/bandwidth-formulas.ts';
-import { type LinkFacts, linkRateMbps } from '../../submission/system/facts-file.ts';
+import { type LinkFacts, linkFacts, linkRateMbps } from '../../submission/system/facts-file.ts';
 import { bytesText, type DoctorFinding, knownParts, subject } from './finding.ts';
 
-/** A TCP connection under load, as the kernel's `ss` shows it. */
-export interface TcpInfo {
-  /** Largest packet that goes through to the other end, in bytes. */
-  readonly pathMtu: number | null;
-  /** Packets that were sent again since the connection began. */
-  readonly retransmitted: number;
+/**
+ * When, in a test, the kernel is asked for its connection: late enough that losses have come, early
+ * enough to be in it.
+ */
+const ASKED_AT = 0.7;
+
+/** The LoadGen node's own machine: how to read it, and its facts, read before any load. */
+export interface LoadgenEnd {
+  readonly source: MachineSource;
+  readonly facts: SystemFacts;
+  readonly tuning: TuningFacts;
+}
+
+/**
+ * Looks at the link to a node and sends load over it, one way after the other.
+ * @param durationMs Of the load, each way.
+ * @throws MlperfError when the node does not answer
+ */
+export async function measureLink(
+  address: string,
+  settings: DispatchSettings,
+  own: LoadgenEnd,
+  durationMs: number,
+  host: RunHost,
+) {
+  const onStep = (what: string): void => host.progress?.(`SUT node ${address}`, what);
+  onStep('asking');
+  const probe = await probeNode(address, settings);
+  onStep('load to the SUT');
+  const [toSut, tcp] = await Promise.all([
+    testLink(address, settings, 'to-sut', durationMs),
+    tcpInfo(probe, address, own.source, ASKED_AT * durationMs),
+  ]);
+  onStep('load from the SUT');
+  const fromSut: LinkTestOutcome =
+    toSut.whyMissing === null ? await testLink(address, settings, 'from-sut', durationMs) : toSut;
+  const ends = { localAddress: probe.localAddress, remoteAddress: probe.remoteAddress };
+  const sut = probe.system;
+  return {
+    probe,
+    link: linkFacts({ ...ends, dataConnections: 1 }, own.facts, sut?.facts ?? null),
+    loadgen: own.facts,
+    /** HTTP/2 receive window of this end, in bytes. */
+    loadgenWindowBytes: settings.receiveWindowBytes,
+    toSut,
+    fromSut,
+    /** Of the connection that sent load to the SUT. */
+    tcp: toSut.bitsPerSecond === null ? null : tcp,
+    /** Largest socket buffers, in bytes; null unknown. */
+    buffers: {
+      loadgen: buffersOf(own.tuning),
+      sut: buffersOf(sut?.tuning ?? null),
+    },
+  };
 }
 
 /** A link as it was found, with its tests. */
-export interface MeasuredLink {
-  readonly probe: NodeProbe;
-  readonly link: LinkFacts;
-  readonly loadgen: SystemFacts;
-  /** HTTP/2 receive window of this end, in bytes. */
-  readonly loadgenWindowBytes: number;
-  readonly toSut: LinkTestOutcome;
-  readonly fromSut: LinkTestOutcome;
-  /** Of the connection that sent load to the SUT. */
-  readonly tcp: TcpInfo | null;
-  /** Largest socket buffers, in bytes; null unknown. */
-  readonly buffers: {
-    readonly loadgen: { readonly send: number | null; readonly receive: number | null };
-    readonly sut: { readonly send: number | null; readonly receive: number | null };
+export type MeasuredLink = Awaited<ReturnType<typeof measureLink>>;
+
+function buffersOf(tuning: TuningFacts | null) {
+  return {
+    send: tuning?.tcpSendBytesMax ?? null,
+    receive: tuning?.tcpReceiveBytesMax ?? null,
+  };
+}
+
+/** Of the connection to the node that has sent most; null without `ss` of iproute2. */
+async function tcpInfo(
+  { remoteAddress }: NodeProbe,
+  address: string,
+  source: MachineSource,
+  waitMs: number,
+) {
+  const port = splitAddress(address)?.port;
+  if (remoteAddress === null || port === undefined) return null;
+  await sleep(waitMs);
+  const text = await source.output('ss', ['-tinHO', 'dst', hostAndPort(remoteAddress, port)]);
+  return text === null ? null : parseTcpInfo(text);
+}
+
+/**
+ * Reads what `ss -tinHO` prints and takes the connection that has sent most: the one with the load.
+ * Null where there is none. Source: ss(8) of iproute2.
+ */
+export function parseTcpInfo(text: string) {
+  const lines = text.split('\n').filter((line) => /\bmss:\d+/.test(line));
+  const sent = (line: string): number => Number(/\bbytes_sent:(\d+)/.exec(line)?.[1] ?? 0);
+  const busiest = lines.reduce<string | null>(
+    (best, line) => (best === null || sent(line) > sent(best) ? line : best),
+    null,
+  );
+  if (busiest === null) return null;
+  const pathMtu = Number(/\bpmtu:(\d+)/.exec(busiest)?.[1] ?? 0);
+  return {
+    /** Largest packet that goes through to the other end, in bytes. */
+    pathMtu: pathMtu > 0 ? pathMtu : null,
+    /** Packets that were sent again since the connection began. */
+    retransmitted: Number(/\bretrans:\d+\/(\d+)/.exec(busiest)?.[1] ?? 0),
   };
 }
 

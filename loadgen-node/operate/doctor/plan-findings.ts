@@ -1,12 +1,10 @@
 import { MlperfError, messageOf } from '../../../shared/base/errors/mlperf-error.ts';
-import { percentOf } from '../../../shared/base/process/terminal.ts';
 import { formatNs } from '../../../shared/base/text.ts';
 import { codecNamed } from '../../../shared/compression/codec.ts';
 import { resolveSettings } from '../../../shared/config/resolve-settings.ts';
 import { pick } from '../../../shared/config/setting.ts';
-import type { Scenario } from '../../../shared/domain/scenario.ts';
 import type { GeneratorCeiling } from '../../loadgen/health/generator-health.ts';
-import type { RunHost } from '../../run/host/host.ts';
+import { progressOf, type RunHost } from '../../run/host/host.ts';
 import { planRun, type RunPlan } from '../../run/plan/run-plan.ts';
 import { RUN_SETTINGS } from '../../run/plan/run-settings.ts';
 import {
@@ -18,36 +16,13 @@ import { loadgenBenchmark } from '../../samples/benchmarks/registry.ts';
 import { bytesText, countText, type DoctorFinding, shareInPercent, subject } from './finding.ts';
 import { cardRate, type MeasuredLink } from './link-findings.ts';
 
-/** The run that is planned, as far as it was said. */
-export interface PlannedLoad {
-  readonly benchmark: string;
-  readonly scenario: Scenario;
-  /** Queries per second; samples of Offline. Null: not said, or the scenario has none. */
-  readonly targetQps: number | null;
-  readonly samplesPerQuery: number;
-  /** For people: `jpeg`, `raw, compressed by lz4`. */
-  readonly encodingName: string;
-  /** What the bytes are without compression: `jpeg`, `uint8`. */
-  readonly form: string;
-  /** Bytes of a sample on the wire: mean and largest of those that were looked at; null where there is no data. */
-  readonly sampleBytes: {
-    readonly mean: number;
-    readonly largest: number;
-    readonly count: number;
-  } | null;
-  readonly whyNoData: string | null;
-  /** Server's bound in ns; null in other scenarios. */
-  readonly latencyBoundNs: number | null;
-  readonly nodeCount: number;
-}
-
 /** TCP/IP over Ethernet adds 78 B to each 1,448 B (docs/submission.md, bandwidth); messages and frames add less. */
 const HEADERS = 1.06;
 
 /** Share of what was measured from which on a load is near the edge. */
 const NEAR = 0.7;
 
-/** Share of the latency bound that the way of a sample may take before it is told. */
+/** Share of the latency bound that the way of a sample may take before it is reported. */
 const BOUND_SHARE = 0.2;
 
 /** Bytes, rule and each link's share of a planned load. */
@@ -228,14 +203,14 @@ const ANY_QPS = '1';
 
 /**
  * The run that flags describe: as `longhaul run` would plan it, with the bytes of some of its samples.
- * @param flags As they were said, by key.
+ * @param flags As they were given, by key.
  * @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_BENCHMARK_UNKNOWN`, `ERR_RULE` for what `run` would refuse
  */
 export async function plannedLoad(
   flags: Readonly<Record<string, string | undefined>>,
   nodeCount: number,
   host: RunHost,
-): Promise<PlannedLoad> {
+) {
   const said = Object.fromEntries(
     ['benchmark', ...Object.keys(PLAN_SETTINGS)].map((key) => [key, flags[key]]),
   );
@@ -247,32 +222,35 @@ export async function plannedLoad(
   const plan = planRun(values);
   const { settings, rules, encoding } = plan;
   const isServer = settings.scenario === 'Server';
+  const { sampleBytes, whyNoData } = await lookAtSamples(plan, host);
   const hasRate = isServer || settings.scenario === 'Offline';
   return {
     benchmark: rules.key,
     scenario: settings.scenario,
+    /** Queries per second; samples of Offline. Null: not given, or the scenario has none. */
     targetQps: hasRate && said['targetQps'] !== undefined ? (values.targetQps ?? null) : null,
     samplesPerQuery: settings.scenario === 'MultiStream' ? settings.multiStreamSamplesPerQuery : 1,
     encodingName: plan.encodingName,
+    /** Form of the bytes without compression: `jpeg`, `uint8`. */
     form: encoding.form,
-    ...(await sampleBytes(plan, host)),
+    ...{ sampleBytes, whyNoData },
+    /** Server's bound in ns; null in other scenarios. */
     latencyBoundNs: isServer ? settings.serverTargetLatencyNs : null,
     nodeCount,
   };
 }
 
-async function sampleBytes(
-  plan: RunPlan,
-  host: RunHost,
-): Promise<Pick<PlannedLoad, 'sampleBytes' | 'whyNoData'>> {
-  const { rules, dataFolder, cacheFolder, generated, synthetic, encoding } = plan;
+/** The run that is planned. */
+export type PlannedLoad = Awaited<ReturnType<typeof plannedLoad>>;
+
+/**
+ * Bytes of a sample on the wire: mean and largest of `count` samples; null where there is no data.
+ */
+async function lookAtSamples(plan: RunPlan, host: RunHost) {
+  const { rules, encoding } = plan;
   try {
-    const benchmark = await loadgenBenchmark(rules.key);
-    const options = { dataFolder, cacheFolder, generated, synthetic };
-    const dataSet = await benchmark.openDataSet({
-      ...options,
-      onProgress: (fraction, what) => host.progress?.(what, percentOf(fraction)),
-    });
+    const { openDataSet } = await loadgenBenchmark(rules.key);
+    const dataSet = await openDataSet({ ...plan, onProgress: progressOf(host) });
     const codec = codecNamed(encoding.compression);
     const count = Math.min(LOOKED_AT, dataSet.totalSampleCount);
     let total = 0;

@@ -15,7 +15,7 @@ const SMALL_WINDOW_BYTES: number = 1024 ** 2;
 /** Share of the card's rate below which a test is called slow, where nothing is known that would explain it. */
 const CARD_SHARE_MIN = 0.5;
 
-/** Packets sent again, of those that were sent, from which on losses are told. */
+/** Share of packets sent again from which losses are reported. */
 const LOSS_SHARE = 0.001;
 
 /** Bytes of a packet, for a share of losses; the exact size hardly matters. */
@@ -127,8 +127,9 @@ type Bounds = ReturnType<typeof boundsOf>;
 type Way = Bounds & { readonly limit: LinkLimit };
 
 /**
- * What limited a test: the bound that it came nearest to, else a thread that was busy all the time, else the path (a
- * slower link on the way, a shaper, losses). A judgement from outside, and called one.
+ * Limit of a test: the bound that it came nearest to, else a thread that was busy all the time,
+ * else the path (a slower link on the way, a shaper, losses). A judgement from outside, and called
+ * one.
  */
 function limitOf({ test, card, rates, isOneMachine }: Bounds): LinkLimit {
   const rate = test.bitsPerSecond ?? 0;

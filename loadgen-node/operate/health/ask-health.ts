@@ -13,7 +13,7 @@ import {
   readClientSecrets,
 } from '../../../shared/security/client-security.ts';
 import { unreachableMessage } from '../../../shared/security/connection-errors.ts';
-import { ProtoReader } from '../../../shared/wire/proto-wire.ts';
+import { bytesFieldSize, ProtoReader, ProtoWriter } from '../../../shared/wire/proto-wire.ts';
 
 /** States of grpc.health.v1, by number. Rule: health.proto, ServingStatus. */
 const STATES = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'] as const;
@@ -30,15 +30,7 @@ export interface HealthQuestion {
   readonly security: ClientSecurity;
 }
 
-/** Answer of one server. */
-export interface HealthAnswer {
-  readonly address: string;
-  readonly state: HealthState;
-  /** From before the connection was there until the answer was. */
-  readonly durationNs: number;
-}
-
-/** gRPC's own numbers of what is told apart here. */
+/** Status numbers of gRPC that have messages of their own here. */
 const OK = 0;
 const NOT_FOUND = 5;
 const UNIMPLEMENTED = 12;
@@ -61,9 +53,10 @@ interface Reply {
 /**
  * Asks `grpc.health.v1.Health/Check` once, on a connection of its own. By node:http2 alone: a gRPC library takes longer to load than
  * all of this takes, and a probe may stand beside a measurement.
- * @throws MlperfError `ERR_SUT_UNREACHABLE` when nobody answers, `ERR_SUT_REFUSED` when somebody does and has no health to tell.
+ * @throws MlperfError `ERR_SUT_UNREACHABLE` when no server answers, `ERR_SUT_REFUSED` when one
+ *   answers without a state.
  */
-export async function askHealth(address: string, question: HealthQuestion): Promise<HealthAnswer> {
+export async function askHealth(address: string, question: HealthQuestion) {
   const begin = performance.now();
   let reply: Reply;
   try {
@@ -75,8 +68,12 @@ export async function askHealth(address: string, question: HealthQuestion): Prom
     throw new MlperfError('ERR_SUT_UNREACHABLE', what, { cause: error });
   }
   const state = stateOf(address, question.service, reply);
+  // From before the connection was there.
   return { address, state, durationNs: Math.round((performance.now() - begin) * 1e6) };
 }
+
+/** Answer of one server, and how long it took. */
+export type HealthAnswer = Awaited<ReturnType<typeof askHealth>>;
 
 /** @throws MlperfError `ERR_SUT_REFUSED` where the reply is not about health */
 function stateOf(
@@ -164,12 +161,11 @@ function requestOf(service: string): Buffer {
   if (name.length > SERVICE_BYTES_MAX) {
     throw configInvalid('--service is longer than any name of a service');
   }
-  const length = [name.length % 128, Math.floor(name.length / 128)];
-  const varint = name.length < 128 ? [name.length] : [(length[0] ?? 0) + 128, length[1] ?? 0];
-  const message = name.length === 0 ? name : Buffer.concat([Buffer.from([0x0a, ...varint]), name]);
-  const head = Buffer.alloc(HEAD_BYTES);
-  head.writeUInt32BE(message.length, 1);
-  return Buffer.concat([head, message]);
+  const size = bytesFieldSize(name.length);
+  const request = Buffer.alloc(HEAD_BYTES + size);
+  request.writeUInt32BE(size, 1);
+  new ProtoWriter(request, HEAD_BYTES).bytes(0x0a, name);
+  return request;
 }
 
 function readReply(stream: http2.ClientHttp2Stream, address: string): Promise<Reply> {

@@ -22,13 +22,6 @@ export const HEALTH_SETTINGS = {
 /** Pause between two questions of --wait. */
 const POLL_MS = 250;
 
-/** Result of asking all addresses once. */
-interface Look {
-  readonly answers: readonly HealthAnswer[];
-  /** Of the first address that gave no answer. */
-  readonly failure: MlperfError | undefined;
-}
-
 /**
  * Asks servers whether they serve, or waits until they do.
  * @param named Addresses; a name (`dns:///name:port`) stands for all behind it.
@@ -79,7 +72,7 @@ async function lookUntilServing(
   named: readonly string[],
   question: HealthQuestion,
   waitMs: number,
-): Promise<Look> {
+) {
   const deadline = performance.now() + waitMs;
   for (;;) {
     const look = await lookOnce(named, question);
@@ -92,7 +85,8 @@ async function lookUntilServing(
   }
 }
 
-async function lookOnce(named: readonly string[], question: HealthQuestion): Promise<Look> {
+/** Asks all addresses once. `failure`: of the first that gave no answer. */
+async function lookOnce(named: readonly string[], question: HealthQuestion) {
   const answers: HealthAnswer[] = [];
   try {
     const addresses = (await Promise.all(named.map(addressesBehind))).flat();

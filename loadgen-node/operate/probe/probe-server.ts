@@ -9,7 +9,7 @@ import {
 import {
   configInvalid,
   MlperfError,
-  outputError,
+  withReason,
 } from '../../../shared/base/errors/mlperf-error.ts';
 import type { VerbResult } from '../../../shared/config/command-line.ts';
 import { positiveDuration, type SettingValues, text } from '../../../shared/config/setting.ts';
@@ -19,8 +19,7 @@ import { ownCommand } from '../../run/host/own-command.ts';
 import { SECURITY_OPTIONS, toClientSecurity } from '../../run/plan/connection-options.ts';
 import { nodesOfRun, OIP_SERVICE_OPTION } from '../../run/plan/oip-options.ts';
 import { type ListedModel, nextText, probeText } from './probe-text.ts';
-import { probedModel, takesMadeUpData } from './probed-model.ts';
-import { readyMadeRun } from './ready-made-run.ts';
+import { probedModel, readyMadeRun, takesMadeUpData } from './probed-model.ts';
 
 /** Settings of `longhaul probe`. */
 export const PROBE_SETTINGS = {
@@ -34,9 +33,11 @@ export const PROBE_SETTINGS = {
 type ProbeValues = SettingValues<typeof PROBE_SETTINGS>;
 
 /**
- * What a server of the Open Inference Protocol has, and a run against each of its models. No inference, no load.
- * @param said Its address, with `oip://`.
- * @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_OUTPUT`; `ERR_SUT_REFUSED` where the named model is not there; where nobody answers
+ * Lists the models of a server of the Open Inference Protocol, with a run against each. No
+ * inference, no load.
+ * @param said The server's address, with `oip://`.
+ * @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_OUTPUT`; `ERR_SUT_REFUSED` where the named model
+ *   is not there; where no server answers
  */
 export async function probeServer(said: string, values: ProbeValues): Promise<VerbResult> {
   const address = addressOf(said);
@@ -109,11 +110,8 @@ function writeConfig(file: string, models: readonly ListedModel[]): void {
         : 'needs --model NAME, of a model whose inputs the server tells';
     throw configInvalid(`--output ${file} ${which}`);
   }
-  try {
-    writeFileSync(file, first.run.config);
-  } catch (error) {
-    throw outputError(file, error);
-  }
+  const { config } = first.run;
+  withReason(file, () => writeFileSync(file, config));
 }
 
 function probeDocument(probe: OipProbe, models: readonly ListedModel[]): object {
@@ -137,7 +135,7 @@ function probeDocument(probe: OipProbe, models: readonly ListedModel[]): object 
   };
 }
 
-/** What a server does not tell is null in JSON, not absent. */
+/** A value that the server does not tell is null in JSON, not absent. */
 function orNull(facts: object): object {
   return Object.fromEntries(Object.entries(facts).map(([key, value]) => [key, value ?? null]));
 }

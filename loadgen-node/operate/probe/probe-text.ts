@@ -3,10 +3,14 @@ import { asOneLine, counted, upperMedian } from '../../../shared/base/text.ts';
 import { tensorText } from '../../../shared/domain/tensors.ts';
 import { isFinishReason } from '../../../shared/wire/oip/output-cutter.ts';
 import { formatRate } from '../../samples/bandwidth/bandwidth-formulas.ts';
-import { freeInputs, type ProbedModel, type ProbedTensor } from './probed-model.ts';
-import type { ReadyMadeRun } from './ready-made-run.ts';
+import {
+  freeInputs,
+  type ProbedModel,
+  type ProbedTensor,
+  type ReadyMadeRun,
+} from './probed-model.ts';
 
-/** Rate for which the bandwidth is told. */
+/** Rate in samples/s for which the bandwidth is printed. */
 const RATE = 1_000;
 
 /** A model of the listing, and the run that is proposed for it; undefined where none can be. */
@@ -15,7 +19,7 @@ export interface ListedModel {
   readonly run: ReadyMadeRun | undefined;
 }
 
-/** What was seen of a server, for people. */
+/** State, models and tensors of a server, for people. */
 export function probeText(probe: OipProbe, models: readonly ListedModel[]): string {
   const blocks = [
     serverLines(probe),
@@ -29,7 +33,7 @@ export function probeText(probe: OipProbe, models: readonly ListedModel[]): stri
 }
 
 /**
- * What to do next: a run for each model.
+ * Next step: a run for each model.
  * @param file Where the configuration was written; undefined: it is shown, where there is one model.
  */
 export function nextText(
@@ -51,7 +55,7 @@ export function nextText(
   return `${intro}\nThe same as a file for "longhaul run --config FILE" ("--output FILE" writes it):\n\n${only.config}`;
 }
 
-/** What has to stand in the place of placeholders. */
+/** Says how to replace the placeholders. */
 function fillText(models: readonly ListedModel[]): string {
   const listed = models.filter(({ run }) => run?.hasPlaceholders === true);
   const isUntold = ({ probed }: ListedModel): boolean => probed.inputs.length === 0;
@@ -87,8 +91,7 @@ function serverLines(probe: OipProbe): string[] {
 }
 
 function liveText({ isLive, isReady }: OipProbe): string {
-  const told = [toldText(isLive, 'live'), toldText(isReady, 'ready')];
-  return told.join(', ');
+  return [toldText(isLive, 'live'), toldText(isReady, 'ready')].join(', ');
 }
 
 function toldText(is: boolean | undefined, what: string): string {

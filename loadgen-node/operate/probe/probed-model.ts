@@ -1,31 +1,15 @@
+import { stringify } from 'yaml';
 import { elementCount, type OipTensor } from '../../../shared/domain/tensors.ts';
 import type { OipModelFacts, OipModelRef } from '../../../shared/wire/oip/request-plan.ts';
-import { hasBatchAxis, resolveInputs } from '../../samples/oip/resolve-inputs.ts';
+import { flagText } from '../../run/plan/flag-text.ts';
+import { hasBatchAxis, inputShapeText, resolveInputs } from '../../samples/oip/resolve-inputs.ts';
 import { madeUpBytes } from '../../samples/tensors/made-up-data-set.ts';
 
-/** A model as its server describes it, and what follows for a run. */
-export interface ProbedModel {
-  readonly facts: OipModelFacts;
-  /** As a run would name it; the version is the one that was asked for. */
-  readonly model: OipModelRef;
-  readonly hasBatchAxis: boolean;
-  /** Of one sample; axes that the model leaves free are -1. */
-  readonly inputs: readonly ProbedTensor[];
-  readonly outputs: readonly ProbedTensor[];
-  /** Raw contents of all inputs of one sample; null where an axis is free, or no input is told. Texts are those of random data. */
-  readonly inputBytes: number | null;
-  /** Likewise of all outputs; null also where one is of texts. */
-  readonly outputBytes: number | null;
-}
-
-/** A tensor of one sample. */
-export interface ProbedTensor extends OipTensor {
-  /** Raw contents of one sample; null where an axis is free, or texts are of any length. */
-  readonly sampleBytes: number | null;
-}
-
-/** @param version As it was asked for; empty: the server chooses. */
-export function probedModel(facts: OipModelFacts, version: string): ProbedModel {
+/**
+ * A model as its server describes it, and what follows for a run.
+ * @param version As it was asked for; empty: the server chooses.
+ */
+export function probedModel(facts: OipModelFacts, version: string) {
   const isBatch = hasBatchAxis(facts);
   const inputs = resolveInputs(facts.inputs, new Map(), isBatch).map(withBytes);
   const outputs = facts.outputs.map(({ shape, ...tensor }) =>
@@ -33,26 +17,41 @@ export function probedModel(facts: OipModelFacts, version: string): ProbedModel 
   );
   return {
     facts,
+    /** As a run would name it. */
     model: { name: facts.name, version },
     hasBatchAxis: isBatch,
+    /** Of one sample; axes that the model leaves free are -1. */
     inputs,
     outputs,
+    /**
+     * Raw contents of all inputs of one sample, texts as random data has them; null where an axis
+     * is free, or no input is told.
+     */
     inputBytes: sumOf(inputs.map(madeUpInput)),
+    /** Likewise of all outputs; null also where one is of texts. */
     outputBytes: sumOf(outputs.map(({ sampleBytes }) => sampleBytes)),
   };
 }
 
-/** True where a run with random data can be said: settings can hold all names. */
+export type ProbedModel = ReturnType<typeof probedModel>;
+
+/** True where a run with random data can be asked for: settings can hold all names. */
 export function takesMadeUpData({ model, inputs }: Pick<ProbedModel, 'model' | 'inputs'>): boolean {
   return [model, ...inputs].every(({ name }) => /^\P{Cc}+$/u.test(name));
 }
 
-/** Inputs with an axis that the user has to say. */
+export type ProbedTensor = ReturnType<typeof withBytes>;
+
+/** Inputs with an axis whose length the user has to give. */
 export function freeInputs({ inputs }: Pick<ProbedModel, 'inputs'>): readonly ProbedTensor[] {
   return inputs.filter(({ shape }) => shape.includes(-1));
 }
 
-function withBytes(tensor: OipTensor): ProbedTensor {
+/**
+ * A tensor of one sample, with the bytes of its raw contents; null where an axis is free, or texts
+ * are of any length.
+ */
+function withBytes(tensor: OipTensor) {
   return { ...tensor, sampleBytes: tensor.datatype === 'BYTES' ? null : madeUpInput(tensor) };
 }
 
@@ -66,4 +65,104 @@ function sumOf(bytes: readonly (number | null)[]): number | null {
     (sum, one) => (sum === null || one === null ? null : sum + one),
     0,
   );
+}
+
+/** Stands for each length that the user has to say. */
+const PLACEHOLDER = 'N';
+
+/** Stands for each input of a model whose server tells none. */
+const DECLARATION = 'NAME:DATATYPE:LENGTHS';
+
+/** Server of a run. Values as in a configuration file; undefined ones are left out. */
+interface RunTarget {
+  /** With its `oip://`. */
+  readonly address: string;
+  /** By key of the configuration file: service, TLS, token. */
+  readonly connection: Readonly<Record<string, string | boolean | undefined>>;
+}
+
+/**
+ * A run with random data of the model's shape. SingleStream needs no figure that is still unknown,
+ * and its latency is the base for the other scenarios.
+ * @param program How longhaul is called.
+ */
+export function readyMadeRun(
+  program: string,
+  { address, connection }: RunTarget,
+  probed: ProbedModel,
+) {
+  const isUntold = probed.inputs.length === 0;
+  const shapes = isUntold
+    ? [DECLARATION]
+    : freeInputs(probed).map((input) => inputShapeText(input, PLACEHOLDER));
+  const settings: Record<string, unknown> = {
+    sut: [address],
+    ...said(connection),
+    model: modelText(probed.model),
+    data: 'random',
+    scenario: 'SingleStream',
+    minDuration: '10s',
+  };
+  const flags = Object.entries({
+    ...settings,
+    ...(shapes.length > 0 && { inputShape: shapes }),
+  }).map(([key, value]) => flagText(key, value));
+  return {
+    command: [`${program} run`, ...flags].join(' '),
+    /** Text of a file for `longhaul run --config`. */
+    config: configText(settings, shapes, isUntold ? UNTOLD_COMMENT : FREE_COMMENT),
+    /** `--input-shape` has placeholders that have to become numbers first. */
+    hasPlaceholders: shapes.length > 0,
+  };
+}
+
+export type ReadyMadeRun = ReturnType<typeof readyMadeRun>;
+
+const FREE_COMMENT = `The model leaves axes free: put the length of one sample in place of each ${PLACEHOLDER}`;
+const UNTOLD_COMMENT =
+  'The server tells no inputs: say each as the model takes it, as in image:FP32:-1x3x224x224 (-1 first: counts samples)';
+
+/** As `--model` takes it: the last colon is before the version. */
+function modelText({ name, version }: OipModelRef): string {
+  return version === '' && !name.includes(':') ? name : `${name}:${version}`;
+}
+
+function configText(
+  settings: Readonly<Record<string, unknown>>,
+  shapes: readonly string[],
+  comment: string,
+): string {
+  const lines = Object.entries(settings).map(([key, value]) => `  ${key}: ${scalar(value)}`);
+  const at = lines.findIndex((line) => line.startsWith('  data:'));
+  const placeholders =
+    shapes.length === 0
+      ? []
+      : [`  # ${comment}, and take the # away.`, `  # inputShape: ${scalar(shapes)}`];
+  return [
+    'run:',
+    ...lines.slice(0, at),
+    '  # Or zeros, npy:FOLDER, jsonl:FILE.',
+    ...lines.slice(at, at + 1),
+    ...placeholders,
+    '  # Or Server or Offline, with a targetQps.',
+    ...lines.slice(at + 1),
+    '',
+  ].join('\n');
+}
+
+/**
+ * Names are the server's: what is not plain is quoted, so that none of them becomes a key or a line
+ * of its own.
+ */
+function scalar(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(scalar).join(', ')}]`;
+  if (typeof value === 'string' && !/^\w[\w./:-]*$/.test(value)) return JSON.stringify(value);
+  return stringify(value, { lineWidth: 0 }).trim();
+}
+
+function said(values: RunTarget['connection']): Record<string, string | boolean> {
+  const entries = Object.entries(values).filter(
+    (entry): entry is [string, string | boolean] => entry[1] !== undefined && entry[1] !== false,
+  );
+  return Object.fromEntries(entries);
 }

@@ -16,9 +16,10 @@ export interface AuditRule extends Pick<AuditFinding, 'id' | 'rule' | 'source'> 
   readonly kind?: AuditFinding['kind'];
   readonly judge: (facts: AuditFacts) => Judged;
   /**
-   * What the Open Inference Protocol leaves of a rule that `judge` does not find broken. The standard has no ledger, no digests,
-   * no identity of a node, no facts of its host and no settings, and a server's answer to ServerMetadata repeats nothing of the
-   * question: where that is what a rule is judged by, it is not provable. Absent: it is judged as always.
+   * Verdict over the Open Inference Protocol on a rule that `judge` does not find broken. The
+   * standard has no ledger, no digests, no identity of a node, no facts of its host and no
+   * settings, and a server's answer to ServerMetadata repeats nothing of the question: where that
+   * is what a rule is judged by, it is not provable. Absent: it is judged as always.
    */
   readonly oip?: (facts: AuditFacts, judged: Judged) => Judged;
 }

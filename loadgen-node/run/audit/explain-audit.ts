@@ -13,18 +13,18 @@ const LABELS: Readonly<Record<AuditFinding['verdict'], string>> = {
   'not-provable': 'NOT PROVABLE',
 };
 
-/** How a finding is told from one about a rule. */
+/** Marks of findings that are not about a rule. */
 const KIND_MARKS: Readonly<Record<AuditFinding['kind'], string>> = {
   rule: '',
   topology: ' *',
   path: ' +',
 };
 
-/** What the mark of a finding about the path means. */
+/** Explains the mark of a finding about the path. */
 const PATH_NOTE =
   'What is marked + is a finding of longhaul: the rules do not forbid a load balancer, they count it as part of the SUT.';
 
-/** What is said below the rules, by protocol. */
+/** Texts below the rules, by protocol. */
 const WHAT_IT_SHOWS: Readonly<Record<NetworkAudit['run']['protocol'], readonly string[]>> = {
   longhaul: [
     'Both ends counted on their own, and the counts were compared: a query that was lost, sent twice, put ' +

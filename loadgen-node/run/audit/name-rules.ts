@@ -139,7 +139,10 @@ function judgeRoundTrip({ nameCalls }: AuditFacts): Judged {
   );
 }
 
-/** What the TCP connects add, where they took so long that an answer from nearby would be seen. */
+/**
+ * Compares the answers with TCP connects, where these took so long that an answer from nearby would
+ * be seen.
+ */
 function comparisonText(calls: readonly NameCall[]): string {
   const addresses = [...new Set(calls.flatMap(({ nodes }) => nodes.map(({ address }) => address)))];
   const told = addresses.filter((address) => fastestConnectNs(address, calls) > CONNECT_NOISE_NS);

@@ -1,3 +1,4 @@
+import { hostAndPort } from '../../../shared/base/text.ts';
 import type { CallPath, HeaderEvidence, SocketEnds } from '../../../shared/evidence/call-path.ts';
 import type { NodeEvidence } from '../../../shared/evidence/network-evidence.ts';
 import type { AuditFacts } from '../../observe/audit/network-audit.ts';
@@ -16,7 +17,7 @@ const SOURCE =
   'finding of longhaul; inference_rules v4.1, Network division, SUT over the network: a load balancer is part of ' +
   'the SUT, and "every other component through which data passes" must be in the report';
 
-/** What stands between LoadGen and the SUT nodes. */
+/** The rule on devices between LoadGen and the SUT nodes. */
 export const PATH_RULE: AuditRule = {
   id: 'nothing-between',
   kind: 'path',
@@ -77,7 +78,7 @@ function judge(facts: AuditFacts): Judged {
   );
 }
 
-/** Signs that do no harm by themselves, of something that could; the first that is there is told. */
+/** Signs of a device that did no harm but could; the first one found is reported. */
 const STANDING: readonly (readonly [kind: PathSignKind, why: string])[] = [
   [
     'proxy',
@@ -145,15 +146,16 @@ function repeatedOpens({ nodes, nameCalls }: AuditFacts): string[] {
 }
 
 /**
- * What a call tells of the way that it took. `repeated` and `compressed`: what was done to it. `proxy`: HTTP/2 passed
- * through other hands. `address`: TCP did, or an address was translated. `silent`: the node tells nothing.
+ * Sign of the way that a call took. `repeated`, `compressed`: the call itself was changed. `proxy`:
+ * HTTP/2 passed through other hands. `address`: TCP did, or an address was translated. `silent`:
+ * the node tells nothing.
  */
 export type PathSignKind = 'repeated' | 'compressed' | 'proxy' | 'address' | 'silent';
 
 /** One sign that something stands between LoadGen and a SUT node. */
 export interface PathSign {
   readonly kind: PathSignKind;
-  /** What was seen; no sentence. */
+  /** The observation; no sentence. */
   readonly text: string;
 }
 
@@ -269,10 +271,10 @@ function addressSigns({ loadgen, sut }: CallPath): PathSign[] {
   if (loadgen === null) {
     return [{ kind: 'silent', text: "the LoadGen node's own end of the connection is not known" }];
   }
-  const from = at(loadgen.localAddress, loadgen.localPort);
-  const seenFrom = at(sut.remoteAddress, sut.remotePort);
-  const to = at(loadgen.remoteAddress, loadgen.remotePort);
-  const seenTo = at(sut.localAddress, sut.localPort);
+  const from = hostAndPort(loadgen.localAddress, loadgen.localPort);
+  const seenFrom = hostAndPort(sut.remoteAddress, sut.remotePort);
+  const to = hostAndPort(loadgen.remoteAddress, loadgen.remotePort);
+  const seenTo = hostAndPort(sut.localAddress, sut.localPort);
   const differences = [
     ...(from === seenFrom
       ? []
@@ -291,8 +293,4 @@ function causeOf(loadgen: SocketEnds, sut: SocketEnds): string {
   return loadgen.localAddress === sut.remoteAddress
     ? 'the target is translated: the ClusterIP of a Service, a virtual IP, or a forwarded port'
     : 'NAT: the port is kept, so probably nothing ends TCP between them';
-}
-
-function at(address: string, port: number): string {
-  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }

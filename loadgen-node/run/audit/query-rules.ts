@@ -78,7 +78,7 @@ export const QUERY_RULES: readonly AuditRule[] = [
   },
 ];
 
-/** What the verdicts of a comparison say, and the counts that are compared. */
+/** Counts that are compared, and the sentences of the verdicts. */
 interface Comparison {
   readonly counts: readonly CountName[];
   readonly same: string;
@@ -116,7 +116,7 @@ function compareEnds(facts: AuditFacts, { counts, same, other }: Comparison): Ju
   return noLedger(facts, evidence) ?? holds(same, evidence);
 }
 
-/** Why nothing can be said of what the two ends counted; undefined when there is something. */
+/** Why the counts of the two ends cannot be compared; undefined where they can. */
 function incomparable({ run, nodes }: AuditFacts): Judged | undefined {
   if (!run.isComplete) {
     return notProvable('The run did not come to its end, so the two ends need not agree.');
@@ -144,7 +144,7 @@ function missingLedger({ address, ledgerMissing }: NodeEvidence): string {
   return `${address}: ${ledgerMissing}`;
 }
 
-/** What a reader of the code, or of a packet capture, may ask. */
+/** Explains packet captures in which queries share a write. */
 const JOINED_WRITES =
   'Queries that are there at the same time may leave in one write to the socket: N queries are N gRPC ' +
   'messages, each with a head of its own, and none is held back for another. HTTP/2 DATA frames have no ' +

@@ -1,19 +1,26 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { EXIT } from '../../../shared/base/process/exit-codes.ts';
-import { type StatusDetail, Terminal } from '../../../shared/base/process/terminal.ts';
+import { percentOf, type StatusDetail, Terminal } from '../../../shared/base/process/terminal.ts';
+import type { PrepareProgress } from '../../samples/data-set/data-set.ts';
 
 /** The program around a run: where it reports, where it shows its progress, and what ends it early. */
 export interface RunHost {
   /** Writes a line that stays. */
   report(line: string): void;
   /**
-   * Shows what goes on now, in place of what was shown before. Absent: nobody can see it, and nothing is spent on it.
+   * Shows what goes on now, in place of what was shown before. Absent: there is no viewer, and
+   * nothing is computed for one.
    * @param activity Stays the same while one thing goes on; null: nothing goes on any more.
    * @param detail Changes: how far it is.
    */
   progress?(activity: string | null, detail?: StatusDetail): void;
   /** Its abort ends the run: nothing more is issued, and the logs say so. The reason is the error to reject with. */
   readonly signal: AbortSignal;
+}
+
+/** Shows how far the work on a data set is. */
+export function progressOf(host: Pick<RunHost, 'progress'>): PrepareProgress {
+  return (fraction, what) => host.progress?.(what, percentOf(fraction));
 }
 
 /** Settles as `work` does, or rejects with the signal's reason at once: for work that needs no ending. */

@@ -11,7 +11,7 @@ const LISTEN_TIMEOUT_MS = 20_000;
 /** Longest wait for the node to end after SIGTERM; then it is killed. */
 const STOP_TIMEOUT_MS = 10_000;
 
-/** What a SUT node tells its parent process (sut-node/command.ts). */
+/** Message of a SUT node to its parent process (sut-node/command.ts). */
 interface ListeningMessage {
   readonly type: 'listening';
   readonly address: string;
@@ -39,7 +39,7 @@ export class SutProcess {
     const words = [...inside, process.execPath, ...NODE_FLAGS, main, 'sut', ...args];
     const child = spawn(words[0] as string, words.slice(1), {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-      // A terminal's Ctrl-C goes to the whole group; the node is told by us, after the run has ended.
+      // A terminal's Ctrl-C goes to the whole group; this process ends the node after the run.
       detached: true,
       env: { ...process.env, ORT_DISABLE_TELEMETRY: '1' },
     });

@@ -5,17 +5,13 @@ import type { NodeEvidence } from '../../../shared/evidence/network-evidence.ts'
 import type { HostIdentity } from '../../../shared/host/host-facts.ts';
 import { compressionBreaches } from '../../../shared/rules/check-compression.ts';
 import { compressionRule } from '../../../shared/rules/compression-rules.ts';
-import type { PhaseOutcome } from '../../loadgen/engine/test-outcome.ts';
+import type { JudgedTest } from '../../loadgen/engine/test-context.ts';
 import { type ExcessTimes, TOLD_TIME_TOLERANCE } from '../../loadgen/recorder/told-times.ts';
 import type { AuditFacts, LoadgenCounts } from '../../observe/audit/network-audit.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 
 /** The phases of a test; null for one that was not run, or not to a result. */
-export interface Phases {
-  readonly accuracy: PhaseOutcome | null;
-  readonly performance: PhaseOutcome | null;
-  readonly excessTimes: readonly ExcessTimes[];
-}
+export type Phases = Pick<JudgedTest, 'accuracy' | 'performance' | 'excessTimes'>;
 
 /** Gathers what is known of a run, also of one that broke off. Within a second; never rejects. */
 export async function gatherFacts(

@@ -17,14 +17,19 @@ import type { DataSetCheck } from '../../samples/data-set/check-data-set.ts';
 import type { AccuracyReport, DataSet, NamedQuality } from '../../samples/data-set/data-set.ts';
 import { brokenFindings, composeAudit } from '../audit/compose-audit.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
-import { dataSetDetail, dataSetMarks } from './data-set-notes.ts';
 import { gatherFacts, type Phases } from './gather-facts.ts';
-import { exampleMarks, modelDetails, modelMarks } from './model-notes.ts';
-import { NO_LEDGER_NOTE, oipDetails, oipModelMarks, oipNotes } from './oip-notes.ts';
 import {
+  dataSetDetail,
+  dataSetMarks,
   divisionMarks,
+  exampleMarks,
   lostNodeNotes,
+  modelMarks,
+  NO_LEDGER_NOTE,
+  nodeDetails,
   nodeNotes,
+  oipModelMarks,
+  oipNotes,
   pathNotes,
   pathProblems,
   softwareMarks,
@@ -39,7 +44,7 @@ interface NetworkSut {
 }
 
 /** A SUT without nodes: there is no network to audit. */
-interface LocalSut {
+export interface LocalSut {
   readonly qdl: null;
   /** Marks of the SUT; that there is no network at least. */
   readonly marks: readonly string[];
@@ -122,7 +127,7 @@ export class RunJudge {
         ledgerNote(audit),
       ],
       problems: [...brokenRules(audit, plan.output), ...pathProblems(audit, plan.output)],
-      details: [...modelDetails(audit.nodes), ...oipDetails(audit), ...networkDetails(audit)],
+      details: [...nodeDetails(audit), ...networkDetails(audit)],
     };
   }
 
@@ -258,21 +263,17 @@ function accuracyDetail(report: AccuracyReport, quality: NamedQuality): LoggedDe
 
 /** The network's lines in the detail log, beside LoadGen's own. */
 function networkDetails({ run, nameCalls }: NetworkAudit): LoggedDetail[] {
-  const details: LoggedDetail[] = [
-    { key: 'longhaul_network_run', value: { run_id: run.runId, division: run.division } },
-  ];
-  for (const [i, { nodes }] of nameCalls.entries()) {
-    for (const node of nodes) {
-      const value = {
-        call: String(i + 1),
-        address: node.address,
-        name: node.name ?? '',
+  const roundTrips = nameCalls.flatMap(({ nodes }, i) =>
+    nodes.map((node) => ({
+      key: 'longhaul_name_round_trip',
+      value: {
+        ...{ call: String(i + 1), address: node.address, name: node.name ?? '' },
         round_trip_ns: String(node.roundTripNs ?? ''),
         tcp_connect_ns: String(node.tcpConnectNs ?? ''),
         failure: node.failure ?? '',
-      };
-      details.push({ key: 'longhaul_name_round_trip', value });
-    }
-  }
-  return details;
+      },
+    })),
+  );
+  const value = { run_id: run.runId, division: run.division };
+  return [{ key: 'longhaul_network_run', value }, ...roundTrips];
 }

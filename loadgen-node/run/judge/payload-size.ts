@@ -44,7 +44,7 @@ function sampleBytes(node: QdlNode): number | undefined {
   let bytes = 0;
   for (const { elementType, shape } of modelInputs) {
     const isBatched = batchAxis !== 'none';
-    // A fixed first axis may be a batch of its own: what is one sample is not told.
+    // A fixed first axis may be a batch of its own: the bytes of one sample are unknown.
     if (isBatched && shape[0] !== 0) return undefined;
     const axes = isBatched ? shape.slice(1) : shape;
     const ofInput = axes.reduce(

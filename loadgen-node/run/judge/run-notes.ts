@@ -1,10 +1,20 @@
 import type { DispatchSettings, QueryDispatchLibrary } from '../../../qdl/index.ts';
 import { asOneLine } from '../../../shared/base/text.ts';
-import type { NodeEvidence } from '../../../shared/evidence/network-evidence.ts';
+import { isStandInName } from '../../../shared/benchmarks/standin/standin-sets.ts';
+import type {
+  NodeDescription,
+  NodeEvidence,
+  OipEvidence,
+  OipNodeEvidence,
+} from '../../../shared/evidence/network-evidence.ts';
 import { compressionBreaches } from '../../../shared/rules/check-compression.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import { ownSoftware, toldSoftware } from '../../../shared/wire/protocol-versions.ts';
-import type { Judgement } from '../../loadgen/engine/test-context.ts';
+import type { Judgement, LoggedDetail } from '../../loadgen/engine/test-context.ts';
 import type { AuditFinding, NetworkAudit } from '../../observe/audit/network-audit.ts';
+import type { DataSetCheck } from '../../samples/data-set/check-data-set.ts';
+import { CHECKSUM_FILE } from '../../samples/data-set/checksum-list.ts';
+import type { DataSet } from '../../samples/data-set/data-set.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 
 /**
@@ -38,8 +48,8 @@ export function lostNodeNotes(
 }
 
 /**
- * What a result says where the ends of a run are of several releases: nodes of one SUT, or the SUT and LoadGen. Nodes that tell no
- * software, or one that is not longhaul, are compared with each other only.
+ * Marks for different releases: among the nodes of one SUT, or between the SUT and LoadGen. Nodes
+ * that tell no software, or one that is not longhaul, are compared with each other only.
  */
 export function softwareMarks(nodes: readonly NodeEvidence[]): string[] {
   const told = nodes.flatMap(({ address, description, streams }) =>
@@ -63,7 +73,10 @@ export function softwareMarks(nodes: readonly NodeEvidence[]): string[] {
   return [`LoadGen is ${ownSoftware()}, the SUT ${first.software}${agreed}`];
 }
 
-/** What the SUT nodes said that cannot be, and the workers that they lost: it changes no figure, and readers must know it. */
+/**
+ * Impossible claims of SUT nodes, and workers that they lost. They change no figure, but a reader
+ * must know them.
+ */
 export function nodeNotes({ nodes }: NetworkAudit): string[] {
   return nodes.flatMap(({ address, claims = [], theirs }) => {
     const texts = claims.map(({ text }) => text);
@@ -80,7 +93,9 @@ function replacedText(count: number): string {
     : `lost ${count} workers during the run and replaced them`;
 }
 
-/** What may stand between LoadGen and SUT; nothing where nothing does. What did harm is a problem, no note. */
+/**
+ * Devices that may stand between LoadGen and SUT. One that changed calls is a problem, not a note.
+ */
 export function pathNotes({ rules }: NetworkAudit): string[] {
   return rules
     .filter(({ kind, verdict }) => kind === 'path' && verdict === 'not-provable')
@@ -108,4 +123,209 @@ export function pathProblems({ run, rules }: NetworkAudit, output: string): Judg
 function seenOf({ evidence: [first, ...others] }: AuditFinding): string {
   const more = others.length === 0 ? '' : `; ${others.length} more in "longhaul audit network"`;
   return first === undefined ? '' : asOneLine(`; ${first}${more}`);
+}
+
+type NodeModel = NonNullable<NodeDescription['model']>;
+
+/** Mark of a benchmark that is none of MLPerf's. */
+export function exampleMarks({ isOfficial, key }: BenchmarkRules): string[] {
+  if (isOfficial) return [];
+  const whose =
+    key === 'custom' ? "a model and data of the user's own" : 'an example of this project';
+  return [`benchmark ${key} is ${whose}, not an MLPerf benchmark`];
+}
+
+/** Marks of models that are not the benchmark's own. */
+export function modelMarks(nodes: readonly NodeEvidence[], benchmark: string): string[] {
+  return nodes.flatMap(({ address, description, oip }) => {
+    const model = description?.model;
+    if (oip !== undefined || model?.isStandIn !== true) return [];
+    if (isStandInName(model.name)) {
+      return [
+        `SUT node ${address} runs ${model.name}, a stand-in for the model of ${benchmark}: ` +
+          `neither its accuracy nor its speed is that of ${benchmark}`,
+      ];
+    }
+    return [
+      `SUT node ${address} runs ${model.name}, which is not known to be the benchmark's own model`,
+    ];
+  });
+}
+
+/** Model or server of each node in the detail log; of a node that tells no model there is none. */
+export function nodeDetails({ oip, nodes }: NetworkAudit): LoggedDetail[] {
+  return nodes.flatMap(({ address, description, oip: server }) => {
+    if (oip !== null && server !== undefined) return [serverDetail(address, server, oip)];
+    const model = description?.model;
+    return model === null || model === undefined ? [] : [modelDetail(address, model)];
+  });
+}
+
+/** A model in the detail log. */
+export function modelDetail(
+  address: string,
+  { name, sha256, isStandIn }: Omit<NodeModel, 'configuration'>,
+): LoggedDetail {
+  const value = { address, name, sha256, is_stand_in: String(isStandIn) };
+  return { key: 'longhaul_model', value };
+}
+
+/** The models of a run for people, a line for each, with the nodes that have it. */
+export function modelsInWords(nodes: readonly NodeEvidence[]): string[] {
+  const addresses = new Map<string, string[]>();
+  for (const { address, description, oip } of nodes) {
+    const model = description?.model;
+    const text =
+      oip === undefined
+        ? model && modelText(model)
+        : `${oip.modelName}, ${digestText(oip.modelSha256)}`;
+    if (text === null || text === undefined) continue;
+    addresses.set(text, [...(addresses.get(text) ?? []), address]);
+  }
+  // One model on all nodes, the usual case, needs no addresses.
+  if (addresses.size === 1) return [...addresses.keys()];
+  return [...addresses].map(([text, at]) => `${text}   (${at.join(', ')})`);
+}
+
+function digestText(sha256: string | undefined): string {
+  return sha256 === undefined
+    ? 'of which the server tells no digest'
+    : `SHA-256 ${sha256} as its server says`;
+}
+
+function modelText(model: NodeModel): string {
+  const digest = model.sha256 === '' ? 'no file' : `SHA-256 ${model.sha256}`;
+  return `${model.name}, ${digest}${standInNote(model)}`;
+}
+
+function standInNote(model: NodeModel): string {
+  if (!model.isStandIn) return '';
+  return isStandInName(model.name) ? ': A STAND-IN' : ": not known to be the benchmark's own";
+}
+
+/** Notes on the servers of the Open Inference Protocol and on the requests of the run. */
+export function oipNotes({ oip, nodes }: NetworkAudit): string[] {
+  if (oip === null) return [];
+  return [
+    ...nodes.flatMap(({ address, oip: server }) =>
+      server === undefined ? [] : [`SUT node ${address} is ${oipServerText(server)}`],
+    ),
+    ...versionMarks(nodes),
+    ...oip.notes,
+  ];
+}
+
+/** Stands in place of the counts of both ends. */
+export const NO_LEDGER_NOTE =
+  'the Open Inference Protocol has no ledger: what arrived is known to the server alone, and the counts of this run are those of one end';
+
+/**
+ * Marks of the servers' models: a stand-in by its own name, and in an MLPerf benchmark every other
+ * model, since no server of this protocol tells which model it has behind a name.
+ */
+export function oipModelMarks({ run, nodes }: NetworkAudit): string[] {
+  const { benchmark, isOfficialBenchmark } = run;
+  return nodes.flatMap(({ address, oip: server }) => {
+    if (server === undefined) return [];
+    const serves = `SUT node ${address} serves ${server.modelName}`;
+    if (isStandInName(server.modelName)) {
+      return [`${serves}, a stand-in: neither its accuracy nor its speed is that of ${benchmark}`];
+    }
+    if (!isOfficialBenchmark) return [];
+    const why =
+      server.modelSha256 === undefined
+        ? 'its server tells no digest'
+        : 'its digest is what the server says, and no part of the protocol';
+    return [`${serves}, which is not known to be ${benchmark}'s own model: ${why}`];
+  });
+}
+
+function serverDetail(address: string, server: OipNodeEvidence, oip: OipEvidence): LoggedDetail {
+  const value = {
+    address,
+    server: server.serverName,
+    server_version: server.serverVersion,
+    service: oip.service,
+    method: oip.plan?.method ?? '',
+    model: oipModelText(server, oip),
+    platform: server.platform,
+    ...(server.modelSha256 !== undefined && { model_sha256: server.modelSha256 }),
+    requests: String(server.requestCount),
+    trial_requests: String(server.trialCount),
+  };
+  return { key: 'longhaul_oip_server', value };
+}
+
+/**
+ * Model and version as they are asked for: `resnet50:2`; the version is left out where it is not
+ * known.
+ */
+export function oipModelText(
+  { modelName, modelVersions }: OipNodeEvidence,
+  oip: OipEvidence,
+): string {
+  const only = modelVersions.length === 1 ? (modelVersions[0] as string) : '';
+  const version = oip.plan?.model.version || only;
+  return version === '' ? modelName : `${modelName}:${version}`;
+}
+
+function oipServerText(server: OipNodeEvidence): string {
+  const { serverName, serverVersion, modelName, modelVersions, platform } = server;
+  const software = [serverName, serverVersion].filter((text) => text !== '').join(' ');
+  const versions =
+    modelVersions.length === 0
+      ? ''
+      : `, version${modelVersions.length > 1 ? 's' : ''} ${modelVersions.join(', ')}`;
+  const kind = platform === '' ? '' : ` on ${platform}`;
+  return `${software || 'a server without a name'}, model ${modelName}${versions}${kind}`;
+}
+
+function versionMarks(nodes: NetworkAudit['nodes']): string[] {
+  const told = nodes.flatMap(({ address, oip }) =>
+    oip === undefined || oip.serverVersion === '' ? [] : [{ address, version: oip.serverVersion }],
+  );
+  if (new Set(told.map(({ version }) => version)).size < 2) return [];
+  const list = told.map(({ address, version }) => `${address} ${version}`).join(', ');
+  return [`the servers are of different versions: ${list}: they may not be equally fast`];
+}
+
+/** Marks of the data set's own, and one where no list of checksums shows that it is unchanged. */
+export function dataSetMarks(dataSet: DataSet, check: DataSetCheck): string[] {
+  const marks = [...(dataSet.marks ?? [])];
+  if (isUnlisted(check)) {
+    marks.push(
+      `the data set was not compared with a list of checksums, only digested: ${listWriter(dataSet)} writes a list`,
+    );
+  }
+  return marks;
+}
+
+/** The data set in the detail log. */
+export function dataSetDetail(check: DataSetCheck): LoggedDetail {
+  const { name, folder, sampleCount, fileCount, digest, list } = check;
+  return {
+    key: 'longhaul_data_set',
+    value: {
+      ...{ name, folder, sample_count: String(sampleCount), file_count: String(fileCount) },
+      ...{ sha256: digest, verified: verifiedOf(check), list: list ?? '' },
+    },
+  };
+}
+
+/** The verb reads data sets of benchmarks; files of tensors (`--data`) are no benchmark's. */
+function listWriter({ files: [first = ''] = [] }: DataSet): string {
+  if (first.endsWith('.npy')) {
+    return `in its folder "find . -name '*.npy' | sort | xargs sha256sum > ${CHECKSUM_FILE}"`;
+  }
+  if (first.endsWith('.jsonl')) return `in its folder "sha256sum ${first} > ${CHECKSUM_FILE}"`;
+  return '"longhaul data checksums"';
+}
+
+function isUnlisted({ fileCount, list }: DataSetCheck): boolean {
+  return fileCount > 0 && list === undefined;
+}
+
+function verifiedOf(check: DataSetCheck): string {
+  if (check.fileCount === 0) return 'no files: samples are made up';
+  return isUnlisted(check) ? 'no list' : 'yes';
 }

@@ -3,7 +3,9 @@ import type { JudgedTest, Judgement } from '../../loadgen/engine/test-context.ts
 import { scoreAccuracyLog } from '../../samples/benchmarks/score-each.ts';
 import type { AccuracyReport, DataSet } from '../../samples/data-set/data-set.ts';
 
-/** What became of scoring an accuracy run: at most one of them; neither where there is nothing whole to score. */
+/**
+ * Accuracy of an accuracy run, or why there is none; neither where not every sample was answered.
+ */
 export interface ScoredAccuracy {
   readonly report?: AccuracyReport;
   /** Why a run in which every sample was answered has no accuracy. */

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { z } from 'zod';
-import { outputError } from '../../../shared/base/errors/mlperf-error.ts';
 import { distFolder, packageVersion } from '../../../shared/base/files/package-files.ts';
+import { writeText } from '../../../shared/base/files/read-file.ts';
 import type { SelfCheck } from '../../loadgen/logs/write/header-lines.ts';
 
 /*
@@ -20,15 +20,12 @@ const NOT_SHIPPED: readonly string[] = [`test${sep}`, `deploy${sep}`];
 /** Files of `dist/` by path with `/`, and the SHA-256 of each in hex. */
 type FileHashes = Readonly<Record<string, string>>;
 
-interface Manifest {
-  readonly version: string;
-  readonly sha256: Record<string, string>;
-}
-
-const manifestSchema: z.ZodType<Manifest> = z.object({
+const manifestSchema = z.object({
   version: z.string(),
   sha256: z.record(z.string(), z.string()),
 });
+
+type Manifest = z.infer<typeof manifestSchema>;
 
 /** Hashes the program's own files and holds them against the manifest. */
 export function checkSelf(folder: string = distFolder()): SelfCheck {
@@ -48,12 +45,7 @@ export function checkSelf(folder: string = distFolder()): SelfCheck {
 /** Writes the manifest of the files as they are: a step of the build. @throws MlperfError `ERR_OUTPUT` */
 export function writeManifest(folder: string = distFolder()): SelfCheck {
   const manifest: Manifest = { version: packageVersion(), sha256: { ...hashFiles(folder) } };
-  const path = join(folder, MANIFEST);
-  try {
-    writeFileSync(path, `${JSON.stringify(manifest, null, 1)}\n`);
-  } catch (error) {
-    throw outputError(`cannot write ${path}`, error);
-  }
+  writeText(join(folder, MANIFEST), `${JSON.stringify(manifest, null, 1)}\n`);
   return checkSelf(folder);
 }
 

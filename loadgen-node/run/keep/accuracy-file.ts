@@ -1,11 +1,8 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { outputError } from '../../../shared/base/errors/mlperf-error.ts';
+import { writeText } from '../../../shared/base/files/read-file.ts';
 import { asOneLine } from '../../../shared/base/text.ts';
+import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import type { AccuracyReport } from '../../samples/data-set/data-set.ts';
-
-/** File beside the logs with the line of the benchmark's official accuracy script, named as submissions have it. */
-const ACCURACY_FILE = 'accuracy.txt';
 
 /**
  * Writes what the benchmark's official script prints of the accuracy log, and below it what the number is not: the
@@ -20,20 +17,11 @@ export function writeAccuracyFile(
   marks: readonly string[],
 ): void {
   if (report?.scriptLine === undefined) return;
-  writeAccuracyText(join(output, ACCURACY_FILE), accuracyText(report.scriptLine, marks));
+  writeText(join(output, RUN_FILES.accuracyText), accuracyText(report.scriptLine, marks));
 }
 
 /** Text of accuracy.txt. */
 export function accuracyText(scriptLine: string, marks: readonly string[]): string {
   const notes = marks.map((mark) => `note: ${asOneLine(mark)}`);
   return [scriptLine, ...notes, ''].join('\n');
-}
-
-/** Writes {@link accuracyText}. @throws MlperfError `ERR_OUTPUT` */
-export function writeAccuracyText(path: string, text: string): void {
-  try {
-    writeFileSync(path, text);
-  } catch (error) {
-    throw outputError(`cannot write ${path}`, error);
-  }
 }

@@ -4,7 +4,7 @@ import {
   describeSystemError,
   errorCodeOf,
   MlperfError,
-  outputError,
+  withReason,
 } from '../../../shared/base/errors/mlperf-error.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import type { RunHost } from '../host/host.ts';
@@ -51,14 +51,14 @@ export function replaceEarlierRun(output: string, host: Pick<RunHost, 'report'>)
   host.report(`replacing the earlier result in ${output}`);
   for (const name of names) {
     const path = join(output, name);
-    orOutputError(`cannot remove ${path} of an earlier run`, () =>
+    withReason(`cannot remove ${path} of an earlier run`, () =>
       rmSync(path, { recursive: true, force: true }),
     );
   }
   const tests = join(output, COMPLIANCE_FOLDER);
   if (!existsSync(tests)) return;
   const aside = unusedName(`${tests}-of-earlier-run`);
-  orOutputError(`cannot rename ${tests}`, () => renameSync(tests, aside));
+  withReason(`cannot rename ${tests}`, () => renameSync(tests, aside));
   host.report(`its compliance tests are in ${aside} now: they say nothing of the new run`);
 }
 
@@ -78,14 +78,6 @@ function resultsIn(output: string): string[] {
   return entries.filter(
     (name) => RESULT_FILES.has(name) || LOG.test(name) || RESULT_FOLDER.test(name),
   );
-}
-
-function orOutputError(what: string, work: () => void): void {
-  try {
-    work();
-  } catch (error) {
-    throw outputError(what, error);
-  }
 }
 
 function unusedName(path: string): string {

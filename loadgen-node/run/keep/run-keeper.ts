@@ -13,140 +13,128 @@ import { type RunSummary, writeSummary } from '../../observe/summary/run-summary
 import type { DataSetCheck } from '../../samples/data-set/check-data-set.ts';
 import type { RunHost } from '../host/host.ts';
 import type { RunJudge } from '../judge/judge-run.ts';
-import { modelsInWords } from '../judge/model-notes.ts';
+import { modelsInWords } from '../judge/run-notes.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 import { writeRunRecord } from '../plan/run-record.ts';
 import { writeAccuracyFile } from './accuracy-file.ts';
-import { composeSummary, figuresOfRun } from './compose-summary.ts';
 import { replaceEarlierRun } from './earlier-run.ts';
-import type { RunReport } from './run-report.ts';
+import { composeSummary, figuresOfRun, type RunReport } from './run-report.ts';
 
 /**
- * The folder of one run beside LoadGen's logs: settings, audit, records, accuracy.txt, summary and page of a run over nodes; of a
- * SUT in this process nothing, and its records stay in memory.
+ * Begins the folder of a run beside LoadGen's logs: nothing of an earlier run stands in it any
+ * more, the settings of this one do, however it is going to end. A run over nodes leaves settings,
+ * audit, records, accuracy.txt, summary and page; of a SUT in this process nothing is written, and
+ * its records stay in memory.
+ * @param onBegin Called when nothing of an earlier run stands there any more.
+ * @throws MlperfError `ERR_OUTPUT` when the folder cannot be written: nothing was measured yet.
  */
-export class RunKeeper {
-  readonly records: RecordsKeeper;
-  /** False: nobody wants records of this run. */
-  readonly keeps: boolean;
-  readonly #plan: RunPlan;
-  readonly #qdl: QueryDispatchLibrary | null;
-  readonly #host: RunHost;
-  readonly #startedAt: string;
-
-  private constructor(
-    plan: RunPlan,
-    qdl: QueryDispatchLibrary | null,
-    host: RunHost,
-    { records, startedAt }: { readonly records: RecordsKeeper; readonly startedAt: string },
-  ) {
-    this.records = records;
-    this.keeps = qdl !== null || plan.keepsRecords;
-    this.#plan = plan;
-    this.#qdl = qdl;
-    this.#host = host;
-    this.#startedAt = startedAt;
-  }
-
-  /**
-   * Begins the folder: nothing of an earlier run stands in it any more, the settings of this one do, however it is going to end.
-   * @param onBegin Called when nothing stands there any more.
-   * @throws MlperfError `ERR_OUTPUT` when the folder cannot be written: nothing was measured yet.
-   */
-  static async begin(
-    plan: RunPlan,
-    qdl: QueryDispatchLibrary | null,
-    host: RunHost,
-    onBegin: (() => void) | undefined,
-  ): Promise<RunKeeper> {
-    const { output, settings, rules, keepsRecords } = plan;
-    replaceEarlierRun(output, host);
-    onBegin?.();
-    if (qdl !== null) writeRunRecord(output, plan.record);
-    const startedAt = new Date().toISOString();
-    const hasFile = qdl !== null && keepsRecords && settings.mode !== 'AccuracyOnly';
-    const records = await RecordsKeeper.open(
-      hasFile ? join(output, RUN_FILES.records) : null,
-      () => ({
-        ...{ longhaul: packageVersion(), runId: qdl?.runId ?? randomUUID(), startedAt },
-        ...{ benchmark: rules.key, scenario: settings.scenario, nodes: nodeNames(qdl) },
-      }),
-    );
-    return new RunKeeper(plan, qdl, host, { records, startedAt });
-  }
-
+export async function beginFolder(
+  plan: RunPlan,
+  qdl: QueryDispatchLibrary | null,
+  host: RunHost,
+  onBegin: (() => void) | undefined,
+) {
+  const { output, settings, rules, keepsRecords } = plan;
+  replaceEarlierRun(output, host);
+  onBegin?.();
+  if (qdl !== null) writeRunRecord(output, plan.record);
+  const startedAt = new Date().toISOString();
+  const hasFile = qdl !== null && keepsRecords && settings.mode !== 'AccuracyOnly';
+  const records = await RecordsKeeper.open(
+    hasFile ? join(output, RUN_FILES.records) : null,
+    () => ({
+      ...{ longhaul: packageVersion(), runId: qdl?.runId ?? randomUUID(), startedAt },
+      ...{ benchmark: rules.key, scenario: settings.scenario, nodes: nodeNames(qdl) },
+    }),
+  );
   /** Writes the audit, where there is a network to audit. @throws MlperfError `ERR_OUTPUT` */
-  async writeAudit(judge: RunJudge): Promise<void> {
+  const putAudit = async (judge: RunJudge): Promise<void> => {
     const audit = await judge.audit();
-    if (audit !== null) writeAudit(this.#plan.output, audit);
-  }
+    if (audit !== null) writeAudit(output, audit);
+  };
+  return {
+    records,
+    /** False: no records are kept of this run. */
+    keeps: qdl !== null || keepsRecords,
+    writeAudit: putAudit,
+    /** Writes the audit of a run that broke off, with what is known, and gives its records up. */
+    async breakOff(judge: RunJudge): Promise<void> {
+      try {
+        await putAudit(judge);
+      } catch {
+        // The folder cannot be written: what ended the test says so, or weighs more.
+      }
+      await records.abandon();
+    },
+    /**
+     * Ends the folder of a run that has its outcome. A disk that fails costs its own files, not the
+     * run.
+     * @throws MlperfError `ERR_OUTPUT` where accuracy.txt cannot be written
+     */
+    end: (ended: EndedRun): Promise<RunReport> =>
+      endFolder(ended, { plan, qdl, host, records, startedAt }),
+  };
+}
 
-  /** Writes the audit of a run that broke off, with what is known, and gives its records up. */
-  async breakOff(judge: RunJudge): Promise<void> {
-    try {
-      await this.writeAudit(judge);
-    } catch {
-      // The folder cannot be written: what ended the test says so, or weighs more.
-    }
-    await this.records.abandon();
-  }
+export type RunKeeper = Awaited<ReturnType<typeof beginFolder>>;
 
-  /**
-   * Ends the folder of a run that has its outcome. A disk that fails costs its own files, not the run.
-   * @throws MlperfError `ERR_OUTPUT` where accuracy.txt cannot be written
-   */
-  async end({
-    outcome,
-    judge,
-    dataSetCheck,
+/** A run that came to its end. */
+interface EndedRun {
+  readonly outcome: TestOutcome;
+  readonly judge: RunJudge;
+  readonly dataSetCheck: DataSetCheck;
+}
+
+async function endFolder(
+  { outcome, judge, dataSetCheck }: EndedRun,
+  {
+    plan,
+    qdl,
+    host,
+    records: keeper,
+    startedAt,
   }: {
-    readonly outcome: TestOutcome;
-    readonly judge: RunJudge;
-    readonly dataSetCheck: DataSetCheck;
-  }): Promise<RunReport> {
-    const plan = this.#plan;
-    const qdl = this.#qdl;
-    if (qdl !== null) writeAccuracyFile(plan.output, judge.accuracy.report, judge.standInMarks);
-    const audit = await judge.audit();
-    const kept = await this.records.end(outcome.performance?.parts ?? []);
-    const { records } = kept;
-    const { quality, accuracy, notes } = judge;
-    const report = {
-      ...{ plan, dataSetCheck, quality, outcome, accuracy, notes, audit, records },
-      models: modelsInWords(audit?.nodes ?? []),
-      nameCalls: audit?.nameCalls ?? [],
-      ...figuresOfRun({ outcome, plan }, records),
-    };
-    if (audit === null) return { ...report, summary: null, problem: this.records.problem };
-    const summary = composeSummary({
-      ...{ report, audit, kept, nodeNames: nodeNames(qdl), startedAt: this.#startedAt },
-      ceiling: readCeiling(plan.cacheFolder),
-    });
-    const problem = await this.#writeSummary(summary, records);
-    if (problem !== null) this.#host.report(`${problem.message}; LoadGen's logs are whole`);
-    return { ...report, summary, problem };
-  }
+    readonly plan: RunPlan;
+    readonly qdl: QueryDispatchLibrary | null;
+    readonly host: RunHost;
+    readonly records: RecordsKeeper;
+    readonly startedAt: string;
+  },
+): Promise<RunReport> {
+  if (qdl !== null) writeAccuracyFile(plan.output, judge.accuracy.report, judge.standInMarks);
+  const audit = await judge.audit();
+  const kept = await keeper.end(outcome.performance?.parts ?? []);
+  const { records } = kept;
+  const { quality, accuracy, notes } = judge;
+  const report = {
+    ...{ plan, dataSetCheck, quality, outcome, accuracy, notes, audit, records },
+    models: modelsInWords(audit?.nodes ?? []),
+    nameCalls: audit?.nameCalls ?? [],
+    ...figuresOfRun(outcome, plan, records),
+  };
+  if (audit === null) return { ...report, summary: null, problem: keeper.problem };
+  const ceiling = readCeiling(plan.cacheFolder);
+  const ofNodes = { audit, kept, nodeNames: nodeNames(qdl), startedAt, ceiling };
+  const summary = composeSummary(report, ofNodes);
+  const problems = [
+    keeper.problem,
+    await problemOf(() => writeSummary(plan.output, summary)),
+    await problemOf(() => writePage(plan, summary, records)),
+  ];
+  const problem = problems.find((one) => one !== null) ?? null;
+  if (problem !== null) host.report(`${problem.message}; LoadGen's logs are whole`);
+  return { ...report, summary, problem };
+}
 
-  /** @returns Why something could not be written, of the records too; null: all was. */
-  async #writeSummary(
-    summary: RunSummary,
-    records: SampleRecords | null,
-  ): Promise<MlperfError | null> {
-    const problems = [
-      this.records.problem,
-      await problemOf(() => writeSummary(this.#plan.output, summary)),
-      await problemOf(() => this.#writePage(summary, records)),
-    ];
-    return problems.find((one) => one !== null) ?? null;
-  }
-
-  async #writePage(summary: RunSummary, records: SampleRecords | null): Promise<void> {
-    const { output, writesPage } = this.#plan;
-    if (!writesPage) return;
-    // Not needed before the run has ended.
-    const { writeRunPage } = await import('../../present/report/report-folder.ts');
-    writeRunPage(join(output, RUN_FILES.page), { summary, records });
-  }
+async function writePage(
+  { output, writesPage }: RunPlan,
+  summary: RunSummary,
+  records: SampleRecords | null,
+): Promise<void> {
+  if (!writesPage) return;
+  // Not needed before the run has ended.
+  const { writeRunPage } = await import('../../present/report/report-folder.ts');
+  writeRunPage(join(output, RUN_FILES.page), { summary, records });
 }
 
 async function problemOf(write: () => void | Promise<void>): Promise<MlperfError | null> {

@@ -1,16 +1,33 @@
+import { stringify } from 'yaml';
 import type { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { NameCall } from '../../../shared/evidence/network-evidence.ts';
 import type { TestOutcome } from '../../loadgen/engine/test-outcome.ts';
+import type { GeneratorCeiling } from '../../loadgen/health/generator-health.ts';
+import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import type { NetworkAudit } from '../../observe/audit/network-audit.ts';
+import { figuresOfOutcome } from '../../observe/figures/figures.ts';
+import { figuresOf, stepFigures } from '../../observe/figures/figures-of-records.ts';
+import type { KeptRecords } from '../../observe/records/records-keeper.ts';
 import type { SampleRecords } from '../../observe/records/sample-records.ts';
-import type { RunSummary } from '../../observe/summary/run-summary.ts';
+import { latencySplit } from '../../observe/split/latency-split.ts';
+import { serverStatistics } from '../../observe/split/server-statistics.ts';
+import {
+  type LoadTest,
+  type RunSummary,
+  SUMMARY_SCHEMA_VERSION,
+} from '../../observe/summary/run-summary.ts';
+import { judgeThresholds } from '../../observe/thresholds/condition.ts';
+import { adviceOn } from '../../present/text/advice.ts';
+import { accuracyInWords, isMet } from '../../samples/benchmarks/score-each.ts';
 import type { DataSetCheck } from '../../samples/data-set/check-data-set.ts';
 import type { NamedQuality } from '../../samples/data-set/data-set.ts';
+import { oipModelText } from '../judge/run-notes.ts';
 import type { ScoredAccuracy } from '../judge/score-accuracy.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 
 /** One run that came to its end. */
-export interface RunReport extends JudgedFigures {
+export interface RunReport extends ReturnType<typeof figuresOfRun> {
   readonly plan: RunPlan;
   readonly dataSetCheck: DataSetCheck;
   /** The models of the nodes, for people; none where the SUT has no nodes. */
@@ -20,28 +37,17 @@ export interface RunReport extends JudgedFigures {
   readonly nameCalls: readonly NameCall[];
   readonly outcome: TestOutcome;
   readonly accuracy: ScoredAccuracy;
-  /** What a reader of the result has to know; the same as in the logs. */
+  /** Notes and marks for the reader; the same as in the logs. */
   readonly notes: readonly string[];
   /** Null where the SUT has no nodes: there is no network to audit. */
   readonly audit: NetworkAudit | null;
-  /** What longhaul_summary.json says; null where the SUT has no nodes. */
+  /** Content of longhaul_summary.json; null where the SUT has no nodes. */
   readonly summary: RunSummary | null;
   /** The records that the figures are of; null where there are none. */
   readonly records: SampleRecords | null;
   /** Why something beside LoadGen's logs could not be written; null: all was. The logs are whole all the same. */
   readonly problem: MlperfError | null;
 }
-
-/** The figures of a run and what follows from them, as longhaul_summary.json has them. */
-export type JudgedFigures = Pick<
-  RunSummary,
-  | 'figures'
-  | 'thresholds'
-  | 'contractErrors'
-  | 'peakTargetQps'
-  | 'targetPercentile'
-  | 'latencyBoundNs'
-> & { readonly loadTest: Exclude<RunSummary['loadTest'], undefined> };
 
 /** True when the run is VALID by longhaul's rules. */
 export function isValid({ outcome }: Pick<RunReport, 'outcome'>): boolean {
@@ -56,4 +62,160 @@ export function meetsThresholds({ thresholds }: Pick<RunReport, 'thresholds'>): 
 /** The result of a run for programs, what `longhaul run --json` prints: longhaul_summary.json, and where it lies. */
 export function runDocument({ summary, plan }: RunReport): object {
   return { ...summary, folder: plan.output };
+}
+
+/**
+ * Puts the result of a run together; of one that was interrupted as far as it came.
+ * @param nodeNames In the order of the nodes' numbers.
+ * @param startedAt ISO 8601.
+ */
+export function composeSummary(
+  report: Omit<RunReport, 'summary' | 'problem'>,
+  {
+    audit,
+    ceiling,
+    kept,
+    nodeNames,
+    startedAt,
+  }: {
+    readonly audit: NetworkAudit;
+    readonly kept: KeptRecords;
+    readonly nodeNames: readonly string[];
+    readonly startedAt: string;
+    readonly ceiling: GeneratorCeiling | null;
+  },
+): RunSummary {
+  const { outcome, plan, accuracy, quality } = report;
+  const { performance, isInterrupted, verdicts } = outcome;
+  const { isValid, reasons } = verdicts.longhaul;
+  const judged = isValid ? 'VALID' : 'INVALID';
+  const scored = accuracy.report;
+  return {
+    schemaVersion: SUMMARY_SCHEMA_VERSION,
+    longhaul: packageVersion(),
+    runId: audit.run.runId,
+    protocol: audit.run.protocol,
+    startedAt,
+    benchmark: plan.rules.key,
+    scenario: plan.settings.scenario,
+    mode: outcome.effectiveSettings.mode,
+    round: plan.round,
+    division: plan.dispatch.division,
+    sutName: outcome.sutName,
+    result: isInterrupted ? 'INTERRUPTED' : judged,
+    verdict: {
+      isValid,
+      reasons: reasons.map((reason) => ({
+        ...reason,
+        advice: adviceOn(reason, outcome, plan.arrivals),
+      })),
+    },
+    loadgenVerdict: verdicts.loadgen,
+    figures: report.figures,
+    thresholds: report.thresholds,
+    contractErrors: report.contractErrors,
+    peakTargetQps: report.peakTargetQps,
+    targetPercentile: report.targetPercentile,
+    latencyBoundNs: report.latencyBoundNs,
+    loadTest: report.loadTest,
+    isGeneratorBound: performance?.isGeneratorBound ?? false,
+    generatorBoundReason: performance?.generatorBoundReason ?? '',
+    split: kept.records === null ? null : latencySplit(kept.records, { nodeNames }),
+    health: performance?.health ?? null,
+    ceiling,
+    accuracy:
+      scored === undefined
+        ? null
+        : {
+            text: accuracyInWords(scored),
+            value: scored.value,
+            target: quality.target,
+            isMet: isMet(scored, quality),
+          },
+    nodes: summaryNodes(audit),
+    settings: settingsOf(plan),
+    audit: audit.rules.map(({ id, verdict, why }) => ({ rule: id, verdict, text: why })),
+    notes: report.notes,
+    records:
+      kept.rowsInFile === null
+        ? null
+        : { file: RUN_FILES.records, rows: kept.rowsInFile, parts: performance?.parts ?? [] },
+  };
+}
+
+/**
+ * Figures of a run and what follows from them.
+ * @param records Those of the run's result; null: there are none, and the figures are those of the
+ *   outcome.
+ */
+export function figuresOfRun(outcome: TestOutcome, plan: RunPlan, records: SampleRecords | null) {
+  const { performance, effectiveSettings, peakTargetQps } = outcome;
+  const { scenario, targetLatencyNs, useTokenLatencies } = effectiveSettings;
+  const contractErrors = performance?.counts.contractErrors ?? 0;
+  // A token model has bounds for its tokens, and none for the whole latency.
+  const latencyBoundNs = scenario === 'Server' && !useTokenLatencies ? targetLatencyNs : null;
+  const ofOutcome = performance === null ? {} : figuresOfOutcome(performance);
+  const figures =
+    records === null ? ofOutcome : figuresOf(records, { scenario, latencyBoundNs, contractErrors });
+  return {
+    figures,
+    thresholds: judgeThresholds(plan.thresholds, figures),
+    contractErrors,
+    peakTargetQps,
+    targetPercentile:
+      performance === null || scenario === 'Offline' ? null : performance.summary.target.percentile,
+    latencyBoundNs,
+    loadTest: loadTestOf(plan, records),
+  };
+}
+
+/** Arrivals other than LoadGen's and their steps; null: they were LoadGen's. */
+function loadTestOf({ arrivals }: RunPlan, records: SampleRecords | null): LoadTest | null {
+  if (arrivals === undefined) return null;
+  const hasSteps = arrivals.kind === 'step' && records !== null;
+  const steps = hasSteps ? stepFigures(records, arrivals.steps) : null;
+  return { arrivals: arrivals.text, steps };
+}
+
+/** Settings without a value, not even a default, are left out. */
+function settingsOf({ asked }: RunPlan): RunSummary['settings'] {
+  return asked
+    .filter(({ raw }) => raw !== undefined)
+    .map(({ key, raw, source }) => ({
+      key,
+      value: stringify(raw, { collectionStyle: 'flow' }).trim(),
+      source,
+    }));
+}
+
+/** The SUT nodes of a run as its summary has them. */
+export function summaryNodes({ nodes, nameCalls, oip: ofRun }: NetworkAudit): RunSummary['nodes'] {
+  return nodes.map(({ address, description, streams, ours, oip }) => {
+    const counts = {
+      issuedSamples: ours.sampleCount,
+      completedSamples: ours.completedCount,
+      failedSamples: ours.failedCount,
+    };
+    if (oip === undefined || ofRun === null) {
+      return {
+        address,
+        name: streams[0]?.nodeName ?? description?.name ?? '',
+        model: streams[0]?.model ?? description?.model?.name ?? '',
+        ...counts,
+      };
+    }
+    const asked = nameCalls[0]?.nodes.find((node) => node.address === address);
+    const { serverName, serverVersion, statistics } = oip;
+    return {
+      address,
+      name: asked?.name ?? serverName,
+      model: oipModelText(oip, ofRun),
+      ...counts,
+      server: {
+        name: serverName,
+        version: serverVersion,
+        statistics: statistics === null ? null : serverStatistics(statistics),
+      },
+    };
+  });
 }

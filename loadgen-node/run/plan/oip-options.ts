@@ -4,7 +4,6 @@ import {
   choice,
   count,
   flagOf,
-  type Setting,
   type SettingValues,
   text,
   textList,
@@ -25,7 +24,7 @@ const CONTENTS = ['auto', 'raw', 'typed'] as const;
 const BATCH_MAX = 4096;
 
 /** Which service answers: also for verbs that ask for names alone. */
-export const OIP_SERVICE_OPTION: { readonly oipService: Setting<string | undefined> } = {
+export const OIP_SERVICE_OPTION = {
   oipService: text(
     'pkg.Service',
     `oip://: gRPC's name of the service (default: ${OIP_SERVICE_NAME})`,
@@ -58,14 +57,14 @@ export const OIP_OPTIONS = {
   ...OIP_SERVICE_OPTION,
 };
 
-/** Values where nothing was said. */
+/** Values of a run without these settings. */
 export const NO_OIP_VALUES = Object.fromEntries(
   Object.keys(OIP_OPTIONS).map((key) => [key, undefined]),
 ) as { readonly [K in keyof typeof OIP_OPTIONS]: undefined }; // Those keys.
 
 /**
  * Benchmark of a run that names none: the model's own, where servers of any model can be asked. Also where only their settings
- * were said: that oip:// is missing is told then, not that a benchmark is.
+ * were given: the error then names the missing oip://, not a missing benchmark.
  */
 export function benchmarkWithout(rawOf: (key: string) => unknown): string | undefined {
   const sut = rawOf('sut');
@@ -103,7 +102,8 @@ interface OipRunValues extends SettingValues<typeof OIP_OPTIONS> {
 }
 
 /**
- * What is asked of servers of the Open Inference Protocol; undefined where the nodes speak longhaul's own.
+ * Settings for servers of the Open Inference Protocol; undefined where the nodes speak longhaul's
+ * own.
  * @param values All values of the run.
  * @param said Keys of those that were given.
  * @throws MlperfError `ERR_CONFIG_INVALID` for settings of the other protocol
@@ -113,7 +113,7 @@ export function oipAsked(values: OipRunValues, said: ReadonlySet<string>): OipAs
   requireOipAddress(values, sut);
   if (!sut.some(isOipAddress)) return undefined;
   refuseNativeSettings({ ...values }, said);
-  refuseData(values);
+  for (const why of dataObstacles(values)) throw configInvalid(why);
   if (values.model === undefined) {
     throw configInvalid(
       `--model NAME is needed with oip://: "longhaul probe ${sut[0]}" shows what the server has`,
@@ -169,19 +169,12 @@ function refuseNativeSettings(
   }
 }
 
-function refuseData({ data, benchmark, encoding, dataDir }: OipRunValues): void {
+function* dataObstacles({ data, benchmark, encoding, dataDir }: OipRunValues): Generator<string> {
   if (data === undefined) return;
-  if (benchmark !== 'custom') {
-    throw configInvalid(
-      `--data ${data} and --benchmark ${benchmark}: samples are those of one of them; leave one out`,
-    );
-  }
-  if (dataDir !== undefined) {
-    throw configInvalid(`--data ${data} and --data-dir ${dataDir}: samples come from one of them`);
-  }
-  if (encoding !== undefined) {
-    throw configInvalid(
-      `--encoding ${encoding} is of a benchmark's data set; --data ${data} has none`,
-    );
-  }
+  if (benchmark !== 'custom')
+    yield `--data ${data} and --benchmark ${benchmark}: samples are those of one of them; leave one out`;
+  if (dataDir !== undefined)
+    yield `--data ${data} and --data-dir ${dataDir}: samples come from one of them`;
+  if (encoding !== undefined)
+    yield `--encoding ${encoding} is of a benchmark's data set; --data ${data} has none`;
 }

@@ -9,7 +9,7 @@ import type { ArrivalsSetting } from '../../loadgen/schedule/arrivals/parse-arri
 import { readTrace } from '../../loadgen/schedule/arrivals/read-trace.ts';
 import type { RunValues } from './run-settings.ts';
 
-/** What arrivals are judged by: the settings around them. */
+/** Settings that restrict arrivals. */
 type Surroundings = Pick<
   RunValues,
   'division' | 'scenario' | 'mode' | 'extendUntilDecided' | 'arrivals'
@@ -17,7 +17,7 @@ type Surroundings = Pick<
 
 /**
  * Arrivals of a run other than LoadGen's Poisson; undefined for those. Reads the file of a trace.
- * @param said Keys of the values that were said, not defaults.
+ * @param said Keys of the values that were given; defaults are not among them.
  * @throws MlperfError `ERR_RULE` in the Network division; `ERR_CONFIG_INVALID` where they contradict other settings or the
  *   trace is wrong; `ERR_CONFIG_FILE` where it cannot be read.
  */
@@ -28,7 +28,11 @@ export function openArrivals(
 ): OtherArrivals | undefined {
   const { text, asked } = values.arrivals;
   if (asked.kind === 'poisson') return undefined;
-  refuseSurroundings(values, isAudited);
+  for (const why of obstacles(values, isAudited)) refuse(why);
+  if (values.division === 'network') {
+    const message = `--arrivals ${text} is against the rules of the Network division, whose Server scenario has LoadGen's Poisson arrivals: it is for --division open`;
+    throw new MlperfError('ERR_RULE', message);
+  }
   const arrivals: OtherArrivals =
     asked.kind === 'trace'
       ? { text, kind: 'trace', dueNs: readTrace(asked.file, { speed: asked.speed }) }
@@ -37,34 +41,19 @@ export function openArrivals(
   return arrivals;
 }
 
-function refuseSurroundings(
-  { division, scenario, mode, extendUntilDecided, arrivals: { text } }: Surroundings,
+function* obstacles(
+  { scenario, mode, extendUntilDecided, arrivals: { text } }: Surroundings,
   isAudited: boolean,
-): void {
-  if (scenario !== 'Server') {
-    refuse(
-      `--arrivals ${text} is for the scenario Server: in ${scenario} nothing arrives by a clock`,
-    );
-  }
-  if (mode !== 'performance') {
-    refuse(
-      `--arrivals ${text} is for --mode performance, not for ${mode}: such a run is no result of MLPerf`,
-    );
-  }
-  if (isAudited) {
-    refuse(
-      `--arrivals ${text}: a compliance test has LoadGen's Poisson arrivals, as the run that it is about`,
-    );
-  }
-  if (extendUntilDecided) {
-    refuse(
-      `--extend-until-decided goes on with LoadGen's Poisson arrivals: not with --arrivals ${text}`,
-    );
-  }
-  if (division === 'network') {
-    const message = `--arrivals ${text} is against the rules of the Network division, whose Server scenario has LoadGen's Poisson arrivals: it is for --division open`;
-    throw new MlperfError('ERR_RULE', message);
-  }
+): Generator<string> {
+  const flag = `--arrivals ${text}`;
+  if (scenario !== 'Server')
+    yield `${flag} is for the scenario Server: in ${scenario} nothing arrives by a clock`;
+  if (mode !== 'performance')
+    yield `${flag} is for --mode performance, not for ${mode}: such a run is no result of MLPerf`;
+  if (isAudited)
+    yield `${flag}: a compliance test has LoadGen's Poisson arrivals, as the run that it is about`;
+  if (extendUntilDecided)
+    yield `--extend-until-decided goes on with LoadGen's Poisson arrivals: not with ${flag}`;
 }
 
 /** Settings that the arrivals decide themselves. */

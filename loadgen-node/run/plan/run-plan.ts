@@ -3,7 +3,7 @@ import type { DispatchSettings } from '../../../qdl/index.ts';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { defaultCacheFolder } from '../../../shared/base/files/read-file.ts';
 import { codecNamed } from '../../../shared/compression/codec.ts';
-import type { ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
+import { type ResolvedSetting, saidKeys } from '../../../shared/config/resolve-settings.ts';
 import { flagOf } from '../../../shared/config/setting.ts';
 import type { PayloadEncoding } from '../../../shared/domain/query-sample-library.ts';
 import { isNetworkDivisionScenario } from '../../../shared/domain/scenario.ts';
@@ -23,23 +23,26 @@ import { generatedSetOf } from '../../samples/benchmarks/generated-data.ts';
 import type { SyntheticSamples } from '../../samples/benchmarks/loadgen-benchmark.ts';
 import { toDispatchSettings } from './dispatch-options.ts';
 import { nodesOfRun, oipAsked } from './oip-options.ts';
-import { settingsOfRun } from './run-record.ts';
+import { runRecord, settingsOfRun } from './run-record.ts';
 import type { RunValues } from './run-settings.ts';
 import { type RunTestSettings, runTestSettings } from './run-test-settings.ts';
 
 /** A run as its parts want it: everything decided, nothing begun. */
 export type RunPlan = Readonly<ReturnType<typeof planRun>> & {
-  /** What stands between LoadGen and its nodes beside their network, as a mark for all logs; absent: nothing does. */
+  /**
+   * Mark for all logs about a device that stands between LoadGen and its nodes; absent: there is
+   * only their network.
+   */
   readonly linkMark?: string;
 };
 
-/** What a plan depends on besides the values of the settings. */
-interface PlanContext {
-  /** Keys of the values that were said; defaults do not win over LoadGen's configuration files. */
+/** Where the values of a plan come from. */
+interface PlanSources {
+  /** Settings with their sources; without them the run leaves no `longhaul_run.yaml`. */
+  readonly asked?: readonly ResolvedSetting[];
+  /** Keys of the values that were given; defaults do not win over LoadGen's configuration files. */
   readonly said?: ReadonlySet<string>;
   readonly audit?: ConfFile | undefined;
-  readonly record?: string;
-  readonly asked?: readonly ResolvedSetting[];
 }
 
 /**
@@ -48,7 +51,7 @@ interface PlanContext {
  */
 export function planRun(
   values: RunValues,
-  { said = new Set(), audit, record, asked = [] }: PlanContext = {},
+  { asked = [], said = saidKeys(asked), audit }: PlanSources = {},
 ) {
   const rules = benchmarkRules(values.benchmark);
   const encodingName = values.encoding ?? (Object.keys(rules.encodings)[0] as string);
@@ -97,12 +100,12 @@ export function planRun(
     synthetic: syntheticSamples(values),
     stallTimeoutNs: values.stallTimeout,
     generatorLagShareMax: values.generatorLagMax,
-    /** What figures must be, beside the rules. */
+    /** Conditions on figures, apart from the rules. */
     thresholds,
     /** Runs of which the lowest rate counts. */
     runCount: values.runs ?? runCountOfRound(test),
     extendsUntilDecided: values.extendUntilDecided,
-    /** What is logged; the folder is `output`. */
+    /** Settings of LoadGen's logs; their folder is `output`. */
     log: {
       enableTrace: values.trace,
       prefixWithDatetime: values.prefixWithDatetime,
@@ -113,15 +116,15 @@ export function planRun(
     auditConfig: audit?.name,
     keepsRecords: values.records === 'keep',
     writesPage: values.report === 'html',
-    /** What was asked for, each with its source; empty where the caller has no sources. */
+    /** Settings with their sources; empty where the caller has no sources. */
     asked: settingsOfRun(asked),
     /** Text of `longhaul_run.yaml`: what was asked for, to be asked for again; undefined: none is kept. */
-    record,
+    record: asked.length === 0 ? undefined : runRecord(asked),
   };
 }
 
 /**
- * What a run compresses, checked against the rules of its round.
+ * Compressions of a run, checked against the rules of its round.
  * @param form The benchmark's own encoding, around which the compression goes.
  * @throws MlperfError `ERR_RULE` with the rule's text in the network division, `ERR_CONFIG_INVALID` for what
  *   no division can do, `ERR_NOT_INSTALLED` for a compression that this Node lacks.
@@ -184,7 +187,7 @@ function runCountOfRound({ round, settings }: RunTestSettings): number {
     : 1;
 }
 
-/** What would be ignored silently, or fail at the end of a run. */
+/** Refuses settings that would be ignored silently, or fail at the end of a run. */
 function refuseWithoutEffect(values: RunValues, { mode, scenario }: TestSettings): void {
   if (mode === 'FindPeakPerformance' && scenario !== 'Server') {
     throw configInvalid(`--mode find-peak searches in Server only, not in ${scenario}`);

@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { configInvalid, outputError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid, withReason } from '../../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import { makeFolder } from '../../../shared/base/files/read-file.ts';
 import { CONFIG_SECTIONS } from '../../../shared/config/command-line.ts';
@@ -29,7 +29,7 @@ export function settingsOfRun(settings: readonly ResolvedSetting[]): ResolvedSet
 /**
  * Text of `longhaul_run.yaml`: the settings of a run as a configuration file, each with where it came from, so that
  * the run can be made again (`longhaul run --config`), and so that a compliance test runs as its submission run did.
- * Only what was said stands there as a value: a default would hide what LoadGen's own files say.
+ * Only a value that was given stands there: a default would hide what LoadGen's own files say.
  */
 export function runRecord(settings: readonly ResolvedSetting[]): string {
   const said = settingsOfRun(settings).map((setting) =>
@@ -45,12 +45,10 @@ export function runRecord(settings: readonly ResolvedSetting[]): string {
 export function writeRunRecord(output: string, record: string | undefined): void {
   if (record === undefined) return;
   const path = join(output, RUN_FILES.record);
-  try {
+  withReason(`cannot write ${path}`, () => {
     makeFolder(output);
     writeFileSync(path, record);
-  } catch (error) {
-    throw outputError(`cannot write ${path}`, error);
-  }
+  });
 }
 
 /**
@@ -82,7 +80,7 @@ export function recordedSettings(record: string): Map<string, FileValue> {
 }
 
 /**
- * What is said of a run, without asking for all that a run needs: a run that exists is only verified.
+ * Settings of a run that exists; what a new run would need may be missing.
  * @throws MlperfError `ERR_CONFIG_INVALID` listing what is wrong.
  */
 export function inspectRun(sources: RunSources): Partial<RunValues> {

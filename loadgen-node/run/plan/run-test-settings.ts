@@ -35,7 +35,8 @@ export type RunTestSettings = Readonly<ReturnType<typeof runTestSettings>>;
  * over all. Without a round and without a file of LoadGen's, the benchmark's own rules and short
  * durations hold instead of the round's: every benchmark can be tried. The latency bound of a benchmark that no round has is
  * its own in every round.
- * @param said Keys of the values that were said (flag or configuration file), not defaults.
+ * @param said Keys of the values that a flag or a configuration file gave; defaults are not among
+ *   them.
  * @throws MlperfError `ERR_CONFIG_INVALID` naming every wrong line.
  */
 export function runTestSettings(
@@ -73,7 +74,7 @@ export function runTestSettings(
     settings: asked,
     round,
     configEvents: all.flatMap((result) => result.events),
-    /** What the files say without effect, for people. */
+    /** Lines of the files that have no effect, in words. */
     configNotes: all.flatMap((result) => result.notes),
     usesTokenLatenciesBeforeAudit: settings.get('useTokenLatencies').value === true,
     /** Arrivals in place of LoadGen's Poisson; undefined: those. */
@@ -105,8 +106,8 @@ function forgetRound(settings: ExactSettings): void {
 }
 
 /**
- * Puts the benchmark's own bound in place of what nobody said of it. A round's mlperf.conf has no line for a benchmark that
- * no round has: what it says for every model (10 ms) is made for none.
+ * Sets the benchmark's own bound where no source gave one. A round's mlperf.conf has no line for a
+ * benchmark that no round has: what it says for every model (10 ms) is made for none.
  */
 function useOwnBound(settings: ExactSettings, rules: BenchmarkRules, round: Round): void {
   const source = `benchmark ${rules.key}`;
@@ -150,7 +151,7 @@ function applyFlags(
   }
 }
 
-/** What arrivals decide in place of settings: the mean rate, and where the run ends. */
+/** Arrivals replace settings: the mean rate, and the end of the run. */
 function applyArrivals(settings: ExactSettings, arrivals: OtherArrivals): void {
   const source = 'run arrivals';
   const qps = ownRateOf(arrivals);
@@ -171,7 +172,7 @@ function setNumber(
   settings.set(field, isWhole ? BigInt(value) : value, source);
 }
 
-/** Where the rate decides what is issued, LoadGen's default of 1 per second helps nobody. */
+/** Where the rate decides what is issued, LoadGen's default of 1 per second is of no use. */
 function requireTargetQps(settings: ExactSettings, round: Round): void {
   const why: Partial<Record<Scenario, readonly [SettingsField['field'], string]>> = {
     Server: ['serverTargetQps', 'the rate of its arrivals'],

@@ -59,7 +59,7 @@ export function requireSamples({ rules, dataFolder, oip }: RunPlan): void {
 
 /**
  * Asks the servers what their model is, joins it with the samples of the run, and sends one request to try it: what does not
- * fit is told before minutes go into the data set, wherever a request can be made without it.
+ * fit is reported before minutes go into the data set, wherever a request can be made without it.
  * @returns The plan with that of the requests and the encoding that fits; the data set with payloads as the plan has them.
  * @throws MlperfError `ERR_MODEL`, `ERR_SUT_REFUSED` with the servers' words, and what opening the data set throws
  */
@@ -78,7 +78,7 @@ export async function prepareOip(
   const trial = { plan: encoded, asked, facts, host };
   const { data } = asked;
   const isMadeUp = data === undefined || data.kind === 'random' || data.kind === 'zeros';
-  // Zeros have the right sizes; of texts and files nobody knows what they are before one is read.
+  // Zeros have the right sizes; the sizes of texts and files are known once one is read.
   const early =
     isMadeUp && freeInputs(layout).length === 0
       ? await tryRequest(trial, zerosOf(layout))
@@ -99,7 +99,7 @@ export async function prepareOip(
   };
 }
 
-/** What a program's own payloads need of servers: nothing is made of them, so they have to be what a request takes. */
+/** Plan for a program's own payloads: they are sent as they are, so they must fit a request. */
 export type GivenPayloads = Awaited<ReturnType<typeof prepareGivenPayloads>>;
 
 /**
@@ -180,7 +180,7 @@ function withEncoding(plan: RunPlan, { encodingName }: RequestLayout): RunPlan {
 
 /** Samples before it is known how they travel. `isUniform`: all have the sizes of the layout. */
 async function openSamples(
-  { rules, dataFolder, cacheFolder, generated, synthetic }: RunPlan,
+  plan: RunPlan,
   { data, dataSeed, dataCount }: OipAsked,
   layout: RequestLayout,
   onProgress: PrepareProgress,
@@ -191,12 +191,11 @@ async function openSamples(
     const sampleTensors: SampleTensors = (index) => dataSet.sampleTensors(index);
     return { dataSet, isUniform: dataSet.isUniform, sampleTensors };
   }
-  const { openDataSet } = await loadgenBenchmark(rules.key);
-  const options = { dataFolder, cacheFolder, generated, synthetic, onProgress };
-  const dataSet = await openDataSet(options);
+  const { openDataSet } = await loadgenBenchmark(plan.rules.key);
+  const dataSet = await openDataSet({ ...plan, onProgress });
   const [input] = inputs;
   const sampleTensors =
-    rules.sampleTensors === undefined || input === undefined
+    plan.rules.sampleTensors === undefined || input === undefined
       ? await fileTensors(dataSet, inputs)
       : benchmarkTensors(dataSet, input);
   return { dataSet, isUniform: freeInputs(layout).length === 0, sampleTensors };
@@ -204,7 +203,7 @@ async function openSamples(
 
 type OipDispatch = NonNullable<DispatchSettings['oip']>;
 
-/** What all trials of a run share. */
+/** Input that all trials of a run share. */
 interface TrialParts {
   readonly plan: RunPlan;
   readonly asked: OipAsked;
@@ -212,7 +211,7 @@ interface TrialParts {
   readonly host: Pick<RunHost, 'signal'>;
 }
 
-/** What a request is tried with. */
+/** Sample for a trial request. `isUniform`: all samples have its sizes. */
 interface TrialSample {
   readonly layout: RequestLayout;
   readonly isUniform: boolean;
@@ -296,7 +295,8 @@ async function tryOneRequest(
   if (layout.outputs.length > 0) return { ...first, answeredOutputs: undefined };
   const answered = answeredOutputs(found.trials, layout.hasBatchAxis);
   const whole = withOutputs(layout, plan.rules, answered);
-  // Now that it is known what is read: contents that do not fit their shapes, too, are told before the run.
+  // The outputs are known now: contents that do not fit their shapes are reported before the run,
+  // too.
   const { trials, trialCount } = await tryWays(whole, [found]);
   return {
     ...{

@@ -1,33 +1,23 @@
 import { askNames, checkDispatchSettings, resolveNodeAddresses } from '../../../qdl/index.ts';
-import { percentOf } from '../../../shared/base/process/terminal.ts';
 import { loadgenBenchmark } from '../../samples/benchmarks/registry.ts';
-import { checkDataSet, type DataSetCheck } from '../../samples/data-set/check-data-set.ts';
-import type { DataSet, PrepareProgress } from '../../samples/data-set/data-set.ts';
+import { checkDataSet } from '../../samples/data-set/check-data-set.ts';
+import type { DataSet } from '../../samples/data-set/data-set.ts';
 import { SampleStore } from '../../samples/qsl/sample-store.ts';
-import { orAbort, type RunHost } from '../host/host.ts';
+import { orAbort, type RunHost, progressOf } from '../host/host.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 import { prepareOip, requireSamples } from './prepare-oip.ts';
-
-/** A run whose data is there; its nodes have told their names. */
-export interface PreparedRun {
-  /** With the addresses that the nodes' names stand for. */
-  readonly plan: RunPlan;
-  readonly dataSet: DataSet;
-  readonly dataSetCheck: DataSetCheck;
-  readonly store: SampleStore;
-}
 
 /**
  * Asks the nodes for their names, and opens and checks the data set: all that needs to be done only once for several runs.
  * @throws MlperfError
  */
-export async function prepareRun(named: RunPlan, host: RunHost): Promise<PreparedRun> {
+export async function prepareRun(named: RunPlan, host: RunHost) {
   requireSamples(named);
   const nodes = await orAbort(host, resolveNodeAddresses(named.dispatch.nodes));
   const plan: RunPlan = { ...named, dispatch: { ...named.dispatch, nodes } };
   checkDispatchSettings(plan.dispatch);
   for (const note of plan.configNotes) host.report(`longhaul: ${note}`);
-  // Wrong addresses, names and benchmarks are told before minutes go into the data set.
+  // Wrong addresses, names and benchmarks are reported before minutes go into the data set.
   await orAbort(host, askNames(plan.dispatch));
   if (plan.oip === undefined) return await prepareData(plan, host);
   const { plan: asked, dataSet } = await prepareOip(plan, plan.oip, host, progressOf(host));
@@ -38,23 +28,15 @@ export async function prepareRun(named: RunPlan, host: RunHost): Promise<Prepare
  * Opens and checks the data set alone: for a run whose SUT is in this process.
  * @throws MlperfError
  */
-export async function prepareData(plan: RunPlan, host: RunHost): Promise<PreparedRun> {
+export async function prepareData(plan: RunPlan, host: RunHost) {
   const benchmark = await loadgenBenchmark(plan.rules.key);
-  const onProgress = progressOf(host);
-  const { dataFolder, cacheFolder, generated, synthetic } = plan;
-  const dataSet = await orAbort(
-    host,
-    benchmark.openDataSet({ dataFolder, cacheFolder, generated, synthetic, onProgress }),
-  );
+  const opening = benchmark.openDataSet({ ...plan, onProgress: progressOf(host) });
+  const dataSet = await orAbort(host, opening);
   return await checkedRun(plan, dataSet, host);
 }
 
-function progressOf(host: RunHost): PrepareProgress {
-  return (fraction, what) => host.progress?.(what, percentOf(fraction));
-}
-
 /** Compares the data set with its checksums; its payloads are read when they are loaded. */
-async function checkedRun(plan: RunPlan, dataSet: DataSet, host: RunHost): Promise<PreparedRun> {
+async function checkedRun(plan: RunPlan, dataSet: DataSet, host: RunHost) {
   const dataSetCheck = await orAbort(
     host,
     checkDataSet(dataSet, plan.dataChecksums, progressOf(host)),
@@ -68,3 +50,6 @@ async function checkedRun(plan: RunPlan, dataSet: DataSet, host: RunHost): Promi
   });
   return { plan, dataSet, dataSetCheck, store };
 }
+
+/** A run whose data set is open. Its nodes have answered Name, and its plan has their addresses. */
+export type PreparedRun = Readonly<Awaited<ReturnType<typeof checkedRun>>>;

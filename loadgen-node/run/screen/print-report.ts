@@ -17,13 +17,16 @@ import { accuracyInWords, isMet, targetInWords } from '../../samples/benchmarks/
 import { dataSetInWords } from '../../samples/data-set/check-data-set.ts';
 import { isValid, type RunReport } from '../keep/run-report.ts';
 
-const LABEL_WIDTH = 14;
+/** Column at which the texts behind the labels begin. */
+export const LABEL_WIDTH = 14;
 /** `p50 10.6 ms`; the last one, p99.9, has two characters more. */
 const PERCENTILE_WIDTH = 11;
 
 /** The result of a run as a person wants to read it, ending with a newline. */
 export function printReport(report: RunReport): string {
-  const { outcome, plan } = report;
+  const { outcome, plan, summary } = report;
+  const files = dataSetInWords(report.dataSetCheck);
+  const times = summary === null ? [] : timeLines({ outcome, summary });
   const lines = [
     ...nameLines(report.nameCalls),
     row('Benchmark', `${plan.rules.key} (${plan.rules.title})`),
@@ -31,12 +34,12 @@ export function printReport(report: RunReport): string {
       'Samples',
       `${report.dataSetCheck.sampleCount} in ${report.dataSetCheck.name}, sent as ${plan.encodingName}`,
     ),
-    ...filesLines(report),
+    ...(files === undefined ? [] : [row('', files)]),
     ...report.models.map((model) => row('Model', model)),
     ...accuracyLines(report),
     ...(outcome.performance === null ? [] : performanceLines(report, outcome.performance)),
     ...stepLines(report),
-    ...timesOf(report).map(([label, text]) => row(label, text)),
+    ...times.map(([label, text]) => row(label, text)),
     ...searchLines(outcome),
     ...countLines(report, 'accuracy', outcome.accuracy),
     ...countLines(report, 'performance', outcome.performance),
@@ -48,12 +51,7 @@ export function printReport(report: RunReport): string {
   return `${lines.join('\n')}\n`;
 }
 
-function timesOf(report: RunReport): ReturnType<typeof timeLines> {
-  const { outcome, summary } = report;
-  return summary === null ? [] : timeLines({ outcome, summary });
-}
-
-/** What became of each step of the arrivals. */
+/** Result of each step of the arrivals. */
 function stepLines({ loadTest }: RunReport): string[] {
   const steps = loadTest?.steps ?? null;
   if (steps === null) return [];
@@ -61,7 +59,7 @@ function stepLines({ loadTest }: RunReport): string[] {
   return lines.map((line, i) => row(i === 0 ? 'Steps' : '', line));
 }
 
-/** What the run did beyond one run of LoadGen's. */
+/** Peak of a search, and the extension of a run: LoadGen's own runs have neither. */
 function searchLines({ peakTargetQps, performance }: TestOutcome): string[] {
   const lines: string[] = [];
   if (peakTargetQps !== null) {
@@ -113,11 +111,6 @@ function accuracyLines(report: RunReport): string[] {
     lines.push(row('', scored.scriptLine));
   }
   return lines;
-}
-
-function filesLines({ dataSetCheck }: RunReport): string[] {
-  const text = dataSetInWords(dataSetCheck);
-  return text === undefined ? [] : [row('', text)];
 }
 
 function performanceLines(report: RunReport, performance: PerformanceOutcome): string[] {
@@ -291,7 +284,7 @@ function verdictLines(report: RunReport): string[] {
   return lines;
 }
 
-/** What the user asked for, apart from the verdict by the rules. */
+/** Thresholds of the user; they are no part of the verdict by the rules. */
 function thresholdLines({ thresholds: results }: RunReport): string[] {
   const lines = results.map(({ text, isMet, seenText }, i) =>
     row(i === 0 ? 'Thresholds' : '', `${text}: ${isMet ? 'met' : 'NOT met'}, seen ${seenText}`),

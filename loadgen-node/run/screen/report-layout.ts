@@ -1,8 +1,6 @@
 import type { RunReport } from '../keep/run-report.ts';
-import { printReport } from './print-report.ts';
+import { LABEL_WIDTH, printReport } from './print-report.ts';
 
-/** Column at which the texts behind the labels begin, as print-report.ts writes them. */
-const LABEL_WIDTH = 14;
 /** Narrower than this, lines are left as they are: wrapped words would stand one below the other. */
 const WIDTH_MIN = 40;
 
@@ -14,7 +12,7 @@ const GREEN = '\u001b[32m';
 const RED = '\u001b[31m';
 const PLAIN = '\u001b[0m';
 
-/** What the layout depends on: the stream that the result goes to, and the environment. */
+/** Stream that the result goes to. */
 export interface ReportTarget {
   readonly isTTY?: boolean;
   readonly columns?: number;

@@ -1,6 +1,6 @@
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { formatNs } from '../../../shared/base/text.ts';
-import type { ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
+import { type ResolvedSetting, saidKeys } from '../../../shared/config/resolve-settings.ts';
 import {
   choice,
   count,
@@ -47,11 +47,7 @@ export function planFindPeak(values: FindPeakValues, settings: readonly Resolved
     targetLatency: bound,
     targetLatencyPercentile: percentile,
   };
-  const said = new Set(
-    settings
-      .filter(({ source }) => source !== 'default' && source !== 'not set')
-      .map(({ key }) => key),
-  );
+  const said = new Set(saidKeys(settings));
   for (const key of ['targetQps', 'targetLatency', 'targetLatencyPercentile'] as const) {
     if (joined[key] !== undefined) said.add(key);
   }

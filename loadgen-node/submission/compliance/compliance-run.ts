@@ -2,17 +2,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { configInvalid, withReason } from '../../../shared/base/errors/mlperf-error.ts';
 import { makeFolder } from '../../../shared/base/files/read-file.ts';
-import {
-  resolveSettings,
-  type SettingSources,
-  saidKeys,
-} from '../../../shared/config/resolve-settings.ts';
+import { resolveSettings, type SettingSources } from '../../../shared/config/resolve-settings.ts';
 import type { RunFolder } from '../../loadgen/logs/read/run-folder.ts';
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import type { RunReport } from '../../run/keep/run-report.ts';
 import { planRun, type RunPlan } from '../../run/plan/run-plan.ts';
-import { type RunSources, recordedSettings, runRecord } from '../../run/plan/run-record.ts';
+import { type RunSources, recordedSettings } from '../../run/plan/run-record.ts';
 import { RUN_SETTINGS } from '../../run/plan/run-settings.ts';
 import { performRun } from '../../run/session.ts';
 import type { RunnableTestId } from '../rules/submission-rounds.ts';
@@ -47,17 +43,15 @@ export function runSources(
 export function planTestRun(run: TestRun): RunPlan {
   const { test, folder } = run;
   const plain = resolveRun(run);
-  const submission = planRun(plain.values, { said: plain.said });
+  const submission = planRun(plain.values, { asked: plain.settings });
   const { scenario } = submission.settings;
   const lowered = run.loweredShare === undefined ? undefined : lowerRate(run, submission.settings);
-  const { values, settings, said } = resolveRun(run, lowered);
+  const { values, settings } = resolveRun(run, lowered);
   const text = auditConfigText(test, values.benchmark, scenario);
   const plan = planRun(values, {
-    said,
+    asked: settings,
     // LoadGen's name of the file: it stands in the detail log.
     audit: { name: 'audit.config', text },
-    record: runRecord(settings),
-    asked: settings,
   });
   if (test === 'TEST06' && !plan.settings.useTokenLatencies) {
     throw configInvalid(
@@ -107,7 +101,6 @@ function resolveRun({ sources, folder, test }: TestRun, lowered?: ReturnType<typ
   };
   return {
     values,
-    said: saidKeys(settings),
     settings: settings.map((one) => ({ ...one, source: sourceOf(one.key) ?? one.source })),
   };
 }
@@ -120,7 +113,7 @@ const SERVER_TOLERANCE: Partial<Readonly<Record<RunnableTestId, number>>> = {
 
 function lowerRate({ test, loweredShare = 0 }: TestRun, settings: TestSettings) {
   const { scenario } = settings;
-  // As it was said: the product has noise in its last digits.
+  // As the user wrote it: the product has noise in its last digits.
   const percent = Number((100 * loweredShare).toPrecision(12));
   if (scenario !== 'Server' && scenario !== 'Offline') {
     const why = `${scenario} has no target rate; it is for Server and Offline`;

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { EXIT } from '../../../shared/base/process/exit-codes.ts';
-import type { VerbResult } from '../../../shared/config/command-line.ts';
 import { flagOf } from '../../../shared/config/setting.ts';
 import type { Round } from '../../../shared/rules/rounds/rounds.ts';
 import { numberOf, recordOf } from '../../loadgen/logs/read/detail-log.ts';
@@ -38,20 +37,16 @@ interface TestHost {
   tell(text: string): void;
 }
 
-/** A test that came to an end: 0 passed, 3 failed, 130 or 143 interrupted. */
-export interface EndedTest extends VerbResult {
-  readonly exitCode: number;
-}
-
 /**
  * Runs a compliance test (or takes a run that is there), verifies it, writes its folder and says the verdict.
+ * @returns Exit code: 0 passed, 3 failed, 130 or 143 interrupted; text and document.
  * @throws MlperfError when the test cannot be made or verified.
  */
 export async function complianceTest(
   test: RunnableTestId,
   values: ComplianceValues,
   { flags, tell }: TestHost,
-): Promise<EndedTest> {
+) {
   const asked = await ask(test, values, flags);
   const { run, round, benchmark, reference } = asked;
   await requireSubmission(asked);
@@ -88,7 +83,7 @@ export async function complianceTest(
   };
 }
 
-/** What is known of a test before anything runs. */
+/** Settings, round, model and submission run of a test, checked before anything runs. */
 async function ask(test: RunnableTestId, values: ComplianceValues, flags: RunSources['flags']) {
   const reference = await readComplianceRun(values.run);
   requirePerformanceRun(reference);
@@ -123,7 +118,7 @@ function requireSameFlags(sources: RunSources, run: Partial<RunValues>): void {
   }
 }
 
-/** What is wrong with the submission's runs is told before minutes go into another. */
+/** Refuses wrong runs of the submission before minutes go into another run. */
 async function requireSubmission(asked: AskedTest): Promise<void> {
   const { reference, test, round } = asked;
   requireRound(reference, round);
@@ -165,7 +160,10 @@ async function makeRun(
   return host.exitCode ?? EXIT.interrupted;
 }
 
-/** Type as which the official script is told to read a benchmark's responses; `byte` is its own default. */
+/**
+ * Type (`--dtype`) by which the official script reads a benchmark's responses; its own default is
+ * `byte`.
+ */
 const RESPONSE_TYPE_OF: Readonly<Record<string, ResponseType>> = {
   resnet50: 'float32',
   mobilenet: 'float32',

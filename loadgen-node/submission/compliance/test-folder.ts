@@ -5,7 +5,7 @@ import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import type { RunnableTestId } from '../rules/submission-rounds.ts';
-import type { TestCheck } from './verify/test-check.ts';
+import type { TestCheck } from './verify/read-compliance-run.ts';
 import type { TestVerdict } from './verify/verify-test.ts';
 
 /** Every file that a test can leave: those of an earlier verification must not stand beside a new one's. */

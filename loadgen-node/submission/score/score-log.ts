@@ -1,17 +1,16 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { defaultCacheFolder } from '../../../shared/base/files/read-file.ts';
-import { percentOf } from '../../../shared/base/process/terminal.ts';
+import { defaultCacheFolder, writeText } from '../../../shared/base/files/read-file.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
 import { DEFAULT_ROUND } from '../../../shared/rules/rounds/rounds.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import { readDetailLog } from '../../loadgen/logs/read/detail-log.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { readAudit } from '../../observe/audit/network-audit.ts';
-import type { RunHost } from '../../run/host/host.ts';
-import { exampleMarks, modelMarks } from '../../run/judge/model-notes.ts';
-import { accuracyText, writeAccuracyText } from '../../run/keep/accuracy-file.ts';
+import { progressOf, type RunHost } from '../../run/host/host.ts';
+import { exampleMarks, modelMarks } from '../../run/judge/run-notes.ts';
+import { accuracyText } from '../../run/keep/accuracy-file.ts';
 import { inspectRun, recordedSettings } from '../../run/plan/run-record.ts';
 import type { RunValues } from '../../run/plan/run-settings.ts';
 import { generatedSetOf } from '../../samples/benchmarks/generated-data.ts';
@@ -116,7 +115,7 @@ async function openDataSetOf(
       generated: generatedSetOf({ benchmark, dataDir, dataSeed, dataCount }),
       synthetic: { sampleBytes, sampleCount, responseBytes },
       cacheFolder: cacheDir ?? defaultCacheFolder(),
-      onProgress: (fraction, what) => host.progress?.(what, percentOf(fraction)),
+      onProgress: progressOf(host),
     });
     return { rules, opened };
   } finally {
@@ -183,7 +182,7 @@ function scoreText(
   }
   const text = accuracyText(scriptLine, marks);
   if (output === undefined) return text;
-  writeAccuracyText(output, text);
+  writeText(output, text);
   return '';
 }
 

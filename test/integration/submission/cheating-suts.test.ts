@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { planRun } from '../../../loadgen-node/run/plan/run-plan.ts';
-import { runRecord } from '../../../loadgen-node/run/plan/run-record.ts';
 import { RUN_SETTINGS } from '../../../loadgen-node/run/plan/run-settings.ts';
 import { performRun } from '../../../loadgen-node/run/session.ts';
 import { benchmark as digits } from '../../../loadgen-node/samples/benchmarks/digits/benchmark.ts';
 import type { DataSet } from '../../../loadgen-node/samples/data-set/data-set.ts';
-import { judgeCustomDataSet } from '../../../loadgen-node/submission/compliance/custom-data-set/judge-custom-data-set.ts';
-import { readRunPair } from '../../../loadgen-node/submission/compliance/custom-data-set/run-pair.ts';
+import {
+  judgeCustomDataSet,
+  readRunPair,
+} from '../../../loadgen-node/submission/compliance/custom-data-set/judge-custom-data-set.ts';
 import { auditConfigText } from '../../../loadgen-node/submission/compliance/verify/audit-settings.ts';
 import { verifyTest04 } from '../../../loadgen-node/submission/compliance/verify/verify-speed-tests.ts';
 import type { TestVerdict } from '../../../loadgen-node/submission/compliance/verify/verify-test.ts';
@@ -105,7 +106,7 @@ async function measure(
   const text = audit === undefined ? undefined : auditConfigText(audit, 'digits', 'Offline');
   const plan = planRun(values, {
     audit: text === undefined ? undefined : { name: 'audit.config', text },
-    record: runRecord(settings),
+    asked: settings,
   });
   await performRun(plan, SILENT_HOST);
   return folder;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { scoreResponses } from '../../../loadgen-node/samples/benchmarks/imagenet/imagenet-data-set.ts';
-import type { ResponseScorer } from '../../../loadgen-node/submission/compliance/responses/accuracy-fallback.ts';
+import type { ResponseScorer } from '../../../loadgen-node/submission/compliance/responses/answers-by-sight.ts';
 import { auditConfigText } from '../../../loadgen-node/submission/compliance/verify/audit-settings.ts';
 import type {
   RunnableTestId,

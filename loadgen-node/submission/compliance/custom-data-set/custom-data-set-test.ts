@@ -7,21 +7,19 @@ import { CommandHost } from '../../../run/host/host.ts';
 import { COMPLIANCE_FOLDER, refuseUsedOutput } from '../../../run/keep/earlier-run.ts';
 import { refuseOtherArrivals } from '../../../run/plan/run-arrivals.ts';
 import { planRun, type RunPlan } from '../../../run/plan/run-plan.ts';
-import { inspectRun, type RunSources, runRecord } from '../../../run/plan/run-record.ts';
+import { inspectRun, type RunSources } from '../../../run/plan/run-record.ts';
 import { RUN_SETTINGS, type RunValues } from '../../../run/plan/run-settings.ts';
 import { performRun } from '../../../run/session.ts';
 import { seedOfImages } from '../../../samples/benchmarks/generated-data.ts';
 import { runSources } from '../compliance-run.ts';
 import type { CustomDataSetValues } from '../compliance-settings.ts';
-import type { EndedTest } from '../compliance-test.ts';
 import { forgetVerdict, writeTestFolder } from '../test-folder.ts';
 import {
-  type CustomDataSetReport,
   judgeCustomDataSet,
   readmeText,
+  readRunPair,
   verifyTexts,
 } from './judge-custom-data-set.ts';
-import { readRunPair } from './run-pair.ts';
 
 /** Name of the test, and of its folder below the output folder. */
 export const CUSTOM_DATA_SET = 'custom-data-set';
@@ -29,7 +27,10 @@ export const CUSTOM_DATA_SET = 'custom-data-set';
 /** Of these flags of a run one at least says what the custom data set is. */
 const DATA_FLAGS = ['dataSeed', 'dataCount', 'dataDir'] as const;
 
-/** Belong to the submission run and its data set alone: unless they are said again, they do not hold. */
+/**
+ * Settings of the submission run and its data set alone: a test has them only where its own flags
+ * name them.
+ */
 const NOT_REPEATED: readonly (keyof RunValues)[] = [
   'dataChecksums',
   'trace',
@@ -43,12 +44,9 @@ const NOT_REPEATED: readonly (keyof RunValues)[] = [
  * @param flags Of the runs that are made.
  * @throws MlperfError for runs that cannot be made or compared
  */
-export async function customDataSetTest(
-  values: CustomDataSetValues,
-  flags: RunSources['flags'],
-): Promise<EndedTest> {
+export async function customDataSetTest(values: CustomDataSetValues, flags: RunSources['flags']) {
   const { run, accuracyRun = run, output = join(run, COMPLIANCE_FOLDER), accuracyDropMax } = values;
-  // What is wrong with the submission's runs is told before minutes go into others.
+  // Faults of the submission's runs are reported before minutes go into others.
   const submission = await readRunPair(run, accuracyRun);
   refuseContradictions(values, flags);
   const { testRun } = values;
@@ -65,29 +63,22 @@ export async function customDataSetTest(
     inspectRun(runSources(performance.folder, {})),
   );
   requireOtherImages(own ?? {}, other ?? {});
-  const report: CustomDataSetReport = {
-    verdict: judgeCustomDataSet(submission, custom, accuracyDropMax / 100),
-    folders: {
-      performance: run,
-      accuracy: accuracyRun,
-      testPerformance: made.performance,
-      testAccuracy: made.accuracy,
-    },
+  const verdict = judgeCustomDataSet(submission, custom, accuracyDropMax / 100);
+  const runs = {
+    ...{ performance: run, accuracy: accuracyRun },
+    ...{ testPerformance: made.performance, testAccuracy: made.accuracy },
   };
+  const readme = readmeText(verdict, runs);
   const folder = join(output, CUSTOM_DATA_SET);
-  writeTestFolder(
-    folder,
-    { texts: verifyTexts(report.verdict), copies: new Map() },
-    readmeText(report),
-  );
-  const { hasPassed, reference, custom: tested, accuracy, performance, notes } = report.verdict;
+  writeTestFolder(folder, { texts: verifyTexts(verdict), copies: new Map() }, readme);
+  const { hasPassed, reference, custom: tested, accuracy, performance, notes } = verdict;
   return {
     exitCode: hasPassed ? EXIT.valid : EXIT.invalid,
-    text: `${readmeText(report)}\nWritten to ${join(folder, 'README.md')}\n`,
+    text: `${readme}\nWritten to ${join(folder, 'README.md')}\n`,
     json: {
       ...{ wasInterrupted: false, hasPassed, accuracy, performance, notes, folder },
       dataSets: { submission: reference ?? null, test: tested ?? null },
-      runs: report.folders,
+      runs,
     },
   };
 }
@@ -169,6 +160,5 @@ function planTestRun(
   const { values, settings } = resolveSettings(RUN_SETTINGS, { section: 'run', file, flags });
   refuseOtherArrivals(values.arrivals, "a compliance test has LoadGen's Poisson arrivals");
   requireOtherImages(inspectRun({ file: sources.file, flags: {} }), values);
-  const said = new Set([...file.keys(), ...Object.keys(flags)]);
-  return planRun(values, { said, record: runRecord(settings), asked: settings });
+  return planRun(values, { asked: settings });
 }

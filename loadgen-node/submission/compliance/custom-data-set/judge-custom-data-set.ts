@@ -1,9 +1,15 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
-import { numberOf } from '../../../loadgen/logs/read/detail-log.ts';
+import { numberOf, recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import { accuracyPercent } from '../../../samples/benchmarks/score-each.ts';
 import { differenceInterval, type Proportion, shareOf } from '../responses/proportions.ts';
-import { type ComplianceRun, ms } from '../verify/read-compliance-run.ts';
-import { dataSetOf, modelOf, type RunPair, speedOf } from './run-pair.ts';
+import {
+  type ComplianceRun,
+  isStream,
+  ms,
+  rateOf,
+  readComplianceRun,
+} from '../verify/read-compliance-run.ts';
 
 /** A rate on the custom data set below this share of the submission's fails: TEST01's bound on the same figure. */
 const RATE_SHARE_MIN = 0.9;
@@ -13,15 +19,6 @@ const SERVER_LATENCY_FACTOR_MAX = 1.5;
 
 /** Server: what is below this share of the latency bound is no difference. */
 const SERVER_LATENCY_SLACK_SHARE = 0.1;
-
-/** One thing that the test looks at. */
-interface CustomDataSetCheck {
-  /** What is compared, in a few words. */
-  readonly name: string;
-  readonly isMet: boolean;
-  /** The figures and the bound, one fact a line. */
-  readonly lines: readonly string[];
-}
 
 /**
  * Compares a submission's runs with the same over another data set. A system that knows the answers to the data set of
@@ -50,11 +47,7 @@ export function judgeCustomDataSet(submission: RunPair, custom: RunPair, accurac
 export type CustomDataSetVerdict = ReturnType<typeof judgeCustomDataSet>;
 
 /** The share of right answers must not fall by more than chance explains. */
-export function judgeAccuracy(
-  submission: Proportion,
-  custom: Proportion,
-  accuracyDropMax: number,
-): CustomDataSetCheck {
+export function judgeAccuracy(submission: Proportion, custom: Proportion, accuracyDropMax: number) {
   const drop = differenceInterval(submission, custom);
   const isMet = drop.low <= accuracyDropMax;
   const allowed =
@@ -78,11 +71,14 @@ function compared(
   isMet: boolean,
   [before = '', after = '']: readonly string[],
   rules: readonly string[],
-): CustomDataSetCheck {
+) {
   return { name, isMet, lines: [...bothLines(before, after), ...rules] };
 }
 
-/** What the test can find, for a reader who asks. */
+/** One thing that the test looks at; its lines are the figures and the bound, one fact a line. */
+export type CustomDataSetCheck = ReturnType<typeof compared>;
+
+/** Smallest drop that fails with these counts, in words. */
 function powerText(drop: number | undefined): string {
   return drop === undefined
     ? 'With these counts no drop fails: take a larger data set.'
@@ -194,15 +190,6 @@ function points(fraction: number): string {
   return `${(fraction * 100).toFixed(3)} points`;
 }
 
-/** What a verdict is written from. */
-export interface CustomDataSetReport {
-  readonly verdict: CustomDataSetVerdict;
-  /** Folders of the four runs. */
-  readonly folders: Readonly<
-    Record<'performance' | 'accuracy' | 'testPerformance' | 'testAccuracy', string>
-  >;
-}
-
 /** Texts of verify_accuracy.txt and verify_performance.txt. */
 export function verifyTexts(verdict: CustomDataSetVerdict): Map<string, string> {
   return new Map([
@@ -226,8 +213,14 @@ function verifyText(verdict: CustomDataSetVerdict, checks: readonly CustomDataSe
   ].join('\n');
 }
 
-/** What the command prints, and the body of README.md: what was compared, and what came of it. */
-export function readmeText({ verdict, folders }: CustomDataSetReport): string {
+/**
+ * Output of the command and body of README.md: runs, checks with their figures, notes and advice.
+ * @param folders Of the four runs.
+ */
+export function readmeText(
+  verdict: CustomDataSetVerdict,
+  folders: Record<'performance' | 'accuracy' | 'testPerformance' | 'testAccuracy', string>,
+): string {
   const { accuracy, performance, notes, hasPassed } = verdict;
   return [
     `# Custom data set: ${hasPassed ? 'passed' : 'FAILED'}`,
@@ -273,4 +266,97 @@ function adviceOf({ accuracy, performance }: CustomDataSetVerdict): string {
 /** A run of another LoadGen tells nothing of its data. */
 function nameOf(dataSet: ReturnType<typeof dataSetOf>): string {
   return dataSet?.name ?? 'not known';
+}
+
+/** Line of MLCommons' accuracy-imagenet.py. */
+const SCRIPT_LINE = /^accuracy=[\d.]+%, good=(\d+), total=(\d+)\s*$/m;
+
+/**
+ * Reads two runs over one data set.
+ * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_OUTPUT`; `ERR_CONFIG_INVALID` where the accuracy is
+ *   not known.
+ */
+export async function readRunPair(performance: string, accuracy: string) {
+  const run = await readComplianceRun(performance);
+  const accuracyRun = accuracy === performance ? run : await readComplianceRun(accuracy);
+  return { performance: run, accuracyRun, accuracy: accuracyOf(accuracyRun) };
+}
+
+/** A performance run and the accuracy over the same data set. */
+export type RunPair = Awaited<ReturnType<typeof readRunPair>>;
+
+/**
+ * Right answers of an accuracy run: longhaul's own record, or the line of the official script in
+ * accuracy.txt.
+ * @throws MlperfError `ERR_CONFIG_INVALID` where there is neither.
+ */
+function accuracyOf(run: ComplianceRun): Proportion {
+  const { folder } = run;
+  const found = recordedAccuracy(run) ?? scriptAccuracy(folder.accuracyText);
+  if (found !== undefined && found.total > 0 && found.correct <= found.total) return found;
+  throw configInvalid(
+    `${folder.folder} has no accuracy: neither longhaul_accuracy in the detail log nor a line ` +
+      '"accuracy=...%, good=..., total=..." in accuracy.txt; name the accuracy run of the same settings',
+  );
+}
+
+function recordedAccuracy(run: ComplianceRun): Proportion | undefined {
+  const value = recordOf(run, 'longhaul_accuracy');
+  const correct = wholeOf(value, 'correct');
+  const total = wholeOf(value, 'total');
+  return correct === undefined || total === undefined ? undefined : { correct, total };
+}
+
+function scriptAccuracy(path: string): Proportion | undefined {
+  if (!existsSync(path)) return undefined;
+  const match = SCRIPT_LINE.exec(readFileSync(path, 'utf8'));
+  return match === null ? undefined : { correct: Number(match[1]), total: Number(match[2]) };
+}
+
+/**
+ * Name of the data set that a run measured with, and the SHA-256 of its list of checksums.
+ * Undefined: the run says nothing, as those of the C++ LoadGen.
+ */
+function dataSetOf(run: ComplianceRun) {
+  const value = recordOf(run, 'longhaul_data_set');
+  const name = textOf(value, 'name');
+  return name === undefined ? undefined : { name, digest: textOf(value, 'sha256') ?? '' };
+}
+
+/** Name and SHA-256 of the model of a run's first node; undefined where it says nothing. */
+function modelOf(run: ComplianceRun): string | undefined {
+  const value = recordOf(run, 'longhaul_model');
+  const name = textOf(value, 'name');
+  return name === undefined ? undefined : `${name}, SHA-256 ${textOf(value, 'sha256') ?? ''}`;
+}
+
+/**
+ * Speed of a run: samples per second, and mean latency in ns; undefined where the scenario has no
+ * such result.
+ * @throws MlperfError `ERR_CONFIG_INVALID` when the log has no result of a performance run.
+ */
+function speedOf(run: ComplianceRun) {
+  const { scenario, folder } = run;
+  const rate = rateOf(run);
+  const isOffline = scenario === 'Offline';
+  const meanLatencyNs = isOffline ? undefined : numberOf(run, 'result_mean_latency_ns');
+  const validity = recordOf(run, 'result_validity');
+  const hasRate = rate !== undefined || isStream(scenario);
+  if (validity === undefined || !hasRate || (!isOffline && meanLatencyNs === undefined)) {
+    throw configInvalid(
+      `${folder.folder} has no result of a performance run: name the folder of one that came to its end`,
+    );
+  }
+  return { rate, meanLatencyNs, isValid: validity === 'VALID' };
+}
+
+function textOf(value: unknown, key: string): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const found = (value as Record<string, unknown>)[key];
+  return typeof found === 'string' ? found : undefined;
+}
+
+function wholeOf(value: unknown, key: string): number | undefined {
+  const text = textOf(value, key);
+  return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readAccuracyLog } from '../../../loadgen/logs/read/accuracy-log-reader.ts';
 
-/** Types as which the official script reads a response; bytes where nothing else is said. */
+/** Types by which the official script reads a response; the default is bytes. */
 export const RESPONSE_TYPES = ['byte', 'float32', 'int32', 'int64'] as const;
 
 /** One of {@link RESPONSE_TYPES}. */
@@ -13,15 +13,6 @@ const BYTES_OF: Readonly<Record<ResponseType, number>> = {
   int32: 4,
   int64: 8,
 };
-
-/** What is kept of a response: enough to compare, little enough for a data set. */
-interface Fingerprint {
-  readonly bytes: number;
-  /** First element: up to 8 bytes. */
-  readonly first: Buffer;
-  /** Of the whole response. */
-  readonly digest: string;
-}
 
 /**
  * Compares the responses that a test logged in performance mode with those of the accuracy run, as TEST01's
@@ -67,7 +58,7 @@ export async function compareResponses(accuracyLog: string, testLog: string, typ
   };
 }
 
-/** What the comparison of the accuracy log with the test's accuracy log found. */
+/** Result of {@link compareResponses}. */
 export type ResponseComparison = Awaited<ReturnType<typeof compareResponses>>;
 
 /** The first response of an accuracy log to each sample, and how its further ones compare with it. */
@@ -86,11 +77,17 @@ async function readFingerprints(path: string, type: ResponseType) {
   return { prints, accuracyEntries, accuracyDuplicates, accuracyMismatches };
 }
 
-function fingerprint(response: Uint8Array, type: ResponseType): Fingerprint {
+/**
+ * Length, first element and digest of a response: enough to compare, and small enough for a whole
+ * data set.
+ */
+function fingerprint(response: Uint8Array, type: ResponseType) {
   const digest = createHash('sha256').update(response).digest('base64');
   const first = Buffer.from(response.subarray(0, BYTES_OF[type]));
   return { bytes: response.length, first, digest };
 }
+
+type Fingerprint = ReturnType<typeof fingerprint>;
 
 /** Elements are compared as numbers: 0 and -0 are the same, NaN is never the same. */
 function isSameFirstElement(a: Fingerprint, b: Fingerprint, type: ResponseType): boolean {

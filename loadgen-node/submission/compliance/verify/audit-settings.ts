@@ -1,15 +1,8 @@
 import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
 import type { Scenario } from '../../../../shared/domain/scenario.ts';
 import { recordOf } from '../../../loadgen/logs/read/detail-log.ts';
-import {
-  type RunnableTestId,
-  SEED_NAMES,
-  type SubmissionRound,
-  seedsOfRound,
-  test05SeedsOfRound,
-} from '../../rules/submission-rounds.ts';
-import type { ComplianceRun } from './read-compliance-run.ts';
-import { check, type TestCheck } from './test-check.ts';
+import { type RunnableTestId, SEED_NAMES, type SubmissionRound, seedsOfRound, test05SeedsOfRound } from '../../rules/submission-rounds.ts';
+import { type ComplianceRun, check, type TestCheck } from './read-compliance-run.ts';
 
 /** Seed that chooses which responses of a test run are logged. Source: audit.config of TEST01 and TEST06. */
 const ACCURACY_LOG_SEED = 720381539243781796n;
@@ -17,7 +10,7 @@ const ACCURACY_LOG_SEED = 720381539243781796n;
 /** Library index of the one sample that TEST04 asks for again and again. Source: its audit.config. */
 const SAME_SAMPLE_INDEX = 3;
 
-/** Responses that TEST01 asks LoadGen to log where nothing else is said; how many it does log is left to chance. */
+/** Responses that TEST01 asks LoadGen to log by default; chance decides how many it logs. */
 const SAMPLING_TARGET = 4096;
 
 /** Benchmarks with large responses log fewer. Source: the audit.config of each benchmark, the same from v4.1 to v6.1. */
@@ -39,20 +32,16 @@ const TEST04_OF_MODEL: Readonly<Record<string, Partial<Readonly<Record<Scenario,
   },
 };
 
-/** A test's audit.config, and the records, besides the seeds, that it leaves in the detail log. */
-interface AuditConfig {
-  /** Settings for all scenarios (`*.*`), or for the one of the run. */
-  readonly isForAll: boolean;
-  readonly settings: (benchmark: string, scenario: Scenario) => readonly string[];
-  readonly records: Readonly<Record<string, number | bigint | boolean>>;
-}
-
 const SAMPLED = { effective_accuracy_log_rng_seed: ACCURACY_LOG_SEED };
 
-const AUDIT_CONFIGS: Readonly<Record<RunnableTestId, AuditConfig>> = {
+/**
+ * Lines of each test's audit.config, for all scenarios (`*.*`) or for the one of the run, and the
+ * records, besides the seeds, that it leaves in the detail log.
+ */
+const AUDIT_CONFIGS = {
   TEST01: {
     isForAll: true,
-    settings: (benchmark) => [
+    settings: (benchmark: string) => [
       'mode = 2',
       `accuracy_log_rng_seed = ${ACCURACY_LOG_SEED}`,
       `accuracy_log_sampling_target = ${SAMPLING_TARGET_OF[benchmark] ?? SAMPLING_TARGET}`,
@@ -61,7 +50,7 @@ const AUDIT_CONFIGS: Readonly<Record<RunnableTestId, AuditConfig>> = {
   },
   TEST04: {
     isForAll: false,
-    settings: (benchmark, scenario) => [
+    settings: (benchmark: string, scenario: Scenario) => [
       'mode = 2',
       'performance_issue_unique = 0',
       'performance_issue_same = 1',
@@ -87,7 +76,7 @@ const AUDIT_CONFIGS: Readonly<Record<RunnableTestId, AuditConfig>> = {
     ],
     records: SAMPLED,
   },
-};
+} as const satisfies Readonly<Record<RunnableTestId, object>>;
 
 /**
  * Text of audit.config for a test of one benchmark in one scenario. What the official file says for the model
@@ -145,7 +134,7 @@ function wrongSettings(
 ): string[] {
   const own = test === 'TEST05' ? test05SeedsOfRound(round) : undefined;
   const seeds = own ?? seedsOfRound(round);
-  const expected = {
+  const expected: Readonly<Record<string, number | bigint | boolean>> = {
     ...AUDIT_CONFIGS[test].records,
     ...Object.fromEntries(SEED_NAMES.map((name) => [`effective_${name}`, seeds[name]])),
   };

@@ -2,18 +2,12 @@ import { rounded } from '../../../../shared/base/text.ts';
 import type { Scenario } from '../../../../shared/domain/scenario.ts';
 import { numberOf, recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import type { SubmissionRound } from '../../rules/submission-rounds.ts';
-import { type ComplianceRun, isStream, RATE_KEYS } from './read-compliance-run.ts';
-import { check } from './test-check.ts';
+import { type ComplianceRun, check, isStream, RATE_KEYS } from './read-compliance-run.ts';
 
-/** How the speed of a test's run may differ from the submission run's. */
-interface SpeedRule {
-  /** Share by which it may, in the direction that is refused. */
-  readonly tolerance: number;
-  readonly refused: 'faster' | 'slower' | 'both';
-  readonly advice: string;
-}
-
-/** Tests whose speed is compared with that of the submission run. Source: their verify_performance.py. */
+/**
+ * Tests whose speed is compared with that of the submission run: the share by which it may differ
+ * in the direction that is refused. Source: their verify_performance.py.
+ */
 const SPEED_RULES = {
   TEST01: {
     tolerance: 0.1,
@@ -33,7 +27,7 @@ const SPEED_RULES = {
     advice:
       'The system is slower with other random seeds: it may be tuned to the order of samples and arrivals that the official seeds give, or the machines were busy with other work during one of the runs. Run both again on quiet machines.',
   },
-} as const satisfies Readonly<Record<string, SpeedRule>>;
+} as const;
 
 /** Score of a stream run up to which run-to-run variation is allowed to be 20 %. */
 const RELAXED_UP_TO: Partial<Readonly<Record<Scenario, number>>> = {
@@ -41,15 +35,6 @@ const RELAXED_UP_TO: Partial<Readonly<Record<Scenario, number>>> = {
   MultiStream: 1_600_000,
 };
 const RELAXED_TOLERANCE = 0.2;
-
-/** Score of a run as its round's script reads it. */
-interface Score {
-  readonly value: number;
-  /** As the script prints it. */
-  readonly text: string;
-}
-
-const NO_SCORE: Score = { value: 0, text: '0' };
 
 /**
  * Compares the speed of a test run with that of the submission run as the round's verify_performance.py does:
@@ -74,7 +59,7 @@ export function comparePerformance(
       check: check('performance', false, obstacle, { isOfficial: true, advice: OBSTACLE_ADVICE }),
     };
   }
-  const scoreOf = (run: ComplianceRun): Score =>
+  const scoreOf = (run: ComplianceRun) =>
     isDetail ? detailScore(run) : summaryScore(test, round, run);
   const [ref, got] = [scoreOf(reference), scoreOf(tested)];
   const { scenario } = reference;
@@ -96,8 +81,8 @@ const OBSTACLE_ADVICE =
   'A comparison needs two VALID runs without errors: see "Result is" in both summaries and what stands below it, and the errors in the detail logs.';
 
 /**
- * What the older scripts say of errors before they compare two summaries, the submission run's first, and why they do
- * not come to that.
+ * Warnings that the older scripts print before they compare two summaries, the submission run's
+ * first; `obstacle`: why they do not compare them.
  */
 function lookAtSummaries(reference: ComplianceRun, tested: ComplianceRun) {
   const warnings: string[] = [];
@@ -133,7 +118,11 @@ const DETAIL_SCORE: Readonly<Record<Scenario, string>> = {
   MultiStream: 'early_stopping_latency_ms',
 };
 
-function detailScore(run: ComplianceRun): Score {
+/** Where a log has none. */
+const NO_SCORE = { value: 0, text: '0' };
+
+/** Score of a run, and its text as Python prints it. */
+function detailScore(run: ComplianceRun) {
   const value = numberOf(run, DETAIL_SCORE[run.scenario]);
   return value === undefined ? NO_SCORE : { value, text: pythonFloat(value) };
 }
@@ -152,7 +141,7 @@ const SCORE_LABELS: Readonly<Record<Scenario, readonly [old: RegExp, later: RegE
   ],
 };
 
-function summaryScore(test: string, round: SubmissionRound, run: ComplianceRun): Score {
+function summaryScore(test: string, round: SubmissionRound, run: ComplianceRun) {
   const { scenario, summary } = run;
   const [old, later] = SCORE_LABELS[scenario];
   const pattern = round === 'v4.1' || round === 'v5.0' ? old : later;
@@ -170,7 +159,7 @@ function judgeSpeed(
   { ref, got }: { readonly ref: number; readonly got: number },
   isInclusive: boolean,
 ) {
-  const { tolerance, refused }: SpeedRule = SPEED_RULES[test];
+  const { tolerance, refused } = SPEED_RULES[test];
   const allowed = ref <= (RELAXED_UP_TO[scenario] ?? -1) ? RELAXED_TOLERANCE : tolerance;
   // The score of a stream is a latency: less is faster.
   const isLatency = isStream(scenario) && test !== 'TEST04';

@@ -1,35 +1,16 @@
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { SCENARIOS, type Scenario } from '../../../../shared/domain/scenario.ts';
-import {
-  numberOf,
-  type ReadDetailLog,
-  readDetailLog,
-  recordOf,
-} from '../../../loadgen/logs/read/detail-log.ts';
-import { openRunFolder, type RunFolder } from '../../../loadgen/logs/read/run-folder.ts';
-import { readSummaryLog, type SummaryLog } from '../../../loadgen/logs/read/summary-log.ts';
-import {
-  type RoundSeeds,
-  readSeeds,
-  roundOfSeeds,
-  SEED_NAMES,
-  type SubmissionRound,
-} from '../../rules/submission-rounds.ts';
-
-/** A run as compliance tests look at it, of longhaul or of the C++ LoadGen. */
-export interface ComplianceRun {
-  readonly folder: RunFolder;
-  readonly detail: ReadDetailLog;
-  readonly summary: SummaryLog;
-  readonly scenario: Scenario;
-}
+import { numberOf, readDetailLog, recordOf } from '../../../loadgen/logs/read/detail-log.ts';
+import { openRunFolder } from '../../../loadgen/logs/read/run-folder.ts';
+import { readSummaryLog } from '../../../loadgen/logs/read/summary-log.ts';
+import { type RoundSeeds, readSeeds, roundOfSeeds, SEED_NAMES, type SubmissionRound } from '../../rules/submission-rounds.ts';
 
 /**
  * Reads the detail and summary log of a run.
  * @throws MlperfError `ERR_CONFIG_FILE` when the folder is none of a run or its logs are damaged,
  *   `ERR_OUTPUT` when a log cannot be read.
  */
-export async function readComplianceRun(path: string): Promise<ComplianceRun> {
+export async function readComplianceRun(path: string) {
   const folder = openRunFolder(path);
   const detail = await readDetailLog(folder.detail);
   const [damage] = detail.damages;
@@ -47,6 +28,9 @@ export async function readComplianceRun(path: string): Promise<ComplianceRun> {
   }
   return { folder, detail, summary, scenario };
 }
+
+/** A run as compliance tests look at it, of longhaul or of the C++ LoadGen. */
+export type ComplianceRun = Readonly<Awaited<ReturnType<typeof readComplianceRun>>>;
 
 /** @param prefix `requested` or `effective`. @returns undefined where the log lacks one of them. */
 export function seedsOf(
@@ -101,4 +85,36 @@ export function rateOf(run: ComplianceRun): number | undefined {
 /** A latency with the digits of the logs' ns: `12.345 ms`. */
 export function ms(ns: number): string {
   return `${(ns / 1e6).toFixed(3)} ms`;
+}
+
+/** One thing that a compliance test looks at. */
+export interface TestCheck {
+  /** Subject in a few words: `performance`, `whole responses`. */
+  readonly name: string;
+  readonly isMet: boolean;
+  /**
+   * True for what the official verification script or checker decides; false for what longhaul
+   * looks at as well.
+   */
+  readonly isOfficial: boolean;
+  /** Figures that were compared. */
+  readonly text: string;
+  /** Where it is met, and a reader who stops there would be wrong: what it leaves open. */
+  readonly warning?: string;
+  /** Where it is not met: what it means and what to look at. */
+  readonly advice?: string;
+}
+
+/** A check; of advice and warning it keeps the one that its outcome calls for. */
+export function check(
+  name: string,
+  isMet: boolean,
+  text: string,
+  { isOfficial = false, warning, advice }: Partial<Omit<TestCheck, 'name' | 'isMet' | 'text'>> = {},
+): TestCheck {
+  return {
+    ...{ name, isMet, isOfficial, text },
+    ...(isMet && warning !== undefined && { warning }),
+    ...(!isMet && advice !== undefined && { advice }),
+  };
 }

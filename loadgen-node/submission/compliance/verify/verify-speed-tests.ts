@@ -2,57 +2,49 @@ import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
 import { numberOf } from '../../../loadgen/logs/read/detail-log.ts';
 import { test05SeedsOfRound } from '../../rules/submission-rounds.ts';
 import { comparePerformance, signedPercent } from './compare-performance.ts';
-import {
-  type ComplianceRun,
-  ms,
-  rateOf,
-  sampleCountOf,
-  seedsInWords,
-} from './read-compliance-run.ts';
+import { type ComplianceRun, ms, rateOf, sampleCountOf, seedsInWords, check, type TestCheck } from './read-compliance-run.ts';
 import { loweredShare } from './same-system.ts';
-import { check, type TestCheck } from './test-check.ts';
-import { type TestedFolders, type TestVerdict, verifyTest } from './verify-test.ts';
+import { type TestedFolders, type TestVerdict, readTestedRuns, verdictOn } from './verify-test.ts';
+import { Z_95 } from '../../../search/peak/over-share.ts';
 
 /**
  * TEST04: is the system faster when the same sample is asked for again and again? The official comparison is one of
  * rates. In Server, where the arrivals decide the rate, longhaul compares latencies as well; in Server and SingleStream it
  * looks for a cache that filled up in the submission run.
- * @throws MlperfError as {@link verifyTest}
+ * @throws MlperfError as {@link readTestedRuns}
  */
-export function verifyTest04(test: TestedFolders): Promise<TestVerdict> {
-  return verifyTest('TEST04', test, (runs) => {
-    const { reference, tested } = runs;
-    const { check, text } = comparePerformance('TEST04', test.round, runs);
-    const notes = [ratesInWords(reference, tested), tailNote(reference, tested)];
-    return {
-      checks: [check, ...serverLatencyChecks(reference, tested), ...firstQueryChecks(reference)],
-      notes: notes.filter((note) => note !== undefined),
-      texts: new Map([['verify_performance.txt', text]]),
-    };
+export async function verifyTest04(test: TestedFolders): Promise<TestVerdict> {
+  const runs = await readTestedRuns(test);
+  const { reference, tested } = runs;
+  const { check, text } = comparePerformance('TEST04', test.round, runs);
+  const notes = [ratesInWords(reference, tested), tailNote(reference, tested)];
+  return verdictOn('TEST04', test.round, tested, {
+    checks: [check, ...serverLatencyChecks(reference, tested), ...firstQueryChecks(reference)],
+    notes: notes.filter((note) => note !== undefined),
+    texts: new Map([['verify_performance.txt', text]]),
   });
 }
 
 /**
  * TEST05: is the system as fast with other random seeds? Rounds to v4.1 have it.
- * @throws MlperfError as {@link verifyTest}
+ * @throws MlperfError as {@link readTestedRuns}
  */
 export async function verifyTest05(test: TestedFolders): Promise<TestVerdict> {
   const { round } = test;
   const seeds = test05SeedsOfRound(round);
   if (seeds === undefined) throw configInvalid(`round ${round} has no seeds for TEST05`);
-  return verifyTest('TEST05', test, (runs) => {
-    const { check, text } = comparePerformance('TEST05', round, runs);
-    return {
-      checks: [check],
-      notes: [`alternate seeds of round ${round}: ${seedsInWords(seeds)}`],
-      texts: new Map([['verify_performance.txt', text]]),
-    };
+  const runs = await readTestedRuns(test);
+  const { check, text } = comparePerformance('TEST05', round, runs);
+  return verdictOn('TEST05', round, runs.tested, {
+    checks: [check],
+    notes: [`alternate seeds of round ${round}: ${seedsInWords(seeds)}`],
+    texts: new Map([['verify_performance.txt', text]]),
   });
 }
 
 /*
- * What longhaul looks at in TEST04 beyond the official comparison of rates: latencies in Server, first queries in the
- * submission run, and what chance does to two rates.
+ * Checks of TEST04 beyond the official comparison of rates: latencies in Server, first queries in
+ * the submission run, and the effect of chance on two rates.
  */
 
 /** Lowering of the target rate beyond which latencies of two Server runs are not compared. */
@@ -176,7 +168,10 @@ function firstQueryChecks(reference: ComplianceRun): readonly TestCheck[] {
   return [check('first queries', !isCached, text, { advice })];
 }
 
-/** What the detail log tells of neighbouring queries; see `FirstQueries`. */
+/**
+ * Counts of neighbouring queries in the detail log; see `FirstQueries`. Undefined where the log
+ * lacks them.
+ */
 function firstQueries(run: ComplianceRun) {
   const pairs = numberOf(run, 'longhaul_first_query_pairs');
   const repeatFaster = numberOf(run, 'longhaul_first_query_repeat_faster');
@@ -185,15 +180,6 @@ function firstQueries(run: ComplianceRun) {
     return undefined;
   }
   return { pairs, repeatFaster, firstFaster };
-}
-
-/** Two-sided 95 % of a normal distribution. */
-const Z_95 = 1.959964;
-
-/** Samples per second, and how many samples they were counted from. */
-interface CountedRate {
-  readonly rate: number;
-  readonly samples: number;
 }
 
 /**
@@ -229,8 +215,14 @@ function ratesInWords(reference: ComplianceRun, tested: ComplianceRun): string |
 
 const SERVER_NOTE = '; in Server the arrivals decide both rates, so that latencies say more';
 
-function countedRate(run: ComplianceRun): CountedRate | undefined {
+/**
+ * Samples per second, and how many samples they were counted from; undefined where the log lacks
+ * one.
+ */
+function countedRate(run: ComplianceRun) {
   const rate = rateOf(run);
   const samples = sampleCountOf(run);
   return rate === undefined || samples === undefined ? undefined : { rate, samples };
 }
+
+type CountedRate = NonNullable<ReturnType<typeof countedRate>>;

@@ -3,14 +3,18 @@ import { numberOf, recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
 import type { RunnableTestId, SubmissionRound } from '../../rules/submission-rounds.ts';
 import { auditCheck } from './audit-settings.ts';
-import { type ComplianceRun, readComplianceRun } from './read-compliance-run.ts';
+import {
+  type ComplianceRun,
+  check,
+  readComplianceRun,
+  type TestCheck,
+} from './read-compliance-run.ts';
 import { requireRound, requireSameSystem } from './same-system.ts';
-import { check, type TestCheck } from './test-check.ts';
 
-/** What is the test's own of a verdict. */
-export interface TestFindings {
+/** Result of the checks that belong to one test alone. */
+interface TestFindings {
   readonly checks: readonly TestCheck[];
-  /** What else a reader has to know. */
+  /** Further facts for the reader, each a sentence. */
   readonly notes: readonly string[];
   /** Files to write: path within the test's folder, with forward slashes → text. */
   readonly texts: ReadonlyMap<string, string>;
@@ -27,32 +31,28 @@ export interface TestedFolders {
   readonly test: string;
 }
 
-/** The runs of a test. */
-interface TestedRuns {
-  readonly reference: ComplianceRun;
-  readonly tested: ComplianceRun;
-  /** The accuracy log of the accuracy run; empty where the test has none. */
-  readonly accuracyLog: string;
-}
-
 /**
- * Reads the runs of a test, has them compared, and adds what is asked of every test run.
+ * Reads the runs of a test. `accuracyLog`: that of the accuracy run; empty where the test has none.
  * @throws MlperfError `ERR_CONFIG_INVALID` when the runs do not belong together, `ERR_CONFIG_FILE` or `ERR_OUTPUT` when a
  *   folder or a log cannot be read.
  */
-export async function verifyTest(
-  test: RunnableTestId,
-  { round, performance, accuracy, test: folder }: TestedFolders,
-  compare: (runs: TestedRuns) => TestFindings | Promise<TestFindings>,
-) {
+export async function readTestedRuns({ round, performance, accuracy, test }: TestedFolders) {
   const reference = await readComplianceRun(performance);
   const ofAccuracy = accuracy === undefined ? undefined : await readComplianceRun(accuracy);
-  const tested = await readComplianceRun(folder);
+  const tested = await readComplianceRun(test);
   requireRound(reference, round);
   if (ofAccuracy !== undefined) requireSameSystem(reference, ofAccuracy, 'accuracy run');
   requireSameSystem(reference, tested, 'test run');
-  const accuracyLog = ofAccuracy?.folder.accuracy ?? '';
-  const { checks: own, notes, texts } = await compare({ reference, tested, accuracyLog });
+  return { reference, tested, accuracyLog: ofAccuracy?.folder.accuracy ?? '' };
+}
+
+/** Adds to the findings of a test what is asked of every test run. */
+export function verdictOn(
+  test: RunnableTestId,
+  round: SubmissionRound,
+  tested: ComplianceRun,
+  { checks: own, notes, texts }: TestFindings,
+) {
   const common = test === 'TEST06' ? completenessChecks(tested) : validityChecks(tested);
   const checks = [...own, ...common, auditCheck(test, round, tested)];
   return {
@@ -67,7 +67,7 @@ export async function verifyTest(
 }
 
 /** Verdict on a compliance test, and the files that a submission needs of it. */
-export type TestVerdict = Awaited<ReturnType<typeof verifyTest>>;
+export type TestVerdict = ReturnType<typeof verdictOn>;
 
 const ACCURACY_LOG = [`accuracy/${RUN_FILES.accuracy}`, 'accuracy'] as const;
 const PERFORMANCE_LOGS = [
@@ -84,8 +84,9 @@ const LOGS_OF = {
 } as const;
 
 /**
- * What longhaul asks of every test run, beyond the official verification scripts: VALID by LoadGen's rules and
- * by longhaul's (no lost sample, no lost node), and no error in its log, for which the checkers refuse it.
+ * Checks of every test run beyond the official verification scripts: VALID by LoadGen's rules and
+ * by longhaul's (no lost sample, no lost node), and no error in its log, for which the checkers
+ * refuse it.
  */
 function validityChecks(tested: ComplianceRun): TestCheck[] {
   const { summary, detail } = tested;
@@ -112,8 +113,8 @@ function validityChecks(tested: ComplianceRun): TestCheck[] {
 }
 
 /**
- * What is asked of a run of TEST06: its 100 queries are too few for a verdict on speed, but none may be lost.
- * Of another LoadGen's run the errors in the log tell.
+ * Checks of a run of TEST06: its 100 queries are too few for a verdict on speed, but none may be
+ * lost. In a run of another LoadGen the errors in the log show a loss.
  */
 function completenessChecks(tested: ComplianceRun): TestCheck[] {
   const lost = numberOf(tested, 'longhaul_performance_lost_samples') ?? 0;

@@ -4,16 +4,14 @@ import { accuracyText } from '../../../run/keep/accuracy-file.ts';
 import { repeatsInWords } from '../../../samples/benchmarks/score-each.ts';
 import {
   type AccuracyPair,
+  type AnswersBySight,
   accuracyLine,
+  answersBySight,
+  DEVIATIONS_MAX,
   firstOfEach,
   loggedResponses,
   type ResponseScorer,
   scorePair,
-} from '../responses/accuracy-fallback.ts';
-import {
-  type AnswersBySight,
-  answersBySight,
-  DEVIATIONS_MAX,
 } from '../responses/answers-by-sight.ts';
 import {
   compareResponses,
@@ -22,17 +20,17 @@ import {
 } from '../responses/compare-responses.ts';
 import { type Proportion, shareOf } from '../responses/proportions.ts';
 import { comparePerformance } from './compare-performance.ts';
-import { check, type TestCheck } from './test-check.ts';
-import { type TestedFolders, type TestVerdict, verifyTest } from './verify-test.ts';
+import { check, type TestCheck } from './read-compliance-run.ts';
+import { readTestedRuns, type TestedFolders, type TestVerdict, verdictOn } from './verify-test.ts';
 
-/** What TEST01 compares, and how. */
+/** Input of TEST01: its runs, and how their responses are compared. */
 export interface Test01 extends TestedFolders {
   readonly accuracy: string;
   /** How the official script reads a response. */
   readonly responseType: ResponseType;
   /** Percent by which the accuracy may differ where responses do: 1, or 0.1 for the models of 99.9 %. */
   readonly accuracyTolerancePercent: number;
-  /** Undefined where nobody can score the benchmark's responses. */
+  /** Undefined where longhaul has no accuracy script for the benchmark. */
   readonly scorer?: ResponseScorer;
 }
 
@@ -40,30 +38,29 @@ export interface Test01 extends TestedFolders {
  * TEST01: are responses in performance mode the same as in accuracy mode, at the same speed? The script compares
  * the first element of each response; longhaul compares all of it. Where they differ, accuracies decide: officially of
  * the first logged response to each sample, with longhaul of every logged one, and by how often a sample was seen before.
- * @throws MlperfError as {@link verifyTest}
+ * @throws MlperfError as {@link readTestedRuns}
  */
-export function verifyTest01(test: Test01): Promise<TestVerdict> {
-  return verifyTest('TEST01', test, async (runs) => {
-    const { accuracyLog } = runs;
-    const testLog = runs.tested.folder.accuracy;
-    const compared = await compareResponses(accuracyLog, testLog, test.responseType);
-    const performance = comparePerformance('TEST01', test.round, runs);
-    const scored = await scoreTest(test.scorer, compared, { accuracyLog, testLog });
-    return {
-      checks: [
-        responsesCheck(compared, test, scored.pair),
-        wholeCheck(compared, test, scored.sights),
-        ...rightAnswersCheck(scored.sights),
-        coverageCheck(compared),
-        performance.check,
-      ],
-      notes: scored.notes,
-      texts: new Map([
-        ['verify_accuracy.txt', verifyAccuracyText(compared, test.responseType)],
-        ['verify_performance.txt', performance.text],
-        ...scored.texts,
-      ]),
-    };
+export async function verifyTest01(test: Test01): Promise<TestVerdict> {
+  const runs = await readTestedRuns(test);
+  const { accuracyLog, tested } = runs;
+  const testLog = tested.folder.accuracy;
+  const compared = await compareResponses(accuracyLog, testLog, test.responseType);
+  const performance = comparePerformance('TEST01', test.round, runs);
+  const scored = await scoreTest(test.scorer, compared, { accuracyLog, testLog });
+  return verdictOn('TEST01', test.round, tested, {
+    checks: [
+      responsesCheck(compared, test, scored.pair),
+      wholeCheck(compared, test, scored.sights),
+      ...rightAnswersCheck(scored.sights),
+      coverageCheck(compared),
+      performance.check,
+    ],
+    notes: scored.notes,
+    texts: new Map([
+      ['verify_accuracy.txt', verifyAccuracyText(compared, test.responseType)],
+      ['verify_performance.txt', performance.text],
+      ...scored.texts,
+    ]),
   });
 }
 
@@ -105,7 +102,9 @@ function brokenText(
   return `the response to sample ${sampleIndex} has ${bytes} bytes, which are no ${type} values`;
 }
 
-/** What scoring gave; `sights` is undefined where all responses are the accuracy run's. */
+/**
+ * Accuracies of the responses; `sights` is undefined where all of them equal the accuracy run's.
+ */
 async function scoreTest(
   scorer: ResponseScorer | undefined,
   compared: ResponseComparison,

@@ -3,8 +3,8 @@ import {
   readAccuracyLog,
 } from '../../../loadgen/logs/read/accuracy-log-reader.ts';
 import type { SubmissionRound } from '../../rules/submission-rounds.ts';
-import { check } from './test-check.ts';
-import { type TestedFolders, type TestVerdict, verifyTest } from './verify-test.ts';
+import { check } from './read-compliance-run.ts';
+import { readTestedRuns, type TestedFolders, type TestVerdict, verdictOn } from './verify-test.ts';
 
 /** Types of a token's number. */
 export const TOKEN_TYPES = ['int64', 'int32', 'int16', 'float32'] as const;
@@ -12,22 +12,25 @@ export const TOKEN_TYPES = ['int64', 'int32', 'int16', 'float32'] as const;
 /** One of {@link TOKEN_TYPES}. */
 export type TokenType = (typeof TOKEN_TYPES)[number];
 
-/** What TEST06 looks at, and how. */
+/** Input of TEST06: its runs, and how their tokens are read. */
 export interface Test06 extends TestedFolders {
   readonly tokenType: TokenType;
   /** Number of the token that ends a text. */
   readonly endToken: number;
 }
 
-/** Token that ends a text where nothing else is said. Source: run_verification.py of TEST06. */
+/** Default of the token that ends a text. Source: run_verification.py of TEST06. */
 export const END_TOKEN_DEFAULT = 2;
 
-/** Type of tokens where nothing else is said: the official script's default, which changed after v4.1. */
+/** Default type of tokens: that of the official script, which changed after v4.1. */
 export function tokenTypeOfRound(round: SubmissionRound): TokenType {
   return round === 'v4.1' ? 'int64' : 'int32';
 }
 
-/** What the official script looks at: its line in verify_accuracy.txt, and what holds of every response. */
+/**
+ * Checks of the official script: its line in verify_accuracy.txt, and what must hold for every
+ * response.
+ */
 const LOOKS = {
   first: {
     name: 'first token',
@@ -46,65 +49,51 @@ const LOOKS = {
   },
 } as const;
 
+type LookKey = keyof typeof LOOKS;
+const LOOK_KEYS = Object.keys(LOOKS) as LookKey[]; // Those keys.
+
 /**
  * TEST06: are the tokens of a response those that were streamed, as many as were counted, and not padded with end
  * tokens? Looks at every logged response; an Offline run streams no first token.
- * @throws MlperfError as {@link verifyTest}
+ * @throws MlperfError as {@link readTestedRuns}
  */
-export function verifyTest06(test: Test06): Promise<TestVerdict> {
-  return verifyTest('TEST06', test, async ({ tested }) => {
-    const { tokenType, endToken } = test;
-    const isStreamed = tested.scenario !== 'Offline';
-    const looks = Object.entries(LOOKS).map(([key, row]) => ({
-      ...row,
-      key: key as keyof typeof LOOKS,
-      isLookedAt: isStreamed || row !== LOOKS.first,
-      count: 0,
-      firstFault: '',
-    }));
-    let entries = 0;
-    let withoutFirst = 0;
-    for await (const entry of readAccuracyLog(tested.folder.accuracy)) {
-      entries += 1;
-      const faults = faultsOf(entry, test, isStreamed);
-      withoutFirst += Number(isStreamed && isWithoutFirst(entry, tokenType));
-      for (const look of looks) {
-        const fault = faults[look.key];
-        if (fault === undefined) continue;
-        look.count += 1;
-        look.firstFault ||= fault;
-      }
-    }
-    const coverage = `${entries} responses were logged, ${withoutFirst} of them without a first token`;
-    const hasFaults = looks.some(({ count }) => count > 0);
-    const lines = looks.map(({ line, count, isLookedAt }) => {
-      const python = count === 0 ? 'True' : 'False';
-      return `${line}: ${isLookedAt ? python : 'Skipped'}\n`;
+export async function verifyTest06(test: Test06): Promise<TestVerdict> {
+  const { tested } = await readTestedRuns(test);
+  const { tokenType, endToken, round } = test;
+  const isStreamed = tested.scenario !== 'Offline';
+  let entries = 0;
+  let withoutFirst = 0;
+  const found = { first: [] as string[], end: [] as string[], length: [] as string[] };
+  for await (const entry of readAccuracyLog(tested.folder.accuracy)) {
+    entries += 1;
+    withoutFirst += Number(isStreamed && isWithoutFirst(entry, tokenType));
+    const faults = faultsOf(entry, test, isStreamed);
+    for (const key of LOOK_KEYS) if (faults[key] !== undefined) found[key].push(faults[key]);
+  }
+  const looks = LOOK_KEYS.map((key) => ({
+    ...{ ...LOOKS[key], isLookedAt: isStreamed || key !== 'first' },
+    ...{ count: found[key].length, firstFault: found[key][0] },
+  }));
+  const lines = looks.map(({ line, count, isLookedAt }) => {
+    const python = count === 0 ? 'True' : 'False';
+    return `${line}: ${isLookedAt ? python : 'Skipped'}\n`;
+  });
+  const verdict = looks.some(({ count }) => count > 0) ? 'failed' : 'complete';
+  const checks = looks
+    .filter(({ isLookedAt }) => isLookedAt)
+    .map(({ name, what, count, firstFault }) => {
+      const not = `not so in ${count} of ${entries}; the first: ${firstFault}`;
+      const seen = count === 0 ? `so it is in ${entries}` : not;
+      return check(name, count === 0, `${what}: ${seen}`, { isOfficial: true, advice: ADVICE });
     });
-    return {
-      checks: [
-        ...looks
-          .filter(({ isLookedAt }) => isLookedAt)
-          .map(({ name, what, count, firstFault }) => {
-            const not = `not so in ${count} of ${entries}; the first: ${firstFault}`;
-            const seen = count === 0 ? `so it is in ${entries}` : not;
-            return check(name, count === 0, `${what}: ${seen}`, {
-              isOfficial: true,
-              advice: ADVICE,
-            });
-          }),
-        check('coverage', entries > 0 && withoutFirst === 0, coverage, { advice: COVERAGE_ADVICE }),
-      ],
-      notes: [
-        `tokens were read as ${tokenType} (official script: --dtype ${tokenType}); the end of a text is token ${endToken}`,
-      ],
-      texts: new Map([
-        [
-          'verify_accuracy.txt',
-          `${lines.join('')}TEST06 verification ${hasFaults ? 'failed' : 'complete'}\n`,
-        ],
-      ]),
-    };
+  const coverage = `${entries} responses were logged, ${withoutFirst} of them without a first token`;
+  const isCovered = entries > 0 && withoutFirst === 0;
+  return verdictOn('TEST06', round, tested, {
+    checks: [...checks, check('coverage', isCovered, coverage, { advice: COVERAGE_ADVICE })],
+    notes: [
+      `tokens were read as ${tokenType} (official script: --dtype ${tokenType}); the end of a text is token ${endToken}`,
+    ],
+    texts: new Map([['verify_accuracy.txt', `${lines.join('')}TEST06 verification ${verdict}\n`]]),
   });
 }
 
@@ -118,12 +107,12 @@ function isWithoutFirst({ response, firstToken }: AccuracyLogEntry, type: TokenT
   return response.length % TOKENS[type][0] === 0 && firstToken?.length === 0;
 }
 
-/** What is wrong with a response, in words, by what is looked at. */
+/** Faults of a response in words, by check; undefined: none. */
 function faultsOf(
   { sampleIndex, response, firstToken, tokenCount }: AccuracyLogEntry,
   { tokenType, endToken }: Test06,
   isStreamed: boolean,
-): { readonly [Key in keyof typeof LOOKS]?: string | undefined } {
+): { readonly [Key in LookKey]?: string | undefined } {
   const sample = `sample ${sampleIndex}`;
   const tokens = readTokens(response, tokenType);
   if (tokens === undefined) {

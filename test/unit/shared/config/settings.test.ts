@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { configJsonSchema } from '../../../../loadgen-node/operate/config/config-schema.ts';
+import { configJsonSchema } from '../../../../loadgen-node/operate/config/inspect-sections.ts';
 import { printSettings } from '../../../../loadgen-node/run/plan/run-record.ts';
 import { formatExactNs, formatNs, parseDuration } from '../../../../shared/base/text.ts';
 import { addFlags, createCommand, settingsOf } from '../../../../shared/config/command-line.ts';

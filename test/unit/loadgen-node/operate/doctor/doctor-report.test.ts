@@ -5,7 +5,7 @@ import {
   doctorText,
   subject,
 } from '../../../../../loadgen-node/operate/doctor/finding.ts';
-import { parseTcpInfo } from '../../../../../loadgen-node/operate/doctor/measure-link.ts';
+import { parseTcpInfo } from '../../../../../loadgen-node/operate/doctor/link-findings.ts';
 import { PROTOCOL_VERSION } from '../../../../../shared/wire/limits.ts';
 import { madeUpLink } from '../../../../scenes/host/measured-link.ts';
 

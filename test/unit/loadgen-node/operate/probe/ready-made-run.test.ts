@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import {
   probedModel,
+  readyMadeRun,
   takesMadeUpData,
 } from '../../../../../loadgen-node/operate/probe/probed-model.ts';
-import { readyMadeRun } from '../../../../../loadgen-node/operate/probe/ready-made-run.ts';
 import { parseConfigFile } from '../../../../../shared/config/config-file.ts';
 import type { OipModelFacts } from '../../../../../shared/wire/oip/request-plan.ts';
 

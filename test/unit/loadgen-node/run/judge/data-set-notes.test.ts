@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { dataSetMarks } from '../../../../../loadgen-node/run/judge/data-set-notes.ts';
+import { dataSetMarks } from '../../../../../loadgen-node/run/judge/run-notes.ts';
 import type { DataSet } from '../../../../../loadgen-node/samples/data-set/data-set.ts';
 
 // Goal: who has no list of checksums is told how to write one for the data at hand. Method: data sets of one file.

@@ -3,17 +3,14 @@ import type { NetworkAudit } from '../../../../../loadgen-node/observe/audit/net
 import { serverLines } from '../../../../../loadgen-node/present/text/print-split.ts';
 import { composeAudit } from '../../../../../loadgen-node/run/audit/compose-audit.ts';
 import {
-  modelDetails,
   modelMarks,
   modelsInWords,
-} from '../../../../../loadgen-node/run/judge/model-notes.ts';
-import {
-  oipDetails,
+  nodeDetails,
   oipModelMarks,
   oipNotes,
-} from '../../../../../loadgen-node/run/judge/oip-notes.ts';
-import { pathNotes } from '../../../../../loadgen-node/run/judge/run-notes.ts';
-import { summaryNodes } from '../../../../../loadgen-node/run/keep/compose-summary.ts';
+  pathNotes,
+} from '../../../../../loadgen-node/run/judge/run-notes.ts';
+import { summaryNodes } from '../../../../../loadgen-node/run/keep/run-report.ts';
 import type { OipNodeEvidence } from '../../../../../shared/evidence/network-evidence.ts';
 import { OIP_EVIDENCE, oipFacts, oipNode } from '../../../../scenes/oip-server/oip-audit-facts.ts';
 import { auditFacts } from '../../../../scenes/simulated-run/audit-facts.ts';
@@ -32,7 +29,8 @@ const official = (audit: NetworkAudit): NetworkAudit => ({
 
 it('a run of longhaul has none of it', () => {
   const audit = composeAudit(auditFacts());
-  expect([...oipNotes(audit), ...oipModelMarks(audit), ...oipDetails(audit)]).toEqual([]);
+  expect([...oipNotes(audit), ...oipModelMarks(audit)]).toEqual([]);
+  expect(nodeDetails(audit).map(({ key }) => key)).not.toContain('longhaul_oip_server');
   expect(summaryNodes(audit)[0]).not.toHaveProperty('server');
 });
 
@@ -97,18 +95,18 @@ describe('models', () => {
       `resnet50, SHA-256 ${sha256} as its server says`,
     );
     expect(oipModelMarks(official(audit))[0]).toMatch(/own model: its digest is what the server/);
-    expect(oipDetails(audit)[0]?.value).toMatchObject({ model_sha256: sha256 });
+    expect(nodeDetails(audit)[0]?.value).toMatchObject({ model_sha256: sha256 });
   });
 
   it('have no digest, and no mark or record that a SUT node of longhaul has', () => {
     const { nodes } = auditOf({});
     expect(modelsInWords(nodes)).toEqual(['resnet50, of which the server tells no digest']);
-    expect([...modelMarks(nodes, 'resnet50'), ...modelDetails(nodes)]).toEqual([]);
+    expect(modelMarks(nodes, 'resnet50')).toEqual([]);
   });
 });
 
 it('the detail log has server, model and requests of each node', () => {
-  expect(oipDetails(auditOf({}))).toEqual([
+  expect(nodeDetails(auditOf({}))).toEqual([
     {
       key: 'longhaul_oip_server',
       value: {

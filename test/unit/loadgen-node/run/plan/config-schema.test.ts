@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { configJsonSchema } from '../../../../../loadgen-node/operate/config/config-schema.ts';
+import { configJsonSchema } from '../../../../../loadgen-node/operate/config/inspect-sections.ts';
 import { RUN_SETTINGS } from '../../../../../loadgen-node/run/plan/run-settings.ts';
 import { SUT_OPTIONS } from '../../../../../sut-node/settings/sut-settings.ts';
 

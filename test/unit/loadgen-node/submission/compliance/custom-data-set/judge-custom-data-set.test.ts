@@ -5,13 +5,11 @@ import {
   type CustomDataSetVerdict,
   judgeAccuracy,
   judgeCustomDataSet,
+  type RunPair,
   readmeText,
+  readRunPair,
   verifyTexts,
 } from '../../../../../../loadgen-node/submission/compliance/custom-data-set/judge-custom-data-set.ts';
-import {
-  type RunPair,
-  readRunPair,
-} from '../../../../../../loadgen-node/submission/compliance/custom-data-set/run-pair.ts';
 import type { Scenario } from '../../../../../../shared/domain/scenario.ts';
 import { suiteFolder } from '../../../../../scenes/host/folders.ts';
 import {
@@ -119,7 +117,7 @@ describe('judgeCustomDataSet', () => {
       ].join('\n'),
     );
     expect(texts.get('verify_performance.txt')).toContain('\nTEST PASS\n');
-    const readme = readmeText(report);
+    const readme = readmeText(report.verdict, report.folders);
     expect(readme).toContain('# Custom data set: FAILED');
     expect(readme).toContain('| test | b | TP | TA |');
     expect(readme).toContain('(--accuracy-drop-max)');
