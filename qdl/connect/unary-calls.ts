@@ -9,6 +9,7 @@ import {
   errorCodeOf,
   grpcToMlperfError,
   MlperfError,
+  sutUnreachable,
 } from '../../shared/base/errors/mlperf-error.ts';
 import type { OwnSide } from '../../shared/evidence/call-path.ts';
 import { unreachableMessage } from '../../shared/security/connection-errors.ts';
@@ -131,11 +132,7 @@ export class UnaryCalls<Methods extends ServiceDefinition> {
     if (failure.code !== 'ERR_SUT_UNREACHABLE' && failure.code !== 'ERR_TIMEOUT') return failure;
     const details = error?.details ?? '';
     const { security } = this.#settings;
-    return new MlperfError(
-      'ERR_SUT_UNREACHABLE',
-      unreachableMessage(this.#address, details, security, this.#who),
-      { cause: error },
-    );
+    return sutUnreachable(unreachableMessage(this.#address, details, security, this.#who), error);
   }
 }
 

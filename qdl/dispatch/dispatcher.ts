@@ -1,5 +1,5 @@
 import type { BorrowedBytes } from '../../shared/base/bytes/borrowed-bytes.ts';
-import { MlperfError, messageOf } from '../../shared/base/errors/mlperf-error.ts';
+import { type MlperfError, messageOf, sutLost } from '../../shared/base/errors/mlperf-error.ts';
 import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
 import type { Query, ResponseSink, SampleFailure } from '../../shared/domain/system-under-test.ts';
 import type { ClaimBook, ClaimKind } from '../../shared/evidence/node-claims.ts';
@@ -205,7 +205,7 @@ export class Dispatcher implements ChannelEvents {
   onDraining(channel: DispatchChannel, reason: string): void {
     if (this.#isStopped) return;
     const what = `SUT node ${channel.place.address} is shutting down`;
-    const error = new MlperfError('ERR_SUT_LOST', reason === '' ? what : `${what}: ${reason}`);
+    const error = sutLost(reason === '' ? what : `${what}: ${reason}`);
     // It still answers what it has.
     if (!this.#goesOnWithout(channel)) this.#break(error);
   }
@@ -213,10 +213,9 @@ export class Dispatcher implements ChannelEvents {
   onLost(channel: DispatchChannel, error: MlperfError): void {
     if (this.#isStopped) return;
     const lostCount = this.#failOutstanding([channel], error.message);
-    const broken = new MlperfError(
-      'ERR_SUT_LOST',
+    const broken = sutLost(
       `${error.message} in the middle of the run, with ${lostCount} samples outstanding`,
-      { cause: error },
+      error,
     );
     if (this.#goesOnWithout(channel)) {
       this.#dispatch(true);

@@ -1,4 +1,4 @@
-import { MlperfError, messageOf } from '../../shared/base/errors/mlperf-error.ts';
+import { configInvalid, messageOf, sutNameError } from '../../shared/base/errors/mlperf-error.ts';
 import { addressesBehind, NODE_NAME_LENGTH_MAX } from '../../shared/domain/node-address.ts';
 import { NETWORK_SUT } from '../../shared/domain/system-under-test.ts';
 import type { CallPath } from '../../shared/evidence/call-path.ts';
@@ -132,8 +132,7 @@ function refuseEqual(
     const key = keyOf(node);
     const first = seen.get(key);
     // A node of other make may have no identity; then only its name tells it apart.
-    if (first !== undefined && key !== '')
-      throw new MlperfError('ERR_SUT_NAME', message(first, node));
+    if (first !== undefined && key !== '') throw sutNameError(message(first, node));
     seen.set(key, node);
   }
 }
@@ -179,8 +178,7 @@ export interface NamedNode {
  */
 export function requirePrintableName(address: string, method: string, name: string): void {
   if (name.length <= NODE_NAME_LENGTH_MAX && !/\p{Cc}/u.test(name)) return;
-  throw new MlperfError(
-    'ERR_SUT_NAME',
+  throw sutNameError(
     `SUT node ${address} answers ${method} with control characters or more than ${NODE_NAME_LENGTH_MAX} characters`,
   );
 }
@@ -196,7 +194,7 @@ export async function resolveNodeAddresses(named: readonly string[]): Promise<st
   const addresses = lists.flat();
   const twice = addresses.find((address, i) => addresses.indexOf(address) !== i);
   if (twice !== undefined) {
-    throw new MlperfError('ERR_CONFIG_INVALID', `--sut leads to the address ${twice} twice`);
+    throw configInvalid(`--sut leads to the address ${twice} twice`);
   }
   return addresses;
 }

@@ -1,7 +1,7 @@
 import type { DescribeResponse__Output } from '../../proto/gen/mlperf/network/v1/DescribeResponse.ts';
 import type { LedgerResponse__Output } from '../../proto/gen/mlperf/network/v1/LedgerResponse.ts';
 import type { Opened__Output } from '../../proto/gen/mlperf/network/v1/Opened.ts';
-import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import { sutNameError, sutRefused } from '../../shared/base/errors/mlperf-error.ts';
 import { asOneLine } from '../../shared/base/text.ts';
 import { NODE_NAME_LENGTH_MAX } from '../../shared/domain/node-address.ts';
 import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
@@ -235,8 +235,7 @@ export function requireOneNode(
     const [first] = all;
     const other = all.find(([, identity]) => identity !== first?.[1]);
     if (first !== undefined && other !== undefined) {
-      throw new MlperfError(
-        'ERR_SUT_REFUSED',
+      throw sutRefused(
         `the address ${address} leads to several SUT nodes: another one answered ${first[0]} than ${other[0]}; ` +
           `${BALANCED}, or run with --division open`,
       );
@@ -252,8 +251,7 @@ function requireOneName({ address, saidNames }: NodeIdentities, name: string): v
   if (name === '' || other === undefined) return;
   const [by, text] = other;
   const shown = asOneLine(text.slice(0, NODE_NAME_LENGTH_MAX));
-  throw new MlperfError(
-    'ERR_SUT_NAME',
+  throw sutNameError(
     `SUT node ${address} is named "${name}" in Name and "${shown}" in ${by}; a node has one name`,
   );
 }

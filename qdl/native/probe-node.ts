@@ -2,7 +2,12 @@ import { type ServiceError, status } from '@grpc/grpc-js';
 import { ZodError } from 'zod';
 import type { DescribeResponse__Output } from '../../proto/gen/mlperf/network/v1/DescribeResponse.ts';
 import type { DescribeSystemResponse__Output } from '../../proto/gen/mlperf/network/v1/DescribeSystemResponse.ts';
-import { errorCodeOf, MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import {
+  errorCodeOf,
+  internalError,
+  MlperfError,
+  wireError,
+} from '../../shared/base/errors/mlperf-error.ts';
 import type { NodeProbe, ProbedDescription } from '../../shared/evidence/node-probe.ts';
 import { factsFromWire, tuningFromWire } from '../../shared/host/facts-on-wire.ts';
 import type { SystemFacts } from '../../shared/host/system-facts.ts';
@@ -98,7 +103,7 @@ async function systemOf(
   try {
     const [system] = await askSystems({ ...settings, nodes: [address] }, [name]);
     if (system !== undefined) return system;
-    throw new MlperfError('ERR_INTERNAL', 'one node was asked and none answered');
+    throw internalError('one node was asked and none answered');
   } catch (error) {
     if (!(error instanceof MlperfError)) throw error;
     const { localAddress, remoteAddress } = await measureTcpConnect(
@@ -198,11 +203,7 @@ function systemIn(
   { gatheredAt, facts, tuning }: DescribeSystemResponse__Output,
 ): NonNullable<NodeSystem['system']> {
   const wrong = (what: string, cause?: unknown): MlperfError =>
-    new MlperfError(
-      'ERR_WIRE_PROTOCOL',
-      `SUT node ${address} answers DescribeSystem with ${what}`,
-      { cause },
-    );
+    wireError(`SUT node ${address} answers DescribeSystem with ${what}`, cause);
   const time = new Date(gatheredAt);
   if (Number.isNaN(time.getTime())) throw wrong('no time at which it read its machine');
   try {

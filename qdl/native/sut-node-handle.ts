@@ -1,7 +1,12 @@
 import type { DescribeResponse__Output } from '../../proto/gen/mlperf/network/v1/DescribeResponse.ts';
 import type { ModelDescription__Output } from '../../proto/gen/mlperf/network/v1/ModelDescription.ts';
 import type { Opened__Output } from '../../proto/gen/mlperf/network/v1/Opened.ts';
-import { MlperfError, messageOf } from '../../shared/base/errors/mlperf-error.ts';
+import {
+  MlperfError,
+  messageOf,
+  sutRefused,
+  wireError,
+} from '../../shared/base/errors/mlperf-error.ts';
 import { asOneLine } from '../../shared/base/text.ts';
 import type {
   NodeEvidence,
@@ -142,8 +147,7 @@ export class SutNodeHandle implements QdlNode {
       this.claims.add('unasked-feature', `named features in Opened that Open did not: ${names}`);
     }
     if (this.digestPerMillion > 0 && !opened.features.includes(PAYLOAD_DIGESTS_FEATURE)) {
-      throw new MlperfError(
-        'ERR_WIRE_PROTOCOL',
+      throw wireError(
         `SUT node ${this.address} offers ${PAYLOAD_DIGESTS_FEATURE} in Describe and does not use it in Opened; ` +
           'run with --digest 0',
       );
@@ -158,8 +162,7 @@ export class SutNodeHandle implements QdlNode {
     if (accepted.length > 0 && accepted.every((index) => index === 0)) return;
     const { form, compression } = this.#settings.encoding;
     const indices = accepted.length === 0 ? 'none' : accepted.slice(0, SHOWN_MAX).join(', ');
-    throw new MlperfError(
-      'ERR_WIRE_PROTOCOL',
+    throw wireError(
       `SUT node ${this.address} answers with Opened.encodings ${indices}; ` +
         `Open offered 0 (${form}/${compression}) and no other`,
     );
@@ -296,6 +299,6 @@ export class SutNodeHandle implements QdlNode {
   }
 
   #refusal(what: string): MlperfError {
-    return new MlperfError('ERR_SUT_REFUSED', `SUT node ${this.address} ${what}`);
+    return sutRefused(`SUT node ${this.address} ${what}`);
   }
 }

@@ -1,5 +1,9 @@
 import assert from 'node:assert';
-import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import {
+  configInvalid,
+  type MlperfError,
+  sutRefused,
+} from '../../shared/base/errors/mlperf-error.ts';
 import type { NameCall, NetworkEvidence } from '../../shared/evidence/network-evidence.ts';
 import type { OipModelFacts, OipRequestPlan } from '../../shared/wire/oip/request-plan.ts';
 import type { ChannelEvents, ChannelPlace } from '../dispatch/dispatch-channel.ts';
@@ -95,7 +99,7 @@ export class OipDriver implements ProtocolDriver {
   ): Promise<OpenedChannels> {
     const { plan } = this.#oip;
     if (plan === undefined) {
-      throw new MlperfError('ERR_CONFIG_INVALID', 'oip: nothing was planned that could be sent');
+      throw configInvalid('oip: nothing was planned that could be sent');
     }
     for (const { address, connection } of places) this.#connections.to(address, connection);
     await this.#connections.ready();
@@ -190,7 +194,7 @@ function requireUsable(plan: OipRequestPlan, facts: OipModelFacts): void {
 }
 
 function refusal(what: string): MlperfError {
-  return new MlperfError('ERR_SUT_REFUSED', what);
+  return sutRefused(what);
 }
 
 /**

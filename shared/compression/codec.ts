@@ -1,6 +1,13 @@
 import zlib from 'node:zlib';
 import { type BorrowedBytes, littleUint32At, readInPlace } from '../base/bytes/borrowed-bytes.ts';
-import { errorCodeOf, MlperfError, messageOf } from '../base/errors/mlperf-error.ts';
+import {
+  benchmarkUnknown,
+  errorCodeOf,
+  type MlperfError,
+  messageOf,
+  notInstalled,
+  wireError,
+} from '../base/errors/mlperf-error.ts';
 import { LENGTH_BYTES, type Lz4Block, lz4Block } from './lz4-block.ts';
 
 /** Lossless compressions by the name that they have in the protocol, on the command line and in logs. */
@@ -29,7 +36,7 @@ export interface Codec {
 /** The error for a payload that a codec cannot read. */
 function brokenPayload(name: CompressionName, what: string, cause?: unknown): MlperfError {
   const message = `a payload that should be ${name} ${what}`;
-  return new MlperfError('ERR_WIRE_PROTOCOL', message, { cause });
+  return wireError(message, cause);
 }
 
 /** The error for a payload that holds more than the reader takes: a decompression bomb, or a wrong limit. */
@@ -236,15 +243,11 @@ export function codecNamed(name: string): Codec {
   const known = COMPRESSION_NAMES.find((candidate) => candidate === name);
   if (known === undefined) {
     const names = COMPRESSION_NAMES.join(', ');
-    throw new MlperfError(
-      'ERR_BENCHMARK_UNKNOWN',
-      `there is no compression "${name}"; there is: ${names}`,
-    );
+    throw benchmarkUnknown(`there is no compression "${name}"; there is: ${names}`);
   }
   const codec = CODECS[known];
   if (codec === undefined) {
-    throw new MlperfError(
-      'ERR_NOT_INSTALLED',
+    throw notInstalled(
       `Node ${process.version} has no ${known} (22.15 and later have); ` +
         `this process has: ${availableCodecs().join(', ')}`,
     );

@@ -1,5 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
-import { MlperfError } from '../base/errors/mlperf-error.ts';
+import { configInvalid, type MlperfError } from '../base/errors/mlperf-error.ts';
 import { readConfigFile } from './config-file.ts';
 import { type ResolvedSettings, resolveSettings, type SettingSources } from './resolve-settings.ts';
 import { flagOf, type SettingTable } from './setting.ts';
@@ -104,13 +104,13 @@ export function commanderOutcome(error: unknown): MlperfError | 'done' | undefin
   if (error.exitCode === 0) return 'done';
   if (error.code === 'commander.help') {
     const message = 'a verb is missing: choose one of those that are listed';
-    return new MlperfError('ERR_CONFIG_INVALID', message, { cause: error });
+    return configInvalid(message, error);
   }
   const message = error.message
     .replace(/^error: /, '')
     .split('\n')
     .join(' ');
-  return new MlperfError('ERR_CONFIG_INVALID', `${message} (see --help)`, { cause: error });
+  return configInvalid(`${message} (see --help)`, error);
 }
 
 /** What a verb has to say: for people, and for programs. */

@@ -1,5 +1,5 @@
 import { isMap, isNode, isScalar, isSeq, type YAMLMap } from 'yaml';
-import { MlperfError } from '../base/errors/mlperf-error.ts';
+import { configFileError, configInvalid } from '../base/errors/mlperf-error.ts';
 import { FILE_BYTES_MAX, readNamedText } from '../base/files/read-file.ts';
 import { parseGoodYaml } from '../base/text/yaml-text.ts';
 
@@ -37,10 +37,7 @@ export function parseConfigFile(
   const root = mapOf(document.contents, `${path}:1:1`, `sections (${sections.join(', ')})`);
   for (const [name, { node, place }] of entriesOf(root, placeOf)) {
     if (!sections.includes(name)) {
-      throw new MlperfError(
-        'ERR_CONFIG_INVALID',
-        `${place}: unknown section "${name}"; there is: ${sections.join(', ')}`,
-      );
+      throw configInvalid(`${place}: unknown section "${name}"; there is: ${sections.join(', ')}`);
     }
     const values = new Map<string, FileValue>();
     // A section of which all keys are commented out.
@@ -62,7 +59,7 @@ interface Entry {
 
 function mapOf(node: unknown, place: string, what: string): YAMLMap {
   if (isMap(node)) return node;
-  throw new MlperfError('ERR_CONFIG_FILE', `${place}: a map of ${what} is expected here`);
+  throw configFileError(`${place}: a map of ${what} is expected here`);
 }
 
 function* entriesOf(map: YAMLMap, placeOf: (offset: number) => string): Generator<[string, Entry]> {

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { MlperfError } from '../base/errors/mlperf-error.ts';
+import { configInvalid } from '../base/errors/mlperf-error.ts';
 import { nearest } from '../base/text.ts';
 import type { FileValue } from './config-file.ts';
 import { flagOf, type SettingTable, type SettingValues } from './setting.ts';
@@ -50,7 +50,7 @@ export function resolveSettings<T extends SettingTable>(
 ): ResolvedSettings<T> {
   const { values, settings, problems, missing } = inspectSettings(table, sources);
   const all = [...problems, ...missing];
-  if (all.length > 0) throw new MlperfError('ERR_CONFIG_INVALID', all.join('\n'));
+  if (all.length > 0) throw configInvalid(all.join('\n'));
   return { values, settings };
 }
 

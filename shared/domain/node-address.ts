@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { isIPv4, isIPv6 } from 'node:net';
-import { describeSystemError, MlperfError } from '../base/errors/mlperf-error.ts';
+import { describeSystemError, sutUnreachable } from '../base/errors/mlperf-error.ts';
 
 /** Most characters of a node's name: it is printed and logged in one line. Both ends refuse a longer one. */
 export const NODE_NAME_LENGTH_MAX = 256;
@@ -47,11 +47,7 @@ export async function addressesBehind(address: string): Promise<readonly string[
     found = await lookup(name, { all: true });
   } catch (error) {
     const why = describeSystemError(error);
-    throw new MlperfError(
-      'ERR_SUT_UNREACHABLE',
-      `${address}: the name ${name} cannot be resolved (${why})`,
-      { cause: error },
-    );
+    throw sutUnreachable(`${address}: the name ${name} cannot be resolved (${why})`, error);
   }
   const hasIpv4 = found.some(({ family }) => family === 4);
   return found

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { MlperfError } from '../base/errors/mlperf-error.ts';
+import { notInstalled } from '../base/errors/mlperf-error.ts';
 import { installableName } from '../base/files/package-files.ts';
 
 /** The package that runs models: an optional peer, so that a LoadGen node is installed without it (deploy/README.md). */
@@ -29,5 +29,5 @@ export function absentOnnxRuntimeText(): string {
 export function requireOnnxRuntime(): void {
   const folders = createRequire(import.meta.url).resolve.paths(ONNX_RUNTIME) ?? [];
   if (folders.some((folder) => existsSync(join(folder, ONNX_RUNTIME, 'package.json')))) return;
-  throw new MlperfError('ERR_NOT_INSTALLED', absentOnnxRuntimeText());
+  throw notInstalled(absentOnnxRuntimeText());
 }

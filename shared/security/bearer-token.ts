@@ -1,5 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { describeSystemError, MlperfError } from '../base/errors/mlperf-error.ts';
+import {
+  configInvalid,
+  describeSystemError,
+  type MlperfError,
+} from '../base/errors/mlperf-error.ts';
 import { FILE_BYTES_MAX, readBoundedText } from '../base/files/read-file.ts';
 
 /** Metadata key under which a token travels, with every call. */
@@ -65,5 +69,5 @@ function digest(text: string): Buffer {
 }
 
 function refusal(flag: string, file: string, what: string): MlperfError {
-  return new MlperfError('ERR_CONFIG_INVALID', `${flag} ${file} ${what}`);
+  return configInvalid(`${flag} ${file} ${what}`);
 }

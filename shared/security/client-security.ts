@@ -1,4 +1,4 @@
-import { MlperfError } from '../base/errors/mlperf-error.ts';
+import { configInvalid } from '../base/errors/mlperf-error.ts';
 import { isLoopback, splitAddress } from '../domain/node-address.ts';
 import { readToken } from './bearer-token.ts';
 import { readAuthorities, readIdentity, type TlsIdentity } from './tls-files.ts';
@@ -45,10 +45,7 @@ export interface ClientSecrets {
 export function readClientSecrets(security: ClientSecurity): ClientSecrets {
   const { tlsCa, tlsCert, tlsKey, tokenFile } = security;
   if ((tlsCert === undefined) !== (tlsKey === undefined)) {
-    throw new MlperfError(
-      'ERR_CONFIG_INVALID',
-      '--tls-cert and --tls-key belong together: give both or neither',
-    );
+    throw configInvalid('--tls-cert and --tls-key belong together: give both or neither');
   }
   return {
     authorities: tlsCa === undefined ? undefined : readAuthorities(tlsCa, '--tls-ca'),
@@ -71,8 +68,7 @@ export function checkClientSecurity(security: ClientSecurity, addresses: readonl
   if (security.tls || security.tokenFile === undefined) return;
   const open = addresses.find((address) => !isLoopback(splitAddress(address)?.host ?? ''));
   if (open === undefined) return;
-  throw new MlperfError(
-    'ERR_CONFIG_INVALID',
+  throw configInvalid(
     `--token-file would send the token to ${open} for everybody on the way to read; use TLS as well (--tls-ca FILE)`,
   );
 }

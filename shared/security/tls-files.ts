@@ -1,5 +1,10 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { describeSystemError, MlperfError, messageOf } from '../base/errors/mlperf-error.ts';
+import {
+  configInvalid,
+  describeSystemError,
+  type MlperfError,
+  messageOf,
+} from '../base/errors/mlperf-error.ts';
 import { FILE_BYTES_MAX, readBounded } from '../base/files/read-file.ts';
 
 /** PEM files of one end's certificate (with the chain behind it, if there is one) and its key. */
@@ -102,5 +107,5 @@ function timeFault({ validFrom, validTo }: X509Certificate, nowMs: number): stri
 }
 
 function refusal(flag: string, file: string, what: string, cause?: unknown): MlperfError {
-  return new MlperfError('ERR_CONFIG_INVALID', `${flag} ${file} ${what}`, { cause });
+  return configInvalid(`${flag} ${file} ${what}`, cause);
 }

@@ -1,7 +1,11 @@
 import assert from 'node:assert';
 import type { BuildProgress } from '../../shared/base/cache/artifact-cache.ts';
 import { machineNowNs, timerClock } from '../../shared/base/clock/clock.ts';
-import { configInvalid, MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import {
+  configInvalid,
+  internalError,
+  type MlperfError,
+} from '../../shared/base/errors/mlperf-error.ts';
 import { createLogger } from '../../shared/base/process/logger.ts';
 import { resolveSettings, type SettingSources } from '../../shared/config/resolve-settings.ts';
 import type { InProcessModel, InProcessNode } from '../../shared/domain/in-process-node.ts';
@@ -128,10 +132,7 @@ class LoadedNode implements InProcessNode {
   openRun(payloads: SamplePayloads): SystemUnderTest {
     if (this.#failure !== undefined) throw this.#failure;
     if (this.#run !== undefined) {
-      throw new MlperfError(
-        'ERR_INTERNAL',
-        'a run in process began before the last one was stopped',
-      );
+      throw internalError('a run in process began before the last one was stopped');
     }
     const run = new InProcessRun({
       name: this.name,
@@ -152,7 +153,7 @@ class LoadedNode implements InProcessNode {
   }
 
   get #loadedModel(): LoadedModel {
-    if (this.#loaded === undefined) throw new MlperfError('ERR_INTERNAL', 'no model is loaded yet');
+    if (this.#loaded === undefined) throw internalError('no model is loaded yet');
     return this.#loaded;
   }
 

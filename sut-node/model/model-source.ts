@@ -2,8 +2,9 @@ import { basename, dirname, extname, resolve } from 'node:path';
 import { type Document, isMap, isNode, isScalar } from 'yaml';
 import { z } from 'zod';
 import {
+  configFileError,
+  configInvalid,
   describeSystemError,
-  MlperfError,
   modelError,
 } from '../../shared/base/errors/mlperf-error.ts';
 import { FILE_BYTES_MAX, readBoundedText } from '../../shared/base/files/read-file.ts';
@@ -150,14 +151,14 @@ export function readModelDescription(path: string): ModelDescription {
   const { document, placeOf } = parseGoodYaml(path, text);
   if (!isMap(document.contents)) {
     const keys = Object.keys(DESCRIPTION.shape).join(', ');
-    throw new MlperfError('ERR_CONFIG_FILE', `${path}:1:1: a map is expected here: ${keys}`);
+    throw configFileError(`${path}:1:1: a map is expected here: ${keys}`);
   }
   const checked = DESCRIPTION.safeParse(document.toJS());
   if (!checked.success) {
     const problems = checked.error.issues.flatMap((issue) => describeIssue(issue, document));
     const inOrder = problems.sort((a, b) => a.offset - b.offset);
     const texts = inOrder.map(({ offset, text: problem }) => `${placeOf(offset)}: ${problem}`);
-    throw new MlperfError('ERR_CONFIG_INVALID', texts.join('\n'));
+    throw configInvalid(texts.join('\n'));
   }
   const { name, model, ...usage } = checked.data;
   const file = resolve(dirname(path), model);

@@ -1,6 +1,6 @@
 import type { BuildProgress } from '../../shared/base/cache/artifact-cache.ts';
 import { timerClock } from '../../shared/base/clock/clock.ts';
-import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import { modelError } from '../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../shared/base/files/package-files.ts';
 import { upperMedian } from '../../shared/base/text.ts';
 import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
@@ -136,7 +136,7 @@ function runBatch(
       answer: (answers) => {
         const fault = answers.find((one) => one.fault !== undefined)?.fault;
         if (fault === undefined) resolve(answers);
-        else reject(new MlperfError('ERR_MODEL', `a batch of ${batchSize}: ${fault.text}`));
+        else reject(modelError(`a batch of ${batchSize}: ${fault.text}`));
       },
       firstTokens: () => {},
     };

@@ -6,6 +6,9 @@ import {
   grpcToMlperfError,
   MlperfError,
   messageOf,
+  sutLost,
+  sutRefused,
+  wireError,
 } from '../../../shared/base/errors/mlperf-error.ts';
 import type { OwnSide } from '../../../shared/evidence/call-path.ts';
 import type { StreamEvidence } from '../../../shared/evidence/network-evidence.ts';
@@ -176,8 +179,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
   requireCredit(): void {
     const { samples, bytes } = this.initialCredit;
     if (samples >= 1 && bytes >= 1) return;
-    throw new MlperfError(
-      'ERR_SUT_REFUSED',
+    throw sutRefused(
       `SUT node ${this.place.address} opened a stream without credit (${samples} samples, ${bytes} bytes); ` +
         'the first grant must hold one sample at least',
     );
@@ -192,10 +194,9 @@ export class SutChannel implements DispatchChannel, TransportEvents {
       else this.#onControl(bytes);
     } catch (error) {
       this.#lose(
-        new MlperfError(
-          'ERR_WIRE_PROTOCOL',
+        wireError(
           `SUT node ${this.place.address} sent a message that breaks the protocol: ${messageOf(error)}`,
-          { cause: error },
+          error,
         ),
       );
       this.#transport.cancel();
@@ -225,7 +226,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
       this.#events.onDraining(this, message.draining.reason);
     } else if (message.message !== undefined) {
       // A message that this version does not know is news for a later one.
-      throw new MlperfError('ERR_WIRE_PROTOCOL', `"${message.message}" is not expected now`);
+      throw wireError(`"${message.message}" is not expected now`);
     } else if (bytes.length === 0) {
       this.#events.onClaim(this, 'empty-message', 'sent a message without any field');
     }
@@ -247,8 +248,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
 
   #requireVersion(version: number): void {
     if (version === this.#protocolVersion) return;
-    throw new MlperfError(
-      'ERR_WIRE_PROTOCOL',
+    throw wireError(
       `Opened is of protocol version ${version}, Open was of version ${this.#protocolVersion}`,
     );
   }
@@ -276,11 +276,11 @@ export class SutChannel implements DispatchChannel, TransportEvents {
   #lossOf(end: TransportEnd): MlperfError {
     const what = `SUT node ${this.place.address}`;
     if (end.code === status.OK) {
-      return new MlperfError('ERR_SUT_LOST', `${what} closed the stream`);
+      return sutLost(`${what} closed the stream`);
     }
     const error = grpcToMlperfError({ ...end, details: lossReason(end.details) }, what);
     const isLoss = end.code === status.UNAVAILABLE && this.#opened !== undefined;
-    return isLoss ? new MlperfError('ERR_SUT_LOST', error.message, { cause: end }) : error;
+    return isLoss ? sutLost(error.message, end) : error;
   }
 
   /** Ends the channel from whatever state; reports once. */

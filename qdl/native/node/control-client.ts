@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { DescribeResponse__Output } from '../../../proto/gen/mlperf/network/v1/DescribeResponse.ts';
 import type { SystemUnderTestDefinition } from '../../../proto/gen/mlperf/network/v1/SystemUnderTest.ts';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { sutNameError, sutRefused, wireError } from '../../../shared/base/errors/mlperf-error.ts';
 import { SUT_METHODS, SUT_SERVICE_NAME } from '../../../shared/wire/sut-contract.ts';
 import { callPathOf } from '../../connect/call-path.ts';
 import { UnaryCalls } from '../../connect/unary-calls.ts';
@@ -35,14 +35,12 @@ export class ControlClient implements NamedNode {
     if (outcome.status === 'rejected') throw outcome.reason;
     const { nonce: echoed, name, nodeIdentity, seen } = outcome.value;
     if (echoed !== nonce) {
-      throw new MlperfError(
-        'ERR_WIRE_PROTOCOL',
+      throw wireError(
         `SUT node ${this.address} answered Name with a wrong nonce: the answer was not made for this call`,
       );
     }
     if (name.trim() === '') {
-      throw new MlperfError(
-        'ERR_SUT_NAME',
+      throw sutNameError(
         `SUT node ${this.address} answers Name with an empty name; give the node one (longhaul sut --node NAME)`,
       );
     }
@@ -93,8 +91,7 @@ export function requireBenchmark(
 ): void {
   const served = description?.models.map((model) => model.benchmark) ?? [];
   if (served.length === 0 || served.includes(benchmark)) return;
-  throw new MlperfError(
-    'ERR_SUT_REFUSED',
+  throw sutRefused(
     `SUT node ${address} does not serve benchmark "${benchmark}"; it serves ${served.join(', ')}`,
   );
 }

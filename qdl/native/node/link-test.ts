@@ -2,7 +2,11 @@ import { type ClientDuplexStream, type ServiceError, status } from '@grpc/grpc-j
 import type { LinkTestResponse__Output } from '../../../proto/gen/mlperf/network/v1/LinkTestResponse.ts';
 import type { LinkTestResult__Output } from '../../../proto/gen/mlperf/network/v1/LinkTestResult.ts';
 import { machineNowNs } from '../../../shared/base/clock/clock.ts';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import {
+  MlperfError,
+  sutUnreachable,
+  wireError,
+} from '../../../shared/base/errors/mlperf-error.ts';
 import type { LinkDirection, LinkTestOutcome } from '../../../shared/evidence/node-probe.ts';
 import { unreachableMessage } from '../../../shared/security/connection-errors.ts';
 import { isLinkLoad, type LinkCount, LoadMeter } from '../../../shared/wire/link-test.ts';
@@ -118,11 +122,7 @@ class ClientTest {
     try {
       answer = decodeLinkTestResponse(message);
     } catch (cause) {
-      this.#end(
-        new MlperfError('ERR_WIRE_PROTOCOL', 'a node answers TestLink with what is no message', {
-          cause,
-        }),
-      );
+      this.#end(wireError('a node answers TestLink with what is no message', cause));
       return;
     }
     if (answer.started && this.#direction === 'to-sut') {
@@ -192,9 +192,8 @@ function refusalOf({ code, details }: ServiceError): LinkTestOutcome | undefined
 }
 
 function failureOf(address: string, error: ServiceError, settings: DispatchSettings): MlperfError {
-  return new MlperfError(
-    'ERR_SUT_UNREACHABLE',
+  return sutUnreachable(
     `the link test of SUT node ${address} failed: ${unreachableMessage(address, error.details, settings.security)}`,
-    { cause: error },
+    error,
   );
 }

@@ -1,6 +1,10 @@
 import { status } from '@grpc/grpc-js';
 import type { BorrowedBytes } from '../../../shared/base/bytes/borrowed-bytes.ts';
-import { grpcToMlperfError, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import {
+  grpcToMlperfError,
+  type MlperfError,
+  sutLost,
+} from '../../../shared/base/errors/mlperf-error.ts';
 import { lossReason } from '../../../shared/security/connection-errors.ts';
 import type { WireCompleted, WireFirstToken } from '../../../shared/wire/responses-codec.ts';
 import type {
@@ -167,7 +171,7 @@ export class OipChannel implements DispatchChannel, RequestWayEvents {
   onStreamEnd(code: number, details: string): void {
     const what = `SUT node ${this.place.address}`;
     if (code === status.OK) {
-      this.#lose(new MlperfError('ERR_SUT_LOST', `${what} closed the stream`));
+      this.#lose(sutLost(`${what} closed the stream`));
     } else if (code === status.UNAVAILABLE) {
       this.#loseConnection(details);
     } else {
@@ -207,7 +211,7 @@ export class OipChannel implements DispatchChannel, RequestWayEvents {
       return;
     }
     const what = `SUT node ${this.place.address}: ${lossReason(reason)}`;
-    this.#lose(new MlperfError('ERR_SUT_LOST', what));
+    this.#lose(sutLost(what));
   }
 
   /** Ends the channel from whatever state; reports once. */

@@ -1,4 +1,4 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { sutLost } from '../../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { OwnSide } from '../../../shared/evidence/call-path.ts';
 import { AUTHORIZATION_KEY, bearerOf } from '../../../shared/security/bearer-token.ts';
@@ -55,7 +55,7 @@ export class OipConnection implements ConnectionEvents {
   requireOpen(): void {
     if (this.#closedReason === undefined) return;
     const what = `SUT node ${this.#address} was lost before the run began`;
-    throw new MlperfError('ERR_SUT_LOST', `${what}: ${lossReason(this.#closedReason)}`);
+    throw sutLost(`${what}: ${lossReason(this.#closedReason)}`);
   }
 
   onClosed(reason: string): void {

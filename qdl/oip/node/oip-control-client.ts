@@ -1,7 +1,7 @@
 import { type StatusObject, status } from '@grpc/grpc-js';
 import type { GRPCInferenceServiceDefinition } from '../../../proto/gen/inference/GRPCInferenceService.ts';
 import type { ServerMetadataResponse__Output } from '../../../proto/gen/inference/ServerMetadataResponse.ts';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { sutRefused } from '../../../shared/base/errors/mlperf-error.ts';
 import type { OwnSide } from '../../../shared/evidence/call-path.ts';
 import { OIP_SERVICE_METHODS } from '../../../shared/wire/oip/oip-contract.ts';
 import type { OipModelRef, OipServerFacts } from '../../../shared/wire/oip/request-plan.ts';
@@ -135,11 +135,10 @@ export class OipControlClient implements NamedNode {
     // answer of its own, and took a round trip.
     this.#hasService ||= await this.#hasOtherMethods();
     if (this.#hasService) return { name: '', version: '', extensions: [], ...call };
-    throw new MlperfError(
-      'ERR_SUT_REFUSED',
+    throw sutRefused(
       `the server at ${this.address} has no service ${this.#service} (it has none of ServerMetadata, ServerLive, ModelMetadata and ModelConfig): correct the address or its port for gRPC (a SUT node of longhaul has it with --oip on only), or ` +
         'name the service by --oip-service (TorchServe: org.pytorch.serve.grpc.openinference.GRPCInferenceService)',
-      { cause: outcome.reason },
+      outcome.reason,
     );
   }
 

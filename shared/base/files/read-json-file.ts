@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { configInvalid, MlperfError, messageOf } from '../errors/mlperf-error.ts';
+import { configFileError, configInvalid, messageOf } from '../errors/mlperf-error.ts';
 import { FILE_BYTES_MAX, readNamedText } from './read-file.ts';
 
 /**
@@ -26,6 +26,6 @@ function parseJson(path: string, text: string): unknown {
     return JSON.parse(text);
   } catch (error) {
     const why = messageOf(error);
-    throw new MlperfError('ERR_CONFIG_FILE', `${path} is not JSON: ${why}`, { cause: error });
+    throw configFileError(`${path} is not JSON: ${why}`, error);
   }
 }

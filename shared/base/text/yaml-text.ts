@@ -1,5 +1,5 @@
 import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
-import { MlperfError } from '../errors/mlperf-error.ts';
+import { configFileError } from '../errors/mlperf-error.ts';
 
 /** Lists and maps inside each other: no file of ours has ten. */
 const DEPTH_MAX = 100;
@@ -40,7 +40,7 @@ export function parseYaml(path: string, text: string): YamlText {
 export function parseGoodYaml(path: string, text: string): YamlText {
   const yaml = parseYaml(path, text);
   const [problem] = yaml.problems;
-  if (problem !== undefined) throw new MlperfError('ERR_CONFIG_FILE', problem);
+  if (problem !== undefined) throw configFileError(problem);
   return yaml;
 }
 

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { type BuildProgress, ensureArtifact } from '../../../shared/base/cache/artifact-cache.ts';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { workerError } from '../../../shared/base/errors/mlperf-error.ts';
 import { compiledModule, dataFile } from '../../../shared/base/files/package-files.ts';
 import { STANDIN_CLASS_COUNT } from '../../../shared/benchmarks/standin/standin-sets.ts';
 import type { ModelProto } from '../../model/onnx/graph-builder.ts';
@@ -99,7 +99,7 @@ async function makeInThread(workerData: StandinWork, onProgress: BuildProgress):
   try {
     const [exitCode] = await once(worker, 'exit', { signal: givenUp.signal });
     if (exitCode === 0) return;
-    throw new MlperfError('ERR_SUT_WORKER', `${what} ended with exit code ${exitCode}`);
+    throw workerError(`${what} ended with exit code ${exitCode}`);
   } catch (error) {
     throw givenUp.signal.aborted ? givenUp.signal.reason : error;
   } finally {

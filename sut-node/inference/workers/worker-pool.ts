@@ -2,7 +2,7 @@ import assert from 'node:assert';
 import { Deferred } from '../../../shared/base/async.ts';
 import { ReusedBuffers } from '../../../shared/base/bytes/reused-buffers.ts';
 import type { Clock, PlannedCall } from '../../../shared/base/clock/clock.ts';
-import { MlperfError, messageOf } from '../../../shared/base/errors/mlperf-error.ts';
+import { MlperfError, messageOf, workerError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { Logger } from '../../../shared/base/process/logger.ts';
 import { formatNs } from '../../../shared/base/text.ts';
 import type { ModelTensors } from '../../model/model-facts.ts';
@@ -215,10 +215,9 @@ export class WorkerPool implements BatchWorkers {
     // Workers that still live end what they hold.
     this.#state = 'failed';
     this.#options.events.onFatal(
-      new MlperfError(
-        'ERR_SUT_WORKER',
+      workerError(
         `${LOSSES_MAX} workers ended one after another, the last one because: ${error.message}`,
-        { cause: error },
+        error,
       ),
     );
   }
@@ -353,7 +352,7 @@ class PoolWorker implements WorkerThreadEvents {
     this.#isReady = false;
     const error =
       this.#failure === undefined
-        ? new MlperfError('ERR_SUT_WORKER', `${this.name} ended: ${reason}`)
+        ? workerError(`${this.name} ended: ${reason}`)
         : new MlperfError(this.#failure.code, this.#failure.text);
     this.#loaded.reject(error);
     this.#warm.reject(error);

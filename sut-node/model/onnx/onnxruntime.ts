@@ -1,7 +1,7 @@
 import assert from 'node:assert';
 import { isatty } from 'node:tty';
 import { isMainThread } from 'node:worker_threads';
-import { errorCodeOf, MlperfError, messageOf } from '../../../shared/base/errors/mlperf-error.ts';
+import { errorCodeOf, messageOf, notInstalled } from '../../../shared/base/errors/mlperf-error.ts';
 import {
   absentOnnxRuntimeText,
   onnxRuntimeInstallCommand,
@@ -55,7 +55,7 @@ export async function loadOnnxRuntime(): Promise<OnnxRuntime> {
     if (!isatty(STDERR)) runtime.env.logLevel = 'fatal';
     return runtime;
   } catch (error) {
-    throw new MlperfError('ERR_NOT_INSTALLED', describeLoadFailure(error), { cause: error });
+    throw notInstalled(describeLoadFailure(error), error);
   }
 }
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
-import { MlperfError, messageOf, modelError } from '../../../shared/base/errors/mlperf-error.ts';
+import { messageOf, modelError, notInstalled } from '../../../shared/base/errors/mlperf-error.ts';
 import type { Provider, RuntimeSettings } from '../../settings/model-settings.ts';
 import { ELEMENT_TYPES, type ElementType, type TensorElements } from '../element-types.ts';
 import type { ModelTensor, ModelTensors, OutputTensor } from '../model-facts.ts';
@@ -164,8 +164,7 @@ export async function checkProviders(
   const known = ort.listSupportedBackends().map(({ name }) => name);
   for (const provider of providers) {
     if (!known.includes(provider)) {
-      throw new MlperfError(
-        'ERR_NOT_INSTALLED',
+      throw notInstalled(
         `--providers ${provider}: onnxruntime-node for ${process.platform}-${process.arch} does not ` +
           `have it; there is: ${known.join(', ')}`,
       );
@@ -187,11 +186,10 @@ async function tryProvider({ InferenceSession }: OnnxRuntime, provider: Provider
     });
     await session.release();
   } catch (error) {
-    throw new MlperfError(
-      'ERR_NOT_INSTALLED',
+    throw notInstalled(
       `--providers ${provider}: ONNX Runtime cannot use it on this machine (${messageOf(error)}); ` +
         NEEDS[provider],
-      { cause: error },
+      error,
     );
   }
 }
@@ -211,8 +209,7 @@ function checkCudaLibraries(): void {
   const folder = join(root, 'bin', 'napi-v6', process.platform, process.arch);
   const missing = CUDA_LIBRARIES.filter((name) => !existsSync(join(folder, name)));
   if (missing.length === 0) return;
-  throw new MlperfError(
-    'ERR_NOT_INSTALLED',
+  throw notInstalled(
     `--providers cuda: ${missing.join(' and ')} missing in ${folder}: they are not part of the package. ` +
       `To get them, with internet: node ${join(root, 'script', 'install.js')} ` +
       `--onnxruntime-node-install=cuda12; ${NEEDS.cuda}`,

@@ -1,4 +1,4 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { MlperfError, wireError } from '../../../shared/base/errors/mlperf-error.ts';
 import {
   OIP_ELEMENT_BYTES,
   type OipTensor,
@@ -238,8 +238,7 @@ function elementsOf(raw: Uint8Array, expected: number): Uint8Array[] {
     if (elements.length < expected) elements.push(element);
   });
   if (count === expected) return elements;
-  throw new MlperfError(
-    'ERR_WIRE_PROTOCOL',
+  throw wireError(
     `the shape asks for ${expected} elements of BYTES; the raw contents hold ${count}`,
   );
 }

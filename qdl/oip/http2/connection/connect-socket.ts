@@ -2,7 +2,7 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import type { BorrowedBytes } from '../../../../shared/base/bytes/borrowed-bytes.ts';
 import { overwriteInTests } from '../../../../shared/base/bytes/reused-buffers.ts';
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
 import { splitAddress } from '../../../../shared/domain/node-address.ts';
 import { plainAddress, type SocketEnds } from '../../../../shared/evidence/call-path.ts';
 import {
@@ -36,7 +36,7 @@ export function connectSocket(
 ): Socket {
   const target = splitAddress(address);
   if (target === undefined) {
-    throw new MlperfError('ERR_CONFIG_INVALID', `"${address}" is no address; host:port is one`);
+    throw configInvalid(`"${address}" is no address; host:port is one`);
   }
   const options = {
     ...target,

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { Deferred } from '../../../../shared/base/async.ts';
 import type { BorrowedBytes } from '../../../../shared/base/bytes/borrowed-bytes.ts';
 import { ReusedBuffers } from '../../../../shared/base/bytes/reused-buffers.ts';
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { type MlperfError, sutUnreachable } from '../../../../shared/base/errors/mlperf-error.ts';
 import { keptHeaders } from '../../../../shared/evidence/call-path.ts';
 import type { ClientSecurity } from '../../../../shared/security/client-security.ts';
 import { unreachableMessage } from '../../../../shared/security/connection-errors.ts';
@@ -384,7 +384,7 @@ export class Http2Connection
   #unreachable(details: string): MlperfError {
     const { address, security } = this.#settings;
     const message = unreachableMessage(address, details, security, 'inference server');
-    return new MlperfError('ERR_SUT_UNREACHABLE', message);
+    return sutUnreachable(message);
   }
 }
 
