@@ -17,7 +17,6 @@ import type { LoadedModel } from './model/model-facts.ts';
 import { disableTelemetry } from './model/onnx/onnxruntime.ts';
 import { NodeOperations } from './operations/node-operations.ts';
 import { Patience } from './operations/patience.ts';
-import { MachineFacts } from './server/describe/machine-facts.ts';
 import {
   configurationName,
   type NodeFacts,
@@ -39,7 +38,7 @@ import {
 } from './server/limits/node-limits.ts';
 import { LinkTests } from './server/link-test/link-test.ts';
 import { OipService } from './server/oip/oip-service.ts';
-import { createServiceHandlers } from './server/service-handlers.ts';
+import { createServiceHandlers, MachineFacts } from './server/service-handlers.ts';
 import { type SutServer, startSutServer } from './server/sut-server.ts';
 import type { SutSettings } from './settings/sut-settings.ts';
 

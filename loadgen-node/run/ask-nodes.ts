@@ -13,7 +13,7 @@ import {
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { upperMedian } from '../../shared/base/text.ts';
 import { addressList, type SettingValues } from '../../shared/config/setting.ts';
-import type { NameCall } from '../../shared/evidence/network-evidence.ts';
+import type { NameCall } from '../../shared/evidence/evidence-schema.ts';
 import type { HostEvidence } from '../../shared/host/host-facts.ts';
 import { orAbort, type RunHost } from './host/host.ts';
 import { CONNECTION_OPTIONS, toConnectionSettings } from './plan/connection-options.ts';

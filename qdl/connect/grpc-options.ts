@@ -7,8 +7,11 @@ import {
   credentials,
   Metadata,
 } from '@grpc/grpc-js';
-import { AUTHORIZATION_KEY, bearerOf } from '../../shared/security/bearer-token.ts';
-import { readClientSecrets } from '../../shared/security/client-security.ts';
+import {
+  AUTHORIZATION_KEY,
+  bearerOf,
+  readClientSecrets,
+} from '../../shared/security/client-security.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
 
 /**

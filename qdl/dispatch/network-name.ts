@@ -2,7 +2,7 @@ import { configInvalid, messageOf, sutNameError } from '../../shared/base/errors
 import { addressesBehind, NODE_NAME_LENGTH_MAX } from '../../shared/domain/node-address.ts';
 import { NETWORK_SUT } from '../../shared/domain/system-under-test.ts';
 import type { CallPath } from '../../shared/evidence/call-path.ts';
-import type { NameCall, NodeNameCall } from '../../shared/evidence/network-evidence.ts';
+import type { NameCall, NodeNameCall } from '../../shared/evidence/evidence-schema.ts';
 import { measureTcpConnect, type TcpConnect } from '../connect/tcp-connect.ts';
 import type { Division } from '../settings/dispatch-settings.ts';
 

@@ -6,7 +6,7 @@ import type {
   ResponseSink,
   SystemUnderTest,
 } from '../../shared/domain/system-under-test.ts';
-import type { NetworkEvidence, NodeEvidence } from '../../shared/evidence/network-evidence.ts';
+import type { NetworkEvidence, NodeEvidence } from '../../shared/evidence/evidence-schema.ts';
 import { type ClaimBook, contradictsResult } from '../../shared/evidence/node-claims.ts';
 import { settingsAsText } from '../../shared/evidence/settings-text.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';

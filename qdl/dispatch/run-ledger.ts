@@ -1,5 +1,5 @@
 import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
-import type { LedgerCounts } from '../../shared/evidence/network-evidence.ts';
+import type { LedgerCounts } from '../../shared/evidence/evidence-schema.ts';
 import { PayloadDigestSum } from '../../shared/evidence/payload-digest.ts';
 import type { OutgoingPart } from './dispatch-channel.ts';
 

@@ -11,7 +11,7 @@ import type {
   NodeDescription,
   NodeLedger,
   StreamEvidence,
-} from '../../shared/evidence/network-evidence.ts';
+} from '../../shared/evidence/evidence-schema.ts';
 import { callPathOf } from '../connect/call-path.ts';
 import type { NetworkName } from '../dispatch/network-name.ts';
 import type { PartLimits } from '../dispatch/part-cutter.ts';

@@ -12,14 +12,14 @@ import type {
   NodeEvidence,
   NodeLedger,
   StreamEvidence,
-} from '../../shared/evidence/network-evidence.ts';
+} from '../../shared/evidence/evidence-schema.ts';
 import { ClaimBook } from '../../shared/evidence/node-claims.ts';
 import { PAYLOAD_DIGESTS_FEATURE, PayloadDigestSum } from '../../shared/evidence/payload-digest.ts';
-import { PROTOCOL_VERSION_MIN } from '../../shared/wire/limits.ts';
 import {
   agreedVersion,
   OWN_VERSIONS,
   ownSoftware,
+  PROTOCOL_VERSION_MIN,
   toldSoftware,
   toldVersions,
   versionsInWords,

@@ -4,7 +4,7 @@ import {
   type MlperfError,
   sutRefused,
 } from '../../shared/base/errors/mlperf-error.ts';
-import type { NameCall, NetworkEvidence } from '../../shared/evidence/network-evidence.ts';
+import type { NameCall, NetworkEvidence } from '../../shared/evidence/evidence-schema.ts';
 import type { OipModelFacts, OipRequestPlan } from '../../shared/wire/oip/request-plan.ts';
 import type { ChannelEvents, ChannelPlace } from '../dispatch/dispatch-channel.ts';
 import { type Distinguish, NetworkNames, type NodeName } from '../dispatch/network-name.ts';

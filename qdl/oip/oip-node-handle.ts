@@ -7,7 +7,7 @@ import type {
   OipDuration,
   OipNodeEvidence,
   OipStatistics,
-} from '../../shared/evidence/network-evidence.ts';
+} from '../../shared/evidence/evidence-schema.ts';
 import { ClaimBook } from '../../shared/evidence/node-claims.ts';
 import type { OipModelFacts } from '../../shared/wire/oip/request-plan.ts';
 import { callPathOf } from '../connect/call-path.ts';

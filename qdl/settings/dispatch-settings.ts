@@ -2,12 +2,12 @@ import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
 import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
 import type { OipTensor } from '../../shared/domain/tensors.ts';
 import { checkClientSecurity, NO_SECURITY } from '../../shared/security/client-security.ts';
+import type { OipModelRef, OipRequestPlan } from '../../shared/wire/oip/request-plan.ts';
 import {
   MESSAGE_BYTES_MAX_DEFAULT,
   PART_BYTES_MAX_DEFAULT,
   RECEIVE_WINDOW_BYTES_DEFAULT,
-} from '../../shared/wire/limits.ts';
-import type { OipModelRef, OipRequestPlan } from '../../shared/wire/oip/request-plan.ts';
+} from '../../shared/wire/protocol-versions.ts';
 
 /** `network`: every rule of the Network division holds or the run does not start. `open`: marked as open. */
 export const DIVISIONS = ['network', 'open'] as const;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { DeepReadonly } from '../base/types/deep-readonly.ts';
+import type { PayloadEncoding } from '../domain/query-sample-library.ts';
 import { OIP_ELEMENT_BYTES, type OipDataType } from '../domain/tensors.ts';
 import type { HostEvidence } from '../host/host-facts.ts';
 import { OIP_METHODS } from '../wire/oip/request-plan.ts';
@@ -67,12 +68,12 @@ const counts = (number: z.ZodType<number>, digest: z.ZodType<string>) =>
     payloadDigest: digest,
   });
 
-export const ledgerCounts = counts(
+const ledgerCounts = counts(
   nonNegative,
   z.string().regex(/^([0-9a-f]{64})?$/, 'must be 64 hexadecimal digits, or empty'),
 );
 
-export const nodeLedger = counts(
+const nodeLedger = counts(
   claimed,
   z.string().regex(/^([0-9a-f]{2})*$/, 'must be hexadecimal digits, or empty'),
 ).extend({
@@ -111,7 +112,7 @@ export const callPath = z.object({
   responseHeaders: z.array(header),
 });
 
-export const nodeNameCall = z.object({
+const nodeNameCall = z.object({
   address: z.string(),
   /** Null when the node did not answer, or not as it should. */
   name: z.string().nullable(),
@@ -138,7 +139,7 @@ export const nameCall = z.object({
   nodes: z.array(nodeNameCall),
 });
 
-export const nodeDescription = z.object({
+const nodeDescription = z.object({
   name: z.string(),
   nodeIdentity: z.string(),
   software: z.string(),
@@ -154,7 +155,7 @@ export const nodeDescription = z.object({
   limits: nodeLimits.nullable(),
 });
 
-export const streamEvidence = z.object({
+const streamEvidence = z.object({
   protocolVersion: nonNegative,
   nodeName: z.string(),
   nodeIdentity: z.string(),
@@ -171,10 +172,10 @@ const datatype = z.enum(Object.keys(OIP_ELEMENT_BYTES) as [OipDataType, ...OipDa
 const tensors = z.array(z.object({ name: z.string(), datatype, shape: z.array(z.int()) }));
 
 /** Differences of a server's own counters: whatever it says. */
-export const oipDuration = z.object({ count: z.number(), ns: z.number() });
+const oipDuration = z.object({ count: z.number(), ns: z.number() });
 
 /** What a server's own statistics of the model grew by during a run (Triton's ModelStatistics). */
-export const oipStatistics = z.object({
+const oipStatistics = z.object({
   /** Samples, and the batches that they were in. */
   inferenceCount: z.number(),
   executionCount: z.number(),
@@ -186,7 +187,7 @@ export const oipStatistics = z.object({
   computeOutput: oipDuration,
 });
 
-export const oipNodeEvidence = z.object({
+const oipNodeEvidence = z.object({
   serverName: z.string(),
   serverVersion: z.string(),
   extensions: z.array(z.string()),
@@ -259,3 +260,64 @@ export const nodeEvidence = z.object({
   /** Of a node that speaks the Open Inference Protocol. */
   oip: z.exactOptional(oipNodeEvidence),
 });
+
+/**
+ * What a QDL knows of a run over a network, as plain values: the ground of `network_audit.json`.
+ * Null stands for what is not known: a node of other make need not tell everything, and a run may break
+ * off before everything was asked.
+ */
+export interface NetworkEvidence {
+  /** Random, the same on all streams of the run to all nodes. */
+  readonly runId: string;
+  readonly division: 'network' | 'open';
+  /** How every sample of the run travels. */
+  readonly encoding: PayloadEncoding;
+  /** Every setting of the QDL by name. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** HTTP/2 receive window of the streams that the LoadGen node asks for, in bytes. */
+  readonly receiveWindowBytes: number;
+  /** What LoadGen handed to the QDL. */
+  readonly issuedQueries: number;
+  readonly issuedSamples: number;
+  /** False when the run did not come to its end, so that the two ends need not agree. */
+  readonly isComplete: boolean;
+  /** All calls of LoadGen's Name(), in order. */
+  readonly nameCalls: readonly NameCall[];
+  /** In the order of the settings. */
+  readonly nodes: readonly NodeEvidence[];
+  /** Set where the run spoke the Open Inference Protocol: what that cannot show, no node tells. */
+  readonly oip?: OipEvidence;
+}
+
+/** One call of LoadGen's Name(). */
+export type NameCall = Evidence<typeof nameCall>;
+
+/** One node's part in a call of Name(). */
+export type NodeNameCall = Evidence<typeof nodeNameCall>;
+
+/** Counts of one end for one node. A node's own may be any of 64 bits: above 2^53 they are rounded. */
+export type LedgerCounts = Evidence<typeof ledgerCounts>;
+
+/** The ledger of a SUT node. */
+export type NodeLedger = Evidence<typeof nodeLedger>;
+
+/** What a node chose for one stream (Opened). */
+export type StreamEvidence = Evidence<typeof streamEvidence>;
+
+/** What a node said of itself (Describe). */
+export type NodeDescription = Evidence<typeof nodeDescription>;
+
+/** All that is known of one node. */
+export type NodeEvidence = Evidence<typeof nodeEvidence>;
+
+/** Time that a server says it spent, over all requests of a run: a sum of lengths, and how many they are. */
+export type OipDuration = Evidence<typeof oipDuration>;
+
+/** What a server's own statistics of the model grew by during a run. */
+export type OipStatistics = Evidence<typeof oipStatistics>;
+
+/** What is known of a node that speaks the Open Inference Protocol, beside what all nodes have. */
+export type OipNodeEvidence = Evidence<typeof oipNodeEvidence>;
+
+/** What is known of a run over the Open Inference Protocol. */
+export type OipEvidence = Evidence<typeof oipEvidence>;

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
-import { FILE_BYTES_MAX } from '../../../shared/base/files/read-file.ts';
-import { readJsonFile } from '../../../shared/base/files/read-json-file.ts';
+import { FILE_BYTES_MAX, readJsonFile } from '../../../shared/base/files/read-file.ts';
 import { SCENARIOS } from '../../../shared/domain/scenario.ts';
 import type { Round } from '../../../shared/rules/rounds/rounds.ts';
 import { numberOfUint64 } from '../base/c-numbers.ts';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { outputError } from '../../../shared/base/errors/mlperf-error.ts';
-import { readJsonFile } from '../../../shared/base/files/read-json-file.ts';
+import { readJsonFile } from '../../../shared/base/files/read-file.ts';
 import {
   components,
   type Evidence,

@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { configInvalid, outputError } from '../../../shared/base/errors/mlperf-error.ts';
-import { readJsonFile } from '../../../shared/base/files/read-json-file.ts';
+import { readJsonFile } from '../../../shared/base/files/read-file.ts';
 import type { DeepReadonly } from '../../../shared/base/types/deep-readonly.ts';
 import { SCENARIOS } from '../../../shared/domain/scenario.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';

@@ -1,5 +1,5 @@
 import type { CallPath, HeaderEvidence, SocketEnds } from '../../../shared/evidence/call-path.ts';
-import type { NodeEvidence } from '../../../shared/evidence/network-evidence.ts';
+import type { NodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
 import type { AuditFacts } from '../../observe/audit/network-audit.ts';
 import {
   type AuditRule,

@@ -1,4 +1,4 @@
-import type { LedgerCounts, NodeEvidence } from '../../../shared/evidence/network-evidence.ts';
+import type { LedgerCounts, NodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
 import type { AuditFacts } from '../../observe/audit/network-audit.ts';
 import {
   type AuditRule,

@@ -1,5 +1,5 @@
 import { isStandInName } from '../../../shared/benchmarks/standin/standin-sets.ts';
-import type { NodeDescription, NodeEvidence } from '../../../shared/evidence/network-evidence.ts';
+import type { NodeDescription, NodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import type { LoggedDetail } from '../../loadgen/engine/test-context.ts';
 

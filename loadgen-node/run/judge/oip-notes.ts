@@ -1,5 +1,5 @@
 import { isStandInName } from '../../../shared/benchmarks/standin/standin-sets.ts';
-import type { OipEvidence, OipNodeEvidence } from '../../../shared/evidence/network-evidence.ts';
+import type { OipEvidence, OipNodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
 import type { LoggedDetail } from '../../loadgen/engine/test-context.ts';
 import type { NetworkAudit } from '../../observe/audit/network-audit.ts';
 

@@ -1,6 +1,6 @@
 import type { DispatchSettings, QueryDispatchLibrary } from '../../../qdl/index.ts';
 import { asOneLine } from '../../../shared/base/text.ts';
-import type { NodeEvidence } from '../../../shared/evidence/network-evidence.ts';
+import type { NodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
 import { compressionBreaches } from '../../../shared/rules/check-compression.ts';
 import { ownSoftware, toldSoftware } from '../../../shared/wire/protocol-versions.ts';
 import type { Judgement } from '../../loadgen/engine/test-context.ts';

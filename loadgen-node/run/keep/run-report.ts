@@ -1,5 +1,5 @@
 import type { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import type { NameCall } from '../../../shared/evidence/network-evidence.ts';
+import type { NameCall } from '../../../shared/evidence/evidence-schema.ts';
 import type { TestOutcome } from '../../loadgen/engine/test-outcome.ts';
 import type { NetworkAudit } from '../../observe/audit/network-audit.ts';
 import type { SampleRecords } from '../../observe/records/sample-records.ts';

@@ -7,7 +7,7 @@ import { rounded } from '../../../shared/base/text.ts';
 import type { ResolvedSetting, SettingSources } from '../../../shared/config/resolve-settings.ts';
 import type { SettingTable, SettingValues } from '../../../shared/config/setting.ts';
 import { isLoopback, splitAddress } from '../../../shared/domain/node-address.ts';
-import { requireOnnxRuntime } from '../../../shared/host/onnx-runtime-package.ts';
+import { requireOnnxRuntime } from '../../../shared/host/component-versions.ts';
 import { SYNTHETIC_BENCHMARKS } from '../../../shared/rules/rows/synthetic-samples.ts';
 import { renderHeatMap } from '../../present/report/render-heat-map.ts';
 import type { RunHost } from '../../run/host/host.ts';

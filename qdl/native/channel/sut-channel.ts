@@ -11,7 +11,7 @@ import {
   wireError,
 } from '../../../shared/base/errors/mlperf-error.ts';
 import type { OwnSide } from '../../../shared/evidence/call-path.ts';
-import type { StreamEvidence } from '../../../shared/evidence/network-evidence.ts';
+import type { StreamEvidence } from '../../../shared/evidence/evidence-schema.ts';
 import { lossReason } from '../../../shared/security/connection-errors.ts';
 import {
   decodeResponses,

@@ -1,8 +1,11 @@
 import { sutLost } from '../../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { OwnSide } from '../../../shared/evidence/call-path.ts';
-import { AUTHORIZATION_KEY, bearerOf } from '../../../shared/security/bearer-token.ts';
-import { readClientSecrets } from '../../../shared/security/client-security.ts';
+import {
+  AUTHORIZATION_KEY,
+  bearerOf,
+  readClientSecrets,
+} from '../../../shared/security/client-security.ts';
 import { lossReason } from '../../../shared/security/connection-errors.ts';
 import type { DispatchSettings } from '../../settings/dispatch-settings.ts';
 import { Http2Connection } from '../http2/connection/http2-connection.ts';

@@ -1,8 +1,13 @@
 import assert from 'node:assert';
 import type { Clock, PlannedCall } from '../../../shared/base/clock/clock.ts';
 import { type BatchPolicy, batchSizes } from './batch-policy.ts';
-import { BatchQueue, removeOwner, type WaitingLine, type WaitingLines } from './batch-queue.ts';
-import { GroupedQueue } from './grouped-queue.ts';
+import {
+  BatchQueue,
+  GroupedQueue,
+  removeOwner,
+  type WaitingLine,
+  type WaitingLines,
+} from './grouped-queue.ts';
 import type { BatchWorkers } from './sut-model.ts';
 import type { SampleOwner, WaitingSample } from './waiting-sample.ts';
 

@@ -2,9 +2,14 @@ import { type OnReadOpts, Socket, type SocketConstructorOpts } from 'node:net';
 import { NO_BYTES } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import { ReusedBuffers } from '../../../shared/base/bytes/reused-buffers.ts';
 import { disableTelemetry } from '../../model/onnx/onnxruntime.ts';
-import { WorkerFrameReader, writeFrame } from './worker-frames.ts';
 import type { FailedMessage, FromWorker } from './worker-messages.ts';
-import { type FromProcessHead, type ToProcessHead, WORKER_SOCKET_FD } from './worker-process.ts';
+import {
+  type FromProcessHead,
+  type ToProcessHead,
+  WORKER_SOCKET_FD,
+  WorkerFrameReader,
+  writeFrame,
+} from './worker-process.ts';
 import { spawnOrtWorker, type WorkerThread } from './worker-thread.ts';
 
 /**

@@ -5,7 +5,7 @@ import { errorCodeOf, messageOf, notInstalled } from '../../../shared/base/error
 import {
   absentOnnxRuntimeText,
   onnxRuntimeInstallCommand,
-} from '../../../shared/host/onnx-runtime-package.ts';
+} from '../../../shared/host/component-versions.ts';
 
 /** The module `onnxruntime-node`. Its types may be imported elsewhere, the module itself only here. */
 export type OnnxRuntime = typeof import('onnxruntime-node');

@@ -1,12 +1,13 @@
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { hostAndPort } from '../../../shared/base/text.ts';
 import { isLoopback } from '../../../shared/domain/node-address.ts';
-import { readToken, TokenCheck } from '../../../shared/security/bearer-token.ts';
 import {
   readAuthorities,
   readIdentity,
+  readToken,
   type TlsIdentity,
-} from '../../../shared/security/tls-files.ts';
+  TokenCheck,
+} from '../../../shared/security/client-security.ts';
 import type { SutSettings } from '../../settings/sut-settings.ts';
 
 /** TLS of the node's side. */

@@ -6,7 +6,7 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import { status } from '@grpc/grpc-js';
-import { AUTHORIZATION_KEY, type TokenCheck } from '../../../shared/security/bearer-token.ts';
+import { AUTHORIZATION_KEY, type TokenCheck } from '../../../shared/security/client-security.ts';
 import { COMPRESSED_MESSAGE, INCOMPLETE_MESSAGE, type ServerCallEnd } from '../limits/call-end.ts';
 import { CALL_HEADERS_BYTES_MAX, FIRST_MESSAGE_BYTES_MAX } from '../limits/node-limits.ts';
 import type { CallRule } from './call-rules.ts';

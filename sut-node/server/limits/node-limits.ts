@@ -2,7 +2,7 @@ import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import {
   PART_BYTES_MAX_DEFAULT,
   RECEIVE_WINDOW_BYTES_DEFAULT,
-} from '../../../shared/wire/limits.ts';
+} from '../../../shared/wire/protocol-versions.ts';
 import type { SutSettings } from '../../settings/sut-settings.ts';
 
 /** Infer streams that are open at once, of all connections: their first grants are not queued for. */

@@ -7,7 +7,7 @@ import type { OipTensor } from '../../../shared/domain/tensors.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import { OIP_SERVICE, type OipServiceHandlers } from '../../../shared/wire/oip/oip-contract.ts';
 import type { LoadedModel } from '../../model/model-facts.ts';
-import type { SideService } from '../connection/side-service.ts';
+import type { SideService } from '../connection/server-port.ts';
 import {
   OpenStreams,
   peerOfCall,

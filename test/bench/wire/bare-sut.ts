@@ -6,7 +6,7 @@ import type {
   ResponseSink,
   SystemUnderTest,
 } from '../../../shared/domain/system-under-test.ts';
-import { RECEIVE_WINDOW_BYTES_DEFAULT } from '../../../shared/wire/limits.ts';
+import { RECEIVE_WINDOW_BYTES_DEFAULT } from '../../../shared/wire/protocol-versions.ts';
 import { INFER_METHOD } from '../../../shared/wire/sut-contract.ts';
 
 /**

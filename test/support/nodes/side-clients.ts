@@ -12,7 +12,7 @@ import {
 } from '@grpc/grpc-js';
 import { loadFileDescriptorSetFromBuffer } from '@grpc/proto-loader';
 import { descriptorSetFile } from '../../../shared/base/files/package-files.ts';
-import { AUTHORIZATION_KEY, bearerOf } from '../../../shared/security/bearer-token.ts';
+import { AUTHORIZATION_KEY, bearerOf } from '../../../shared/security/client-security.ts';
 
 const services = loadPackageDefinition(
   loadFileDescriptorSetFromBuffer(readFileSync(descriptorSetFile()), { enums: String }),

@@ -16,7 +16,7 @@ import type { ModelInferResponse__Output } from '../../../proto/gen/inference/Mo
 import type { ModelStreamInferResponse__Output } from '../../../proto/gen/inference/ModelStreamInferResponse.ts';
 import type { ProtoGrpcType } from '../../../proto/gen/open_inference.ts';
 import { protoFolder } from '../../../shared/base/files/package-files.ts';
-import { AUTHORIZATION_KEY, bearerOf } from '../../../shared/security/bearer-token.ts';
+import { AUTHORIZATION_KEY, bearerOf } from '../../../shared/security/client-security.ts';
 
 const loaded = loadPackageDefinition(
   loadSync('inference/open_inference.proto', {

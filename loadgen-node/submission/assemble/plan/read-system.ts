@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { z } from 'zod';
-import { readJsonFile } from '../../../../shared/base/files/read-json-file.ts';
+import { readJsonFile } from '../../../../shared/base/files/read-file.ts';
 import type { SubmissionDivision, Suite } from '../../rules/submission-rounds.ts';
 import {
   NETWORK_FIELDS,

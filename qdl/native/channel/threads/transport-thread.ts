@@ -10,7 +10,7 @@ import {
   type ThreadStart,
   type ToThread,
   unpackParts,
-} from './thread-messages.ts';
+} from './transport-threads.ts';
 
 // A thread that does the gRPC work of some streams. Started by TransportThreads.
 

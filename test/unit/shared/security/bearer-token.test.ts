@@ -2,8 +2,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isLoopback } from '../../../../shared/domain/node-address.ts';
-import { bearerOf, readToken, TokenCheck } from '../../../../shared/security/bearer-token.ts';
-import { checkClientSecurity, NO_SECURITY } from '../../../../shared/security/client-security.ts';
+import {
+  bearerOf,
+  checkClientSecurity,
+  NO_SECURITY,
+  readToken,
+  TokenCheck,
+} from '../../../../shared/security/client-security.ts';
 import { tempFolder } from '../../../support/process/temp-folder.ts';
 
 // Goal: only the token opens the door, no message shows it, and it never leaves the machine unprotected.

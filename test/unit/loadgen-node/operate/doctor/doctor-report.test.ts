@@ -6,7 +6,7 @@ import {
   subject,
 } from '../../../../../loadgen-node/operate/doctor/finding.ts';
 import { parseTcpInfo } from '../../../../../loadgen-node/operate/doctor/measure-link.ts';
-import { PROTOCOL_VERSION } from '../../../../../shared/wire/limits.ts';
+import { PROTOCOL_VERSION } from '../../../../../shared/wire/protocol-versions.ts';
 import { madeUpLink } from '../../../../support/process/measured-link.ts';
 
 // Goal: the report says what to do, in text and for programs, and no text of another machine steers the terminal.

@@ -6,7 +6,7 @@ import type {
 import { betweenFinding } from '../../../../../loadgen-node/operate/doctor/link-findings.ts';
 import { composeAudit } from '../../../../../loadgen-node/run/audit/compose-audit.ts';
 import type { CallPath, SocketEnds } from '../../../../../shared/evidence/call-path.ts';
-import type { NodeEvidence } from '../../../../../shared/evidence/network-evidence.ts';
+import type { NodeEvidence } from '../../../../../shared/evidence/evidence-schema.ts';
 import { madeUpLink } from '../../../../support/process/measured-link.ts';
 import { auditFacts, directPath, nodeEvidence } from '../../../../support/runs/audit-facts.ts';
 

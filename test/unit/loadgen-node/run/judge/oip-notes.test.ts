@@ -14,7 +14,7 @@ import {
 } from '../../../../../loadgen-node/run/judge/oip-notes.ts';
 import { pathNotes } from '../../../../../loadgen-node/run/judge/run-notes.ts';
 import { summaryNodes } from '../../../../../loadgen-node/run/keep/compose-summary.ts';
-import type { OipNodeEvidence } from '../../../../../shared/evidence/network-evidence.ts';
+import type { OipNodeEvidence } from '../../../../../shared/evidence/evidence-schema.ts';
 import { OIP_EVIDENCE, oipFacts, oipNode } from '../../../../support/oip/oip-audit-facts.ts';
 import { auditFacts } from '../../../../support/runs/audit-facts.ts';
 

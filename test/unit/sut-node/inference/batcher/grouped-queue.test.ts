@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { removeOwner } from '../../../../../sut-node/inference/batcher/batch-queue.ts';
-import { GroupedQueue } from '../../../../../sut-node/inference/batcher/grouped-queue.ts';
+import {
+  GroupedQueue,
+  removeOwner,
+} from '../../../../../sut-node/inference/batcher/grouped-queue.ts';
 import type { WaitingSample } from '../../../../../sut-node/inference/batcher/waiting-sample.ts';
 import { RecordingOwner, waitingSample } from '../../../../support/samples/waiting-samples.ts';
 
