@@ -15,8 +15,7 @@ import {
 import type { SettingValues } from '../shared/config/setting.ts';
 import { ownRuntimeFlags } from '../shared/host/tuning-facts.ts';
 import { createModel } from './inference/create-model.ts';
-import { disableTelemetry } from './model/onnx/onnxruntime.ts';
-import { endDespiteThreads } from './model/onnx/running-threads.ts';
+import { disableTelemetry, endDespiteThreads } from './model/onnx/onnxruntime.ts';
 import { checkNode, checkReportText } from './operations/check-node.ts';
 import { Patience } from './operations/patience.ts';
 import { exposureWarnings } from './server/connection/server-security.ts';

@@ -20,12 +20,13 @@ import { Patience } from './operations/patience.ts';
 import {
   configurationName,
   type NodeFacts,
+  type NodeStateName,
+  NodeStatus,
   nodeOffer,
   payloadContext,
   readBy,
   servedName,
 } from './server/describe/node-offer.ts';
-import { type NodeStateName, NodeStatus } from './server/describe/node-status.ts';
 import { DigestThread } from './server/digest/digest-thread.ts';
 import type { InferServices } from './server/infer/infer-stream.ts';
 import { InferStreams } from './server/infer/infer-streams.ts';

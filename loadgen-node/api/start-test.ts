@@ -1,6 +1,5 @@
 import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
-import type { QuerySampleLibrary } from '../../shared/domain/query-sample-library.ts';
-import type { SystemUnderTest } from '../../shared/domain/system-under-test.ts';
+import type { QuerySampleLibrary, SystemUnderTest } from '../../shared/domain/system-under-test.ts';
 import { refuseUsedOutput } from '../run/keep/earlier-run.ts';
 import { meetsThresholds, type RunReport } from '../run/keep/run-report.ts';
 import type { RunPlan } from '../run/plan/run-plan.ts';

@@ -1,7 +1,11 @@
 import type { BorrowedBytes } from '../../shared/base/bytes/borrowed-bytes.ts';
 import { type MlperfError, messageOf, sutLost } from '../../shared/base/errors/mlperf-error.ts';
-import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
-import type { Query, ResponseSink, SampleFailure } from '../../shared/domain/system-under-test.ts';
+import type {
+  Query,
+  ResponseSink,
+  SampleFailure,
+  SamplePayloads,
+} from '../../shared/domain/system-under-test.ts';
 import type { ClaimBook, ClaimKind } from '../../shared/evidence/node-claims.ts';
 import {
   failureWord,
@@ -9,12 +13,16 @@ import {
   type WireResponses,
 } from '../../shared/wire/responses-codec.ts';
 import type { NodeLossPolicy } from '../settings/dispatch-settings.ts';
-import type { ChannelEvents, DispatchChannel } from './dispatch-channel.ts';
-import { PartCutter, type PartLimits } from './part-cutter.ts';
+import type { ChannelEvents, DispatchChannel, Router } from './dispatch-channel.ts';
+import {
+  BackPressure,
+  type BackPressureTimes,
+  PartCutter,
+  type PartLimits,
+  WaitingQueries,
+} from './part-cutter.ts';
 import type { ResponseDecoder } from './response-decoder.ts';
-import type { Router } from './router.ts';
 import type { RunLedgerCounter } from './run-ledger.ts';
-import { BackPressure, type BackPressureTimes, WaitingQueries } from './waiting-queries.ts';
 
 /** What a dispatcher works with. */
 export interface DispatcherParts {

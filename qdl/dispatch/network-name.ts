@@ -3,7 +3,7 @@ import { addressesBehind, NODE_NAME_LENGTH_MAX } from '../../shared/domain/node-
 import { NETWORK_SUT } from '../../shared/domain/system-under-test.ts';
 import type { CallPath } from '../../shared/evidence/call-path.ts';
 import type { NameCall, NodeNameCall } from '../../shared/evidence/evidence-schema.ts';
-import { measureTcpConnect, type TcpConnect } from '../connect/tcp-connect.ts';
+import { measureTcpConnect, type TcpConnect } from '../connect/call-path.ts';
 import type { Division } from '../settings/dispatch-settings.ts';
 
 /** Name of the SUT as LoadGen logs it, and what each node said, in the order of the settings. */

@@ -1,21 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
 import type {
   Query,
   ResponseSink,
+  SamplePayloads,
   SystemUnderTest,
 } from '../../shared/domain/system-under-test.ts';
 import type { NetworkEvidence, NodeEvidence } from '../../shared/evidence/evidence-schema.ts';
 import { type ClaimBook, contradictsResult } from '../../shared/evidence/node-claims.ts';
 import { settingsAsText } from '../../shared/evidence/settings-text.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
-import type { ChannelEvents, ChannelPlace } from './dispatch-channel.ts';
+import {
+  type ChannelEvents,
+  type ChannelPlace,
+  createRouter,
+  NodeLoad,
+} from './dispatch-channel.ts';
 import { Dispatcher, type DispatcherChannels } from './dispatcher.ts';
 import type { NetworkNames } from './network-name.ts';
-import { createRouter, NodeLoad } from './router.ts';
+import type { BackPressureTimes } from './part-cutter.ts';
 import type { RunLedgerCounter } from './run-ledger.ts';
-import type { BackPressureTimes } from './waiting-queries.ts';
 
 /** What both ends counted, after the run. */
 interface LedgerReport {

@@ -1,4 +1,4 @@
-import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
+import type { SamplePayloads } from '../../shared/domain/system-under-test.ts';
 import type { LedgerCounts } from '../../shared/evidence/evidence-schema.ts';
 import { PayloadDigestSum } from '../../shared/evidence/payload-digest.ts';
 import type { OutgoingPart } from './dispatch-channel.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert';
 import type { Open } from '../../proto/gen/mlperf/network/v1/Open.ts';
 import type { Opened__Output } from '../../proto/gen/mlperf/network/v1/Opened.ts';
-import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
+import type { SamplePayloads } from '../../shared/domain/system-under-test.ts';
 import type { NameCall, NetworkEvidence } from '../../shared/evidence/evidence-schema.ts';
 import type { ChannelEvents, ChannelPlace } from '../dispatch/dispatch-channel.ts';
 import { NetworkNames } from '../dispatch/network-name.ts';

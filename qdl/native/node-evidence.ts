@@ -4,7 +4,7 @@ import type { Opened__Output } from '../../proto/gen/mlperf/network/v1/Opened.ts
 import { sutNameError, sutRefused } from '../../shared/base/errors/mlperf-error.ts';
 import { asOneLine } from '../../shared/base/text.ts';
 import { NODE_NAME_LENGTH_MAX } from '../../shared/domain/node-address.ts';
-import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
+import type { PayloadEncoding } from '../../shared/domain/system-under-test.ts';
 import type { OwnSide } from '../../shared/evidence/call-path.ts';
 import type {
   LedgerCounts,

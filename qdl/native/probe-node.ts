@@ -12,7 +12,7 @@ import type { NodeProbe, ProbedDescription } from '../../shared/evidence/node-pr
 import { factsFromWire, tuningFromWire } from '../../shared/host/facts-on-wire.ts';
 import type { SystemFacts } from '../../shared/host/system-facts.ts';
 import type { TuningFacts } from '../../shared/host/tuning-facts.ts';
-import { measureTcpConnect, type TcpConnect } from '../connect/tcp-connect.ts';
+import { measureTcpConnect, type TcpConnect } from '../connect/call-path.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
 import { ControlClient } from './node/control-client.ts';
 

@@ -6,8 +6,7 @@ import type {
   OipWaysCompared,
 } from '../../shared/wire/oip/request-plan.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
-import { OUTSTANDING_BYTES_MAX } from './channel/oip-channel.ts';
-import { OipConnection } from './channel/oip-connections.ts';
+import { OipConnection, OUTSTANDING_BYTES_MAX } from './channel/oip-channel.ts';
 import { OipRequestEncoder } from './channel/request-encoder.ts';
 import {
   gathererOf,

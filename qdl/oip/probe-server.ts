@@ -6,7 +6,7 @@ import type {
   OipModelRef,
   OipServerFacts,
 } from '../../shared/wire/oip/request-plan.ts';
-import { measureTcpConnect } from '../connect/tcp-connect.ts';
+import { measureTcpConnect } from '../connect/call-path.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
 import { askModelFacts } from './node/model-facts.ts';
 import { OipControlClient } from './node/oip-control-client.ts';

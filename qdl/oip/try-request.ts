@@ -4,7 +4,7 @@ import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { OipModelFacts, OipRequestPlan } from '../../shared/wire/oip/request-plan.ts';
 import type { DescribedOutput } from '../../shared/wire/oip/response-decoder.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
-import { OipConnection } from './channel/oip-connections.ts';
+import { OipConnection } from './channel/oip-channel.ts';
 import { OipRequestEncoder, REQUEST_BYTES_MAX } from './channel/request-encoder.ts';
 import {
   gathererOf,

@@ -1,5 +1,5 @@
 import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
-import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
+import type { PayloadEncoding } from '../../shared/domain/system-under-test.ts';
 import type { OipTensor } from '../../shared/domain/tensors.ts';
 import { checkClientSecurity, NO_SECURITY } from '../../shared/security/client-security.ts';
 import type { OipModelRef, OipRequestPlan } from '../../shared/wire/oip/request-plan.ts';

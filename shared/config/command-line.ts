@@ -1,7 +1,11 @@
 import { Command, CommanderError, Option } from 'commander';
 import { configInvalid, type MlperfError } from '../base/errors/mlperf-error.ts';
-import { readConfigFile } from './config-file.ts';
-import { type ResolvedSettings, resolveSettings, type SettingSources } from './resolve-settings.ts';
+import {
+  type ResolvedSettings,
+  readConfigFile,
+  resolveSettings,
+  type SettingSources,
+} from './resolve-settings.ts';
 import { flagOf, type SettingTable } from './setting.ts';
 
 /** Verbs that have a section in the configuration file. */

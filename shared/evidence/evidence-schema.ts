@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { DeepReadonly } from '../base/types/deep-readonly.ts';
-import type { PayloadEncoding } from '../domain/query-sample-library.ts';
+import type { PayloadEncoding } from '../domain/system-under-test.ts';
 import { OIP_ELEMENT_BYTES, type OipDataType } from '../domain/tensors.ts';
 import type { HostEvidence } from '../host/host-facts.ts';
 import { OIP_METHODS } from '../wire/oip/request-plan.ts';

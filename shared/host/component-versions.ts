@@ -61,7 +61,5 @@ export function absentOnnxRuntimeText(): string {
  * @throws MlperfError `ERR_NOT_INSTALLED`
  */
 export function requireOnnxRuntime(): void {
-  const folders = createRequire(import.meta.url).resolve.paths(ONNX_RUNTIME) ?? [];
-  if (folders.some((folder) => existsSync(join(folder, ONNX_RUNTIME, 'package.json')))) return;
-  throw notInstalled(absentOnnxRuntimeText());
+  if (installedVersion(ONNX_RUNTIME) === undefined) throw notInstalled(absentOnnxRuntimeText());
 }

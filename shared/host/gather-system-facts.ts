@@ -1,9 +1,13 @@
-import type { MachineSource } from './machine-source.ts';
+import {
+  cleanText,
+  FactFolder,
+  joined,
+  type MachineSource,
+  positiveValue,
+} from './machine-source.ts';
 import { memoryFacts } from './memory-facts.ts';
-import { networkFacts } from './network-facts.ts';
-import { type PciNames, readPciDevice, readPciNames } from './pci-names.ts';
+import { networkFacts, type PciNames, readPciDevice, readPciNames } from './network-facts.ts';
 import { processorFacts } from './processor-facts.ts';
-import { cleanText, FactFolder, joined, positiveValue } from './read-values.ts';
 import {
   type AcceleratorFacts,
   type EccFacts,

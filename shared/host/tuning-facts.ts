@@ -1,8 +1,13 @@
 import { posix } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import type { MachineSource } from './machine-source.ts';
-import { FactFolder, kibIn, parseCpuList, positiveValue } from './read-values.ts';
+import {
+  FactFolder,
+  kibIn,
+  type MachineSource,
+  parseCpuList,
+  positiveValue,
+} from './machine-source.ts';
 import { lineSchema } from './system-facts.ts';
 
 const amount = z.number().positive().nullable();

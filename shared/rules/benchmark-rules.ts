@@ -1,5 +1,5 @@
 import { benchmarkUnknown } from '../base/errors/mlperf-error.ts';
-import type { PayloadEncoding } from '../domain/query-sample-library.ts';
+import type { PayloadEncoding } from '../domain/system-under-test.ts';
 import { numberOfRound, type Round } from './rounds/rounds.ts';
 import type { BenchmarkRules, Quality } from './rows/benchmark-row.ts';
 import { DIGITS } from './rows/digits.ts';

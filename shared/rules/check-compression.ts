@@ -1,6 +1,6 @@
 import { configInvalid, MlperfError } from '../base/errors/mlperf-error.ts';
-import type { PayloadEncoding } from '../domain/query-sample-library.ts';
 import type { Scenario } from '../domain/scenario.ts';
+import type { PayloadEncoding } from '../domain/system-under-test.ts';
 import {
   type CompressionRule,
   compressionRule,

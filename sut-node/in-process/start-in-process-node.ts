@@ -9,27 +9,26 @@ import {
 import { createLogger } from '../../shared/base/process/logger.ts';
 import { resolveSettings, type SettingSources } from '../../shared/config/resolve-settings.ts';
 import type { InProcessModel, InProcessNode } from '../../shared/domain/in-process-node.ts';
-import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
 import type {
   Query,
   ResponseSink,
+  SamplePayloads,
   ServiceTimes,
   SystemUnderTest,
 } from '../../shared/domain/system-under-test.ts';
 import { FAILURE_CODES, failureWord } from '../../shared/wire/responses-codec.ts';
 import { batchPolicy } from '../inference/batcher/batch-policy.ts';
 import { DynamicBatcher } from '../inference/batcher/dynamic-batcher.ts';
-import type { SutModel } from '../inference/batcher/sut-model.ts';
 import type {
   SampleAnswer,
   SampleFirstToken,
   SampleOwner,
-} from '../inference/batcher/waiting-sample.ts';
+  SutModel,
+} from '../inference/batcher/sut-model.ts';
 import { createModel } from '../inference/create-model.ts';
 import { failSamples } from '../inference/workers/batch-answers.ts';
 import type { LoadedModel } from '../model/model-facts.ts';
-import { disableTelemetry } from '../model/onnx/onnxruntime.ts';
-import { endDespiteThreads } from '../model/onnx/running-threads.ts';
+import { disableTelemetry, endDespiteThreads } from '../model/onnx/onnxruntime.ts';
 import { Patience } from '../operations/patience.ts';
 import {
   configurationName,

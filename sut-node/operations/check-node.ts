@@ -3,16 +3,16 @@ import { timerClock } from '../../shared/base/clock/clock.ts';
 import { modelError } from '../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../shared/base/files/package-files.ts';
 import { upperMedian } from '../../shared/base/text.ts';
-import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
+import type { PayloadEncoding } from '../../shared/domain/system-under-test.ts';
 import { settingsAsText } from '../../shared/evidence/settings-text.ts';
 import { componentVersions } from '../../shared/host/component-versions.ts';
 import { batchingInWords, batchPolicy } from '../inference/batcher/batch-policy.ts';
-import type { SutModel } from '../inference/batcher/sut-model.ts';
 import type {
   SampleAnswer,
   SampleOwner,
+  SutModel,
   WaitingSample,
-} from '../inference/batcher/waiting-sample.ts';
+} from '../inference/batcher/sut-model.ts';
 import type { LoadedModel } from '../model/model-facts.ts';
 import { listTensors } from '../pipeline/model-fit.ts';
 import { readServerSecurity } from '../server/connection/server-security.ts';

@@ -9,8 +9,13 @@ import { FAILURE_CODES } from '../../shared/wire/responses-codec.ts';
 import type { SutModel } from '../inference/batcher/sut-model.ts';
 import type { LoadedModel } from '../model/model-facts.ts';
 import { listenOn } from '../server/connection/server-port.ts';
-import { configurationName, type NodeFacts, providerOf } from '../server/describe/node-offer.ts';
-import type { NodeStateName, NodeStatus } from '../server/describe/node-status.ts';
+import {
+  configurationName,
+  type NodeFacts,
+  type NodeStateName,
+  type NodeStatus,
+  providerOf,
+} from '../server/describe/node-offer.ts';
 import type { NodeTotals } from '../server/ledger/run-ledger.ts';
 import type { BucketCounts, Observations } from './observations.ts';
 

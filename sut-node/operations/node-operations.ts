@@ -4,7 +4,7 @@ import type { Logger } from '../../shared/base/process/logger.ts';
 import { hostAndPort } from '../../shared/base/text.ts';
 import { SUT_SERVICE_NAME } from '../../shared/wire/sut-contract.ts';
 import { openGrpcPort, type SideService } from '../server/connection/server-port.ts';
-import type { NodeStatus } from '../server/describe/node-status.ts';
+import type { NodeStatus } from '../server/describe/node-offer.ts';
 import { callRule } from '../server/guard/call-rules.ts';
 import { ConnectionGuard, type ConnectionRoom } from '../server/guard/connection-guard.ts';
 import {

@@ -1,6 +1,10 @@
 import type { BorrowedBytes } from '../../shared/base/bytes/borrowed-bytes.ts';
-import type { TensorElements } from '../model/element-types.ts';
-import type { OutputTensor, PipelineInput, ResponseNumber } from '../model/model-facts.ts';
+import type {
+  OutputTensor,
+  PipelineInput,
+  ResponseNumber,
+  TensorElements,
+} from '../model/model-facts.ts';
 
 /** Turns the payload of one sample into elements of the model's inputs. Timed work of the SUT. */
 export interface Preprocessor {

@@ -1,12 +1,13 @@
 import { modelError } from '../../shared/base/errors/mlperf-error.ts';
-import { ELEMENT_TYPES, type TensorElements } from '../model/element-types.ts';
-import type {
-  BatchAxis,
-  ModelTensor,
-  ModelUsage,
-  OpenedModel,
-  OutputTensor,
-  ResponseNumber,
+import {
+  type BatchAxis,
+  ELEMENT_TYPES,
+  type ModelTensor,
+  type ModelUsage,
+  type OpenedModel,
+  type OutputTensor,
+  type ResponseNumber,
+  type TensorElements,
 } from '../model/model-facts.ts';
 import { listTensors, tensorNamed } from './model-fit.ts';
 import type { Postprocessor } from './model-pipeline.ts';

@@ -29,8 +29,13 @@ import { batchingInWords } from '../inference/batcher/batch-policy.ts';
 import type { LoadedModel } from '../model/model-facts.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
 import { peerOfCall, serveStream } from './connection/stream-call.ts';
-import { configurationName, NODE_FEATURES, type NodeFacts, readBy } from './describe/node-offer.ts';
-import type { NodeStatus } from './describe/node-status.ts';
+import {
+  configurationName,
+  NODE_FEATURES,
+  type NodeFacts,
+  type NodeStatus,
+  readBy,
+} from './describe/node-offer.ts';
 import { callerOf, seenOf } from './guard/call-seen.ts';
 import type { InferServices } from './infer/infer-stream.ts';
 import type { InferStreams } from './infer/infer-streams.ts';

@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import type { OutgoingPart } from '../../qdl/dispatch/dispatch-channel.ts';
 import type { PartTransport, TransportEvents } from '../../qdl/native/channel/sut-channel.ts';
-import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
+import type { SamplePayloads } from '../../shared/domain/system-under-test.ts';
 import { encodePart } from '../../shared/wire/part-codec.ts';
 import {
   decodeResponses,

@@ -17,10 +17,10 @@ import {
   type DispatchSettings,
   defaultDispatchSettings,
 } from '../../qdl/settings/dispatch-settings.ts';
-import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
 import type {
   Query,
   ResponseSink,
+  SamplePayloads,
   SystemUnderTest,
 } from '../../shared/domain/system-under-test.ts';
 import { ClaimBook } from '../../shared/evidence/node-claims.ts';

@@ -1,12 +1,11 @@
 import assert from 'node:assert';
 import { type Client, type Metadata, type StatusObject, status } from '@grpc/grpc-js';
-import { NO_BYTES } from '../../../shared/base/bytes/borrowed-bytes.ts';
-import { ReusedBuffers } from '../../../shared/base/bytes/reused-buffers.ts';
-import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
+import { NO_BYTES, ReusedBuffers } from '../../../shared/base/bytes/borrowed-bytes.ts';
+import type { SamplePayloads } from '../../../shared/domain/system-under-test.ts';
 import type { WirePart } from '../../../shared/wire/part-codec.ts';
 import { INFER_METHOD } from '../../../shared/wire/sut-contract.ts';
 import { responseHeadersOf, socketEndsOf } from '../../connect/call-path.ts';
-import { callMetadata, connectClient } from '../../connect/grpc-options.ts';
+import { callMetadata, connectClient } from '../../connect/unary-calls.ts';
 import type { OutgoingPart } from '../../dispatch/dispatch-channel.ts';
 import { type DispatchSettings, WAITING_BYTES_MAX } from '../../settings/dispatch-settings.ts';
 import {

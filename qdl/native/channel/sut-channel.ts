@@ -19,13 +19,13 @@ import {
   type WireResponses,
 } from '../../../shared/wire/responses-codec.ts';
 import { decodeSutMessage, encodeLoadGenMessage } from '../../../shared/wire/sut-contract.ts';
-import type {
-  ChannelEvents,
-  ChannelPlace,
-  DispatchChannel,
-  OutgoingPart,
+import {
+  type ChannelEvents,
+  type ChannelPlace,
+  type DispatchChannel,
+  type OutgoingPart,
+  OutstandingTable,
 } from '../../dispatch/dispatch-channel.ts';
-import { OutstandingTable } from '../../dispatch/outstanding-table.ts';
 
 /** Makes the stream of a channel; it connects at once. */
 export type OpenTransport = (place: ChannelPlace, events: TransportEvents) => PartTransport;

@@ -9,13 +9,15 @@ import {
 } from '../../../shared/base/errors/mlperf-error.ts';
 import type { LinkDirection, LinkTestOutcome } from '../../../shared/evidence/node-probe.ts';
 import { unreachableMessage } from '../../../shared/security/connection-errors.ts';
-import { isLinkLoad, type LinkCount, LoadMeter } from '../../../shared/wire/link-test.ts';
 import {
   decodeLinkTestResponse,
   encodeLinkTestRequest,
+  isLinkLoad,
   LINK_TEST_METHOD,
+  type LinkCount,
+  LoadMeter,
 } from '../../../shared/wire/sut-contract.ts';
-import { callMetadata, connectClient } from '../../connect/grpc-options.ts';
+import { callMetadata, connectClient } from '../../connect/unary-calls.ts';
 import type { DispatchSettings } from '../../settings/dispatch-settings.ts';
 
 /**

@@ -8,8 +8,7 @@ import {
   type WaitingLine,
   type WaitingLines,
 } from './grouped-queue.ts';
-import type { BatchWorkers } from './sut-model.ts';
-import type { SampleOwner, WaitingSample } from './waiting-sample.ts';
+import type { BatchWorkers, SampleOwner, WaitingSample } from './sut-model.ts';
 
 /** What a batcher needs to know. */
 export interface BatcherOptions {

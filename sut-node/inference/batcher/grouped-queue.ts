@@ -1,5 +1,5 @@
 import assert from 'node:assert';
-import type { SampleOwner, WaitingSample } from './waiting-sample.ts';
+import type { SampleOwner, WaitingSample } from './sut-model.ts';
 
 /** No slot. */
 const NONE = -1;

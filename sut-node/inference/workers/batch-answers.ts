@@ -1,16 +1,16 @@
 import { NO_BYTES } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import type { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { FAILURE_CODES } from '../../../shared/wire/responses-codec.ts';
-import type { Batch } from '../batcher/sut-model.ts';
 import type {
+  Batch,
   BatchTimes,
   SampleAnswer,
   SampleFault,
   SampleFirstToken,
   SampleOwner,
   WaitingSample,
-} from '../batcher/waiting-sample.ts';
-import type { DoneMessage } from './worker-messages.ts';
+} from '../batcher/sut-model.ts';
+import type { DoneMessage } from './worker-thread.ts';
 
 /** Gives the results of a batch to those who sent its samples, one call per owner. */
 export function answerBatch(batch: Batch, done: DoneMessage): void {

@@ -1,17 +1,16 @@
 import { machineNowNs } from '../../../shared/base/clock/clock.ts';
 import { messageOf, modelError } from '../../../shared/base/errors/mlperf-error.ts';
 import { type Codec, codecNamed } from '../../../shared/compression/codec.ts';
-import type { PayloadEncoding } from '../../../shared/domain/query-sample-library.ts';
+import type { PayloadEncoding } from '../../../shared/domain/system-under-test.ts';
 import type { OutputTensor } from '../../model/model-facts.ts';
 import type { InputTensor, ModelSession } from '../../model/onnx/ort-session.ts';
 import type { BatchShape } from '../../pipeline/model-fit.ts';
 import type { ModelPipeline } from '../../pipeline/model-pipeline.ts';
 import { type FreeLength, sampleTensorBytes } from '../../pipeline/sample-size.ts';
 import { checkForm } from '../../pipeline/tensor-preprocessor.ts';
-import { type Chunk, cutIntoChunks } from './batch-chunks.ts';
-import { BatchTensors, directTensor } from './batch-tensors.ts';
+import { BatchTensors, type Chunk, cutIntoChunks, directTensor } from './batch-tensors.ts';
 import { PayloadReader } from './payload-reader.ts';
-import type { BadSample, BatchMessage, DoneMessage, WorkerStart } from './worker-messages.ts';
+import type { BadSample, BatchMessage, DoneMessage, WorkerStart } from './worker-thread.ts';
 
 /** Samples of the largest size that one inference of padded tensors may be as large as. */
 const PADDED_SAMPLES_MAX = 4;

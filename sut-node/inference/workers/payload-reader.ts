@@ -1,7 +1,7 @@
 import type { BorrowedBytes } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import { wireError } from '../../../shared/base/errors/mlperf-error.ts';
 import { type Codec, codecNamed } from '../../../shared/compression/codec.ts';
-import type { BatchMessage, WorkerStart } from './worker-messages.ts';
+import type { BatchMessage, WorkerStart } from './worker-thread.ts';
 
 /** What a reader needs to know. */
 type PayloadReaderOptions = Pick<WorkerStart, 'encodings' | 'sampleBytesMax' | 'queryBytesMax'>;

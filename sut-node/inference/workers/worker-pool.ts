@@ -1,21 +1,22 @@
 import assert from 'node:assert';
 import { Deferred } from '../../../shared/base/async.ts';
-import { ReusedBuffers } from '../../../shared/base/bytes/reused-buffers.ts';
+import { ReusedBuffers } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import type { Clock, PlannedCall } from '../../../shared/base/clock/clock.ts';
 import { MlperfError, messageOf, workerError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { Logger } from '../../../shared/base/process/logger.ts';
 import { formatNs } from '../../../shared/base/text.ts';
 import type { ModelTensors } from '../../model/model-facts.ts';
-import type { Batch, BatchWorkers } from '../batcher/sut-model.ts';
-import type { WaitingSample } from '../batcher/waiting-sample.ts';
+import type { Batch, BatchWorkers, WaitingSample } from '../batcher/sut-model.ts';
 import type {
   BatchMessage,
   DoneMessage,
   FailedMessage,
   FromWorker,
+  SpawnWorker,
   WorkerStart,
-} from './worker-messages.ts';
-import type { SpawnWorker, WorkerThread, WorkerThreadEvents } from './worker-thread.ts';
+  WorkerThread,
+  WorkerThreadEvents,
+} from './worker-thread.ts';
 
 /** Workers that end one after another, without a batch completed in between, before the pool gives up. */
 const LOSSES_MAX = 3;

@@ -12,10 +12,12 @@ import type {
   BatchMessage,
   DoneMessage,
   FromWorker,
+  SpawnWorker,
   ToWorker,
   WorkerStart,
-} from './worker-messages.ts';
-import type { SpawnWorker, WorkerThread, WorkerThreadEvents } from './worker-thread.ts';
+  WorkerThread,
+  WorkerThreadEvents,
+} from './worker-thread.ts';
 
 /** Longest wait for a process that was asked to end; what it holds gets no answer anyway. */
 const STOP_MS_MAX = 5_000;

@@ -4,9 +4,15 @@ import { dirname, join } from 'node:path';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import { messageOf, modelError, notInstalled } from '../../../shared/base/errors/mlperf-error.ts';
 import type { Provider, RuntimeSettings } from '../../settings/model-settings.ts';
-import { ELEMENT_TYPES, type ElementType, type TensorElements } from '../element-types.ts';
-import type { ModelTensor, ModelTensors, OutputTensor } from '../model-facts.ts';
-import { readModelFile } from '../model-file.ts';
+import {
+  ELEMENT_TYPES,
+  type ElementType,
+  type ModelTensor,
+  type ModelTensors,
+  type OutputTensor,
+  type TensorElements,
+} from '../model-facts.ts';
+import { readModelFile } from '../model-source.ts';
 import { GraphBuilder } from './graph-builder.ts';
 import { loadOnnxRuntime, type OnnxRuntime, sessionLogLevel } from './onnxruntime.ts';
 

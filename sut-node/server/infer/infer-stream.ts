@@ -4,8 +4,7 @@ import type { NodeLimits } from '../../../proto/gen/mlperf/network/v1/NodeLimits
 import type { Open__Output } from '../../../proto/gen/mlperf/network/v1/Open.ts';
 import type { Clock, PlannedCall } from '../../../shared/base/clock/clock.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import type { PayloadEncoding } from '../../../shared/domain/query-sample-library.ts';
-import type { ServiceTimes } from '../../../shared/domain/system-under-test.ts';
+import type { PayloadEncoding, ServiceTimes } from '../../../shared/domain/system-under-test.ts';
 import { isPart } from '../../../shared/wire/part-codec.ts';
 import { FAILURE_CODES } from '../../../shared/wire/responses-codec.ts';
 import { encodeSutMessage } from '../../../shared/wire/sut-contract.ts';
@@ -15,7 +14,7 @@ import type {
   SampleFirstToken,
   SampleOwner,
   WaitingSample,
-} from '../../inference/batcher/waiting-sample.ts';
+} from '../../inference/batcher/sut-model.ts';
 import { MessagePieces } from '../connection/message-pieces.ts';
 import type { StreamHandler, StreamPeer } from '../connection/stream-call.ts';
 import { agreedFeatures, type NodeFacts } from '../describe/node-offer.ts';

@@ -1,6 +1,6 @@
 import type { Encoding__Output } from '../../../proto/gen/mlperf/network/v1/Encoding.ts';
 import type { Open__Output } from '../../../proto/gen/mlperf/network/v1/Open.ts';
-import type { PayloadEncoding } from '../../../shared/domain/query-sample-library.ts';
+import type { PayloadEncoding } from '../../../shared/domain/system-under-test.ts';
 import {
   agreedVersion,
   OWN_VERSIONS,

@@ -11,7 +11,7 @@ import type {
   SampleAnswer,
   SampleFirstToken,
   WaitingSample,
-} from '../../inference/batcher/waiting-sample.ts';
+} from '../../inference/batcher/sut-model.ts';
 
 /** Payload bytes above which what became known at one instant goes as several messages. */
 const RESPONSES_BYTES_MAX: number = 4 * 1024 * 1024;

@@ -2,7 +2,7 @@ import { status } from '@grpc/grpc-js';
 import type { InferStatistics } from '../../../proto/gen/inference/InferStatistics.ts';
 import type { ModelStatistics as WireStatistics } from '../../../proto/gen/inference/ModelStatistics.ts';
 import type { ServiceTimes } from '../../../shared/domain/system-under-test.ts';
-import type { BatchTimes, SampleAnswer } from '../../inference/batcher/waiting-sample.ts';
+import type { BatchTimes, SampleAnswer } from '../../inference/batcher/sut-model.ts';
 import { type NodeTotals, plus } from '../ledger/run-ledger.ts';
 import { MODEL_VERSION } from './oip-model.ts';
 

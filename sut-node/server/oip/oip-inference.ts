@@ -6,7 +6,7 @@ import type {
   SampleAnswer,
   SampleFirstToken,
   SampleOwner,
-} from '../../inference/batcher/waiting-sample.ts';
+} from '../../inference/batcher/sut-model.ts';
 import { OpenStreams } from '../connection/stream-call.ts';
 import type { InferServices } from '../infer/infer-stream.ts';
 import { durationsOf } from '../infer/response-writer.ts';

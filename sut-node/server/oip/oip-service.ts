@@ -14,8 +14,7 @@ import {
   type StreamCall,
   serveStream,
 } from '../connection/stream-call.ts';
-import type { NodeFacts } from '../describe/node-offer.ts';
-import type { NodeStatus } from '../describe/node-status.ts';
+import type { NodeFacts, NodeStatus } from '../describe/node-offer.ts';
 import { callerOf } from '../guard/call-seen.ts';
 import type { NodeTotals } from '../ledger/run-ledger.ts';
 import { STREAM_OK, StreamRefusal, shortEndOf, unavailable } from '../limits/call-end.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { SharedSlabs } from '../../../loadgen-node/samples/qsl/sample-store.ts';
-import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
+import type { SamplePayloads } from '../../../shared/domain/system-under-test.ts';
 import type { WirePart } from '../../../shared/wire/part-codec.ts';
 import { COUNTED_PAYLOADS, FakeNodes, openQdl, queryOf } from '../../support/nodes/fake-nodes.ts';
 import type { FakeSutNode } from '../../support/nodes/fake-sut-node.ts';

@@ -1,14 +1,14 @@
 import { status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { LedgerResponse } from '../../../proto/gen/mlperf/network/v1/LedgerResponse.ts';
-import { measureTcpConnect } from '../../../qdl/connect/tcp-connect.ts';
+import { measureTcpConnect } from '../../../qdl/connect/call-path.ts';
 import {
   askNames,
   createQueryDispatchLibrary,
   type DispatchSettings,
   defaultDispatchSettings,
 } from '../../../qdl/index.ts';
-import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
+import type { SamplePayloads } from '../../../shared/domain/system-under-test.ts';
 import {
   PAYLOAD_DIGESTS_FEATURE,
   PayloadDigestSum,

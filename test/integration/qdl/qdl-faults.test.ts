@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { DispatchSettings } from '../../../qdl/index.ts';
-import { createQueryDispatchLibrary } from '../../../qdl/index.ts';
-import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
+import { createQueryDispatchLibrary, type DispatchSettings } from '../../../qdl/index.ts';
+import type { SamplePayloads } from '../../../shared/domain/system-under-test.ts';
 import { encodeResponses } from '../../../shared/wire/responses-codec.ts';
 import {
   COUNTED_PAYLOADS,

@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client';
 import { LiveMetrics } from '../../../loadgen-node/present/live/live-metrics.ts';
 import { type MeasuredNode, nodeMetrics } from '../../../sut-node/operations/node-metrics.ts';
 import { Observations } from '../../../sut-node/operations/observations.ts';
-import { NodeStatus } from '../../../sut-node/server/describe/node-status.ts';
+import { NodeStatus } from '../../../sut-node/server/describe/node-offer.ts';
 import { CALL_REFUSALS } from '../../../sut-node/server/guard/call-gate.ts';
 import { TEST_SETTINGS } from '../nodes/test-sut-node.ts';
 import { liveSecond } from '../runs/live-snapshots.ts';

@@ -3,13 +3,14 @@ import { timerClock } from '../../../shared/base/clock/clock.ts';
 import { encodeResponse } from '../../../shared/benchmarks/digits/response.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
-import type { Batch, SutModel } from '../../../sut-node/inference/batcher/sut-model.ts';
 import type {
+  Batch,
   SampleAnswer,
   SampleOwner,
+  SutModel,
   WaitingSample,
-} from '../../../sut-node/inference/batcher/waiting-sample.ts';
-import { NO_MODEL } from '../../../sut-node/inference/built-in/built-in-model.ts';
+} from '../../../sut-node/inference/batcher/sut-model.ts';
+import { NO_MODEL } from '../../../sut-node/inference/built-in/immediate-model.ts';
 import { deliverAnswers } from '../../../sut-node/inference/workers/batch-answers.ts';
 import type { Conduct } from './sut-conduct.ts';
 

@@ -4,8 +4,7 @@ import {
   defaultDispatchSettings,
   type QueryDispatchLibrary,
 } from '../../../qdl/index.ts';
-import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
-import type { Query } from '../../../shared/domain/system-under-test.ts';
+import type { Query, SamplePayloads } from '../../../shared/domain/system-under-test.ts';
 import { RecordingSink } from '../samples/recording-sink.ts';
 import { type FakeBehaviour, FakeSutNode } from './fake-sut-node.ts';
 

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import type { ConnectionSettings } from '../../../qdl/oip/channel/oip-connections.ts';
+import type { ConnectionSettings } from '../../../qdl/oip/channel/oip-channel.ts';
 import type { GrpcCallConnection } from '../../../qdl/oip/http2/grpc/grpc-calls.ts';
 import { RawHttp2Peer } from './raw-http2-peer.ts';
 import { connectTo, RecordedConnection } from './recorded-call.ts';

@@ -1,4 +1,4 @@
-import { type ConnectionSettings, connectGrpc } from '../../../qdl/oip/channel/oip-connections.ts';
+import { type ConnectionSettings, connectGrpc } from '../../../qdl/oip/channel/oip-channel.ts';
 import type {
   CallEvents,
   ConnectionEvents,

@@ -1,7 +1,11 @@
-import type { DispatchSettings, QueryDispatchLibrary } from '../../../qdl/index.ts';
-import { createQueryDispatchLibrary, defaultDispatchSettings } from '../../../qdl/index.ts';
+import {
+  createQueryDispatchLibrary,
+  type DispatchSettings,
+  defaultDispatchSettings,
+  type QueryDispatchLibrary,
+} from '../../../qdl/index.ts';
 import { type BorrowedBytes, copyOf } from '../../../shared/base/bytes/borrowed-bytes.ts';
-import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
+import type { SamplePayloads } from '../../../shared/domain/system-under-test.ts';
 import {
   OIP_SERVICE_NAME,
   type OipMethod,

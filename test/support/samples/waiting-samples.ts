@@ -3,7 +3,7 @@ import type {
   SampleFirstToken,
   SampleOwner,
   WaitingSample,
-} from '../../../sut-node/inference/batcher/waiting-sample.ts';
+} from '../../../sut-node/inference/batcher/sut-model.ts';
 
 /** An owner that keeps the first tokens and the answers it gets. */
 export class RecordingOwner implements SampleOwner {

@@ -9,7 +9,7 @@ import {
   type PreparedQueryPayload,
   type SamplePayloads,
   type SharedPayloads,
-} from '../../../../shared/domain/query-sample-library.ts';
+} from '../../../../shared/domain/system-under-test.ts';
 import type { OwnSide } from '../../../../shared/evidence/call-path.ts';
 import type {
   ChannelPlace,

@@ -1,7 +1,9 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
-import type { BorrowedBytes } from '../../../../shared/base/bytes/borrowed-bytes.ts';
-import { overwriteInTests } from '../../../../shared/base/bytes/reused-buffers.ts';
+import {
+  type BorrowedBytes,
+  overwriteInTests,
+} from '../../../../shared/base/bytes/borrowed-bytes.ts';
 import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
 import { splitAddress } from '../../../../shared/domain/node-address.ts';
 import { plainAddress, type SocketEnds } from '../../../../shared/evidence/call-path.ts';
@@ -10,7 +12,7 @@ import {
   type ClientSecurity,
   readClientSecrets,
 } from '../../../../shared/security/client-security.ts';
-import { checkNames } from '../../../connect/grpc-options.ts';
+import { checkNames } from '../../../connect/unary-calls.ts';
 
 /** Bytes that one read takes from the kernel at most. */
 const READ_BYTES_MAX: number = 256 * 1024;

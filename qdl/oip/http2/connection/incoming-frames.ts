@@ -14,8 +14,7 @@ import {
   Http2Error,
   PING_BYTES,
 } from '../frames/frames.ts';
-import { GrpcCallError } from '../grpc/grpc-calls.ts';
-import { NO_STATUS, type ResponseHead, ResponseHeads } from '../grpc/heads.ts';
+import { GrpcCallError, NO_STATUS, type ResponseHead, ResponseHeads } from '../grpc/grpc-calls.ts';
 import type { Http2Call } from '../grpc/http2-call.ts';
 
 /** SETTINGS_MAX_HEADER_LIST_SIZE of this end. */

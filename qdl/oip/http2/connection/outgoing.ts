@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import {
   type BorrowedBytes,
+  ReusedBuffers,
   uint16At,
   uint32At,
 } from '../../../../shared/base/bytes/borrowed-bytes.ts';
-import { ReusedBuffers } from '../../../../shared/base/bytes/reused-buffers.ts';
 import { SendWindow } from '../flow-control.ts';
 import {
   BATCH_BUFFER_BYTES,
@@ -19,7 +19,7 @@ import {
   WINDOW_BYTES_DEFAULT,
   WINDOW_BYTES_LIMIT,
 } from '../frames/frames.ts';
-import type { RequestHeads } from '../grpc/heads.ts';
+import type { RequestHeads } from '../grpc/grpc-calls.ts';
 import type { Http2Call } from '../grpc/http2-call.ts';
 
 /** Writes that the socket has at once: one that the kernel takes, and one ready behind it. */

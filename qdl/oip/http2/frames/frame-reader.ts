@@ -1,5 +1,7 @@
-import type { BorrowedBytes } from '../../../../shared/base/bytes/borrowed-bytes.ts';
-import { overwriteInTests } from '../../../../shared/base/bytes/reused-buffers.ts';
+import {
+  type BorrowedBytes,
+  overwriteInTests,
+} from '../../../../shared/base/bytes/borrowed-bytes.ts';
 import { FLAG, FRAME_HEAD_BYTES, FRAME_TYPE, Http2Error } from './frames.ts';
 
 /** What a {@link FrameReader} finds. */

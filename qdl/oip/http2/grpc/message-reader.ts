@@ -1,7 +1,11 @@
-import { type BorrowedBytes, copyOf } from '../../../../shared/base/bytes/borrowed-bytes.ts';
-import type { ReusedBuffers } from '../../../../shared/base/bytes/reused-buffers.ts';
+import { status } from '@grpc/grpc-js';
+import {
+  type BorrowedBytes,
+  copyOf,
+  type ReusedBuffers,
+} from '../../../../shared/base/bytes/borrowed-bytes.ts';
 import type { AnswerRoom } from '../flow-control.ts';
-import { GRPC_STATUS, GrpcCallError } from './grpc-calls.ts';
+import { GrpcCallError } from './grpc-calls.ts';
 
 /** Compressed or not, and the length. */
 export const MESSAGE_HEAD_BYTES = 5;
@@ -95,7 +99,7 @@ export class MessageReader {
     const { messageBytesMax } = this.#limits;
     if (this.#length > messageBytesMax) {
       const what = `a message of ${this.#length} bytes or more, where ${messageBytesMax} are taken`;
-      throw new GrpcCallError(GRPC_STATUS.RESOURCE_EXHAUSTED, what);
+      throw new GrpcCallError(status.RESOURCE_EXHAUSTED, what);
     }
     return at;
   }
@@ -108,7 +112,7 @@ export class MessageReader {
       flag === 1
         ? 'a message that gRPC compressed, where identity was asked for; switch that off at the server, or in the proxy before it'
         : `a message with the flag ${flag}, which gRPC does not know`;
-    throw new GrpcCallError(GRPC_STATUS.INTERNAL, what);
+    throw new GrpcCallError(status.INTERNAL, what);
   }
 
   #readContents(chunk: BorrowedBytes, begin: number, end: number): number {
@@ -148,7 +152,7 @@ export class MessageReader {
   /** @throws GrpcCallError RESOURCE_EXHAUSTED */
   #takeRoom(bytes: number): void {
     const { room } = this.#limits;
-    if (!room.take(bytes)) throw new GrpcCallError(GRPC_STATUS.RESOURCE_EXHAUSTED, room.refusal);
+    if (!room.take(bytes)) throw new GrpcCallError(status.RESOURCE_EXHAUSTED, room.refusal);
     this.#roomBytes += bytes;
   }
 

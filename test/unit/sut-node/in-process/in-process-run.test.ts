@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SamplePayloads } from '../../../../shared/domain/query-sample-library.ts';
-import type { Query } from '../../../../shared/domain/system-under-test.ts';
+import type { Query, SamplePayloads } from '../../../../shared/domain/system-under-test.ts';
 import { InProcessRun } from '../../../../sut-node/in-process/start-in-process-node.ts';
 import { batchPolicy } from '../../../../sut-node/inference/batcher/batch-policy.ts';
 import { DynamicBatcher } from '../../../../sut-node/inference/batcher/dynamic-batcher.ts';

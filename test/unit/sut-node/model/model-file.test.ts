@@ -6,7 +6,7 @@ import {
   checkModelFile,
   fileDigest,
   isReferenceFile,
-} from '../../../../sut-node/model/model-file.ts';
+} from '../../../../sut-node/model/model-source.ts';
 import { tempFolder } from '../../../support/process/temp-folder.ts';
 
 const CONTENT = 'weights';

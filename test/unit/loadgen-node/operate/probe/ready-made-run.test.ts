@@ -4,7 +4,7 @@ import {
   takesMadeUpData,
 } from '../../../../../loadgen-node/operate/probe/probed-model.ts';
 import { readyMadeRun } from '../../../../../loadgen-node/operate/probe/ready-made-run.ts';
-import { parseConfigFile } from '../../../../../shared/config/config-file.ts';
+import { parseConfigFile } from '../../../../../shared/config/resolve-settings.ts';
 import type { OipModelFacts } from '../../../../../shared/wire/oip/request-plan.ts';
 
 // Goal: what probe proposes says what the model is, whatever its server calls things.

@@ -3,7 +3,7 @@ import {
   GroupedQueue,
   removeOwner,
 } from '../../../../../sut-node/inference/batcher/grouped-queue.ts';
-import type { WaitingSample } from '../../../../../sut-node/inference/batcher/waiting-sample.ts';
+import type { WaitingSample } from '../../../../../sut-node/inference/batcher/sut-model.ts';
 import { RecordingOwner, waitingSample } from '../../../../support/samples/waiting-samples.ts';
 
 const idsOf = (samples: readonly { id: number }[]) => samples.map((sample) => sample.id);

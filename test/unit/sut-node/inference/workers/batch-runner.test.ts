@@ -7,7 +7,7 @@ import {
 import type {
   BatchMessage,
   DoneMessage,
-} from '../../../../../sut-node/inference/workers/worker-messages.ts';
+} from '../../../../../sut-node/inference/workers/worker-thread.ts';
 import type { OutputTensor } from '../../../../../sut-node/model/model-facts.ts';
 import type { InputTensor, ModelSession } from '../../../../../sut-node/model/onnx/ort-session.ts';
 import type { ModelPipeline } from '../../../../../sut-node/pipeline/model-pipeline.ts';

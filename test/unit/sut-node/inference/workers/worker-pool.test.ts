@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import type { MlperfError } from '../../../../../shared/base/errors/mlperf-error.ts';
 import { silentLogger } from '../../../../../shared/base/process/logger.ts';
 import type { Batch } from '../../../../../sut-node/inference/batcher/sut-model.ts';
+import { WorkerPool } from '../../../../../sut-node/inference/workers/worker-pool.ts';
 import type {
   BatchMessage,
   DoneMessage,
   FromWorker,
   ToWorker,
-} from '../../../../../sut-node/inference/workers/worker-messages.ts';
-import { WorkerPool } from '../../../../../sut-node/inference/workers/worker-pool.ts';
-import type { WorkerThreadEvents } from '../../../../../sut-node/inference/workers/worker-thread.ts';
+  WorkerThreadEvents,
+} from '../../../../../sut-node/inference/workers/worker-thread.ts';
 import { TEST_SETTINGS } from '../../../../support/nodes/test-sut-node.ts';
 import { ManualClock } from '../../../../support/runs/manual-clock.ts';
 import { waitingSample } from '../../../../support/samples/waiting-samples.ts';

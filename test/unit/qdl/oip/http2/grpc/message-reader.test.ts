@@ -7,8 +7,8 @@ import {
 import {
   type BorrowedBytes,
   borrowedText,
+  ReusedBuffers,
 } from '../../../../../../shared/base/bytes/borrowed-bytes.ts';
-import { ReusedBuffers } from '../../../../../../shared/base/bytes/reused-buffers.ts';
 import { grpcMessage } from '../../../../../support/nodes/raw-http2-peer.ts';
 
 // Goal: messages are whole wherever frames and reads cut them.
