@@ -15,6 +15,15 @@ import { CLAIM_KINDS } from './node-claims.ts';
 /** What a schema describes, as nobody changes it. */
 export type Evidence<Schema extends z.ZodType> = DeepReadonly<z.infer<Schema>>;
 
+/** The fields that a schema names, of an object that may have more. */
+export function fieldsOf<Key extends string, From extends Readonly<Record<Key, unknown>>>(
+  { shape }: { readonly shape: Readonly<Record<Key, unknown>> },
+  from: From,
+): Pick<From, Key> {
+  const keys = Object.keys(shape) as Key[];
+  return Object.fromEntries(keys.map((key) => [key, from[key]])) as Pick<From, Key>; // Those keys.
+}
+
 /** What this end counted. */
 export const nonNegative = z.int().min(0);
 
@@ -68,12 +77,12 @@ const counts = (number: z.ZodType<number>, digest: z.ZodType<string>) =>
     payloadDigest: digest,
   });
 
-const ledgerCounts = counts(
+export const ledgerCounts = counts(
   nonNegative,
   z.string().regex(/^([0-9a-f]{64})?$/, 'must be 64 hexadecimal digits, or empty'),
 );
 
-const nodeLedger = counts(
+export const nodeLedger = counts(
   claimed,
   z.string().regex(/^([0-9a-f]{2})*$/, 'must be hexadecimal digits, or empty'),
 ).extend({
@@ -139,7 +148,7 @@ export const nameCall = z.object({
   nodes: z.array(nodeNameCall),
 });
 
-const nodeDescription = z.object({
+export const nodeDescription = z.object({
   name: z.string(),
   nodeIdentity: z.string(),
   software: z.string(),
@@ -155,7 +164,7 @@ const nodeDescription = z.object({
   limits: nodeLimits.nullable(),
 });
 
-const streamEvidence = z.object({
+export const streamEvidence = z.object({
   protocolVersion: nonNegative,
   nodeName: z.string(),
   nodeIdentity: z.string(),

@@ -79,6 +79,17 @@ const FIRST_CLASS = 1;
 /** Pixels of a side for the branch: the image's, four at a time. */
 const BRANCH_SIZE: number = IMAGENET_IMAGE_SIZE / 4;
 
+const FILTER_SIZE = 5;
+const FILTER_COUNT = 32;
+/** Shifts of the filters' results, small beside the results themselves: they make the filters differ more. */
+const FILTER_BIAS_DEVIATION = 0.1;
+
+/** Keeps an image of one single colour from being divided by zero. */
+const VARIANCE_MIN = 1e-4;
+
+/** Pixels of a side that one place of the features covers. */
+const PIXELS_PER_PLACE = 8;
+
 /** Numbers per image that the fitted layer sees: 32 filters at 7 x 7 places. */
 export const STANDIN_FEATURE_COUNT: number = featureCountOf(BRANCH_SIZE);
 
@@ -183,17 +194,6 @@ function addTrunkScores(graph: GraphBuilder, { features, featureCount }: Trunk):
 //     -> brought to mean 0 and deviation 1 per image
 //     -> 32 random 5x5 filters, absolute value, largest of 2x2      [N, 32, S/2, S/2]
 //     -> 32 random 5x5 filters, negative cut off, mean of 4x4       [N, 32, S/8, S/8]
-
-const FILTER_SIZE = 5;
-const FILTER_COUNT = 32;
-/** Shifts of the filters' results, small beside the results themselves: they make the filters differ more. */
-const FILTER_BIAS_DEVIATION = 0.1;
-
-/** Keeps an image of one single colour from being divided by zero. */
-const VARIANCE_MIN = 1e-4;
-
-/** Pixels of a side that one place of the features covers. */
-const PIXELS_PER_PLACE = 8;
 
 /** Features of an image of `size` x `size` pixels, a multiple of 8. */
 export function featureCountOf(size: number): number {

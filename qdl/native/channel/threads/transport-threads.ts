@@ -10,7 +10,6 @@ import {
   type SamplePayloads,
   type SharedPayloads,
 } from '../../../../shared/domain/system-under-test.ts';
-import type { OwnSide } from '../../../../shared/evidence/call-path.ts';
 import type {
   ChannelPlace,
   OutgoingPart,
@@ -101,16 +100,15 @@ class TransportThread {
 
   #onMessage(message: FromThread): void {
     const transport = this.#streams.get(message.stream);
-    if (message.kind === 'end') this.#streams.delete(message.stream);
-    transport?.onThreadMessage(message);
+    if (message.event === 'onEnd') this.#streams.delete(message.stream);
+    transport?.report(message);
   }
 
   /** The thread is gone: so are its streams. */
   #onGone(why: string): void {
-    const transports = [...this.#streams.values()];
-    this.#streams.clear();
     const details = `the thread of the stream is gone: ${why}`;
-    for (const transport of transports) transport.onGone(details);
+    const value = { code: status.INTERNAL, details };
+    for (const stream of this.#streams.keys()) this.#onMessage({ stream, event: 'onEnd', value });
   }
 }
 
@@ -158,24 +156,13 @@ class RemoteTransport implements PartTransport {
     this.#thread.post({ kind: 'cancel', stream: this.#stream });
   }
 
-  onThreadMessage(message: FromThread): void {
-    if (message.kind === 'uncompressed') {
-      this.#events.onUncompressed();
-    } else if (message.kind === 'accepted') {
-      this.#events.onAccepted(message.own);
-    } else if (message.kind === 'message') {
-      const { buffer, byteOffset, byteLength } = message.message;
-      this.#events.onMessage(Buffer.from(buffer, byteOffset, byteLength));
-    } else if (message.kind === 'written') {
-      this.#waitingBytes -= message.bytes;
-      this.#events.onWritten(message.bytes);
-    } else {
-      this.#events.onEnd(message);
-    }
-  }
-
-  onGone(details: string): void {
-    this.#events.onEnd({ code: status.INTERNAL, details });
+  /** Something happened on the thread. */
+  report({ event, value }: FromThread): void {
+    if (event === 'onWritten') this.#waitingBytes -= value;
+    // A buffer arrives as a plain array.
+    const told =
+      event === 'onMessage' ? Buffer.from(value.buffer, value.byteOffset, value.length) : value;
+    this.#events[event](told as never);
   }
 }
 
@@ -201,18 +188,14 @@ export type ToThread =
   | { readonly kind: 'endSending' | 'cancel' | 'dropParts'; readonly stream: number }
   | { readonly kind: 'stop' };
 
-/** From a thread. */
-export type FromThread =
-  | { readonly kind: 'uncompressed'; readonly stream: number }
-  | { readonly kind: 'accepted'; readonly stream: number; readonly own: OwnSide }
-  | { readonly kind: 'message'; readonly stream: number; readonly message: Uint8Array }
-  | { readonly kind: 'written'; readonly stream: number; readonly bytes: number }
-  | {
-      readonly kind: 'end';
-      readonly stream: number;
-      readonly code: number;
-      readonly details: string;
-    };
+/** From a thread: what happened on a stream, as the transport there reports it. */
+export type FromThread = {
+  readonly [Event in keyof TransportEvents]: {
+    readonly stream: number;
+    readonly event: Event;
+    readonly value: Parameters<TransportEvents[Event]>[0];
+  };
+}[keyof TransportEvents];
 
 const PART_NUMBERS = 6;
 const SAMPLE_NUMBERS = 5;
