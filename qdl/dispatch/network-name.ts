@@ -102,6 +102,25 @@ export class NetworkNames {
   }
 }
 
+/**
+ * Asks nodes for their names once, outside a run, and closes their connections.
+ * @param check Whatever else must hold of them.
+ * @throws MlperfError as {@link NetworkNames.ask}
+ */
+export async function askOnce(
+  clients: readonly (NamedNode & { close(): void })[],
+  names: NetworkNames,
+  check: () => Promise<void> = async () => {},
+): Promise<NameCall> {
+  try {
+    await names.ask();
+    await check();
+    return (await names.calls())[0] as NameCall; // There was one call.
+  } finally {
+    for (const client of clients) client.close();
+  }
+}
+
 /** @throws MlperfError `ERR_SUT_NAME` */
 function joinNames(nodes: readonly NodeName[], division: Division): string {
   if (division === 'network') {

@@ -1,5 +1,9 @@
 import type { SamplePayloads } from '../../shared/domain/system-under-test.ts';
-import { fieldsOf, type LedgerCounts, ledgerCounts } from '../../shared/evidence/evidence-schema.ts';
+import {
+  fieldsOf,
+  type LedgerCounts,
+  ledgerCounts,
+} from '../../shared/evidence/evidence-schema.ts';
 import { PayloadDigestSum } from '../../shared/evidence/payload-digest.ts';
 import type { OutgoingPart } from './dispatch-channel.ts';
 

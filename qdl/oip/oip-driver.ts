@@ -1,6 +1,5 @@
 import assert from 'node:assert';
 import type { ModelStatistics__Output } from '../../proto/gen/inference/ModelStatistics.ts';
-import type { StatisticDuration__Output } from '../../proto/gen/inference/StatisticDuration.ts';
 import { configInvalid, MlperfError, sutRefused } from '../../shared/base/errors/mlperf-error.ts';
 import type { CallPath, OwnSide } from '../../shared/evidence/call-path.ts';
 import type {
@@ -15,7 +14,12 @@ import { ClaimBook } from '../../shared/evidence/node-claims.ts';
 import type { OipModelFacts, OipRequestPlan } from '../../shared/wire/oip/request-plan.ts';
 import { callPathOf } from '../connect/call-path.ts';
 import type { ChannelEvents, ChannelPlace } from '../dispatch/dispatch-channel.ts';
-import { type Distinguish, NetworkNames, type NodeName } from '../dispatch/network-name.ts';
+import {
+  askOnce,
+  type Distinguish,
+  NetworkNames,
+  type NodeName,
+} from '../dispatch/network-name.ts';
 import type {
   ChannelCounts,
   OpenedChannels,
@@ -238,21 +242,12 @@ function distinguishByAddress(note: (text: string) => void): Distinguish {
 }
 
 /** As askNames, of nodes that speak the Open Inference Protocol. @param settings With `oip`. */
-export async function askOipNames(settings: DispatchSettings): Promise<NameCall> {
+export function askOipNames(settings: DispatchSettings): Promise<NameCall> {
   const { oip } = settings;
   assert(oip !== undefined, 'settings of the Open Inference Protocol are missing');
   const clients = settings.nodes.map((address) => new OipControlClient(address, settings, oip));
-  const names = new NetworkNames(
-    clients,
-    settings.division,
-    distinguishByAddress(() => {}),
-  );
-  try {
-    await names.ask();
-    return (await names.calls())[0] as NameCall; // There was one call.
-  } finally {
-    for (const client of clients) client.close();
-  }
+  const distinguish = distinguishByAddress(() => {});
+  return askOnce(clients, new NetworkNames(clients, settings.division, distinguish));
 }
 
 /** One node that speaks the Open Inference Protocol: its connection for control calls, what it said, what was counted. */
@@ -361,40 +356,40 @@ const DURATIONS = [
   'computeOutput',
 ] as const satisfies readonly (keyof OipStatistics)[];
 
-/** What a server counted of a model, over all versions that it told. */
-export function sumOfVersions(versions: readonly ModelStatistics__Output[]): OipStatistics {
-  const sumOf = (tell: (one: ModelStatistics__Output) => number): number =>
-    versions.reduce((sum, one) => sum + tell(one), 0);
-  const durations = DURATIONS.map((name): [string, OipDuration] => {
-    const of = (one: ModelStatistics__Output): StatisticDuration__Output | null | undefined =>
-      one.inferenceStats?.[name];
-    return [
-      name,
-      { count: sumOf((one) => of(one)?.count ?? 0), ns: sumOf((one) => of(one)?.ns ?? 0) },
-    ];
-  });
+/** Statistics of which each number comes from the same place. */
+function statisticsBy(
+  count: (of: 'inferenceCount' | 'executionCount') => number,
+  duration: (of: (typeof DURATIONS)[number], what: 'count' | 'ns') => number,
+): OipStatistics {
+  const durations = DURATIONS.map((name): [string, OipDuration] => [
+    name,
+    { count: duration(name, 'count'), ns: duration(name, 'ns') },
+  ]);
   return {
-    inferenceCount: sumOf((one) => one.inferenceCount),
-    executionCount: sumOf((one) => one.executionCount),
+    inferenceCount: count('inferenceCount'),
+    executionCount: count('executionCount'),
     ...(Object.fromEntries(durations) as Record<(typeof DURATIONS)[number], OipDuration>),
   };
 }
 
-/** What was added between two questions; null where a count fell: the server began anew in between. */
+/** Statistics of a model, summed over the versions that a server tells. */
+export function sumOfVersions(versions: readonly ModelStatistics__Output[]): OipStatistics {
+  const sumOf = (tell: (one: ModelStatistics__Output) => number): number =>
+    versions.reduce((sum, one) => sum + tell(one), 0);
+  return statisticsBy(
+    (of) => sumOf((one) => one[of]),
+    (of, what) => sumOf((one) => one.inferenceStats?.[of]?.[what] ?? 0),
+  );
+}
+
+/** By how much statistics grew; null where a count fell: the server started anew in between. */
 export function growth(before: OipStatistics, after: OipStatistics): OipStatistics | null {
-  const grown = {
-    inferenceCount: after.inferenceCount - before.inferenceCount,
-    executionCount: after.executionCount - before.executionCount,
-    ...(Object.fromEntries(
-      DURATIONS.map((name): [string, OipDuration] => [
-        name,
-        {
-          count: after[name].count - before[name].count,
-          ns: after[name].ns - before[name].ns,
-        },
-      ]),
-    ) as Record<(typeof DURATIONS)[number], OipDuration>),
-  };
-  const fell = [grown.inferenceCount, grown.executionCount].some((count) => count < 0);
-  return fell || DURATIONS.some((name) => grown[name].count < 0) ? null : grown;
+  const grown = statisticsBy(
+    (of) => after[of] - before[of],
+    (of, what) => after[of][what] - before[of][what],
+  );
+  const counts = [grown, ...DURATIONS.map((name) => grown[name])].flatMap((one) =>
+    'count' in one ? [one.count] : [one.inferenceCount, one.executionCount],
+  );
+  return counts.some((count) => count < 0) ? null : grown;
 }

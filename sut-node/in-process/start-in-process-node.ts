@@ -17,8 +17,7 @@ import type {
   SystemUnderTest,
 } from '../../shared/domain/system-under-test.ts';
 import { FAILURE_CODES, failureWord } from '../../shared/wire/responses-codec.ts';
-import { batchPolicy } from '../inference/batcher/batch-policy.ts';
-import { DynamicBatcher } from '../inference/batcher/dynamic-batcher.ts';
+import { batchPolicy, DynamicBatcher } from '../inference/batcher/dynamic-batcher.ts';
 import type {
   SampleAnswer,
   SampleFirstToken,

@@ -6,7 +6,7 @@ import { availableCodecs } from '../../shared/compression/codec.ts';
 import type { PayloadEncoding } from '../../shared/domain/system-under-test.ts';
 import type { BenchmarkRules } from '../../shared/rules/rows/benchmark-row.ts';
 import type { SutBenchmark } from '../benchmarks/sut-benchmark.ts';
-import type { LoadedModel } from '../model/model-facts.ts';
+import type { LoadedModel, ModelPipeline } from '../model/model-facts.ts';
 import {
   checkModelFile,
   fileDigest,
@@ -21,7 +21,6 @@ import {
   checkForms,
   checkFreeAxes,
 } from '../pipeline/model-fit.ts';
-import type { ModelPipeline } from '../pipeline/model-pipeline.ts';
 import { runtimeSettings } from '../settings/model-settings.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
 import type { Batch, ModelContext, SutModel, WaitingSample } from './batcher/sut-model.ts';

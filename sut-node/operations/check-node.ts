@@ -6,7 +6,7 @@ import { upperMedian } from '../../shared/base/text.ts';
 import type { PayloadEncoding } from '../../shared/domain/system-under-test.ts';
 import { settingsAsText } from '../../shared/evidence/settings-text.ts';
 import { componentVersions } from '../../shared/host/component-versions.ts';
-import { batchingInWords, batchPolicy } from '../inference/batcher/batch-policy.ts';
+import { batchingInWords, batchPolicy } from '../inference/batcher/dynamic-batcher.ts';
 import type {
   SampleAnswer,
   SampleOwner,

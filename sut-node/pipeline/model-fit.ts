@@ -3,12 +3,12 @@ import type { PayloadEncoding } from '../../shared/domain/system-under-test.ts';
 import {
   type BatchAxis,
   ELEMENT_TYPES,
+  type ModelPipeline,
   type ModelTensor,
   type ModelUsage,
   type OpenedModel,
   type PipelineInput,
 } from '../model/model-facts.ts';
-import type { ModelPipeline } from './model-pipeline.ts';
 
 /**
  * Checks that a model takes exactly these inputs, in batches on the first axis, and has these outputs.

@@ -6,11 +6,11 @@ import {
   type ModelUsage,
   type OpenedModel,
   type OutputTensor,
+  type Postprocessor,
   type ResponseNumber,
   type TensorElements,
 } from '../model/model-facts.ts';
 import { listTensors, tensorNamed } from './model-fit.ts';
-import type { Postprocessor } from './model-pipeline.ts';
 
 /**
  * The response is what the model says: the elements of one sample in the output that the usage names, or in

@@ -1,7 +1,6 @@
 import { readInPlace } from '../../shared/base/bytes/borrowed-bytes.ts';
 import { dataSetError, type MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import type { PipelineInput, TensorElements } from '../model/model-facts.ts';
-import type { Preprocessor } from './model-pipeline.ts';
+import type { PipelineInput, Preprocessor, TensorElements } from '../model/model-facts.ts';
 import { freeLengthOf, hasFreeAxes, sampleTensorBytes } from './sample-size.ts';
 
 /** Names of forms that say the element type of a tensor, by ONNX's name for it. */

@@ -25,7 +25,7 @@ import {
 } from '../../shared/host/tuning-facts.ts';
 import { OWN_VERSIONS } from '../../shared/wire/protocol-versions.ts';
 import type { SutServiceHandlers } from '../../shared/wire/sut-contract.ts';
-import { batchingInWords } from '../inference/batcher/batch-policy.ts';
+import { batchingInWords } from '../inference/batcher/dynamic-batcher.ts';
 import type { LoadedModel } from '../model/model-facts.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
 import { peerOfCall, serveStream } from './connection/stream-call.ts';

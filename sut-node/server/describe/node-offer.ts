@@ -6,7 +6,7 @@ import { NODE_NAME_LENGTH_MAX } from '../../../shared/domain/node-address.ts';
 import type { PayloadEncoding } from '../../../shared/domain/system-under-test.ts';
 import { PAYLOAD_DIGESTS_FEATURE } from '../../../shared/evidence/payload-digest.ts';
 import { settingsAsText } from '../../../shared/evidence/settings-text.ts';
-import { batchPolicy } from '../../inference/batcher/batch-policy.ts';
+import { batchPolicy } from '../../inference/batcher/dynamic-batcher.ts';
 import type { ModelContext, SutModel } from '../../inference/batcher/sut-model.ts';
 import type { LoadedModel } from '../../model/model-facts.ts';
 import type { SutSettings } from '../../settings/sut-settings.ts';

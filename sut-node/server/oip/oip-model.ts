@@ -1,6 +1,6 @@
 import type { OipDataType, OipTensor, SampleTensor } from '../../../shared/domain/tensors.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
-import { batchPolicy } from '../../inference/batcher/batch-policy.ts';
+import { batchPolicy } from '../../inference/batcher/dynamic-batcher.ts';
 import type { LoadedModel, ModelLayout, ResponseNumber } from '../../model/model-facts.ts';
 import { type NodeFacts, readBy } from '../describe/node-offer.ts';
 
