@@ -29,17 +29,8 @@ interface LedgerReport {
   readonly differences: readonly string[];
 }
 
-/** What a node has to do at the moment, for those who look on. */
-export interface NodeActivity {
-  /** By itself; its address while it has not told one. */
-  readonly name: string;
-  /** Samples that are on the wire to it or that it has not answered. */
-  readonly outstandingSamples: number;
-  /** Samples that it answered since the run began, well or as failed. */
-  readonly completedSamples: number;
-  readonly failedSamples: number;
-  readonly isLost: boolean;
-}
+/** How busy a node is, for progress and metrics. */
+export type NodeActivity = ReturnType<QueryDispatchLibrary['activity']>[number];
 
 /** Tells people what a node is doing while the QDL waits for it. */
 export type WaitProgress = (address: string, what: string) => void;
@@ -170,10 +161,12 @@ export class QueryDispatchLibrary implements SystemUnderTest {
   }
 
   /** How busy each node is, in the order of the settings; a few reads each. */
-  activity(): NodeActivity[] {
+  activity() {
     const names = this.#driver.names.last?.nodes;
     return this.nodes.map(({ address, ledger }, i) => ({
+      /** Its address before it has told a name. */
       name: names?.[i]?.name ?? address,
+      /** Samples that are on the wire to it or that it has not answered. */
       outstandingSamples: this.#loads[i]?.outstanding ?? 0,
       completedSamples: ledger.completedCount,
       failedSamples: ledger.failedCount,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { DeepReadonly } from '../base/types/deep-readonly.ts';
 import type { PayloadEncoding } from '../domain/system-under-test.ts';
 import { OIP_ELEMENT_BYTES, type OipDataType } from '../domain/tensors.ts';
-import type { HostEvidence } from '../host/host-facts.ts';
+import { claimed, hostEvidence } from '../host/host-facts.ts';
 import { OIP_METHODS } from '../wire/oip/request-plan.ts';
 import { CLAIM_KINDS } from './node-claims.ts';
 
@@ -27,28 +27,11 @@ export function fieldsOf<Key extends string, From extends Readonly<Record<Key, u
 /** What this end counted. */
 export const nonNegative = z.int().min(0);
 
-/** What a node says of itself: any of 64 bits, rounded above 2^53 as it was when it came. */
-const claimed = z
-  .number()
-  .min(0)
-  .max(2 ** 64)
-  .refine(Number.isInteger, 'must be a whole number');
-
 /** Every setting of a node by name. */
 export const settings = z.record(z.string(), z.string());
 export const components = z.array(z.object({ name: z.string(), version: z.string() }));
 /** How samples travel: form and lossless compression. */
 export const encoding = z.object({ form: z.string(), compression: z.string() });
-
-export const hostEvidence: z.ZodType<HostEvidence> = z.object({
-  hostname: z.string(),
-  bootId: z.string(),
-  operatingSystem: z.string(),
-  cpuModel: z.string(),
-  cpuCount: nonNegative,
-  memoryBytes: claimed,
-  addresses: z.array(z.string()),
-});
 
 /** Limits and effective HTTP/2 receive windows of a node, in bytes; 0 where it tells none, above 2^53 rounded. */
 const nodeLimits = z.object({

@@ -278,14 +278,6 @@ const HEADER_BYTES_MAX = 8_192;
 
 const PATH = '/metrics';
 
-/** Serves metrics by HTTP. */
-export interface MetricsServer {
-  /** Where they are, with the address that was bound. */
-  readonly url: string;
-  /** Ends all connections and resolves when nothing listens any more. */
-  close(): Promise<void>;
-}
-
 /**
  * Opens the port.
  * @throws MlperfError `ERR_SUT_LISTEN` that names the address.
@@ -294,7 +286,7 @@ export async function startMetricsServer(
   at: { readonly host: string; readonly port: number },
   registry: Registry,
   logger: Logger,
-): Promise<MetricsServer> {
+) {
   const limits = {
     maxHeaderSize: HEADER_BYTES_MAX,
     requestTimeout: REQUEST_MS_MAX,
@@ -309,9 +301,11 @@ export async function startMetricsServer(
   await listenOn(server, at, ' for metrics');
   const { address, port } = server.address() as AddressInfo; // It listens on TCP.
   return {
+    /** Where the metrics are, with the address that was bound. */
     url: `http://${hostAndPort(address, port)}${PATH}`,
+    /** Ends all connections and resolves when nothing listens any more. */
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),

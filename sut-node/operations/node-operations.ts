@@ -16,7 +16,7 @@ import {
   WATCH_CALLS_MAX,
 } from '../server/limits/node-limits.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
-import type { MeasuredNode, MetricsServer } from './node-metrics.ts';
+import type { MeasuredNode, startMetricsServer } from './node-metrics.ts';
 import { Observations } from './observations.ts';
 
 /**
@@ -31,8 +31,8 @@ export class NodeOperations {
   readonly #openHealth = new HealthService(HEALTH_WATCH_CALLS_MAX);
   /** Where durations of samples and sizes of batches are counted; undefined where nobody wants metrics. */
   readonly observations: Observations | undefined;
-  #healthPort: HealthPort | undefined;
-  #metrics: MetricsServer | undefined;
+  #healthPort: Awaited<ReturnType<typeof startHealthPort>> | undefined;
+  #metrics: Awaited<ReturnType<typeof startMetricsServer>> | undefined;
 
   constructor(settings: SutSettings, status: NodeStatus, logger: Logger) {
     this.#settings = settings;
@@ -164,16 +164,8 @@ const PROBES: ConnectionRoom = {
   keepsBusy: false,
 };
 
-/** A port that serves `grpc.health.v1` and nothing else, in plain text and without a token. */
-interface HealthPort {
-  /** Host and port as bound. */
-  readonly address: string;
-  /** Ends the calls that watch, then all connections. */
-  close(reason: string): Promise<void>;
-}
-
 /**
- * Opens the port. It has the bounds of the node's own: for connections, for the first call of one, for messages.
+ * Opens a port that serves `grpc.health.v1` and nothing else, in plain text and without a token. It has the bounds of the node's own: for connections, for the first call of one, for messages.
  * @param firstMessageMs Longest wait for the first call of a connection, and for a call to be whole.
  * @throws MlperfError `ERR_SUT_LISTEN` that names the address.
  */
@@ -181,7 +173,7 @@ async function startHealthPort(
   at: { readonly host: string; readonly port: number },
   health: HealthService,
   firstMessageMs: number,
-): Promise<HealthPort> {
+) {
   const grpcServer = new Server({
     'grpc.max_receive_message_length': HEALTH_MESSAGE_BYTES_MAX,
     'grpc.max_send_message_length': HEALTH_MESSAGE_BYTES_MAX,
@@ -202,7 +194,8 @@ async function startHealthPort(
   });
   return {
     address: hostAndPort(port.host, port.port),
-    close: (reason) => {
+    /** Ends the calls that watch, then all connections. */
+    close: (reason: string) => {
       health.close(reason);
       return port.close();
     },

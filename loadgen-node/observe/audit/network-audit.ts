@@ -7,13 +7,13 @@ import {
   components,
   type Evidence,
   encoding,
-  hostEvidence,
   nameCall,
   nodeEvidence,
   nonNegative,
   oipEvidence,
   settings,
 } from '../../../shared/evidence/evidence-schema.ts';
+import { hostEvidence } from '../../../shared/host/host-facts.ts';
 
 const AUDIT_FILE = 'network_audit.json';
 

@@ -30,22 +30,7 @@ export interface BatchRunnerOptions
 }
 
 /** One batch under work. */
-interface BatchWork {
-  readonly batch: BatchMessage;
-  /** Length of the free axes per row; undefined where the row cannot be read. */
-  readonly lengths: readonly (FreeLength | undefined)[];
-  /** Response bytes per row; undefined where there is none (yet). */
-  readonly responses: (Uint8Array | undefined)[];
-  readonly badSamples: BadSample[];
-  /** Rows whose inference failed, and why the last of them did. */
-  readonly failedRows: number[];
-  failure: string | undefined;
-  /** Where the clock stood when the last step ended. */
-  lapAtNs: number;
-  preprocessNs: number;
-  computeNs: number;
-  postprocessNs: number;
-}
+type BatchWork = ReturnType<typeof beginWork>;
 
 type Step = 'preprocessNs' | 'computeNs' | 'postprocessNs';
 
@@ -151,18 +136,8 @@ export class BatchRunner {
         return undefined;
       }
     };
-    return {
-      batch,
-      lengths: Array.from({ length: count }, (_, row) => lengthOfRow(row)),
-      responses: new Array<Uint8Array | undefined>(count).fill(undefined),
-      badSamples,
-      failedRows: [],
-      failure: undefined,
-      lapAtNs: beganAtNs,
-      preprocessNs: 0,
-      computeNs: 0,
-      postprocessNs: 0,
-    };
+    const lengths = Array.from({ length: count }, (_, row) => lengthOfRow(row));
+    return beginWork(batch, lengths, badSamples, beganAtNs);
   }
 
   #cut({ lengths }: BatchWork): Chunk[] {
@@ -304,6 +279,26 @@ export class BatchRunner {
 /** Most bytes of padded tensors of several samples, from the limit of one. */
 function paddedBytesMax(sampleBytesMax: number): number {
   return Math.max(PADDED_SAMPLES_MAX * sampleBytesMax, PADDED_BYTES_FREE);
+}
+
+/** @param lengths Length of the free axes per row; undefined where the row cannot be read. */
+function beginWork(
+  batch: BatchMessage,
+  lengths: readonly (FreeLength | undefined)[],
+  badSamples: BadSample[],
+  beganAtNs: number,
+) {
+  return {
+    ...{ batch, lengths, badSamples },
+    /** Response bytes per row; undefined where there is none (yet). */
+    responses: new Array<Uint8Array | undefined>(lengths.length).fill(undefined),
+    /** Rows whose inference failed, and why the last of them did. */
+    failedRows: [] as number[],
+    failure: undefined as string | undefined,
+    /** Where the clock stood when the last step ended. */
+    lapAtNs: beganAtNs,
+    ...{ preprocessNs: 0, computeNs: 0, postprocessNs: 0 },
+  };
 }
 
 /** Counts what has passed since the last step ended. */

@@ -28,18 +28,6 @@ export interface KnownResponses {
 /** Of nearly every message. */
 const NO_FAILURES: readonly number[] = [];
 
-/** What went out in one message. */
-export interface WrittenResponses {
-  readonly message: Buffer;
-  readonly completedCount: number;
-  /** FailureCode of each sample that failed. */
-  readonly failureCodes: readonly number[];
-  /** Payload bytes of the completed samples: what was sent. */
-  readonly responseBytes: number;
-  /** Payload bytes of all samples in the message: what was received for them. */
-  readonly sampleBytes: number;
-}
-
 /** Cuts what became known at one instant so that each list makes a message of bearable size. */
 export function cutByBytes<T extends { readonly payload: Uint8Array }>(
   all: readonly T[],
@@ -73,7 +61,7 @@ export function writeResponses(
     /** Told of every sample that went through a worker; undefined where nobody measures. */
     readonly observe: ((durations: ServiceTimes) => void) | undefined;
   },
-): WrittenResponses {
+) {
   const nowNs = options.clock.nowNs();
   const payloadBytesMax = options.messageBytesMax - HEAD_BYTES;
   const completed: WireCompleted[] = [];
@@ -111,7 +99,9 @@ export function writeResponses(
       failed,
     }),
     completedCount: completed.length,
+    /** FailureCode of each sample that failed. */
     failureCodes: failed.length === 0 ? NO_FAILURES : failed.map(({ code }) => code),
+    /** Payload bytes that were sent, and those that were received for the same samples. */
     responseBytes,
     sampleBytes,
   };

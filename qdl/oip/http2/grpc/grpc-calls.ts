@@ -249,18 +249,7 @@ function isEqual(bytes: Uint8Array, block: BorrowedBytes, begin: number, end: nu
 }
 
 /** A header block of an answer: its head, its trailers, or both in one. */
-export interface ResponseHead {
-  /** Undefined in trailers. */
-  readonly httpStatus: number | undefined;
-  /** gRPC's status; undefined where the block has none. */
-  readonly grpcStatus: number | undefined;
-  /** Text of the status, decoded. */
-  readonly grpcMessage: string;
-  readonly contentType: string | undefined;
-  /** What is wrong with the block; undefined where it keeps to HTTP/2. */
-  readonly fault: string | undefined;
-  readonly fields: readonly HeaderField[];
-}
+export type ResponseHead = ReturnType<typeof readResponseHead>;
 
 /** gRPC's status, and its text. */
 export interface GrpcCallEnd {
@@ -284,16 +273,18 @@ export const NO_STATUS: GrpcCallEnd = {
 };
 
 /** What a header block says. */
-function readResponseHead(fields: readonly HeaderField[]): ResponseHead {
+function readResponseHead(fields: readonly HeaderField[]) {
   const firstOf = (wanted: string): string | undefined =>
     fields.find(({ name }) => name === wanted)?.value;
   const httpStatus = firstOf(':status');
   const grpcStatus = firstOf('grpc-status');
   return {
+    /** Undefined in trailers. */
     httpStatus: httpStatus === undefined ? undefined : Number(httpStatus),
     grpcStatus: grpcStatus === undefined ? undefined : statusNumber(grpcStatus),
     grpcMessage: decodeGrpcMessage(firstOf('grpc-message') ?? ''),
     contentType: firstOf('content-type'),
+    /** What breaks HTTP/2 in the block; undefined: nothing. */
     fault: faultOf(fields),
     fields,
   };

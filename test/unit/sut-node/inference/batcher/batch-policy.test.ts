@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { batchingInWords, batchPolicy, batchSizes } from '../../../../../sut-node/inference/batcher/dynamic-batcher.ts';
-import { BATCH_OPTIONS, type BatchPreset, type BatchSettings, toBatchSettings } from '../../../../../sut-node/settings/batch-settings.ts';
+import {
+  batchingInWords,
+  batchPolicy,
+  batchSizes,
+} from '../../../../../sut-node/inference/batcher/dynamic-batcher.ts';
+import {
+  BATCH_OPTIONS,
+  type BatchPreset,
+  type BatchSettings,
+  toBatchSettings,
+} from '../../../../../sut-node/settings/batch-settings.ts';
 
 const NOTHING_SAID = {
   batchPreset: 'none',

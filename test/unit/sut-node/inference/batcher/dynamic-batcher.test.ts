@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { batchPolicy, DynamicBatcher } from '../../../../../sut-node/inference/batcher/dynamic-batcher.ts';
+import {
+  batchPolicy,
+  DynamicBatcher,
+} from '../../../../../sut-node/inference/batcher/dynamic-batcher.ts';
 import type { Batch, BatchWorkers } from '../../../../../sut-node/inference/batcher/sut-model.ts';
 import { ManualClock } from '../../../../support/runs/manual-clock.ts';
 import { RecordingOwner, waitingSample } from '../../../../support/samples/waiting-samples.ts';

@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { codecNamed } from '../../../../../shared/compression/codec.ts';
-import { BatchRunner, type BatchRunnerOptions } from '../../../../../sut-node/inference/workers/batch-runner.ts';
-import type { BatchMessage, DoneMessage } from '../../../../../sut-node/inference/workers/worker-thread.ts';
-import type { OutputTensor, ModelPipeline } from '../../../../../sut-node/model/model-facts.ts';
+import {
+  BatchRunner,
+  type BatchRunnerOptions,
+} from '../../../../../sut-node/inference/workers/batch-runner.ts';
+import type {
+  BatchMessage,
+  DoneMessage,
+} from '../../../../../sut-node/inference/workers/worker-thread.ts';
+import type { ModelPipeline, OutputTensor } from '../../../../../sut-node/model/model-facts.ts';
 import type { InputTensor, ModelSession } from '../../../../../sut-node/model/onnx/ort-session.ts';
 
 /** Two elements per sample; the response is their sum. A payload that begins with 0 cannot be read. */
