@@ -114,29 +114,26 @@ function runProgram(program: string, args: readonly string[]): Promise<string | 
   });
 }
 
-/** A source that may be stopped half-way. */
-interface InterruptibleSource extends MachineSource {
-  /** True once something was not read for that reason. */
-  readonly isInterrupted: boolean;
-}
-
-/** Reads no more from the moment on in which `shouldStop` says so; asked before every read. */
-export function interruptible(
-  source: MachineSource,
-  shouldStop: () => boolean,
-): InterruptibleSource {
+/**
+ * Reads no more from the moment on in which `shouldStop` says so; asked before every read.
+ * @returns `isInterrupted`: true once something was not read for that reason.
+ */
+export function interruptible(source: MachineSource, shouldStop: () => boolean) {
   let isInterrupted = false;
   const unless = <T>(read: () => Promise<T>, nothing: T): Promise<T> => {
     isInterrupted ||= shouldStop();
     return isInterrupted ? Promise.resolve(nothing) : read();
   };
-  return {
-    os: source.os,
+  const methods: Omit<MachineSource, 'os'> = {
     text: (path) => unless(() => source.text(path), null),
     bytes: (path) => unless(() => source.bytes(path), null),
     names: (path) => unless(() => source.names(path), []),
     target: (path) => unless(() => source.target(path), null),
     output: (program, args) => unless(() => source.output(program, args), null),
+  };
+  return {
+    os: source.os,
+    ...methods,
     get isInterrupted() {
       return isInterrupted;
     },

@@ -42,18 +42,11 @@ export const NO_SECURITY: ClientSecurity = {
   tokenFile: undefined,
 };
 
-/** What the files hold. */
-export interface ClientSecrets {
-  readonly authorities: Buffer | undefined;
-  readonly identity: TlsIdentity | undefined;
-  readonly token: string | undefined;
-}
-
 /**
  * Reads the files.
  * @throws MlperfError `ERR_CONFIG_INVALID` naming the flag, the file and what is wrong with it.
  */
-export function readClientSecrets(security: ClientSecurity): ClientSecrets {
+export function readClientSecrets(security: ClientSecurity) {
   const { tlsCa, tlsCert, tlsKey, tokenFile } = security;
   if ((tlsCert === undefined) !== (tlsKey === undefined)) {
     throw configInvalid('--tls-cert and --tls-key belong together: give both or neither');

@@ -63,15 +63,6 @@ export function modelSource(benchmark: BenchmarkModels, model: string | undefine
   return { builtIn: undefined, name: basename(model, extname(model)), usage: {}, file: model };
 }
 
-/** What a description file says: docs/models.md shows one. */
-interface ModelDescription {
-  /** Name of the model on the wire and in logs. */
-  readonly name: string;
-  /** Path of the ONNX file. */
-  readonly file: string;
-  readonly usage: ModelUsage;
-}
-
 /** File name extensions of descriptions; anything else is a model. */
 const EXTENSIONS = ['.yaml', '.yml'];
 
@@ -139,11 +130,12 @@ function isDescription(path: string): boolean {
 }
 
 /**
- * Reads a model's description.
+ * Reads a model's description: its name on the wire and in logs, the path of its ONNX file, and its usage
+ * (docs/models.md shows one).
  * @throws MlperfError `ERR_MODEL` (cannot be read), `ERR_CONFIG_FILE` (is not YAML), `ERR_CONFIG_INVALID` listing
  *   everything that is wrong, each with its line.
  */
-export function readModelDescription(path: string): ModelDescription {
+export function readModelDescription(path: string) {
   let text: string;
   try {
     text = readBoundedText(path, FILE_BYTES_MAX.settings);
@@ -235,13 +227,6 @@ export async function fileDigest(file: string, algorithm: 'sha256' | 'md5'): Pro
   return hash.digest('hex');
 }
 
-/** A model file in memory. */
-interface ModelBytes {
-  readonly bytes: Uint8Array;
-  /** Gives the memory back at once: the garbage collector of a quiet worker might not for hours. */
-  release(): void;
-}
-
 /** A buffer whose memory can be given back. Node 20 has it; the compiler's library of that year has not. */
 interface ResizableBuffer extends ArrayBuffer {
   resize(byteLength: number): void;
@@ -257,7 +242,7 @@ const ResizableBuffer = ArrayBuffer as unknown as new (
  * @param sha256 Lower-case hexadecimal.
  * @throws MlperfError `ERR_MODEL`
  */
-export async function readModelFile(file: string, sha256: string): Promise<ModelBytes> {
+export async function readModelFile(file: string, sha256: string) {
   let buffer: ResizableBuffer;
   try {
     const handle = await open(file);
@@ -278,6 +263,7 @@ export async function readModelFile(file: string, sha256: string): Promise<Model
         `a worker read ${found}; start the node again when nothing writes to it`,
     );
   }
+  // `release` gives the memory back at once: the garbage collector of a quiet worker might not for hours.
   return { bytes, release: () => buffer.resize(0) };
 }
 

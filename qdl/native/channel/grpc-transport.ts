@@ -265,17 +265,16 @@ function wholeQueryPart(
   };
 }
 
-/** One connection to a node. */
-interface GrpcConnection {
-  readonly client: Client;
-  /** What every call on it carries; to be copied, since grpc-js adds to it. */
-  readonly metadata: Metadata;
-}
+/** A connection to a node, and what every call on it carries; to be copied, since grpc-js adds to it. */
+type GrpcConnection = ReturnType<GrpcConnections['to']>;
 
 /** The connections that carry Infer streams, by node and number. */
 export class GrpcConnections {
   readonly #settings: DispatchSettings;
-  readonly #connections = new Map<string, GrpcConnection>();
+  readonly #connections = new Map<
+    string,
+    { readonly client: Client; readonly metadata: Metadata }
+  >();
 
   constructor(settings: DispatchSettings) {
     this.#settings = settings;
@@ -285,7 +284,7 @@ export class GrpcConnections {
    * The connection of that number to a node, made when it is first asked for.
    * @throws MlperfError `ERR_CONFIG_INVALID` when a file of its security cannot be used.
    */
-  to(address: string, number: number): GrpcConnection {
+  to(address: string, number: number) {
     const key = `${number} ${address}`;
     let connection = this.#connections.get(key);
     if (connection === undefined) {

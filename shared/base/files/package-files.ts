@@ -62,14 +62,12 @@ function present(path: string): string {
   );
 }
 
-/** What longhaul reads of its own package.json. */
-interface OwnManifest {
-  readonly version: string;
-  readonly peerDependencies: Readonly<Record<string, string>>;
-}
-
-function ownManifest(): OwnManifest {
-  return JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as OwnManifest;
+/** The parts of longhaul's own package.json that it reads. */
+function ownManifest() {
+  return JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as {
+    readonly version: string;
+    readonly peerDependencies: Readonly<Record<string, string>>;
+  };
 }
 
 /** Read once: a newer release may be put in place of the files that this process was started from. */

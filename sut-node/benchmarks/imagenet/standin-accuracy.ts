@@ -7,7 +7,7 @@ import { type BuildProgress, ensureArtifact } from '../../../shared/base/cache/a
 import { IMAGENET_ELEMENTS } from '../../../shared/rules/rows/imagenet.ts';
 import type { ModelPipeline, PipelineInput } from '../../model/model-facts.ts';
 import { fileDigest } from '../../model/model-source.ts';
-import { createOrtSession, type ModelSession } from '../../model/onnx/ort-session.ts';
+import { createOrtSession } from '../../model/onnx/ort-session.ts';
 import { DEFAULT_RUNTIME, type RuntimeSettings } from '../../settings/model-settings.ts';
 import { sutBenchmark } from '../registry.ts';
 import type { SutBenchmark } from '../sut-benchmark.ts';
@@ -109,12 +109,9 @@ async function measure(
 }
 
 /** A model that is measured. */
-interface Contestant {
-  readonly session: ModelSession;
-  readonly pipeline: ModelPipeline;
-}
+type Contestant = Awaited<ReturnType<typeof open>>;
 
-async function open(benchmark: SutBenchmark, modelFile: string): Promise<Contestant> {
+async function open(benchmark: SutBenchmark, modelFile: string) {
   const sha256 = await fileDigest(modelFile, 'sha256');
   const session = await createOrtSession({ modelFile, sha256, runtime: RUNTIME });
   return { session, pipeline: benchmark.openPipeline({ file: modelFile, ...session.tensors }, {}) };

@@ -16,17 +16,11 @@ export interface ServerTls extends TlsIdentity {
   readonly clientAuthorities: Buffer | undefined;
 }
 
-/** How the node knows its peers. */
-export interface ServerSecurity {
-  readonly tls: ServerTls | undefined;
-  readonly token: TokenCheck | undefined;
-}
-
 /**
  * Reads the files that the settings name.
  * @throws MlperfError `ERR_CONFIG_INVALID` naming the flag, the file and what is wrong with it.
  */
-export function readServerSecurity(settings: SutSettings): ServerSecurity {
+export function readServerSecurity(settings: SutSettings) {
   const { tlsCert, tlsKey, tlsClientCa, tokenFile, listen } = settings;
   if ((tlsCert === undefined) !== (tlsKey === undefined)) {
     throw configInvalid('--tls-cert and --tls-key belong together: give both or neither');

@@ -13,17 +13,7 @@ import type { SutSettings } from '../../settings/sut-settings.ts';
 import { inferLimits, queryBytesMax } from '../limits/node-limits.ts';
 
 /** What the node offers to a stream. */
-export interface NodeOffer {
-  readonly benchmark: string;
-  readonly model: string;
-  /** Encodings that the node takes, form and compression, in the order of their numbers. */
-  readonly encodings: readonly PayloadEncoding[];
-  /**
-   * How every response travels: as the benchmark's post-processing makes it, compressed as the node's
-   * settings say. A run that does not read it is refused: a setting that the node tells is in force.
-   */
-  readonly responseEncoding: PayloadEncoding;
-}
+export type NodeOffer = ReturnType<typeof nodeOffer>;
 
 /** What does not change while the node lives, gathered once. */
 export interface NodeFacts {
@@ -47,15 +37,16 @@ export function servedName(settings: SutSettings, model: SutModel): string {
 }
 
 /** What a node with this model takes, as far as the benchmark tells; the loaded model may read less: {@link readBy}. */
-export function nodeOffer(settings: SutSettings, model: SutModel): NodeOffer {
+export function nodeOffer(settings: SutSettings, model: SutModel) {
   return {
     benchmark: model.rules.key,
     model: model.name,
-    // Whatever the model decompresses is taken: what a run may use, the LoadGen node decides.
-    encodings: Object.values(model.rules.encodings).flatMap(({ form }) =>
+    // In the order of their numbers. Whatever the model decompresses is taken: what a run may use, the LoadGen node decides.
+    encodings: Object.values(model.rules.encodings).flatMap(({ form }): PayloadEncoding[] =>
       model.compressions.map((compression) => ({ form, compression })),
     ),
-    responseEncoding: { form: 'raw', compression: settings.responseCompression },
+    // A run that does not read it is refused: a setting that the node tells is in force.
+    responseEncoding: { form: 'raw', compression: settings.responseCompression } as PayloadEncoding,
   };
 }
 

@@ -8,7 +8,6 @@ import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
 import { splitAddress } from '../../../../shared/domain/node-address.ts';
 import { plainAddress, type SocketEnds } from '../../../../shared/evidence/call-path.ts';
 import {
-  type ClientSecrets,
   type ClientSecurity,
   readClientSecrets,
 } from '../../../../shared/security/client-security.ts';
@@ -62,7 +61,11 @@ export function connectSocket(
   return socket;
 }
 
-function tlsOptions(host: string, { tlsServerName }: ClientSecurity, secrets: ClientSecrets) {
+function tlsOptions(
+  host: string,
+  { tlsServerName }: ClientSecurity,
+  secrets: ReturnType<typeof readClientSecrets>,
+) {
   const { authorities, identity } = secrets;
   const servername = tlsServerName ?? (isIP(host) === 0 ? host : undefined);
   return {
