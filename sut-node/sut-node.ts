@@ -45,7 +45,7 @@ import type { SutSettings } from './settings/sut-settings.ts';
 /** A SUT node that serves. */
 export type SutNode = Omit<ServingNode, 'listen' | 'listenForOperations' | 'load' | 'close'>;
 
-/** What the caller of `startSutNode` wants to hear. */
+/** Callbacks of `startSutNode`. */
 export interface SutNodeHooks {
   /** The node listens; it is not ready yet. `address` is the one that was bound. */
   readonly onListening?: (

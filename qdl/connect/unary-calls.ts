@@ -26,7 +26,7 @@ import { unreachableMessage } from '../../shared/security/connection-errors.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
 import { responseHeadersOf, socketEndsOf } from './call-path.ts';
 
-/** What a method of a service takes and answers, of the types that are generated from its proto file. */
+/** Request and answer of a service's method, of the types that are generated from its proto file. */
 type RequestOf<Method> = Method extends { requestSerialize: (request: infer Request) => Buffer }
   ? Request
   : never;

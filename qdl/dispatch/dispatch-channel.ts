@@ -7,7 +7,7 @@ import type { PartSample, WirePart } from '../../shared/wire/part-codec.ts';
 import type { WireResponses } from '../../shared/wire/responses-codec.ts';
 import type { DispatchPolicy } from '../settings/dispatch-settings.ts';
 
-/** What a channel reports. All calls come from the event loop, never from inside a call to the channel. */
+/** Events of a channel. All calls come from the event loop, never from inside a call to the channel. */
 export interface ChannelEvents {
   /** Credit or room in the socket came: waiting queries may go now. */
   onRoom(): void;

@@ -24,14 +24,14 @@ import {
 import type { ResponseDecoder } from './response-decoder.ts';
 import type { RunLedgerCounter } from './run-ledger.ts';
 
-/** What a dispatcher works with. */
+/** Parts of a dispatcher. */
 export interface DispatcherParts {
   readonly payloads: SamplePayloads;
   readonly sink: ResponseSink;
   readonly onNodeLoss: NodeLossPolicy;
   /** Counts per node, by its index. */
   readonly ledgers: readonly RunLedgerCounter[];
-  /** What cannot be, per node. */
+  /** Impossible claims, per node. */
   readonly claims: readonly ClaimBook[];
 }
 
@@ -62,7 +62,7 @@ export class Dispatcher implements ChannelEvents {
   #wasComplete = false;
   readonly #lostNodes = new Set<number>();
   readonly #backPressure = new BackPressure();
-  /** What LoadGen has issued. */
+  /** Queries and samples that LoadGen has issued. */
   issuedQueries = 0;
   issuedSamples = 0;
 

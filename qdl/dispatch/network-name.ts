@@ -43,7 +43,7 @@ export class NetworkNames {
     this.#distinguish = distinguish;
   }
 
-  /** What the last call that succeeded returned. */
+  /** Result of the last call that succeeded. */
   get last(): NetworkName | undefined {
     return this.#last;
   }

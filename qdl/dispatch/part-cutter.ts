@@ -288,7 +288,7 @@ export interface BackPressureTimes {
   readonly creditNs: number;
 }
 
-/** What the first waiting part waits for. */
+/** Reasons why the first waiting part waits. */
 type Shortage = 'none' | 'socket' | 'credit';
 
 /** Counts the time in which queries waited, by what they waited for. Hot path: two numbers and no clock of its own. */
@@ -298,7 +298,7 @@ export class BackPressure {
   #socketNs = 0;
   #creditNs = 0;
 
-  /** What is waited for now. */
+  /** Reason why the first query waits now. */
   get shortage(): Shortage {
     return this.#shortage;
   }

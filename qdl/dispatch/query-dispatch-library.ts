@@ -21,7 +21,7 @@ import type { NetworkNames } from './network-name.ts';
 import type { BackPressureTimes } from './part-cutter.ts';
 import type { RunLedgerCounter } from './run-ledger.ts';
 
-/** What both ends counted, after the run. */
+/** Comparison of both ends' counts, after the run. */
 interface LedgerReport {
   /** False when the run broke off, so that the counts need not agree. */
   readonly isCompared: boolean;
@@ -45,11 +45,11 @@ export interface ModelInput {
 /** One SUT node as all QDLs know it, whatever protocol it speaks. */
 export interface QdlNode {
   readonly address: string;
-  /** What this end counted for it. */
+  /** Counts of this end for the node. */
   readonly ledger: RunLedgerCounter;
   /** Inputs of the node's model as its Describe tells them, after `connect`: length per axis, 0 for a free one. Absent: not told. */
   readonly modelInputs?: readonly ModelInput[];
-  /** What it said that cannot be. */
+  /** Claims of the node that cannot be true. */
   readonly claims: ClaimBook;
   /** All that is known of the node, as plain values. */
   evidence(): NodeEvidence;
@@ -68,7 +68,7 @@ export interface ChannelCounts {
 export type OpenedChannels = Omit<DispatcherChannels, 'router'>;
 
 /**
- * What a protocol does for a QDL. Order of calls: `connect`, then `openChannels`, `closeChannels`, `compareLedgers`
+ * A protocol, as a QDL uses it. Order of calls: `connect`, then `openChannels`, `closeChannels`, `compareLedgers`
  * where the run came to its end, `close`.
  */
 export interface ProtocolDriver {
@@ -236,7 +236,7 @@ export class QueryDispatchLibrary implements SystemUnderTest {
     });
   }
 
-  /** What contradicts the result makes the run INVALID, as a broken contract does. */
+  /** Claims that contradict the result make the run INVALID, as a broken contract does. */
   #judgeClaims(): void {
     const contradictions = this.nodes.flatMap(({ address, claims }) =>
       claims
@@ -248,7 +248,7 @@ export class QueryDispatchLibrary implements SystemUnderTest {
     this.#sink?.fault(new MlperfError('ERR_RULE', contradictions.join('; ')));
   }
 
-  /** What one end counted and the other did not makes the run INVALID: a fault, told before the end. */
+  /** Counts that differ between the ends make the run INVALID: a fault, reported before the end. */
   async #compare(): Promise<void> {
     const lostNodes = this.#dispatcher?.lostNodes ?? new Set();
     const differences = await this.#driver.compareLedgers(lostNodes, this.runId);

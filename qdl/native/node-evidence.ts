@@ -22,7 +22,7 @@ import type { PartLimits } from '../dispatch/part-cutter.ts';
 import type { DispatchSettings, Division } from '../settings/dispatch-settings.ts';
 import type { SutChannel } from './channel/sut-channel.ts';
 
-/** What Describe tells, as the evidence holds it. @param benchmark Of the run: its model is kept. */
+/** Describe's answer, as the evidence holds it. @param benchmark Of the run: its model is kept. */
 export function toDescription(
   description: DescribeResponse__Output,
   benchmark: string,
@@ -40,7 +40,7 @@ function settingsOf(settings: Readonly<Record<string, string>>): Record<string, 
   return Object.fromEntries(Object.entries(settings).filter(([key]) => key !== '__proto__'));
 }
 
-/** What a node chose for a stream, as the evidence holds it. @param own This end's view of the stream's call. */
+/** Opened, as the evidence holds it. @param own This end's view of the stream's call. */
 export function toStream(
   opened: Opened__Output,
   compressionCheck: StreamEvidence['compressionCheck'],
@@ -123,10 +123,10 @@ function shown(value: number | string): string {
   return typeof value === 'number' ? String(value) : value.slice(0, 16) || 'none';
 }
 
-/** What a node said of itself, and where: "Describe", "stream 0". Empty texts are none. */
+/** A name or identity, and where a node gave it: "Describe", "stream 0". Never empty. */
 export type Said = readonly [by: string, text: string];
 
-/** What a node said of itself beside Name. */
+/** Names and identities that a node gave beside Name. */
 interface NodeIdentities {
   readonly address: string;
   readonly saidIdentities: readonly Said[];

@@ -68,7 +68,7 @@ export class SutNodeHandle implements QdlNode {
     this.control = new ControlClient(address, settings);
   }
 
-  /** What the node said of itself in {@link prepare}; undefined before, and where it has no Describe. */
+  /** Answer to Describe in {@link prepare}; undefined before, and where it has no Describe. */
   get description(): DescribeResponse__Output | undefined {
     return this.#description;
   }

@@ -27,7 +27,7 @@ const SLOWER = 1.5;
 const AGREEING_ROUNDS = 3;
 const ROUNDS_MS = 10_000;
 
-/** What {@link compareOipWays} needs to know of the requests. */
+/** Requests of {@link compareOipWays}. */
 interface OipWaysAsked {
   /** The other way: calls, or a stream per request. */
   readonly calls: OipMethod;
@@ -185,7 +185,7 @@ function failureOf(outcomes: readonly BurstOutcome[]): string | undefined {
   return failed === undefined ? undefined : (failed as { readonly failure: string }).failure;
 }
 
-/** What came of several requests at once: how long until all were answered, or why they were not. */
+/** Outcome of several requests at once: time until all were answered, or why they were not. */
 type BurstOutcome =
   | {
       readonly ms: number;

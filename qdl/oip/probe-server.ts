@@ -10,7 +10,7 @@ const ROUND_TRIPS = 11;
 /** Models that are asked for their tensors, where none is named. */
 const MODELS_MAX = 64;
 
-/** What was seen of a server of the Open Inference Protocol, without an inference. */
+/** Findings about a server of the Open Inference Protocol, without an inference. */
 export type OipProbe = Awaited<ReturnType<typeof probeOipServer>>;
 
 /**

@@ -97,7 +97,7 @@ export function fullCount(
   return Math.max(1, Math.min(samplesPerRequest, nodeOutstandingMax, fitting));
 }
 
-/** What the requests before a run are made of. */
+/** Parts of the requests before a run. */
 interface TrialParts {
   /** With `oip`. */
   readonly settings: DispatchSettings;
@@ -136,7 +136,7 @@ export class TrialRequests {
   }
 }
 
-/** What came of the requests. */
+/** Makes an {@link OipTrial} of the responses. */
 class TrialEvents implements RequestWayEvents {
   readonly #address: string;
   readonly #resolve: (trial: OipTrial) => void;

@@ -16,7 +16,7 @@ export const DIVISIONS = ['network', 'open'] as const;
 export type Division = (typeof DIVISIONS)[number];
 
 /**
- * What the loss of a node means. `fail`: the run ends at once. `drain`: it ends when the other nodes have
+ * Policies for the loss of a node. `fail`: the run ends at once. `drain`: it ends when the other nodes have
  * answered what they have. `continue`: it goes on with the others, errors counted; open division only.
  */
 export const NODE_LOSS_POLICIES = ['fail', 'drain', 'continue'] as const;
@@ -41,7 +41,7 @@ export interface OipDispatch {
   readonly trialCount?: number;
   /** Outputs of a model whose metadata have none, as a request before the run was answered; told in the evidence. */
   readonly answeredOutputs?: readonly OipTensor[];
-  /** What came to light before the run, for people; told in the evidence. */
+  /** Notes from before the run, for people; part of the evidence. */
   readonly notes?: readonly string[];
 }
 

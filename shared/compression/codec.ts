@@ -33,7 +33,7 @@ interface Lz4Block {
   decompress(bytes: Uint8Array, size: number): Uint8Array;
 }
 
-/** What is used of package `lz4`, which has no types. */
+/** The part of package `lz4` that is used; the package has no types. */
 interface NativeLz4 {
   encodeBound(size: number): number;
   /** Bytes written behind `start`; 0 when the input cannot be compressed. */
@@ -114,7 +114,7 @@ export interface Codec {
   /** Compressed form of `bytes`, which may be larger than they are. */
   compress(bytes: Uint8Array): Uint8Array;
   /**
-   * What was compressed. `identity` returns the bytes themselves, borrowed where they are; the others return memory of their own.
+   * Decompresses. `identity` returns the bytes themselves, borrowed where they are; others new memory.
    * @param sizeMax Bytes that may come out, 0 or more; memory for more is never taken.
    * @throws MlperfError `ERR_WIRE_PROTOCOL` when `bytes` are not this codec's, are cut off, go on behind
    *   their end, or hold more than `sizeMax`.
@@ -139,7 +139,7 @@ function tooLarge(name: CompressionName, sizeMax: number): MlperfError {
   );
 }
 
-/** What zlib hands back with `info: true`: the engine counts the input that it has used. */
+/** Result of zlib with `info: true`: the engine counts the input that it has used. */
 interface WithEngine {
   readonly buffer: Buffer;
   readonly engine: { readonly bytesWritten: number };

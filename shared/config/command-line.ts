@@ -76,7 +76,7 @@ function addToList(value: string, before: string | undefined): string {
 }
 
 /**
- * What a verb's parsed command says about its settings.
+ * Settings of a verb's parsed command, by their sources.
  * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID` (unknown section)
  */
 export function sourcesOf(command: Command, section: string | undefined): SettingSources {
@@ -117,7 +117,7 @@ export function commanderOutcome(error: unknown): MlperfError | 'done' | undefin
   return configInvalid(`${message} (see --help)`, error);
 }
 
-/** What a verb has to say: for people, and for programs. */
+/** Result of a verb: for people, and for programs. */
 export interface VerbResult {
   /** Whole lines. */
   readonly text: string;

@@ -34,7 +34,7 @@ interface InspectedSettings<T extends SettingTable> extends ResolvedSettings<T> 
   readonly missing: readonly string[];
 }
 
-/** What was said about a verb's settings: flags by key, and the verb's section of the file. */
+/** Sources of a verb's settings: flags by key, and the verb's section of the file. */
 export interface SettingSources {
   /** Undefined for a verb that has none. */
   readonly section: string | undefined;

@@ -14,11 +14,11 @@ import {
  */
 export interface Setting<T> {
   readonly help: string;
-  /** What stands for the value in `--help`, without brackets; empty for a flag without a value. */
+  /** Placeholder of the value in `--help`, without brackets; empty for a flag without a value. */
   readonly placeholder: string;
   /** Checks the value as it stands in a file and turns it into what the program uses. */
   readonly schema: z.ZodType<T>;
-  /** Key of which the flag is made where the setting's own does not do: `--threshold`, said once for each of `thresholds`. */
+  /** Flag name in the form of a key, if it differs from the setting's: `threshold` for `thresholds`. */
   readonly flagKey?: string;
   /** True for a list: a flag that is said again adds to it. */
   readonly isList?: boolean;
@@ -35,7 +35,7 @@ export interface Setting<T> {
 /** Settings of a verb by key, camelCase as in a file; flags are the same in kebab-case. */
 export type SettingTable = Readonly<Record<string, Setting<unknown>>>;
 
-/** What a table's settings are to the program. */
+/** Values of a table's settings, as the program uses them. */
 export type SettingValues<T extends SettingTable> = {
   readonly [K in keyof T]: T[K] extends Setting<infer V> ? V : never;
 };
@@ -212,7 +212,7 @@ export const share = kindOf<number, number>(
   z.number(SHARE_MESSAGE).min(0, SHARE_MESSAGE).max(100, SHARE_MESSAGE),
 );
 
-/** What a timer of Node can wait for: 2^31 - 1 ms; beyond, it would not wait at all. */
+/** Longest wait of a timer of Node: 2^31 - 1 ms; beyond, it would not wait at all. */
 const DURATION_NS_MAX: number = (2 ** 31 - 1) * 1e6;
 
 const durationSchema = z
@@ -294,7 +294,7 @@ export function addressList<
   return setting({ placeholder, schema, fromFlag: asTexts, isList: true }, help, options);
 }
 
-/** What an address must be, by what it seems to be meant as. */
+/** Message for a wrong address, by the protocol that it seems to mean. */
 function wrongAddress(value: string, allowsOip: boolean): string {
   if (!allowsOip) return NODE_MESSAGE;
   if (/^oip[:/]/i.test(value)) return OIP_MESSAGE;

@@ -34,7 +34,7 @@ export interface InProcessNode {
   stop(): Promise<void>;
 }
 
-/** What sut-node/in-process/start-in-process-node.ts exports. */
+/** Exports of sut-node/in-process/start-in-process-node.ts. */
 export interface InProcessHalf {
   /**
    * Loads a model and starts its workers.

@@ -16,7 +16,7 @@ export function splitAddress(address: string): { host: string; port: number } | 
   return { host: (match[1] as string).replace(/^\[|\]$/g, ''), port };
 }
 
-/** What stands before the address of a server that speaks the Open Inference Protocol. */
+/** Scheme before the address of a server that speaks the Open Inference Protocol. */
 const OIP_SCHEME = 'oip://';
 
 /** True for `oip://host:port`; of a scheme upper case is the same. Rule: RFC 3986, 3.1. */

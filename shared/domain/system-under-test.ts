@@ -5,7 +5,7 @@ import type { MlperfError } from '../base/errors/mlperf-error.ts';
 export const NETWORK_SUT = 'Network SUT';
 
 /**
- * What LoadGen hands over in one call of {@link SystemUnderTest.issueQuery}.
+ * A query, as LoadGen hands it over in one call of {@link SystemUnderTest.issueQuery}.
  *
  * LoadGen fills one such object again and again: read it during the call. Only the array
  * `sampleIndices` may be kept: its entries do not change until the test ends.

@@ -34,7 +34,7 @@ export type SocketEnds = Evidence<typeof socketEnds>;
 /** A call as both of its ends saw it: what shows whether something stands between them. */
 export type CallPath = Evidence<typeof callPath>;
 
-/** What the LoadGen node knows of a call by itself. */
+/** The LoadGen node's own view of a call. */
 export type OwnSide = Pick<CallPath, 'loadgen' | 'responseHeaders'>;
 
 /** Keeps headers in bounds and without secrets. Pseudo-headers, which begin with a colon, are left out. @returns `leftOut`: how many more there were. */

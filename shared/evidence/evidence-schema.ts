@@ -12,7 +12,7 @@ import { CLAIM_KINDS } from './node-claims.ts';
  * off before everything was asked.
  */
 
-/** What a schema describes, as nobody changes it. */
+/** Values of a schema, deeply read-only. */
 export type Evidence<Schema extends z.ZodType> = DeepReadonly<z.infer<Schema>>;
 
 /** The fields that a schema names, of an object that may have more. */
@@ -24,7 +24,7 @@ export function fieldsOf<Key extends string, From extends Readonly<Record<Key, u
   return Object.fromEntries(keys.map((key) => [key, from[key]])) as Pick<From, Key>; // Those keys.
 }
 
-/** What this end counted. */
+/** A count of this end. */
 export const nonNegative = z.int().min(0);
 
 /** Every setting of a node by name. */
@@ -121,7 +121,7 @@ const nodeNameCall = z.object({
 });
 
 export const nameCall = z.object({
-  /** What the call returned; null when it failed. */
+  /** Name that the call returned; null when it failed. */
   name: z.string().nullable(),
   /** Why it failed, in words; null when it did not. */
   failure: z.string().nullable(),
@@ -166,7 +166,7 @@ const tensors = z.array(z.object({ name: z.string(), datatype, shape: z.array(z.
 /** Differences of a server's own counters: whatever it says. */
 const oipDuration = z.object({ count: z.number(), ns: z.number() });
 
-/** What a server's own statistics of the model grew by during a run (Triton's ModelStatistics). */
+/** Growth of a server's own statistics of the model during a run (Triton's ModelStatistics). */
 const oipStatistics = z.object({
   /** Samples, and the batches that they were in. */
   inferenceCount: z.number(),
@@ -243,7 +243,7 @@ export const nodeEvidence = z.object({
   ledgerIdentity: z.string(),
   /** Differences between the two in words; empty when they agree, or were not compared. */
   differences: z.array(z.string()),
-  /** What the node said that cannot be; absent from files of older builds. */
+  /** Claims of the node that cannot be true; absent from files of older builds. */
   claims: z.exactOptional(
     z.array(z.object({ kind: z.enum(CLAIM_KINDS), count: nonNegative, text: z.string() })),
   ),
@@ -254,7 +254,7 @@ export const nodeEvidence = z.object({
 });
 
 /**
- * What a QDL knows of a run over a network, as plain values: the ground of `network_audit.json`.
+ * Evidence of a run over a network, as plain values: the content of `network_audit.json`.
  * Null stands for what is not known: a node of other make need not tell everything, and a run may break
  * off before everything was asked.
  */
@@ -268,7 +268,7 @@ export interface NetworkEvidence {
   readonly settings: Readonly<Record<string, string>>;
   /** HTTP/2 receive window of the streams that the LoadGen node asks for, in bytes. */
   readonly receiveWindowBytes: number;
-  /** What LoadGen handed to the QDL. */
+  /** Queries and samples that LoadGen handed to the QDL. */
   readonly issuedQueries: number;
   readonly issuedSamples: number;
   /** False when the run did not come to its end, so that the two ends need not agree. */
@@ -293,10 +293,10 @@ export type LedgerCounts = Evidence<typeof ledgerCounts>;
 /** The ledger of a SUT node. */
 export type NodeLedger = Evidence<typeof nodeLedger>;
 
-/** What a node chose for one stream (Opened). */
+/** Evidence of one stream: what the node chose in Opened. */
 export type StreamEvidence = Evidence<typeof streamEvidence>;
 
-/** What a node said of itself (Describe). */
+/** Evidence of a node's Describe. */
 export type NodeDescription = Evidence<typeof nodeDescription>;
 
 /** All that is known of one node. */
@@ -305,11 +305,11 @@ export type NodeEvidence = Evidence<typeof nodeEvidence>;
 /** Time that a server says it spent, over all requests of a run: a sum of lengths, and how many they are. */
 export type OipDuration = Evidence<typeof oipDuration>;
 
-/** What a server's own statistics of the model grew by during a run. */
+/** Growth of a server's own statistics of the model during a run. */
 export type OipStatistics = Evidence<typeof oipStatistics>;
 
-/** What is known of a node that speaks the Open Inference Protocol, beside what all nodes have. */
+/** Evidence of a node that speaks the Open Inference Protocol, beside that of all nodes. */
 export type OipNodeEvidence = Evidence<typeof oipNodeEvidence>;
 
-/** What is known of a run over the Open Inference Protocol. */
+/** Evidence of a run over the Open Inference Protocol. */
 export type OipEvidence = Evidence<typeof oipEvidence>;

@@ -51,7 +51,7 @@ export function onnxRuntimeInstallCommand(): string {
   return `${skip}npm install ${installableName(ONNX_RUNTIME)}`;
 }
 
-/** What is said where it is absent. */
+/** Message where ONNX Runtime is absent. */
 export function absentOnnxRuntimeText(): string {
   return `the package ${ONNX_RUNTIME} is not installed: run "${onnxRuntimeInstallCommand()}"`;
 }

@@ -139,7 +139,7 @@ async function enclosureFacts(source: MachineSource): Promise<SystemFacts['enclo
   };
 }
 
-/** What was found, and by which sign; nulls for nothing. */
+/** A finding and its sign; nulls for nothing. */
 type Sign = readonly [found: string, how: string] | readonly [null, null];
 
 async function virtualMachineOf(root: FactFolder, machine: string): Promise<Sign> {
@@ -233,7 +233,7 @@ async function acceleratorFacts(
   return { accelerators, acceleratorsHow: joined(looked, ', ') };
 }
 
-/** What `nvidia-smi` cannot tell it calls `[N/A]`. */
+/** One line of `nvidia-smi`; it writes `[N/A]` for unknown values. */
 function fromLine(line: string): AcceleratorFacts {
   const values = line.split(',').map((value) => cleanText(value));
   const value = (key: string): string | null => values[QUERY.indexOf(key)] ?? null;

@@ -4,7 +4,7 @@ import { open, readdir, realpath } from 'node:fs/promises';
 import * as nodeOs from 'node:os';
 import { join } from 'node:path';
 
-/** What Node.js itself tells of a machine. */
+/** Facts of a machine that Node.js itself tells. */
 export interface OsFacts {
   readonly hostname: string;
   readonly architecture: string;
@@ -30,7 +30,7 @@ export interface MachineSource {
   names(path: string): Promise<readonly string[]>;
   /** The path with all links in it followed. */
   target(path: string): Promise<string | null>;
-  /** What a program prints, if it is installed and ends well and in time. */
+  /** Output of a program, if it is installed and ends well and in time. */
   output(program: string, args: readonly string[]): Promise<string | null>;
 }
 

@@ -55,7 +55,7 @@ export const tuningFactsSchema = z.object({
   hasIrqBalancer: z.boolean().nullable(),
   /** The longest time in µs in which a processor wakes up from the sleep states that are allowed. */
   wakeUpUsMax: amount,
-  /** What the processors' own frequency control is asked to prefer, each word once, sorted: `performance`. */
+  /** Preferences of the processors' own frequency control, each word once, sorted: `performance`. */
   energyPreferences: words,
   /** Transparent huge pages: `always`, `madvise`, `never`. */
   hugePageMode: lineSchema.nullable(),
@@ -82,7 +82,7 @@ export const tuningFactsSchema = z.object({
  */
 export type TuningFacts = z.infer<typeof tuningFactsSchema>;
 
-/** What stands for "no limit" among numbers of bytes. */
+/** Number of bytes that means "no limit". */
 export const UNLIMITED_BYTES: number = Number.MAX_SAFE_INTEGER;
 
 /** Over how long steal and load are looked at. Shorter, a tick of the kernel's clock (10 ms) would be 10 % of it. */
@@ -134,7 +134,7 @@ export function ownRuntimeFlags(): string[] {
     .slice(0, WORDS_MAX);
 }
 
-/** What the frequency policies of all processors say. */
+/** Reads the frequency policies of all processors. */
 async function frequencyFacts(
   policies: FactFolder,
 ): Promise<Pick<TuningFacts, 'governors' | 'limitMhz' | 'hardwareMhz' | 'energyPreferences'>> {
@@ -201,7 +201,7 @@ function bufferMax(text: string): number | null {
 
 const GROUPS = '/sys/fs/cgroup';
 
-/** What a group has unless it is told another. Source: Linux, cgroup-v2: cpu.weight; cgroup 1: cpu.shares. */
+/** Weights of a group without a setting. Source: Linux, cgroup-v2: cpu.weight; cgroup 1: cpu.shares. */
 const WEIGHT_DEFAULT = 100;
 const SHARES_DEFAULT = 1024;
 
@@ -209,7 +209,7 @@ const SHARES_DEFAULT = 1024;
 type Quota = Readonly<Record<'quotaCpus' | 'quotaPeriods' | 'throttledPeriods', number | null>>;
 
 /**
- * What the control groups of this process let it use of the processors: the smallest quota and weight of its own group
+ * Processors that the control groups allow this process: the smallest quota and weight of its own group
  * and all above it, as far as they are to be seen.
  */
 async function controlGroupFacts(source: MachineSource) {

@@ -169,7 +169,7 @@ function privateKeyOf(pem: Buffer, file: string): KeyObject {
   }
 }
 
-/** What is wrong with the time of a certificate, if anything. */
+/** Fault in the validity of a certificate, if any. */
 function timeFault({ validFrom, validTo }: X509Certificate, nowMs: number): string | undefined {
   if (nowMs > Date.parse(validTo)) return `has expired (it was valid until ${validTo})`;
   if (nowMs < Date.parse(validFrom)) return `is not valid yet (from ${validFrom} on)`;
@@ -190,7 +190,7 @@ const TOKEN_LENGTH_MAX = 4_096;
 /** The token's alphabet. Rule: RFC 6750, section 2.1 (b64token). */
 const TOKEN_PATTERN = /^[A-Za-z0-9\-._~+/]+=*$/;
 
-/** What a call carries: the same text on both ends. Never log it. */
+/** The metadata of a call: the same text on both ends. Never log it. */
 export function bearerOf(token: string): string {
   return `Bearer ${token}`;
 }

@@ -4,7 +4,7 @@ import { type MlperfError, wireError } from '../base/errors/mlperf-error.ts';
 /** Bytes of an int64 below 0 as a varint. */
 const NEGATIVE_BYTES = 10;
 
-/** What is wrong with a number that a double cannot hold exactly. */
+/** Message for a number that a double cannot hold exactly. */
 export const TOO_LARGE = 'a number is 2^53 or more; ids, lengths and times must be below';
 
 /**

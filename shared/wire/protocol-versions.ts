@@ -38,7 +38,7 @@ interface VersionRange {
 /** Those of this code. */
 export const OWN_VERSIONS: VersionRange = { min: PROTOCOL_VERSION_MIN, max: PROTOCOL_VERSION };
 
-/** What there was when nobody told versions yet: an end that tells none speaks this. */
+/** Assumed versions of a peer that tells none. */
 const UNTOLD: VersionRange = { min: 1, max: 1 };
 
 /** Of the wire: both numbers, or neither. */

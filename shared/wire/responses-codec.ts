@@ -42,7 +42,7 @@ export interface WireFailed {
   readonly text: string;
 }
 
-/** What became known at one instant; to be read in this order. */
+/** Responses that became known at one instant; to be read in this order. */
 export interface WireResponses<Bytes extends BorrowedBytes = Uint8Array> {
   readonly firstTokens: readonly WireFirstToken<Bytes>[];
   readonly completed: readonly WireCompleted<Bytes>[];

@@ -35,7 +35,7 @@ export const LINK_TEST_METHOD: MethodDefinition<Buffer, Buffer> = {
   ...BYTES_ONLY,
 };
 
-/** What a server implements: the unary methods with objects, streams with bytes. */
+/** Handlers of a server: the unary methods with objects, streams with bytes. */
 export interface SutServiceHandlers
   extends UntypedServiceImplementation,
     Pick<SystemUnderTestHandlers, 'Name' | 'Describe' | 'Ready' | 'Ledger'> {
@@ -71,7 +71,7 @@ export function isLinkLoad(message: Uint8Array): boolean {
   return message[0] === LOAD_TAG;
 }
 
-/** What one end of a link test counted. Rates of it are of what came in a length of time, so no clocks are compared. */
+/** Counts of one end of a link test: bytes and lengths of time, so no clocks are compared. */
 export type LinkCount = Required<{
   readonly [K in keyof LinkTestResult]: number;
 }>;
@@ -118,7 +118,7 @@ export class LoadMeter {
     }
   }
 
-  /** What was counted so far. */
+  /** Counts so far. */
   count(): LinkCount {
     const hasHalf = !Number.isNaN(this.#halfAtNs);
     return {

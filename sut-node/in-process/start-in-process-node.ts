@@ -177,7 +177,7 @@ class LoadedNode implements InProcessNode {
   }
 }
 
-/** What a run in process works on. */
+/** Parts of a run in process. */
 interface InProcessRunParts {
   readonly name: string;
   readonly batcher: Pick<DynamicBatcher, 'add' | 'dispatch' | 'removeOwner'>;

@@ -28,7 +28,7 @@ import { answerBatch, failBatch } from './workers/batch-answers.ts';
 import { WorkerPool } from './workers/worker-pool.ts';
 import type { SpawnWorker } from './workers/worker-thread.ts';
 
-/** What an {@link OnnxModel} is made of. */
+/** Parts of an {@link OnnxModel}. */
 interface OnnxModelParts {
   readonly settings: SutSettings;
   readonly benchmark: SutBenchmark;

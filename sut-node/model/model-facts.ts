@@ -3,7 +3,7 @@ import type { ModelUsage } from './model-source.ts';
 
 export type { ModelUsage };
 
-/** What lies in the first axis of inputs and outputs: the samples of a batch, or nothing of the kind. */
+/** First axis of inputs and outputs: the samples of a batch (0), or no batch axis (`none`). */
 export type BatchAxis = NonNullable<ModelUsage['batchAxis']>;
 
 /** Element type of a response that is one number. */
@@ -45,7 +45,7 @@ export interface OutputTensor {
   readonly dims: readonly number[];
 }
 
-/** What a payload and a response of a model are made of. */
+/** Tensors of a model's payloads and responses. */
 export interface ModelLayout {
   /** In the order in which a payload has them. */
   readonly inputs: readonly PipelineInput[];
@@ -66,7 +66,7 @@ export interface LoadedModel {
   readonly sha256: string;
   /** True for weights that are not known to be the benchmark's own. */
   readonly isStandIn: boolean;
-  /** What the model's description says; undefined where there is none. */
+  /** Settings of the model's description; undefined where there is none. */
   readonly usage?: ModelUsage | undefined;
   /** Samples per inference where the model has a fixed batch axis; undefined: any number. */
   readonly batchSizeFixed?: number | undefined;
@@ -176,7 +176,7 @@ export interface Postprocessor {
   postprocess(outputs: ReadonlyMap<string, OutputTensor>, row: number): Uint8Array;
 }
 
-/** What becomes of payloads before and of outputs after one loaded model. Made in the worker. */
+/** Pre- and post-processing of one loaded model. Made in the worker. */
 export interface ModelPipeline extends Preprocessor, Postprocessor {
   readonly inputs: readonly PipelineInput[];
 }

@@ -30,7 +30,7 @@ export interface BenchmarkModels {
 /** Where a model comes from: one that longhaul makes, or a file of the user's. */
 export type ModelSource = {
   readonly name: string;
-  /** What its description says; nothing where there is none. */
+  /** Settings of its description; none where there is no description. */
   readonly usage: ModelUsage;
 } & (
   | { readonly builtIn: string; readonly file: undefined }
@@ -120,7 +120,7 @@ const DESCRIPTION = z.strictObject({
 
 /**
  * How a model is to be used, as its description file says it; plain data, since it travels to the workers.
- * What is undefined the benchmark decides, or the model itself.
+ * Undefined: the benchmark decides, or the model itself.
  */
 export type ModelUsage = Readonly<Omit<z.infer<typeof DESCRIPTION>, 'name' | 'model'>>;
 
@@ -160,7 +160,7 @@ export function readModelDescription(path: string) {
   return { name: name ?? basename(file, extname(file)), file, usage };
 }
 
-/** What is wrong, and where in the text it stands. */
+/** A fault, and its place in the text. */
 interface Problem {
   readonly offset: number;
   readonly text: string;
@@ -283,7 +283,7 @@ async function readWhole(handle: FileHandle): Promise<ResizableBuffer> {
 
 /** Weights that the rules name. */
 export interface ReferenceModel {
-  /** What it is and how to get it, for people who have none. */
+  /** Description, and how to get it, for people who have none. */
   readonly howToGet: string;
   /** Its files as far as their checksums are published; with none of them no file passes for the reference. */
   readonly files: readonly ReferenceFile[];

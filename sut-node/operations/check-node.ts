@@ -29,7 +29,7 @@ import type { SutSettings } from '../settings/sut-settings.ts';
 /** Inferences of each batch size whose median is told. */
 const REPEATS = 5;
 
-/** What `longhaul sut --check` found out. */
+/** Report of `longhaul sut --check`. */
 type NodeCheckReport = Awaited<ReturnType<typeof checkNode>>;
 
 /**
@@ -71,7 +71,7 @@ export async function checkNode(settings: SutSettings, model: SutModel, onProgre
     workers: model.workerCounts?.count ?? 0,
     /** What a submission must tell: how the server batches. */
     batching: batchingInWords(settings, loaded),
-    /** What every sample of the inferences was; null where the model reads no payload. */
+    /** Form and bytes of every sample of the inferences; null where the model reads no payload. */
     sample: sample === undefined ? null : { form: sample.form, bytes: sample.payload.length },
     inferences,
     /** Memory of this process with all its threads. */
@@ -194,7 +194,7 @@ function whoseBenchmark({ benchmark, isOfficial }: NodeCheckReport): string {
   return isOfficial ? 'of MLPerf' : 'an example of this project';
 }
 
-/** What the result of a run with this model may be called. */
+/** Kind of the model: it decides what the result of a run may be called. */
 function kindOf({ benchmark, isOfficial, model }: NodeCheckReport): string {
   if (benchmark === OWN_BENCHMARK)
     return 'your own model: there is no reference to compare it with';

@@ -19,7 +19,7 @@ import {
 import type { NodeTotals } from '../server/ledger/run-ledger.ts';
 import type { BucketCounts, Observations } from './observations.ts';
 
-/** What the metrics read, at each scrape and at no other time. */
+/** The node, as the metrics read it: at each scrape and at no other time. */
 export interface MeasuredNode {
   readonly facts: NodeFacts;
   readonly status: NodeStatus;

@@ -20,14 +20,14 @@ import type { MeasuredNode, startMetricsServer } from './node-metrics.ts';
 import { Observations } from './observations.ts';
 
 /**
- * What a person who operates the node sees of it: health, reflection and metrics. Packages that are only
+ * The node for its operator: health, reflection and metrics. Packages that are only
  * needed for what is asked for are loaded only then.
  */
 export class NodeOperations {
   readonly #settings: SutSettings;
   readonly #logger: Logger;
   readonly #health = new HealthService();
-  /** What the health port tells: apart, so that whoever watches there without a token takes no place of others. */
+  /** Health on its own port: a watcher there, without a token, takes no place of others. */
   readonly #openHealth = new HealthService(HEALTH_WATCH_CALLS_MAX);
   /** Where durations of samples and sizes of batches are counted; undefined where nobody wants metrics. */
   readonly observations: Observations | undefined;
@@ -84,7 +84,7 @@ export class NodeOperations {
   }
 }
 
-/** What is asked for: the node as a whole (the empty name), or its service by name; both are one. */
+/** Services of the health check: the node as a whole (the empty name), or its service by name; both are one. */
 const SERVICES: readonly string[] = ['', SUT_SERVICE_NAME];
 
 type WatchCall = ServerWritableStream<{ service: string }, { status: string }>;

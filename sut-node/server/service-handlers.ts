@@ -43,7 +43,7 @@ import type { RunLedgers } from './ledger/run-ledger.ts';
 import { failedPrecondition, StreamRefusal } from './limits/call-end.ts';
 import type { LinkTests } from './link-test/link-test.ts';
 
-/** What the handlers read. The server is up before the model is, so some of it comes later. */
+/** The node, as the handlers read it. The server is up before the model is, so some of it comes later. */
 interface ServedNode {
   readonly facts: NodeFacts;
   readonly status: NodeStatus;
@@ -207,14 +207,14 @@ interface KeptFacts {
   readonly gatheredAt: string;
 }
 
-/** What tests exchange. @internal */
+/** Parts that tests exchange. @internal */
 interface MachineParts {
   readonly machine: () => MachineSource;
   readonly clock: Clock;
 }
 
 /**
- * What the node tells of its machine. Reading costs the I/O thread some ten to some hundred milliseconds of small
+ * Facts of the node's machine. Reading costs the I/O thread some ten to some hundred milliseconds of small
  * reads, and may start a program; so it is done on demand, once for all who ask, never while a stream is open, and it
  * ends when one is opened. During a run only what was read before is told.
  */

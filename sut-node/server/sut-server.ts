@@ -22,13 +22,13 @@ import {
 const KEEPALIVE_TIME_MS = 30_000;
 const KEEPALIVE_TIMEOUT_MS = 20_000;
 
-/** What the server reports. */
+/** Events of the server. */
 export interface ServerEvents extends WindowEvents {
   /** A peer did not get through the handshake: no certificate, a wrong one, no TLS at all. */
   onTlsFailure(peer: string, why: string): void;
 }
 
-/** What decides how connections are served. */
+/** Services of the server, and how it writes to connections. */
 export interface ServedResponses {
   /** True where responses may fill a connection: see decoupled-socket.ts. */
   readonly hasLargeResponses: boolean;

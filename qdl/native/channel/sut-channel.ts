@@ -41,11 +41,11 @@ export class SutChannel implements DispatchChannel, TransportEvents {
   readonly outstanding: OutstandingTable;
   /** Whether it could be looked at that the node does not compress messages by gRPC. After Opened. */
   compressionCheck: StreamEvidence['compressionCheck'] = 'unknown';
-  /** What this end knows of the stream's call. After Opened. */
+  /** This end's view of the stream's call. After Opened. */
   own: OwnSide = { loadgen: null, responseHeaders: [] };
   readonly #transport: PartTransport;
   readonly #events: ChannelEvents;
-  /** What Open asks for. */
+  /** Fields of Open. */
   readonly #protocolVersion: number | undefined;
   readonly #takesFirstTokens: boolean;
   #state: 'opening' | 'open' | 'retired' | 'closing' | 'closed' = 'opening';
@@ -74,7 +74,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     this.#transport.sendControl(encodeLoadGenMessage({ open }));
   }
 
-  /** What the node chose. @throws MlperfError when the node refuses, is lost or does not answer in time. */
+  /** Waits for Opened. @throws MlperfError when the node refuses, is lost or does not answer in time. */
   async opened(timeoutMs: number): Promise<Opened__Output> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
@@ -299,7 +299,7 @@ export interface TransportEnd {
   readonly details: string;
 }
 
-/** What a transport reports. No call comes from inside a call to the transport. */
+/** Events of a transport. No call comes from inside a call to the transport. */
 export interface TransportEvents {
   /** It was looked at, and the node does not compress messages by gRPC. Comes before any message, or never. */
   onUncompressed(): void;

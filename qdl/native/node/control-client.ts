@@ -49,12 +49,12 @@ export class ControlClient implements NamedNode {
     return { address: this.address, name, identity: nodeIdentity, roundTripNs, path };
   }
 
-  /** What the node says of itself; undefined when it has no such method. */
+  /** Answer to Describe; undefined when it has no such method. */
   describe() {
     return this.#calls.makeOptional('Describe', {});
   }
 
-  /** What machine the node runs on; undefined when it has no such method. @param timeoutMs Longest wait. */
+  /** Facts of the node's machine; undefined when it has no such method. @param timeoutMs Longest wait. */
   describeSystem(timeoutMs: number) {
     return this.#calls.makeOptional('DescribeSystem', {}, timeoutMs);
   }
@@ -68,7 +68,7 @@ export class ControlClient implements NamedNode {
     return this.#calls.makeOptional('Ready', { benchmark, model: '' }, longest);
   }
 
-  /** What the node counted in a run; undefined when it has no such method. */
+  /** The node's ledger of a run; undefined when it has no such method. */
   ledger(runId: string) {
     return this.#calls.makeOptional('Ledger', { runId });
   }

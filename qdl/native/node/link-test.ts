@@ -29,7 +29,7 @@ const LOAD_BYTES = 60 * 1024;
 /** Most bytes of one test: as much as a node takes (sut-node/server/limits/node-limits.ts). */
 const BYTES_MAX = 4 * 1024 ** 3;
 
-/** What a slow link may add to the time of a test: bytes on the way, an answer behind them. */
+/** Extra time for a slow link: bytes on the way, and an answer behind them. */
 const SLACK_MS = 5_000;
 
 /** Longest wait for the node's own count behind its load. */

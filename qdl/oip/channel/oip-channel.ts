@@ -38,7 +38,7 @@ import {
 /** Payload bytes outstanding on one channel: a server grants no credit, and would hold whatever comes. */
 export const OUTSTANDING_BYTES_MAX: number = 256 * 1024 * 1024;
 
-/** What a channel works with. */
+/** Parts of a channel. */
 interface OipChannelParts {
   readonly encoder: OipRequestEncoder;
   /** LoadGen measures first tokens. */
@@ -199,7 +199,7 @@ export class OipChannel implements DispatchChannel, RequestWayEvents {
     return [{ id: request.ids[0] as number, payload }];
   }
 
-  /** What was not lost with the connection was the server's own word. */
+  /** Settles doubtful requests: if the connection is still there, UNAVAILABLE was the server's own word. */
   #settleDoubtful(): void {
     const doubtful = this.#doubtful;
     this.#doubtful = [];
@@ -247,7 +247,7 @@ function completedOf(
 /** The first answer on a connection to a node has begun. */
 type OnAccepted = (address: string, own: OwnSide) => void;
 
-/** What goes over a connection. */
+/** A channel, as its connection reports to it. */
 type ConnectionUser = Pick<OipChannel, 'onRoom' | 'onConnectionClosed'>;
 
 /** A connection, and the channels that share it. */

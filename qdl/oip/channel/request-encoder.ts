@@ -15,7 +15,7 @@ export interface EncodedRequest {
   readonly bytes: number;
 }
 
-/** What requests say beside the plan. */
+/** Fields of requests that the plan does not have. */
 export interface RequestExtras {
   /** Outputs that are asked for by name; empty: the server sends all. */
   readonly requestedOutputs: readonly string[];
@@ -174,7 +174,7 @@ function inputField({ name, datatype, sampleShape }: OipPlannedInput, batch: num
   return field(INPUTS, Buffer.concat(parts));
 }
 
-/** What is the same in all requests of so many samples: see `layoutOf`. */
+/** Constant parts of all requests of as many samples: see `layoutOf`. */
 type Layout = ReturnType<typeof layoutOf>;
 
 function put(target: Buffer, bytes: Uint8Array, position: number): number {

@@ -16,7 +16,7 @@ import type { DispatchSettings } from '../../settings/dispatch-settings.ts';
 import { statusText } from '../channel/response-gatherer.ts';
 import { OipControlClient } from './oip-control-client.ts';
 
-/** What SUT nodes of longhaul tell among the properties of a model. */
+/** The property `sha256` that SUT nodes of longhaul tell of a model. */
 const SHA256 = /^[0-9a-f]{64}$/;
 
 /**
@@ -161,7 +161,7 @@ interface Refusal {
   readonly words: string;
 }
 
-/** What is waited for, in words; undefined when all is ready. */
+/** Reason to wait, in words; undefined when all is ready. */
 async function obstacleOf(
   client: OipControlClient,
   model: OipModelRef,
@@ -270,7 +270,7 @@ function listed(names: readonly string[]): string {
 }
 
 /**
- * What the servers say of the model, one per node, in the order of the settings. Waits for them to be ready, at most
+ * The servers' facts of the model, one per node, in the order of the settings. Waits for them to be ready, at most
  * `readyTimeoutMs`.
  * @param settings With `oip`.
  * @throws MlperfError `ERR_SUT_REFUSED` for an unknown model or version (which ones there are, where the server tells),

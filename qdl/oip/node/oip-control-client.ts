@@ -51,7 +51,7 @@ export class OipControlClient implements NamedNode {
     return { address: this.address, name, identity: '', roundTripNs, path: callPathOf(own, null) };
   }
 
-  /** What the server says of itself. @throws MlperfError */
+  /** ServerMetadata. @throws MlperfError */
   async serverFacts(): Promise<OipServerFacts> {
     const { name, version, extensions } = await this.#serverMetadata();
     return { name, version, extensions: [...extensions] };
@@ -86,7 +86,7 @@ export class OipControlClient implements NamedNode {
     return answer?.config ?? undefined;
   }
 
-  /** What the server counted of the model, by version; undefined where it does not tell. */
+  /** The server's statistics of the model, by version; undefined where it does not tell. */
   async modelStatistics({ name, version }: OipModelRef) {
     const call = this.#calls.makeOptional('ModelStatistics', { name, version });
     return (await unlessRefused(call))?.modelStats;
@@ -124,7 +124,7 @@ export class OipControlClient implements NamedNode {
     this.#calls.close();
   }
 
-  /** What the server says of itself, how long its answer took, and what this end knows of the call. */
+  /** ServerMetadata, its round trip in ns, and this end's view of the call. */
   async #serverMetadata(): Promise<
     ServerMetadataResponse__Output & { readonly roundTripNs: number; readonly own: OwnSide }
   > {

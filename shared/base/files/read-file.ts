@@ -30,7 +30,7 @@ export const FILE_BYTES_MAX: Readonly<
   settings: 2 ** 20,
   /** Certificates and keys: all authorities that a system trusts have some 0.3 MB. */
   pem: 2 ** 22,
-  /** What longhaul wrote itself, and texts that a submission takes over. */
+  /** Files that longhaul wrote itself, and texts that a submission takes over. */
   document: 2 ** 26,
   /** A line for each sample of a data set. */
   list: 2 ** 28,
@@ -43,7 +43,7 @@ const POLL_MS = 10;
 
 const CHUNK_BYTES: number = 64 * 1024;
 
-/** What came through pipes, by inode: a verb may read its file again, and a pipe gives its bytes once. */
+/** Contents of pipes, by inode: a verb may read its file again, and a pipe gives its bytes once. */
 const piped = new Map<number, Buffer>();
 
 /**
@@ -121,7 +121,7 @@ function patientReader(file: number, isPipe: boolean): () => Buffer {
   };
 }
 
-/** What is there now; undefined where more may come later. */
+/** Bytes that are there now; undefined where more may come later. */
 function readReady(file: number): Buffer | undefined {
   try {
     return readNext(file);

@@ -44,7 +44,7 @@ interface Fault {
 
 const TOO_DEEP = `lists and maps may stand ${DEPTH_MAX} deep in each other, not deeper`;
 
-/** What the parser takes and we do not. */
+/** Faults that the parser accepts: too deep nesting, repeated keys. */
 function faultsOf(root: unknown): Fault[] {
   const faults: Fault[] = [];
   const waiting: { readonly node: unknown; readonly depth: number }[] = [{ node: root, depth: 0 }];

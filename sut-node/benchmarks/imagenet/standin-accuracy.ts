@@ -27,7 +27,7 @@ export interface LabelledFile {
 /** Right answers by precision. */
 export type CorrectCounts = Readonly<Record<StandinPrecision, number>>;
 
-/** What is measured, and where the result is kept. */
+/** Models and images to measure, and the cache that keeps the result. */
 export interface AccuracyRequest {
   readonly benchmark: StandinBenchmark;
   readonly models: StandinFiles;

@@ -63,7 +63,7 @@ export function standinName(benchmark: StandinBenchmark, precision: StandinPreci
   return `${benchmark}-standin-${precision}`;
 }
 
-/** What `--model` takes → the name of the stand-in. */
+/** Values of `--model` → the name of the stand-in. */
 export function standinWords(benchmark: StandinBenchmark): Readonly<Record<string, string>> {
   return {
     standin: standinName(benchmark, 'fp32'),

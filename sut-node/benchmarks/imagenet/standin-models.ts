@@ -29,7 +29,7 @@ const PROGRESS_MS = 200;
 /** One path or name per precision. */
 export type StandinFiles = Readonly<Record<StandinPrecision, string>>;
 
-/** What the thread makes. */
+/** Work of the thread. */
 export interface StandinWork {
   readonly benchmark: StandinBenchmark;
   /** Factor on the trunk's channels: 1, or 1/16 for a toy. */

@@ -16,7 +16,7 @@ import {
 } from './grouped-queue.ts';
 import type { BatchWorkers, SampleOwner, WaitingSample } from './sut-model.ts';
 
-/** What a batcher needs to know. */
+/** Settings of a batcher, and what it works with. */
 interface BatcherOptions {
   readonly policy: BatchPolicy;
   /** Most samples that wait at once. */
@@ -177,7 +177,7 @@ interface BatchPolicy {
   readonly preferredSizes: readonly number[];
 }
 
-/** What a loaded model demands of batches. */
+/** Demands of a loaded model on batches. */
 interface BatchNeeds {
   /** Samples per inference where the model has that written into it. */
   readonly batchSizeFixed?: number | undefined;

@@ -4,7 +4,7 @@ import type { SampleOwner, WaitingSample } from './sut-model.ts';
 /** No slot. */
 const NONE = -1;
 
-/** What a {@link GroupedQueue} needs to know. */
+/** Settings of a {@link GroupedQueue}. */
 interface GroupedQueueOptions {
   /** Most samples that wait at once, over all groups; 1 or more. */
   readonly capacity: number;

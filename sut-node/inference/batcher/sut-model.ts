@@ -12,7 +12,7 @@ export interface Batch {
   readonly takenAtNs: number;
 }
 
-/** What a model gets from the node that serves it. */
+/** The node, as its model uses it. */
 export interface ModelContext {
   /** Encodings of a payload, by the number that a waiting sample has. */
   readonly encodings: readonly PayloadEncoding[];
@@ -27,7 +27,7 @@ export interface ModelContext {
 }
 
 /**
- * What a node serves: whatever takes batches and gives the answers to the owners of their samples.
+ * The model of a node: it takes batches and gives the answers to the owners of their samples.
  * Order of calls: `load`, `warmUp`, `run`..., `stop`; `stop` may come at any time, once.
  */
 export interface SutModel {
@@ -73,7 +73,7 @@ export interface SutModel {
   stop(giveUp: AbortSignal): Promise<void>;
 }
 
-/** What the batcher asks of a model: who can take a batch, and to take it. */
+/** A model, as the batcher uses it. */
 export type BatchWorkers = Pick<SutModel, 'hasIdle' | 'hasRoom' | 'run' | 'groupOf'>;
 
 /**
@@ -111,7 +111,7 @@ export interface SampleFault {
 }
 
 /**
- * What a worker spent on one batch, in ns by the clock that all threads of the process share. The
+ * Times of a worker on one batch, in ns by the clock that all threads of the process share. The
  * three lengths lie between `beganAtNs` and `endedAtNs` without a gap.
  */
 export interface BatchTimes {
@@ -124,7 +124,7 @@ export interface BatchTimes {
   readonly endedAtNs: number;
 }
 
-/** What became of one sample. */
+/** Result of one sample. */
 export interface SampleAnswer {
   readonly sample: WaitingSample;
   /** Response bytes; empty where there is a fault. */

@@ -22,7 +22,7 @@ import type {
 import { deliverAnswers, deliverFirstTokens } from '../workers/batch-answers.ts';
 import { BuiltInModel, NO_MODEL } from './immediate-model.ts';
 
-/** What becomes of one sample, decided when its service begins. Times are ns from there. */
+/** Answer to one sample, decided when its service begins. Times are ns from there. */
 export interface DelayedAnswer {
   readonly atNs: number;
   /** A view that many answers may share. */
@@ -33,7 +33,7 @@ export interface DelayedAnswer {
     | undefined;
 }
 
-/** What a {@link DelayModel} is made of. */
+/** Parts of a {@link DelayModel}. */
 interface DelayModelParts {
   /** Of the origin that the whole node has. */
   readonly clock: Clock;
@@ -55,7 +55,7 @@ interface Service {
 /** Something that will be due: the first token or the end of a service. */
 interface Due {
   readonly atNs: number;
-  /** What began earlier comes earlier where both are due at one instant. */
+  /** Of two that are due at one instant, the one that began earlier comes first. */
   readonly order: number;
   readonly isFirstToken: boolean;
   readonly service: Service;
@@ -67,7 +67,7 @@ interface Due {
  *
  * A service begins when its sample is in the queue and a server is free, and it ends when its time is over: what this
  * thread is late makes answers late, but no server busy for longer. So lateness does not add up in a queue.
- * What is due never comes early: a measured latency is the delay or more. A service whose stream is gone goes on to its end, as an inference would: a server is busy
+ * Nothing comes early: a measured latency is the delay or more. A service whose stream is gone goes on to its end, as an inference would: a server is busy
  * until then. It holds no payload, so what is in service costs some hundred bytes.
  */
 export class DelayModel extends BuiltInModel {
@@ -263,7 +263,7 @@ const COUNTS_STREAM = 2;
  */
 const FIRST_TOKEN_ID = 1_000;
 
-/** What the answers of a model with tokens are made of. */
+/** Parts of the answers of a model with tokens. */
 interface TokenAnswerParts {
   readonly counts: TokenCounts;
   readonly seed: number;

@@ -12,7 +12,7 @@ import type {
 } from '../batcher/sut-model.ts';
 import { deliverAnswers } from '../workers/batch-answers.ts';
 
-/** What is told of a model that is none: no tensors and no file, so no weights that could be the wrong ones. */
+/** Facts of a built-in model: no tensors and no file, so no weights that could be wrong. */
 export const NO_MODEL: LoadedModel = {
   tensors: { inputs: [], outputs: [] },
   sha256: '',
@@ -60,7 +60,7 @@ export abstract class BuiltInModel implements SutModel {
   }
 }
 
-/** What an {@link ImmediateModel} answers. */
+/** Answers of an {@link ImmediateModel}. */
 interface ImmediateAnswers {
   /** Key of the benchmark. */
   readonly key: string;

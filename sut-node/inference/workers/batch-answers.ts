@@ -48,7 +48,7 @@ function faultsOf(done: DoneMessage): ReadonlyMap<number, SampleFault> | undefin
     const text = `the model failed: ${done.failure.text}`;
     for (const row of done.failure.rows) faults.set(row, { code: FAILURE_CODES.inference, text });
   }
-  // A sample that is bad in itself is told so, whatever became of the others.
+  // A bad sample gets its own error, also where the batch failed.
   for (const { row, text } of done.badSamples) {
     faults.set(row, { code: FAILURE_CODES['bad-sample'], text });
   }

@@ -16,7 +16,7 @@ const PADDED_SAMPLES_MAX = 4;
 /** Padded tensors up to here are no burden, however small samples must be. */
 const PADDED_BYTES_FREE = 64 * 1024 ** 2;
 
-/** What a runner needs to know. */
+/** Parts and settings of a runner. */
 export interface BatchRunnerOptions
   extends Pick<
     WorkerStart,

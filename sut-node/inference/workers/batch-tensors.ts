@@ -149,7 +149,7 @@ function bytesOf({ buffer, byteOffset, byteLength }: TensorElements): Uint8Array
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
-/** What a payload must be for {@link directTensor}. */
+/** Parameters of {@link directTensor}. */
 interface DirectOptions {
   readonly pipeline: ModelPipeline;
   readonly encodings: readonly PayloadEncoding[];
@@ -194,7 +194,7 @@ export function directTensor(
   };
 }
 
-/** What is wrong is told by the way that copies, which every sample can take. */
+/** False for a bad payload; the way that copies tells what is wrong with it. */
 function isGood(pipeline: ModelPipeline, payload: Uint8Array, form: string): boolean {
   try {
     pipeline.checkTensor(payload, form);
@@ -212,7 +212,7 @@ export interface Chunk {
   readonly freeLength: FreeLength;
 }
 
-/** What bounds an inference. */
+/** Limits of an inference. */
 interface ChunkLimits {
   /** Most samples. */
   readonly sizeMax: number;

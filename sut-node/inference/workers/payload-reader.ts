@@ -3,7 +3,7 @@ import { wireError } from '../../../shared/base/errors/mlperf-error.ts';
 import { type Codec, codecNamed } from '../../../shared/compression/codec.ts';
 import type { BatchMessage, WorkerStart } from './worker-thread.ts';
 
-/** What a reader needs to know. */
+/** Encodings of the payloads, and limits. */
 type PayloadReaderOptions = Pick<WorkerStart, 'encodings' | 'sampleBytesMax' | 'queryBytesMax'>;
 
 /** A query's payload, decompressed or found broken, until one of another query is asked for. */

@@ -21,7 +21,7 @@ import type {
 /** Workers that end one after another, without a batch completed in between, before the pool gives up. */
 const LOSSES_MAX = 3;
 
-/** What the pool reports. */
+/** Events of the pool. */
 interface WorkerPoolEvents {
   onDone(batch: Batch, done: DoneMessage): void;
   /** The worker that had the batch is gone. */
@@ -32,7 +32,7 @@ interface WorkerPoolEvents {
   onFatal(error: MlperfError): void;
 }
 
-/** What a pool needs to know. */
+/** Parts and settings of a pool. */
 interface WorkerPoolOptions {
   readonly workerCount: number;
   readonly start: WorkerStart;
@@ -238,14 +238,14 @@ function piecesBytes(sample: WaitingSample): number {
 /** Batches at a worker: one that runs and one behind it, so that no full batch waits for a hand-over. */
 const BATCHES_MAX = 2;
 
-/** What a worker reports. */
+/** Events of a worker. */
 interface PoolWorkerEvents {
   onDone(batch: Batch, done: DoneMessage): void;
   /** The worker has ended and holds these batches without an answer. Called once. */
   onEnd(worker: PoolWorker, error: MlperfError, held: readonly Batch[]): void;
 }
 
-/** What a worker of the pool needs to know. */
+/** Parts and settings of a worker of the pool. */
 interface PoolWorkerOptions
   extends Pick<WorkerPoolOptions, 'spawn' | 'start' | 'clock' | 'startTimeoutNs'> {
   readonly name: string;

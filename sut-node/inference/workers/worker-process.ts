@@ -126,7 +126,7 @@ function socketOf({ stdio }: ChildProcess): Duplex {
 }
 
 /**
- * What passes between a node and a worker process: the messages of a worker thread (worker-messages.ts),
+ * Messages between a node and a worker process: those of a worker thread (worker-messages.ts),
  * whose large buffer travels as the body of the frame.
  */
 
@@ -179,7 +179,7 @@ export function encodeFrame(head: object, body: Uint8Array): [Buffer, Uint8Array
   return [Buffer.concat([prefix, headBytes]), body];
 }
 
-/** What a {@link WorkerFrameReader} needs to know. */
+/** Callbacks of a {@link WorkerFrameReader}. */
 interface FrameReaderOptions {
   /** Memory for a body; may be longer. Not called for an empty one. */
   readonly takeBuffer: (bytes: number) => ArrayBuffer;

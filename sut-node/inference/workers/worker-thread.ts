@@ -87,7 +87,7 @@ export function watchThread(
 }
 
 /**
- * What passes between the I/O thread and a worker. A worker's life:
+ * Messages between the I/O thread and a worker. A worker's life:
  *
  *   I/O thread                                worker
  *   new Worker(WorkerStart) ───────────────►  loads the model
@@ -102,7 +102,7 @@ export function watchThread(
  * thread is terminated inside an inference ("terminate called after throwing Napi::Error").
  */
 
-/** What a worker works with. */
+/** Model and settings of a worker. */
 export interface WorkerStart {
   /** Key of the benchmark: functions cannot travel between threads, so the worker looks it up. */
   readonly benchmark: string;
@@ -118,7 +118,7 @@ export interface WorkerStart {
   /** Bytes that a sample, and a query compressed as a whole, may have once they are decompressed. */
   readonly sampleBytesMax: number;
   readonly queryBytesMax: number;
-  /** What every response is compressed with. */
+  /** Compression of every response. */
   readonly responseCompression: CompressionName;
 }
 
@@ -159,7 +159,7 @@ export interface BadSample {
   readonly text: string;
 }
 
-/** What became of a batch. Both buffers are transferred. */
+/** Results of a batch. Both buffers are transferred. */
 export interface DoneMessage extends Omit<BatchTimes, 'takenAtNs'> {
   readonly kind: 'done';
   /** The buffer of the batch, for the next one. */

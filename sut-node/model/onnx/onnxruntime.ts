@@ -21,7 +21,7 @@ const TELEMETRY_VARIABLE = 'ORT_DISABLE_TELEMETRY';
 const STDERR = 2;
 
 /**
- * What ONNX Runtime itself writes to stderr: its warnings on a terminal, nothing elsewhere, for its native code colours every
+ * Level of ONNX Runtime's own output on stderr: warnings on a terminal, nothing elsewhere, since its native code colours every
  * line and has no switch for that. What makes a session or an inference fail is thrown as well, and told in our words.
  */
 export function sessionLogLevel(): 2 | 4 {

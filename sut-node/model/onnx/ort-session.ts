@@ -38,7 +38,7 @@ export interface InputTensor {
   readonly dims: readonly number[];
 }
 
-/** What a session needs to know. */
+/** The model file, and how to run it. */
 interface OrtSessionOptions {
   readonly modelFile: string;
   /** SHA-256 that the file must have, lower-case hexadecimal. */
@@ -200,7 +200,7 @@ async function tryProvider({ InferenceSession }: OnnxRuntime, provider: Provider
   }
 }
 
-/** What a provider needs beside ONNX Runtime's own libraries. */
+/** Requirements of a provider beside ONNX Runtime's own libraries. */
 const NEEDS: Readonly<Record<Provider, string>> = {
   cpu: 'it needs nothing else',
   cuda:

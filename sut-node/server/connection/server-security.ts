@@ -45,7 +45,7 @@ export function readServerSecurity(settings: SutSettings) {
   return { tls: { ...identity, clientAuthorities }, token };
 }
 
-/** What a person should know before the node listens. */
+/** Warnings about ports that other machines reach without TLS or a token. */
 export function exposureWarnings({
   listen,
   healthListen,

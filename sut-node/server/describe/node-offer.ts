@@ -12,10 +12,10 @@ import type { LoadedModel } from '../../model/model-facts.ts';
 import type { SutSettings } from '../../settings/sut-settings.ts';
 import { inferLimits, queryBytesMax } from '../limits/node-limits.ts';
 
-/** What the node offers to a stream. */
+/** Benchmark, model and encodings that the node offers to a stream. */
 export type NodeOffer = ReturnType<typeof nodeOffer>;
 
-/** What does not change while the node lives, gathered once. */
+/** Facts that do not change while the node lives. */
 export interface NodeFacts {
   readonly name: string;
   readonly identity: string;
@@ -24,7 +24,7 @@ export interface NodeFacts {
 }
 
 /**
- * What the node answers to Name.
+ * Name of the node on the wire.
  * @throws MlperfError `ERR_CONFIG_INVALID` when no LoadGen node would take it: the name of a stand-in makes it longer.
  */
 export function servedName(settings: SutSettings, model: SutModel): string {
@@ -36,7 +36,7 @@ export function servedName(settings: SutSettings, model: SutModel): string {
   );
 }
 
-/** What a node with this model takes, as far as the benchmark tells; the loaded model may read less: {@link readBy}. */
+/** Encodings that the benchmark allows; the loaded model may read fewer: {@link readBy}. */
 export function nodeOffer(settings: SutSettings, model: SutModel) {
   return {
     benchmark: model.rules.key,
@@ -50,7 +50,7 @@ export function nodeOffer(settings: SutSettings, model: SutModel) {
   };
 }
 
-/** What a model must know of its payloads before it is loaded. @throws MlperfError as {@link inferLimits} */
+/** Encodings and limits of payloads, for a model that loads. @throws MlperfError as {@link inferLimits} */
 export function payloadContext(
   settings: SutSettings,
   model: SutModel,
@@ -79,7 +79,7 @@ export function agreedFeatures(wanted: readonly string[]): string[] {
   return NODE_FEATURES.filter((feature) => wanted.includes(feature));
 }
 
-/** What tells where a node is and who watches it, not how it works: equal nodes of a SUT differ in these. */
+/** Settings that tell where a node is and who watches it: equal nodes of a SUT differ in these. */
 const PLACES: readonly string[] = [
   'node',
   'listen',
@@ -89,7 +89,7 @@ const PLACES: readonly string[] = [
   'cacheFolder',
 ];
 
-/** What was said, where what is in force is a setting of its own. */
+/** Settings as they were given, where the effective value is a setting of its own. */
 const SAID: readonly string[] = ['batchSizeAsked'];
 
 /** Files: that they are there is a setting, their path is a place. The model's content has its own digest. */

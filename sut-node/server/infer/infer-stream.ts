@@ -49,7 +49,7 @@ export interface InferPeer extends Pick<StreamPeer, 'write' | 'end'> {
   readonly seen: CallSeen | null;
 }
 
-/** What the streams share. */
+/** Services that the streams share. */
 export interface InferServices extends Pick<NodeFacts, 'name' | 'identity' | 'offer'> {
   /** Tells the encodings of the offer that the model, which is loaded by now, reads. */
   isRead(encoding: PayloadEncoding): boolean;
@@ -66,14 +66,14 @@ export interface InferServices extends Pick<NodeFacts, 'name' | 'identity' | 'of
 
 /** How a stream ended, for the operating log. */
 export interface StreamEnding {
-  /** What the node counted in the stream's run, over all its streams; undefined before Open. */
+  /** Ledger of the stream's run, over all its streams; undefined before Open. */
   readonly ledger: RunLedger | undefined;
   /** Samples that were accepted and got no answer. */
   readonly droppedCount: number;
   readonly reason: string;
 }
 
-/** What exists from Open on. */
+/** State of a stream from Open on. */
 interface OpenedRun {
   readonly agreement: Agreement;
   /** Whether LoadGen measures first tokens. */
@@ -179,7 +179,7 @@ export class InferStream implements SampleOwner, StreamHandler {
     this.#endIfDone();
   }
 
-  /** What the peer sends can no longer be read as messages. */
+  /** Ends the stream: the peer's bytes can no longer be read as messages. */
   breakOff(end: ServerCallEnd): void {
     this.#end(end);
   }

@@ -13,7 +13,7 @@ import { failedPrecondition, invalidArgument } from '../limits/call-end.ts';
 /** Longest run id: enough for a UUID and then some, too short to fill the ledger's memory. */
 const RUN_ID_LENGTH_MAX = 128;
 
-/** What Open and Opened agreed on. */
+/** Agreement of Open and Opened. */
 export type Agreement = ReturnType<typeof negotiateOpen>;
 
 /**

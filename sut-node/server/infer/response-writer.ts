@@ -19,7 +19,7 @@ const RESPONSES_BYTES_MAX: number = 4 * 1024 * 1024;
 /** Room for the heads of a message beside the payload of its only response. */
 const HEAD_BYTES = 1024;
 
-/** What one message will hold. */
+/** Responses that one message will hold. */
 export interface KnownResponses {
   readonly firstTokens: readonly SampleFirstToken[];
   readonly answers: readonly SampleAnswer[];

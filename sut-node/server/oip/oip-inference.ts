@@ -27,7 +27,7 @@ import { RequestRoom } from './request-room.ts';
 import { type CheckedRequest, requestSamples } from './request-samples.ts';
 import { type InferResponse, responseOutputs } from './response-encoder.ts';
 
-/** What this protocol needs of the node. */
+/** The node, as this protocol uses it. */
 export interface InferenceParts
   extends Pick<InferServices, 'limits' | 'batcher' | 'clock' | 'observe'> {
   /** Samples that the node's queue holds. */

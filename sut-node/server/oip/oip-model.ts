@@ -33,7 +33,7 @@ const DATATYPE_OF_NUMBER: Readonly<Record<ResponseNumber, OipDataType>> = {
   int64: 'INT64',
 };
 
-/** What an input may be: a tensor of one sample, and the node's number of the encoding that it is. */
+/** A form of an input: a tensor of one sample, and the node's number of the encoding that it is. */
 export interface InputKind extends SampleTensor {
   readonly form: number;
   /** Name of that form, for people. */
@@ -43,7 +43,7 @@ export interface InputKind extends SampleTensor {
 /** An input as clients see it. */
 export interface OipInput {
   readonly name: string;
-  /** What it may be, at least one; the first is announced. */
+  /** Tensors that it may be, at least one; the first is announced. */
   readonly kinds: readonly InputKind[];
 }
 
@@ -145,7 +145,7 @@ function datatypeOf(elementType: string): OipDataType {
   return DATATYPES[elementType] as OipDataType; // Those of model/element-types.ts, which a pipeline checked.
 }
 
-/** What each datatype of an input is taken for, where it may be several. */
+/** Meaning of each datatype of an input, where it may have several. */
 function encodingsInWords(inputs: readonly OipInput[]): Record<string, string> {
   const [input] = inputs;
   if (input === undefined || input.kinds.length < 2) return {};

@@ -23,10 +23,10 @@ import { MODEL_VERSION, type OipModel, oipModel } from './oip-model.ts';
 import { OipStream } from './oip-stream.ts';
 import { encodeInferResponse } from './response-encoder.ts';
 
-/** What the node has of Triton's extensions of the protocol. */
+/** Triton's extensions of the protocol that the node has. */
 const EXTENSIONS: readonly string[] = ['model_configuration', 'statistics'];
 
-/** What the service needs of the node. */
+/** The node, as the service uses it. */
 export interface OipServiceParts
   extends Pick<InferenceParts, 'limits' | 'credits' | 'batcher' | 'observe' | 'onBegin'> {
   readonly facts: NodeFacts;

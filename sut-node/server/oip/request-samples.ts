@@ -146,7 +146,7 @@ function matchShape(model: OipModel, input: OipInput, sent: RequestInput, place:
   return { input, kind, sent, place, count, elements };
 }
 
-/** What holds for all inputs together: one number of samples, and one length of all free axes of a model's inputs. */
+/** Checks all inputs together: one number of samples, and one length of all free axes of a model's inputs. */
 function checkTogether(model: OipModel, matched: readonly MatchedInput[]): void {
   const [first] = matched;
   const other = matched.find(({ count }) => count !== first?.count);

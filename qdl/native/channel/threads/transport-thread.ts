@@ -74,7 +74,7 @@ function open({ stream, address, connection }: Extract<ToThread, { kind: 'open' 
   }
 }
 
-/** What is dropped makes room as what is written does. */
+/** Drops the parts of a stream that wait; they make room as written ones do. */
 function drop(stream: number): void {
   for (const { bytes } of transports.get(stream)?.dropParts() ?? []) {
     tell({ stream, event: 'onWritten', value: bytes });

@@ -142,7 +142,7 @@ class RemoteTransport implements PartTransport {
     });
   }
 
-  /** What the thread has already cannot be told apart here: it drops that by itself. */
+  /** The thread drops the parts that it has already; this side does not know which. */
   dropParts(): readonly OutgoingPart[] {
     this.#thread.post({ kind: 'dropParts', stream: this.#stream });
     return [];
@@ -166,7 +166,7 @@ class RemoteTransport implements PartTransport {
   }
 }
 
-/** What a thread is started with. */
+/** `workerData` of a thread. */
 export interface ThreadStart {
   readonly settings: DispatchSettings;
   readonly places: SharedArrayBuffer;

@@ -16,7 +16,7 @@ import { checkNames } from '../../../connect/unary-calls.ts';
 /** Bytes that one read takes from the kernel at most. */
 const READ_BYTES_MAX: number = 256 * 1024;
 
-/** What a socket reports. */
+/** Events of a socket. */
 export interface SocketEvents {
   /** TCP, and TLS where it is asked for, are there. */
   onConnected(): void;

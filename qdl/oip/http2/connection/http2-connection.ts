@@ -291,7 +291,7 @@ export class Http2Connection
   }
 
   onEnd(call: Http2Call, code: number, details: string, endsStream: boolean): void {
-    // What one end has still to send is wanted by nobody: the rest of the request, or of an answer that is not gRPC's.
+    // Neither side needs the rest of the request, or of an answer that is not gRPC's.
     if (!call.isEndSent || !endsStream) this.#reset(call, 'CANCEL');
     this.#end(call, code, details);
   }

@@ -23,7 +23,7 @@ export const ANSWER_HEADER_BYTES_MAX: number = 64 * 1024;
 /** Of a GOAWAY; it is for people. */
 const GOAWAY_TEXT_BYTES_MAX = 256;
 
-/** What frames mean for the connection. */
+/** The connection, as incoming frames act on it. */
 export interface Session {
   /** The open call of a stream. */
   callOf(streamId: number): Http2Call | undefined;
@@ -39,7 +39,7 @@ export interface Session {
   onReset(call: Http2Call, errorCode: number): void;
   /** The call is over by what the server said. @param endsStream It will send nothing more. */
   onEnd(call: Http2Call, code: number, details: string, endsStream: boolean): void;
-  /** What the server sent cannot be an answer: the call is to be reset. */
+  /** The server's bytes are no answer: the call is to be reset. */
   onBrokenCall(call: Http2Call, error: GrpcCallError): void;
 }
 

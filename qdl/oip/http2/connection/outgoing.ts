@@ -142,7 +142,7 @@ export const SETTING = {
 
 const ENTRY_BYTES = 6;
 
-/** What the peer takes: what HTTP/2 says until its settings came. */
+/** Settings of the peer; HTTP/2's defaults until they came. */
 export class PeerSettings {
   headerTableBytes = 4096;
   /** Streams that may be open at once. */
@@ -200,7 +200,7 @@ interface OpenCalls {
 
 /** The calls that have something to send, in turn, as far as the peer takes it. */
 export class SendLine {
-  /** What the peer takes on the whole connection. */
+  /** Send window of the whole connection. */
   readonly window: SendWindow = new SendWindow(WINDOW_BYTES_DEFAULT);
   readonly #peer: PeerSettings;
   readonly #heads: RequestHeads;

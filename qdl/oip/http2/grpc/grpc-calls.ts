@@ -4,7 +4,7 @@ import type { OwnSide } from '../../../../shared/evidence/call-path.ts';
 import { ERROR_CODE } from '../frames/frames.ts';
 import { type HeaderField, HpackDecoder, HpackEncoder } from '../hpack/hpack.ts';
 
-/** What a call reports. No call comes from inside a call to the connection. */
+/** Events of a call. No call comes from inside a call to the connection. */
 export interface CallEvents {
   /** One message of the server, without gRPC's head. Of a call with one answer: when its status came, and it is OK. */
   readonly onMessage: (call: GrpcCall, message: BorrowedBytes) => void;
@@ -44,7 +44,7 @@ export interface GrpcCall {
   cancel(): void;
 }
 
-/** What a connection reports. No call comes from inside a call to it. */
+/** Events of a connection. No call comes from inside a call to it. */
 export interface ConnectionEvents {
   /**
    * The socket took so many bytes of messages, gRPC's heads (5 bytes each) among them, or the peer gave room:
@@ -141,7 +141,7 @@ interface MadeBlock {
   readonly changeCount: number;
 }
 
-/** What is the same in the heads of all requests of a connection. */
+/** Constant fields in the heads of all requests of a connection. */
 export interface RequestFields {
   readonly scheme: 'http' | 'https';
   readonly authority: string;
@@ -266,13 +266,13 @@ const FORBIDDEN: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** How a call ends of which nobody says how it ended. */
+/** Status of a call that ended without trailers. */
 export const NO_STATUS: GrpcCallEnd = {
   code: status.UNKNOWN,
   details: 'the answer ended without grpc-status',
 };
 
-/** What a header block says. */
+/** Reads the fields of a header block. */
 function readResponseHead(fields: readonly HeaderField[]) {
   const firstOf = (wanted: string): string | undefined =>
     fields.find(({ name }) => name === wanted)?.value;
@@ -284,7 +284,7 @@ function readResponseHead(fields: readonly HeaderField[]) {
     grpcStatus: grpcStatus === undefined ? undefined : statusNumber(grpcStatus),
     grpcMessage: decodeGrpcMessage(firstOf('grpc-message') ?? ''),
     contentType: firstOf('content-type'),
-    /** What breaks HTTP/2 in the block; undefined: nothing. */
+    /** Breach of HTTP/2 in the block; undefined: none. */
     fault: faultOf(fields),
     fields,
   };

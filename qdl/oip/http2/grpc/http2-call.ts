@@ -18,7 +18,7 @@ import {
   type MessageReceiver,
 } from './message-reader.ts';
 
-/** What a call needs of its connection. */
+/** The connection, as a call uses it. */
 export interface CallOwner {
   /** The call has something to send. @param bytes That are new. */
   onSend(call: Http2Call, bytes: number): void;

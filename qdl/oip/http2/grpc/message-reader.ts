@@ -10,7 +10,7 @@ import { GrpcCallError } from './grpc-calls.ts';
 /** Compressed or not, and the length. */
 export const MESSAGE_HEAD_BYTES = 5;
 
-/** What is taken for a message at first; a peer that announces more has to send it before more is taken. */
+/** First memory for a message; a peer must send what it announces before more is taken. */
 const FIRST_BYTES_MAX: number = 1024 * 1024;
 
 /** Who gets the messages of one call. */
@@ -23,7 +23,7 @@ export interface MessageReceiver {
   readonly receive: (message: BorrowedBytes) => boolean;
 }
 
-/** What messages of one connection share. */
+/** Limits and buffers that the messages of one connection share. */
 export interface MessageLimits {
   readonly messageBytesMax: number;
   /** For messages that come in pieces. */
@@ -37,7 +37,7 @@ export class MessageReader {
   readonly #receiver: MessageReceiver;
   #headBytes = 0;
   #length = 0;
-  /** What came of a message, if it came in pieces. */
+  /** Bytes of an incomplete message. */
   #buffer: ArrayBuffer | undefined;
   #filled = 0;
   /** Taken of the room. */
@@ -69,7 +69,7 @@ export class MessageReader {
   }
 
   /**
-   * What is held of a message when its chunk goes back to the socket: a copy, unless it came in pieces.
+   * Keeps a message whose chunk goes back to the socket: as a copy, unless it came in pieces.
    * @returns Valid until {@link drop}. @throws GrpcCallError RESOURCE_EXHAUSTED
    */
   keep(message: BorrowedBytes): BorrowedBytes {
