@@ -57,7 +57,7 @@ export interface SutNodeHooks {
   readonly logger: Logger;
   /**
    * Gives up a start that is under way; afterwards `SutNode.stop` is the way. Do not end the process
-   * by `process.exit` instead: inside an inference that aborts it (see inference/workers/worker-messages.ts).
+   * by `process.exit` instead: inside an inference that aborts it (see inference/workers/worker-thread.ts).
    */
   readonly signal?: AbortSignal;
 }

@@ -32,7 +32,7 @@ export interface OpenedModel extends ModelTensors {
 /** An input of the model as a pipeline feeds it. */
 export interface PipelineInput {
   readonly name: string;
-  /** ONNX element type in lower case: a key of ELEMENT_TYPES (element-types.ts). */
+  /** ONNX element type in lower case: a key of ELEMENT_TYPES. */
   readonly elementType: string;
   /** Length per axis of one sample, without the batch axis; 0 for a free one. */
   readonly sampleShape: readonly number[];

@@ -71,7 +71,7 @@ export function checkForm(form: string, forms: readonly string[]): void {
   );
 }
 
-/** A `bool` of ONNX is a byte of 0 or 1; NaN and infinities are refused (check-finite.ts says why). */
+/** A `bool` of ONNX is a byte of 0 or 1; NaN and infinities are refused (why: below). */
 function checkElements({ name, elementType }: PipelineInput, bytes: Uint8Array): void {
   const place =
     elementType === 'bool'

@@ -61,12 +61,12 @@ export const QUERY_RULES: readonly AuditRule[] = [
     source: `${GENERAL_CONSTRAINTS} (no caching at the SUT)`,
     judge: () =>
       holds(
-        'By construction: an id is made of a slot and a count of its uses (qdl/dispatch/outstanding-table.ts).',
+        'By construction: an id is made of a slot and a count of its uses (qdl/dispatch/dispatch-channel.ts).',
       ),
     oip: () =>
       holds(
         'By construction: the id of a request is made of a slot and a count of its uses ' +
-          '(qdl/dispatch/outstanding-table.ts), and nothing beside its tensors tells one sample from another.',
+          '(qdl/dispatch/dispatch-channel.ts), and nothing beside its tensors tells one sample from another.',
       ),
   },
   {

@@ -126,7 +126,7 @@ function socketOf({ stdio }: ChildProcess): Duplex {
 }
 
 /**
- * Messages between a node and a worker process: those of a worker thread (worker-messages.ts),
+ * Messages between a node and a worker process: those of a worker thread (worker-thread.ts),
  * whose large buffer travels as the body of the frame.
  */
 

@@ -18,7 +18,7 @@ export interface WorkerThread {
   /**
    * Gives up a worker that hangs: it gets nothing any more, and nobody waits for it. A process is
    * killed. A thread is left alone until it comes back by itself: to terminate it inside ONNX Runtime would
-   * end the node (how the process ends with it: running-threads.ts).
+   * end the node (how the process ends with it: onnxruntime.ts).
    */
   abandon(): void;
 }

@@ -67,7 +67,7 @@ export async function createOrtSession(options: OrtSessionOptions): Promise<Mode
       const feeds: Record<string, Tensor> = {};
       for (const { name, elementType, data, dims } of inputs) {
         const { runtimeName } = ELEMENT_TYPES.get(elementType) as ElementType; // Checked with the model.
-        // The memory is that of the type (element-types.ts), which the API's overloads cannot express.
+        // The memory is that of the type (model-facts.ts), which the API's overloads cannot express.
         feeds[name] = new ort.Tensor(runtimeName, data as Tensor['data'], dims);
       }
       const results = await session.run(feeds, outputNames);

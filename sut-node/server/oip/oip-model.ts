@@ -142,7 +142,7 @@ function free(shape: readonly number[]): readonly number[] {
 }
 
 function datatypeOf(elementType: string): OipDataType {
-  return DATATYPES[elementType] as OipDataType; // Those of model/element-types.ts, which a pipeline checked.
+  return DATATYPES[elementType] as OipDataType; // Those of model/model-facts.ts, which a pipeline checked.
 }
 
 /** Meaning of each datatype of an input, where it may have several. */

@@ -1,5 +1,10 @@
-import { benchmark, INPUT_NAME, LABEL_OUTPUT_NAME, SAMPLE_SHAPE } from '../../../sut-node/benchmarks/digits/benchmark.ts';
-import type { OpenedModel, ModelPipeline } from '../../../sut-node/model/model-facts.ts';
+import {
+  benchmark,
+  INPUT_NAME,
+  LABEL_OUTPUT_NAME,
+  SAMPLE_SHAPE,
+} from '../../../sut-node/benchmarks/digits/benchmark.ts';
+import type { ModelPipeline, OpenedModel } from '../../../sut-node/model/model-facts.ts';
 
 /** What ONNX Runtime tells of the model of digits. */
 export const DIGITS_MODEL: OpenedModel = {

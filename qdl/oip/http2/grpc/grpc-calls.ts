@@ -61,7 +61,7 @@ export interface ConnectionEvents {
   onClosed(reason: string): void;
 }
 
-/** One TCP or TLS connection that carries gRPC calls by HTTP/2. Made by `connectGrpc` (oip-connections.ts). */
+/** One TCP or TLS connection that carries gRPC calls by HTTP/2. Made by `connectGrpc` (oip-channel.ts). */
 export interface GrpcCallConnection {
   /**
    * Resolves when the server's settings are there.
