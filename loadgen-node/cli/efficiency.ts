@@ -1,11 +1,15 @@
 import { addSettingsInGroups, settingsOf, sourcesOf } from '../../shared/config/command-line.ts';
 import type { SettingTable } from '../../shared/config/setting.ts';
 import { CommandHost } from '../run/host/host.ts';
-import { EFFICIENCY_OPTIONS, SIDE_RUN_SETTINGS } from '../search/efficiency/efficiency-settings.ts';
-import { planEfficiency, refuseUsedSides } from '../search/efficiency/plan-efficiency.ts';
+import {
+  EFFICIENCY_OPTIONS,
+  planEfficiency,
+  refuseUsedSides,
+  SIDE_RUN_SETTINGS,
+} from '../search/efficiency/plan-efficiency.ts';
 import { runEfficiency } from '../search/efficiency/run-efficiency.ts';
 import { ownNodeSettings } from '../search/own-node.ts';
-import { SEARCH_KEYS } from '../search/peak/find-peak-settings.ts';
+import { SEARCH_KEYS } from '../search/peak/find-peak-plan.ts';
 import { type MakeCommand, verb } from './verb.ts';
 
 const EXAMPLE = `

@@ -1,8 +1,12 @@
 import { EXIT } from '../../shared/base/process/exit-codes.ts';
 import { progressStream } from '../../shared/config/command-line.ts';
 import { CommandHost } from '../run/host/host.ts';
-import { planFindPeak } from '../search/peak/find-peak-plan.ts';
-import { FIND_PEAK_SETTINGS, RUN_HEADING, SEARCH_KEYS } from '../search/peak/find-peak-settings.ts';
+import {
+  FIND_PEAK_SETTINGS,
+  planFindPeak,
+  RUN_HEADING,
+  SEARCH_KEYS,
+} from '../search/peak/find-peak-plan.ts';
 import { measureMetric } from '../search/peak/measure-metric.ts';
 import { peakText } from '../search/peak/print-peak.ts';
 import {

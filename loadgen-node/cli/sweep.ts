@@ -3,7 +3,7 @@ import { addSettingsInGroups, settingsOf, sourcesOf } from '../../shared/config/
 import type { SettingTable } from '../../shared/config/setting.ts';
 import { CommandHost } from '../run/host/host.ts';
 import { ownNodeSettings } from '../search/own-node.ts';
-import { SEARCH_KEYS } from '../search/peak/find-peak-settings.ts';
+import { SEARCH_KEYS } from '../search/peak/find-peak-plan.ts';
 import { planSweep, runSweep } from '../search/sweep/run-sweep.ts';
 import { CELL_SETTINGS, SWEEP_OPTIONS } from '../search/sweep/sweep-settings.ts';
 import { type MakeCommand, verb } from './verb.ts';

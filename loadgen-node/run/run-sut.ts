@@ -6,7 +6,7 @@ import type { SamplePayloads, SystemUnderTest } from '../../shared/domain/system
 import { thisHost } from '../../shared/host/host-facts.ts';
 import type { GeneratorMonitor } from '../loadgen/health/generator-health.ts';
 import type { SelfCheck } from '../loadgen/logs/write/header-lines.ts';
-import { ProcessMonitor } from '../observe/health/process-monitor.ts';
+import { processMonitor } from '../observe/health/process-monitor.ts';
 import type { RunHost } from './host/host.ts';
 import { RunJudge } from './judge/judge-run.ts';
 import { requirePayloadSize } from './judge/payload-size.ts';
@@ -57,7 +57,7 @@ export function networkSut(
     },
     judge: (judged, selfCheck) =>
       new RunJudge({ ...samples, plan: judged, sut: { qdl, selfCheck, host: thisHost } }),
-    monitor: new ProcessMonitor(() => qdl.backPressure),
+    monitor: processMonitor(() => qdl.backPressure),
   };
 }
 
@@ -99,7 +99,7 @@ const NO_NETWORK =
 /** A SUT of the calling program. */
 export function programSut(sut: SystemUnderTest, samples: JudgedSamples): RunSut {
   return {
-    ...{ sut, qdl: null, monitor: new ProcessMonitor(null) },
+    ...{ sut, qdl: null, monitor: processMonitor(null) },
     ready: () => Promise.resolve(),
     judge: (plan) =>
       new RunJudge({ ...samples, plan, sut: { qdl: null, marks: [NO_NETWORK], details: [] } }),

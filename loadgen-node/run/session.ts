@@ -13,6 +13,7 @@ import type {
 import type { RunProgress, TestOutcome, TestPhase } from '../loadgen/engine/test-outcome.ts';
 import type { LogSettings } from '../loadgen/logs/write/test-logs.ts';
 import { LiveRun } from '../observe/live/live-run.ts';
+import type { RunVerdict } from '../present/live/live-state.ts';
 import type { LiveView } from '../present/live/live-view.ts';
 import { brokenVerdict, runVerdict } from '../present/live/run-verdict.ts';
 import { statusLine } from '../present/text/status-line.ts';
@@ -116,10 +117,12 @@ function watchRun(
 ) {
   const { mode, scenario } = plan.settings;
   const { output } = plan;
-  live?.begin({ title: basename(output), benchmark: plan.rules.key, scenario, mode, output });
-  const end = (verdict: Parameters<LiveView['end']>[0]): void => {
+  const title = basename(output);
+  const facts = { title, benchmark: plan.rules.key, scenario, mode, output };
+  live?.post({ kind: 'begin', facts });
+  const end = (verdict: RunVerdict): void => {
     host.progress?.(null);
-    live?.end(verdict);
+    live?.post({ kind: 'end', verdict });
   };
   const isSeen = (host.progress !== undefined && onProgress === undefined) || live !== undefined;
   // Where nobody can see anything, nothing is spent on it.
@@ -130,7 +133,7 @@ function watchRun(
     onProgress?.(progress);
     const atS = performance.now() / 1e3;
     const activity = nodes();
-    if (!areNodesNamed) live?.nodes(activity.map(({ name }) => name));
+    if (!areNodesNamed) live?.post({ kind: 'nodes', names: activity.map(({ name }) => name) });
     areNodesNamed = true;
     const snapshot = run.look(progress, activity, atS, (seen, counts) =>
       live?.snapshot(seen, counts),

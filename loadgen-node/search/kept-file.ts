@@ -1,7 +1,8 @@
-import { renameSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { outputError } from '../../shared/base/errors/mlperf-error.ts';
-import { makeFolder } from '../../shared/base/files/read-file.ts';
+import type { z } from 'zod';
+import { configInvalid, outputError } from '../../shared/base/errors/mlperf-error.ts';
+import { FILE_BYTES_MAX, makeFolder, readJsonFile } from '../../shared/base/files/read-file.ts';
 
 /**
  * Writes a document whole or not at all: the file of before stays when the process is killed in the middle.
@@ -17,10 +18,26 @@ export function writeKept(path: string, document: object, indent = 2): void {
   }
 }
 
-/** What must be the same for a search to go on, or for two to be compared: by name, as texts for people. */
+/**
+ * Reads a document that `--resume` goes on from.
+ * @param what What the file holds, for messages: `search`, `sweep`.
+ * @param wrong Follows the path where the form is wrong.
+ * @throws MlperfError `ERR_CONFIG_INVALID` where there is none, or another file; `ERR_CONFIG_FILE` where it cannot be read
+ */
+export function readKept<T>(path: string, schema: z.ZodType<T>, what: string, wrong: string): T {
+  if (existsSync(path)) return readJsonFile(path, schema, FILE_BYTES_MAX.document, wrong);
+  throw configInvalid(
+    `--resume: ${path} is not there, so that there is no ${what} to go on with; leave --resume away to begin one`,
+  );
+}
+
+/** Settings that must be equal for a search to go on, or for two to be compared: texts by name. */
 export type Question = Readonly<Record<string, string>>;
 
-/** A line for each name whose text differs. @param lineOf Takes name and texts; a text that is not there is "not set". */
+/**
+ * A line for each name whose text differs.
+ * @param lineOf Takes name and texts; a text that is not there is "not set".
+ */
 export function questionDifferences(
   one: Question,
   other: Question,

@@ -3,7 +3,7 @@ import { flagOf, type SettingTable } from '../../shared/config/setting.ts';
 
 // Flags of a SUT node that a verb starts on this machine, among those of its runs.
 
-/** Settings of `longhaul sut` that say where a node is and who looks at it: the verb decides those. */
+/** Settings of `longhaul sut` about a node's place and its observers: the verb decides those. */
 const SUT_ONLY: readonly string[] = [
   'listen',
   'node',

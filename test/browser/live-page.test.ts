@@ -1,8 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { LiveSnapshot } from '../../loadgen-node/observe/live/live-snapshot.ts';
-import { POINTS_MAX } from '../../loadgen-node/observe/live/snapshot-history.ts';
-import type { RunVerdict, ToLiveThread } from '../../loadgen-node/present/live/live-messages.ts';
+import { type LiveSnapshot, POINTS_MAX } from '../../loadgen-node/observe/live/live-snapshot.ts';
+import type { RunVerdict, ToLiveThread } from '../../loadgen-node/present/live/live-state.ts';
 import { startPageServer } from '../../loadgen-node/present/live/page-server.ts';
 import { TcpShim } from '../support/nodes/tcp-shim.ts';
 import { longhaul, SutNodeProcess, spawnLonghaul } from '../support/process/longhaul-process.ts';

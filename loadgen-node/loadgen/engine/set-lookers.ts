@@ -6,7 +6,7 @@ import type { QueryPlan } from '../schedule/query-plan.ts';
 import type { LoadableSet, Phase } from '../schedule/sample-order.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import type { IssueQueryController } from './issue/issue-query-controller.ts';
-import type { EarlyEnd, TestContext, TestObserver } from './test-context.ts';
+import type { EarlyEnd, TestContext } from './test-context.ts';
 import type { SetGoal, SetProgress } from './test-outcome.ts';
 
 /** What is looked at. */
@@ -23,7 +23,7 @@ interface LookedAt {
 export class SetLookers {
   readonly #progress: ProgressTicker;
   readonly #earlyEnd: EarlyEndWatch | undefined;
-  readonly #monitor: TestObserver['generatorMonitor'];
+  readonly #endMonitor: (() => GeneratorHealth) | undefined;
 
   constructor(context: TestContext, input: SetInput, { plan, recorder, controller }: LookedAt) {
     const { clock, observer } = context.parts;
@@ -33,9 +33,8 @@ export class SetLookers {
     if (isTimed && earlyEnd !== undefined) {
       this.#earlyEnd = new EarlyEndWatch(earlyEnd, clock, recorder, () => controller.endDecided());
     }
-    this.#monitor = isTimed ? generatorMonitor : undefined;
     this.#earlyEnd?.start();
-    this.#monitor?.begin();
+    if (isTimed) this.#endMonitor = generatorMonitor?.();
   }
 
   /**
@@ -44,7 +43,7 @@ export class SetLookers {
    * @returns How LoadGen's process fared; null where nobody looked.
    */
   end(endNs: number): GeneratorHealth | null {
-    const health = this.#monitor?.end() ?? null;
+    const health = this.#endMonitor?.() ?? null;
     this.#progress.stop(endNs);
     this.#earlyEnd?.stop();
     return health;

@@ -1,8 +1,6 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { outputError } from '../../../shared/base/errors/mlperf-error.ts';
-import { readJsonFile } from '../../../shared/base/files/read-file.ts';
+import { readJsonFile, writeText } from '../../../shared/base/files/read-file.ts';
 import {
   components,
   type Evidence,
@@ -27,7 +25,7 @@ const READ_SCHEMA_VERSIONS = [3, 4] as const;
 const RULE_COUNT = 23;
 const RULE_COUNT_OF_VERSION_3 = 22;
 
-/** What LoadGen itself counted, over all its phases. */
+/** LoadGen's own counts over all phases. */
 const loadgenCounts = z.object({
   issuedQueries: nonNegative,
   issuedSamples: nonNegative,
@@ -49,7 +47,7 @@ const finding = z.object({
   source: z.string(),
   /** `not-provable`: this protocol, or this run, leaves no evidence for or against. */
   verdict: z.enum(['holds', 'broken', 'not-provable']),
-  /** What led to the verdict: a whole sentence. */
+  /** Reason for the verdict: a whole sentence. */
   why: z.string(),
   /** Figures behind it, one per line. */
   evidence: z.array(z.string()),
@@ -64,7 +62,10 @@ const audit = z.object(
     /** The run that the audit is about. */
     run: z.object({
       runId: z.string(),
-      /** What LoadGen and SUT nodes spoke: `longhaul` (mlperf.network.v1), or `oip`, the Open Inference Protocol. */
+      /**
+       * Protocol between LoadGen and SUT nodes: `longhaul` (mlperf.network.v1), or `oip`, the Open
+       * Inference Protocol.
+       */
       protocol: z.enum(['longhaul', 'oip']),
       division: z.enum(['network', 'open']),
       benchmark: z.string(),
@@ -76,12 +77,15 @@ const audit = z.object(
       digestPerMillion: nonNegative,
       /** False when the run did not come to its end. */
       isComplete: z.boolean(),
-      /** True when somebody ended the run (Ctrl-C, SIGTERM): whatever holds, it is no result. */
+      /** True when the run was interrupted (Ctrl-C, SIGTERM): it is no result then. */
       wasInterrupted: z.boolean(),
-      /** What LoadGen handed to the QDL. */
+      /** Handed to the QDL by LoadGen. */
       issuedQueries: nonNegative,
       issuedSamples: nonNegative,
-      /** Null where LoadGen's counts are not those of the whole run (search for the peak, no result). */
+      /**
+       * Null where LoadGen's counts are not those of the whole run (search for the peak, no
+       * result).
+       */
       loadgen: loadgenCounts.nullable(),
     }),
     loadgenNode: z.object({
@@ -111,7 +115,9 @@ const networkAuditSchema = audit.superRefine(({ schemaVersion, rules }, context)
   context.addIssue({ code: 'custom', path: ['rules'], message });
 });
 
-/** `network_audit.json`: the evidence of a run, and each rule of the Network division against it. */
+/**
+ * `network_audit.json`: the evidence of a run, and each rule of the Network division against it.
+ */
 export type NetworkAudit = Evidence<typeof audit>;
 
 /** One rule of the Network division and what the evidence of a run says about it. */
@@ -119,7 +125,7 @@ export type AuditFinding = Evidence<typeof finding>;
 
 export type LoadgenCounts = Evidence<typeof loadgenCounts>;
 
-/** What the rules are judged by: the audit without its findings, and what the rules allow. */
+/** Input of the rules: the audit without its findings, and the compression that they allow. */
 export interface AuditFacts extends Omit<NetworkAudit, 'schemaVersion' | 'rules'> {
   readonly compression: {
     /** Every way in which the run goes beyond what the rules allow, in words. */
@@ -131,12 +137,7 @@ export interface AuditFacts extends Omit<NetworkAudit, 'schemaVersion' | 'rules'
 
 /** Writes `network_audit.json`. @throws MlperfError `ERR_OUTPUT` */
 export function writeAudit(folder: string, written: NetworkAudit): void {
-  const path = join(folder, AUDIT_FILE);
-  try {
-    writeFileSync(path, `${JSON.stringify(written, null, 2)}\n`);
-  } catch (error) {
-    throw outputError(`cannot write ${path}`, error);
-  }
+  writeText(join(folder, AUDIT_FILE), `${JSON.stringify(written, null, 2)}\n`);
 }
 
 /**

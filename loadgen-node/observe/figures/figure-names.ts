@@ -89,7 +89,10 @@ export const TPOT_PERCENTILES = [
 /** Figures that a run has; one that its scenario or model does not know is absent. */
 export type RunFigures = { readonly [K in FigureName]?: number };
 
-/** Those that are finite numbers, in the order of tables: no 0 and no infinity stands for "not measured". */
+/**
+ * Those that are finite numbers, in the order of tables: no 0 and no infinity stands for "not
+ * measured".
+ */
 export function finiteFigures(figures: RunFigures): RunFigures {
   const known = FIGURE_NAMES.filter((name) => Number.isFinite(figures[name]));
   return Object.fromEntries(known.map((name) => [name, figures[name]]));

@@ -1,10 +1,15 @@
+import { z } from 'zod';
 import type { Scenario } from '../../../shared/domain/scenario.ts';
-import { forEachStretch } from '../records/record-block.ts';
-import type { SampleRecords } from '../records/sample-records.ts';
+import {
+  expectedQueries,
+  type RateStep,
+  stepRateText,
+} from '../../loadgen/schedule/arrivals/arrivals.ts';
+import { forEachStretch, type SampleRecords } from '../records/sample-records.ts';
 import type { RunFigures } from './figure-names.ts';
 import { ExactDistribution, Figures, type FinalQuery, hasQueryLatency } from './figures.ts';
 
-/** What the figures need to know beside the records. */
+/** Settings of the run that its figures depend on. */
 interface FigureContext {
   readonly scenario: Scenario;
   /** Server: bound of the latency in ns; null where there is none. */
@@ -85,33 +90,15 @@ function finalQuery(
 }
 
 /**
- * What the latencies of the figures are of, a row each: samples, or whole queries ({@link hasQueryLatency}). In the order of the
+ * The latencies that the figures are of, a row each: samples, or whole queries ({@link hasQueryLatency}), in the order of the
  * records. Times are ns since the start of the first part; parts follow one another.
- */
-export interface LatencyTable {
-  readonly count: number;
-  readonly scheduledNs: Float64Array;
-  /** Completed - scheduled; NaN: a sample of it was lost. */
-  readonly latencyNs: Float64Array;
-  /** Issued - scheduled. */
-  readonly lagNs: Float64Array;
-  /** Samples of the row that completed. */
-  readonly completedSamples: Uint32Array;
-  /** Node that answered its first sample; -1 where nobody said. */
-  readonly node: Int16Array;
-  /** End of the last part: the last completion or issue. */
-  readonly endNs: number;
-}
-
-/**
- * Makes the table.
  * @param parts Those that count; null: all of them.
  */
 export function latencyTable(
   records: SampleRecords,
   scenario: Scenario,
   parts: readonly number[] | null,
-): LatencyTable {
+) {
   const { rowCount, part, query } = records;
   const wanted = parts === null ? null : new Set(parts);
   const isOfQueries = hasQueryLatency(scenario);
@@ -151,13 +138,20 @@ export function latencyTable(
   return {
     count,
     scheduledNs: scheduledNs.subarray(0, count),
+    /** Completed - scheduled; NaN: a sample of it was lost. */
     latencyNs: latencyNs.subarray(0, count),
+    /** Issued - scheduled. */
     lagNs: lagNs.subarray(0, count),
+    /** Samples of the row that completed. */
     completedSamples: completedSamples.subarray(0, count),
+    /** Node that answered its first sample; -1 where it is not known. */
     node: node.subarray(0, count),
+    /** End of the last part: the last completion or issue. */
     endNs,
   };
 }
+
+export type LatencyTable = Readonly<ReturnType<typeof latencyTable>>;
 
 /** The values that are numbers, sorted, as a copy. */
 export function sortedNumbers(values: Float64Array): Float64Array {
@@ -165,4 +159,98 @@ export function sortedNumbers(values: Float64Array): Float64Array {
   let count = sorted.length;
   while (count > 0 && Number.isNaN(sorted[count - 1])) count -= 1;
   return sorted.subarray(0, count);
+}
+
+/** Share of what was due in a step that must be completed in it for the SUT to have kept up. */
+const KEPT_UP_SHARE = 0.95;
+
+const ns = z.number().describe('ns');
+
+/** Figures of one step of a run's arrivals; null where nothing was measured. */
+export const STEP_FIGURES = z.strictObject({
+  rate: z.string().describe('queries per second: 100, or 10-100 where it changes evenly'),
+  fromNs: ns,
+  toNs: ns,
+  offeredQps: z.number().describe('mean rate that the step asks for'),
+  // Queries that were due in the step and issued, and how many that is per second.
+  dueQueries: z.number(),
+  dueQps: z.number(),
+  completedQps: z.number().describe('samples completed while the step lasted, per second'),
+  p50Ns: ns.nullable().describe('of the queries that were due in the step'),
+  p99Ns: ns.nullable(),
+  maxNs: ns.nullable(),
+  lagP99Ns: ns.nullable().describe("issued - scheduled: LoadGen's own lateness"),
+  // Queries that were due in the step and never completed.
+  lost: z.number(),
+  isKeptUp: z
+    .boolean()
+    .nullable()
+    .describe(
+      'nothing lost, and at least 95 % of what was due completed while it lasted; null: nothing was due',
+    ),
+});
+
+export type StepFigures = Readonly<z.infer<typeof STEP_FIGURES>>;
+
+/** Figures of each step by the records of its queries (Server: one sample each). */
+export function stepFigures(records: SampleRecords, steps: readonly RateStep[]): StepFigures[] {
+  const { rowCount, scheduledNs, issuedNs, completedNs } = records;
+  const ends = endsOf(steps);
+  const figuresOfSteps = steps.map(() => new Figures(() => new ExactDistribution()));
+  const completed = new Float64Array(steps.length);
+  for (let row = 0; row < rowCount; row += 1) {
+    const scheduled = scheduledNs[row] as number;
+    const done = completedNs[row] as number;
+    const figures = figuresOfSteps[stepAt(ends, scheduled)];
+    figures?.issued((issuedNs[row] as number) - scheduled, 1);
+    if (Number.isNaN(done)) continue;
+    figures?.completed(done - scheduled);
+    // A completion after the last step is in no step.
+    const end = stepAt(ends, done);
+    if (done <= (ends.at(-1) as number)) completed[end] = (completed[end] as number) + 1;
+  }
+  return steps.map((step, i) => {
+    const seconds = step.durationNs / 1e9;
+    const figures = (figuresOfSteps[i] as (typeof figuresOfSteps)[number]).close('Server');
+    const { queries: dueQueries = 0, lost = 0, p50, p99, max, lag_p99: lagP99 } = figures;
+    return {
+      rate: stepRateText(step),
+      fromNs: i === 0 ? 0 : (ends[i - 1] as number),
+      toNs: ends[i] as number,
+      offeredQps: expectedQueries(step) / seconds,
+      dueQueries,
+      dueQps: dueQueries / seconds,
+      completedQps: (completed[i] as number) / seconds,
+      p50Ns: p50 ?? null,
+      p99Ns: p99 ?? null,
+      maxNs: max ?? null,
+      lagP99Ns: lagP99 ?? null,
+      lost,
+      isKeptUp:
+        dueQueries === 0
+          ? null
+          : lost === 0 && (completed[i] as number) >= KEPT_UP_SHARE * dueQueries,
+    };
+  });
+}
+
+/** When each step ends, in ns since the start. */
+function endsOf(steps: readonly RateStep[]): number[] {
+  let atNs = 0;
+  return steps.map(({ durationNs }) => {
+    atNs += durationNs;
+    return atNs;
+  });
+}
+
+/** Number of the step that an instant is in; behind the last it is the last. */
+function stepAt(ends: readonly number[], ns: number): number {
+  let low = 0;
+  let high = ends.length - 1;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (ns < (ends[middle] as number)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }

@@ -28,7 +28,10 @@ export interface FinalQuery {
   readonly doneNs: number;
 }
 
-/** True where a latency is that of a whole query, which its last sample ends; elsewhere each sample has its own. */
+/**
+ * True where a latency is that of a whole query, which its last sample ends; elsewhere each sample
+ * has its own.
+ */
 export function hasQueryLatency(scenario: Scenario): boolean {
   return scenario === 'MultiStream';
 }
@@ -44,7 +47,10 @@ export class Figures<D extends GrowingDistribution> {
   /** Of each completed sample. */
   readonly sampleLatency: D;
   readonly lag: D;
-  /** Of each query whose samples all completed, the largest of them; null before the first query of several samples. */
+  /**
+   * Of each query whose samples all completed, the largest of them; null before the first query of
+   * several samples.
+   */
   #queryLatency: D | null = null;
   readonly #make: () => D;
   readonly #latencyBoundNs: number;
@@ -151,7 +157,10 @@ export class Figures<D extends GrowingDistribution> {
   }
 }
 
-/** Counts, rates and distributions of a run, as {@link namedFigures} takes them. Rates are per second. */
+/**
+ * Counts, rates and distributions of a run, as {@link namedFigures} takes them. Rates are per
+ * second.
+ */
 interface MeasuredFigures {
   readonly scenario: Scenario;
   readonly queries: number;
@@ -251,7 +260,10 @@ export class ExactDistribution implements GrowingDistribution {
   #count = 0;
   #isSorted = true;
 
-  /** @param expectedCount A good guess saves the copies of growing; memory that is not filled stays untouched. */
+  /**
+   * @param expectedCount A good guess saves the copies of growing; memory that is not filled stays
+   *   untouched.
+   */
   constructor(expectedCount = 0) {
     this.#values = new Float64Array(Math.max(16, expectedCount));
   }
@@ -306,7 +318,10 @@ export class ExactDistribution implements GrowingDistribution {
   }
 }
 
-/** Figures of a performance run by their names, as LoadGen's results have them: for a run of which no records are left. */
+/**
+ * Figures of a performance run by their names, as LoadGen's results have them: for a run of which
+ * no records are left.
+ */
 export function figuresOfOutcome(performance: PerformanceOutcome): RunFigures {
   const { summary, counts, dispatchLag, durationNs } = performance;
   const { scenario, completedSampleCount, tokens, rates, overlatencyCount } = summary;
@@ -335,13 +350,19 @@ export function figuresOfOutcome(performance: PerformanceOutcome): RunFigures {
   });
 }
 
-/** False where nothing completed: the zeros of its statistics are no latencies, and rates below zero no rates. */
+/**
+ * False where nothing completed: the zeros of its statistics are no latencies, and rates below zero
+ * no rates.
+ */
 export function hasLatency({ summary, counts }: PerformanceOutcome): boolean {
   const { queryLatency, completedSampleCount } = summary;
   return (queryLatency === null ? completedSampleCount : counts.completedQueries) > 0;
 }
 
-/** Statistics of LoadGen's results, with the percentiles that logs show; of no values their zeros stand for nothing. */
+/**
+ * Statistics of LoadGen's results, with the percentiles that logs show; of no values their zeros
+ * stand for nothing.
+ */
 function logged(statistics: LatencyStatistics, count: number): Distribution {
   const { percentiles } = statistics;
   const { minNs, meanNs, maxNs } = count > 0 ? statistics : NOTHING;

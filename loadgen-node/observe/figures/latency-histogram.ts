@@ -53,7 +53,10 @@ export function lowerEdgeNs(bucket: number): number {
   );
 }
 
-/** Lengths of time, counted in buckets of one relative width: percentiles of any number of values in 8.7 KB. */
+/**
+ * Lengths of time, counted in buckets of one relative width: percentiles of any number of values in
+ * 8.7 KB.
+ */
 export class LatencyHistogram implements GrowingDistribution {
   /** Values by bucket. */
   readonly counts: Float64Array = new Float64Array(BUCKET_COUNT);
@@ -99,7 +102,10 @@ export class LatencyHistogram implements GrowingDistribution {
     this.#largestNs = 0;
   }
 
-  /** By the rule of all percentiles, within {@link RELATIVE_ERROR_MAX}, and never above the largest value; NaN without values. */
+  /**
+   * By the rule of all percentiles, within {@link RELATIVE_ERROR_MAX}, and never above the largest
+   * value; NaN without values.
+   */
   percentileNs(percentile: number): number {
     if (this.count === 0) return Number.NaN;
     const rank = rankOf(this.count, percentile);

@@ -3,15 +3,16 @@ import { cpus, release, type } from 'node:os';
 import { join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
+import type { PerformanceOutcome } from '../../loadgen/engine/test-outcome.ts';
 import {
   causesOfLateness,
+  GENERATOR_CEILING,
   type GeneratorCeiling,
-  type GeneratorHealth,
 } from '../../loadgen/health/generator-health.ts';
 
 const FILE_NAME = 'generator-ceiling.json';
 
-/** What a ceiling holds for: with another version, kernel or processor, or other flags of Node, it is void. */
+/** Versions, flags of Node, kernel and processor. With others a ceiling is void. */
 export function ceilingBasis(): string {
   const processors = cpus();
   const flags = process.execArgv.filter((flag) => flag.startsWith('--')).sort();
@@ -28,17 +29,22 @@ export function ceilingBasis(): string {
  * version, kernel and processor. Reads one small file; a file that is damaged is none.
  */
 export function readCeiling(cacheFolder: string): GeneratorCeiling | null {
-  let kept: unknown;
   try {
-    kept = JSON.parse(readFileSync(join(cacheFolder, FILE_NAME), 'utf8'));
+    const text = readFileSync(join(cacheFolder, FILE_NAME), 'utf8');
+    const ceiling = GENERATOR_CEILING.parse(JSON.parse(text));
+    const { measuredOn, inProcessQps, loopbackQps } = ceiling;
+    const isUsable = measuredOn === ceilingBasis() && Math.min(inProcessQps, loopbackQps) > 0;
+    return isUsable ? ceiling : null;
   } catch {
     // Never measured, or cut off while it was written: measuring again mends both.
     return null;
   }
-  return isCeiling(kept) && kept.measuredOn === ceilingBasis() ? kept : null;
 }
 
-/** Keeps a ceiling. Returns its file. @throws MlperfError `ERR_CACHE` where the folder cannot be written */
+/**
+ * Keeps a ceiling. Returns its file.
+ * @throws MlperfError `ERR_CACHE` where the folder cannot be written
+ */
 export function writeCeiling(cacheFolder: string, ceiling: GeneratorCeiling): string {
   const path = join(cacheFolder, FILE_NAME);
   const draft = `${path}.${process.pid}`;
@@ -52,26 +58,6 @@ export function writeCeiling(cacheFolder: string, ceiling: GeneratorCeiling): st
   return path;
 }
 
-function isCeiling(value: unknown): value is GeneratorCeiling {
-  if (typeof value !== 'object' || value === null) return false;
-  const { measuredAt, measuredOn, inProcessQps, loopbackQps } = value as Record<string, unknown>;
-  return (
-    typeof measuredAt === 'string' &&
-    typeof measuredOn === 'string' &&
-    [inProcessQps, loopbackQps].every((qps) => Number.isFinite(qps) && Number(qps) > 0)
-  );
-}
-
-/** What a run knows of LoadGen's own part in its result. */
-interface GeneratorFacts {
-  readonly isGeneratorBound: boolean;
-  readonly generatorBoundReason: string;
-  /** Null where nobody watched the process. */
-  readonly health: GeneratorHealth | null;
-  /** LoadGen had a schedule to keep (Server, fixed intervals): it spins before a due time. */
-  readonly hasSchedule: boolean;
-}
-
 /** The judgement of LoadGen's own part, as screen, report and comparison have it. */
 export interface GeneratorFinding {
   readonly kind: 'bound' | 'disturbed' | 'clean';
@@ -79,9 +65,16 @@ export interface GeneratorFinding {
   readonly text: string;
 }
 
-/** Whether LoadGen was the limit, or was only disturbed, and by what. */
-export function generatorFinding(facts: GeneratorFacts): GeneratorFinding {
-  const { isGeneratorBound, generatorBoundReason, health, hasSchedule } = facts;
+type GeneratorFacts = 'isGeneratorBound' | 'generatorBoundReason' | 'health';
+
+/**
+ * Whether LoadGen was the limit, or was only disturbed, and by what.
+ * @param hasSchedule LoadGen had a schedule to keep (Server, fixed intervals): it spins before a due time.
+ */
+export function generatorFinding(
+  { isGeneratorBound, generatorBoundReason, health }: Pick<PerformanceOutcome, GeneratorFacts>,
+  hasSchedule: boolean,
+): GeneratorFinding {
   if (isGeneratorBound) return { kind: 'bound', text: `generator-bound: ${generatorBoundReason}` };
   const causes = health === null ? [] : causesOfLateness(health, hasSchedule);
   if (causes.length === 0) return { kind: 'clean', text: 'not generator-bound' };

@@ -1,4 +1,3 @@
-import assert from 'node:assert';
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import {
   type IntervalHistogram,
@@ -22,28 +21,15 @@ const GC_LOOK_MS = 200;
 type BackPressureNow = () => { readonly socketNs: number; readonly creditNs: number };
 
 /**
- * Watches the process and the thread that it is made in. The event loop's delay is that of a timer: LoadGen's own spinning, a
- * turn per µs, does not count as delay, and what holds a turn up does, whoever did it.
+ * Watches the process and the thread that it is made in, one set after the other. The event loop's delay is that of a timer:
+ * LoadGen's own spinning, a turn per µs, does not count as delay, and all that holds a turn up does.
+ * @param backPressure Null for a SUT without a network.
  */
-export class ProcessMonitor implements GeneratorMonitor {
-  readonly #backPressure: BackPressureNow | null;
-  #watch: Watch | null = null;
-
-  /** @param backPressure Null for a SUT without a network. */
-  constructor(backPressure: BackPressureNow | null) {
-    this.#backPressure = backPressure;
-  }
-
-  begin(): void {
-    this.#watch = new Watch(this.#backPressure);
-  }
-
-  end(): GeneratorHealth {
-    assert(this.#watch !== null, 'end without begin');
-    const health = this.#watch.end();
-    this.#watch = null;
-    return health;
-  }
+export function processMonitor(backPressure: BackPressureNow | null): GeneratorMonitor {
+  return () => {
+    const watch = new Watch(backPressure);
+    return () => watch.end();
+  };
 }
 
 /** One set. */
@@ -149,7 +135,10 @@ function sharesOf(begin: ThreadCpuTimes, end: ThreadCpuTimes, elapsedNs: number)
   return { cpuShare: (end.cpuNs - begin.cpuNs) / elapsedNs, cpuWaitShare };
 }
 
-/** The histogram holds the time between two looks; what is above the asked one is delay. 0 before the second look. */
+/**
+ * The histogram holds the time between two looks; what is above the asked one is delay. 0 before
+ * the second look.
+ */
 function delayNs(delay: IntervalHistogram, pick: (delay: IntervalHistogram) => number): number {
   if (delay.count === 0) return 0;
   return Math.max(0, pick(delay) - RESOLUTION_MS * 1e6);
@@ -162,7 +151,7 @@ function stealShare(begin: MachineCpuTimes, end: MachineCpuTimes): number | null
   return (end.stealTicks - begin.stealTicks) / (end.totalTicks - begin.totalTicks);
 }
 
-/** Pauses of garbage collection that were seen while somebody looked, in ns. */
+/** Pauses of garbage collection during looks, in ns. */
 interface SeenPauses {
   readonly count: number;
   readonly totalNs: number;
@@ -175,7 +164,7 @@ interface SeenPauses {
 const NOTHING_SEEN: SeenPauses = { count: 0, totalNs: 0, maxNs: 0, lookedNs: 0 };
 
 /**
- * A look at this thread's garbage collection. It has to be short: while somebody looks, Node takes 35 µs more per pause, and a
+ * A look at this thread's garbage collection. It has to be short: during a look Node takes 35 µs more per pause, and a
  * loop that spins has a hundred pauses a second.
  */
 class GcLook {
@@ -209,7 +198,7 @@ class GcLook {
   }
 }
 
-/** What two looks saw. */
+/** Pauses of two looks as one. */
 function together(a: SeenPauses, b: SeenPauses): SeenPauses {
   return {
     count: a.count + b.count,
@@ -219,7 +208,10 @@ function together(a: SeenPauses, b: SeenPauses): SeenPauses {
   };
 }
 
-/** Pauses in a length of time at the rate that was seen: count and sum are estimates, the longest one is as seen. */
+/**
+ * Pauses in a length of time at the rate that was seen: count and sum are estimates, the longest
+ * one is as seen.
+ */
 function pausesIn(lengthNs: number, seen: SeenPauses) {
   const factor = seen.lookedNs === 0 ? 0 : lengthNs / seen.lookedNs;
   return {
@@ -249,24 +241,23 @@ function readMachineCpu(path = '/proc/stat') {
   return { totalTicks: ticks.reduce((a, b) => a + b, 0), stealTicks };
 }
 
-/** CPU time of a thread, and time in which it waited for a core, in ns since it began. */
-interface ThreadCpuTimes {
-  readonly cpuNs: number;
-  /** Null where the system does not tell. */
-  readonly waitNs: number | null;
-}
+type ThreadCpuTimes = ReturnType<ThreadCpu['read']>;
 
 /** Looks at the calling thread's use of the CPU, 2 µs a look. */
 class ThreadCpu {
   readonly #file: number | null;
   readonly #text = Buffer.alloc(96);
 
-  /** Opens the kernel's scheduler statistics of this thread; without them it is the process that is measured. */
+  /**
+   * Opens the kernel's scheduler statistics of this thread; without them it is the process that is
+   * measured.
+   */
   constructor() {
     this.#file = openOrNull('/proc/thread-self/schedstat');
   }
 
-  read(): ThreadCpuTimes {
+  /** CPU time, and time in which it waited for a core (null where not known), in ns since it began. */
+  read() {
     if (this.#file !== null) {
       const length = readSync(this.#file, this.#text, 0, this.#text.length, 0);
       const [cpu, wait] = this.#text.toString('latin1', 0, length).split(' ').map(Number);

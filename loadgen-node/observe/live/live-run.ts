@@ -16,7 +16,7 @@ import {
   type WindowCounts,
 } from './live-snapshot.ts';
 
-/** What a SUT tells of one of its nodes when somebody looks. */
+/** State of one node of the SUT at a look. */
 interface NodeNow {
   readonly outstandingSamples: number;
   /** Since the run began. */
@@ -103,7 +103,10 @@ export class LiveRun {
     return snapshot;
   }
 
-  /** Parts of one run under the same load are one distribution; another phase or load begins a new one. */
+  /**
+   * Parts of one run under the same load are one distribution; another phase or load begins a new
+   * one.
+   */
   #beginSet({ phase, goal }: RunProgress): void {
     this.#isNewSet = false;
     const load = `${phase} ${goal.targetQps}`;
@@ -174,12 +177,12 @@ function liveLag(histogram: LatencyHistogram): LagFigures | null {
 const PART_COUNT = LATENCY_PARTS.length;
 const NETWORK = LATENCY_PARTS.indexOf('network');
 
-/** Nodes whose latencies are told apart; more share the last place. */
+/** Nodes with latencies of their own; more share the last place. */
 const NODES_MAX = 4096;
 
 /**
- * What happened since somebody last looked: histograms and sums, in arrays that are taken once. Hot path: it is fed inside
- * the timed region, some 26 ns of CPU a sample (docs/live-view.md), and only where somebody looks.
+ * Histograms and sums since the last look, in arrays that are allocated once. Hot path: it is fed inside
+ * the timed region, some 26 ns of CPU a sample (docs/live-view.md), and only where a live view is on.
  */
 class LiveStatistics implements SampleWatch {
   readonly figures: Figures<LatencyHistogram> = new Figures(() => new LatencyHistogram());
@@ -242,7 +245,10 @@ class LiveStatistics implements SampleWatch {
     this.nodeCounts.fill(0);
   }
 
-  /** In the order of LATENCY_PARTS; what is left of the latency is the network. Told times that cannot be are left out. */
+  /**
+   * In the order of LATENCY_PARTS; what is left of the latency is the network. Told times that
+   * cannot be are left out.
+   */
   #addParts(times: ServiceTimes, latencyNs: number): void {
     const passedNs = latencyNs - this.#lagNs - this.#sendNs - this.#decodeNs;
     const toldNs = sumOfTimes(times);
@@ -280,7 +286,7 @@ export function estimateProgress(progress: RunProgress) {
   return { share, remainingS: inSet > 0 ? (elapsedS / inSet) * setsLeft : null };
 }
 
-/** 0 to 1; NaN where nothing tells. */
+/** 0 to 1; NaN where it is not known. */
 function shareOfSet(progress: RunProgress): number {
   const { goal, elapsedNs, issuedQueries, generatedQueries, completedSamples, lostSamples } =
     progress;

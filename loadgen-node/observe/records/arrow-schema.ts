@@ -19,9 +19,9 @@ import {
   RECORD_COLUMNS,
   RECORDS_VERSION,
   type RecordColumn,
-} from './record-block.ts';
+} from './sample-records.ts';
 
-/** What a file of records says of its run. */
+/** Facts of the run in the metadata of its records. */
 export interface RecordsAbout {
   readonly longhaul: string;
   readonly runId: string;
@@ -44,7 +44,10 @@ const TEXTS = [
   ['scenario', 'longhaul.scenario'],
 ] as const;
 
-/** Keys of a batch's metadata: the part that its rows are of, and how many rows that part has in all. */
+/**
+ * Keys of a batch's metadata: the part that its rows are of, and how many rows that part has in
+ * all.
+ */
 export const PART_KEY = 'longhaul.part';
 export const PART_ROWS_KEY = 'longhaul.rows_of_part';
 
@@ -140,31 +143,25 @@ export interface Frame {
   readonly rowsOfPart: number;
 }
 
-/** The messages of a file, in order. */
-export interface Frames {
-  readonly schema: Frame | null;
-  readonly dictionaries: readonly Frame[];
-  readonly batches: readonly Frame[];
-  /** The batch in which the file was cut, where so much of it is there that it says what it would have been. */
-  readonly cutBatch: Frame | null;
-  /** `cut`: the file breaks off between or in its messages; `cut-index`: in what follows them. What is above is whole. */
-  readonly end: 'whole' | 'cut' | 'cut-index';
-}
-
 /**
  * Walks through the messages of an Arrow file from its beginning, without its index, which a file that was cut does not have.
  * @returns Null when it is no Arrow file.
- * @throws RangeError that tells where the file is damaged: it goes on, but not as an Arrow file does.
+ * @throws RangeError with the byte where the file is damaged.
  */
-export async function walkFrames(file: FileHandle): Promise<Frames | null> {
+export async function walkFrames(file: FileHandle) {
   const { size } = await file.stat();
   if (!(await hasMagicAtBegin(file, size))) return null;
   const found = new Map<MessageHeader, Frame[]>();
-  const frames = (end: Frames['end'], cutBatch: Frame | null = null): Frames => ({
+  const frames = (end: 'whole' | 'cut' | 'cut-index', cutBatch: Frame | null = null) => ({
     schema: found.get(MessageHeader.Schema)?.[0] ?? null,
     dictionaries: found.get(MessageHeader.DictionaryBatch) ?? [],
     batches: found.get(MessageHeader.RecordBatch) ?? [],
+    /** The batch in which the file was cut, where its head is there. */
     cutBatch,
+    /**
+     * `cut`: the file breaks off between or in its messages; `cut-index`: in what follows them.
+     * What is above is whole.
+     */
     end,
   });
   for (let at = MAGIC_BYTES; ; ) {
@@ -179,6 +176,9 @@ export async function walkFrames(file: FileHandle): Promise<Frames | null> {
     at += frame.byteLength;
   }
 }
+
+/** The messages of a file, in order. */
+export type Frames = NonNullable<Awaited<ReturnType<typeof walkFrames>>>;
 
 async function messageAt(
   file: FileHandle,

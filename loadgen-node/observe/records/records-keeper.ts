@@ -5,10 +5,8 @@ import { errorCodeOf, MlperfError, outputError } from '../../../shared/base/erro
 import { makeFolder } from '../../../shared/base/files/read-file.ts';
 import type { RecordedSet } from '../../loadgen/engine/test-context.ts';
 import type { RecordsAbout } from './arrow-schema.ts';
-import { joinRecords } from './record-block.ts';
-import { recordsOfSet } from './records-of-set.ts';
 import type { RecordsWriter } from './records-writer.ts';
-import type { SampleRecords } from './sample-records.ts';
+import { joinRecords, recordsOfSet, type SampleRecords } from './sample-records.ts';
 
 /** The records of a run that has ended. */
 export interface KeptRecords {
@@ -41,7 +39,7 @@ export class RecordsKeeper {
   /**
    * Opens the file, before anything is measured.
    * @param path Null: in memory.
-   * @param about Asked at the first set, when the nodes have told who they are.
+   * @param about Asked at the first set, when the names of the nodes are known.
    * @throws MlperfError `ERR_OUTPUT`
    */
   static async open(path: string | null, about: () => RecordsAbout): Promise<RecordsKeeper> {
@@ -49,7 +47,7 @@ export class RecordsKeeper {
     try {
       makeFolder(dirname(path));
     } catch {
-      // Opening the logs will say it better.
+      // Opening the logs fails next, with a better message.
       return new RecordsKeeper(null, about, null);
     }
     try {
@@ -143,7 +141,7 @@ export class RecordsKeeper {
     try {
       await file?.close();
     } catch {
-      // The first error says enough.
+      // The first error is the one that is reported.
     }
   }
 

@@ -1,12 +1,11 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { RecordBatchReader } from 'apache-arrow';
+import { type Data, type RecordBatch, RecordBatchReader } from 'apache-arrow';
 import {
   describeSystemError,
   errorCodeOf,
   MlperfError,
 } from '../../../shared/base/errors/mlperf-error.ts';
 import { rounded } from '../../../shared/base/text.ts';
-import { decodeBatch } from './arrow-block.ts';
 import {
   type Frame,
   type Frames,
@@ -15,8 +14,15 @@ import {
   readSchema,
   walkFrames,
 } from './arrow-schema.ts';
-import { allocateRecords, copyRecords, type RecordColumn } from './record-block.ts';
-import type { SampleRecords } from './sample-records.ts';
+import {
+  allocateRecords,
+  type ColumnArray,
+  copyRecords,
+  type RecordColumn,
+  type SampleRecords,
+} from './sample-records.ts';
+
+const TWO_POW_32 = 2 ** 32;
 
 /** The rows of one part in a file. */
 export interface PartOfFile {
@@ -38,7 +44,7 @@ export class RecordsReader {
   readonly parts: readonly PartOfFile[];
   /** Rows that can be read. */
   readonly rowCount: number;
-  /** What is missing, in words; null for a whole file. */
+  /** The missing rows, in words; null for a whole file. */
   readonly cut: string | null;
   readonly #file: FileHandle;
   readonly #frames: Frames;
@@ -103,11 +109,8 @@ export class RecordsReader {
    */
   async readAll(parts?: readonly number[]): Promise<SampleRecords> {
     const wanted = this.parts.filter(({ part }) => parts === undefined || parts.includes(part));
-    const has = (name: string): boolean => this.columns.some((column) => column.name === name);
-    const records = allocateRecords(
-      wanted.reduce((sum, { rowCount }) => sum + rowCount, 0),
-      { hasTokens: has('token_count'), hasFirstTokens: has('first_token_ns') },
-    );
+    const rowCount = wanted.reduce((sum, { rowCount: ofPart }) => sum + ofPart, 0);
+    const records = emptyTable(rowCount, this.columns);
     let at = 0;
     for await (const block of this.blocks(parts)) {
       copyRecords(records, at, block);
@@ -225,4 +228,39 @@ function fieldsOf(
 
 function quoted(text: string): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** Reads a record batch into a table of its own. @param columns Those of its schema, in order. */
+function decodeBatch(batch: RecordBatch, columns: readonly RecordColumn[]): SampleRecords {
+  const block = emptyTable(batch.numRows, columns);
+  for (const [i, column] of columns.entries()) {
+    const data = batch.data.children[i] as Data; // One per field.
+    decodeColumn(column, data, column.of(block) as ColumnArray);
+  }
+  return block;
+}
+
+function emptyTable(rowCount: number, columns: readonly RecordColumn[]): SampleRecords {
+  const has = (name: string): boolean => columns.some((column) => column.name === name);
+  const tokens = { hasTokens: has('token_count'), hasFirstTokens: has('first_token_ns') };
+  return allocateRecords(rowCount, tokens);
+}
+
+function decodeColumn({ type }: RecordColumn, data: Data, target: ColumnArray): void {
+  const { values, length } = data;
+  if (type === 'int64') joinWords(values as BigInt64Array, target);
+  else target.set((values as ColumnArray).subarray(0, length));
+  if (data.nullCount === 0) return;
+  const none = type === 'node' ? -1 : Number.NaN;
+  for (let row = 0; row < length; row += 1) {
+    if (!data.getValid(row)) target[row] = none;
+  }
+}
+
+function joinWords(values: BigInt64Array, target: ColumnArray): void {
+  const words = new Uint32Array(values.buffer, values.byteOffset, 2 * target.length);
+  const upper = new Int32Array(values.buffer, values.byteOffset, 2 * target.length);
+  for (let row = 0; row < target.length; row += 1) {
+    target[row] = (upper[2 * row + 1] as number) * TWO_POW_32 + (words[2 * row] as number);
+  }
 }

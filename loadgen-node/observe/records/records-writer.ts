@@ -1,23 +1,34 @@
 import type { FileHandle } from 'node:fs/promises';
 import {
   AsyncByteQueue,
+  type Data,
+  type Field,
   Message,
+  makeData,
+  RecordBatch,
   RecordBatchFileWriter,
   type Schema,
+  Struct,
   type Utf8,
+  type Vector,
   vectorFromArray,
 } from 'apache-arrow';
 import type { RecordedSet } from '../../loadgen/engine/test-context.ts';
-import { type BatchForm, encodeBlock } from './arrow-block.ts';
 import { PART_KEY, PART_ROWS_KEY, type RecordsAbout, recordsSchema } from './arrow-schema.ts';
-import { allocateRecords, presentColumns } from './record-block.ts';
-import { SetRows } from './records-of-set.ts';
-import type { SampleRecords } from './sample-records.ts';
+import {
+  allocateRecords,
+  type ColumnArray,
+  presentColumns,
+  type RecordColumn,
+  type SampleRecords,
+  SetRows,
+} from './sample-records.ts';
 
 /** Rows of a record batch: a block of 5 MB. */
 const ROWS_PER_BATCH = 65_536;
+const TWO_POW_32 = 2 ** 32;
 
-/** Takes what the Arrow writer says, to be written when we say. */
+/** Keeps the bytes of the Arrow writer until they are flushed. */
 class ChunkSink extends AsyncByteQueue {
   chunks: Uint8Array[] = [];
 
@@ -26,7 +37,10 @@ class ChunkSink extends AsyncByteQueue {
   }
 }
 
-/** Writes the schema at the beginning as well, as the format asks for; the package has it at the end only. */
+/**
+ * Writes the schema at the beginning as well, as the format asks for; the package has it at the end
+ * only.
+ */
 class SchemaFirstWriter extends RecordBatchFileWriter {
   protected override _writeSchema(schema: Schema): this {
     super._writeSchema(schema);
@@ -43,7 +57,7 @@ export class RecordsWriter {
   readonly #about: RecordsAbout;
   readonly #sink = new ChunkSink();
   readonly #writer = new SchemaFirstWriter();
-  /** Made with the first set, which tells whether there are tokens. */
+  /** Made with the first set, which has tokens or not. */
   #block: SampleRecords | null = null;
   #form: BatchForm | null = null;
   #rowCount = 0;
@@ -97,4 +111,79 @@ export class RecordsWriter {
     this.#sink.chunks = [];
     if (chunks.length > 0) await this.#file.appendFile(Buffer.concat(chunks));
   }
+}
+
+/**
+ * Makes a record batch of the first rows of a block. It shares the block's memory: it is good until the block is filled anew.
+ * @param columns Those of the schema, in order; the block has them.
+ * @param names Dictionary of the nodes' names.
+ * @param metadata Goes with the batch.
+ */
+function encodeBlock(
+  { schema, columns, names }: BatchForm,
+  block: SampleRecords,
+  rowCount: number,
+  metadata: Map<string, string>,
+): RecordBatch {
+  const children = columns.map((column, i) => {
+    const values = (column.of(block) as ColumnArray).subarray(0, rowCount);
+    const field = schema.fields[i] as Field; // One per column.
+    return encodeColumn(column, field.type, values, names);
+  });
+  const type = new Struct(schema.fields);
+  const data = makeData({ type, length: rowCount, nullCount: 0, children });
+  return new RecordBatch(schema, data, metadata);
+}
+
+/** Schema, columns and names of all batches of a file. */
+interface BatchForm {
+  readonly schema: Schema;
+  readonly columns: readonly RecordColumn[];
+  readonly names: Vector<Utf8>;
+}
+
+function encodeColumn(
+  { type: kind, isNullable }: RecordColumn,
+  // biome-ignore lint/suspicious/noExplicitAny: one of several types, by the column at run time.
+  type: any,
+  values: ColumnArray,
+  names: Vector<Utf8>,
+): Data {
+  const { nullCount, nullBitmap } = isNullable ? nullsOf(values, kind === 'node') : NO_NULLS;
+  let data: ColumnArray | BigInt64Array = values;
+  if (kind === 'int64') data = splitWords(values);
+  else if (kind === 'float32') data = values.map((value) => (Number.isNaN(value) ? 0 : value));
+  const shared = { type, length: values.length, nullCount, data, nullBitmap };
+  return makeData(kind === 'node' ? { ...shared, dictionary: names } : shared);
+}
+
+const NO_NULLS = { nullCount: 0, nullBitmap: undefined };
+
+/** A bit per row, 1 for a value; no value is NaN, or a node below 0. */
+function nullsOf(
+  values: ColumnArray,
+  isNode: boolean,
+): { nullCount: number; nullBitmap: Uint8Array | undefined } {
+  const nullBitmap = new Uint8Array(Math.ceil(values.length / 8));
+  let nullCount = 0;
+  for (let row = 0; row < values.length; row += 1) {
+    const value = values[row] as number;
+    if (isNode ? value >= 0 : !Number.isNaN(value))
+      nullBitmap[row >>> 3] = (nullBitmap[row >>> 3] as number) | (1 << (row & 7));
+    else nullCount += 1;
+  }
+  return nullCount === 0 ? NO_NULLS : { nullCount, nullBitmap };
+}
+
+/** Whole numbers below 2^53 as 64-bit ones; 0 where there is none. */
+function splitWords(values: ColumnArray): BigInt64Array {
+  // Pairs of 32-bit words, the lower first.
+  const words = new Uint32Array(2 * values.length);
+  for (let row = 0; row < values.length; row += 1) {
+    const value = values[row] as number;
+    const upper = Math.floor(value / TWO_POW_32);
+    words[2 * row] = value - upper * TWO_POW_32;
+    words[2 * row + 1] = upper;
+  }
+  return new BigInt64Array(words.buffer);
 }

@@ -1,38 +1,261 @@
 import type { ServiceTimes } from '../../../shared/domain/system-under-test.ts';
+import type { RecordedSet } from '../../loadgen/engine/test-context.ts';
+import type { RecordedColumns } from '../../loadgen/recorder/recording.ts';
+import { SERVICE_TIMES } from '../../loadgen/recorder/service-times.ts';
 
-/** Lengths of time that the SUT told of a sample, by column. */
+/** Lengths of time that the SUT reports of a sample, by column. */
 export type ServiceColumn = keyof ServiceTimes;
 
+/** Columns of tokens that a table has or lacks. */
+interface TokenColumns {
+  readonly hasTokens: boolean;
+  readonly hasFirstTokens: boolean;
+}
+
+/** Allocates a table of zeros: 76 bytes per row, 4 more with tokens and 8 with first tokens. */
+export function allocateRecords(rowCount: number, { hasTokens, hasFirstTokens }: TokenColumns) {
+  const service = SERVICE_TIMES.map((column) => [column, new Float32Array(rowCount)]);
+  return {
+    rowCount,
+    /**
+     * Number of the set within the performance phase, from 0. Extended runs and LoadGen's search
+     * have several.
+     */
+    part: new Uint16Array(rowCount),
+    /** Number of the query in its part, from 0. */
+    query: new Uint32Array(rowCount),
+    /** Index into the sample library. */
+    sampleIndex: new Uint32Array(rowCount),
+    /** When the query was due. Latency counts from here. */
+    scheduledNs: new Float64Array(rowCount),
+    issuedNs: new Float64Array(rowCount),
+    /**
+     * When the transport had taken the sample; NaN: it never went out, or the SUT has no transport.
+     */
+    handedNs: new Float64Array(rowCount),
+    /** NaN: the sample was lost. */
+    completedNs: new Float64Array(rowCount),
+    /** Number of the SUT node that answered, from 0; -1 where it is not known. */
+    node: new Int16Array(rowCount),
+    /** ns; NaN where the node reported none. */
+    service: Object.fromEntries(service) as Readonly<Record<ServiceColumn, Float32Array>>,
+    /** Decompression of the response in LoadGen, in ns; NaN where it is not known. */
+    decodeNs: new Float32Array(rowCount),
+    /** Output tokens; null where the run does not count them. */
+    tokenCount: hasTokens ? new Uint32Array(rowCount) : null,
+    /** When the first token came; NaN: it did not. Null where it is not timed. */
+    firstTokenNs: hasFirstTokens ? new Float64Array(rowCount) : null,
+  };
+}
+
 /**
- * The records of a performance run, a row per issued sample, in columns: all that latencies, rates and splits of latency
- * are made from, and nothing that they are not. A query of Server or SingleStream is one row. In the order of issue plans:
- * part, query, sample of the query.
+ * The records of a performance run in columns, a row per issued sample. All latencies, rates and splits follow from them. A
+ * query of Server or SingleStream is one row. Rows are in the order of issue plans: part, query, sample of the query.
  *
- * Times are ns since the start of the part; they are whole numbers below 2^53.
+ * Times are whole numbers of ns since the start of the part, below 2^53.
  */
-export interface SampleRecords {
+export type SampleRecords = Readonly<ReturnType<typeof allocateRecords>>;
+
+/** Writes all rows of `source` into `target`, from row `at` on. Both have the same columns. */
+export function copyRecords(target: SampleRecords, at: number, source: SampleRecords): void {
+  for (const { of } of presentColumns(source)) of(target)?.set(of(source) as ColumnArray, at);
+}
+
+/** Several parts as one table, in the order given. All have the columns of the first. */
+export function joinRecords(parts: readonly SampleRecords[]): SampleRecords {
+  const [first] = parts;
+  if (first !== undefined && parts.length === 1) return first;
+  const rowCount = parts.reduce((sum, part) => sum + part.rowCount, 0);
+  const joined = allocateRecords(rowCount, {
+    hasTokens: (first?.tokenCount ?? null) !== null,
+    hasFirstTokens: (first?.firstTokenNs ?? null) !== null,
+  });
+  let at = 0;
+  for (const part of parts) {
+    copyRecords(joined, at, part);
+    at += part.rowCount;
+  }
+  return joined;
+}
+
+/**
+ * Calls back with each stretch of neighbouring rows that have one value, from its first row to behind its last one: the rows
+ * of a part, or of a query.
+ */
+export function forEachStretch(
+  values: ColumnArray,
+  { begin, end }: { readonly begin: number; readonly end: number },
+  visit: (begin: number, end: number) => void,
+): void {
+  for (let first = begin; first < end; ) {
+    let next = first + 1;
+    while (next < end && values[next] === values[first]) next += 1;
+    visit(first, next);
+    first = next;
+  }
+}
+
+/** Version of the form of `longhaul_records.arrow`; a reader of it refuses others. */
+export const RECORDS_VERSION = 1;
+
+/** Type of a column in the file. `node`: dictionary of 16-bit numbers and the nodes' names. */
+export type ColumnType = 'uint16' | 'uint32' | 'int64' | 'float32' | 'node';
+
+/** A column of the records in a file, in Arrow as in CSV. */
+export interface RecordColumn {
+  /** Ends with its unit. */
+  readonly name: string;
+  readonly type: ColumnType;
+  /** True: a row may have none. In {@link SampleRecords} that is NaN, or -1 for a node. */
+  readonly isNullable: boolean;
+  readonly about: string;
+  /** The column of a table; null where the table has none. */
+  readonly of: (records: SampleRecords) => ColumnArray | null;
+}
+
+/** A column of {@link SampleRecords}. */
+export type ColumnArray = Uint16Array | Uint32Array | Float64Array | Float32Array | Int16Array;
+
+type TableField = Exclude<keyof SampleRecords, 'rowCount' | 'service'>;
+
+const SINCE = 'in ns since the start of the part';
+
+/**
+ * Columns in the order of the file; `?`: a row may have none. A column is the table's field of that
+ * name in camel case.
+ */
+const ROWS: readonly (readonly [
+  name: string,
+  type: ColumnType | `${ColumnType}?`,
+  about: string,
+])[] = [
+  ['part', 'uint16', 'set within the performance phase, from 0'],
+  ['query', 'uint32', 'number of the query in its part, from 0'],
+  ['sample_index', 'uint32', 'index into the sample library'],
+  ['scheduled_ns', 'int64', `when the query was due, ${SINCE}; latency counts from here`],
+  ['issued_ns', 'int64', `when LoadGen issued the query, ${SINCE}`],
+  ['handed_ns', 'int64?', `when the transport had taken the sample, ${SINCE}`],
+  ['completed_ns', 'int64?', `when the response was there, ${SINCE}; null: the sample was lost`],
+  ['node', 'node?', 'SUT node that answered'],
+  ['receive_ns', 'float32?', ofNode('from the last byte of the sample to its place in the queue')],
+  ['queue_ns', 'float32?', ofNode('waiting until a batch took it')],
+  ['batch_wait_ns', 'float32?', ofNode('from there until a worker began with the batch')],
+  ['preprocess_ns', 'float32?', ofNode('pre-processing of the batch')],
+  ['compute_ns', 'float32?', ofNode('the model, of the batch')],
+  ['postprocess_ns', 'float32?', ofNode('post-processing of the batch')],
+  ['send_ns', 'float32?', ofNode('from there until the response was handed to the stream')],
+  ['decode_ns', 'float32?', 'LoadGen node: reading the response, in ns; null where nobody said'],
+  ['token_count', 'uint32', 'output tokens of the response'],
+  ['first_token_ns', 'int64?', `when the first token was there, ${SINCE}`],
+];
+
+function ofNode(about: string): string {
+  return `SUT node: ${about}, in ns`;
+}
+
+/** All columns, in the order of the file. Those of tokens are absent where the run has none. */
+export const RECORD_COLUMNS = ROWS.map(([name, type, about]): RecordColumn => {
+  const field = name.replace(/_./g, (letter) => letter.charAt(1).toUpperCase());
+  const ofService = SERVICE_TIMES.find((one) => one === field);
+  return {
+    ...{ name, about },
+    type: type.replace('?', '') as ColumnType,
+    isNullable: type.endsWith('?'),
+    of: (records) =>
+      ofService === undefined ? records[field as TableField] : records.service[ofService],
+  };
+});
+
+/** Columns that a table has. */
+export function presentColumns(records: SampleRecords): readonly RecordColumn[] {
+  return RECORD_COLUMNS.filter(({ of }) => of(records) !== null);
+}
+
+/** The rows of one set, block by block, so that no second copy of all of them is in memory. */
+export class SetRows {
+  /** Issued samples. */
   readonly rowCount: number;
-  /** Number of the set within the performance phase, from 0: one, but for extended runs and LoadGen's own search. */
-  readonly part: Uint16Array;
-  /** Number of the query in its part, from 0. */
-  readonly query: Uint32Array;
-  /** Index into the sample library. */
-  readonly sampleIndex: Uint32Array;
-  /** When the query was due. Latency counts from here. */
-  readonly scheduledNs: Float64Array;
-  readonly issuedNs: Float64Array;
-  /** When the transport had taken the sample; NaN for a SUT without a transport, or a sample that never went out. */
-  readonly handedNs: Float64Array;
-  /** NaN: the sample was lost. */
-  readonly completedNs: Float64Array;
-  /** Number of the SUT node that answered, from 0; -1 where nobody said. */
-  readonly node: Int16Array;
-  /** ns, NaN where the node told none. */
-  readonly service: Readonly<Record<ServiceColumn, Float32Array>>;
-  /** Reading of the response on LoadGen's side (decompression), in ns; NaN where nobody said. */
-  readonly decodeNs: Float32Array;
-  /** Output tokens; null where the run does not count them. */
-  readonly tokenCount: Uint32Array | null;
-  /** When the first token came; NaN: it did not. Null where it is not timed. */
-  readonly firstTokenNs: Float64Array | null;
+  readonly tokens: TokenColumns;
+  readonly #part: number;
+  readonly #sampleIndices: Uint32Array;
+  readonly #columns: RecordedColumns;
+  #query = 0;
+  #sampleOfQuery = 0;
+
+  constructor({ plan, recorder, part }: RecordedSet) {
+    this.#part = part;
+    this.#sampleIndices = plan.sampleIndices;
+    this.#columns = recorder.columns();
+    this.rowCount = recorder.issuedSamples;
+    this.tokens = {
+      hasTokens: this.#columns.tokenCounts !== null,
+      hasFirstTokens: this.#columns.firstTokenNs !== null,
+    };
+  }
+
+  /**
+   * Overwrites a block with the next rows.
+   * @param block With the columns that {@link tokens} says.
+   * @returns How many rows it has now; 0 after the last one.
+   */
+  fill(block: SampleRecords): number {
+    const { samplesPerQuery, queryEnd, isIssued } = this.#columns;
+    let row = 0;
+    while (row < block.rowCount && this.#query < queryEnd) {
+      if (isIssued(this.#query)) {
+        const end = Math.min(samplesPerQuery, this.#sampleOfQuery + block.rowCount - row);
+        for (; this.#sampleOfQuery < end; this.#sampleOfQuery += 1) {
+          this.#writeRow(block, row, this.#sampleOfQuery);
+          row += 1;
+        }
+        if (this.#sampleOfQuery < samplesPerQuery) break;
+      }
+      this.#sampleOfQuery = 0;
+      this.#query += 1;
+    }
+    return row;
+  }
+
+  #writeRow(block: SampleRecords, row: number, sampleOfQuery: number): void {
+    const columns = this.#columns;
+    const query = this.#query;
+    const sample = query * columns.samplesPerQuery + sampleOfQuery;
+    const scheduledNs = columns.scheduledNs[query] as number; // In range: the query was issued.
+    const handedNs = columns.sampleHandedNs[sample] as number;
+    block.part[row] = this.#part;
+    block.query[row] = query;
+    block.sampleIndex[row] = this.#sampleIndices[sample] as number;
+    block.scheduledNs[row] = scheduledNs;
+    block.issuedNs[row] = columns.issuedNs[query] as number;
+    block.handedNs[row] = handedNs === 0 ? Number.NaN : handedNs;
+    block.completedNs[row] = columns.isCompleted(sample)
+      ? scheduledNs + (columns.latencyNs[sample] as number)
+      : Number.NaN;
+    this.#writeService(block, row, sample);
+    if (block.tokenCount !== null) block.tokenCount[row] = columns.tokenCounts?.[sample] ?? 0;
+    if (block.firstTokenNs !== null) {
+      block.firstTokenNs[row] = scheduledNs + (columns.firstTokenNs?.[sample] ?? Number.NaN);
+    }
+  }
+
+  #writeService({ node, service, decodeNs }: SampleRecords, row: number, sample: number): void {
+    const seen = this.#columns.service;
+    node[row] = seen?.nodeOf(sample) ?? -1;
+    decodeNs[row] = seen?.decodeOf(sample) ?? Number.NaN;
+    for (let i = 0; i < SERVICE_TIMES.length; i += 1) {
+      const column = SERVICE_TIMES[i] as (typeof SERVICE_TIMES)[number];
+      service[column][row] = seen?.timeOf(sample, i) ?? Number.NaN;
+    }
+  }
+}
+
+/**
+ * The records of one set as a table, after its end. It holds all of them a second time: 76 bytes or
+ * more per sample.
+ */
+export function recordsOfSet(set: RecordedSet): SampleRecords {
+  const rows = new SetRows(set);
+  const records = allocateRecords(rows.rowCount, rows.tokens);
+  rows.fill(records);
+  return records;
 }

@@ -1,6 +1,6 @@
 /**
  * Parts of the latency of a sample, in the order in which they follow one another. Their sum is the latency, exactly: `network`
- * is what remains when all lengths of time that somebody measured are taken away. It holds the wire, both kernels, both
+ * is what remains when all lengths of time that were measured are taken away. It holds the wire, both kernels, both
  * gRPC stacks and what the event loops on both sides made it wait. No clocks are compared.
  */
 export const LATENCY_PARTS = [

@@ -79,7 +79,9 @@ function lastOfQuery({ latencyNs }: SplitRows, begin: number, end: number): numb
   return last;
 }
 
-/** Latencies, sums and nodes of the rows whose parts are known, and how many rows are in neither. */
+/**
+ * Latencies, sums and nodes of the rows whose parts are known, and how many rows are in neither.
+ */
 function firstPass(pieces: readonly SplitRows[]) {
   const latenciesNs = new Float64Array(pieces.reduce((sum, { rowCount }) => sum + rowCount, 0));
   const all = new PartSums();

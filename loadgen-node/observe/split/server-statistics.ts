@@ -16,7 +16,7 @@ const SERVER_PARTS = Object.keys(SERVER_PART_WORDS) as (keyof typeof SERVER_PART
 const ns = z.number().describe('ns');
 
 /**
- * What a server's own statistics say of the time of a run: means over all requests that it answered then, those of other
+ * Statistics of a server over the time of a run: means over all requests that it answered then, those of other
  * clients among them. Nothing of a single query, and no part of the split, whose lengths belong to samples.
  */
 export const SERVER_STATISTICS = z

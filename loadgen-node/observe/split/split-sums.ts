@@ -2,15 +2,15 @@ import { z } from 'zod';
 import type { DeepReadonly } from '../../../shared/base/types/deep-readonly.ts';
 import { SERVICE_TIMES } from '../../loadgen/recorder/service-times.ts';
 import { clockFactor } from '../../loadgen/recorder/told-times.ts';
-import { forEachStretch } from '../records/record-block.ts';
-import type { SampleRecords } from '../records/sample-records.ts';
+import { forEachStretch, type SampleRecords } from '../records/sample-records.ts';
 import { LATENCY_PARTS } from './latency-parts.ts';
 
 const ns = z.number().describe('ns');
 
 /** Where the time of a run went. */
 export const LATENCY_SPLIT = z.strictObject({
-  // Samples whose parts are all known and possible; the others are in none of the figures. MultiStream: of each query the
+  // Samples whose parts are all known and possible; the others are in none of the figures.
+  // MultiStream: of each query the
   // sample that came last.
   sampleCount: z.number(),
   parts: z.array(
@@ -26,7 +26,7 @@ export const LATENCY_SPLIT = z.strictObject({
   ),
   // From typical to tail.
   growsMost: z.enum(LATENCY_PARTS),
-  // What limits the run, in whole sentences for people.
+  // The limit of the run, in whole sentences for people.
   text: z.string(),
 });
 
@@ -37,7 +37,10 @@ export type PartFigures = LatencySplit['parts'][number];
 
 /** Index of the remainder among the parts. */
 export const NETWORK = LATENCY_PARTS.indexOf('network');
-/** Index of the first of the lengths that a SUT node tells, which are neighbours, in the order of `SERVICE_TIMES`. */
+/**
+ * Index of the first of the lengths that a SUT node reports, which are neighbours, in the order of
+ * `SERVICE_TIMES`.
+ */
 const FIRST_OF_SERVICE = NETWORK + 1;
 /** Index of the decompression on LoadGen's side, behind the last of the node's lengths. */
 const DECODE = LATENCY_PARTS.indexOf('decode');
@@ -91,7 +94,7 @@ export class PartSums {
   }
 }
 
-/** What one SUT node's samples took. */
+/** Times of the samples of one SUT node. */
 export interface NodeTimes {
   /** Number of the node. */
   readonly index: number;
@@ -106,13 +109,16 @@ export interface SplitFindings {
   readonly typical: PartSums;
   readonly tail: PartSums;
   readonly nodes: readonly NodeTimes[];
-  /** Samples that were lost or whose node told no times. */
+  /** Samples that were lost or whose node reported no times. */
   readonly unknownCount: number;
   /** Offline. */
   readonly isAllAtOnce: boolean;
   /** MultiStream: a query counts once, by the sample that came last. */
   readonly isOfQueries: boolean;
-  /** Samples that are left out because their node told more time than passed, and the worst remainder in ns. */
+  /**
+   * Samples that are left out because their node told more time than passed, and the worst
+   * remainder in ns.
+   */
   readonly overtold: { readonly count: number; readonly leastNs: number };
 }
 
@@ -139,7 +145,10 @@ function rowsOfPart(records: SampleRecords, partBegin: number, partEnd: number) 
   forEachQuery(() => {
     queryCount += 1;
   });
-  /** Completed - scheduled in ns; NaN: the sample was lost. Of one query the largest is that which came last. */
+  /**
+   * Completed - scheduled in ns; NaN: the sample was lost. Of one query the largest is that which
+   * came last.
+   */
   const latencyNs = (row: number): number =>
     (completedNs[row] as number) - (scheduledNs[row] as number);
   /**
@@ -158,7 +167,7 @@ function rowsOfPart(records: SampleRecords, partBegin: number, partEnd: number) 
     parts[DECODE] = decodeNs[row] as number;
     return closeParts(parts, latencyNs(row));
   };
-  /** -1 where nobody said. */
+  /** -1 where it is not known. */
   const nodeOf = (row: number): number => node[row] as number;
   const rowCount = partEnd - partBegin;
   return { rowCount, queryCount, forEachQuery, latencyNs, readParts, nodeOf };

@@ -12,7 +12,7 @@ const NAMED_SHARE = 0.2;
 /** Parts in which a sample of Offline waits for those before it. */
 const WAITS: readonly LatencyPart[] = ['dispatch', 'send', 'receive', 'queue', 'batch'];
 
-/** What limits a run, in whole sentences. */
+/** The limit of a run, in whole sentences. */
 export function splitInWords(
   parts: readonly PartFigures[],
   findings: SplitFindings,
@@ -58,7 +58,10 @@ function largest(parts: readonly PartFigures[], latencyNs: number): string[] {
   ];
 }
 
-/** All samples are due at the start, so that the latency tells how many were before it, and its tail who was last. */
+/**
+ * All samples are due at the start, so the latency shows how many were before it, its tail the last
+ * ones.
+ */
 function offline(parts: readonly PartFigures[]): string[] {
   const meanNs = parts.reduce((sum, { meanNs: ns }) => sum + ns, 0);
   const waitNs = parts
@@ -75,7 +78,10 @@ function offline(parts: readonly PartFigures[]): string[] {
   ];
 }
 
-/** Names the node that has more of the slow samples than its share, and the part that is slower there. */
+/**
+ * Names the node that has more of the slow samples than its share, and the part that is slower
+ * there.
+ */
 function nodeSentence({ nodes, tail }: SplitFindings, names: readonly string[]): string[] {
   if (nodes.length < 2 || tail.count < 10) return [];
   const all = nodes.reduce((sum, { sums }) => sum + sums.count, 0);
@@ -100,7 +106,7 @@ function nodeSentence({ nodes, tail }: SplitFindings, names: readonly string[]):
   ];
 }
 
-/** What a reader must know before he believes the table. */
+/** Samples that the table leaves out, and why. */
 function doubts({ all, unknownCount, overtold, isOfQueries }: SplitFindings): string[] {
   const sentences: string[] = [];
   if (unknownCount > 0) {
@@ -117,7 +123,7 @@ function doubts({ all, unknownCount, overtold, isOfQueries }: SplitFindings): st
   return sentences;
 }
 
-/** What a part is, for people, and what may be tried where it is what limits a run. */
+/** Each part in words, and remedies where it limits a run. */
 const PART_WORDS: Readonly<
   Record<LatencyPart, { readonly what: string; readonly remedy: string }>
 > = {

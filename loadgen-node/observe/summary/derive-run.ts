@@ -1,63 +1,28 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
-import { SCENARIOS, type Scenario } from '../../../shared/domain/scenario.ts';
+import { SCENARIOS } from '../../../shared/domain/scenario.ts';
 import { openRunFolder, RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
-import {
-  FIGURE_NAMES,
-  FIGURES,
-  type FigureUnit,
-  type RunFigures,
-} from '../figures/figure-names.ts';
+import { FIGURE_NAMES, FIGURES, type FigureUnit } from '../figures/figure-names.ts';
 import { figuresOf } from '../figures/figures-of-records.ts';
-import type { PartOfFile, RecordsReader } from '../records/records-reader.ts';
+import type { RecordsReader } from '../records/records-reader.ts';
 import type { SampleRecords } from '../records/sample-records.ts';
 import { latencySplit } from '../split/latency-split.ts';
-import type { LatencySplit } from '../split/split-sums.ts';
 import { type RunSummary, readSummary } from './run-summary.ts';
-
-/** What the records of a run say, derived from nothing but them. */
-export interface DerivedRun {
-  readonly path: string;
-  readonly scenario: Scenario;
-  /** Rows of the file that could be read, of all parts. */
-  readonly rowCount: number;
-  readonly parts: readonly PartOfFile[];
-  /** What is missing of the file, in words; null for a whole one. */
-  readonly cut: string | null;
-  readonly figures: RunFigures;
-  readonly split: LatencySplit | null;
-  readonly nodes: readonly NodeShare[];
-  /** Those that the figures are of. */
-  readonly records: SampleRecords;
-}
-
-/** Samples that a node answered. */
-interface NodeShare {
-  readonly name: string;
-  readonly completedSamples: number;
-}
-
-/** A run folder as it is read again: what its summary says, and what its records say. */
-export interface ReadRun {
-  readonly folder: string;
-  /** Null: there is none, as of a run of the C++ LoadGen or of one that was killed. */
-  readonly summary: RunSummary | null;
-  /** Null: there are no records. */
-  readonly derived: DerivedRun | null;
-}
 
 /**
  * Reads a run folder and derives all figures from its records again. 10^7 records take 1 GB of memory.
  * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID`: no folder of a run; files that cannot be read, are of another
  *   version, or of two runs.
  */
-export async function deriveRun(folder: string): Promise<ReadRun> {
+export async function deriveRun(folder: string) {
   const hasOwnFiles = [RUN_FILES.records, RUN_FILES.runSummary].some((name) =>
     existsSync(join(folder, name)),
   );
-  // A run that was killed, or one whose logs carry dates in their names, is told by its other files.
+  // A run that was killed, or one whose logs have dates in their names, has other files that show
+  // it.
   if (!hasOwnFiles) openRunFolder(folder);
+  /** Null: there is none, as of a run of the C++ LoadGen or of one that was killed. */
   const summary = readSummary(folder);
   const reader = await openRecords(folder);
   if (reader === null) return { folder, summary, derived: null };
@@ -69,7 +34,16 @@ export async function deriveRun(folder: string): Promise<ReadRun> {
   }
 }
 
-/** The records of a run; null where its folder has none. The caller closes them. @throws MlperfError */
+/**
+ * A run folder that was read: its summary, and the figures of its records. Each is null where the
+ * folder has none.
+ */
+export type ReadRun = Readonly<Awaited<ReturnType<typeof deriveRun>>>;
+
+/**
+ * The records of a run; null where its folder has none. The caller closes them.
+ * @throws MlperfError
+ */
 export async function openRecords(folder: string): Promise<RecordsReader | null> {
   const path = join(folder, RUN_FILES.records);
   if (!existsSync(path)) return null;
@@ -88,7 +62,8 @@ function checkSameRun(
   );
 }
 
-async function derive(reader: RecordsReader, summary: RunSummary | null): Promise<DerivedRun> {
+/** Derives figures, split and nodes from the records of a run alone. */
+async function derive(reader: RecordsReader, summary: RunSummary | null) {
   const { path, about, rowCount, parts, cut } = reader;
   const scenario = SCENARIOS.find((one) => one === about.scenario);
   if (scenario === undefined) {
@@ -103,17 +78,23 @@ async function derive(reader: RecordsReader, summary: RunSummary | null): Promis
   return {
     path,
     scenario,
+    /** Rows of the file that could be read, of all parts. */
     rowCount,
     parts,
+    /** The missing rows of the file, in words; null for a whole one. */
     cut,
     figures,
     split: latencySplit(records, { nodeNames: about.nodes }),
     nodes: sharesOf(records, about.nodes),
+    /** Those that the figures are of. */
     records,
   };
 }
 
-function sharesOf({ node, completedNs }: SampleRecords, names: readonly string[]): NodeShare[] {
+export type DerivedRun = Readonly<Awaited<ReturnType<typeof derive>>>;
+
+/** Samples that each node answered. */
+function sharesOf({ node, completedNs }: SampleRecords, names: readonly string[]) {
   const counts = new Array<number>(names.length).fill(0);
   for (let row = 0; row < node.length; row += 1) {
     const index = node[row] as number;
@@ -124,7 +105,10 @@ function sharesOf({ node, completedNs }: SampleRecords, names: readonly string[]
   return names.map((name, i) => ({ name, completedSamples: counts[i] as number }));
 }
 
-/** Below it two sums of fractions are the same: the order of additions, not the records, makes such a difference. */
+/**
+ * Below it two sums of fractions are the same: the order of additions, not the records, makes such
+ * a difference.
+ */
 const NOISE = 1e-12;
 /** Times of the split are means, with fractions of ns. */
 const NOISE_NS = 0.5;
@@ -139,39 +123,32 @@ export interface SummaryDifference {
   readonly derived: number | null;
 }
 
-/** All figures, counts and times of the split that differ between a summary and what its records say. */
+/**
+ * All figures, counts and times of the split that differ between a summary and what its records
+ * say.
+ */
 export function differencesOf(summary: RunSummary, derived: DerivedRun): SummaryDifference[] {
   const found: SummaryDifference[] = [];
-  const hold = (
-    what: string,
-    unit: FigureUnit,
-    said: number | undefined,
-    seen: number | undefined,
-  ) => {
-    if (!isEqual(said, seen, unit)) {
-      found.push({ what, unit, inSummary: said ?? null, derived: seen ?? null });
-    }
+  const hold = (what: string, unit: FigureUnit, written?: number, seen?: number): void => {
+    if (isEqual(written, seen, unit)) return;
+    found.push({ what, unit, inSummary: written ?? null, derived: seen ?? null });
   };
   for (const name of FIGURE_NAMES) {
     hold(name, FIGURES[name].unit, summary.figures[name], derived.figures[name]);
   }
   hold('rows', 'count', summary.records?.rows, derived.rowCount);
   hold('split: samples', 'count', summary.split?.sampleCount, derived.split?.sampleCount);
-  for (const { part, ...seen } of timesOf(derived.split)) {
-    const said = summary.split?.parts.find((one) => one.part === part);
-    hold(`split: ${part}, mean`, 'ns', said?.meanNs, seen.meanNs);
-    hold(`split: ${part}, typical`, 'ns', said?.typicalNs, seen.typicalNs);
-    hold(`split: ${part}, tail`, 'ns', said?.tailNs, seen.tailNs);
+  for (const { part, ...seen } of derived.split?.parts ?? []) {
+    const written = summary.split?.parts.find((one) => one.part === part);
+    for (const key of ['mean', 'typical', 'tail'] as const) {
+      hold(`split: ${part}, ${key}`, 'ns', written?.[`${key}Ns`], seen[`${key}Ns`]);
+    }
   }
   return found;
 }
 
-function timesOf(split: LatencySplit | null): LatencySplit['parts'] {
-  return split?.parts ?? [];
-}
-
-function isEqual(said: number | undefined, seen: number | undefined, unit: FigureUnit): boolean {
-  if (said === undefined || seen === undefined) return said === seen;
-  const noise = NOISE * Math.abs(said);
-  return Math.abs(said - seen) <= (unit === 'ns' ? Math.max(noise, NOISE_NS) : noise);
+function isEqual(written: number | undefined, seen: number | undefined, unit: FigureUnit): boolean {
+  if (written === undefined || seen === undefined) return written === seen;
+  const noise = NOISE * Math.abs(written);
+  return Math.abs(written - seen) <= (unit === 'ns' ? Math.max(noise, NOISE_NS) : noise);
 }

@@ -1,21 +1,20 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { configInvalid, outputError } from '../../../shared/base/errors/mlperf-error.ts';
-import { readJsonFile } from '../../../shared/base/files/read-file.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
+import { readJsonFile, writeText } from '../../../shared/base/files/read-file.ts';
 import type { DeepReadonly } from '../../../shared/base/types/deep-readonly.ts';
 import { SCENARIOS } from '../../../shared/domain/scenario.ts';
+import { GENERATOR_CEILING, GENERATOR_HEALTH } from '../../loadgen/health/generator-health.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { FIGURE_NAMES } from '../figures/figure-names.ts';
-import { STEP_FIGURES } from '../figures/step-figures.ts';
+import { STEP_FIGURES } from '../figures/figures-of-records.ts';
 import { SERVER_STATISTICS } from '../split/server-statistics.ts';
 import { LATENCY_SPLIT } from '../split/split-sums.ts';
 import { THRESHOLD_RESULT } from '../thresholds/condition.ts';
 
 /** Version of the form of `longhaul_summary.json`; a reader of it refuses others. */
 export const SUMMARY_SCHEMA_VERSION = 1;
-
-const ns = z.number().describe('ns');
 
 const reason = z.strictObject({
   rule: z.string().describe('stable word of the rule'),
@@ -58,41 +57,15 @@ const node = z.strictObject({
     .describe('as it describes itself; of servers of the Open Inference Protocol only'),
 });
 
-const health = z.strictObject({
-  cpuShare: z.number(),
-  cpuWaitShare: z.number().nullish().describe('share of the time without a core; null: not known'),
-  eventLoopDelay: z.strictObject({ p50Ns: ns, p99Ns: ns, maxNs: ns }),
-  gc: z.strictObject({ count: z.number(), totalNs: ns, maxNs: ns }),
-  stealShare: z.number().nullable(),
-  backPressure: z.strictObject({ socketNs: ns, creditNs: ns }).nullable(),
-  seconds: z.array(
-    z.strictObject({
-      atNs: ns,
-      cpuShare: z.number(),
-      cpuWaitShare: z.number().nullish(),
-      eventLoopDelayMaxNs: ns,
-      gcNs: ns,
-    }),
-  ),
-});
-
-const ceiling = z.strictObject({
-  measuredAt: z.string(),
-  measuredOn: z.string(),
-  inProcessQps: z.number(),
-  loopbackQps: z.number(),
-  isDisturbed: z
-    .boolean()
-    .optional()
-    .describe('true: other processes took the CPUs while it was measured'),
-});
-
 const loadTest = z.strictObject({
   arrivals: z.string().describe('as they were asked for'),
   steps: z.array(STEP_FIGURES).nullable().describe('null: arrivals without steps, or no records'),
 });
 
-/** Form of `longhaul_summary.json`: the result of a run, for programs. Every figure follows from the records beside it. */
+/**
+ * Form of `longhaul_summary.json`: the result of a run, for programs. Every figure follows from the
+ * records beside it.
+ */
 export const RUN_SUMMARY = z.strictObject({
   schemaVersion: z.literal(SUMMARY_SCHEMA_VERSION),
   longhaul: z.string().describe('version'),
@@ -130,8 +103,8 @@ export const RUN_SUMMARY = z.strictObject({
   isGeneratorBound: z.boolean(),
   generatorBoundReason: z.string(),
   split: LATENCY_SPLIT.nullable().describe('null where the SUT told no times'),
-  health: health.nullable(),
-  ceiling: ceiling.nullable().describe('of this machine; null: never measured'),
+  health: GENERATOR_HEALTH.nullable(),
+  ceiling: GENERATOR_CEILING.nullable().describe('of this machine; null: never measured'),
   accuracy: z
     .strictObject({ text: z.string(), value: z.number(), target: z.number(), isMet: z.boolean() })
     .nullable(),
@@ -158,12 +131,7 @@ const VERSIONED: z.ZodType<{ schemaVersion?: unknown }> = z.looseObject({
 
 /** Writes `longhaul_summary.json`. @throws MlperfError `ERR_OUTPUT` */
 export function writeSummary(folder: string, summary: RunSummary): void {
-  const path = join(folder, RUN_FILES.runSummary);
-  try {
-    writeFileSync(path, `${JSON.stringify(summary, null, 2)}\n`);
-  } catch (error) {
-    throw outputError(`cannot write ${path}`, error);
-  }
+  writeText(join(folder, RUN_FILES.runSummary), `${JSON.stringify(summary, null, 2)}\n`);
 }
 
 /**

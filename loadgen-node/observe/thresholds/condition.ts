@@ -22,7 +22,7 @@ export const HOLDS = {
 } as const;
 
 /**
- * What a figure is held against. `absolute`: a value in the figure's unit (ns, per second, count; a share is 0 to 1).
+ * Value of a condition. `absolute`: a value in the figure's unit (ns, per second, count; a share is 0 to 1).
  * `relative`: a share of the figure of another run, with its sign: `+5%` is 0.05 more.
  */
 type ConditionValue =
@@ -63,7 +63,10 @@ export function parseCondition(text: string, where: string): Condition {
   throw configInvalid(`${where} ${JSON.stringify(text)} ${read}`);
 }
 
-/** Like {@link parseCondition} without throwing. @returns Where something is wrong, what the text does, beginning with a verb. */
+/**
+ * Like {@link parseCondition} without throwing.
+ * @returns Where something is wrong, what the text does, beginning with a verb.
+ */
 export function readCondition(text: string): Condition | string {
   const written = text.trim();
   const match = CONDITION_PATTERN.exec(written);
@@ -79,7 +82,10 @@ export function readCondition(text: string): Condition | string {
   return { text: written, figure, operator: operator as keyof typeof HOLDS, value };
 }
 
-/** Like {@link readCondition}, of a condition on one run alone: nothing is there that a relative value could be relative to. */
+/**
+ * Like {@link readCondition}, of a condition on one run alone: nothing is there that a relative
+ * value could be relative to.
+ */
 export function readThreshold(text: string): Threshold | string {
   const condition = readCondition(text);
   if (typeof condition === 'string') return condition;
@@ -121,17 +127,11 @@ function mustBe(figure: FigureName): string {
   return `${figure} (${about}) needs ${words}, for example ${example}`;
 }
 
-/** How values of a unit are written. */
-interface WrittenUnit {
-  /** What a value must be, for messages. */
-  readonly words: string;
-  readonly example: string;
-  /** What may stand behind the number → what it makes of it. */
-  readonly factors: Readonly<Record<string, number>>;
-  readonly format: (value: number) => string;
-}
-
-const WRITTEN: Readonly<Record<FigureUnit, WrittenUnit>> = {
+/**
+ * How values of a unit are written: `factors` are those of the letters that may stand behind the
+ * number.
+ */
+const WRITTEN = {
   ns: {
     words: 'a length of time (ns, us, ms or s)',
     example: '15ms',
@@ -143,7 +143,7 @@ const WRITTEN: Readonly<Record<FigureUnit, WrittenUnit>> = {
     words: 'a number per second, without a unit',
     example: '100',
     factors: { '': 1 },
-    format: (value) => `${rounded(value, 6)} per second`,
+    format: (value: number) => `${rounded(value, 6)} per second`,
   },
   count: {
     words: 'a number, without a unit',
@@ -155,24 +155,19 @@ const WRITTEN: Readonly<Record<FigureUnit, WrittenUnit>> = {
     words: 'a percentage',
     example: '1%',
     factors: { '%': 0.01 },
-    format: (value) => percentage(value, 4),
+    format: (value: number) => percentage(value, 4),
   },
-};
+} as const satisfies Readonly<Record<FigureUnit, object>>;
 
 /** A number with what stands behind it, in the figure's unit; undefined where that does not fit. */
 function valueIn(unit: FigureUnit, number: number, unitText: string): number | undefined {
-  const { factors } = WRITTEN[unit];
+  const factors: Readonly<Record<string, number>> = WRITTEN[unit].factors;
   const factor = Object.hasOwn(factors, unitText) ? factors[unitText] : undefined;
   // 0.3 ms are 300,000 ns, not a binary fraction beside it.
   return factor === undefined ? undefined : Number((number * factor).toPrecision(15));
 }
 
-/** A figure's value for people. */
-function formatFigure(unit: FigureUnit, value: number): string {
-  return WRITTEN[unit].format(value);
-}
-
-/** What became of a threshold. Values are ns, per second, counts, or shares from 0 to 1. */
+/** Result of a threshold. Values are ns, per second, counts, or shares from 0 to 1. */
 export const THRESHOLD_RESULT = z.strictObject({
   text: z.string().describe('as it was written'),
   figure: z.string(),
@@ -200,12 +195,12 @@ export function judgeThresholds(
       const seenText = 'none: the run has no such figure';
       return { text, figure, isMet: false, needed, seen: null, seenText };
     }
-    const seenText = formatFigure(FIGURES[figure].unit, seen);
+    const seenText = WRITTEN[FIGURES[figure].unit].format(seen);
     return { text, figure, isMet: HOLDS[operator](seen, needed), needed, seen, seenText };
   });
 }
 
-/** Thresholds of a run: a list in a file, a flag that is said once for each on the command line. */
+/** Thresholds of a run: a list in a file, a flag for each on the command line. */
 export function thresholdList(help: string): Setting<Threshold[] | undefined> {
   const one = z.string('must be a condition, for example p99 < 15ms').transform((text, context) => {
     const threshold = readThreshold(text);
@@ -225,23 +220,42 @@ export function thresholdList(help: string): Setting<Threshold[] | undefined> {
   };
 }
 
-const SERVER_ONLY: readonly FigureName[] = ['scheduled_qps', 'overlatency'];
-
-/** 0 in SingleStream: such a threshold would always be met, or never. */
-const LAG_FIGURES: readonly FigureName[] = ['lag_p50', 'lag_p99', 'lag_max'];
-
-const TOKEN_FIGURES: readonly FigureName[] = [
-  'ttft_p50',
-  'ttft_p99',
-  'tpot_p50',
-  'tpot_p99',
-  'tokens_per_second',
+/** Figures that runs with some settings cannot have, and why; the first row that holds counts. */
+const ABSENT: readonly {
+  readonly figures: RegExp;
+  readonly isAbsent: (settings: TestSettings) => boolean;
+  readonly why: (figure: FigureName, scenario: string) => string;
+}[] = [
+  {
+    figures: /./,
+    isAbsent: ({ mode }) => mode === 'AccuracyOnly',
+    why: () => 'a run of mode accuracy has no figures of performance',
+  },
+  {
+    figures: /^(scheduled_qps|overlatency)$/,
+    isAbsent: ({ scenario }) => scenario !== 'Server',
+    why: (figure, scenario) =>
+      `${figure} is a figure of scenario Server, and this run is ${scenario}`,
+  },
+  {
+    // 0 in SingleStream: such a threshold would always be met, or never.
+    figures: /^lag_/,
+    isAbsent: ({ scenario }) => scenario === 'SingleStream',
+    why: (figure, scenario) =>
+      `${figure} is always 0 in ${scenario}, where a query is due when it is issued`,
+  },
+  {
+    figures: /^(ttft_|tpot_|tokens_per_second$)/,
+    isAbsent: ({ useTokenLatencies }) => !useTokenLatencies,
+    why: (figure) =>
+      `${figure} needs token latencies, which the settings of this run do not measure (use_token_latencies)`,
+  },
+  {
+    figures: /^(ttft_|tpot_)/,
+    isAbsent: ({ scenario }) => scenario === 'Offline',
+    why: (figure) => `${figure} needs the time of the first token, which Offline does not ask for`,
+  },
 ];
-
-/** Offline asks for no first token. */
-const TIMED_TOKEN_FIGURES: readonly FigureName[] = TOKEN_FIGURES.filter(
-  (figure) => figure !== 'tokens_per_second',
-);
 
 /**
  * Refuses thresholds on figures that a run with these settings cannot have, before minutes go into it.
@@ -249,26 +263,8 @@ const TIMED_TOKEN_FIGURES: readonly FigureName[] = TOKEN_FIGURES.filter(
  */
 export function checkThresholds(thresholds: readonly Threshold[], settings: TestSettings): void {
   for (const { text, figure } of thresholds) {
-    const why = whyAbsent(figure, settings);
-    if (why === undefined) continue;
-    throw configInvalid(`--threshold "${text}": ${why}`);
+    const row = ABSENT.find(({ figures, isAbsent }) => figures.test(figure) && isAbsent(settings));
+    if (row === undefined) continue;
+    throw configInvalid(`--threshold "${text}": ${row.why(figure, settings.scenario)}`);
   }
-}
-
-function whyAbsent(figure: FigureName, settings: TestSettings): string | undefined {
-  const { mode, scenario, useTokenLatencies } = settings;
-  if (mode === 'AccuracyOnly') return 'a run of mode accuracy has no figures of performance';
-  if (scenario !== 'Server' && SERVER_ONLY.includes(figure)) {
-    return `${figure} is a figure of scenario Server, and this run is ${scenario}`;
-  }
-  if (scenario === 'SingleStream' && LAG_FIGURES.includes(figure)) {
-    return `${figure} is always 0 in ${scenario}, where a query is due when it is issued`;
-  }
-  if (!useTokenLatencies && TOKEN_FIGURES.includes(figure)) {
-    return `${figure} needs token latencies, which the settings of this run do not measure (use_token_latencies)`;
-  }
-  if (scenario === 'Offline' && TIMED_TOKEN_FIGURES.includes(figure)) {
-    return `${figure} needs the time of the first token, which Offline does not ask for`;
-  }
-  return undefined;
 }

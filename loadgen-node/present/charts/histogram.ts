@@ -1,4 +1,7 @@
-/** A bin of a histogram: from (included) to (not included, but in the last bin), in ns, and how many values lie there. */
+/**
+ * A bin of a histogram: from (included) to (not included, but in the last bin), in ns, and how many
+ * values lie there.
+ */
 export interface Bin {
   readonly from: number;
   readonly to: number;

@@ -25,7 +25,7 @@ interface PercentileChart {
   readonly distributions: readonly { readonly name: string; readonly sorted: Float64Array }[];
   /** In ns. Default: none. */
   readonly boundNs?: number | null;
-  /** What the values are: `latency`. */
+  /** Name of the values: `latency`. */
   readonly title: string;
   /** Percentiles that are marked with their values: those of the first distribution. */
   readonly marked: readonly number[];
@@ -93,7 +93,10 @@ function drawMark({ dotX, dotY, left, y, label, isFarRight }: Mark): Html {
 /** Points per decade of 1/(1-p): a line of a few hundred points looks like one of all. */
 const POINTS_PER_DECADE = 60;
 
-/** Points (share 0 to 1, value that it does not exceed) of the distribution of sorted values, dense in the tail, up to the largest value: a few hundred for any number of values. */
+/**
+ * Points (share 0 to 1, value that it does not exceed) of the distribution of sorted values, dense
+ * in the tail, up to the largest value: a few hundred for any number of values.
+ */
 export function quantilePoints(sorted: Float64Array): [share: number, value: number][] {
   const count = sorted.length;
   const points: [number, number][] = [];
@@ -115,7 +118,7 @@ export function quantilePoints(sorted: Float64Array): [share: number, value: num
 /** A chart on a page. */
 interface FigureParts {
   readonly title: string;
-  /** What the chart shows, with its main figures, for those who do not see it. */
+  /** The chart in words with its main figures, for readers of screens. */
   readonly alternative: string;
   /** Below the chart. */
   readonly caption: string;
@@ -132,7 +135,10 @@ interface FigureParts {
   readonly isWide?: boolean;
 }
 
-/** A chart with its title, its text alternative and its data. The chart takes the focus, so that a reader of screens stops at it. */
+/**
+ * A chart with its title, its text alternative and its data. The chart takes the focus, so that a
+ * reader of screens stops at it.
+ */
 export function renderFigure(parts: FigureParts): Html {
   const { title, alternative, legend = null, drawing, caption, table, isWide = false } = parts;
   const { width = PLOT.width, height = PLOT.height } = parts;

@@ -1,7 +1,9 @@
 import { type Html, html } from '../html/html.ts';
 import type { Axis } from './scale.ts';
 
-/** Size of a chart in units of SVG: small, so that its text is legible where a page is 400 px wide. */
+/**
+ * Size of a chart in units of SVG: small, so that its text is legible where a page is 400 px wide.
+ */
 export const PLOT = { width: 480, height: 262, left: 58, right: 14, top: 26, bottom: 42 } as const;
 
 const RIGHT = PLOT.width - PLOT.right;
@@ -67,7 +69,7 @@ export function drawLine(area: PlotArea, points: Points, className: string): Htm
     const place = `${coordinate(xOf(area, x))} ${coordinate(yOf(area, y))}`;
     const isAfterGap = !Number.isFinite(points[i - 1]?.[1]);
     const isAlone = isAfterGap && !Number.isFinite(points[i + 1]?.[1]);
-    // A point alone would be a line of no length, which nobody sees.
+    // A point alone would be a line of no length, which is invisible.
     path += isAlone ? `M${place}m-3 0h6` : `${isAfterGap ? 'M' : 'L'}${place}`;
   });
   return path === '' ? html`` : html`<path class="${`series ${className}`}" d="${path}"/>`;
@@ -98,7 +100,10 @@ export function textWidth(text: string): number {
   return text.length * 7;
 }
 
-/** A bound: a line across the chart with its name, where that covers no other text, if there is such a place. */
+/**
+ * A bound: a line across the chart with its name, where that covers no other text, if there is such
+ * a place.
+ */
 export function drawBound(
   area: PlotArea,
   value: number,
@@ -164,7 +169,7 @@ export function drawSign(className: string, isArea = false): Html {
   return html`<svg viewBox="0 0 24 12" aria-hidden="true">${sign}</svg>`;
 }
 
-/** What the lines of a chart are. */
+/** Names and signs of the lines of a chart. */
 export function drawLegend(entries: readonly Omit<Series, 'points'>[], isArea = false): Html {
   const items = entries.map(
     ({ name, className }) => html`<li>${drawSign(className, isArea)}${name}</li>`,
@@ -204,7 +209,10 @@ interface StackedBar {
 const BAR_HEIGHT = 26;
 const ROW_HEIGHT = 52;
 
-/** Horizontal bars, one below the other, as long as their segments together; the longest takes the whole width. */
+/**
+ * Horizontal bars, one below the other, as long as their segments together; the longest takes the
+ * whole width.
+ */
 export function drawStackedBars(bars: readonly StackedBar[]): { drawing: Html; height: number } {
   const totals = bars.map(({ segments }) => segments.reduce((sum, { value }) => sum + value, 0));
   const largest = Math.max(...totals, 0);

@@ -2,25 +2,34 @@ import { tickTime } from '../text/figure-text.ts';
 
 /** An axis of a chart. */
 export interface Axis {
-  /** Where a value lies: 0 at the beginning, 1 at the end; values outside are brought to the nearest end. */
+  /**
+   * Where a value lies: 0 at the beginning, 1 at the end; values outside are brought to the nearest
+   * end.
+   */
   readonly scale: (value: number) => number;
   /** Its marks. */
   readonly ticks: readonly { readonly value: number; readonly label: string }[];
-  /** What it shows, with its unit. */
+  /** Its quantity, with the unit. */
   readonly title: string;
 }
 
-/** What an axis is made for. */
+/** Range and labels of an axis. */
 interface AxisRange {
   readonly from: number;
   readonly to: number;
   readonly title: string;
   readonly format: (value: number) => string;
-  /** The way from mark to mark, which is no smaller than `least`. Default: 1, 2 or 5 times a power of ten. */
+  /**
+   * The way from mark to mark, which is no smaller than `least`. Default: 1, 2 or 5 times a power
+   * of ten.
+   */
   readonly stepOf?: (least: number) => number;
 }
 
-/** A straight axis with about `tickCount` marks at round values. A range without width shows its one value in the middle. */
+/**
+ * A straight axis with about `tickCount` marks at round values. A range without width shows its one
+ * value in the middle.
+ */
 export function linearAxis(range: AxisRange, tickCount = 5): Axis {
   const { from, to, title, format, stepOf = roundStep } = widened(range);
   const step = stepOf((to - from) / tickCount);
@@ -31,7 +40,10 @@ export function linearAxis(range: AxisRange, tickCount = 5): Axis {
   return { scale: (value) => clamped((value - from) / (to - from)), ticks, title };
 }
 
-/** A logarithmic axis of positive values, marked at 1, 2 and 5 of each power of ten where there is room for it. */
+/**
+ * A logarithmic axis of positive values, marked at 1, 2 and 5 of each power of ten where there is
+ * room for it.
+ */
 export function logAxis(range: AxisRange, tickCountMax = 8): Axis {
   const from = Math.log10(range.from);
   const to = Math.log10(Math.max(range.to, range.from * 1.1));
@@ -69,7 +81,10 @@ export function tailAxis(count: number, title: string): Axis {
   return { scale, ticks, title };
 }
 
-/** An axis of times in ns: logarithmic where they differ tenfold. 0 is shown as the smallest positive one, or 1 µs. */
+/**
+ * An axis of times in ns: logarithmic where they differ tenfold. 0 is shown as the smallest
+ * positive one, or 1 µs.
+ */
 export function timeAxis(valuesNs: readonly number[], title: string): Axis {
   const format = tickTime;
   const from = valuesNs.reduce((a, b) => (b > 0 ? Math.min(a, b) : a), Number.POSITIVE_INFINITY);

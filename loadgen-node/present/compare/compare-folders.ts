@@ -24,15 +24,6 @@ import {
   METHOD,
   settingTexts,
 } from './print-comparison.ts';
-import type { ComparedRun } from './resampled-run.ts';
-
-/** A run that was read, and what is to be said of its records. */
-interface ReadMeasuredRun {
-  readonly run: ComparedRun;
-  readonly notes: readonly string[];
-  /** Null: the records are whole, and the summary follows from them. */
-  readonly damage: string | null;
-}
 
 /** How runs are compared. */
 interface CompareRequest {
@@ -54,7 +45,7 @@ export async function compareFolders(
   if (folders.length < 2) {
     throw configInvalid('compare needs two runs or more: a base and others');
   }
-  const read: ReadMeasuredRun[] = [];
+  const read: Awaited<ReturnType<typeof readMeasured>>[] = [];
   for (const folder of folders) read.push(await readMeasured(folder));
   const runs = read.map(({ run }) => run);
   const forced = checkComparable(runs, isForced);
@@ -82,7 +73,7 @@ function disturbanceNotes({ runs, disturbedBy }: RunComparison): string[] {
 }
 
 /** @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_CONFIG_FILE` */
-async function readMeasured(folder: string): Promise<ReadMeasuredRun> {
+async function readMeasured(folder: string) {
   const { summary, derived } = await deriveRun(folder);
   if (summary === null || derived === null) {
     const missing = summary === null ? RUN_FILES.runSummary : RUN_FILES.records;
@@ -94,6 +85,7 @@ async function readMeasured(folder: string): Promise<ReadMeasuredRun> {
   if (summary.result !== 'VALID') notes.unshift(`${summary.result}: the figures are no result`);
   const differing = derived.cut === null ? differencesOf(summary, derived) : [];
   return {
+    /** Null: the records are whole, and the summary follows from them. */
     damage: damageOf(folder, derived.cut, differing.length),
     run: { folder, summary: { ...summary, figures: derived.figures }, records: derived.records },
     notes,
@@ -108,7 +100,7 @@ function damageOf(folder: string, cut: string | null, differingCount: number): s
 }
 
 /** Each note once, with the runs that it is about. */
-function notesOf(runs: readonly ReadMeasuredRun[]): string[] {
+function notesOf(runs: readonly Awaited<ReturnType<typeof readMeasured>>[]): string[] {
   const foldersOf = new Map<string, string[]>();
   for (const { run, notes } of runs) {
     for (const note of notes) foldersOf.set(note, [...(foldersOf.get(note) ?? []), run.folder]);

@@ -5,12 +5,7 @@ import { formatNs } from '../../../shared/base/text.ts';
 import { disturbances } from '../../loadgen/health/generator-health.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { readAudit } from '../../observe/audit/network-audit.ts';
-import {
-  FIGURE_NAMES,
-  FIGURES,
-  type FigureName,
-  type FigureUnit,
-} from '../../observe/figures/figure-names.ts';
+import { FIGURE_NAMES, FIGURES, type FigureName } from '../../observe/figures/figure-names.ts';
 import type { RunSummary } from '../../observe/summary/run-summary.ts';
 import {
   type ComparedRun,
@@ -47,61 +42,49 @@ export interface FigureDifference {
   readonly judgement: 'better' | 'worse' | 'other' | 'same' | null;
 }
 
-/** A figure across the runs. */
-interface FigureRow {
-  readonly figure: FigureName;
-  readonly unit: FigureUnit;
-  readonly about: string;
-  /** In the order of the runs; the first is the base. */
-  readonly runs: readonly FigureDifference[];
-}
-
-/** Runs side by side. */
-export interface RunComparison {
-  readonly runs: readonly ComparedRun[];
-  readonly rows: readonly FigureRow[];
-  readonly replicateCount: number;
-  /** Everything that was set and differs, so that a difference of figures may be its. */
-  readonly settings: readonly DifferingSetting[];
-  /** By run: what kept its LoadGen from its work, in words; null: nothing that was seen. The noise of a host is in no interval. */
-  readonly disturbedBy: readonly (string | null)[];
-}
-
-/** Compares the figures of runs with those of the first one. The runs fit together: {@link checkComparable} was asked. */
+/**
+ * Compares the figures of runs with those of the first one. The runs fit together: {@link
+ * checkComparable} was asked.
+ */
 export function compareRuns(
   runs: readonly ComparedRun[],
   replicateCount: number = REPLICATE_COUNT,
-): RunComparison {
+) {
   const replicates = runs.map((run, i) => resampleRun(run, SEED + i, replicateCount));
-  const rows = FIGURE_NAMES.filter((name) =>
-    runs.some(({ summary }) => summary.figures[name] !== undefined),
-  ).map((figure) => rowOf(figure, runs, replicates));
+  /**
+   * By run: causes that kept its LoadGen from its work; null: none was seen. The noise of a host is
+   * in no interval.
+   */
   const disturbedBy = runs.map(({ summary }) => disturbance(summary));
+  /** Everything that was set and differs, so that a difference of figures may be its. */
   const settings = differingSettings(runs);
-  return {
-    ...{ runs, replicateCount, settings, disturbedBy },
-    rows: rows.map((row) => withoutClaims(row, disturbedBy, inputsOf(settings))),
-  };
+  const inputs = inputsOf(settings);
+  const figures = FIGURE_NAMES.filter((name) =>
+    runs.some(({ summary }) => summary.figures[name] !== undefined),
+  );
+  const rows = figures.map((figure) => {
+    const { unit, about } = FIGURES[figure];
+    const isInput = inputs.includes(figure);
+    const differences = differencesFrom(figure, runs, replicates).map((own, i) => {
+      const isDisturbed = disturbedBy[0] !== null || disturbedBy[i] !== null;
+      return isInput || isDisturbed ? { ...own, judgement: null } : own;
+    });
+    /** `runs`: in their order; the first is the base. */
+    return { figure, unit, about, runs: differences };
+  });
+  return { runs, replicateCount, settings, disturbedBy, rows };
 }
 
-/** What LoadGen was told to do is no merit of the SUT: the rate of the schedule, and what follows from it. */
-function inputsOf(settings: readonly DifferingSetting[]): readonly FigureName[] {
+/** Runs side by side. */
+export type RunComparison = Readonly<ReturnType<typeof compareRuns>>;
+
+/**
+ * Figures that are no merit of the SUT: the rate of the schedule, and completed queries where the
+ * load differs.
+ */
+function inputsOf(settings: ReturnType<typeof differingSettings>): readonly FigureName[] {
   const isOtherLoad = settings.some(({ name }) => name === 'targetQps' || name === 'arrivals');
   return isOtherLoad ? ['scheduled_qps', 'completed_qps'] : ['scheduled_qps'];
-}
-
-/** Takes away what the runs do not carry. */
-function withoutClaims(
-  row: FigureRow,
-  disturbedBy: readonly (string | null)[],
-  inputs: readonly FigureName[],
-): FigureRow {
-  const isInput = inputs.includes(row.figure);
-  const runs = row.runs.map((own, i) => {
-    const isDisturbed = disturbedBy[0] !== null || disturbedBy[i] !== null;
-    return isInput || isDisturbed ? { ...own, judgement: null } : own;
-  });
-  return { ...row, runs };
 }
 
 function disturbance({
@@ -114,15 +97,15 @@ function disturbance({
   return causes.length === 0 ? null : causes.join('; ');
 }
 
-function rowOf(
+/** A figure of each run beside that of the first one. */
+function differencesFrom(
   figure: FigureName,
   runs: readonly ComparedRun[],
   replicates: readonly Replicates[],
-): FigureRow {
-  const { unit, about } = FIGURES[figure];
+): FigureDifference[] {
   const base = runs[0]?.summary.figures[figure];
   const drawnBase = replicates[0]?.get(figure);
-  const differences = runs.map(({ summary }, i): FigureDifference => {
+  return runs.map(({ summary }, i) => {
     const value = summary.figures[figure];
     if (value === undefined) return NOTHING;
     const drawn = replicates[i]?.get(figure);
@@ -143,7 +126,6 @@ function rowOf(
     const judgement = judgementOf(figure, differenceInterval);
     return { ...seen, differenceInterval, shareInterval, judgement };
   });
-  return { figure, unit, about, runs: differences };
 }
 
 const NOTHING: FigureDifference = {
@@ -160,7 +142,10 @@ function shareOf(value: number, base: number): number {
   return value === base ? 0 : (value - base) / Math.abs(base);
 }
 
-/** Percentiles of what was drawn, and never without the estimate itself. Null where too little could be drawn. */
+/**
+ * Percentiles of what was drawn, and never without the estimate itself. Null where too little could
+ * be drawn.
+ */
 function intervalOf(drawn: Float64Array, estimate: number): ConfidenceInterval | null {
   const sorted = drawn.filter((value) => !Number.isNaN(value)).sort();
   if (sorted.length < drawn.length || !Number.isFinite(estimate)) return null;
@@ -183,27 +168,18 @@ function judgementOf(
   return low > 0 === moreIsBetter ? 'better' : 'worse';
 }
 
-/** A run by its folder. */
-interface NamedRun {
-  readonly folder: string;
-  readonly summary: RunSummary;
-}
-
-/** Something that was set, and is not the same in all runs. */
-interface DifferingSetting {
-  /** Key of the configuration file, or what else it is: `longhaul`, `node 1 workers`. */
-  readonly name: string;
-  /** In the order of the runs; null: not set, or not told. */
-  readonly values: readonly (string | null)[];
-}
+type NamedRun = Pick<ComparedRun, 'folder' | 'summary'>;
 
 /** Where files lie, which changes no figure. */
 const PLACES: readonly string[] = ['output', 'cacheDir', 'cacheFolder'];
 /** Of a node: its address, which the run's `sut` has, and its other settings again in one text. */
 const NODE_PLACES: readonly string[] = ['listen', 'node', 'configuration', ...PLACES];
 
-/** Everything that was set of the runs and their SUT nodes and differs between them. */
-function differingSettings(runs: readonly NamedRun[]): DifferingSetting[] {
+/**
+ * Settings of the runs and their SUT nodes that differ between them. `name` is the key of the configuration file, or what else
+ * it is (`longhaul`, `node 1 workers`); values are in the order of the runs, null: not set, or not known.
+ */
+function differingSettings(runs: readonly NamedRun[]) {
   const all = runs.map((run) => new Map([...ofRun(run.summary), ...ofNodes(run.folder)]));
   const names = new Set(all.flatMap((settings) => [...settings.keys()]));
   return [...names]
@@ -223,7 +199,7 @@ function ofRun({ settings, longhaul, mode, round, division, nodes }: RunSummary)
 
 type Pair = readonly [name: string, value: string];
 
-/** As the nodes told them of themselves; nothing where the run left no audit. */
+/** Settings of the nodes by the audit; none where the run left no audit. */
 function ofNodes(folder: string): Pair[] {
   if (!existsSync(join(folder, RUN_FILES.audit))) return [];
   return readAudit(folder).nodes.flatMap(({ description }, i) => {
@@ -236,7 +212,7 @@ function ofNodes(folder: string): Pair[] {
   });
 }
 
-/** What two runs may not differ in, for their figures mean other things then; with `isForceable` the user may insist. */
+/** Figures of runs that differ in these mean other things. `isForceable`: --force compares them. */
 const MUST_EQUAL: readonly {
   readonly what: string;
   readonly isForceable: boolean;

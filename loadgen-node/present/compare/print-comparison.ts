@@ -8,10 +8,13 @@ import { CONFIDENCE, type FigureDifference, type RunComparison } from './compare
 /** A comparison with what was asked of it. */
 export interface ComparisonResult {
   readonly comparison: RunComparison;
-  /** What a reader has to know. */
+  /** Limits of the comparison, for readers. */
   readonly notes: readonly string[];
   readonly conditions: readonly ConditionResult[];
-  /** Why the comparison fails whatever the conditions: runs without a result, records that are damaged. */
+  /**
+   * Why the comparison fails whatever the conditions: runs without a result, records that are
+   * damaged.
+   */
   readonly failures: readonly string[];
 }
 
@@ -26,7 +29,7 @@ const JUDGEMENTS = {
 /** Columns behind the name of the figure. */
 export const COLUMNS = ['base', 'run', 'difference', `${CONFIDENCE * 100} % interval`, ''];
 
-/** What the intervals are, in a sentence. */
+/** Method of the intervals, in a sentence. */
 export const METHOD: string =
   `Intervals: ${CONFIDENCE * 100} %, by a moving-block bootstrap of stretches of a fiftieth of each run, since latencies that follow ` +
   'one another hang together; seeded. In per cent of the base, or in its unit where the base may be 0. "surely" means that the interval of the difference holds no 0: of twenty figures that are ' +
@@ -71,7 +74,10 @@ export function settingTexts(values: readonly (string | null)[]): string[] {
   return values.map((value) => value ?? '(not set)');
 }
 
-/** Cells of one figure: its values, the difference in units and per cent, where it lies, and what that says. */
+/**
+ * Cells of one figure: its values, the difference in units and per cent, where it lies, and what
+ * that says.
+ */
 export function cells(figure: FigureName, base: FigureDifference, own: FigureDifference): string[] {
   return [
     figure,
@@ -114,17 +120,6 @@ export interface FailCondition {
   readonly isSure: boolean;
 }
 
-/** What became of a condition for one run. */
-export interface ConditionResult {
-  /** As it was written. */
-  readonly text: string;
-  readonly isSure: boolean;
-  readonly folder: string;
-  readonly holds: boolean;
-  /** The figure, or its difference, for people. */
-  readonly seen: string;
-}
-
 /**
  * Holds conditions against every run but the base: relative ones against the difference from the base, absolute ones against
  * the run's own figure. A count or an extreme is sure as it is; of another figure without an interval nothing is sure.
@@ -148,31 +143,35 @@ export function judgeConditions(
   });
 }
 
+/** Whether a condition holds for a run, and the figure, or its difference, for people. */
 function judgeRun(
   { condition, isSure }: FailCondition,
   folder: string,
   { value, interval, seen }: ReturnType<typeof heldAgainst>,
-): ConditionResult {
+) {
   const { figure, operator, text, value: wanted } = condition;
   const needed = wanted.kind === 'relative' ? wanted.share : wanted.value;
-  const result = { text, isSure, folder };
-  if (!isSure || isExact(figure)) return { ...result, holds: HOLDS[operator](value, needed), seen };
+  const result = { text, isSure, folder, holds: false, seen };
+  if (!isSure || isExact(figure)) return { ...result, holds: HOLDS[operator](value, needed) };
   if (interval === null) {
-    return { ...result, holds: false, seen: `${seen}, and too few values to be sure of it` };
+    return { ...result, seen: `${seen}, and too few values to be sure of it` };
   }
   const [low, high] = interval;
   const isWithin = low <= needed && needed <= high;
   const holds =
     operator === '!=' ? !isWithin : HOLDS[operator](low, needed) && HOLDS[operator](high, needed);
-  return { ...result, holds, seen };
+  return { ...result, holds };
 }
+
+/** Result of a condition for one run. */
+export type ConditionResult = Readonly<ReturnType<typeof judgeRun>>;
 
 /** Counts and extremes: they are what they are. */
 function isExact(figure: FigureName): boolean {
   return FIGURES[figure].unit === 'count' || figure === 'min' || /(^|_)max$/.test(figure);
 }
 
-/** What is held against a condition: the figure, or its difference as a share. */
+/** The value that a condition is judged by: the figure, or its difference as a share. */
 function heldAgainst(
   { figure, value: wanted }: Condition,
   { value, interval, share, shareInterval }: FigureDifference,

@@ -18,7 +18,10 @@ import { BlockHistogram, pieceStart } from './block-histogram.ts';
 /** Resampled runs. */
 export const REPLICATE_COUNT = 1000;
 
-/** Blocks of which a resampled run is made: each is a fiftieth of the run, long against the time for which latencies hang together. */
+/**
+ * Blocks of which a resampled run is made: each is a fiftieth of the run, long against the time for
+ * which latencies hang together.
+ */
 const BLOCK_COUNT = 50;
 
 /** Values that must lie beyond a percentile, or what is drawn of it says nothing. */
@@ -34,7 +37,10 @@ export interface ComparedRun {
   readonly records: SampleRecords;
 }
 
-/** Figures of resampled runs, `REPLICATE_COUNT` values each. A figure without an interval (a count, an extreme) is absent. */
+/**
+ * Figures of resampled runs, `REPLICATE_COUNT` values each. A figure without an interval (a count,
+ * an extreme) is absent.
+ */
 export type Replicates = ReadonlyMap<FigureName, Float64Array>;
 
 /**
@@ -174,7 +180,8 @@ function ratesOf(
     { length: draw.pieceCount },
     (_, piece) => (beginOf(piece + 1) - beginOf(piece)) / 1e9,
   );
-  // LoadGen's rates differ a little from count over time, by their ends: the drawn ones are scaled to the figure.
+  // LoadGen's rates differ a little from count over time, by their ends: the drawn ones are scaled
+  // to the figure.
   const scaled = (name: FigureName, amountOf: (row: number) => number): Drawn[] => {
     const amounts = draw.perPiece(count, amountOf);
     const whole = sumOf(amounts) / sumOf(seconds);
@@ -236,7 +243,7 @@ function tokenFigures(
  */
 const FEW_BLOCKS = (2.0096 / 1.96) * Math.sqrt(50 / 49);
 
-/** Above it nothing can be told: the run is one long swing. */
+/** Above it no interval is known: the run is one long swing. */
 const CORRELATION_MAX = 0.8;
 
 /**

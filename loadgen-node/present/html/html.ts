@@ -8,7 +8,7 @@ export class Html {
   }
 }
 
-/** What may stand in a template; `null` is nothing. */
+/** Values of a template; `null` is empty. */
 type HtmlValue = Html | string | number | null | readonly HtmlValue[];
 
 /**
@@ -23,7 +23,10 @@ export function html(strings: TemplateStringsArray, ...values: readonly HtmlValu
   return new Html(text);
 }
 
-/** Text that is known to be well-formed HTML, such as a constant of our own. Never something that was read. */
+/**
+ * Text that is known to be well-formed HTML, such as a constant of our own. Never something that
+ * was read.
+ */
 export function trusted(text: string): Html {
   return new Html(text);
 }
@@ -44,7 +47,10 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Code points that HTML does not allow, and those that turn the direction of text around: a name could look like another. */
+/**
+ * Code points that HTML does not allow, and those that turn the direction of text around: a name
+ * could look like another.
+ */
 const UNSHOWN = /(?![\t\n])[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}\u202a-\u202e\u2066-\u2069]/gu;
 
 /** Text as HTML shows it, in elements and quoted attributes; what cannot be shown is U+FFFD. */
@@ -92,7 +98,7 @@ export function tile(name: string, value: string, note: Html | null = null, isBa
   return html`<div${isBad ? html` class="bad"` : null}><dt>${name}</dt><dd>${value}${note}</dd></div>\n`;
 }
 
-/** What a reader has to know, in a box; nothing without notes. */
+/** Notes in a box; null without notes. */
 export function noteBox(notes: readonly string[]): Html | null {
   if (notes.length === 0) return null;
   return html`<aside class="notes" aria-label="Please note"><strong>Please note</strong><ul>${notes.map((note) => html`<li>${note}</li>`)}</ul></aside>

@@ -102,10 +102,10 @@ footer { margin-top: 2rem; border-top: 1px solid var(--line); padding-top: 0.5re
 }
 `;
 
-/** What a page may load: the one style sheet, by its hash. */
+/** Policy of a page without a script: it loads the one style sheet, by its hash. */
 const STYLE_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'`;
 
-/** What a page with a script may load beside it: modules and events from where it came from. */
+/** Policy of a page with a script: also modules and events from its own origin. */
 export const SCRIPT_POLICY = `${STYLE_POLICY}; script-src 'self'; connect-src 'self'; img-src data:`;
 
 /**

@@ -13,11 +13,17 @@ const NODES_DRAWN_MAX = 64;
 export interface ChartSpec {
   readonly title: string;
   readonly note: string;
-  /** What its values are: per second, whole numbers, or ns, on a straight or a logarithmic axis. */
+  /**
+   * Unit and axis of the values: per second, whole numbers, or ns, on a straight or a logarithmic
+   * axis.
+   */
   readonly kind: 'rate' | 'count' | 'time' | 'log-time';
   /** Each line is a layer on those before it. */
   readonly isStacked?: boolean;
-  /** Name and class of each line, and its value at a point; no value, and 0 on a logarithmic axis, is a gap. */
+  /**
+   * Name and class of each line, and its value at a point; no value, and 0 on a logarithmic axis,
+   * is a gap.
+   */
   readonly series: (
     nodes: readonly string[],
   ) => readonly (readonly [string, string, (point: LiveSnapshot) => number | null | undefined])[];

@@ -1,11 +1,4 @@
-import {
-  Counter,
-  type CounterConfiguration,
-  collectDefaultMetrics,
-  Gauge,
-  type Histogram,
-  Registry,
-} from 'prom-client';
+import { collectDefaultMetrics, type Metric, Registry } from 'prom-client';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import { BUCKET_COUNT, lowerEdgeNs } from '../../observe/figures/latency-histogram.ts';
 import {
@@ -16,11 +9,14 @@ import {
   type WindowCounts,
 } from '../../observe/live/live-snapshot.ts';
 import { LATENCY_PARTS } from '../../observe/split/latency-parts.ts';
-import type { LiveRunFacts, RunEndState, ToLiveThread } from './live-messages.ts';
+import type { LiveRunFacts, RunEndState, ToLiveThread } from './live-state.ts';
 
 const STATES: readonly RunEndState[] = ['VALID', 'INVALID', 'INTERRUPTED', 'BROKEN'];
 
-/** Upper bounds from 16 µs to 17 s, 1, 1.5, 2, 3, 4, ...: edges of the histogram's own buckets, so that no value is misplaced. */
+/**
+ * Upper bounds from 16 µs to 17 s, 1, 1.5, 2, 3, 4, ...: edges of the histogram's own buckets, so
+ * that no value is misplaced.
+ */
 const BOUNDS_NS: readonly number[] = Array.from(
   { length: 41 },
   (_, i) => (i % 2 === 0 ? 1 : 1.5) * 2 ** (14 + Math.floor(i / 2)),
@@ -59,7 +55,22 @@ class Distribution {
   }
 }
 
-/** What Prometheus reads of the LoadGen node: counters over all runs of this process, gauges of the moment. */
+/** A value of a metric with its labels, and its name where that is not the metric's. */
+interface MetricValue {
+  readonly labels: Readonly<Record<string, string | number>>;
+  readonly value: number;
+  readonly metricName?: string;
+}
+
+/** A metric without labels; what has no value now is absent, not 0. */
+function single(value: number | null | undefined): MetricValue[] {
+  return value === null || value === undefined ? [] : [{ labels: {}, value }];
+}
+
+/**
+ * Metrics of the LoadGen node for Prometheus: counters over all runs of this process, gauges of the
+ * moment.
+ */
 export class LiveMetrics {
   readonly registry: Registry = new Registry();
   readonly #latency = new Distribution();
@@ -81,19 +92,17 @@ export class LiveMetrics {
     for (const { name } of registry.getMetricsAsArray()) {
       if (name.startsWith('nodejs_')) registry.removeSingleMetric(name);
     }
-    this.#addIdentity();
+    this.#add('gauge', 'info', 'Always 1: what is measured.', () => {
+      if (this.#facts === undefined) return [];
+      const { benchmark, scenario, mode } = this.#facts;
+      return [{ labels: { version: packageVersion(), benchmark, scenario, mode }, value: 1 }];
+    });
     this.#addCounters();
     this.#addGauges();
-    this.#addHistogram(
-      'sample_latency',
-      'Completed - scheduled, of completed samples.',
-      this.#latency,
-    );
-    this.#addHistogram(
-      'dispatch_lag',
-      "Issued - scheduled, of queries: LoadGen's own delay.",
-      this.#lag,
-    );
+    const latencyHelp = 'Completed - scheduled, of completed samples.';
+    this.#addHistogram('sample_latency', latencyHelp, this.#latency);
+    const lagHelp = "Issued - scheduled, of queries: LoadGen's own delay.";
+    this.#addHistogram('dispatch_lag', lagHelp, this.#lag);
   }
 
   /** Takes what happened. */
@@ -134,138 +143,76 @@ export class LiveMetrics {
     return addTotals(this.#before, this.#last?.totals ?? NO_TOTALS);
   }
 
-  #addIdentity(): void {
-    this.#gauge(
-      'info',
-      'Always 1: what is measured.',
-      ['version', 'benchmark', 'scenario', 'mode'],
-      (gauge) => {
-        if (this.#facts === undefined) return;
-        const { benchmark, scenario, mode } = this.#facts;
-        gauge.set({ version: packageVersion(), benchmark, scenario, mode }, 1);
-      },
-    );
-  }
-
   #addCounters(): void {
-    const add = (name: string, help: string, read: () => number): void =>
-      this.#counter({ name, help }, (counter) => counter.inc(read()));
-    add('runs', 'Runs that began.', () => this.#runCount);
-    this.#counter(
-      { name: 'runs_ended', help: 'Runs that ended, by their verdict.', labelNames: ['verdict'] },
-      (counter) => {
-        for (const [state, count] of this.#ended) {
-          counter.inc({ verdict: state.toLowerCase() }, count);
-        }
-      },
+    const add = (name: string, help: string, values: () => MetricValue[]): void =>
+      this.#add('counter', `${name}_total`, help, values);
+    const total = (key: keyof LiveTotals) => () => single(this.#totals()[key]);
+    add('runs', 'Runs that began.', () => single(this.#runCount));
+    add('runs_ended', 'Runs that ended, by their verdict.', () =>
+      [...this.#ended].map(([state, value]) => {
+        return { labels: { verdict: state.toLowerCase() }, value };
+      }),
     );
-    add('queries_issued', 'Queries that were issued.', () => this.#totals().issuedQueries);
-    add('samples_issued', 'Samples that were issued.', () => this.#totals().issuedSamples);
-    add('samples_completed', 'Samples with a result.', () => this.#totals().completedSamples);
-    add('samples_lost', 'Samples that got none.', () => this.#totals().lostSamples);
-    add(
-      'latency_split_samples',
-      'Completed samples whose node told its times.',
-      () => this.#splitCount,
-    );
-    this.#counter(
-      {
-        name: 'latency_part_seconds',
-        help: 'Where the latency of those samples went, by part; the parts sum to the latency.',
-        labelNames: ['part'],
-      },
-      (counter) => {
-        LATENCY_PARTS.forEach((part, i) => {
-          // The remainder may be a hair below 0, which a counter refuses.
-          counter.inc({ part }, Math.max(0, (this.#partSumsNs[i] as number) / 1e9));
-        });
-      },
+    add('queries_issued', 'Queries that were issued.', total('issuedQueries'));
+    add('samples_issued', 'Samples that were issued.', total('issuedSamples'));
+    add('samples_completed', 'Samples with a result.', total('completedSamples'));
+    add('samples_lost', 'Samples that got none.', total('lostSamples'));
+    const splitHelp = 'Completed samples whose node told its times.';
+    add('latency_split_samples', splitHelp, () => single(this.#splitCount));
+    const partHelp =
+      'Where the latency of those samples went, by part; the parts sum to the latency.';
+    add('latency_part_seconds', partHelp, () =>
+      // The remainder may be a hair below 0, which no counter is.
+      LATENCY_PARTS.map((part, i) => {
+        return { labels: { part }, value: Math.max(0, (this.#partSumsNs[i] as number) / 1e9) };
+      }),
     );
   }
 
   #addGauges(): void {
     const add = (name: string, help: string, read: (last: LiveSnapshot) => number | null): void =>
-      this.#gauge(name, help, [], (gauge) => {
-        const value = this.#last === undefined ? null : read(this.#last);
-        if (value !== null) gauge.set(value);
-      });
-    add(
-      'outstanding_samples',
-      'Samples that are issued and neither completed nor lost.',
-      (last) => last.outstanding,
-    );
-    add(
-      'target_queries_per_second',
-      'What the schedule asks for; absent where there is none.',
-      (last) => last.targetPerS,
-    );
-    add(
-      'latency_bound_seconds',
-      "Server's latency bound; absent elsewhere.",
-      (last) => last.bound && last.bound.latencyNs / 1e9,
-    );
+      this.#add('gauge', name, help, () => single(this.#last && read(this.#last)));
+    const outstanding = 'Samples that are issued and neither completed nor lost.';
+    add('outstanding_samples', outstanding, (last) => last.outstanding);
+    const target = 'What the schedule asks for; absent where there is none.';
+    add('target_queries_per_second', target, (last) => last.targetPerS);
+    const bound = "Server's latency bound; absent elsewhere.";
+    add('latency_bound_seconds', bound, (last) => last.bound && last.bound.latencyNs / 1e9);
     add('progress_ratio', 'Share of the phase that is done: an estimate.', (last) => last.share);
-    this.#gauge(
-      'node_outstanding_samples',
-      'Samples that wait for the answer of a node.',
-      ['node'],
-      (gauge) => {
-        this.#nodes.forEach((node, i) => {
-          gauge.set({ node }, this.#last?.nodes.outstanding[i] ?? 0);
-        });
-      },
-    );
-  }
-
-  #counter(config: CounterConfiguration<string>, read: (counter: Counter) => void): void {
-    const counter = new Counter({
-      ...config,
-      name: `longhaul_loadgen_${config.name}_total`,
-      registers: [this.registry],
-      collect: () => {
-        counter.reset();
-        read(counter);
-      },
+    const ofNode = 'Samples that wait for the answer of a node.';
+    this.#add('gauge', 'node_outstanding_samples', ofNode, () => {
+      const counts = this.#last?.nodes.outstanding;
+      // Nodes of one name are one series.
+      const byName = new Map(this.#nodes.map((node, i) => [node, counts?.[i] ?? 0]));
+      return [...byName].map(([node, value]) => ({ labels: { node }, value }));
     });
   }
 
-  #gauge(name: string, help: string, labelNames: string[], read: (gauge: Gauge) => void): void {
-    const gauge: Gauge = new Gauge({
-      name: `longhaul_loadgen_${name}`,
-      help,
-      labelNames,
-      registers: [this.registry],
-      collect: () => {
-        // What has no value now is absent, not 0.
-        if (labelNames.length === 0) gauge.remove();
-        else gauge.reset();
-        read(gauge);
-      },
-    });
-  }
-
-  /** prom-client (15.1) asks a metric for its name and `get()` and for nothing else; its types want the class. */
   #addHistogram(what: string, help: string, distribution: Distribution): void {
     const name = `longhaul_loadgen_${what}_seconds`;
-    const metric = {
-      name,
-      get: () => {
-        const { cumulative, sumS } = distribution;
-        const values = cumulative.map((value, i) => {
-          const boundNs = BOUNDS_NS[i];
-          // Exact edges in ns; 1e-9 times a whole number is not round.
-          const le = boundNs === undefined ? '+Inf' : Number((boundNs / 1e9).toPrecision(12));
-          return { metricName: `${name}_bucket`, labels: { le }, value };
-        });
-        const count = cumulative.at(-1) as number;
-        const all = [
-          ...values,
-          { metricName: `${name}_sum`, labels: {}, value: sumS },
-          { metricName: `${name}_count`, labels: {}, value: count },
-        ];
-        return Promise.resolve({ name, help, type: 'histogram', values: all, aggregator: 'sum' });
-      },
-    };
-    this.registry.registerMetric(metric as unknown as Histogram);
+    this.#add('histogram', `${what}_seconds`, help, () => {
+      const { cumulative, sumS } = distribution;
+      const values = cumulative.map((value, i) => {
+        const boundNs = BOUNDS_NS[i];
+        // Exact edges in ns; 1e-9 times a whole number is not round.
+        const le = boundNs === undefined ? '+Inf' : Number((boundNs / 1e9).toPrecision(12));
+        return { metricName: `${name}_bucket`, labels: { le }, value };
+      });
+      return [
+        ...values,
+        { metricName: `${name}_sum`, labels: {}, value: sumS },
+        { metricName: `${name}_count`, labels: {}, value: cumulative.at(-1) as number },
+      ];
+    });
+  }
+
+  /**
+   * prom-client (15.1) asks a metric for its name and `get()` and for nothing else; its types want
+   * the class.
+   */
+  #add(type: string, shortName: string, help: string, values: () => MetricValue[]): void {
+    const name = `longhaul_loadgen_${shortName}`;
+    const get = () => Promise.resolve({ name, help, type, values: values(), aggregator: 'sum' });
+    this.registry.registerMetric({ name, get } as unknown as Metric);
   }
 }

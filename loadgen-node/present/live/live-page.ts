@@ -1,12 +1,11 @@
 import type { LiveSnapshot } from '../../observe/live/live-snapshot.ts';
 import { type Html, html, htmlTable, tile } from '../html/html.ts';
 import { amount, clock, timeOrDash } from '../text/figure-text.ts';
-import type { LiveRunState, RunVerdict } from './live-messages.ts';
-import type { LiveState } from './live-state.ts';
+import type { LiveRunState, LiveState, RunVerdict } from './live-state.ts';
 
-// What the live page shows, from what it was told: runs in the browser, and needs nothing of it.
+// Contents of the live page by its state. Runs in the browser, and needs nothing of it.
 
-/** The page's connection to the command; `over`: the command said good-bye. */
+/** The page's connection to the command; `over`: the command has ended. */
 export type FeedConnection = 'connecting' | 'open' | 'lost' | 'over';
 
 /** Rows of the table of the last seconds. */

@@ -6,12 +6,13 @@ import type {
   ListenAddress,
   LiveViewSettings,
   ToLiveThread,
-} from './live-messages.ts';
+} from './live-state.ts';
 import { say, startHttpServer, startPageServer } from './page-server.ts';
 
-// The thread of the live view: page and metrics are served here, so that nobody who looks disturbs the thread that issues.
+// The thread of the live view: page and metrics are served here, so that no client disturbs the
+// thread that issues.
 
-/** What takes part in a run from this thread. */
+/** A consumer of the messages of runs. */
 interface Viewer {
   apply(message: ToLiveThread): void;
   close(): Promise<void>;

@@ -5,11 +5,9 @@ import type { LiveSnapshot, WindowCounts } from '../../observe/live/live-snapsho
 import type {
   FromLiveThread,
   LiveAddresses,
-  LiveRunFacts,
   LiveViewSettings,
-  RunVerdict,
   ToLiveThread,
-} from './live-messages.ts';
+} from './live-state.ts';
 
 /** Longest wait for the thread to say good-bye to its pages. */
 const CLOSE_MS = 2_000;
@@ -32,7 +30,7 @@ export class LiveView {
     this.#hasMetrics = at.metricsUrl !== undefined;
     this.dashboardUrl = at.dashboardUrl;
     this.metricsUrl = at.metricsUrl;
-    // A page that broke is told, and does not end a run.
+    // A page that broke is reported, and does not end a run.
     worker.on('error', (error) => {
       this.#isGone = true;
       onGone(messageOf(error));
@@ -67,30 +65,20 @@ export class LiveView {
     return new LiveView(worker, answer, onGone);
   }
 
-  /** A run begins. */
-  begin(facts: LiveRunFacts): void {
-    this.#post({ kind: 'begin', facts });
-  }
-
-  /** The names of its nodes are known. */
-  nodes(names: readonly string[]): void {
-    this.#post({ kind: 'nodes', names });
+  /** Sends what happened to the pages and the metrics; nothing where the view is gone. */
+  post(message: ToLiveThread): void {
+    if (!this.#isGone) this.#worker.postMessage(message);
   }
 
   /** @param counts Copied; used where metrics are served. */
   snapshot(snapshot: LiveSnapshot, counts: WindowCounts): void {
     const distribution = this.#hasMetrics ? { counts } : {};
-    this.#post({ kind: 'snapshot', snapshot, ...distribution });
+    this.post({ kind: 'snapshot', snapshot, ...distribution });
   }
 
-  /** The run has ended. */
-  end(verdict: RunVerdict): void {
-    this.#post({ kind: 'end', verdict });
-  }
-
-  /** No more runs: pages are told and keep what they have. Never rejects. */
+  /** No more runs: pages get a last event and keep their contents. Never rejects. */
   async close(): Promise<void> {
-    this.#post({ kind: 'close' });
+    this.post({ kind: 'close' });
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise((resolve) => {
       timer = setTimeout(resolve, CLOSE_MS);
@@ -98,9 +86,5 @@ export class LiveView {
     await Promise.race([this.#exited, late]);
     clearTimeout(timer);
     await this.#worker.terminate();
-  }
-
-  #post(message: ToLiveThread): void {
-    if (!this.#isGone) this.#worker.postMessage(message);
   }
 }

@@ -8,8 +8,7 @@ import { PLOT } from '../charts/plot.ts';
 import { type Html, html } from '../html/html.ts';
 import { renderPage, SCRIPT_POLICY } from '../html/page.ts';
 import { CHARTS } from './chart-specs.ts';
-import type { ListenAddress, ToLiveThread } from './live-messages.ts';
-import { LiveState } from './live-state.ts';
+import { type ListenAddress, LiveState, type ToLiveThread } from './live-state.ts';
 
 const SCRIPT = 'loadgen-node/present/live/page/main.js';
 
@@ -34,7 +33,7 @@ export async function startPageServer(at: ListenAddress) {
   });
   return {
     url: server.url,
-    /** Takes what happened, and tells all who look on. */
+    /** Applies a message, and sends it to all pages. */
     apply(message: ToLiveThread): void {
       state.apply(message);
       feed.send('change', withoutCounts(message));
@@ -53,7 +52,10 @@ function withoutCounts(message: ToLiveThread): ToLiveThread {
   return message.kind === 'snapshot' ? { kind: 'snapshot', snapshot: message.snapshot } : message;
 }
 
-/** A route for each module of the page: its script, and all that this imports. No other file of `dist/` is served. */
+/**
+ * A route for each module of the page: its script, and all that this imports. No other file of
+ * `dist/` is served.
+ */
 function moduleRoutes(): Record<string, Route> {
   const script = compiledModule(SCRIPT);
   const root = script.href.slice(0, -SCRIPT.length);
@@ -101,7 +103,7 @@ function chartPlace(title: string, note: string): Html {
 `;
 }
 
-/** Bounds for whoever reaches the port. */
+/** Bounds for all clients of the port. */
 const CONNECTIONS_MAX = 128;
 const REQUEST_MS_MAX = 10_000;
 const HEADER_BYTES_MAX = 8_192;
@@ -225,7 +227,7 @@ export function isOwnHost(listensAt: string, host: string | undefined): boolean 
 
 /** Pages that look on at once. */
 const CLIENTS_MAX = 64;
-/** What may wait for one that does not read. */
+/** Bytes that may wait for a page that does not read. */
 const WAITING_BYTES_MAX = 8 * 2 ** 20;
 /** A line without meaning keeps the connection open through proxies. */
 const HEARTBEAT_MS = 15_000;
@@ -244,7 +246,9 @@ function shortNumber(_key: string, value: unknown): unknown {
   return Number(value.toPrecision(DIGITS));
 }
 
-/** Sends events to all who listen; who does not read is dropped, and comes back by itself. */
+/**
+ * Sends events to all pages. A page that does not read is dropped, and connects again by itself.
+ */
 class EventFeed {
   readonly #clients = new Set<ServerResponse>();
   readonly #heartbeat: NodeJS.Timeout;
@@ -260,7 +264,7 @@ class EventFeed {
     response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
     response.write(`retry: ${RETRY_MS}\n\n${first}`);
     this.#clients.add(response);
-    // Who is gone misses nothing: a page that comes back gets all.
+    // A page that comes back gets the whole state.
     const forget = (): boolean => this.#clients.delete(response);
     response.once('close', forget);
     response.on('error', forget);

@@ -2,13 +2,16 @@ import { messageOf } from '../../../shared/base/errors/mlperf-error.ts';
 import { formatNs } from '../../../shared/base/text.ts';
 import type { PerformanceOutcome, TestOutcome } from '../../loadgen/engine/test-outcome.ts';
 import { figuresOfOutcome } from '../../observe/figures/figures.ts';
-import type { RunVerdict } from './live-messages.ts';
+import type { RunVerdict } from './live-state.ts';
 
-/** Reasons that are told; a run that is broken in every sample has one of them anyway. */
+/** Reasons that are shown. */
 const REASONS_MAX = 20;
 const SHOWN_PERCENTILES = ['p50', 'p90', 'p99', 'p99.9'] as const;
 
-/** The result of a run for the live page: its exact figures, not the estimates that were shown while it went on. */
+/**
+ * The result of a run for the live page: its exact figures, not the estimates that were shown while
+ * it went on.
+ */
 export function runVerdict(outcome: TestOutcome): RunVerdict {
   const { longhaul } = outcome.verdicts;
   const state = longhaul.isValid ? 'VALID' : 'INVALID';

@@ -4,7 +4,10 @@ import { type Html, html, htmlTable, noteBox, scroll } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import { fitText, formatNumber } from '../text/figure-text.ts';
 
-/** A cell: what was found, with the interval that holds the limit and a word more; or a word for what there is in its place, and why. */
+/**
+ * A cell: what was found, with the interval that holds the limit and a word more; or a word for
+ * what there is in its place, and why.
+ */
 export type HeatMapCell =
   | {
       readonly value: number;
@@ -16,7 +19,7 @@ export type HeatMapCell =
 /** A value over two settings. */
 export interface HeatMapInput {
   readonly title: string;
-  /** What the rows and the columns are: `delay`, `rate, loss`. */
+  /** Names of rows and columns: `delay`, `rate, loss`. */
   readonly rowLabel: string;
   readonly columnLabel: string;
   /** With their units: `5 ms`. */
@@ -26,7 +29,7 @@ export interface HeatMapInput {
   readonly cells: readonly (readonly HeatMapCell[])[];
   /** Unit of the values: `queries/s`. */
   readonly unit: string;
-  /** What a reader has to know; on top of the page. */
+  /** Notes on top of the page. */
   readonly notes: readonly string[];
 }
 
@@ -39,7 +42,7 @@ const TEXT_TONES = [
   { from: 0.8, className: 'on-strong' },
   { from: 0.6, className: 'on-medium' },
 ] as const;
-/** Weakest and strongest colour: the weakest is still told from the page. */
+/** Weakest and strongest colour: the weakest still differs from the page. */
 const OPACITY = { least: 0.08, most: 0.92 };
 
 /**
@@ -104,7 +107,7 @@ function drawMap(input: HeatMapInput): Html {
   return html`<text class="axis" x="${LEFT}" y="14">${`${columnLabel} →`}</text><text class="axis" x="0" y="${TOP - 8}">${`${fitText(rowLabel, 12)} ↓`}</text>${heads}${names}${tiles}`;
 }
 
-/** What one cell shows. */
+/** Colour and texts of one cell. */
 interface Tile {
   /** 0 to 1: how strong the colour is; null: the cell failed. */
   readonly level: number | null;
@@ -134,7 +137,10 @@ function drawTile({ x, y }: { x: number; y: number }, { level, main, detail, hin
   return html`<g><title>${hint}</title>${area}<rect class="heat-edge" ${size}/><text class="${`middle big ${tone}`.trim()}" x="${middle}" y="${top}">${fitText(main, 13)}</text>${details}</g>`;
 }
 
-/** One line, or two where it is too long, broken between words; the whole of it stands in the hint and the table. */
+/**
+ * One line, or two where it is too long, broken between words; the whole of it stands in the hint
+ * and the table.
+ */
 function twoLines(text: string, lengthMax: number): string[] {
   if (text.length <= lengthMax) return [text];
   const space = text.lastIndexOf(' ', lengthMax);

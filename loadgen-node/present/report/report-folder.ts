@@ -46,7 +46,7 @@ import {
 export const STDOUT = '-';
 
 /**
- * What the records of a run say, beside what the run said.
+ * Reads a run again: figures of its records beside those of its summary.
  * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID`
  */
 export async function readReport(folder: string): Promise<DerivedReport> {
@@ -60,7 +60,7 @@ export async function readReport(folder: string): Promise<DerivedReport> {
   };
 }
 
-/** What LoadGen's summary says first: verdict and metric. */
+/** First lines of LoadGen's summary: verdict and metric. */
 async function loadgenLines({ folder }: ReadRun): Promise<string[]> {
   const { values } = await readSummaryLog(openRunFolder(folder).summary);
   return [...values].map(([label, value]) => `${label}: ${value}`);
@@ -91,14 +91,17 @@ export function reportDocument({
   };
 }
 
-/** True where every figure of the summary follows from the records, or there are none to derive from. */
+/**
+ * True where every figure of the summary follows from the records, or there are none to derive
+ * from.
+ */
 export function followsFromRecords({ run: { derived }, differences }: DerivedReport): boolean {
   const isCut = derived !== null && derived.cut !== null;
   return !isCut && (differences === null || differences.length === 0);
 }
 
 /**
- * What the page of a run shows: what the summary says, with pictures of the records as they were read now.
+ * Input of a run's page: its summary, and the records that were read now.
  * @throws MlperfError `ERR_CONFIG_FILE` without a summary
  */
 export function pageOf({ folder, summary, derived }: ReadRun): ReportInput {
@@ -109,7 +112,10 @@ export function pageOf({ folder, summary, derived }: ReadRun): ReportInput {
   return { summary, records: derived?.records ?? null };
 }
 
-/** Writes all records as CSV; a reader that wants no more (head) is no error. @throws MlperfError */
+/**
+ * Writes all records as CSV; a reader that wants no more (head) is no error.
+ * @throws MlperfError
+ */
 export async function writeCsv(folder: string, file: string): Promise<void> {
   const reader = await openRecords(folder);
   if (reader === null) {
@@ -132,7 +138,7 @@ export async function writeCsv(folder: string, file: string): Promise<void> {
   }
 }
 
-/** What a report is made of. */
+/** Input of a report. */
 interface ReportInput {
   readonly summary: RunSummary;
   /** Null: there are none; the report says what is missing. */

@@ -98,9 +98,10 @@ function adviceOnEarlyStopping(
   if (settings.scenario !== 'Server') {
     return advisedCount(queryCount, minPassingQueries(1, percentile) + 1);
   }
-  // The rule of the bound is told the same: its remedy is this one's.
+  // The rule of the bound fails for the same cause: one remedy for both.
   if (!validity.performance.isMet) return adviceOnRate({ summary }, settings);
-  // The bounds are about tokens then, and slow queries, which the counts below are about, have none.
+  // The bounds are about tokens then, and slow queries, which the counts below are about, have
+  // none.
   if (summary.tokens !== null) {
     return advisedCount(queryCount, queryCount + validity.earlyStopping.missingQueries);
   }

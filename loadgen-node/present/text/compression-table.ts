@@ -16,7 +16,9 @@ export interface CompressionRequest {
 
 const HEAD = ['Benchmark', 'Samples may travel', 'Responses', 'Per query'];
 
-/** Which compression the rules of a round allow, by benchmark, and which codecs this process has. */
+/**
+ * Which compression the rules of a round allow, by benchmark, and which codecs this process has.
+ */
 export function compressionResult({ round, text }: CompressionRequest): VerbResult {
   const rules = COMPRESSION_RULES.filter((rule) => rule.rounds.includes(round));
   const available = availableCodecs();

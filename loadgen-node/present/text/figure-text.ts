@@ -17,7 +17,10 @@ export function figureText(name: FigureName, value: number): string {
   }
 }
 
-/** A number for people, three significant figures, without exponent up to a million: `12.3`, `1,230`, `1.2e+7`. */
+/**
+ * A number for people, three significant figures, without exponent up to a million: `12.3`,
+ * `1,230`, `1.2e+7`.
+ */
 export function formatNumber(value: number): string {
   if (!Number.isFinite(value)) return '-';
   const short = Number(value.toPrecision(3));

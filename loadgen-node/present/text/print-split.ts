@@ -9,7 +9,7 @@ import type { RunSummary } from '../../observe/summary/run-summary.ts';
 /** Parts below this share of the latency are not shown. */
 const SHOWN_SHARE = 0.03;
 
-/** What a run knows of where its time went. */
+/** Split, ceiling and servers of a run. */
 export interface TimeReport {
   readonly summary: Pick<RunSummary, 'split' | 'ceiling'> &
     Partial<Pick<RunSummary, 'nodes' | 'protocol'>>;
@@ -38,8 +38,8 @@ export function timeLines({
   const { health } = performance;
   const { scenario, arrivals } = performance.summary;
   const hasSchedule = scenario === 'Server' || arrivals !== null;
-  const finding = generatorFinding({ ...performance, hasSchedule });
-  // What follows of the SUT is to be read behind it.
+  const finding = generatorFinding(performance, hasSchedule);
+  // A limit of LoadGen stands before those of the SUT.
   const whys = finding.kind === 'bound' ? finding.text.split('; ') : [];
   if (split !== null) whys.push(...sentencesOf(split.text));
   lines.push(...whys.map((text, i): LabelledText => [i === 0 ? 'Why' : '', text]));
@@ -48,7 +48,9 @@ export function timeLines({
   return lines;
 }
 
-/** Never beside the parts of the split: these are averages of the server's own, of all its clients. */
+/**
+ * Never beside the parts of the split: these are averages of the server's own, of all its clients.
+ */
 export function serverLines(nodes: RunSummary['nodes']): LabelledText[] {
   const lines = nodes.flatMap(({ address, server }) =>
     server?.statistics ? [`${address}: ${serverStatisticsText(server.statistics)}`] : [],
@@ -87,7 +89,10 @@ function healthLines(health: GeneratorHealth, { kind, text }: GeneratorFinding):
   return texts.length === 0 ? [] : [['LoadGen', texts.join('; ')]];
 }
 
-/** Queries per second, which is what a ceiling is of: in Offline, whose samples go in few messages, it says nothing. */
+/**
+ * Queries per second, which is what a ceiling is of: in Offline, whose samples go in few messages,
+ * it says nothing.
+ */
 function ceilingLines(
   { summary, durationNs }: PerformanceOutcome,
   { loopbackQps, measuredAt, isDisturbed }: GeneratorCeiling,

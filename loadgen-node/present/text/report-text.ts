@@ -12,7 +12,7 @@ import {
   type FigureUnit,
   type RunFigures,
 } from '../../observe/figures/figure-names.ts';
-import type { StepFigures } from '../../observe/figures/step-figures.ts';
+import type { StepFigures } from '../../observe/figures/figures-of-records.ts';
 import type { DerivedRun, ReadRun, SummaryDifference } from '../../observe/summary/derive-run.ts';
 import type { RunSummary } from '../../observe/summary/run-summary.ts';
 import { timeOrDash } from './figure-text.ts';
@@ -22,7 +22,7 @@ const LABEL_WIDTH = 14;
 const NAME_WIDTH = 19;
 const VALUE_WIDTH = 14;
 
-/** What is said of a run that was read again. */
+/** A run that was read again, compared with its summary. */
 export interface DerivedReport {
   readonly run: ReadRun;
   /** Null: there is no summary, or are no whole records, to compare. */

@@ -4,8 +4,7 @@ import type { GeneratorCeiling } from '../../loadgen/health/generator-health.ts'
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import type { NetworkAudit } from '../../observe/audit/network-audit.ts';
 import { figuresOfOutcome } from '../../observe/figures/figures.ts';
-import { figuresOf } from '../../observe/figures/figures-of-records.ts';
-import { stepFigures } from '../../observe/figures/step-figures.ts';
+import { figuresOf, stepFigures } from '../../observe/figures/figures-of-records.ts';
 import type { KeptRecords } from '../../observe/records/records-keeper.ts';
 import type { SampleRecords } from '../../observe/records/sample-records.ts';
 import { latencySplit } from '../../observe/split/latency-split.ts';

@@ -1,59 +1,17 @@
 import { percentage } from '../../../shared/base/text.ts';
 import { LATENCY_PARTS, type LatencyPart } from '../../observe/split/latency-parts.ts';
-import type { EfficiencySide, RunLatencies, SideRun, SideSearch } from './efficiency-sides.ts';
+import {
+  type EfficiencySide,
+  LATENCY_ROWS,
+  type RunLatencies,
+  type SideRun,
+  type SideSearch,
+} from './efficiency-sides.ts';
 
-/** A value and the interval that holds it; both ends above 0. */
-interface Banded {
-  readonly value: number;
-  readonly low: number;
-  readonly high: number;
-}
-
-/** Network over in process, 0 to 1 and above, with its band. */
-export interface Efficiency extends Banded {
-  /** What the two values are, for people: `peak, queries/s`. */
-  readonly what: string;
-  readonly inProcess: number;
-  readonly network: number;
-  /** How sure the band is, in words. */
-  readonly band: string;
-}
-
-/** How much longer the same queries took over the network. */
-export interface LatencyDifference {
-  /** Server: load of both runs in queries per second; null elsewhere. */
-  readonly load: number | null;
-  readonly inProcess: RunLatencies;
-  readonly network: RunLatencies;
-  /** Network - in process, by percentile, in ns. */
-  readonly difference: RunLatencies;
-  /** Smallest and largest difference of p99 among the pairs of runs, in ns. */
-  readonly p99Low: number;
-  readonly p99High: number;
-  readonly pairs: number;
-}
-
-/** A part of the latency on both sides, mean in ns. */
-export interface PartDifference {
-  readonly part: LatencyPart;
-  readonly inProcessNs: number;
-  readonly networkNs: number;
-  readonly differenceNs: number;
-}
-
-/** Result of the comparison of two sides. */
-export interface SideComparison {
-  /** Null where a side has no value; `whyNot` says why. */
-  readonly efficiency: Efficiency | null;
-  readonly whyNot: string | null;
-  readonly latency: LatencyDifference | null;
-  /** Empty where a side knows no parts. */
-  readonly parts: readonly PartDifference[];
-  /** Runs that are INVALID, in words. */
-  readonly warnings: readonly string[];
-}
-
-/** Scenarios whose result is a latency, and at which percentile: there the quotient is of latencies, turned round. */
+/**
+ * Scenarios whose result is a latency, and at which percentile: there the quotient is of latencies,
+ * turned round.
+ */
 const LATENCY_RESULTS: Readonly<
   Record<string, { readonly key: keyof RunLatencies; readonly text: string }>
 > = {
@@ -62,26 +20,27 @@ const LATENCY_RESULTS: Readonly<
 };
 
 /**
- * Compares what was measured in process with what was measured over the network.
+ * Compares the results in process with those over the network.
  * @param scenario As in LoadGen's logs.
  */
-export function compareSides(
-  scenario: string,
-  inProcess: EfficiencySide,
-  network: EfficiencySide,
-): SideComparison {
+export function compareSides(scenario: string, inProcess: EfficiencySide, network: EfficiencySide) {
   const pairs = pairRuns(inProcess.runs, network.runs);
-  const { efficiency, whyNot } = efficiencyOf(scenario, inProcess, network, pairs);
   return {
-    efficiency,
-    whyNot,
+    /** `efficiency` is null where a side has no value; `whyNot` says why. */
+    ...efficiencyOf(scenario, inProcess, network, pairs),
     latency: pairs.length === 0 || scenario === 'Offline' ? null : latencyDifference(pairs),
+    /** Empty where a side knows no parts. */
     parts: partDifferences(pairs),
+    /** Runs that are INVALID, in words. */
     warnings: [...invalidRuns(inProcess), ...invalidRuns(network)],
   };
 }
 
-/** Two runs that were asked the same. */
+export type SideComparison = ReturnType<typeof compareSides>;
+export type LatencyDifference = ReturnType<typeof latencyDifference>;
+export type PartDifference = ReturnType<typeof partDifferences>[number];
+
+/** Two runs of the same settings and load. */
 interface RunPair {
   readonly inside: SideRun;
   readonly outside: SideRun;
@@ -102,7 +61,7 @@ function efficiencyOf(
   inProcess: EfficiencySide,
   network: EfficiencySide,
   pairs: readonly RunPair[],
-): Pick<SideComparison, 'efficiency' | 'whyNot'> {
+) {
   if (inProcess.search !== null && network.search !== null) {
     return ofSearches(inProcess.search, network.search);
   }
@@ -114,14 +73,18 @@ function efficiencyOf(
   const outside = pairs.map((pair) => figure(pair.outside));
   const quotient =
     result === undefined ? pairedQuotient(outside, inside) : pairedQuotient(inside, outside);
-  const { value, low, high, confidence, pairs: count } = quotient;
+  const { confidence, ...banded } = quotient;
+  const count = pairs.length;
+  /** How sure the band is, in words. */
   const band =
     count === 1
       ? 'one pair of runs: no band'
       : `smallest and largest of ${count} pairs of runs made in turns; the median lies between them at ${percentage(confidence)} confidence`;
   return {
     efficiency: {
-      ...{ value, low, high, band },
+      ...banded,
+      band,
+      /** The two values, for people: `peak, queries/s`. */
       what: result === undefined ? 'samples/s' : `${result.text} of the latency, ns`,
       inProcess: medianOf(inside),
       network: medianOf(outside),
@@ -130,10 +93,7 @@ function efficiencyOf(
   };
 }
 
-function ofSearches(
-  inProcess: SideSearch,
-  network: SideSearch,
-): Pick<SideComparison, 'efficiency' | 'whyNot'> {
+function ofSearches(inProcess: SideSearch, network: SideSearch) {
   const inside = bandOf(inProcess);
   const outside = bandOf(network);
   if (inside === null) return { efficiency: null, whyNot: whyNone('in process', inProcess) };
@@ -141,7 +101,11 @@ function ofSearches(
   const confidence = Math.min(inProcess.confidence, network.confidence);
   return {
     efficiency: {
-      ...quotientOf(outside, inside),
+      // As far as both ends may be off at once: wider than the quotient's own interval would be,
+      // and never too narrow.
+      value: outside.value / inside.value,
+      low: outside.low / inside.high,
+      high: outside.high / inside.low,
       what: 'confirmed peak, scheduled queries/s',
       inProcess: inside.value,
       network: outside.value,
@@ -151,8 +115,11 @@ function ofSearches(
   };
 }
 
-/** The value with the interval of its search, which it may lie beside: confirmed loads are stepped down. */
-function bandOf({ value, interval }: SideSearch): Banded | null {
+/**
+ * The value with the interval of its search, which it may lie beside: confirmed loads are stepped
+ * down.
+ */
+function bandOf({ value, interval }: SideSearch) {
   if (value === null || interval === null || interval.high === null) return null;
   return { value, low: Math.min(value, interval.low), high: Math.max(value, interval.high) };
 }
@@ -161,17 +128,20 @@ function whyNone(where: string, { ending, limitText }: SideSearch): string {
   return `the search ${where} has no confirmed peak with an upper end (${ending}): ${limitText}`;
 }
 
-function latencyDifference(pairs: readonly RunPair[]): LatencyDifference {
-  const inProcess = medianLatencies(pairs.map(({ inside }) => inside.latency));
-  const network = medianLatencies(pairs.map(({ outside }) => outside.latency));
+/**
+ * How much longer the same queries took over the network: medians over the pairs of runs, in ns.
+ */
+function latencyDifference(pairs: readonly RunPair[]) {
+  // Smallest and largest difference among the pairs.
   const p99 = pairs.map(({ inside, outside }) => outside.latency.p99Ns - inside.latency.p99Ns);
   const [first] = pairs as [RunPair];
   return {
+    /** Server: load of both runs in queries per second; null elsewhere. */
     load: first.outside.load,
-    inProcess,
-    network,
-    difference: medianLatencies(
-      pairs.map(({ inside, outside }) => subtract(outside.latency, inside.latency)),
+    inProcess: byFigure((key) => medianOf(pairs.map(({ inside }) => inside.latency[key]))),
+    network: byFigure((key) => medianOf(pairs.map(({ outside }) => outside.latency[key]))),
+    difference: byFigure((key) =>
+      medianOf(pairs.map(({ inside, outside }) => outside.latency[key] - inside.latency[key])),
     ),
     p99Low: Math.min(...p99),
     p99High: Math.max(...p99),
@@ -179,23 +149,13 @@ function latencyDifference(pairs: readonly RunPair[]): LatencyDifference {
   };
 }
 
-const LATENCIES: readonly (keyof RunLatencies)[] = ['meanNs', 'p50Ns', 'p90Ns', 'p99Ns', 'p999Ns'];
-
-function medianLatencies(all: readonly RunLatencies[]): RunLatencies {
-  return fromKeys((key) => medianOf(all.map((one) => one[key])));
+function byFigure(figureOf: (key: keyof RunLatencies) => number): RunLatencies {
+  const figures = LATENCY_ROWS.map(([, key]) => [key, figureOf(key)]);
+  return Object.fromEntries(figures) as unknown as RunLatencies;
 }
 
-function subtract(a: RunLatencies, b: RunLatencies): RunLatencies {
-  return fromKeys((key) => a[key] - b[key]);
-}
-
-function fromKeys(figureOf: (key: keyof RunLatencies) => number): RunLatencies {
-  return Object.fromEntries(
-    LATENCIES.map((key) => [key, figureOf(key)]),
-  ) as unknown as RunLatencies;
-}
-
-function partDifferences(pairs: readonly RunPair[]): PartDifference[] {
+/** Each part of the latency on both sides: medians of means, in ns. */
+function partDifferences(pairs: readonly RunPair[]) {
   const splits = pairs.flatMap(({ inside, outside }) =>
     inside.split === null || outside.split === null ? [] : [[inside.split, outside.split] as const],
   );
@@ -220,18 +180,6 @@ function invalidRuns({ kind, runs }: EfficiencySide): string[] {
 }
 
 /**
- * Quotient of two values that lie in intervals: as far as both ends may be off at once. Wider than the interval of the quotient
- * would be at the confidence of the two, and never too narrow.
- */
-function quotientOf(above: Banded, below: Banded): Banded {
-  return {
-    value: above.value / below.value,
-    low: above.low / below.high,
-    high: above.high / below.low,
-  };
-}
-
-/**
  * Median of the quotients of runs that were made in turns, with the smallest and the largest: what drifts on the machine
  * meets both runs of a pair.
  * @param above One entry or more; as many as `below`.
@@ -243,7 +191,6 @@ function pairedQuotient(above: readonly number[], below: readonly number[]) {
     low: quotients[0] as number,
     high: quotients.at(-1) as number,
     confidence: 1 - 2 ** (1 - quotients.length),
-    pairs: quotients.length,
   };
 }
 

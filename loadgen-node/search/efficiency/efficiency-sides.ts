@@ -2,13 +2,14 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { FILE_BYTES_MAX, readJsonFile } from '../../../shared/base/files/read-file.ts';
+import type { DeepReadonly } from '../../../shared/base/types/deep-readonly.ts';
 import type { InProcessNode } from '../../../shared/domain/in-process-node.ts';
 import { type HostEvidence, thisHost } from '../../../shared/host/host-facts.ts';
 import type { TestOutcome } from '../../loadgen/engine/test-outcome.ts';
 import type { RunFigures } from '../../observe/figures/figure-names.ts';
 import { figuresOfOutcome } from '../../observe/figures/figures.ts';
-import { LATENCY_PARTS } from '../../observe/split/latency-parts.ts';
 import { latencySplit } from '../../observe/split/latency-split.ts';
+import { LATENCY_SPLIT } from '../../observe/split/split-sums.ts';
 import { describeNode } from '../../run/ask-nodes.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import type { RunReport } from '../../run/keep/run-report.ts';
@@ -17,7 +18,8 @@ import type { PreparedRun } from '../../run/prepare/prepare-run.ts';
 import { inProcessSut, nodesOf, type RunSut } from '../../run/run-sut.ts';
 import { measureSut, type RunObservers } from '../../run/session.ts';
 import { type Question, questionDifferences } from '../kept-file.ts';
-import { closedInterval, type PeakResult, type RunProbe } from '../peak/peak-search.ts';
+import type { PeakResult } from '../peak/peak-result.ts';
+import { closedInterval, type RunProbe } from '../peak/peak-search.ts';
 import { atLoad, runProbes } from '../peak/run-probes.ts';
 
 /** Measures one side: by probes of a search, and by whole runs. */
@@ -72,7 +74,7 @@ export function inProcessSide(
 
 /**
  * The side over the network. Waits until the node is ready.
- * @throws MlperfError where the node is not ready, or does not tell its model and configuration
+ * @throws MlperfError where the node is not ready, or does not report its model and configuration
  */
 export async function networkSide(
   prepared: PreparedRun,
@@ -134,10 +136,16 @@ function sideRun(
   };
 }
 
-/** Queries per second that are expected, as a multiple of those that were seen: LoadGen plans as many as it expects. */
+/**
+ * Queries per second that are expected, as a multiple of those that were seen: LoadGen plans as
+ * many as it expects.
+ */
 const HEADROOM = 1.3;
 
-/** First reason of a run that is INVALID; for one that was too short also the flag that makes it longer. */
+/**
+ * First reason of a run that is INVALID; for one that was too short also the flag that makes it
+ * longer.
+ */
 function whyInvalid(
   { verdicts, performance }: TestOutcome,
   { completed_qps: samplesPerSecond = 0, samples = 1, queries = 1 }: RunFigures,
@@ -156,14 +164,14 @@ const ns = z.number();
 /** Percentiles of the latencies of a run, in ns. */
 const latencies = z.strictObject({ meanNs: ns, p50Ns: ns, p90Ns: ns, p99Ns: ns, p999Ns: ns });
 
-const split = z.strictObject({
-  sampleCount: z.number(),
-  parts: z
-    .array(z.strictObject({ part: z.enum(LATENCY_PARTS), meanNs: ns, typicalNs: ns, tailNs: ns }))
-    .readonly(),
-  growsMost: z.enum(LATENCY_PARTS),
-  text: z.string(),
-});
+/** Names and keys of the figures, in the order of tables. */
+export const LATENCY_ROWS = [
+  ['mean', 'meanNs'],
+  ['p50', 'p50Ns'],
+  ['p90', 'p90Ns'],
+  ['p99', 'p99Ns'],
+  ['p99.9', 'p999Ns'],
+] as const;
 
 /** One run of a side. */
 const run = z.strictObject({
@@ -175,15 +183,18 @@ const run = z.strictObject({
   /** Completed samples per second. */
   samplesPerSecond: z.number(),
   latency: latencies,
-  /** Null where no run records are kept or the SUT told no times. */
-  split: split.nullable(),
+  /** Null where no run records are kept or the SUT reported no times. */
+  split: LATENCY_SPLIT.nullable(),
   folder: z.string(),
 });
 
 /** Result of a search, with a summary of its probes. */
 const search = z.strictObject({
   ending: z.string(),
-  /** What the confirming run measured: Server: its scheduled samples per second. Null: no load was confirmed. */
+  /**
+   * Measured by the confirming run; Server: its scheduled samples per second. Null: no load was
+   * confirmed.
+   */
   value: z.number().nullable(),
   interval: z.strictObject({ low: z.number(), high: z.number().nullable() }).nullable(),
   confidence: z.number(),
@@ -225,13 +236,13 @@ const side = z.strictObject({
 /** File of `longhaul efficiency --in-process-only`, to be carried to the other machine. */
 const SIDE_FILE = z.strictObject({ schemaVersion: z.literal(2), longhaul: z.string(), side });
 
-export type EfficiencySide = z.infer<typeof side>;
-export type SideRun = z.infer<typeof run>;
-export type SideSearch = z.infer<typeof search>;
+export type EfficiencySide = DeepReadonly<z.infer<typeof side>>;
+export type SideRun = DeepReadonly<z.infer<typeof run>>;
+export type SideSearch = NonNullable<EfficiencySide['search']>;
 export type RunLatencies = z.infer<typeof latencies>;
 
 /** The file of a side. */
-export function sideFile(longhaul: string, measured: EfficiencySide): z.infer<typeof SIDE_FILE> {
+export function sideFile(longhaul: string, measured: EfficiencySide) {
   return { schemaVersion: 2, longhaul, side: measured };
 }
 

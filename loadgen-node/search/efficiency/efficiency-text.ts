@@ -1,19 +1,35 @@
+import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import { formatNs, percentage, rounded, tableLines } from '../../../shared/base/text.ts';
-import type { LatencyDifference, PartDifference, SideComparison } from './compare-sides.ts';
-import type { EfficiencySide } from './efficiency-sides.ts';
+import {
+  compareSides,
+  type LatencyDifference,
+  type PartDifference,
+  type SideComparison,
+} from './compare-sides.ts';
+import { type EfficiencySide, LATENCY_ROWS } from './efficiency-sides.ts';
 
 /** The result of `longhaul efficiency`; its JSON file. */
-export interface EfficiencyReport {
-  readonly schemaVersion: 1;
-  readonly longhaul: string;
-  readonly benchmark: string;
-  readonly scenario: string;
-  readonly comparison: SideComparison;
-  /** What a reader has to know. */
-  readonly notes: readonly string[];
-  readonly inProcess: EfficiencySide;
-  readonly network: EfficiencySide;
+export function efficiencyReport(
+  asked: { readonly scenario: string; readonly benchmark: string; readonly isOneMachine: boolean },
+  inProcess: EfficiencySide,
+  network: EfficiencySide,
+) {
+  const { scenario, benchmark, isOneMachine } = asked;
+  return {
+    schemaVersion: 1,
+    longhaul: packageVersion(),
+    ...{ scenario, benchmark },
+    comparison: compareSides(scenario, inProcess, network),
+    /** Limits of what the comparison says. */
+    notes: [
+      ...(isOneMachine ? [oneMachineNote(network.machine.cpuCount)] : []),
+      ...efficiencyNotes(inProcess, network),
+    ],
+    ...{ inProcess, network },
+  };
 }
+
+export type EfficiencyReport = ReturnType<typeof efficiencyReport>;
 
 /** The result for people. */
 export function efficiencyText({
@@ -95,16 +111,9 @@ export function efficiencyTable(comparison: SideComparison): string {
 
 function latencyTable({ load, inProcess, network, difference }: LatencyDifference): string[] {
   const title = load === null ? 'latency' : `latency at ${figure(load)}/s`;
-  const rows = [
-    ['mean', 'meanNs'],
-    ['p50', 'p50Ns'],
-    ['p90', 'p90Ns'],
-    ['p99', 'p99Ns'],
-    ['p99.9', 'p999Ns'],
-  ] as const;
   return tableLines([
     [title, 'in process', 'network', 'difference'],
-    ...rows.map(([name, key]) => [
+    ...LATENCY_ROWS.map(([name, key]) => [
       name,
       formatNs(inProcess[key]),
       formatNs(network[key]),
@@ -139,7 +148,7 @@ function figure(value: number): string {
 }
 
 /** Notes that limit how a comparison may be read. */
-export function efficiencyNotes(inProcess: EfficiencySide, network: EfficiencySide): string[] {
+function efficiencyNotes(inProcess: EfficiencySide, network: EfficiencySide): string[] {
   const notes = [
     'longhaul is not the C++ LoadGen of an approved revision: none of these numbers is an MLPerf result',
   ];
@@ -157,11 +166,11 @@ export function efficiencyNotes(inProcess: EfficiencySide, network: EfficiencySi
 }
 
 /** Where LoadGen itself ran on the SUT's machine. */
-export function oneMachineNote(cpuCount: number): string {
+function oneMachineNote(cpuCount: number): string {
   return `one machine: LoadGen, gRPC on both ends and the SUT node share ${cpuCount} cores, over loopback: no network was measured, and on two machines the efficiency is another`;
 }
 
-/** Undefined where a machine does not tell. */
+/** Undefined where a machine has no boot id. */
 function isSameMachine(a: EfficiencySide, b: EfficiencySide): boolean | undefined {
   if (a.machine.bootId === '' || b.machine.bootId === '') return undefined;
   return a.machine.bootId === b.machine.bootId && a.machine.hostname === b.machine.hostname;

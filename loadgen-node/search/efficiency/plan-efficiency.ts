@@ -1,22 +1,25 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { formatNs, rounded } from '../../../shared/base/text.ts';
 import type { ResolvedSetting, SettingSources } from '../../../shared/config/resolve-settings.ts';
-import type { SettingTable, SettingValues } from '../../../shared/config/setting.ts';
+import {
+  addressList,
+  count,
+  type SettingTable,
+  type SettingValues,
+  text,
+  toggle,
+} from '../../../shared/config/setting.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { refuseUsedOutput } from '../../run/keep/earlier-run.ts';
-import { NO_OIP_VALUES } from '../../run/plan/oip-options.ts';
+import { NO_OIP_VALUES, OIP_OPTIONS } from '../../run/plan/oip-options.ts';
 import type { PreparedRun } from '../../run/prepare/prepare-run.ts';
 import { ownNode } from '../own-node.ts';
 import { findPeak } from '../peak/find-peak.ts';
-import { planFindPeak } from '../peak/find-peak-plan.ts';
-import type { LoadSearch, PeakProbe, PeakResult } from '../peak/peak-search.ts';
-import {
-  type EFFICIENCY_OPTIONS,
-  efficiencyMode,
-  SIDE_RUN_SETTINGS,
-} from './efficiency-settings.ts';
+import { FIND_PEAK_SETTINGS, planFindPeak } from '../peak/find-peak-plan.ts';
+import type { PeakResult } from '../peak/peak-result.ts';
+import type { LoadSearch, PeakProbe } from '../peak/peak-search.ts';
 import {
   type EfficiencySide,
   type SideMeasurer,
@@ -68,7 +71,10 @@ export function planEfficiency(request: EfficiencyRequest) {
 /** Mode, runs, search and SUT node of a comparison, and its files. */
 export type EfficiencyPlan = ReturnType<typeof planEfficiency>;
 
-/** The result may be a file of any name, beside the folder of the runs. @throws MlperfError `ERR_OUTPUT` */
+/**
+ * The result may be a file of any name, beside the folder of the runs.
+ * @throws MlperfError `ERR_OUTPUT`
+ */
 export function refuseUsedSides({ file, folder, values: { force } }: EfficiencyPlan): void {
   for (const used of [folder, join(folder, 'in-process'), join(folder, 'network')]) {
     refuseUsedOutput(used, force);
@@ -77,7 +83,9 @@ export function refuseUsedSides({ file, folder, values: { force } }: EfficiencyP
   throw new MlperfError('ERR_OUTPUT', `--output ${file} is there: --force replaces it`);
 }
 
-/** Everything about the runs that has to be the same on both sides. The searched load is none of it. */
+/**
+ * Everything about the runs that has to be the same on both sides. The searched load is none of it.
+ */
 export function questionOf(
   { plan, dataSetCheck }: PreparedRun,
   { values }: EfficiencyPlan,
@@ -103,7 +111,9 @@ export interface SideTask {
   /** Null: the scenario has no peak, and the runs are what is compared. */
   readonly search: LoadSearch | null;
   readonly repeats: number;
-  /** Loads that the runs of a searched scenario are made at, by the values that the searches found. */
+  /**
+   * Loads that the runs of a searched scenario are made at, by the values that the searches found.
+   */
   readonly loadsOf: (peaks: readonly (number | null)[]) => readonly number[];
   /** Settings of the runs by name, as text. */
   readonly question: Readonly<Record<string, string>>;
@@ -243,4 +253,55 @@ export class Turns {
     this.#isTaken = true;
     begin();
   }
+}
+
+/**
+ * Settings left out: the side in process speaks no protocol, the other side speaks longhaul's own.
+ */
+const LEFT_OUT = ['keepProbes', 'resume', 'sut', ...Object.keys(OIP_OPTIONS)];
+type LeftOut = 'keepProbes' | 'resume' | 'sut' | keyof typeof OIP_OPTIONS;
+
+/** Settings of the runs and searches of both sides. */
+export const SIDE_RUN_SETTINGS = {
+  ...(Object.fromEntries(
+    Object.entries(FIND_PEAK_SETTINGS).filter(([key]) => !LEFT_OUT.includes(key)),
+  ) as unknown as Omit<typeof FIND_PEAK_SETTINGS, LeftOut>),
+  sut: addressList('the SUT node, one; without it a node is started on this machine'),
+};
+
+/** Settings of `longhaul efficiency` alone. */
+export const EFFICIENCY_OPTIONS = {
+  inProcessOnly: toggle('on the SUT machine: measure in process alone, for --in-process elsewhere'),
+  inProcess: text('file', 'what --in-process-only left on the SUT machine; with --sut'),
+  repeats: count({ min: 1, max: 100 }, 'whole runs on each side, in turns', { fallback: 5 }),
+};
+
+/** Where the two sides are measured. */
+type EfficiencyMode = 'one-machine' | 'in-process-only' | 'two-machines';
+
+/**
+ * Mode by the flags.
+ * @throws MlperfError `ERR_CONFIG_INVALID` for flags that contradict one another
+ */
+function efficiencyMode(
+  { inProcess, inProcessOnly }: SettingValues<typeof EFFICIENCY_OPTIONS>,
+  sut: readonly string[] | undefined,
+): EfficiencyMode {
+  if (inProcessOnly) {
+    if (sut === undefined && inProcess === undefined) return 'in-process-only';
+    throw configInvalid('--in-process-only measures no network: leave --sut and --in-process out');
+  }
+  if (sut === undefined) {
+    if (inProcess === undefined) return 'one-machine';
+    throw configInvalid('--in-process needs --sut: the node to compare with');
+  }
+  if (sut.length > 1) {
+    throw configInvalid(
+      `--sut names ${sut.length} nodes: efficiency compares one node with its own model in process`,
+    );
+  }
+  if (inProcess !== undefined) return 'two-machines';
+  throw configInvalid(
+    '--sut needs --in-process FILE, made on the SUT machine by "longhaul efficiency --in-process-only --output FILE"; without --sut a node is started here',
+  );
 }

@@ -10,7 +10,6 @@ import { replaceEarlierRun } from '../../run/keep/earlier-run.ts';
 import { type PreparedRun, prepareData, prepareRun } from '../../run/prepare/prepare-run.ts';
 import { loadInProcessNode } from '../../run/run-sut.ts';
 import { writeKept } from '../kept-file.ts';
-import { compareSides } from './compare-sides.ts';
 import {
   type EfficiencySide,
   inProcessSide,
@@ -21,15 +20,13 @@ import {
   type SideMeasurer,
   sideFile,
 } from './efficiency-sides.ts';
-import {
-  type EfficiencyReport,
-  efficiencyNotes,
-  efficiencyText,
-  oneMachineNote,
-} from './efficiency-text.ts';
+import { efficiencyReport, efficiencyText } from './efficiency-text.ts';
 import { type EfficiencyPlan, measureSides, questionOf, type SideTask } from './plan-efficiency.ts';
 
-/** Shares of the in-process peak at which `--in-process-only` makes runs: one that the network bears is compared. */
+/**
+ * Shares of the in-process peak at which `--in-process-only` makes runs: one that the network bears
+ * is compared.
+ */
 const LOAD_SHARES: readonly number[] = [0.8, 0.5, 0.2];
 /** Share of its peak up to which a side bears a load without being at its limit. */
 const BORNE_SHARE = 0.9;
@@ -157,22 +154,10 @@ function compared(
   isOneMachine: boolean,
 ): EfficiencyResult {
   requireSame(inProcess, network);
-  const { scenario } = run.settings;
-  const comparison = compareSides(scenario, inProcess, network);
-  const json: EfficiencyReport = {
-    schemaVersion: 1,
-    longhaul: packageVersion(),
-    scenario,
-    benchmark: run.rules.key,
-    comparison,
-    notes: [
-      ...(isOneMachine ? [oneMachineNote(network.machine.cpuCount)] : []),
-      ...efficiencyNotes(inProcess, network),
-    ],
-    inProcess,
-    network,
-  };
+  const asked = { scenario: run.settings.scenario, benchmark: run.rules.key, isOneMachine };
+  const json = efficiencyReport(asked, inProcess, network);
+  const { efficiency, warnings } = json.comparison;
   writeKept(file, json);
-  const isWhole = comparison.efficiency !== null && comparison.warnings.length === 0;
+  const isWhole = efficiency !== null && warnings.length === 0;
   return { text: `${efficiencyText(json)}written to ${file}\n`, json, isWhole };
 }

@@ -1,7 +1,18 @@
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { formatNs } from '../../../shared/base/text.ts';
 import type { ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
-import { flagOf } from '../../../shared/config/setting.ts';
+import {
+  choice,
+  count,
+  duration,
+  flagOf,
+  percentile,
+  positiveDuration,
+  type Setting,
+  type SettingValues,
+  toggle,
+} from '../../../shared/config/setting.ts';
+import { SCENARIOS, type Scenario } from '../../../shared/domain/scenario.ts';
 import { SERVER_RUNS_V05 } from '../../loadgen/engine/test-outcome.ts';
 import { leastQueries } from '../../loadgen/results/early-stopping.ts';
 import { openAuditConfig } from '../../run/plan/conf-files.ts';
@@ -9,7 +20,6 @@ import { refuseOtherArrivals } from '../../run/plan/run-arrivals.ts';
 import { planRun, type RunPlan } from '../../run/plan/run-plan.ts';
 import { runRecord } from '../../run/plan/run-record.ts';
 import { RUN_SETTINGS } from '../../run/plan/run-settings.ts';
-import type { FindPeakValues } from './find-peak-settings.ts';
 import type { LoadSearch } from './peak-search.ts';
 import { longEnough } from './queue-growth.ts';
 import { boundOf } from './run-probes.ts';
@@ -57,7 +67,7 @@ export function planFindPeak(values: FindPeakValues, settings: readonly Resolved
   const minDurationMs = Math.ceil(minDurationNs / 1e6);
   const isLonger = minDurationMs > planned.settings.minDurationMs;
   const run = { ...planned, settings: { ...planned.settings, minQueryCount, minDurationMs } };
-  // What a search sets in place of the user, as text of a setting; undefined: as it was.
+  // Values that the search sets in place of the user, as text of a setting; undefined: as it was.
   const raws = {
     ...boundRaws(settings, isInterval),
     ...(isInterval && { targetQps: joined.targetQps }),
@@ -69,7 +79,7 @@ export function planFindPeak(values: FindPeakValues, settings: readonly Resolved
     run,
     /** Null: the scenario has a metric of its own, and nothing is searched. */
     search,
-    /** What the search makes longer than it was asked for, and why; undefined where it makes nothing longer. */
+    /** Times that the search makes longer than asked for, and why; undefined: none. */
     note: search === null ? undefined : noteOf(search, values, isLonger),
     /** Text of `longhaul_run.yaml` of a run at a load. */
     recordOf: (load: number) => runRecord(recorded(settings, { ...raws, [loadKey]: load })),
@@ -102,7 +112,7 @@ function refuseOfRun(values: FindPeakValues): void {
   refuseOtherArrivals(values.arrivals, "a search is of LoadGen's Poisson arrivals");
 }
 
-/** A value that may be said under two names. */
+/** A value with two names. */
 function oneOf<K extends keyof FindPeakValues>(
   values: FindPeakValues,
   name: K,
@@ -157,7 +167,10 @@ function searchOf(values: FindPeakValues, run: RunPlan): LoadSearch {
   return { ...search, loadMax: QUERIES_MAX / Math.max(1, search.full.minDurationNs / 1e9) };
 }
 
-/** A run that --max-duration ends is INVALID where it is too short: that is better said before the search. */
+/**
+ * A run that --max-duration ends is INVALID where it is too short: better refused before the
+ * search.
+ */
 function refuseShorter(maxDurationNs: number, { boundNs, full }: LoadSearch): void {
   if (maxDurationNs === 0 || maxDurationNs >= full.minDurationNs) return;
   throw configInvalid(
@@ -195,7 +208,10 @@ function recorded(
     });
 }
 
-/** The bound as the user wrote it, under the names of `longhaul run`; in fixed intervals the rate is the bound. */
+/**
+ * The bound as the user wrote it, under the names of `longhaul run`; in fixed intervals the rate is
+ * the bound.
+ */
 function boundRaws(
   settings: readonly ResolvedSetting[],
   isInterval: boolean,
@@ -204,4 +220,64 @@ function boundRaws(
   const targetLatencyPercentile = rawOf('percentile') ?? rawOf('targetLatencyPercentile');
   if (isInterval) return { targetLatencyPercentile };
   return { targetLatencyPercentile, targetLatency: rawOf('latency') ?? rawOf('targetLatency') };
+}
+
+/** Settings of `longhaul find-peak`: those of a run, and those of the search. */
+export const FIND_PEAK_SETTINGS = {
+  ...RUN_SETTINGS,
+  scenario: anyCase(
+    choice(SCENARIOS, 'Server: queries per second are searched; MultiStream of v0.5: streams', {
+      fallback: 'Server',
+    }),
+  ),
+  latency: positiveDuration("latency bound, as --target-latency (default: the benchmark's)"),
+  percentile: percentile(
+    "percentile at which it holds, as --target-latency-percentile (default: 99, or the benchmark's)",
+  ),
+  precision: percentile('half width of the interval that screenings go for, in percent', {
+    fallback: 2,
+  }),
+  confidence: percentile('how sure the interval is, in percent', { fallback: 95 }),
+  searchTime: duration(
+    'time of all screenings together, 200 latency bounds at least (default: that of the shortest full run, but 2m at least)',
+  ),
+  confirmLoads: count({ min: 1, max: 50 }, 'loads at which full runs are made at most', {
+    fallback: 8,
+  }),
+  keepProbes: toggle('screenings keep their logs, in probe-N'),
+  resume: toggle('go on with the search in --output that was broken off'),
+};
+
+/** Settings that stand first in the help of the verbs that search. */
+export const SEARCH_KEYS: readonly string[] = [
+  'sut',
+  'benchmark',
+  'scenario',
+  'latency',
+  'percentile',
+  'output',
+  'force',
+  'resume',
+  'round',
+  'minDuration',
+  'searchTime',
+  'precision',
+  'confidence',
+  'confirmLoads',
+  'keepProbes',
+];
+
+/** Heading of the other flags there. */
+export const RUN_HEADING = 'Options of each run, as in "longhaul run":';
+
+/** Effective values of {@link FIND_PEAK_SETTINGS}. */
+export type FindPeakValues = SettingValues<typeof FIND_PEAK_SETTINGS>;
+
+/** `server` and `multi-stream` are as good as `Server` and `MultiStream`. */
+function anyCase(setting: Setting<Scenario>): Setting<Scenario> {
+  const plain = (text: string): string => text.toLowerCase().replace(/[-_ ]/g, '');
+  return {
+    ...setting,
+    fromFlag: (text) => SCENARIOS.find((name) => plain(name) === plain(text)) ?? text,
+  };
 }

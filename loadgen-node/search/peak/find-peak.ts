@@ -5,19 +5,12 @@ import { percentileOf } from '../../loadgen/results/latency-statistics.ts';
 import { type NextStep, nextRateStep, type PlannedProbe } from './next-probe.ts';
 import { nextStreamsStep } from './next-streams.ts';
 import { type OverShare, overShareOf, shareInterval, Z_95 } from './over-share.ts';
-import { peakResult } from './peak-result.ts';
-import type {
-  LoadSearch,
-  PeakProbe,
-  PeakResult,
-  ProbeEnd,
-  ProbeOutcome,
-  RunProbe,
-} from './peak-search.ts';
+import { type PeakResult, peakResult } from './peak-result.ts';
+import type { LoadSearch, PeakProbe, ProbeEnd, ProbeOutcome, RunProbe } from './peak-search.ts';
 import { growsAllThrough, queueGrowth } from './queue-growth.ts';
 import { decide, ScreeningWatch } from './screening.ts';
 
-/** Where a search begins, and who sees its probes. */
+/** Earlier probes of a search, and the observer of new ones. */
 interface FindPeakOptions {
   /** Probes of the same search that were made before, in their order: it goes on from there. */
   readonly earlier?: readonly PeakProbe[];
@@ -64,7 +57,10 @@ const RULES_OF_LOAD: readonly string[] = ['latency-bound', 'early-stopping'];
 /** How sure the verdict of a screening is, whenever it ended. */
 const SCREENING_CONFIDENCE = 0.99;
 
-/** Bounds that pass until a queue has filled, and the largest share of a probe that is left out for it. */
+/**
+ * Bounds that pass until a queue has filled, and the largest share of a probe that is left out for
+ * it.
+ */
 const FILLING_BOUNDS = 3;
 const FILLING_SHARE_MAX = 0.2;
 
@@ -211,10 +207,7 @@ function generatorVerdict({ generatorBoundReason }: ProbeEnd): VerdictWithWhy {
   return { verdict: 'generator-bound', why: `LoadGen was too slow: ${generatorBoundReason}` };
 }
 
-function latencies(
-  latenciesNs: Float64Array,
-  percentile: number,
-): { readonly percentileNs: number; readonly meanNs: number } {
+function latencies(latenciesNs: Float64Array, percentile: number) {
   const sorted = latenciesNs.slice().sort();
   let sum = 0;
   for (const latencyNs of sorted) sum += latencyNs;

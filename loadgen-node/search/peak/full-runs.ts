@@ -6,11 +6,16 @@ import type { FullRunRule, LoadSearch, PeakProbe } from './peak-search.ts';
 const STEP_DOWN_MIN = 0.005;
 /** The first full run: so many standard deviations of its own luck on the safe side. */
 const FIRST_MARGIN = 0.5;
-/** Share of a step towards the bound that is made: the rest is luck that the next run may not have. */
+/**
+ * Share of a step towards the bound that is made: the rest is luck that the next run may not have.
+ */
 const STEP_SHARE = 0.9;
 /** A step up is made where it gains this share of the precision that was asked for. */
 const STEP_UP_MIN = 0.5;
-/** First step down where samples were lost or LoadGen was too slow: no curve says how far, so that each further one is twice as long. */
+/**
+ * First step down where samples were lost or LoadGen was too slow: no curve says how far, so that
+ * each further one is twice as long.
+ */
 const STEP_DOWN_BROKEN = 0.05;
 const STEP_DOWN_BROKEN_MAX = 0.4;
 
@@ -29,7 +34,8 @@ export type FullStep =
 /** Groups full runs by their load, in the order in which the loads were tried. */
 export function triedLoads(fulls: readonly PeakProbe[], rule: FullRunRule): TriedLoad[] {
   const loads = [...new Set(fulls.map(({ load }) => load))];
-  // At a load below one at which LoadGen was too slow twice nothing is made again: full runs are long.
+  // At a load below one at which LoadGen was too slow twice nothing is made again: full runs are
+  // long.
   let isForgiven = true;
   return loads.map((load) => {
     const all = fulls.filter((probe) => probe.load === load);
@@ -112,7 +118,10 @@ function firstLoad(search: LoadSearch, curve: LoadCurve): number {
   return estimate * Math.max(0.5, 1 + shift);
 }
 
-/** Below the lowest that failed: as far as its own share says, since the next run has the same arrivals. */
+/**
+ * Below the lowest that failed: as far as its own share says, since the next run has the same
+ * arrivals.
+ */
 function stepDown(search: LoadSearch, curve: LoadCurve, tried: readonly TriedLoad[]): number {
   const lowest = [...tried].sort((a, b) => a.load - b.load)[0] as TriedLoad;
   if (isBroken(lowest)) {
@@ -145,7 +154,8 @@ function stepUp(
   const wanted = best.load * (1 + Math.min(0.3, (room * STEP_SHARE) / curve.slope));
   const failed = tried.filter(({ state, load }) => state === 'failed' && load > best.load);
   const ceiling = Math.min(...failed.map(({ load }) => (best.load + load) / 2), loadMax);
-  // The curve is of measured loads; schedules of the round's seeds differ from what they are asked for, all by the same share.
+  // The curve is of measured loads; schedules of the round's seeds differ from what they are asked
+  // for, all by the same share.
   const { load, scheduledPerSecond } = best.runs[0] as PeakProbe;
   const askedPerMeasured = scheduledPerSecond === null ? 1 : load / scheduledPerSecond;
   const next = Math.min(wanted, ceiling, curve.interval.high * askedPerMeasured);

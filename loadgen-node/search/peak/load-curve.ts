@@ -1,4 +1,4 @@
-import type { LoadInterval } from './peak-search.ts';
+import type { LoadInterval, LoadSearch } from './peak-search.ts';
 
 /**
  * Where the limit lies, by all probes together.
@@ -15,23 +15,15 @@ export interface CurvePoint {
   readonly queries: number;
   readonly over: number;
   readonly varianceFactor: number;
-  /** Number of probes with the same arrivals, which tell the same again: each counts for its part. */
+  /**
+   * Number of probes with the same arrivals, which tell the same again: each counts for its part.
+   */
   readonly copies: number;
-  /** True: the queue grew all through the probe, so that its late queries tell how long it was, and that the limit is lower. */
+  /**
+   * True: the queue grew all through the probe, so that its late queries tell how long it was, and
+   * that the limit is lower.
+   */
   readonly hasGrown: boolean;
-}
-
-/** Estimate of the limit from all probes. */
-export interface LoadCurve {
-  /** Median of the limit. */
-  readonly estimate: number;
-  readonly interval: LoadInterval;
-  /** Growth of the log-odds when the load grows by its own size. */
-  readonly slope: number;
-  /** Variance of a share near the limit, as a multiple of the binomial one. */
-  readonly varianceFactor: number;
-  /** Queries near the limit that it is made from. */
-  readonly queries: number;
 }
 
 const LIMITS = 120;
@@ -40,7 +32,7 @@ const SLOPE_MIN = 0.2;
 /** The grid ends at this multiple of what is believed. */
 const SLOPE_SPAN = 12;
 /**
- * What is believed of the slope before the first probe: queues under usual bounds have 4 to 20. Where more queries arrive within the
+ * Prior of the slope: queues under usual bounds have 4 to 20. Where more queries arrive within the
  * bound it is as many, as for M/M/c, whose waiting time has the tail exp(-(c mu - lambda) t).
  */
 const SLOPE_CENTRE = 9;
@@ -53,10 +45,16 @@ const TIGHT_SHARE = 0.5;
 const TIGHT_LN_DEVIATION = 1.6;
 /** Fits, one after the other: each looks around the limit that the one before found. */
 const FITS = 3;
-/** Loads further away than this share of the limit count nothing: at first, and when the limit is known well. */
+/**
+ * Loads further away than this share of the limit count nothing: at first, and when the limit is
+ * known well.
+ */
 const REACH_FIRST = 0.5;
 const REACH_MIN = 0.2;
-/** But so many half widths of the interval count at least: what is known badly needs what is far, on both sides. */
+/**
+ * But so many half widths of the interval count at least: what is known badly needs what is far, on
+ * both sides.
+ */
 const REACH_WIDTHS = 3;
 /** How often a grid is made wider whose edge is likely, and by how much. */
 const WIDENINGS = 8;
@@ -113,7 +111,10 @@ function isCut(interval: LoadInterval, range: LoadInterval): boolean {
   return interval.low < range.low * EDGE || interval.high > range.high / EDGE;
 }
 
-/** Input of one fit: loads within `reach` of the centre, and a range of limits. The prior of the slope is lognormal. */
+/**
+ * Input of one fit: loads within `reach` of the centre, and a range of limits. The prior of the
+ * slope is lognormal.
+ */
 type Neighbourhood = Pick<CurveQuestion, 'percentile' | 'confidence'> &
   Readonly<Record<'centre' | 'reach', number>> & {
     readonly range: LoadInterval;
@@ -121,12 +122,9 @@ type Neighbourhood = Pick<CurveQuestion, 'percentile' | 'confidence'> &
   };
 
 /** Bound and confidence that a curve is fitted for. */
-export interface CurveQuestion {
-  readonly boundNs: number;
+interface CurveQuestion extends Pick<LoadSearch, 'boundNs' | 'percentile' | 'confidence'> {
   /** Latency at the percentile of one query at a time, in ns. */
   readonly unloadedNs: number;
-  readonly percentile: number;
-  readonly confidence: number;
 }
 
 function fitNear(points: readonly CurvePoint[], near: Neighbourhood): LoadCurve {
@@ -174,7 +172,7 @@ function summarize(
     varianceFactor: number;
     weighted: readonly { queries: number; weight: number }[];
   },
-): LoadCurve {
+) {
   const ofLimit = new Float64Array(LIMITS);
   let top = Number.NEGATIVE_INFINITY;
   for (let at = 0; at < logs.length; at += 1) {
@@ -193,13 +191,20 @@ function summarize(
   const tail = (1 - confidence) / 2;
   const quantile = (share: number): number => quantileOf(limits, ofLimit, share * total);
   return {
+    /** Median of the limit. */
     estimate: quantile(0.5),
     interval: { low: quantile(tail), high: quantile(1 - tail) },
+    /** Growth of the log-odds when the load grows by its own size. */
     slope: Math.exp(slopeSum / total),
+    /** Variance of a share near the limit, as a multiple of the binomial one. */
     varianceFactor,
+    /** Queries near the limit that it is made from. */
     queries: weighted.reduce((sum, { queries, weight }) => sum + queries * weight, 0),
   };
 }
+
+/** Estimate of the limit from all probes. */
+export type LoadCurve = Readonly<ReturnType<typeof summarize>>;
 
 /** Tricube: 1 at the centre, 0 from the reach on. */
 function nearness(load: number, centre: number, reach: number): number {

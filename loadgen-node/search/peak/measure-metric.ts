@@ -16,14 +16,17 @@ import { runProbes } from './run-probes.ts';
 
 /** Runs until LoadGen's expectation is near enough to what the SUT does. */
 const RUNS_MAX = 4;
-/** The expectation is so much above what was seen: LoadGen plans too few samples for a SUT that got faster. */
+/**
+ * The expectation is so much above what was seen: LoadGen plans too few samples for a SUT that got
+ * faster.
+ */
 const HEADROOM = 1.3;
 /** A look at the latency of one query at a time. */
 const LOOK = { queriesMax: 100, durationNsMax: 5e9 };
 
 /**
  * Measures the metric of a scenario that has no load to search: SingleStream and MultiStream their latency, Offline its rate.
- * LoadGen wants to be told what to expect; it is found out first, so that nothing needs to be known.
+ * LoadGen needs an expected rate or latency; a first look measures it.
  * @throws MlperfError
  */
 export async function measureMetric({ run, recordOf }: FindPeakPlan, host: RunHost) {
@@ -59,7 +62,10 @@ function whyNoSearch({ settings, round }: RunPlan): string {
   return `nothing is searched in ${settings.scenario} (${why}): its metric is measured in one run`;
 }
 
-/** Queries per second that LoadGen is to expect: in the streams one after the other, in Offline those of a first query. */
+/**
+ * Queries per second that LoadGen is to expect: in the streams one after the other, in Offline
+ * those of a first query.
+ */
 async function firstExpectation(prepared: PreparedRun, host: RunHost): Promise<number> {
   const look = runProbes(prepared, {
     ...{ host, output: prepared.plan.output, keepsProbes: false },
@@ -111,7 +117,7 @@ function resultOf(report: RunReport) {
 }
 
 /** The number that the round's submission checker takes. */
-function metricOf(summary: PerformanceSummary): { readonly name: string; readonly value: number } {
+function metricOf(summary: PerformanceSummary) {
   const { earlyStopping } = summary.validity;
   switch (summary.scenario) {
     case 'SingleStream':

@@ -13,7 +13,10 @@ export interface PlannedProbe {
   readonly durationNsMax: number;
   /** A screening ends as soon as its verdict is as sure as this, 0 to 1. */
   readonly confidence: number;
-  /** Bounds that pass at least before a load is light: a queue starts empty, and needs its time until the first query is late. */
+  /**
+   * Bounds that pass at least before a load is light: a queue starts empty, and needs its time
+   * until the first query is late.
+   */
   readonly boundsMin: number;
 }
 
@@ -22,25 +25,18 @@ export type NextStep =
   | { readonly probe: PlannedProbe }
   | { readonly ending: PeakEnding; readonly invalid?: PeakProbe | undefined };
 
-/** State of a search, from its probes so far. */
-export interface SearchState {
-  /** Where the limit lies between: light and heavy loads that were tried. `high` is undefined while nothing is too heavy. */
-  readonly low: number | undefined;
-  readonly high: number | undefined;
-  /** Load at which samples were lost or LoadGen was too slow: the limit is not above it, whatever latencies say. */
-  readonly cap: PeakProbe | undefined;
-  /** Undefined where latencies say nothing of a limit. */
-  readonly curve: () => LoadCurve | undefined;
-  readonly screenings: readonly PeakProbe[];
-  readonly fulls: readonly PeakProbe[];
-}
-
-/** Late queries that an unloaded look, a step of the bracket and a step of the closing-in expect near the limit. */
+/**
+ * Late queries that an unloaded look, a step of the bracket and a step of the closing-in expect
+ * near the limit.
+ */
 const UNLOADED_QUERIES_MAX = 300;
 const UNLOADED_NS_MAX = 5e9;
 const BRACKET_LATE = 20;
 const REFINE_LATE_MIN = 60;
-/** Bounds that pass before the first query is late where a queue that starts empty is a tenth too slow; a fiftieth. */
+/**
+ * Bounds that pass before the first query is late where a queue that starts empty is a tenth too
+ * slow; a fiftieth.
+ */
 const BRACKET_BOUNDS_MIN = 10;
 const REFINE_BOUNDS_MIN = RUN_BOUNDS_MIN;
 /** A bracket this narrow is left to the curve. */
@@ -50,34 +46,51 @@ const CURVE_RATIO = 2.1;
 /** A bracket step takes at most this part of the time of all screenings. */
 const BRACKET_TIME_SHARE = 0.1;
 const BRACKET_CONFIDENCE = 0.99;
-/** Closing in, only what is far off ends early: a probe near the limit tells most when it is long. */
+/**
+ * Closing in, only what is far off ends early: a probe near the limit is worth most when it is
+ * long.
+ */
 const REFINE_CONFIDENCE = 0.99999;
-/** Of the queries that the interval still needs, a screening makes this part: the next one is better placed. */
+/**
+ * Of the queries that the interval still needs, a screening makes this part: the next one is better
+ * placed.
+ */
 const REFINE_SHARE = 0.5;
 /** Busy share of a server that takes one query at a time below which a load is as good as none. */
 const UTILISATION_MIN = 0.005;
 /** Late queries that a step down expects at least where as many are late as may be. */
 const LATE_EXPECTED_MIN = 1;
-/** Probes at one load at which LoadGen is too slow that make it its limit; and where it was fast enough at a higher one. */
+/**
+ * Probes at one load at which LoadGen is too slow that make it its limit; and where it was fast
+ * enough at a higher one.
+ */
 const BOUND_TIMES = 2;
 const BOUND_TIMES_UNLIKELY = 4;
-/** Probes this near to the limit, as a share of it, tell how long one was. */
+/** Probes whose load is this near to the limit, as a share of it, count as near. */
 export const NEAR = 0.2;
 /** Loads this near are one load for one that is repeated. */
 const SAME_LOAD = 0.01;
 
-/** Computes the state of a search for a rate. */
-export function searchState(search: LoadSearch, probes: readonly PeakProbe[]): SearchState {
+/** Computes the state of a search for a rate from its probes so far. */
+export function searchState(search: LoadSearch, probes: readonly PeakProbe[]) {
   const screenings = probes.filter(({ kind }) => kind === 'screening');
   const fulls = probes.filter(({ kind }) => kind === 'full');
   const loaded = [...screenings, ...fulls];
+  /**
+   * Load at which samples were lost or LoadGen was too slow: the limit is not above it, whatever
+   * latencies say.
+   */
   const cap = capOf(loaded);
-  const heavy = screenings.filter((probe) => looksHeavy(search, probe)).map(({ load }) => load);
+  const heavy = screenings
+    .filter((probe) => looksOf(search, probe) === 'heavy')
+    .map(({ load }) => load);
   const hasLateLoad = heavy.length > 0;
   if (cap !== undefined) heavy.push(cap.load);
+  // The limit lies between light and heavy loads that were tried; undefined while there is none of
+  // them.
   const high = heavy.length === 0 ? undefined : Math.min(...heavy);
   const light = screenings
-    .filter((probe) => looksLight(search, probe) && probe.load < (high ?? Infinity))
+    .filter((probe) => looksOf(search, probe) === 'light' && probe.load < (high ?? Infinity))
     .map(({ load }) => load);
   const low = light.length === 0 ? undefined : Math.max(...light);
   const points = curvePoints(screenings, fulls);
@@ -86,6 +99,7 @@ export function searchState(search: LoadSearch, probes: readonly PeakProbe[]): S
   const isBracketed =
     hasLateLoad && low !== undefined && high !== undefined && high / low <= CURVE_RATIO;
   let fitted: LoadCurve | undefined;
+  /** Undefined where latencies say nothing of a limit. */
   const curve = (): LoadCurve | undefined => {
     if (isBracketed && fitted === undefined) {
       fitted = fitLoadCurve(points, { low, high }, { ...search, unloadedNs });
@@ -95,12 +109,13 @@ export function searchState(search: LoadSearch, probes: readonly PeakProbe[]): S
   return { low, high, cap, curve, screenings, fulls };
 }
 
+type SearchState = ReturnType<typeof searchState>;
+
 /** The next step of a search for a rate; it follows from the probes alone. */
 export function nextRateStep(search: LoadSearch, probes: readonly PeakProbe[]): NextStep {
   const unloaded = probes.find(({ kind }) => kind === 'unloaded');
   if (unloaded === undefined) return { probe: unloadedLook() };
-  if (unloaded.verdict === 'misses') return { ending: 'none' };
-  if (unloaded.verdict === 'lost') return { ending: 'none' };
+  if (unloaded.verdict === 'misses' || unloaded.verdict === 'lost') return { ending: 'none' };
   const state = searchState(search, probes);
   const bracket = nextBracket(search, state, unloaded);
   if (bracket !== undefined) return bracket;
@@ -133,7 +148,10 @@ function capOf(loaded: readonly PeakProbe[]): PeakProbe | undefined {
   return broken.sort((a, b) => a.load - b.load)[0];
 }
 
-/** LoadGen may be disturbed: what is its limit shows again at the same load, and no higher load goes well. */
+/**
+ * LoadGen may be disturbed: what is its limit shows again at the same load, and no higher load goes
+ * well.
+ */
 function isBound(loaded: readonly PeakProbe[], load: number): boolean {
   const count = loaded.filter((probe) => isBoundNear(probe, load)).length;
   const went = loaded.some(
@@ -149,25 +167,18 @@ function isBoundNear({ verdict, load }: PeakProbe, other: number): boolean {
   return verdict === 'generator-bound' && Math.abs(load / other - 1) <= SAME_LOAD;
 }
 
-/** By its verdict; where that is open, by what it saw. */
-function looksHeavy(
+/**
+ * By its verdict; where that is open, by its late queries. Undefined where it says nothing of the
+ * bound.
+ */
+function looksOf(
   { percentile }: LoadSearch,
   { verdict, overlatencyQueries, queries }: PeakProbe,
-): boolean {
-  return (
-    verdict === 'misses' ||
-    (verdict === 'undecided' && overlatencyQueries / queries > 1 - percentile)
-  );
-}
-
-function looksLight(
-  { percentile }: LoadSearch,
-  { verdict, overlatencyQueries, queries }: PeakProbe,
-): boolean {
-  return (
-    verdict === 'keeps' ||
-    (verdict === 'undecided' && overlatencyQueries / queries <= 1 - percentile)
-  );
+): 'heavy' | 'light' | undefined {
+  const share = overlatencyQueries / queries;
+  const isOpen = verdict === 'undecided';
+  if (verdict === 'misses' || (isOpen && share > 1 - percentile)) return 'heavy';
+  return verdict === 'keeps' || (isOpen && share <= 1 - percentile) ? 'light' : undefined;
 }
 
 function curvePoints(
@@ -183,7 +194,8 @@ function curvePoints(
   const whole = fulls.filter(hasLatencies);
   return [
     ...screenings.filter(hasLatencies).map((probe) => point(probe, probe.load, 1)),
-    // All full runs have the arrivals of the round's seeds: together they tell as much as one, and of the load that came of them.
+    // All full runs have the arrivals of the round's seeds: together they tell as much as one, and
+    // of the load that came of them.
     ...whole.map((probe) => point(probe, measuredLoad(probe), whole.length)),
   ];
 }
@@ -270,7 +282,7 @@ function nextRefinement(
   const z = normalDeviate((1 + search.confidence) / 2);
   const needed = (curve.varianceFactor / late) * (z / (curve.slope * search.precision)) ** 2;
   const queries = Math.max(least, (needed - curve.queries) * REFINE_SHARE);
-  // What is left is not worth a probe.
+  // The time that is left is not worth a probe.
   if ((leftNs * load) / 1e9 < least / 2) return undefined;
   return {
     kind: 'screening',
@@ -282,7 +294,10 @@ function nextRefinement(
   };
 }
 
-/** Whether a screening near the limit would have seen a queue that is a fiftieth too slow: the steps of the bracket may not have. */
+/**
+ * Whether a screening near the limit would have seen a queue that is a fiftieth too slow: the steps
+ * of the bracket may not have.
+ */
 function isLongEnough(
   { boundNs }: LoadSearch,
   { estimate }: LoadCurve,
@@ -334,7 +349,10 @@ function endingOf(
   return { ending: 'unconfirmed', invalid };
 }
 
-/** Where latencies set no limit there is no curve: the highest load that was light is what is confirmed. */
+/**
+ * Where latencies set no limit there is no curve: the highest load that was light is what is
+ * confirmed.
+ */
 function flatCurve(low: number, high: number | undefined): LoadCurve {
   const interval: LoadInterval = { low, high: high ?? Number.POSITIVE_INFINITY };
   return {

@@ -10,11 +10,11 @@ const BOUNDS_MIN = 10;
 /** A screening takes at most this part of the time of all. */
 const TIME_SHARE = 0.15;
 
-/** Streams that keep the bound and streams that do not, as far as screenings and full runs tell. `high`: the fewest that do not. */
-export function streamsBracket(
-  search: LoadSearch,
-  probes: readonly PeakProbe[],
-): { readonly low: number; readonly high: number | undefined } {
+/**
+ * Streams that keep the bound and streams that do not, as far as screenings and full runs show.
+ * `high`: the fewest that do not.
+ */
+export function streamsBracket(search: LoadSearch, probes: readonly PeakProbe[]) {
   const late = 1 - search.percentile;
   const isHeavy = ({ verdict, overlatencyQueries, queries }: PeakProbe): boolean =>
     verdict === 'undecided' ? overlatencyQueries > late * queries : verdict !== 'keeps';

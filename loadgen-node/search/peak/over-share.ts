@@ -16,15 +16,15 @@ const BATCH_QUERIES_MIN = 4;
 export interface OverShare {
   readonly queries: number;
   readonly over: number;
-  /** Variance of the share as a multiple of what independent queries would have; 1 or more, 1 where too few are over to tell. */
+  /**
+   * Variance of the share as a multiple of what independent queries would have; 1 or more, 1 where
+   * too few are over.
+   */
   readonly varianceFactor: number;
 }
 
 /** Queries and those of them above the bound, of one batch. */
-export interface OverBatch {
-  readonly queries: number;
-  readonly over: number;
-}
+export type OverBatch = Pick<OverShare, 'queries' | 'over'>;
 
 /** @param latenciesNs In the order of the queries. */
 export function overShareOf(latenciesNs: Float64Array, boundNs: number): OverShare {
@@ -62,10 +62,7 @@ export function varianceFactorOf(batches: readonly OverBatch[]): number {
 }
 
 /** Wilson's interval of the share, of as many queries as the clusters leave. */
-export function shareInterval(
-  { queries, over, varianceFactor }: OverShare,
-  z: number,
-): { readonly low: number; readonly high: number } {
+export function shareInterval({ queries, over, varianceFactor }: OverShare, z: number) {
   if (queries === 0) return { low: 0, high: 1 };
   const n = queries / varianceFactor;
   const share = over / queries;

@@ -3,15 +3,7 @@ import { SUT_TOO_SLOW } from '../../loadgen/engine/generator-bound.ts';
 import { allowedShare, confirmedLoad, measuredLoad } from './full-runs.ts';
 import { isPrecise, NEAR, type NextStep, searchState } from './next-probe.ts';
 import { streamsBracket, streamsInterval } from './next-streams.ts';
-import type {
-  HeldLoad,
-  LoadInterval,
-  LoadSearch,
-  PeakEnding,
-  PeakLimit,
-  PeakProbe,
-  PeakResult,
-} from './peak-search.ts';
+import type { LoadInterval, LoadSearch, PeakEnding, PeakLimit, PeakProbe } from './peak-search.ts';
 
 type Ending = Extract<NextStep, { readonly ending: PeakEnding }>;
 
@@ -20,7 +12,7 @@ export function peakResult(
   search: LoadSearch,
   probes: readonly PeakProbe[],
   { ending, invalid }: Ending,
-): PeakResult {
+) {
   const fulls = probes.filter(({ kind }) => kind === 'full');
   const best = confirmedLoad(fulls, search.full);
   const measured = best && lowest(best.runs.map(measuredLoad));
@@ -30,28 +22,46 @@ export function peakResult(
   const value = isUnconfirmable ? where.estimate : (measured ?? null);
   return {
     ending,
+    /**
+     * Measured by the confirming run. Server: its scheduled samples per second, MLPerf's metric (of several runs the lowest);
+     * MultiStream: its streams. Null where no load is confirmed.
+     */
     value,
+    /**
+     * Load that the confirming run was asked for: its schedule is drawn at random, and comes near
+     * it. Null as above.
+     */
     load: best?.load ?? null,
+    /** Completed samples per second of the confirming run; of several the lowest. Null as above. */
     samplesPerSecond:
       best === undefined ? null : lowest(best.runs.map((run) => run.samplesPerSecond)),
+    /**
+     * Largest load that held in a probe: known also where no load is confirmed. Null where none
+     * held.
+     */
     held: heldLoad(search, probes),
     ...where,
+    /** How sure the interval is, 0 to 1. */
     confidence: search.confidence,
     limit,
+    /** Why not more, in whole sentences. */
     limitText:
       ending === 'unconfirmed' && where.interval === null && limit === 'sut'
         ? `Too few queries fitted into the time of the screenings to tell whether any load keeps the bound of ${formatNs(search.boundNs)}.`
         : limitText(search, probes, limit, invalid),
+    /** How to get more, in whole sentences. */
     advice: [...adviceOf(search, { ending, limit, value, ...where }), ...doubts(where, probes)],
     probes,
   };
 }
 
-/** LoadGen that was too slow makes latencies longer, never shorter: a load that held beside it held. */
-function heldLoad(
-  { percentile, boundNs, kind }: LoadSearch,
-  probes: readonly PeakProbe[],
-): HeldLoad | null {
+export type PeakResult = Readonly<ReturnType<typeof peakResult>>;
+export type HeldLoad = NonNullable<PeakResult['held']>;
+
+/**
+ * LoadGen that was too slow makes latencies longer, never shorter: a load that held beside it held.
+ */
+function heldLoad({ percentile, boundNs, kind }: LoadSearch, probes: readonly PeakProbe[]) {
   const loaded = probes.filter((probe) => probe.kind !== 'unloaded' && probe.queries > 0);
   const missed = loaded.filter(({ verdict }) => verdict === 'misses' || verdict === 'lost');
   const heavy = Math.min(...missed.map(measuredLoad));
@@ -63,6 +73,7 @@ function heldLoad(
     )
     .map((probe) => {
       const unseen = kind === 'rate' ? boundNs / probe.durationNs : 0;
+      // As scheduled, less what so short a probe does not see: a queue that grows by bound / duration ends it at the bound.
       return { load: measuredLoad(probe) / (1 + unseen), probe };
     })
     .filter(({ load }) => load < heavy);
@@ -73,9 +84,13 @@ function lowest(values: readonly number[]): number {
   return Math.min(...values);
 }
 
+/** Where the limit lies. */
 interface Whereabouts {
+  /** Null where the probes say nothing of a limit. */
   readonly estimate: number | null;
+  /** `high` of an open search is infinite. Null as above. */
   readonly interval: LoadInterval | null;
+  /** The half width of the interval that was asked for, as a share, is reached. */
   readonly isPrecise: boolean;
 }
 
@@ -120,7 +135,10 @@ function unseenOverload(
   return Math.min(0.5, (2 * unseen) / Math.max(1, queries));
 }
 
-/** The limit is not below a load that is confirmed, whatever the probes say: the interval reaches up to it. */
+/**
+ * The limit is not below a load that is confirmed, whatever the probes say: the interval reaches up
+ * to it.
+ */
 function holding(where: Whereabouts, confirmed: number | undefined): Whereabouts {
   const { interval } = where;
   if (interval === null || confirmed === undefined || confirmed <= interval.high) return where;
@@ -200,14 +218,17 @@ function limitText(
   }
 }
 
-/** A SUT that is slow beside a slow LoadGen is not said to carry more. */
+/** Beside a slow LoadGen a SUT may carry more, unless it was too slow itself. */
 function generatorText(probe: PeakProbe | undefined): string {
   return probe?.why.includes(SUT_TOO_SLOW) === true
     ? "The limit is not the SUT's alone: LoadGen is too slow as well, so what the SUT carries is not known."
     : "The limit is LoadGen's, not the SUT's: the SUT may well carry more.";
 }
 
-/** Half of the intervals are wrong where 0.8 % are late without load and 1 % may be (docs/find-peak.md). */
+/**
+ * Half of the intervals are wrong where 0.8 % are late without load and 1 % may be
+ * (docs/find-peak.md).
+ */
 function doubts({ interval }: Whereabouts, probes: readonly PeakProbe[]): string[] {
   const unloaded = probes.find(({ kind }) => kind === 'unloaded');
   if (interval === null || unloaded === undefined || unloaded.overlatencyQueries === 0) return [];

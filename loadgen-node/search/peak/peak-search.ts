@@ -7,21 +7,26 @@ import type {
 } from '../../loadgen/engine/test-outcome.ts';
 
 /**
- * What a probe is for. `unloaded`: one query at a time, whatever the load says. `screening`: short, ended as soon as it is decided.
+ * Kinds of probes. `unloaded`: one query at a time, whatever the load says. `screening`: short, ended as soon as it is decided.
  * `full`: as the round's rule asks for; its verdict is what counts.
  */
 const PROBE_KINDS = ['unloaded', 'screening', 'full'] as const;
 export type ProbeKind = (typeof PROBE_KINDS)[number];
 
-/** What is searched for: the largest load of which at most `1 - percentile` of the queries are late. */
+/** A search for the largest load of which at most `1 - percentile` of the queries are late. */
 export interface LoadSearch {
-  /** `rate`: queries per second, any number above 0 (Server). `streams`: whole numbers (MultiStream of round v0.5). */
+  /**
+   * `rate`: queries per second, any number above 0 (Server). `streams`: whole numbers (MultiStream
+   * of round v0.5).
+   */
   readonly kind: 'rate' | 'streams';
   /** Latency in ns above which a query is late. */
   readonly boundNs: number;
   /** Share of the queries that must not be late, 0 to 1. */
   readonly percentile: number;
-  /** A load to begin with; undefined: the unloaded latency gives one. It need not keep the bound. */
+  /**
+   * A load to begin with; undefined: the unloaded latency gives one. It need not keep the bound.
+   */
   readonly startLoad: number | undefined;
   /** No probe goes above: what LoadGen can plan, or the user wants. */
   readonly loadMax: number;
@@ -37,7 +42,10 @@ export interface LoadSearch {
 
 /** The round's rule for the runs that count. */
 export interface FullRunRule {
-  /** VALID runs at one load that make it the value: v0.5 5, else 1. 0: nothing is confirmed, the estimate is the value. */
+  /**
+   * VALID runs at one load that make it the value: v0.5 5, else 1. 0: nothing is confirmed, the
+   * estimate is the value.
+   */
   readonly runs: number;
   readonly minDurationNs: number;
   readonly minQueryCount: number;
@@ -47,13 +55,13 @@ export interface FullRunRule {
   readonly loadsMax: number;
 }
 
-/** A probe that was made: all that the search needs to know of it, so that a search can go on from its probes. */
+/** A probe that was made. A search goes on from its probes alone. */
 export const PEAK_PROBE = z.strictObject({
   number: z.int().min(0),
   kind: z.enum(PROBE_KINDS),
   load: z.number().positive(),
   /**
-   * What the probe says of the bound. `keeps`, `misses`: decided. `undecided`: as many queries as it was allowed did not tell.
+   * Verdict on the bound. `keeps`, `misses`: decided. `undecided`: as many queries as it was allowed did not decide.
    * `lost`: samples were lost. `generator-bound`: LoadGen itself was too slow. `invalid`: a full run that is INVALID for a reason
    * that no lighter load changes.
    */
@@ -63,7 +71,10 @@ export const PEAK_PROBE = z.strictObject({
   /** Queries that the figures are made from. */
   queries: z.int().min(0),
   overlatencyQueries: z.int().min(0),
-  /** Variance of the share above the bound, as a multiple of what independent queries would have; 1 or more. */
+  /**
+   * Variance of the share above the bound, as a multiple of what independent queries would have; 1
+   * or more.
+   */
   varianceFactor: z.number().min(1),
   /** Interval of the share above the bound, 0 to 1, at 95 %. */
   shareLow: z.number().min(0).max(1),
@@ -75,10 +86,13 @@ export const PEAK_PROBE = z.strictObject({
   samplesPerSecond: z.number().min(0),
   /** Server: by the schedule that was drawn, MLPerf's metric; null elsewhere. */
   scheduledPerSecond: z.number().min(0).nullable(),
-  /** Full run: share by which the load was surely above what the SUT completes, since the queue grew all through it; else null. */
+  /**
+   * Full run: share by which the load was surely above what the SUT completes, since the queue grew
+   * all through it; else null.
+   */
   growth: z.number().nullable(),
   durationNs: z.number().min(0),
-  /** What limits, in words; null where nothing is known. */
+  /** The limit in words; null where nothing is known. */
   explanation: z.string().nullable(),
   folder: z.string().nullable(),
 });
@@ -99,49 +113,15 @@ export type PeakEnding = 'found' | 'none' | 'unconfirmed' | 'open';
 /** Who sets the limit. */
 export type PeakLimit = 'sut' | 'lost-samples' | 'generator' | 'load-max' | 'unloaded-latency';
 
-/** A load that no more queries were late at than may be, below all loads that were too heavy. */
-export interface HeldLoad {
-  /** As scheduled, less what so short a probe does not see: a queue that grows by bound / duration ends it at the bound. */
-  readonly load: number;
-  readonly probe: PeakProbe;
-}
-
-/** Result of a search. */
-export interface PeakResult {
-  readonly ending: PeakEnding;
-  /**
-   * What the confirming run measured: Server: its scheduled samples per second, MLPerf's metric (of several runs the lowest);
-   * MultiStream: its streams. Null where no load is confirmed.
-   */
-  readonly value: number | null;
-  /** Load that the confirming run was asked for: its schedule is drawn at random, and comes near it. Null as above. */
-  readonly load: number | null;
-  /** Completed samples per second of the confirming run; of several the lowest. Null as above. */
-  readonly samplesPerSecond: number | null;
-  /** Largest load that held in a probe: what is known where no load is confirmed. Null where none held. */
-  readonly held: HeldLoad | null;
-  /** Where the probes put the limit; null where they say nothing of it. */
-  readonly estimate: number | null;
-  /** Where the limit lies; `high` of an open search is infinite. Null as above. */
-  readonly interval: LoadInterval | null;
-  /** How sure the interval is, 0 to 1. */
-  readonly confidence: number;
-  /** Half width of the interval that was asked for, as a share, is reached. */
-  readonly isPrecise: boolean;
-  readonly limit: PeakLimit;
-  /** Why not more, in whole sentences. */
-  readonly limitText: string;
-  /** What to do for more, in whole sentences. */
-  readonly advice: readonly string[];
-  readonly probes: readonly PeakProbe[];
-}
-
 /** A run of a search: at which load, and how long at most. */
 export interface ProbeSpec {
   /** Server: queries per second. MultiStream of round v0.5: streams, that is samples per query. */
   readonly load: number;
   readonly kind: ProbeKind;
-  /** Number among the probes of the search, from 0: names its folder, and draws a schedule of its own unless the probe is `full`. */
+  /**
+   * Number among the probes of the search, from 0: names its folder, and draws a schedule of its
+   * own unless the probe is `full`.
+   */
   readonly number: number;
   /** Unless `full`: most queries, 1 or more. */
   readonly queriesMax?: number;
@@ -160,7 +140,7 @@ export type ProbeEnd = Pick<
   'endCause' | 'durationNs' | 'isGeneratorBound' | 'generatorBoundReason'
 > & {
   readonly counts: Pick<PhaseCounts, 'lostSamples' | 'issuedSamples'>;
-  /** First thing that was said of a fault or a lost sample; null where nothing was. */
+  /** Text of the first fault or lost sample; null where there was none. */
   readonly faultText: string | null;
 };
 
@@ -171,7 +151,10 @@ export interface ProbeOutcome {
   readonly end: ProbeEnd;
   /** Completed samples per second, as the scenario counts them. */
   readonly samplesPerSecond: number;
-  /** Server: samples per second by the schedule that was drawn, which is MLPerf's metric; null in other scenarios. */
+  /**
+   * Server: samples per second by the schedule that was drawn, which is MLPerf's metric; null in
+   * other scenarios.
+   */
   readonly scheduledPerSecond: number | null;
   /** longhaul's verdict; of a screening that ended early it says nothing. */
   readonly isValid: boolean;

@@ -1,8 +1,14 @@
 import { asOneLine, formatNs, percentage, sentencesOf } from '../../../shared/base/text.ts';
-import { loadRateText, loadText, percentileText } from './peak-result.ts';
-import type { HeldLoad, LoadSearch, PeakProbe, PeakResult } from './peak-search.ts';
+import {
+  type HeldLoad,
+  loadRateText,
+  loadText,
+  type PeakResult,
+  percentileText,
+} from './peak-result.ts';
+import type { LoadSearch, PeakProbe } from './peak-search.ts';
 
-/** What is searched and how long that takes, in two lines. */
+/** The subject of the search and how long it takes, in two lines. */
 export function searchText(search: LoadSearch, output: string): string {
   const { boundNs, kind, full } = search;
   const what = kind === 'rate' ? 'queries per second' : 'streams';
@@ -17,38 +23,48 @@ export function searchText(search: LoadSearch, output: string): string {
   return `${found}\nTakes ${screenings}, then ${runs} of ${formatNs(full.minDurationNs)} and ${full.minQueryCount} queries or more`;
 }
 
-const WIDTHS = { number: 3, kind: 9, load: 10, queries: 8, latency: 9, share: 8, interval: 17 };
+/**
+ * Columns of the table of probes: title, width (below 0: text stands to the left), text of a probe.
+ */
+function columnsOf(search: LoadSearch) {
+  const loadOf = ({ load }: PeakProbe): string =>
+    search.kind === 'rate' ? loadRateText(load) : String(load);
+  const column = (title: string, width: number, text: (probe: PeakProbe) => string) => ({
+    title: inColumn(title, width),
+    text: (probe: PeakProbe) => inColumn(text(probe), width),
+  });
+  return [
+    column('#', 3, ({ number }) => String(number)),
+    column('probe', -9, ({ kind }) => kind),
+    column(search.kind === 'rate' ? 'queries/s' : 'streams', 10, (probe) =>
+      probe.kind === 'unloaded' ? '-' : loadOf(probe),
+    ),
+    column('queries', 8, ({ queries }) => String(queries)),
+    column(`p${percentileText(search)}`, 9, ({ percentileNs }) => formatNs(percentileNs)),
+    column('late', 8, ({ queries, overlatencyQueries }) =>
+      queries === 0 ? '-' : percentage(overlatencyQueries / queries),
+    ),
+    column(
+      '95 % interval',
+      17,
+      ({ shareLow, shareHigh }) => `${percentage(shareLow)} - ${percentage(shareHigh)}`,
+    ),
+  ];
+}
+
+function inColumn(text: string, width: number): string {
+  return width < 0 ? text.padEnd(-width) : text.padStart(width);
+}
 
 /** Head of the table of probes. */
 export function probeHeader(search: LoadSearch): string {
-  const { number, kind, load, queries, latency, share, interval } = WIDTHS;
-  return [
-    '#'.padStart(number),
-    'probe'.padEnd(kind),
-    (search.kind === 'rate' ? 'queries/s' : 'streams').padStart(load),
-    'queries'.padStart(queries),
-    `p${percentileText(search)}`.padStart(latency),
-    'late'.padStart(share),
-    '95 % interval'.padStart(interval),
-    'verdict: why',
-  ].join(' ');
+  return [...columnsOf(search).map(({ title }) => title), 'verdict: why'].join(' ');
 }
 
 /** A probe as a line of the table. */
 export function probeLine(search: LoadSearch, probe: PeakProbe): string {
-  const { number, kind, load, queries, latency, share, interval } = WIDTHS;
-  const late = probe.queries === 0 ? '-' : percentage(probe.overlatencyQueries / probe.queries);
-  const loadOf = search.kind === 'rate' ? loadRateText(probe.load) : String(probe.load);
-  return [
-    String(probe.number).padStart(number),
-    probe.kind.padEnd(kind),
-    (probe.kind === 'unloaded' ? '-' : loadOf).padStart(load),
-    String(probe.queries).padStart(queries),
-    formatNs(probe.percentileNs).padStart(latency),
-    late.padStart(share),
-    `${percentage(probe.shareLow)} - ${percentage(probe.shareHigh)}`.padStart(interval),
-    isSameWord(probe) ? probe.why : `${probe.verdict}: ${shortWhy(probe)}`,
-  ].join(' ');
+  const why = isSameWord(probe) ? probe.why : `${probe.verdict}: ${shortWhy(probe)}`;
+  return [...columnsOf(search).map(({ text }) => text(probe)), why].join(' ');
 }
 
 /** How the search ended, as a person wants to read it, ending with a newline. */
@@ -99,7 +115,7 @@ function intervalText(search: LoadSearch, result: PeakResult): string {
     return `above ${loadText(search, interval.low)}: nothing that was tried missed the bound`;
   }
   if (limit === 'generator' || limit === 'lost-samples') {
-    // What was light once and what was not, with no statistics in it: latencies did not set this limit.
+    // Loads that were light or not, without statistics: latencies did not set this limit.
     const end = limit === 'generator' ? 'LoadGen was too slow' : 'samples were lost';
     return (
       `none of the SUT's limit: screenings were light at ${loadText(search, interval.low)}, and ` +
@@ -129,7 +145,10 @@ function foldersOf({ load: confirmed, probes }: PeakResult): string {
   return folders.length === 0 ? 'of no confirming run' : folders.join(', ');
 }
 
-/** Why LoadGen was too slow, without its causes: they are the same in line after line, and longhaul_peak.json has them. */
+/**
+ * Why LoadGen was too slow, without its causes: they are the same in line after line, and
+ * longhaul_peak.json has them.
+ */
 function shortWhy({ verdict, why }: PeakProbe): string {
   if (verdict !== 'generator-bound') return why;
   return why.replace(/(?:, and the SUT is too slow as well|;).*$/, '');

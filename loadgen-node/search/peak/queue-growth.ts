@@ -13,27 +13,31 @@ import type { LoadSearch } from './peak-search.ts';
 const BLOCKS = 10;
 /** Fewer queries in a block are no mean. */
 const BLOCK_QUERIES_MIN = 4;
-/** A load that is further than this above what the SUT completes is not confirmed. Less is within the error of a peak. */
+/**
+ * A load that is further than this above what the SUT completes is not confirmed. Less is within
+ * the error of a peak.
+ */
 const GROWTH_MAX = 0.01;
-/** Standard errors of the slope that it has to be above 0: 1 % one-sided with 8 degrees of freedom is 2.9. */
+/**
+ * Standard errors of the slope that it has to be above 0: 1 % one-sided with 8 degrees of freedom
+ * is 2.9.
+ */
 const DEVIATIONS_MIN = 3;
 /**
  * Bounds that a full run lasts at least. A queue that starts empty and gets a share more than is completed passes the bound after bound /
  * share: a load that is 2 % too high ends such a run above the bound, whatever the slope says.
  */
 export const RUN_BOUNDS_MIN = 50;
-/** Bounds that the screenings together last at least: the steps of the bracket, of 10 bounds each, and two that are as long as a full run. */
+/**
+ * Bounds that the screenings together last at least: the steps of the bracket, of 10 bounds each,
+ * and two that are as long as a full run.
+ */
 const SCREENING_BOUNDS_MIN = 200;
 
-/** Growth of the latency over a run. */
-export interface QueueGrowth {
-  /** Slope of the latency, in seconds per second: the share that the load is above what the SUT completes. Negative where it falls. */
-  readonly share: number;
-  /** The slope as a multiple of its standard error. */
-  readonly deviations: number;
-}
-
-/** The search with full runs and screenings that are long enough for its bound. In fixed intervals the bound is short: nothing changes. */
+/**
+ * The search with full runs and screenings that are long enough for its bound. In fixed intervals
+ * the bound is short: nothing changes.
+ */
 export function longEnough(search: LoadSearch): LoadSearch {
   const { kind, boundNs, screeningNsMax, full } = search;
   if (kind !== 'rate') return search;
@@ -50,10 +54,7 @@ export function longEnough(search: LoadSearch): LoadSearch {
  * @param scheduledPerSecond Queries per second of the schedule.
  * @returns Undefined where the run has too few queries.
  */
-export function queueGrowth(
-  latenciesNs: Float64Array,
-  scheduledPerSecond: number,
-): QueueGrowth | undefined {
+export function queueGrowth(latenciesNs: Float64Array, scheduledPerSecond: number) {
   const size = Math.floor(latenciesNs.length / BLOCKS);
   if (size < BLOCK_QUERIES_MIN) return undefined;
   const means = Array.from({ length: BLOCKS }, (_, block) => {
@@ -71,12 +72,20 @@ export function queueGrowth(
   const error = Math.sqrt(rest / (BLOCKS - 2) / squares);
   const blockNs = (size / scheduledPerSecond) * 1e9;
   return {
+    /**
+     * Slope of the latency, in seconds per second: the share that the load is above what the SUT
+     * completes. Negative where it falls.
+     */
     share: slope / blockNs,
+    /** The slope as a multiple of its standard error. */
     deviations: slope === 0 ? 0 : slope / Math.max(error, Number.MIN_VALUE),
   };
 }
 
 /** True where the load was surely more than 1 % above what the SUT completes. */
-export function growsAllThrough({ share, deviations }: QueueGrowth): boolean {
+export function growsAllThrough({
+  share,
+  deviations,
+}: NonNullable<ReturnType<typeof queueGrowth>>): boolean {
   return share > GROWTH_MAX && deviations >= DEVIATIONS_MIN;
 }

@@ -4,7 +4,7 @@ import type { PerformanceOutcome, TestOutcome } from '../../loadgen/engine/test-
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
 import type { RunFigures } from '../../observe/figures/figure-names.ts';
 import { figuresOfOutcome } from '../../observe/figures/figures.ts';
-import { recordsOfSet } from '../../observe/records/records-of-set.ts';
+import { recordsOfSet } from '../../observe/records/sample-records.ts';
 import { latencySplit } from '../../observe/split/latency-split.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { replaceEarlierRun } from '../../run/keep/earlier-run.ts';
@@ -27,7 +27,9 @@ interface ProbeParts {
   readonly recordOf?: (load: number) => string;
 }
 
-/** Runs probes, over a network or in this process, with names, data set and store that are ready. */
+/**
+ * Runs probes, over a network or in this process, with names, data set and store that are ready.
+ */
 export function runProbes(prepared: PreparedRun, parts: ProbeParts): RunProbe {
   return async (spec) =>
     spec.kind === 'full'
@@ -84,7 +86,7 @@ export function atLoad(settings: TestSettings, load: number): TestSettings {
 }
 
 /**
- * As many queries as the probe may have, on seeds of its own: what a probe tells is then independent of all others.
+ * As many queries as the probe may have, on seeds of its own: its result is then independent of all others.
  * The set of samples stays that of the round's seeds.
  */
 export function shortSettings(base: TestSettings, spec: ProbeSpec): TestSettings {

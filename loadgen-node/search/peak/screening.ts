@@ -13,7 +13,10 @@ const CLUSTERS_MIN = 4;
 const LATE_BATCHES_MIN = 0.5;
 /** A look is judged when so much more is known than at the last one. */
 const GROWTH = 1.04;
-/** Waiting queries, as a multiple of those that arrive within the bound, at which a growing backlog is hopeless. */
+/**
+ * Waiting queries, as a multiple of those that arrive within the bound, at which a growing backlog
+ * is hopeless.
+ */
 const BACKLOG_BOUNDS = 10;
 /** And for so many looks without a break. */
 const BACKLOG_LOOKS = 4;
@@ -58,7 +61,10 @@ export class ScreeningWatch {
   #backlogLooks = 0;
   #isBacklogHopeless = false;
 
-  /** @param planned How sure a verdict has to be, and the bounds that a probe lasts at least before its load is light. */
+  /**
+   * @param planned How sure a verdict has to be, and the bounds that a probe lasts at least before
+   *   its load is light.
+   */
   constructor(
     search: { readonly percentile: number; readonly boundNs: number },
     planned: { readonly confidence: number; readonly boundsMin: number },

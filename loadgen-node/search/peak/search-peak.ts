@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { FILE_BYTES_MAX, readJsonFile } from '../../../shared/base/files/read-file.ts';
 import { formatNs } from '../../../shared/base/text.ts';
 import type { ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
 import { identifyNodes } from '../../run/ask-nodes.ts';
@@ -10,22 +9,16 @@ import type { RunHost } from '../../run/host/host.ts';
 import { refuseUsedOutput, replaceEarlierRun } from '../../run/keep/earlier-run.ts';
 import { type PreparedRun, prepareRun } from '../../run/prepare/prepare-run.ts';
 import { nodesOf } from '../../run/run-sut.ts';
-import { type Question, questionDifferences, writeKept } from '../kept-file.ts';
+import { type Question, questionDifferences, readKept, writeKept } from '../kept-file.ts';
 import { findPeak } from './find-peak.ts';
-import type { FindPeakPlan } from './find-peak-plan.ts';
-import type { FindPeakValues } from './find-peak-settings.ts';
-import {
-  closedInterval,
-  type LoadSearch,
-  PEAK_PROBE,
-  type PeakProbe,
-  type PeakResult,
-} from './peak-search.ts';
+import type { FindPeakPlan, FindPeakValues } from './find-peak-plan.ts';
+import type { PeakResult } from './peak-result.ts';
+import { closedInterval, type LoadSearch, PEAK_PROBE, type PeakProbe } from './peak-search.ts';
 import { probeHeader, probeLine, searchText } from './print-peak.ts';
 import { runProbes } from './run-probes.ts';
 
 /**
- * A search is hours of work: it is not replaced by a second one that somebody started by mistake.
+ * A search is hours of work: it is not replaced by a second one that was started by mistake.
  * @throws MlperfError `ERR_OUTPUT`; `ERR_CONFIG_INVALID` for `--resume` without a folder
  */
 export function refuseUsedSearch(
@@ -134,20 +127,15 @@ export function hasPeakFile(folder: string): boolean {
   return existsSync(join(folder, NAME));
 }
 
-/**
- * An earlier search, to go on from.
- * @throws MlperfError `ERR_CONFIG_INVALID` where there is none, or another file; `ERR_CONFIG_FILE` where it cannot be read
- */
+/** An earlier search, to go on from. @throws MlperfError as {@link readKept} */
 export function readPeakFile(folder: string): PeakFile {
-  const path = join(folder, NAME);
-  if (hasPeakFile(folder))
-    return readJsonFile(path, schema, FILE_BYTES_MAX.document, ' is no search of this longhaul');
-  throw configInvalid(
-    `--resume: ${path} is not there, so that there is no search to go on with; leave --resume away to begin one`,
-  );
+  return readKept(join(folder, NAME), schema, 'search', ' is no search of this longhaul');
 }
 
-/** @throws MlperfError `ERR_CONFIG_INVALID` naming what differs between a search that was written and the one that was asked for */
+/**
+ * @throws MlperfError `ERR_CONFIG_INVALID` naming what differs between a search that was written
+ *   and the one that was asked for
+ */
 export function requireSameSearch(folder: string, file: PeakFile, identity: Question): void {
   const differences = questionDifferences(
     file.identity,
@@ -169,7 +157,10 @@ export function writePeakFile(
   writeKept(join(folder, NAME), { format: FORMAT, identity, probes }, 1);
 }
 
-/** Settings that may differ when a search goes on: where it is kept, how it looks, and where the nodes are now. */
+/**
+ * Settings that may differ when a search goes on: where it is kept, how it looks, and where the
+ * nodes are now.
+ */
 const FREE: readonly string[] = [
   'output',
   'force',
@@ -188,7 +179,7 @@ const FREE: readonly string[] = [
 ];
 
 /**
- * What must be the same for a search to go on: settings, names of the nodes, their models.
+ * Settings, names of the nodes and their models, which must be equal for a search to go on.
  * @throws MlperfError where a node is not there, or not ready
  */
 async function peakIdentity(
@@ -207,7 +198,7 @@ async function peakIdentity(
   return identity;
 }
 
-/** What is searched, however it was asked for. */
+/** The subject of the search as numbers, whatever flags gave them. */
 function numbersOf(search: LoadSearch): Question {
   const { full } = search;
   return {

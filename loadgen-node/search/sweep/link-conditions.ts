@@ -1,7 +1,7 @@
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { parseDuration, rounded } from '../../../shared/base/text.ts';
 
-/** What a link is to be like; the same in both directions. */
+/** Conditions of a link; the same in both directions. */
 export interface LinkConditions {
   /** One way, in ns. */
   readonly delayNs: number;

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import { writeText } from '../../../shared/base/files/read-file.ts';
 import { rounded } from '../../../shared/base/text.ts';
@@ -10,32 +10,39 @@ import { isLoopback, splitAddress } from '../../../shared/domain/node-address.ts
 import { requireOnnxRuntime } from '../../../shared/host/component-versions.ts';
 import { SYNTHETIC_BENCHMARKS } from '../../../shared/rules/rows/synthetic-samples.ts';
 import { renderHeatMap } from '../../present/report/render-heat-map.ts';
+import { lookAtLink } from '../../run/ask-nodes.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { withSutProcess } from '../../run/host/sut-process.ts';
 import { refuseUsedOutput, replaceEarlierRun } from '../../run/keep/earlier-run.ts';
 import type { RunPlan } from '../../run/plan/run-plan.ts';
-import { prepareRun } from '../../run/prepare/prepare-run.ts';
+import { type PreparedRun, prepareRun } from '../../run/prepare/prepare-run.ts';
+import { nodesOf } from '../../run/run-sut.ts';
 import { ownNode } from '../own-node.ts';
+import { findPeak } from '../peak/find-peak.ts';
 import { planFindPeak } from '../peak/find-peak-plan.ts';
-import type { LoadSearch } from '../peak/peak-search.ts';
-import { cellsOf, type LinkConditions, parseLinkGrid } from './link-conditions.ts';
-import { measureCells } from './sweep-cells.ts';
+import { closedInterval, type LoadSearch } from '../peak/peak-search.ts';
+import { runProbes } from '../peak/run-probes.ts';
+import { cellsOf, type LinkConditions, linkText, parseLinkGrid } from './link-conditions.ts';
 import {
+  type CellResult,
+  cellLine,
+  cellOf,
   heatMapOf,
   readSweep,
   SWEEP_FILE,
   type Sweep,
+  type SweepCell,
   sweepTable,
   writeSweep,
 } from './sweep-file.ts';
 import { type ChosenLinkMaker, chooseLinkMaker, SutNamespace } from './sweep-link.ts';
 import { CELL_SETTINGS, type SweepValues } from './sweep-settings.ts';
-import { LOOPBACK, type SweepLink, TcLink } from './tc-link.ts';
+import { LOOPBACK, type SweepLink, type TapCounts, TcLink } from './tc-link.ts';
 
 const PAGE_FILE = 'longhaul_sweep.html';
 
-/** What the flags and the file ask for. */
-export interface SweepRequest {
+/** Flags, file and settings of the verb. */
+interface SweepRequest {
   readonly options: SweepValues;
   readonly values: SettingValues<typeof CELL_SETTINGS>;
   readonly settings: readonly ResolvedSetting[];
@@ -72,6 +79,9 @@ export function planSweep(request: SweepRequest) {
 
 /** Settings, grid and search of the cells; `nodeArgs` are those of a node that the sweep starts. */
 type SweepPlan = ReturnType<typeof planSweep>;
+
+const NO_RESULT =
+  'longhaul is not the C++ LoadGen of an approved revision: none of these numbers is an MLPerf result';
 
 /** A link that does nothing: over it a node is started and asked what it is. */
 const BARE: LinkConditions = { delayNs: 0, bitsPerSecond: null, lossShare: 0 };
@@ -110,25 +120,29 @@ function withNode(plan: SweepPlan, address: string): SweepPlan {
   return { ...plan, peak: { ...peak, run: { ...peak.run, dispatch } } };
 }
 
-/** The sweep before its first cell, or as far as the one is that goes on. @throws MlperfError `ERR_CONFIG_INVALID` */
+/**
+ * The sweep before its first cell, or as far as the one is that goes on.
+ * @throws MlperfError `ERR_CONFIG_INVALID`
+ */
 function beginSweep(plan: SweepPlan, maker: ChosenLinkMaker, host: RunHost) {
   const { run, note } = plan.peak;
-  const notes = [...notesOf(maker, run), ...(note === undefined ? [] : [note])];
+  const { name, notes: ofMaker, markOf } = aboutMaker(maker, run);
+  const notes = [NO_RESULT, ...ofMaker, ...(note === undefined ? [] : [note])];
   for (const one of notes) host.report(`note: ${one}`);
-  const question = questionOf(plan, maker);
+  const question = questionOf(plan, name);
   const cells = plan.isResumed ? readSweep(run.output, question).cells : [];
   const sweep: Sweep = { schemaVersion: 1, longhaul: packageVersion(), question, notes, cells };
-  return { maker, sweep };
+  return { sweep, markOf };
 }
 
 async function measure(
   plan: SweepPlan,
-  { sweep: begun, maker }: ReturnType<typeof beginSweep>,
+  { sweep: begun, markOf }: ReturnType<typeof beginSweep>,
   link: SweepLink,
   host: RunHost,
 ) {
   const { grid, search, isResumed } = plan;
-  const { run, recordOf } = plan.peak;
+  const { run } = plan.peak;
   const { output } = run;
   const prepared = await prepareRun(run, host);
   const title = titleOf(run, search);
@@ -136,10 +150,7 @@ async function measure(
     writeText(join(output, PAGE_FILE), renderHeatMap(heatMapOf(sweep, grid, title)));
   if (!isResumed) replaceEarlierRun(output, host);
   writeSweep(output, begun);
-  const job = {
-    ...{ prepared, search, link, recordOf, output, host },
-    markOf: (conditions: string) => markOf(maker, conditions),
-  };
+  const job = { plan, prepared, link, markOf, host };
   let sweep: Sweep;
   try {
     sweep = await measureCells(job, cellsOf(grid), begun, drawPage);
@@ -150,19 +161,20 @@ async function measure(
   }
   drawPage(sweep);
   const written = `cells in ${join(output, SWEEP_FILE)}, heat map in ${join(output, PAGE_FILE)}\n`;
-  // False: a cell was not measured, or found no value. A peak that is LoadGen's own says nothing of the link: as in find-peak.
+  // False: a cell was not measured, or found no value. A peak that is LoadGen's own says nothing of
+  // the link: as in find-peak.
   const isWhole = sweep.cells.every(
     ({ result }) => !('failure' in result) && result.value !== null && result.limit !== 'generator',
   );
   return { text: `${sweepTable(sweep, grid)}${written}`, json: sweep, isWhole };
 }
 
-/** Where a run is written, and what a search may be told anew, changes no cell. */
+/** Settings that change no cell: the place of a run, and flags that a resumed search may change. */
 const NOT_ASKED: readonly string[] = ['output', 'force', 'resume', 'keepProbes', 'cacheDir'];
 
 function questionOf(
   { settings, nodeArgs, search: { kind } }: SweepPlan,
-  maker: ChosenLinkMaker,
+  maker: string,
 ): Sweep['question'] {
   const asked = settings
     .filter(({ key, raw }) => raw !== undefined && !NOT_ASKED.includes(key))
@@ -170,54 +182,169 @@ function questionOf(
   const nodes = nodeArgs.length === 0 ? [] : [['node', nodeArgs.join(' ')]];
   return {
     settings: Object.fromEntries([...asked, ...nodes]),
-    with: makerText(maker),
+    with: maker,
     unit: kind === 'rate' ? 'scheduled queries/s' : 'streams',
   };
 }
 
-function makerText(maker: ChosenLinkMaker): string {
-  if (maker.with === 'tc') return `tc on ${maker.device}`;
-  return maker.with === 'tap' ? `tap, loss seed ${maker.lossSeed}` : 'netem';
-}
-
-/** For the logs of the runs. */
-function markOf(maker: ChosenLinkMaker, conditions: string): string {
-  if (maker.with === 'tc')
-    return `tc shaped ${maker.device} of the LoadGen node (${conditions}): not the network of the system as it is`;
-  const by = maker.with === 'tap' ? 'a link in user space' : 'a link that tc shaped';
-  return `the SUT node was in a network namespace of the LoadGen node's machine, behind ${by} (${conditions}): not the network of the system`;
-}
-
-function notesOf(maker: ChosenLinkMaker, { dispatch }: RunPlan): string[] {
-  const notes = [
-    'longhaul is not the C++ LoadGen of an approved revision: none of these numbers is an MLPerf result',
-  ];
+/**
+ * A maker of links: its name in the question, its mark in the logs of the runs, and what limits the
+ * figures.
+ */
+function aboutMaker(maker: ChosenLinkMaker, { dispatch }: RunPlan) {
   if (maker.with === 'tc') {
     const { device } = maker;
-    notes.push(`tc on ${device} makes the links, division open`);
-    if (device !== LOOPBACK) {
-      notes.push(
-        `${device} shapes what leaves it: queries have the delay of the whole round trip, and rate and loss do not hold for responses`,
-      );
-    }
     const local = dispatch.nodes.filter((address) => isLoopback(splitAddress(address)?.host ?? ''));
-    if (local.length === 0) return notes;
-    return [...notes, `${local.join(', ')}: on this machine, LoadGen and SUT share its cores`];
+    return {
+      name: `tc on ${device}`,
+      markOf: (conditions: string) =>
+        `tc shaped ${device} of the LoadGen node (${conditions}): not the network of the system as it is`,
+      notes: [
+        `tc on ${device} makes the links, division open`,
+        ...(device === LOOPBACK
+          ? []
+          : [
+              `${device} shapes what leaves it: queries have the delay of the whole round trip, and rate and loss do not hold for responses`,
+            ]),
+        ...(local.length === 0
+          ? []
+          : [`${local.join(', ')}: on this machine, LoadGen and SUT share its cores`]),
+      ],
+    };
   }
   const isTap = maker.with === 'tap';
-  const by = isTap ? 'a program in user space (TAP)' : "the kernel's netem";
-  return [
-    ...notes,
-    `${by} makes the links, division open: the SUT node is in a network namespace of this machine, LoadGen, SUT and link share its cores`,
-    ...(isTap
-      ? [
-          'a link in user space carries some 100 Mbit/s to 1 Gbit/s: see in each cell what was seen, and how late it was',
-        ]
-      : []),
-  ];
+  const by = isTap ? 'a link in user space' : 'a link that tc shaped';
+  const what = isTap ? 'a program in user space (TAP)' : "the kernel's netem";
+  return {
+    name: isTap ? `tap, loss seed ${maker.lossSeed}` : 'netem',
+    markOf: (conditions: string) =>
+      `the SUT node was in a network namespace of the LoadGen node's machine, behind ${by} (${conditions}): not the network of the system`,
+    notes: [
+      `${what} makes the links, division open: the SUT node is in a network namespace of this machine, LoadGen, SUT and link share its cores`,
+      ...(isTap
+        ? [
+            'a link in user space carries some 100 Mbit/s to 1 Gbit/s: see in each cell what was seen, and how late it was',
+          ]
+        : []),
+    ],
+  };
 }
 
 function titleOf({ rules }: RunPlan, { boundNs, percentile, kind }: LoadSearch): string {
   const what = kind === 'rate' ? 'Peak of Server' : 'Streams of MultiStream';
   return `${what}, ${rules.key}: p${rounded(percentile * 100, 6)} within ${boundNs / 1e6} ms`;
+}
+
+/** The sweep that a cell is measured for. */
+interface SweepJob {
+  readonly plan: SweepPlan;
+  readonly prepared: PreparedRun;
+  readonly link: SweepLink;
+  /** Mark of the link between LoadGen and the SUT, for the logs of the runs. */
+  readonly markOf: (conditions: string) => string;
+  readonly host: RunHost;
+}
+
+/**
+ * Slower links take no test of their rate: what it leaves in the queue would delay the search by
+ * more than some seconds.
+ */
+const RATE_TEST_MIN = 10e6;
+
+/**
+ * Measures the cells that are not done, one after the other, and keeps each as soon as it is. A cell that cannot be measured
+ * says why, and the others go on.
+ * @param begun What is done: cells that failed are tried again.
+ * @param onDone Called with the sweep as it is after each cell.
+ * @throws MlperfError `ERR_INTERRUPTED`, `ERR_OUTPUT`: the cells that are done are kept
+ */
+async function measureCells(
+  job: SweepJob,
+  cells: readonly LinkConditions[],
+  begun: Sweep,
+  onDone: (sweep: Sweep) => void,
+): Promise<Sweep> {
+  let sweep: Sweep = {
+    ...begun,
+    cells: begun.cells.filter(({ result }) => !('failure' in result)),
+  };
+  for (const [i, link] of cells.entries()) {
+    const done = cellOf(sweep, link);
+    const place = `cell ${i + 1} of ${cells.length}`;
+    if (done !== undefined) {
+      job.host.report(`${place}: kept: ${cellLine(done)}`);
+      continue;
+    }
+    job.host.report(`${place}: ${linkText(link)}`);
+    const cell = await measureCell(job, link);
+    sweep = { ...sweep, cells: [...sweep.cells, cell] };
+    writeSweep(job.plan.peak.run.output, sweep);
+    onDone(sweep);
+    job.host.report(`${place}: ${cellLine(cell)}`);
+  }
+  return sweep;
+}
+
+async function measureCell(job: SweepJob, link: LinkConditions): Promise<SweepCell> {
+  const beganMs = performance.now();
+  const folder = linkText(link).replaceAll(' ', '_').replaceAll('%', 'pct');
+  const { signal } = job.host;
+  let result: SweepCell['result'];
+  try {
+    result = await searchCell(job, link, join(job.plan.peak.run.output, folder));
+  } catch (error) {
+    if (!(error instanceof MlperfError)) throw error;
+    const { code, message } = error;
+    if (signal.aborted || code === 'ERR_INTERRUPTED' || code === 'ERR_OUTPUT') throw error;
+    result = { failure: message };
+  }
+  return { link, folder, seconds: (performance.now() - beganMs) / 1e3, result };
+}
+
+async function searchCell(
+  job: SweepJob,
+  conditions: LinkConditions,
+  folder: string,
+): Promise<CellResult> {
+  await job.link.shape(conditions);
+  let tap: TapCounts | null = null;
+  let found: Omit<CellResult, 'tap'>;
+  try {
+    found = await searchThrough(job, conditions, folder);
+  } finally {
+    tap = await job.link.release();
+  }
+  return { ...found, tap };
+}
+
+async function searchThrough(
+  { plan: { peak, search }, prepared, host, markOf }: SweepJob,
+  conditions: LinkConditions,
+  output: string,
+): Promise<Omit<CellResult, 'tap'>> {
+  const seen = await lookAtLink(prepared, (conditions.bitsPerSecond ?? Infinity) >= RATE_TEST_MIN);
+  // Of a search that was broken off, or failed.
+  replaceEarlierRun(output, { report: () => {} });
+  // No network that a submission could name has these conditions. Rule: inference_rules v4.1,
+  // "Non-conforming network
+  // submission should be submitted to Open category".
+  const dispatch = { ...prepared.plan.dispatch, division: 'open' as const };
+  const linkMark = markOf(linkText(conditions));
+  const plan = { ...prepared.plan, division: 'open' as const, dispatch, linkMark, output };
+  const runProbe = runProbes(
+    { ...prepared, plan },
+    {
+      ...{ host, output, recordOf: peak.recordOf, keepsProbes: false },
+      sutOf: (shaped) => nodesOf(shaped, prepared),
+    },
+  );
+  const { value, interval, ending, limit, limitText, probes } = await findPeak(search, runProbe, {
+    onProbe: ({ kind, load, verdict, why }) =>
+      host.report(`  ${kind} at ${rounded(load, 4)}: ${verdict}: ${why}`),
+  });
+  return {
+    ...{ value, ending, limit, limitText, seen },
+    interval: closedInterval(interval),
+    probeCount: probes.length,
+  };
 }

@@ -1,11 +1,9 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
-import { FILE_BYTES_MAX, readJsonFile } from '../../../shared/base/files/read-file.ts';
 import { formatNs, rounded, tableLines } from '../../../shared/base/text.ts';
 import type { HeatMapCell, HeatMapInput } from '../../present/report/render-heat-map.ts';
-import { type Question, questionDifferences, writeKept } from '../kept-file.ts';
+import { type Question, questionDifferences, readKept, writeKept } from '../kept-file.ts';
 import {
   delayText,
   type LinkConditions,
@@ -20,17 +18,22 @@ export const SWEEP_FILE = 'longhaul_sweep.json';
 
 const ns = z.number().describe('ns');
 
-/** What the search of a cell found. */
+/** Result of the search of a cell. */
 const result = z.strictObject({
-  /** What the confirming run measured, in the unit of the sweep; null: no load was confirmed. */
+  /** Measured by the confirming run, in the unit of the sweep; null: no load was confirmed. */
   value: z.number().nullable(),
-  /** Where the limit lies; `high` null: no load missed the bound. Null: the probes say nothing of it. */
+  /**
+   * Where the limit lies; `high` null: no load missed the bound. Null: the probes say nothing of
+   * it.
+   */
   interval: z.strictObject({ low: z.number(), high: z.number().nullable() }).nullable(),
   /** How the search ended, as `longhaul find-peak` says it. */
   ending: z.string(),
-  /** Who sets the limit, as `longhaul find-peak` says it: `generator` is LoadGen, whatever the link. */
+  /**
+   * Who sets the limit, as `longhaul find-peak` says it: `generator` is LoadGen, whatever the link.
+   */
   limit: z.enum(['sut', 'lost-samples', 'generator', 'load-max', 'unloaded-latency']),
-  /** What sets the limit, in whole sentences. */
+  /** The limit, in whole sentences. */
   limitText: z.string(),
   probeCount: z.number(),
   /** The link as it was measured before the search; null where the node takes no such look. */
@@ -41,7 +44,7 @@ const result = z.strictObject({
       bitsPerSecond: z.number().nullable(),
     })
     .nullable(),
-  /** What a link in user space did; null of netem. */
+  /** Counts of a link in user space; null of netem. */
   tap: z
     .strictObject({
       frames: z.number(),
@@ -65,11 +68,11 @@ const cell = z.strictObject({
   result: z.union([result, z.strictObject({ failure: z.string() })]),
 });
 
-/** What a sweep is about: cells of another one are not its own. */
+/** Subject of a sweep: cells of another one are not its own. */
 const question = z.strictObject({
-  /** What each cell was asked, by name, as text: nodes, benchmark, scenario, bound, ... */
+  /** Settings of each cell by name, as text: nodes, benchmark, scenario, bound, ... */
   settings: z.record(z.string(), z.string()),
-  /** What makes the links. */
+  /** Maker of the links. */
   with: z.string(),
   unit: z.string(),
 });
@@ -79,7 +82,7 @@ const SWEEP = z.strictObject({
   schemaVersion: z.literal(1),
   longhaul: z.string(),
   question,
-  /** What a reader has to know. */
+  /** Limits of the figures, for readers. */
   notes: z.array(z.string()),
   cells: z.array(cell),
 });
@@ -101,12 +104,7 @@ export function writeSweep(folder: string, sweep: Sweep): void {
  */
 export function readSweep(folder: string, asked: SweepQuestion): Sweep {
   const path = join(folder, SWEEP_FILE);
-  if (!existsSync(path)) {
-    throw configInvalid(
-      `--resume: ${path} is not there, so that there is no sweep to go on with; leave --resume away to begin one`,
-    );
-  }
-  const sweep = readJsonFile(path, SWEEP, FILE_BYTES_MAX.document, ' is no sweep');
+  const sweep = readKept(path, SWEEP, 'sweep', ' is no sweep');
   const textsOf = ({ settings, with: by, unit }: SweepQuestion): Question => {
     return { ...settings, with: by, unit };
   };
@@ -131,7 +129,10 @@ export function cellOf(sweep: Sweep, wanted: LinkConditions): SweepCell | undefi
   );
 }
 
-/** The grid as a table: rows are delays with losses, columns are rates; links by row, then by column. */
+/**
+ * The grid as a table: rows are delays with losses, columns are rates; links by row, then by
+ * column.
+ */
 function viewOf({ delaysNs, rates, lossShares }: LinkGrid) {
   const hasLosses = lossShares.length > 1 || lossShares[0] !== 0;
   const rows = delaysNs.flatMap((delayNs) =>
@@ -148,15 +149,13 @@ function viewOf({ delaysNs, rates, lossShares }: LinkGrid) {
   };
 }
 
-/** What the heat map shows. Cells that are not done yet say so. */
+/** Input of the heat map. Cells that are not done yet are marked so. */
 export function heatMapOf(sweep: Sweep, grid: LinkGrid, title: string): HeatMapInput {
-  const { rowLabel, rows, columns, links } = viewOf(grid);
+  const { links, ...labels } = viewOf(grid);
   return {
     title,
-    rowLabel,
     columnLabel: 'rate',
-    rows,
-    columns,
+    ...labels,
     cells: links.map((row) => row.map((link) => heatMapCell(cellOf(sweep, link)))),
     unit: sweep.question.unit,
     notes: sweep.notes,
@@ -197,7 +196,9 @@ function seenText({ roundTripP50Ns, bitsPerSecond }: NonNullable<CellResult['see
   return `round trip ${formatNs(roundTripP50Ns)}${rate}`;
 }
 
-/** The table on the screen: a line per row of the grid, a column per rate; then what failed and why. */
+/**
+ * The table on the screen: a line per row of the grid, a column per rate; then what failed and why.
+ */
 export function sweepTable(sweep: Sweep, grid: LinkGrid): string {
   const { rowLabel, rows, columns, links } = viewOf(grid);
   const lines = links.map((row, i) => [
@@ -231,13 +232,13 @@ function intervalText({ interval }: CellResult): string {
 }
 
 /** One line about a cell that is done. */
-export function cellLine({ link, seconds, result }: SweepCell): string {
+export function cellLine(cell: SweepCell): string {
+  const { link, seconds, result } = cell;
   const took = `(${seconds.toFixed(0)} s)`;
   if ('failure' in result) return `${linkText(link)}: failed: ${result.failure} ${took}`;
-  const { value, seen, probeCount } = result;
-  const found = value === null ? result.ending : `${figure(value)}${intervalText(result)}`;
+  const { seen, probeCount } = result;
   const trip = seen === null ? '' : `, seen: ${seenText(seen)}`;
-  return `${linkText(link)}: ${found}, ${probeCount} probes${trip} ${took}`;
+  return `${linkText(link)}: ${cellText(cell)}, ${probeCount} probes${trip} ${took}`;
 }
 
 function figure(value: number): string {

@@ -17,7 +17,10 @@ import {
   whyNoTc,
 } from './tc-link.ts';
 
-/** What makes the links of a sweep: `tc` on an interface of the user, or a link to a namespace with a node of the sweep's own. */
+/**
+ * Maker of the links of a sweep: `tc` on an interface of the user, or a link to a namespace with a
+ * node of the sweep's own.
+ */
 export type ChosenLinkMaker = { readonly with: 'tc'; readonly device: string } | NamespaceLinkMaker;
 
 /**
@@ -122,7 +125,10 @@ exec nsenter --net="/proc/$1/ns/net" sh -ec '
 /** Program of a link in user space, for kernels without netem. */
 const TAP_LINK = join(distFolder(), '..', 'deploy', 'two-hosts', 'tap-link.py');
 
-/** How the link to a namespace is made: by the kernel's netem, or by TAP devices and a program between them. */
+/**
+ * How the link to a namespace is made: by the kernel's netem, or by TAP devices and a program
+ * between them.
+ */
 type NamespaceLinkMaker =
   | { readonly with: 'netem' }
   | { readonly with: 'tap'; readonly lossSeed: number };
@@ -138,7 +144,10 @@ export class SutNamespace implements SweepLink {
   readonly inside: readonly string[];
   readonly #holder: ChildProcess;
   readonly #maker: NamespaceLinkMaker;
-  /** /30 network of the two ends, of those set aside for measurements (RFC 2544): another one for each process. */
+  /**
+   * /30 network of the two ends, of those set aside for measurements (RFC 2544): another one for
+   * each process.
+   */
   readonly #network = `198.18.${(process.pid >> 6) & 0xff}`;
   readonly #lowByte = (process.pid & 0x3f) << 2;
   readonly #device = `lh${process.pid}`;
@@ -218,14 +227,19 @@ export class SutNamespace implements SweepLink {
     return this.#tapSaid === '' ? null : (JSON.parse(this.#tapSaid) as TapCounts);
   }
 
-  /** Takes the link and the namespace away. Programs that still run in it keep it without a link. */
+  /**
+   * Takes the link and the namespace away. Programs that still run in it keep it without a link.
+   */
   async close(): Promise<void> {
     await this.release();
     this.#holder.stdin?.end();
   }
 }
 
-/** Waits until a program says on stdout that it is ready. @throws MlperfError `ERR_NOT_INSTALLED` with what it said on stderr */
+/**
+ * Waits for the first output of a program.
+ * @throws MlperfError `ERR_NOT_INSTALLED` with its stderr
+ */
 async function ready(program: ChildProcess, what: string): Promise<void> {
   let stderr = '';
   program.stderr?.on('data', (text) => {

@@ -5,7 +5,7 @@ import {
   type SettingValues,
   text,
 } from '../../../shared/config/setting.ts';
-import { FIND_PEAK_SETTINGS } from '../peak/find-peak-settings.ts';
+import { FIND_PEAK_SETTINGS } from '../peak/find-peak-plan.ts';
 
 /** Settings of `longhaul sweep` beside those of its searches. */
 export const SWEEP_OPTIONS = {

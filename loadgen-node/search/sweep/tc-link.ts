@@ -13,7 +13,7 @@ const DEFAULT_KINDS: readonly string[] = ['noqueue', 'mq', 'pfifo_fast', 'fq_cod
 
 /**
  * Waits until the pipe to this process closes, however it ends, and then takes the discipline away. In a process group of its
- * own: Ctrl-C is for this process, which tells it.
+ * own: Ctrl-C is for this process, which ends it.
  */
 const GUARD = 'cat > /dev/null; exec tc qdisc del dev "$0" root';
 
@@ -32,7 +32,9 @@ export class TcLink implements SweepLink {
     this.#device = device;
   }
 
-  /** @throws MlperfError `ERR_NOT_INSTALLED` where the kernel, the tool or the rights are missing */
+  /**
+   * @throws MlperfError `ERR_NOT_INSTALLED` where the kernel, the tool or the rights are missing
+   */
   async shape(link: LinkConditions): Promise<void> {
     const device = this.#device;
     const why = await whyNoTc(device);
@@ -98,7 +100,7 @@ function rootKind(json: string): string | undefined {
   }
 }
 
-/** What a link in user space did while it was there. */
+/** Counts of a link in user space. */
 export type TapCounts = NonNullable<CellResult['tap']>;
 
 /** The link between LoadGen and the SUT, whose conditions a sweep sets. */
@@ -114,7 +116,7 @@ const CALL_TIMEOUT_MS = 10_000;
 /** How a command ended. */
 interface CallResult {
   readonly isOk: boolean;
-  /** What it printed, or why it failed in one line. */
+  /** Its output, or why it failed in one line. */
   readonly text: string;
 }
 
@@ -132,7 +134,10 @@ function oneLine(text: string): string {
   return text.trim().split('\n').join('; ');
 }
 
-/** Packets that wait where nothing else is known: what Linux gives an interface, and netem's own default. */
+/**
+ * Packets that wait where nothing else is known: what Linux gives an interface, and netem's own
+ * default.
+ */
 const QUEUE_PACKETS = 1_000;
 const PACKET_BYTES = 1_500;
 /** Rate that the packets on a link without a limit are counted for. */
@@ -159,7 +164,10 @@ export function netemArgs(link: LinkConditions, delayNs: number): string[] {
   return args;
 }
 
-/** Says why the kernel has no netem for us; undefined where it has. Tries it in a network namespace that ends with the try. */
+/**
+ * Says why the kernel has no netem for us; undefined where it has. Tries it in a network namespace
+ * that ends with the try.
+ */
 export async function whyNoNetem(): Promise<string | undefined> {
   const script = 'ip link set lo up && tc qdisc add dev lo root netem delay 1ms';
   const tried = await call('unshare', ['--net', 'sh', '-c', script]);

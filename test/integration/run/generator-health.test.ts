@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ProcessMonitor } from '../../../loadgen-node/observe/health/process-monitor.ts';
+import { processMonitor } from '../../../loadgen-node/observe/health/process-monitor.ts';
 
 // Goal: the monitor sees of its own process what happens there. Method: a blocked event loop, garbage, and a second that passes.
 
@@ -13,16 +13,15 @@ function blockAndLitter(): number {
   return sum;
 }
 
-describe('ProcessMonitor', () => {
+describe('processMonitor', () => {
   it('sees CPU time, a blocked loop, garbage collection and back-pressure, second by second', async () => {
     let socketNs = 7;
-    const monitor = new ProcessMonitor(() => ({ socketNs, creditNs: 0 }));
-    monitor.begin();
+    const end = processMonitor(() => ({ socketNs, creditNs: 0 }))();
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(blockAndLitter()).toBeGreaterThan(0);
     socketNs += 100;
     await new Promise((resolve) => setTimeout(resolve, 1_050));
-    const health = monitor.end();
+    const health = end();
     expect(health.seconds.length).toBeGreaterThanOrEqual(2);
     const [first, ...rest] = health.seconds;
     expect(first?.eventLoopDelayMaxNs).toBeGreaterThan((BLOCKED_MS - 10) * 1e6);
@@ -38,11 +37,9 @@ describe('ProcessMonitor', () => {
   });
 
   it('begins anew with each set', () => {
-    const monitor = new ProcessMonitor(null);
-    monitor.begin();
-    monitor.end();
-    monitor.begin();
-    const health = monitor.end();
+    const begin = processMonitor(null);
+    begin()();
+    const health = begin()();
     expect(health.seconds).toHaveLength(1);
     expect(health.backPressure).toBeNull();
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RecordedSet } from '../../../loadgen-node/loadgen/engine/test-context.ts';
-import { recordsOfSet } from '../../../loadgen-node/observe/records/records-of-set.ts';
+import { recordsOfSet } from '../../../loadgen-node/observe/records/sample-records.ts';
 import { LATENCY_PARTS } from '../../../loadgen-node/observe/split/latency-parts.ts';
 import { latencySplit } from '../../../loadgen-node/observe/split/latency-split.ts';
 import { rowsOfRecords, type SplitRows } from '../../../loadgen-node/observe/split/split-sums.ts';

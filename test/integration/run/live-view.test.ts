@@ -24,8 +24,8 @@ describe('LiveView', () => {
   it('serves page, events and metrics of what it is told, and says good-bye', async () => {
     live = await LiveView.open({ dashboard: AT, metrics: AT }, fail);
     const url = live?.dashboardUrl ?? '';
-    live?.begin(FACTS);
-    live?.nodes(['sut-a']);
+    live?.post({ kind: 'begin', facts: FACTS });
+    live?.post({ kind: 'nodes', names: ['sut-a'] });
     const page = await fetch(url);
     expect(page.headers.get('content-security-policy')).toContain(
       "script-src 'self'; connect-src 'self'; img-src data:; frame-ancestors 'none'",
@@ -42,7 +42,7 @@ describe('LiveView', () => {
       partSumsNs: new Float64Array(11),
       splitCount: 0,
     });
-    live?.end({ state: 'VALID', reasons: [], figures: [] });
+    live?.post({ kind: 'end', verdict: { state: 'VALID', reasons: [], figures: [] } });
     const metrics = await (await fetch(live?.metricsUrl ?? '')).text();
     expect(metrics).toContain('longhaul_loadgen_runs_ended_total{verdict="valid"} 1');
     expect(metrics).toContain('longhaul_loadgen_sample_latency_seconds_count 1');

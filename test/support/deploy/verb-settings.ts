@@ -1,5 +1,5 @@
 import { RUN_SETTINGS } from '../../../loadgen-node/run/plan/run-settings.ts';
-import { FIND_PEAK_SETTINGS } from '../../../loadgen-node/search/peak/find-peak-settings.ts';
+import { FIND_PEAK_SETTINGS } from '../../../loadgen-node/search/peak/find-peak-plan.ts';
 import { addSettings, createCommand, settingsOf } from '../../../shared/config/command-line.ts';
 import type { SettingTable } from '../../../shared/config/setting.ts';
 import { SUT_OPTIONS, toSutSettings } from '../../../sut-node/settings/sut-settings.ts';

@@ -21,5 +21,5 @@ export function generatorHealth(other: Partial<GeneratorHealth> = {}): Generator
 
 /** A monitor that tells this of every set. */
 export function monitorThatTells(health: GeneratorHealth): GeneratorMonitor {
-  return { begin: () => {}, end: () => health };
+  return () => () => health;
 }

@@ -19,7 +19,7 @@ export function partRecords(rows: readonly PartRow[]): SampleRecords {
   const told = (pick: (row: PartRow) => number | undefined): Float32Array =>
     Float32Array.from(rows, (row) => (row.fate === 'untold' ? Number.NaN : (pick(row) ?? 0)));
   const scheduled = Float64Array.from(rows, (row, i) => row.scheduledNs ?? i * 1e6);
-  const plus = (start: Float64Array, pick: (row: PartRow) => number): Float64Array =>
+  const plus = (start: Float64Array, pick: (row: PartRow) => number) =>
     start.map((ns, i) => ns + pick(rows[i] as PartRow));
   const issued = plus(scheduled, (row) => row.dispatch ?? 0);
   const handed = plus(issued, (row) => row.send ?? 0);

@@ -1,6 +1,8 @@
 import { SERVICE_TIMES } from '../../../loadgen-node/loadgen/recorder/service-times.ts';
-import { allocateRecords } from '../../../loadgen-node/observe/records/record-block.ts';
-import type { SampleRecords } from '../../../loadgen-node/observe/records/sample-records.ts';
+import {
+  allocateRecords,
+  type SampleRecords,
+} from '../../../loadgen-node/observe/records/sample-records.ts';
 import { SeededRandom } from '../../../shared/benchmarks/digits/seeded-random.ts';
 
 /** A simulated run: one queue, first come, first served. */

@@ -3,7 +3,7 @@ import { runTest } from '../../../loadgen-node/loadgen/engine/start-test.ts';
 import type { RecordedSet } from '../../../loadgen-node/loadgen/engine/test-context.ts';
 import type { TestOutcome } from '../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import type { TestSettings } from '../../../loadgen-node/loadgen/settings/test-settings.ts';
-import { ProcessMonitor } from '../../../loadgen-node/observe/health/process-monitor.ts';
+import { processMonitor } from '../../../loadgen-node/observe/health/process-monitor.ts';
 import { syntheticDataSet } from '../../../loadgen-node/samples/benchmarks/synthetic/synthetic-benchmark.ts';
 import { SampleStore } from '../../../loadgen-node/samples/qsl/sample-store.ts';
 import { createQueryDispatchLibrary, defaultDispatchSettings } from '../../../qdl/index.ts';
@@ -49,7 +49,7 @@ export async function recordedRun(
     stallTimeoutNs: 10e9,
     drainTimeoutNs: 1e9,
     observer: {
-      generatorMonitor: new ProcessMonitor(() => qdl.backPressure),
+      generatorMonitor: processMonitor(() => qdl.backPressure),
       keepRecords: async (set) => {
         sets.push(set);
       },

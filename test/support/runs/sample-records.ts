@@ -1,5 +1,7 @@
-import { allocateRecords } from '../../../loadgen-node/observe/records/record-block.ts';
-import type { SampleRecords } from '../../../loadgen-node/observe/records/sample-records.ts';
+import {
+  allocateRecords,
+  type SampleRecords,
+} from '../../../loadgen-node/observe/records/sample-records.ts';
 
 /** What {@link sampleRecords} makes; every field has a default. */
 export interface SampleRecordsOptions {

@@ -1,5 +1,6 @@
 import { findPeak, judgeProbe } from '../../../loadgen-node/search/peak/find-peak.ts';
-import type { LoadSearch, PeakResult } from '../../../loadgen-node/search/peak/peak-search.ts';
+import type { PeakResult } from '../../../loadgen-node/search/peak/peak-result.ts';
+import type { LoadSearch } from '../../../loadgen-node/search/peak/peak-search.ts';
 import { longEnough } from '../../../loadgen-node/search/peak/queue-growth.ts';
 import { ScreeningWatch } from '../../../loadgen-node/search/peak/screening.ts';
 import { queueProbes } from './queue-probe.ts';

@@ -5,7 +5,10 @@ import { html } from '../../html/html.ts';
 import { clock } from '../../text/figure-text.ts';
 import { type ChartSpec, chartLines, drawChart, valueText } from '../chart-specs.ts';
 
-/** One chart with its legend, whose buttons show and hide lines and show the values at the cursor, else the last ones. */
+/**
+ * One chart with its legend, whose buttons show and hide lines and show the values at the cursor,
+ * else the last ones.
+ */
 export class Chart {
   readonly #spec: ChartSpec;
   readonly #plot: SVGElement;
@@ -69,7 +72,10 @@ export class Chart {
     this.#draw();
   }
 
-  /** Moves the cursor to a point, and shows its values; null: no cursor, and the values of the last point. */
+  /**
+   * Moves the cursor to a point, and shows its values; null: no cursor, and the values of the last
+   * point.
+   */
   #moveTo(at: number | null): void {
     const seconds = this.#seconds;
     this.#at = at === null || seconds.length === 0 ? null : Math.min(at, seconds.length - 1);

@@ -1,10 +1,9 @@
 import { CHARTS } from '../chart-specs.ts';
-import type { ToLiveThread } from '../live-messages.ts';
 import { type FeedConnection, livePanels, liveTitle, originOf } from '../live-page.ts';
-import { LiveState, type WholeState } from '../live-state.ts';
+import { LiveState, type ToLiveThread, type WholeState } from '../live-state.ts';
 import { Chart } from './chart.ts';
 
-// The script of the live page: keeps what the command tells in the same way as the command itself, and draws it.
+// The script of the live page: keeps the same state as the command, and draws it.
 
 /** A browser gives up by itself where it is refused. */
 const AGAIN_MS = 3_000;
@@ -16,7 +15,7 @@ const shown = new Map<string, string>();
 let connection: FeedConnection = 'connecting';
 let isDrawPlanned = false;
 
-/** A page that nobody sees is drawn when it is seen again: a browser calls no frame before. */
+/** A hidden page is drawn when it is shown again: a browser calls no frame before. */
 function planDraw(): void {
   if (isDrawPlanned) return;
   isDrawPlanned = true;

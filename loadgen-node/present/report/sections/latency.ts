@@ -8,7 +8,9 @@ import { linearAxis, logAxis } from '../../charts/scale.ts';
 import { type Html, html, htmlTable } from '../../html/html.ts';
 import { formatNumber, percentileName, tickTime } from '../../text/figure-text.ts';
 
-/** Percentiles of the tables below charts, and those of the words for who does not see the chart. */
+/**
+ * Percentiles of the tables below charts, and those of the words for who does not see the chart.
+ */
 const TABLED = [0, 0.5, 0.9, 0.95, 0.97, 0.99, 0.999, 0.9999, 1];
 const SPOKEN = [0.5, 0.9, 0.99, 0.999, 1];
 

@@ -91,7 +91,10 @@ function hasServerStatistics(nodes: RunSummary['nodes']): boolean {
   return nodes.some(({ server }) => server?.statistics != null);
 }
 
-/** Statistics of servers of the Open Inference Protocol, which are theirs; nothing where none has any. */
+/**
+ * Statistics of servers of the Open Inference Protocol, which are theirs; nothing where none has
+ * any.
+ */
 export function renderServers({ nodes }: RunSummary): Html | null {
   if (!hasServerStatistics(nodes)) return null;
   const rows = nodes.flatMap(({ address, server }) => {

@@ -25,30 +25,11 @@ const INTERVALS_MAX = 200;
 /** Fewer rows than that per interval make percentiles of noise. */
 const ROWS_PER_INTERVAL = 100;
 
-/** What happened over time, in intervals of equal width from the start. */
-interface Timeline {
-  readonly widthNs: number;
-  readonly intervals: readonly TimelineInterval[];
-}
-
-/** One interval. Latencies are of what was due in it, NaN where nothing was; rates are per second. */
-interface TimelineInterval {
-  readonly fromNs: number;
-  readonly toNs: number;
-  readonly p50Ns: number;
-  readonly p90Ns: number;
-  readonly p99Ns: number;
-  readonly maxNs: number;
-  /** Rows (queries) due. */
-  readonly dueRate: number;
-  /** Samples completed, by the time of completion. */
-  readonly completedRate: number;
-  /** Rows due that were never completed. */
-  readonly lost: number;
-}
-
-/** Follows a run over time. Rows count where they were due; completed samples where they were completed. */
-export function timelineOf(table: LatencyTable): Timeline {
+/**
+ * Follows a run over time, in intervals of equal width from the start. Rows count where they were due, completed samples where
+ * they were completed. Latencies are of what was due in the interval, NaN where nothing was; rates are per second.
+ */
+export function timelineOf(table: LatencyTable) {
   const { count, scheduledNs, latencyNs, completedSamples, endNs } = table;
   if (count === 0) return { widthNs: 1e9, intervals: [] };
   const widthNs = widthFor(endNs, count);
@@ -79,15 +60,24 @@ export function timelineOf(table: LatencyTable): Timeline {
       fromNs: i * widthNs,
       toNs,
       ...{ p50Ns: p50, p90Ns: p90, p99Ns: p99, maxNs: max },
+      /** Rows (queries) due. */
       dueRate: (ofInterval.count + (lost[i] as number)) / seconds,
+      /** Samples completed, by the time of completion. */
       completedRate: (completed[i] as number) / seconds,
+      /** Rows due that were never completed. */
       lost: lost[i] as number,
     };
   });
   return { widthNs, intervals };
 }
 
-/** One second where that makes a readable chart; shorter for short runs with enough rows, longer for long ones. */
+type Timeline = ReturnType<typeof timelineOf>;
+type TimelineInterval = Timeline['intervals'][number];
+
+/**
+ * One second where that makes a readable chart; shorter for short runs with enough rows, longer for
+ * long ones.
+ */
 function widthFor(endNs: number, count: number): number {
   const least = Math.max(endNs / INTERVALS_MAX, Math.min((endNs / count) * ROWS_PER_INTERVAL, 1e9));
   const width =
@@ -254,24 +244,16 @@ function shareText(share: number | null | undefined): string {
 }
 
 function cpuChart(seconds: readonly HealthSecond[]): Html {
-  const series: Series[] = [
-    {
-      name: 'CPU',
-      className: 'c1',
-      points: healthPoints(seconds, ({ cpuShare }) => cpuShare * 100),
-    },
-    {
-      name: 'garbage collection',
-      className: 'c2 dash2',
-      points: healthPoints(seconds, ({ gcNs }) => gcNs / 1e7),
-    },
+  const line = (name: string, className: string, of: (second: HealthSecond) => number): Series => {
+    return { name, className, points: healthPoints(seconds, of) };
+  };
+  const series = [
+    line('CPU', 'c1', ({ cpuShare }) => cpuShare * 100),
+    line('garbage collection', 'c2 dash2', ({ gcNs }) => gcNs / 1e7),
   ];
   if (seconds.some(({ cpuWaitShare }) => typeof cpuWaitShare === 'number')) {
-    series.push({
-      name: 'waiting for a core',
-      className: 'c6 dash3',
-      points: healthPoints(seconds, ({ cpuWaitShare }) => (cpuWaitShare ?? Number.NaN) * 100),
-    });
+    const waits = ({ cpuWaitShare }: HealthSecond): number => (cpuWaitShare ?? Number.NaN) * 100;
+    series.push(line('waiting for a core', 'c6 dash3', waits));
   }
   const known = series.flatMap(({ points }) => points.map(([, y]) => y)).filter(Number.isFinite);
   const to = Math.max(...known, 100);
@@ -310,7 +292,7 @@ function healthPoints(
   return seconds.map((second) => [second.atNs, of(second)]);
 }
 
-function axisOf(seconds: readonly HealthSecond[]): ReturnType<typeof runTimeAxis> {
+function axisOf(seconds: readonly HealthSecond[]): Axis {
   return runTimeAxis(Math.max(seconds.at(-1)?.atNs ?? 0, 1e9));
 }
 

@@ -26,7 +26,10 @@ const RESULTS = {
   },
 } as const;
 
-/** Name of the run and of what was measured; what a reader has to know stands right below, and nothing silences it. */
+/**
+ * Name of the run and of what was measured; what a reader has to know stands right below, and
+ * nothing silences it.
+ */
 export function renderHead(summary: RunSummary): Html {
   const { benchmark, scenario, mode, sutName, startedAt, runId, round, division, longhaul } =
     summary;
@@ -52,12 +55,12 @@ ${accuracy && html`<p>Accuracy: ${accuracy.text} ${judged(accuracy.isMet, 'targe
   );
 }
 
-/** Not where the reasons of the verdict have said it. */
+/** Null where the reasons of the verdict contain it. */
 function generatorText(summary: RunSummary): Html | null {
   const { verdict, scenario, round } = summary;
   if (verdict.reasons.some(({ rule }) => rule === 'generator-bound')) return null;
   const hasSchedule = scenario === 'Server' || (scenario === 'MultiStream' && round === 'v0.5');
-  const { kind, text } = generatorFinding({ ...summary, hasSchedule });
+  const { kind, text } = generatorFinding(summary, hasSchedule);
   return html`<p${kind === 'bound' ? html` class="bad"` : null}>LoadGen: ${text}.</p>`;
 }
 
@@ -158,7 +161,7 @@ ${scroll(
 `;
 }
 
-/** What the evidence says about each rule of the division. */
+/** Verdict on each rule of the division, by the evidence. */
 export function renderAudit({ audit, division, protocol }: RunSummary): Html {
   const ends =
     protocol === 'oip'

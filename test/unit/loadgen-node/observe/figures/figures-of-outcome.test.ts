@@ -5,9 +5,11 @@ import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/
 import type { RunFigures } from '../../../../../loadgen-node/observe/figures/figure-names.ts';
 import { figuresOfOutcome } from '../../../../../loadgen-node/observe/figures/figures.ts';
 import { figuresOf } from '../../../../../loadgen-node/observe/figures/figures-of-records.ts';
-import { joinRecords } from '../../../../../loadgen-node/observe/records/record-block.ts';
-import { recordsOfSet } from '../../../../../loadgen-node/observe/records/records-of-set.ts';
-import type { SampleRecords } from '../../../../../loadgen-node/observe/records/sample-records.ts';
+import {
+  joinRecords,
+  recordsOfSet,
+  type SampleRecords,
+} from '../../../../../loadgen-node/observe/records/sample-records.ts';
 import type { CheckingSutOptions } from '../../../../support/nodes/checking-sut.ts';
 import { simulatedTest } from '../../../../support/runs/simulated-test.ts';
 

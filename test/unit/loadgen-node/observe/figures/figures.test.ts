@@ -9,9 +9,11 @@ import {
 } from '../../../../../loadgen-node/observe/figures/latency-histogram.ts';
 import { LiveRun } from '../../../../../loadgen-node/observe/live/live-run.ts';
 import type { LiveSnapshot } from '../../../../../loadgen-node/observe/live/live-snapshot.ts';
-import { joinRecords } from '../../../../../loadgen-node/observe/records/record-block.ts';
-import { recordsOfSet } from '../../../../../loadgen-node/observe/records/records-of-set.ts';
-import type { SampleRecords } from '../../../../../loadgen-node/observe/records/sample-records.ts';
+import {
+  joinRecords,
+  recordsOfSet,
+  type SampleRecords,
+} from '../../../../../loadgen-node/observe/records/sample-records.ts';
 import { simulatedTest } from '../../../../support/runs/simulated-test.ts';
 
 const BOUND_NS = 4e6;

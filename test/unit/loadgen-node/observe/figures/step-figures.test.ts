@@ -2,9 +2,11 @@ import { describe, expect, it } from 'vitest';
 import {
   type StepFigures,
   stepFigures,
-} from '../../../../../loadgen-node/observe/figures/step-figures.ts';
-import { allocateRecords } from '../../../../../loadgen-node/observe/records/record-block.ts';
-import type { SampleRecords } from '../../../../../loadgen-node/observe/records/sample-records.ts';
+} from '../../../../../loadgen-node/observe/figures/figures-of-records.ts';
+import {
+  allocateRecords,
+  type SampleRecords,
+} from '../../../../../loadgen-node/observe/records/sample-records.ts';
 import { stepTable, stepVerdict } from '../../../../../loadgen-node/present/text/report-text.ts';
 
 /** Records of queries, each `[due, latency]` in ms; a latency of null: lost. */

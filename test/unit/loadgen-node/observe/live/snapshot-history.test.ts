@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { LiveSnapshot } from '../../../../../loadgen-node/observe/live/live-snapshot.ts';
 import {
+  type LiveSnapshot,
   POINTS_MAX,
   SnapshotHistory,
-} from '../../../../../loadgen-node/observe/live/snapshot-history.ts';
+} from '../../../../../loadgen-node/observe/live/live-snapshot.ts';
 import { liveSecond } from '../../../../support/runs/live-snapshots.ts';
 
 // Goal: a history of any length stays small and loses no spike. Method: made-up seconds.

@@ -3,13 +3,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { tableFromArrays, tableFromIPC, tableToIPC } from 'apache-arrow';
 import { describe, expect, it } from 'vitest';
+import { RecordsReader } from '../../../../../loadgen-node/observe/records/records-reader.ts';
 import {
   allocateRecords,
   joinRecords,
   RECORD_COLUMNS,
-} from '../../../../../loadgen-node/observe/records/record-block.ts';
-import { RecordsReader } from '../../../../../loadgen-node/observe/records/records-reader.ts';
-import type { SampleRecords } from '../../../../../loadgen-node/observe/records/sample-records.ts';
+  type SampleRecords,
+} from '../../../../../loadgen-node/observe/records/sample-records.ts';
 import { tempFolder } from '../../../../support/process/temp-folder.ts';
 import { writeRecords } from '../../../../support/runs/records-folder.ts';
 import { sampleRecords } from '../../../../support/runs/sample-records.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { LatencyHistogram } from '../../../../../loadgen-node/observe/figures/latency-histogram.ts';
 import type { WindowCounts } from '../../../../../loadgen-node/observe/live/live-snapshot.ts';
-import type { LiveRunFacts } from '../../../../../loadgen-node/present/live/live-messages.ts';
 import { LiveMetrics } from '../../../../../loadgen-node/present/live/live-metrics.ts';
+import type { LiveRunFacts } from '../../../../../loadgen-node/present/live/live-state.ts';
 import { liveSecond } from '../../../../support/runs/live-snapshots.ts';
 
 // Goal: Prometheus reads what happened, over several runs of one command. Method: the text of a scrape.

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { RunVerdict } from '../../../../../loadgen-node/present/live/live-messages.ts';
 import {
   type FeedConnection,
   livePanels,
   liveTitle,
 } from '../../../../../loadgen-node/present/live/live-page.ts';
-import { LiveState } from '../../../../../loadgen-node/present/live/live-state.ts';
+import { LiveState, type RunVerdict } from '../../../../../loadgen-node/present/live/live-state.ts';
 import { liveSecond } from '../../../../support/runs/live-snapshots.ts';
 
 // Goal: the live page says how it stands, in texts that nothing that a run or a node is called can turn into markup.

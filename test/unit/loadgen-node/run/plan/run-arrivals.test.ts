@@ -4,8 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { marksOf } from '../../../../../loadgen-node/run/judge/judge-run.ts';
 import { planRun, type RunPlan } from '../../../../../loadgen-node/run/plan/run-plan.ts';
 import { RUN_SETTINGS } from '../../../../../loadgen-node/run/plan/run-settings.ts';
-import { planFindPeak } from '../../../../../loadgen-node/search/peak/find-peak-plan.ts';
-import { FIND_PEAK_SETTINGS } from '../../../../../loadgen-node/search/peak/find-peak-settings.ts';
+import {
+  FIND_PEAK_SETTINGS,
+  planFindPeak,
+} from '../../../../../loadgen-node/search/peak/find-peak-plan.ts';
 import { resolveSettings } from '../../../../../shared/config/resolve-settings.ts';
 import { tempFolder } from '../../../../support/process/temp-folder.ts';
 

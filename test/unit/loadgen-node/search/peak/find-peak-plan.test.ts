@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import {
+  FIND_PEAK_SETTINGS,
   type FindPeakPlan,
+  type FindPeakValues,
   planFindPeak,
 } from '../../../../../loadgen-node/search/peak/find-peak-plan.ts';
-import {
-  FIND_PEAK_SETTINGS,
-  type FindPeakValues,
-} from '../../../../../loadgen-node/search/peak/find-peak-settings.ts';
 import { resolveSettings } from '../../../../../shared/config/resolve-settings.ts';
 
 // Goal: what is searched, and how it is confirmed, follows from the flags and the round; what cannot be searched is refused.
