@@ -79,7 +79,7 @@ const MOCKING = ['test/unit/qdl/dispatch/node-addresses.test.ts'];
 /** Compiled code as Node itself loads it, once per worker: vitest would transform it, and run it anew for each file. */
 const server = { deps: { external: [/\/dist\//] } };
 
-/** Whoever keeps a view of a buffer that its owner uses again reads nonsense at once (shared/base/bytes/reused-buffers.ts). */
+/** Whoever keeps a view of a buffer that its owner uses again reads nonsense at once (shared/base/bytes/borrowed-bytes.ts). */
 const env = { LONGHAUL_OVERWRITE_BUFFERS: '1' };
 
 /** Test files share modules in most projects; this is for each of them. */

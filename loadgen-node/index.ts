@@ -4,16 +4,14 @@
  */
 
 export { MlperfError, type MlperfErrorCode } from '../shared/base/errors/mlperf-error.ts';
-export type {
-  PayloadEncoding,
-  QuerySampleLibrary,
-  SamplePayloads,
-} from '../shared/domain/query-sample-library.ts';
 export { SCENARIOS, type Scenario } from '../shared/domain/scenario.ts';
 export type {
+  PayloadEncoding,
   Query,
+  QuerySampleLibrary,
   ResponseSink,
   SampleFailure,
+  SamplePayloads,
   ServiceTimes,
   SystemUnderTest,
 } from '../shared/domain/system-under-test.ts';

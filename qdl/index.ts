@@ -1,5 +1,5 @@
-import type { SamplePayloads } from '../shared/domain/query-sample-library.ts';
-import type { NameCall } from '../shared/evidence/network-evidence.ts';
+import type { SamplePayloads } from '../shared/domain/system-under-test.ts';
+import type { NameCall } from '../shared/evidence/evidence-schema.ts';
 import { QueryDispatchLibrary } from './dispatch/query-dispatch-library.ts';
 import { askNativeNames, NativeDriver } from './native/native-driver.ts';
 import { askOipNames, OipDriver } from './oip/oip-driver.ts';

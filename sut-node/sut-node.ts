@@ -8,8 +8,7 @@ import { MlperfError } from '../shared/base/errors/mlperf-error.ts';
 import type { Logger } from '../shared/base/process/logger.ts';
 import { hostAndPort } from '../shared/base/text.ts';
 import { FAILURE_CODES } from '../shared/wire/responses-codec.ts';
-import { batchPolicy } from './inference/batcher/batch-policy.ts';
-import { DynamicBatcher } from './inference/batcher/dynamic-batcher.ts';
+import { batchPolicy, DynamicBatcher } from './inference/batcher/dynamic-batcher.ts';
 import type { SutModel } from './inference/batcher/sut-model.ts';
 import { createModel, type SutNodeParts } from './inference/create-model.ts';
 import { failSamples } from './inference/workers/batch-answers.ts';
@@ -17,16 +16,16 @@ import type { LoadedModel } from './model/model-facts.ts';
 import { disableTelemetry } from './model/onnx/onnxruntime.ts';
 import { NodeOperations } from './operations/node-operations.ts';
 import { Patience } from './operations/patience.ts';
-import { MachineFacts } from './server/describe/machine-facts.ts';
 import {
   configurationName,
   type NodeFacts,
+  type NodeStateName,
+  NodeStatus,
   nodeOffer,
   payloadContext,
   readBy,
   servedName,
 } from './server/describe/node-offer.ts';
-import { type NodeStateName, NodeStatus } from './server/describe/node-status.ts';
 import { DigestThread } from './server/digest/digest-thread.ts';
 import type { InferServices } from './server/infer/infer-stream.ts';
 import { InferStreams } from './server/infer/infer-streams.ts';
@@ -39,14 +38,14 @@ import {
 } from './server/limits/node-limits.ts';
 import { LinkTests } from './server/link-test/link-test.ts';
 import { OipService } from './server/oip/oip-service.ts';
-import { createServiceHandlers } from './server/service-handlers.ts';
+import { createServiceHandlers, MachineFacts } from './server/service-handlers.ts';
 import { type SutServer, startSutServer } from './server/sut-server.ts';
 import type { SutSettings } from './settings/sut-settings.ts';
 
 /** A SUT node that serves. */
 export type SutNode = Omit<ServingNode, 'listen' | 'listenForOperations' | 'load' | 'close'>;
 
-/** What the caller of `startSutNode` wants to hear. */
+/** Callbacks of `startSutNode`. */
 export interface SutNodeHooks {
   /** The node listens; it is not ready yet. `address` is the one that was bound. */
   readonly onListening?: (
@@ -58,7 +57,7 @@ export interface SutNodeHooks {
   readonly logger: Logger;
   /**
    * Gives up a start that is under way; afterwards `SutNode.stop` is the way. Do not end the process
-   * by `process.exit` instead: inside an inference that aborts it (see inference/workers/worker-messages.ts).
+   * by `process.exit` instead: inside an inference that aborts it (see inference/workers/worker-thread.ts).
    */
   readonly signal?: AbortSignal;
 }

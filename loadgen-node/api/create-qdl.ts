@@ -6,10 +6,10 @@ import {
   resolveNodeAddresses,
 } from '../../qdl/index.ts';
 import { configInvalid, MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
 import type {
   Query,
   ResponseSink,
+  SamplePayloads,
   SystemUnderTest,
 } from '../../shared/domain/system-under-test.ts';
 import { orAbort, type RunHost } from '../run/host/host.ts';

@@ -1,6 +1,5 @@
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import type { FileValue } from '../../shared/config/config-file.ts';
-import { resolveSettings } from '../../shared/config/resolve-settings.ts';
+import { type FileValue, resolveSettings } from '../../shared/config/resolve-settings.ts';
 import { flagOf, type SettingTable } from '../../shared/config/setting.ts';
 import { planRun, type RunPlan } from '../run/plan/run-plan.ts';
 import { RUN_SETTINGS, type RunValues } from '../run/plan/run-settings.ts';

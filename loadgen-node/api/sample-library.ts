@@ -1,8 +1,5 @@
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import type {
-  QuerySampleLibrary,
-  SamplePayloads,
-} from '../../shared/domain/query-sample-library.ts';
+import type { QuerySampleLibrary, SamplePayloads } from '../../shared/domain/system-under-test.ts';
 import { benchmarkEncoding, benchmarkRules } from '../../shared/rules/benchmark-rules.ts';
 import { loadgenBenchmark } from '../samples/benchmarks/registry.ts';
 import { scoreAnswered } from '../samples/benchmarks/score-each.ts';

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
-import { readJsonFile } from '../../shared/base/files/read-json-file.ts';
+import { readJsonFile } from '../../shared/base/files/read-file.ts';
 import { DEFAULT_ROUND, ROUNDS, type Round } from '../../shared/rules/rounds/rounds.ts';
 import { exactJson } from '../loadgen/base/number-format.ts';
 import {

@@ -1,19 +1,8 @@
-import {
-  askNames,
-  askSystems,
-  checkDispatchSettings,
-  createQueryDispatchLibrary,
-  type DispatchSettings,
-  defaultDispatchSettings,
-  probeNode,
-  type QueryDispatchLibrary,
-  resolveNodeAddresses,
-  testLink,
-} from '../../qdl/index.ts';
+import { askNames, askSystems, checkDispatchSettings, createQueryDispatchLibrary, type DispatchSettings, defaultDispatchSettings, probeNode, type QueryDispatchLibrary, resolveNodeAddresses, testLink } from '../../qdl/index.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { upperMedian } from '../../shared/base/text.ts';
 import { addressList, type SettingValues } from '../../shared/config/setting.ts';
-import type { NameCall } from '../../shared/evidence/network-evidence.ts';
+import type { NameCall } from '../../shared/evidence/evidence-schema.ts';
 import { orAbort, type RunHost } from './host/host.ts';
 import { CONNECTION_OPTIONS, toConnectionSettings } from './plan/connection-options.ts';
 import { nodesOfRun, OIP_SERVICE_OPTION, requireOipAddress } from './plan/oip-options.ts';

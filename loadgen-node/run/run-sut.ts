@@ -2,8 +2,7 @@ import { createQueryDispatchLibrary, type QueryDispatchLibrary } from '../../qdl
 import { compiledModule } from '../../shared/base/files/package-files.ts';
 import { percentOf } from '../../shared/base/process/terminal.ts';
 import type { InProcessHalf, InProcessNode } from '../../shared/domain/in-process-node.ts';
-import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
-import type { SystemUnderTest } from '../../shared/domain/system-under-test.ts';
+import type { SamplePayloads, SystemUnderTest } from '../../shared/domain/system-under-test.ts';
 import { thisHost } from '../../shared/host/host-facts.ts';
 import type { GeneratorMonitor } from '../loadgen/health/generator-health.ts';
 import type { SelfCheck } from '../loadgen/logs/write/header-lines.ts';

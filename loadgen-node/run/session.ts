@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { NodeActivity } from '../../qdl/index.ts';
-import type { QuerySampleLibrary } from '../../shared/domain/query-sample-library.ts';
+import type { QuerySampleLibrary } from '../../shared/domain/system-under-test.ts';
 import { monotonicClock } from '../loadgen/engine/monotonic-clock.ts';
 import { runTest } from '../loadgen/engine/start-test.ts';
 import type {

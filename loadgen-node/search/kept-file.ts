@@ -2,8 +2,7 @@ import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { z } from 'zod';
 import { configInvalid, outputError } from '../../shared/base/errors/mlperf-error.ts';
-import { FILE_BYTES_MAX, makeFolder } from '../../shared/base/files/read-file.ts';
-import { readJsonFile } from '../../shared/base/files/read-json-file.ts';
+import { FILE_BYTES_MAX, makeFolder, readJsonFile } from '../../shared/base/files/read-file.ts';
 
 /**
  * Writes a document whole or not at all: the file of before stays when the process is killed in the middle.

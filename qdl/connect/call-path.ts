@@ -1,7 +1,8 @@
-import { isIP } from 'node:net';
+import { connect, isIP } from 'node:net';
 import { type Client, getChannelzHandlers, type Metadata } from '@grpc/grpc-js';
 import type { CallSeen__Output } from '../../proto/gen/mlperf/network/v1/CallSeen.ts';
 import { asOneLine } from '../../shared/base/text.ts';
+import { splitAddress } from '../../shared/domain/node-address.ts';
 import {
   type CallPath,
   HEADER_VALUE_LENGTH_MAX,
@@ -124,4 +125,49 @@ function addressText(bytes: Uint8Array): string {
     (((bytes[2 * i] ?? 0) << 8) | (bytes[2 * i + 1] ?? 0)).toString(16),
   );
   return plainAddress(words.join(':'));
+}
+
+/** Longest wait for a plain TCP connection. */
+const TCP_CONNECT_TIMEOUT_MS = 1_000;
+
+const NONE = {
+  /** From the first packet to the answer, in ns, without name resolution; null when none came. */
+  connectNs: null as number | null,
+  /** IP addresses of both ends, as the kernel chose and reached them. */
+  localAddress: null as string | null,
+  remoteAddress: null as string | null,
+};
+
+/** A plain TCP connect to a node's address. */
+export type TcpConnect = Readonly<typeof NONE>;
+
+/**
+ * Measures how long the network alone takes to answer: one TCP connect, closed at once. Stands beside
+ * the round trip of Name in the logs. Never rejects; resolves within `timeoutMs`.
+ */
+export function measureTcpConnect(
+  address: string,
+  timeoutMs: number = TCP_CONNECT_TIMEOUT_MS,
+): Promise<TcpConnect> {
+  const target = splitAddress(address);
+  if (target === undefined) return Promise.resolve(NONE);
+  return new Promise((resolve) => {
+    let begin = performance.now();
+    const socket = connect({ host: target.host, port: target.port });
+    const end = (result: TcpConnect): void => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(result);
+    };
+    const timer = setTimeout(() => end(NONE), timeoutMs);
+    socket.once('lookup', () => {
+      begin = performance.now();
+    });
+    socket.once('connect', () => {
+      const connectNs = Math.round((performance.now() - begin) * 1e6);
+      const { localAddress = null, remoteAddress = null } = socket;
+      end({ connectNs, localAddress, remoteAddress });
+    });
+    socket.once('error', () => end(NONE));
+  });
 }

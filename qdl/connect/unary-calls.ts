@@ -1,5 +1,10 @@
+import { isIP } from 'node:net';
+import { type ConnectionOptions, checkServerIdentity, type PeerCertificate } from 'node:tls';
 import {
-  type Client,
+  type ChannelCredentials,
+  Client,
+  type ClientOptions,
+  credentials,
   Metadata,
   type ServiceDefinition,
   type ServiceError,
@@ -9,14 +14,19 @@ import {
   errorCodeOf,
   grpcToMlperfError,
   MlperfError,
+  sutUnreachable,
 } from '../../shared/base/errors/mlperf-error.ts';
 import type { OwnSide } from '../../shared/evidence/call-path.ts';
+import {
+  AUTHORIZATION_KEY,
+  bearerOf,
+  readClientSecrets,
+} from '../../shared/security/client-security.ts';
 import { unreachableMessage } from '../../shared/security/connection-errors.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
 import { responseHeadersOf, socketEndsOf } from './call-path.ts';
-import { callMetadata, connectClient } from './grpc-options.ts';
 
-/** What a method of a service takes and answers, of the types that are generated from its proto file. */
+/** Request and answer of a service's method, of the types that are generated from its proto file. */
 type RequestOf<Method> = Method extends { requestSerialize: (request: infer Request) => Buffer }
   ? Request
   : never;
@@ -131,11 +141,7 @@ export class UnaryCalls<Methods extends ServiceDefinition> {
     if (failure.code !== 'ERR_SUT_UNREACHABLE' && failure.code !== 'ERR_TIMEOUT') return failure;
     const details = error?.details ?? '';
     const { security } = this.#settings;
-    return new MlperfError(
-      'ERR_SUT_UNREACHABLE',
-      unreachableMessage(this.#address, details, security, this.#who),
-      { cause: error },
-    );
+    return sutUnreachable(unreachableMessage(this.#address, details, security, this.#who), error);
   }
 }
 
@@ -143,4 +149,95 @@ export class UnaryCalls<Methods extends ServiceDefinition> {
 export function grpcStatusOf(error: unknown): number | undefined {
   const code = errorCodeOf(error instanceof MlperfError ? error.cause : undefined);
   return typeof code === 'number' ? code : undefined;
+}
+
+/**
+ * A connection of its own to a node, made with its first call.
+ * @throws MlperfError `ERR_CONFIG_INVALID` when a file of its security cannot be used.
+ */
+export function connectClient(address: string, settings: DispatchSettings): Client {
+  return new Client(address, connectionCredentials(settings), connectionOptions(settings));
+}
+
+/**
+ * Options of every connection to a SUT node. Retries are off: a hidden retry would be a query sent
+ * twice. Compression is off: the rules leave compression to the sample library. Each client gets a
+ * connection of its own, so that a large query never delays Name.
+ */
+export function connectionOptions(settings: DispatchSettings): ClientOptions {
+  const { tlsServerName } = settings.security;
+  return {
+    'grpc.enable_retries': 0,
+    // Without a buffer for retries, gRPC says that a message is written when it is.
+    'grpc.retry_buffer_size': 0,
+    'grpc.per_rpc_retry_buffer_size': 0,
+    'grpc.default_compression_algorithm': 0,
+    'grpc.use_local_subchannel_pool': 1,
+    'grpc.max_receive_message_length': settings.messageBytesMax,
+    // Parts that wait leave in one write, which gRPC takes for one message; what bounds it is the size of a part.
+    'grpc.max_send_message_length': -1,
+    'grpc.keepalive_time_ms': settings.keepaliveTimeMs,
+    'grpc.keepalive_timeout_ms': settings.keepaliveTimeoutMs,
+    'grpc-node.flow_control_window': settings.receiveWindowBytes,
+    // A lost connection ends the run: no quiet second one, no proxy in between.
+    'grpc.initial_reconnect_backoff_ms': 1_000,
+    'grpc.enable_http_proxy': 0,
+    ...(tlsServerName === undefined ? {} : { 'grpc.ssl_target_name_override': tlsServerName }),
+  };
+}
+
+/**
+ * Credentials of every connection.
+ * @throws MlperfError `ERR_CONFIG_INVALID` when a file cannot be used.
+ */
+export function connectionCredentials({ security }: DispatchSettings): ChannelCredentials {
+  if (!security.tls) return credentials.createInsecure();
+  const { authorities, identity } = readClientSecrets(security);
+  const secure = credentials.createSsl(authorities, identity?.key, identity?.cert, {
+    checkServerIdentity: checkNames,
+  });
+  const makeConnector = secure._createSecureConnector.bind(secure);
+  secure._createSecureConnector = (...target) => withoutIpServerName(makeConnector(...target));
+  return secure;
+}
+
+/**
+ * grpc-js 1.14 gives an IP address as the server name of a handshake. RFC 6066 does not permit that; Node.js warns of it, and
+ * from 26 on throws. Without a server name the certificate is still checked for the address, which is the `host`.
+ */
+function withoutIpServerName<Connector>(connector: Connector): Connector {
+  const { connectionOptions } = connector as { connectionOptions?: ConnectionOptions };
+  if (connectionOptions !== undefined && isIP(connectionOptions.servername ?? '') !== 0) {
+    connectionOptions.servername = '';
+  }
+  return connector;
+}
+
+/**
+ * Metadata of every call: the token, where there is one.
+ * @throws MlperfError `ERR_CONFIG_INVALID` when its file cannot be used.
+ */
+export function callMetadata({ security }: DispatchSettings): Metadata {
+  const metadata = new Metadata();
+  const { token } = readClientSecrets(security);
+  if (token !== undefined) metadata.set(AUTHORIZATION_KEY, bearerOf(token));
+  return metadata;
+}
+
+/** Characters of a certificate's names in a message: some have hundreds. */
+const NAMES_SHOWN = 300;
+
+/**
+ * As Node.js checks whether a certificate is for a host, but its error names all that the certificate has. Node's own
+ * lists no DNS names where the host is an IP address.
+ */
+export function checkNames(host: string, certificate: PeerCertificate): Error | undefined {
+  const error = checkServerIdentity(host, certificate);
+  if (error === undefined) return undefined;
+  const { subjectaltname = '', subject } = certificate;
+  // RFC 9525: a common name counts for nothing; old certificates have no other.
+  const names = subjectaltname === '' ? `CN=${subject?.CN ?? ''}` : subjectaltname;
+  const shown = names.length > NAMES_SHOWN ? `${names.slice(0, NAMES_SHOWN)}...` : names;
+  error.message = `Hostname/IP does not match certificate's altnames: ${host} is not in ${shown}`;
+  return error;
 }

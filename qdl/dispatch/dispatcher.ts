@@ -1,7 +1,11 @@
 import type { BorrowedBytes } from '../../shared/base/bytes/borrowed-bytes.ts';
-import { MlperfError, messageOf } from '../../shared/base/errors/mlperf-error.ts';
-import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
-import type { Query, ResponseSink, SampleFailure } from '../../shared/domain/system-under-test.ts';
+import { type MlperfError, messageOf, sutLost } from '../../shared/base/errors/mlperf-error.ts';
+import type {
+  Query,
+  ResponseSink,
+  SampleFailure,
+  SamplePayloads,
+} from '../../shared/domain/system-under-test.ts';
 import type { ClaimBook, ClaimKind } from '../../shared/evidence/node-claims.ts';
 import {
   failureWord,
@@ -9,21 +13,25 @@ import {
   type WireResponses,
 } from '../../shared/wire/responses-codec.ts';
 import type { NodeLossPolicy } from '../settings/dispatch-settings.ts';
-import type { ChannelEvents, DispatchChannel } from './dispatch-channel.ts';
-import { PartCutter, type PartLimits } from './part-cutter.ts';
+import type { ChannelEvents, DispatchChannel, Router } from './dispatch-channel.ts';
+import {
+  BackPressure,
+  type BackPressureTimes,
+  PartCutter,
+  type PartLimits,
+  WaitingQueries,
+} from './part-cutter.ts';
 import type { ResponseDecoder } from './response-decoder.ts';
-import type { Router } from './router.ts';
 import type { RunLedgerCounter } from './run-ledger.ts';
-import { BackPressure, type BackPressureTimes, WaitingQueries } from './waiting-queries.ts';
 
-/** What a dispatcher works with. */
+/** Parts of a dispatcher. */
 export interface DispatcherParts {
   readonly payloads: SamplePayloads;
   readonly sink: ResponseSink;
   readonly onNodeLoss: NodeLossPolicy;
   /** Counts per node, by its index. */
   readonly ledgers: readonly RunLedgerCounter[];
-  /** What cannot be, per node. */
+  /** Impossible claims, per node. */
   readonly claims: readonly ClaimBook[];
 }
 
@@ -54,7 +62,7 @@ export class Dispatcher implements ChannelEvents {
   #wasComplete = false;
   readonly #lostNodes = new Set<number>();
   readonly #backPressure = new BackPressure();
-  /** What LoadGen has issued. */
+  /** Queries and samples that LoadGen has issued. */
   issuedQueries = 0;
   issuedSamples = 0;
 
@@ -205,7 +213,7 @@ export class Dispatcher implements ChannelEvents {
   onDraining(channel: DispatchChannel, reason: string): void {
     if (this.#isStopped) return;
     const what = `SUT node ${channel.place.address} is shutting down`;
-    const error = new MlperfError('ERR_SUT_LOST', reason === '' ? what : `${what}: ${reason}`);
+    const error = sutLost(reason === '' ? what : `${what}: ${reason}`);
     // It still answers what it has.
     if (!this.#goesOnWithout(channel)) this.#break(error);
   }
@@ -213,10 +221,9 @@ export class Dispatcher implements ChannelEvents {
   onLost(channel: DispatchChannel, error: MlperfError): void {
     if (this.#isStopped) return;
     const lostCount = this.#failOutstanding([channel], error.message);
-    const broken = new MlperfError(
-      'ERR_SUT_LOST',
+    const broken = sutLost(
       `${error.message} in the middle of the run, with ${lostCount} samples outstanding`,
-      { cause: error },
+      error,
     );
     if (this.#goesOnWithout(channel)) {
       this.#dispatch(true);

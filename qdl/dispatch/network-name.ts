@@ -1,9 +1,9 @@
-import { MlperfError, messageOf } from '../../shared/base/errors/mlperf-error.ts';
+import { configInvalid, messageOf, sutNameError } from '../../shared/base/errors/mlperf-error.ts';
 import { addressesBehind, NODE_NAME_LENGTH_MAX } from '../../shared/domain/node-address.ts';
 import { NETWORK_SUT } from '../../shared/domain/system-under-test.ts';
 import type { CallPath } from '../../shared/evidence/call-path.ts';
-import type { NameCall, NodeNameCall } from '../../shared/evidence/network-evidence.ts';
-import { measureTcpConnect, type TcpConnect } from '../connect/tcp-connect.ts';
+import type { NameCall, NodeNameCall } from '../../shared/evidence/evidence-schema.ts';
+import { measureTcpConnect, type TcpConnect } from '../connect/call-path.ts';
 import type { Division } from '../settings/dispatch-settings.ts';
 
 /** Name of the SUT as LoadGen logs it, and what each node said, in the order of the settings. */
@@ -43,7 +43,7 @@ export class NetworkNames {
     this.#distinguish = distinguish;
   }
 
-  /** What the last call that succeeded returned. */
+  /** Result of the last call that succeeded. */
   get last(): NetworkName | undefined {
     return this.#last;
   }
@@ -102,6 +102,25 @@ export class NetworkNames {
   }
 }
 
+/**
+ * Asks nodes for their names once, outside a run, and closes their connections.
+ * @param check Whatever else must hold of them.
+ * @throws MlperfError as {@link NetworkNames.ask}
+ */
+export async function askOnce(
+  clients: readonly (NamedNode & { close(): void })[],
+  names: NetworkNames,
+  check: () => Promise<void> = async () => {},
+): Promise<NameCall> {
+  try {
+    await names.ask();
+    await check();
+    return (await names.calls())[0] as NameCall; // There was one call.
+  } finally {
+    for (const client of clients) client.close();
+  }
+}
+
 /** @throws MlperfError `ERR_SUT_NAME` */
 function joinNames(nodes: readonly NodeName[], division: Division): string {
   if (division === 'network') {
@@ -132,8 +151,7 @@ function refuseEqual(
     const key = keyOf(node);
     const first = seen.get(key);
     // A node of other make may have no identity; then only its name tells it apart.
-    if (first !== undefined && key !== '')
-      throw new MlperfError('ERR_SUT_NAME', message(first, node));
+    if (first !== undefined && key !== '') throw sutNameError(message(first, node));
     seen.set(key, node);
   }
 }
@@ -179,8 +197,7 @@ export interface NamedNode {
  */
 export function requirePrintableName(address: string, method: string, name: string): void {
   if (name.length <= NODE_NAME_LENGTH_MAX && !/\p{Cc}/u.test(name)) return;
-  throw new MlperfError(
-    'ERR_SUT_NAME',
+  throw sutNameError(
     `SUT node ${address} answers ${method} with control characters or more than ${NODE_NAME_LENGTH_MAX} characters`,
   );
 }
@@ -196,7 +213,7 @@ export async function resolveNodeAddresses(named: readonly string[]): Promise<st
   const addresses = lists.flat();
   const twice = addresses.find((address, i) => addresses.indexOf(address) !== i);
   if (twice !== undefined) {
-    throw new MlperfError('ERR_CONFIG_INVALID', `--sut leads to the address ${twice} twice`);
+    throw configInvalid(`--sut leads to the address ${twice} twice`);
   }
   return addresses;
 }

@@ -1,23 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
 import type {
   Query,
   ResponseSink,
+  SamplePayloads,
   SystemUnderTest,
 } from '../../shared/domain/system-under-test.ts';
-import type { NetworkEvidence, NodeEvidence } from '../../shared/evidence/network-evidence.ts';
+import type { NetworkEvidence, NodeEvidence } from '../../shared/evidence/evidence-schema.ts';
 import { type ClaimBook, contradictsResult } from '../../shared/evidence/node-claims.ts';
 import { settingsAsText } from '../../shared/evidence/settings-text.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
-import type { ChannelEvents, ChannelPlace } from './dispatch-channel.ts';
+import {
+  type ChannelEvents,
+  type ChannelPlace,
+  createRouter,
+  NodeLoad,
+} from './dispatch-channel.ts';
 import { Dispatcher, type DispatcherChannels } from './dispatcher.ts';
 import type { NetworkNames } from './network-name.ts';
-import { createRouter, NodeLoad } from './router.ts';
+import type { BackPressureTimes } from './part-cutter.ts';
 import type { RunLedgerCounter } from './run-ledger.ts';
-import type { BackPressureTimes } from './waiting-queries.ts';
 
-/** What both ends counted, after the run. */
+/** Comparison of both ends' counts, after the run. */
 interface LedgerReport {
   /** False when the run broke off, so that the counts need not agree. */
   readonly isCompared: boolean;
@@ -25,17 +29,8 @@ interface LedgerReport {
   readonly differences: readonly string[];
 }
 
-/** What a node has to do at the moment, for those who look on. */
-export interface NodeActivity {
-  /** By itself; its address while it has not told one. */
-  readonly name: string;
-  /** Samples that are on the wire to it or that it has not answered. */
-  readonly outstandingSamples: number;
-  /** Samples that it answered since the run began, well or as failed. */
-  readonly completedSamples: number;
-  readonly failedSamples: number;
-  readonly isLost: boolean;
-}
+/** How busy a node is, for progress and metrics. */
+export type NodeActivity = ReturnType<QueryDispatchLibrary['activity']>[number];
 
 /** Tells people what a node is doing while the QDL waits for it. */
 export type WaitProgress = (address: string, what: string) => void;
@@ -50,11 +45,11 @@ export interface ModelInput {
 /** One SUT node as all QDLs know it, whatever protocol it speaks. */
 export interface QdlNode {
   readonly address: string;
-  /** What this end counted for it. */
+  /** Counts of this end for the node. */
   readonly ledger: RunLedgerCounter;
   /** Inputs of the node's model as its Describe tells them, after `connect`: length per axis, 0 for a free one. Absent: not told. */
   readonly modelInputs?: readonly ModelInput[];
-  /** What it said that cannot be. */
+  /** Claims of the node that cannot be true. */
   readonly claims: ClaimBook;
   /** All that is known of the node, as plain values. */
   evidence(): NodeEvidence;
@@ -73,7 +68,7 @@ export interface ChannelCounts {
 export type OpenedChannels = Omit<DispatcherChannels, 'router'>;
 
 /**
- * What a protocol does for a QDL. Order of calls: `connect`, then `openChannels`, `closeChannels`, `compareLedgers`
+ * A protocol, as a QDL uses it. Order of calls: `connect`, then `openChannels`, `closeChannels`, `compareLedgers`
  * where the run came to its end, `close`.
  */
 export interface ProtocolDriver {
@@ -166,10 +161,12 @@ export class QueryDispatchLibrary implements SystemUnderTest {
   }
 
   /** How busy each node is, in the order of the settings; a few reads each. */
-  activity(): NodeActivity[] {
+  activity() {
     const names = this.#driver.names.last?.nodes;
     return this.nodes.map(({ address, ledger }, i) => ({
+      /** Its address before it has told a name. */
       name: names?.[i]?.name ?? address,
+      /** Samples that are on the wire to it or that it has not answered. */
       outstandingSamples: this.#loads[i]?.outstanding ?? 0,
       completedSamples: ledger.completedCount,
       failedSamples: ledger.failedCount,
@@ -239,7 +236,7 @@ export class QueryDispatchLibrary implements SystemUnderTest {
     });
   }
 
-  /** What contradicts the result makes the run INVALID, as a broken contract does. */
+  /** Claims that contradict the result make the run INVALID, as a broken contract does. */
   #judgeClaims(): void {
     const contradictions = this.nodes.flatMap(({ address, claims }) =>
       claims
@@ -251,7 +248,7 @@ export class QueryDispatchLibrary implements SystemUnderTest {
     this.#sink?.fault(new MlperfError('ERR_RULE', contradictions.join('; ')));
   }
 
-  /** What one end counted and the other did not makes the run INVALID: a fault, told before the end. */
+  /** Counts that differ between the ends make the run INVALID: a fault, reported before the end. */
   async #compare(): Promise<void> {
     const lostNodes = this.#dispatcher?.lostNodes ?? new Set();
     const differences = await this.#driver.compareLedgers(lostNodes, this.runId);

@@ -1,7 +1,7 @@
 import type { BorrowedBytes } from '../../shared/base/bytes/borrowed-bytes.ts';
-import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import { wireError } from '../../shared/base/errors/mlperf-error.ts';
 import { type Codec, codecNamed } from '../../shared/compression/codec.ts';
-import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
+import type { PayloadEncoding } from '../../shared/domain/system-under-test.ts';
 
 /**
  * Takes the responses of one stream out of their compression, inside the timed region, and does nothing
@@ -26,8 +26,7 @@ export class ResponseDecoder {
   constructor(offered: readonly PayloadEncoding[], agreed: readonly number[], bytesMax: number) {
     const unknown = agreed.find((index) => offered[index] === undefined);
     if (unknown !== undefined) {
-      throw new MlperfError(
-        'ERR_WIRE_PROTOCOL',
+      throw wireError(
         `Opened chose response encoding ${unknown} of the ${offered.length} that were offered`,
       );
     }
@@ -47,10 +46,7 @@ export class ResponseDecoder {
   decode(encoding: number, payload: BorrowedBytes): BorrowedBytes {
     const codec = this.#codecs[encoding];
     if (codec === undefined) {
-      throw new MlperfError(
-        'ERR_WIRE_PROTOCOL',
-        `response encoding ${encoding} was not agreed on when the stream was opened`,
-      );
+      throw wireError(`response encoding ${encoding} was not agreed on when the stream was opened`);
     }
     return codec.decompress(payload, this.#bytesMax);
   }

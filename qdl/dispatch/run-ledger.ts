@@ -1,5 +1,9 @@
-import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
-import type { LedgerCounts } from '../../shared/evidence/network-evidence.ts';
+import type { SamplePayloads } from '../../shared/domain/system-under-test.ts';
+import {
+  fieldsOf,
+  type LedgerCounts,
+  ledgerCounts,
+} from '../../shared/evidence/evidence-schema.ts';
 import { PayloadDigestSum } from '../../shared/evidence/payload-digest.ts';
 import type { OutgoingPart } from './dispatch-channel.ts';
 
@@ -36,16 +40,11 @@ export class RunLedgerCounter {
 
   /** The counts as they are now. */
   toCounts(): LedgerCounts {
-    return {
-      queryCount: this.queryCount,
-      partCount: this.partCount,
-      sampleCount: this.sampleCount,
-      payloadBytes: this.payloadBytes,
-      completedCount: this.completedCount,
-      failedCount: this.failedCount,
-      responseBytes: this.responseBytes,
+    const payloadDigest = this.digest.toBytes().toString('hex');
+    return fieldsOf(ledgerCounts, {
+      ...this,
       digestedSampleCount: this.digest.count,
-      payloadDigest: this.digest.toBytes().toString('hex'),
-    };
+      payloadDigest,
+    });
   }
 }

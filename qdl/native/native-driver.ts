@@ -1,10 +1,10 @@
 import assert from 'node:assert';
 import type { Open } from '../../proto/gen/mlperf/network/v1/Open.ts';
 import type { Opened__Output } from '../../proto/gen/mlperf/network/v1/Opened.ts';
-import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
-import type { NameCall, NetworkEvidence } from '../../shared/evidence/network-evidence.ts';
+import type { SamplePayloads } from '../../shared/domain/system-under-test.ts';
+import type { NameCall, NetworkEvidence } from '../../shared/evidence/evidence-schema.ts';
 import type { ChannelEvents, ChannelPlace } from '../dispatch/dispatch-channel.ts';
-import { NetworkNames } from '../dispatch/network-name.ts';
+import { askOnce, NetworkNames } from '../dispatch/network-name.ts';
 import type {
   ChannelCounts,
   OpenedChannels,
@@ -146,19 +146,14 @@ export class NativeDriver implements ProtocolDriver {
 }
 
 /** As askNames, of nodes that speak longhaul's own protocol. */
-export async function askNativeNames(settings: DispatchSettings): Promise<NameCall> {
+export function askNativeNames(settings: DispatchSettings): Promise<NameCall> {
+  const { benchmark, division } = settings;
   const clients = settings.nodes.map((address) => new ControlClient(address, settings));
-  const names = new NetworkNames(clients, settings.division);
-  try {
-    await names.ask();
-    if (settings.benchmark !== '') {
-      const descriptions = await Promise.all(clients.map((client) => client.describe()));
-      clients.forEach(({ address }, i) => {
-        requireBenchmark(address, settings.benchmark, descriptions[i]);
-      });
-    }
-    return (await names.calls())[0] as NameCall; // There was one call.
-  } finally {
-    for (const client of clients) client.close();
-  }
+  return askOnce(clients, new NetworkNames(clients, division), async () => {
+    if (benchmark === '') return;
+    const descriptions = await Promise.all(clients.map((client) => client.describe()));
+    clients.forEach(({ address }, i) => {
+      requireBenchmark(address, benchmark, descriptions[i]);
+    });
+  });
 }

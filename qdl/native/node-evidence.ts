@@ -1,58 +1,38 @@
 import type { DescribeResponse__Output } from '../../proto/gen/mlperf/network/v1/DescribeResponse.ts';
 import type { LedgerResponse__Output } from '../../proto/gen/mlperf/network/v1/LedgerResponse.ts';
 import type { Opened__Output } from '../../proto/gen/mlperf/network/v1/Opened.ts';
-import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import { sutNameError, sutRefused } from '../../shared/base/errors/mlperf-error.ts';
 import { asOneLine } from '../../shared/base/text.ts';
 import { NODE_NAME_LENGTH_MAX } from '../../shared/domain/node-address.ts';
-import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
+import type { PayloadEncoding } from '../../shared/domain/system-under-test.ts';
 import type { OwnSide } from '../../shared/evidence/call-path.ts';
-import type {
-  LedgerCounts,
-  NodeDescription,
-  NodeLedger,
-  StreamEvidence,
-} from '../../shared/evidence/network-evidence.ts';
+import {
+  fieldsOf,
+  type LedgerCounts,
+  type NodeDescription,
+  type NodeLedger,
+  nodeDescription,
+  nodeLedger,
+  type StreamEvidence,
+  streamEvidence,
+} from '../../shared/evidence/evidence-schema.ts';
 import { callPathOf } from '../connect/call-path.ts';
 import type { NetworkName } from '../dispatch/network-name.ts';
 import type { PartLimits } from '../dispatch/part-cutter.ts';
 import type { DispatchSettings, Division } from '../settings/dispatch-settings.ts';
 import type { SutChannel } from './channel/sut-channel.ts';
 
-/** What a node said of itself, as plain values. */
+/** Describe's answer, as the evidence holds it. @param benchmark Of the run: its model is kept. */
 export function toDescription(
   description: DescribeResponse__Output,
   benchmark: string,
 ): NodeDescription {
   const model = description.models.find((one) => one.benchmark === benchmark);
-  const { host } = description;
-  return {
-    name: description.name,
-    nodeIdentity: description.nodeIdentity,
-    software: description.software,
-    softwareVersion: description.softwareVersion,
-    components: description.components.map(({ name, version }) => ({ name, version })),
-    protocolVersionMin: description.protocolVersionMin,
-    protocolVersionMax: description.protocolVersionMax,
-    features: [...description.features],
-    model:
-      model === undefined
-        ? null
-        : { name: model.model, sha256: model.sha256, isStandIn: model.isStandIn },
+  return fieldsOf(nodeDescription, {
+    ...description,
+    model: model ? { name: model.model, sha256: model.sha256, isStandIn: model.isStandIn } : null,
     settings: settingsOf(description.settings),
-    host:
-      host === null
-        ? null
-        : {
-            hostname: host.hostname,
-            bootId: host.bootId,
-            operatingSystem: host.operatingSystem,
-            cpuModel: host.cpuModel,
-            cpuCount: host.cpuCount,
-            memoryBytes: host.memoryBytes,
-            addresses: [...host.addresses],
-          },
-    limits: description.limits && { ...description.limits },
-  };
+  });
 }
 
 /** An object has no own key `__proto__` once it was read from JSON: such a setting is left out at once. */
@@ -60,44 +40,29 @@ function settingsOf(settings: Readonly<Record<string, string>>): Record<string, 
   return Object.fromEntries(Object.entries(settings).filter(([key]) => key !== '__proto__'));
 }
 
-/** What a node chose for a stream, as plain values. @param own What this end knows of the stream's call. */
+/** Opened, as the evidence holds it. @param own This end's view of the stream's call. */
 export function toStream(
   opened: Opened__Output,
   compressionCheck: StreamEvidence['compressionCheck'],
   own: OwnSide,
 ): StreamEvidence {
-  return {
-    protocolVersion: opened.protocolVersion,
-    nodeName: opened.nodeName,
-    nodeIdentity: opened.nodeIdentity,
-    model: opened.model,
-    features: [...opened.features],
-    limits: opened.limits && { ...opened.limits },
+  return fieldsOf(streamEvidence, {
+    ...opened,
     compressionCheck,
     path: callPathOf(own, opened.seen),
-  };
+  });
 }
 
-/** A node's ledger as plain values. */
+/** A node's ledger as the evidence holds it. */
 export function toNodeLedger(ledger: LedgerResponse__Output): NodeLedger {
-  return {
-    queryCount: ledger.queryCount,
-    partCount: ledger.partCount,
-    sampleCount: ledger.sampleCount,
-    payloadBytes: ledger.payloadBytes,
-    completedCount: ledger.completedCount,
-    failedCount: ledger.failedCount,
-    responseBytes: ledger.responseBytes,
-    digestedSampleCount: ledger.digestedSampleCount,
+  return fieldsOf(nodeLedger, {
+    ...ledger,
     payloadDigest: Buffer.from(ledger.payloadDigest).toString('hex'),
     encodings: ledger.encodings.map(({ form, compression }) => ({
       form,
       compression: compression || 'identity',
     })),
-    streamCount: ledger.streamCount,
-    repeatedStreamCount: ledger.repeatedStreamCount,
-    replacedWorkerCount: ledger.replacedWorkerCount,
-  };
+  });
 }
 
 const FIELDS = [
@@ -158,10 +123,10 @@ function shown(value: number | string): string {
   return typeof value === 'number' ? String(value) : value.slice(0, 16) || 'none';
 }
 
-/** What a node said of itself, and where: "Describe", "stream 0". Empty texts are none. */
+/** A name or identity, and where a node gave it: "Describe", "stream 0". Never empty. */
 export type Said = readonly [by: string, text: string];
 
-/** What a node said of itself beside Name. */
+/** Names and identities that a node gave beside Name. */
 interface NodeIdentities {
   readonly address: string;
   readonly saidIdentities: readonly Said[];
@@ -235,8 +200,7 @@ export function requireOneNode(
     const [first] = all;
     const other = all.find(([, identity]) => identity !== first?.[1]);
     if (first !== undefined && other !== undefined) {
-      throw new MlperfError(
-        'ERR_SUT_REFUSED',
+      throw sutRefused(
         `the address ${address} leads to several SUT nodes: another one answered ${first[0]} than ${other[0]}; ` +
           `${BALANCED}, or run with --division open`,
       );
@@ -252,8 +216,7 @@ function requireOneName({ address, saidNames }: NodeIdentities, name: string): v
   if (name === '' || other === undefined) return;
   const [by, text] = other;
   const shown = asOneLine(text.slice(0, NODE_NAME_LENGTH_MAX));
-  throw new MlperfError(
-    'ERR_SUT_NAME',
+  throw sutNameError(
     `SUT node ${address} is named "${name}" in Name and "${shown}" in ${by}; a node has one name`,
   );
 }

@@ -2,12 +2,15 @@ import { type ServiceError, status } from '@grpc/grpc-js';
 import { ZodError } from 'zod';
 import type { DescribeResponse__Output } from '../../proto/gen/mlperf/network/v1/DescribeResponse.ts';
 import type { DescribeSystemResponse__Output } from '../../proto/gen/mlperf/network/v1/DescribeSystemResponse.ts';
-import { errorCodeOf, MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import {
+  errorCodeOf,
+  internalError,
+  MlperfError,
+  wireError,
+} from '../../shared/base/errors/mlperf-error.ts';
 import type { NodeProbe, ProbedDescription } from '../../shared/evidence/node-probe.ts';
 import { factsFromWire, tuningFromWire } from '../../shared/host/facts-on-wire.ts';
-import type { SystemFacts } from '../../shared/host/system-facts.ts';
-import type { TuningFacts } from '../../shared/host/tuning-facts.ts';
-import { measureTcpConnect, type TcpConnect } from '../connect/tcp-connect.ts';
+import { measureTcpConnect } from '../connect/call-path.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
 import { ControlClient } from './node/control-client.ts';
 
@@ -90,15 +93,11 @@ async function tcpConnects(address: string): Promise<number[]> {
 }
 
 /** A node in the middle of a run does not read its machine: that is no failure here. */
-async function systemOf(
-  address: string,
-  name: string,
-  settings: DispatchSettings,
-): Promise<Pick<NodeSystem, 'localAddress' | 'remoteAddress' | 'system' | 'whyMissing'>> {
+async function systemOf(address: string, name: string, settings: DispatchSettings) {
   try {
     const [system] = await askSystems({ ...settings, nodes: [address] }, [name]);
     if (system !== undefined) return system;
-    throw new MlperfError('ERR_INTERNAL', 'one node was asked and none answered');
+    throw internalError('one node was asked and none answered');
   } catch (error) {
     if (!(error instanceof MlperfError)) throw error;
     const { localAddress, remoteAddress } = await measureTcpConnect(
@@ -128,21 +127,6 @@ function descriptionIn(answer: DescribeResponse__Output): ProbedDescription {
 /** A node reads its machine with all tools that it has before it answers. */
 const DESCRIBE_TIMEOUT_MS = 30_000;
 
-/** What a SUT node told of its machine. */
-export interface NodeSystem extends Pick<TcpConnect, 'localAddress' | 'remoteAddress'> {
-  readonly address: string;
-  readonly name: string;
-  /** Null where the node tells none. */
-  readonly system: {
-    readonly gatheredAt: string;
-    readonly facts: SystemFacts;
-    /** Null where the node does not look at it. */
-    readonly tuning: TuningFacts | null;
-  } | null;
-  /** Why it tells none, in words. */
-  readonly whyMissing: string | null;
-}
-
 /**
  * Asks the nodes what machines they run on, all at once. A node that is older than the question, or whose operator
  * does not want it told, is no error.
@@ -153,7 +137,7 @@ export interface NodeSystem extends Pick<TcpConnect, 'localAddress' | 'remoteAdd
 export async function askSystems(
   settings: DispatchSettings,
   names: readonly (string | null)[],
-): Promise<NodeSystem[]> {
+): Promise<Awaited<ReturnType<typeof askSystem>>[]> {
   const clients = settings.nodes.map((address) => new ControlClient(address, settings));
   try {
     const asked = clients.map((client, i) => askSystem(client, names[i] ?? '', settings));
@@ -165,15 +149,12 @@ export async function askSystems(
   }
 }
 
-async function askSystem(
-  client: ControlClient,
-  name: string,
-  { callTimeoutMs }: DispatchSettings,
-): Promise<NodeSystem> {
+async function askSystem(client: ControlClient, name: string, { callTimeoutMs }: DispatchSettings) {
   const { address } = client;
   const { localAddress, remoteAddress } = await measureTcpConnect(address, callTimeoutMs);
   const node = { localAddress, remoteAddress, address, name };
   const answer = await answerOf(client);
+  // Either the facts, or why there are none.
   if (typeof answer === 'string') return { ...node, system: null, whyMissing: answer };
   return { ...node, system: systemIn(address, answer), whyMissing: null };
 }
@@ -193,22 +174,16 @@ async function answerOf(client: ControlClient): Promise<DescribeSystemResponse__
   }
 }
 
-function systemIn(
-  address: string,
-  { gatheredAt, facts, tuning }: DescribeSystemResponse__Output,
-): NonNullable<NodeSystem['system']> {
+function systemIn(address: string, { gatheredAt, facts, tuning }: DescribeSystemResponse__Output) {
   const wrong = (what: string, cause?: unknown): MlperfError =>
-    new MlperfError(
-      'ERR_WIRE_PROTOCOL',
-      `SUT node ${address} answers DescribeSystem with ${what}`,
-      { cause },
-    );
+    wireError(`SUT node ${address} answers DescribeSystem with ${what}`, cause);
   const time = new Date(gatheredAt);
   if (Number.isNaN(time.getTime())) throw wrong('no time at which it read its machine');
   try {
     return {
       gatheredAt: time.toISOString(),
       facts: factsFromWire(facts),
+      /** Null where the node does not look at it. */
       tuning: tuning === null ? null : tuningFromWire(tuning),
     };
   } catch (error) {

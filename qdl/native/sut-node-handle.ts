@@ -1,20 +1,25 @@
 import type { DescribeResponse__Output } from '../../proto/gen/mlperf/network/v1/DescribeResponse.ts';
 import type { ModelDescription__Output } from '../../proto/gen/mlperf/network/v1/ModelDescription.ts';
 import type { Opened__Output } from '../../proto/gen/mlperf/network/v1/Opened.ts';
-import { MlperfError, messageOf } from '../../shared/base/errors/mlperf-error.ts';
+import {
+  MlperfError,
+  messageOf,
+  sutRefused,
+  wireError,
+} from '../../shared/base/errors/mlperf-error.ts';
 import { asOneLine } from '../../shared/base/text.ts';
 import type {
   NodeEvidence,
   NodeLedger,
   StreamEvidence,
-} from '../../shared/evidence/network-evidence.ts';
+} from '../../shared/evidence/evidence-schema.ts';
 import { ClaimBook } from '../../shared/evidence/node-claims.ts';
 import { PAYLOAD_DIGESTS_FEATURE, PayloadDigestSum } from '../../shared/evidence/payload-digest.ts';
-import { PROTOCOL_VERSION_MIN } from '../../shared/wire/limits.ts';
 import {
   agreedVersion,
   OWN_VERSIONS,
   ownSoftware,
+  PROTOCOL_VERSION_MIN,
   toldSoftware,
   toldVersions,
   versionsInWords,
@@ -63,7 +68,7 @@ export class SutNodeHandle implements QdlNode {
     this.control = new ControlClient(address, settings);
   }
 
-  /** What the node said of itself in {@link prepare}; undefined before, and where it has no Describe. */
+  /** Answer to Describe in {@link prepare}; undefined before, and where it has no Describe. */
   get description(): DescribeResponse__Output | undefined {
     return this.#description;
   }
@@ -142,8 +147,7 @@ export class SutNodeHandle implements QdlNode {
       this.claims.add('unasked-feature', `named features in Opened that Open did not: ${names}`);
     }
     if (this.digestPerMillion > 0 && !opened.features.includes(PAYLOAD_DIGESTS_FEATURE)) {
-      throw new MlperfError(
-        'ERR_WIRE_PROTOCOL',
+      throw wireError(
         `SUT node ${this.address} offers ${PAYLOAD_DIGESTS_FEATURE} in Describe and does not use it in Opened; ` +
           'run with --digest 0',
       );
@@ -158,8 +162,7 @@ export class SutNodeHandle implements QdlNode {
     if (accepted.length > 0 && accepted.every((index) => index === 0)) return;
     const { form, compression } = this.#settings.encoding;
     const indices = accepted.length === 0 ? 'none' : accepted.slice(0, SHOWN_MAX).join(', ');
-    throw new MlperfError(
-      'ERR_WIRE_PROTOCOL',
+    throw wireError(
       `SUT node ${this.address} answers with Opened.encodings ${indices}; ` +
         `Open offered 0 (${form}/${compression}) and no other`,
     );
@@ -296,6 +299,6 @@ export class SutNodeHandle implements QdlNode {
   }
 
   #refusal(what: string): MlperfError {
-    return new MlperfError('ERR_SUT_REFUSED', `SUT node ${this.address} ${what}`);
+    return sutRefused(`SUT node ${this.address} ${what}`);
   }
 }

@@ -6,24 +6,11 @@ import type {
   OipWaysCompared,
 } from '../../shared/wire/oip/request-plan.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
-import { OUTSTANDING_BYTES_MAX } from './channel/oip-channel.ts';
-import { OipConnection } from './channel/oip-connections.ts';
-import { OipRequestEncoder } from './channel/request-encoder.ts';
-import {
-  gathererOf,
-  type OipRequestWay,
-  openWay,
-  type RequestWayEvents,
-  requestExtras,
-} from './channel/request-way.ts';
-import {
-  type Gathered,
-  type PendingRequest,
-  pendingRequest,
-  statusText,
-} from './channel/response-gatherer.ts';
+import { OipConnection, OUTSTANDING_BYTES_MAX } from './channel/oip-channel.ts';
+import type { RequestWayEvents } from './channel/request-way.ts';
+import { type Gathered, type PendingRequest, statusText } from './channel/response-gatherer.ts';
 import { describeOipModels } from './node/model-facts.ts';
-import { fullCount } from './try-request.ts';
+import { fullCount, TrialRequests } from './try-request.ts';
 
 /**
  * Requests at once: doubled until those on the stream take long enough, so that waiting for each other is more than the noise
@@ -40,7 +27,7 @@ const SLOWER = 1.5;
 const AGREEING_ROUNDS = 3;
 const ROUNDS_MS = 10_000;
 
-/** What {@link compareOipWays} needs to know of the requests. */
+/** Requests of {@link compareOipWays}. */
 interface OipWaysAsked {
   /** The other way: calls, or a stream per request. */
   readonly calls: OipMethod;
@@ -98,21 +85,12 @@ async function compareOn(
 
   function burstsOf(method: OipMethod): Bursts {
     const plan = { ...planOf(settings), method };
-    const payloads = payloadsOf(settings, asked);
-    const bytes = asked.payload.length * payloads.length;
-    const encoder = new OipRequestEncoder(plan, requestExtras(plan, facts));
-    const limits = { bytesMax: settings.messageBytesMax, room: connection.room };
-    const gatherer = gathererOf(plan, facts, limits);
-    const { service } = settings.oip as NonNullable<typeof settings.oip>; // As in planOf.
+    const { payload } = asked;
     const bursts = new RequestBursts(
-      (events) => openWay(method, { connection: connection.calls, service, gatherer, events }),
-      (way, id) => {
-        const ids = payloads.map((_, i) => id + i);
-        way.send(pendingRequest(ids, bytes), encoder.encode(id, payloads));
-      },
+      (events) => new TrialRequests({ settings, facts, plan, payload, connection }, events),
     );
     connection.add(bursts);
-    return (count) => bursts.run(count, payloads.length, settings.readyTimeoutMs);
+    return (count) => bursts.run(count, settings.readyTimeoutMs);
   }
 }
 
@@ -149,14 +127,9 @@ function planOf({ oip }: DispatchSettings): OipRequestPlan {
   return oip.plan;
 }
 
-/** Of a request as full as the run's get. */
-function payloadsOf(settings: DispatchSettings, { payload }: OipWaysAsked): Uint8Array[] {
-  return new Array<Uint8Array>(fullCount(settings, planOf(settings), payload)).fill(payload);
-}
-
 /** Most requests at once, within what a run may have outstanding. */
 function countAtOnceMax(settings: DispatchSettings, asked: OipWaysAsked): number {
-  const samples = payloadsOf(settings, asked).length;
+  const samples = fullCount(settings, planOf(settings), asked.payload);
   const bytes = samples * asked.payload.length;
   return Math.min(
     REQUESTS_MAX,
@@ -212,7 +185,7 @@ function failureOf(outcomes: readonly BurstOutcome[]): string | undefined {
   return failed === undefined ? undefined : (failed as { readonly failure: string }).failure;
 }
 
-/** What came of several requests at once: how long until all were answered, or why they were not. */
+/** Outcome of several requests at once: time until all were answered, or why they were not. */
 type BurstOutcome =
   | {
       readonly ms: number;
@@ -223,25 +196,17 @@ type BurstOutcome =
 
 /** Requests at once, and again, over one way: untimed, before a run. */
 class RequestBursts implements RequestWayEvents {
-  readonly #way: OipRequestWay;
-  readonly #sendRequest: (way: OipRequestWay, id: number) => void;
+  readonly #requests: TrialRequests;
   #burst: Burst | undefined;
   #nextId = 0;
 
-  /**
-   * @param openWay Makes the way, which reports here.
-   * @param sendRequest Sends a request whose id is this one.
-   */
-  constructor(
-    openWay: (events: RequestWayEvents) => OipRequestWay,
-    sendRequest: (way: OipRequestWay, id: number) => void,
-  ) {
-    this.#way = openWay(this);
-    this.#sendRequest = sendRequest;
+  /** @param open Makes the requests' way, which reports here. */
+  constructor(open: (events: RequestWayEvents) => TrialRequests) {
+    this.#requests = open(this);
   }
 
-  /** One burst at a time. @param idStep Ids that a request takes. */
-  run(count: number, idStep: number, timeoutMs: number): Promise<BurstOutcome> {
+  /** One burst at a time. */
+  run(count: number, timeoutMs: number): Promise<BurstOutcome> {
     return new Promise((resolve) => {
       const end = (outcome: BurstOutcome): void => {
         clearTimeout(timer);
@@ -251,7 +216,7 @@ class RequestBursts implements RequestWayEvents {
       const failure = `${count} requests at once were not answered within ${timeoutMs} ms`;
       const timer = setTimeout(() => end({ failure }), timeoutMs);
       const begin = performance.now();
-      this.#burst = { count, idStep, begin, end, sentCount: 0, open: new Set(), isInTurn: true };
+      this.#burst = { count, begin, end, sentCount: 0, open: new Set(), isInTurn: true };
       this.onRoom();
     });
   }
@@ -259,12 +224,13 @@ class RequestBursts implements RequestWayEvents {
   onRoom(): void {
     const burst = this.#burst;
     if (burst === undefined) return;
-    while (burst.sentCount < burst.count && this.#way.hasRoom && this.#way.takesRequest) {
+    const { way, payloads } = this.#requests;
+    while (burst.sentCount < burst.count && way.hasRoom && way.takesRequest) {
       const id = this.#nextId;
-      this.#nextId += burst.idStep;
+      this.#nextId += payloads.length;
       burst.sentCount += 1;
       burst.open.add(id);
-      this.#sendRequest(this.#way, id);
+      this.#requests.send(id);
     }
   }
 
@@ -305,7 +271,6 @@ class RequestBursts implements RequestWayEvents {
 /** A burst that is under way. */
 interface Burst {
   readonly count: number;
-  readonly idStep: number;
   readonly begin: number;
   readonly end: (outcome: BurstOutcome) => void;
   sentCount: number;

@@ -1,27 +1,43 @@
 import assert from 'node:assert';
-import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import type { NameCall, NetworkEvidence } from '../../shared/evidence/network-evidence.ts';
+import type { ModelStatistics__Output } from '../../proto/gen/inference/ModelStatistics.ts';
+import { configInvalid, MlperfError, sutRefused } from '../../shared/base/errors/mlperf-error.ts';
+import type { CallPath, OwnSide } from '../../shared/evidence/call-path.ts';
+import type {
+  NameCall,
+  NetworkEvidence,
+  NodeEvidence,
+  OipDuration,
+  OipNodeEvidence,
+  OipStatistics,
+} from '../../shared/evidence/evidence-schema.ts';
+import { ClaimBook } from '../../shared/evidence/node-claims.ts';
 import type { OipModelFacts, OipRequestPlan } from '../../shared/wire/oip/request-plan.ts';
+import { callPathOf } from '../connect/call-path.ts';
 import type { ChannelEvents, ChannelPlace } from '../dispatch/dispatch-channel.ts';
-import { type Distinguish, NetworkNames, type NodeName } from '../dispatch/network-name.ts';
+import {
+  askOnce,
+  type Distinguish,
+  NetworkNames,
+  type NodeName,
+} from '../dispatch/network-name.ts';
 import type {
   ChannelCounts,
   OpenedChannels,
   ProtocolDriver,
+  QdlNode,
   WaitProgress,
 } from '../dispatch/query-dispatch-library.ts';
+import { RunLedgerCounter } from '../dispatch/run-ledger.ts';
 import {
   checkDispatchSettings,
   type DispatchSettings,
   type OipDispatch,
 } from '../settings/dispatch-settings.ts';
-import { OipChannel } from './channel/oip-channel.ts';
-import { OipConnections } from './channel/oip-connections.ts';
+import { OipChannel, OipConnections } from './channel/oip-channel.ts';
 import { OipRequestEncoder, REQUEST_BYTES_MAX } from './channel/request-encoder.ts';
 import { gathererOf, openWay, requestExtras } from './channel/request-way.ts';
-import { requireAgreement } from './node/model-facts.ts';
+import { askModelFacts, awaitModel, requireAgreement } from './node/model-facts.ts';
 import { OipControlClient } from './node/oip-control-client.ts';
-import { OipNodeHandle } from './oip-node-handle.ts';
 
 /** Longest wait for a server to end its streams: everything is answered by then. */
 const CLOSE_TIMEOUT_MS = 2_000;
@@ -95,7 +111,7 @@ export class OipDriver implements ProtocolDriver {
   ): Promise<OpenedChannels> {
     const { plan } = this.#oip;
     if (plan === undefined) {
-      throw new MlperfError('ERR_CONFIG_INVALID', 'oip: nothing was planned that could be sent');
+      throw configInvalid('oip: nothing was planned that could be sent');
     }
     for (const { address, connection } of places) this.#connections.to(address, connection);
     await this.#connections.ready();
@@ -190,7 +206,7 @@ function requireUsable(plan: OipRequestPlan, facts: OipModelFacts): void {
 }
 
 function refusal(what: string): MlperfError {
-  return new MlperfError('ERR_SUT_REFUSED', what);
+  return sutRefused(what);
 }
 
 /**
@@ -226,19 +242,154 @@ function distinguishByAddress(note: (text: string) => void): Distinguish {
 }
 
 /** As askNames, of nodes that speak the Open Inference Protocol. @param settings With `oip`. */
-export async function askOipNames(settings: DispatchSettings): Promise<NameCall> {
+export function askOipNames(settings: DispatchSettings): Promise<NameCall> {
   const { oip } = settings;
   assert(oip !== undefined, 'settings of the Open Inference Protocol are missing');
   const clients = settings.nodes.map((address) => new OipControlClient(address, settings, oip));
-  const names = new NetworkNames(
-    clients,
-    settings.division,
-    distinguishByAddress(() => {}),
-  );
-  try {
-    await names.ask();
-    return (await names.calls())[0] as NameCall; // There was one call.
-  } finally {
-    for (const client of clients) client.close();
+  const distinguish = distinguishByAddress(() => {});
+  return askOnce(clients, new NetworkNames(clients, settings.division, distinguish));
+}
+
+/** One node that speaks the Open Inference Protocol: its connection for control calls, what it said, what was counted. */
+class OipNodeHandle implements QdlNode {
+  readonly address: string;
+  readonly control: OipControlClient;
+  readonly ledger: RunLedgerCounter = new RunLedgerCounter();
+  readonly claims: ClaimBook = new ClaimBook();
+  readonly #settings: DispatchSettings;
+  readonly #oip: OipDispatch;
+  readonly #queryPaths: CallPath[] = [];
+  #facts: OipModelFacts | undefined;
+  #before: OipStatistics | null = null;
+  #statistics: OipStatistics | null = null;
+
+  constructor(address: string, settings: DispatchSettings, oip: OipDispatch) {
+    this.address = address;
+    this.#settings = settings;
+    this.#oip = oip;
+    this.control = new OipControlClient(address, settings, oip);
   }
+
+  /**
+   * Waits until the model is ready there and asks what it is. Untimed.
+   * @throws MlperfError `ERR_SUT_UNREACHABLE`, `ERR_SUT_NOT_READY`, `ERR_SUT_REFUSED`
+   */
+  async prepare(onWait: WaitProgress): Promise<OipModelFacts> {
+    const { model } = this.#oip;
+    await awaitModel(this.control, model, this.#settings.readyTimeoutMs, onWait);
+    this.#facts = await askModelFacts(this.control, model);
+    return this.#facts;
+  }
+
+  /** Keeps the server's own statistics as they are before the run. */
+  async beginStatistics(): Promise<void> {
+    if (this.#facts?.hasStatistics === true) this.#before = await this.#askStatistics();
+  }
+
+  /** Keeps by how much the server's own statistics have grown. */
+  async endStatistics(): Promise<void> {
+    const before = this.#before;
+    if (before === null) return;
+    const after = await this.#askStatistics();
+    this.#statistics = after === null ? null : growth(before, after);
+  }
+
+  /** A connection for queries works: what this end knows of its first call. */
+  onAccepted(own: OwnSide): void {
+    this.#queryPaths.push(callPathOf(own, null));
+  }
+
+  evidence(): NodeEvidence {
+    return {
+      address: this.address,
+      description: null,
+      streams: [],
+      digestPerMillion: 0,
+      ours: this.ledger.toCounts(),
+      theirs: null,
+      ledgerMissing: 'the Open Inference Protocol has none: only the LoadGen node counts',
+      ledgerIdentity: '',
+      claims: this.claims.toClaims(),
+      differences: [],
+      queryPaths: [...this.#queryPaths],
+      ...(this.#facts === undefined ? {} : { oip: this.#evidenceOf(this.#facts) }),
+    };
+  }
+
+  #evidenceOf(facts: OipModelFacts): OipNodeEvidence {
+    const { server, name, versions, platform, sha256, inputs, outputs } = facts;
+    return {
+      serverName: server.name,
+      serverVersion: server.version,
+      extensions: server.extensions,
+      modelName: name,
+      modelVersions: versions,
+      platform,
+      ...(sha256 !== undefined && { modelSha256: sha256 }),
+      inputs,
+      outputs: outputs.length > 0 ? outputs : (this.#oip.answeredOutputs ?? []),
+      // A part is one request.
+      requestCount: this.ledger.partCount,
+      trialCount: this.#oip.trialCount ?? 0,
+      statistics: this.#statistics,
+    };
+  }
+
+  /** Statistics only explain a run: a server that does not tell them any more has not broken it. */
+  async #askStatistics(): Promise<OipStatistics | null> {
+    try {
+      const versions = await this.control.modelStatistics(this.#oip.model);
+      return versions === undefined ? null : sumOfVersions(versions);
+    } catch (error) {
+      if (error instanceof MlperfError) return null;
+      throw error;
+    }
+  }
+}
+
+const DURATIONS = [
+  'success',
+  'fail',
+  'queue',
+  'computeInput',
+  'computeInfer',
+  'computeOutput',
+] as const satisfies readonly (keyof OipStatistics)[];
+
+/** Statistics of which each number comes from the same place. */
+function statisticsBy(
+  count: (of: 'inferenceCount' | 'executionCount') => number,
+  duration: (of: (typeof DURATIONS)[number], what: 'count' | 'ns') => number,
+): OipStatistics {
+  const durations = DURATIONS.map((name): [string, OipDuration] => [
+    name,
+    { count: duration(name, 'count'), ns: duration(name, 'ns') },
+  ]);
+  return {
+    inferenceCount: count('inferenceCount'),
+    executionCount: count('executionCount'),
+    ...(Object.fromEntries(durations) as Record<(typeof DURATIONS)[number], OipDuration>),
+  };
+}
+
+/** Statistics of a model, summed over the versions that a server tells. */
+export function sumOfVersions(versions: readonly ModelStatistics__Output[]): OipStatistics {
+  const sumOf = (tell: (one: ModelStatistics__Output) => number): number =>
+    versions.reduce((sum, one) => sum + tell(one), 0);
+  return statisticsBy(
+    (of) => sumOf((one) => one[of]),
+    (of, what) => sumOf((one) => one.inferenceStats?.[of]?.[what] ?? 0),
+  );
+}
+
+/** By how much statistics grew; null where a count fell: the server started anew in between. */
+export function growth(before: OipStatistics, after: OipStatistics): OipStatistics | null {
+  const grown = statisticsBy(
+    (of) => after[of] - before[of],
+    (of, what) => after[of][what] - before[of][what],
+  );
+  const counts = [grown, ...DURATIONS.map((name) => grown[name])].flatMap((one) =>
+    'count' in one ? [one.count] : [one.inferenceCount, one.executionCount],
+  );
+  return counts.some((count) => count < 0) ? null : grown;
 }

@@ -4,10 +4,11 @@ import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { OipModelFacts, OipRequestPlan } from '../../shared/wire/oip/request-plan.ts';
 import type { DescribedOutput } from '../../shared/wire/oip/response-decoder.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
-import { OipConnection } from './channel/oip-connections.ts';
+import { OipConnection } from './channel/oip-channel.ts';
 import { OipRequestEncoder, REQUEST_BYTES_MAX } from './channel/request-encoder.ts';
 import {
   gathererOf,
+  type OipRequestWay,
   openWay,
   type RequestWayEvents,
   requestExtras,
@@ -50,27 +51,19 @@ export async function tryOipRequest(
 ): Promise<readonly OipTrial[]> {
   const { oip } = settings;
   assert(oip?.plan !== undefined, 'a plan of the requests is missing');
-  const { plan, service } = oip;
+  const { plan } = oip;
   const facts = await describeOipModels(settings);
-  return Promise.all(
-    facts.map((ofNode) => tryNode({ settings, facts: ofNode, plan, service }, payload)),
-  );
-}
-
-/** One node, and what is to be tried there. */
-interface Trial {
-  readonly facts: OipModelFacts;
-  readonly plan: OipRequestPlan;
-  readonly service: string;
-  readonly settings: DispatchSettings;
+  return Promise.all(facts.map((ofNode) => tryNode(settings, ofNode, plan, payload)));
 }
 
 async function tryNode(
-  { facts, plan, service, settings }: Trial,
+  settings: DispatchSettings,
+  facts: OipModelFacts,
+  plan: OipRequestPlan,
   payload: Uint8Array,
 ): Promise<OipTrial> {
   const { address } = facts;
-  const { readyTimeoutMs, messageBytesMax } = settings;
+  const { readyTimeoutMs } = settings;
   const connection = new OipConnection(address, settings, () => {});
   let timer: NodeJS.Timeout | undefined;
   try {
@@ -78,28 +71,13 @@ async function tryNode(
     return await new Promise<OipTrial>((resolve, reject) => {
       const text = `SUT node ${address} does not answer a request within ${readyTimeoutMs} ms`;
       timer = setTimeout(() => reject(new MlperfError('ERR_TIMEOUT', text)), readyTimeoutMs);
-      const gatherer = gathererOf(plan, facts, {
-        bytesMax: messageBytesMax,
-        room: connection.room,
-      });
-      const payloads = new Array<Uint8Array>(fullCount(settings, plan, payload)).fill(payload);
-      const bytes = payload.length * payloads.length;
-      const events = new TrialEvents(address, resolve, () => send(payloads.length));
-      events.describeOutputs = () => gatherer.decoder.describeOutputs();
+      const events = new TrialEvents(address, resolve, () => trial.send(trial.payloads.length));
+      const trial = new TrialRequests({ settings, facts, plan, payload, connection }, events);
+      events.describeOutputs = trial.describeOutputs;
       events.needsOutputs = plan.outputs.length === 0;
-      const way = openWay(plan.method, { connection: connection.calls, service, gatherer, events });
-      const encoder = new OipRequestEncoder(plan, requestExtras(plan, facts));
-      const send = (id: number): void =>
-        way.send(
-          pendingRequest(
-            payloads.map((_, i) => id + i),
-            bytes,
-          ),
-          encoder.encode(id, payloads),
-        );
       // The answer to a decoupled model's request may be long, and none but a stream carries it.
       events.requestCount = plan.method === 'stream' && facts.isDecoupled !== true ? 2 : 1;
-      send(0);
+      trial.send(0);
     });
   } finally {
     clearTimeout(timer);
@@ -119,7 +97,46 @@ export function fullCount(
   return Math.max(1, Math.min(samplesPerRequest, nodeOutstandingMax, fitting));
 }
 
-/** What came of the requests. */
+/** Parts of the requests before a run. */
+interface TrialParts {
+  /** With `oip`. */
+  readonly settings: DispatchSettings;
+  readonly facts: OipModelFacts;
+  readonly plan: OipRequestPlan;
+  /** Of one sample; a request has it over and over. */
+  readonly payload: Uint8Array;
+  readonly connection: OipConnection;
+}
+
+/** Sends requests to one node before a run, each as full as the run's get. */
+export class TrialRequests {
+  readonly payloads: readonly Uint8Array[];
+  readonly way: OipRequestWay;
+  /** Of the response that was gathered last. */
+  readonly describeOutputs: () => readonly DescribedOutput[];
+  readonly #encoder: OipRequestEncoder;
+
+  constructor(parts: TrialParts, events: RequestWayEvents) {
+    const { settings, facts, plan, payload, connection } = parts;
+    const { service } = settings.oip as NonNullable<typeof settings.oip>;
+    const limits = { bytesMax: settings.messageBytesMax, room: connection.room };
+    const gatherer = gathererOf(plan, facts, limits);
+    this.payloads = new Array<Uint8Array>(fullCount(settings, plan, payload)).fill(payload);
+    this.way = openWay(plan.method, { connection: connection.calls, service, gatherer, events });
+    this.describeOutputs = () => gatherer.decoder.describeOutputs();
+    this.#encoder = new OipRequestEncoder(plan, requestExtras(plan, facts));
+  }
+
+  /** Sends one request; it takes as many ids from `id` on as it has samples. */
+  send(id: number): void {
+    const { payloads } = this;
+    const ids = payloads.map((_, i) => id + i);
+    const bytes = payloads.reduce((sum, { length }) => sum + length, 0);
+    this.way.send(pendingRequest(ids, bytes), this.#encoder.encode(id, payloads));
+  }
+}
+
+/** Makes an {@link OipTrial} of the responses. */
 class TrialEvents implements RequestWayEvents {
   readonly #address: string;
   readonly #resolve: (trial: OipTrial) => void;

@@ -1,13 +1,13 @@
 import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
-import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
+import type { PayloadEncoding } from '../../shared/domain/system-under-test.ts';
 import type { OipTensor } from '../../shared/domain/tensors.ts';
 import { checkClientSecurity, NO_SECURITY } from '../../shared/security/client-security.ts';
+import type { OipModelRef, OipRequestPlan } from '../../shared/wire/oip/request-plan.ts';
 import {
   MESSAGE_BYTES_MAX_DEFAULT,
   PART_BYTES_MAX_DEFAULT,
   RECEIVE_WINDOW_BYTES_DEFAULT,
-} from '../../shared/wire/limits.ts';
-import type { OipModelRef, OipRequestPlan } from '../../shared/wire/oip/request-plan.ts';
+} from '../../shared/wire/protocol-versions.ts';
 
 /** `network`: every rule of the Network division holds or the run does not start. `open`: marked as open. */
 export const DIVISIONS = ['network', 'open'] as const;
@@ -16,7 +16,7 @@ export const DIVISIONS = ['network', 'open'] as const;
 export type Division = (typeof DIVISIONS)[number];
 
 /**
- * What the loss of a node means. `fail`: the run ends at once. `drain`: it ends when the other nodes have
+ * Policies for the loss of a node. `fail`: the run ends at once. `drain`: it ends when the other nodes have
  * answered what they have. `continue`: it goes on with the others, errors counted; open division only.
  */
 export const NODE_LOSS_POLICIES = ['fail', 'drain', 'continue'] as const;
@@ -41,7 +41,7 @@ export interface OipDispatch {
   readonly trialCount?: number;
   /** Outputs of a model whose metadata have none, as a request before the run was answered; told in the evidence. */
   readonly answeredOutputs?: readonly OipTensor[];
-  /** What came to light before the run, for people; told in the evidence. */
+  /** Notes from before the run, for people; part of the evidence. */
   readonly notes?: readonly string[];
 }
 

@@ -1,7 +1,11 @@
 import { Command, CommanderError, Option } from 'commander';
-import { MlperfError } from '../base/errors/mlperf-error.ts';
-import { readConfigFile } from './config-file.ts';
-import { type ResolvedSettings, resolveSettings, type SettingSources } from './resolve-settings.ts';
+import { configInvalid, type MlperfError } from '../base/errors/mlperf-error.ts';
+import {
+  type ResolvedSettings,
+  readConfigFile,
+  resolveSettings,
+  type SettingSources,
+} from './resolve-settings.ts';
 import { flagOf, type SettingTable } from './setting.ts';
 
 /** Verbs that have a section in the configuration file. */
@@ -72,7 +76,7 @@ function addToList(value: string, before: string | undefined): string {
 }
 
 /**
- * What a verb's parsed command says about its settings.
+ * Settings of a verb's parsed command, by their sources.
  * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID` (unknown section)
  */
 export function sourcesOf(command: Command, section: string | undefined): SettingSources {
@@ -104,16 +108,16 @@ export function commanderOutcome(error: unknown): MlperfError | 'done' | undefin
   if (error.exitCode === 0) return 'done';
   if (error.code === 'commander.help') {
     const message = 'a verb is missing: choose one of those that are listed';
-    return new MlperfError('ERR_CONFIG_INVALID', message, { cause: error });
+    return configInvalid(message, error);
   }
   const message = error.message
     .replace(/^error: /, '')
     .split('\n')
     .join(' ');
-  return new MlperfError('ERR_CONFIG_INVALID', `${message} (see --help)`, { cause: error });
+  return configInvalid(`${message} (see --help)`, error);
 }
 
-/** What a verb has to say: for people, and for programs. */
+/** Result of a verb: for people, and for programs. */
 export interface VerbResult {
   /** Whole lines. */
   readonly text: string;

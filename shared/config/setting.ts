@@ -14,11 +14,11 @@ import {
  */
 export interface Setting<T> {
   readonly help: string;
-  /** What stands for the value in `--help`, without brackets; empty for a flag without a value. */
+  /** Placeholder of the value in `--help`, without brackets; empty for a flag without a value. */
   readonly placeholder: string;
   /** Checks the value as it stands in a file and turns it into what the program uses. */
   readonly schema: z.ZodType<T>;
-  /** Key of which the flag is made where the setting's own does not do: `--threshold`, said once for each of `thresholds`. */
+  /** Flag name in the form of a key, if it differs from the setting's: `threshold` for `thresholds`. */
   readonly flagKey?: string;
   /** True for a list: a flag that is said again adds to it. */
   readonly isList?: boolean;
@@ -35,7 +35,7 @@ export interface Setting<T> {
 /** Settings of a verb by key, camelCase as in a file; flags are the same in kebab-case. */
 export type SettingTable = Readonly<Record<string, Setting<unknown>>>;
 
-/** What a table's settings are to the program. */
+/** Values of a table's settings, as the program uses them. */
 export type SettingValues<T extends SettingTable> = {
   readonly [K in keyof T]: T[K] extends Setting<infer V> ? V : never;
 };
@@ -66,6 +66,18 @@ function setting<T, const O extends Options<unknown>>(
   const mayBeAbsent = fallback === undefined && !isRequired;
   const schema = mayBeAbsent ? kind.schema.optional() : kind.schema;
   return { ...kind, schema, help, fallback, isRequired } as Setting<Given<T, O>>; // As Given says.
+}
+
+/** Settings of one kind that need nothing but their help. `Raw` is a value as it stands in a file. */
+function kindOf<T, Raw>(
+  placeholder: string,
+  fromFlag: (text: string) => unknown,
+  schema: z.ZodType<T>,
+  isList?: true,
+) {
+  const kind = { placeholder, fromFlag, schema, ...(isList && { isList }) };
+  return <const O extends Options<Raw> = NoOptions>(help: string, options?: O) =>
+    setting(kind, help, options);
 }
 
 const asText = (text: string): unknown => text;
@@ -102,15 +114,16 @@ export function toggle(help: string): Setting<boolean> {
 }
 
 /** Name of a SUT node, as a LoadGen node takes it: names of several nodes are joined with commas. */
-export function nodeName<const O extends Options<string> = NoOptions>(help: string, options?: O) {
-  const schema = textSchema
+export const nodeName = kindOf<string, string>(
+  'name',
+  asText,
+  textSchema
     .refine((name) => !name.includes(','), 'must not hold a comma')
     .refine(
       (name) => name.length <= NODE_NAME_LENGTH_MAX,
       `must have ${NODE_NAME_LENGTH_MAX} characters at most`,
-    );
-  return setting({ placeholder: 'name', schema, fromFlag: asText }, help, options);
-}
+    ),
+);
 
 /** One of a few words. */
 export function choice<
@@ -151,25 +164,18 @@ export function count<const O extends Options<number> = NoOptions>(
   return setting({ placeholder: 'n', schema, fromFlag: asNumber }, help, options);
 }
 
+const aboveZero = z.number('must be a number above 0').positive('must be a number above 0');
+
 /** A number above 0. */
-export function positiveNumber<const O extends Options<number> = NoOptions>(
-  help: string,
-  options?: O,
-) {
-  const schema = z.number('must be a number above 0').positive('must be a number above 0');
-  return setting({ placeholder: 'n', schema, fromFlag: asNumber }, help, options);
-}
+export const positiveNumber = kindOf<number, number>('n', asNumber, aboveZero);
 
 /** Numbers above 0: a list in a file, separated by commas in a flag. */
-export function numberList<const O extends Options<number[]> = NoOptions>(
-  help: string,
-  options?: O,
-) {
-  const one = z.number('must be a number above 0').positive('must be a number above 0');
-  const schema = z.array(one, 'must be a list of numbers, for example [2, 1]').min(1);
-  const kind = { placeholder: 'n[,n...]', schema, fromFlag: asNumbers, isList: true };
-  return setting(kind, help, options);
-}
+export const numberList = kindOf<number[], number[]>(
+  'n[,n...]',
+  asNumbers,
+  z.array(aboveZero, 'must be a list of numbers, for example [2, 1]').min(1),
+  true,
+);
 
 /** Whole numbers in a range: a list in a file, separated by commas in a flag. */
 export function countList<const O extends Options<number[]> = NoOptions>(
@@ -187,23 +193,26 @@ export function countList<const O extends Options<number[]> = NoOptions>(
 }
 
 /** A percentage above 0 and below 100; the program gets the fraction. */
-export function percentile<const O extends Options<number> = NoOptions>(help: string, options?: O) {
-  const schema = z
+export const percentile = kindOf<number, number>(
+  'percent',
+  asNumber,
+  z
     .number('must be a percentage above 0 and below 100')
     .gt(0, 'must be above 0')
     .lt(100, 'must be below 100')
-    .transform((percent) => percent / 100);
-  return setting({ placeholder: 'percent', schema, fromFlag: asNumber }, help, options);
-}
+    .transform((percent) => percent / 100),
+);
+
+const SHARE_MESSAGE = 'must be a percentage from 0 to 100';
 
 /** A percentage from 0 to 100, both included. */
-export function share<const O extends Options<number> = NoOptions>(help: string, options?: O) {
-  const message = 'must be a percentage from 0 to 100';
-  const schema = z.number(message).min(0, message).max(100, message);
-  return setting({ placeholder: 'percent', schema, fromFlag: asNumber }, help, options);
-}
+export const share = kindOf<number, number>(
+  'percent',
+  asNumber,
+  z.number(SHARE_MESSAGE).min(0, SHARE_MESSAGE).max(100, SHARE_MESSAGE),
+);
 
-/** What a timer of Node can wait for: 2^31 - 1 ms; beyond, it would not wait at all. */
+/** Longest wait of a timer of Node: 2^31 - 1 ms; beyond, it would not wait at all. */
 const DURATION_NS_MAX: number = (2 ** 31 - 1) * 1e6;
 
 const durationSchema = z
@@ -213,19 +222,14 @@ const durationSchema = z
   .refine((ns) => ns <= DURATION_NS_MAX, 'must be at most 596h: timers count no further');
 
 /** A length of time such as `10s` or `15ms`; the program gets ns. */
-export function duration<const O extends Options<string> = NoOptions>(help: string, options?: O) {
-  const kind = { placeholder: 'duration', schema: durationSchema, fromFlag: asText };
-  return setting(kind, help, options);
-}
+export const duration = kindOf<number, string>('duration', asText, durationSchema);
 
 /** A length of time above 0. */
-export function positiveDuration<const O extends Options<string> = NoOptions>(
-  help: string,
-  options?: O,
-) {
-  const schema = durationSchema.refine((ns) => ns > 0, 'must be longer than 0');
-  return setting({ placeholder: 'duration', schema, fromFlag: asText }, help, options);
-}
+export const positiveDuration = kindOf<number, string>(
+  'duration',
+  asText,
+  durationSchema.refine((ns) => ns > 0, 'must be longer than 0'),
+);
 
 const ADDRESS_MESSAGE = 'must be host:port, for example 10.0.0.2:50051 or [::1]:50051';
 const NO_OIP_MESSAGE =
@@ -234,32 +238,30 @@ const OIP_MESSAGE =
   'must be oip://host:port for a server of the Open Inference Protocol, for example oip://10.0.0.4:8001';
 const NODE_MESSAGE = `${ADDRESS_MESSAGE}, or dns:///name:port for all addresses of a name`;
 
-/** An address to listen on; port 0 takes a free one. */
-export function listenAddress<const O extends Options<string> = NoOptions>(
-  help: string,
-  options?: O,
-) {
-  const schema = z
-    .string(ADDRESS_MESSAGE)
-    .refine((value) => splitAddress(value) !== undefined, ADDRESS_MESSAGE)
-    .transform((value) => splitAddress(value) ?? { host: '', port: 0 });
-  return setting({ placeholder: 'host:port', schema, fromFlag: asText }, help, options);
-}
+/** Host and port of a text, for which `withHost` may fill in the host. */
+const hostAndPortOf = (message: string, withHost: (value: string) => string = (value) => value) =>
+  z
+    .string(message)
+    .refine((value) => splitAddress(withHost(value)) !== undefined, message)
+    .transform((value) => splitAddress(withHost(value)) ?? { host: '', port: 0 });
 
-const VIEW_MESSAGE = 'must be :port or host:port, for example :8080 or 127.0.0.1:8080';
+type HostAndPort = NonNullable<ReturnType<typeof splitAddress>>;
+
+/** An address to listen on; port 0 takes a free one. */
+export const listenAddress = kindOf<HostAndPort, string>(
+  'host:port',
+  asText,
+  hostAndPortOf(ADDRESS_MESSAGE),
+);
 
 /** Where people of this machine look: as {@link listenAddress}, and `:PORT` means loopback. */
-export function viewAddress<const O extends Options<string> = NoOptions>(
-  help: string,
-  options?: O,
-) {
-  const withHost = (value: string): string => (value.startsWith(':') ? `127.0.0.1${value}` : value);
-  const schema = z
-    .string(VIEW_MESSAGE)
-    .refine((value) => splitAddress(withHost(value)) !== undefined, VIEW_MESSAGE)
-    .transform((value) => splitAddress(withHost(value)) ?? { host: '', port: 0 });
-  return setting({ placeholder: '[host]:port', schema, fromFlag: asText }, help, options);
-}
+export const viewAddress = kindOf<HostAndPort, string>(
+  '[host]:port',
+  asText,
+  hostAndPortOf('must be :port or host:port, for example :8080 or 127.0.0.1:8080', (value) =>
+    value.startsWith(':') ? `127.0.0.1${value}` : value,
+  ),
+);
 
 /**
  * Addresses to connect to, `host:port` or `dns:///name:port`: a list in a file, separated by commas in a
@@ -292,7 +294,7 @@ export function addressList<
   return setting({ placeholder, schema, fromFlag: asTexts, isList: true }, help, options);
 }
 
-/** What an address must be, by what it seems to be meant as. */
+/** Message for a wrong address, by the protocol that it seems to mean. */
 function wrongAddress(value: string, allowsOip: boolean): string {
   if (!allowsOip) return NODE_MESSAGE;
   if (/^oip[:/]/i.test(value)) return OIP_MESSAGE;

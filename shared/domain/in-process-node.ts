@@ -1,5 +1,4 @@
-import type { SamplePayloads } from './query-sample-library.ts';
-import type { SystemUnderTest } from './system-under-test.ts';
+import type { SamplePayloads, SystemUnderTest } from './system-under-test.ts';
 
 /** How far a start is: 0 to 1, and what is done now. */
 type StartProgress = (fraction: number, what: string) => void;
@@ -35,7 +34,7 @@ export interface InProcessNode {
   stop(): Promise<void>;
 }
 
-/** What sut-node/in-process/start-in-process-node.ts exports. */
+/** Exports of sut-node/in-process/start-in-process-node.ts. */
 export interface InProcessHalf {
   /**
    * Loads a model and starts its workers.

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { isIPv4, isIPv6 } from 'node:net';
-import { describeSystemError, MlperfError } from '../base/errors/mlperf-error.ts';
+import { describeSystemError, sutUnreachable } from '../base/errors/mlperf-error.ts';
 
 /** Most characters of a node's name: it is printed and logged in one line. Both ends refuse a longer one. */
 export const NODE_NAME_LENGTH_MAX = 256;
@@ -16,7 +16,7 @@ export function splitAddress(address: string): { host: string; port: number } | 
   return { host: (match[1] as string).replace(/^\[|\]$/g, ''), port };
 }
 
-/** What stands before the address of a server that speaks the Open Inference Protocol. */
+/** Scheme before the address of a server that speaks the Open Inference Protocol. */
 const OIP_SCHEME = 'oip://';
 
 /** True for `oip://host:port`; of a scheme upper case is the same. Rule: RFC 3986, 3.1. */
@@ -47,11 +47,7 @@ export async function addressesBehind(address: string): Promise<readonly string[
     found = await lookup(name, { all: true });
   } catch (error) {
     const why = describeSystemError(error);
-    throw new MlperfError(
-      'ERR_SUT_UNREACHABLE',
-      `${address}: the name ${name} cannot be resolved (${why})`,
-      { cause: error },
-    );
+    throw sutUnreachable(`${address}: the name ${name} cannot be resolved (${why})`, error);
   }
   const hasIpv4 = found.some(({ family }) => family === 4);
   return found

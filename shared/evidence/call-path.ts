@@ -34,19 +34,11 @@ export type SocketEnds = Evidence<typeof socketEnds>;
 /** A call as both of its ends saw it: what shows whether something stands between them. */
 export type CallPath = Evidence<typeof callPath>;
 
-/** What the LoadGen node knows of a call by itself. */
+/** The LoadGen node's own view of a call. */
 export type OwnSide = Pick<CallPath, 'loadgen' | 'responseHeaders'>;
 
-/** What is kept of a call's headers. */
-export interface KeptHeaders {
-  readonly headers: HeaderEvidence[];
-  readonly leftOut: number;
-}
-
-/** Keeps headers in bounds and without secrets. Pseudo-headers, which begin with a colon, are left out. */
-export function keptHeaders(
-  headers: Iterable<readonly [name: string, value: unknown]>,
-): KeptHeaders {
+/** Keeps headers in bounds and without secrets. Pseudo-headers, which begin with a colon, are left out. @returns `leftOut`: how many more there were. */
+export function keptHeaders(headers: Iterable<readonly [name: string, value: unknown]>) {
   const kept: HeaderEvidence[] = [];
   let leftOut = 0;
   for (const [name, value] of headers) {

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { DeepReadonly } from '../base/types/deep-readonly.ts';
+import type { PayloadEncoding } from '../domain/system-under-test.ts';
 import { OIP_ELEMENT_BYTES, type OipDataType } from '../domain/tensors.ts';
-import type { HostEvidence } from '../host/host-facts.ts';
+import { claimed, hostEvidence } from '../host/host-facts.ts';
 import { OIP_METHODS } from '../wire/oip/request-plan.ts';
 import { CLAIM_KINDS } from './node-claims.ts';
 
@@ -11,34 +12,26 @@ import { CLAIM_KINDS } from './node-claims.ts';
  * off before everything was asked.
  */
 
-/** What a schema describes, as nobody changes it. */
+/** Values of a schema, deeply read-only. */
 export type Evidence<Schema extends z.ZodType> = DeepReadonly<z.infer<Schema>>;
 
-/** What this end counted. */
-export const nonNegative = z.int().min(0);
+/** The fields that a schema names, of an object that may have more. */
+export function fieldsOf<Key extends string, From extends Readonly<Record<Key, unknown>>>(
+  { shape }: { readonly shape: Readonly<Record<Key, unknown>> },
+  from: From,
+): Pick<From, Key> {
+  const keys = Object.keys(shape) as Key[];
+  return Object.fromEntries(keys.map((key) => [key, from[key]])) as Pick<From, Key>; // Those keys.
+}
 
-/** What a node says of itself: any of 64 bits, rounded above 2^53 as it was when it came. */
-const claimed = z
-  .number()
-  .min(0)
-  .max(2 ** 64)
-  .refine(Number.isInteger, 'must be a whole number');
+/** A count of this end. */
+export const nonNegative = z.int().min(0);
 
 /** Every setting of a node by name. */
 export const settings = z.record(z.string(), z.string());
 export const components = z.array(z.object({ name: z.string(), version: z.string() }));
 /** How samples travel: form and lossless compression. */
 export const encoding = z.object({ form: z.string(), compression: z.string() });
-
-export const hostEvidence: z.ZodType<HostEvidence> = z.object({
-  hostname: z.string(),
-  bootId: z.string(),
-  operatingSystem: z.string(),
-  cpuModel: z.string(),
-  cpuCount: nonNegative,
-  memoryBytes: claimed,
-  addresses: z.array(z.string()),
-});
 
 /** Limits and effective HTTP/2 receive windows of a node, in bytes; 0 where it tells none, above 2^53 rounded. */
 const nodeLimits = z.object({
@@ -111,7 +104,7 @@ export const callPath = z.object({
   responseHeaders: z.array(header),
 });
 
-export const nodeNameCall = z.object({
+const nodeNameCall = z.object({
   address: z.string(),
   /** Null when the node did not answer, or not as it should. */
   name: z.string().nullable(),
@@ -128,7 +121,7 @@ export const nodeNameCall = z.object({
 });
 
 export const nameCall = z.object({
-  /** What the call returned; null when it failed. */
+  /** Name that the call returned; null when it failed. */
   name: z.string().nullable(),
   /** Why it failed, in words; null when it did not. */
   failure: z.string().nullable(),
@@ -171,10 +164,10 @@ const datatype = z.enum(Object.keys(OIP_ELEMENT_BYTES) as [OipDataType, ...OipDa
 const tensors = z.array(z.object({ name: z.string(), datatype, shape: z.array(z.int()) }));
 
 /** Differences of a server's own counters: whatever it says. */
-export const oipDuration = z.object({ count: z.number(), ns: z.number() });
+const oipDuration = z.object({ count: z.number(), ns: z.number() });
 
-/** What a server's own statistics of the model grew by during a run (Triton's ModelStatistics). */
-export const oipStatistics = z.object({
+/** Growth of a server's own statistics of the model during a run (Triton's ModelStatistics). */
+const oipStatistics = z.object({
   /** Samples, and the batches that they were in. */
   inferenceCount: z.number(),
   executionCount: z.number(),
@@ -186,7 +179,7 @@ export const oipStatistics = z.object({
   computeOutput: oipDuration,
 });
 
-export const oipNodeEvidence = z.object({
+const oipNodeEvidence = z.object({
   serverName: z.string(),
   serverVersion: z.string(),
   extensions: z.array(z.string()),
@@ -250,7 +243,7 @@ export const nodeEvidence = z.object({
   ledgerIdentity: z.string(),
   /** Differences between the two in words; empty when they agree, or were not compared. */
   differences: z.array(z.string()),
-  /** What the node said that cannot be; absent from files of older builds. */
+  /** Claims of the node that cannot be true; absent from files of older builds. */
   claims: z.exactOptional(
     z.array(z.object({ kind: z.enum(CLAIM_KINDS), count: nonNegative, text: z.string() })),
   ),
@@ -259,3 +252,64 @@ export const nodeEvidence = z.object({
   /** Of a node that speaks the Open Inference Protocol. */
   oip: z.exactOptional(oipNodeEvidence),
 });
+
+/**
+ * Evidence of a run over a network, as plain values: the content of `network_audit.json`.
+ * Null stands for what is not known: a node of other make need not tell everything, and a run may break
+ * off before everything was asked.
+ */
+export interface NetworkEvidence {
+  /** Random, the same on all streams of the run to all nodes. */
+  readonly runId: string;
+  readonly division: 'network' | 'open';
+  /** How every sample of the run travels. */
+  readonly encoding: PayloadEncoding;
+  /** Every setting of the QDL by name. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** HTTP/2 receive window of the streams that the LoadGen node asks for, in bytes. */
+  readonly receiveWindowBytes: number;
+  /** Queries and samples that LoadGen handed to the QDL. */
+  readonly issuedQueries: number;
+  readonly issuedSamples: number;
+  /** False when the run did not come to its end, so that the two ends need not agree. */
+  readonly isComplete: boolean;
+  /** All calls of LoadGen's Name(), in order. */
+  readonly nameCalls: readonly NameCall[];
+  /** In the order of the settings. */
+  readonly nodes: readonly NodeEvidence[];
+  /** Set where the run spoke the Open Inference Protocol: what that cannot show, no node tells. */
+  readonly oip?: OipEvidence;
+}
+
+/** One call of LoadGen's Name(). */
+export type NameCall = Evidence<typeof nameCall>;
+
+/** One node's part in a call of Name(). */
+export type NodeNameCall = Evidence<typeof nodeNameCall>;
+
+/** Counts of one end for one node. A node's own may be any of 64 bits: above 2^53 they are rounded. */
+export type LedgerCounts = Evidence<typeof ledgerCounts>;
+
+/** The ledger of a SUT node. */
+export type NodeLedger = Evidence<typeof nodeLedger>;
+
+/** Evidence of one stream: what the node chose in Opened. */
+export type StreamEvidence = Evidence<typeof streamEvidence>;
+
+/** Evidence of a node's Describe. */
+export type NodeDescription = Evidence<typeof nodeDescription>;
+
+/** All that is known of one node. */
+export type NodeEvidence = Evidence<typeof nodeEvidence>;
+
+/** Time that a server says it spent, over all requests of a run: a sum of lengths, and how many they are. */
+export type OipDuration = Evidence<typeof oipDuration>;
+
+/** Growth of a server's own statistics of the model during a run. */
+export type OipStatistics = Evidence<typeof oipStatistics>;
+
+/** Evidence of a node that speaks the Open Inference Protocol, beside that of all nodes. */
+export type OipNodeEvidence = Evidence<typeof oipNodeEvidence>;
+
+/** Evidence of a run over the Open Inference Protocol. */
+export type OipEvidence = Evidence<typeof oipEvidence>;

@@ -1,5 +1,5 @@
 /**
- * What a SUT node said that cannot be.
+ * Kinds of claims of a SUT node that cannot be true.
  *
  * | kind | what |
  * |---|---|

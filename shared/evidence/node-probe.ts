@@ -6,7 +6,7 @@ import type { CallPath } from './call-path.ts';
 /** `to-sut`: as queries go. `from-sut`: as responses go. */
 export type LinkDirection = 'to-sut' | 'from-sut';
 
-/** What one test of a link with load showed. */
+/** Outcome of one test of a link with load. */
 export interface LinkTestOutcome {
   /** Null where the node does not take the test, or too little came through to tell. */
   readonly bitsPerSecond: number | null;
@@ -19,7 +19,7 @@ export interface LinkTestOutcome {
   readonly whyMissing: string | null;
 }
 
-/** What a node says of itself (Describe). */
+/** Facts of Describe that a probe shows. */
 export interface ProbedDescription {
   readonly software: string;
   readonly softwareVersion: string;
@@ -36,7 +36,7 @@ export interface ProbedDescription {
   readonly connectionWindowBytes: number;
 }
 
-/** What was seen of a SUT node that answers, without load. */
+/** Findings about a SUT node that answers, without load. */
 export interface NodeProbe {
   readonly address: string;
   readonly name: string;

@@ -7,7 +7,7 @@ export const PAYLOAD_DIGESTS_FEATURE = 'payload-digests';
 /** 32-bit words of a SHA-256. */
 const DIGEST_WORDS = 8;
 
-/** What {@link PayloadDigestSum} counts in: all samples. */
+/** The unit of {@link PayloadDigestSum}: all samples are a million. */
 export const PER_MILLION = 1_000_000;
 
 /** 2^32 divided by the golden ratio: keeps the eight lanes, and ids that are alike, apart. */

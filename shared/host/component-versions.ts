@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { packageVersion } from '../base/files/package-files.ts';
-import { lz4Block } from '../compression/lz4-block.ts';
+import { notInstalled } from '../base/errors/mlperf-error.ts';
+import { installableName, packageVersion } from '../base/files/package-files.ts';
+import { lz4Block } from '../compression/codec.ts';
 
 /** A piece of software by its usual name. */
 export interface ComponentVersion {
@@ -35,4 +36,30 @@ function installedVersion(name: string): string | undefined {
   const manifest = folders.map((folder) => join(folder, name, 'package.json')).find(existsSync);
   if (manifest === undefined) return undefined;
   return (JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version;
+}
+
+/** The package that runs models: an optional peer, so that a LoadGen node is installed without it (deploy/README.md). */
+const ONNX_RUNTIME = 'onnxruntime-node';
+
+/**
+ * How it is installed here. On this one platform the package fetches CUDA libraries when it is installed, and cannot be
+ * installed where their server is out of reach; inference on the processor needs none of them.
+ */
+export function onnxRuntimeInstallCommand(): string {
+  const isFetching = process.platform === 'linux' && process.arch === 'x64';
+  const skip = isFetching ? 'ONNXRUNTIME_NODE_INSTALL=skip ' : '';
+  return `${skip}npm install ${installableName(ONNX_RUNTIME)}`;
+}
+
+/** Message where ONNX Runtime is absent. */
+export function absentOnnxRuntimeText(): string {
+  return `the package ${ONNX_RUNTIME} is not installed: run "${onnxRuntimeInstallCommand()}"`;
+}
+
+/**
+ * For a verb that starts a SUT node of a model itself: said before the node is started, whose end would only be told.
+ * @throws MlperfError `ERR_NOT_INSTALLED`
+ */
+export function requireOnnxRuntime(): void {
+  if (installedVersion(ONNX_RUNTIME) === undefined) throw notInstalled(absentOnnxRuntimeText());
 }

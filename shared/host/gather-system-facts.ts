@@ -1,12 +1,19 @@
-import { acceleratorFacts } from './accelerator-facts.ts';
-import { enclosureFacts } from './enclosure-facts.ts';
-import type { MachineSource } from './machine-source.ts';
+import {
+  cleanText,
+  FactFolder,
+  joined,
+  type MachineSource,
+  positiveValue,
+} from './machine-source.ts';
 import { memoryFacts } from './memory-facts.ts';
-import { networkFacts } from './network-facts.ts';
-import { readPciNames } from './pci-names.ts';
+import { networkFacts, type PciNames, readPciDevice, readPciNames } from './network-facts.ts';
 import { processorFacts } from './processor-facts.ts';
-import { cleanText, FactFolder } from './read-values.ts';
-import { type SystemFacts, systemFactsSchema } from './system-facts.ts';
+import {
+  type AcceleratorFacts,
+  type EccFacts,
+  type SystemFacts,
+  systemFactsSchema,
+} from './system-facts.ts';
 
 /**
  * Reads what there is to read of a machine. Never rejects for what it cannot read.
@@ -89,4 +96,191 @@ function kindOf(
   if (name.startsWith('mmcblk')) return 'flash card';
   if (rotates === '1') return 'HDD';
   return rotates === '0' ? 'SSD' : null;
+}
+
+/** Words in what the firmware tells of a machine → the hypervisor that says so. */
+const VIRTUAL_PRODUCTS: readonly (readonly [RegExp, string])[] = [
+  [/VMware/i, 'VMware'],
+  [/VirtualBox|innotek/i, 'VirtualBox'],
+  [/Microsoft Corporation.*Virtual Machine/i, 'Hyper-V'],
+  [/Parallels/i, 'Parallels'],
+  [/\bHVM domU\b|^Xen/i, 'Xen'],
+  [/QEMU|\bKVM\b|Standard PC/i, 'KVM'],
+  [/Google Compute Engine/i, 'KVM'],
+  [/OpenStack|oVirt|RHEV|Nutanix/i, 'KVM'],
+];
+
+/** Words in a path that a container engine makes → its name. */
+const ENGINES: readonly (readonly [RegExp, string])[] = [
+  [/kubepods|\/kubelet\/pods\//, 'Kubernetes'],
+  [/libpod|\/containers\/storage\//, 'podman'],
+  [/\/docker[/-]|\/docker\/containers\//, 'docker'],
+  [/containerd|\/crio-/, 'containerd'],
+  [/\/lxc[/.]/, 'lxc'],
+];
+
+/** Files that an engine puts into a container, so that their mounts tell of it. */
+const INJECTED = /^\/etc\/(hosts|hostname|resolv\.conf)$/;
+
+/** Finds out whether the facts are those of hardware, a virtual machine or a container. */
+async function enclosureFacts(source: MachineSource): Promise<SystemFacts['enclosure']> {
+  const root = new FactFolder(source, '');
+  const vendor = await root.line('sys/class/dmi/id/sys_vendor');
+  const product =
+    (await root.line('sys/class/dmi/id/product_name')) ??
+    (await root.line('proc/device-tree/model'));
+  const machine = `${vendor ?? ''} ${product ?? ''}`.trim();
+  const [virtualMachine, virtualMachineHow] = await virtualMachineOf(root, machine);
+  const [container, containerHow] = await containerOf(root);
+  const limits = container === null ? {} : await limitsOf(root.in('sys/fs/cgroup'));
+  return {
+    ...{ vendor, product, virtualMachine, virtualMachineHow, container, containerHow },
+    ...{ cpuLimit: null, memoryLimitBytes: null, ...limits },
+  };
+}
+
+/** A finding and its sign; nulls for nothing. */
+type Sign = readonly [found: string, how: string] | readonly [null, null];
+
+async function virtualMachineOf(root: FactFolder, machine: string): Promise<Sign> {
+  const known = VIRTUAL_PRODUCTS.find(([pattern]) => pattern.test(machine));
+  if (known !== undefined) return [known[1], `the firmware calls the machine "${machine}"`];
+  const hypervisor = await root.line('sys/hypervisor/type');
+  if (hypervisor !== null) return [hypervisor, '/sys/hypervisor/type'];
+  if (/^flags\s*:.*\bhypervisor\b/m.test((await root.text('proc/cpuinfo')) ?? '')) {
+    return ['unknown hypervisor', 'the processor has the flag "hypervisor"'];
+  }
+  return [null, null];
+}
+
+async function containerOf(root: FactFolder): Promise<Sign> {
+  const groups = (await root.text('proc/self/cgroup')) ?? '';
+  const byGroup = ENGINES.find(([pattern]) => pattern.test(groups));
+  if (byGroup !== undefined) return [byGroup[1], '/proc/self/cgroup'];
+  // Sources of the mounts of files that an engine puts in; the machine itself mounts nothing there.
+  const mounts = ((await root.text('proc/self/mountinfo')) ?? '')
+    .split('\n')
+    .map((line) => line.split(' '))
+    .flatMap((fields) => (INJECTED.test(fields[4] ?? '') ? [fields[3]] : []))
+    .join('\n');
+  const byMount = ENGINES.find(([pattern]) => pattern.test(mounts));
+  if (byMount !== undefined) return [byMount[1], '/proc/self/mountinfo'];
+  // Empty files: that they are there is the sign.
+  for (const [engine, path] of [
+    ['docker', '/.dockerenv'],
+    ['podman', '/run/.containerenv'],
+  ] as const) {
+    if ((await root.source.bytes(path)) !== null) return [engine, path];
+  }
+  const named = await root.line('run/systemd/container');
+  return named === null ? [null, null] : [named, '/run/systemd/container'];
+}
+
+/** Limits of the container's own control group: cgroup 2, then cgroup 1. */
+async function limitsOf(
+  group: FactFolder,
+): Promise<Pick<SystemFacts['enclosure'], 'cpuLimit' | 'memoryLimitBytes'>> {
+  const [quota = 0, period = 0] = ((await group.text('cpu.max')) ?? '').split(' ').map(Number);
+  const bytes =
+    (await group.number('memory.max')) ?? (await group.number('memory/memory.limit_in_bytes'));
+  // cgroup 1 writes a number near 2^63 where there is no limit.
+  const isLimit = bytes !== null && bytes < 2 ** 60;
+  return {
+    cpuLimit: quota > 0 && period > 0 ? quota / period : null,
+    memoryLimitBytes: isLimit ? bytes : null,
+  };
+}
+
+const QUERY = [
+  'name',
+  'memory.total',
+  'ecc.mode.current',
+  'clocks.max.sm',
+  'pcie.link.gen.max',
+  'pcie.link.width.max',
+  'driver_version',
+];
+
+const PCI_DEVICES = '/sys/bus/pci/devices';
+const NVIDIA = '10de:';
+
+/**
+ * Classes of PCI devices that compute: 3D controllers and processing accelerators. Display adapters are left out: they
+ * are the console of a server. Source: PCI Code and ID Assignment Specification.
+ */
+const PCI_CLASSES = /^0x(0302|1200)/;
+
+/** Asks `nvidia-smi`; other accelerators, or all without it, are seen on the PCI bus by their class alone. */
+async function acceleratorFacts(
+  source: MachineSource,
+  names: PciNames,
+): Promise<Pick<SystemFacts, 'accelerators' | 'acceleratorsHow'>> {
+  const query = [`--query-gpu=${QUERY.join(',')}`, '--format=csv,noheader,nounits'];
+  const table = await source.output('nvidia-smi', query);
+  const lines = (table ?? '').split('\n').filter((line) => line.trim() !== '');
+  const devices = await source.names(PCI_DEVICES);
+  const looked = [table === null ? null : 'nvidia-smi', devices.length === 0 ? null : 'PCI bus'];
+  const accelerators = lines.map(fromLine);
+  for (const address of devices) {
+    const folder = new FactFolder(source, `${PCI_DEVICES}/${address}`);
+    if (!PCI_CLASSES.test((await folder.text('class')) ?? '')) continue;
+    const device = await readPciDevice(folder, names);
+    if (device === null) continue;
+    // The tool has told all cards of its maker.
+    if (lines.length > 0 && device.id.startsWith(NVIDIA)) continue;
+    accelerators.push(await fromBus(folder, device.name ?? `PCI device ${device.id}`));
+  }
+  return { accelerators, acceleratorsHow: joined(looked, ', ') };
+}
+
+/** One line of `nvidia-smi`; it writes `[N/A]` for unknown values. */
+function fromLine(line: string): AcceleratorFacts {
+  const values = line.split(',').map((value) => cleanText(value));
+  const value = (key: string): string | null => values[QUERY.indexOf(key)] ?? null;
+  const number = (key: string): number | null => positiveValue(value(key));
+  const mib = number('memory.total');
+  const driver = value('driver_version');
+  return {
+    model: value('name'),
+    memoryBytes: mib === null ? null : mib * 1024 ** 2,
+    ecc: eccOf(value('ecc.mode.current')),
+    maxMhz: number('clocks.max.sm'),
+    hostInterconnect: pcieText(number('pcie.link.gen.max'), number('pcie.link.width.max')),
+    driver: driver?.startsWith('[') === true ? null : driver,
+    how: 'nvidia-smi',
+  };
+}
+
+function eccOf(mode: string | null): EccFacts {
+  const how = `nvidia-smi ecc.mode.current: ${mode ?? 'nothing'}`;
+  if (mode === 'Enabled') return { state: 'on', how };
+  return { state: mode === 'Disabled' ? 'off' : null, how };
+}
+
+function pcieText(generation: number | null, width: number | null): string | null {
+  return generation === null || width === null ? null : `PCIe ${generation}.0 x${width}`;
+}
+
+/** Transfers per second of a lane in GT/s → generation of PCIe. */
+const GENERATIONS: Readonly<Record<string, number>> = {
+  '2.5': 1,
+  '5.0': 2,
+  '8.0': 3,
+  '16.0': 4,
+  '32.0': 5,
+  '64.0': 6,
+};
+
+async function fromBus(folder: FactFolder, model: string): Promise<AcceleratorFacts> {
+  const speed = await folder.line('max_link_speed');
+  const generation = GENERATIONS[/^(\d+\.\d) GT\/s/.exec(speed ?? '')?.[1] ?? ''];
+  return {
+    model,
+    memoryBytes: null,
+    ecc: { state: null, how: 'the PCI bus does not tell it' },
+    maxMhz: null,
+    hostInterconnect: pcieText(generation ?? null, await folder.number('max_link_width')),
+    driver: null,
+    how: 'PCI bus',
+  };
 }

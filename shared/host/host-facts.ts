@@ -1,18 +1,30 @@
 import { readFileSync } from 'node:fs';
 import { cpus, hostname, networkInterfaces, release, totalmem, type } from 'node:os';
+import { z } from 'zod';
+import type { DeepReadonly } from '../base/types/deep-readonly.ts';
 
-/** What a machine says of itself. */
-export interface HostEvidence {
-  readonly hostname: string;
+/** A number that a node tells: any of 64 bits, rounded above 2^53 as it was when it came. */
+export const claimed = z
+  .number()
+  .min(0)
+  .max(2 ** 64)
+  .refine(Number.isInteger, 'must be a whole number');
+
+/** A machine as it describes itself, in Describe and in the evidence. */
+export const hostEvidence = z.object({
+  hostname: z.string(),
   /** Changes at every start of the machine; empty where the system tells none. */
-  readonly bootId: string;
-  readonly operatingSystem: string;
-  readonly cpuModel: string;
-  readonly cpuCount: number;
-  readonly memoryBytes: number;
+  bootId: z.string(),
+  operatingSystem: z.string(),
+  cpuModel: z.string(),
+  cpuCount: z.int().min(0),
+  /** Of another node it may be any of 64 bits, rounded above 2^53. */
+  memoryBytes: claimed,
   /** IP addresses, loopback left out. */
-  readonly addresses: readonly string[];
-}
+  addresses: z.array(z.string()),
+});
+
+export type HostEvidence = DeepReadonly<z.infer<typeof hostEvidence>>;
 
 /**
  * Tells which machine this is. An interface, because a test has one machine only; no option of a user

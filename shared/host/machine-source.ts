@@ -4,7 +4,7 @@ import { open, readdir, realpath } from 'node:fs/promises';
 import * as nodeOs from 'node:os';
 import { join } from 'node:path';
 
-/** What Node.js itself tells of a machine. */
+/** Facts of a machine that Node.js itself tells. */
 export interface OsFacts {
   readonly hostname: string;
   readonly architecture: string;
@@ -30,7 +30,7 @@ export interface MachineSource {
   names(path: string): Promise<readonly string[]>;
   /** The path with all links in it followed. */
   target(path: string): Promise<string | null>;
-  /** What a program prints, if it is installed and ends well and in time. */
+  /** Output of a program, if it is installed and ends well and in time. */
   output(program: string, args: readonly string[]): Promise<string | null>;
 }
 
@@ -114,31 +114,114 @@ function runProgram(program: string, args: readonly string[]): Promise<string | 
   });
 }
 
-/** A source that may be stopped half-way. */
-export interface InterruptibleSource extends MachineSource {
-  /** True once something was not read for that reason. */
-  readonly isInterrupted: boolean;
-}
-
-/** Reads no more from the moment on in which `shouldStop` says so; asked before every read. */
-export function interruptible(
-  source: MachineSource,
-  shouldStop: () => boolean,
-): InterruptibleSource {
+/**
+ * Reads no more from the moment on in which `shouldStop` says so; asked before every read.
+ * @returns `isInterrupted`: true once something was not read for that reason.
+ */
+export function interruptible(source: MachineSource, shouldStop: () => boolean) {
   let isInterrupted = false;
   const unless = <T>(read: () => Promise<T>, nothing: T): Promise<T> => {
     isInterrupted ||= shouldStop();
     return isInterrupted ? Promise.resolve(nothing) : read();
   };
-  return {
-    os: source.os,
+  const methods: Omit<MachineSource, 'os'> = {
     text: (path) => unless(() => source.text(path), null),
     bytes: (path) => unless(() => source.bytes(path), null),
     names: (path) => unless(() => source.names(path), []),
     target: (path) => unless(() => source.target(path), null),
     output: (program, args) => unless(() => source.output(program, args), null),
+  };
+  return {
+    os: source.os,
+    ...methods,
     get isInterrupted() {
       return isInterrupted;
     },
   };
+}
+
+/** A folder of a machine's files; what is not there, or not as expected, is null. */
+export class FactFolder {
+  readonly source: MachineSource;
+  readonly path: string;
+
+  constructor(source: MachineSource, path: string) {
+    this.source = source;
+    this.path = path;
+  }
+
+  /** A folder below this one. */
+  in(name: string): FactFolder {
+    return new FactFolder(this.source, `${this.path}/${name}`);
+  }
+
+  text(name: string): Promise<string | null> {
+    return this.source.text(`${this.path}/${name}`);
+  }
+
+  /** See {@link cleanText}. */
+  async line(name: string): Promise<string | null> {
+    return cleanText(await this.text(name));
+  }
+
+  /** See {@link positiveValue}. */
+  async number(name: string): Promise<number | null> {
+    return positiveValue(await this.text(name));
+  }
+
+  /** See {@link parseCpuList}. */
+  async cpuList(name: string): Promise<number[]> {
+    return parseCpuList(await this.text(name));
+  }
+
+  /** Names in this folder that a pattern has. */
+  async names(pattern: RegExp = /^/): Promise<string[]> {
+    return (await this.source.names(this.path)).filter((name) => pattern.test(name));
+  }
+
+  /** The path of an entry with all links in it followed. */
+  target(name: string): Promise<string | null> {
+    return this.source.target(`${this.path}/${name}`);
+  }
+}
+
+/** Text for one line of JSON: no control characters, no space around it, not empty, not endless. */
+export function cleanText(text: string | null | undefined): string | null {
+  const clean = (text ?? '').replace(/\p{Cc}+/gu, ' ').trim();
+  return clean === '' ? null : clean.slice(0, 256);
+}
+
+/** A number above 0 from a text, or null: kernels write 0 or -1 for what they do not know. */
+export function positiveValue(text: string | null | undefined): number | null {
+  const trimmed = (text ?? '').trim();
+  if (!/^\d+(\.\d+)?$/.test(trimmed)) return null;
+  const value = Number(trimmed);
+  return value > 0 && Number.isFinite(value) ? value : null;
+}
+
+/** More processors than a kernel can have: a list that names more is broken. */
+const CPU_MAX = 65_536;
+
+/** Numbers of a list as the kernel writes them (`0-3,8`); none where the text is not one. */
+export function parseCpuList(text: string | null | undefined): number[] {
+  const numbers: number[] = [];
+  for (const part of (text ?? '').split(',')) {
+    const match = /^(\d+)(?:-(\d+))?$/.exec(part.trim());
+    const first = Number(match?.[1]);
+    const last = Number(match?.[2] ?? match?.[1]);
+    if (match === null || last >= CPU_MAX) return [];
+    for (let i = first; i <= last; i += 1) numbers.push(i);
+  }
+  return numbers;
+}
+
+/** Bytes by a line `KEY:  1024 kB` of a file of `/proc`. */
+export function kibIn(text: string, key: string): number | null {
+  const digits = new RegExp(`^${key}:\\s*(\\d+) kB$`, 'm').exec(text)?.[1];
+  return digits === undefined ? null : Number(digits) * 1024;
+}
+
+/** The words that are there, once each, with a text between them; null for none. */
+export function joined(words: readonly (string | null)[], between: string): string | null {
+  return [...new Set(words)].filter((word) => word !== null).join(between) || null;
 }

@@ -1,5 +1,4 @@
-import type { MachineSource } from './machine-source.ts';
-import { cleanText, FactFolder, joined, kibIn } from './read-values.ts';
+import { cleanText, FactFolder, joined, kibIn, type MachineSource } from './machine-source.ts';
 import type { EccFacts, MemoryModuleFacts, SystemFacts } from './system-facts.ts';
 
 /** Modules and ECC as one source tells them. */

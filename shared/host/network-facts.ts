@@ -1,8 +1,7 @@
+import { isIPv6, SocketAddress } from 'node:net';
+import type { NetworkInterfaceInfo } from 'node:os';
 import { posix } from 'node:path';
-import { toldAddresses } from './ip-addresses.ts';
-import type { MachineSource } from './machine-source.ts';
-import { type PciNames, readPciDevice } from './pci-names.ts';
-import { FactFolder, positiveValue } from './read-values.ts';
+import { cleanText, FactFolder, type MachineSource, positiveValue } from './machine-source.ts';
 import type { NicFacts, SystemFacts } from './system-facts.ts';
 
 /** Kinds of link by the kernel's number. Source: Linux, if_arp.h: ARPHRD_ETHER, _INFINIBAND, _LOOPBACK. */
@@ -110,4 +109,107 @@ async function infinibandSpeed(
   const rate = await folder.line(`device/infiniband/${rdma[0]}/ports/${port}/rate`);
   const gbps = positiveValue(/^(\d+(?:\.\d+)?) Gb\/sec/.exec(rate ?? '')?.[1]);
   return gbps === null ? null : gbps * 1000;
+}
+
+/** Lists of PCI ids where distributions put them. `lspci` reads the same ones. */
+const LISTS = ['/usr/share/misc/pci.ids', '/usr/share/hwdata/pci.ids'];
+
+/** Name of a PCI device by the list of the machine; null without one. Both ids are four lower-case hexadecimal digits. */
+export type PciNames = (vendor: string, device: string) => string | null;
+
+/** Reads the list, if there is one. */
+export async function readPciNames(source: MachineSource): Promise<PciNames> {
+  for (const path of LISTS) {
+    const list = await source.text(path);
+    if (list !== null) return (vendor, device) => nameIn(`\n${list}`, vendor, device);
+  }
+  return () => null;
+}
+
+/** A vendor's line begins with its id, its devices' lines with a tab and theirs. */
+function nameIn(list: string, vendor: string, device: string): string | null {
+  const begin = list.indexOf(`\n${vendor}  `);
+  if (begin < 0) return null;
+  const block = /^\n[^\n]*(?:\n[\t#][^\n]*)*/.exec(list.slice(begin))?.[0] ?? '';
+  const nameBehind = (start: string): string | null => {
+    const at = block.indexOf(start);
+    return at < 0 ? null : cleanText(block.slice(at + start.length).split('\n', 1)[0]);
+  };
+  const maker = nameBehind(`\n${vendor}  `);
+  const name = nameBehind(`\n\t${device}  `);
+  return maker === null || name === null ? null : `${maker} ${name}`;
+}
+
+/** Which device a folder of `/sys` is, as `vendor:device` and by name; null where it is not on the PCI bus. */
+export async function readPciDevice(
+  folder: FactFolder,
+  nameOf: PciNames,
+): Promise<{ readonly id: string; readonly name: string | null } | null> {
+  const vendor = pciNumber(await folder.text('vendor'));
+  const device = pciNumber(await folder.text('device'));
+  if (vendor === null || device === null) return null;
+  return { id: `${vendor}:${device}`, name: nameOf(vendor, device) };
+}
+
+function pciNumber(text: string | null): string | null {
+  return /^0x([0-9a-f]{4})$/i.exec(text ?? '')?.[1]?.toLowerCase() ?? null;
+}
+
+/**
+ * Addresses of an interface that may be told, with their prefix length. IPv6 addresses that are made of the MAC
+ * address would tell it: of those the prefix is left, and addresses of the link alone are left out.
+ */
+export function toldAddresses(infos: readonly NetworkInterfaceInfo[]): string[] {
+  return infos
+    .filter(({ internal, address }) => !internal && !isLinkLocal(address))
+    .map(({ address, cidr }) => {
+      const length = cidr?.split('/')[1] ?? (isIPv6(address) ? '128' : '32');
+      return holdsMac(address) ? `${prefixOf(address)}/64` : `${address}/${length}`;
+    });
+}
+
+/**
+ * Whether an address of a connection is this one of an interface: for one of which the prefix alone is told,
+ * whether the prefix is.
+ * @param told As {@link toldAddresses} tells it.
+ */
+export function isAddress(told: string, address: string): boolean {
+  const [own = '', length] = told.split('/');
+  const plain = bareAddress(address);
+  if (own === plain) return true;
+  const isPrefix = isIPv6(own) && length === '64' && own.endsWith('::');
+  return isPrefix && isIPv6(plain) && prefixOf(plain) === own;
+}
+
+/** Without the zone of IPv6, and IPv4 as such where it came over an IPv6 socket. */
+export function bareAddress(address: string): string {
+  return address.replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '');
+}
+
+function isLinkLocal(address: string): boolean {
+  return /^fe[89ab]/i.test(address);
+}
+
+/** The eight groups of an IPv6 address, four hexadecimal digits each. */
+function groupsOf(address: string): string[] {
+  const { address: short } = new SocketAddress({ address: bareAddress(address), family: 'ipv6' });
+  const [head = '', tail] = short.split('::');
+  const split = (text: string): string[] => (text === '' ? [] : text.split(':'));
+  const [before, after] = [split(head), split(tail ?? '')];
+  const zeros = Array.from({ length: 8 - before.length - after.length }, () => '0');
+  const groups = tail === undefined ? before : [...before, ...zeros, ...after];
+  return groups.map((group) => group.padStart(4, '0'));
+}
+
+/** An interface id made of the MAC address has ff:fe in its middle. Source: RFC 4291, appendix A. */
+function holdsMac(address: string): boolean {
+  if (!isIPv6(address) || address.includes('.')) return false;
+  const groups = groupsOf(address);
+  return groups[5]?.endsWith('ff') === true && groups[6]?.startsWith('fe') === true;
+}
+
+function prefixOf(address: string): string {
+  if (address.includes('.')) return address;
+  const groups = groupsOf(address).slice(0, 4);
+  return `${groups.map((group) => group.replace(/^0{1,3}/, '')).join(':')}::`;
 }

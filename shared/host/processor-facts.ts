@@ -1,5 +1,10 @@
-import type { MachineSource } from './machine-source.ts';
-import { cleanText, FactFolder, joined, positiveValue } from './read-values.ts';
+import {
+  cleanText,
+  FactFolder,
+  joined,
+  type MachineSource,
+  positiveValue,
+} from './machine-source.ts';
 import type { SystemFacts } from './system-facts.ts';
 
 type ProcessorFacts = SystemFacts['processor'];

@@ -27,7 +27,7 @@ const FABRICS = ['Ethernet', '802.11', 'InfiniBand', '3GPP'] as const;
 const ecc = z.object({
   /** Null: it could not be read. */
   state: wordOf(['on', 'off']),
-  /** What was read, and where; or why nothing could be. */
+  /** Text that was read, and where; or why nothing could be read. */
   how: words,
 });
 
@@ -67,19 +67,19 @@ export const systemFactsSchema = z.object({
   hostname: words,
   /** Changes at every start of the machine. Equal on two sides of a link: one machine. */
   bootId: words,
-  /** What the facts were read in: hardware, a virtual machine, a container. */
+  /** Where the facts were read: hardware, a virtual machine, a container. */
   enclosure: z.object({
     /** Maker and product as the firmware tells them; in a virtual machine those of the hypervisor. */
     vendor: words,
     product: words,
     /** Kind of virtual machine (`KVM`), or `unknown hypervisor`; null where no sign of one was found. */
     virtualMachine: words,
-    /** What showed it. */
+    /** The sign that showed it. */
     virtualMachineHow: words,
     /** Kind of container (`docker`), or `unknown container`; null where no sign of one was found. */
     container: words,
     containerHow: words,
-    /** What the container may use; null where it has no limit. */
+    /** Limits of the container; null where it has no limit. */
     cpuLimit: amount,
     memoryLimitBytes: amount,
   }),
@@ -147,7 +147,7 @@ export const systemFactsSchema = z.object({
 });
 
 /**
- * What could be read of one machine, without root and without other programs. Null: nobody could read it;
+ * Facts of one machine that could be read without root and without other programs. Null: nobody could read it;
  * nothing is guessed. There is no MAC address and no serial number in it.
  */
 export type SystemFacts = z.infer<typeof systemFactsSchema>;

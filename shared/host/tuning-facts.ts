@@ -1,9 +1,13 @@
+import { posix } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { controlGroupFacts } from './control-group.ts';
-import type { MachineSource } from './machine-source.ts';
-import { placementFacts } from './placement-facts.ts';
-import { FactFolder, kibIn, parseCpuList, positiveValue } from './read-values.ts';
+import {
+  FactFolder,
+  kibIn,
+  type MachineSource,
+  parseCpuList,
+  positiveValue,
+} from './machine-source.ts';
 import { lineSchema } from './system-facts.ts';
 
 const amount = z.number().positive().nullable();
@@ -51,7 +55,7 @@ export const tuningFactsSchema = z.object({
   hasIrqBalancer: z.boolean().nullable(),
   /** The longest time in µs in which a processor wakes up from the sleep states that are allowed. */
   wakeUpUsMax: amount,
-  /** What the processors' own frequency control is asked to prefer, each word once, sorted: `performance`. */
+  /** Preferences of the processors' own frequency control, each word once, sorted: `performance`. */
   energyPreferences: words,
   /** Transparent huge pages: `always`, `madvise`, `never`. */
   hugePageMode: lineSchema.nullable(),
@@ -78,7 +82,7 @@ export const tuningFactsSchema = z.object({
  */
 export type TuningFacts = z.infer<typeof tuningFactsSchema>;
 
-/** What stands for "no limit" among numbers of bytes. */
+/** Number of bytes that means "no limit". */
 export const UNLIMITED_BYTES: number = Number.MAX_SAFE_INTEGER;
 
 /** Over how long steal and load are looked at. Shorter, a tick of the kernel's clock (10 ms) would be 10 % of it. */
@@ -130,7 +134,7 @@ export function ownRuntimeFlags(): string[] {
     .slice(0, WORDS_MAX);
 }
 
-/** What the frequency policies of all processors say. */
+/** Reads the frequency policies of all processors. */
 async function frequencyFacts(
   policies: FactFolder,
 ): Promise<Pick<TuningFacts, 'governors' | 'limitMhz' | 'hardwareMhz' | 'energyPreferences'>> {
@@ -193,4 +197,160 @@ function shares(
 /** The third number of `4096 131072 33554432`. */
 function bufferMax(text: string): number | null {
   return positiveValue(text.split(/\s+/)[2]);
+}
+
+const GROUPS = '/sys/fs/cgroup';
+
+/** Weights of a group without a setting. Source: Linux, cgroup-v2: cpu.weight; cgroup 1: cpu.shares. */
+const WEIGHT_DEFAULT = 100;
+const SHARES_DEFAULT = 1024;
+
+/** Fields of TuningFacts; null where no group has a quota. */
+type Quota = Readonly<Record<'quotaCpus' | 'quotaPeriods' | 'throttledPeriods', number | null>>;
+
+/**
+ * Processors that the control groups allow this process: the smallest quota and weight of its own group
+ * and all above it, as far as they are to be seen.
+ */
+async function controlGroupFacts(source: MachineSource) {
+  let quota: Quota = { quotaCpus: null, quotaPeriods: null, throttledPeriods: null };
+  let cpuWeight: number | null = null;
+  for (const path of await groupFolders(source)) {
+    const group = new FactFolder(source, path);
+    const weight = await weightOf(group);
+    if (weight !== null) cpuWeight = Math.min(weight, cpuWeight ?? weight);
+    const quotaCpus = await quotaOf(group);
+    if (quotaCpus === null || quotaCpus >= (quota.quotaCpus ?? Number.POSITIVE_INFINITY)) continue;
+    const stat = (await group.text('cpu.stat')) ?? '';
+    quota = {
+      quotaCpus,
+      quotaPeriods: counterIn(stat, 'nr_periods'),
+      throttledPeriods: counterIn(stat, 'nr_throttled'),
+    };
+  }
+  return { ...quota, cpuWeight };
+}
+
+function counterIn(stat: string, name: string): number | null {
+  const digits = new RegExp(`^${name} (\\d+)$`, 'm').exec(stat)?.[1];
+  return digits === undefined ? null : Number(digits);
+}
+
+/** Inside a container's namespace the process's group is the root, `/`. */
+async function groupFolders(source: MachineSource): Promise<string[]> {
+  const text = (await source.text('/proc/self/cgroup')) ?? '';
+  const folders: string[] = [];
+  for (const line of text.split('\n')) {
+    const [, controllers, path] = /^\d+:([^:]*):(\/.*)$/.exec(line) ?? [];
+    if (controllers === undefined || path === undefined) continue;
+    if (controllers === '') folders.push(...upwards(GROUPS, path));
+    else if (controllers.split(',').includes('cpu')) {
+      folders.push(...upwards(`${GROUPS}/cpu`, path), ...upwards(`${GROUPS}/cpu,cpuacct`, path));
+    }
+  }
+  return folders;
+}
+
+function upwards(root: string, path: string): string[] {
+  const folders: string[] = [];
+  for (let at = posix.normalize(path); ; at = posix.dirname(at)) {
+    folders.push(posix.join(root, at));
+    if (at === '/') return folders;
+  }
+}
+
+/** Processors that a group may use: cgroup 2, then cgroup 1. */
+async function quotaOf(group: FactFolder): Promise<number | null> {
+  const [quota, period] = ((await group.text('cpu.max')) ?? '').split(' ');
+  const micros = positiveValue(quota) ?? (await group.number('cpu.cfs_quota_us'));
+  const perMicros = positiveValue(period) ?? (await group.number('cpu.cfs_period_us'));
+  return micros === null || perMicros === null ? null : micros / perMicros;
+}
+
+async function weightOf(group: FactFolder): Promise<number | null> {
+  const weight = await group.number('cpu.weight');
+  if (weight !== null) return weight / WEIGHT_DEFAULT;
+  const shares = await group.number('cpu.shares');
+  return shares === null ? null : shares / SHARES_DEFAULT;
+}
+
+/** More processors than a machine of ours has would make many small reads. */
+const CPUS_READ_MAX = 1024;
+
+/**
+ * On which processors a process runs, and what else uses them: fields of TuningFacts.
+ * @param allowed Processors that the process may use; none where nobody knows them
+ */
+async function placementFacts(source: MachineSource, allowed: readonly number[]) {
+  const cpus = new FactFolder(source, '/sys/devices/system/cpu');
+  // The file is there, and empty, where nothing is isolated.
+  const isIsolating = (await cpus.names(/^isolated$/)).length > 0;
+  const isolated = isIsolating ? new Set(await cpus.cpuList('isolated')) : null;
+  const interrupts = await interruptCpus(source);
+  const usable = new Set(allowed);
+  const shared = (of: ReadonlySet<number> | null): number | null =>
+    of === null || allowed.length === 0 ? null : allowed.filter((cpu) => of.has(cpu)).length;
+  return {
+    usableCores: await coresOf(cpus, allowed),
+    usableNumaNodes: await numaNodesOf(new FactFolder(source, '/sys/devices/system/node'), usable),
+    isolatedCpus: isolated?.size ?? null,
+    usableIsolatedCpus: shared(isolated),
+    interruptCpus: interrupts?.size ?? null,
+    usableInterruptCpus: shared(interrupts),
+    hasIrqBalancer: (await source.names('/run/irqbalance')).length > 0 ? true : null,
+    wakeUpUsMax: await wakeUpUsMax(cpus.in(`cpu${allowed[0] ?? 0}/cpuidle`)),
+  };
+}
+
+async function coresOf(cpus: FactFolder, allowed: readonly number[]): Promise<number | null> {
+  const cores = new Set<string>();
+  for (const cpu of allowed.slice(0, CPUS_READ_MAX)) {
+    const siblings = await cpus.line(`cpu${cpu}/topology/thread_siblings_list`);
+    if (siblings === null) return null;
+    cores.add(siblings);
+  }
+  return cores.size || null;
+}
+
+async function numaNodesOf(nodes: FactFolder, usable: ReadonlySet<number>): Promise<number | null> {
+  let count = 0;
+  for (const name of await nodes.names(/^node\d+$/)) {
+    const cpus = await nodes.cpuList(`${name}/cpulist`);
+    if (cpus.some((cpu) => usable.has(cpu))) count += 1;
+  }
+  return count || null;
+}
+
+/** Where interrupts of cards go: of each, where the kernel has put it, else where it may. */
+async function interruptCpus(source: MachineSource): Promise<ReadonlySet<number> | null> {
+  const interfaces = new FactFolder(source, '/sys/class/net');
+  const interrupts = new FactFolder(source, '/proc/irq');
+  const cpus = new Set<number>();
+  for (const name of await interfaces.names()) {
+    for (const irq of await interruptsOf(interfaces.in(`${name}/device`))) {
+      const list =
+        (await interrupts.line(`${irq}/effective_affinity_list`)) ??
+        (await interrupts.line(`${irq}/smp_affinity_list`));
+      for (const cpu of parseCpuList(list)) cpus.add(cpu);
+    }
+  }
+  return cpus.size === 0 ? null : cpus;
+}
+
+/** Numbers of the interrupts of a device; those of a virtio card belong to the PCI device above it. */
+async function interruptsOf(device: FactFolder): Promise<readonly string[]> {
+  const own = await device.in('msi_irqs').names();
+  if (own.length > 0) return own;
+  const target = await device.source.target(device.path);
+  return target === null ? [] : device.source.names(`${posix.dirname(target)}/msi_irqs`);
+}
+
+/** Source: Linux, admin-guide/pm/cpuidle: `latency` in µs, `disable`. */
+async function wakeUpUsMax(states: FactFolder): Promise<number | null> {
+  let longest = 0;
+  for (const state of await states.names()) {
+    if ((await states.text(`${state}/disable`)) === '1') continue;
+    longest = Math.max(longest, (await states.number(`${state}/latency`)) ?? 0);
+  }
+  return longest || null;
 }

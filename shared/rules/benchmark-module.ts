@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { MlperfError } from '../base/errors/mlperf-error.ts';
+import { benchmarkUnknown } from '../base/errors/mlperf-error.ts';
 import { BENCHMARK_KEYS, benchmarkRules } from './benchmark-rules.ts';
 
 /**
@@ -21,10 +21,7 @@ export async function loadBenchmarkModule<T>(
     const available = BENCHMARK_KEYS.filter((candidate) =>
       existsSync(fileURLToPath(moduleUrl(candidate, registry))),
     );
-    throw new MlperfError(
-      'ERR_BENCHMARK_UNKNOWN',
-      `benchmark ${key} has no ${lacking}; there is: ${available.join(', ')}`,
-    );
+    throw benchmarkUnknown(`benchmark ${key} has no ${lacking}; there is: ${available.join(', ')}`);
   }
   const { benchmark } = (await import(url.href)) as { benchmark: T };
   return benchmark;

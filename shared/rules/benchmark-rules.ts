@@ -1,5 +1,5 @@
-import { MlperfError } from '../base/errors/mlperf-error.ts';
-import type { PayloadEncoding } from '../domain/query-sample-library.ts';
+import { benchmarkUnknown } from '../base/errors/mlperf-error.ts';
+import type { PayloadEncoding } from '../domain/system-under-test.ts';
 import { numberOfRound, type Round } from './rounds/rounds.ts';
 import type { BenchmarkRules, Quality } from './rows/benchmark-row.ts';
 import { DIGITS } from './rows/digits.ts';
@@ -102,10 +102,7 @@ export const SYNTHETIC_BENCHMARKS: readonly string[] = BENCHMARKS.filter(
 export function benchmarkRules(key: string): BenchmarkRules {
   const rules = BENCHMARKS.find((benchmark) => benchmark.key === key);
   if (rules === undefined) {
-    throw new MlperfError(
-      'ERR_BENCHMARK_UNKNOWN',
-      `unknown benchmark "${key}"; there is: ${BENCHMARK_KEYS.join(', ')}`,
-    );
+    throw benchmarkUnknown(`unknown benchmark "${key}"; there is: ${BENCHMARK_KEYS.join(', ')}`);
   }
   return rules;
 }
@@ -115,10 +112,7 @@ export function benchmarkEncoding(rules: BenchmarkRules, name: string): PayloadE
   const encoding = Object.hasOwn(rules.encodings, name) ? rules.encodings[name] : undefined;
   if (encoding === undefined) {
     const known = Object.keys(rules.encodings).join(', ');
-    throw new MlperfError(
-      'ERR_BENCHMARK_UNKNOWN',
-      `benchmark ${rules.key} has no encoding "${name}"; there is: ${known}`,
-    );
+    throw benchmarkUnknown(`benchmark ${rules.key} has no encoding "${name}"; there is: ${known}`);
   }
   return encoding;
 }

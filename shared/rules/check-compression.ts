@@ -1,6 +1,6 @@
-import { MlperfError } from '../base/errors/mlperf-error.ts';
-import type { PayloadEncoding } from '../domain/query-sample-library.ts';
+import { configInvalid, MlperfError } from '../base/errors/mlperf-error.ts';
 import type { Scenario } from '../domain/scenario.ts';
+import type { PayloadEncoding } from '../domain/system-under-test.ts';
 import {
   type CompressionRule,
   compressionRule,
@@ -75,11 +75,10 @@ export function checkCompression(plan: CompressionPlan, division: 'network' | 'o
   if (plan.scope !== 'query') return;
   if (plan.encoding.compression === 'identity') {
     const message = '--compression-scope query has no effect without --compression';
-    throw new MlperfError('ERR_CONFIG_INVALID', message);
+    throw configInvalid(message);
   }
   if (plan.hasLargeQueries) {
-    throw new MlperfError(
-      'ERR_CONFIG_INVALID',
+    throw configInvalid(
       `--compression-scope query: only queries of one sample can be prepared as a whole; ` +
         `${plan.scenario} has larger ones here, whose samples are known when they are issued`,
     );

@@ -1,6 +1,6 @@
 import type { ClientSecurity } from './client-security.ts';
 
-/** What is wrong and what to do about it. */
+/** Cause of an error, and its remedy. */
 interface Explanation {
   readonly cause: string;
   readonly remedy: string;
@@ -11,7 +11,7 @@ type Row = readonly [part: string, cause: string, remedy?: string];
 
 const START_ONE = 'start one there with "longhaul sut" or correct the address';
 
-/** What is expected at an address: a node of ours, whatever has a health service, or a server of other make. */
+/** Peers that an address may be meant for: a node of ours, whatever has a health service, or a server of other make. */
 type Expected = 'SUT node' | 'server' | 'inference server';
 
 /** Of another make's server, many have more ports than one. */
@@ -28,7 +28,7 @@ const NO_NODE: readonly Row[] = [
   ['Deadline exceeded', 'no answer in time'],
 ];
 
-/** What ends a TLS handshake, in the words of OpenSSL and Node.js. */
+/** Ends of a TLS handshake, in the words of OpenSSL and Node.js. */
 const NO_TLS: readonly Row[] = [
   [
     'certificate has expired',

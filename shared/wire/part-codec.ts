@@ -130,7 +130,7 @@ function writeSample(writer: ProtoWriter, sample: PartSample, around?: LargePayl
   around.onRest(writer.position, payload.subarray(around.copiedBytes));
 }
 
-/** What a part is read from: a message in one buffer, whose bytes are one view, or in pieces, whose bytes are several. */
+/** Source of a part: a message in one buffer, whose bytes are one view, or in pieces with several views. */
 export interface PartReader<Bytes> {
   readonly position: number;
   readonly end: number;

@@ -1,10 +1,10 @@
 import { type BorrowedBytes, borrowedText } from '../base/bytes/borrowed-bytes.ts';
-import { MlperfError } from '../base/errors/mlperf-error.ts';
+import { type MlperfError, wireError } from '../base/errors/mlperf-error.ts';
 
 /** Bytes of an int64 below 0 as a varint. */
 const NEGATIVE_BYTES = 10;
 
-/** What is wrong with a number that a double cannot hold exactly. */
+/** Message for a number that a double cannot hold exactly. */
 export const TOO_LARGE = 'a number is 2^53 or more; ids, lengths and times must be below';
 
 /**
@@ -124,7 +124,7 @@ export class ProtoReader<Bytes extends BorrowedBytes = Uint8Array> {
 
 /** The error of a message that breaks the wire format. */
 export function malformed(what: string): MlperfError {
-  return new MlperfError('ERR_WIRE_PROTOCOL', `malformed message: ${what}`);
+  return wireError(`malformed message: ${what}`);
 }
 
 /** Bytes of a varint. */

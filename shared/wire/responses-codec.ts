@@ -1,5 +1,5 @@
 import { type BorrowedBytes, NO_BYTES } from '../base/bytes/borrowed-bytes.ts';
-import { MlperfError } from '../base/errors/mlperf-error.ts';
+import { wireError } from '../base/errors/mlperf-error.ts';
 import type { ServiceTimes } from '../domain/system-under-test.ts';
 import {
   bytesFieldSize,
@@ -42,7 +42,7 @@ export interface WireFailed {
   readonly text: string;
 }
 
-/** What became known at one instant; to be read in this order. */
+/** Responses that became known at one instant; to be read in this order. */
 export interface WireResponses<Bytes extends BorrowedBytes = Uint8Array> {
   readonly firstTokens: readonly WireFirstToken<Bytes>[];
   readonly completed: readonly WireCompleted<Bytes>[];
@@ -181,7 +181,7 @@ export function decodeResponses(message: Uint8Array): WireResponses {
     const tag = outer.varint();
     // Behind it there may be fields that this version does not know, but none of SutMessage's own.
     if (tag < SUT_MESSAGE_UNKNOWN) {
-      throw new MlperfError('ERR_WIRE_PROTOCOL', 'malformed message: more than one message in one');
+      throw wireError('malformed message: more than one message in one');
     }
     outer.skip(tag % 8);
   }

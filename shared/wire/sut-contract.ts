@@ -4,6 +4,7 @@ import type {
   ServiceDefinition,
   UntypedServiceImplementation,
 } from '@grpc/grpc-js';
+import type { LinkTestResult } from '../../proto/gen/mlperf/network/v1/LinkTestResult.ts';
 import type {
   SystemUnderTestDefinition,
   SystemUnderTestHandlers,
@@ -34,7 +35,7 @@ export const LINK_TEST_METHOD: MethodDefinition<Buffer, Buffer> = {
   ...BYTES_ONLY,
 };
 
-/** What a server implements: the unary methods with objects, streams with bytes. */
+/** Handlers of a server: the unary methods with objects, streams with bytes. */
 export interface SutServiceHandlers
   extends UntypedServiceImplementation,
     Pick<SystemUnderTestHandlers, 'Name' | 'Describe' | 'Ready' | 'Ledger'> {
@@ -61,3 +62,71 @@ export const encodeLinkTestRequest = SUT_METHODS.TestLink.requestSerialize;
 export const decodeLinkTestRequest = SUT_METHODS.TestLink.requestDeserialize;
 export const encodeLinkTestResponse = SUT_METHODS.TestLink.responseSerialize;
 export const decodeLinkTestResponse = SUT_METHODS.TestLink.responseDeserialize;
+
+/** First byte of a message with load: field 2, bytes. */
+const LOAD_TAG = 0x12;
+
+/** True for a message of a link test that holds load. */
+export function isLinkLoad(message: Uint8Array): boolean {
+  return message[0] === LOAD_TAG;
+}
+
+/** Counts of one end of a link test: bytes and lengths of time, so no clocks are compared. */
+export type LinkCount = Required<{
+  readonly [K in keyof LinkTestResult]: number;
+}>;
+
+/** Counts the load of a link test at one end. */
+export class LoadMeter {
+  readonly #halfNs: number;
+  readonly #beganBusy = performance.eventLoopUtilization();
+  #firstAtNs = Number.NaN;
+  #lastAtNs = Number.NaN;
+  #bytes = 0;
+  #halfAtNs = Number.NaN;
+  #halfBytes = 0;
+  #allBytes = 0;
+
+  /** @param durationMs How long the load shall go. */
+  constructor(durationMs: number) {
+    this.#halfNs = (durationMs * 1e6) / 2;
+  }
+
+  /** Bytes of all messages with load. */
+  get allBytes(): number {
+    return this.#allBytes;
+  }
+
+  /** When the first load came or went, in ns; NaN before. */
+  get firstAtNs(): number {
+    return this.#firstAtNs;
+  }
+
+  /** A message with load has come, or has gone out. */
+  add(bytes: number, atNs: number): void {
+    this.#allBytes += bytes;
+    this.#lastAtNs = atNs;
+    // The first one only begins the time: nobody knows how long it took.
+    if (Number.isNaN(this.#firstAtNs)) {
+      this.#firstAtNs = atNs;
+      return;
+    }
+    this.#bytes += bytes;
+    if (Number.isNaN(this.#halfAtNs) && atNs - this.#firstAtNs >= this.#halfNs) {
+      this.#halfAtNs = atNs;
+      this.#halfBytes = this.#bytes;
+    }
+  }
+
+  /** Counts so far. */
+  count(): LinkCount {
+    const hasHalf = !Number.isNaN(this.#halfAtNs);
+    return {
+      bytes: this.#bytes,
+      durationNs: this.#bytes === 0 ? 0 : this.#lastAtNs - this.#firstAtNs,
+      laterBytes: hasHalf ? this.#bytes - this.#halfBytes : 0,
+      laterDurationNs: hasHalf ? this.#lastAtNs - this.#halfAtNs : 0,
+      busyShare: performance.eventLoopUtilization(this.#beganBusy).utilization,
+    };
+  }
+}

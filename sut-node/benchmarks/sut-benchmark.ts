@@ -1,7 +1,6 @@
 import type { BuildProgress } from '../../shared/base/cache/artifact-cache.ts';
-import type { ModelUsage, OpenedModel } from '../model/model-facts.ts';
+import type { ModelPipeline, ModelUsage, OpenedModel } from '../model/model-facts.ts';
 import type { BenchmarkModels } from '../model/model-source.ts';
-import type { ModelPipeline } from '../pipeline/model-pipeline.ts';
 
 /** A benchmark on the SUT node: payload bytes in, response bytes out. */
 export interface SutBenchmark extends BenchmarkModels {

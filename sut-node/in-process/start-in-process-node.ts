@@ -1,31 +1,33 @@
 import assert from 'node:assert';
 import type { BuildProgress } from '../../shared/base/cache/artifact-cache.ts';
 import { machineNowNs, timerClock } from '../../shared/base/clock/clock.ts';
-import { configInvalid, MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import {
+  configInvalid,
+  internalError,
+  type MlperfError,
+} from '../../shared/base/errors/mlperf-error.ts';
 import { createLogger } from '../../shared/base/process/logger.ts';
 import { resolveSettings, type SettingSources } from '../../shared/config/resolve-settings.ts';
 import type { InProcessModel, InProcessNode } from '../../shared/domain/in-process-node.ts';
-import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
 import type {
   Query,
   ResponseSink,
+  SamplePayloads,
   ServiceTimes,
   SystemUnderTest,
 } from '../../shared/domain/system-under-test.ts';
 import { FAILURE_CODES, failureWord } from '../../shared/wire/responses-codec.ts';
-import { batchPolicy } from '../inference/batcher/batch-policy.ts';
-import { DynamicBatcher } from '../inference/batcher/dynamic-batcher.ts';
-import type { SutModel } from '../inference/batcher/sut-model.ts';
+import { batchPolicy, DynamicBatcher } from '../inference/batcher/dynamic-batcher.ts';
 import type {
   SampleAnswer,
   SampleFirstToken,
   SampleOwner,
-} from '../inference/batcher/waiting-sample.ts';
+  SutModel,
+} from '../inference/batcher/sut-model.ts';
 import { createModel } from '../inference/create-model.ts';
 import { failSamples } from '../inference/workers/batch-answers.ts';
 import type { LoadedModel } from '../model/model-facts.ts';
-import { disableTelemetry } from '../model/onnx/onnxruntime.ts';
-import { endDespiteThreads } from '../model/onnx/running-threads.ts';
+import { disableTelemetry, endDespiteThreads } from '../model/onnx/onnxruntime.ts';
 import { Patience } from '../operations/patience.ts';
 import {
   configurationName,
@@ -128,10 +130,7 @@ class LoadedNode implements InProcessNode {
   openRun(payloads: SamplePayloads): SystemUnderTest {
     if (this.#failure !== undefined) throw this.#failure;
     if (this.#run !== undefined) {
-      throw new MlperfError(
-        'ERR_INTERNAL',
-        'a run in process began before the last one was stopped',
-      );
+      throw internalError('a run in process began before the last one was stopped');
     }
     const run = new InProcessRun({
       name: this.name,
@@ -152,7 +151,7 @@ class LoadedNode implements InProcessNode {
   }
 
   get #loadedModel(): LoadedModel {
-    if (this.#loaded === undefined) throw new MlperfError('ERR_INTERNAL', 'no model is loaded yet');
+    if (this.#loaded === undefined) throw internalError('no model is loaded yet');
     return this.#loaded;
   }
 
@@ -178,7 +177,7 @@ class LoadedNode implements InProcessNode {
   }
 }
 
-/** What a run in process works on. */
+/** Parts of a run in process. */
 interface InProcessRunParts {
   readonly name: string;
   readonly batcher: Pick<DynamicBatcher, 'add' | 'dispatch' | 'removeOwner'>;

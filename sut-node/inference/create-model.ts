@@ -1,9 +1,21 @@
+import { machineNowNs, spinningClock, timerClock } from '../../shared/base/clock/clock.ts';
+import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
 import type { Logger } from '../../shared/base/process/logger.ts';
+import { flagOf } from '../../shared/config/setting.ts';
+import { SYNTHETIC_RESPONSE_BYTES_DEFAULT } from '../../shared/rules/rows/synthetic-samples.ts';
 import { sutBenchmark } from '../benchmarks/registry.ts';
 import type { SutBenchmark } from '../benchmarks/sut-benchmark.ts';
+import { DELAY_CONCURRENCY_DEFAULT, type DelaySettings } from '../settings/delay-settings.ts';
+import { DEFAULT_RUNTIME, runtimeSettings } from '../settings/model-settings.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
 import type { SutModel } from './batcher/sut-model.ts';
-import { createBuiltInModel } from './built-in/built-in-models.ts';
+import {
+  type DelayedAnswer,
+  DelayModel,
+  serviceTimes,
+  tokenAnswers,
+} from './built-in/delay-model.ts';
+import { createEchoModel, createNullModel } from './built-in/immediate-model.ts';
 import { OnnxModel } from './onnx-model.ts';
 import { spawnOrtProcess } from './workers/worker-process.ts';
 import { type SpawnWorker, spawnOrtWorker } from './workers/worker-thread.ts';
@@ -32,4 +44,160 @@ export async function createModel(
   const benchmark = parts.benchmark ?? (await sutBenchmark(settings.benchmark));
   const spawn = settings.isolation === 'process' ? spawnOrtProcess : spawnOrtWorker;
   return new OnnxModel({ settings, benchmark, spawn: parts.spawn ?? spawn, logger });
+}
+
+/** A model without ONNX. */
+interface BuiltIn {
+  /** Settings of {@link saidSettings} that it heeds. */
+  readonly heeds: (key: string) => boolean;
+  readonly create: (settings: SutSettings) => SutModel;
+}
+
+const isDelayKey = (key: string): boolean => key.startsWith('delay');
+
+const BUILT_INS: Readonly<Record<string, BuiltIn>> = {
+  null: {
+    heeds: (key) => key === 'responseBytes',
+    create: ({ responseBytes }) => createNullModel(timerClock, responseBytes),
+  },
+  echo: { heeds: () => false, create: () => createEchoModel(timerClock) },
+  delay: {
+    heeds: (key) => key === 'responseBytes' || isDelayKey(key),
+    create: createDelayModel,
+  },
+};
+
+/**
+ * The model of a benchmark that needs none; undefined for a benchmark that has an ONNX model.
+ * @throws MlperfError `ERR_CONFIG_INVALID` for a setting that the benchmark would ignore
+ */
+function createBuiltInModel(settings: SutSettings): SutModel | undefined {
+  const { benchmark, model, responseCompression } = settings;
+  const builtIn = Object.hasOwn(BUILT_INS, benchmark) ? BUILT_INS[benchmark] : undefined;
+  for (const key of saidSettings(settings)) {
+    if (builtIn?.heeds(key) === true) continue;
+    const heedful = Object.keys(BUILT_INS).filter((name) => BUILT_INS[name]?.heeds(key) === true);
+    throw configInvalid(
+      `${flagOf(key)} is for ${heedful.join(', ')} only; this one is ${benchmark}`,
+    );
+  }
+  if (builtIn === undefined) return undefined;
+  if (model !== undefined)
+    throw configInvalid(`--model ${model}: benchmark ${benchmark} has no model`);
+  if (responseCompression !== 'identity') {
+    throw configInvalid(
+      `--response-compression ${responseCompression}: benchmark ${benchmark} compresses nothing`,
+    );
+  }
+  for (const [key, value] of workerSettings(settings)) {
+    throw configInvalid(`${flagOf(key)} ${value}: benchmark ${benchmark} has no workers`);
+  }
+  if (benchmark === 'delay') refuseBatches(settings);
+  return builtIn.create(settings);
+}
+
+/** Each server of `delay` takes a sample of its own, so that it never waits for another one. */
+function refuseBatches(settings: SutSettings): void {
+  const { batchSizeAsked, batchPreset, batchSizeMax, batchDelayUsMax, batchPreferredSizes } =
+    settings;
+  const isOfPreset = batchSizeAsked === undefined && batchSizeMax > 1 && batchPreset !== 'none';
+  const said =
+    ((batchSizeAsked ?? 1) > 1 && `--batch-size-max ${batchSizeAsked}`) ||
+    (isOfPreset && `--batch-preset ${batchPreset}`) ||
+    (batchPreferredSizes.length > 0 &&
+      `--batch-preferred-sizes ${batchPreferredSizes.join(',')}`) ||
+    (batchDelayUsMax > 0 && `--batch-delay-us-max ${batchDelayUsMax}`);
+  if (said === false) return;
+  throw configInvalid(`${said}: benchmark delay serves each sample by itself, in no batch`);
+}
+
+/** Keys of the settings of built-in models that somebody has set. */
+function saidSettings({ responseBytes, delay }: SutSettings): readonly string[] {
+  const entries = [
+    ['responseBytes', responseBytes],
+    ['delayModel', delay.model],
+    ['delaySeed', delay.seed],
+    ['delayConcurrency', delay.concurrency],
+    ['delayTokens', delay.tokens],
+    ['delayFirstToken', delay.firstTokenNs],
+    ['delayToken', delay.tokenNs],
+    ['delayTokenType', delay.tokenType],
+  ] as const;
+  return entries.filter(([, value]) => value !== undefined).map(([key]) => key);
+}
+
+/** Keys and values of the settings of workers and ONNX Runtime that are not as where nothing is said. */
+function workerSettings(settings: SutSettings): readonly (readonly [string, string])[] {
+  const { workerCount, isolation } = settings;
+  const said = { workers: workerCount, isolation, ...runtimeSettings(settings) };
+  const unsaid = { workers: 1, isolation: 'thread', ...DEFAULT_RUNTIME };
+  const textsUnsaid = new Map(Object.entries(unsaid).map(([key, value]) => [key, String(value)]));
+  return Object.entries(said)
+    .map(([key, value]) => [key, String(value)] as const)
+    .filter(([key, text]) => text !== textsUnsaid.get(key));
+}
+
+function createDelayModel({ delay, responseBytes }: SutSettings): DelayModel {
+  const shared = {
+    // The node's time, and calls to the µs: the delays are what the node is for.
+    clock: spinningClock(machineNowNs),
+    concurrency: delay.concurrency ?? DELAY_CONCURRENCY_DEFAULT,
+  };
+  const { tokens: counts } = delay;
+  if (counts === undefined) {
+    const bytes = responseBytes ?? SYNTHETIC_RESPONSE_BYTES_DEFAULT;
+    const answers = plainAnswers(delay, bytes);
+    return new DelayModel({ ...shared, answers, responseBytesMax: bytes });
+  }
+  if (responseBytes !== undefined) {
+    throw configInvalid(
+      '--response-bytes has no effect with --delay-tokens: tokens are the response',
+    );
+  }
+  const answers = withTokens(delay, counts);
+  return new DelayModel({ ...shared, answers, responseBytesMax: undefined });
+}
+
+/** Zeros, after a time. */
+function plainAnswers(
+  { model = { kind: 'fixed', ns: 10_000_000 }, seed, ...tokens }: DelaySettings,
+  responseBytes: number,
+): () => Promise<() => DelayedAnswer> {
+  const { firstTokenNs, tokenNs, tokenType } = tokens;
+  if ((firstTokenNs ?? tokenNs ?? tokenType) !== undefined) {
+    throw configInvalid(
+      '--delay-first-token, --delay-token and --delay-token-type need --delay-tokens <n>',
+    );
+  }
+  refuseSeed(seed, model.kind === 'exponential');
+  const payload = new Uint8Array(responseBytes);
+  return async () => {
+    const next = await serviceTimes(model, seed ?? 0);
+    return () => ({ atNs: next(), payload, tokens: undefined });
+  };
+}
+
+function withTokens(
+  { model, seed, firstTokenNs, tokenNs, tokenType: type = 'int64' }: DelaySettings,
+  counts: NonNullable<DelaySettings['tokens']>,
+): () => Promise<() => DelayedAnswer> {
+  if (model !== undefined) {
+    throw configInvalid(
+      '--delay-model and --delay-tokens: choose one; with tokens, --delay-first-token and --delay-token are the time',
+    );
+  }
+  if (firstTokenNs === undefined || tokenNs === undefined) {
+    throw configInvalid(
+      '--delay-tokens needs --delay-first-token <duration> and --delay-token <duration>',
+    );
+  }
+  refuseSeed(seed, counts.kind === 'uniform');
+  return () => tokenAnswers({ counts, seed: seed ?? 0, firstTokenNs, tokenNs, type });
+}
+
+function refuseSeed(seed: number | undefined, isRandom: boolean): void {
+  if (seed === undefined || isRandom) return;
+  throw configInvalid(
+    `--delay-seed ${seed} has no effect: only exponential times and uniform token counts are random`,
+  );
 }

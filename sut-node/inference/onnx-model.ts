@@ -3,12 +3,17 @@ import { timerClock } from '../../shared/base/clock/clock.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { Logger } from '../../shared/base/process/logger.ts';
 import { availableCodecs } from '../../shared/compression/codec.ts';
-import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
+import type { PayloadEncoding } from '../../shared/domain/system-under-test.ts';
 import type { BenchmarkRules } from '../../shared/rules/rows/benchmark-row.ts';
 import type { SutBenchmark } from '../benchmarks/sut-benchmark.ts';
-import type { LoadedModel } from '../model/model-facts.ts';
-import { checkModelFile, fileDigest, isReferenceFile } from '../model/model-file.ts';
-import { type ModelSource, modelSource } from '../model/model-source.ts';
+import type { LoadedModel, ModelPipeline } from '../model/model-facts.ts';
+import {
+  checkModelFile,
+  fileDigest,
+  isReferenceFile,
+  type ModelSource,
+  modelSource,
+} from '../model/model-source.ts';
 import {
   type BatchShape,
   batchShapeOf,
@@ -16,16 +21,14 @@ import {
   checkForms,
   checkFreeAxes,
 } from '../pipeline/model-fit.ts';
-import type { ModelPipeline } from '../pipeline/model-pipeline.ts';
 import { runtimeSettings } from '../settings/model-settings.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
-import type { Batch, ModelContext, SutModel } from './batcher/sut-model.ts';
-import type { WaitingSample } from './batcher/waiting-sample.ts';
+import type { Batch, ModelContext, SutModel, WaitingSample } from './batcher/sut-model.ts';
 import { answerBatch, failBatch } from './workers/batch-answers.ts';
 import { WorkerPool } from './workers/worker-pool.ts';
 import type { SpawnWorker } from './workers/worker-thread.ts';
 
-/** What an {@link OnnxModel} is made of. */
+/** Parts of an {@link OnnxModel}. */
 interface OnnxModelParts {
   readonly settings: SutSettings;
   readonly benchmark: SutBenchmark;

@@ -1,9 +1,9 @@
-import type { TensorElements } from './element-types.ts';
+import type { BorrowedBytes } from '../../shared/base/bytes/borrowed-bytes.ts';
 import type { ModelUsage } from './model-source.ts';
 
 export type { ModelUsage };
 
-/** What lies in the first axis of inputs and outputs: the samples of a batch, or nothing of the kind. */
+/** First axis of inputs and outputs: the samples of a batch (0), or no batch axis (`none`). */
 export type BatchAxis = NonNullable<ModelUsage['batchAxis']>;
 
 /** Element type of a response that is one number. */
@@ -32,7 +32,7 @@ export interface OpenedModel extends ModelTensors {
 /** An input of the model as a pipeline feeds it. */
 export interface PipelineInput {
   readonly name: string;
-  /** ONNX element type in lower case: a key of ELEMENT_TYPES (element-types.ts). */
+  /** ONNX element type in lower case: a key of ELEMENT_TYPES. */
   readonly elementType: string;
   /** Length per axis of one sample, without the batch axis; 0 for a free one. */
   readonly sampleShape: readonly number[];
@@ -45,7 +45,7 @@ export interface OutputTensor {
   readonly dims: readonly number[];
 }
 
-/** What a payload and a response of a model are made of. */
+/** Tensors of a model's payloads and responses. */
 export interface ModelLayout {
   /** In the order in which a payload has them. */
   readonly inputs: readonly PipelineInput[];
@@ -66,7 +66,7 @@ export interface LoadedModel {
   readonly sha256: string;
   /** True for weights that are not known to be the benchmark's own. */
   readonly isStandIn: boolean;
-  /** What the model's description says; undefined where there is none. */
+  /** Settings of the model's description; undefined where there is none. */
   readonly usage?: ModelUsage | undefined;
   /** Samples per inference where the model has a fixed batch axis; undefined: any number. */
   readonly batchSizeFixed?: number | undefined;
@@ -74,4 +74,109 @@ export interface LoadedModel {
   readonly forms?: readonly string[] | undefined;
   /** How payloads and responses lie on its tensors; undefined where it has none. */
   readonly layout?: ModelLayout | undefined;
+}
+
+/** Memory of a tensor's elements; float16 lies in 16-bit numbers as IEEE 754 says. */
+export type TensorElements =
+  | Float32Array
+  | Float64Array
+  | Uint8Array
+  | Int8Array
+  | Uint16Array
+  | Int16Array
+  | Uint32Array
+  | Int32Array
+  | BigUint64Array
+  | BigInt64Array;
+
+interface Memory {
+  readonly BYTES_PER_ELEMENT: number;
+  new (buffer: ArrayBuffer, byteOffset: number, length: number): TensorElements;
+}
+
+/** ONNX's name in lower case → the name in ONNX Runtime's JavaScript API, and the memory that it wants. */
+const ROWS = {
+  float: ['float32', Float32Array],
+  double: ['float64', Float64Array],
+  float16: ['float16', Uint16Array],
+  uint8: ['uint8', Uint8Array],
+  int8: ['int8', Int8Array],
+  uint16: ['uint16', Uint16Array],
+  int16: ['int16', Int16Array],
+  uint32: ['uint32', Uint32Array],
+  int32: ['int32', Int32Array],
+  uint64: ['uint64', BigUint64Array],
+  int64: ['int64', BigInt64Array],
+  bool: ['bool', Uint8Array],
+} as const satisfies Record<string, readonly [string, Memory]>;
+
+function elementType([runtimeName, memory]: (typeof ROWS)[keyof typeof ROWS]) {
+  const Elements: Memory = memory;
+  return {
+    runtimeName,
+    bytes: memory.BYTES_PER_ELEMENT,
+    /** Elements on `count` elements' worth of `buffer`, from `byteOffset`, a multiple of `bytes`. */
+    view: (buffer: ArrayBuffer, byteOffset: number, count: number): TensorElements =>
+      new Elements(buffer, byteOffset, count),
+  };
+}
+
+export type ElementType = ReturnType<typeof elementType>;
+
+/** Element types of tensors by ONNX's names in lower case: those that have a fixed size. */
+export const ELEMENT_TYPES: ReadonlyMap<string, ElementType> = new Map(
+  Object.entries(ROWS).map(([name, row]) => [name, elementType(row)]),
+);
+
+/** Turns the payload of one sample into elements of the model's inputs. Timed work of the SUT. */
+export interface Preprocessor {
+  /** Forms of payload that it reads; at least one. */
+  readonly forms: readonly string[];
+  /**
+   * Forms of which the payload is the sample's elements of the only input, byte for byte: such payloads need
+   * not be copied where they already lie one behind the other.
+   */
+  readonly tensorForms: readonly string[];
+  /**
+   * Common length of all free axes ({@link PipelineInput.sampleShape}) of a sample whose payload has so many
+   * bytes, 1 or more. Where it is missing, no axis is free and every sample has the shapes of the inputs.
+   * @throws Error when no length gives so many bytes.
+   */
+  lengthOf?(bytes: number): number;
+  /**
+   * Says whether a payload of one of {@link tensorForms} may go to the model as it is.
+   * @throws Error saying what is wrong with it (byte count, not a number).
+   */
+  readonly checkTensor: (payload: BorrowedBytes, form: string) => void;
+  /**
+   * Decodes and pre-processes one sample.
+   * @param targets Per input, exactly the sample's elements of the batch tensor, in the order of the
+   *   pipeline's inputs.
+   * @throws Error saying what is wrong with the payload (not an image, wrong byte count, ...).
+   */
+  readonly preprocess: (
+    payload: BorrowedBytes,
+    form: string,
+    targets: readonly TensorElements[],
+  ) => Promise<void>;
+  /** A payload for warm-up, so that Ready is said only after every worker ran the model once. */
+  warmUpPayload(): { readonly form: string; readonly payload: Uint8Array };
+}
+
+/** Turns the model's outputs into response bytes. Timed work of the SUT. */
+export interface Postprocessor {
+  /** Names of the outputs that it reads. */
+  readonly outputNames: readonly string[];
+  /**
+   * Type of the one number that a response is. Absent: the response is the elements of those outputs, one behind the
+   * other.
+   */
+  readonly responseNumber?: ResponseNumber | undefined;
+  /** Response bytes of one sample (row of the batch) as the accuracy script reads them. */
+  postprocess(outputs: ReadonlyMap<string, OutputTensor>, row: number): Uint8Array;
+}
+
+/** Pre- and post-processing of one loaded model. Made in the worker. */
+export interface ModelPipeline extends Preprocessor, Postprocessor {
+  readonly inputs: readonly PipelineInput[];
 }

@@ -1,15 +1,19 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, type Stats } from 'node:fs';
+import { type FileHandle, open, stat } from 'node:fs/promises';
 import { basename, dirname, extname, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { type Document, isMap, isNode, isScalar } from 'yaml';
 import { z } from 'zod';
 import {
+  configFileError,
+  configInvalid,
   describeSystemError,
-  MlperfError,
   modelError,
 } from '../../shared/base/errors/mlperf-error.ts';
 import { FILE_BYTES_MAX, readBoundedText } from '../../shared/base/files/read-file.ts';
 import { parseGoodYaml } from '../../shared/base/text/yaml-text.ts';
 import type { BenchmarkRules } from '../../shared/rules/rows/benchmark-row.ts';
-import type { ReferenceModel } from './model-file.ts';
 
 /** Models that a benchmark can have. */
 export interface BenchmarkModels {
@@ -26,7 +30,7 @@ export interface BenchmarkModels {
 /** Where a model comes from: one that longhaul makes, or a file of the user's. */
 export type ModelSource = {
   readonly name: string;
-  /** What its description says; nothing where there is none. */
+  /** Settings of its description; none where there is no description. */
   readonly usage: ModelUsage;
 } & (
   | { readonly builtIn: string; readonly file: undefined }
@@ -57,15 +61,6 @@ export function modelSource(benchmark: BenchmarkModels, model: string | undefine
   }
   if (isDescription(model)) return { builtIn: undefined, ...readModelDescription(model) };
   return { builtIn: undefined, name: basename(model, extname(model)), usage: {}, file: model };
-}
-
-/** What a description file says: docs/models.md shows one. */
-interface ModelDescription {
-  /** Name of the model on the wire and in logs. */
-  readonly name: string;
-  /** Path of the ONNX file. */
-  readonly file: string;
-  readonly usage: ModelUsage;
 }
 
 /** File name extensions of descriptions; anything else is a model. */
@@ -125,7 +120,7 @@ const DESCRIPTION = z.strictObject({
 
 /**
  * How a model is to be used, as its description file says it; plain data, since it travels to the workers.
- * What is undefined the benchmark decides, or the model itself.
+ * Undefined: the benchmark decides, or the model itself.
  */
 export type ModelUsage = Readonly<Omit<z.infer<typeof DESCRIPTION>, 'name' | 'model'>>;
 
@@ -135,11 +130,12 @@ function isDescription(path: string): boolean {
 }
 
 /**
- * Reads a model's description.
+ * Reads a model's description: its name on the wire and in logs, the path of its ONNX file, and its usage
+ * (docs/models.md shows one).
  * @throws MlperfError `ERR_MODEL` (cannot be read), `ERR_CONFIG_FILE` (is not YAML), `ERR_CONFIG_INVALID` listing
  *   everything that is wrong, each with its line.
  */
-export function readModelDescription(path: string): ModelDescription {
+export function readModelDescription(path: string) {
   let text: string;
   try {
     text = readBoundedText(path, FILE_BYTES_MAX.settings);
@@ -150,21 +146,21 @@ export function readModelDescription(path: string): ModelDescription {
   const { document, placeOf } = parseGoodYaml(path, text);
   if (!isMap(document.contents)) {
     const keys = Object.keys(DESCRIPTION.shape).join(', ');
-    throw new MlperfError('ERR_CONFIG_FILE', `${path}:1:1: a map is expected here: ${keys}`);
+    throw configFileError(`${path}:1:1: a map is expected here: ${keys}`);
   }
   const checked = DESCRIPTION.safeParse(document.toJS());
   if (!checked.success) {
     const problems = checked.error.issues.flatMap((issue) => describeIssue(issue, document));
     const inOrder = problems.sort((a, b) => a.offset - b.offset);
     const texts = inOrder.map(({ offset, text: problem }) => `${placeOf(offset)}: ${problem}`);
-    throw new MlperfError('ERR_CONFIG_INVALID', texts.join('\n'));
+    throw configInvalid(texts.join('\n'));
   }
   const { name, model, ...usage } = checked.data;
   const file = resolve(dirname(path), model);
   return { name: name ?? basename(file, extname(file)), file, usage };
 }
 
-/** What is wrong, and where in the text it stands. */
+/** A fault, and its place in the text. */
 interface Problem {
   readonly offset: number;
   readonly text: string;
@@ -197,4 +193,122 @@ function keyOffset(document: Document, path: readonly (string | number)[], key: 
   if (!isMap(map)) return 0;
   const pair = map.items.find((item) => isScalar(item.key) && String(item.key.value) === key);
   return isScalar(pair?.key) ? (pair.key.range?.[0] ?? 0) : 0;
+}
+
+/**
+ * @param words What may stand in place of a file: somebody may have mistyped one of them.
+ * @throws MlperfError `ERR_MODEL` when there is no such file, or nothing in it.
+ */
+export async function checkModelFile(path: string, words: readonly string[]): Promise<void> {
+  let found: Stats;
+  try {
+    found = await stat(path);
+  } catch (error) {
+    const reason = describeSystemError(error);
+    const hint = words.length === 0 ? '' : `; without a file there is: --model ${words.join(', ')}`;
+    throw modelError(`model file ${path}: ${reason}${hint}`, error);
+  }
+  if (!found.isFile()) throw modelError(`model file ${path} is not a file`);
+  if (found.size === 0) throw modelError(`model file ${path} is empty`);
+}
+
+/**
+ * Checksum of a model file in lower-case hexadecimal.
+ * @throws MlperfError `ERR_MODEL` when the file cannot be read.
+ */
+export async function fileDigest(file: string, algorithm: 'sha256' | 'md5'): Promise<string> {
+  const hash = createHash(algorithm);
+  try {
+    await pipeline(createReadStream(file), hash);
+  } catch (error) {
+    const what = `model file ${file} cannot be read: ${describeSystemError(error)}`;
+    throw modelError(what, error);
+  }
+  return hash.digest('hex');
+}
+
+/** A buffer whose memory can be given back. Node 20 has it; the compiler's library of that year has not. */
+interface ResizableBuffer extends ArrayBuffer {
+  resize(byteLength: number): void;
+}
+const ResizableBuffer = ArrayBuffer as unknown as new (
+  byteLength: number,
+  options: { readonly maxByteLength: number },
+) => ResizableBuffer;
+
+/**
+ * Reads a model's file and makes sure that it is the one whose checksum the node tells: what is loaded are these
+ * bytes, so a file that is exchanged or still written while workers start is noticed in each of them.
+ * @param sha256 Lower-case hexadecimal.
+ * @throws MlperfError `ERR_MODEL`
+ */
+export async function readModelFile(file: string, sha256: string) {
+  let buffer: ResizableBuffer;
+  try {
+    const handle = await open(file);
+    try {
+      buffer = await readWhole(handle);
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    const what = `model file ${file} cannot be read: ${describeSystemError(error)}`;
+    throw modelError(what, error);
+  }
+  const bytes = new Uint8Array(buffer);
+  const found = createHash('sha256').update(bytes).digest('hex');
+  if (found !== sha256) {
+    throw modelError(
+      `model file ${file} changed while the node started: its SHA-256 was ${sha256}, ` +
+        `a worker read ${found}; start the node again when nothing writes to it`,
+    );
+  }
+  // `release` gives the memory back at once: the garbage collector of a quiet worker might not for hours.
+  return { bytes, release: () => buffer.resize(0) };
+}
+
+/** The file's bytes in memory that can be given back; fewer than it had where it is cut off meanwhile. */
+async function readWhole(handle: FileHandle): Promise<ResizableBuffer> {
+  const { size } = await handle.stat();
+  const buffer = new ResizableBuffer(size, { maxByteLength: size });
+  let position = 0;
+  while (position < size) {
+    const { bytesRead } = await handle.read(new Uint8Array(buffer, position), 0, size - position);
+    if (bytesRead === 0) break;
+    position += bytesRead;
+  }
+  buffer.resize(position);
+  return buffer;
+}
+
+/** Weights that the rules name. */
+export interface ReferenceModel {
+  /** Description, and how to get it, for people who have none. */
+  readonly howToGet: string;
+  /** Its files as far as their checksums are published; with none of them no file passes for the reference. */
+  readonly files: readonly ReferenceFile[];
+}
+
+/** A file known by a checksum. MD5 tells files apart by accident only, and for some it is all that there is. */
+interface ReferenceFile {
+  readonly algorithm: 'sha256' | 'md5';
+  /** Lower-case hexadecimal. */
+  readonly digest: string;
+}
+
+/**
+ * True when a file is one of the reference model's.
+ * @param sha256 Of the file, which is known already.
+ * @throws MlperfError `ERR_MODEL` when the file cannot be read.
+ */
+export async function isReferenceFile(
+  { files }: ReferenceModel,
+  file: string,
+  sha256: string,
+): Promise<boolean> {
+  const isKnown = (algorithm: ReferenceFile['algorithm'], digest: string): boolean =>
+    files.some((known) => known.algorithm === algorithm && known.digest === digest);
+  if (isKnown('sha256', sha256)) return true;
+  if (!files.some(({ algorithm }) => algorithm === 'md5')) return false;
+  return isKnown('md5', await fileDigest(file, 'md5'));
 }

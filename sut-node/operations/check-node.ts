@@ -1,18 +1,18 @@
 import type { BuildProgress } from '../../shared/base/cache/artifact-cache.ts';
 import { timerClock } from '../../shared/base/clock/clock.ts';
-import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import { modelError } from '../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../shared/base/files/package-files.ts';
 import { upperMedian } from '../../shared/base/text.ts';
-import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
+import type { PayloadEncoding } from '../../shared/domain/system-under-test.ts';
 import { settingsAsText } from '../../shared/evidence/settings-text.ts';
 import { componentVersions } from '../../shared/host/component-versions.ts';
-import { batchingInWords, batchPolicy } from '../inference/batcher/batch-policy.ts';
-import type { SutModel } from '../inference/batcher/sut-model.ts';
+import { batchingInWords, batchPolicy } from '../inference/batcher/dynamic-batcher.ts';
 import type {
   SampleAnswer,
   SampleOwner,
+  SutModel,
   WaitingSample,
-} from '../inference/batcher/waiting-sample.ts';
+} from '../inference/batcher/sut-model.ts';
 import type { LoadedModel } from '../model/model-facts.ts';
 import { listTensors } from '../pipeline/model-fit.ts';
 import { readServerSecurity } from '../server/connection/server-security.ts';
@@ -29,7 +29,7 @@ import type { SutSettings } from '../settings/sut-settings.ts';
 /** Inferences of each batch size whose median is told. */
 const REPEATS = 5;
 
-/** What `longhaul sut --check` found out. */
+/** Report of `longhaul sut --check`. */
 type NodeCheckReport = Awaited<ReturnType<typeof checkNode>>;
 
 /**
@@ -71,7 +71,7 @@ export async function checkNode(settings: SutSettings, model: SutModel, onProgre
     workers: model.workerCounts?.count ?? 0,
     /** What a submission must tell: how the server batches. */
     batching: batchingInWords(settings, loaded),
-    /** What every sample of the inferences was; null where the model reads no payload. */
+    /** Form and bytes of every sample of the inferences; null where the model reads no payload. */
     sample: sample === undefined ? null : { form: sample.form, bytes: sample.payload.length },
     inferences,
     /** Memory of this process with all its threads. */
@@ -136,7 +136,7 @@ function runBatch(
       answer: (answers) => {
         const fault = answers.find((one) => one.fault !== undefined)?.fault;
         if (fault === undefined) resolve(answers);
-        else reject(new MlperfError('ERR_MODEL', `a batch of ${batchSize}: ${fault.text}`));
+        else reject(modelError(`a batch of ${batchSize}: ${fault.text}`));
       },
       firstTokens: () => {},
     };
@@ -194,7 +194,7 @@ function whoseBenchmark({ benchmark, isOfficial }: NodeCheckReport): string {
   return isOfficial ? 'of MLPerf' : 'an example of this project';
 }
 
-/** What the result of a run with this model may be called. */
+/** Kind of the model: it decides what the result of a run may be called. */
 function kindOf({ benchmark, isOfficial, model }: NodeCheckReport): string {
   if (benchmark === OWN_BENCHMARK)
     return 'your own model: there is no reference to compare it with';

@@ -1,27 +1,38 @@
+import { Server, type ServerWritableStream, status } from '@grpc/grpc-js';
+import { HealthImplementation } from 'grpc-health-check';
 import type { Logger } from '../../shared/base/process/logger.ts';
-import type { SideService } from '../server/connection/side-service.ts';
-import type { NodeStatus } from '../server/describe/node-status.ts';
-import { HEALTH_WATCH_CALLS_MAX } from '../server/limits/node-limits.ts';
+import { hostAndPort } from '../../shared/base/text.ts';
+import { SUT_SERVICE_NAME } from '../../shared/wire/sut-contract.ts';
+import { openGrpcPort, type SideService } from '../server/connection/server-port.ts';
+import type { NodeStatus } from '../server/describe/node-offer.ts';
+import { callRule } from '../server/guard/call-rules.ts';
+import { ConnectionGuard, type ConnectionRoom } from '../server/guard/connection-guard.ts';
+import {
+  HEALTH_CALLS_PER_CONNECTION_MAX,
+  HEALTH_CONNECTIONS_MAX,
+  HEALTH_CONNECTIONS_PER_ADDRESS_MAX,
+  HEALTH_MESSAGE_BYTES_MAX,
+  HEALTH_WATCH_CALLS_MAX,
+  WATCH_CALLS_MAX,
+} from '../server/limits/node-limits.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
-import { type HealthPort, HealthService, startHealthPort } from './health-service.ts';
-import type { MetricsServer } from './metrics-server.ts';
-import type { MeasuredNode } from './node-metrics.ts';
+import type { MeasuredNode, startMetricsServer } from './node-metrics.ts';
 import { Observations } from './observations.ts';
 
 /**
- * What a person who operates the node sees of it: health, reflection and metrics. Packages that are only
+ * The node for its operator: health, reflection and metrics. Packages that are only
  * needed for what is asked for are loaded only then.
  */
 export class NodeOperations {
   readonly #settings: SutSettings;
   readonly #logger: Logger;
   readonly #health = new HealthService();
-  /** What the health port tells: apart, so that whoever watches there without a token takes no place of others. */
+  /** Health on its own port: a watcher there, without a token, takes no place of others. */
   readonly #openHealth = new HealthService(HEALTH_WATCH_CALLS_MAX);
   /** Where durations of samples and sizes of batches are counted; undefined where nobody wants metrics. */
   readonly observations: Observations | undefined;
-  #healthPort: HealthPort | undefined;
-  #metrics: MetricsServer | undefined;
+  #healthPort: Awaited<ReturnType<typeof startHealthPort>> | undefined;
+  #metrics: Awaited<ReturnType<typeof startMetricsServer>> | undefined;
 
   constructor(settings: SutSettings, status: NodeStatus, logger: Logger) {
     this.#settings = settings;
@@ -51,10 +62,7 @@ export class NodeOperations {
     }
     const { observations } = this;
     if (metricsListen === undefined || observations === undefined) return;
-    const [{ nodeMetrics }, { startMetricsServer }] = await Promise.all([
-      import('./node-metrics.ts'),
-      import('./metrics-server.ts'),
-    ]);
+    const { nodeMetrics, startMetricsServer } = await import('./node-metrics.ts');
     const registry = nodeMetrics(node, observations);
     this.#metrics = await startMetricsServer(metricsListen, registry, this.#logger);
   }
@@ -74,4 +82,122 @@ export class NodeOperations {
     await this.#metrics?.close();
     await this.#healthPort?.close(reason);
   }
+}
+
+/** Services of the health check: the node as a whole (the empty name), or its service by name; both are one. */
+const SERVICES: readonly string[] = ['', SUT_SERVICE_NAME];
+
+type WatchCall = ServerWritableStream<{ service: string }, { status: string }>;
+
+/**
+ * `grpc.health.v1` of the node: SERVING while it is ready, NOT_SERVING in every other state.
+ *
+ * The package answers; here its Watch is bounded. It would remember every name that a peer ever watched, and
+ * has no way to end its calls, for which a closing server would wait.
+ */
+class HealthService implements SideService {
+  readonly #health: HealthImplementation;
+  readonly #watches = new Set<WatchCall>();
+  readonly #watchCallsMax: number;
+  #isServing = false;
+
+  /** @param watchCallsMax Watch calls at once. */
+  constructor(watchCallsMax: number = WATCH_CALLS_MAX) {
+    this.#watchCallsMax = watchCallsMax;
+    this.#health = new HealthImplementation(
+      Object.fromEntries(SERVICES.map((service) => [service, 'NOT_SERVING' as const])),
+    );
+  }
+
+  /** Tells those who watch, too. */
+  setServing(isServing: boolean): void {
+    if (isServing === this.#isServing) return;
+    this.#isServing = isServing;
+    for (const service of SERVICES) {
+      this.#health.setStatus(service, isServing ? 'SERVING' : 'NOT_SERVING');
+    }
+  }
+
+  addTo(server: Server): void {
+    this.#health.addToServer({
+      addService: (definition, implementation) => {
+        const watch = implementation['watch'] as (call: WatchCall) => void;
+        server.addService(definition, {
+          ...implementation,
+          watch: (call: WatchCall) => this.#watch(call, watch),
+        });
+      },
+    });
+  }
+
+  close(reason: string): void {
+    for (const call of this.#watches) end(call, status.UNAVAILABLE, reason);
+    this.#watches.clear();
+  }
+
+  #watch(call: WatchCall, watch: (call: WatchCall) => void): void {
+    const callsMax = this.#watchCallsMax;
+    if (this.#watches.size >= callsMax) {
+      end(call, status.RESOURCE_EXHAUSTED, `the node has ${callsMax} Watch calls already`);
+      return;
+    }
+    this.#watches.add(call);
+    call.on('cancelled', () => this.#watches.delete(call));
+    if (SERVICES.includes(call.request.service)) watch(call);
+    // No other service will ever come, so there is nothing to remember. Rule: health.proto, Watch.
+    else call.write({ status: 'SERVICE_UNKNOWN' });
+  }
+}
+
+/** grpc-js ends a stream with a status by this event. */
+function end(call: WatchCall, code: status, details: string): void {
+  call.emit('error', { code, details });
+}
+
+/** HTTP/2's own: what is asked here has some bytes. */
+const WINDOW_BYTES = 65_535;
+
+/** A probe is let in whoever is there: it is brief, and what it finds may decide about the node's life. */
+const PROBES: ConnectionRoom = {
+  connectionsMax: HEALTH_CONNECTIONS_MAX,
+  perAddressMax: HEALTH_CONNECTIONS_PER_ADDRESS_MAX,
+  keepsBusy: false,
+};
+
+/**
+ * Opens a port that serves `grpc.health.v1` and nothing else, in plain text and without a token. It has the bounds of the node's own: for connections, for the first call of one, for messages.
+ * @param firstMessageMs Longest wait for the first call of a connection, and for a call to be whole.
+ * @throws MlperfError `ERR_SUT_LISTEN` that names the address.
+ */
+async function startHealthPort(
+  at: { readonly host: string; readonly port: number },
+  health: HealthService,
+  firstMessageMs: number,
+) {
+  const grpcServer = new Server({
+    'grpc.max_receive_message_length': HEALTH_MESSAGE_BYTES_MAX,
+    'grpc.max_send_message_length': HEALTH_MESSAGE_BYTES_MAX,
+    'grpc.max_concurrent_streams': HEALTH_CALLS_PER_CONNECTION_MAX,
+    'grpc.enable_channelz': 0,
+  });
+  health.addTo(grpcServer);
+  const guard = new ConnectionGuard(firstMessageMs, PROBES);
+  const port = await openGrpcPort(grpcServer, {
+    at,
+    purpose: ' for health',
+    windowBytes: WINDOW_BYTES,
+    // A smaller window than HTTP/2's own would only be slower.
+    onRefused: () => {},
+    // Nobody has a token here. What is refused is not in the metrics: they count the node's own port.
+    rules: { token: undefined, firstMessageMs, guard, ruleOf: callRule, onRefused: () => {} },
+    serving: (injector) => (socket) => injector.injectConnection(socket),
+  });
+  return {
+    address: hostAndPort(port.host, port.port),
+    /** Ends the calls that watch, then all connections. */
+    close: (reason: string) => {
+      health.close(reason);
+      return port.close();
+    },
+  };
 }

@@ -4,7 +4,7 @@ import { loadFileDescriptorSetFromBuffer } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
 import { descriptorSetFile } from '../../shared/base/files/package-files.ts';
 import { ProtoReader } from '../../shared/wire/proto-wire.ts';
-import type { SideService } from '../server/connection/side-service.ts';
+import type { SideService } from '../server/connection/server-port.ts';
 
 /** The file of the Open Inference Protocol in the set. */
 const OIP_FILE = 'inference/open_inference.proto';

@@ -6,10 +6,8 @@ import {
   normaliseImagenet,
 } from '../../shared/benchmarks/image/imagenet.ts';
 import { IMAGENET_ELEMENTS, IMAGENET_IMAGE_SIZE } from '../../shared/rules/rows/imagenet.ts';
-import type { TensorElements } from '../model/element-types.ts';
-import type { PipelineInput } from '../model/model-facts.ts';
+import type { PipelineInput, Preprocessor, TensorElements } from '../model/model-facts.ts';
 import { listTensors, shapeFits } from './model-fit.ts';
-import type { Preprocessor } from './model-pipeline.ts';
 import { tensorPreprocessor } from './tensor-preprocessor.ts';
 
 /** Forms of payload, as shared/benchmarks/image/imagenet.ts describes them. */

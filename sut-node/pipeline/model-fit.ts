@@ -1,14 +1,14 @@
 import { modelError } from '../../shared/base/errors/mlperf-error.ts';
-import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
-import { ELEMENT_TYPES } from '../model/element-types.ts';
-import type {
-  BatchAxis,
-  ModelTensor,
-  ModelUsage,
-  OpenedModel,
-  PipelineInput,
+import type { PayloadEncoding } from '../../shared/domain/system-under-test.ts';
+import {
+  type BatchAxis,
+  ELEMENT_TYPES,
+  type ModelPipeline,
+  type ModelTensor,
+  type ModelUsage,
+  type OpenedModel,
+  type PipelineInput,
 } from '../model/model-facts.ts';
-import type { ModelPipeline } from './model-pipeline.ts';
 
 /**
  * Checks that a model takes exactly these inputs, in batches on the first axis, and has these outputs.

@@ -1,8 +1,14 @@
 import { IMAGENET_PREPARATIONS } from '../../shared/benchmarks/image/imagenet.ts';
-import type { ModelUsage, OpenedModel, PipelineInput } from '../model/model-facts.ts';
+import type {
+  ModelPipeline,
+  ModelUsage,
+  OpenedModel,
+  PipelineInput,
+  Postprocessor,
+  Preprocessor,
+} from '../model/model-facts.ts';
 import { imagenetPreprocessor } from './imagenet-preprocessor.ts';
 import { pipelineInputs } from './model-fit.ts';
-import type { ModelPipeline, Postprocessor, Preprocessor } from './model-pipeline.ts';
 import { classPostprocessor, rawPostprocessor } from './postprocessors.ts';
 import { ownForms, tensorPreprocessor } from './tensor-preprocessor.ts';
 

@@ -1,15 +1,16 @@
 import { modelError } from '../../shared/base/errors/mlperf-error.ts';
-import { ELEMENT_TYPES, type TensorElements } from '../model/element-types.ts';
-import type {
-  BatchAxis,
-  ModelTensor,
-  ModelUsage,
-  OpenedModel,
-  OutputTensor,
-  ResponseNumber,
+import {
+  type BatchAxis,
+  ELEMENT_TYPES,
+  type ModelTensor,
+  type ModelUsage,
+  type OpenedModel,
+  type OutputTensor,
+  type Postprocessor,
+  type ResponseNumber,
+  type TensorElements,
 } from '../model/model-facts.ts';
 import { listTensors, tensorNamed } from './model-fit.ts';
-import type { Postprocessor } from './model-pipeline.ts';
 
 /**
  * The response is what the model says: the elements of one sample in the output that the usage names, or in

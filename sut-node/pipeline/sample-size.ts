@@ -1,5 +1,4 @@
-import { ELEMENT_TYPES, type ElementType } from '../model/element-types.ts';
-import type { PipelineInput } from '../model/model-facts.ts';
+import { ELEMENT_TYPES, type ElementType, type PipelineInput } from '../model/model-facts.ts';
 
 /** Longest free axis that is looked for. */
 const LENGTH_MAX = 2 ** 32;

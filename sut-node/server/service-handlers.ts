@@ -4,21 +4,38 @@ import type { DescribeSystemResponse } from '../../proto/gen/mlperf/network/v1/D
 import type { ModelDescription } from '../../proto/gen/mlperf/network/v1/ModelDescription.ts';
 import type { NodeLimits } from '../../proto/gen/mlperf/network/v1/NodeLimits.ts';
 import type { ReadyResponse } from '../../proto/gen/mlperf/network/v1/ReadyResponse.ts';
+import { type Clock, timerClock } from '../../shared/base/clock/clock.ts';
 import { messageOf } from '../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../shared/base/files/package-files.ts';
 import { settingsAsText } from '../../shared/evidence/settings-text.ts';
-import { componentVersions } from '../../shared/host/component-versions.ts';
+import { componentVersions, softwareComponents } from '../../shared/host/component-versions.ts';
 import { factsToWire, tuningToWire } from '../../shared/host/facts-on-wire.ts';
+import { gatherSystemFacts } from '../../shared/host/gather-system-facts.ts';
 import { thisHost } from '../../shared/host/host-facts.ts';
+import {
+  interruptible,
+  type MachineSource,
+  thisMachine,
+} from '../../shared/host/machine-source.ts';
+import type { SystemFacts } from '../../shared/host/system-facts.ts';
+import {
+  ownRuntimeFlags,
+  readTuningFacts,
+  type TuningFacts,
+} from '../../shared/host/tuning-facts.ts';
 import { OWN_VERSIONS } from '../../shared/wire/protocol-versions.ts';
 import type { SutServiceHandlers } from '../../shared/wire/sut-contract.ts';
-import { batchingInWords } from '../inference/batcher/batch-policy.ts';
+import { batchingInWords } from '../inference/batcher/dynamic-batcher.ts';
 import type { LoadedModel } from '../model/model-facts.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
 import { peerOfCall, serveStream } from './connection/stream-call.ts';
-import type { MachineFacts } from './describe/machine-facts.ts';
-import { configurationName, NODE_FEATURES, type NodeFacts, readBy } from './describe/node-offer.ts';
-import type { NodeStatus } from './describe/node-status.ts';
+import {
+  configurationName,
+  NODE_FEATURES,
+  type NodeFacts,
+  type NodeStatus,
+  readBy,
+} from './describe/node-offer.ts';
 import { callerOf, seenOf } from './guard/call-seen.ts';
 import type { InferServices } from './infer/infer-stream.ts';
 import type { InferStreams } from './infer/infer-streams.ts';
@@ -26,7 +43,7 @@ import type { RunLedgers } from './ledger/run-ledger.ts';
 import { failedPrecondition, StreamRefusal } from './limits/call-end.ts';
 import type { LinkTests } from './link-test/link-test.ts';
 
-/** What the handlers read. The server is up before the model is, so some of it comes later. */
+/** The node, as the handlers read it. The server is up before the model is, so some of it comes later. */
 interface ServedNode {
   readonly facts: NodeFacts;
   readonly status: NodeStatus;
@@ -177,4 +194,62 @@ function describeModel({ offer }: NodeFacts, model: LoadedModel): ModelDescripti
 function settingsByName(settings: SutSettings): Record<string, string> {
   const { listen, ...others } = settings;
   return { listen: `${listen.host}:${listen.port}`, ...settingsAsText(others) };
+}
+
+/** How long facts are taken as those of now: whoever calls often does not make the node read often. */
+const KEPT_NS = 60e9;
+
+/** Facts of the node's machine and when they were read. */
+interface KeptFacts {
+  readonly facts: SystemFacts;
+  readonly tuning: TuningFacts;
+  /** ISO 8601, UTC. */
+  readonly gatheredAt: string;
+}
+
+/** Parts that tests exchange. @internal */
+interface MachineParts {
+  readonly machine: () => MachineSource;
+  readonly clock: Clock;
+}
+
+/**
+ * Facts of the node's machine. Reading costs the I/O thread some ten to some hundred milliseconds of small
+ * reads, and may start a program; so it is done on demand, once for all who ask, never while a stream is open, and it
+ * ends when one is opened. During a run only what was read before is told.
+ */
+export class MachineFacts {
+  readonly #isRunning: () => boolean;
+  readonly #parts: MachineParts;
+  #kept: KeptFacts | undefined;
+  #keptAtNs = Number.NEGATIVE_INFINITY;
+  #reading: Promise<KeptFacts | undefined> | undefined;
+
+  /** @param isRunning Whether a stream is open now. */
+  constructor(isRunning: () => boolean, parts: Partial<MachineParts> = {}) {
+    this.#isRunning = isRunning;
+    this.#parts = { machine: thisMachine, clock: timerClock, ...parts };
+  }
+
+  /** Undefined where they would have to be read while a run is going on. */
+  async told(): Promise<KeptFacts | undefined> {
+    const isFresh = this.#parts.clock.nowNs() - this.#keptAtNs < KEPT_NS;
+    if (this.#kept !== undefined && (isFresh || this.#isRunning())) return this.#kept;
+    if (this.#isRunning()) return undefined;
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined;
+    });
+    return (await this.#reading) ?? this.#kept;
+  }
+
+  async #read(): Promise<KeptFacts | undefined> {
+    const source = interruptible(this.#parts.machine(), this.#isRunning);
+    const facts = await gatherSystemFacts(source, softwareComponents());
+    const tuning = await readTuningFacts(source, ownRuntimeFlags());
+    // What was left out for the run must not pass for what could not be read.
+    if (source.isInterrupted) return undefined;
+    this.#kept = { facts, tuning, gatheredAt: new Date().toISOString() };
+    this.#keptAtNs = this.#parts.clock.nowNs();
+    return this.#kept;
+  }
 }

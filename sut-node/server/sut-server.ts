@@ -5,9 +5,8 @@ import { messageOf } from '../../shared/base/errors/mlperf-error.ts';
 import { SUT_SERVICE, type SutServiceHandlers } from '../../shared/wire/sut-contract.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
 import type { WindowEvents } from './connection/receive-window.ts';
-import { type GrpcPort, openGrpcPort } from './connection/server-port.ts';
+import { type GrpcPort, openGrpcPort, type SideService } from './connection/server-port.ts';
 import { readServerSecurity, type ServerTls } from './connection/server-security.ts';
-import type { SideService } from './connection/side-service.ts';
 import { CALL_REFUSALS, type CallRefusal } from './guard/call-gate.ts';
 import { callRule } from './guard/call-rules.ts';
 import { ConnectionGuard } from './guard/connection-guard.ts';
@@ -23,13 +22,13 @@ import {
 const KEEPALIVE_TIME_MS = 30_000;
 const KEEPALIVE_TIMEOUT_MS = 20_000;
 
-/** What the server reports. */
+/** Events of the server. */
 export interface ServerEvents extends WindowEvents {
   /** A peer did not get through the handshake: no certificate, a wrong one, no TLS at all. */
   onTlsFailure(peer: string, why: string): void;
 }
 
-/** What decides how connections are served. */
+/** Services of the server, and how it writes to connections. */
 export interface ServedResponses {
   /** True where responses may fill a connection: see decoupled-socket.ts. */
   readonly hasLargeResponses: boolean;

@@ -10,7 +10,7 @@ import {
 
 const SWITCH = ['on', 'off'] as const;
 
-/** What ONNX Runtime is told about each session. */
+/** Settings of ONNX Runtime's sessions. */
 const RUNTIME_OPTIONS = {
   threadsPerWorker: count({ min: 1, max: 256 }, "ONNX Runtime's threads in each worker", {
     fallback: 1,
@@ -68,7 +68,7 @@ export const MODEL_OPTIONS = {
   ),
 };
 
-/** What a worker tells ONNX Runtime; plain data, since it travels to the workers. */
+/** Settings of ONNX Runtime; plain data, since it travels to the workers. */
 export type RuntimeSettings = {
   readonly [K in keyof typeof RUNTIME_OPTIONS]: Readonly<SettingValues<typeof RUNTIME_OPTIONS>[K]>;
 };
@@ -76,7 +76,7 @@ export type RuntimeSettings = {
 /** Where ONNX Runtime computes. */
 export type Provider = RuntimeSettings['providers'][number];
 
-/** What holds where nothing is said. */
+/** Default settings of ONNX Runtime. */
 export const DEFAULT_RUNTIME = runtimePart((key) => RUNTIME_OPTIONS[key].fallback);
 
 /** The part of the settings that the workers need. */

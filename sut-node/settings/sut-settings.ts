@@ -22,7 +22,7 @@ import {
   QUEUE_BYTES_MAX_DEFAULT,
   QUEUE_SAMPLES_MAX_DEFAULT,
   RECEIVE_WINDOW_BYTES_DEFAULT,
-} from '../../shared/wire/limits.ts';
+} from '../../shared/wire/protocol-versions.ts';
 import { BATCH_OPTIONS, toBatchSettings } from './batch-settings.ts';
 import { DELAY_OPTIONS, toDelaySettings } from './delay-settings.ts';
 import { MODEL_OPTIONS, type RuntimeSettings, toModelSettings } from './model-settings.ts';

@@ -5,17 +5,14 @@ import { EVALUATION_SET } from '../../shared/benchmarks/digits/digit-sets.ts';
 import { renderDigit } from '../../shared/benchmarks/digits/draw-digit.ts';
 import { resolveSettings } from '../../shared/config/resolve-settings.ts';
 import { benchmark } from '../../sut-node/benchmarks/digits/benchmark.ts';
-import type {
-  SampleOwner,
-  WaitingSample,
-} from '../../sut-node/inference/batcher/waiting-sample.ts';
+import type { SampleOwner, WaitingSample } from '../../sut-node/inference/batcher/sut-model.ts';
 import { WorkerPool } from '../../sut-node/inference/workers/worker-pool.ts';
 import { spawnOrtProcess } from '../../sut-node/inference/workers/worker-process.ts';
 import {
   type SpawnWorker,
   spawnOrtWorker,
 } from '../../sut-node/inference/workers/worker-thread.ts';
-import { fileDigest } from '../../sut-node/model/model-file.ts';
+import { fileDigest } from '../../sut-node/model/model-source.ts';
 import { disableTelemetry } from '../../sut-node/model/onnx/onnxruntime.ts';
 import {
   MODEL_OPTIONS,

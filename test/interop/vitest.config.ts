@@ -5,7 +5,7 @@ export default defineConfig({
   cacheDir: '../../node_modules/.vite',
   test: {
     name: 'interop',
-    // As in `npm test`: shared/base/bytes/reused-buffers.ts.
+    // As in `npm test`: shared/base/bytes/borrowed-bytes.ts.
     env: { LONGHAUL_OVERWRITE_BUFFERS: '1' },
     root: import.meta.dirname,
     include: ['*.test.ts'],

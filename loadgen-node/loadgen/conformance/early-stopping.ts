@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
-import { readJsonFile } from '../../../shared/base/files/read-json-file.ts';
+import { readJsonFile } from '../../../shared/base/files/read-file.ts';
 import { grouped } from '../../../shared/base/text.ts';
 import { allowedOver, minPassingQueries } from '../results/early-stopping.ts';
 

@@ -1,18 +1,12 @@
 import { z } from 'zod';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
-import { FILE_BYTES_MAX } from '../../../shared/base/files/read-file.ts';
-import { readJsonFile } from '../../../shared/base/files/read-json-file.ts';
+import { FILE_BYTES_MAX, readJsonFile } from '../../../shared/base/files/read-file.ts';
 import { SCENARIOS, TEST_MODES } from '../../../shared/domain/scenario.ts';
 import type { Round } from '../../../shared/rules/rounds/rounds.ts';
 import { numberOfUint64 } from '../base/c-numbers.ts';
 import type { ConfFile } from '../settings/from-config.ts';
 import { readConfFiles } from '../settings/read-conf-files.ts';
-import {
-  defaultTestSettings,
-  type FieldType,
-  SETTINGS_FIELDS,
-  type TestSettings,
-} from '../settings/test-settings.ts';
+import { defaultTestSettings, type FieldType, SETTINGS_FIELDS, type TestSettings } from '../settings/test-settings.ts';
 
 const COUNT_MESSAGE = 'must be a whole number of 1 or more';
 const count = z.int(COUNT_MESSAGE).min(1, COUNT_MESSAGE);

@@ -1,6 +1,8 @@
 import type { Clock } from '../../../shared/base/clock/clock.ts';
-import type { QuerySampleLibrary } from '../../../shared/domain/query-sample-library.ts';
-import type { SystemUnderTest } from '../../../shared/domain/system-under-test.ts';
+import type {
+  QuerySampleLibrary,
+  SystemUnderTest,
+} from '../../../shared/domain/system-under-test.ts';
 import type { GeneratorHealth, GeneratorMonitor } from '../health/generator-health.ts';
 import type { SelfCheck } from '../logs/write/header-lines.ts';
 import type { LogSettings, TestLogs } from '../logs/write/test-logs.ts';

@@ -1,18 +1,17 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { writeText } from '../../../shared/base/files/read-file.ts';
-import { readJsonFile } from '../../../shared/base/files/read-json-file.ts';
+import { readJsonFile, writeText } from '../../../shared/base/files/read-file.ts';
 import {
   components,
   type Evidence,
   encoding,
-  hostEvidence,
   nameCall,
   nodeEvidence,
   nonNegative,
   oipEvidence,
   settings,
 } from '../../../shared/evidence/evidence-schema.ts';
+import { hostEvidence } from '../../../shared/host/host-facts.ts';
 
 const AUDIT_FILE = 'network_audit.json';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { formatNs } from '../../../shared/base/text.ts';
 import type { DeepReadonly } from '../../../shared/base/types/deep-readonly.ts';
-import type { OipDuration, OipStatistics } from '../../../shared/evidence/network-evidence.ts';
+import type { OipDuration, OipStatistics } from '../../../shared/evidence/evidence-schema.ts';
 
 /** Where a server spends the time of a request, by its own statistics, in words for people. */
 export const SERVER_PART_WORDS = {

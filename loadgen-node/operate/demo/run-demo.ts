@@ -1,6 +1,6 @@
 import { resolveSettings } from '../../../shared/config/resolve-settings.ts';
 import { text } from '../../../shared/config/setting.ts';
-import { requireOnnxRuntime } from '../../../shared/host/onnx-runtime-package.ts';
+import { requireOnnxRuntime } from '../../../shared/host/component-versions.ts';
 import type { LiveView } from '../../present/live/live-view.ts';
 import type { CommandHost } from '../../run/host/host.ts';
 import { withSutProcess } from '../../run/host/sut-process.ts';

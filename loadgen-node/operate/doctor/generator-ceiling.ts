@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { createQueryDispatchLibrary, defaultDispatchSettings } from '../../../qdl/index.ts';
 import { NO_BYTES } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import type { QuerySampleLibrary } from '../../../shared/domain/query-sample-library.ts';
 import type {
   Query,
+  QuerySampleLibrary,
   ResponseSink,
   SystemUnderTest,
 } from '../../../shared/domain/system-under-test.ts';

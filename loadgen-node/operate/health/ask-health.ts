@@ -7,8 +7,9 @@ import {
 } from '../../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import { asOneLine } from '../../../shared/base/text.ts';
-import { AUTHORIZATION_KEY, bearerOf } from '../../../shared/security/bearer-token.ts';
 import {
+  AUTHORIZATION_KEY,
+  bearerOf,
   type ClientSecurity,
   readClientSecrets,
 } from '../../../shared/security/client-security.ts';

@@ -1,4 +1,4 @@
-import type { NodeEvidence } from '../../../shared/evidence/network-evidence.ts';
+import type { NodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
 import type { AuditFacts, AuditFinding } from '../../observe/audit/network-audit.ts';
 
 /** Sections of the rules that most findings are about. */

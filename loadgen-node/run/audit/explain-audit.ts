@@ -1,5 +1,5 @@
 import { asOneLine } from '../../../shared/base/text.ts';
-import type { OipEvidence, OipNodeEvidence } from '../../../shared/evidence/network-evidence.ts';
+import type { OipEvidence, OipNodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
 import type { OipMethod } from '../../../shared/wire/oip/request-plan.ts';
 import type { AuditFinding, NetworkAudit } from '../../observe/audit/network-audit.ts';
 import { brokenFindings } from './compose-audit.ts';

@@ -5,7 +5,7 @@ import type {
   NameCall,
   NodeEvidence,
   NodeNameCall,
-} from '../../../shared/evidence/network-evidence.ts';
+} from '../../../shared/evidence/evidence-schema.ts';
 import type { AuditFacts } from '../../observe/audit/network-audit.ts';
 import {
   type AuditRule,

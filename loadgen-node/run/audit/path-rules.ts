@@ -1,6 +1,6 @@
 import { hostAndPort } from '../../../shared/base/text.ts';
 import type { CallPath, HeaderEvidence, SocketEnds } from '../../../shared/evidence/call-path.ts';
-import type { NodeEvidence } from '../../../shared/evidence/network-evidence.ts';
+import type { NodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
 import type { AuditFacts } from '../../observe/audit/network-audit.ts';
 import {
   type AuditRule,

@@ -1,4 +1,4 @@
-import type { LedgerCounts, NodeEvidence } from '../../../shared/evidence/network-evidence.ts';
+import type { LedgerCounts, NodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
 import type { AuditFacts } from '../../observe/audit/network-audit.ts';
 import {
   type AuditRule,
@@ -61,12 +61,12 @@ export const QUERY_RULES: readonly AuditRule[] = [
     source: `${GENERAL_CONSTRAINTS} (no caching at the SUT)`,
     judge: () =>
       holds(
-        'By construction: an id is made of a slot and a count of its uses (qdl/dispatch/outstanding-table.ts).',
+        'By construction: an id is made of a slot and a count of its uses (qdl/dispatch/dispatch-channel.ts).',
       ),
     oip: () =>
       holds(
         'By construction: the id of a request is made of a slot and a count of its uses ' +
-          '(qdl/dispatch/outstanding-table.ts), and nothing beside its tensors tells one sample from another.',
+          '(qdl/dispatch/dispatch-channel.ts), and nothing beside its tensors tells one sample from another.',
       ),
   },
   {

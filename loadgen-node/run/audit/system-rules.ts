@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { splitAddress } from '../../../shared/domain/node-address.ts';
-import type { NodeEvidence } from '../../../shared/evidence/network-evidence.ts';
+import type { NodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
 import { contradictsResult } from '../../../shared/evidence/node-claims.ts';
 import type { AuditFacts } from '../../observe/audit/network-audit.ts';
 import {

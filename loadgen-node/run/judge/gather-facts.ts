@@ -1,7 +1,7 @@
 import type { QueryDispatchLibrary } from '../../../qdl/index.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import { formatNs } from '../../../shared/base/text.ts';
-import type { NodeEvidence } from '../../../shared/evidence/network-evidence.ts';
+import type { NodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
 import type { HostIdentity } from '../../../shared/host/host-facts.ts';
 import { compressionBreaches } from '../../../shared/rules/check-compression.ts';
 import { compressionRule } from '../../../shared/rules/compression-rules.ts';

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import type { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
-import type { NameCall } from '../../../shared/evidence/network-evidence.ts';
+import type { NameCall } from '../../../shared/evidence/evidence-schema.ts';
 import type { TestOutcome } from '../../loadgen/engine/test-outcome.ts';
 import type { GeneratorCeiling } from '../../loadgen/health/generator-health.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
@@ -12,11 +12,7 @@ import type { KeptRecords } from '../../observe/records/records-keeper.ts';
 import type { SampleRecords } from '../../observe/records/sample-records.ts';
 import { latencySplit } from '../../observe/split/latency-split.ts';
 import { serverStatistics } from '../../observe/split/server-statistics.ts';
-import {
-  type LoadTest,
-  type RunSummary,
-  SUMMARY_SCHEMA_VERSION,
-} from '../../observe/summary/run-summary.ts';
+import { type LoadTest, type RunSummary, SUMMARY_SCHEMA_VERSION } from '../../observe/summary/run-summary.ts';
 import { judgeThresholds } from '../../observe/thresholds/condition.ts';
 import { adviceOn } from '../../present/text/advice.ts';
 import { accuracyInWords, isMet } from '../../samples/benchmarks/score-each.ts';

@@ -6,7 +6,7 @@ import {
   toggle,
 } from '../../../shared/config/setting.ts';
 import type { ClientSecurity } from '../../../shared/security/client-security.ts';
-import { MESSAGE_BYTES_MAX_DEFAULT } from '../../../shared/wire/limits.ts';
+import { MESSAGE_BYTES_MAX_DEFAULT } from '../../../shared/wire/protocol-versions.ts';
 
 const KIB = 1024;
 const GIB = 1024 ** 3;

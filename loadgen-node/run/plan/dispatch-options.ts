@@ -12,7 +12,7 @@ import {
   positiveDuration,
   type SettingValues,
 } from '../../../shared/config/setting.ts';
-import { PART_BYTES_MAX_DEFAULT } from '../../../shared/wire/limits.ts';
+import { PART_BYTES_MAX_DEFAULT } from '../../../shared/wire/protocol-versions.ts';
 import { CONNECTION_OPTIONS, toConnectionSettings } from './connection-options.ts';
 
 /** Settings of `longhaul run` that say which nodes there are and how queries get to them. */

@@ -5,8 +5,8 @@ import { defaultCacheFolder } from '../../../shared/base/files/read-file.ts';
 import { codecNamed } from '../../../shared/compression/codec.ts';
 import { type ResolvedSetting, saidKeys } from '../../../shared/config/resolve-settings.ts';
 import { flagOf } from '../../../shared/config/setting.ts';
-import type { PayloadEncoding } from '../../../shared/domain/query-sample-library.ts';
 import { isNetworkDivisionScenario } from '../../../shared/domain/scenario.ts';
+import type { PayloadEncoding } from '../../../shared/domain/system-under-test.ts';
 import { PER_MILLION } from '../../../shared/evidence/payload-digest.ts';
 import {
   benchmarkEncoding,

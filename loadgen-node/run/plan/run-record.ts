@@ -5,10 +5,11 @@ import { configInvalid, withReason } from '../../../shared/base/errors/mlperf-er
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import { makeFolder } from '../../../shared/base/files/read-file.ts';
 import { CONFIG_SECTIONS } from '../../../shared/config/command-line.ts';
-import { type FileValue, readConfigFile } from '../../../shared/config/config-file.ts';
 import {
+  type FileValue,
   inspectSettings,
   type ResolvedSetting,
+  readConfigFile,
   type SettingSources,
 } from '../../../shared/config/resolve-settings.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';

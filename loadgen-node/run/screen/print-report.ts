@@ -1,5 +1,5 @@
 import { asOneLine, formatNs } from '../../../shared/base/text.ts';
-import type { NameCall, NodeNameCall } from '../../../shared/evidence/network-evidence.ts';
+import type { NameCall, NodeNameCall } from '../../../shared/evidence/evidence-schema.ts';
 import type {
   PerformanceOutcome,
   PhaseOutcome,

@@ -7,7 +7,7 @@ import {
   type QuerySampleLibrary,
   type SamplePayloads,
   type SharedPayloads,
-} from '../../../shared/domain/query-sample-library.ts';
+} from '../../../shared/domain/system-under-test.ts';
 import { sha256Words } from '../../../shared/evidence/payload-digest.ts';
 import type { CompressionScope } from '../../../shared/rules/check-compression.ts';
 import type { DataSet } from '../data-set/data-set.ts';

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { FILE_BYTES_MAX } from '../../../shared/base/files/read-file.ts';
-import { readJsonFile } from '../../../shared/base/files/read-json-file.ts';
+import { FILE_BYTES_MAX, readJsonFile } from '../../../shared/base/files/read-file.ts';
 import type { DeepReadonly } from '../../../shared/base/types/deep-readonly.ts';
 import type { InProcessNode } from '../../../shared/domain/in-process-node.ts';
 import { type HostEvidence, thisHost } from '../../../shared/host/host-facts.ts';

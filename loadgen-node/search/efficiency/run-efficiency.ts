@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { VerbResult } from '../../../shared/config/command-line.ts';
-import { requireOnnxRuntime } from '../../../shared/host/onnx-runtime-package.ts';
+import { requireOnnxRuntime } from '../../../shared/host/component-versions.ts';
 import { SYNTHETIC_BENCHMARKS } from '../../../shared/rules/benchmark-rules.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { withSutProcess } from '../../run/host/sut-process.ts';
@@ -10,16 +10,7 @@ import { replaceEarlierRun } from '../../run/keep/earlier-run.ts';
 import { type PreparedRun, prepareData, prepareRun } from '../../run/prepare/prepare-run.ts';
 import { loadInProcessNode } from '../../run/run-sut.ts';
 import { writeKept } from '../kept-file.ts';
-import {
-  type EfficiencySide,
-  inProcessSide,
-  networkSide,
-  readInProcessSide,
-  requireSame,
-  type SideContext,
-  type SideMeasurer,
-  sideFile,
-} from './efficiency-sides.ts';
+import { type EfficiencySide, inProcessSide, networkSide, readInProcessSide, requireSame, type SideContext, type SideMeasurer, sideFile } from './efficiency-sides.ts';
 import { efficiencyReport, efficiencyText } from './efficiency-text.ts';
 import { type EfficiencyPlan, measureSides, questionOf, type SideTask } from './plan-efficiency.ts';
 

@@ -7,7 +7,7 @@ import { rounded } from '../../../shared/base/text.ts';
 import type { ResolvedSetting, SettingSources } from '../../../shared/config/resolve-settings.ts';
 import type { SettingTable, SettingValues } from '../../../shared/config/setting.ts';
 import { isLoopback, splitAddress } from '../../../shared/domain/node-address.ts';
-import { requireOnnxRuntime } from '../../../shared/host/onnx-runtime-package.ts';
+import { requireOnnxRuntime } from '../../../shared/host/component-versions.ts';
 import { SYNTHETIC_BENCHMARKS } from '../../../shared/rules/benchmark-rules.ts';
 import { renderHeatMap } from '../../present/report/render-heat-map.ts';
 import { lookAtLink } from '../../run/ask-nodes.ts';
@@ -23,18 +23,7 @@ import { planFindPeak } from '../peak/find-peak-plan.ts';
 import { closedInterval, type LoadSearch } from '../peak/peak-search.ts';
 import { runProbes } from '../peak/run-probes.ts';
 import { cellsOf, type LinkConditions, linkText, parseLinkGrid } from './link-conditions.ts';
-import {
-  type CellResult,
-  cellLine,
-  cellOf,
-  heatMapOf,
-  readSweep,
-  SWEEP_FILE,
-  type Sweep,
-  type SweepCell,
-  sweepTable,
-  writeSweep,
-} from './sweep-file.ts';
+import { type CellResult, cellLine, cellOf, heatMapOf, readSweep, SWEEP_FILE, type Sweep, type SweepCell, sweepTable, writeSweep } from './sweep-file.ts';
 import { type ChosenLinkMaker, chooseLinkMaker, SutNamespace } from './sweep-link.ts';
 import { CELL_SETTINGS, type SweepValues } from './sweep-settings.ts';
 import { LOOPBACK, type SweepLink, type TapCounts, TcLink } from './tc-link.ts';

@@ -1,5 +1,5 @@
 import { isLoopback } from '../../../shared/domain/node-address.ts';
-import { isAddress } from '../../../shared/host/ip-addresses.ts';
+import { isAddress } from '../../../shared/host/network-facts.ts';
 import type { NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import { bareAddress } from '../../../shared/host/ip-addresses.ts';
+import { bareAddress } from '../../../shared/host/network-facts.ts';
 import type { NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
 import { isTodo } from '../tree/system-fields.ts';
 import { type FactsFile, type LinkFacts, linkRateMbps } from './facts-file.ts';

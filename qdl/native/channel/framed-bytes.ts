@@ -17,7 +17,7 @@ import {
 export class FramedBytes {
   readonly bytes: Buffer;
   /**
-   * What grpc-js takes for the length of one message. Never 0: of an empty message it says that it is
+   * Length that grpc-js takes for that of one message. Never 0: of an empty message it says that it is
    * written before it is, and the buffer would be used again too early.
    */
   readonly length: number;

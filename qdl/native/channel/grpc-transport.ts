@@ -1,12 +1,11 @@
 import assert from 'node:assert';
 import { type Client, type Metadata, type StatusObject, status } from '@grpc/grpc-js';
-import { NO_BYTES } from '../../../shared/base/bytes/borrowed-bytes.ts';
-import { ReusedBuffers } from '../../../shared/base/bytes/reused-buffers.ts';
-import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
+import { NO_BYTES, ReusedBuffers } from '../../../shared/base/bytes/borrowed-bytes.ts';
+import type { SamplePayloads } from '../../../shared/domain/system-under-test.ts';
 import type { WirePart } from '../../../shared/wire/part-codec.ts';
 import { INFER_METHOD } from '../../../shared/wire/sut-contract.ts';
 import { responseHeadersOf, socketEndsOf } from '../../connect/call-path.ts';
-import { callMetadata, connectClient } from '../../connect/grpc-options.ts';
+import { callMetadata, connectClient } from '../../connect/unary-calls.ts';
 import type { OutgoingPart } from '../../dispatch/dispatch-channel.ts';
 import { type DispatchSettings, WAITING_BYTES_MAX } from '../../settings/dispatch-settings.ts';
 import {
@@ -266,17 +265,16 @@ function wholeQueryPart(
   };
 }
 
-/** One connection to a node. */
-interface GrpcConnection {
-  readonly client: Client;
-  /** What every call on it carries; to be copied, since grpc-js adds to it. */
-  readonly metadata: Metadata;
-}
+/** A connection to a node, and what every call on it carries; to be copied, since grpc-js adds to it. */
+type GrpcConnection = ReturnType<GrpcConnections['to']>;
 
 /** The connections that carry Infer streams, by node and number. */
 export class GrpcConnections {
   readonly #settings: DispatchSettings;
-  readonly #connections = new Map<string, GrpcConnection>();
+  readonly #connections = new Map<
+    string,
+    { readonly client: Client; readonly metadata: Metadata }
+  >();
 
   constructor(settings: DispatchSettings) {
     this.#settings = settings;
@@ -286,7 +284,7 @@ export class GrpcConnections {
    * The connection of that number to a node, made when it is first asked for.
    * @throws MlperfError `ERR_CONFIG_INVALID` when a file of its security cannot be used.
    */
-  to(address: string, number: number): GrpcConnection {
+  to(address: string, number: number) {
     const key = `${number} ${address}`;
     let connection = this.#connections.get(key);
     if (connection === undefined) {

@@ -6,9 +6,12 @@ import {
   grpcToMlperfError,
   MlperfError,
   messageOf,
+  sutLost,
+  sutRefused,
+  wireError,
 } from '../../../shared/base/errors/mlperf-error.ts';
 import type { OwnSide } from '../../../shared/evidence/call-path.ts';
-import type { StreamEvidence } from '../../../shared/evidence/network-evidence.ts';
+import type { StreamEvidence } from '../../../shared/evidence/evidence-schema.ts';
 import { lossReason } from '../../../shared/security/connection-errors.ts';
 import {
   decodeResponses,
@@ -16,13 +19,13 @@ import {
   type WireResponses,
 } from '../../../shared/wire/responses-codec.ts';
 import { decodeSutMessage, encodeLoadGenMessage } from '../../../shared/wire/sut-contract.ts';
-import type {
-  ChannelEvents,
-  ChannelPlace,
-  DispatchChannel,
-  OutgoingPart,
+import {
+  type ChannelEvents,
+  type ChannelPlace,
+  type DispatchChannel,
+  type OutgoingPart,
+  OutstandingTable,
 } from '../../dispatch/dispatch-channel.ts';
-import { OutstandingTable } from '../../dispatch/outstanding-table.ts';
 
 /** Makes the stream of a channel; it connects at once. */
 export type OpenTransport = (place: ChannelPlace, events: TransportEvents) => PartTransport;
@@ -38,11 +41,11 @@ export class SutChannel implements DispatchChannel, TransportEvents {
   readonly outstanding: OutstandingTable;
   /** Whether it could be looked at that the node does not compress messages by gRPC. After Opened. */
   compressionCheck: StreamEvidence['compressionCheck'] = 'unknown';
-  /** What this end knows of the stream's call. After Opened. */
+  /** This end's view of the stream's call. After Opened. */
   own: OwnSide = { loadgen: null, responseHeaders: [] };
   readonly #transport: PartTransport;
   readonly #events: ChannelEvents;
-  /** What Open asks for. */
+  /** Fields of Open. */
   readonly #protocolVersion: number | undefined;
   readonly #takesFirstTokens: boolean;
   #state: 'opening' | 'open' | 'retired' | 'closing' | 'closed' = 'opening';
@@ -71,7 +74,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     this.#transport.sendControl(encodeLoadGenMessage({ open }));
   }
 
-  /** What the node chose. @throws MlperfError when the node refuses, is lost or does not answer in time. */
+  /** Waits for Opened. @throws MlperfError when the node refuses, is lost or does not answer in time. */
   async opened(timeoutMs: number): Promise<Opened__Output> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
@@ -176,8 +179,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
   requireCredit(): void {
     const { samples, bytes } = this.initialCredit;
     if (samples >= 1 && bytes >= 1) return;
-    throw new MlperfError(
-      'ERR_SUT_REFUSED',
+    throw sutRefused(
       `SUT node ${this.place.address} opened a stream without credit (${samples} samples, ${bytes} bytes); ` +
         'the first grant must hold one sample at least',
     );
@@ -192,10 +194,9 @@ export class SutChannel implements DispatchChannel, TransportEvents {
       else this.#onControl(bytes);
     } catch (error) {
       this.#lose(
-        new MlperfError(
-          'ERR_WIRE_PROTOCOL',
+        wireError(
           `SUT node ${this.place.address} sent a message that breaks the protocol: ${messageOf(error)}`,
-          { cause: error },
+          error,
         ),
       );
       this.#transport.cancel();
@@ -225,7 +226,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
       this.#events.onDraining(this, message.draining.reason);
     } else if (message.message !== undefined) {
       // A message that this version does not know is news for a later one.
-      throw new MlperfError('ERR_WIRE_PROTOCOL', `"${message.message}" is not expected now`);
+      throw wireError(`"${message.message}" is not expected now`);
     } else if (bytes.length === 0) {
       this.#events.onClaim(this, 'empty-message', 'sent a message without any field');
     }
@@ -247,8 +248,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
 
   #requireVersion(version: number): void {
     if (version === this.#protocolVersion) return;
-    throw new MlperfError(
-      'ERR_WIRE_PROTOCOL',
+    throw wireError(
       `Opened is of protocol version ${version}, Open was of version ${this.#protocolVersion}`,
     );
   }
@@ -276,11 +276,11 @@ export class SutChannel implements DispatchChannel, TransportEvents {
   #lossOf(end: TransportEnd): MlperfError {
     const what = `SUT node ${this.place.address}`;
     if (end.code === status.OK) {
-      return new MlperfError('ERR_SUT_LOST', `${what} closed the stream`);
+      return sutLost(`${what} closed the stream`);
     }
     const error = grpcToMlperfError({ ...end, details: lossReason(end.details) }, what);
     const isLoss = end.code === status.UNAVAILABLE && this.#opened !== undefined;
-    return isLoss ? new MlperfError('ERR_SUT_LOST', error.message, { cause: end }) : error;
+    return isLoss ? sutLost(error.message, end) : error;
   }
 
   /** Ends the channel from whatever state; reports once. */
@@ -299,7 +299,7 @@ export interface TransportEnd {
   readonly details: string;
 }
 
-/** What a transport reports. No call comes from inside a call to the transport. */
+/** Events of a transport. No call comes from inside a call to the transport. */
 export interface TransportEvents {
   /** It was looked at, and the node does not compress messages by gRPC. Comes before any message, or never. */
   onUncompressed(): void;

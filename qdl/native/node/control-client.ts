@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { DescribeResponse__Output } from '../../../proto/gen/mlperf/network/v1/DescribeResponse.ts';
 import type { SystemUnderTestDefinition } from '../../../proto/gen/mlperf/network/v1/SystemUnderTest.ts';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { sutNameError, sutRefused, wireError } from '../../../shared/base/errors/mlperf-error.ts';
 import { SUT_METHODS, SUT_SERVICE_NAME } from '../../../shared/wire/sut-contract.ts';
 import { callPathOf } from '../../connect/call-path.ts';
 import { UnaryCalls } from '../../connect/unary-calls.ts';
@@ -35,14 +35,12 @@ export class ControlClient implements NamedNode {
     if (outcome.status === 'rejected') throw outcome.reason;
     const { nonce: echoed, name, nodeIdentity, seen } = outcome.value;
     if (echoed !== nonce) {
-      throw new MlperfError(
-        'ERR_WIRE_PROTOCOL',
+      throw wireError(
         `SUT node ${this.address} answered Name with a wrong nonce: the answer was not made for this call`,
       );
     }
     if (name.trim() === '') {
-      throw new MlperfError(
-        'ERR_SUT_NAME',
+      throw sutNameError(
         `SUT node ${this.address} answers Name with an empty name; give the node one (longhaul sut --node NAME)`,
       );
     }
@@ -51,12 +49,12 @@ export class ControlClient implements NamedNode {
     return { address: this.address, name, identity: nodeIdentity, roundTripNs, path };
   }
 
-  /** What the node says of itself; undefined when it has no such method. */
+  /** Answer to Describe; undefined when it has no such method. */
   describe() {
     return this.#calls.makeOptional('Describe', {});
   }
 
-  /** What machine the node runs on; undefined when it has no such method. @param timeoutMs Longest wait. */
+  /** Facts of the node's machine; undefined when it has no such method. @param timeoutMs Longest wait. */
   describeSystem(timeoutMs: number) {
     return this.#calls.makeOptional('DescribeSystem', {}, timeoutMs);
   }
@@ -70,7 +68,7 @@ export class ControlClient implements NamedNode {
     return this.#calls.makeOptional('Ready', { benchmark, model: '' }, longest);
   }
 
-  /** What the node counted in a run; undefined when it has no such method. */
+  /** The node's ledger of a run; undefined when it has no such method. */
   ledger(runId: string) {
     return this.#calls.makeOptional('Ledger', { runId });
   }
@@ -93,8 +91,7 @@ export function requireBenchmark(
 ): void {
   const served = description?.models.map((model) => model.benchmark) ?? [];
   if (served.length === 0 || served.includes(benchmark)) return;
-  throw new MlperfError(
-    'ERR_SUT_REFUSED',
+  throw sutRefused(
     `SUT node ${address} does not serve benchmark "${benchmark}"; it serves ${served.join(', ')}`,
   );
 }

@@ -2,16 +2,22 @@ import { type ClientDuplexStream, type ServiceError, status } from '@grpc/grpc-j
 import type { LinkTestResponse__Output } from '../../../proto/gen/mlperf/network/v1/LinkTestResponse.ts';
 import type { LinkTestResult__Output } from '../../../proto/gen/mlperf/network/v1/LinkTestResult.ts';
 import { machineNowNs } from '../../../shared/base/clock/clock.ts';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import {
+  MlperfError,
+  sutUnreachable,
+  wireError,
+} from '../../../shared/base/errors/mlperf-error.ts';
 import type { LinkDirection, LinkTestOutcome } from '../../../shared/evidence/node-probe.ts';
 import { unreachableMessage } from '../../../shared/security/connection-errors.ts';
-import { isLinkLoad, type LinkCount, LoadMeter } from '../../../shared/wire/link-test.ts';
 import {
   decodeLinkTestResponse,
   encodeLinkTestRequest,
+  isLinkLoad,
   LINK_TEST_METHOD,
+  type LinkCount,
+  LoadMeter,
 } from '../../../shared/wire/sut-contract.ts';
-import { callMetadata, connectClient } from '../../connect/grpc-options.ts';
+import { callMetadata, connectClient } from '../../connect/unary-calls.ts';
 import type { DispatchSettings } from '../../settings/dispatch-settings.ts';
 
 /**
@@ -23,7 +29,7 @@ const LOAD_BYTES = 60 * 1024;
 /** Most bytes of one test: as much as a node takes (sut-node/server/limits/node-limits.ts). */
 const BYTES_MAX = 4 * 1024 ** 3;
 
-/** What a slow link may add to the time of a test: bytes on the way, an answer behind them. */
+/** Extra time for a slow link: bytes on the way, and an answer behind them. */
 const SLACK_MS = 5_000;
 
 /** Longest wait for the node's own count behind its load. */
@@ -118,11 +124,7 @@ class ClientTest {
     try {
       answer = decodeLinkTestResponse(message);
     } catch (cause) {
-      this.#end(
-        new MlperfError('ERR_WIRE_PROTOCOL', 'a node answers TestLink with what is no message', {
-          cause,
-        }),
-      );
+      this.#end(wireError('a node answers TestLink with what is no message', cause));
       return;
     }
     if (answer.started && this.#direction === 'to-sut') {
@@ -192,9 +194,8 @@ function refusalOf({ code, details }: ServiceError): LinkTestOutcome | undefined
 }
 
 function failureOf(address: string, error: ServiceError, settings: DispatchSettings): MlperfError {
-  return new MlperfError(
-    'ERR_SUT_UNREACHABLE',
+  return sutUnreachable(
     `the link test of SUT node ${address} failed: ${unreachableMessage(address, error.details, settings.security)}`,
-    { cause: error },
+    error,
   );
 }

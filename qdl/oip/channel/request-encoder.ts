@@ -15,22 +15,12 @@ export interface EncodedRequest {
   readonly bytes: number;
 }
 
-/** What requests say beside the plan. */
+/** Fields of requests that the plan does not have. */
 export interface RequestExtras {
   /** Outputs that are asked for by name; empty: the server sends all. */
   readonly requestedOutputs: readonly string[];
   /** Ask for a mark on the last response: of a decoupled model. */
   readonly wantsFinalMark: boolean;
-}
-
-/** What is the same in all requests of so many samples. */
-interface Layout {
-  /** All fields before the id. */
-  readonly head: Buffer;
-  /** Tag and length of the raw contents of each input. */
-  readonly rawHeads: readonly Buffer[];
-  /** Bytes of all of these. */
-  readonly headBytes: number;
 }
 
 // Tags of ModelInferRequest, and of the messages in it: (field << 3) | 2, all of known length.
@@ -57,7 +47,6 @@ const COPIED_BYTES_MAX = 512;
  */
 export class OipRequestEncoder {
   readonly #plan: OipRequestPlan;
-  readonly #extras: RequestExtras;
   /** By the number of samples. */
   readonly #layouts: (Layout | undefined)[] = [];
   /** Where the input begins in the payload of one sample. */
@@ -66,7 +55,6 @@ export class OipRequestEncoder {
 
   constructor(plan: OipRequestPlan, extras: RequestExtras) {
     this.#plan = plan;
-    this.#extras = extras;
     let begin = 0;
     this.#inputBegins = plan.inputs.map(({ sampleBytes }) => {
       begin += sampleBytes;
@@ -74,7 +62,7 @@ export class OipRequestEncoder {
     });
     this.#sampleBytes = begin;
     for (let count = 1; count <= plan.samplesPerRequest; count += 1) {
-      this.#layouts[count] = this.#layoutOf(count);
+      this.#layouts[count] = layoutOf(plan, extras, count);
     }
   }
 
@@ -148,35 +136,46 @@ export class OipRequestEncoder {
     const begin = this.#inputBegins[k] as number; // In range: one per input.
     return payload.subarray(begin, begin + (this.#plan.inputs[k] as OipPlannedInput).sampleBytes);
   }
-
-  #layoutOf(count: number): Layout {
-    const { model, inputs, payloadForm } = this.#plan;
-    const { requestedOutputs, wantsFinalMark } = this.#extras;
-    const head = Buffer.concat([
-      textField(MODEL_NAME, model.name),
-      textField(MODEL_VERSION, model.version),
-      ...(wantsFinalMark ? [trueParameter(WANTS_FINAL_MARK)] : []),
-      ...(payloadForm === 'tensors' ? inputs.map((input) => this.#inputField(input, count)) : []),
-      ...requestedOutputs.map((name) => field(OUTPUTS, textField(TENSOR.name, name))),
-    ]);
-    const rawHeads =
-      payloadForm === 'tensors'
-        ? inputs.map(({ sampleBytes }) => fieldHead(RAW_INPUT_CONTENTS, sampleBytes * count))
-        : [];
-    const headBytes = rawHeads.reduce((sum, { length }) => sum + length, head.length);
-    return { head, rawHeads, headBytes };
-  }
-
-  #inputField({ name, datatype, sampleShape }: OipPlannedInput, count: number): Buffer {
-    const shape = this.#plan.hasBatchAxis ? [count, ...sampleShape] : sampleShape;
-    const parts = [
-      textField(TENSOR.name, name),
-      textField(TENSOR.datatype, datatype),
-      shape.length === 0 ? Buffer.alloc(0) : field(TENSOR.shape, varints(shape)),
-    ];
-    return field(INPUTS, Buffer.concat(parts));
-  }
 }
+
+/** Parts of the requests of `count` samples that do not change. */
+function layoutOf(
+  { model, inputs, payloadForm, hasBatchAxis }: OipRequestPlan,
+  { requestedOutputs, wantsFinalMark }: RequestExtras,
+  count: number,
+) {
+  /** All fields before the id. */
+  const head = Buffer.concat([
+    textField(MODEL_NAME, model.name),
+    textField(MODEL_VERSION, model.version),
+    ...(wantsFinalMark ? [trueParameter(WANTS_FINAL_MARK)] : []),
+    ...(payloadForm === 'tensors'
+      ? inputs.map((input) => inputField(input, hasBatchAxis ? [count] : []))
+      : []),
+    ...requestedOutputs.map((name) => field(OUTPUTS, textField(TENSOR.name, name))),
+  ]);
+  /** Tag and length of the raw contents of each input. */
+  const rawHeads =
+    payloadForm === 'tensors'
+      ? inputs.map(({ sampleBytes }) => fieldHead(RAW_INPUT_CONTENTS, sampleBytes * count))
+      : [];
+  const headBytes = rawHeads.reduce((sum, { length }) => sum + length, head.length);
+  return { head, rawHeads, headBytes };
+}
+
+/** @param batch Length of the batch axis, where there is one. */
+function inputField({ name, datatype, sampleShape }: OipPlannedInput, batch: number[]): Buffer {
+  const shape = [...batch, ...sampleShape];
+  const parts = [
+    textField(TENSOR.name, name),
+    textField(TENSOR.datatype, datatype),
+    shape.length === 0 ? Buffer.alloc(0) : field(TENSOR.shape, varints(shape)),
+  ];
+  return field(INPUTS, Buffer.concat(parts));
+}
+
+/** Constant parts of all requests of as many samples: see `layoutOf`. */
+type Layout = ReturnType<typeof layoutOf>;
 
 function put(target: Buffer, bytes: Uint8Array, position: number): number {
   target.set(bytes, position);

@@ -19,9 +19,9 @@ import {
   refused,
 } from './response-gatherer.ts';
 
-/** What a {@link OipRequestWay} reports. No call comes from inside a call to the way. */
+/** Events of an {@link OipRequestWay}. No call comes from inside a call to the way. */
 export interface RequestWayEvents {
-  /** What came of a request; after `complete` and `failed` nothing more comes of it. */
+  /** A response to a request; `complete` and `failed` are the last of it. */
   onGathered(request: PendingRequest, gathered: Gathered): void;
   /**
    * A call ended as UNAVAILABLE: the server's own word, or the end of the connection, which is told in a moment.
@@ -305,7 +305,7 @@ class StreamWay implements OipRequestWay, CallEvents {
     this.#events.onGathered(request, gathered);
   }
 
-  /** What cannot be read fails its request: that of the id, where so much could be read. */
+  /** An unreadable message fails its request: that of its id, if the id could be read, else the oldest. */
   #failUnread(text: string): void {
     const { decoder } = this.#gatherer;
     const request = this.#requests.get(decoder.id) ?? this.#oldest();
@@ -327,7 +327,7 @@ class StreamWay implements OipRequestWay, CallEvents {
     }
   }
 
-  /** What still comes of a request that has failed is no news. */
+  /** Whether a response belongs to a request that has failed before; such responses are ignored. */
   #isOfFailed(): boolean {
     const { id } = this.#gatherer.decoder;
     if (!this.#failed.has(id)) return false;
@@ -340,7 +340,7 @@ class StreamWay implements OipRequestWay, CallEvents {
   }
 }
 
-/** What requests say beside the plan. */
+/** Fields of requests that the plan does not have. */
 export function requestExtras(plan: OipRequestPlan, facts: OipModelFacts): RequestExtras {
   const planned = plan.outputs.map(({ name }) => name);
   const isAll = facts.outputs.every(({ name }) => planned.includes(name));
@@ -351,7 +351,7 @@ export function requestExtras(plan: OipRequestPlan, facts: OipModelFacts): Reque
   };
 }
 
-/** What puts the responses of a channel together. */
+/** Makes the gatherer of a channel's responses. */
 export function gathererOf(
   plan: OipRequestPlan,
   facts: OipModelFacts,

@@ -28,7 +28,7 @@ export function pendingRequest(ids: readonly number[], bytes: number): PendingRe
   return { ids, bytes, responseCount: 0, earlier: [], earlierBytes: 0 };
 }
 
-/** What a response is for its request. */
+/** Meaning of a response for its request. */
 export type Gathered =
   /** More responses follow. @param firstPayload Set with the first one. */
   | { readonly kind: 'more'; readonly firstPayload: BorrowedBytes | undefined }
@@ -94,7 +94,7 @@ export class ResponseGatherer {
   }
 
   /**
-   * What the response that {@link decoder} has read is for its request. Hot path. Payloads are views of the message.
+   * Tells what the response that {@link decoder} has read means for its request. Hot path. Payloads are views of the message.
    */
   take(request: PendingRequest): Gathered {
     const { decoder } = this;
@@ -133,7 +133,7 @@ export class ResponseGatherer {
     request.earlierBytes = 0;
   }
 
-  /** What came of a request whose call ended as OK before a last response. */
+  /** Result of a request whose call ended as OK before a last response. */
   endOfCall(request: PendingRequest): Gathered {
     const { responseCount: tokenCount, earlier } = request;
     if (tokenCount === 0) return badResponse('the call ended without a response');

@@ -1,6 +1,6 @@
 import { Http2Error, WINDOW_BYTES_LIMIT } from './frames/frames.ts';
 
-/** What may be sent on a stream or on the connection. Below 0 after the peer made its windows smaller. */
+/** Send window of a stream or of the connection. Below 0 after the peer made its windows smaller. */
 export class SendWindow {
   bytes: number;
 
@@ -15,7 +15,7 @@ export class SendWindow {
   }
 }
 
-/** What the peer may send on a stream or on the connection: given back in large steps. */
+/** Receive window of a stream or of the connection: given back in large steps. */
 export class ReceiveWindow {
   readonly #bytesMax: number;
   /** Bytes that came since room was given back last. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert';
 import { status } from '@grpc/grpc-js';
 import type { _inference_ModelMetadataResponse_TensorMetadata__Output as TensorMetadata } from '../../../proto/gen/inference/ModelMetadataResponse.ts';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { MlperfError, sutRefused } from '../../../shared/base/errors/mlperf-error.ts';
 import { asOneLine } from '../../../shared/base/text.ts';
 import {
   isOipDataType,
@@ -16,7 +16,7 @@ import type { DispatchSettings } from '../../settings/dispatch-settings.ts';
 import { statusText } from '../channel/response-gatherer.ts';
 import { OipControlClient } from './oip-control-client.ts';
 
-/** What SUT nodes of longhaul tell among the properties of a model. */
+/** The property `sha256` that SUT nodes of longhaul tell of a model. */
 const SHA256 = /^[0-9a-f]{64}$/;
 
 /**
@@ -81,7 +81,7 @@ function tensorOf(
 }
 
 function refusal(what: string): MlperfError {
-  return new MlperfError('ERR_SUT_REFUSED', `the server at ${what}`);
+  return sutRefused(`the server at ${what}`);
 }
 
 /**
@@ -95,8 +95,7 @@ export function requireAgreement(facts: readonly OipModelFacts[]): void {
     for (const [what, tell] of COMPARED) {
       const [here, there] = [tell(first), tell(other)];
       if (here === there) continue;
-      throw new MlperfError(
-        'ERR_SUT_REFUSED',
+      throw sutRefused(
         `the servers at ${first.address} and ${other.address} differ in ${what} of model "${first.name}": ` +
           `${here} and ${there}; all nodes of a SUT must serve the same model`,
       );
@@ -162,7 +161,7 @@ interface Refusal {
   readonly words: string;
 }
 
-/** What is waited for, in words; undefined when all is ready. */
+/** Reason to wait, in words; undefined when all is ready. */
 async function obstacleOf(
   client: OipControlClient,
   model: OipModelRef,
@@ -243,10 +242,7 @@ function unknownModel(
 ): MlperfError {
   let has = '; it does not tell which it has';
   if (known !== undefined) has = known.length === 0 ? '; it has none' : `; it has ${listed(known)}`;
-  return new MlperfError(
-    'ERR_SUT_REFUSED',
-    `the server at ${address} does not know model "${model.name}"${has}`,
-  );
+  return sutRefused(`the server at ${address} does not know model "${model.name}"${has}`);
 }
 
 function unknownVersion(
@@ -254,8 +250,7 @@ function unknownVersion(
   { name, version }: OipModelRef,
   versions: readonly string[],
 ): MlperfError {
-  return new MlperfError(
-    'ERR_SUT_REFUSED',
+  return sutRefused(
     `the server at ${address} does not have version ${version} of model "${name}"; it has ${listed(versions)}`,
   );
 }
@@ -275,7 +270,7 @@ function listed(names: readonly string[]): string {
 }
 
 /**
- * What the servers say of the model, one per node, in the order of the settings. Waits for them to be ready, at most
+ * The servers' facts of the model, one per node, in the order of the settings. Waits for them to be ready, at most
  * `readyTimeoutMs`.
  * @param settings With `oip`.
  * @throws MlperfError `ERR_SUT_REFUSED` for an unknown model or version (which ones there are, where the server tells),

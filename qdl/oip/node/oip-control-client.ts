@@ -1,7 +1,7 @@
 import { type StatusObject, status } from '@grpc/grpc-js';
 import type { GRPCInferenceServiceDefinition } from '../../../proto/gen/inference/GRPCInferenceService.ts';
 import type { ServerMetadataResponse__Output } from '../../../proto/gen/inference/ServerMetadataResponse.ts';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { sutRefused } from '../../../shared/base/errors/mlperf-error.ts';
 import type { OwnSide } from '../../../shared/evidence/call-path.ts';
 import { OIP_SERVICE_METHODS } from '../../../shared/wire/oip/oip-contract.ts';
 import type { OipModelRef, OipServerFacts } from '../../../shared/wire/oip/request-plan.ts';
@@ -51,7 +51,7 @@ export class OipControlClient implements NamedNode {
     return { address: this.address, name, identity: '', roundTripNs, path: callPathOf(own, null) };
   }
 
-  /** What the server says of itself. @throws MlperfError */
+  /** ServerMetadata. @throws MlperfError */
   async serverFacts(): Promise<OipServerFacts> {
     const { name, version, extensions } = await this.#serverMetadata();
     return { name, version, extensions: [...extensions] };
@@ -86,7 +86,7 @@ export class OipControlClient implements NamedNode {
     return answer?.config ?? undefined;
   }
 
-  /** What the server counted of the model, by version; undefined where it does not tell. */
+  /** The server's statistics of the model, by version; undefined where it does not tell. */
   async modelStatistics({ name, version }: OipModelRef) {
     const call = this.#calls.makeOptional('ModelStatistics', { name, version });
     return (await unlessRefused(call))?.modelStats;
@@ -124,7 +124,7 @@ export class OipControlClient implements NamedNode {
     this.#calls.close();
   }
 
-  /** What the server says of itself, how long its answer took, and what this end knows of the call. */
+  /** ServerMetadata, its round trip in ns, and this end's view of the call. */
   async #serverMetadata(): Promise<
     ServerMetadataResponse__Output & { readonly roundTripNs: number; readonly own: OwnSide }
   > {
@@ -135,11 +135,10 @@ export class OipControlClient implements NamedNode {
     // answer of its own, and took a round trip.
     this.#hasService ||= await this.#hasOtherMethods();
     if (this.#hasService) return { name: '', version: '', extensions: [], ...call };
-    throw new MlperfError(
-      'ERR_SUT_REFUSED',
+    throw sutRefused(
       `the server at ${this.address} has no service ${this.#service} (it has none of ServerMetadata, ServerLive, ModelMetadata and ModelConfig): correct the address or its port for gRPC (a SUT node of longhaul has it with --oip on only), or ` +
         'name the service by --oip-service (TorchServe: org.pytorch.serve.grpc.openinference.GRPCInferenceService)',
-      { cause: outcome.reason },
+      outcome.reason,
     );
   }
 

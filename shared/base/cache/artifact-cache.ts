@@ -21,7 +21,7 @@ import { findFlaw, writeFolderManifest } from './manifest.ts';
 export interface ArtifactOptions {
   /** Folder of all artifacts; made when it is absent. */
   readonly cacheFolder: string;
-  /** What it is, for people and as the beginning of the folder's name: small letters, digits, hyphens. */
+  /** Name for people, and beginning of the folder's name: small letters, digits, hyphens. */
   readonly name: string;
   /** All that the content depends on, JSON. Another recipe is another artifact. */
   readonly recipe: unknown;
@@ -38,7 +38,7 @@ export type BuildProgress = (fraction: number, what: string) => void;
 /** Digits of the recipe's hash in the folder's name; enough to tell the versions of one project apart. */
 const HASH_DIGITS = 12;
 
-/** What follows the artifact's name in the names of folders that nobody uses, or not yet. */
+/** Suffix of folders that are half made, or to be deleted. */
 const LEFTOVER = '.building-';
 
 /**

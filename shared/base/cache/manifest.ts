@@ -18,7 +18,7 @@ const PROGRESS_STEP = 2000;
 const MANIFEST = z.object({
   version: z.literal(MANIFEST_VERSION),
   name: z.string(),
-  /** What the artifact was made from, for people. */
+  /** Recipe of the artifact, for people. */
   recipe: z.string(),
   files: z.array(
     z.object({

@@ -19,7 +19,7 @@ export interface Clock {
 
 const NS_PER_MS = 1_000_000;
 
-/** What one timer holds. */
+/** Longest time of one timer, in ms. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /** One planned call: a timer while it is far away, then a look at the time in each turn of the event loop. */

@@ -63,20 +63,25 @@ export class MlperfError extends Error {
   }
 }
 
-/** A setting or a combination of settings is wrong. @param text Which one, and what would be right. */
-export function configInvalid(text: string): MlperfError {
-  return new MlperfError('ERR_CONFIG_INVALID', text);
-}
+/** Makes errors of one code: what is wrong, which value, what would be right; and the error behind it. */
+const errorsOf =
+  (code: MlperfErrorCode) =>
+  (text: string, cause?: unknown): MlperfError =>
+    new MlperfError(code, text, cause === undefined ? {} : { cause });
 
-/** What is wrong with a model. @param cause The error behind it. */
-export function modelError(text: string, cause?: unknown): MlperfError {
-  return new MlperfError('ERR_MODEL', text, cause === undefined ? {} : { cause });
-}
-
-/** What is wrong with a data set or a sample. @param cause The error behind it. */
-export function dataSetError(text: string, cause?: unknown): MlperfError {
-  return new MlperfError('ERR_DATA_SET', text, cause === undefined ? {} : { cause });
-}
+export const configInvalid = errorsOf('ERR_CONFIG_INVALID');
+export const configFileError = errorsOf('ERR_CONFIG_FILE');
+export const benchmarkUnknown = errorsOf('ERR_BENCHMARK_UNKNOWN');
+export const modelError = errorsOf('ERR_MODEL');
+export const dataSetError = errorsOf('ERR_DATA_SET');
+export const notInstalled = errorsOf('ERR_NOT_INSTALLED');
+export const internalError = errorsOf('ERR_INTERNAL');
+export const workerError = errorsOf('ERR_SUT_WORKER');
+export const sutUnreachable = errorsOf('ERR_SUT_UNREACHABLE');
+export const sutRefused = errorsOf('ERR_SUT_REFUSED');
+export const sutNameError = errorsOf('ERR_SUT_NAME');
+export const sutLost = errorsOf('ERR_SUT_LOST');
+export const wireError = errorsOf('ERR_WIRE_PROTOCOL');
 
 /** gRPC status number → our code. What is absent here is a broken protocol. */
 const CODE_OF_GRPC_STATUS: Readonly<Record<number, MlperfErrorCode>> = {

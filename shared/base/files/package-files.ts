@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { MlperfError } from '../errors/mlperf-error.ts';
+import { internalError, notInstalled } from '../errors/mlperf-error.ts';
 
 /**
  * The one place that knows where the files of this package lie, whether it runs from a clone, from an
@@ -14,10 +14,7 @@ function findPackageRoot(folder: string): string {
   if (existsSync(join(folder, 'package.json'))) return folder;
   const parent = dirname(folder);
   if (parent === folder) {
-    throw new MlperfError(
-      'ERR_INTERNAL',
-      `no package.json above ${fileURLToPath(import.meta.url)}`,
-    );
+    throw internalError(`no package.json above ${fileURLToPath(import.meta.url)}`);
   }
   return findPackageRoot(parent);
 }
@@ -60,20 +57,17 @@ export function compiledModule(module: string): URL {
 
 function present(path: string): string {
   if (existsSync(path)) return path;
-  throw new MlperfError(
-    'ERR_NOT_INSTALLED',
+  throw notInstalled(
     `${path} is missing: in a clone run "npm run build", in an installation install longhaul again`,
   );
 }
 
-/** What longhaul reads of its own package.json. */
-interface OwnManifest {
-  readonly version: string;
-  readonly peerDependencies: Readonly<Record<string, string>>;
-}
-
-function ownManifest(): OwnManifest {
-  return JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as OwnManifest;
+/** The parts of longhaul's own package.json that it reads. */
+function ownManifest() {
+  return JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as {
+    readonly version: string;
+    readonly peerDependencies: Readonly<Record<string, string>>;
+  };
 }
 
 /** Read once: a newer release may be put in place of the files that this process was started from. */

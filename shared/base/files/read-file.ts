@@ -10,7 +10,15 @@ import {
 } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { errorCodeOf, outputError, withReason } from '../errors/mlperf-error.ts';
+import type { z } from 'zod';
+import {
+  configFileError,
+  configInvalid,
+  errorCodeOf,
+  messageOf,
+  outputError,
+  withReason,
+} from '../errors/mlperf-error.ts';
 
 /** Most bytes of a file that a setting names, by what is in it. */
 export const FILE_BYTES_MAX: Readonly<
@@ -22,7 +30,7 @@ export const FILE_BYTES_MAX: Readonly<
   settings: 2 ** 20,
   /** Certificates and keys: all authorities that a system trusts have some 0.3 MB. */
   pem: 2 ** 22,
-  /** What longhaul wrote itself, and texts that a submission takes over. */
+  /** Files that longhaul wrote itself, and texts that a submission takes over. */
   document: 2 ** 26,
   /** A line for each sample of a data set. */
   list: 2 ** 28,
@@ -35,7 +43,7 @@ const POLL_MS = 10;
 
 const CHUNK_BYTES: number = 64 * 1024;
 
-/** What came through pipes, by inode: a verb may read its file again, and a pipe gives its bytes once. */
+/** Contents of pipes, by inode: a verb may read its file again, and a pipe gives its bytes once. */
 const piped = new Map<number, Buffer>();
 
 /**
@@ -113,7 +121,7 @@ function patientReader(file: number, isPipe: boolean): () => Buffer {
   };
 }
 
-/** What is there now; undefined where more may come later. */
+/** Bytes that are there now; undefined where more may come later. */
 function readReady(file: number): Buffer | undefined {
   try {
     return readNext(file);
@@ -178,4 +186,32 @@ export function defaultCacheFolder(): string {
   const xdg = process.env['XDG_CACHE_HOME'];
   const base = xdg !== undefined && xdg !== '' ? xdg : join(homedir(), '.cache');
   return join(base, 'longhaul');
+}
+
+/**
+ * Reads a JSON file and checks its form.
+ * @param bytesMax One of `FILE_BYTES_MAX`.
+ * @param wrong Follows the path where the form is wrong: what the file is not.
+ * @throws MlperfError `ERR_CONFIG_FILE` (cannot be read, is not JSON), `ERR_CONFIG_INVALID` (its form)
+ */
+export function readJsonFile<T>(
+  path: string,
+  schema: z.ZodType<T>,
+  bytesMax: number = FILE_BYTES_MAX.document,
+  wrong = '',
+): T {
+  const checked = schema.safeParse(parseJson(path, readNamedText(path, bytesMax)));
+  if (checked.success) return checked.data;
+  const issue = checked.error.issues[0];
+  const where = issue === undefined || issue.path.length === 0 ? '' : ` ${issue.path.join('.')}:`;
+  throw configInvalid(`${path}${wrong}:${where} ${issue?.message ?? 'is wrong'}`);
+}
+
+function parseJson(path: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const why = messageOf(error);
+    throw configFileError(`${path} is not JSON: ${why}`, error);
+  }
 }

@@ -59,14 +59,11 @@ export function exitCodeOf(code: MlperfErrorCode): number {
   return EXIT_OF_ERROR[code];
 }
 
-/** An error as a program reads it, on a line of its own on stdout. */
-interface ErrorDocument {
-  readonly error: { readonly code: MlperfErrorCode; readonly message: string };
-  readonly exitCode: number;
-}
-
-/** @param exitCode Default: that of the error's code. */
-export function errorDocument(thrown: unknown, exitCode?: number): ErrorDocument {
+/**
+ * An error for programs: code, message and exit code, on a line of its own on stdout.
+ * @param exitCode Default: that of the error's code.
+ */
+export function errorDocument(thrown: unknown, exitCode?: number) {
   const error = operatingErrorOf(thrown);
   const isOurs = error instanceof MlperfError;
   const code = isOurs ? error.code : 'ERR_INTERNAL';

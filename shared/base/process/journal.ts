@@ -8,7 +8,7 @@ export const PRIORITY = { error: 3, warning: 4, info: 6, debug: 7 } as const;
 /** One of {@link PRIORITY}. */
 export type Priority = (typeof PRIORITY)[keyof typeof PRIORITY];
 
-/** What tests exchange. @internal */
+/** Parts that tests exchange. @internal */
 interface JournalParts {
   readonly environment: NodeJS.ProcessEnv;
   /** Of stderr. */

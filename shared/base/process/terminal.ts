@@ -18,11 +18,11 @@ export interface TerminalStream {
 /** A stream for a terminal that shows nothing. */
 export const NOWHERE: TerminalStream = { write: () => {} };
 
-/** What changes while one thing goes on; a function gets the characters that there is room for. */
+/** Progress of an activity; a function gets the number of characters that fit. */
 export type StatusDetail = string | ((width: number) => string);
 
 /**
- * What a person sees while something goes on. On a terminal one status line that is written over;
+ * Progress for people. On a terminal one status line that is written over;
  * elsewhere (a file, a pipe, a terminal that knows no escape sequences) plain lines, few of them; none in systemd's
  * journal, which is no place for progress. Everything goes to stderr: results alone go to stdout.
  */
@@ -56,7 +56,7 @@ export class Terminal {
   }
 
   /**
-   * What goes on now.
+   * Shows the present activity.
    * @param activity Stays the same while one thing goes on.
    * @param detail Changes: how far it is.
    */

@@ -1,27 +1,19 @@
-import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
-import { MlperfError } from '../errors/mlperf-error.ts';
+import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
+import { configFileError } from '../errors/mlperf-error.ts';
 
 /** Lists and maps inside each other: no file of ours has ten. */
 const DEPTH_MAX = 100;
-
-/** A YAML text whose form is right or wrong. */
-export interface YamlText {
-  readonly document: Document;
-  /** What is wrong with the text, each with its place; the document is of no use then. */
-  readonly problems: readonly string[];
-  /** `path:line:column` of an offset. */
-  placeOf(offset: number): string;
-}
 
 /**
  * Parses YAML. Never throws. In a time that grows with the text: the library's own search for keys that stand twice
  * (yaml 2.9) compares each key of a map with all others.
  * @param path Stands in places only.
  */
-export function parseYaml(path: string, text: string): YamlText {
+export function parseYaml(path: string, text: string) {
   const lines = new LineCounter();
   const options = { lineCounter: lines, prettyErrors: false, uniqueKeys: false };
   const document = parseDocument(text, options);
+  /** `path:line:column` of an offset. */
   const placeOf = (offset: number): string => {
     const { line, col } = lines.linePos(offset);
     return `${path}:${line}:${col}`;
@@ -33,14 +25,15 @@ export function parseYaml(path: string, text: string): YamlText {
   }));
   const faults = broken.length > 0 ? broken : faultsOf(document.contents);
   const problems = faults.map(({ offset, message }) => `${placeOf(offset)}: ${message}`);
+  // Where there are problems, the document is of no use.
   return { document, problems, placeOf };
 }
 
 /** As {@link parseYaml}. @throws MlperfError `ERR_CONFIG_FILE` with the first problem. */
-export function parseGoodYaml(path: string, text: string): YamlText {
+export function parseGoodYaml(path: string, text: string) {
   const yaml = parseYaml(path, text);
   const [problem] = yaml.problems;
-  if (problem !== undefined) throw new MlperfError('ERR_CONFIG_FILE', problem);
+  if (problem !== undefined) throw configFileError(problem);
   return yaml;
 }
 
@@ -51,7 +44,7 @@ interface Fault {
 
 const TOO_DEEP = `lists and maps may stand ${DEPTH_MAX} deep in each other, not deeper`;
 
-/** What the parser takes and we do not. */
+/** Faults that the parser accepts: too deep nesting, repeated keys. */
 function faultsOf(root: unknown): Fault[] {
   const faults: Fault[] = [];
   const waiting: { readonly node: unknown; readonly depth: number }[] = [{ node: root, depth: 0 }];

@@ -1,5 +1,10 @@
 import type { Sharp, SharpOptions } from 'sharp';
-import { dataSetError, MlperfError, messageOf } from '../../base/errors/mlperf-error.ts';
+import {
+  dataSetError,
+  type MlperfError,
+  messageOf,
+  notInstalled,
+} from '../../base/errors/mlperf-error.ts';
 
 type SharpModule = typeof import('sharp').default;
 
@@ -174,10 +179,9 @@ async function importSharp(): Promise<SharpModule> {
     sharp.concurrency(1);
     return sharp;
   } catch (error) {
-    throw new MlperfError(
-      'ERR_NOT_INSTALLED',
+    throw notInstalled(
       `the package sharp (JPEG codec) does not load: ${messageOf(error)}; run "npm install sharp"`,
-      { cause: error },
+      error,
     );
   }
 }

@@ -1,4 +1,4 @@
-import type { PayloadEncoding } from '../../domain/query-sample-library.ts';
+import type { PayloadEncoding } from '../../domain/system-under-test.ts';
 import type { SampleTensor } from '../../domain/tensors.ts';
 import type { Round } from '../rounds/rounds.ts';
 

@@ -16,7 +16,7 @@ export const OIP_SERVICE_METHODS: GRPCInferenceServiceDefinition = loadProto<Pro
   'inference/open_inference.proto',
 ).inference.GRPCInferenceService.service;
 
-/** What a server implements: inference with bytes, which are read and written by hand, all else with objects. */
+/** Handlers of a server: inference with bytes, which are read and written by hand, all else with objects. */
 export interface OipServiceHandlers
   extends UntypedServiceImplementation,
     Pick<

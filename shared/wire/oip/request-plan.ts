@@ -20,7 +20,7 @@ export const OIP_METHODS = ['unary', 'stream', 'stream-per-request'] as const;
 export type OipMethod = (typeof OIP_METHODS)[number];
 
 /**
- * What the payload of a sample is.
+ * Forms of a sample's payload.
  * `tensors`: the raw contents of all inputs of the plan, one behind the other, of fixed sizes.
  * `fields`: encoded fields of ModelInferRequest that the sample library prepared, untimed: `inputs` with their shapes and
  * their contents, raw or typed. For samples whose shapes differ, and for servers that know typed contents only.
@@ -71,14 +71,14 @@ export interface OipWaysCompared {
   readonly trialCount: number;
 }
 
-/** What a server says of itself (ServerMetadata). */
+/** ServerMetadata. */
 export interface OipServerFacts {
   readonly name: string;
   readonly version: string;
   readonly extensions: readonly string[];
 }
 
-/** What a server says of a model (ModelMetadata, and ModelConfig where it has that). */
+/** A server's facts of a model (ModelMetadata, and ModelConfig where it has that). */
 export interface OipModelFacts {
   readonly address: string;
   readonly server: OipServerFacts;

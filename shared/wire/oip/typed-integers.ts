@@ -1,5 +1,5 @@
 import type { BorrowedBytes } from '../../base/bytes/borrowed-bytes.ts';
-import { MlperfError } from '../../base/errors/mlperf-error.ts';
+import { type MlperfError, wireError } from '../../base/errors/mlperf-error.ts';
 import { OIP_ELEMENT_BYTES, type OipDataType } from '../../domain/tensors.ts';
 import { malformed } from '../proto-wire.ts';
 
@@ -200,5 +200,5 @@ function elementWriter(
 
 /** Contents break the protocol. */
 export function wrongContents(text: string): MlperfError {
-  return new MlperfError('ERR_WIRE_PROTOCOL', text);
+  return wireError(text);
 }

@@ -5,10 +5,9 @@ import { z } from 'zod';
 import { forEachIndex } from '../../../shared/base/async.ts';
 import { type BuildProgress, ensureArtifact } from '../../../shared/base/cache/artifact-cache.ts';
 import { IMAGENET_ELEMENTS } from '../../../shared/rules/rows/imagenet.ts';
-import type { PipelineInput } from '../../model/model-facts.ts';
-import { fileDigest } from '../../model/model-file.ts';
-import { createOrtSession, type ModelSession } from '../../model/onnx/ort-session.ts';
-import type { ModelPipeline } from '../../pipeline/model-pipeline.ts';
+import type { ModelPipeline, PipelineInput } from '../../model/model-facts.ts';
+import { fileDigest } from '../../model/model-source.ts';
+import { createOrtSession } from '../../model/onnx/ort-session.ts';
 import { DEFAULT_RUNTIME, type RuntimeSettings } from '../../settings/model-settings.ts';
 import { sutBenchmark } from '../registry.ts';
 import type { SutBenchmark } from '../sut-benchmark.ts';
@@ -28,7 +27,7 @@ export interface LabelledFile {
 /** Right answers by precision. */
 export type CorrectCounts = Readonly<Record<StandinPrecision, number>>;
 
-/** What is measured, and where the result is kept. */
+/** Models and images to measure, and the cache that keeps the result. */
 export interface AccuracyRequest {
   readonly benchmark: StandinBenchmark;
   readonly models: StandinFiles;
@@ -110,12 +109,9 @@ async function measure(
 }
 
 /** A model that is measured. */
-interface Contestant {
-  readonly session: ModelSession;
-  readonly pipeline: ModelPipeline;
-}
+type Contestant = Awaited<ReturnType<typeof open>>;
 
-async function open(benchmark: SutBenchmark, modelFile: string): Promise<Contestant> {
+async function open(benchmark: SutBenchmark, modelFile: string) {
   const sha256 = await fileDigest(modelFile, 'sha256');
   const session = await createOrtSession({ modelFile, sha256, runtime: RUNTIME });
   return { session, pipeline: benchmark.openPipeline({ file: modelFile, ...session.tensors }, {}) };

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { type BuildProgress, ensureArtifact } from '../../../shared/base/cache/artifact-cache.ts';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { workerError } from '../../../shared/base/errors/mlperf-error.ts';
 import { compiledModule, dataFile } from '../../../shared/base/files/package-files.ts';
 import { STANDIN_CLASS_COUNT } from '../../../shared/benchmarks/standin/standin-sets.ts';
 import type { ModelProto } from '../../model/onnx/graph-builder.ts';
@@ -29,7 +29,7 @@ const PROGRESS_MS = 200;
 /** One path or name per precision. */
 export type StandinFiles = Readonly<Record<StandinPrecision, string>>;
 
-/** What the thread makes. */
+/** Work of the thread. */
 export interface StandinWork {
   readonly benchmark: StandinBenchmark;
   /** Factor on the trunk's channels: 1, or 1/16 for a toy. */
@@ -99,7 +99,7 @@ async function makeInThread(workerData: StandinWork, onProgress: BuildProgress):
   try {
     const [exitCode] = await once(worker, 'exit', { signal: givenUp.signal });
     if (exitCode === 0) return;
-    throw new MlperfError('ERR_SUT_WORKER', `${what} ended with exit code ${exitCode}`);
+    throw workerError(`${what} ended with exit code ${exitCode}`);
   } catch (error) {
     throw givenUp.signal.aborted ? givenUp.signal.reason : error;
   } finally {

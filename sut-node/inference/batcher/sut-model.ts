@@ -1,10 +1,9 @@
 import type { BuildProgress } from '../../../shared/base/cache/artifact-cache.ts';
 import type { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { CompressionName } from '../../../shared/compression/codec.ts';
-import type { PayloadEncoding } from '../../../shared/domain/query-sample-library.ts';
+import type { PayloadEncoding } from '../../../shared/domain/system-under-test.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import type { LoadedModel } from '../../model/model-facts.ts';
-import type { WaitingSample } from './waiting-sample.ts';
 
 /** Samples that go through the model together. */
 export interface Batch {
@@ -13,7 +12,7 @@ export interface Batch {
   readonly takenAtNs: number;
 }
 
-/** What a model gets from the node that serves it. */
+/** The node, as its model uses it. */
 export interface ModelContext {
   /** Encodings of a payload, by the number that a waiting sample has. */
   readonly encodings: readonly PayloadEncoding[];
@@ -28,7 +27,7 @@ export interface ModelContext {
 }
 
 /**
- * What a node serves: whatever takes batches and gives the answers to the owners of their samples.
+ * The model of a node: it takes batches and gives the answers to the owners of their samples.
  * Order of calls: `load`, `warmUp`, `run`..., `stop`; `stop` may come at any time, once.
  */
 export interface SutModel {
@@ -74,5 +73,83 @@ export interface SutModel {
   stop(giveUp: AbortSignal): Promise<void>;
 }
 
-/** What the batcher asks of a model: who can take a batch, and to take it. */
+/** A model, as the batcher uses it. */
 export type BatchWorkers = Pick<SutModel, 'hasIdle' | 'hasRoom' | 'run' | 'groupOf'>;
+
+/**
+ * Where a sample lies in what a query compressed as a whole holds: bytes `begin` to `end` of `total`,
+ * all counted after decompression.
+ */
+export interface PayloadSlice {
+  readonly begin: number;
+  readonly end: number;
+  readonly total: number;
+}
+
+/** One whole sample on its way through the node. */
+export interface WaitingSample {
+  /** Id on the wire: unique within a run, not among the runs. */
+  readonly id: number;
+  /** The payload in order, as views into the messages that brought it; one unless it came in pieces. */
+  readonly pieces: readonly Uint8Array[];
+  /** Payload bytes that arrived for the sample: of all pieces, or its share of the query's payload. */
+  readonly bytes: number;
+  /** Index into the node's list of encodings: form and compression of the payload. */
+  readonly form: number;
+  /** Set where the one piece is the payload of the sample's whole query, compressed. */
+  readonly slice: PayloadSlice | undefined;
+  readonly owner: SampleOwner;
+  /** When its last byte had arrived, and when it was put into the queue, in ns by the node's clock. */
+  readonly arrivedAtNs: number;
+  readonly queuedAtNs: number;
+}
+
+/** Why a sample has no response; `code` is the wire's FailureCode. */
+export interface SampleFault {
+  readonly code: number;
+  readonly text: string;
+}
+
+/**
+ * Times of a worker on one batch, in ns by the clock that all threads of the process share. The
+ * three lengths lie between `beganAtNs` and `endedAtNs` without a gap.
+ */
+export interface BatchTimes {
+  /** When the batch left the queue. */
+  readonly takenAtNs: number;
+  readonly beganAtNs: number;
+  readonly preprocessNs: number;
+  readonly computeNs: number;
+  readonly postprocessNs: number;
+  readonly endedAtNs: number;
+}
+
+/** Result of one sample. */
+export interface SampleAnswer {
+  readonly sample: WaitingSample;
+  /** Response bytes; empty where there is a fault. */
+  readonly payload: Uint8Array;
+  readonly fault: SampleFault | undefined;
+  /** Output tokens, of a model that has tokens. */
+  readonly tokenCount?: number;
+  /** Undefined for a sample that no worker saw to its end. */
+  readonly times: BatchTimes | undefined;
+}
+
+/** The first output token of a sample, known before the rest. */
+export interface SampleFirstToken {
+  readonly sample: WaitingSample;
+  /** Bytes as they stand at the beginning of the answer's payload. */
+  readonly payload: Uint8Array;
+}
+
+/** Who sent a sample and wants its answer: a stream. */
+export interface SampleOwner {
+  /**
+   * Takes first tokens that became known at one instant, before the answers of their samples. Dropped where
+   * the run does not measure them. Never throws.
+   */
+  firstTokens(tokens: readonly SampleFirstToken[]): void;
+  /** Takes the answers of the samples that became known at one instant. Never throws. */
+  answer(answers: readonly SampleAnswer[]): void;
+}

@@ -1,12 +1,67 @@
 import type { Clock } from '../../../shared/base/clock/clock.ts';
+import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import { SYNTHETIC_RESPONSE_BYTES_DEFAULT } from '../../../shared/rules/rows/synthetic-samples.ts';
-import type { Batch } from '../batcher/sut-model.ts';
-import type { SampleAnswer, WaitingSample } from '../batcher/waiting-sample.ts';
+import type { LoadedModel } from '../../model/model-facts.ts';
+import type {
+  Batch,
+  ModelContext,
+  SampleAnswer,
+  SutModel,
+  WaitingSample,
+} from '../batcher/sut-model.ts';
 import { deliverAnswers } from '../workers/batch-answers.ts';
-import { BuiltInModel } from './built-in-model.ts';
 
-/** What an {@link ImmediateModel} answers. */
-export interface ImmediateAnswers {
+/** Facts of a built-in model: no tensors and no file, so no weights that could be wrong. */
+export const NO_MODEL: LoadedModel = {
+  tensors: { inputs: [], outputs: [] },
+  sha256: '',
+  isStandIn: false,
+};
+
+/** A model without ONNX, on the node's I/O thread: there is nothing to load and there are no workers. */
+export abstract class BuiltInModel implements SutModel {
+  readonly rules: BenchmarkRules;
+  /** It looks into no payload, so it would decompress none. */
+  readonly compressions: SutModel['compressions'] = ['identity'];
+  readonly sampleElements = 1;
+  readonly responseBytesMax: number | undefined;
+
+  /**
+   * @param key Key of the benchmark.
+   * @param responseBytesMax Undefined where a response may have any length.
+   */
+  constructor(key: string, responseBytesMax: number | undefined) {
+    this.rules = benchmarkRules(key);
+    this.responseBytesMax = responseBytesMax;
+  }
+
+  abstract readonly hasIdle: boolean;
+  abstract run(batch: Batch): void;
+
+  get name(): string {
+    return this.rules.key;
+  }
+
+  get hasRoom(): boolean {
+    return this.hasIdle;
+  }
+
+  load(_context: ModelContext): Promise<LoadedModel> {
+    return Promise.resolve(NO_MODEL);
+  }
+
+  warmUp(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  stop(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+/** Answers of an {@link ImmediateModel}. */
+interface ImmediateAnswers {
   /** Key of the benchmark. */
   readonly key: string;
   /** Undefined where a response may have any length. */
@@ -19,7 +74,7 @@ export interface ImmediateAnswers {
  * Answers every sample on the node's I/O thread. There is no model and no worker, and the rest of the node
  * is in use as in any run: what is measured is the wire.
  */
-export class ImmediateModel extends BuiltInModel {
+class ImmediateModel extends BuiltInModel {
   readonly hasIdle = true;
   readonly #clock: Clock;
   readonly #respond: ImmediateAnswers['respond'];

@@ -1,16 +1,16 @@
 import { NO_BYTES } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import type { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { FAILURE_CODES } from '../../../shared/wire/responses-codec.ts';
-import type { Batch } from '../batcher/sut-model.ts';
 import type {
+  Batch,
   BatchTimes,
   SampleAnswer,
   SampleFault,
   SampleFirstToken,
   SampleOwner,
   WaitingSample,
-} from '../batcher/waiting-sample.ts';
-import type { DoneMessage } from './worker-messages.ts';
+} from '../batcher/sut-model.ts';
+import type { DoneMessage } from './worker-thread.ts';
 
 /** Gives the results of a batch to those who sent its samples, one call per owner. */
 export function answerBatch(batch: Batch, done: DoneMessage): void {
@@ -48,7 +48,7 @@ function faultsOf(done: DoneMessage): ReadonlyMap<number, SampleFault> | undefin
     const text = `the model failed: ${done.failure.text}`;
     for (const row of done.failure.rows) faults.set(row, { code: FAILURE_CODES.inference, text });
   }
-  // A sample that is bad in itself is told so, whatever became of the others.
+  // A bad sample gets its own error, also where the batch failed.
   for (const { row, text } of done.badSamples) {
     faults.set(row, { code: FAILURE_CODES['bad-sample'], text });
   }

@@ -1,24 +1,22 @@
 import { machineNowNs } from '../../../shared/base/clock/clock.ts';
 import { messageOf, modelError } from '../../../shared/base/errors/mlperf-error.ts';
 import { type Codec, codecNamed } from '../../../shared/compression/codec.ts';
-import type { PayloadEncoding } from '../../../shared/domain/query-sample-library.ts';
-import type { OutputTensor } from '../../model/model-facts.ts';
+import type { PayloadEncoding } from '../../../shared/domain/system-under-test.ts';
+import type { ModelPipeline, OutputTensor } from '../../model/model-facts.ts';
 import type { InputTensor, ModelSession } from '../../model/onnx/ort-session.ts';
 import type { BatchShape } from '../../pipeline/model-fit.ts';
-import type { ModelPipeline } from '../../pipeline/model-pipeline.ts';
 import { type FreeLength, sampleTensorBytes } from '../../pipeline/sample-size.ts';
 import { checkForm } from '../../pipeline/tensor-preprocessor.ts';
-import { type Chunk, cutIntoChunks } from './batch-chunks.ts';
-import { BatchTensors, directTensor } from './batch-tensors.ts';
+import { BatchTensors, type Chunk, cutIntoChunks, directTensor } from './batch-tensors.ts';
 import { PayloadReader } from './payload-reader.ts';
-import type { BadSample, BatchMessage, DoneMessage, WorkerStart } from './worker-messages.ts';
+import type { BadSample, BatchMessage, DoneMessage, WorkerStart } from './worker-thread.ts';
 
 /** Samples of the largest size that one inference of padded tensors may be as large as. */
 const PADDED_SAMPLES_MAX = 4;
 /** Padded tensors up to here are no burden, however small samples must be. */
 const PADDED_BYTES_FREE = 64 * 1024 ** 2;
 
-/** What a runner needs to know. */
+/** Parts and settings of a runner. */
 export interface BatchRunnerOptions
   extends Pick<
     WorkerStart,
@@ -32,22 +30,7 @@ export interface BatchRunnerOptions
 }
 
 /** One batch under work. */
-interface BatchWork {
-  readonly batch: BatchMessage;
-  /** Length of the free axes per row; undefined where the row cannot be read. */
-  readonly lengths: readonly (FreeLength | undefined)[];
-  /** Response bytes per row; undefined where there is none (yet). */
-  readonly responses: (Uint8Array | undefined)[];
-  readonly badSamples: BadSample[];
-  /** Rows whose inference failed, and why the last of them did. */
-  readonly failedRows: number[];
-  failure: string | undefined;
-  /** Where the clock stood when the last step ended. */
-  lapAtNs: number;
-  preprocessNs: number;
-  computeNs: number;
-  postprocessNs: number;
-}
+type BatchWork = ReturnType<typeof beginWork>;
 
 type Step = 'preprocessNs' | 'computeNs' | 'postprocessNs';
 
@@ -153,18 +136,8 @@ export class BatchRunner {
         return undefined;
       }
     };
-    return {
-      batch,
-      lengths: Array.from({ length: count }, (_, row) => lengthOfRow(row)),
-      responses: new Array<Uint8Array | undefined>(count).fill(undefined),
-      badSamples,
-      failedRows: [],
-      failure: undefined,
-      lapAtNs: beganAtNs,
-      preprocessNs: 0,
-      computeNs: 0,
-      postprocessNs: 0,
-    };
+    const lengths = Array.from({ length: count }, (_, row) => lengthOfRow(row));
+    return beginWork(batch, lengths, badSamples, beganAtNs);
   }
 
   #cut({ lengths }: BatchWork): Chunk[] {
@@ -306,6 +279,26 @@ export class BatchRunner {
 /** Most bytes of padded tensors of several samples, from the limit of one. */
 function paddedBytesMax(sampleBytesMax: number): number {
   return Math.max(PADDED_SAMPLES_MAX * sampleBytesMax, PADDED_BYTES_FREE);
+}
+
+/** @param lengths Length of the free axes per row; undefined where the row cannot be read. */
+function beginWork(
+  batch: BatchMessage,
+  lengths: readonly (FreeLength | undefined)[],
+  badSamples: BadSample[],
+  beganAtNs: number,
+) {
+  return {
+    ...{ batch, lengths, badSamples },
+    /** Response bytes per row; undefined where there is none (yet). */
+    responses: new Array<Uint8Array | undefined>(lengths.length).fill(undefined),
+    /** Rows whose inference failed, and why the last of them did. */
+    failedRows: [] as number[],
+    failure: undefined as string | undefined,
+    /** Where the clock stood when the last step ended. */
+    lapAtNs: beganAtNs,
+    ...{ preprocessNs: 0, computeNs: 0, postprocessNs: 0 },
+  };
 }
 
 /** Counts what has passed since the last step ended. */

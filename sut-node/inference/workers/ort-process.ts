@@ -1,11 +1,19 @@
 import { type OnReadOpts, Socket, type SocketConstructorOpts } from 'node:net';
-import { NO_BYTES } from '../../../shared/base/bytes/borrowed-bytes.ts';
-import { ReusedBuffers } from '../../../shared/base/bytes/reused-buffers.ts';
+import { NO_BYTES, ReusedBuffers } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import { disableTelemetry } from '../../model/onnx/onnxruntime.ts';
-import { WorkerFrameReader, writeFrame } from './worker-frames.ts';
-import type { FailedMessage, FromWorker } from './worker-messages.ts';
-import { type FromProcessHead, type ToProcessHead, WORKER_SOCKET_FD } from './worker-process.ts';
-import { spawnOrtWorker, type WorkerThread } from './worker-thread.ts';
+import {
+  type FromProcessHead,
+  type ToProcessHead,
+  WORKER_SOCKET_FD,
+  WorkerFrameReader,
+  writeFrame,
+} from './worker-process.ts';
+import {
+  type FailedMessage,
+  type FromWorker,
+  spawnOrtWorker,
+  type WorkerThread,
+} from './worker-thread.ts';
 
 /**
  * Entry of a worker process (started from the compiled JavaScript): carries messages between the node's

@@ -4,7 +4,7 @@ import { sutBenchmark } from '../../benchmarks/registry.ts';
 import { createOrtSession } from '../../model/onnx/ort-session.ts';
 import { batchShapeOf } from '../../pipeline/model-fit.ts';
 import { BatchRunner } from './batch-runner.ts';
-import type { FailedMessage, FromWorker, ToWorker, WorkerData } from './worker-messages.ts';
+import type { FailedMessage, FromWorker, ToWorker, WorkerData } from './worker-thread.ts';
 
 /**
  * Entry of a worker thread (started from the compiled JavaScript). Batches run one after another: a

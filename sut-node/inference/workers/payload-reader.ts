@@ -1,9 +1,9 @@
 import type { BorrowedBytes } from '../../../shared/base/bytes/borrowed-bytes.ts';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { wireError } from '../../../shared/base/errors/mlperf-error.ts';
 import { type Codec, codecNamed } from '../../../shared/compression/codec.ts';
-import type { BatchMessage, WorkerStart } from './worker-messages.ts';
+import type { BatchMessage, WorkerStart } from './worker-thread.ts';
 
-/** What a reader needs to know. */
+/** Encodings of the payloads, and limits. */
 type PayloadReaderOptions = Pick<WorkerStart, 'encodings' | 'sampleBytesMax' | 'queryBytesMax'>;
 
 /** A query's payload, decompressed or found broken, until one of another query is asked for. */
@@ -49,8 +49,7 @@ export class PayloadReader {
     if (slice === undefined) return codec.decompress(payload, this.#options.sampleBytesMax);
     const content = this.#openQuery(batch, begin, payload, codec);
     if (content.length !== slice.total) {
-      throw new MlperfError(
-        'ERR_WIRE_PROTOCOL',
+      throw wireError(
         `the payload of the query holds ${content.length} bytes; its samples have ${slice.total}`,
       );
     }

@@ -1,26 +1,27 @@
 import assert from 'node:assert';
 import { Deferred } from '../../../shared/base/async.ts';
-import { ReusedBuffers } from '../../../shared/base/bytes/reused-buffers.ts';
+import { ReusedBuffers } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import type { Clock, PlannedCall } from '../../../shared/base/clock/clock.ts';
-import { MlperfError, messageOf } from '../../../shared/base/errors/mlperf-error.ts';
+import { MlperfError, messageOf, workerError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { Logger } from '../../../shared/base/process/logger.ts';
 import { formatNs } from '../../../shared/base/text.ts';
 import type { ModelTensors } from '../../model/model-facts.ts';
-import type { Batch, BatchWorkers } from '../batcher/sut-model.ts';
-import type { WaitingSample } from '../batcher/waiting-sample.ts';
+import type { Batch, BatchWorkers, WaitingSample } from '../batcher/sut-model.ts';
 import type {
   BatchMessage,
   DoneMessage,
   FailedMessage,
   FromWorker,
+  SpawnWorker,
   WorkerStart,
-} from './worker-messages.ts';
-import type { SpawnWorker, WorkerThread, WorkerThreadEvents } from './worker-thread.ts';
+  WorkerThread,
+  WorkerThreadEvents,
+} from './worker-thread.ts';
 
 /** Workers that end one after another, without a batch completed in between, before the pool gives up. */
 const LOSSES_MAX = 3;
 
-/** What the pool reports. */
+/** Events of the pool. */
 interface WorkerPoolEvents {
   onDone(batch: Batch, done: DoneMessage): void;
   /** The worker that had the batch is gone. */
@@ -31,7 +32,7 @@ interface WorkerPoolEvents {
   onFatal(error: MlperfError): void;
 }
 
-/** What a pool needs to know. */
+/** Parts and settings of a pool. */
 interface WorkerPoolOptions {
   readonly workerCount: number;
   readonly start: WorkerStart;
@@ -215,10 +216,9 @@ export class WorkerPool implements BatchWorkers {
     // Workers that still live end what they hold.
     this.#state = 'failed';
     this.#options.events.onFatal(
-      new MlperfError(
-        'ERR_SUT_WORKER',
+      workerError(
         `${LOSSES_MAX} workers ended one after another, the last one because: ${error.message}`,
-        { cause: error },
+        error,
       ),
     );
   }
@@ -238,14 +238,14 @@ function piecesBytes(sample: WaitingSample): number {
 /** Batches at a worker: one that runs and one behind it, so that no full batch waits for a hand-over. */
 const BATCHES_MAX = 2;
 
-/** What a worker reports. */
+/** Events of a worker. */
 interface PoolWorkerEvents {
   onDone(batch: Batch, done: DoneMessage): void;
   /** The worker has ended and holds these batches without an answer. Called once. */
   onEnd(worker: PoolWorker, error: MlperfError, held: readonly Batch[]): void;
 }
 
-/** What a worker of the pool needs to know. */
+/** Parts and settings of a worker of the pool. */
 interface PoolWorkerOptions
   extends Pick<WorkerPoolOptions, 'spawn' | 'start' | 'clock' | 'startTimeoutNs'> {
   readonly name: string;
@@ -353,7 +353,7 @@ class PoolWorker implements WorkerThreadEvents {
     this.#isReady = false;
     const error =
       this.#failure === undefined
-        ? new MlperfError('ERR_SUT_WORKER', `${this.name} ended: ${reason}`)
+        ? workerError(`${this.name} ended: ${reason}`)
         : new MlperfError(this.#failure.code, this.#failure.text);
     this.#loaded.reject(error);
     this.#warm.reject(error);

@@ -1,11 +1,12 @@
 import assert from 'node:assert';
 import { isatty } from 'node:tty';
-import { isMainThread } from 'node:worker_threads';
-import { errorCodeOf, MlperfError, messageOf } from '../../../shared/base/errors/mlperf-error.ts';
+import { isMainThread, type Worker } from 'node:worker_threads';
+import { errorCodeOf, messageOf, notInstalled } from '../../../shared/base/errors/mlperf-error.ts';
+import { EXIT } from '../../../shared/base/process/exit-codes.ts';
 import {
   absentOnnxRuntimeText,
   onnxRuntimeInstallCommand,
-} from '../../../shared/host/onnx-runtime-package.ts';
+} from '../../../shared/host/component-versions.ts';
 
 /** The module `onnxruntime-node`. Its types may be imported elsewhere, the module itself only here. */
 export type OnnxRuntime = typeof import('onnxruntime-node');
@@ -20,7 +21,7 @@ const TELEMETRY_VARIABLE = 'ORT_DISABLE_TELEMETRY';
 const STDERR = 2;
 
 /**
- * What ONNX Runtime itself writes to stderr: its warnings on a terminal, nothing elsewhere, for its native code colours every
+ * Level of ONNX Runtime's own output on stderr: warnings on a terminal, nothing elsewhere, since its native code colours every
  * line and has no switch for that. What makes a session or an inference fail is thrown as well, and told in our words.
  */
 export function sessionLogLevel(): 2 | 4 {
@@ -55,7 +56,7 @@ export async function loadOnnxRuntime(): Promise<OnnxRuntime> {
     if (!isatty(STDERR)) runtime.env.logLevel = 'fatal';
     return runtime;
   } catch (error) {
-    throw new MlperfError('ERR_NOT_INSTALLED', describeLoadFailure(error), { cause: error });
+    throw notInstalled(describeLoadFailure(error), error);
   }
 }
 
@@ -68,4 +69,39 @@ function describeLoadFailure(error: unknown): string {
     `${messageOf(error)}; it needs glibc 2.28 or later and its binary for this platform, ` +
     `so install it again with "${onnxRuntimeInstallCommand()}"`
   );
+}
+
+/** Signals whose default end a shell tells by the exit code that longhaul documents. */
+const SIGNAL_OF_CODE: ReadonlyMap<number, NodeJS.Signals> = new Map([
+  [EXIT.terminated, 'SIGTERM'],
+  [EXIT.interrupted, 'SIGINT'],
+]);
+
+/** Threads of this process that run ONNX Runtime and have not ended. */
+const running = new Set<Worker>();
+
+/** Knows a thread that may run ONNX Runtime, until it has ended. */
+export function trackThread(worker: Worker): void {
+  running.add(worker);
+  worker.once('exit', () => running.delete(worker));
+}
+
+/**
+ * From now on this process ends although a thread still runs ONNX Runtime. Node's own end would terminate such a thread,
+ * which aborts the process once the inference is over, and wait for it, which lasts for ever when it hangs
+ * in native code. So the system ends the process then: by the signal that the exit code stands for, or else by
+ * SIGKILL, of which a shell makes 137.
+ */
+export function endDespiteThreads(): void {
+  let isDefect = false;
+  // Node tells what it was behind the event 'exit'.
+  process.once('uncaughtExceptionMonitor', () => {
+    isDefect = true;
+  });
+  process.once('exit', (code) => {
+    if (isDefect || running.size === 0) return;
+    const signal = SIGNAL_OF_CODE.get(code) ?? 'SIGKILL';
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  });
 }

@@ -2,11 +2,17 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
-import { MlperfError, messageOf, modelError } from '../../../shared/base/errors/mlperf-error.ts';
+import { messageOf, modelError, notInstalled } from '../../../shared/base/errors/mlperf-error.ts';
 import type { Provider, RuntimeSettings } from '../../settings/model-settings.ts';
-import { ELEMENT_TYPES, type ElementType, type TensorElements } from '../element-types.ts';
-import type { ModelTensor, ModelTensors, OutputTensor } from '../model-facts.ts';
-import { readModelFile } from '../model-file.ts';
+import {
+  ELEMENT_TYPES,
+  type ElementType,
+  type ModelTensor,
+  type ModelTensors,
+  type OutputTensor,
+  type TensorElements,
+} from '../model-facts.ts';
+import { readModelFile } from '../model-source.ts';
 import { GraphBuilder } from './graph-builder.ts';
 import { loadOnnxRuntime, type OnnxRuntime, sessionLogLevel } from './onnxruntime.ts';
 
@@ -32,7 +38,7 @@ export interface InputTensor {
   readonly dims: readonly number[];
 }
 
-/** What a session needs to know. */
+/** The model file, and how to run it. */
 interface OrtSessionOptions {
   readonly modelFile: string;
   /** SHA-256 that the file must have, lower-case hexadecimal. */
@@ -61,7 +67,7 @@ export async function createOrtSession(options: OrtSessionOptions): Promise<Mode
       const feeds: Record<string, Tensor> = {};
       for (const { name, elementType, data, dims } of inputs) {
         const { runtimeName } = ELEMENT_TYPES.get(elementType) as ElementType; // Checked with the model.
-        // The memory is that of the type (element-types.ts), which the API's overloads cannot express.
+        // The memory is that of the type (model-facts.ts), which the API's overloads cannot express.
         feeds[name] = new ort.Tensor(runtimeName, data as Tensor['data'], dims);
       }
       const results = await session.run(feeds, outputNames);
@@ -164,8 +170,7 @@ export async function checkProviders(
   const known = ort.listSupportedBackends().map(({ name }) => name);
   for (const provider of providers) {
     if (!known.includes(provider)) {
-      throw new MlperfError(
-        'ERR_NOT_INSTALLED',
+      throw notInstalled(
         `--providers ${provider}: onnxruntime-node for ${process.platform}-${process.arch} does not ` +
           `have it; there is: ${known.join(', ')}`,
       );
@@ -187,16 +192,15 @@ async function tryProvider({ InferenceSession }: OnnxRuntime, provider: Provider
     });
     await session.release();
   } catch (error) {
-    throw new MlperfError(
-      'ERR_NOT_INSTALLED',
+    throw notInstalled(
       `--providers ${provider}: ONNX Runtime cannot use it on this machine (${messageOf(error)}); ` +
         NEEDS[provider],
-      { cause: error },
+      error,
     );
   }
 }
 
-/** What a provider needs beside ONNX Runtime's own libraries. */
+/** Requirements of a provider beside ONNX Runtime's own libraries. */
 const NEEDS: Readonly<Record<Provider, string>> = {
   cpu: 'it needs nothing else',
   cuda:
@@ -211,8 +215,7 @@ function checkCudaLibraries(): void {
   const folder = join(root, 'bin', 'napi-v6', process.platform, process.arch);
   const missing = CUDA_LIBRARIES.filter((name) => !existsSync(join(folder, name)));
   if (missing.length === 0) return;
-  throw new MlperfError(
-    'ERR_NOT_INSTALLED',
+  throw notInstalled(
     `--providers cuda: ${missing.join(' and ')} missing in ${folder}: they are not part of the package. ` +
       `To get them, with internet: node ${join(root, 'script', 'install.js')} ` +
       `--onnxruntime-node-install=cuda12; ${NEEDS.cuda}`,

@@ -1,6 +1,6 @@
 import http2 from 'node:http2';
 import { type ConnectionInjector, type Server, ServerCredentials } from '@grpc/grpc-js';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { internalError, type MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { CALL_HEADERS_BYTES_MAX } from '../limits/node-limits.ts';
 
 /** HTTP/2's own window, which holds until the settings of a session are acknowledged. */
@@ -66,7 +66,7 @@ export function createWindowedInjector(
     patched.createServer = createServer;
   }
   if (made === undefined) {
-    throw new MlperfError('ERR_INTERNAL', 'grpc-js made no HTTP/2 server: its way in has changed');
+    throw internalError('grpc-js made no HTTP/2 server: its way in has changed');
   }
   let windows: WindowBytes = { stream: windowBytes, connection: windowBytes };
   made.on('session', (session) => {
@@ -86,8 +86,7 @@ export function createWindowedInjector(
 }
 
 function windowError(asked: number, windows: WindowBytes): MlperfError {
-  return new MlperfError(
-    'ERR_INTERNAL',
+  return internalError(
     `HTTP/2 receive windows are ${windows.stream} (stream) and ${windows.connection} (connection) ` +
       `bytes, ${asked} were asked for: measurements over a real network would be wrong`,
   );

@@ -110,3 +110,11 @@ export async function openGrpcPort(
   const { address: host, port } = tcpServer.address() as AddressInfo; // It listens on TCP.
   return { host, port, windows, close: () => closeServers(tcpServer, grpcServer, guard) };
 }
+
+/** A gRPC service of the node beside its own: health, reflection. */
+export interface SideService {
+  /** Registers the service; before the server listens. */
+  addTo(server: Server): void;
+  /** Ends the calls that would not end by themselves. The server closes. */
+  close(reason: string): void;
+}

@@ -1,12 +1,13 @@
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { hostAndPort } from '../../../shared/base/text.ts';
 import { isLoopback } from '../../../shared/domain/node-address.ts';
-import { readToken, TokenCheck } from '../../../shared/security/bearer-token.ts';
 import {
   readAuthorities,
   readIdentity,
+  readToken,
   type TlsIdentity,
-} from '../../../shared/security/tls-files.ts';
+  TokenCheck,
+} from '../../../shared/security/client-security.ts';
 import type { SutSettings } from '../../settings/sut-settings.ts';
 
 /** TLS of the node's side. */
@@ -15,17 +16,11 @@ export interface ServerTls extends TlsIdentity {
   readonly clientAuthorities: Buffer | undefined;
 }
 
-/** How the node knows its peers. */
-export interface ServerSecurity {
-  readonly tls: ServerTls | undefined;
-  readonly token: TokenCheck | undefined;
-}
-
 /**
  * Reads the files that the settings name.
  * @throws MlperfError `ERR_CONFIG_INVALID` naming the flag, the file and what is wrong with it.
  */
-export function readServerSecurity(settings: SutSettings): ServerSecurity {
+export function readServerSecurity(settings: SutSettings) {
   const { tlsCert, tlsKey, tlsClientCa, tokenFile, listen } = settings;
   if ((tlsCert === undefined) !== (tlsKey === undefined)) {
     throw configInvalid('--tls-cert and --tls-key belong together: give both or neither');
@@ -50,7 +45,7 @@ export function readServerSecurity(settings: SutSettings): ServerSecurity {
   return { tls: { ...identity, clientAuthorities }, token };
 }
 
-/** What a person should know before the node listens. */
+/** Warnings about ports that other machines reach without TLS or a token. */
 export function exposureWarnings({
   listen,
   healthListen,

@@ -16,7 +16,7 @@ export interface StreamPeer {
   end(end: ServerCallEnd): void;
 }
 
-/** What takes the events of a stream. Nothing here throws, whatever bytes come. */
+/** Receiver of a stream's events. Nothing here throws, whatever bytes come. */
 export interface StreamHandler {
   message(message: Buffer | MessagePieces): void;
   /** The peer ended its side. */
@@ -25,7 +25,7 @@ export interface StreamHandler {
   drained(): void;
   /** The peer is gone: nobody wants what it asked for. */
   cancelled(): void;
-  /** What the peer sends can no longer be read as messages. */
+  /** Ends the stream: the peer's bytes can no longer be read as messages. */
   breakOff(end: ServerCallEnd): void;
 }
 
@@ -56,7 +56,7 @@ export function serveStream(
   call.on('cancelled', () => stream.cancelled());
 }
 
-/** What is open, such as streams, and who waits until nothing is. */
+/** A set of open things, such as streams, that can be waited for until it is empty. */
 export class OpenStreams<T> extends Set<T> {
   #whenEmpty: (() => void)[] = [];
 

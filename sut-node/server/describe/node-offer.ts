@@ -1,30 +1,21 @@
 import { createHash } from 'node:crypto';
+import type { NodeState } from '../../../proto/gen/mlperf/network/v1/NodeState.ts';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { sutNodeName } from '../../../shared/benchmarks/standin/standin-sets.ts';
 import { NODE_NAME_LENGTH_MAX } from '../../../shared/domain/node-address.ts';
-import type { PayloadEncoding } from '../../../shared/domain/query-sample-library.ts';
+import type { PayloadEncoding } from '../../../shared/domain/system-under-test.ts';
 import { PAYLOAD_DIGESTS_FEATURE } from '../../../shared/evidence/payload-digest.ts';
 import { settingsAsText } from '../../../shared/evidence/settings-text.ts';
-import { batchPolicy } from '../../inference/batcher/batch-policy.ts';
+import { batchPolicy } from '../../inference/batcher/dynamic-batcher.ts';
 import type { ModelContext, SutModel } from '../../inference/batcher/sut-model.ts';
 import type { LoadedModel } from '../../model/model-facts.ts';
 import type { SutSettings } from '../../settings/sut-settings.ts';
 import { inferLimits, queryBytesMax } from '../limits/node-limits.ts';
 
-/** What the node offers to a stream. */
-export interface NodeOffer {
-  readonly benchmark: string;
-  readonly model: string;
-  /** Encodings that the node takes, form and compression, in the order of their numbers. */
-  readonly encodings: readonly PayloadEncoding[];
-  /**
-   * How every response travels: as the benchmark's post-processing makes it, compressed as the node's
-   * settings say. A run that does not read it is refused: a setting that the node tells is in force.
-   */
-  readonly responseEncoding: PayloadEncoding;
-}
+/** Benchmark, model and encodings that the node offers to a stream. */
+export type NodeOffer = ReturnType<typeof nodeOffer>;
 
-/** What does not change while the node lives, gathered once. */
+/** Facts that do not change while the node lives. */
 export interface NodeFacts {
   readonly name: string;
   readonly identity: string;
@@ -33,7 +24,7 @@ export interface NodeFacts {
 }
 
 /**
- * What the node answers to Name.
+ * Name of the node on the wire.
  * @throws MlperfError `ERR_CONFIG_INVALID` when no LoadGen node would take it: the name of a stand-in makes it longer.
  */
 export function servedName(settings: SutSettings, model: SutModel): string {
@@ -45,20 +36,21 @@ export function servedName(settings: SutSettings, model: SutModel): string {
   );
 }
 
-/** What a node with this model takes, as far as the benchmark tells; the loaded model may read less: {@link readBy}. */
-export function nodeOffer(settings: SutSettings, model: SutModel): NodeOffer {
+/** Encodings that the benchmark allows; the loaded model may read fewer: {@link readBy}. */
+export function nodeOffer(settings: SutSettings, model: SutModel) {
   return {
     benchmark: model.rules.key,
     model: model.name,
-    // Whatever the model decompresses is taken: what a run may use, the LoadGen node decides.
-    encodings: Object.values(model.rules.encodings).flatMap(({ form }) =>
+    // In the order of their numbers. Whatever the model decompresses is taken: what a run may use, the LoadGen node decides.
+    encodings: Object.values(model.rules.encodings).flatMap(({ form }): PayloadEncoding[] =>
       model.compressions.map((compression) => ({ form, compression })),
     ),
-    responseEncoding: { form: 'raw', compression: settings.responseCompression },
+    // A run that does not read it is refused: a setting that the node tells is in force.
+    responseEncoding: { form: 'raw', compression: settings.responseCompression } as PayloadEncoding,
   };
 }
 
-/** What a model must know of its payloads before it is loaded. @throws MlperfError as {@link inferLimits} */
+/** Encodings and limits of payloads, for a model that loads. @throws MlperfError as {@link inferLimits} */
 export function payloadContext(
   settings: SutSettings,
   model: SutModel,
@@ -87,7 +79,7 @@ export function agreedFeatures(wanted: readonly string[]): string[] {
   return NODE_FEATURES.filter((feature) => wanted.includes(feature));
 }
 
-/** What tells where a node is and who watches it, not how it works: equal nodes of a SUT differ in these. */
+/** Settings that tell where a node is and who watches it: equal nodes of a SUT differ in these. */
 const PLACES: readonly string[] = [
   'node',
   'listen',
@@ -97,7 +89,7 @@ const PLACES: readonly string[] = [
   'cacheFolder',
 ];
 
-/** What was said, where what is in force is a setting of its own. */
+/** Settings as they were given, where the effective value is a setting of its own. */
 const SAID: readonly string[] = ['batchSizeAsked'];
 
 /** Files: that they are there is a setting, their path is a place. The model's content has its own digest. */
@@ -140,4 +132,45 @@ function digestOf(settings: SutSettings, { sha256, usage }: LoadedModel): string
     .sort();
   const hash = createHash('sha256').update([...lines, `sha256=${sha256}`].join('\n'));
   return hash.digest('hex').slice(0, DIGEST_DIGITS);
+}
+
+/** State of a node in the words of the wire. */
+export type NodeStateName = Exclude<NodeState, number | 'NODE_STATE_UNSPECIFIED'>;
+
+/**
+ * State of the node.
+ *
+ *   LOADING ──► WARMING_UP ──► READY ──stop──► DRAINING
+ *      └────────────┴────────────┴──────────────┴──► FAILED (workers cannot be replaced); for good
+ *
+ * Whoever wants to follow it (health, the log) registers with {@link onChange}.
+ */
+export class NodeStatus {
+  readonly #listeners: ((state: NodeStateName, detail: string) => void)[] = [];
+  #state: NodeStateName = 'NODE_STATE_LOADING';
+  #detail = 'the node starts';
+
+  get state(): NodeStateName {
+    return this.#state;
+  }
+
+  /** Why the node is not ready, in words. */
+  get detail(): string {
+    return this.#detail;
+  }
+
+  /** Calls the listener after every change of the state; not where only the detail changes. */
+  onChange(listener: (state: NodeStateName, detail: string) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Does nothing once the node has failed: a start or a drain that still goes on does not hide that. */
+  set(state: NodeStateName, detail: string): void {
+    if (this.#state === 'NODE_STATE_FAILED') return;
+    const isOther = state !== this.#state;
+    this.#state = state;
+    this.#detail = detail;
+    if (!isOther) return;
+    for (const listener of this.#listeners) listener(state, detail);
+  }
 }

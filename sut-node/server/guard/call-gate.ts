@@ -6,7 +6,7 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import { status } from '@grpc/grpc-js';
-import { AUTHORIZATION_KEY, type TokenCheck } from '../../../shared/security/bearer-token.ts';
+import { AUTHORIZATION_KEY, type TokenCheck } from '../../../shared/security/client-security.ts';
 import { COMPRESSED_MESSAGE, INCOMPLETE_MESSAGE, type ServerCallEnd } from '../limits/call-end.ts';
 import { CALL_HEADERS_BYTES_MAX, FIRST_MESSAGE_BYTES_MAX } from '../limits/node-limits.ts';
 import type { CallRule } from './call-rules.ts';
@@ -16,7 +16,7 @@ import { peerOf } from './decoupled-socket.ts';
 import { HEAD_BYTES, MessageHeads } from './message-heads.ts';
 import type { RequestBytes } from './request-bytes.ts';
 
-/** What a call must do before it costs the node anything. */
+/** Conditions that a call must meet before it costs the node anything. */
 export interface GateRules {
   /** Undefined: calls need no token. */
   readonly token: TokenCheck | undefined;
@@ -25,7 +25,7 @@ export interface GateRules {
   readonly guard: ConnectionGuard;
   /** Room for messages with samples that come in unary calls; undefined: all messages must be small. */
   readonly requests?: RequestBytes | undefined;
-  /** What a call may do, by its method. */
+  /** Rule for a call, by its method. */
   readonly ruleOf: (path: string | undefined) => CallRule;
   /** A call was not served, or reset, for this reason. */
   onRefused(reason: CallRefusal): void;
@@ -199,7 +199,7 @@ function watchMessages(stream: ServerHttp2Stream, rule: CallRule, rules: GateRul
   const firstBytesMax = rule.carries === undefined ? undefined : rules.requests?.messageBytesMax;
   const heads = new MessageHeads();
   let seenBytes = 0;
-  /** What comes behind a request is none. */
+  /** True for too many bytes; nothing may follow a unary request. */
   const isTooLarge = (): boolean =>
     heads.firstBytes > (firstBytesMax ?? FIRST_MESSAGE_BYTES_MAX) ||
     seenBytes > (rule.bytesMax ?? seenBytes) ||
@@ -306,7 +306,7 @@ const CONTENT_TYPE = /^application\/grpc(?:[+;]|$)/i;
 /** Rule: gRPC over HTTP/2, TimeoutValue: at most 8 digits. */
 const TIMEOUT = /^\d{1,8}[HMSmun]$/;
 
-/** What is wrong with the headers of a call that claims to be gRPC, which grpc-js (1.14) serves all the same. */
+/** Fault in the headers of a call that claims to be gRPC; grpc-js (1.14) serves such calls. */
 export function formFault({ headers, rawHeaders }: CallHeaders): CallFault | undefined {
   const { ':method': method, 'grpc-timeout': timeout } = headers;
   if (method !== 'POST') {
@@ -338,7 +338,7 @@ function fault(httpStatus: number, details: string): CallFault {
 const RESETS_MAX = 1_000;
 const RESETS_PER_SECOND = 33;
 
-/** What a connection may still spend. */
+/** Resets that a connection may still cause. */
 interface ResetBudget {
   left: number;
   countedAtMs: number;

@@ -13,7 +13,7 @@ import {
   REFLECTION_CALLS_MAX,
 } from '../limits/node-limits.ts';
 
-/** What the gate lets a call do, by its method. A call without any of these is unary. */
+/** Rule of the gate for a method. A call without any of these is unary. */
 export interface CallRule {
   /** True where a peer without the node's token is answered, too. */
   readonly isOpen?: boolean;
@@ -25,7 +25,7 @@ export interface CallRule {
   readonly callsMax?: number;
   /** True where answer or log tell how the node sees the call (CallSeen). */
   readonly isSeen?: boolean;
-  /** What the call's messages may be: one request with samples, or many of them; absent: little. */
+  /** One request with samples, or many of them; absent: messages are small. */
   readonly carries?: 'request' | 'requests';
   /** True where the handler looks at the head of every message, and at the end of the last: message-pieces.ts. */
   readonly isInPieces?: boolean;

@@ -36,7 +36,7 @@ export function lookAtCall(
   stream.once('close', () => calls.delete(number));
 }
 
-/** What was seen of a call; null where nobody looked. @param metadata Of the call, as a handler gets it. */
+/** The node's view of a call; null where nobody looked. @param metadata Of the call, as a handler gets it. */
 export function seenOf(metadata: Metadata): CallSeen | null {
   return calls.get(String(metadata.get(CALL_KEY)[0])) ?? null;
 }

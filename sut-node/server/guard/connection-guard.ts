@@ -18,7 +18,7 @@ const RUNS: ConnectionRoom = {
   keepsBusy: true,
 };
 
-/** What the guard remembers of a connection. */
+/** A connection, as the guard remembers it. */
 interface Connection {
   readonly socket: Socket;
   readonly address: string;

@@ -159,12 +159,8 @@ export class DecoupledSocket extends Duplex {
 }
 
 /** Both ends of a connection, as its socket has them. */
-export interface ConnectionPeer {
-  readonly remoteAddress?: string | undefined;
-  readonly remotePort?: number | undefined;
-  readonly localAddress?: string | undefined;
-  readonly localPort?: number | undefined;
-}
+type End = 'remoteAddress' | 'remotePort' | 'localAddress' | 'localPort';
+export type ConnectionPeer = { readonly [Key in End]?: Socket[Key] | undefined };
 
 /** The peer of a connection as node:http2 shows it, which wraps a stream that is no socket. */
 export function peerOf(socket: object): ConnectionPeer {

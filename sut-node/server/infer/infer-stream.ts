@@ -4,8 +4,7 @@ import type { NodeLimits } from '../../../proto/gen/mlperf/network/v1/NodeLimits
 import type { Open__Output } from '../../../proto/gen/mlperf/network/v1/Open.ts';
 import type { Clock, PlannedCall } from '../../../shared/base/clock/clock.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import type { PayloadEncoding } from '../../../shared/domain/query-sample-library.ts';
-import type { ServiceTimes } from '../../../shared/domain/system-under-test.ts';
+import type { PayloadEncoding, ServiceTimes } from '../../../shared/domain/system-under-test.ts';
 import { isPart } from '../../../shared/wire/part-codec.ts';
 import { FAILURE_CODES } from '../../../shared/wire/responses-codec.ts';
 import { encodeSutMessage } from '../../../shared/wire/sut-contract.ts';
@@ -15,7 +14,7 @@ import type {
   SampleFirstToken,
   SampleOwner,
   WaitingSample,
-} from '../../inference/batcher/waiting-sample.ts';
+} from '../../inference/batcher/sut-model.ts';
 import { MessagePieces } from '../connection/message-pieces.ts';
 import type { StreamHandler, StreamPeer } from '../connection/stream-call.ts';
 import { agreedFeatures, type NodeFacts } from '../describe/node-offer.ts';
@@ -50,7 +49,7 @@ export interface InferPeer extends Pick<StreamPeer, 'write' | 'end'> {
   readonly seen: CallSeen | null;
 }
 
-/** What the streams share. */
+/** Services that the streams share. */
 export interface InferServices extends Pick<NodeFacts, 'name' | 'identity' | 'offer'> {
   /** Tells the encodings of the offer that the model, which is loaded by now, reads. */
   isRead(encoding: PayloadEncoding): boolean;
@@ -67,14 +66,14 @@ export interface InferServices extends Pick<NodeFacts, 'name' | 'identity' | 'of
 
 /** How a stream ended, for the operating log. */
 export interface StreamEnding {
-  /** What the node counted in the stream's run, over all its streams; undefined before Open. */
+  /** Ledger of the stream's run, over all its streams; undefined before Open. */
   readonly ledger: RunLedger | undefined;
   /** Samples that were accepted and got no answer. */
   readonly droppedCount: number;
   readonly reason: string;
 }
 
-/** What exists from Open on. */
+/** State of a stream from Open on. */
 interface OpenedRun {
   readonly agreement: Agreement;
   /** Whether LoadGen measures first tokens. */
@@ -180,7 +179,7 @@ export class InferStream implements SampleOwner, StreamHandler {
     this.#endIfDone();
   }
 
-  /** What the peer sends can no longer be read as messages. */
+  /** Ends the stream: the peer's bytes can no longer be read as messages. */
   breakOff(end: ServerCallEnd): void {
     this.#end(end);
   }

@@ -1,6 +1,6 @@
 import type { Encoding__Output } from '../../../proto/gen/mlperf/network/v1/Encoding.ts';
 import type { Open__Output } from '../../../proto/gen/mlperf/network/v1/Open.ts';
-import type { PayloadEncoding } from '../../../shared/domain/query-sample-library.ts';
+import type { PayloadEncoding } from '../../../shared/domain/system-under-test.ts';
 import {
   agreedVersion,
   OWN_VERSIONS,
@@ -13,18 +13,8 @@ import { failedPrecondition, invalidArgument } from '../limits/call-end.ts';
 /** Longest run id: enough for a UUID and then some, too short to fill the ledger's memory. */
 const RUN_ID_LENGTH_MAX = 128;
 
-/** What was agreed on. */
-export interface Agreement {
-  readonly runId: string;
-  /** Indices into Open.encodings that the node takes. */
-  readonly encodings: readonly number[];
-  /** Per index into Open.encodings: the node's number of the encoding, or undefined if it takes it not. */
-  readonly forms: readonly (number | undefined)[];
-  /** Per index into Open.encodings: whether the payload is compressed. */
-  readonly isCompressed: readonly boolean[];
-  /** Index into Open.response_encodings that the node uses. */
-  readonly responseEncoding: number;
-}
+/** Agreement of Open and Opened. */
+export type Agreement = ReturnType<typeof negotiateOpen>;
 
 /**
  * Decides about an Open.
@@ -35,7 +25,7 @@ export function negotiateOpen(
   open: Open__Output,
   offer: NodeOffer,
   isRead: (encoding: PayloadEncoding) => boolean,
-): Agreement {
+) {
   checkRun(open, offer);
   const forms = open.encodings.map((wanted) => {
     const form = offer.encodings.findIndex((one) => isRead(one) && isSame(one, wanted));
@@ -62,7 +52,17 @@ export function negotiateOpen(
     );
   }
   const isCompressed = open.encodings.map(({ compression }) => !isIdentity(compression));
-  return { runId: open.runId, encodings, forms, isCompressed, responseEncoding };
+  return {
+    runId: open.runId,
+    /** Indices into Open.encodings that the node takes. */
+    encodings,
+    /** Per index into Open.encodings: the node's number of the encoding; undefined: it does not take it. */
+    forms,
+    /** Per index into Open.encodings: whether the payload is compressed. */
+    isCompressed,
+    /** Index into Open.response_encodings that the node uses. */
+    responseEncoding,
+  };
 }
 
 function checkRun(open: Open__Output, offer: NodeOffer): void {

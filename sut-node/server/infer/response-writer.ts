@@ -11,7 +11,7 @@ import type {
   SampleAnswer,
   SampleFirstToken,
   WaitingSample,
-} from '../../inference/batcher/waiting-sample.ts';
+} from '../../inference/batcher/sut-model.ts';
 
 /** Payload bytes above which what became known at one instant goes as several messages. */
 const RESPONSES_BYTES_MAX: number = 4 * 1024 * 1024;
@@ -19,7 +19,7 @@ const RESPONSES_BYTES_MAX: number = 4 * 1024 * 1024;
 /** Room for the heads of a message beside the payload of its only response. */
 const HEAD_BYTES = 1024;
 
-/** What one message will hold. */
+/** Responses that one message will hold. */
 export interface KnownResponses {
   readonly firstTokens: readonly SampleFirstToken[];
   readonly answers: readonly SampleAnswer[];
@@ -27,18 +27,6 @@ export interface KnownResponses {
 
 /** Of nearly every message. */
 const NO_FAILURES: readonly number[] = [];
-
-/** What went out in one message. */
-export interface WrittenResponses {
-  readonly message: Buffer;
-  readonly completedCount: number;
-  /** FailureCode of each sample that failed. */
-  readonly failureCodes: readonly number[];
-  /** Payload bytes of the completed samples: what was sent. */
-  readonly responseBytes: number;
-  /** Payload bytes of all samples in the message: what was received for them. */
-  readonly sampleBytes: number;
-}
 
 /** Cuts what became known at one instant so that each list makes a message of bearable size. */
 export function cutByBytes<T extends { readonly payload: Uint8Array }>(
@@ -73,7 +61,7 @@ export function writeResponses(
     /** Told of every sample that went through a worker; undefined where nobody measures. */
     readonly observe: ((durations: ServiceTimes) => void) | undefined;
   },
-): WrittenResponses {
+) {
   const nowNs = options.clock.nowNs();
   const payloadBytesMax = options.messageBytesMax - HEAD_BYTES;
   const completed: WireCompleted[] = [];
@@ -111,7 +99,9 @@ export function writeResponses(
       failed,
     }),
     completedCount: completed.length,
+    /** FailureCode of each sample that failed. */
     failureCodes: failed.length === 0 ? NO_FAILURES : failed.map(({ code }) => code),
+    /** Payload bytes that were sent, and those that were received for the same samples. */
     responseBytes,
     sampleBytes,
   };

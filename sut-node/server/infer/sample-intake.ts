@@ -1,5 +1,5 @@
 import type { PartSample, WirePart } from '../../../shared/wire/part-codec.ts';
-import type { PayloadSlice } from '../../inference/batcher/waiting-sample.ts';
+import type { PayloadSlice } from '../../inference/batcher/sut-model.ts';
 import type { RunLedger } from '../ledger/run-ledger.ts';
 import { invalidArgument } from '../limits/call-end.ts';
 import { type InferLimits, queryBytesMax } from '../limits/node-limits.ts';

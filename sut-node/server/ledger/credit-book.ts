@@ -1,7 +1,7 @@
 import assert from 'node:assert';
 import { STREAMS_MAX } from '../limits/node-limits.ts';
 
-/** What the node's queue holds at most, and the largest sample. */
+/** Limits of the node's queue and of a sample. */
 export interface CreditLimits {
   readonly bytesMax: number;
   readonly samplesMax: number;

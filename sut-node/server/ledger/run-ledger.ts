@@ -36,7 +36,7 @@ const PARTIAL_QUERIES_MAX = 4_096;
 /** Streams of a run of which a repeated number is noticed: more than a run has. */
 const STREAM_INDICES_MAX = 1_024;
 
-/** What a node counts of its runs. */
+/** Counters of a node's runs. */
 const COUNTERS = [
   'runCount',
   'streamCount',
@@ -49,7 +49,7 @@ const COUNTERS = [
   'responseBytes',
 ] as const;
 
-/** What the node counted since its start, over all runs. */
+/** The node's counts since its start, over all runs. */
 export interface NodeTotals extends Readonly<Record<(typeof COUNTERS)[number], number>> {
   /** Failed samples, each in the place of its FailureCode. */
   readonly failedByCode: readonly number[];
@@ -66,7 +66,7 @@ export function plus(totals: Partial<NodeTotals>, more: Partial<NodeTotals>): No
   return { ...Object.fromEntries(sums), failedByCode };
 }
 
-/** What a ledger needs to know of its node. */
+/** The node, as a ledger uses it. */
 export interface RunLedgerParts {
   /** Makes the payload digests of all runs. */
   readonly digester: PayloadDigester;
@@ -96,7 +96,7 @@ function tooManySamples({ query, querySampleCount }: CountedPart): StreamRefusal
   );
 }
 
-/** What the node counted in one run, over all its streams. Hot path: numbers only. */
+/** The node's counts of one run, over all its streams. Hot path: numbers only. */
 export class RunLedger implements NodeTotals {
   readonly runId: string;
   readonly runCount = 1;

@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import { FAILURE_CODES } from '../../../shared/wire/responses-codec.ts';
-import type { SampleFault } from '../../inference/batcher/waiting-sample.ts';
+import type { SampleFault } from '../../inference/batcher/sut-model.ts';
 
 /** How a stream ends: a gRPC status number and a sentence for people. */
 export interface ServerCallEnd {

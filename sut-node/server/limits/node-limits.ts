@@ -2,7 +2,7 @@ import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import {
   PART_BYTES_MAX_DEFAULT,
   RECEIVE_WINDOW_BYTES_DEFAULT,
-} from '../../../shared/wire/limits.ts';
+} from '../../../shared/wire/protocol-versions.ts';
 import type { SutSettings } from '../../settings/sut-settings.ts';
 
 /** Infer streams that are open at once, of all connections: their first grants are not queued for. */
@@ -85,16 +85,8 @@ export const UNREAD_BYTES_MAX: number = 2 * RECEIVE_WINDOW_BYTES_DEFAULT;
 /** Longest time in which a peer takes nothing of what waits for it: as long as a ping may take. */
 export const UNREAD_TIMEOUT_MS = 20_000;
 
-/** Limits that the node holds its peers to; told in Describe and Opened. */
-export interface InferLimits {
-  /** Largest message that goes out. */
-  readonly messageBytesMax: number;
-  /** Largest message that comes in: what is told as message_bytes_max. */
-  readonly receiveBytesMax: number;
-  readonly partBytesMax: number;
-  readonly sampleBytesMax: number;
-  readonly querySamplesMax: number;
-}
+/** Limits that the node holds its peers to, in bytes and samples; Describe and Opened tell them. */
+export type InferLimits = Readonly<ReturnType<typeof inferLimits>>;
 
 /** Bytes of a part beside its payload. */
 export function headBytesMax(sampleCount: number): number {
@@ -123,7 +115,7 @@ function partBytesMax(settings: SutSettings): number {
 export function inferLimits(
   settings: SutSettings,
   model: { readonly sampleElements: number | undefined },
-): InferLimits {
+) {
   const inputBytes = (model.sampleElements ?? 0) * Float32Array.BYTES_PER_ELEMENT;
   const { queueBytesMax } = settings;
   const share = Math.floor(queueBytesMax / STREAMS_MAX);
@@ -135,6 +127,7 @@ export function inferLimits(
     );
   }
   return {
+    /** Largest message that goes out, and that comes in: the latter is message_bytes_max on the wire. */
     messageBytesMax: settings.messageBytesMax,
     receiveBytesMax: receiveBytesMax(settings),
     partBytesMax: partBytesMax(settings),

@@ -2,10 +2,11 @@ import { status } from '@grpc/grpc-js';
 import type { LinkTestStart__Output } from '../../../proto/gen/mlperf/network/v1/LinkTestStart.ts';
 import { type Clock, type PlannedCall, timerClock } from '../../../shared/base/clock/clock.ts';
 import { messageOf } from '../../../shared/base/errors/mlperf-error.ts';
-import { isLinkLoad, LoadMeter } from '../../../shared/wire/link-test.ts';
 import {
   decodeLinkTestRequest,
   encodeLinkTestResponse,
+  isLinkLoad,
+  LoadMeter,
 } from '../../../shared/wire/sut-contract.ts';
 import { MessagePieces } from '../connection/message-pieces.ts';
 import {

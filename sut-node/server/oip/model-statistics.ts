@@ -2,7 +2,7 @@ import { status } from '@grpc/grpc-js';
 import type { InferStatistics } from '../../../proto/gen/inference/InferStatistics.ts';
 import type { ModelStatistics as WireStatistics } from '../../../proto/gen/inference/ModelStatistics.ts';
 import type { ServiceTimes } from '../../../shared/domain/system-under-test.ts';
-import type { BatchTimes, SampleAnswer } from '../../inference/batcher/waiting-sample.ts';
+import type { BatchTimes, SampleAnswer } from '../../inference/batcher/sut-model.ts';
 import { type NodeTotals, plus } from '../ledger/run-ledger.ts';
 import { MODEL_VERSION } from './oip-model.ts';
 
@@ -13,7 +13,7 @@ interface Total {
 }
 
 /**
- * What Triton's ModelStatistics tells, over the requests of the Open Inference Protocol since the node's start. A
+ * Figures of Triton's ModelStatistics, over the requests of the Open Inference Protocol since the node's start. A
  * request of several samples counts with the times of the one that was answered last: it waited for that. Numbers
  * only: it is part of the hot path.
  */
@@ -74,7 +74,7 @@ function add(total: Total, ns: number): void {
   total.ns += ns;
 }
 
-/** What the node counted of the Open Inference Protocol since its start. */
+/** The node's counts of the Open Inference Protocol since its start. */
 export class OipTotals {
   readonly #requests = new Map<number, number>();
   readonly #failedByCode: number[] = [];

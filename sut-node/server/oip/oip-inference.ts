@@ -6,7 +6,7 @@ import type {
   SampleAnswer,
   SampleFirstToken,
   SampleOwner,
-} from '../../inference/batcher/waiting-sample.ts';
+} from '../../inference/batcher/sut-model.ts';
 import { OpenStreams } from '../connection/stream-call.ts';
 import type { InferServices } from '../infer/infer-stream.ts';
 import { durationsOf } from '../infer/response-writer.ts';
@@ -27,7 +27,7 @@ import { RequestRoom } from './request-room.ts';
 import { type CheckedRequest, requestSamples } from './request-samples.ts';
 import { type InferResponse, responseOutputs } from './response-encoder.ts';
 
-/** What this protocol needs of the node. */
+/** The node, as this protocol uses it. */
 export interface InferenceParts
   extends Pick<InferServices, 'limits' | 'batcher' | 'clock' | 'observe'> {
   /** Samples that the node's queue holds. */

@@ -1,6 +1,6 @@
 import type { OipDataType, OipTensor, SampleTensor } from '../../../shared/domain/tensors.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
-import { batchPolicy } from '../../inference/batcher/batch-policy.ts';
+import { batchPolicy } from '../../inference/batcher/dynamic-batcher.ts';
 import type { LoadedModel, ModelLayout, ResponseNumber } from '../../model/model-facts.ts';
 import { type NodeFacts, readBy } from '../describe/node-offer.ts';
 
@@ -33,7 +33,7 @@ const DATATYPE_OF_NUMBER: Readonly<Record<ResponseNumber, OipDataType>> = {
   int64: 'INT64',
 };
 
-/** What an input may be: a tensor of one sample, and the node's number of the encoding that it is. */
+/** A form of an input: a tensor of one sample, and the node's number of the encoding that it is. */
 export interface InputKind extends SampleTensor {
   readonly form: number;
   /** Name of that form, for people. */
@@ -43,35 +43,15 @@ export interface InputKind extends SampleTensor {
 /** An input as clients see it. */
 export interface OipInput {
   readonly name: string;
-  /** What it may be, at least one; the first is announced. */
+  /** Tensors that it may be, at least one; the first is announced. */
   readonly kinds: readonly InputKind[];
 }
 
 /** The node's model as the Open Inference Protocol tells it. */
-export interface OipModel {
-  /** Its name, and the benchmark's, under which it is found as well. */
-  readonly name: string;
-  readonly alias: string;
-  readonly platform: string;
-  /** False where a request is one sample, and shapes have no batch axis. */
-  readonly hasBatchAxis: boolean;
-  /** Most samples of one inference; 0 without a batch axis. A request may have more. */
-  readonly batchSizeMax: number;
-  /** Most samples of a request; undefined: what the queue holds. */
-  readonly requestSamplesMax: number | undefined;
-  /** A stream gets the first token of a sample before the rest. */
-  readonly isDecoupled: boolean;
-  /** Inputs in the order of the payload; all free axes of all of them have one length. */
-  readonly inputs: readonly OipInput[];
-  /** Outputs in the order of the response; shapes of one sample. */
-  readonly outputs: readonly OipTensor[];
-  readonly properties: Readonly<Record<string, string>>;
-  /** Why it cannot answer by this protocol; undefined: it can. */
-  readonly refusal: string | undefined;
-}
+export type OipModel = Readonly<ReturnType<typeof oipModel>>;
 
 /** Tells a loaded model in tensors. */
-export function oipModel(facts: NodeFacts, rules: BenchmarkRules, loaded: LoadedModel): OipModel {
+export function oipModel(facts: NodeFacts, rules: BenchmarkRules, loaded: LoadedModel) {
   const { settings, offer } = facts;
   const { layout } = loaded;
   const { tokens, tokenType = 'int64' } = settings.delay;
@@ -82,21 +62,29 @@ export function oipModel(facts: NodeFacts, rules: BenchmarkRules, loaded: Loaded
     ? [{ name: OUTPUT_NAME, datatype: DATATYPE_OF_NUMBER[tokenType], shape: [-1] }]
     : outputsOf(rules, loaded);
   return {
+    /** Its name, and the benchmark's, under which it is found as well. */
     name: offer.model,
     alias: offer.benchmark,
     platform: layout === undefined ? `longhaul_${offer.benchmark}` : 'onnxruntime_onnx',
+    /** False where a request is one sample, and shapes have no batch axis. */
     hasBatchAxis,
+    /** Most samples of one inference; 0 without a batch axis. A request may have more. */
     batchSizeMax: hasBatchAxis ? batchPolicy(settings, loaded).batchSizeMax : 0,
+    /** Most samples of a request; undefined: as many as the queue holds. */
     requestSamplesMax: hasTokens || !hasBatchAxis ? 1 : undefined,
+    /** A stream gets the first token of a sample before the rest. */
     isDecoupled: hasTokens,
-    inputs,
-    outputs,
+    /** In the order of the payload; all free axes of all of them have one length. */
+    inputs: inputs as readonly OipInput[],
+    /** In the order of the response; shapes of one sample. */
+    outputs: outputs as readonly OipTensor[],
     properties: {
       benchmark: offer.benchmark,
       ...(loaded.sha256 !== '' && { sha256: loaded.sha256 }),
       stand_in: String(loaded.isStandIn),
       ...encodingsInWords(inputs),
-    },
+    } as Readonly<Record<string, string>>,
+    /** Why it cannot answer by this protocol; undefined: it can. */
     refusal: refusalOf(settings.responseCompression, outputs),
   };
 }
@@ -154,10 +142,10 @@ function free(shape: readonly number[]): readonly number[] {
 }
 
 function datatypeOf(elementType: string): OipDataType {
-  return DATATYPES[elementType] as OipDataType; // Those of model/element-types.ts, which a pipeline checked.
+  return DATATYPES[elementType] as OipDataType; // Those of model/model-facts.ts, which a pipeline checked.
 }
 
-/** What each datatype of an input is taken for, where it may be several. */
+/** Meaning of each datatype of an input, where it may have several. */
 function encodingsInWords(inputs: readonly OipInput[]): Record<string, string> {
   const [input] = inputs;
   if (input === undefined || input.kinds.length < 2) return {};

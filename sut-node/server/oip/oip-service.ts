@@ -7,15 +7,14 @@ import type { OipTensor } from '../../../shared/domain/tensors.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import { OIP_SERVICE, type OipServiceHandlers } from '../../../shared/wire/oip/oip-contract.ts';
 import type { LoadedModel } from '../../model/model-facts.ts';
-import type { SideService } from '../connection/side-service.ts';
+import type { SideService } from '../connection/server-port.ts';
 import {
   OpenStreams,
   peerOfCall,
   type StreamCall,
   serveStream,
 } from '../connection/stream-call.ts';
-import type { NodeFacts } from '../describe/node-offer.ts';
-import type { NodeStatus } from '../describe/node-status.ts';
+import type { NodeFacts, NodeStatus } from '../describe/node-offer.ts';
 import { callerOf } from '../guard/call-seen.ts';
 import type { NodeTotals } from '../ledger/run-ledger.ts';
 import { STREAM_OK, StreamRefusal, shortEndOf, unavailable } from '../limits/call-end.ts';
@@ -24,10 +23,10 @@ import { MODEL_VERSION, type OipModel, oipModel } from './oip-model.ts';
 import { OipStream } from './oip-stream.ts';
 import { encodeInferResponse } from './response-encoder.ts';
 
-/** What the node has of Triton's extensions of the protocol. */
+/** Triton's extensions of the protocol that the node has. */
 const EXTENSIONS: readonly string[] = ['model_configuration', 'statistics'];
 
-/** What the service needs of the node. */
+/** The node, as the service uses it. */
 export interface OipServiceParts
   extends Pick<InferenceParts, 'limits' | 'credits' | 'batcher' | 'observe' | 'onBegin'> {
   readonly facts: NodeFacts;

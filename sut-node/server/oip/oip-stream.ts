@@ -87,7 +87,7 @@ export class OipStream implements StreamHandler {
     this.#proceed();
   }
 
-  /** What the peer sends can no longer be read as messages. */
+  /** Ends the stream: the peer's bytes can no longer be read as messages. */
   breakOff(end: ServerCallEnd): void {
     this.#end(end);
   }

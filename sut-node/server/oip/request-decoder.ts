@@ -8,33 +8,14 @@ import { malformed, ProtoReader } from '../../../shared/wire/proto-wire.ts';
  * bounded. Numbers as in proto/inference/open_inference.proto. Of parameters only those are read that ask for another answer.
  */
 
-/** A tensor as it stands in a request. */
-export interface RequestInput {
-  readonly name: string;
-  readonly datatype: string;
-  /** As sent: may be negative, or too large for anything. */
-  readonly shape: readonly number[];
-  /** Encoded InferTensorContents; empty where there are none. */
-  readonly contents: Uint8Array;
-}
+/** A request as it came; contents are views of the message. */
+export type InferRequest = ReturnType<typeof decodeInferRequest>;
 
-/** An output that is asked for. */
-export interface RequestedOutput {
-  readonly name: string;
-  /** A parameter that would change what comes back, and is not known here. */
-  readonly refusedParameter: string | undefined;
-}
+/** A tensor as it stands in a request; lengths of its shape may be negative, or too large for anything. */
+export type RequestInput = InferRequest['inputs'][number];
 
-/** A request as it came. */
-export interface InferRequest {
-  readonly modelName: string;
-  readonly modelVersion: string;
-  readonly id: string;
-  readonly inputs: readonly RequestInput[];
-  /** The outputs that are asked for; none: all. */
-  readonly outputs: readonly RequestedOutput[];
-  readonly rawContents: readonly Uint8Array[];
-}
+/** An output that is asked for by name. */
+export type RequestedOutput = InferRequest['outputs'][number];
 
 /** Inputs, outputs and raw contents of a request, and pieces of contents: more than a model has that one file describes. */
 const TENSORS_MAX = 256;
@@ -69,13 +50,14 @@ const REFUSED_PARAMETERS: readonly string[] = ['classification', 'shared_memory_
  * Decodes a request. Contents are views into `message`.
  * @throws MlperfError `ERR_WIRE_PROTOCOL` for malformed bytes, and for more tensors or axes than anything has.
  */
-export function decodeInferRequest(message: Uint8Array): InferRequest {
+export function decodeInferRequest(message: Uint8Array) {
   const reader = new ProtoReader(message);
   let modelName = '';
   let modelVersion = '';
   let id = '';
-  const inputs: RequestInput[] = [];
-  const outputs: RequestedOutput[] = [];
+  const inputs: ReturnType<typeof decodeInput>[] = [];
+  /** None: all are asked for. */
+  const outputs: ReturnType<typeof decodeOutput>[] = [];
   const rawContents: Uint8Array[] = [];
   while (reader.position < reader.end) {
     const tag = reader.varint();
@@ -113,7 +95,7 @@ function checkCount(what: string, list: readonly unknown[]): void {
   throw malformed(`more than ${TENSORS_MAX} ${what}`);
 }
 
-function decodeInput(bytes: Uint8Array): RequestInput {
+function decodeInput(bytes: Uint8Array) {
   const reader = new ProtoReader(bytes);
   let name = '';
   let datatype = '';
@@ -148,6 +130,7 @@ function decodeInput(bytes: Uint8Array): RequestInput {
         reader.skipField(tag);
     }
   }
+  // Encoded InferTensorContents; empty where there are none.
   return { name, datatype, shape, contents: joined(contents) };
 }
 
@@ -177,8 +160,9 @@ function textOf(reader: ProtoReader): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
 }
 
-function decodeOutput(reader: ProtoReader): RequestedOutput {
+function decodeOutput(reader: ProtoReader) {
   let name = '';
+  /** A parameter that would change what comes back, and is not known here. */
   let refusedParameter: string | undefined;
   while (reader.position < reader.end) {
     const tag = reader.varint();

@@ -11,7 +11,7 @@ export class RequestRoom {
   #requestCount = 0;
   #waiting: (() => void)[] = [];
   #isWaking = false;
-  /** What the account is granted then is for the one who takes. */
+  /** True inside {@link take}: a grant that comes then is for the caller. */
   #isTaking = false;
 
   constructor(book: CreditBook) {

@@ -1,4 +1,4 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { MlperfError, wireError } from '../../../shared/base/errors/mlperf-error.ts';
 import {
   OIP_ELEMENT_BYTES,
   type OipTensor,
@@ -12,35 +12,11 @@ import { invalidArgument } from '../limits/call-end.ts';
 import type { InputKind, OipInput, OipModel } from './oip-model.ts';
 import type { InferRequest, RequestedOutput, RequestInput } from './request-decoder.ts';
 
-/** The payload of one sample: its elements of each input, in the order of the model's inputs. */
-export interface RequestSample {
-  readonly pieces: readonly Uint8Array[];
-  readonly bytes: number;
-}
-
 /** A request that the model can work on. */
-export interface CheckedRequest {
-  readonly id: string;
-  readonly samples: readonly RequestSample[];
-  /** Bytes of all samples. */
-  readonly bytes: number;
-  /** The node's number of their encoding. */
-  readonly form: number;
-  /** The outputs that are asked for, in the order in which they are. */
-  readonly outputs: readonly OipTensor[];
-}
+export type CheckedRequest = ReturnType<typeof requestSamples>;
 
 /** An input of the request, matched with one of the model. */
-interface MatchedInput {
-  readonly input: OipInput;
-  readonly kind: InputKind;
-  readonly sent: RequestInput;
-  /** Its place in the request. */
-  readonly place: number;
-  /** Samples, and elements of each. */
-  readonly count: number;
-  readonly elements: number;
-}
+type MatchedInput = ReturnType<typeof matchShape>;
 
 /** Elements of a tensor: beyond that its bytes would not fit any message. */
 const ELEMENTS_MAX = 2 ** 40;
@@ -55,7 +31,7 @@ export function requestSamples(
   model: OipModel,
   request: InferRequest,
   { sampleBytesMax, samplesMax }: { readonly sampleBytesMax: number; readonly samplesMax: number },
-): CheckedRequest {
+) {
   const outputs = askedOutputs(model, request.outputs);
   const matched = matchInputs(model, request);
   const [first] = matched;
@@ -71,7 +47,8 @@ export function requestSamples(
   const sampleBytes = matched.reduce((sum, { kind, elements }) => sum + bytesOf(kind, elements), 0);
   if (sampleBytes > sampleBytesMax) throw tooLarge(sampleBytes, sampleBytesMax);
   const rows = matched.map((one) => rowsOf(one, request.rawContents));
-  const samples = Array.from({ length: count }, (_, row): RequestSample => {
+  const samples = Array.from({ length: count }, (_, row) => {
+    // Its elements of each input, in the order of the model's inputs.
     const pieces = rows.map((ofInput) => ofInput[row] as Uint8Array); // `count` rows of each.
     return { pieces, bytes: pieces.reduce((sum, { length }) => sum + length, 0) };
   });
@@ -80,6 +57,7 @@ export function requestSamples(
     if (sample.bytes > sampleBytesMax) throw tooLarge(sample.bytes, sampleBytesMax);
     bytes += sample.bytes;
   }
+  // The form is the node's number of the samples' encoding; outputs stand in the order of the request.
   return { id: request.id, samples, bytes, form: first.kind.form, outputs };
 }
 
@@ -138,12 +116,7 @@ function matchInputs(model: OipModel, request: InferRequest): MatchedInput[] {
   });
 }
 
-function matchShape(
-  model: OipModel,
-  input: OipInput,
-  sent: RequestInput,
-  place: number,
-): MatchedInput {
+function matchShape(model: OipModel, input: OipInput, sent: RequestInput, place: number) {
   const { name, datatype, shape } = sent;
   const kind = input.kinds.find((one) => one.datatype === datatype);
   if (kind === undefined) {
@@ -169,10 +142,11 @@ function matchShape(
       `input "${name}" has the shape [${axesInWords(shape)}], which is more elements than any message holds`,
     );
   }
+  // Samples, and elements of each; `place` is that of the input in the request.
   return { input, kind, sent, place, count, elements };
 }
 
-/** What holds for all inputs together: one number of samples, and one length of all free axes of a model's inputs. */
+/** Checks all inputs together: one number of samples, and one length of all free axes of a model's inputs. */
 function checkTogether(model: OipModel, matched: readonly MatchedInput[]): void {
   const [first] = matched;
   const other = matched.find(({ count }) => count !== first?.count);
@@ -238,8 +212,7 @@ function elementsOf(raw: Uint8Array, expected: number): Uint8Array[] {
     if (elements.length < expected) elements.push(element);
   });
   if (count === expected) return elements;
-  throw new MlperfError(
-    'ERR_WIRE_PROTOCOL',
+  throw wireError(
     `the shape asks for ${expected} elements of BYTES; the raw contents hold ${count}`,
   );
 }

@@ -66,23 +66,6 @@ const STREAM_RESPONSE = (2 << 3) | 2;
 const NAMES = new Map<string, Buffer>();
 const NAMES_MAX = 1_000;
 
-/** What is known of an output before it is written. */
-interface OutputSizes {
-  readonly name: Buffer;
-  readonly datatype: Buffer;
-  readonly shapeBytes: number;
-  readonly headBytes: number;
-  readonly rawBytes: number;
-}
-
-/** What is known of a response before it is written. */
-interface ResponseSizes {
-  readonly texts: readonly (readonly [tag: number, text: Buffer])[];
-  readonly parameters: readonly Buffer[];
-  readonly outputs: readonly OutputSizes[];
-  readonly bytes: number;
-}
-
 /** Encodes a ModelInferResponse. */
 export function encodeInferResponse(response: InferResponse): Buffer {
   const sizes = measure(response);
@@ -122,7 +105,8 @@ function encodedName(name: string): Buffer {
   return bytes;
 }
 
-function measure(response: InferResponse): ResponseSizes {
+/** Lengths and encoded texts of a response, before it is written. */
+function measure(response: InferResponse) {
   const texts = [
     [MODEL_NAME, encodedName(response.modelName)],
     [MODEL_VERSION, encodedName(response.modelVersion)],
@@ -138,7 +122,8 @@ function measure(response: InferResponse): ResponseSizes {
   return { texts, parameters, outputs, bytes };
 }
 
-function measureOutput({ name, datatype, shape, rows }: ResponseOutput): OutputSizes {
+/** Lengths and encoded texts of an output, before it is written. */
+function measureOutput({ name, datatype, shape, rows }: ResponseOutput) {
   const nameText = encodedName(name);
   const datatypeText = encodedName(datatype);
   const shapeBytes = shape.reduce((sum, length) => sum + varintSize(length), 0);
@@ -150,11 +135,15 @@ function measureOutput({ name, datatype, shape, rows }: ResponseOutput): OutputS
   return { name: nameText, datatype: datatypeText, shapeBytes, headBytes, rawBytes };
 }
 
-function write(writer: ProtoWriter, { outputs }: InferResponse, sizes: ResponseSizes): void {
+function write(
+  writer: ProtoWriter,
+  { outputs }: InferResponse,
+  sizes: ReturnType<typeof measure>,
+): void {
   for (const [tag, text] of sizes.texts) writer.bytes(tag, text);
   for (const entry of sizes.parameters) writer.bytes(PARAMETERS, entry);
   for (const [i, { shape }] of outputs.entries()) {
-    const { name, datatype, shapeBytes, headBytes } = sizes.outputs[i] as OutputSizes;
+    const { name, datatype, shapeBytes, headBytes } = sizes.outputs[i] as OutputSizes; // One per output.
     writer.head(OUTPUTS, headBytes);
     writer.bytes(OUTPUT_NAME, name);
     writer.bytes(OUTPUT_DATATYPE, datatype);
@@ -167,6 +156,8 @@ function write(writer: ProtoWriter, { outputs }: InferResponse, sizes: ResponseS
     for (const row of rows) append(writer, row);
   }
 }
+
+type OutputSizes = ReturnType<typeof measureOutput>;
 
 function append(writer: ProtoWriter, bytes: Uint8Array): void {
   writer.buffer.set(bytes, writer.position);
@@ -196,13 +187,6 @@ function entry(key: Buffer, tag: number, value: number): Buffer {
 const IS_FINAL: Buffer = entry(FINAL_RESPONSE, BOOL_PARAM, 1);
 const IS_NOT_FINAL: Buffer = entry(FINAL_RESPONSE, BOOL_PARAM, 0);
 
-/** Where an output lies in the response of one sample. */
-interface Place {
-  readonly begin: number;
-  readonly bytes: number;
-  readonly shape: readonly number[];
-}
-
 /**
  * Cuts the responses of a request's samples into the tensors that are asked for.
  * @param payloads Response of each sample: the elements of all outputs, one behind the other. At most one axis is free
@@ -225,7 +209,11 @@ export function responseOutputs(
   }
   const places = placesOf(model.outputs, bytes);
   return asked.map((output): ResponseOutput => {
-    const { begin, bytes: length, shape } = places[model.outputs.indexOf(output)] as Place;
+    const {
+      begin,
+      bytes: length,
+      shape,
+    } = places[model.outputs.indexOf(output)] as ReturnType<typeof placesOf>[number];
     const rows =
       length === bytes ? payloads : payloads.map((one) => one.subarray(begin, begin + length));
     const batch = model.hasBatchAxis ? [payloads.length] : [];
@@ -233,7 +221,8 @@ export function responseOutputs(
   });
 }
 
-function placesOf(outputs: readonly OipTensor[], bytes: number): Place[] {
+/** Begin, bytes and shape of each output in the response of one sample. */
+function placesOf(outputs: readonly OipTensor[], bytes: number) {
   const fixedBytes = outputs.map(({ datatype, shape }) =>
     shape.includes(-1) ? 0 : OIP_ELEMENT_BYTES[datatype] * elementCount(shape),
   );

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { Server, type ServerDuplexStream } from '@grpc/grpc-js';
-import { RECEIVE_WINDOW_BYTES_DEFAULT } from '../../../shared/wire/limits.ts';
+import { RECEIVE_WINDOW_BYTES_DEFAULT } from '../../../shared/wire/protocol-versions.ts';
 import { INFER_METHOD } from '../../../shared/wire/sut-contract.ts';
 import { createWindowedInjector } from '../../../sut-node/server/connection/receive-window.ts';
 

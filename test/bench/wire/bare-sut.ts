@@ -1,12 +1,12 @@
 import { Client, type ClientDuplexStream, credentials } from '@grpc/grpc-js';
 import { MlperfError, messageOf } from '../../../shared/base/errors/mlperf-error.ts';
-import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
 import type {
   Query,
   ResponseSink,
+  SamplePayloads,
   SystemUnderTest,
 } from '../../../shared/domain/system-under-test.ts';
-import { RECEIVE_WINDOW_BYTES_DEFAULT } from '../../../shared/wire/limits.ts';
+import { RECEIVE_WINDOW_BYTES_DEFAULT } from '../../../shared/wire/protocol-versions.ts';
 import { INFER_METHOD } from '../../../shared/wire/sut-contract.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import { MlperfError, messageOf } from '../../../shared/base/errors/mlperf-error.ts';
-import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
 import type {
   Query,
   ResponseSink,
+  SamplePayloads,
   SystemUnderTest,
 } from '../../../shared/domain/system-under-test.ts';
 

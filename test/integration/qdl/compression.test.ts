@@ -9,7 +9,7 @@ import {
   type CompressionName,
   codecNamed,
 } from '../../../shared/compression/codec.ts';
-import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
+import type { SamplePayloads } from '../../../shared/domain/system-under-test.ts';
 import { encodePart } from '../../../shared/wire/part-codec.ts';
 import { FAILURE_CODES } from '../../../shared/wire/responses-codec.ts';
 import { INFER_METHOD, SUT_METHODS } from '../../../shared/wire/sut-contract.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SharedSlabs } from '../../../loadgen-node/samples/qsl/sample-store.ts';
-import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
+import type { SamplePayloads } from '../../../shared/domain/system-under-test.ts';
 import type { WirePart } from '../../../shared/wire/part-codec.ts';
 import {
   COUNTED_PAYLOADS,

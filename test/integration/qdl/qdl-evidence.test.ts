@@ -1,16 +1,10 @@
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
-import { measureTcpConnect } from '../../../qdl/connect/tcp-connect.ts';
+import { measureTcpConnect } from '../../../qdl/connect/call-path.ts';
 import type { DispatchSettings } from '../../../qdl/index.ts';
-import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
+import type { SamplePayloads } from '../../../shared/domain/system-under-test.ts';
 import { PAYLOAD_DIGESTS_FEATURE, sha256Words } from '../../../shared/evidence/payload-digest.ts';
-import {
-  type FakeBehaviour,
-  type FakeSutNode,
-  fakeSutNodes,
-  openQdl,
-  queryOf,
-} from '../../scenes/sut-node/fake-sut-node.ts';
+import { type FakeBehaviour, type FakeSutNode, fakeSutNodes, openQdl, queryOf } from '../../scenes/sut-node/fake-sut-node.ts';
 import type { Message } from '../../scenes/sut-node/protocol-builds.ts';
 
 // Goal: both ends' evidence is compared, whatever way the samples took, and no wrong byte passes.

@@ -9,7 +9,7 @@ import {
   type ServerDuplexStream,
 } from '@grpc/grpc-js';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { connectionOptions } from '../../../qdl/connect/grpc-options.ts';
+import { connectionOptions } from '../../../qdl/connect/unary-calls.ts';
 import {
   FramedBytes,
   framesSize,
@@ -19,7 +19,7 @@ import {
 import { GrpcTransport } from '../../../qdl/native/channel/grpc-transport.ts';
 import type { TransportEnd } from '../../../qdl/native/channel/sut-channel.ts';
 import { defaultDispatchSettings } from '../../../qdl/settings/dispatch-settings.ts';
-import { ReusedBuffers } from '../../../shared/base/bytes/reused-buffers.ts';
+import { ReusedBuffers } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import { decodePart, encodePart, type WirePart } from '../../../shared/wire/part-codec.ts';
 import { INFER_METHOD, SUT_SERVICE } from '../../../shared/wire/sut-contract.ts';
 import {

@@ -275,7 +275,7 @@ describe('a worker thread that hangs in native code', () => {
       require('node:fs').openSync(${JSON.stringify(pipe)}, 'r');`;
     const script = `
       import { Worker } from 'node:worker_threads';
-      import * as threads from ${JSON.stringify(compiledModule('sut-node/model/onnx/running-threads.js').href)};
+      import * as threads from ${JSON.stringify(compiledModule('sut-node/model/onnx/onnxruntime.js').href)};
       threads.endDespiteThreads();
       const worker = new Worker(${JSON.stringify(hangs)}, { eval: true, execArgv: [] });
       threads.trackThread(worker);

@@ -7,11 +7,8 @@ import { compiledModule } from '../../../shared/base/files/package-files.ts';
 import { silentLogger } from '../../../shared/base/process/logger.ts';
 import { decodeResponse } from '../../../shared/benchmarks/digits/response.ts';
 import { FAILURE_CODES } from '../../../shared/wire/responses-codec.ts';
-import type {
-  DoneMessage,
-  FromWorker,
-} from '../../../sut-node/inference/workers/worker-messages.ts';
 import { spawnOrtProcess } from '../../../sut-node/inference/workers/worker-process.ts';
+import type { DoneMessage, FromWorker } from '../../../sut-node/inference/workers/worker-thread.ts';
 import { startSutNode } from '../../../sut-node/sut-node.ts';
 import { SutNodeProcess } from '../../scenes/host/processes.ts';
 import { ask, wholeSample } from '../../scenes/sut-node/sut-client.ts';

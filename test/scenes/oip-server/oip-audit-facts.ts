@@ -4,7 +4,7 @@ import type {
   OipEvidence,
   OipNodeEvidence,
   OipStatistics,
-} from '../../../shared/evidence/network-evidence.ts';
+} from '../../../shared/evidence/evidence-schema.ts';
 import {
   auditFacts,
   directPath,

@@ -1,19 +1,11 @@
 import { once } from 'node:events';
-import {
-  type CallOptions,
-  type ChannelCredentials,
-  type ClientDuplexStream,
-  credentials,
-  Metadata,
-  type ServiceError,
-  type StatusObject,
-} from '@grpc/grpc-js';
+import { type CallOptions, type ChannelCredentials, type ClientDuplexStream, credentials, Metadata, type ServiceError, type StatusObject } from '@grpc/grpc-js';
 import { onTestFinished } from 'vitest';
 import type { GRPCInferenceServiceClient } from '../../../proto/gen/inference/GRPCInferenceService.ts';
 import type { ModelInferRequest } from '../../../proto/gen/inference/ModelInferRequest.ts';
 import type { ModelInferResponse__Output } from '../../../proto/gen/inference/ModelInferResponse.ts';
 import type { ModelStreamInferResponse__Output } from '../../../proto/gen/inference/ModelStreamInferResponse.ts';
-import { AUTHORIZATION_KEY, bearerOf } from '../../../shared/security/bearer-token.ts';
+import { AUTHORIZATION_KEY, bearerOf } from '../../../shared/security/client-security.ts';
 import type { SutSettings } from '../../../sut-node/settings/sut-settings.ts';
 import type { SutNode } from '../../../sut-node/sut-node.ts';
 import { NO_DELAY, startTestNode } from '../sut-node/sut-node.ts';

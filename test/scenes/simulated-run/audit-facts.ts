@@ -4,7 +4,7 @@ import type {
   LedgerCounts,
   NameCall,
   NodeEvidence,
-} from '../../../shared/evidence/network-evidence.ts';
+} from '../../../shared/evidence/evidence-schema.ts';
 import type { HostEvidence } from '../../../shared/host/host-facts.ts';
 
 /** A machine of its own. */

@@ -1,4 +1,4 @@
-import type { QuerySampleLibrary } from '../../../shared/domain/query-sample-library.ts';
+import type { QuerySampleLibrary } from '../../../shared/domain/system-under-test.ts';
 
 /** A sample library without samples that knows which are loaded, and what was asked of it. */
 export class MemoryQsl implements QuerySampleLibrary {

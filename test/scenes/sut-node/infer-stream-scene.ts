@@ -6,10 +6,7 @@ import {
   type WireResponses,
 } from '../../../shared/wire/responses-codec.ts';
 import { decodeSutMessage, encodeLoadGenMessage } from '../../../shared/wire/sut-contract.ts';
-import type {
-  SampleOwner,
-  WaitingSample,
-} from '../../../sut-node/inference/batcher/waiting-sample.ts';
+import type { SampleOwner, WaitingSample } from '../../../sut-node/inference/batcher/sut-model.ts';
 import { InferStream } from '../../../sut-node/server/infer/infer-stream.ts';
 import { CreditBook } from '../../../sut-node/server/ledger/credit-book.ts';
 import { RunLedgers } from '../../../sut-node/server/ledger/run-ledger.ts';

@@ -15,8 +15,8 @@ import {
 import {
   addRandomFeatures,
   featureCountOf,
-} from '../../../sut-node/benchmarks/imagenet/random-features.ts';
-import type { LinearClassifier } from '../../../sut-node/benchmarks/imagenet/standin-graph.ts';
+  type LinearClassifier,
+} from '../../../sut-node/benchmarks/imagenet/standin-graph.ts';
 import { GraphBuilder, type TensorName } from '../../../sut-node/model/onnx/graph-builder.ts';
 import { loadOnnxRuntime } from '../../../sut-node/model/onnx/onnxruntime.ts';
 import { fitRidge } from './ridge.ts';

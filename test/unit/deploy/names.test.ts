@@ -7,15 +7,9 @@ import { VERB_NAMES } from '../../../loadgen-node/cli/verbs.ts';
 import { LiveMetrics } from '../../../loadgen-node/present/live/live-metrics.ts';
 import { type MeasuredNode, nodeMetrics } from '../../../sut-node/operations/node-metrics.ts';
 import { Observations } from '../../../sut-node/operations/observations.ts';
-import { NodeStatus } from '../../../sut-node/server/describe/node-status.ts';
+import { NodeStatus } from '../../../sut-node/server/describe/node-offer.ts';
 import { CALL_REFUSALS } from '../../../sut-node/server/guard/call-gate.ts';
-import {
-  readDashboard,
-  readRules,
-  repositoryFile,
-  repositoryText,
-  unknownFlags,
-} from '../../scenes/host/repository.ts';
+import { readDashboard, readRules, repositoryFile, repositoryText, unknownFlags } from '../../scenes/host/repository.ts';
 import { liveSecond } from '../../scenes/simulated-run/summary.ts';
 import { TEST_SETTINGS } from '../../scenes/sut-node/sut-node.ts';
 

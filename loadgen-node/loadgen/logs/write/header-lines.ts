@@ -1,15 +1,10 @@
 import { packageVersion } from '../../../../shared/base/files/package-files.ts';
 import { firstOf } from '../../../../shared/base/text.ts';
-import type { QuerySampleLibrary } from '../../../../shared/domain/query-sample-library.ts';
+import type { QuerySampleLibrary } from '../../../../shared/domain/system-under-test.ts';
 import type { EffectiveSettings } from '../../settings/effective-settings.ts';
 import type { ConfigEvent } from '../../settings/from-config.ts';
 import type { LoadgenBehaviour } from '../../settings/loadgen-behaviour.ts';
-import {
-  loadgenName,
-  SETTINGS_FIELDS,
-  type SettingsField,
-  type TestSettings,
-} from '../../settings/test-settings.ts';
+import { loadgenName, SETTINGS_FIELDS, type SettingsField, type TestSettings } from '../../settings/test-settings.ts';
 import type { DetailLog } from './detail-log.ts';
 
 /** The program's own files against the manifest of its build. */

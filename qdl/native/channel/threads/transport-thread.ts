@@ -2,15 +2,15 @@ import assert from 'node:assert';
 import { parentPort, workerData } from 'node:worker_threads';
 import { status } from '@grpc/grpc-js';
 import { messageOf } from '../../../../shared/base/errors/mlperf-error.ts';
-import type { OwnSide } from '../../../../shared/evidence/call-path.ts';
 import { GrpcConnections, GrpcTransport } from '../grpc-transport.ts';
+import type { TransportEvents } from '../sut-channel.ts';
 import {
   type FromThread,
   SharedReader,
   type ThreadStart,
   type ToThread,
   unpackParts,
-} from './thread-messages.ts';
+} from './transport-threads.ts';
 
 // A thread that does the gRPC work of some streams. Started by TransportThreads.
 
@@ -51,32 +51,33 @@ port.on('message', (message: ToThread) => {
 });
 
 function open({ stream, address, connection }: Extract<ToThread, { kind: 'open' }>): void {
-  const events = {
-    onMessage: (message: Buffer) => {
+  const events: TransportEvents = {
+    onMessage: (message) => {
       // Its own memory: the buffer may be a view into one that grpc-js shares among messages.
       const copy = Uint8Array.from(message);
-      tell({ kind: 'message', stream, message: copy }, [copy.buffer]);
+      tell({ stream, event: 'onMessage', value: copy as Buffer }, [copy.buffer]);
     },
-    onUncompressed: () => tell({ kind: 'uncompressed', stream }),
-    onAccepted: (own: OwnSide) => tell({ kind: 'accepted', stream, own }),
-    onWritten: (bytes: number) => tell({ kind: 'written', stream, bytes }),
-    onEnd: ({ code, details }: { code: number; details: string }) => {
+    onUncompressed: () => tell({ stream, event: 'onUncompressed', value: undefined }),
+    onAccepted: (value) => tell({ stream, event: 'onAccepted', value }),
+    onWritten: (value) => tell({ stream, event: 'onWritten', value }),
+    onEnd: (value) => {
       transports.delete(stream);
-      tell({ kind: 'end', stream, code, details });
+      tell({ stream, event: 'onEnd', value });
     },
   };
   try {
     const client = connections.to(address, connection);
     transports.set(stream, new GrpcTransport(client, payloads, events));
   } catch (error) {
-    tell({ kind: 'end', stream, code: status.INTERNAL, details: messageOf(error) });
+    const value = { code: status.INTERNAL, details: messageOf(error) };
+    tell({ stream, event: 'onEnd', value });
   }
 }
 
-/** What is dropped makes room as what is written does. */
+/** Drops the parts of a stream that wait; they make room as written ones do. */
 function drop(stream: number): void {
   for (const { bytes } of transports.get(stream)?.dropParts() ?? []) {
-    tell({ kind: 'written', stream, bytes });
+    tell({ stream, event: 'onWritten', value: bytes });
   }
 }
 

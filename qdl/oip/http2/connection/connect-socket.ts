@@ -1,21 +1,22 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
-import type { BorrowedBytes } from '../../../../shared/base/bytes/borrowed-bytes.ts';
-import { overwriteInTests } from '../../../../shared/base/bytes/reused-buffers.ts';
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import {
+  type BorrowedBytes,
+  overwriteInTests,
+} from '../../../../shared/base/bytes/borrowed-bytes.ts';
+import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
 import { splitAddress } from '../../../../shared/domain/node-address.ts';
 import { plainAddress, type SocketEnds } from '../../../../shared/evidence/call-path.ts';
 import {
-  type ClientSecrets,
   type ClientSecurity,
   readClientSecrets,
 } from '../../../../shared/security/client-security.ts';
-import { checkNames } from '../../../connect/grpc-options.ts';
+import { checkNames } from '../../../connect/unary-calls.ts';
 
 /** Bytes that one read takes from the kernel at most. */
 const READ_BYTES_MAX: number = 256 * 1024;
 
-/** What a socket reports. */
+/** Events of a socket. */
 export interface SocketEvents {
   /** TCP, and TLS where it is asked for, are there. */
   onConnected(): void;
@@ -36,7 +37,7 @@ export function connectSocket(
 ): Socket {
   const target = splitAddress(address);
   if (target === undefined) {
-    throw new MlperfError('ERR_CONFIG_INVALID', `"${address}" is no address; host:port is one`);
+    throw configInvalid(`"${address}" is no address; host:port is one`);
   }
   const options = {
     ...target,
@@ -60,7 +61,11 @@ export function connectSocket(
   return socket;
 }
 
-function tlsOptions(host: string, { tlsServerName }: ClientSecurity, secrets: ClientSecrets) {
+function tlsOptions(
+  host: string,
+  { tlsServerName }: ClientSecurity,
+  secrets: ReturnType<typeof readClientSecrets>,
+) {
   const { authorities, identity } = secrets;
   const servername = tlsServerName ?? (isIP(host) === 0 ? host : undefined);
   return {

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
+import { status } from '@grpc/grpc-js';
 import { Deferred } from '../../../../shared/base/async.ts';
-import type { BorrowedBytes } from '../../../../shared/base/bytes/borrowed-bytes.ts';
-import { ReusedBuffers } from '../../../../shared/base/bytes/reused-buffers.ts';
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { type BorrowedBytes, ReusedBuffers } from '../../../../shared/base/bytes/borrowed-bytes.ts';
+import { type MlperfError, sutUnreachable } from '../../../../shared/base/errors/mlperf-error.ts';
 import { keptHeaders } from '../../../../shared/evidence/call-path.ts';
 import type { ClientSecurity } from '../../../../shared/security/client-security.ts';
 import { unreachableMessage } from '../../../../shared/security/connection-errors.ts';
@@ -21,13 +21,14 @@ import {
   type Answers,
   type CallEvents,
   type ConnectionEvents,
-  GRPC_STATUS,
   type GrpcCall,
   type GrpcCallConnection,
   type GrpcCallError,
+  type RequestFields,
+  RequestHeads,
+  type ResponseHead,
   statusOfReset,
 } from '../grpc/grpc-calls.ts';
-import { type RequestFields, RequestHeads, type ResponseHead } from '../grpc/heads.ts';
 import { type CallOwner, HeldAnswers, Http2Call } from '../grpc/http2-call.ts';
 import type { MessageLimits } from '../grpc/message-reader.ts';
 import { connectSocket, endsOf, type SocketEvents } from './connect-socket.ts';
@@ -146,7 +147,7 @@ export class Http2Connection
     const window = new ReceiveWindow(this.#windowBytes);
     const call = new Http2Call({ path, answers }, events, this, this.#limits, window);
     this.#calls.add(call);
-    if (!this.#isTaking) this.#endSoon(call, GRPC_STATUS.UNAVAILABLE, this.#reason);
+    if (!this.#isTaking) this.#endSoon(call, status.UNAVAILABLE, this.#reason);
     else if (this.#calls.size >= this.#line.openableCount) this.#retire();
     return call;
   }
@@ -156,7 +157,7 @@ export class Http2Connection
       this.#control.goAway('NO_ERROR', '');
       this.#shut('the LoadGen node closed the connection');
       this.#whenReady.reject(this.#unreachable('it was closed before it was there'));
-      for (const call of this.#calls) this.#endSoon(call, GRPC_STATUS.CANCELLED, this.#reason);
+      for (const call of this.#calls) this.#endSoon(call, status.CANCELLED, this.#reason);
     }
     await this.#whenClosed.promise;
   }
@@ -175,7 +176,7 @@ export class Http2Connection
 
   onCancel(call: Http2Call): void {
     this.#reset(call, 'CANCEL');
-    this.#endSoon(call, GRPC_STATUS.CANCELLED, 'cancelled by the LoadGen node');
+    this.#endSoon(call, status.CANCELLED, 'cancelled by the LoadGen node');
   }
 
   onHeld(call: Http2Call): void {
@@ -267,7 +268,7 @@ export class Http2Connection
     this.#state = 'draining';
     for (const call of this.#calls) {
       const isLost = call.streamId === 0 || call.streamId > lastStreamId;
-      if (isLost) this.#end(call, GRPC_STATUS.UNAVAILABLE, this.#reason);
+      if (isLost) this.#end(call, status.UNAVAILABLE, this.#reason);
     }
     if (wasOpen) this.#events.onClosed(this.#reason);
     this.#shutIfDrained();
@@ -290,7 +291,7 @@ export class Http2Connection
   }
 
   onEnd(call: Http2Call, code: number, details: string, endsStream: boolean): void {
-    // What one end has still to send is wanted by nobody: the rest of the request, or of an answer that is not gRPC's.
+    // Neither side needs the rest of the request, or of an answer that is not gRPC's.
     if (!call.isEndSent || !endsStream) this.#reset(call, 'CANCEL');
     this.#end(call, code, details);
   }
@@ -355,7 +356,7 @@ export class Http2Connection
     const wasOpen = this.#state === 'open';
     this.#shut(details);
     if (wasConnecting) this.#whenReady.reject(this.#unreachable(details));
-    for (const call of this.#calls) this.#end(call, GRPC_STATUS.UNAVAILABLE, details);
+    for (const call of this.#calls) this.#end(call, status.UNAVAILABLE, details);
     if (wasOpen) this.#events.onClosed(details);
   }
 
@@ -384,7 +385,7 @@ export class Http2Connection
   #unreachable(details: string): MlperfError {
     const { address, security } = this.#settings;
     const message = unreachableMessage(address, details, security, 'inference server');
-    return new MlperfError('ERR_SUT_UNREACHABLE', message);
+    return sutUnreachable(message);
   }
 }
 

@@ -14,8 +14,7 @@ import {
   Http2Error,
   PING_BYTES,
 } from '../frames/frames.ts';
-import { GrpcCallError } from '../grpc/grpc-calls.ts';
-import { NO_STATUS, type ResponseHead, ResponseHeads } from '../grpc/heads.ts';
+import { GrpcCallError, NO_STATUS, type ResponseHead, ResponseHeads } from '../grpc/grpc-calls.ts';
 import type { Http2Call } from '../grpc/http2-call.ts';
 
 /** SETTINGS_MAX_HEADER_LIST_SIZE of this end. */
@@ -24,7 +23,7 @@ export const ANSWER_HEADER_BYTES_MAX: number = 64 * 1024;
 /** Of a GOAWAY; it is for people. */
 const GOAWAY_TEXT_BYTES_MAX = 256;
 
-/** What frames mean for the connection. */
+/** The connection, as incoming frames act on it. */
 export interface Session {
   /** The open call of a stream. */
   callOf(streamId: number): Http2Call | undefined;
@@ -40,7 +39,7 @@ export interface Session {
   onReset(call: Http2Call, errorCode: number): void;
   /** The call is over by what the server said. @param endsStream It will send nothing more. */
   onEnd(call: Http2Call, code: number, details: string, endsStream: boolean): void;
-  /** What the server sent cannot be an answer: the call is to be reset. */
+  /** The server's bytes are no answer: the call is to be reset. */
   onBrokenCall(call: Http2Call, error: GrpcCallError): void;
 }
 

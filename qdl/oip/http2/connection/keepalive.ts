@@ -7,7 +7,7 @@ const QUICK_PINGS_MAX = 2;
 /** Time between pings that no server of gRPC minds. */
 const PATIENT_MS: number = 5 * 60_000 + 1_000;
 
-/** What keepalive asks for. */
+/** Times of keepalive. */
 export interface KeepaliveSettings {
   /** Time without a byte of the server after which it is pinged, in ms. */
   readonly keepaliveTimeMs: number;

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import {
   type BorrowedBytes,
+  ReusedBuffers,
   uint16At,
   uint32At,
 } from '../../../../shared/base/bytes/borrowed-bytes.ts';
-import { ReusedBuffers } from '../../../../shared/base/bytes/reused-buffers.ts';
 import { SendWindow } from '../flow-control.ts';
 import {
   BATCH_BUFFER_BYTES,
@@ -19,7 +19,7 @@ import {
   WINDOW_BYTES_DEFAULT,
   WINDOW_BYTES_LIMIT,
 } from '../frames/frames.ts';
-import type { RequestHeads } from '../grpc/heads.ts';
+import type { RequestHeads } from '../grpc/grpc-calls.ts';
 import type { Http2Call } from '../grpc/http2-call.ts';
 
 /** Writes that the socket has at once: one that the kernel takes, and one ready behind it. */
@@ -142,7 +142,7 @@ export const SETTING = {
 
 const ENTRY_BYTES = 6;
 
-/** What the peer takes: what HTTP/2 says until its settings came. */
+/** Settings of the peer; HTTP/2's defaults until they came. */
 export class PeerSettings {
   headerTableBytes = 4096;
   /** Streams that may be open at once. */
@@ -200,7 +200,7 @@ interface OpenCalls {
 
 /** The calls that have something to send, in turn, as far as the peer takes it. */
 export class SendLine {
-  /** What the peer takes on the whole connection. */
+  /** Send window of the whole connection. */
   readonly window: SendWindow = new SendWindow(WINDOW_BYTES_DEFAULT);
   readonly #peer: PeerSettings;
   readonly #heads: RequestHeads;

@@ -1,8 +1,10 @@
-import type { BorrowedBytes } from '../../../../shared/base/bytes/borrowed-bytes.ts';
-import { overwriteInTests } from '../../../../shared/base/bytes/reused-buffers.ts';
+import {
+  type BorrowedBytes,
+  overwriteInTests,
+} from '../../../../shared/base/bytes/borrowed-bytes.ts';
 import { FLAG, FRAME_HEAD_BYTES, FRAME_TYPE, Http2Error } from './frames.ts';
 
-/** What a {@link FrameReader} finds. */
+/** Receives what a {@link FrameReader} finds. */
 export interface FrameReceiver {
   /** A DATA frame begins. @param length Contents and padding: what counts for flow control. */
   onDataHead(streamId: number, length: number): void;
@@ -24,7 +26,7 @@ export interface FrameReceiver {
 /** Frames other than DATA are kept until they are whole; nobody needs larger ones. */
 const WHOLE_FRAME_BYTES_MAX: number = 64 * 1024;
 
-/** What the next byte belongs to. */
+/** States of the reader: what the next byte belongs to. */
 const HEAD = 0;
 const PAD_LENGTH = 1;
 const DATA = 2;

@@ -20,7 +20,7 @@ export const FLAG = { endStream: 0x1, ack: 0x1, endHeaders: 0x4, padded: 0x8, pr
 /** Length, type, flags and stream. */
 export const FRAME_HEAD_BYTES = 9;
 
-/** What both ends take without being asked, and the least that a peer must take. */
+/** Largest frame without a setting, and the least that a peer must take. */
 export const FRAME_BYTES_DEFAULT = 16_384;
 
 /** Largest value of a setting of the frame size. */
@@ -32,7 +32,7 @@ export const WINDOW_BYTES_DEFAULT = 65_535;
 /** Largest window, and largest number of a stream. */
 export const WINDOW_BYTES_LIMIT: number = 2 ** 31 - 1;
 
-/** What a client sends first. */
+/** First bytes of a client. */
 export const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
 
 /** Error codes of HTTP/2. Rule: RFC 9113, section 7. */
@@ -90,7 +90,7 @@ const HEADS_BYTES: number = 4 * 1024;
 
 /** Frames that leave in one write: heads and small pieces joined in a buffer, large ones where they are. */
 export class FrameBatch {
-  /** What the buffer was made of: for another batch, once this one was written. */
+  /** Memory of the buffer: free for another batch once this one was written. */
   readonly memory: ArrayBuffer;
   readonly #buffer: Buffer;
   readonly #segments: Uint8Array[] = [];

@@ -1,8 +1,10 @@
-import type { BorrowedBytes } from '../../../../shared/base/bytes/borrowed-bytes.ts';
+import { status } from '@grpc/grpc-js';
+import { type BorrowedBytes, copyOf } from '../../../../shared/base/bytes/borrowed-bytes.ts';
 import type { OwnSide } from '../../../../shared/evidence/call-path.ts';
 import { ERROR_CODE } from '../frames/frames.ts';
+import { type HeaderField, HpackDecoder, HpackEncoder } from '../hpack/hpack.ts';
 
-/** What a call reports. No call comes from inside a call to the connection. */
+/** Events of a call. No call comes from inside a call to the connection. */
 export interface CallEvents {
   /** One message of the server, without gRPC's head. Of a call with one answer: when its status came, and it is OK. */
   readonly onMessage: (call: GrpcCall, message: BorrowedBytes) => void;
@@ -42,7 +44,7 @@ export interface GrpcCall {
   cancel(): void;
 }
 
-/** What a connection reports. No call comes from inside a call to it. */
+/** Events of a connection. No call comes from inside a call to it. */
 export interface ConnectionEvents {
   /**
    * The socket took so many bytes of messages, gRPC's heads (5 bytes each) among them, or the peer gave room:
@@ -59,7 +61,7 @@ export interface ConnectionEvents {
   onClosed(reason: string): void;
 }
 
-/** One TCP or TLS connection that carries gRPC calls by HTTP/2. Made by `connectGrpc` (oip-connections.ts). */
+/** One TCP or TLS connection that carries gRPC calls by HTTP/2. Made by `connectGrpc` (oip-channel.ts). */
 export interface GrpcCallConnection {
   /**
    * Resolves when the server's settings are there.
@@ -83,19 +85,6 @@ export interface GrpcCallConnection {
   close(): Promise<void>;
 }
 
-/** gRPC's status numbers that this end gives by itself. */
-export const GRPC_STATUS = {
-  OK: 0,
-  CANCELLED: 1,
-  UNKNOWN: 2,
-  PERMISSION_DENIED: 7,
-  RESOURCE_EXHAUSTED: 8,
-  UNIMPLEMENTED: 12,
-  INTERNAL: 13,
-  UNAVAILABLE: 14,
-  UNAUTHENTICATED: 16,
-} as const;
-
 /** A call ends with this status; the connection and its other calls go on. */
 export class GrpcCallError extends Error {
   readonly code: number;
@@ -109,39 +98,230 @@ export class GrpcCallError extends Error {
 
 /** Rule: gRPC, doc/http-grpc-status-mapping.md. */
 const STATUS_OF_HTTP: ReadonlyMap<number, number> = new Map([
-  [400, GRPC_STATUS.INTERNAL],
-  [401, GRPC_STATUS.UNAUTHENTICATED],
-  [403, GRPC_STATUS.PERMISSION_DENIED],
-  [404, GRPC_STATUS.UNIMPLEMENTED],
-  [429, GRPC_STATUS.UNAVAILABLE],
-  [502, GRPC_STATUS.UNAVAILABLE],
-  [503, GRPC_STATUS.UNAVAILABLE],
-  [504, GRPC_STATUS.UNAVAILABLE],
+  [400, status.INTERNAL],
+  [401, status.UNAUTHENTICATED],
+  [403, status.PERMISSION_DENIED],
+  [404, status.UNIMPLEMENTED],
+  [429, status.UNAVAILABLE],
+  [502, status.UNAVAILABLE],
+  [503, status.UNAVAILABLE],
+  [504, status.UNAVAILABLE],
 ]);
 
 /** Status of an answer that has none of gRPC's. */
-export function statusOfHttp(httpStatus: number): number {
-  return STATUS_OF_HTTP.get(httpStatus) ?? GRPC_STATUS.UNKNOWN;
+function statusOfHttp(httpStatus: number): number {
+  return STATUS_OF_HTTP.get(httpStatus) ?? status.UNKNOWN;
 }
 
 /** Rule: gRPC, doc/PROTOCOL-HTTP2.md, "Errors". Codes that stand not here are INTERNAL. */
 const STATUS_OF_RESET: ReadonlyMap<number, number> = new Map([
-  [ERROR_CODE.REFUSED_STREAM, GRPC_STATUS.UNAVAILABLE],
-  [ERROR_CODE.CANCEL, GRPC_STATUS.CANCELLED],
-  [ERROR_CODE.ENHANCE_YOUR_CALM, GRPC_STATUS.RESOURCE_EXHAUSTED],
-  [ERROR_CODE.INADEQUATE_SECURITY, GRPC_STATUS.PERMISSION_DENIED],
+  [ERROR_CODE.REFUSED_STREAM, status.UNAVAILABLE],
+  [ERROR_CODE.CANCEL, status.CANCELLED],
+  [ERROR_CODE.ENHANCE_YOUR_CALM, status.RESOURCE_EXHAUSTED],
+  [ERROR_CODE.INADEQUATE_SECURITY, status.PERMISSION_DENIED],
 ]);
 
 /** Status of a call whose stream the peer reset. */
 export function statusOfReset(errorCode: number): number {
-  return STATUS_OF_RESET.get(errorCode) ?? GRPC_STATUS.INTERNAL;
+  return STATUS_OF_RESET.get(errorCode) ?? status.INTERNAL;
 }
 
 /** Text of a `grpc-message`: bytes of UTF-8, those outside ASCII as `%XX`. What is not so stays as it is. */
-export function decodeGrpcMessage(text: string): string {
+function decodeGrpcMessage(text: string): string {
   if (!text.includes('%')) return text;
   const plain = text.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
   );
   return Buffer.from(plain, 'latin1').toString('utf8');
+}
+
+interface MadeBlock {
+  readonly bytes: Buffer;
+  /** State of the table before it was made: it can be sent again as it is, unless making it changed the table. */
+  readonly changeCount: number;
+}
+
+/** Constant fields in the heads of all requests of a connection. */
+export interface RequestFields {
+  readonly scheme: 'http' | 'https';
+  readonly authority: string;
+  readonly userAgent: string;
+  /** Further headers: the token. */
+  readonly more: readonly HeaderField[];
+}
+
+/** Header blocks of requests: once a method's headers are known to the peer, one block serves all its calls. */
+export class RequestHeads {
+  readonly #encoder = new HpackEncoder();
+  readonly #made = new Map<string, MadeBlock>();
+  readonly #fields: RequestFields;
+
+  constructor(fields: RequestFields) {
+    this.#fields = fields;
+  }
+
+  /** SETTINGS_HEADER_TABLE_SIZE of the peer. */
+  setPeerTableBytesMax(bytes: number): void {
+    this.#encoder.setPeerTableBytesMax(bytes);
+  }
+
+  /** The block for the next HEADERS frame. Every one that is taken must be sent, in this order. */
+  take(path: string): Buffer {
+    const made = this.#made.get(path);
+    const before = this.#encoder.changeCount;
+    if (made !== undefined && made.changeCount === before) return made.bytes;
+    const bytes = this.#encoder.encode(this.#headOf(path));
+    this.#made.set(path, { bytes, changeCount: before });
+    return bytes;
+  }
+
+  #headOf(path: string): readonly HeaderField[] {
+    const { scheme, authority, userAgent, more } = this.#fields;
+    return [
+      { name: ':method', value: 'POST' },
+      { name: ':scheme', value: scheme },
+      { name: ':path', value: path },
+      { name: ':authority', value: authority },
+      { name: 'te', value: 'trailers' },
+      { name: 'content-type', value: 'application/grpc' },
+      { name: 'user-agent', value: userAgent },
+      { name: 'grpc-accept-encoding', value: 'identity' },
+      ...more,
+    ];
+  }
+}
+
+/** SETTINGS_HEADER_TABLE_SIZE of this end: HTTP/2's default, so that it need not be said. */
+const TABLE_BYTES = 4096;
+
+/** Blocks that are known by their bytes: head, trailers, and those of another method. */
+const KNOWN_MAX = 4;
+
+/** Larger blocks are not known by their bytes: comparing them would cost as much as reading them. */
+const KNOWN_BYTES_MAX = 256;
+
+interface KnownBlock {
+  readonly bytes: Uint8Array;
+  /** State of the table that it was read with, and left as it was. */
+  readonly changeCount: number;
+  readonly head: ResponseHead;
+}
+
+/**
+ * Reads the header blocks of the answers. Those of one method repeat byte for byte as soon as both ends know the
+ * headers. A block that neither changed the table then nor finds it changed now means the same: it is not read again.
+ */
+export class ResponseHeads {
+  readonly #decoder: HpackDecoder;
+  readonly #known: KnownBlock[] = [];
+  #next = 0;
+
+  /** @param listBytesMax SETTINGS_MAX_HEADER_LIST_SIZE of this end. */
+  constructor(listBytesMax: number) {
+    this.#decoder = new HpackDecoder(TABLE_BYTES, listBytesMax);
+  }
+
+  /** The block in `[begin, end)`; every block of the connection must come by. @throws Http2Error as the decoder. */
+  read(block: BorrowedBytes, begin: number, end: number): ResponseHead {
+    const { changeCount } = this.#decoder;
+    for (const known of this.#known) {
+      if (known.changeCount === changeCount && isEqual(known.bytes, block, begin, end)) {
+        return known.head;
+      }
+    }
+    const head = readResponseHead(this.#decoder.decode(block, begin, end));
+    const isRepeatable =
+      this.#decoder.changeCount === changeCount && end - begin <= KNOWN_BYTES_MAX;
+    if (isRepeatable) {
+      this.#known[this.#next] = { bytes: copyOf(block, begin, end), changeCount, head };
+      this.#next = (this.#next + 1) % KNOWN_MAX;
+    }
+    return head;
+  }
+}
+
+function isEqual(bytes: Uint8Array, block: BorrowedBytes, begin: number, end: number): boolean {
+  if (bytes.length !== end - begin) return false;
+  for (let i = 0; i < bytes.length; i += 1) {
+    if (bytes[i] !== block[begin + i]) return false;
+  }
+  return true;
+}
+
+/** A header block of an answer: its head, its trailers, or both in one. */
+export type ResponseHead = ReturnType<typeof readResponseHead>;
+
+/** gRPC's status, and its text. */
+export interface GrpcCallEnd {
+  readonly code: number;
+  readonly details: string;
+}
+
+/** Headers that HTTP/2 forbids. Rule: RFC 9113, section 8.2.2. */
+const FORBIDDEN: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** Status of a call that ended without trailers. */
+export const NO_STATUS: GrpcCallEnd = {
+  code: status.UNKNOWN,
+  details: 'the answer ended without grpc-status',
+};
+
+/** Reads the fields of a header block. */
+function readResponseHead(fields: readonly HeaderField[]) {
+  const firstOf = (wanted: string): string | undefined =>
+    fields.find(({ name }) => name === wanted)?.value;
+  const httpStatus = firstOf(':status');
+  const grpcStatus = firstOf('grpc-status');
+  return {
+    /** Undefined in trailers. */
+    httpStatus: httpStatus === undefined ? undefined : Number(httpStatus),
+    grpcStatus: grpcStatus === undefined ? undefined : statusNumber(grpcStatus),
+    grpcMessage: decodeGrpcMessage(firstOf('grpc-message') ?? ''),
+    contentType: firstOf('content-type'),
+    /** Breach of HTTP/2 in the block; undefined: none. */
+    fault: faultOf(fields),
+    fields,
+  };
+}
+
+/** Status and text with which a call ends whose last header block this is. */
+export function callEndOf(head: ResponseHead): GrpcCallEnd {
+  const { httpStatus, grpcStatus, grpcMessage, contentType } = head;
+  if (grpcStatus !== undefined) return { code: grpcStatus, details: grpcMessage };
+  if (httpStatus === undefined) return NO_STATUS;
+  const type = contentType === undefined ? 'without content-type' : `of ${contentType}`;
+  const details = `HTTP status ${httpStatus} ${type} in place of an answer of gRPC`;
+  return { code: statusOfHttp(httpStatus), details };
+}
+
+function statusNumber(text: string): number {
+  return /^\d{1,9}$/.test(text) ? Number(text) : status.UNKNOWN;
+}
+
+function faultOf(fields: readonly HeaderField[]): string | undefined {
+  const firstPlain = fields.findIndex(({ name }) => !name.startsWith(':'));
+  const pseudoCount = firstPlain < 0 ? fields.length : firstPlain;
+  if (pseudoCount > 1) return `${pseudoCount} headers that begin with a colon`;
+  for (const [i, { name, value }] of fields.entries()) {
+    const fault = i < pseudoCount ? pseudoFaultOf(name, value) : plainFaultOf(name);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+function pseudoFaultOf(name: string, value: string): string | undefined {
+  if (name !== ':status') return `the header ${name}`;
+  return /^[1-9]\d\d$/.test(value) ? undefined : `:status ${value}`;
+}
+
+function plainFaultOf(name: string): string | undefined {
+  if (name.startsWith(':')) return `${name} behind other headers`;
+  if (name === '' || name !== name.toLowerCase()) return `a header named "${name}"`;
+  return FORBIDDEN.has(name) ? `the header ${name}, which HTTP/2 forbids` : undefined;
 }

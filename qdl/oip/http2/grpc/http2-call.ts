@@ -1,14 +1,16 @@
+import { status } from '@grpc/grpc-js';
 import { type BorrowedBytes, NO_BYTES } from '../../../../shared/base/bytes/borrowed-bytes.ts';
 import { type ReceiveWindow, SendWindow } from '../flow-control.ts';
 import type { FrameBatch } from '../frames/frames.ts';
 import {
   type Answers,
   type CallEvents,
-  GRPC_STATUS,
+  callEndOf,
   type GrpcCall,
+  type GrpcCallEnd,
   GrpcCallError,
+  type ResponseHead,
 } from './grpc-calls.ts';
-import { callEndOf, type GrpcCallEnd, type ResponseHead } from './heads.ts';
 import {
   MESSAGE_HEAD_BYTES,
   type MessageLimits,
@@ -16,7 +18,7 @@ import {
   type MessageReceiver,
 } from './message-reader.ts';
 
-/** What a call needs of its connection. */
+/** The connection, as a call uses it. */
 export interface CallOwner {
   /** The call has something to send. @param bytes That are new. */
   onSend(call: Http2Call, bytes: number): void;
@@ -151,8 +153,8 @@ export class Http2Call implements GrpcCall, MessageReceiver {
   /** Status and text with which the call ends by its last block. */
   endBy(head: ResponseHead): GrpcCallEnd {
     const end = callEndOf(head);
-    if (end.code !== GRPC_STATUS.OK || !this.#messages.isInside) return end;
-    return { code: GRPC_STATUS.INTERNAL, details: 'the answer ended inside a message' };
+    if (end.code !== status.OK || !this.#messages.isInside) return end;
+    return { code: status.INTERNAL, details: 'the answer ended inside a message' };
   }
 
   /** Ends the call, once. @returns Bytes that will not be sent. */
@@ -163,7 +165,7 @@ export class Http2Call implements GrpcCall, MessageReceiver {
 
   /** Tells the end, and the one answer before it. After {@link close}, never from inside a call of the application. */
   tellEnd(code: number, details: string): void {
-    if (this.#answer !== undefined && code === GRPC_STATUS.OK) {
+    if (this.#answer !== undefined && code === status.OK) {
       this.#events.onMessage(this, this.#answer);
     }
     this.#answer = undefined;
@@ -177,7 +179,7 @@ function isAnswerOfGrpc({ httpStatus, contentType }: ResponseHead): boolean {
 }
 
 function broken(what: string): GrpcCallError {
-  return new GrpcCallError(GRPC_STATUS.INTERNAL, what);
+  return new GrpcCallError(status.INTERNAL, what);
 }
 
 /** Messages that went out, and are still in the list, at most. */

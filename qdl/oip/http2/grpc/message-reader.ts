@@ -1,12 +1,16 @@
-import { type BorrowedBytes, copyOf } from '../../../../shared/base/bytes/borrowed-bytes.ts';
-import type { ReusedBuffers } from '../../../../shared/base/bytes/reused-buffers.ts';
+import { status } from '@grpc/grpc-js';
+import {
+  type BorrowedBytes,
+  copyOf,
+  type ReusedBuffers,
+} from '../../../../shared/base/bytes/borrowed-bytes.ts';
 import type { AnswerRoom } from '../flow-control.ts';
-import { GRPC_STATUS, GrpcCallError } from './grpc-calls.ts';
+import { GrpcCallError } from './grpc-calls.ts';
 
 /** Compressed or not, and the length. */
 export const MESSAGE_HEAD_BYTES = 5;
 
-/** What is taken for a message at first; a peer that announces more has to send it before more is taken. */
+/** First memory for a message; a peer must send what it announces before more is taken. */
 const FIRST_BYTES_MAX: number = 1024 * 1024;
 
 /** Who gets the messages of one call. */
@@ -19,7 +23,7 @@ export interface MessageReceiver {
   readonly receive: (message: BorrowedBytes) => boolean;
 }
 
-/** What messages of one connection share. */
+/** Limits and buffers that the messages of one connection share. */
 export interface MessageLimits {
   readonly messageBytesMax: number;
   /** For messages that come in pieces. */
@@ -33,7 +37,7 @@ export class MessageReader {
   readonly #receiver: MessageReceiver;
   #headBytes = 0;
   #length = 0;
-  /** What came of a message, if it came in pieces. */
+  /** Bytes of an incomplete message. */
   #buffer: ArrayBuffer | undefined;
   #filled = 0;
   /** Taken of the room. */
@@ -65,7 +69,7 @@ export class MessageReader {
   }
 
   /**
-   * What is held of a message when its chunk goes back to the socket: a copy, unless it came in pieces.
+   * Keeps a message whose chunk goes back to the socket: as a copy, unless it came in pieces.
    * @returns Valid until {@link drop}. @throws GrpcCallError RESOURCE_EXHAUSTED
    */
   keep(message: BorrowedBytes): BorrowedBytes {
@@ -95,7 +99,7 @@ export class MessageReader {
     const { messageBytesMax } = this.#limits;
     if (this.#length > messageBytesMax) {
       const what = `a message of ${this.#length} bytes or more, where ${messageBytesMax} are taken`;
-      throw new GrpcCallError(GRPC_STATUS.RESOURCE_EXHAUSTED, what);
+      throw new GrpcCallError(status.RESOURCE_EXHAUSTED, what);
     }
     return at;
   }
@@ -108,7 +112,7 @@ export class MessageReader {
       flag === 1
         ? 'a message that gRPC compressed, where identity was asked for; switch that off at the server, or in the proxy before it'
         : `a message with the flag ${flag}, which gRPC does not know`;
-    throw new GrpcCallError(GRPC_STATUS.INTERNAL, what);
+    throw new GrpcCallError(status.INTERNAL, what);
   }
 
   #readContents(chunk: BorrowedBytes, begin: number, end: number): number {
@@ -148,7 +152,7 @@ export class MessageReader {
   /** @throws GrpcCallError RESOURCE_EXHAUSTED */
   #takeRoom(bytes: number): void {
     const { room } = this.#limits;
-    if (!room.take(bytes)) throw new GrpcCallError(GRPC_STATUS.RESOURCE_EXHAUSTED, room.refusal);
+    if (!room.take(bytes)) throw new GrpcCallError(status.RESOURCE_EXHAUSTED, room.refusal);
     this.#roomBytes += bytes;
   }
 

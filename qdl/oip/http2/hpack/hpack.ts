@@ -26,7 +26,7 @@ const STATIC_TABLE: readonly HeaderField[] = (
     return { name, value };
   });
 
-/** What an entry takes beyond its name and value. Rule: RFC 7541, section 4.1. */
+/** Bytes of an entry beyond its name and value. Rule: RFC 7541, section 4.1. */
 const ENTRY_OVERHEAD_BYTES = 32;
 
 /** Bytes of a table, and of a header list, that a header takes. Rule: RFC 7541, section 4.1. */
@@ -182,7 +182,7 @@ const INTEGER_SHIFT_MAX = 21;
 /** Reads the header blocks of one connection, in the order in which they come. Rule: RFC 7541. */
 export class HpackDecoder {
   readonly #table: DynamicTable;
-  /** What this end told the peer; a block may ask for less. */
+  /** Size that this end told the peer; a block may ask for less. */
   readonly #tableBytesMax: number;
   readonly #listBytesMax: number;
   #block: BorrowedBytes = new Uint8Array(0);

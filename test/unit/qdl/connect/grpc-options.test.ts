@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { connectionCredentials } from '../../../../qdl/connect/grpc-options.ts';
+import { connectionCredentials } from '../../../../qdl/connect/unary-calls.ts';
 import { defaultDispatchSettings } from '../../../../qdl/settings/dispatch-settings.ts';
 
 /** What a handshake with `address` is made with. */

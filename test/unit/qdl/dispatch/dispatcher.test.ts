@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type {
-  ChannelEvents,
-  DispatchChannel,
-  OutgoingPart,
+import {
+  type ChannelEvents,
+  createRouter,
+  type DispatchChannel,
+  NodeLoad,
+  type OutgoingPart,
+  OutstandingTable,
 } from '../../../../qdl/dispatch/dispatch-channel.ts';
 import { Dispatcher } from '../../../../qdl/dispatch/dispatcher.ts';
-import { OutstandingTable } from '../../../../qdl/dispatch/outstanding-table.ts';
-import { createRouter, NodeLoad } from '../../../../qdl/dispatch/router.ts';
 import { RunLedgerCounter } from '../../../../qdl/dispatch/run-ledger.ts';
 import {
   DISPATCH_POLICIES,

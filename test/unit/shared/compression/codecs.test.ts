@@ -8,8 +8,9 @@ import {
   COMPRESSION_NAMES,
   codecNamed,
   createLz4Codec,
+  nativeLz4,
+  wasmLz4,
 } from '../../../../shared/compression/codec.ts';
-import { nativeLz4, wasmLz4 } from '../../../../shared/compression/lz4-block.ts';
 
 // Goal: what goes through a codec comes back the same; what does not come from it is refused, in
 // bounded memory, whatever it is.

@@ -3,8 +3,11 @@ import { configJsonSchema } from '../../../../loadgen-node/operate/config/inspec
 import { printSettings } from '../../../../loadgen-node/run/plan/run-record.ts';
 import { formatExactNs, formatNs, parseDuration } from '../../../../shared/base/text.ts';
 import { addFlags, createCommand, settingsOf } from '../../../../shared/config/command-line.ts';
-import { parseConfigFile } from '../../../../shared/config/config-file.ts';
-import { inspectSettings, resolveSettings } from '../../../../shared/config/resolve-settings.ts';
+import {
+  inspectSettings,
+  parseConfigFile,
+  resolveSettings,
+} from '../../../../shared/config/resolve-settings.ts';
 import {
   addressList,
   choice,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isAddress, toldAddresses } from '../../../../shared/host/ip-addresses.ts';
+import { isAddress, toldAddresses } from '../../../../shared/host/network-facts.ts';
 import { ip } from '../../../scenes/host/machines.ts';
 
 // Goal: addresses are told as far as they give no MAC address away, and connections still find theirs.

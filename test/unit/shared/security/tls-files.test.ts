@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { readAuthorities, readIdentity } from '../../../../shared/security/tls-files.ts';
+import { readAuthorities, readIdentity } from '../../../../shared/security/client-security.ts';
 import { HAS_OPENSSL, TestCertificates } from '../../../scenes/sut-node/certificates.ts';
 
 // Goal: a file that cannot be used is named with its flag and what is wrong, before any connection.

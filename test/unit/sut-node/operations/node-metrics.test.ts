@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type MeasuredNode, nodeMetrics } from '../../../../sut-node/operations/node-metrics.ts';
 import { Observations } from '../../../../sut-node/operations/observations.ts';
-import { NodeStatus } from '../../../../sut-node/server/describe/node-status.ts';
+import { NodeStatus } from '../../../../sut-node/server/describe/node-offer.ts';
 import { TEST_SETTINGS } from '../../../scenes/sut-node/sut-node.ts';
 
 // Goal: the metrics tell what the node counted, in base units, each time they are asked for. Method: a node

@@ -2,13 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { IMAGENET_PREPARATIONS } from '../../../../shared/benchmarks/image/imagenet.ts';
 import { encodeJpeg } from '../../../../shared/benchmarks/image/jpeg.ts';
 import { IMAGENET_ELEMENTS } from '../../../../shared/rules/rows/imagenet.ts';
-import type { PipelineInput } from '../../../../sut-node/model/model-facts.ts';
+import type { PipelineInput, Preprocessor } from '../../../../sut-node/model/model-facts.ts';
 import {
   IMAGENET_SHAPES,
   type ImagenetLayout,
   imagenetPreprocessor,
 } from '../../../../sut-node/pipeline/imagenet-preprocessor.ts';
-import type { Preprocessor } from '../../../../sut-node/pipeline/model-pipeline.ts';
 
 // Goal: each form of an image reaches the model's input as the reference has it, in either layout, and what is
 // no image is refused in words that help.

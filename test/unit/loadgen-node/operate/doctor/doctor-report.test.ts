@@ -1,12 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { versionFindings } from '../../../../../loadgen-node/operate/doctor/examine.ts';
-import {
-  doctorJson,
-  doctorText,
-  subject,
-} from '../../../../../loadgen-node/operate/doctor/finding.ts';
+import { doctorJson, doctorText, subject } from '../../../../../loadgen-node/operate/doctor/finding.ts';
 import { parseTcpInfo } from '../../../../../loadgen-node/operate/doctor/link-findings.ts';
-import { PROTOCOL_VERSION } from '../../../../../shared/wire/limits.ts';
+import { PROTOCOL_VERSION } from '../../../../../shared/wire/protocol-versions.ts';
 import { madeUpLink } from '../../../../scenes/host/measured-link.ts';
 
 // Goal: the report says what to do, in text and for programs, and no text of another machine steers the terminal.

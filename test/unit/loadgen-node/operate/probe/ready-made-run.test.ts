@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  probedModel,
-  readyMadeRun,
-  takesMadeUpData,
-} from '../../../../../loadgen-node/operate/probe/probed-model.ts';
-import { parseConfigFile } from '../../../../../shared/config/config-file.ts';
+import { probedModel, readyMadeRun, takesMadeUpData } from '../../../../../loadgen-node/operate/probe/probed-model.ts';
+import { parseConfigFile } from '../../../../../shared/config/resolve-settings.ts';
 import type { OipModelFacts } from '../../../../../shared/wire/oip/request-plan.ts';
 
 // Goal: what probe proposes says what the model is, whatever its server calls things.

@@ -7,10 +7,7 @@ import {
   brokenFindings,
   composeAudit,
 } from '../../../../../loadgen-node/run/audit/compose-audit.ts';
-import type {
-  LedgerCounts,
-  NodeEvidence,
-} from '../../../../../shared/evidence/network-evidence.ts';
+import type { LedgerCounts, NodeEvidence } from '../../../../../shared/evidence/evidence-schema.ts';
 import {
   auditFacts,
   hostFacts,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SharedSlabs } from '../../../../../loadgen-node/samples/qsl/sample-store.ts';
-import { SharedReader } from '../../../../../qdl/native/channel/threads/thread-messages.ts';
+import { SharedReader } from '../../../../../qdl/native/channel/threads/transport-threads.ts';
 import { defaultDispatchSettings } from '../../../../../qdl/settings/dispatch-settings.ts';
 
 // Goal: what the sample library holds in shared memory is what a thread reads there; room is used again

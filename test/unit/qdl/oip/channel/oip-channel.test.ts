@@ -1,7 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
-import type { ChannelEvents } from '../../../../../qdl/dispatch/dispatch-channel.ts';
-import { NodeLoad } from '../../../../../qdl/dispatch/router.ts';
+import { type ChannelEvents, NodeLoad } from '../../../../../qdl/dispatch/dispatch-channel.ts';
 import { OipChannel, OUTSTANDING_BYTES_MAX } from '../../../../../qdl/oip/channel/oip-channel.ts';
 import { OipRequestEncoder } from '../../../../../qdl/oip/channel/request-encoder.ts';
 import { openWay, REMEMBERED_FAILED_MAX } from '../../../../../qdl/oip/channel/request-way.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { connectGrpc } from '../../../../../qdl/oip/channel/oip-connections.ts';
+import { connectGrpc } from '../../../../../qdl/oip/channel/oip-channel.ts';
 import { AnswerRoom } from '../../../../../qdl/oip/http2/flow-control.ts';
 import { FLAG, FRAME_TYPE } from '../../../../../qdl/oip/http2/frames/frames.ts';
 import { NO_SECURITY } from '../../../../../shared/security/client-security.ts';

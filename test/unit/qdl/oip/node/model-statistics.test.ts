@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { growth, sumOfVersions } from '../../../../../qdl/oip/oip-node-handle.ts';
+import { growth, sumOfVersions } from '../../../../../qdl/oip/oip-driver.ts';
 
 // Goal: what a server counted before the run is not told as the run's.
 

@@ -3,7 +3,7 @@ import {
   batchingInWords,
   batchPolicy,
   batchSizes,
-} from '../../../../../sut-node/inference/batcher/batch-policy.ts';
+} from '../../../../../sut-node/inference/batcher/dynamic-batcher.ts';
 import {
   BATCH_OPTIONS,
   type BatchPreset,

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { batchPolicy } from '../../../../../sut-node/inference/batcher/batch-policy.ts';
-import { DynamicBatcher } from '../../../../../sut-node/inference/batcher/dynamic-batcher.ts';
+import {
+  batchPolicy,
+  DynamicBatcher,
+} from '../../../../../sut-node/inference/batcher/dynamic-batcher.ts';
 import type { Batch, BatchWorkers } from '../../../../../sut-node/inference/batcher/sut-model.ts';
 import { ManualClock } from '../../../../scenes/clock.ts';
 import { RecordingOwner, waitingSample } from '../../../../scenes/simulated-run/sut-parts.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { removeOwner } from '../../../../../sut-node/inference/batcher/batch-queue.ts';
-import { GroupedQueue } from '../../../../../sut-node/inference/batcher/grouped-queue.ts';
-import type { WaitingSample } from '../../../../../sut-node/inference/batcher/waiting-sample.ts';
+import { removeOwner, GroupedQueue } from '../../../../../sut-node/inference/batcher/grouped-queue.ts';
+import type { WaitingSample } from '../../../../../sut-node/inference/batcher/sut-model.ts';
 import { RecordingOwner, waitingSample } from '../../../../scenes/simulated-run/sut-parts.ts';
 
 const idsOf = (samples: readonly { id: number }[]) => samples.map((sample) => sample.id);

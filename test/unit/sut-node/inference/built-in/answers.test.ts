@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import {
   serviceTimes,
   tokenAnswers,
-} from '../../../../../sut-node/inference/built-in/service-times.ts';
+} from '../../../../../sut-node/inference/built-in/delay-model.ts';
 import type { TokenCounts } from '../../../../../sut-node/settings/delay-settings.ts';
 import { tempFolder } from '../../../../scenes/host/folders.ts';
 

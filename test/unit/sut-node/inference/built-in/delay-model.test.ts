@@ -1,15 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DynamicBatcher } from '../../../../../sut-node/inference/batcher/dynamic-batcher.ts';
-import type { ModelContext } from '../../../../../sut-node/inference/batcher/sut-model.ts';
-import type {
-  SampleAnswer,
-  SampleFirstToken,
-} from '../../../../../sut-node/inference/batcher/waiting-sample.ts';
-import {
-  type DelayedAnswer,
-  DelayModel,
-} from '../../../../../sut-node/inference/built-in/delay-model.ts';
-import { serviceTimes } from '../../../../../sut-node/inference/built-in/service-times.ts';
+import type { ModelContext, SampleAnswer, SampleFirstToken } from '../../../../../sut-node/inference/batcher/sut-model.ts';
+import { type DelayedAnswer, DelayModel, serviceTimes } from '../../../../../sut-node/inference/built-in/delay-model.ts';
 import { ManualClock } from '../../../../scenes/clock.ts';
 import { RecordingOwner, waitingSample } from '../../../../scenes/simulated-run/sut-parts.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { MlperfError } from '../../../../../shared/base/errors/mlperf-error.ts';
 import { FAILURE_CODES } from '../../../../../shared/wire/responses-codec.ts';
 import { answerBatch, failBatch } from '../../../../../sut-node/inference/workers/batch-answers.ts';
-import type { DoneMessage } from '../../../../../sut-node/inference/workers/worker-messages.ts';
+import type { DoneMessage } from '../../../../../sut-node/inference/workers/worker-thread.ts';
 import { RecordingOwner, waitingSample } from '../../../../scenes/simulated-run/sut-parts.ts';
 
 function doneMessage(fields: Partial<DoneMessage> = {}): DoneMessage {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cutIntoChunks } from '../../../../../sut-node/inference/workers/batch-chunks.ts';
+import { cutIntoChunks } from '../../../../../sut-node/inference/workers/batch-tensors.ts';
 
 // Goal: one long sample does not make a batch of any size as long as it is.
 describe('cutIntoChunks with padding', () => {

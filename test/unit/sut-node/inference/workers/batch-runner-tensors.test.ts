@@ -3,7 +3,7 @@ import { BatchRunner } from '../../../../../sut-node/inference/workers/batch-run
 import type {
   BatchMessage,
   DoneMessage,
-} from '../../../../../sut-node/inference/workers/worker-messages.ts';
+} from '../../../../../sut-node/inference/workers/worker-thread.ts';
 import type {
   ModelTensor,
   ModelUsage,

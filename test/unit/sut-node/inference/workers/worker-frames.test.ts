@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   encodeFrame,
   WorkerFrameReader,
-} from '../../../../../sut-node/inference/workers/worker-frames.ts';
+} from '../../../../../sut-node/inference/workers/worker-process.ts';
 
 interface Frame {
   readonly head: object;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { MachineSource } from '../../../../../shared/host/machine-source.ts';
-import { MachineFacts } from '../../../../../sut-node/server/describe/machine-facts.ts';
+import { MachineFacts } from '../../../../../sut-node/server/service-handlers.ts';
 import { ManualClock } from '../../../../scenes/clock.ts';
 import { suiteFolder } from '../../../../scenes/host/folders.ts';
 import { plantMachine, serverTree } from '../../../../scenes/host/machines.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NodeStatus } from '../../../../../sut-node/server/describe/node-status.ts';
+import { NodeStatus } from '../../../../../sut-node/server/describe/node-offer.ts';
 
 // Goal: whoever asks a node that has failed hears that, and why, until it is closed.
 describe('NodeStatus', () => {

@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { LinkTestResponse__Output } from '../../../../../proto/gen/mlperf/network/v1/LinkTestResponse.ts';
 import type { LinkTestStart } from '../../../../../proto/gen/mlperf/network/v1/LinkTestStart.ts';
-import { isLinkLoad } from '../../../../../shared/wire/link-test.ts';
 import {
   decodeLinkTestResponse,
   encodeLinkTestRequest,
+  isLinkLoad,
 } from '../../../../../shared/wire/sut-contract.ts';
 import { MessagePieces } from '../../../../../sut-node/server/connection/message-pieces.ts';
 import type { ServerCallEnd } from '../../../../../sut-node/server/limits/call-end.ts';

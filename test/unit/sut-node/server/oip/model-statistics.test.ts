@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { BatchTimes } from '../../../../../sut-node/inference/batcher/waiting-sample.ts';
+import type { BatchTimes } from '../../../../../sut-node/inference/batcher/sut-model.ts';
 import { ModelStatistics } from '../../../../../sut-node/server/oip/model-statistics.ts';
 
 // Goal: samples and batches are counted once. Method: answers in the order in which requests of several samples end.

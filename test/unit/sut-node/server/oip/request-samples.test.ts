@@ -119,10 +119,7 @@ describe('the samples of a request', () => {
     expect(outputs.map(({ name }) => name)).toEqual(['z', 'y']);
   });
 
-  const two = (
-    ids: Partial<RequestInput>,
-    mask: Partial<RequestInput> = {},
-  ): readonly RequestInput[] => [
+  const two = (ids: Partial<RequestInput>, mask: Partial<RequestInput> = {}): RequestInput[] => [
     input({ name: 'ids', datatype: 'INT64', shape: [1, 2], ...ids }),
     input({ name: 'mask', datatype: 'BOOL', shape: [1, 2], ...mask }),
   ];

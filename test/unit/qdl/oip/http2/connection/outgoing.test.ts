@@ -6,7 +6,7 @@ import {
   SendLine,
 } from '../../../../../../qdl/oip/http2/connection/outgoing.ts';
 import { ControlFrames } from '../../../../../../qdl/oip/http2/frames/frames.ts';
-import { RequestHeads } from '../../../../../../qdl/oip/http2/grpc/heads.ts';
+import { RequestHeads } from '../../../../../../qdl/oip/http2/grpc/grpc-calls.ts';
 
 // Goal: bytes stay as they are until the socket took them. Method: a socket that takes its time.
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ResponseHeads } from '../../../../../../qdl/oip/http2/grpc/heads.ts';
+import { ResponseHeads } from '../../../../../../qdl/oip/http2/grpc/grpc-calls.ts';
 
 // Goal: a block that is known by its bytes means what the table of that moment says, wherever it lay. Method: one index, two
 // entries; two indices in one buffer that is written over, as a socket does it.
