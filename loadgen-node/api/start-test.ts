@@ -1,8 +1,13 @@
 import { configInvalid, MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import type { QuerySampleLibrary, SystemUnderTest } from '../../shared/domain/system-under-test.ts';
 import type { Scenario } from '../../shared/domain/scenario.ts';
+import type { QuerySampleLibrary, SystemUnderTest } from '../../shared/domain/system-under-test.ts';
 import type { Round } from '../../shared/rules/rounds/rounds.ts';
-import type { RunProgress, TestOutcome, TestPhase, Verdict } from '../loadgen/engine/test-outcome.ts';
+import type {
+  RunProgress,
+  TestOutcome,
+  TestPhase,
+  Verdict,
+} from '../loadgen/engine/test-outcome.ts';
 import type { NetworkAudit } from '../observe/audit/network-audit.ts';
 import type { RunFigures } from '../observe/figures/figure-names.ts';
 import type { SampleRecords } from '../observe/records/sample-records.ts';

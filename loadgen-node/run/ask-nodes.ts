@@ -1,4 +1,15 @@
-import { askNames, askSystems, checkDispatchSettings, createQueryDispatchLibrary, type DispatchSettings, defaultDispatchSettings, probeNode, type QueryDispatchLibrary, resolveNodeAddresses, testLink } from '../../qdl/index.ts';
+import {
+  askNames,
+  askSystems,
+  checkDispatchSettings,
+  createQueryDispatchLibrary,
+  type DispatchSettings,
+  defaultDispatchSettings,
+  probeNode,
+  type QueryDispatchLibrary,
+  resolveNodeAddresses,
+  testLink,
+} from '../../qdl/index.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { upperMedian } from '../../shared/base/text.ts';
 import { addressList, type SettingValues } from '../../shared/config/setting.ts';

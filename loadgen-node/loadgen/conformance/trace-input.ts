@@ -6,7 +6,12 @@ import type { Round } from '../../../shared/rules/rounds/rounds.ts';
 import { numberOfUint64 } from '../base/c-numbers.ts';
 import type { ConfFile } from '../settings/from-config.ts';
 import { readConfFiles } from '../settings/read-conf-files.ts';
-import { defaultTestSettings, type FieldType, SETTINGS_FIELDS, type TestSettings } from '../settings/test-settings.ts';
+import {
+  defaultTestSettings,
+  type FieldType,
+  SETTINGS_FIELDS,
+  type TestSettings,
+} from '../settings/test-settings.ts';
 
 const COUNT_MESSAGE = 'must be a whole number of 1 or more';
 const count = z.int(COUNT_MESSAGE).min(1, COUNT_MESSAGE);

@@ -1,7 +1,12 @@
 import type { DispatchSettings, QueryDispatchLibrary } from '../../../qdl/index.ts';
 import { asOneLine } from '../../../shared/base/text.ts';
 import { isStandInName } from '../../../shared/benchmarks/standin/standin-sets.ts';
-import type { NodeDescription, OipEvidence, OipNodeEvidence, NodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
+import type {
+  NodeDescription,
+  NodeEvidence,
+  OipEvidence,
+  OipNodeEvidence,
+} from '../../../shared/evidence/evidence-schema.ts';
 import { compressionBreaches } from '../../../shared/rules/check-compression.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import { ownSoftware, toldSoftware } from '../../../shared/wire/protocol-versions.ts';

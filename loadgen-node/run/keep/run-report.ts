@@ -12,7 +12,11 @@ import type { KeptRecords } from '../../observe/records/records-keeper.ts';
 import type { SampleRecords } from '../../observe/records/sample-records.ts';
 import { latencySplit } from '../../observe/split/latency-split.ts';
 import { serverStatistics } from '../../observe/split/server-statistics.ts';
-import { type LoadTest, type RunSummary, SUMMARY_SCHEMA_VERSION } from '../../observe/summary/run-summary.ts';
+import {
+  type LoadTest,
+  type RunSummary,
+  SUMMARY_SCHEMA_VERSION,
+} from '../../observe/summary/run-summary.ts';
 import { judgeThresholds } from '../../observe/thresholds/condition.ts';
 import { adviceOn } from '../../present/text/advice.ts';
 import { accuracyInWords, isMet } from '../../samples/benchmarks/score-each.ts';

@@ -3,7 +3,7 @@ import { loadgenBenchmark } from '../../samples/benchmarks/registry.ts';
 import { checkDataSet } from '../../samples/data-set/check-data-set.ts';
 import type { DataSet } from '../../samples/data-set/data-set.ts';
 import { SampleStore } from '../../samples/qsl/sample-store.ts';
-import { orAbort, type RunHost, progressOf } from '../host/host.ts';
+import { orAbort, progressOf, type RunHost } from '../host/host.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 import { prepareOip, requireSamples } from './prepare-oip.ts';
 

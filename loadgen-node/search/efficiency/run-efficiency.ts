@@ -10,7 +10,16 @@ import { replaceEarlierRun } from '../../run/keep/earlier-run.ts';
 import { type PreparedRun, prepareData, prepareRun } from '../../run/prepare/prepare-run.ts';
 import { loadInProcessNode } from '../../run/run-sut.ts';
 import { writeKept } from '../kept-file.ts';
-import { type EfficiencySide, inProcessSide, networkSide, readInProcessSide, requireSame, type SideContext, type SideMeasurer, sideFile } from './efficiency-sides.ts';
+import {
+  type EfficiencySide,
+  inProcessSide,
+  networkSide,
+  readInProcessSide,
+  requireSame,
+  type SideContext,
+  type SideMeasurer,
+  sideFile,
+} from './efficiency-sides.ts';
 import { efficiencyReport, efficiencyText } from './efficiency-text.ts';
 import { type EfficiencyPlan, measureSides, questionOf, type SideTask } from './plan-efficiency.ts';
 

@@ -23,7 +23,18 @@ import { planFindPeak } from '../peak/find-peak-plan.ts';
 import { closedInterval, type LoadSearch } from '../peak/peak-search.ts';
 import { runProbes } from '../peak/run-probes.ts';
 import { cellsOf, type LinkConditions, linkText, parseLinkGrid } from './link-conditions.ts';
-import { type CellResult, cellLine, cellOf, heatMapOf, readSweep, SWEEP_FILE, type Sweep, type SweepCell, sweepTable, writeSweep } from './sweep-file.ts';
+import {
+  type CellResult,
+  cellLine,
+  cellOf,
+  heatMapOf,
+  readSweep,
+  SWEEP_FILE,
+  type Sweep,
+  type SweepCell,
+  sweepTable,
+  writeSweep,
+} from './sweep-file.ts';
 import { type ChosenLinkMaker, chooseLinkMaker, SutNamespace } from './sweep-link.ts';
 import { CELL_SETTINGS, type SweepValues } from './sweep-settings.ts';
 import { LOOPBACK, type SweepLink, type TapCounts, TcLink } from './tc-link.ts';

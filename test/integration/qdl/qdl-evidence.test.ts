@@ -4,7 +4,13 @@ import { measureTcpConnect } from '../../../qdl/connect/call-path.ts';
 import type { DispatchSettings } from '../../../qdl/index.ts';
 import type { SamplePayloads } from '../../../shared/domain/system-under-test.ts';
 import { PAYLOAD_DIGESTS_FEATURE, sha256Words } from '../../../shared/evidence/payload-digest.ts';
-import { type FakeBehaviour, type FakeSutNode, fakeSutNodes, openQdl, queryOf } from '../../scenes/sut-node/fake-sut-node.ts';
+import {
+  type FakeBehaviour,
+  type FakeSutNode,
+  fakeSutNodes,
+  openQdl,
+  queryOf,
+} from '../../scenes/sut-node/fake-sut-node.ts';
 import type { Message } from '../../scenes/sut-node/protocol-builds.ts';
 
 // Goal: both ends' evidence is compared, whatever way the samples took, and no wrong byte passes.

@@ -2,7 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { createQueryDispatchLibrary } from '../../../qdl/index.ts';
 import type { SamplePayloads } from '../../../shared/domain/system-under-test.ts';
 import { RecordingSink } from '../../scenes/simulated-run/recording-sink.ts';
-import { COUNTED_PAYLOADS, type FakeSutNode, fakeSutNodes, openQdl, queryOf, settingsFor } from '../../scenes/sut-node/fake-sut-node.ts';
+import {
+  COUNTED_PAYLOADS,
+  type FakeSutNode,
+  fakeSutNodes,
+  openQdl,
+  queryOf,
+  settingsFor,
+} from '../../scenes/sut-node/fake-sut-node.ts';
 
 // Goal: whatever a node does, every sample is counted once, and the node and the cause are named. Method:
 // real gRPC on loopback to nodes that keep what they get.

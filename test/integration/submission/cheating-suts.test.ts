@@ -6,7 +6,10 @@ import { RUN_SETTINGS } from '../../../loadgen-node/run/plan/run-settings.ts';
 import { performRun } from '../../../loadgen-node/run/session.ts';
 import { benchmark as digits } from '../../../loadgen-node/samples/benchmarks/digits/benchmark.ts';
 import type { DataSet } from '../../../loadgen-node/samples/data-set/data-set.ts';
-import { judgeCustomDataSet, readRunPair } from '../../../loadgen-node/submission/compliance/custom-data-set/judge-custom-data-set.ts';
+import {
+  judgeCustomDataSet,
+  readRunPair,
+} from '../../../loadgen-node/submission/compliance/custom-data-set/judge-custom-data-set.ts';
 import { auditConfigText } from '../../../loadgen-node/submission/compliance/verify/audit-settings.ts';
 import { verifyTest04 } from '../../../loadgen-node/submission/compliance/verify/verify-speed-tests.ts';
 import type { TestVerdict } from '../../../loadgen-node/submission/compliance/verify/verify-test.ts';
@@ -20,13 +23,27 @@ import { encodeResponse } from '../../../shared/benchmarks/digits/response.ts';
 import { resolveSettings } from '../../../shared/config/resolve-settings.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
-import type { Batch, SutModel, SampleAnswer, SampleOwner, WaitingSample } from '../../../sut-node/inference/batcher/sut-model.ts';
+import type {
+  Batch,
+  SampleAnswer,
+  SampleOwner,
+  SutModel,
+  WaitingSample,
+} from '../../../sut-node/inference/batcher/sut-model.ts';
 import { NO_MODEL } from '../../../sut-node/inference/built-in/immediate-model.ts';
 import { deliverAnswers } from '../../../sut-node/inference/workers/batch-answers.ts';
 import { type SutNode, startSutNode } from '../../../sut-node/sut-node.ts';
 import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
 import { type Ended, longhaul } from '../../scenes/host/processes.ts';
-import { acrossRuns, type Conduct, caches, honest, knowsByHeart, slacksOnRepeats, tiresOfRepeats } from '../../scenes/simulated-run/conduct.ts';
+import {
+  acrossRuns,
+  type Conduct,
+  caches,
+  honest,
+  knowsByHeart,
+  slacksOnRepeats,
+  tiresOfRepeats,
+} from '../../scenes/simulated-run/conduct.ts';
 import { SILENT_HOST } from '../../scenes/simulated-run/simulated-run.ts';
 import { TEST_SETTINGS } from '../../scenes/sut-node/sut-node.ts';
 

@@ -3,7 +3,12 @@ import type { OutgoingPart } from '../../../qdl/dispatch/dispatch-channel.ts';
 import type { PartTransport, TransportEvents } from '../../../qdl/native/channel/sut-channel.ts';
 import type { SamplePayloads } from '../../../shared/domain/system-under-test.ts';
 import { encodePart } from '../../../shared/wire/part-codec.ts';
-import { decodeResponses, encodeResponses, FAILURE_CODES, isResponses } from '../../../shared/wire/responses-codec.ts';
+import {
+  decodeResponses,
+  encodeResponses,
+  FAILURE_CODES,
+  isResponses,
+} from '../../../shared/wire/responses-codec.ts';
 import { decodeSutMessage, encodeSutMessage } from '../../../shared/wire/sut-contract.ts';
 import type { InferPeer, InferStream } from '../../../sut-node/server/infer/infer-stream.ts';
 import type { ServerCallEnd } from '../../../sut-node/server/limits/call-end.ts';

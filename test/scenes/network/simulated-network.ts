@@ -3,15 +3,32 @@ import type { TestOutcome } from '../../../loadgen-node/loadgen/engine/test-outc
 import type { LedgerResponse__Output } from '../../../proto/gen/mlperf/network/v1/LedgerResponse.ts';
 import type { ChannelEvents, ChannelPlace } from '../../../qdl/dispatch/dispatch-channel.ts';
 import { NetworkNames } from '../../../qdl/dispatch/network-name.ts';
-import { type OpenedChannels, type ProtocolDriver, type QdlNode, QueryDispatchLibrary } from '../../../qdl/dispatch/query-dispatch-library.ts';
+import {
+  type OpenedChannels,
+  type ProtocolDriver,
+  type QdlNode,
+  QueryDispatchLibrary,
+} from '../../../qdl/dispatch/query-dispatch-library.ts';
 import { ResponseDecoder } from '../../../qdl/dispatch/response-decoder.ts';
 import { RunLedgerCounter } from '../../../qdl/dispatch/run-ledger.ts';
 import { SutChannel } from '../../../qdl/native/channel/sut-channel.ts';
 import { compareLedgers, partLimits, toNodeLedger } from '../../../qdl/native/node-evidence.ts';
-import { type DispatchSettings, defaultDispatchSettings } from '../../../qdl/settings/dispatch-settings.ts';
-import type { SamplePayloads, Query, ResponseSink, SystemUnderTest } from '../../../shared/domain/system-under-test.ts';
+import {
+  type DispatchSettings,
+  defaultDispatchSettings,
+} from '../../../qdl/settings/dispatch-settings.ts';
+import type {
+  Query,
+  ResponseSink,
+  SamplePayloads,
+  SystemUnderTest,
+} from '../../../shared/domain/system-under-test.ts';
 import { ClaimBook } from '../../../shared/evidence/node-claims.ts';
-import { PAYLOAD_DIGESTS_FEATURE, PayloadDigestSum, sha256Words } from '../../../shared/evidence/payload-digest.ts';
+import {
+  PAYLOAD_DIGESTS_FEATURE,
+  PayloadDigestSum,
+  sha256Words,
+} from '../../../shared/evidence/payload-digest.ts';
 import { SimulatedClock } from '../clock.ts';
 import { MemoryQsl } from '../simulated-run/memory-qsl.ts';
 import { V41_SETTINGS } from '../simulated-run/simulated-run.ts';

@@ -1,5 +1,10 @@
 import { DynamicBatcher } from '../../../sut-node/inference/batcher/dynamic-batcher.ts';
-import type { Batch, SampleAnswer, SampleOwner, WaitingSample } from '../../../sut-node/inference/batcher/sut-model.ts';
+import type {
+  Batch,
+  SampleAnswer,
+  SampleOwner,
+  WaitingSample,
+} from '../../../sut-node/inference/batcher/sut-model.ts';
 import { type InferPeer, InferStream } from '../../../sut-node/server/infer/infer-stream.ts';
 import { CreditBook } from '../../../sut-node/server/ledger/credit-book.ts';
 import { RunLedgers } from '../../../sut-node/server/ledger/run-ledger.ts';

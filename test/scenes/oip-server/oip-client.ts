@@ -1,5 +1,13 @@
 import { once } from 'node:events';
-import { type CallOptions, type ChannelCredentials, type ClientDuplexStream, credentials, Metadata, type ServiceError, type StatusObject } from '@grpc/grpc-js';
+import {
+  type CallOptions,
+  type ChannelCredentials,
+  type ClientDuplexStream,
+  credentials,
+  Metadata,
+  type ServiceError,
+  type StatusObject,
+} from '@grpc/grpc-js';
 import { onTestFinished } from 'vitest';
 import type { GRPCInferenceServiceClient } from '../../../proto/gen/inference/GRPCInferenceService.ts';
 import type { ModelInferRequest } from '../../../proto/gen/inference/ModelInferRequest.ts';

@@ -1,7 +1,15 @@
-import { type DispatchSettings, defaultDispatchSettings, type QueryDispatchLibrary } from '../../../qdl/index.ts';
+import {
+  type DispatchSettings,
+  defaultDispatchSettings,
+  type QueryDispatchLibrary,
+} from '../../../qdl/index.ts';
 import { type BorrowedBytes, copyOf } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import type { SamplePayloads } from '../../../shared/domain/system-under-test.ts';
-import { OIP_SERVICE_NAME, type OipMethod, type OipRequestPlan } from '../../../shared/wire/oip/request-plan.ts';
+import {
+  OIP_SERVICE_NAME,
+  type OipMethod,
+  type OipRequestPlan,
+} from '../../../shared/wire/oip/request-plan.ts';
 import { RecordingSink } from '../../scenes/simulated-run/recording-sink.ts';
 import { startQdl } from '../sut-node/fake-sut-node.ts';
 import type { FakeOipServer } from './fake-oip-server.ts';

@@ -1,6 +1,17 @@
-import { benchmark, INPUT_NAME, LABEL_OUTPUT_NAME, SAMPLE_SHAPE } from '../../../sut-node/benchmarks/digits/benchmark.ts';
-import type { ModelContext, SampleAnswer, SampleFirstToken, SampleOwner, WaitingSample } from '../../../sut-node/inference/batcher/sut-model.ts';
-import type { OpenedModel, ModelPipeline } from '../../../sut-node/model/model-facts.ts';
+import {
+  benchmark,
+  INPUT_NAME,
+  LABEL_OUTPUT_NAME,
+  SAMPLE_SHAPE,
+} from '../../../sut-node/benchmarks/digits/benchmark.ts';
+import type {
+  ModelContext,
+  SampleAnswer,
+  SampleFirstToken,
+  SampleOwner,
+  WaitingSample,
+} from '../../../sut-node/inference/batcher/sut-model.ts';
+import type { ModelPipeline, OpenedModel } from '../../../sut-node/model/model-facts.ts';
 
 /** An owner that keeps the first tokens and the answers it gets. */
 export class RecordingOwner implements SampleOwner {

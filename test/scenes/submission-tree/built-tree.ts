@@ -7,16 +7,31 @@ import { composeAudit } from '../../../loadgen-node/run/audit/compose-audit.ts';
 import { writeAccuracyFile } from '../../../loadgen-node/run/keep/accuracy-file.ts';
 import { runRecord } from '../../../loadgen-node/run/plan/run-record.ts';
 import { RUN_SETTINGS } from '../../../loadgen-node/run/plan/run-settings.ts';
-import { type BuiltTree, buildSubmission } from '../../../loadgen-node/submission/assemble/build-submission.ts';
-import { loggedResponses, } from '../../../loadgen-node/submission/compliance/responses/answers-by-sight.ts';
+import {
+  type BuiltTree,
+  buildSubmission,
+} from '../../../loadgen-node/submission/assemble/build-submission.ts';
+import { loggedResponses } from '../../../loadgen-node/submission/compliance/responses/answers-by-sight.ts';
 import { writeTestFolder } from '../../../loadgen-node/submission/compliance/test-folder.ts';
 import { auditConfigText } from '../../../loadgen-node/submission/compliance/verify/audit-settings.ts';
-import { verifyTest04, verifyTest05 } from '../../../loadgen-node/submission/compliance/verify/verify-speed-tests.ts';
+import {
+  verifyTest04,
+  verifyTest05,
+} from '../../../loadgen-node/submission/compliance/verify/verify-speed-tests.ts';
 import type { TestVerdict } from '../../../loadgen-node/submission/compliance/verify/verify-test.ts';
 import { verifyTest01 } from '../../../loadgen-node/submission/compliance/verify/verify-test01.ts';
-import type { RunnableTestId, SubmissionDivision, SubmissionRound } from '../../../loadgen-node/submission/rules/submission-rounds.ts';
+import type {
+  RunnableTestId,
+  SubmissionDivision,
+  SubmissionRound,
+} from '../../../loadgen-node/submission/rules/submission-rounds.ts';
 import { resolveSettings } from '../../../shared/config/resolve-settings.ts';
-import { auditFacts, hostFacts, ledgerCounts, nodeEvidence } from '../../scenes/simulated-run/audit-facts.ts';
+import {
+  auditFacts,
+  hostFacts,
+  ledgerCounts,
+  nodeEvidence,
+} from '../../scenes/simulated-run/audit-facts.ts';
 import { labelOf, simulateRun } from '../../scenes/simulated-run/simulated-run.ts';
 import { tempFolder, writeTree } from '../host/folders.ts';
 import { scorerOf } from './compliance-scene.ts';

@@ -1,8 +1,28 @@
-import { Server, ServerCredentials, type ServerDuplexStream, type ServerUnaryCall, type sendUnaryData, status } from '@grpc/grpc-js';
+import {
+  Server,
+  ServerCredentials,
+  type ServerDuplexStream,
+  type ServerUnaryCall,
+  type sendUnaryData,
+  status,
+} from '@grpc/grpc-js';
 import { onTestFinished } from 'vitest';
-import { createQueryDispatchLibrary, type DispatchSettings, defaultDispatchSettings, type QueryDispatchLibrary } from '../../../qdl/index.ts';
-import type { SamplePayloads, Query, ServiceTimes } from '../../../shared/domain/system-under-test.ts';
-import { PAYLOAD_DIGESTS_FEATURE, PayloadDigestSum, sha256Words } from '../../../shared/evidence/payload-digest.ts';
+import {
+  createQueryDispatchLibrary,
+  type DispatchSettings,
+  defaultDispatchSettings,
+  type QueryDispatchLibrary,
+} from '../../../qdl/index.ts';
+import type {
+  Query,
+  SamplePayloads,
+  ServiceTimes,
+} from '../../../shared/domain/system-under-test.ts';
+import {
+  PAYLOAD_DIGESTS_FEATURE,
+  PayloadDigestSum,
+  sha256Words,
+} from '../../../shared/evidence/payload-digest.ts';
 import type { WirePart } from '../../../shared/wire/part-codec.ts';
 import { RecordingSink } from '../simulated-run/recording-sink.ts';
 import { type Message, ownBuild, type ProtocolBuild } from './protocol-builds.ts';

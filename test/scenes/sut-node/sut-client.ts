@@ -1,5 +1,16 @@
 import { readFileSync } from 'node:fs';
-import { Client, type ClientDuplexStream, type ClientReadableStream, credentials, loadPackageDefinition, Metadata, makeGenericClientConstructor, type ServiceClientConstructor, type ServiceError, type StatusObject } from '@grpc/grpc-js';
+import {
+  Client,
+  type ClientDuplexStream,
+  type ClientReadableStream,
+  credentials,
+  loadPackageDefinition,
+  Metadata,
+  makeGenericClientConstructor,
+  type ServiceClientConstructor,
+  type ServiceError,
+  type StatusObject,
+} from '@grpc/grpc-js';
 import { loadFileDescriptorSetFromBuffer } from '@grpc/proto-loader';
 import type { DescribeResponse__Output } from '../../../proto/gen/mlperf/network/v1/DescribeResponse.ts';
 import type { DescribeSystemResponse__Output } from '../../../proto/gen/mlperf/network/v1/DescribeSystemResponse.ts';
@@ -11,8 +22,18 @@ import { Deferred } from '../../../shared/base/async.ts';
 import { descriptorSetFile } from '../../../shared/base/files/package-files.ts';
 import { AUTHORIZATION_KEY, bearerOf } from '../../../shared/security/client-security.ts';
 import { encodePart, type PartSample } from '../../../shared/wire/part-codec.ts';
-import { decodeResponses, isResponses, type WireCompleted, type WireFailed } from '../../../shared/wire/responses-codec.ts';
-import { decodeSutMessage, encodeLoadGenMessage, INFER_METHOD, SUT_SERVICE } from '../../../shared/wire/sut-contract.ts';
+import {
+  decodeResponses,
+  isResponses,
+  type WireCompleted,
+  type WireFailed,
+} from '../../../shared/wire/responses-codec.ts';
+import {
+  decodeSutMessage,
+  encodeLoadGenMessage,
+  INFER_METHOD,
+  SUT_SERVICE,
+} from '../../../shared/wire/sut-contract.ts';
 
 const OWN_CONNECTION = { 'grpc.use_local_subchannel_pool': 1 };
 

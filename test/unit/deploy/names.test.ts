@@ -9,7 +9,13 @@ import { type MeasuredNode, nodeMetrics } from '../../../sut-node/operations/nod
 import { Observations } from '../../../sut-node/operations/observations.ts';
 import { NodeStatus } from '../../../sut-node/server/describe/node-offer.ts';
 import { CALL_REFUSALS } from '../../../sut-node/server/guard/call-gate.ts';
-import { readDashboard, readRules, repositoryFile, repositoryText, unknownFlags } from '../../scenes/host/repository.ts';
+import {
+  readDashboard,
+  readRules,
+  repositoryFile,
+  repositoryText,
+  unknownFlags,
+} from '../../scenes/host/repository.ts';
 import { liveSecond } from '../../scenes/simulated-run/summary.ts';
 import { TEST_SETTINGS } from '../../scenes/sut-node/sut-node.ts';
 

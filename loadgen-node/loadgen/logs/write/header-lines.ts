@@ -4,7 +4,12 @@ import type { QuerySampleLibrary } from '../../../../shared/domain/system-under-
 import type { EffectiveSettings } from '../../settings/effective-settings.ts';
 import type { ConfigEvent } from '../../settings/from-config.ts';
 import type { LoadgenBehaviour } from '../../settings/loadgen-behaviour.ts';
-import { loadgenName, SETTINGS_FIELDS, type SettingsField, type TestSettings } from '../../settings/test-settings.ts';
+import {
+  loadgenName,
+  SETTINGS_FIELDS,
+  type SettingsField,
+  type TestSettings,
+} from '../../settings/test-settings.ts';
 import type { DetailLog } from './detail-log.ts';
 
 /** The program's own files against the manifest of its build. */

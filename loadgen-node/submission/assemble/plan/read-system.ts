@@ -5,9 +5,24 @@ import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { readJsonFile } from '../../../../shared/base/files/read-file.ts';
 import { SUITES, type SubmissionDivision, type Suite } from '../../rules/submission-rounds.ts';
 import { sha256OfFile } from '../../tree/file-work.ts';
-import { isTodo, NETWORK_FIELDS, STATUSES, SYSTEM_FIELDS, SYSTEM_TYPES, type SystemField, TODO_MARK } from '../../tree/system-fields.ts';
+import {
+  isTodo,
+  NETWORK_FIELDS,
+  STATUSES,
+  SYSTEM_FIELDS,
+  SYSTEM_TYPES,
+  type SystemField,
+  TODO_MARK,
+} from '../../tree/system-fields.ts';
 import { TREE_FILE_BYTES_MAX } from '../../tree/tree-layout.ts';
-import { type ImplementationEntry, type Problems, readTextFile, type SubmissionConfig, type SystemEntry, type WeightsEntry } from '../config/read-submission-config.ts';
+import {
+  type ImplementationEntry,
+  type Problems,
+  readTextFile,
+  type SubmissionConfig,
+  type SystemEntry,
+  type WeightsEntry,
+} from '../config/read-submission-config.ts';
 import { checkNetwork } from '../diagram/network-diagram.ts';
 import { isOpenOnly } from './read-run.ts';
 

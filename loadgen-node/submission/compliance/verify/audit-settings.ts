@@ -1,7 +1,13 @@
 import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
 import type { Scenario } from '../../../../shared/domain/scenario.ts';
 import { recordOf } from '../../../loadgen/logs/read/detail-log.ts';
-import { type RunnableTestId, SEED_NAMES, type SubmissionRound, seedsOfRound, test05SeedsOfRound } from '../../rules/submission-rounds.ts';
+import {
+  type RunnableTestId,
+  SEED_NAMES,
+  type SubmissionRound,
+  seedsOfRound,
+  test05SeedsOfRound,
+} from '../../rules/submission-rounds.ts';
 import { type ComplianceRun, check, type TestCheck } from './read-compliance-run.ts';
 
 /** Seed that chooses which responses of a test run are logged. Source: audit.config of TEST01 and TEST06. */

@@ -3,7 +3,13 @@ import { SCENARIOS, type Scenario } from '../../../../shared/domain/scenario.ts'
 import { numberOf, readDetailLog, recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import { openRunFolder } from '../../../loadgen/logs/read/run-folder.ts';
 import { readSummaryLog } from '../../../loadgen/logs/read/summary-log.ts';
-import { type RoundSeeds, readSeeds, roundOfSeeds, SEED_NAMES, type SubmissionRound } from '../../rules/submission-rounds.ts';
+import {
+  type RoundSeeds,
+  readSeeds,
+  roundOfSeeds,
+  SEED_NAMES,
+  type SubmissionRound,
+} from '../../rules/submission-rounds.ts';
 
 /**
  * Reads the detail and summary log of a run.

@@ -1,11 +1,19 @@
 import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
 import { numberOf } from '../../../loadgen/logs/read/detail-log.ts';
+import { Z_95 } from '../../../search/peak/over-share.ts';
 import { test05SeedsOfRound } from '../../rules/submission-rounds.ts';
 import { comparePerformance, signedPercent } from './compare-performance.ts';
-import { type ComplianceRun, ms, rateOf, sampleCountOf, seedsInWords, check, type TestCheck } from './read-compliance-run.ts';
+import {
+  type ComplianceRun,
+  check,
+  ms,
+  rateOf,
+  sampleCountOf,
+  seedsInWords,
+  type TestCheck,
+} from './read-compliance-run.ts';
 import { loweredShare } from './same-system.ts';
-import { type TestedFolders, type TestVerdict, readTestedRuns, verdictOn } from './verify-test.ts';
-import { Z_95 } from '../../../search/peak/over-share.ts';
+import { readTestedRuns, type TestedFolders, type TestVerdict, verdictOn } from './verify-test.ts';
 
 /**
  * TEST04: is the system faster when the same sample is asked for again and again? The official comparison is one of

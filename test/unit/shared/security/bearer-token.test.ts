@@ -2,7 +2,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isLoopback } from '../../../../shared/domain/node-address.ts';
-import { bearerOf, readToken, TokenCheck, checkClientSecurity, NO_SECURITY } from '../../../../shared/security/client-security.ts';
+import {
+  bearerOf,
+  checkClientSecurity,
+  NO_SECURITY,
+  readToken,
+  TokenCheck,
+} from '../../../../shared/security/client-security.ts';
 import { tempFolder } from '../../../scenes/host/folders.ts';
 
 // Goal: only the token opens the door, no message shows it, and it never leaves the machine unprotected.

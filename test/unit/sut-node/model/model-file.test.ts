@@ -2,7 +2,11 @@ import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { checkModelFile, fileDigest, isReferenceFile } from '../../../../sut-node/model/model-source.ts';
+import {
+  checkModelFile,
+  fileDigest,
+  isReferenceFile,
+} from '../../../../sut-node/model/model-source.ts';
 import { tempFolder } from '../../../scenes/host/folders.ts';
 
 const CONTENT = 'weights';

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { versionFindings } from '../../../../../loadgen-node/operate/doctor/examine.ts';
-import { doctorJson, doctorText, subject } from '../../../../../loadgen-node/operate/doctor/finding.ts';
+import {
+  doctorJson,
+  doctorText,
+  subject,
+} from '../../../../../loadgen-node/operate/doctor/finding.ts';
 import { parseTcpInfo } from '../../../../../loadgen-node/operate/doctor/link-findings.ts';
 import { PROTOCOL_VERSION } from '../../../../../shared/wire/protocol-versions.ts';
 import { madeUpLink } from '../../../../scenes/host/measured-link.ts';

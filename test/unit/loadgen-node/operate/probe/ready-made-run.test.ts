@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { probedModel, readyMadeRun, takesMadeUpData } from '../../../../../loadgen-node/operate/probe/probed-model.ts';
+import {
+  probedModel,
+  readyMadeRun,
+  takesMadeUpData,
+} from '../../../../../loadgen-node/operate/probe/probed-model.ts';
 import { parseConfigFile } from '../../../../../shared/config/resolve-settings.ts';
 import type { OipModelFacts } from '../../../../../shared/wire/oip/request-plan.ts';
 

@@ -1,11 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import type { AuditFacts, AuditFinding } from '../../../../../loadgen-node/observe/audit/network-audit.ts';
+import type {
+  AuditFacts,
+  AuditFinding,
+} from '../../../../../loadgen-node/observe/audit/network-audit.ts';
 import { betweenFinding } from '../../../../../loadgen-node/operate/doctor/link-findings.ts';
 import { composeAudit } from '../../../../../loadgen-node/run/audit/compose-audit.ts';
 import type { CallPath, SocketEnds } from '../../../../../shared/evidence/call-path.ts';
 import type { NodeEvidence } from '../../../../../shared/evidence/evidence-schema.ts';
 import { madeUpLink } from '../../../../scenes/host/measured-link.ts';
-import { auditFacts, directPath, nodeEvidence } from '../../../../scenes/simulated-run/audit-facts.ts';
+import {
+  auditFacts,
+  directPath,
+  nodeEvidence,
+} from '../../../../scenes/simulated-run/audit-facts.ts';
 
 // Goal: what stands between the two ends gets the verdict that its signs allow: harm is broken, what may harm is not
 // provable. Method: the facts of a run with nothing between, with one call changed.

@@ -2,7 +2,14 @@ import { describe, expect, it } from 'vitest';
 import type { NetworkAudit } from '../../../../../loadgen-node/observe/audit/network-audit.ts';
 import { serverLines } from '../../../../../loadgen-node/present/text/print-split.ts';
 import { composeAudit } from '../../../../../loadgen-node/run/audit/compose-audit.ts';
-import { modelMarks, modelsInWords, nodeDetails, oipModelMarks, oipNotes, pathNotes } from '../../../../../loadgen-node/run/judge/run-notes.ts';
+import {
+  modelMarks,
+  modelsInWords,
+  nodeDetails,
+  oipModelMarks,
+  oipNotes,
+  pathNotes,
+} from '../../../../../loadgen-node/run/judge/run-notes.ts';
 import { summaryNodes } from '../../../../../loadgen-node/run/keep/run-report.ts';
 import type { OipNodeEvidence } from '../../../../../shared/evidence/evidence-schema.ts';
 import { OIP_EVIDENCE, oipFacts, oipNode } from '../../../../scenes/oip-server/oip-audit-facts.ts';

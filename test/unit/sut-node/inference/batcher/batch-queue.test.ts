@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { BatchQueue, removeOwner } from '../../../../../sut-node/inference/batcher/grouped-queue.ts';
+import {
+  BatchQueue,
+  removeOwner,
+} from '../../../../../sut-node/inference/batcher/grouped-queue.ts';
 import { RecordingOwner, waitingSample } from '../../../../scenes/simulated-run/sut-parts.ts';
 
 // Goal: samples leave in the order in which they came, and never more wait than there is room for.

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { removeOwner, GroupedQueue } from '../../../../../sut-node/inference/batcher/grouped-queue.ts';
+import {
+  GroupedQueue,
+  removeOwner,
+} from '../../../../../sut-node/inference/batcher/grouped-queue.ts';
 import type { WaitingSample } from '../../../../../sut-node/inference/batcher/sut-model.ts';
 import { RecordingOwner, waitingSample } from '../../../../scenes/simulated-run/sut-parts.ts';
 

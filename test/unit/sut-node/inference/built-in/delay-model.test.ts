@@ -1,7 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { DynamicBatcher } from '../../../../../sut-node/inference/batcher/dynamic-batcher.ts';
-import type { ModelContext, SampleAnswer, SampleFirstToken } from '../../../../../sut-node/inference/batcher/sut-model.ts';
-import { type DelayedAnswer, DelayModel, serviceTimes } from '../../../../../sut-node/inference/built-in/delay-model.ts';
+import type {
+  ModelContext,
+  SampleAnswer,
+  SampleFirstToken,
+} from '../../../../../sut-node/inference/batcher/sut-model.ts';
+import {
+  type DelayedAnswer,
+  DelayModel,
+  serviceTimes,
+} from '../../../../../sut-node/inference/built-in/delay-model.ts';
 import { ManualClock } from '../../../../scenes/clock.ts';
 import { RecordingOwner, waitingSample } from '../../../../scenes/simulated-run/sut-parts.ts';
 

@@ -2,8 +2,14 @@ import { describe, expect, it } from 'vitest';
 import type { MlperfError } from '../../../../../shared/base/errors/mlperf-error.ts';
 import { silentLogger } from '../../../../../shared/base/process/logger.ts';
 import type { Batch } from '../../../../../sut-node/inference/batcher/sut-model.ts';
-import type { BatchMessage, DoneMessage, FromWorker, ToWorker, WorkerThreadEvents } from '../../../../../sut-node/inference/workers/worker-thread.ts';
 import { WorkerPool } from '../../../../../sut-node/inference/workers/worker-pool.ts';
+import type {
+  BatchMessage,
+  DoneMessage,
+  FromWorker,
+  ToWorker,
+  WorkerThreadEvents,
+} from '../../../../../sut-node/inference/workers/worker-thread.ts';
 import { ManualClock } from '../../../../scenes/clock.ts';
 import { waitingSample } from '../../../../scenes/simulated-run/sut-parts.ts';
 import { TEST_SETTINGS } from '../../../../scenes/sut-node/sut-node.ts';

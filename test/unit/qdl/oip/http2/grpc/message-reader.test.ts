@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { AnswerRoom } from '../../../../../../qdl/oip/http2/flow-control.ts';
-import { MessageReader, type MessageReceiver } from '../../../../../../qdl/oip/http2/grpc/message-reader.ts';
-import { type BorrowedBytes, borrowedText, ReusedBuffers } from '../../../../../../shared/base/bytes/borrowed-bytes.ts';
+import {
+  MessageReader,
+  type MessageReceiver,
+} from '../../../../../../qdl/oip/http2/grpc/message-reader.ts';
+import {
+  type BorrowedBytes,
+  borrowedText,
+  ReusedBuffers,
+} from '../../../../../../shared/base/bytes/borrowed-bytes.ts';
 import { grpcMessage } from '../../../../../scenes/oip-server/raw-http2-peer.ts';
 
 // Goal: messages are whole wherever frames and reads cut them.
