@@ -9,8 +9,9 @@ import { type PlantedFault, readPlantedFaults } from './planted-faults-list.ts';
 // looks whether the tests find it: those of `npm test`, and with --all those of `npm run test:all` where the former do not.
 // Prints a table; exit code 1 where a fault was not found. An hour or two on 2 cores.
 
-/** Longest time of one run of tests, in s: a fault may make one go on for ever, which finds it, too. */
-const RUN_S_MAX = 240;
+/** Longest time of a run of tests, in s, about twice what it takes: a fault may make one go on for ever, which finds it. */
+const QUICK_S_MAX = 240;
+const REST_S_MAX = 600;
 
 /** What the build makes or npm brings: linked into the copy, which builds its own dist. */
 const NOT_COPIED = ['node_modules', 'dist', '.git', 'results'];
@@ -65,27 +66,31 @@ function find({ file }: PlantedFault): readonly [by: string, test: string] {
   const built = run('npm', ['run', '--silent', 'build']);
   if (built.status !== 0) return ['compiler', ''];
   // First the tests that import the file: most faults are found there, in seconds.
-  const related = failingTest(['related', file, '--run'], QUICK);
+  const related = failingTest(['related', file, '--run'], QUICK, QUICK_S_MAX);
   if (related !== undefined) return ['npm test', related];
-  const quick = failingTest(['run'], QUICK);
+  const quick = failingTest(['run'], QUICK, QUICK_S_MAX);
   if (quick !== undefined) return ['npm test', quick];
-  const rest = values.all === true ? failingTest(['run'], REST) : undefined;
+  const rest = values.all === true ? failingTest(['run'], REST, REST_S_MAX) : undefined;
   return rest === undefined ? ['nothing', ''] : ['test:all', rest];
 }
 
 /** The first test that fails; undefined where none does. */
-function failingTest(args: readonly string[], projects: readonly string[]): string | undefined {
+function failingTest(
+  args: readonly string[],
+  projects: readonly string[],
+  limitS: number,
+): string | undefined {
   const report = join(copy, 'planted-report.json');
   rmSync(report, { force: true });
   const chosen = projects.flatMap((name) => ['--project', name]);
   const output = ['--reporter=json', `--outputFile=${report}`, '--bail', '1', '--passWithNoTests'];
   const vitest = ['npx', 'vitest', ...args, ...chosen, ...output];
   // With all of its children: a worker that never comes back hears no other signal.
-  const { status } = run('timeout', ['--signal', 'KILL', String(RUN_S_MAX), ...vitest]);
-  return status === 0 ? undefined : nameOfFailure(report);
+  const { status } = run('timeout', ['--signal', 'KILL', String(limitS), ...vitest]);
+  return status === 0 ? undefined : nameOfFailure(report, limitS);
 }
 
-function nameOfFailure(report: string): string {
+function nameOfFailure(report: string, limitS: number): string {
   try {
     const { testResults } = JSON.parse(readFileSync(report, 'utf8'));
     for (const { assertionResults, name } of testResults) {
@@ -95,7 +100,7 @@ function nameOfFailure(report: string): string {
   } catch {
     // The run has no report: it was killed.
   }
-  return `the run did not end in order, within ${RUN_S_MAX} s`;
+  return `the run did not end in order, within ${limitS} s`;
 }
 
 function run(command: string, args: readonly string[]): { readonly status: number | null } {

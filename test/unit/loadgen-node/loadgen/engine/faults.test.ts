@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { TestOutcome } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { MlperfError } from '../../../../../shared/base/errors/mlperf-error.ts';
@@ -43,18 +43,6 @@ function expectBalance(outcome: TestOutcome): void {
 // Goal: a run ends whatever the SUT does, every issued sample is accounted for, and nothing that went
 // wrong ends as VALID. Method: a SUT that breaks the contract in one way, under simulated time.
 describe('a SUT that loses samples', () => {
-  it.each([true, false])('is told to give up what it still has: %s', async (loses) => {
-    const giveUp = vi.fn();
-    const test = simulatedTest(SINGLE_STREAM, {
-      answer: (sink, id, atNs) => {
-        if (loses && id === 20) sink.fail(id, { code: 'bad-sample', text: 'lost' });
-        else sink.complete(id, NOTHING, 0, atNs);
-      },
-    });
-    await test.run({ sut: Object.assign(test.sut, { giveUp }) });
-    expect(giveUp).toHaveBeenCalledTimes(loses ? 1 : 0);
-  });
-
   it('goes on after a failed sample and is INVALID in both verdicts', async () => {
     const test = simulatedTest(SINGLE_STREAM, {
       answer: (sink, id, atNs) => {
