@@ -146,7 +146,7 @@ function scene(policy: DispatchPolicy, onNodeLoss: NodeLossPolicy) {
   );
   const router = createRouter(policy, channels);
   dispatcher.begin({ channels, router, limits: LIMITS, decoders: [] });
-  return { dispatcher, channels, sink, ledgers, check };
+  return { dispatcher, channels, router, sink, ledgers, check };
 }
 
 /** A run of {@link SAMPLES} samples. @param loss Node 0 is lost in the middle, and this policy says what that means. */
@@ -214,4 +214,19 @@ describe.each(DISPATCH_POLICIES)('a run by %s', (policy) => {
     const notSent = run.sink.failed.filter(({ failure }) => failure.code === 'not-sent');
     expect(notSent.length > 0).toBe(loss !== 'continue');
   });
+});
+
+it('a response that its decoder cannot read is lost', () => {
+  const { dispatcher, channels, router, sink } = scene('round-robin', 'fail');
+  const decode = (): never => {
+    throw new MlperfError('ERR_WIRE_PROTOCOL', 'damaged');
+  };
+  const decoders = channels.map(() => ({ decode, takesTime: false }));
+  dispatcher.begin({ channels, router, limits: LIMITS, decoders });
+  const place = { sampleIndices: Uint32Array.of(0), sampleOffset: 0, firstResponseId: 0 };
+  dispatcher.issue({ id: 0, ...place, sampleCount: 1, responseIdStride: 1 });
+  for (const channel of channels) channel.answer(0, dispatcher);
+  expect(sink.completed).toEqual([]);
+  const text = expect.stringContaining('damaged');
+  expect(sink.failed).toMatchObject([{ id: 0, failure: { code: 'bad-response', text } }]);
 });
