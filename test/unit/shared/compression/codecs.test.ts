@@ -148,6 +148,11 @@ describe('lz4', () => {
     expect(() => block.decompress(reaching, 64)).toThrow();
   });
 
+  it.each(blocks)('refuses a block that holds less than it says ($name)', ({ block }) => {
+    const short = Buffer.from([4, 0, 0, 0, 0x30, 97, 98, 99]);
+    expect(() => createLz4Codec(() => block).decompress(short, 4)).toThrow('cannot be read');
+  });
+
   it('refuses a length that its block cannot hold before it takes memory', () => {
     const liar = Buffer.from([0xff, 0xff, 0xff, 0x7f, 0x30, 97, 98, 99]);
     expect(() => codecNamed('lz4').decompress(liar, 2 ** 31)).toThrow('a block of 4 bytes');

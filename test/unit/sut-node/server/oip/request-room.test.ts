@@ -11,6 +11,8 @@ describe('RequestRoom', () => {
   it('has the whole queue where nobody else is', () => {
     const book = new CreditBook(LIMITS);
     const room = new RequestRoom(book);
+    expect(room.take(1, 1_001)).toBe(false);
+    expect(room.take(321, 1)).toBe(false);
     expect(room.take(320, 1_000)).toBe(true);
     expect(room.take(1, 1)).toBe(false);
     expect(room.used).toEqual({ requests: 1, samples: 320, bytes: 1_000 });
