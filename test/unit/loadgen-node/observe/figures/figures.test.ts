@@ -99,6 +99,15 @@ describe('figures of one run', () => {
     expect(figures.close('Server')).toEqual({ queries: 0, samples: 0, lost: 0, errors: 0 });
   });
 
+  it('count a latency above the bound, and not at it', () => {
+    const figures = new Figures(() => new LatencyHistogram(), BOUND_NS);
+    for (const latencyNs of [BOUND_NS - 1, BOUND_NS, BOUND_NS + 1, BOUND_NS + 2]) {
+      figures.issued(0, 1);
+      figures.completed(latencyNs);
+    }
+    expect(figures.close('Server').overlatency).toBe(0.5);
+  });
+
   it('leave a query with a lost sample out of MultiStream, also across windows', () => {
     const figures = new Figures(() => new LatencyHistogram());
     figures.issued(0, 2);
