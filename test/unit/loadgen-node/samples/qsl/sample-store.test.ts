@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { DataSet } from '../../../../../loadgen-node/samples/data-set/data-set.ts';
 import { SampleStore } from '../../../../../loadgen-node/samples/qsl/sample-store.ts';
 import { codecNamed } from '../../../../../shared/compression/codec.ts';
@@ -46,7 +46,9 @@ describe('SampleStore', () => {
 
   it('compresses a sample once, when it is loaded, and keeps that', async () => {
     const { qsl, dataSet } = store('lz4');
+    const compress = vi.spyOn(codecNamed('lz4'), 'compress');
     await qsl.loadSamplesToRam(Uint32Array.of(3, 5, 3));
+    expect(compress).toHaveBeenCalledTimes(2);
     const payload = qsl.payloadOf(3);
     expect(qsl.payloadOf(3)).toBe(payload);
     expect(payload.length).toBeLessThan(103);
