@@ -129,7 +129,7 @@ export const nodeName = kindOf<string, string>(
 export function choice<
   const T extends readonly [string, ...string[]],
   const O extends Options<T[number]> = NoOptions,
->(words: T, help: string, options?: O) {
+>(words: T, help: string, options?: O): Setting<Given<T[number], O>> {
   const schema = z.enum(words, { error: `must be one of: ${words.join(', ')}` });
   return setting({ placeholder: words.join('|'), schema, fromFlag: asText }, help, options);
 }
@@ -138,7 +138,7 @@ export function choice<
 export function choiceList<
   const T extends readonly [string, ...string[]],
   const O extends Options<T[number][]> = NoOptions,
->(words: T, help: string, options?: O) {
+>(words: T, help: string, options?: O): Setting<Given<T[number][], O>> {
   const message = `must be a list of: ${words.join(', ')}`;
   const schema = z
     .array(z.enum(words, { error: message }), message)

@@ -206,10 +206,15 @@ function limitText(
       return `${whose} At ${loadText(search, probe?.load ?? 0)} ${probe?.why ?? ''}.`;
     }
     case 'sut': {
-      const explained = last.find(
-        ({ explanation, verdict }) => explanation !== null && verdict !== 'keeps',
+      const kept = probes.filter(({ verdict }) => verdict === 'keeps');
+      const peak = Math.max(0, ...kept.map(({ load }) => load));
+      // A probe that LoadGen was too slow for, and one below the peak, say nothing of what limits the SUT.
+      const ofSut = last.filter(
+        ({ explanation, verdict }) => explanation !== null && verdict !== 'generator-bound',
       );
-      const any = explained ?? last.find(({ explanation }) => explanation !== null);
+      const any =
+        ofSut.find(({ load, verdict }) => verdict !== 'keeps' && load > peak) ??
+        ofSut.find(({ verdict }) => verdict === 'keeps');
       return (
         `Above it more than ${lateText(search)} of the queries are late (above ${bound}).` +
         (any === undefined ? '' : ` At ${loadText(search, any.load)}: ${any.explanation}`)
