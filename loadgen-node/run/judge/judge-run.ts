@@ -210,7 +210,10 @@ function auditMarks(audit: NetworkAudit): string[] {
 }
 
 /** In the Network division a broken rule makes a run INVALID. */
-function brokenRules({ run, rules }: NetworkAudit, output: string): Judgement['problems'] {
+export function brokenRules(
+  { run, rules }: Pick<NetworkAudit, 'run' | 'rules'>,
+  output: string,
+): Judgement['problems'] {
   const broken = rules.filter(({ kind, verdict }) => kind === 'rule' && verdict === 'broken');
   if (broken.length === 0 || run.division === 'open') return [];
   const seen = broken.map(({ id }) => id).join(', ');
