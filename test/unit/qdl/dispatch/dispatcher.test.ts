@@ -146,7 +146,7 @@ function scene(policy: DispatchPolicy, onNodeLoss: NodeLossPolicy) {
   );
   const router = createRouter(policy, channels);
   dispatcher.begin({ channels, router, limits: LIMITS, decoders: [] });
-  return { dispatcher, channels, router, sink, ledgers, check };
+  return { dispatcher, channels, router, sink, ledgers, claims, check };
 }
 
 /** A run of {@link SAMPLES} samples. @param loss Node 0 is lost in the middle, and this policy says what that means. */
@@ -229,4 +229,17 @@ it('a response that its decoder cannot read is lost', () => {
   expect(sink.completed).toEqual([]);
   const text = expect.stringContaining('damaged');
   expect(sink.failed).toMatchObject([{ id: 0, failure: { code: 'bad-response', text } }]);
+});
+
+it('a response after all samples had theirs is a claim of the node', () => {
+  const { dispatcher, channels, claims } = scene('round-robin', 'fail');
+  const place = { sampleIndices: Uint32Array.of(0), sampleOffset: 0, firstResponseId: 0 };
+  dispatcher.issue({ id: 0, ...place, sampleCount: 1, responseIdStride: 1 });
+  for (const channel of channels) channel.answer(0, dispatcher);
+  dispatcher.stop();
+  const sample = { id: 1, payload: new Uint8Array(4), encoding: 0, offset: 0, total: 0 };
+  const completed = [{ ...sample, tokenCount: undefined, durations: undefined }];
+  const [channel] = channels as [SimulatedChannel];
+  dispatcher.onResponses(channel, { firstTokens: [], completed, failed: [] });
+  expect(claims[0]?.toClaims()).toMatchObject([{ kind: 'late-response', count: 1 }]);
 });
