@@ -69,7 +69,7 @@ export async function checkNode(settings: SutSettings, model: SutModel, onProgre
     model: describe(model.name, loaded),
     provider: providerOf(settings),
     workers: model.workerCounts?.count ?? 0,
-    /** What a submission must tell: how the server batches. */
+    /** How the server batches, for the documents of a submission. */
     batching: batchingInWords(settings, loaded),
     /** Form and bytes of every sample of the inferences; null where the model reads no payload. */
     sample: sample === undefined ? null : { form: sample.form, bytes: sample.payload.length },

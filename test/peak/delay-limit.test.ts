@@ -78,7 +78,7 @@ function quantile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
 }
 
-/** What can be had: the largest load, as scheduled, of a full run with the arrivals of this seed that confirms; by bisection. */
+/** The peak by bisection: the largest load, as scheduled, of a full run with the arrivals of this seed that confirms; by bisection. */
 async function mostConfirmed(search: LoadSearch, seed: number): Promise<number> {
   const runProbe = queueProbes({ ...DELAY_QUEUE, seed }, search);
   const planned = { kind: 'full', queriesMax: 0, durationNsMax: 0, confidence: 1 } as const;

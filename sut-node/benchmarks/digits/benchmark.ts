@@ -40,7 +40,7 @@ const GREY_JPEG = Buffer.from(
   'base64',
 );
 
-/** What the model must have. */
+/** Inputs and outputs that the model must have. */
 const EXPECTED = {
   inputs: [{ name: INPUT_NAME, elementType: 'float', sampleShape: SAMPLE_SHAPE }],
   outputNames: [LABEL_OUTPUT_NAME],

@@ -28,7 +28,7 @@ const BIAS_DEVIATION = 0.01;
  */
 const FIRST_GAIN = 1 / 64;
 
-/** What a convolution looks like. Padded so that the image keeps its size but for the stride. */
+/** Sizes of a convolution. Padded so that the image keeps its size but for the stride. */
 interface Convolution {
   readonly inputs: number;
   readonly outputs: number;

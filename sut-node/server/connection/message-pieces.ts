@@ -144,7 +144,7 @@ export class PieceDecoder {
   }
 }
 
-/** What is used of grpc-js's call (1.14: server-interceptors.js), and of calls wrapped around it. */
+/** The part of grpc-js's call that is used here (1.14: server-interceptors.js), and of calls wrapped around it. */
 interface GrpcCall {
   decoder?: { write?: unknown };
   stream?: { prependListener?: (event: 'end', listener: () => void) => void };

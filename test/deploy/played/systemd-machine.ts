@@ -72,7 +72,7 @@ export class SystemdMachine {
     return this.systemctl('show', '--value', '-p', property, unit).stdout.trim();
   }
 
-  /** What a unit said, as the journal keeps it. */
+  /** Lines of a unit in the journal. */
   journal(unit: string, ...args: string[]): { MESSAGE: string; PRIORITY: string }[] {
     const { stdout } = this.run('journalctl', '--no-pager', '-o', 'json', '-u', unit, ...args);
     return stdout

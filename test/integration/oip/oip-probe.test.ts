@@ -52,7 +52,7 @@ async function startServer({ models = [IMAGE], ...more }: OipBehaviour): Promise
   return address;
 }
 
-/** What RepositoryIndex tells of models that are ready. */
+/** Answer of RepositoryIndex about models that are ready. */
 function indexOf(...models: readonly FakeModel[]) {
   return models.map(({ name = '' }) => ({ name, version: '1', state: 'READY' }));
 }

@@ -40,7 +40,7 @@ async function start(build: ProtocolBuild, behaviour: FakeBehaviour = {}): Promi
   return node;
 }
 
-/** What Describe tells of a software and its versions of the protocol. */
+/** Answer of Describe: a software and its versions of the protocol. */
 function software(name: string, version: string, min: number, max: number) {
   const versions = { protocolVersionMin: min, protocolVersionMax: max };
   return { Describe: { software: name, softwareVersion: version, ...versions } };

@@ -30,7 +30,7 @@ export const SPEED_AND_ANSWERS = ['TEST01', 'TEST04', 'TEST05'] as const;
 /** One of {@link SPEED_AND_ANSWERS}. */
 export type CheatingTest = (typeof SPEED_AND_ANSWERS)[number];
 
-/** What is expected of one test: the official tools' verdict, and the names of the checks that are not met. */
+/** Expectation of one test: the official tools' verdict, and the names of the checks that are not met. */
 type ExpectedVerdict = ReturnType<typeof pass> | ReturnType<typeof fail>;
 
 const pass = (...unmet: readonly string[]) => ({ official: 'pass', unmet }) as const;

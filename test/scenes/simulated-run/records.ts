@@ -174,7 +174,7 @@ function complete(recorder: SampleRecorder, records: SampleRecords, row: number)
   recorder.complete(row, completedNs, records.tokenCount?.[row] ?? 0);
 }
 
-/** What records of tests say of their run. */
+/** Facts of a run, for records made by hand. */
 export const ABOUT_RECORDS: RecordsAbout = {
   longhaul: '0.0.0',
   runId: 'run-of-the-test',

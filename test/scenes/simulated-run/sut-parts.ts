@@ -38,7 +38,7 @@ export function waitingSample(id: number, fields: Partial<WaitingSample> = {}): 
   return { id, pieces, bytes: 1, form: 0, slice: undefined, owner, ...times, ...fields };
 }
 
-/** What a model gets from a node where a test has no use for it. */
+/** A model's context, for tests that do not look at it. */
 export const NO_CONTEXT: ModelContext = {
   ...{ encodings: [], sampleBytesMax: 0, queryBytesMax: 0 },
   ...{ onProgress: () => {}, onRoom: () => {}, onFatal: () => {} },

@@ -24,7 +24,7 @@ const system =
   ({ systems }) =>
     Object.assign(systems['acme-2n'], values);
 
-/** What submission build refuses in a scene's configuration: the problem, the change. */
+/** Changes of a scene's configuration that submission build refuses, each with its problem. */
 export const WRONG_SUBMISSIONS: readonly (readonly [RegExp, SceneChange])[] = [
   [
     /submission\.yaml:\d+:7: runs\/none is no folder with the logs of a run/,

@@ -242,7 +242,7 @@ export class HealthWatch {
   }
 }
 
-/** What server reflection answers, as far as the tests read it. */
+/** Answer of server reflection, as far as the tests read it. */
 interface ReflectionAnswer {
   readonly list_services_response?: {
     readonly service: readonly { readonly name: string }[];

@@ -26,7 +26,7 @@ import { TEST_SETTINGS } from '../../scenes/sut-node/sut-node.ts';
 /** Labels of each series' name in a scrape; `instance` and `job`, which Prometheus gives, are not among them. */
 type ScrapedMetrics = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** What a scrape of a SUT node and one of a LoadGen node hold, from the registries of the program. */
+/** Metrics in a scrape of a SUT node and of a LoadGen node, from the program's registries. */
 async function scrapedMetrics(): Promise<ScrapedMetrics> {
   const metrics = new Map<string, Set<string>>();
   for (const registry of [ofSutNode(), ofLoadGen()]) {

@@ -13,7 +13,7 @@ const FILE = join(protoFolder(), 'mlperf', 'network', 'v1', 'sut');
 /** The protocol as it is developed. */
 const PROTO_FILE: string = `${FILE}.proto`;
 
-/** What was released of it: that is on wires that nobody can change any more. */
+/** The lines that were released: peers in use speak them, so they cannot change. */
 const LOCK_FILE: string = `${FILE}.lock`;
 
 /** All that a .proto text declares: a line per message, field, enum value and call, sorted. */
@@ -23,7 +23,7 @@ function protocolLines(text: string): string[] {
   return linesIn(root);
 }
 
-/** What a line is about, without what it says of it: `field mlperf.network.v1.Open.run_id`, `enum ...NodeState: NODE_STATE_READY`. */
+/** Subject of a line, without its value: `field mlperf.network.v1.Open.run_id`, `enum ...NodeState: NODE_STATE_READY`. */
 function subjectOf(line: string): string {
   if (line.startsWith('enum ')) return line.replace(/ = .*/, '');
   return line.replace(/ = .*/, '').replace(/\(.*/, '');
@@ -37,7 +37,7 @@ function placeOf(line: string): string | undefined {
   return owner === undefined ? undefined : `${owner} ${number}`;
 }
 
-/** What of the released lines is not there any more or is something else now, a sentence each; what was added is none. */
+/** Released lines that are gone or changed, a sentence each. Additions are allowed. */
 function brokenPromises(released: readonly string[], now: readonly string[]): string[] {
   const there = new Set(now);
   const bySubject = new Map(now.map((line) => [subjectOf(line), line]));

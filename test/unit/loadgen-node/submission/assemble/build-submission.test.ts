@@ -53,7 +53,7 @@ beforeAll(async () => {
 // biome-ignore lint/suspicious/noExplicitAny: tests look at single members.
 const jsonOf = (folder: string, path: string): any => JSON.parse(textOf(folder, path));
 
-/** What a build refuses, in paths relative to the scene; nothing was written. */
+/** Problems that a build reports, in paths relative to the scene; nothing was written. */
 async function refusal(change: SceneChange, isDryRun = false): Promise<string> {
   const folder = tempFolder();
   const error = await scene.build(change, { isDryRun, tree: join(folder, 'tree') }).then(
