@@ -26,6 +26,7 @@ const TOGETHER = [
   'latency-split',
   'live-view',
   'load-test',
+  'mixed-calls',
   'network-audit',
   'oip-node',
   'oip-operation',

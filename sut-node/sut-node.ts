@@ -10,7 +10,7 @@ import { hostAndPort } from '../shared/base/text.ts';
 import { FAILURE_CODES } from '../shared/wire/responses-codec.ts';
 import { batchPolicy, DynamicBatcher } from './inference/batcher/dynamic-batcher.ts';
 import type { SutModel } from './inference/batcher/sut-model.ts';
-import { createModel, type SutNodeParts } from './inference/create-model.ts';
+import { createModel, type SutNodeParts, warmUpBatcher } from './inference/create-model.ts';
 import { failSamples } from './inference/workers/batch-answers.ts';
 import type { LoadedModel } from './model/model-facts.ts';
 import { disableTelemetry } from './model/onnx/onnxruntime.ts';
@@ -27,7 +27,7 @@ import {
   servedName,
 } from './server/describe/node-offer.ts';
 import { DigestThread } from './server/digest/digest-thread.ts';
-import type { InferServices } from './server/infer/infer-stream.ts';
+import type { InferServices } from './server/infer/infer-services.ts';
 import { InferStreams } from './server/infer/infer-streams.ts';
 import { CreditBook } from './server/ledger/credit-book.ts';
 import { RunLedgers } from './server/ledger/run-ledger.ts';
@@ -38,7 +38,12 @@ import {
 } from './server/limits/node-limits.ts';
 import { LinkTests } from './server/link-test/link-test.ts';
 import { OipService } from './server/oip/oip-service.ts';
-import { createServiceHandlers, MachineFacts } from './server/service-handlers.ts';
+import {
+  createServiceHandlers,
+  MachineFacts,
+  type ServedNode,
+  streamOpeners,
+} from './server/service-handlers.ts';
 import { type SutServer, startSutServer } from './server/sut-server.ts';
 import type { SutSettings } from './settings/sut-settings.ts';
 
@@ -223,11 +228,12 @@ class ServingNode {
       credits: this.#credits,
       ledgers: this.#ledgers,
       batcher: this.#batcher,
+      warmUpBatcher: warmUpBatcher(this.#settings, this.#credits.samplesHeldMax),
       clock: timerClock,
       observe: this.#operations.observations?.sample,
       wireLimits: () => this.#wireLimits(),
     };
-    const handlers = createServiceHandlers({
+    const served: ServedNode = {
       facts: this.#facts,
       status: this.#status,
       ledgers: this.#ledgers,
@@ -239,7 +245,9 @@ class ServingNode {
       model: () => this.#loadedModel,
       inferServices: () => (this.state === 'NODE_STATE_READY' ? services : undefined),
       limits: () => this.#wireLimits(),
-    });
+    };
+    const openers = streamOpeners(served);
+    const handlers = createServiceHandlers(served, openers);
     this.#server = await startSutServer(this.#settings, handlers, {
       hasLargeResponses:
         (this.#model.responseBytesMax ?? Number.POSITIVE_INFINITY) > SMALL_RESPONSE_BYTES_MAX,
@@ -247,6 +255,7 @@ class ServingNode {
         ...(await this.#operations.sideServices()),
         ...(this.#oip === undefined ? [] : [this.#oip]),
       ],
+      openers,
       onRefused: (error) => this.#fail(error),
       onTlsFailure: (peer, why) =>
         this.#hooks.logger.info({ peer }, `a TLS connection failed: ${why}`),
@@ -295,7 +304,7 @@ class ServingNode {
       ...payloadContext(this.#settings, this.#model),
       onProgress: (fraction, what) => {
         // Making a model may take minutes; it ends here.
-        this.#checkInterrupted();
+        if (this.#hooks.signal?.aborted === true) throw startInterrupted();
         const done = fraction === 0 ? '' : ` (${Math.floor(fraction * 100)} %)`;
         this.#status.set('NODE_STATE_LOADING', `${what}${done}`);
         this.#hooks.onProgress(fraction, what);
@@ -309,7 +318,7 @@ class ServingNode {
     this.#status.set('NODE_STATE_WARMING_UP', what);
     this.#hooks.onProgress(0, what);
     // Warming up starts all other workers, which would have to load the model before they could end.
-    this.#checkInterrupted();
+    if (this.#hooks.signal?.aborted === true) throw startInterrupted();
     await this.#model.warmUp();
     if (this.state !== 'NODE_STATE_WARMING_UP') throw await this.#failed.promise;
     this.#status.set('NODE_STATE_READY', '');
@@ -322,11 +331,6 @@ class ServingNode {
       { benchmark: rules.key, model: modelName, sha256, configuration, address, startMs },
       'the node is ready',
     );
-  }
-
-  /** @throws MlperfError `ERR_INTERRUPTED` once the start was given up */
-  #checkInterrupted(): void {
-    if (this.#hooks.signal?.aborted === true) throw startInterrupted();
   }
 
   /** Ends everything at once. Nobody is waited for but threads and connections, and they not for ever. */

@@ -39,13 +39,15 @@ interface NetworkSutOptions {
   readonly onWait?: (address: string, what: string) => void;
   /** False: payloads are not compared with the inputs of the nodes' models. Default: true. */
   readonly checksPayloads?: boolean;
+  /** Default: none. */
+  readonly warmUp?: PreparedRun['warmUp'];
 }
 
 /** SUT nodes behind a QDL, which waits until all are ready. */
 export function networkSut(
   samples: JudgedSamples,
   plan: RunPlan,
-  { qdl, sut = qdl, onWait, checksPayloads = true }: NetworkSutOptions,
+  { qdl, sut = qdl, onWait, checksPayloads = true, warmUp }: NetworkSutOptions,
 ): RunSut {
   return {
     sut,
@@ -55,6 +57,7 @@ export function networkSut(
         onWait ?? ((address, what) => host.progress?.(`waiting for SUT node ${address}`, what)),
       );
       if (checksPayloads) await requirePayloadSize(plan, samples.dataSet, qdl);
+      await warmUp?.once(plan, host, qdl.nodes);
     },
     judge: (judged, selfCheck) =>
       new RunJudge({ ...samples, plan: judged, sut: { qdl, selfCheck, host: thisHost } }),
@@ -65,10 +68,10 @@ export function networkSut(
 /** The nodes of a plan, behind a QDL of this run's own. */
 export function nodesOf(
   plan: RunPlan,
-  prepared: JudgedSamples & { readonly store: SamplePayloads },
+  prepared: JudgedSamples & Pick<PreparedRun, 'store' | 'warmUp'>,
 ): RunSut {
   const qdl = createQueryDispatchLibrary(plan.dispatch, prepared.store);
-  return networkSut(prepared, plan, { qdl });
+  return networkSut(prepared, plan, { qdl, warmUp: prepared.warmUp });
 }
 
 /** Mark in the logs of every run in process. */

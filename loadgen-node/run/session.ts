@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { NodeActivity } from '../../qdl/index.ts';
 import type { QuerySampleLibrary } from '../../shared/domain/system-under-test.ts';
-import { monotonicClock } from '../loadgen/engine/monotonic-clock.ts';
+import { issueClock } from '../loadgen/engine/issue-clock.ts';
 import { runTest } from '../loadgen/engine/start-test.ts';
 import type {
   EarlyEnd,
@@ -50,7 +50,7 @@ export interface RunObservers {
 /** A plan as far as a probe reads it. */
 export type ProbePlan = Pick<
   RunPlan,
-  'settings' | 'loadgen' | 'output' | 'stallTimeoutNs' | 'generatorLagShareMax'
+  'settings' | 'loadgen' | 'output' | 'stallTimeoutNs' | 'generatorLagShareMax' | 'issueLoop'
 > & {
   readonly dispatch: Pick<RunPlan['dispatch'], 'onNodeLoss'>;
   readonly log: Omit<LogSettings, 'outdir'>;
@@ -220,11 +220,11 @@ function setupOf(
   qsl: QuerySampleLibrary,
   { signal }: RunHost,
 ): TestSetup {
-  const { settings, loadgen, stallTimeoutNs, generatorLagShareMax } = plan;
+  const { settings, loadgen, stallTimeoutNs, generatorLagShareMax, issueLoop } = plan;
   const isDrained = plan.dispatch.onNodeLoss === 'drain';
   return {
     ...{ sut, qsl, settings, loadgen, stallTimeoutNs, generatorLagShareMax, signal },
-    clock: monotonicClock,
+    clock: issueClock(issueLoop),
     log: { ...plan.log, outdir: plan.output },
     drainTimeoutNs: isDrained ? stallTimeoutNs : DRAIN_TIMEOUT_NS,
   };

@@ -155,27 +155,21 @@ export function grpcStatusOf(error: unknown): number | undefined {
  * A connection of its own to a node, made with its first call.
  * @throws MlperfError `ERR_CONFIG_INVALID` when a file of its security cannot be used.
  */
-export function connectClient(address: string, settings: DispatchSettings): Client {
+function connectClient(address: string, settings: DispatchSettings): Client {
   return new Client(address, connectionCredentials(settings), connectionOptions(settings));
 }
 
 /**
- * Options of every connection to a SUT node. Retries are off: a hidden retry would be a query sent
- * twice. Compression is off: the rules leave compression to the sample library. Each client gets a
- * connection of its own, so that a large query never delays Name.
+ * Options of every connection for unary calls. Retries are off: a hidden one would lengthen a measured round trip. Each client gets a
+ * connection of its own, which no query delays.
  */
-export function connectionOptions(settings: DispatchSettings): ClientOptions {
+function connectionOptions(settings: DispatchSettings): ClientOptions {
   const { tlsServerName } = settings.security;
   return {
     'grpc.enable_retries': 0,
-    // Without a buffer for retries, gRPC says that a message is written when it is.
-    'grpc.retry_buffer_size': 0,
-    'grpc.per_rpc_retry_buffer_size': 0,
     'grpc.default_compression_algorithm': 0,
     'grpc.use_local_subchannel_pool': 1,
     'grpc.max_receive_message_length': settings.messageBytesMax,
-    // Parts that wait leave in one write, which gRPC takes for one message; what bounds it is the size of a part.
-    'grpc.max_send_message_length': -1,
     'grpc.keepalive_time_ms': settings.keepaliveTimeMs,
     'grpc.keepalive_timeout_ms': settings.keepaliveTimeoutMs,
     'grpc-node.flow_control_window': settings.receiveWindowBytes,
@@ -217,7 +211,7 @@ function withoutIpServerName<Connector>(connector: Connector): Connector {
  * Metadata of every call: the token, where there is one.
  * @throws MlperfError `ERR_CONFIG_INVALID` when its file cannot be used.
  */
-export function callMetadata({ security }: DispatchSettings): Metadata {
+function callMetadata({ security }: DispatchSettings): Metadata {
   const metadata = new Metadata();
   const { token } = readClientSecrets(security);
   if (token !== undefined) metadata.set(AUTHORIZATION_KEY, bearerOf(token));

@@ -65,7 +65,7 @@ export interface DispatchChannel extends RoutedChannel {
 
 /** A sample, or a piece of one, on its way out. */
 export interface OutgoingSample extends PartSample {
-  /** Index in the sample library, where another thread takes the payload. Never goes out. */
+  /** Index in the sample library: for digests, and for payloads of whole queries. Never goes out. */
   readonly sampleIndex: number;
 }
 

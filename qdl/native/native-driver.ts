@@ -1,4 +1,3 @@
-import assert from 'node:assert';
 import type { Open } from '../../proto/gen/mlperf/network/v1/Open.ts';
 import type { Opened__Output } from '../../proto/gen/mlperf/network/v1/Opened.ts';
 import type { SamplePayloads } from '../../shared/domain/system-under-test.ts';
@@ -13,9 +12,8 @@ import type {
 } from '../dispatch/query-dispatch-library.ts';
 import { ResponseDecoder } from '../dispatch/response-decoder.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
-import { GrpcConnections, GrpcTransport } from './channel/grpc-transport.ts';
+import { Http2Transport, NativeConnections } from './channel/http2-transport.ts';
 import { type OpenTransport, SutChannel } from './channel/sut-channel.ts';
-import { TransportThreads } from './channel/threads/transport-threads.ts';
 import { ControlClient, requireBenchmark } from './node/control-client.ts';
 import { ledgerObstacle, partLimits, requireOneNode } from './node-evidence.ts';
 import { SutNodeHandle } from './sut-node-handle.ts';
@@ -29,15 +27,14 @@ export class NativeDriver implements ProtocolDriver {
   readonly names: NetworkNames;
   readonly #settings: DispatchSettings;
   readonly #payloads: SamplePayloads;
-  readonly #connections: GrpcConnections;
+  readonly #connections: NativeConnections;
   #channels: readonly SutChannel[] = [];
-  #threads: TransportThreads | undefined;
 
   /** @param payloads The sample library's bytes; taken when a part is written, never kept. */
   constructor(settings: DispatchSettings, payloads: SamplePayloads) {
     this.#settings = settings;
     this.#payloads = payloads;
-    this.#connections = new GrpcConnections(settings);
+    this.#connections = new NativeConnections(settings);
     this.nodes = settings.nodes.map((address) => new SutNodeHandle(address, settings));
     this.names = new NetworkNames(
       this.nodes.map((node) => node.control),
@@ -60,7 +57,8 @@ export class NativeDriver implements ProtocolDriver {
     runId: string,
   ): Promise<OpenedChannels> {
     const { callTimeoutMs, division } = this.#settings;
-    const openTransport = this.#openTransport();
+    const openTransport: OpenTransport = ({ address, connection }, ends) =>
+      new Http2Transport(this.#connections.to(address, connection), this.#payloads, ends);
     this.#channels = places.map(
       (place) => new SutChannel(place, openTransport, this.#open(runId, place), events),
     );
@@ -85,6 +83,8 @@ export class NativeDriver implements ProtocolDriver {
   }
 
   async compareLedgers(lostNodes: ReadonlySet<number>, runId: string): Promise<readonly string[]> {
+    // A warm-up has no ledgers.
+    if (this.#settings.isWarmUp === true) return [];
     const reached = this.nodes.filter((_, index) => !lostNodes.has(index));
     const lists = await Promise.all(
       reached.map((node) => {
@@ -99,26 +99,12 @@ export class NativeDriver implements ProtocolDriver {
 
   async close(): Promise<void> {
     this.#connections.close();
-    await this.#threads?.stop();
     for (const node of this.nodes) node.control.close();
   }
 
   /** All of it stands with the nodes. */
   evidence(): Pick<NetworkEvidence, 'oip'> {
     return {};
-  }
-
-  /** Where the gRPC work of the streams is done. */
-  #openTransport(): OpenTransport {
-    if (this.#settings.channelThreads === 0) {
-      return ({ address, connection }, events) =>
-        new GrpcTransport(this.#connections.to(address, connection), this.#payloads, events);
-    }
-    const { shared } = this.#payloads;
-    assert(shared !== undefined, 'channel threads need payloads in shared memory');
-    const threads = new TransportThreads(this.#settings, shared);
-    this.#threads = threads;
-    return (place, events) => threads.open(place, events);
   }
 
   /** A response is never larger, decompressed, than one that comes uncompressed may be. */

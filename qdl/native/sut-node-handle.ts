@@ -24,6 +24,7 @@ import {
   toldVersions,
   versionsInWords,
 } from '../../shared/wire/protocol-versions.ts';
+import { WARM_UP_FEATURE } from '../../shared/wire/sut-contract.ts';
 import type { ModelInput, QdlNode, WaitProgress } from '../dispatch/query-dispatch-library.ts';
 import { RunLedgerCounter } from '../dispatch/run-ledger.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
@@ -92,14 +93,19 @@ export class SutNodeHandle implements QdlNode {
     return agreedVersion(toldVersions(description)) ?? PROTOCOL_VERSION_MIN;
   }
 
+  get #isWarmUp(): boolean {
+    return this.#settings.isWarmUp === true;
+  }
+
   /** Share of the samples that both ends digest, in millionths: none where the node offers no digests. */
   get digestPerMillion(): number {
     const isOffered = this.#description?.features.includes(PAYLOAD_DIGESTS_FEATURE) ?? false;
-    return isOffered ? this.#settings.digestPerMillion : 0;
+    return isOffered && !this.#isWarmUp ? this.#settings.digestPerMillion : 0;
   }
 
   /** Optional parts of the protocol that the run wants to use with this node. After {@link prepare}. */
   get features(): string[] {
+    if (this.#isWarmUp) return [WARM_UP_FEATURE];
     return this.digestPerMillion > 0 ? [PAYLOAD_DIGESTS_FEATURE] : [];
   }
 
@@ -145,6 +151,9 @@ export class SutNodeHandle implements QdlNode {
     if (unasked.length > 0) {
       const names = asOneLine(unasked.join(', ').slice(0, SHOWN_LENGTH_MAX));
       this.claims.add('unasked-feature', `named features in Opened that Open did not: ${names}`);
+    }
+    if (this.#isWarmUp && !opened.features.includes(WARM_UP_FEATURE)) {
+      throw wireError(`SUT node ${this.address} has no ${WARM_UP_FEATURE}`);
     }
     if (this.digestPerMillion > 0 && !opened.features.includes(PAYLOAD_DIGESTS_FEATURE)) {
       throw wireError(

@@ -74,8 +74,6 @@ const DEFAULTS = {
   streamsPerNode: 1,
   /** Connections to each node that the streams share. 1 or more, at most as many as streams. */
   connectionsPerNode: 1,
-  /** Threads on which the streams' gRPC work is done; 0: LoadGen's own. */
-  channelThreads: 0,
   /** How a node is chosen for a query. */
   policy: 'least-outstanding' as DispatchPolicy,
   /** Share of each node, in the order of `nodes`; empty: all the same. */
@@ -113,6 +111,8 @@ const DEFAULTS = {
 export type DispatchSettings = Readonly<typeof DEFAULTS> & {
   /** Set where the nodes speak the Open Inference Protocol; absent: longhaul's own. */
   readonly oip?: OipDispatch;
+  /** Set for the warm-up before a run: nodes answer by themselves, without their model, and keep no ledger. */
+  readonly isWarmUp?: true;
 };
 
 /** Settings for nodes at these addresses where nothing else is said. */
@@ -126,7 +126,7 @@ export function defaultDispatchSettings(nodes: readonly string[]): DispatchSetti
  */
 export function checkDispatchSettings(settings: DispatchSettings): void {
   const { nodes, weights, policy, onNodeLoss, division } = settings;
-  const { connectionsPerNode, streamsPerNode, channelThreads, security } = settings;
+  const { connectionsPerNode, streamsPerNode, security } = settings;
   checkClientSecurity(security, nodes);
   if (settings.oip !== undefined) checkOipSettings(settings);
   if (onNodeLoss === 'continue' && division === 'network') {
@@ -146,12 +146,6 @@ export function checkDispatchSettings(settings: DispatchSettings): void {
   if (policy === 'weighted' && weights.length === 0) {
     throw configInvalid('--policy weighted needs --weights, one number per SUT node');
   }
-  if (channelThreads > streamsPerNode * nodes.length) {
-    throw configInvalid(
-      `--channel-threads ${channelThreads} is more than there are streams (${streamsPerNode * nodes.length}): ` +
-        'some would do nothing; add --streams',
-    );
-  }
   // Calls of their own share connections without streams.
   const hasStreams = settings.oip === undefined || settings.oip.plan?.method === 'stream';
   if (hasStreams && connectionsPerNode > streamsPerNode) {
@@ -167,13 +161,7 @@ export function checkDispatchSettings(settings: DispatchSettings): void {
  * @throws MlperfError `ERR_CONFIG_INVALID`
  */
 function checkOipSettings({ oip, ...settings }: DispatchSettings): void {
-  const { streamsPerNode, channelThreads, encoding } = settings;
-  if (channelThreads > 0) {
-    throw configInvalid(
-      `--channel-threads ${channelThreads} is for longhaul's own protocol; requests of the Open Inference Protocol ` +
-        "leave from LoadGen's thread, use --channel-threads 0",
-    );
-  }
+  const { streamsPerNode, encoding } = settings;
   if (encoding.compression !== 'identity') {
     throw configInvalid(
       `samples cannot be compressed (${encoding.compression}) for the Open Inference Protocol, which has no field that ` +

@@ -167,24 +167,6 @@ export interface SamplePayloads {
    * and no other, as it was prepared when the sample was loaded. Never cut, never joined with another.
    */
   readonly preparedQueryPayload?: ((sampleIndex: number) => PreparedQueryPayload) | undefined;
-  /** Set where the payloads lie in memory that other threads can read. */
-  readonly shared?: SharedPayloads | undefined;
-}
-
-/** Numbers per sample in {@link SharedPayloads.places}. */
-export const PLACE_NUMBERS = 4;
-
-/** Payloads in memory that is shared among threads, and where each of them lies. */
-export interface SharedPayloads {
-  /**
-   * Float64 x {@link PLACE_NUMBERS} per sample of the data set: number of the slab, first byte in it, length, and
-   * length before compression. Valid for loaded samples.
-   */
-  readonly places: SharedArrayBuffer;
-  /** True where queries are compressed as a whole. */
-  readonly hasPreparedQueries: boolean;
-  /** Calls back with every slab there is, and at once with every one that is added, in order. */
-  onSlab(listener: (slab: SharedArrayBuffer) => void): void;
 }
 
 /** The payload of a query that was compressed as a whole. */

@@ -16,7 +16,7 @@ import { isLoopback, splitAddress } from '../domain/node-address.ts';
 
 /**
  * How the LoadGen node secures its connections: names of files, never their contents, so that settings
- * can be printed, logged and passed to another thread.
+ * can be printed and logged.
  */
 export interface ClientSecurity {
   /** False: no TLS at all, and then everything below but `tokenFile` is undefined. */

@@ -9,10 +9,9 @@ import {
 } from './proto-wire.ts';
 
 /**
- * `LoadGenMessage.part` by hand: the message that carries every query, so it is written with one
- * allocation and one copy of the payload, and read without any copy. Equal (but for the order of fields
- * of large payloads in {@link writePartMessage}) to what protobuf makes of
- * proto/mlperf/network/v1/sut.proto (test/unit/shared/wire).
+ * `LoadGenMessage.part` by hand: the message that carries every query, so it is written with one copy of the payload, or
+ * none, and read without any copy. Equal (but for the order of fields of large payloads in {@link writePartMessage}) to
+ * what protobuf makes of proto/mlperf/network/v1/sut.proto (test/unit/shared/wire).
  */
 
 /** One sample, or a piece of one, in a part. */
@@ -40,6 +39,7 @@ export interface WirePart {
 }
 
 const LOADGEN_MESSAGE_PART = (2 << 3) | 2;
+
 /** True when the message is a part: the only LoadGenMessage that needs a fast way. */
 export function isPart(message: Uint8Array): boolean {
   return message[0] === LOADGEN_MESSAGE_PART;
@@ -54,17 +54,14 @@ export function partMessageSize(part: WirePart): number {
 export interface LargePayloads {
   /** Bytes from which on a payload is large. */
   readonly largeMin: number;
-  /** Bytes of a large payload that are written, below `largeMin`. */
-  readonly copiedBytes: number;
-  /** Called with the position behind them, and the rest. */
-  readonly onRest: (position: number, rest: Uint8Array) => void;
+  /** Called with each of them, and the position at which it belongs. */
+  readonly onLarge: (position: number, payload: Uint8Array) => void;
 }
 
 /**
- * Writes a LoadGenMessage that holds `part` into `buffer` from `position` on: the only copy that is made
- * of a payload before the operating system takes it.
- * @param around Of a large payload only the beginning is written: the rest belongs behind it, before anything that
- *   follows. The payload is then the last field of its sample, which any reader of protobuf takes.
+ * Writes a LoadGenMessage that holds `part` into `buffer` from `position` on.
+ * @param around A large payload is left out: it belongs before anything that follows. It is then the last field of its
+ *   sample, which any reader of protobuf takes.
  * @returns The position behind what was written: {@link partMessageSize} further on where nothing was left out.
  */
 export function writePartMessage(
@@ -125,30 +122,8 @@ function writeSample(writer: ProtoWriter, sample: PartSample, around?: LargePayl
   writer.number(SAMPLE.total, sample.total);
   if (!isLarge) return;
   writer.head(SAMPLE.payload, payload.length);
-  writer.buffer.set(payload.subarray(0, around.copiedBytes), writer.position);
-  writer.position += around.copiedBytes;
-  around.onRest(writer.position, payload.subarray(around.copiedBytes));
+  around.onLarge(writer.position, payload);
 }
-
-/** Source of a part: a message in one buffer, whose bytes are one view, or in pieces with several views. */
-export interface PartReader<Bytes> {
-  readonly position: number;
-  readonly end: number;
-  varint(): number;
-  /** Reads a length; returns the position behind so many bytes. */
-  stopOfBytes(): number;
-  bytes(): Bytes;
-  skip(wireType: number): void;
-}
-
-/** Makes a sample of its fields. @param payload Undefined where it has none. */
-type MakeSample<Bytes> = (
-  id: number,
-  payload: Bytes | undefined,
-  encoding: number,
-  offset: number,
-  total: number,
-) => PartSample;
 
 /**
  * Decodes a LoadGenMessage for which {@link isPart} holds. Payloads are views into `message`.
@@ -160,26 +135,7 @@ export function decodePart(
   message: Uint8Array,
   samplesMax: number = Number.POSITIVE_INFINITY,
 ): WirePart {
-  return decodePartFrom(new ProtoReader(message), samplesMax, sampleOf, (bytes) => bytes);
-}
-
-function sampleOf(
-  id: number,
-  payload: Uint8Array = NO_BYTES,
-  encoding: number,
-  offset: number,
-  total: number,
-): PartSample {
-  return { id, payload, encoding, offset, total };
-}
-
-/** As {@link decodePart}, from any reader. @param join The bytes as one array. */
-export function decodePartFrom<Bytes>(
-  reader: PartReader<Bytes>,
-  samplesMax: number,
-  makeSample: MakeSample<Bytes>,
-  join: (bytes: Bytes) => Uint8Array,
-): WirePart {
+  const reader = new ProtoReader(message);
   reader.varint(); // The tag: whoever calls has seen that it is a part.
   const end = reader.stopOfBytes();
   if (end !== reader.end) throw malformed('more than one message in one');
@@ -193,7 +149,7 @@ export function decodePartFrom<Bytes>(
     const tag = reader.varint();
     switch (tag) {
       case PART.samples:
-        samples.push(readSample(reader, makeSample));
+        samples.push(readSample(reader));
         break;
       case PART.query:
         query = reader.varint();
@@ -202,7 +158,7 @@ export function decodePartFrom<Bytes>(
         querySampleCount = reader.varint();
         break;
       case PART.queryPayload:
-        queryPayload = join(reader.bytes());
+        queryPayload = reader.bytes();
         break;
       case PART.queryEncoding:
         queryEncoding = reader.varint();
@@ -225,20 +181,20 @@ export function decodePartFrom<Bytes>(
   return { ...part, queryPayload, queryEncoding, querySampleBytes };
 }
 
-function readLength(reader: PartReader<unknown>, into: number[], countMax: number): void {
+function readLength(reader: ProtoReader, into: number[], countMax: number): void {
   const length = reader.varint();
   if (into.length <= countMax) into.push(length);
 }
 
 /** @throws MlperfError when a field went beyond the message that holds it. */
-function requireAt({ position }: PartReader<unknown>, end: number): void {
+function requireAt({ position }: ProtoReader, end: number): void {
   if (position !== end) throw malformed('a field is cut off');
 }
 
-function readSample<Bytes>(reader: PartReader<Bytes>, makeSample: MakeSample<Bytes>): PartSample {
+function readSample(reader: ProtoReader): PartSample {
   const end = reader.stopOfBytes();
   let id = 0;
-  let payload: Bytes | undefined;
+  let payload: Uint8Array = NO_BYTES;
   let encoding = 0;
   let offset = 0;
   let total = 0;
@@ -252,7 +208,7 @@ function readSample<Bytes>(reader: PartReader<Bytes>, makeSample: MakeSample<Byt
     else reader.skip(tag % 8);
   }
   requireAt(reader, end);
-  return makeSample(id, payload, encoding, offset, total);
+  return { id, payload, encoding, offset, total };
 }
 
 /** Tags (field number << 3 | wire type) of the fields of Part in sut.proto. */

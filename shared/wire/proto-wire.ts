@@ -5,7 +5,7 @@ import { type MlperfError, wireError } from '../base/errors/mlperf-error.ts';
 const NEGATIVE_BYTES = 10;
 
 /** Message for a number that a double cannot hold exactly. */
-export const TOO_LARGE = 'a number is 2^53 or more; ids, lengths and times must be below';
+const TOO_LARGE = 'a number is 2^53 or more; ids, lengths and times must be below';
 
 /**
  * Reads protobuf wire format from a buffer, without copying: bytes come back as views, borrowed where the buffer is.

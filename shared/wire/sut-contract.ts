@@ -21,6 +21,12 @@ export const SUT_METHODS: SystemUnderTestDefinition = loadProto<ProtoGrpcType>(
 ).mlperf.network.v1.SystemUnderTest.service;
 
 /**
+ * Feature of a stream that warms both ends up before a run: the node answers its samples at once and by itself, without the model,
+ * and counts them in no ledger.
+ */
+export const WARM_UP_FEATURE = 'warm-up';
+
+/**
  * Infer with bytes on both sides: its messages are encoded and decoded outside gRPC, the frequent
  * ones by hand (part-codec.ts, responses-codec.ts), the others by the functions below.
  */

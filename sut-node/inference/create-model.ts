@@ -1,6 +1,7 @@
 import { machineNowNs, spinningClock, timerClock } from '../../shared/base/clock/clock.ts';
 import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
 import type { Logger } from '../../shared/base/process/logger.ts';
+import { codecNamed } from '../../shared/compression/codec.ts';
 import { flagOf } from '../../shared/config/setting.ts';
 import { SYNTHETIC_RESPONSE_BYTES_DEFAULT } from '../../shared/rules/rows/synthetic-samples.ts';
 import { sutBenchmark } from '../benchmarks/registry.ts';
@@ -8,6 +9,7 @@ import type { SutBenchmark } from '../benchmarks/sut-benchmark.ts';
 import { DELAY_CONCURRENCY_DEFAULT, type DelaySettings } from '../settings/delay-settings.ts';
 import { DEFAULT_RUNTIME, runtimeSettings } from '../settings/model-settings.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
+import { DynamicBatcher } from './batcher/dynamic-batcher.ts';
 import type { SutModel } from './batcher/sut-model.ts';
 import {
   type DelayedAnswer,
@@ -15,7 +17,11 @@ import {
   serviceTimes,
   tokenAnswers,
 } from './built-in/delay-model.ts';
-import { createEchoModel, createNullModel } from './built-in/immediate-model.ts';
+import {
+  createConstantModel,
+  createEchoModel,
+  createNullModel,
+} from './built-in/immediate-model.ts';
 import { OnnxModel } from './onnx-model.ts';
 import { spawnOrtProcess } from './workers/worker-process.ts';
 import { type SpawnWorker, spawnOrtWorker } from './workers/worker-thread.ts';
@@ -200,4 +206,19 @@ function refuseSeed(seed: number | undefined, isRandom: boolean): void {
   throw configInvalid(
     `--delay-seed ${seed} has no effect: only exponential times and uniform token counts are random`,
   );
+}
+
+/** Bytes of the response to a sample of a warm-up, before compression. */
+const WARM_UP_RESPONSE_BYTES = 16;
+
+/** Answers the samples of warm-ups at once, in the node's place: the model, its queue and its workers have no part in it. */
+export function warmUpBatcher(settings: SutSettings, queueSamplesMax: number): DynamicBatcher {
+  const codec = codecNamed(settings.responseCompression);
+  const response = codec.compress(new Uint8Array(WARM_UP_RESPONSE_BYTES));
+  return new DynamicBatcher({
+    policy: { batchSizeMax: 1, batchDelayNsMax: 0, preferredSizes: [1] },
+    queueSamplesMax,
+    clock: timerClock,
+    workers: createConstantModel(timerClock, response),
+  });
 }

@@ -8,6 +8,7 @@ import type { NodeStatus } from '../server/describe/node-offer.ts';
 import { callRule } from '../server/guard/call-rules.ts';
 import { ConnectionGuard, type ConnectionRoom } from '../server/guard/connection-guard.ts';
 import {
+  CALL_HEADERS_BYTES_MAX,
   HEALTH_CALLS_PER_CONNECTION_MAX,
   HEALTH_CONNECTIONS_MAX,
   HEALTH_CONNECTIONS_PER_ADDRESS_MAX,
@@ -185,12 +186,23 @@ async function startHealthPort(
   const port = await openGrpcPort(grpcServer, {
     at,
     purpose: ' for health',
-    windowBytes: WINDOW_BYTES,
+    settings: { initialWindowSize: WINDOW_BYTES, maxHeaderListSize: CALL_HEADERS_BYTES_MAX },
     // A smaller window than HTTP/2's own would only be slower.
     onRefused: () => {},
     // Nobody has a token here. What is refused is not in the metrics: they count the node's own port.
-    rules: { token: undefined, firstMessageMs, guard, ruleOf: callRule, onRefused: () => {} },
-    serving: (injector) => (socket) => injector.injectConnection(socket),
+    rules: {
+      token: undefined,
+      firstMessageMs,
+      guard,
+      partMessageBytesMax: 0,
+      openCalls: new Map(),
+      ruleOf: callRule,
+      onRefused: () => {},
+    },
+    serving: (injector) => (socket) => {
+      injector.injectConnection(socket);
+      return socket;
+    },
   });
   return {
     address: hostAndPort(port.host, port.port),

@@ -28,7 +28,7 @@ import type { SutServiceHandlers } from '../../shared/wire/sut-contract.ts';
 import { batchingInWords } from '../inference/batcher/dynamic-batcher.ts';
 import type { LoadedModel } from '../model/model-facts.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
-import { peerOfCall, serveStream } from './connection/stream-call.ts';
+import { peerOfCall, type StreamOpeners, serveStream } from './connection/stream-call.ts';
 import {
   configurationName,
   NODE_FEATURES,
@@ -37,14 +37,14 @@ import {
   readBy,
 } from './describe/node-offer.ts';
 import { callerOf, seenOf } from './guard/call-seen.ts';
-import type { InferServices } from './infer/infer-stream.ts';
+import type { InferServices } from './infer/infer-services.ts';
 import type { InferStreams } from './infer/infer-streams.ts';
 import type { RunLedgers } from './ledger/run-ledger.ts';
 import { failedPrecondition, StreamRefusal } from './limits/call-end.ts';
 import type { LinkTests } from './link-test/link-test.ts';
 
 /** The node, as the handlers read it. The server is up before the model is, so some of it comes later. */
-interface ServedNode {
+export interface ServedNode {
   readonly facts: NodeFacts;
   readonly status: NodeStatus;
   readonly ledgers: RunLedgers;
@@ -60,9 +60,33 @@ interface ServedNode {
   limits(): NodeLimits;
 }
 
-/** The node's answers to every method of the service. */
-export function createServiceHandlers(node: ServedNode): SutServiceHandlers {
+/** How the node serves Infer and TestLink. */
+export function streamOpeners(node: ServedNode): StreamOpeners {
   const { facts, status } = node;
+  return {
+    infer: (peer, address) => {
+      node.linkTests?.endAll('a run begins');
+      const why = `SUT node ${facts.name} is not ready: ${status.detail}`;
+      const services = node.inferServices();
+      const handler = node.streams.open(peer, address, services, why);
+      if (handler === undefined || services === undefined) return undefined;
+      return { handler, receiveBytesMax: services.limits.receiveBytesMax };
+    },
+    testLink: (peer) => {
+      if (node.linkTests !== undefined) return node.linkTests.open(peer);
+      const details = `SUT node ${facts.name} takes no link test: it was started with --link-test refused`;
+      peer.end({ code: grpcStatus.PERMISSION_DENIED, details });
+      return undefined;
+    },
+  };
+}
+
+/** The node's answers to every method of the service. */
+export function createServiceHandlers(
+  node: ServedNode,
+  openers: StreamOpeners,
+): SutServiceHandlers {
+  const { facts } = node;
   return {
     Name: (call, callback) => {
       const { nonce } = call.request;
@@ -82,22 +106,14 @@ export function createServiceHandlers(node: ServedNode): SutServiceHandlers {
     },
     DescribeSystem: (_call, callback) => answerLater(callback, describeSystem(node)),
     TestLink: (call) => {
-      if (node.linkTests !== undefined) {
-        node.linkTests.handle(call);
-        return;
-      }
-      const details = `SUT node ${facts.name} takes no link test: it was started with --link-test refused`;
-      peerOfCall(call).end({ code: grpcStatus.PERMISSION_DENIED, details });
+      const opened = openers.testLink({ seen: null, ...peerOfCall(call) }, '');
+      if (opened !== undefined) serveStream(call, opened.handler);
     },
     Infer: (call) => {
-      node.linkTests?.endAll('a run begins');
-      const why = `SUT node ${facts.name} is not ready: ${status.detail}`;
-      const services = node.inferServices();
       const peer = { seen: seenOf(call.metadata), ...peerOfCall(call) };
       // Once the peer is gone gRPC does not know any more who it was.
-      const stream = node.streams.open(peer, callerOf(call), services, why);
-      if (stream === undefined || services === undefined) return;
-      serveStream(call, services.limits.receiveBytesMax, stream);
+      const opened = openers.infer(peer, callerOf(call));
+      if (opened !== undefined) serveStream(call, opened.handler);
     },
   };
 }

@@ -7,11 +7,15 @@ import type { SutSettings } from '../settings/sut-settings.ts';
 import type { WindowEvents } from './connection/receive-window.ts';
 import { type GrpcPort, openGrpcPort, type SideService } from './connection/server-port.ts';
 import { readServerSecurity, type ServerTls } from './connection/server-security.ts';
-import { CALL_REFUSALS, type CallRefusal } from './guard/call-gate.ts';
+import type { StreamOpeners } from './connection/stream-call.ts';
+import { CALL_REFUSALS, type CallRefusal, type GateRules } from './guard/call-gate.ts';
 import { callRule } from './guard/call-rules.ts';
 import { ConnectionGuard } from './guard/connection-guard.ts';
 import { DecoupledSocket } from './guard/decoupled-socket.ts';
 import { RequestBytes } from './guard/request-bytes.ts';
+import { type ConnectionWays, serveByFirstCall, serverSettings } from './http2/first-call.ts';
+import { NativeCalls } from './http2/native-calls.ts';
+import type { ServerConnection } from './http2/server-connection.ts';
 import {
   CALLS_PER_CONNECTION_MAX,
   receiveBytesMax,
@@ -34,6 +38,8 @@ export interface ServedResponses {
   readonly hasLargeResponses: boolean;
   /** Services beside the node's own. */
   readonly sideServices: readonly SideService[];
+  /** What serves Infer and TestLink. */
+  readonly openers: StreamOpeners;
 }
 
 /** The node's gRPC server on its TCP port. */
@@ -47,16 +53,15 @@ export interface SutServer extends Omit<GrpcPort, 'close'> {
 }
 
 /**
- * Listens and serves. TLS lies between TCP and HTTP/2, where it is asked for. Small responses are not
- * held back: node:http2 turns Nagle's algorithm off on every connection. grpc-js never compresses what a
- * server sends.
+ * Listens and serves. TLS lies between TCP and HTTP/2, where it is asked for. Small responses are not held back:
+ * Nagle's algorithm is off on every connection. Nothing that this end sends is compressed by gRPC.
  * @throws MlperfError `ERR_SUT_LISTEN` that names the address, `ERR_CONFIG_INVALID` for the files of TLS
  *   and token.
  */
 export async function startSutServer(
   settings: SutSettings,
   handlers: SutServiceHandlers,
-  { hasLargeResponses, sideServices, ...events }: ServerEvents & ServedResponses,
+  { hasLargeResponses, sideServices, openers, ...events }: ServerEvents & ServedResponses,
 ): Promise<SutServer> {
   const { tls, token } = readServerSecurity(settings);
   const grpcServer = new Server({
@@ -81,18 +86,42 @@ export async function startSutServer(
   const requests = settings.hasOip
     ? new RequestBytes(settings.messageBytesMax, settings.queueBytesMax)
     : undefined;
+  const rules: GateRules = {
+    token,
+    firstMessageMs,
+    guard,
+    partMessageBytesMax: receiveBytesMax(settings),
+    openCalls: new Map(),
+    ruleOf: callRule,
+    requests,
+    onRefused,
+  };
+  const calls = new NativeCalls(rules, openers, settings.receiveWindowBytes);
+  const own = new Set<ServerConnection>();
   const port = await openGrpcPort(grpcServer, {
+    rules,
     at: settings.listen,
-    windowBytes: settings.receiveWindowBytes,
+    settings: serverSettings(settings.receiveWindowBytes),
     onRefused: (error) => events.onRefused(error),
-    rules: { token, firstMessageMs, guard, ruleOf: callRule, requests, onRefused },
     serving: (injector) => {
-      const serve = (socket: Socket): void =>
-        injector.injectConnection(
-          hasLargeResponses ? new DecoupledSocket(socket, UNREAD_TIMEOUT_MS) : socket,
-        );
-      const tlsServer = tls === undefined ? undefined : endTls(tls, serve, events);
-      return tlsServer === undefined ? serve : (socket) => tlsServer.emit('connection', socket);
+      const ways: ConnectionWays = {
+        service: calls,
+        inject: (socket) =>
+          injector.injectConnection(
+            hasLargeResponses ? new DecoupledSocket(socket, UNREAD_TIMEOUT_MS) : socket,
+          ),
+        onConnection: (connection) => {
+          own.add(connection);
+          void connection.closed.then(() => own.delete(connection));
+        },
+      };
+      const serve = (accepted: Socket): Socket => serveByFirstCall(accepted, ways);
+      if (tls === undefined) return serve;
+      const tlsServer = endTls(tls, serve, events);
+      return (accepted) => {
+        tlsServer.emit('connection', accepted);
+        return accepted;
+      };
     },
   });
   return {
@@ -101,13 +130,18 @@ export async function startSutServer(
     refusedCounts,
     close: (reason) => {
       for (const service of sideServices) service.close(reason);
-      return port.close();
+      for (const connection of own) connection.drain();
+      return port.close(Promise.all([...own].map(({ closed }) => closed)));
     },
   };
 }
 
 /** Speaks TLS on the connections that it is given and serves what is inside. It listens nowhere itself. */
-function endTls(tls: ServerTls, serve: (socket: Socket) => void, events: ServerEvents): TlsServer {
+function endTls(
+  tls: ServerTls,
+  serve: (socket: Socket) => Socket,
+  events: ServerEvents,
+): TlsServer {
   const asksClients = tls.clientAuthorities !== undefined;
   const server = createTlsServer({
     cert: tls.cert,
@@ -119,7 +153,8 @@ function endTls(tls: ServerTls, serve: (socket: Socket) => void, events: ServerE
     ALPNProtocols: ['h2'],
   });
   server.on('secureConnection', (socket) => {
-    socket.on('error', () => {});
+    // A broken record leaves the socket of TLS open.
+    socket.on('error', () => socket.destroy());
     serve(socket);
   });
   server.on('tlsClientError', (error, socket) => {

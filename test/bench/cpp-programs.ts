@@ -21,6 +21,15 @@ export function buildPeer(): BuiltProgram | string {
 }
 
 /**
+ * Builds the C++ gRPC pair for an open load.
+ * @returns As {@link buildPeer}.
+ */
+export function buildOpenLoop(): BuiltProgram | string {
+  const path = join(distFolder(), 'bench-open-loop');
+  return build('build-open-loop.sh', [path], path);
+}
+
+/**
  * Builds the loop that sleeps until each due time, which needs a compiler alone.
  * @returns As {@link buildPeer}.
  */

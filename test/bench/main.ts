@@ -1,5 +1,5 @@
 import { cpus, loadavg } from 'node:os';
-import { parseArgs } from 'node:util';
+import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { defaultCacheFolder } from '../../shared/base/files/read-file.ts';
 import { benchBatching } from './batching/batching-bench.ts';
 import { benchDelay } from './delay/delay-bench.ts';
@@ -11,11 +11,12 @@ import { benchOip } from './oip/oip-bench.ts';
 import type { NodeOptions } from './processes.ts';
 import { benchRecords } from './records/records-bench.ts';
 import { benchSut } from './sut/sut-bench.ts';
+import { benchTail } from './tail/tail-bench.ts';
 import { benchWire } from './wire/wire-bench.ts';
 
 // `npm run bench -- VERB`: benchmarks report figures and never fail because of one.
 
-/** A verb: its flags with the values that hold where nothing is said, and what it does. */
+/** A verb: its flags with the values that hold where nothing is said ('false': a flag without a value), and what it does. */
 interface Verb {
   readonly flags: Readonly<Record<string, string>>;
   readonly run: (value: (flag: string) => string) => Promise<void>;
@@ -45,7 +46,6 @@ const VERBS: Readonly<Record<string, Verb>> = {
       'warm-up': '0.7',
       streams: '1',
       connections: '1',
-      'channel-threads': '0',
       only: '',
       json: '',
       ...NODE_FLAGS,
@@ -60,7 +60,6 @@ const VERBS: Readonly<Record<string, Verb>> = {
         channels: {
           streamsPerNode: Number(value('streams')),
           connectionsPerNode: Number(value('connections')),
-          channelThreads: Number(value('channel-threads')),
         },
         only: words(value('only')),
         jsonFile: value('json') || undefined,
@@ -86,7 +85,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
         rounds: Number(value('rounds')),
         seconds: Number(value('seconds')),
         warmUpS: Number(value('warm-up')),
-        channels: { streamsPerNode: 1, connectionsPerNode: 1, channelThreads: 0 },
+        channels: { streamsPerNode: 1, connectionsPerNode: 1 },
         parts: words(value('parts')),
         only: words(value('only')),
         jsonFile: value('json') || undefined,
@@ -101,6 +100,32 @@ const VERBS: Readonly<Record<string, Verb>> = {
         sizeBytes: Number(value('size')),
         rounds: Number(value('rounds')),
         seconds: Number(value('seconds')),
+        ...nodeOptions(value),
+      }),
+  },
+  tail: {
+    flags: {
+      load: '16:3000,150528:300,150528:1000',
+      rounds: '5',
+      seconds: '6',
+      skip: '1',
+      only: '',
+      tls: 'false',
+      json: '',
+      ...NODE_FLAGS,
+    },
+    run: (value) =>
+      benchTail({
+        loads: words(value('load')).map((text) => {
+          const [sizeBytes = 0, queriesPerSecond = 0] = numbers(text, ':');
+          return { sizeBytes, queriesPerSecond };
+        }),
+        rounds: Number(value('rounds')),
+        seconds: Number(value('seconds')),
+        skipS: Number(value('skip')),
+        only: words(value('only')),
+        hasTls: value('tls') === 'true',
+        jsonFile: value('json') || undefined,
         ...nodeOptions(value),
       }),
   },
@@ -199,8 +224,8 @@ function nodeOptions(value: (flag: string) => string): NodeOptions {
   };
 }
 
-function numbers(list: string): number[] {
-  return words(list).map(Number);
+function numbers(list: string, separator = ','): number[] {
+  return words(list, separator).map(Number);
 }
 
 function words(list: string, separator = ','): string[] {
@@ -210,7 +235,9 @@ function words(list: string, separator = ','): string[] {
 /** `npm run bench -- wire [--size 16,4096,150528,602112] ...`, one line per verb. */
 function usage(): string {
   const lines = Object.entries(VERBS).map(([name, { flags }]) => {
-    const shown = Object.entries(flags).map(([flag, value]) => `[--${flag}=${value || '...'}]`);
+    const shown = Object.entries(flags).map(([flag, value]) =>
+      value === 'false' ? `[--${flag}]` : `[--${flag}=${value || '...'}]`,
+    );
     return `npm run bench -- ${name} ${shown.join(' ')}\n`;
   });
   return lines.join('');
@@ -222,9 +249,12 @@ if (verb === undefined) {
   process.stderr.write(usage());
   process.exitCode = 2;
 } else {
-  const options = Object.fromEntries(
-    Object.entries(verb.flags).map(([flag, value]) => [flag, { type: 'string', default: value }]),
-  ) as Record<string, { type: 'string'; default: string }>;
+  const options: NonNullable<ParseArgsConfig['options']> = Object.fromEntries(
+    Object.entries(verb.flags).map(([flag, value]) => [
+      flag,
+      value === 'false' ? { type: 'boolean', default: false } : { type: 'string', default: value },
+    ]),
+  );
   const { values } = parseArgs({ args, options });
   const processors = cpus();
   process.stdout.write(

@@ -9,8 +9,8 @@ import {
 
 const ENCODING = { form: 'raw', compression: 'identity' };
 
-/** A sample library of the benchmark null. @param isShared Its payloads lie in shared memory, for channels on threads. */
-export function nullStore(sampleBytes: number, sampleCount: number, isShared = false): SampleStore {
+/** A sample library of the benchmark null. */
+export function nullStore(sampleBytes: number, sampleCount: number): SampleStore {
   const dataSet = syntheticDataSet({
     name: 'null',
     sampleBytes,
@@ -21,7 +21,6 @@ export function nullStore(sampleBytes: number, sampleCount: number, isShared = f
   return new SampleStore(dataSet, {
     encoding: ENCODING,
     performanceSampleCount: sampleCount,
-    isShared,
   });
 }
 

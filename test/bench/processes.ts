@@ -23,6 +23,8 @@ export interface NodeOptions {
   readonly sutArgs: readonly string[];
   /** Program and arguments that run a command elsewhere, for example in a network namespace. */
   readonly prefix?: readonly string[];
+  /** Whether collections of the whole heap are counted, for which V8 writes a line per collection; true where it is not said. */
+  readonly isGcTraced?: boolean;
 }
 
 /** A compiled module of this package as a program: its path below the root, and its arguments. */
@@ -61,7 +63,7 @@ export async function startNodeServer(
   options: NodeOptions,
   program: NodeProgram,
 ): Promise<BenchServer> {
-  const [path, ...args] = commandOf(options, program);
+  const [path, ...args] = nodeCommand(options, program);
   const child = spawn(path as string, args, {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
@@ -87,7 +89,7 @@ export function runNode<T>(
   program: NodeProgram,
   seconds: number,
 ): Promise<T> {
-  const [path, ...args] = commandOf(options, program);
+  const [path, ...args] = nodeCommand(options, program);
   return runProgram<T>(path as string, args, seconds);
 }
 
@@ -115,13 +117,17 @@ function countMarkCompact(line: string): void {
   if (line.includes('Mark-Compact')) markCompacts += 1;
 }
 
-function commandOf(options: NodeOptions, { name, module, args }: NodeProgram): string[] {
+/** The command line of a program. */
+export function nodeCommand(options: NodeOptions, { name, module, args }: NodeProgram): string[] {
   const command = [process.execPath, ...flagsOf(options, name)];
   return [...(options.prefix ?? []), ...command, fileURLToPath(compiledModule(module)), ...args];
 }
 
-function flagsOf({ profileFolder, nodeFlags }: NodeOptions, name: string): string[] {
-  const flags = [...NODE_FLAGS, '--trace-gc', ...nodeFlags];
+function flagsOf(
+  { profileFolder, nodeFlags, isGcTraced = true }: NodeOptions,
+  name: string,
+): string[] {
+  const flags = [...NODE_FLAGS, ...(isGcTraced ? ['--trace-gc'] : []), ...nodeFlags];
   if (profileFolder === undefined) return flags;
   return [
     ...flags,

@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { ECHO_MODEL } from '../scenes/oip-server/fake-oip-server.ts';
 import { encodeAnswer, encodeResponse } from '../scenes/oip-server/oip-messages.ts';
-import { PYTHON } from './python.ts';
+import { GO_OBSTACLE, goBuild } from './go.ts';
+import { PYTHON, pythonHas } from './python.ts';
 
 /** What a server of the folder answers/ saw. */
 interface AnsweringFacts {
@@ -24,37 +25,20 @@ export interface AnsweringMake {
 
 const FOLDER: string = fileURLToPath(new URL('answers', import.meta.url));
 
-/** Debian's golang-google-grpc-dev lies here; nothing is downloaded. */
-const GO_ENV = { ...process.env, GOPATH: '/usr/share/gocode', GO111MODULE: 'off', GOFLAGS: '' };
-
-function runs(program: string, args: readonly string[], env = process.env): boolean {
-  return spawnSync(program, args, { env }).status === 0;
-}
-
 function inPython(name: string, script: string, module: string): AnsweringMake {
-  const obstacle = runs(PYTHON, ['-c', `import ${module}`])
-    ? undefined
-    : `${PYTHON} lacks ${module} (PYTHON names another one)`;
-  return { name, obstacle, command: () => [PYTHON, join(FOLDER, script)] };
+  return {
+    name,
+    obstacle: pythonHas(module),
+    command: () => [PYTHON, join(FOLDER, script)],
+  };
 }
 
 /** All makes. */
 export const ANSWERING_MAKES: readonly AnsweringMake[] = [
   {
     name: 'grpc-go',
-    obstacle: runs('go', ['list', 'google.golang.org/grpc'], GO_ENV)
-      ? undefined
-      : 'go or its package google.golang.org/grpc is missing (Debian: golang-go golang-google-grpc-dev)',
-    command: (folder) => {
-      const program = join(folder, 'server');
-      const { status, stderr } = spawnSync(
-        'go',
-        ['build', '-o', program, join(FOLDER, 'server.go')],
-        { env: { ...GO_ENV, GOCACHE: join(folder, 'cache') }, encoding: 'utf8' },
-      );
-      if (status !== 0) throw new Error(`go build: ${stderr}`);
-      return [program];
-    },
+    obstacle: GO_OBSTACLE,
+    command: (folder) => [goBuild(join(FOLDER, 'server.go'), join(folder, 'server'))],
   },
   inPython("gRPC's core", 'core.py', 'grpc'),
   inPython('python-hpack', 'hpacked.py', 'hpack'),

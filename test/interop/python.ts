@@ -15,6 +15,13 @@ const TRITON_PROTOS: string | undefined = process.env['LONGHAUL_TRITON_PROTOS'];
 const PROTOC = 'protoc';
 const PLUGIN = process.env['GRPC_PYTHON_PLUGIN'] ?? '/usr/bin/grpc_python_plugin';
 
+/** Why a program that needs this module cannot run here; undefined: it can. */
+export function pythonHas(module: string): string | undefined {
+  return spawnSync(PYTHON, ['-c', `import ${module}`]).status === 0
+    ? undefined
+    : `${PYTHON} lacks ${module} (PYTHON names another one)`;
+}
+
 /** Why a server written in Python cannot run here; undefined: it can. */
 export function pythonObstacle(): string | undefined {
   const { status } = spawnSync(PYTHON, ['-c', 'import grpc, google.protobuf']);

@@ -67,7 +67,6 @@ async function nullStore(cacheFolder: string): Promise<SampleStore> {
     encoding: { form: 'raw', compression: 'identity' },
     performanceSampleCount: SAMPLE_COUNT,
     compressionScope: 'sample',
-    isShared: false,
     isDigested: false,
   });
 }
@@ -104,6 +103,7 @@ const PLAN: Omit<ProbePlan, 'output' | 'settings'> = {
   loadgen: LOADGEN_V41,
   log: {},
   stallTimeoutNs: 20e9,
+  issueLoop: 'spin',
   generatorLagShareMax: 0.1,
   dispatch: { onNodeLoss: 'fail' },
 };

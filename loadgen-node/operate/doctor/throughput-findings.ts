@@ -22,8 +22,8 @@ const LOSS_SHARE = 0.001;
 const PACKET_BYTES = 1448;
 
 /**
- * Share of a bound from which on it counts as reached. HTTP/2 gives a window back when half of it was read (nghttp2),
- * so that half of it, and less while round trips are longer under load, is what carries; a card carries headers, too.
+ * Share of a bound from which on it counts as reached. Both ends give a window back when half of it was read, so that
+ * half of it, and less while round trips are longer under load, is what carries; a card carries headers, too.
  */
 const REACHED = { 'http2-window': 0.4, 'send-buffer': 0.5, 'receive-buffer': 0.5 } as const;
 const CARD_REACHED = 0.85;
@@ -55,7 +55,8 @@ const LIMITS = {
   card: { text: 'the card', advice: null },
   'loadgen-cpu': {
     text: 'the CPU of the LoadGen node (its thread was busy for SHARE)',
-    advice: 'more threads for gRPC: run --streams 4 --connections 4 --channel-threads 4',
+    advice:
+      'one thread of LoadGen carries no more: give it a core of its own, or send smaller samples (--encoding, --compression)',
   },
   'sut-cpu': {
     text: 'the CPU of the SUT node (its I/O thread was busy for SHARE)',

@@ -164,10 +164,10 @@ const SENT: ReadonlyMap<string, RegExp> = new Map([
   ['accept-encoding', /^identity$/],
   ['authorization', /^/],
   ['content-type', /^application\/grpc(\+proto)?$/],
-  ['grpc-accept-encoding', /^identity,deflate,gzip$/],
+  ['grpc-accept-encoding', /^identity(,deflate,gzip)?$/],
   ['grpc-timeout', /^/],
   ['te', /^trailers$/],
-  ['user-agent', /^grpc-node-js\//],
+  ['user-agent', /^(grpc-node-js|longhaul)\//],
 ]);
 
 /** Headers of an answer as gRPC makes them in a SUT node. */

@@ -57,6 +57,8 @@ interface JudgeParts {
   readonly plan: RunPlan;
   readonly dataSet: DataSet;
   readonly dataSetCheck: DataSetCheck;
+  /** Absent: nothing was warmed up. */
+  readonly warmUp?: { readonly details: readonly LoggedDetail[] };
   readonly sut: NetworkSut | LocalSut;
 }
 
@@ -105,7 +107,7 @@ export class RunJudge {
     sut: NetworkSut,
     ofData: readonly string[],
   ): Promise<Judgement> {
-    const { plan, dataSet } = this.#parts;
+    const { plan, dataSet, warmUp } = this.#parts;
     const { qdl, selfCheck } = sut;
     const audit = await this.#compose(test, sut);
     this.#audit = audit;
@@ -127,7 +129,7 @@ export class RunJudge {
         ledgerNote(audit),
       ],
       problems: [...brokenRules(audit, plan.output), ...pathProblems(audit, plan.output)],
-      details: [...nodeDetails(audit), ...networkDetails(audit)],
+      details: [...(warmUp?.details ?? []), ...nodeDetails(audit), ...networkDetails(audit)],
     };
   }
 

@@ -38,11 +38,6 @@ export const DISPATCH_OPTIONS = {
   connections: count({ min: 1, max: 32 }, 'TCP connections to each SUT node that streams share', {
     fallback: 1,
   }),
-  channelThreads: count(
-    { min: 0, max: 32 },
-    "threads for the streams' gRPC work; 0: LoadGen's own, which is best on few cores",
-    { fallback: 0 },
-  ),
   partBytesMax: count(
     { min: 1024, max: 32 * 1024 * 1024 },
     'payload bytes in one message; larger queries go in parts',
@@ -68,7 +63,6 @@ export function toDispatchSettings(
     onNodeLoss: values.onNodeLoss,
     streamsPerNode: values.streams,
     connectionsPerNode: values.connections,
-    channelThreads: values.channelThreads,
     partBytesMax: values.partBytesMax,
     readyTimeoutMs: values.readyTimeout / 1e6,
     ...toConnectionSettings(values),

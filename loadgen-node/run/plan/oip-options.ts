@@ -154,7 +154,6 @@ const NATIVE_ONLY = {
     why: 'no part of the protocol says how responses are compressed',
   },
   digest: { neutral: 0, why: 'these servers digest nothing, so there is nothing to compare with' },
-  channelThreads: { neutral: 0, why: "its gRPC work is done on LoadGen's own thread" },
   partBytesMax: { neutral: undefined, why: 'a request has the samples that --oip-batch says' },
 };
 

@@ -99,6 +99,9 @@ export function planRun(
     dataChecksums: values.dataChecksums,
     synthetic: syntheticSamples(values),
     stallTimeoutNs: values.stallTimeout,
+    /** Undefined: by the shortest run. */
+    warmUpNs: values.warmUp,
+    issueLoop: values.issueLoop,
     generatorLagShareMax: values.generatorLagMax,
     /** Conditions on figures, apart from the rules. */
     thresholds,

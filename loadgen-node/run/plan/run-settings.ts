@@ -25,6 +25,7 @@ import {
   SYNTHETIC_SAMPLE_COUNT_DEFAULT,
   SYNTHETIC_SAMPLE_COUNT_MAX,
 } from '../../../shared/rules/rows/synthetic-samples.ts';
+import { ISSUE_LOOPS } from '../../loadgen/engine/issue-clock.ts';
 import { RNG_LIBRARIES } from '../../loadgen/random/distributions.ts';
 import { arrivalsSetting } from '../../loadgen/schedule/arrivals/parse-arrivals.ts';
 import { thresholdList } from '../../observe/thresholds/condition.ts';
@@ -191,6 +192,14 @@ export const RUN_SETTINGS = {
   report: choice(['html', 'none'], 'html: the result as one page, longhaul_report.html', {
     fallback: 'html',
   }),
+  warmUp: duration(
+    'bring the code of both ends to speed before the run, without samples; 0s: do not (default: a tenth of --min-duration, at most 2s)',
+  ),
+  issueLoop: choice(
+    ISSUE_LOOPS,
+    'how LoadGen waits for the next due query; sleep: a thread wakes it shortly before; spin: it takes a whole core',
+    { fallback: 'sleep' },
+  ),
   stallTimeout: positiveDuration('end the run when nothing completes for this long', {
     fallback: '60s',
   }),

@@ -6,6 +6,7 @@ import { SampleStore } from '../../samples/qsl/sample-store.ts';
 import { orAbort, progressOf, type RunHost } from '../host/host.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 import { prepareOip, requireSamples } from './prepare-oip.ts';
+import { WarmUp } from './warm-up.ts';
 
 /**
  * Asks the nodes for their names, and opens and checks the data set: all that needs to be done only once for several runs.
@@ -45,10 +46,9 @@ async function checkedRun(plan: RunPlan, dataSet: DataSet, host: RunHost) {
     encoding: plan.encoding,
     performanceSampleCount: plan.rules.performanceSampleCount,
     compressionScope: plan.compression.scope,
-    isShared: plan.dispatch.channelThreads > 0,
     isDigested: plan.dispatch.digestPerMillion > 0,
   });
-  return { plan, dataSet, dataSetCheck, store };
+  return { plan, dataSet, dataSetCheck, store, warmUp: new WarmUp(dataSet) };
 }
 
 /** A run whose data set is open. Its nodes have answered Name, and its plan has their addresses. */

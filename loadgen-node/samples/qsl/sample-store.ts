@@ -1,12 +1,10 @@
 import assert from 'node:assert';
 import { type Codec, codecNamed } from '../../../shared/compression/codec.ts';
-import {
-  type PayloadEncoding,
-  PLACE_NUMBERS,
-  type PreparedQueryPayload,
-  type QuerySampleLibrary,
-  type SamplePayloads,
-  type SharedPayloads,
+import type {
+  PayloadEncoding,
+  PreparedQueryPayload,
+  QuerySampleLibrary,
+  SamplePayloads,
 } from '../../../shared/domain/system-under-test.ts';
 import { sha256Words } from '../../../shared/evidence/payload-digest.ts';
 import type { CompressionScope } from '../../../shared/rules/check-compression.ts';
@@ -21,8 +19,6 @@ interface SampleStoreOptions {
   readonly performanceSampleCount: number;
   /** `query`: queries of one sample are prepared as a whole as well; the default is `sample`. */
   readonly compressionScope?: CompressionScope;
-  /** True: payloads lie in memory that transports on other threads can read. */
-  readonly isShared?: boolean;
   /** True: every payload is digested once, untimed, when it is loaded: 32 B and an object per sample. */
   readonly isDigested?: boolean;
 }
@@ -39,7 +35,6 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
   readonly encoding: PayloadEncoding;
   /** A query of one sample is known when its sample is: what is stored for that is the query's payload. */
   readonly preparedQueryPayload: SamplePayloads['preparedQueryPayload'];
-  readonly shared: SharedSlabs | undefined;
   readonly #dataSet: DataSet;
   readonly #codec: Codec;
   readonly #payloads: (Uint8Array | undefined)[];
@@ -52,8 +47,6 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
   constructor(dataSet: DataSet, options: SampleStoreOptions) {
     const { encoding, performanceSampleCount, compressionScope = 'sample' } = options;
     const isWhole = compressionScope === 'query';
-    this.shared =
-      options.isShared === true ? new SharedSlabs(dataSet.totalSampleCount, isWhole) : undefined;
     if (options.isDigested === true) {
       this.digestOf = (sampleIndex) => {
         const digest = this.#digests[sampleIndex];
@@ -90,7 +83,6 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
 
   unloadSamplesFromRam(sampleIndices: Uint32Array): Promise<void> {
     for (const index of sampleIndices) {
-      if (this.#payloads[index] !== undefined) this.shared?.release();
       this.#payloads[index] = undefined;
       this.#prepared[index] = undefined;
       this.#digests[index] = undefined;
@@ -108,80 +100,10 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
     const bytes = await this.#dataSet.readPayload(index, this.encoding.form);
     // A list may name a sample twice (MultiStream pads its sets).
     if (this.#payloads[index] !== undefined) return;
-    const compressed = this.#codec.compress(bytes);
-    const payload = this.shared?.hold(index, compressed, bytes.length) ?? compressed;
+    const payload = this.#codec.compress(bytes);
     this.#payloads[index] = payload;
-    if (this.digestOf !== undefined) this.#digests[index] = sha256Words([compressed]);
+    if (this.digestOf !== undefined) this.#digests[index] = sha256Words([payload]);
     if (this.preparedQueryPayload === undefined) return;
     this.#prepared[index] = { payload, sampleBytes: [bytes.length] };
-  }
-}
-
-/** A slab holds many payloads, or one that is larger. */
-const SLAB_BYTES: number = 64 * 1024 * 1024;
-
-/**
- * Payloads in SharedArrayBuffer, for transports on other threads. Space is taken in order and comes back
- * when all samples are unloaded, as between the sets of an accuracy run.
- */
-export class SharedSlabs implements SharedPayloads {
-  readonly places: SharedArrayBuffer;
-  readonly hasPreparedQueries: boolean;
-  readonly #table: Float64Array;
-  readonly #slabs: SharedArrayBuffer[] = [];
-  readonly #listeners: ((slab: SharedArrayBuffer) => void)[] = [];
-  #current = -1;
-  #used = 0;
-  #heldCount = 0;
-
-  constructor(sampleCount: number, hasPreparedQueries: boolean) {
-    this.places = new SharedArrayBuffer(
-      sampleCount * PLACE_NUMBERS * Float64Array.BYTES_PER_ELEMENT,
-    );
-    this.#table = new Float64Array(this.places);
-    this.hasPreparedQueries = hasPreparedQueries;
-  }
-
-  onSlab(listener: (slab: SharedArrayBuffer) => void): void {
-    this.#listeners.push(listener);
-    for (const slab of this.#slabs) listener(slab);
-  }
-
-  /** Copies a payload in. @returns The view that holds it from now on. */
-  hold(sampleIndex: number, payload: Uint8Array, bytesBeforeCompression: number): Uint8Array {
-    const slab = this.#slabFor(payload.length);
-    const view = new Uint8Array(slab, this.#used, payload.length);
-    view.set(payload);
-    const place = [this.#current, this.#used, payload.length, bytesBeforeCompression];
-    this.#table.set(place, sampleIndex * PLACE_NUMBERS);
-    this.#used += payload.length;
-    this.#heldCount += 1;
-    return view;
-  }
-
-  /** A payload is not needed any more. */
-  release(): void {
-    this.#heldCount -= 1;
-    if (this.#heldCount > 0) return;
-    this.#current = -1;
-    this.#used = 0;
-  }
-
-  /** The slab with room for so many bytes behind `#used`. */
-  #slabFor(bytes: number): SharedArrayBuffer {
-    let slab = this.#slabs[this.#current];
-    while (slab === undefined || this.#used + bytes > slab.byteLength) {
-      this.#current += 1;
-      this.#used = 0;
-      slab = this.#slabs[this.#current] ?? this.#add(Math.max(SLAB_BYTES, bytes));
-    }
-    return slab;
-  }
-
-  #add(bytes: number): SharedArrayBuffer {
-    const slab = new SharedArrayBuffer(bytes);
-    this.#slabs.push(slab);
-    for (const listener of this.#listeners) listener(slab);
-    return slab;
   }
 }

@@ -150,7 +150,8 @@ function stackText({ software, network }: SystemFacts): string | null {
   const congestion = network.congestionControl;
   return present([
     `${kernel.replace(/^Linux /, 'Linux kernel TCP stack v')}${congestion === null ? '' : ` (${congestion})`}`,
-    layer('HTTP/2 of Node.js', 'node'),
-    layer('gRPC of grpc-js', '@grpc/grpc-js'),
+    layer('HTTP/2 and gRPC of longhaul', 'longhaul'),
+    layer('Node.js', 'node'),
+    layer('control calls by grpc-js', '@grpc/grpc-js'),
   ]).join(', ');
 }

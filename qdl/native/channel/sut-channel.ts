@@ -160,11 +160,8 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     if (this.#state === 'open') this.#state = 'retired';
   }
 
-  onUncompressed(): void {
-    this.compressionCheck = 'checked';
-  }
-
   onAccepted(own: OwnSide): void {
+    this.compressionCheck = 'checked';
     this.own = own;
   }
 
@@ -186,7 +183,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
   }
 
   onMessage(bytes: Buffer): void {
-    // From another thread messages may come that were on their way when the stream was lost.
+    // A stream that was given up ends later; until then messages may come.
     if (this.#state === 'closed') return;
     let responses: WireResponses | undefined;
     try {
@@ -301,28 +298,26 @@ export interface TransportEnd {
 
 /** Events of a transport. No call comes from inside a call to the transport. */
 export interface TransportEvents {
-  /** It was looked at, and the node does not compress messages by gRPC. Comes before any message, or never. */
-  onUncompressed(): void;
-  /** The node has accepted the stream: what this end knows of the call. Comes before any message. */
+  /**
+   * The node has accepted the stream and does not compress messages by gRPC: what this end knows of the call. Comes before
+   * any message.
+   */
   onAccepted(own: OwnSide): void;
   /** A message of the node. The bytes are the receiver's. */
   onMessage(bytes: Buffer): void;
-  /** The socket has taken so many payload bytes of parts: perhaps there is room again. */
-  onWritten(bytes: number): void;
+  /** The socket has taken payload bytes of parts: perhaps there is room again. */
+  onWritten(): void;
   /** The stream is over; called once, nothing comes after it. */
   onEnd(end: TransportEnd): void;
 }
 
-/**
- * One Infer stream as the channel sees it: parts and messages go in, messages come out. Whether the
- * gRPC work is done on this thread or on another is the transport's affair.
- */
+/** One Infer stream as the channel sees it: parts and messages go in, messages come out. A simulation can stand here. */
 export interface PartTransport {
   /** False while as many bytes wait for the socket as the transport holds: nothing may be sent then. */
   readonly hasRoom: boolean;
   /** Sends a part as one gRPC message. After {@link hasRoom} only. Never throws, never waits. */
   sendPart(part: OutgoingPart): void;
-  /** Gives up the parts of which nothing was handed to gRPC yet. Their payloads are not read any more. */
+  /** Gives up the parts of which nothing was handed over yet. Their payloads are not read any more. */
   dropParts(): readonly OutgoingPart[];
   /** Sends Open or Close, behind what was sent before. */
   sendControl(message: Buffer): void;

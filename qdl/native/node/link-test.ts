@@ -1,6 +1,7 @@
-import { type ClientDuplexStream, type ServiceError, status } from '@grpc/grpc-js';
+import { status } from '@grpc/grpc-js';
 import type { LinkTestResponse__Output } from '../../../proto/gen/mlperf/network/v1/LinkTestResponse.ts';
 import type { LinkTestResult__Output } from '../../../proto/gen/mlperf/network/v1/LinkTestResult.ts';
+import { readInPlace } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import { machineNowNs } from '../../../shared/base/clock/clock.ts';
 import {
   MlperfError,
@@ -17,7 +18,8 @@ import {
   type LinkCount,
   LoadMeter,
 } from '../../../shared/wire/sut-contract.ts';
-import { callMetadata, connectClient } from '../../connect/unary-calls.ts';
+import { connectGrpc } from '../../http2/connect-grpc.ts';
+import type { GrpcCall, GrpcCallConnection } from '../../http2/grpc-calls.ts';
 import type { DispatchSettings } from '../../settings/dispatch-settings.ts';
 
 /**
@@ -45,40 +47,39 @@ export function testLink(
   direction: LinkDirection,
   durationMs: number,
 ): Promise<LinkTestOutcome> {
-  const client = connectClient(address, settings);
-  const { path, requestSerialize, responseDeserialize } = LINK_TEST_METHOD;
-  const call = client.makeBidiStreamRequest(
-    path,
-    requestSerialize,
-    responseDeserialize,
-    callMetadata(settings),
-    { deadline: new Date(Date.now() + 2 * durationMs + SLACK_MS) },
-  );
   return new Promise<LinkTestOutcome>((resolve, reject) => {
-    const test = new ClientTest(call, direction, durationMs);
-    call.on('data', (message: Buffer) => test.message(message));
-    call.on('drain', () => test.send());
-    call.on('end', () => {});
-    call.on('error', (error: ServiceError) => {
-      // What was counted before the test's own end, or the node's, counts.
-      if (test.isOver) return;
-      const outcome = refusalOf(error);
-      if (outcome !== undefined) resolve(outcome);
-      else reject(failureOf(address, error, settings));
+    const connection = connectGrpc(address, settings, {
+      onWritten: () => test.send(),
+      onAccepted: () => {},
+      onClosed: () => {},
     });
+    const call = connection.call(LINK_TEST_METHOD.path, {
+      onMessage: (_call, message) => test.message(readInPlace(message)),
+      onEnd: (_call, code, details) => {
+        // What was counted before the test's own end, or the node's, counts.
+        if (test.isOver) return;
+        const outcome = refusalOf(code, details);
+        if (outcome === undefined) test.onOver(failureOf(address, details, settings));
+        else test.onOver(outcome);
+      },
+    });
+    const test = new ClientTest(connection, call, direction, durationMs);
+    const deadline = setTimeout(() => call.cancel(), 2 * durationMs + SLACK_MS);
     test.onOver = (outcome) => {
-      call.cancel();
+      clearTimeout(deadline);
+      void connection.close();
       if (outcome instanceof MlperfError) reject(outcome);
       else resolve(outcome);
     };
     test.start();
-  }).finally(() => client.close());
+  });
 }
 
 /** LoadGen's end of a test. */
 class ClientTest {
   onOver: (outcome: LinkTestOutcome | MlperfError) => void = () => {};
-  readonly #call: ClientDuplexStream<Buffer, Buffer>;
+  readonly #connection: GrpcCallConnection;
+  readonly #call: GrpcCall;
   readonly #direction: LinkDirection;
   readonly #durationMs: number;
   readonly #meter: LoadMeter;
@@ -88,10 +89,12 @@ class ClientTest {
   #timer: NodeJS.Timeout | undefined;
 
   constructor(
-    call: ClientDuplexStream<Buffer, Buffer>,
+    connection: GrpcCallConnection,
+    call: GrpcCall,
     direction: LinkDirection,
     durationMs: number,
   ) {
+    this.#connection = connection;
     this.#call = call;
     this.#direction = direction;
     this.#durationMs = durationMs;
@@ -111,10 +114,11 @@ class ClientTest {
       bytesMax: BYTES_MAX,
       loadBytes: LOAD_BYTES,
     } as const;
-    this.#call.write(encodeLinkTestRequest({ start }));
+    const message = encodeLinkTestRequest({ start });
+    this.#call.write([message], message.length);
   }
 
-  message(message: Buffer): void {
+  message(message: Uint8Array): void {
     if (this.#isOver) return;
     if (isLinkLoad(message)) {
       this.#receive(message.length);
@@ -122,7 +126,7 @@ class ClientTest {
     }
     let answer: LinkTestResponse__Output;
     try {
-      answer = decodeLinkTestResponse(message);
+      answer = decodeLinkTestResponse(Buffer.from(message));
     } catch (cause) {
       this.#end(wireError('a node answers TestLink with what is no message', cause));
       return;
@@ -137,8 +141,8 @@ class ClientTest {
 
   /** Sends until the transport wants no more for now. The node ends it. */
   send(): void {
-    while (this.#isSending && !this.#isOver) {
-      if (!this.#call.write(this.#load)) return;
+    while (this.#isSending && !this.#isOver && this.#connection.hasRoom) {
+      this.#call.write([this.#load], this.#load.length);
     }
   }
 
@@ -179,7 +183,7 @@ function rateOf(count: Omit<LinkCount, 'busyShare'>): number | null {
 }
 
 /** A node that does not take the test is no error; undefined for other ends. */
-function refusalOf({ code, details }: ServiceError): LinkTestOutcome | undefined {
+function refusalOf(code: number, details: string): LinkTestOutcome | undefined {
   const whyMissing = {
     [status.UNIMPLEMENTED]:
       'the node does not know the call TestLink: it is older, or of other make',
@@ -188,14 +192,13 @@ function refusalOf({ code, details }: ServiceError): LinkTestOutcome | undefined
     [status.FAILED_PRECONDITION]: details,
     [status.RESOURCE_EXHAUSTED]: `another link test goes on at the node, or its limits are low (${details})`,
     [status.ABORTED]: `the node ended the test: ${details}`,
-  }[code as number];
+  }[code];
   if (whyMissing === undefined) return undefined;
   return { bitsPerSecond: null, bytes: 0, loadgenBusyShare: 0, sutBusyShare: null, whyMissing };
 }
 
-function failureOf(address: string, error: ServiceError, settings: DispatchSettings): MlperfError {
+function failureOf(address: string, details: string, settings: DispatchSettings): MlperfError {
   return sutUnreachable(
-    `the link test of SUT node ${address} failed: ${unreachableMessage(address, error.details, settings.security)}`,
-    error,
+    `the link test of SUT node ${address} failed: ${unreachableMessage(address, details, settings.security)}`,
   );
 }

@@ -5,13 +5,8 @@ import {
   type MlperfError,
   sutLost,
 } from '../../../shared/base/errors/mlperf-error.ts';
-import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { OwnSide } from '../../../shared/evidence/call-path.ts';
-import {
-  AUTHORIZATION_KEY,
-  bearerOf,
-  readClientSecrets,
-} from '../../../shared/security/client-security.ts';
+import { AnswerRoom } from '../../../shared/http2/flow-control.ts';
 import { lossReason } from '../../../shared/security/connection-errors.ts';
 import type { WireCompleted, WireFirstToken } from '../../../shared/wire/responses-codec.ts';
 import {
@@ -21,10 +16,8 @@ import {
   type OutgoingPart,
   OutstandingTable,
 } from '../../dispatch/dispatch-channel.ts';
-import type { DispatchSettings } from '../../settings/dispatch-settings.ts';
-import { Http2Connection } from '../http2/connection/http2-connection.ts';
-import { AnswerRoom } from '../http2/flow-control.ts';
-import type { ConnectionEvents, GrpcCallConnection } from '../http2/grpc/grpc-calls.ts';
+import { type ConnectionSettings, connectGrpc } from '../../http2/connect-grpc.ts';
+import type { ConnectionEvents, GrpcCallConnection } from '../../http2/grpc-calls.ts';
 import type { OipRequestEncoder } from './request-encoder.ts';
 import type { OipRequestWay, RequestWayEvents } from './request-way.ts';
 import {
@@ -339,48 +332,4 @@ export class OipConnections {
     this.#connections.clear();
     await Promise.all(connections.map(({ calls }) => calls.close()));
   }
-}
-
-/** The settings that a connection goes by. */
-export type ConnectionSettings = Pick<
-  DispatchSettings,
-  | 'security'
-  | 'messageBytesMax'
-  | 'receiveWindowBytes'
-  | 'callTimeoutMs'
-  | 'keepaliveTimeMs'
-  | 'keepaliveTimeoutMs'
->;
-
-/**
- * Connects to a server of gRPC, once: a connection that is lost is not made again.
- * @param address `host:port`.
- * @param room Of all connections to this server.
- * @throws MlperfError `ERR_CONFIG_INVALID` when a file of the security cannot be used.
- */
-export function connectGrpc(
-  address: string,
-  settings: ConnectionSettings,
-  events: ConnectionEvents,
-  room: AnswerRoom = new AnswerRoom(settings.messageBytesMax),
-): GrpcCallConnection {
-  const { security, callTimeoutMs, ...rest } = settings;
-  const { token } = readClientSecrets(security);
-  return new Http2Connection(
-    {
-      ...rest,
-      address,
-      security,
-      connectTimeoutMs: callTimeoutMs,
-      request: {
-        scheme: security.tls ? 'https' : 'http',
-        // As gRPC does: the name that the certificate is for is the name of the server.
-        authority: security.tlsServerName ?? address,
-        userAgent: `longhaul/${packageVersion()}`,
-        more: token === undefined ? [] : [{ name: AUTHORIZATION_KEY, value: bearerOf(token) }],
-      },
-    },
-    events,
-    room,
-  );
 }

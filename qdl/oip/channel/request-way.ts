@@ -8,7 +8,7 @@ import type {
   OipModelFacts,
   OipRequestPlan,
 } from '../../../shared/wire/oip/request-plan.ts';
-import type { CallEvents, GrpcCall, GrpcCallConnection } from '../http2/grpc/grpc-calls.ts';
+import type { CallEvents, GrpcCall, GrpcCallConnection } from '../../http2/grpc-calls.ts';
 import type { EncodedRequest, RequestExtras } from './request-encoder.ts';
 import {
   badResponse,

@@ -6,9 +6,9 @@ import {
   readInPlace,
 } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import { messageOf } from '../../../shared/base/errors/mlperf-error.ts';
+import type { AnswerRoom } from '../../../shared/http2/flow-control.ts';
 import type { OipRequestPlan } from '../../../shared/wire/oip/request-plan.ts';
 import { OipResponseDecoder } from '../../../shared/wire/oip/response-decoder.ts';
-import type { AnswerRoom } from '../http2/flow-control.ts';
 
 /** A request that is on the wire, and what came of its responses. */
 export interface PendingRequest {

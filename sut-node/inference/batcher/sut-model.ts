@@ -99,9 +99,22 @@ export interface WaitingSample {
   /** Set where the one piece is the payload of the sample's whole query, compressed. */
   readonly slice: PayloadSlice | undefined;
   readonly owner: SampleOwner;
+  /** Holds the pieces until the answer went out; undefined where they are nobody else's. */
+  readonly memory?: PayloadMemory | undefined;
   /** When its last byte had arrived, and when it was put into the queue, in ns by the node's clock. */
   readonly arrivedAtNs: number;
   readonly queuedAtNs: number;
+}
+
+/** Memory of a message, which its samples share. */
+export interface PayloadMemory {
+  /** One holder less: the last one gives it back. */
+  release(): void;
+  /** All of it, to be transferred to a worker; undefined where somebody else reads it as well. */
+  lend(): ArrayBuffer | undefined;
+  readonly isLent: boolean;
+  /** It came back from the worker. */
+  restore(memory: ArrayBuffer): void;
 }
 
 /** Why a sample has no response; `code` is the wire's FailureCode. */

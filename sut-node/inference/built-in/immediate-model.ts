@@ -122,10 +122,14 @@ export function createNullModel(
   clock: Clock,
   responseBytes: number = SYNTHETIC_RESPONSE_BYTES_DEFAULT,
 ): ImmediateModel {
-  const response = new Uint8Array(responseBytes);
+  return createConstantModel(clock, new Uint8Array(responseBytes));
+}
+
+/** Answers every sample with these bytes. */
+export function createConstantModel(clock: Clock, response: Uint8Array): ImmediateModel {
   return new ImmediateModel(clock, {
     key: 'null',
-    responseBytesMax: responseBytes,
+    responseBytesMax: response.length,
     respond: () => response,
   });
 }

@@ -1,12 +1,12 @@
 import assert from 'node:assert';
 import { Deferred } from '../../../shared/base/async.ts';
-import { ReusedBuffers } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import type { Clock, PlannedCall } from '../../../shared/base/clock/clock.ts';
 import { MlperfError, messageOf, workerError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { Logger } from '../../../shared/base/process/logger.ts';
 import { formatNs } from '../../../shared/base/text.ts';
 import type { ModelTensors } from '../../model/model-facts.ts';
-import type { Batch, BatchWorkers, WaitingSample } from '../batcher/sut-model.ts';
+import type { Batch, BatchWorkers } from '../batcher/sut-model.ts';
+import { BatchPacker } from './batch-packer.ts';
 import type {
   BatchMessage,
   DoneMessage,
@@ -51,7 +51,7 @@ interface WorkerPoolOptions {
 export class WorkerPool implements BatchWorkers {
   readonly #options: WorkerPoolOptions;
   readonly #workers: PoolWorker[] = [];
-  readonly #buffers: ReusedBuffers;
+  readonly #packer: BatchPacker;
   #state: 'starting' | 'running' | 'failed' | 'stopped' = 'starting';
   #lossesInRow = 0;
   /** Why a worker ended before all were ready. */
@@ -62,7 +62,7 @@ export class WorkerPool implements BatchWorkers {
 
   constructor(options: WorkerPoolOptions) {
     this.#options = options;
-    this.#buffers = new ReusedBuffers(2 * options.workerCount);
+    this.#packer = new BatchPacker(options.workerCount);
   }
 
   /**
@@ -104,7 +104,7 @@ export class WorkerPool implements BatchWorkers {
       this.#workers.find((worker) => worker.isIdle) ??
       this.#workers.find((worker) => worker.hasRoom);
     assert(worker !== undefined, 'no worker has room for a batch');
-    worker.run(batch, this.#pack(batch));
+    worker.run(batch, this.#packer.pack(batch));
   }
 
   /**
@@ -132,41 +132,6 @@ export class WorkerPool implements BatchWorkers {
     return outcome.value;
   }
 
-  /** The one copy of the payloads: from the messages that brought them into the buffer that travels. */
-  #pack(batch: Batch): BatchMessage {
-    const { samples } = batch;
-    const count = samples.length;
-    let total = 0;
-    samples.forEach((sample, i) => {
-      if (!sharesPayload(sample, samples[i - 1])) total += piecesBytes(sample);
-    });
-    const payloads = this.#buffers.take(total);
-    const bytes = new Uint8Array(payloads);
-    const begins = new Float64Array(count);
-    const ends = new Float64Array(count);
-    const forms = new Uint8Array(count);
-    let hasSlices = false;
-    let begin = 0;
-    let position = 0;
-    for (let i = 0; i < count; i += 1) {
-      const sample = samples[i] as WaitingSample; // In range: i < count.
-      if (!sharesPayload(sample, samples[i - 1])) {
-        begin = position;
-        for (const piece of sample.pieces) {
-          bytes.set(piece, position);
-          position += piece.length;
-        }
-      }
-      begins[i] = begin;
-      ends[i] = position;
-      forms[i] = sample.form;
-      hasSlices ||= sample.slice !== undefined;
-    }
-    assert.equal(position, total);
-    const message = { kind: 'batch', payloads, begins, ends, forms } as const;
-    return hasSlices ? { ...message, slices: samples.map((sample) => sample.slice) } : message;
-  }
-
   #add(): PoolWorker {
     const name = `worker ${this.#nextNumber}`;
     this.#nextNumber += 1;
@@ -178,7 +143,7 @@ export class WorkerPool implements BatchWorkers {
 
   readonly #onDone = (batch: Batch, done: DoneMessage): void => {
     this.#lossesInRow = 0;
-    this.#buffers.giveBack(done.payloads);
+    this.#packer.takeBack(batch, done.payloads);
     if (this.#state === 'stopped') return;
     // The worker goes on first, the answers go out while it computes.
     this.#options.events.onRoom();
@@ -222,17 +187,6 @@ export class WorkerPool implements BatchWorkers {
       ),
     );
   }
-}
-
-/** True when both are samples of one query that travelled, compressed, as a whole. */
-function sharesPayload(sample: WaitingSample, before: WaitingSample | undefined): boolean {
-  return sample.slice !== undefined && sample.pieces[0] === before?.pieces[0];
-}
-
-function piecesBytes(sample: WaitingSample): number {
-  let bytes = 0;
-  for (const piece of sample.pieces) bytes += piece.length;
-  return bytes;
 }
 
 /** Batches at a worker: one that runs and one behind it, so that no full batch waits for a hand-over. */

@@ -1,7 +1,6 @@
 import http2 from 'node:http2';
 import { type ConnectionInjector, type Server, ServerCredentials } from '@grpc/grpc-js';
 import { internalError, type MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { CALL_HEADERS_BYTES_MAX } from '../limits/node-limits.ts';
 
 /** HTTP/2's own window, which holds until the settings of a session are acknowledged. */
 const WINDOW_BYTES_PROTOCOL = 65_535;
@@ -44,19 +43,15 @@ interface Http2Module {
  */
 export function createWindowedInjector(
   server: Server,
-  windowBytes: number,
+  settings: http2.Settings & { readonly initialWindowSize: number },
   events: WindowEvents,
 ): WindowedInjector {
+  const windowBytes = settings.initialWindowSize;
   const patched = http2 as Http2Module;
   const { createServer } = patched;
   let made: http2.Http2Server | undefined;
   patched.createServer = ((options: http2.ServerOptions) => {
-    const settings = {
-      ...options.settings,
-      initialWindowSize: windowBytes,
-      maxHeaderListSize: CALL_HEADERS_BYTES_MAX,
-    };
-    made = createServer({ ...options, settings });
+    made = createServer({ ...options, settings: { ...options.settings, ...settings } });
     return made;
   }) as typeof createServer;
   let injector: ConnectionInjector;

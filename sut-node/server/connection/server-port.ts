@@ -1,3 +1,4 @@
+import type { Settings } from 'node:http2';
 import { type AddressInfo, createServer, type Server as NetServer, type Socket } from 'node:net';
 import type { ConnectionInjector, Server } from '@grpc/grpc-js';
 import { describeSystemError, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
@@ -36,16 +37,17 @@ const LAST_BYTES_MS = 20;
 
 /** Stops listening, lets calls end for a moment, then ends all connections. */
 async function closeServers(
-  tcpServer: NetServer,
-  grpcServer: Server,
+  { tcpServer, grpcServer }: { readonly tcpServer: NetServer; readonly grpcServer: Server },
   guard: ConnectionGuard,
+  others: Promise<unknown>,
 ): Promise<void> {
   const closed = new Promise<void>((resolve) => {
     tcpServer.close(() => resolve());
   });
+  const callsEnd = new Promise<void>((resolve) => grpcServer.tryShutdown(() => resolve()));
   await new Promise<void>((resolve) => {
     const timer = setTimeout(resolve, CLOSE_GRACE_MS);
-    grpcServer.tryShutdown(() => {
+    void Promise.all([callsEnd, others]).then(() => {
       clearTimeout(timer);
       resolve();
     });
@@ -65,8 +67,11 @@ export interface GrpcPort {
   readonly port: number;
   /** HTTP/2 receive windows in force. */
   windows(): WindowBytes;
-  /** Stops listening, lets calls end for a moment, then ends all connections. */
-  close(): Promise<void>;
+  /**
+   * Stops listening, lets calls end for a moment, then ends all connections.
+   * @param others Resolves when the calls have ended that grpc-js does not serve.
+   */
+  close(others?: Promise<unknown>): Promise<void>;
 }
 
 /**
@@ -74,7 +79,7 @@ export interface GrpcPort {
  * own and hands its connections to grpc-js: so that an address in use is told by its system error, connections are
  * guarded (connection-guard.ts), and the HTTP/2 server can have larger windows (receive-window.ts).
  * @param options.purpose As of {@link listenOn}.
- * @param options.serving What takes a connection that the guard admits; it goes to `injector` in the end.
+ * @param options.serving What takes a connection, and returns the socket that stands for it from then on.
  * @throws MlperfError `ERR_SUT_LISTEN` that names the address.
  */
 export async function openGrpcPort(
@@ -82,24 +87,22 @@ export async function openGrpcPort(
   options: WindowEvents & {
     readonly at: { readonly host: string; readonly port: number };
     readonly purpose?: string;
-    readonly windowBytes: number;
+    /** HTTP/2's, of this end. */
+    readonly settings: Settings & { readonly initialWindowSize: number };
     readonly rules: GateRules;
-    serving(injector: ConnectionInjector): (socket: Socket) => void;
+    serving(injector: ConnectionInjector): (accepted: Socket) => Socket;
   },
 ): Promise<GrpcPort> {
-  const { at, purpose, windowBytes, rules } = options;
+  const { at, purpose, settings, rules } = options;
   const { guard } = rules;
-  const { injector, http2Server, windows } = createWindowedInjector(
-    grpcServer,
-    windowBytes,
-    options,
-  );
+  const { injector, http2Server, windows } = createWindowedInjector(grpcServer, settings, options);
   gateCalls(http2Server, rules);
   const serve = options.serving(injector);
-  const tcpServer = createServer((socket) => {
+  const tcpServer = createServer({ noDelay: true }, (accepted) => {
+    const socket = serve(accepted);
     // A connection that breaks is closed as well, which is what counts.
     socket.on('error', () => {});
-    if (guard.admit(socket)) serve(socket);
+    guard.admit(socket);
   });
   try {
     await listenOn(tcpServer, at, purpose);
@@ -108,7 +111,10 @@ export async function openGrpcPort(
     throw error;
   }
   const { address: host, port } = tcpServer.address() as AddressInfo; // It listens on TCP.
-  return { host, port, windows, close: () => closeServers(tcpServer, grpcServer, guard) };
+  const servers = { tcpServer, grpcServer };
+  const close = (others: Promise<unknown> = Promise.resolve()): Promise<void> =>
+    closeServers(servers, guard, others);
+  return { host, port, windows, close };
 }
 
 /** A gRPC service of the node beside its own: health, reflection. */

@@ -1,6 +1,7 @@
 import type { ServerDuplexStream } from '@grpc/grpc-js';
+import type { CallSeen } from '../../../proto/gen/mlperf/network/v1/CallSeen.ts';
 import { type ServerCallEnd, STREAM_OK } from '../limits/call-end.ts';
-import { type MessagePieces, receiveInPieces } from './message-pieces.ts';
+import type { MessageMemory } from './message-memory.ts';
 
 /** A gRPC call with messages in both directions, as bytes. */
 export type StreamCall = ServerDuplexStream<Buffer, Buffer>;
@@ -18,7 +19,8 @@ export interface StreamPeer {
 
 /** Receiver of a stream's events. Nothing here throws, whatever bytes come. */
 export interface StreamHandler {
-  message(message: Buffer | MessagePieces): void;
+  /** @param memory What holds the bytes: to be released, once, when nobody reads them any more. Absent: they are the handler's. */
+  message(message: Buffer, memory?: MessageMemory): void;
   /** The peer ended its side. */
   halfClosed(): void;
   /** gRPC takes messages again. */
@@ -27,6 +29,18 @@ export interface StreamHandler {
   cancelled(): void;
   /** Ends the stream: the peer's bytes can no longer be read as messages. */
   breakOff(end: ServerCallEnd): void;
+}
+
+/** Opens a stream for a call; undefined where it is refused, and ended with the status that says why. */
+export type OpenStream = (
+  peer: Pick<StreamPeer, 'write' | 'end'> & { readonly seen: CallSeen | null },
+  address: string,
+) => { readonly handler: StreamHandler; readonly receiveBytesMax: number } | undefined;
+
+/** What serves the streams that carry queries and link tests, whoever speaks HTTP/2 for them. */
+export interface StreamOpeners {
+  readonly infer: OpenStream;
+  readonly testLink: OpenStream;
 }
 
 /** The peer of a call. */
@@ -43,14 +57,9 @@ export function peerOfCall(call: StreamCall): StreamPeer {
   };
 }
 
-/** Joins a call with its handler. @param receiveBytesMax Largest message. */
-export function serveStream(
-  call: StreamCall,
-  receiveBytesMax: number,
-  stream: StreamHandler,
-): void {
-  receiveInPieces(call, receiveBytesMax, (end) => stream.breakOff(end));
-  call.on('data', (message: Buffer | MessagePieces) => stream.message(message));
+/** Joins a call with its handler. */
+export function serveStream(call: StreamCall, stream: StreamHandler): void {
+  call.on('data', (message: Buffer) => stream.message(message));
   call.on('end', () => stream.halfClosed());
   call.on('drain', () => stream.drained());
   call.on('cancelled', () => stream.cancelled());

@@ -6,6 +6,7 @@ import { NODE_NAME_LENGTH_MAX } from '../../../shared/domain/node-address.ts';
 import type { PayloadEncoding } from '../../../shared/domain/system-under-test.ts';
 import { PAYLOAD_DIGESTS_FEATURE } from '../../../shared/evidence/payload-digest.ts';
 import { settingsAsText } from '../../../shared/evidence/settings-text.ts';
+import { WARM_UP_FEATURE } from '../../../shared/wire/sut-contract.ts';
 import { batchPolicy } from '../../inference/batcher/dynamic-batcher.ts';
 import type { ModelContext, SutModel } from '../../inference/batcher/sut-model.ts';
 import type { LoadedModel } from '../../model/model-facts.ts';
@@ -72,7 +73,7 @@ export function readBy({ forms }: LoadedModel): (encoding: PayloadEncoding) => b
 }
 
 /** Optional parts of the protocol that this node supports (Describe.features). */
-export const NODE_FEATURES: readonly string[] = [PAYLOAD_DIGESTS_FEATURE];
+export const NODE_FEATURES: readonly string[] = [PAYLOAD_DIGESTS_FEATURE, WARM_UP_FEATURE];
 
 /** Those of Open.features that are in use from then on (Opened.features). */
 export function agreedFeatures(wanted: readonly string[]): string[] {

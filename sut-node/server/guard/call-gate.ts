@@ -15,6 +15,7 @@ import type { ConnectionGuard } from './connection-guard.ts';
 import { peerOf } from './decoupled-socket.ts';
 import { HEAD_BYTES, MessageHeads } from './message-heads.ts';
 import type { RequestBytes } from './request-bytes.ts';
+import { ResetBudget } from './reset-budget.ts';
 
 /** Conditions that a call must meet before it costs the node anything. */
 export interface GateRules {
@@ -25,6 +26,10 @@ export interface GateRules {
   readonly guard: ConnectionGuard;
   /** Room for messages with samples that come in unary calls; undefined: all messages must be small. */
   readonly requests?: RequestBytes | undefined;
+  /** Largest message with a part of a query. */
+  readonly partMessageBytesMax: number;
+  /** Open calls of the rules that have a bound. */
+  readonly openCalls: Map<CallRule, number>;
   /** Rule for a call, by its method. */
   readonly ruleOf: (path: string | undefined) => CallRule;
   /** A call was not served, or reset, for this reason. */
@@ -73,12 +78,11 @@ const AFTER_END_MS = 500;
 export function gateCalls(server: Http2Server, rules: GateRules): void {
   const serve = server.listeners('stream') as ServeStream[];
   server.removeAllListeners('stream');
-  const openCalls = new Map<CallRule, number>();
   const take: ServeStream = (stream, headers, flags, rawHeaders) => {
     // A stream that breaks is closed as well, which is what counts.
     stream.on('error', () => {});
     if (!countResets(stream)) return;
-    if (!admit(stream, { headers, rawHeaders }, rules, openCalls)) return;
+    if (!admit(stream, { headers, rawHeaders }, rules)) return;
     for (const listener of serve) listener.call(server, stream, headers, flags, rawHeaders);
     // Answered at once (no such method): nobody else reads what may still come.
     if (stream.headersSent) stream.resume();
@@ -87,26 +91,15 @@ export function gateCalls(server: Http2Server, rules: GateRules): void {
 }
 
 /** Takes a call and keeps an eye on it, or refuses it and returns false. */
-function admit(
-  stream: ServerHttp2Stream,
-  call: CallHeaders,
-  rules: GateRules,
-  openCalls: Map<CallRule, number>,
-): boolean {
+function admit(stream: ServerHttp2Stream, call: CallHeaders, rules: GateRules): boolean {
   const { headers } = call;
   const { socket } = stream.session ?? {};
-  const rule = rules.ruleOf(headers[':path']);
-  const isKnown = rules.token === undefined || rules.token.accepts(headers[AUTHORIZATION_KEY]);
-  const refusal =
-    refusalOf(headers, isKnown || rule.isOpen === true) ??
-    malformed(call) ??
-    tooMany(rule, openCalls.get(rule) ?? 0);
-  if (refusal !== undefined) rules.onRefused(refusal.reason);
+  const { rule, isKnown, refusal } = judgeCall(call, rules);
   if (refusal !== undefined || socket === undefined) {
     refuse(stream, refusal);
     return false;
   }
-  if (rule.callsMax !== undefined) countCall(openCalls, rule, stream);
+  if (rule.callsMax !== undefined) countCall(rules.openCalls, rule, stream);
   if (isKnown) stream.once('close', rules.guard.beginCall(peerOf(socket)));
   else rules.guard.touch(peerOf(socket));
   watchMessages(stream, rule, rules);
@@ -114,9 +107,30 @@ function admit(
   return true;
 }
 
+/** What a call may do, or why it is not served, by its headers alone. A refusal is counted. */
+export function judgeCall(
+  call: CallHeaders,
+  rules: GateRules,
+): {
+  readonly rule: CallRule;
+  /** It has the node's token, or needs none. */
+  readonly isKnown: boolean;
+  readonly refusal: (Refusal & Partial<CallFault>) | undefined;
+} {
+  const { headers } = call;
+  const rule = rules.ruleOf(headers[':path']);
+  const isKnown = rules.token === undefined || rules.token.accepts(headers[AUTHORIZATION_KEY]);
+  const refusal =
+    refusalOf(call, isKnown || rule.isOpen === true) ??
+    malformed(call) ??
+    tooMany(rule, rules.openCalls.get(rule) ?? 0);
+  if (refusal !== undefined) rules.onRefused(refusal.reason);
+  return { rule, isKnown, refusal };
+}
+
 /** Why a call is not served, judged by its headers alone. */
-function refusalOf(headers: IncomingHttpHeaders, isAdmitted: boolean): Refusal | undefined {
-  if (listBytes(headers) > CALL_HEADERS_BYTES_MAX) {
+function refusalOf({ headers, rawHeaders }: CallHeaders, isAdmitted: boolean): Refusal | undefined {
+  if (listBytes(rawHeaders) > CALL_HEADERS_BYTES_MAX) {
     const details = `the headers of a call may have ${CALL_HEADERS_BYTES_MAX} bytes`;
     return { code: status.RESOURCE_EXHAUSTED, details, reason: 'headers' };
   }
@@ -166,10 +180,9 @@ function countCall(
 }
 
 /** Size of a header list. Rule: RFC 9113, section 6.5.2; node:http2 announces the limit, no more. */
-function listBytes(headers: IncomingHttpHeaders): number {
-  let bytes = 0;
-  // For every call: without a list of pairs. The object has no prototype.
-  for (const name in headers) bytes += name.length + String(headers[name]).length + 32;
+function listBytes(namesAndValues: readonly string[]): number {
+  let bytes = (namesAndValues.length / 2) * 32;
+  for (const text of namesAndValues) bytes += text.length;
   return bytes;
 }
 
@@ -196,13 +209,15 @@ function refuse(
 
 function watchMessages(stream: ServerHttp2Stream, rule: CallRule, rules: GateRules): void {
   const onFirstWhole = watchTime(stream, rule, rules);
-  const firstBytesMax = rule.carries === undefined ? undefined : rules.requests?.messageBytesMax;
+  const hasRequests = rule.carries === 'request' || rule.carries === 'requests';
+  const firstBytesMax = hasRequests ? rules.requests?.messageBytesMax : undefined;
   const heads = new MessageHeads();
   let seenBytes = 0;
   /** True for too many bytes; nothing may follow a unary request. */
   const isTooLarge = (): boolean =>
     heads.firstBytes > (firstBytesMax ?? FIRST_MESSAGE_BYTES_MAX) ||
     seenBytes > (rule.bytesMax ?? seenBytes) ||
+    (rule.carries === 'parts' && heads.largestBytes > rules.partMessageBytesMax) ||
     (rule.carries === 'request' && seenBytes > HEAD_BYTES + heads.firstBytes);
   /** A request must find room once its head is there. @returns Why it has none. */
   const takeRoom = (hadHead: boolean): ServerCallEnd | undefined => {
@@ -228,7 +243,7 @@ function watchMessages(stream: ServerHttp2Stream, rule: CallRule, rules: GateRul
       end('too-large', () => stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM));
       return;
     }
-    if (heads.isCompressed && !rule.isInPieces) {
+    if (heads.isCompressed) {
       end('compression', () => fail(stream, COMPRESSED_MESSAGE));
       return;
     }
@@ -239,14 +254,13 @@ function watchMessages(stream: ServerHttp2Stream, rule: CallRule, rules: GateRul
     }
     if (hadFirst || heads.wholeCount === 0) return;
     onFirstWhole();
-    if (rule.isInPieces && rule.bytesMax === undefined) stop();
   };
   const onEnd = (): void => {
     // A reset of the peer's ends its bytes as well, and breaks no rule.
     if (heads.isInside && !stream.closed) end('incomplete', () => fail(stream, INCOMPLETE_MESSAGE));
   };
   stream.on('data', onData);
-  if (!rule.isInPieces) stream.on('end', onEnd);
+  stream.on('end', onEnd);
 }
 
 /** Ends a call that breaks the rules of gRPC. Where its answer has begun, only a reset can say so. */
@@ -289,7 +303,7 @@ function watchTime(
 }
 
 /** The headers of a call as node:http2 gives them. */
-interface CallHeaders {
+export interface CallHeaders {
   readonly headers: IncomingHttpHeaders;
   /** Names and values by turns: `headers` has one content-type, whatever was sent. */
   readonly rawHeaders: readonly string[];
@@ -334,16 +348,6 @@ function fault(httpStatus: number, details: string): CallFault {
   return { code: status.INTERNAL, details, httpStatus };
 }
 
-/** Resets that a connection may have at once, and again each second: nghttp2's own, which counts the peer's alone. */
-const RESETS_MAX = 1_000;
-const RESETS_PER_SECOND = 33;
-
-/** Resets that a connection may still cause. */
-interface ResetBudget {
-  left: number;
-  countedAtMs: number;
-}
-
 const budgets = new WeakMap<Http2Session, ResetBudget>();
 
 /**
@@ -355,24 +359,15 @@ const budgets = new WeakMap<Http2Session, ResetBudget>();
 function countResets(stream: ServerHttp2Stream): boolean {
   const { session } = stream;
   if (session === undefined) return true;
-  if ((budgets.get(session)?.left ?? 0) < 0) return false;
+  const budget = budgets.get(session) ?? new ResetBudget();
+  budgets.set(session, budget);
+  if (budget.isSpent) return false;
   stream.once('close', () => {
     if (stream.rstCode === constants.NGHTTP2_NO_ERROR || session.destroyed) return;
-    if (spend(session)) return;
+    if (budget.spend()) return;
     // nghttp2 may be amid the bytes that made this call end: a session that is destroyed now ends the process.
     const why = new Error('too many calls of the connection ended by a reset');
     setImmediate(() => session.destroy(why, constants.NGHTTP2_ENHANCE_YOUR_CALM));
   });
   return true;
-}
-
-/** Takes one reset from the budget of a connection; false where nothing is left. */
-function spend(session: Http2Session): boolean {
-  const nowMs = performance.now();
-  const budget = budgets.get(session) ?? { left: RESETS_MAX, countedAtMs: nowMs };
-  budgets.set(session, budget);
-  const regained = ((nowMs - budget.countedAtMs) / 1000) * RESETS_PER_SECOND;
-  budget.left = Math.min(RESETS_MAX, budget.left + regained) - 1;
-  budget.countedAtMs = nowMs;
-  return budget.left >= 0;
 }

@@ -25,10 +25,8 @@ export interface CallRule {
   readonly callsMax?: number;
   /** True where answer or log tell how the node sees the call (CallSeen). */
   readonly isSeen?: boolean;
-  /** One request with samples, or many of them; absent: messages are small. */
-  readonly carries?: 'request' | 'requests';
-  /** True where the handler looks at the head of every message, and at the end of the last: message-pieces.ts. */
-  readonly isInPieces?: boolean;
+  /** One request with samples, many of them, or parts of queries; absent: messages are small. */
+  readonly carries?: 'request' | 'requests' | 'parts';
   /** Longest life of a call whose first message has come in time, in ms; absent: as `isLong` says. */
   readonly lifeMsMax?: number;
 }
@@ -40,7 +38,7 @@ const PROBE: CallRule = { isOpen: true };
 
 /** The calls that show LoadGen what stands between: one on the control connection, and every stream. */
 const NAME: CallRule = { isSeen: true };
-const INFER: CallRule = { isLong: true, isSeen: true, isInPieces: true };
+const INFER: CallRule = { isLong: true, isSeen: true, carries: 'parts' };
 
 /** One question, whose answers may come for days. */
 const WATCH: CallRule = { isLong: true, bytesMax: FIRST_MESSAGE_BYTES_MAX };
@@ -55,7 +53,6 @@ const REFLECTION: CallRule = {
 const LINK_TEST: CallRule = {
   bytesMax: 2 * LINK_TEST_BYTES_MAX,
   callsMax: 1,
-  isInPieces: true,
   lifeMsMax: LINK_TEST_CALL_MS_MAX,
 };
 
@@ -67,7 +64,6 @@ const MODEL_INFER: CallRule = { isLong: true, carries: 'request' };
 const MODEL_STREAM: CallRule = {
   isLong: true,
   carries: 'requests',
-  isInPieces: true,
   callsMax: OIP_STREAMS_MAX,
   isSeen: true,
 };

@@ -21,19 +21,25 @@ export function lookAtCall(
   headers: IncomingHttpHeaders,
   peer: ConnectionPeer,
 ): void {
-  const { headers: kept, leftOut } = keptHeaders(Object.entries(headers));
+  const seen = seenCall(headers, peer);
   lastNumber += 1;
   const number = `${lastNumber}`;
   headers[CALL_KEY] = number;
-  calls.set(number, {
+  calls.set(number, seen);
+  stream.once('close', () => calls.delete(number));
+}
+
+/** A call as this end sees it. */
+export function seenCall(headers: IncomingHttpHeaders, peer: ConnectionPeer): CallSeen {
+  const { headers: kept, leftOut } = keptHeaders(Object.entries(headers));
+  return {
     peerAddress: plainAddress(peer.remoteAddress ?? ''),
     peerPort: peer.remotePort ?? 0,
     nodeAddress: plainAddress(peer.localAddress ?? ''),
     nodePort: peer.localPort ?? 0,
     headers: kept,
     headersLeftOut: leftOut,
-  });
-  stream.once('close', () => calls.delete(number));
+  };
 }
 
 /** The node's view of a call; null where nobody looked. @param metadata Of the call, as a handler gets it. */
@@ -43,6 +49,11 @@ export function seenOf(metadata: Metadata): CallSeen | null {
 
 /** Who called, as long as the call is open: grpc-js does not know it of a connection that is no socket (DecoupledSocket). */
 export function callerOf(call: { readonly metadata: Metadata; getPeer(): string }): string {
-  const { peerAddress = '', peerPort = 0 } = seenOf(call.metadata) ?? {};
-  return peerAddress === '' ? call.getPeer() : hostAndPort(peerAddress, peerPort);
+  const seen = seenOf(call.metadata);
+  return seen === null ? call.getPeer() : callerIn(seen);
+}
+
+/** Who made the call. */
+export function callerIn({ peerAddress, peerPort }: CallSeen): string {
+  return hostAndPort(peerAddress ?? '', peerPort ?? 0);
 }

@@ -8,7 +8,8 @@ const SLICE_BYTES: number = 256 * 1024;
 type Done = (error?: Error | null) => void;
 
 /**
- * A connection on which reading does not wait for writing, up to a bound that an honest peer cannot reach.
+ * A connection on which reading does not wait for writing, up to a bound that an honest peer cannot reach. For those that
+ * grpc-js serves: connections of our own (../http2) read whether or not a write is in progress.
  *
  * node:http2 stops reading while a write is in progress. When both ends write much at once, both sockets fill up,
  * nobody reads, and nobody ever gets on: a SUT node that sends back megabytes while it receives samples

@@ -12,6 +12,8 @@ export class MessageHeads {
   #missing = 0;
   /** Length that the first message announces; 0 until its head is there. */
   firstBytes = 0;
+  /** Largest length that a message announced. */
+  largestBytes = 0;
   #hasFirst = false;
   /** Messages that have come to their end. */
   wholeCount = 0;
@@ -47,6 +49,7 @@ export class MessageHeads {
 
   #begin(): void {
     this.#missing = this.#head.readUInt32BE(1);
+    this.largestBytes = Math.max(this.largestBytes, this.#missing);
     if (!this.#hasFirst) this.firstBytes = this.#missing;
     this.#hasFirst = true;
     if (this.#head[0] !== 0) this.isCompressed = true;

@@ -1,25 +1,25 @@
 import assert from 'node:assert';
-import type { CallSeen } from '../../../proto/gen/mlperf/network/v1/CallSeen.ts';
-import type { NodeLimits } from '../../../proto/gen/mlperf/network/v1/NodeLimits.ts';
 import type { Open__Output } from '../../../proto/gen/mlperf/network/v1/Open.ts';
-import type { Clock, PlannedCall } from '../../../shared/base/clock/clock.ts';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import type { PayloadEncoding, ServiceTimes } from '../../../shared/domain/system-under-test.ts';
-import { isPart } from '../../../shared/wire/part-codec.ts';
+import type { PlannedCall } from '../../../shared/base/clock/clock.ts';
+import { MlperfError, messageOf } from '../../../shared/base/errors/mlperf-error.ts';
+import { decodePart, isPart } from '../../../shared/wire/part-codec.ts';
 import { FAILURE_CODES } from '../../../shared/wire/responses-codec.ts';
-import { encodeSutMessage } from '../../../shared/wire/sut-contract.ts';
-import type { DynamicBatcher } from '../../inference/batcher/dynamic-batcher.ts';
+import {
+  decodeLoadGenMessage,
+  encodeSutMessage,
+  WARM_UP_FEATURE,
+} from '../../../shared/wire/sut-contract.ts';
 import type {
   SampleAnswer,
   SampleFirstToken,
   SampleOwner,
   WaitingSample,
 } from '../../inference/batcher/sut-model.ts';
-import { MessagePieces } from '../connection/message-pieces.ts';
-import type { StreamHandler, StreamPeer } from '../connection/stream-call.ts';
-import { agreedFeatures, type NodeFacts } from '../describe/node-offer.ts';
-import type { CreditBook, StreamCredit } from '../ledger/credit-book.ts';
-import type { RunLedger, RunLedgers } from '../ledger/run-ledger.ts';
+import type { MessageMemory } from '../connection/message-memory.ts';
+import type { StreamHandler } from '../connection/stream-call.ts';
+import { agreedFeatures } from '../describe/node-offer.ts';
+import type { StreamCredit } from '../ledger/credit-book.ts';
+import type { RunLedger } from '../ledger/run-ledger.ts';
 import {
   invalidArgument,
   resourceExhausted,
@@ -28,9 +28,9 @@ import {
   StreamRefusal,
   unavailable,
 } from '../limits/call-end.ts';
-import { headBytesMax, type InferLimits } from '../limits/node-limits.ts';
+import { headBytesMax } from '../limits/node-limits.ts';
+import type { InferPeer, InferServices, StreamBatcher } from './infer-services.ts';
 import { type Agreement, negotiateOpen } from './open-negotiation.ts';
-import { decodeControl, partOf } from './read-message.ts';
 import { cutByBytes, type KnownResponses, writeResponses } from './response-writer.ts';
 import {
   newSampleCount,
@@ -42,27 +42,6 @@ import {
 
 /** How long a draining stream stays silent before it ends: parts that were under way still get an answer. */
 const DRAIN_LULL_NS = 200_000_000;
-
-/** The other end of the stream, as gRPC shows it. */
-export interface InferPeer extends Pick<StreamPeer, 'write' | 'end'> {
-  /** The call as the node sees it; null where nobody looked. */
-  readonly seen: CallSeen | null;
-}
-
-/** Services that the streams share. */
-export interface InferServices extends Pick<NodeFacts, 'name' | 'identity' | 'offer'> {
-  /** Tells the encodings of the offer that the model, which is loaded by now, reads. */
-  isRead(encoding: PayloadEncoding): boolean;
-  readonly limits: InferLimits;
-  readonly credits: Pick<CreditBook, 'open'>;
-  readonly ledgers: Pick<RunLedgers, 'check' | 'open'>;
-  readonly batcher: Pick<DynamicBatcher, 'add' | 'dispatch' | 'removeOwner'>;
-  readonly clock: Clock;
-  /** Told of the durations of every answered sample, where metrics are asked for. */
-  readonly observe?: ((durations: ServiceTimes) => void) | undefined;
-  /** Limits as the wire tells them. */
-  wireLimits(): NodeLimits;
-}
 
 /** How a stream ended, for the operating log. */
 export interface StreamEnding {
@@ -96,6 +75,8 @@ interface OpenedRun {
  */
 export class InferStream implements SampleOwner, StreamHandler {
   readonly #services: InferServices;
+  #batcher: StreamBatcher;
+  #observe: InferServices['observe'];
   readonly #peer: InferPeer;
   readonly #onEnded: (stream: InferStream, ending: StreamEnding) => void;
   readonly #onOpened: (open: Open__Output) => void;
@@ -115,21 +96,26 @@ export class InferStream implements SampleOwner, StreamHandler {
     onOpened: (open: Open__Output) => void = () => {},
   ) {
     this.#services = services;
+    this.#batcher = services.batcher;
+    this.#observe = services.observe;
     this.#peer = peer;
     this.#onEnded = onEnded;
     this.#onOpened = onOpened;
   }
 
   /** A message arrived. Never throws for whatever bytes. */
-  message(bytes: Buffer | MessagePieces): void {
-    if (this.#phase === 'ended') return;
+  message(message: Buffer, memory?: MessageMemory): void {
+    if (this.#phase !== 'ended') this.#take(message, memory);
+    memory?.release();
+    // Behind the release: a sample alone in its message takes the memory along to its worker.
+    this.#batcher.dispatch();
+  }
+
+  #take(message: Buffer, memory: MessageMemory | undefined): void {
     const arrivedAtNs = this.#services.clock.nowNs();
-    const message =
-      bytes instanceof MessagePieces ? bytes : new MessagePieces([bytes], bytes.length);
-    const [first] = message.pieces;
     try {
-      if (first !== undefined && isPart(first)) this.#takePart(message, arrivedAtNs);
-      else this.#takeControl(message.join());
+      if (isPart(message)) this.#takePart(message, arrivedAtNs, memory);
+      else this.#takeControl(message);
     } catch (error) {
       if (error instanceof StreamRefusal) this.#end(error.end);
       else if (error instanceof MlperfError) this.#end(invalidArgument(error.message).end);
@@ -204,12 +190,17 @@ export class InferStream implements SampleOwner, StreamHandler {
   #open(open: Open__Output): void {
     const services = this.#services;
     const agreement = negotiateOpen(open, services.offer, services.isRead);
-    services.ledgers.check(open);
+    const isWarmUp = open.features.includes(WARM_UP_FEATURE);
+    if (!isWarmUp) services.ledgers.check(open);
     const credit = services.credits.open(() => this.#tellCredit());
     if (credit === undefined)
       throw resourceExhausted('the node has as many open streams as it takes');
-    const ledger = services.ledgers.open(agreement.runId);
-    ledger.openStream(open.digestPerMillion, open.streamIndex);
+    const ledger = services.ledgers[isWarmUp ? 'apart' : 'open'](agreement.runId);
+    ledger.openStream(isWarmUp ? 0 : open.digestPerMillion, open.streamIndex);
+    if (isWarmUp) {
+      this.#batcher = services.warmUpBatcher;
+      this.#observe = undefined;
+    }
     const intake = new SampleIntake(services.limits, agreement, ledger);
     const takesFirstTokens = open.tokenLatencies;
     this.#run = { agreement, takesFirstTokens, ledger, credit, intake };
@@ -234,7 +225,7 @@ export class InferStream implements SampleOwner, StreamHandler {
     credit.grow();
   }
 
-  #takePart(bytes: MessagePieces, arrivedAtNs: number): void {
+  #takePart(bytes: Buffer, arrivedAtNs: number, memory: MessageMemory | undefined): void {
     const run = this.#run;
     if (run === undefined) throw invalidArgument('the first message of a stream must be Open');
     if (this.#phase !== 'open') throw invalidArgument('a part came after Close');
@@ -245,7 +236,7 @@ export class InferStream implements SampleOwner, StreamHandler {
         `a part of ${bytes.length} bytes; limit part_bytes_max is ${limits.partBytesMax}`,
       );
     }
-    const part = partOf(bytes, samplesMax);
+    const part = decodePart(bytes, samplesMax);
     const samples = samplesOf(part, limits);
     const payload = payloadBytes(part);
     const newSamples = newSampleCount(samples);
@@ -263,19 +254,28 @@ export class InferStream implements SampleOwner, StreamHandler {
     run.ledger.countPart({ query, querySampleCount, newSamples }, payload);
     for (const sample of samples) {
       const whole = run.intake.take(sample);
-      if (whole === undefined) continue;
+      if (whole === undefined) {
+        // Its pieces stay with the sample: this memory is not used again.
+        memory?.hold();
+        continue;
+      }
       if (queryPayload === undefined) run.ledger.digestPayload(whole.id, whole.pieces, whole.bytes);
-      this.#accept(run, whole, arrivedAtNs);
+      this.#accept(run, whole, arrivedAtNs, memory);
     }
     if (queryPayload !== undefined) {
       run.ledger.digestPayload(samples[0]?.id ?? 0, [queryPayload], queryPayload.length);
     }
-    this.#services.batcher.dispatch();
   }
 
   /** A sample is whole: it gets an answer, whatever happens. */
-  #accept(run: OpenedRun, whole: WholeSample, arrivedAtNs: number): void {
-    const { batcher, clock, limits, offer } = this.#services;
+  #accept(
+    run: OpenedRun,
+    whole: WholeSample,
+    arrivedAtNs: number,
+    memory: MessageMemory | undefined,
+  ): void {
+    memory?.hold();
+    const { clock, limits, offer } = this.#services;
     run.ledger.sampleCount += 1;
     run.ledger.addEncoding(whole.form, offer.encodings[whole.form]);
     run.credit.begin();
@@ -287,6 +287,7 @@ export class InferStream implements SampleOwner, StreamHandler {
       form: whole.form,
       slice: whole.slice,
       owner: this,
+      memory,
       arrivedAtNs,
       queuedAtNs: clock.nowNs(),
     };
@@ -296,7 +297,7 @@ export class InferStream implements SampleOwner, StreamHandler {
       const text = `the sample has ${whole.bytes} bytes; limit sample_bytes_max is ${limits.sampleBytesMax}`;
       this.#refuse(sample, FAILURE_CODES.limit, text);
     } else {
-      assert(batcher.add(sample), 'credit must keep the queue from overflowing');
+      assert(this.#batcher.add(sample), 'credit must keep the queue from overflowing');
     }
   }
 
@@ -325,7 +326,7 @@ export class InferStream implements SampleOwner, StreamHandler {
         clock: this.#services.clock,
         responseEncoding: run.agreement.responseEncoding,
         messageBytesMax: this.#services.limits.messageBytesMax,
-        observe: this.#services.observe,
+        observe: this.#observe,
       });
       this.#write(written.message);
       const answerCount = known.answers.length;
@@ -334,6 +335,7 @@ export class InferStream implements SampleOwner, StreamHandler {
       run.ledger.countFailures(written.failureCodes);
       run.ledger.responseBytes += written.responseBytes;
       this.#owedCount -= answerCount;
+      for (const { sample } of known.answers) sample.memory?.release();
       run.credit.finish(answerCount, written.sampleBytes);
     }
     this.#endIfDone();
@@ -373,7 +375,7 @@ export class InferStream implements SampleOwner, StreamHandler {
     const run = this.#run;
     if (run !== undefined) {
       run.ledger.droppedCount += this.#owedCount;
-      this.#services.batcher.removeOwner(this);
+      this.#batcher.removeOwner(this);
       run.credit.close();
       run.ledger.closeStream();
     }
@@ -383,5 +385,14 @@ export class InferStream implements SampleOwner, StreamHandler {
       droppedCount: this.#owedCount,
       reason: end?.details ?? 'the peer is gone',
     });
+  }
+}
+
+/** A message that is no part. @throws StreamRefusal when it cannot be read. */
+function decodeControl(bytes: Buffer): ReturnType<typeof decodeLoadGenMessage> {
+  try {
+    return decodeLoadGenMessage(bytes);
+  } catch (error) {
+    throw invalidArgument(`malformed message: ${messageOf(error)}`);
   }
 }

@@ -1,15 +1,12 @@
 import type { Open__Output } from '../../../proto/gen/mlperf/network/v1/Open.ts';
 import type { Logger } from '../../../shared/base/process/logger.ts';
+import { WARM_UP_FEATURE } from '../../../shared/wire/sut-contract.ts';
 import { OpenStreams } from '../connection/stream-call.ts';
 import type { RunLedger } from '../ledger/run-ledger.ts';
 import { resourceExhausted, STREAM_OK, unavailable } from '../limits/call-end.ts';
 import { INFER_CALLS_MAX } from '../limits/node-limits.ts';
-import {
-  type InferPeer,
-  type InferServices,
-  InferStream,
-  type StreamEnding,
-} from './infer-stream.ts';
+import type { InferPeer, InferServices } from './infer-services.ts';
+import { InferStream, type StreamEnding } from './infer-stream.ts';
 
 /** All Infer streams of the node. Knows nothing of gRPC but {@link InferPeer}. */
 export class InferStreams {
@@ -65,9 +62,12 @@ export class InferStreams {
   }
 
   #logOpened(open: Open__Output, peer: string): void {
-    const { runId: run, streamIndex: stream, encodings } = open;
+    const { runId: run, streamIndex: stream, encodings, features } = open;
     const forms = encodings.map(({ form, compression }) => `${form} ${compression || 'identity'}`);
-    this.#logger.info({ peer, run, stream, encodings: forms }, 'a stream was opened');
+    const what = features.includes(WARM_UP_FEATURE)
+      ? 'a stream was opened for a warm-up'
+      : 'a stream was opened';
+    this.#logger.info({ peer, run, stream, encodings: forms }, what);
   }
 
   #remove(stream: InferStream, end: StreamEnding, peer: string): void {

@@ -4,7 +4,6 @@ import type { RunLedger } from '../ledger/run-ledger.ts';
 import { invalidArgument } from '../limits/call-end.ts';
 import { type InferLimits, queryBytesMax } from '../limits/node-limits.ts';
 import type { Agreement } from './open-negotiation.ts';
-import { payloadLength, payloadPieces } from './read-message.ts';
 
 /** A sample that has arrived completely. */
 export interface WholeSample {
@@ -67,7 +66,7 @@ export class SampleIntake {
     if (sample.slice !== undefined) return this.#takeSlice(sample, sample.slice);
     const open = this.#open ?? this.#begin(sample);
     const { id, offset, total } = sample;
-    const bytes = payloadLength(sample);
+    const bytes = sample.payload.length;
     if (id !== open.id || total !== open.total || sample.encoding !== open.encoding) {
       throw invalidArgument(`sample ${id} begins before sample ${open.id} has all its pieces`);
     }
@@ -76,7 +75,7 @@ export class SampleIntake {
         `the next piece of sample ${id} must begin at ${open.received}, not at ${offset}`,
       );
     }
-    open.pieces.push(...payloadPieces(sample));
+    open.pieces.push(sample.payload);
     open.received += bytes;
     return total === 0 ? toWhole(open) : this.#finish(open, bytes);
   }
@@ -109,7 +108,7 @@ export class SampleIntake {
   /** The first piece of a sample, or the only one. */
   #begin(sample: PartSample): OpenSample {
     const { id, encoding, total } = sample;
-    const bytes = payloadLength(sample);
+    const bytes = sample.payload.length;
     const form = this.#agreement.forms[encoding];
     if (form === undefined) {
       throw invalidArgument(`sample ${id} has encoding ${encoding}, which Opened did not accept`);
@@ -177,7 +176,7 @@ export function samplesOf(part: WirePart, limits: InferLimits): readonly IntakeS
 /** Payload bytes of a part as credit and ledger count them. */
 export function payloadBytes(part: WirePart): number {
   let bytes = part.queryPayload?.length ?? 0;
-  for (const sample of part.samples) bytes += payloadLength(sample);
+  for (const sample of part.samples) bytes += sample.payload.length;
   return bytes;
 }
 
@@ -218,7 +217,7 @@ function sliceQueryPayload(
     Math.floor((bytes * count) / samples.length);
   let position = 0;
   return samples.map((sample, i) => {
-    if (payloadLength(sample) > 0 || sample.offset > 0 || sample.total > 0) {
+    if (sample.payload.length > 0 || sample.offset > 0 || sample.total > 0) {
       throw invalidArgument(`query ${part.query} has payloads both in samples and as a whole`);
     }
     const begin = position;

@@ -347,6 +347,11 @@ export class RunLedgers {
     return ledger;
   }
 
+  /** A ledger of which nothing is kept: of a warm-up. */
+  apart(runId: string): RunLedger {
+    return new RunLedger(runId, this.#parts);
+  }
+
   /** @throws Error as {@link RunLedger.toWire}. */
   async toWire(runId: string): Promise<LedgerResponse> {
     return (await this.#runs.get(runId)?.toWire()) ?? { runId, known: false };

@@ -8,14 +8,8 @@ import {
   isLinkLoad,
   LoadMeter,
 } from '../../../shared/wire/sut-contract.ts';
-import { MessagePieces } from '../connection/message-pieces.ts';
-import {
-  peerOfCall,
-  type StreamCall,
-  type StreamHandler,
-  type StreamPeer,
-  serveStream,
-} from '../connection/stream-call.ts';
+import type { MessageMemory } from '../connection/message-memory.ts';
+import type { StreamHandler, StreamPeer } from '../connection/stream-call.ts';
 import { type ServerCallEnd, STREAM_OK } from '../limits/call-end.ts';
 import {
   type InferLimits,
@@ -54,11 +48,10 @@ export class LinkTest implements StreamHandler {
   }
 
   /** A message of the peer; bytes of any kind. */
-  message(message: Buffer | MessagePieces): void {
-    if (this.#hasEnded) return;
-    const [first] = message instanceof MessagePieces ? message.pieces : [message];
-    if (first !== undefined && isLinkLoad(first)) this.#receive(message.length);
-    else this.#control(message instanceof MessagePieces ? message.join() : message);
+  message(message: Buffer, memory?: MessageMemory): void {
+    if (!this.#hasEnded) this.#take(message);
+    // Behind the look at it: the memory serves another message from here on.
+    memory?.release();
   }
 
   /** The peer says no more. */
@@ -86,6 +79,11 @@ export class LinkTest implements StreamHandler {
     this.#hasEnded = true;
     for (const call of this.#planned) call.cancel();
     this.#peer.end({ code, details });
+  }
+
+  #take(message: Buffer): void {
+    if (isLinkLoad(message)) this.#receive(message.length);
+    else this.#control(message);
   }
 
   #control(bytes: Buffer): void {
@@ -185,22 +183,24 @@ export class LinkTests {
     this.#isRunning = isRunning;
   }
 
-  /** Serves a call. */
-  handle(call: StreamCall): void {
-    const { write, end } = peerOfCall(call);
+  /** Begins a test; undefined where it is refused, and the call ended with the status that says why. */
+  open(
+    peer: Pick<StreamPeer, 'write' | 'end'>,
+  ): { readonly handler: LinkTest; readonly receiveBytesMax: number } | undefined {
     if (this.#isRunning()) {
       const details = `SUT node ${this.#name} tests no link while a run is going on: ask again after it`;
-      end({ code: status.FAILED_PRECONDITION, details });
-      return;
+      peer.end({ code: status.FAILED_PRECONDITION, details });
+      return undefined;
     }
     const { messageBytesMax, receiveBytesMax } = this.#limits;
     const endTest = (ending: ServerCallEnd): void => {
       this.#tests.delete(test);
-      end(ending);
+      peer.end(ending);
     };
+    const write = (message: Buffer): boolean => peer.write(message);
     const test = new LinkTest({ write, end: endTest }, timerClock, messageBytesMax);
     this.#tests.add(test);
-    serveStream(call, receiveBytesMax, test);
+    return { handler: test, receiveBytesMax };
   }
 
   /** Ends what goes on: a run begins, or the node stops. */

@@ -8,7 +8,7 @@ import type {
   SampleOwner,
 } from '../../inference/batcher/sut-model.ts';
 import { OpenStreams } from '../connection/stream-call.ts';
-import type { InferServices } from '../infer/infer-stream.ts';
+import type { InferServices } from '../infer/infer-services.ts';
 import { durationsOf } from '../infer/response-writer.ts';
 import type { CreditBook } from '../ledger/credit-book.ts';
 import {

@@ -180,7 +180,7 @@ export class OipService implements SideService {
   #stream(call: StreamCall): void {
     // Once the peer is gone gRPC does not know any more who it was.
     const peer = callerOf(call);
-    const { logger, limits } = this.#parts;
+    const { logger } = this.#parts;
     const stream = new OipStream(
       this.inference,
       peerOfCall(call),
@@ -190,7 +190,7 @@ export class OipService implements SideService {
     this.#streams.add(stream);
     logger.info({ peer }, 'a ModelStreamInfer stream was opened');
     // A stream may hold a message that is not whole: not as large a one as a unary call, which needs room for it.
-    serveStream(call, limits.receiveBytesMax, stream);
+    serveStream(call, stream);
     const why = this.#refusal;
     if (why !== undefined) stream.abort(why);
   }

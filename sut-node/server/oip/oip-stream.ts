@@ -1,4 +1,3 @@
-import { MessagePieces } from '../connection/message-pieces.ts';
 import type { StreamHandler, StreamPeer } from '../connection/stream-call.ts';
 import {
   type ServerCallEnd,
@@ -52,9 +51,8 @@ export class OipStream implements StreamHandler {
   }
 
   /** A message arrived. Never throws for whatever bytes. */
-  message(bytes: Buffer | MessagePieces): void {
+  message(message: Buffer): void {
     if (this.#isEnded) return;
-    const message = bytes instanceof MessagePieces ? bytes.join() : bytes;
     this.#unread.push({ message, arrivedAtNs: this.#nowNs() });
     this.#proceed();
   }

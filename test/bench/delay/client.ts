@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { monotonicClock } from '../../../loadgen-node/loadgen/engine/monotonic-clock.ts';
+import { issueClock } from '../../../loadgen-node/loadgen/engine/issue-clock.ts';
 import { runTest } from '../../../loadgen-node/loadgen/engine/start-test.ts';
 import { defaultTestSettings } from '../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { nullQdl, nullStore, requireEqualLedgers } from '../null-path.ts';
@@ -30,7 +30,7 @@ try {
       minDurationMs: job.seconds * 1e3,
       minQueryCount: 1,
     },
-    clock: monotonicClock,
+    clock: issueClock('sleep'),
     log: { outdir },
     stallTimeoutNs: 10e9,
     drainTimeoutNs: 1e9,

@@ -97,7 +97,7 @@ function runClient(
     outstanding,
     warmUpS: WARM_UP_S,
     seconds,
-    channels: { streamsPerNode: 1, connectionsPerNode: 1, channelThreads: 0 },
+    channels: { streamsPerNode: 1, connectionsPerNode: 1 },
   };
   const args = [path, JSON.stringify(job)];
   const program = { name: `link-${path}`, module: 'test/bench/wire/client.js', args };

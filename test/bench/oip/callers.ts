@@ -1,7 +1,7 @@
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { Client, credentials } from '@grpc/grpc-js';
+import { connectGrpc } from '../../../qdl/http2/connect-grpc.ts';
 import { defaultDispatchSettings } from '../../../qdl/index.ts';
-import { connectGrpc } from '../../../qdl/oip/channel/oip-channel.ts';
 import { bytesFieldSize, ProtoWriter } from '../../../shared/wire/proto-wire.ts';
 import type { MakeCaller } from './unary-loop.ts';
 

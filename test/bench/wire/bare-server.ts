@@ -18,11 +18,15 @@ server.addService(
     },
   },
 );
-const { injector } = createWindowedInjector(server, RECEIVE_WINDOW_BYTES_DEFAULT, {
-  onRefused: (error) => {
-    throw error;
+const { injector } = createWindowedInjector(
+  server,
+  { initialWindowSize: RECEIVE_WINDOW_BYTES_DEFAULT },
+  {
+    onRefused: (error) => {
+      throw error;
+    },
   },
-});
+);
 const tcpServer = createServer((socket) => injector.injectConnection(socket));
 tcpServer.listen(0, '127.0.0.1', () => {
   const address = tcpServer.address();

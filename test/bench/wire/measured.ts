@@ -13,10 +13,7 @@ export interface Measured {
 }
 
 /** The QDL's settings by these names. */
-export type ChannelSettings = Pick<
-  DispatchSettings,
-  'streamsPerNode' | 'connectionsPerNode' | 'channelThreads'
->;
+export type ChannelSettings = Pick<DispatchSettings, 'streamsPerNode' | 'connectionsPerNode'>;
 
 /** What a client process of whatever kind is asked to do. */
 export interface ClientJob {
@@ -43,7 +40,7 @@ export function samplesOf(sizeBytes: number): number {
 const TICKS_PER_SECOND = 100;
 
 /** CPU time of another process in µs, as coarse as the kernel's ticks of 10 ms. Linux. */
-function cpuUsOf(pid: number): number {
+export function cpuUsOf(pid: number): number {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
   // Behind the name, which may hold spaces: state is field 3, utime 14, stime 15.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');

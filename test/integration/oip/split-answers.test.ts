@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { FLAG, FRAME_TYPE } from '../../../qdl/oip/http2/frames/frames.ts';
+import { FLAG, FRAME_TYPE } from '../../../shared/http2/frames.ts';
 import { ECHO_MODEL, echoOf } from '../../scenes/oip-server/fake-oip-server.ts';
 import {
   decodeRequest,

@@ -56,7 +56,7 @@ describe('an Offline query', () => {
     expect(loadgenPeak).toBeLessThan(300 * MIB);
   });
 
-  it.each([{ more: [] }, { more: ['--streams', '2', '--channel-threads', '2'] }])(
+  it.each([{ more: [] }, { more: ['--streams', '2'] }])(
     'of large samples with large responses does not stand still (%j)',
     async ({ more }) => {
       await startNode('--response-bytes', '9000000', '--sample-bytes-max', '24000000');

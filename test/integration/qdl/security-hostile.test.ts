@@ -90,7 +90,7 @@ describe('a SUT node closes', () => {
     const calls = [
       slow.call(session, INFER_PATH, Buffer.alloc(0)),
       slow.call(session, INFER_PATH, OPEN.subarray(0, OPEN.length - 1)),
-      slow.call(session, NAME_PATH, grpcFrame(Buffer.alloc(0))),
+      slow.call(slow.session(), NAME_PATH, grpcFrame(Buffer.alloc(0))),
     ];
     await expect
       .poll(() => calls.map((call) => call.outcome().resetCode), { timeout: 4_000 })

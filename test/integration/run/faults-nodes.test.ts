@@ -78,7 +78,7 @@ describe('a run with a node that', () => {
     [
       'sends a message that is too large',
       { onPart: at20((node, ids) => node.complete(ids, Buffer.alloc(1 << 20))) },
-      /ADDRESS: Received message larger than max/,
+      /ADDRESS: a message of 10485\d\d bytes; limit --message-bytes-max is 100000/,
       ['--message-bytes-max', '100000'],
     ],
     [

@@ -10,7 +10,8 @@ import {
   isResponses,
 } from '../../../shared/wire/responses-codec.ts';
 import { decodeSutMessage, encodeSutMessage } from '../../../shared/wire/sut-contract.ts';
-import type { InferPeer, InferStream } from '../../../sut-node/server/infer/infer-stream.ts';
+import type { InferPeer } from '../../../sut-node/server/infer/infer-services.ts';
+import type { InferStream } from '../../../sut-node/server/infer/infer-stream.ts';
 import type { ServerCallEnd } from '../../../sut-node/server/limits/call-end.ts';
 import type { SimulatedClock } from '../clock.ts';
 import type { NetworkPlan } from './network-plan.ts';
@@ -105,7 +106,7 @@ export class SimulatedLink implements PartTransport {
         });
       }
       this.#waitingBytes -= part.bytes;
-      this.#soon(() => this.#events.onWritten(part.bytes));
+      this.#soon(() => this.#events.onWritten());
     }
   }
 

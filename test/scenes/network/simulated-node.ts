@@ -5,7 +5,8 @@ import type {
   SampleOwner,
   WaitingSample,
 } from '../../../sut-node/inference/batcher/sut-model.ts';
-import { type InferPeer, InferStream } from '../../../sut-node/server/infer/infer-stream.ts';
+import type { InferPeer } from '../../../sut-node/server/infer/infer-services.ts';
+import { InferStream } from '../../../sut-node/server/infer/infer-stream.ts';
 import { CreditBook } from '../../../sut-node/server/ledger/credit-book.ts';
 import { RunLedgers } from '../../../sut-node/server/ledger/run-ledger.ts';
 import type { SimulatedClock } from '../clock.ts';
@@ -87,6 +88,8 @@ export class SimulatedNode {
           dispatch: this.#batcher.dispatch,
           removeOwner: (owner) => this.#batcher.removeOwner(owner),
         },
+        // Nobody warms this node up.
+        warmUpBatcher: this.#batcher,
         clock: this.#clock,
         wireLimits: () => ({ ...limits, streamWindowBytes: 0, connectionWindowBytes: 0 }),
       },

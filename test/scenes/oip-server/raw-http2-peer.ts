@@ -1,21 +1,16 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { onTestFinished, vi } from 'vitest';
-import { type ConnectionSettings, connectGrpc } from '../../../qdl/oip/channel/oip-channel.ts';
-import {
-  FLAG,
-  FRAME_HEAD_BYTES,
-  FRAME_TYPE,
-  PREFACE,
-} from '../../../qdl/oip/http2/frames/frames.ts';
+import { type ConnectionSettings, connectGrpc } from '../../../qdl/http2/connect-grpc.ts';
 import type {
   CallEvents,
   ConnectionEvents,
   GrpcCall,
   GrpcCallConnection,
-} from '../../../qdl/oip/http2/grpc/grpc-calls.ts';
-import { HpackDecoder, HpackEncoder } from '../../../qdl/oip/http2/hpack/hpack.ts';
+} from '../../../qdl/http2/grpc-calls.ts';
 import { type BorrowedBytes, copyOf } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import type { OwnSide } from '../../../shared/evidence/call-path.ts';
+import { FLAG, FRAME_HEAD_BYTES, FRAME_TYPE, PREFACE } from '../../../shared/http2/frames.ts';
+import { HpackDecoder, HpackEncoder } from '../../../shared/http2/hpack.ts';
 import { NO_SECURITY } from '../../../shared/security/client-security.ts';
 
 /** A frame as it stands on the wire. */

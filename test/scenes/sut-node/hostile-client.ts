@@ -1,7 +1,7 @@
 import http2, { type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2';
 import { connect, type Socket } from 'node:net';
-import { FLAG, FRAME_TYPE, PREFACE } from '../../../qdl/oip/http2/frames/frames.ts';
-import { HpackEncoder } from '../../../qdl/oip/http2/hpack/hpack.ts';
+import { FLAG, FRAME_TYPE, PREFACE } from '../../../shared/http2/frames.ts';
+import { HpackEncoder } from '../../../shared/http2/hpack.ts';
 import { INFER_METHOD } from '../../../shared/wire/sut-contract.ts';
 import { frame as http2Frame, settingsOf, word } from '../oip-server/raw-http2-peer.ts';
 

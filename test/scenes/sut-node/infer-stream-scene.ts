@@ -14,7 +14,7 @@ import type { ServerCallEnd } from '../../../sut-node/server/limits/call-end.ts'
 import { ManualClock } from '../../scenes/clock.ts';
 
 /** An Open that the scene's node accepts. */
-const GOOD_OPEN: Open = {
+export const GOOD_OPEN = {
   protocolVersion: 1,
   runId: 'run-1',
   benchmark: 'digits',
@@ -24,7 +24,7 @@ const GOOD_OPEN: Open = {
     { form: 'raw', compression: 'identity' },
   ],
   responseEncodings: [{ form: 'raw', compression: 'identity' }],
-};
+} as const satisfies Open;
 
 /** Limits of the scene's node. */
 export const SCENE_LIMITS = {
@@ -45,6 +45,8 @@ export class InferStreamScene {
   readonly clock = new ManualClock();
   readonly ledgers = new RunLedgers();
   readonly queue: WaitingSample[] = [];
+  /** Samples of a warm-up. */
+  readonly warmUpQueue: WaitingSample[] = [];
   readonly messages: Buffer[] = [];
   readonly ends: ServerCallEnd[] = [];
   readonly credits: CreditBook;
@@ -82,6 +84,11 @@ export class InferStreamScene {
         add: (sample: WaitingSample) => this.queue.push(sample) > 0,
         dispatch: () => {},
         removeOwner: (owner: SampleOwner) => this.#removeOwner(owner),
+      },
+      warmUpBatcher: {
+        add: (sample: WaitingSample) => this.warmUpQueue.push(sample) > 0,
+        dispatch: () => {},
+        removeOwner: () => 0,
       },
       clock: this.clock,
       wireLimits: () => SCENE_LIMITS,

@@ -20,7 +20,7 @@ const FLOORS: Floors = {
     ['security'],
     ['benchmarks'],
   ],
-  qdl: [['settings'], ['connect'], ['dispatch'], ['native', 'oip'], [ROOT]],
+  qdl: [['settings'], ['connect'], ['http2'], ['dispatch'], ['native', 'oip'], [ROOT]],
   'loadgen-node': [
     ['loadgen'],
     ['samples'],

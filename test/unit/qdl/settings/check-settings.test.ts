@@ -18,7 +18,7 @@ describe('checkDispatchSettings', () => {
     {},
     { onNodeLoss: 'continue', division: 'open' },
     { policy: 'weighted', weights: [2, 1] },
-    { streamsPerNode: 4, connectionsPerNode: 4, channelThreads: 8 },
+    { streamsPerNode: 4, connectionsPerNode: 4 },
     { oip: OIP, connectionsPerNode: 4 },
     { oip: { ...OIP, plan: oipPlan('unary') }, connectionsPerNode: 4 },
     { oip: { ...OIP, plan: oipPlan('stream') }, streamsPerNode: 4, connectionsPerNode: 4 },
@@ -32,11 +32,6 @@ describe('checkDispatchSettings', () => {
     [{ policy: 'weighted' }, /needs --weights/],
     [{ policy: 'round-robin', weights: [1, 2] }, /no effect with --policy round-robin/],
     [{ connectionsPerNode: 2 }, /--connections 2 is more than --streams 1/],
-    [{ channelThreads: 3 }, /--channel-threads 3 is more than there are streams \(2\)/],
-    [
-      { oip: OIP, channelThreads: 1 },
-      /requests of the Open Inference Protocol leave from LoadGen's/,
-    ],
     [{ oip: OIP, encoding: { form: 'raw', compression: 'lz4' } }, /use --compression identity/],
     [
       { oip: { ...OIP, plan: oipPlan('unary') }, streamsPerNode: 2 },

@@ -78,7 +78,6 @@ describe('settings of runs over the Open Inference Protocol', () => {
       '--compression gzip has no effect with oip://',
     ],
     ['digests', { ...OIP, digest: '5' }, '--digest 5 has no effect with oip://'],
-    ['threads', { ...OIP, channelThreads: '2' }, '--channel-threads 2 has no effect with oip://'],
     ['parts', { ...OIP, partBytesMax: '4096' }, '--part-bytes-max 4096 has no effect with oip://'],
     [
       'two sources',
@@ -106,7 +105,7 @@ describe('settings of runs over the Open Inference Protocol', () => {
   });
 
   it('take what asks for nothing', () => {
-    const neutral = { compression: 'identity', digest: '0', channelThreads: '0' };
+    const neutral = { compression: 'identity', digest: '0' };
     expect(plan({ ...OIP, ...neutral }).oip).toBeDefined();
   });
 });

@@ -89,7 +89,7 @@ describe('a system of servers over a network', () => {
       nic_loadgen: 'Mellanox Technologies MT2910 Family [ConnectX-7] (driver mlx5_core)',
       number_nic_loadgen: '2',
       net_software_stack_loadgen:
-        'Linux kernel TCP stack v6.1.0-18-amd64 (cubic), HTTP/2 of Node.js 20.20.2, gRPC of grpc-js 1.14.7',
+        'Linux kernel TCP stack v6.1.0-18-amd64 (cubic), HTTP/2 and gRPC of longhaul 0.1.0, Node.js 20.20.2, control calls by grpc-js 1.14.7',
       network_protocol: 'gRPC over HTTP/2 over TCP/IPv4 over Ethernet',
       number_connections: '3',
       number_nic_sut: '4',

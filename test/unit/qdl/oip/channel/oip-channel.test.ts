@@ -1,6 +1,12 @@
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
 import { type ChannelEvents, NodeLoad } from '../../../../../qdl/dispatch/dispatch-channel.ts';
+import type {
+  Answers,
+  CallEvents,
+  GrpcCall,
+  GrpcCallConnection,
+} from '../../../../../qdl/http2/grpc-calls.ts';
 import { OipChannel, OUTSTANDING_BYTES_MAX } from '../../../../../qdl/oip/channel/oip-channel.ts';
 import { OipRequestEncoder } from '../../../../../qdl/oip/channel/request-encoder.ts';
 import { openWay, REMEMBERED_FAILED_MAX } from '../../../../../qdl/oip/channel/request-way.ts';
@@ -8,13 +14,7 @@ import {
   type GatherOptions,
   ResponseGatherer,
 } from '../../../../../qdl/oip/channel/response-gatherer.ts';
-import { AnswerRoom } from '../../../../../qdl/oip/http2/flow-control.ts';
-import type {
-  Answers,
-  CallEvents,
-  GrpcCall,
-  GrpcCallConnection,
-} from '../../../../../qdl/oip/http2/grpc/grpc-calls.ts';
+import { AnswerRoom } from '../../../../../shared/http2/flow-control.ts';
 import type { OipMethod } from '../../../../../shared/wire/oip/request-plan.ts';
 import { dynamoResponse } from '../../../../scenes/oip-server/fake-oip-server.ts';
 import {
@@ -46,6 +46,11 @@ class CallDouble implements GrpcCall {
 
   write(pieces: readonly Uint8Array[]): void {
     this.messages.push(Buffer.concat(pieces));
+  }
+
+  writeFramed(pieces: readonly Uint8Array[], _bytes: number, onTaken: () => void): void {
+    this.messages.push(Buffer.concat(pieces));
+    onTaken();
   }
 
   end(): void {
@@ -83,6 +88,7 @@ class ConnectionDouble implements GrpcCallConnection {
   hasRoom = true;
   takesCall = true;
   callCount = 0;
+  readonly ends = null;
 
   call(path: string, events: CallEvents, answers: Answers = 'many'): CallDouble {
     const call = new CallDouble(path, events, answers);

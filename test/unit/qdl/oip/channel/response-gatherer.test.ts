@@ -5,7 +5,7 @@ import {
   pendingRequest,
   ResponseGatherer,
 } from '../../../../../qdl/oip/channel/response-gatherer.ts';
-import { AnswerRoom } from '../../../../../qdl/oip/http2/flow-control.ts';
+import { AnswerRoom } from '../../../../../shared/http2/flow-control.ts';
 import { dynamoResponse } from '../../../../scenes/oip-server/fake-oip-server.ts';
 import { encodeStreamResponse } from '../../../../scenes/oip-server/oip-messages.ts';
 import { oipPlan } from '../../../../scenes/oip-server/oip-qdl.ts';

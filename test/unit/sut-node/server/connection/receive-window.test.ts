@@ -10,7 +10,7 @@ const EVENTS = { onRefused: () => {} };
 describe('createWindowedInjector', () => {
   it('leaves node:http2 as it was', () => {
     const { createServer } = http2;
-    createWindowedInjector(new Server(), 1 << 20, EVENTS);
+    createWindowedInjector(new Server(), { initialWindowSize: 1 << 20 }, EVENTS);
     expect(http2.createServer).toBe(createServer);
   });
 
@@ -20,12 +20,18 @@ describe('createWindowedInjector', () => {
     serverThatRefuses.createConnectionInjector = () => {
       throw new TypeError('refused');
     };
-    expect(() => createWindowedInjector(serverThatRefuses, 1 << 20, EVENTS)).toThrow();
+    expect(() =>
+      createWindowedInjector(serverThatRefuses, { initialWindowSize: 1 << 20 }, EVENTS),
+    ).toThrow();
     expect(http2.createServer).toBe(createServer);
   });
 
   it('tells the windows that were asked for until a session shows others', () => {
-    const { windows } = createWindowedInjector(new Server(), 1 << 20, EVENTS);
+    const { windows } = createWindowedInjector(
+      new Server(),
+      { initialWindowSize: 1 << 20 },
+      EVENTS,
+    );
     expect(windows()).toEqual({ stream: 1 << 20, connection: 1 << 20 });
   });
 });

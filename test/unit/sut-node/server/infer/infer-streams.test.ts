@@ -1,9 +1,14 @@
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../../../../shared/base/process/logger.ts';
-import type { InferServices } from '../../../../../sut-node/server/infer/infer-stream.ts';
+import type { InferServices } from '../../../../../sut-node/server/infer/infer-services.ts';
 import { InferStreams } from '../../../../../sut-node/server/infer/infer-streams.ts';
 import { INFER_CALLS_MAX } from '../../../../../sut-node/server/limits/node-limits.ts';
+import {
+  GOOD_OPEN,
+  InferStreamScene,
+  partSample,
+} from '../../../../scenes/sut-node/infer-stream-scene.ts';
 
 describe('InferStreams', () => {
   it('refuses calls beyond its limit with a status, and takes one when one has gone', () => {
@@ -21,5 +26,18 @@ describe('InferStreams', () => {
     expect(open()).toBeDefined();
     expect(ends).toHaveLength(1);
     expect(streams.count).toBe(INFER_CALLS_MAX);
+  });
+});
+
+describe('a stream of a warm-up', () => {
+  it('keeps the samples of a warm-up from the model and from the ledgers', async () => {
+    const scene = new InferStreamScene();
+    scene.open({ features: ['warm-up'] });
+    expect(scene.controls[0]?.opened?.features).toEqual(['warm-up']);
+    scene.part([partSample(1), partSample(2)]);
+    expect(scene.queue).toEqual([]);
+    expect(scene.warmUpQueue.map(({ id }) => id)).toEqual([1, 2]);
+    expect(await scene.ledgers.toWire(GOOD_OPEN.runId)).toMatchObject({ known: false });
+    expect(scene.ledgers.totals()).toMatchObject({ runCount: 0, sampleCount: 0 });
   });
 });

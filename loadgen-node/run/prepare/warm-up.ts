@@ -1,0 +1,160 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createQueryDispatchLibrary, type QdlNode } from '../../../qdl/index.ts';
+import { messageOf } from '../../../shared/base/errors/mlperf-error.ts';
+import type {
+  QuerySampleLibrary,
+  SamplePayloads,
+} from '../../../shared/domain/system-under-test.ts';
+import { WARM_UP_FEATURE } from '../../../shared/wire/sut-contract.ts';
+import { issueClock } from '../../loadgen/engine/issue-clock.ts';
+import { runTest } from '../../loadgen/engine/start-test.ts';
+import type { LoggedDetail } from '../../loadgen/engine/test-context.ts';
+import { defaultTestSettings, type TestSettings } from '../../loadgen/settings/test-settings.ts';
+import { processMonitor } from '../../observe/health/process-monitor.ts';
+import type { DataSet } from '../../samples/data-set/data-set.ts';
+import type { RunHost } from '../host/host.ts';
+import type { RunPlan } from '../plan/run-plan.ts';
+
+/** Without a setting a warm-up takes this share of the shortest run, and no longer than that. */
+const SHARE_OF_RUN = 0.1;
+const WARM_UP_MS_MAX = 2_000;
+
+/** Samples of a warm-up, which are zeros as long as the data set's first sample, and the most memory that they take. */
+const SAMPLE_COUNT = 64;
+const PAYLOAD_BYTES_MAX = 64 * 1024 * 1024;
+
+/** The warm-up sends at this share of the rate that one query at a time reaches. */
+const SERVER_SHARE = 0.5;
+
+/** Queries are planned for this latency, so that there are enough of them for any SUT. */
+const EXPECTED_LATENCY_NS = 20_000;
+
+/**
+ * The warm-up before a run: a JIT compiler makes code fast after some thousand uses only, and until then latencies are those of
+ * the interpreter, on both ends. It goes the way of the run's queries, through the engine, the QDL, the link and the node's
+ * streams, with connections and streams of its own; the nodes answer by themselves, without the model, and count nothing.
+ * No sample of the data set is sent, and nothing of it is in a log. (MLPerf: untimed operations before a run "may include
+ * [...] compilation, cache warmup".)
+ */
+export class WarmUp {
+  readonly #dataSet: DataSet;
+  #isDone = false;
+  #ms = 0;
+  #queryCount = 0;
+  #fault: string | undefined;
+
+  constructor(dataSet: DataSet) {
+    this.#dataSet = dataSet;
+  }
+
+  /**
+   * Warms up, once for all runs with these nodes, where all of them know it. Never throws: a run without it is slower at its
+   * beginning, no more.
+   * @param nodes They are connected.
+   */
+  async once(plan: RunPlan, host: RunHost, nodes: readonly QdlNode[]): Promise<void> {
+    const ms = durationMs(plan);
+    if (this.#isDone || ms <= 0 || !nodes.every(knowsWarmUp)) return;
+    this.#isDone = true;
+    this.#ms = ms;
+    const folder = mkdtempSync(join(tmpdir(), 'longhaul-warm-up-'));
+    try {
+      await this.#warmUp(plan, host, ms, folder);
+    } catch (error) {
+      // The run says better what is wrong, if it is wrong there, too.
+      this.#fault = messageOf(error);
+    } finally {
+      host.progress?.(null);
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+
+  /** For the logs of the runs behind it; empty: there was none. */
+  get details(): readonly LoggedDetail[] {
+    if (this.#ms === 0) return [];
+    const value = {
+      milliseconds: `${this.#ms}`,
+      queries: `${this.#queryCount}`,
+      ...(this.#fault !== undefined && { error: this.#fault }),
+    };
+    return [{ key: 'longhaul_warm_up', value }];
+  }
+
+  async #warmUp(plan: RunPlan, host: RunHost, ms: number, outdir: string): Promise<void> {
+    const { length } = await this.#dataSet.readPayload(0, plan.encoding.form);
+    host.progress?.('warming up', `${ms / 1e3} s, without samples of the data set`);
+    const isServer = plan.settings.scenario === 'Server';
+    const partMs = Math.ceil(isServer ? ms / 2 : ms);
+    /** @returns Queries per second; undefined where nothing was measured. */
+    const run = async (settings: Partial<TestSettings>): Promise<number | undefined> => {
+      const payloads = new Zeros(length, plan.encoding);
+      const dispatch = { ...plan.dispatch, isWarmUp: true as const, tokenLatencies: false };
+      const qdl = createQueryDispatchLibrary(dispatch, payloads);
+      await qdl.connect();
+      const { performance: phase } = await runTest({
+        ...{ sut: qdl, qsl: payloads, clock: issueClock(plan.issueLoop), signal: host.signal },
+        settings: {
+          ...defaultTestSettings(),
+          ...{ minQueryCount: 1, minDurationMs: partMs, maxDurationMs: partMs, ...settings },
+        },
+        log: { outdir },
+        stallTimeoutNs: plan.stallTimeoutNs,
+        drainTimeoutNs: plan.stallTimeoutNs,
+        // As in a run: what they need is warmed up, too.
+        observer: {
+          keepRecords: () => Promise.resolve(),
+          generatorMonitor: processMonitor(() => qdl.backPressure),
+        },
+      });
+      this.#queryCount += phase?.counts.completedQueries ?? 0;
+      if (phase === null || phase.durationNs <= 0) return undefined;
+      return (phase.counts.completedQueries * 1e9) / phase.durationNs;
+    };
+    const qps = await run({
+      scenario: 'SingleStream',
+      singleStreamExpectedLatencyNs: EXPECTED_LATENCY_NS,
+    });
+    if (!isServer || qps === undefined) return;
+    await run({ scenario: 'Server', serverTargetQps: qps * SERVER_SHARE });
+  }
+}
+
+function knowsWarmUp(node: QdlNode): boolean {
+  return node.evidence().description?.features.includes(WARM_UP_FEATURE) === true;
+}
+
+function durationMs({ settings, warmUpNs, oip }: RunPlan): number {
+  // A server of another protocol would answer with its model.
+  if (oip !== undefined || settings.mode === 'AccuracyOnly') return 0;
+  if (warmUpNs !== undefined) return warmUpNs / 1e6;
+  return Math.min(WARM_UP_MS_MAX, settings.minDurationMs * SHARE_OF_RUN);
+}
+
+/** A sample library of zeros. */
+class Zeros implements QuerySampleLibrary, SamplePayloads {
+  readonly name = 'warm-up';
+  readonly totalSampleCount = SAMPLE_COUNT;
+  readonly performanceSampleCount = SAMPLE_COUNT;
+  readonly encoding: SamplePayloads['encoding'];
+  readonly #payloads: readonly Uint8Array[];
+
+  constructor(length: number, encoding: SamplePayloads['encoding']) {
+    this.encoding = encoding;
+    const count = Math.max(1, Math.min(SAMPLE_COUNT, Math.floor(PAYLOAD_BYTES_MAX / length)));
+    this.#payloads = Array.from({ length: count }, () => new Uint8Array(length));
+  }
+
+  payloadOf(sampleIndex: number): Uint8Array {
+    return this.#payloads[sampleIndex % this.#payloads.length] as Uint8Array; // In range: a remainder.
+  }
+
+  loadSamplesToRam(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  unloadSamplesFromRam(): Promise<void> {
+    return Promise.resolve();
+  }
+}

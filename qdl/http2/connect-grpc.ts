@@ -1,0 +1,59 @@
+import { packageVersion } from '../../shared/base/files/package-files.ts';
+import { AnswerRoom } from '../../shared/http2/flow-control.ts';
+import { WINDOW_BYTES_DEFAULT, WINDOW_BYTES_LIMIT } from '../../shared/http2/frames.ts';
+import {
+  AUTHORIZATION_KEY,
+  bearerOf,
+  readClientSecrets,
+} from '../../shared/security/client-security.ts';
+import type { DispatchSettings } from '../settings/dispatch-settings.ts';
+import type { ConnectionEvents, GrpcCallConnection } from './grpc-calls.ts';
+import { Http2Connection } from './http2-connection.ts';
+
+/** The settings that a connection goes by. */
+export type ConnectionSettings = Pick<
+  DispatchSettings,
+  | 'security'
+  | 'messageBytesMax'
+  | 'receiveWindowBytes'
+  | 'callTimeoutMs'
+  | 'keepaliveTimeMs'
+  | 'keepaliveTimeoutMs'
+>;
+
+/**
+ * Connects to a server of gRPC, once: a connection that is lost is not made again.
+ * @param address `host:port`.
+ * @param room Of all connections to this server.
+ * @throws MlperfError `ERR_CONFIG_INVALID` when a file of the security cannot be used.
+ */
+export function connectGrpc(
+  address: string,
+  settings: ConnectionSettings,
+  events: ConnectionEvents,
+  room: AnswerRoom = new AnswerRoom(settings.messageBytesMax),
+): GrpcCallConnection {
+  const { security, callTimeoutMs, ...rest } = settings;
+  const { token } = readClientSecrets(security);
+  return new Http2Connection(
+    {
+      ...rest,
+      receiveWindowBytes: Math.max(
+        WINDOW_BYTES_DEFAULT,
+        Math.min(rest.receiveWindowBytes, WINDOW_BYTES_LIMIT),
+      ),
+      address,
+      security,
+      connectTimeoutMs: callTimeoutMs,
+      request: {
+        scheme: security.tls ? 'https' : 'http',
+        // As gRPC does: the name that the certificate is for is the name of the server.
+        authority: security.tlsServerName ?? address,
+        userAgent: `longhaul/${packageVersion()}`,
+        more: token === undefined ? [] : [{ name: AUTHORIZATION_KEY, value: bearerOf(token) }],
+      },
+    },
+    events,
+    room,
+  );
+}

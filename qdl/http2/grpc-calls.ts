@@ -1,0 +1,357 @@
+import { status } from '@grpc/grpc-js';
+import { type BorrowedBytes, copyOf } from '../../shared/base/bytes/borrowed-bytes.ts';
+import { keptHeaders, type OwnSide, type SocketEnds } from '../../shared/evidence/call-path.ts';
+import { ERROR_CODE } from '../../shared/http2/frames.ts';
+import { type HeaderField, HpackDecoder, HpackEncoder } from '../../shared/http2/hpack.ts';
+import type { KeepaliveSettings } from '../../shared/http2/keepalive.ts';
+import type { ClientSecurity } from '../../shared/security/client-security.ts';
+
+/** Events of a call. No call comes from inside a call to the connection. */
+export interface CallEvents {
+  /** The head of the answer came. */
+  readonly onHead?: (call: GrpcCall, head: ResponseHead) => void;
+  /** One message of the server, without gRPC's head. Of a call with one answer: when its status came, and it is OK. */
+  readonly onMessage: (call: GrpcCall, message: BorrowedBytes) => void;
+  /**
+   * The call is over; called once, nothing comes after it.
+   * @param code gRPC's status: 0 is OK, which says nothing about how many messages came. What the connection broke comes
+   *   as UNAVAILABLE (14), what the peer reset as gRPC maps it, a server without the method as UNIMPLEMENTED (12).
+   */
+  onEnd(call: GrpcCall, code: number, details: string): void;
+}
+
+/**
+ * How many messages a call is answered with. `one`: as all clients of gRPC have it, the answer to a unary call is there when
+ * its status is; a second message ends the call with INTERNAL.
+ */
+export type Answers = 'one' | 'many';
+
+/** One gRPC call: unary, or a stream that stays open. */
+export interface GrpcCall {
+  /** Messages of the server that have begun. */
+  readonly messageCount: number;
+  /**
+   * Sends one message, its pieces one behind the other; gRPC's head is added. The pieces must not change until
+   * {@link ConnectionEvents.onWritten} has counted them; after {@link takeBackUnsent}, and on a call that is over, only the
+   * socket still reads them: two writes at most, about 512 KiB each. Does nothing after {@link end} and on a call that
+   * is over.
+   */
+  write(pieces: readonly Uint8Array[], bytes: number): void;
+  /**
+   * Sends messages that have gRPC's heads, in pieces one behind the other. They must not change until `onTaken`, which is
+   * called when the socket has taken them, and never where the call ends before.
+   */
+  writeFramed(pieces: readonly Uint8Array[], bytes: number, onTaken: () => void): void;
+  /**
+   * Takes back the messages of which no byte is in a frame yet: they are never sent. Of one that has begun the rest goes
+   * out, from a copy. @returns How many were taken back: those that were written last.
+   */
+  takeBackUnsent(): number;
+  /** No more messages will come; what was written goes out first. */
+  end(): void;
+  /** Ends the call now: onEnd follows with CANCELLED (1). What is in no frame yet is dropped and never sent. */
+  cancel(): void;
+}
+
+/** Events of a connection. No call comes from inside a call to it. */
+export interface ConnectionEvents {
+  /**
+   * The socket took so many bytes of messages, gRPC's heads (5 bytes each) among them, or the peer gave room:
+   * perhaps {@link GrpcCallConnection.hasRoom} or {@link GrpcCallConnection.takesCall} holds again. Bytes of calls that
+   * ended before are not counted.
+   */
+  onWritten(bytes: number): void;
+  /** The server's answer to the first call has begun: what this end knows of it. */
+  onAccepted(own: OwnSide): void;
+  /**
+   * The server will take no new calls (GOAWAY) or the connection is gone; calls that are lost have ended before. Called
+   * once at most, and not for {@link GrpcCallConnection.close}.
+   */
+  onClosed(reason: string): void;
+}
+
+/** One TCP or TLS connection that carries gRPC calls by HTTP/2. Made by `connectGrpc` (connect-grpc.ts). */
+export interface GrpcCallConnection {
+  /**
+   * Resolves when the server's settings are there.
+   * @throws MlperfError `ERR_SUT_UNREACHABLE` with cause and remedy; `onClosed` is not called then.
+   */
+  readonly ready: Promise<void>;
+  /** False while enough bytes wait for the socket or for the peer's windows. A single message may be larger. */
+  readonly hasRoom: boolean;
+  /** False while the peer takes no further call (its limit of open calls), or no call at all any more. */
+  readonly takesCall: boolean;
+  /** Calls that are not over, those that wait for the peer among them. */
+  readonly callCount: number;
+  /**
+   * Opens a call. It sends nothing before its first message, which goes out with the head in one write. Where the
+   * peer takes no further call it waits; where the connection is gone it ends with UNAVAILABLE.
+   * @param path `/package.Service/Method`.
+   * @param answers Default: many.
+   */
+  call(path: string, events: CallEvents, answers?: Answers): GrpcCall;
+  /** Addresses of both ends; null while there is no connection. */
+  readonly ends: SocketEnds | null;
+  /** Ends all calls (CANCELLED) and the socket. Resolves when that is closed. */
+  close(): Promise<void>;
+}
+
+/** A call ends with this status; the connection and its other calls go on. */
+export class GrpcCallError extends Error {
+  readonly code: number;
+
+  constructor(code: number, details: string) {
+    super(details);
+    this.name = 'GrpcCallError';
+    this.code = code;
+  }
+}
+
+/** Rule: gRPC, doc/http-grpc-status-mapping.md. */
+const STATUS_OF_HTTP: ReadonlyMap<number, number> = new Map([
+  [400, status.INTERNAL],
+  [401, status.UNAUTHENTICATED],
+  [403, status.PERMISSION_DENIED],
+  [404, status.UNIMPLEMENTED],
+  [429, status.UNAVAILABLE],
+  [502, status.UNAVAILABLE],
+  [503, status.UNAVAILABLE],
+  [504, status.UNAVAILABLE],
+]);
+
+/** Status of an answer that has none of gRPC's. */
+function statusOfHttp(httpStatus: number): number {
+  return STATUS_OF_HTTP.get(httpStatus) ?? status.UNKNOWN;
+}
+
+/** Rule: gRPC, doc/PROTOCOL-HTTP2.md, "Errors". Codes that stand not here are INTERNAL. */
+const STATUS_OF_RESET: ReadonlyMap<number, number> = new Map([
+  [ERROR_CODE.REFUSED_STREAM, status.UNAVAILABLE],
+  [ERROR_CODE.CANCEL, status.CANCELLED],
+  [ERROR_CODE.ENHANCE_YOUR_CALM, status.RESOURCE_EXHAUSTED],
+  [ERROR_CODE.INADEQUATE_SECURITY, status.PERMISSION_DENIED],
+]);
+
+/** Status of a call whose stream the peer reset. */
+export function statusOfReset(errorCode: number): number {
+  return STATUS_OF_RESET.get(errorCode) ?? status.INTERNAL;
+}
+
+/** Text of a `grpc-message`: bytes of UTF-8, those outside ASCII as `%XX`. What is not so stays as it is. */
+function decodeGrpcMessage(text: string): string {
+  if (!text.includes('%')) return text;
+  const plain = text.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  return Buffer.from(plain, 'latin1').toString('utf8');
+}
+
+interface MadeBlock {
+  readonly bytes: Buffer;
+  /** State of the table before it was made: it can be sent again as it is, unless making it changed the table. */
+  readonly changeCount: number;
+}
+
+/** How a connection is made and kept. */
+export interface Http2ConnectionSettings extends KeepaliveSettings {
+  /** `host:port`. */
+  readonly address: string;
+  readonly security: ClientSecurity;
+  readonly request: RequestFields;
+  /** Largest message that the server may send. */
+  readonly messageBytesMax: number;
+  /** Window of this end for every stream and for the connection. */
+  readonly receiveWindowBytes: number;
+  /** Longest wait for TCP, TLS and the server's settings together, in ms. */
+  readonly connectTimeoutMs: number;
+}
+
+/** Constant fields in the heads of all requests of a connection. */
+export interface RequestFields {
+  readonly scheme: 'http' | 'https';
+  readonly authority: string;
+  readonly userAgent: string;
+  /** Further headers: the token. */
+  readonly more: readonly HeaderField[];
+}
+
+/** Header blocks of requests: once a method's headers are known to the peer, one block serves all its calls. */
+export class RequestHeads {
+  readonly #encoder = new HpackEncoder();
+  readonly #made = new Map<string, MadeBlock>();
+  readonly #fields: RequestFields;
+
+  constructor(fields: RequestFields) {
+    this.#fields = fields;
+  }
+
+  /** SETTINGS_HEADER_TABLE_SIZE of the peer. */
+  setPeerTableBytesMax(bytes: number): void {
+    this.#encoder.setPeerTableBytesMax(bytes);
+  }
+
+  /** The block for the next HEADERS frame. Every one that is taken must be sent, in this order. */
+  take(path: string): Buffer {
+    const made = this.#made.get(path);
+    const before = this.#encoder.changeCount;
+    if (made !== undefined && made.changeCount === before) return made.bytes;
+    const bytes = this.#encoder.encode(this.#headOf(path));
+    this.#made.set(path, { bytes, changeCount: before });
+    return bytes;
+  }
+
+  #headOf(path: string): readonly HeaderField[] {
+    const { scheme, authority, userAgent, more } = this.#fields;
+    return [
+      { name: ':method', value: 'POST' },
+      { name: ':scheme', value: scheme },
+      { name: ':path', value: path },
+      { name: ':authority', value: authority },
+      { name: 'te', value: 'trailers' },
+      { name: 'content-type', value: 'application/grpc' },
+      { name: 'user-agent', value: userAgent },
+      { name: 'grpc-accept-encoding', value: 'identity' },
+      ...more,
+    ];
+  }
+}
+
+/** SETTINGS_HEADER_TABLE_SIZE of this end: HTTP/2's default, so that it need not be said. */
+const TABLE_BYTES = 4096;
+
+/** Blocks that are known by their bytes: head, trailers, and those of another method. */
+const KNOWN_MAX = 4;
+
+/** Larger blocks are not known by their bytes: comparing them would cost as much as reading them. */
+const KNOWN_BYTES_MAX = 256;
+
+interface KnownBlock {
+  readonly bytes: Uint8Array;
+  /** State of the table that it was read with, and left as it was. */
+  readonly changeCount: number;
+  readonly head: ResponseHead;
+}
+
+/**
+ * Reads the header blocks of the answers. Those of one method repeat byte for byte as soon as both ends know the
+ * headers. A block that neither changed the table then nor finds it changed now means the same: it is not read again.
+ */
+export class ResponseHeads {
+  readonly #decoder: HpackDecoder;
+  readonly #known: KnownBlock[] = [];
+  #next = 0;
+
+  /** @param listBytesMax SETTINGS_MAX_HEADER_LIST_SIZE of this end. */
+  constructor(listBytesMax: number) {
+    this.#decoder = new HpackDecoder(TABLE_BYTES, listBytesMax);
+  }
+
+  /** The block in `[begin, end)`; every block of the connection must come by. @throws Http2Error as the decoder. */
+  read(block: BorrowedBytes, begin: number, end: number): ResponseHead {
+    const { changeCount } = this.#decoder;
+    for (const known of this.#known) {
+      if (known.changeCount === changeCount && isEqual(known.bytes, block, begin, end)) {
+        return known.head;
+      }
+    }
+    const head = readResponseHead(this.#decoder.decode(block, begin, end));
+    const isRepeatable =
+      this.#decoder.changeCount === changeCount && end - begin <= KNOWN_BYTES_MAX;
+    if (isRepeatable) {
+      this.#known[this.#next] = { bytes: copyOf(block, begin, end), changeCount, head };
+      this.#next = (this.#next + 1) % KNOWN_MAX;
+    }
+    return head;
+  }
+}
+
+function isEqual(bytes: Uint8Array, block: BorrowedBytes, begin: number, end: number): boolean {
+  if (bytes.length !== end - begin) return false;
+  for (let i = 0; i < bytes.length; i += 1) {
+    if (bytes[i] !== block[begin + i]) return false;
+  }
+  return true;
+}
+
+/** A header block of an answer: its head, its trailers, or both in one. */
+export type ResponseHead = ReturnType<typeof readResponseHead>;
+
+/** gRPC's status, and its text. */
+export interface GrpcCallEnd {
+  readonly code: number;
+  readonly details: string;
+}
+
+/** The headers of an answer that are kept as evidence. */
+export function headersOf({ fields }: ResponseHead): OwnSide['responseHeaders'] {
+  return keptHeaders(fields.map(({ name, value }) => [name, value] as const)).headers;
+}
+
+/** Headers that HTTP/2 forbids. Rule: RFC 9113, section 8.2.2. */
+const FORBIDDEN: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** Status of a call that ended without trailers. */
+export const NO_STATUS: GrpcCallEnd = {
+  code: status.UNKNOWN,
+  details: 'the answer ended without grpc-status',
+};
+
+/** Reads the fields of a header block. */
+function readResponseHead(fields: readonly HeaderField[]) {
+  const firstOf = (wanted: string): string | undefined =>
+    fields.find(({ name }) => name === wanted)?.value;
+  const httpStatus = firstOf(':status');
+  const grpcStatus = firstOf('grpc-status');
+  return {
+    /** Undefined in trailers. */
+    httpStatus: httpStatus === undefined ? undefined : Number(httpStatus),
+    grpcStatus: grpcStatus === undefined ? undefined : statusNumber(grpcStatus),
+    grpcMessage: decodeGrpcMessage(firstOf('grpc-message') ?? ''),
+    contentType: firstOf('content-type'),
+    /** Breach of HTTP/2 in the block; undefined: none. */
+    fault: faultOf(fields),
+    fields,
+  };
+}
+
+/** Status and text with which a call ends whose last header block this is. */
+export function callEndOf(head: ResponseHead): GrpcCallEnd {
+  const { httpStatus, grpcStatus, grpcMessage, contentType } = head;
+  if (grpcStatus !== undefined) return { code: grpcStatus, details: grpcMessage };
+  if (httpStatus === undefined) return NO_STATUS;
+  const type = contentType === undefined ? 'without content-type' : `of ${contentType}`;
+  const details = `HTTP status ${httpStatus} ${type} in place of an answer of gRPC`;
+  return { code: statusOfHttp(httpStatus), details };
+}
+
+function statusNumber(text: string): number {
+  return /^\d{1,9}$/.test(text) ? Number(text) : status.UNKNOWN;
+}
+
+function faultOf(fields: readonly HeaderField[]): string | undefined {
+  const firstPlain = fields.findIndex(({ name }) => !name.startsWith(':'));
+  const pseudoCount = firstPlain < 0 ? fields.length : firstPlain;
+  if (pseudoCount > 1) return `${pseudoCount} headers that begin with a colon`;
+  for (const [i, { name, value }] of fields.entries()) {
+    const fault = i < pseudoCount ? pseudoFaultOf(name, value) : plainFaultOf(name);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+function pseudoFaultOf(name: string, value: string): string | undefined {
+  if (name !== ':status') return `the header ${name}`;
+  return /^[1-9]\d\d$/.test(value) ? undefined : `:status ${value}`;
+}
+
+function plainFaultOf(name: string): string | undefined {
+  if (name.startsWith(':')) return `${name} behind other headers`;
+  if (name === '' || name !== name.toLowerCase()) return `a header named "${name}"`;
+  return FORBIDDEN.has(name) ? `the header ${name}, which HTTP/2 forbids` : undefined;
+}

@@ -1,0 +1,209 @@
+import { status } from '@grpc/grpc-js';
+import type { BorrowedBytes } from '../../shared/base/bytes/borrowed-bytes.ts';
+import { type ReceiveWindow, SendWindow } from '../../shared/http2/flow-control.ts';
+import { UnsentMessages } from '../../shared/http2/unsent-messages.ts';
+import {
+  type Answers,
+  type CallEvents,
+  callEndOf,
+  type GrpcCall,
+  type GrpcCallEnd,
+  GrpcCallError,
+  type ResponseHead,
+} from './grpc-calls.ts';
+import { type MessageLimits, MessageReader, type MessageReceiver } from './message-reader.ts';
+
+/** The connection, as a call uses it. */
+export interface CallOwner {
+  /** The call has something to send. @param bytes That are new. */
+  onSend(call: Http2Call, bytes: number): void;
+  /** So many bytes that waited were taken back. */
+  onTakenBack(bytes: number): void;
+  /** The application gives the call up. */
+  onCancel(call: Http2Call): void;
+  /** The one answer is there, in the chunk that is being read: {@link Http2Call.keepAnswer} is to follow at its end. */
+  onHeld(call: Http2Call): void;
+}
+
+/**
+ * One call as this end has it:
+ *
+ *     waiting ──HEADERS sent──► open ──END_STREAM, reset, cancel, loss──► over
+ *        └──────────────────── cancel, loss ─────────────────────────────► over
+ */
+export class Http2Call implements GrpcCall, MessageReceiver {
+  readonly path: string;
+  /** Stream of HTTP/2; 0 before its HEADERS went out. */
+  streamId = 0;
+  /** True in the line of those that may send. */
+  isInLine = false;
+  /** No message comes after those that are there. */
+  isEnding = false;
+  /** END_STREAM went out. */
+  isEndSent = false;
+  isOver = false;
+  readonly unsent: UnsentMessages = new UnsentMessages();
+  readonly sendWindow: SendWindow = new SendWindow(0);
+  readonly receiveWindow: ReceiveWindow;
+  readonly #owner: CallOwner;
+  readonly #events: CallEvents;
+  readonly #messages: MessageReader;
+  readonly #answers: Answers;
+  #hasHead = false;
+  messageCount = 0;
+  /** Of a call with one answer, which is none before its status came. */
+  #answer: BorrowedBytes | undefined;
+
+  constructor(
+    { path, answers }: { readonly path: string; readonly answers: Answers },
+    events: CallEvents,
+    owner: CallOwner,
+    limits: MessageLimits,
+    receiveWindow: ReceiveWindow,
+  ) {
+    this.path = path;
+    this.#answers = answers;
+    this.receiveWindow = receiveWindow;
+    this.#events = events;
+    this.#owner = owner;
+    this.#messages = new MessageReader(limits, this);
+  }
+
+  write(pieces: readonly Uint8Array[], bytes: number): void {
+    if (this.isOver || this.isEnding) return;
+    const before = this.unsent.bytes;
+    this.unsent.add(pieces, bytes);
+    this.#owner.onSend(this, this.unsent.bytes - before);
+  }
+
+  writeFramed(pieces: readonly Uint8Array[], bytes: number, onTaken: () => void): void {
+    if (this.isOver || this.isEnding) return;
+    this.unsent.addFramed(pieces, bytes, onTaken);
+    this.#owner.onSend(this, bytes);
+  }
+
+  end(): void {
+    if (this.isOver || this.isEnding) return;
+    this.isEnding = true;
+    this.#owner.onSend(this, 0);
+  }
+
+  takeBackUnsent(): number {
+    if (this.isOver) return 0;
+    const before = this.unsent.bytes;
+    const count = this.unsent.takeBack();
+    this.#owner.onTakenBack(before - this.unsent.bytes);
+    return count;
+  }
+
+  cancel(): void {
+    if (!this.isOver) this.#owner.onCancel(this);
+  }
+
+  /** True when a frame can be made of what is there: contents, or the end alone. */
+  get hasFrame(): boolean {
+    return this.unsent.bytes > 0 || (this.isEnding && !this.isEndSent);
+  }
+
+  /**
+   * A header block came.
+   * @returns True when the call is over by it; {@link close} and {@link tellEnd} are to follow.
+   * @throws GrpcCallError when it is not what an answer of gRPC looks like.
+   */
+  onHead(head: ResponseHead, endsStream: boolean): boolean {
+    if (head.fault !== undefined) throw broken(`the answer has ${head.fault}`);
+    if (!this.#hasHead) {
+      if (head.httpStatus === undefined) throw broken('the answer has no :status');
+      if (head.httpStatus < 200 && !endsStream) return false;
+      this.#hasHead = true;
+      this.#events.onHead?.(this, head);
+      return endsStream || !isAnswerOfGrpc(head);
+    }
+    if (!endsStream) throw broken('headers in the middle of an answer');
+    if (head.httpStatus !== undefined) throw broken(':status in the trailers of an answer');
+    return true;
+  }
+
+  /** Contents came. @throws GrpcCallError as {@link MessageReader.read}. */
+  onContents(chunk: BorrowedBytes, begin: number, end: number): void {
+    if (!this.#hasHead) throw broken('the answer begins without headers');
+    this.#messages.read(chunk, begin, end);
+  }
+
+  beginMessage(): void {
+    this.messageCount += 1;
+    if (this.#answers === 'one' && this.messageCount > 1) {
+      throw broken('a second message in the answer to a call that has one');
+    }
+  }
+
+  receive(message: BorrowedBytes): boolean {
+    if (this.#answers === 'many') {
+      this.#events.onMessage(this, message);
+      return false;
+    }
+    this.#answer = message;
+    this.#owner.onHeld(this);
+    return true;
+  }
+
+  /** The chunk in which the answer lies is read, and the status did not come with it. @throws GrpcCallError */
+  keepAnswer(): void {
+    if (this.#answer !== undefined) this.#answer = this.#messages.keep(this.#answer);
+  }
+
+  /** Status and text with which the call ends by its last block. */
+  endBy(head: ResponseHead): GrpcCallEnd {
+    const end = callEndOf(head);
+    if (end.code !== status.OK || !this.#messages.isInside) return end;
+    return { code: status.INTERNAL, details: 'the answer ended inside a message' };
+  }
+
+  /** Ends the call, once. @returns Bytes that will not be sent. */
+  close(): number {
+    this.isOver = true;
+    return this.unsent.drop();
+  }
+
+  /** Tells the end, and the one answer before it. After {@link close}, never from inside a call of the application. */
+  tellEnd(code: number, details: string): void {
+    if (this.#answer !== undefined && code === status.OK) {
+      this.#events.onMessage(this, this.#answer);
+    }
+    this.#answer = undefined;
+    this.#messages.drop();
+    this.#events.onEnd(this, code, details);
+  }
+}
+
+function isAnswerOfGrpc({ httpStatus, contentType }: ResponseHead): boolean {
+  return httpStatus === 200 && contentType?.startsWith('application/grpc') === true;
+}
+
+function broken(what: string): GrpcCallError {
+  return new GrpcCallError(status.INTERNAL, what);
+}
+
+/** Calls whose one answer lies in the chunk that is being read. Mostly their status is in it, too, and nothing is copied. */
+export class HeldAnswers {
+  #calls: Http2Call[] = [];
+
+  add(call: Http2Call): void {
+    this.#calls.push(call);
+  }
+
+  /** The chunk goes back to the socket. @param onBroken For a call whose answer there is no room for. */
+  keep(onBroken: (call: Http2Call, error: GrpcCallError) => void): void {
+    if (this.#calls.length === 0) return;
+    for (const call of this.#calls) {
+      if (call.isOver) continue;
+      try {
+        call.keepAnswer();
+      } catch (error) {
+        if (!(error instanceof GrpcCallError)) throw error;
+        onBroken(call, error);
+      }
+    }
+    this.#calls = [];
+  }
+}

@@ -1,0 +1,163 @@
+import { SendWindow } from '../../shared/http2/flow-control.ts';
+import {
+  FLAG,
+  FRAME_TYPE,
+  type FrameBatch,
+  WINDOW_BYTES_DEFAULT,
+  WINDOW_BYTES_LIMIT,
+} from '../../shared/http2/frames.ts';
+import type { PeerSettings } from '../../shared/http2/outgoing.ts';
+import type { RequestHeads } from './grpc-calls.ts';
+import type { Http2Call } from './http2-call.ts';
+
+/** Why a connection takes no more calls though its server would. */
+export const NUMBERS_USED_UP: string =
+  'no fault of the server: the LoadGen node has used up the 2^30 numbers that HTTP/2 has for the calls of a ' +
+  'connection; calls spread over more of them (--connections), or go as messages of a stream (--oip-method stream)';
+
+/** Bytes of one call before it is the next one's turn: a small query does not wait for a large one. */
+const TURN_BYTES_MAX: number = 256 * 1024;
+
+/** The calls that are open. */
+interface OpenCalls {
+  readonly size: number;
+  set(streamId: number, call: Http2Call): void;
+}
+
+/** The calls that have something to send, in turn, as far as the peer takes it. */
+export class SendLine {
+  /** What the peer takes on the whole connection. */
+  readonly window: SendWindow = new SendWindow(WINDOW_BYTES_DEFAULT);
+  readonly #peer: PeerSettings;
+  readonly #heads: RequestHeads;
+  readonly #openCalls: OpenCalls;
+  /** Open calls. */
+  readonly #line = new CallQueue();
+  /** Calls that are to be opened. */
+  readonly #unopened = new CallQueue();
+  #nextStreamId = 1;
+
+  constructor(peer: PeerSettings, heads: RequestHeads, openCalls: OpenCalls) {
+    this.#peer = peer;
+    this.#heads = heads;
+    this.#openCalls = openCalls;
+  }
+
+  /** Calls that can still be opened: numbers of streams are used once. */
+  get openableCount(): number {
+    return Math.floor((WINDOW_BYTES_LIMIT - this.#nextStreamId) / 2) + 1;
+  }
+
+  /** Puts a call in line that has something to send, if it is not there. */
+  add(call: Http2Call): void {
+    if (call.isInLine) return;
+    call.isInLine = true;
+    if (call.streamId === 0) this.#unopened.push(call);
+    else this.#line.push(call);
+  }
+
+  /** True while a call has something to send, though the peer may not take it now. */
+  get hasCalls(): boolean {
+    return this.#line.first !== undefined || this.#unopened.first !== undefined;
+  }
+
+  /** True for the number of a stream that this end has opened. */
+  hasOpened(streamId: number): boolean {
+    return streamId % 2 === 1 && streamId < this.#nextStreamId;
+  }
+
+  /** Adds frames while the batch, the peer's windows and its limit of calls have room. */
+  fill(batch: FrameBatch): void {
+    let hasMoved = true;
+    while (hasMoved) {
+      hasMoved = batch.hasRoom && this.#serveNext(batch);
+      if (batch.hasRoom && this.#openNext(batch)) hasMoved = true;
+    }
+  }
+
+  /** The next open call's turn. @returns False where there is none, or no window. */
+  #serveNext(batch: FrameBatch): boolean {
+    const call = this.#line.first;
+    if (call === undefined) return false;
+    if (this.window.bytes <= 0 && call.unsent.bytes > 0) return false;
+    this.#line.shift();
+    this.#serve(call, batch);
+    return true;
+  }
+
+  /** Opens the next call and gives it its turn. @returns False where there is none, or the peer takes none. */
+  #openNext(batch: FrameBatch): boolean {
+    const call = this.#unopened.first;
+    if (call === undefined) return false;
+    if (!call.isOver) {
+      const isRoom = this.window.bytes > 0 && this.#openCalls.size < this.#peer.callsMax;
+      if (!isRoom) return false;
+      call.streamId = this.#nextStreamId;
+      this.#nextStreamId += 2;
+      call.sendWindow.bytes = this.#peer.streamWindowBytes;
+      this.#openCalls.set(call.streamId, call);
+      this.#writeHead(call, batch);
+    }
+    this.#unopened.shift();
+    this.#serve(call, batch);
+    return true;
+  }
+
+  #writeHead({ path, streamId }: Http2Call, batch: FrameBatch): void {
+    const block = this.#heads.take(path);
+    const { frameBytesMax } = this.#peer;
+    for (let begin = 0; begin < block.length; begin += frameBytesMax) {
+      const end = Math.min(block.length, begin + frameBytesMax);
+      const type = begin === 0 ? FRAME_TYPE.headers : FRAME_TYPE.continuation;
+      batch.frame(type, end === block.length ? FLAG.endHeaders : 0, streamId, end - begin);
+      batch.append(block, begin, end);
+    }
+  }
+
+  /** DATA frames of a call, as many as its turn allows. */
+  #serve(call: Http2Call, batch: FrameBatch): void {
+    call.isInLine = false;
+    if (call.isOver) return;
+    const { unsent, sendWindow } = call;
+    let turnBytes = Math.min(TURN_BYTES_MAX, sendWindow.bytes, this.window.bytes);
+    while (call.hasFrame && batch.hasRoom && (turnBytes > 0 || unsent.bytes === 0)) {
+      const bytes = Math.min(unsent.bytes, turnBytes, this.#peer.frameBytesMax);
+      const isEnd = call.isEnding && bytes === unsent.bytes;
+      batch.frame(FRAME_TYPE.data, isEnd ? FLAG.endStream : 0, call.streamId, bytes);
+      unsent.moveTo(batch, bytes);
+      batch.messageBytes += bytes;
+      turnBytes -= bytes;
+      sendWindow.bytes -= bytes;
+      this.window.bytes -= bytes;
+      call.isEndSent = isEnd;
+    }
+    // Without a window of its own it comes back by the peer's WINDOW_UPDATE.
+    if (call.hasFrame && (sendWindow.bytes > 0 || unsent.bytes === 0)) this.add(call);
+  }
+}
+
+/** Gone entries that are kept before the rest is moved to the front: seldom enough that it costs nothing. */
+const GONE_MAX = 1024;
+
+/** Calls in the order in which they came. */
+class CallQueue {
+  #calls: Http2Call[] = [];
+  #first = 0;
+
+  /** The call whose turn is next. */
+  get first(): Http2Call | undefined {
+    return this.#calls[this.#first];
+  }
+
+  push(call: Http2Call): void {
+    this.#calls.push(call);
+  }
+
+  /** Takes the first call out. */
+  shift(): void {
+    this.#first += 1;
+    if (this.#first < this.#calls.length && this.#first < GONE_MAX) return;
+    this.#calls.splice(0, this.#first);
+    this.#first = 0;
+  }
+}

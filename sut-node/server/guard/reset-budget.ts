@@ -1,0 +1,22 @@
+/** Resets that a connection may have at once, and again each second: as nghttp2 bounds those that the peer sends. */
+const RESETS_MAX = 1_000;
+const RESETS_PER_SECOND = 33;
+
+/** Resets that a connection may still have, whoever makes them. */
+export class ResetBudget {
+  #left = RESETS_MAX;
+  #countedAtMs = performance.now();
+
+  /** Takes one; false where nothing is left. */
+  spend(): boolean {
+    const nowMs = performance.now();
+    const regained = ((nowMs - this.#countedAtMs) / 1000) * RESETS_PER_SECOND;
+    this.#left = Math.min(RESETS_MAX, this.#left + regained) - 1;
+    this.#countedAtMs = nowMs;
+    return !this.isSpent;
+  }
+
+  get isSpent(): boolean {
+    return this.#left < 0;
+  }
+}

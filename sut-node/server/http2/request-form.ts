@@ -1,0 +1,55 @@
+import type { HeaderField } from '../../../shared/http2/hpack.ts';
+
+/** Pseudo-headers of a request, and whether each has them. Rule: RFC 9113, section 8.3.1. */
+const PSEUDO: ReadonlyMap<string, boolean> = new Map([
+  [':method', true],
+  [':scheme', true],
+  [':path', true],
+  [':authority', false],
+]);
+
+/** Headers that say something about a connection of HTTP/1.1. Rule: RFC 9113, section 8.2.2. */
+const OF_CONNECTIONS: ReadonlySet<string> = new Set([
+  'connection',
+  'proxy-connection',
+  'keep-alive',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** Visible ASCII without upper case and colon. Rule: RFC 9113, section 8.2.1. */
+const NAME = /^[!-9;-@[-~]+$/;
+const SPACE_AT_AN_END = /^[ \t]|[ \t]$/;
+
+/** True for headers that are no request, by RFC 9113, section 8: the stream is reset, and nobody else reads them. */
+export function isMalformedRequest(fields: readonly HeaderField[]): boolean {
+  const firstOther = fields.findIndex(({ name }) => !name.startsWith(':'));
+  const count = firstOther < 0 ? fields.length : firstOther;
+  const pseudo = new Map(fields.slice(0, count).map(({ name, value }) => [name, value]));
+  if (pseudo.size < count) return true;
+  for (const [name, value] of pseudo) {
+    if (!PSEUDO.has(name) || !isValue(value)) return true;
+  }
+  for (const [name, isNeeded] of PSEUDO) {
+    if (isNeeded && (pseudo.get(name) ?? '') === '') return true;
+  }
+  return !fields.slice(count).every(isPlain);
+}
+
+/** True for a second block that no request has. */
+export function isMalformedTrailers(fields: readonly HeaderField[]): boolean {
+  return !fields.every(isPlain);
+}
+
+/** A header as a request may have it behind its pseudo-headers. */
+function isPlain({ name, value }: HeaderField): boolean {
+  if (!NAME.test(name) || OF_CONNECTIONS.has(name)) return false;
+  return isValue(value) && (name !== 'te' || value === 'trailers');
+}
+
+function isValue(value: string): boolean {
+  for (const byte of ['\0', '\r', '\n']) {
+    if (value.includes(byte)) return false;
+  }
+  return !SPACE_AT_AN_END.test(value);
+}

@@ -1,0 +1,176 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { type ChannelCredentials, Client, credentials, type StatusObject } from '@grpc/grpc-js';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { Deferred } from '../../../shared/base/async.ts';
+import { FLAG, FRAME_TYPE, PREFACE } from '../../../shared/http2/frames.ts';
+import { HpackEncoder } from '../../../shared/http2/hpack.ts';
+import {
+  encodeLoadGenMessage,
+  INFER_METHOD,
+  SUT_METHODS,
+} from '../../../shared/wire/sut-contract.ts';
+import { testCacheFolder } from '../../scenes/host/folders.ts';
+import { SutNodeProcess } from '../../scenes/host/processes.ts';
+import { frame } from '../../scenes/oip-server/raw-http2-peer.ts';
+import { HAS_OPENSSL, TestCertificates } from '../../scenes/sut-node/certificates.ts';
+import { INFER_PATH, NAME_PATH } from '../../scenes/sut-node/hostile-client.ts';
+import { RAW_OPEN } from '../../scenes/sut-node/sut-node.ts';
+
+// Goal: Infer and the unary calls of one channel all end as they should, though the node serves them on connections of different
+// kinds; and a connection that breaks takes nothing with it. Method: node processes, plain and with TLS; a channel of grpc-js that
+// makes the calls in each order; connections that are reset, or send what is no TLS, amid a call. (test/interop has other clients.)
+
+const { Name } = SUT_METHODS;
+const OWN_CONNECTION = { 'grpc.use_local_subchannel_pool': 1 };
+
+let plain: SutNodeProcess;
+let withTls: SutNodeProcess | undefined;
+let files: TestCertificates | undefined;
+
+beforeAll(async () => {
+  const args = ['--benchmark', 'null', '--cache-dir', testCacheFolder()];
+  plain = await SutNodeProcess.start('sut-a', args);
+  if (!HAS_OPENSSL) return;
+  files = new TestCertificates();
+  const { cert, key } = files.node;
+  withTls = await SutNodeProcess.start('sut-a', [...args, '--tls-cert', cert, '--tls-key', key]);
+});
+
+afterAll(async () => {
+  await plain.stop();
+  await withTls?.stop();
+});
+
+function authority(): Buffer {
+  return readFileSync(files?.ca as string);
+}
+
+/** A channel, and the last stream on it. */
+class Channel {
+  readonly #client: Client;
+
+  constructor(address: string, security: ChannelCredentials) {
+    this.#client = new Client(address, security, OWN_CONNECTION);
+    onTestFinished(() => this.#client.close());
+  }
+
+  name(): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const { path, requestSerialize, responseDeserialize } = Name;
+      const deadline = Date.now() + 20_000;
+      this.#client.makeUnaryRequest(
+        ...[path, requestSerialize, responseDeserialize, { nonce: 1 }, { deadline }],
+        (error, answer) => (error === null ? resolve(answer?.name ?? '') : reject(error)),
+      );
+    });
+  }
+
+  /** Opens a stream. @returns What closes it, and tells its status. */
+  async open(runId: string): Promise<() => Promise<StatusObject>> {
+    const { path, requestSerialize, responseDeserialize } = INFER_METHOD;
+    const stream = this.#client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize);
+    const ended = new Deferred<StatusObject>();
+    stream.on('status', (status: StatusObject) => ended.resolve(status));
+    // The status says it, too.
+    stream.on('error', () => {});
+    const opened = once(stream, 'data');
+    stream.write(encodeLoadGenMessage({ open: { ...RAW_OPEN, benchmark: 'null', runId } }));
+    await opened;
+    stream.resume();
+    return () => {
+      stream.write(encodeLoadGenMessage({ close: {} }));
+      stream.end();
+      return ended.promise;
+    };
+  }
+}
+
+describe.each([
+  { way: 'plain', isTls: false },
+  { way: 'by TLS', isTls: true },
+])('one channel, $way,', ({ isTls }) => {
+  const isSkipped = isTls && !HAS_OPENSSL;
+  const address = (): string => ((isTls ? withTls : plain) as SutNodeProcess).address;
+  const security = (): ChannelCredentials =>
+    isTls ? credentials.createSsl(authority()) : credentials.createInsecure();
+
+  it.skipIf(isSkipped)('may begin with a unary call', async () => {
+    const channel = new Channel(address(), security());
+    expect(await channel.name()).toBe('sut-a');
+    const close = await channel.open(`first-name-${isTls}`);
+    expect(await channel.name()).toBe('sut-a');
+    expect(await close()).toMatchObject({ code: 0 });
+  });
+
+  it.skipIf(isSkipped)('may make unary calls beside Infer, which ends as if alone', async () => {
+    const channel = new Channel(address(), security());
+    const close = await channel.open(`beside-${isTls}`);
+    const names = await Promise.all(Array.from({ length: 20 }, () => channel.name()));
+    expect(new Set(names)).toEqual(new Set(['sut-a']));
+    expect(await close()).toMatchObject({ code: 0 });
+  });
+
+  it.skipIf(isSkipped)('may make unary calls behind Infer', async () => {
+    const channel = new Channel(address(), security());
+    const close = await channel.open(`behind-${isTls}`);
+    expect(await close()).toMatchObject({ code: 0 });
+    const names = await Promise.all(Array.from({ length: 20 }, () => channel.name()));
+    expect(new Set(names)).toEqual(new Set(['sut-a']));
+  });
+});
+
+describe.skipIf(!HAS_OPENSSL)('a node with TLS lives on when a connection', () => {
+  const breaks: readonly [string, (tcp: Socket) => void][] = [
+    ['is reset', (tcp) => tcp.resetAndDestroy()],
+    [
+      'sends what is no TLS',
+      (tcp) => tcp.write(Buffer.from([23, 3, 3, 0, 32, ...Buffer.alloc(32)])),
+    ],
+  ];
+  const calls = [
+    ['Infer', INFER_PATH],
+    ['Name', NAME_PATH],
+  ] as const;
+
+  it.each(
+    breaks.flatMap(([how, breakIt]) => calls.map(([call, path]) => ({ how, breakIt, call, path }))),
+  )('$how amid $call', async ({ breakIt, path }) => {
+    const { address, process } = withTls as SutNodeProcess;
+    const [host, port] = address.split(':') as [string, string];
+    const tcp = connect({ host, port: Number(port) });
+    const tls: TLSSocket = connectTls({
+      ...{ socket: tcp, ca: authority(), servername: 'sut.test', ALPNProtocols: ['h2'] },
+    });
+    for (const socket of [tcp, tls]) socket.on('error', () => {});
+    const closed = once(tcp, 'close');
+    await once(tls, 'secureConnect');
+    const head = new HpackEncoder(0).encode([
+      { name: ':method', value: 'POST' },
+      { name: ':scheme', value: 'https' },
+      { name: ':path', value: path },
+      { name: 'content-type', value: 'application/grpc' },
+      { name: 'te', value: 'trailers' },
+    ]);
+    tls.write(
+      Buffer.concat([
+        Buffer.from(PREFACE),
+        frame(FRAME_TYPE.settings, 0, 0),
+        frame(FRAME_TYPE.settings, FLAG.ack, 0),
+        frame(FRAME_TYPE.headers, FLAG.endHeaders, 1, head),
+      ]),
+    );
+    // Settings, and a window: who serves the connection is decided.
+    let bytes = 0;
+    tls.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+    });
+    await expect.poll(() => bytes).toBeGreaterThan(9 + 4 * 6);
+    breakIt(tcp);
+    await closed;
+    expect(await new Channel(address, credentials.createSsl(authority())).name()).toBe('sut-a');
+    expect(process.child.exitCode).toBeNull();
+  });
+});
