@@ -26,7 +26,7 @@ interface OpenCalls {
 
 /** The calls that have something to send, in turn, as far as the peer takes it. */
 export class SendLine {
-  /** What the peer takes on the whole connection. */
+  /** Send window of the whole connection. */
   readonly window: SendWindow = new SendWindow(WINDOW_BYTES_DEFAULT);
   readonly #peer: PeerSettings;
   readonly #heads: RequestHeads;

@@ -103,7 +103,7 @@ export class FrameBatch {
   #bytes = 0;
   /** Bytes of messages among them. */
   messageBytes = 0;
-  /** What to do when the socket has taken it. */
+  /** Called when the socket has taken it. */
   readonly whenTaken: (() => void)[] = [];
 
   /** @param memory Of {@link BATCH_BUFFER_BYTES} or more. */

@@ -26,7 +26,7 @@ export interface FramedCall {
   readonly receiveWindow: ReceiveWindow;
 }
 
-/** What frames mean for one end of a connection. */
+/** Gives frames their meaning for one end of a connection. */
 export interface Session<Call extends FramedCall> extends BlockReceiver {
   /** The open call of a stream. */
   callOf(streamId: number): Call | undefined;

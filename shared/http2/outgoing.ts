@@ -20,7 +20,7 @@ import {
 /** Writes that the socket has at once: one that the kernel takes, and one ready behind it. */
 const WRITES_IN_FLIGHT_MAX = 2;
 
-/** What the calls of a connection have to send. */
+/** The calls of a connection that have something to send. */
 interface Line {
   /** True while a call has something to send, though the peer may not take it now. */
   readonly hasCalls: boolean;
@@ -146,7 +146,7 @@ export const SETTING = {
 
 const ENTRY_BYTES = 6;
 
-/** What the peer takes: what HTTP/2 says until its settings came. */
+/** Settings of the peer: HTTP/2's defaults until its own came. */
 export class PeerSettings {
   headerTableBytes = 4096;
   /** Streams that may be open at once. */

@@ -38,7 +38,7 @@ export interface ServedResponses {
   readonly hasLargeResponses: boolean;
   /** Services beside the node's own. */
   readonly sideServices: readonly SideService[];
-  /** What serves Infer and TestLink. */
+  /** Open the streams of Infer and TestLink. */
   readonly openers: StreamOpeners;
 }
 

@@ -37,7 +37,7 @@ export type OpenStream = (
   address: string,
 ) => { readonly handler: StreamHandler; readonly receiveBytesMax: number } | undefined;
 
-/** What serves the streams that carry queries and link tests, whoever speaks HTTP/2 for them. */
+/** Opens the streams that carry queries and link tests, whoever speaks HTTP/2 for them. */
 export interface StreamOpeners {
   readonly infer: OpenStream;
   readonly testLink: OpenStream;

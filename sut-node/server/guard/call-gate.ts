@@ -107,7 +107,7 @@ function admit(stream: ServerHttp2Stream, call: CallHeaders, rules: GateRules): 
   return true;
 }
 
-/** What a call may do, or why it is not served, by its headers alone. A refusal is counted. */
+/** Judges a call by its headers alone: its rule, or why it is not served. A refusal is counted. */
 export function judgeCall(
   call: CallHeaders,
   rules: GateRules,

@@ -105,7 +105,7 @@ export function serveByFirstCall(accepted: Socket, ways: ConnectionWays): Socket
   return socket;
 }
 
-/** What came of a connection before it is known who serves it. */
+/** The first bytes of a connection, until it is known who serves it. */
 class FirstLook {
   /** Grows twofold: a peer that sends single bytes must not make this end copy all of them each time. */
   #memory: Buffer = Buffer.allocUnsafe(4096);

@@ -25,7 +25,7 @@ export type OnBytes = (chunk: BorrowedBytes) => boolean;
 /** Place for the bytes of the next read; undefined: there is none. It must last until bytes come, whatever happens. */
 export type PlaceForBytes = () => Uint8Array | undefined;
 
-/** What a socket of node:net holds of its connection. */
+/** The private handle of a socket of node:net. */
 interface OwnsHandle {
   _handle: { readonly useUserBuffer?: unknown } | null;
 }

@@ -13,7 +13,7 @@ import { MessageIntake, type MessageTaker } from './message-intake.ts';
 /** Bytes of answers that a call holds before it asks its handler to wait. */
 const UNSENT_BYTES_MAX: number = 1024 * 1024;
 
-/** What a call needs of its connection. */
+/** The connection, as its calls use it. */
 export interface ServerCallOwner {
   readonly pool: MessagePool;
   /** The call has something to send. */
@@ -42,9 +42,9 @@ export class ServerCall implements Pick<StreamPeer, 'write' | 'end'>, MessageTak
   isOver = false;
   /** Status behind what was written; undefined as long as the call goes on. */
   ending: ServerCallEnd | undefined;
-  /** What to do when the first message is whole. */
+  /** Called when the first message is whole. */
   onFirst: () => void = () => {};
-  /** What to do when the call is over. */
+  /** Called when the call is over. */
   onOver: () => void = () => {};
   #handler: StreamHandler | undefined;
   readonly #owner: ServerCallOwner;

@@ -47,7 +47,7 @@ const STALL_LOOKS = 4;
 
 const TOO_MANY_RESETS = 'too many calls of the connection ended by a reset';
 
-/** What is decided about a call by its headers. */
+/** Decision about a call by its headers. */
 export type CallDecision =
   /** It is served: {@link ServerCall.serve} was called. */
   | { readonly call: ServerCall }
@@ -56,7 +56,7 @@ export type CallDecision =
   /** Refused with this status. */
   | { readonly end: ServerCallEnd; readonly httpStatus?: number | undefined };
 
-/** What serves the calls of a connection. */
+/** Serves the calls of a connection. */
 export interface CallService {
   readonly pool: MessagePool;
   readonly windowBytes: number;

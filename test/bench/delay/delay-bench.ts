@@ -22,7 +22,7 @@ export interface DelayBenchOptions extends NodeOptions {
   readonly seconds: number;
 }
 
-/** What a client process is asked to do. */
+/** Job of a client process. */
 export interface DelayJob {
   readonly address: string;
   readonly qps: number;

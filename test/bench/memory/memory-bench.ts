@@ -11,7 +11,7 @@ import type { RssPoint } from './rss-watch.ts';
  * touches it query by query: that growth is known and shown beside.
  */
 
-/** What a client process is asked to do. */
+/** Job of a client process. */
 export interface MemoryJob {
   readonly address: string;
   readonly serverPid: number;

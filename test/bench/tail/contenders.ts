@@ -20,7 +20,7 @@ export interface Contender {
   readonly goodCodes: readonly number[];
   startServer(): Promise<BenchServer>;
   clientCommand(job: TailJob): readonly string[];
-  /** What the client left of its load. */
+  /** Times of the load that the client left. */
   readTimes(job: TailJob): Promise<QueryTimes>;
 }
 

@@ -9,7 +9,7 @@ export interface OpenLoad {
   readonly queriesPerSecond: number;
 }
 
-/** What a client process is asked to do. */
+/** Job of a client process. */
 export interface TailJob extends OpenLoad {
   /** `host:port` of the server. */
   readonly address: string;
@@ -24,7 +24,7 @@ export interface TailJob extends OpenLoad {
 export const LOAD_FILES = {
   /** Due times of all queries, in ns since the begin. */
   due: 'due',
-  /** What {@link writeTimes} writes. */
+  /** File of {@link writeTimes}. */
   times: 'times',
   /** Output folder of `longhaul run`. */
   run: 'run',
