@@ -57,6 +57,8 @@ export class IncomingFrames<Call extends FramedCall> implements FrameReceiver {
   #hasSettings = false;
   /** Call whose DATA frame is being read. */
   #dataCall: Call | undefined;
+  /** That frame has more than padding. */
+  #hasContents = false;
 
   /** @param windowBytes What the peer may send on the connection. */
   constructor(session: Session<Call>, control: ControlFrames, windowBytes: number) {
@@ -74,8 +76,7 @@ export class IncomingFrames<Call extends FramedCall> implements FrameReceiver {
   onDataHead(streamId: number, length: number): void {
     this.#checkOrder(FRAME_TYPE.data, streamId);
     this.#dataCall = this.#callOf(streamId, 'DATA');
-    if (length === 0) this.#floods.count();
-    else this.#session.onProgress();
+    this.#hasContents = false;
     if (!this.#window.use(length)) {
       throw new Http2Error('FLOW_CONTROL_ERROR', 'more data than the connection has window');
     }
@@ -85,11 +86,16 @@ export class IncomingFrames<Call extends FramedCall> implements FrameReceiver {
   }
 
   onDataPiece(chunk: BorrowedBytes, begin: number, end: number): void {
+    if (!this.#hasContents) {
+      this.#hasContents = true;
+      this.#session.onProgress();
+    }
     const call = this.#dataCall;
     if (call !== undefined && !call.isOver) this.#session.onContents(call, chunk, begin, end);
   }
 
   onDataEnd(endsStream: boolean): void {
+    if (!this.#hasContents) this.#floods.count();
     const call = this.#dataCall;
     this.#dataCall = undefined;
     if (endsStream && call !== undefined && !call.isOver) this.#session.onContentsEnd(call);

@@ -79,12 +79,25 @@ export class ReusedBuffers {
 
   /** A buffer of `bytes` or more, with whatever is in it; the caller's until it gives it back. */
   take(bytes: number): ArrayBuffer {
-    const index = this.#free.findIndex((buffer) => buffer.byteLength >= bytes);
-    if (index >= 0) return this.#free.splice(index, 1)[0] as ArrayBuffer;
+    const best = this.#smallest(bytes);
+    if (best >= 0) return this.#free.splice(best, 1)[0] as ArrayBuffer;
     // The kept ones are too small for the uses of now: let them go first.
     this.#free.shift();
     const size = Math.max(1, Math.ceil(bytes / GRAIN_BYTES)) * GRAIN_BYTES;
     return Buffer.allocUnsafeSlow(size).buffer;
+  }
+
+  /** Index of the smallest free buffer that is large enough; -1: there is none. */
+  #smallest(bytes: number): number {
+    let best = -1;
+    let bestBytes = Number.POSITIVE_INFINITY;
+    for (let i = 0; i < this.#free.length; i += 1) {
+      const { byteLength } = this.#free[i] as ArrayBuffer;
+      if (byteLength < bytes || byteLength >= bestBytes) continue;
+      best = i;
+      bestBytes = byteLength;
+    }
+    return best;
   }
 
   /** Takes a buffer back, once nobody reads it any more. */

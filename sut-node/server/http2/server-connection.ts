@@ -18,6 +18,7 @@ import { Outgoing, PeerSettings, SETTING } from '../../../shared/http2/outgoing.
 import type { MessagePool } from '../connection/message-memory.ts';
 import type { CallRefusal } from '../guard/call-gate.ts';
 import { ResetBudget } from '../guard/reset-budget.ts';
+import { UnreadWatch } from '../guard/unread-watch.ts';
 import type { ServerCallEnd } from '../limits/call-end.ts';
 import { CALLS_PER_CONNECTION_MAX, UNREAD_TIMEOUT_MS } from '../limits/node-limits.ts';
 import { AnswerLine, headOf, trailersOf } from './answer-line.ts';
@@ -41,9 +42,6 @@ const DRAINED_CLOSE_MS = 1_000;
 
 /** Longest wait for the socket to take the last bytes where the peer broke HTTP/2. */
 const BROKEN_CLOSE_MS = 500;
-
-/** Looks for a peer that takes nothing, in the longest time in which it may. */
-const STALL_LOOKS = 4;
 
 const TOO_MANY_RESETS = 'too many calls of the connection ended by a reset';
 
@@ -89,11 +87,9 @@ export class ServerConnection implements ServerCallOwner, Session<ServerCall>, K
   readonly #keepalive: Keepalive;
   readonly #resets = new ResetBudget();
   readonly #floods = new FloodGuard();
-  readonly #stall: NodeJS.Timeout;
+  readonly #unread: UnreadWatch;
   #drained: NodeJS.Timeout | undefined;
   readonly #closed = new Deferred<void>();
-  /** Looks in a row that saw bytes waiting, and none of a message taken. */
-  #unreadLooks = 0;
   #prefaceLeft = PREFACE.length;
   #lastStreamId = 0;
   #isDraining = false;
@@ -106,12 +102,12 @@ export class ServerConnection implements ServerCallOwner, Session<ServerCall>, K
     this.#incoming = new IncomingFrames<ServerCall>(this, this.#control, service.windowBytes);
     this.#reader = new FrameReader(this.#incoming, FRAME_BYTES_MAX);
     this.#line = new AnswerLine(this.#peer, this.#encoder, (call) => this.#onEnded(call));
-    this.#outgoing = new Outgoing(socket, this.#control, this.#line, () => {
-      this.#unreadLooks = 0;
-    });
+    this.#unread = new UnreadWatch(
+      () => this.#hasUnread,
+      () => this.#socket.destroy(),
+    );
+    this.#outgoing = new Outgoing(socket, this.#control, this.#line, () => this.#unread.onTaken());
     this.#keepalive = new Keepalive(KEEPALIVE, this);
-    this.#stall = setInterval(() => this.#lookForStall(), UNREAD_TIMEOUT_MS / STALL_LOOKS);
-    this.#stall.unref();
     this.#control.settings([
       [SETTING.initialWindowSize, service.windowBytes],
       [SETTING.maxFrameSize, FRAME_BYTES_MAX],
@@ -263,8 +259,10 @@ export class ServerConnection implements ServerCallOwner, Session<ServerCall>, K
   onWindowUpdate(streamId: number, bytes: number): void {
     const call = this.#calls.get(streamId);
     if (streamId === 0) {
+      const wasShut = this.#line.window.bytes <= 0;
       this.#line.window.add(bytes, 'the connection');
-      for (const one of this.#calls.values()) this.#line.add(one);
+      // Else no call waits for it: a flood of these costs no look at all calls each.
+      if (wasShut) for (const one of this.#calls.values()) this.#line.add(one);
     } else if (call !== undefined) {
       call.sendWindow.add(bytes, 'a call');
       this.#line.add(call);
@@ -364,10 +362,10 @@ export class ServerConnection implements ServerCallOwner, Session<ServerCall>, K
     queueMicrotask(() => this.#shut('ENHANCE_YOUR_CALM', TOO_MANY_RESETS));
   }
 
-  /** One look sees bytes that wait since a moment ago as well: only several in a row say that nothing is taken. */
-  #lookForStall(): void {
-    this.#unreadLooks = this.#socket.writableLength > 0 ? this.#unreadLooks + 1 : 0;
-    if (this.#unreadLooks > STALL_LOOKS) this.#socket.destroy();
+  /** Something waits for the peer. One that reads and gives no window takes nothing either. */
+  get #hasUnread(): boolean {
+    if (this.#socket.writableLength > 0) return true;
+    return [...this.#calls.values()].some(({ unsent }) => unsent.bytes > 0);
   }
 
   /**
@@ -395,7 +393,7 @@ export class ServerConnection implements ServerCallOwner, Session<ServerCall>, K
 
   #onGone(): void {
     this.#isClosed = true;
-    clearInterval(this.#stall);
+    this.#unread.stop();
     clearTimeout(this.#drained);
     this.#keepalive.stop();
     this.#loseCalls();

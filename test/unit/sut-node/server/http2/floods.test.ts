@@ -139,6 +139,10 @@ describe('frames that mean nothing', () => {
         frame(headers, endHeaders | endStream, 1),
       ],
     ],
+    [
+      'CVE-2019-9518: DATA of nothing but padding',
+      (i) => [...(i === 0 ? [inferHead(1)] : []), frame(data, FLAG.padded, 1, Buffer.of(0))],
+    ],
     ['CVE-2019-9518: frames that nobody knows', () => [frame(0x77, 0, 0)]],
     [
       'RST_STREAM of calls that are over',
@@ -266,6 +270,32 @@ describe('a peer that never reads', () => {
     scene.socket.take();
     vi.advanceTimersByTime(2 * UNREAD_TIMEOUT_MS);
     expect(scene.socket.destroyed).toBe(false);
+  });
+
+  it('CVE-2019-9511: is closed when it reads, and gives no window for the time of a ping', async () => {
+    const scene = new ServerScene({ echoes: false });
+    await scene.send(HELLO, frame(settings, 0, 0, settingsOf({ 4: 0 })), inferHead(1));
+    scene.handled[0]?.peer.write(Buffer.alloc(100));
+    for (let i = 0; i < 3; i += 1) {
+      vi.advanceTimersByTime(UNREAD_TIMEOUT_MS / 3);
+      await scene.send(PING);
+    }
+    expect([scene.socket.destroyed, scene.pongs]).toEqual([false, 3]);
+    vi.advanceTimersByTime(UNREAD_TIMEOUT_MS / 2);
+    await scene.send(PING);
+    expect([scene.socket.destroyed, scene.handled[0]?.cancelledCount]).toEqual([true, 1]);
+  });
+
+  it('CVE-2019-9511: is not closed as long as it gives a byte of window now and then', async () => {
+    const scene = new ServerScene({ echoes: false });
+    await scene.send(HELLO, frame(settings, 0, 0, settingsOf({ 4: 0 })), inferHead(1));
+    await scene.send(frame(data, 0, 1, message(1)));
+    scene.handled[0]?.peer.write(Buffer.alloc(100));
+    for (let i = 0; i < 10; i += 1) {
+      vi.advanceTimersByTime(UNREAD_TIMEOUT_MS / 2);
+      await scene.send(frame(windowUpdate, 0, 1, word(1)));
+    }
+    expect([scene.socket.destroyed, scene.contentsOf(1).length]).toEqual([false, 10]);
   });
 
   it('CVE-2019-9511: makes its handler wait when it gives no window, and go on when it does', async () => {
