@@ -93,7 +93,7 @@ export function runNode<T>(
   return runProgram<T>(path as string, args, seconds);
 }
 
-/** The same for any program, whose last line counts. @param seconds How long it is to take; much longer and it is ended. */
+/** The same for any program, whose last line of JSON counts: V8's threads tell their collections when they like. @param seconds How long it is to take; much longer and it is ended. */
 export async function runProgram<T>(
   path: string,
   args: readonly string[],
@@ -102,7 +102,7 @@ export async function runProgram<T>(
   const { stdout } = await execute(path, args, { timeout: seconds * 1e3 + GRACE_MS });
   const lines = stdout.trimEnd().split('\n');
   for (const line of lines) countMarkCompact(line);
-  return JSON.parse(lines.at(-1) as string) as T;
+  return JSON.parse(lines.findLast((line) => line.startsWith('{')) ?? '') as T;
 }
 
 let markCompacts = 0;

@@ -27,7 +27,7 @@ import { type EfficiencyPlan, measureSides, questionOf, type SideTask } from './
  * Shares of the in-process peak at which `--in-process-only` makes runs: one that the network bears
  * is compared.
  */
-const LOAD_SHARES: readonly number[] = [0.8, 0.5, 0.2];
+const LOAD_SHARES: readonly number[] = [0.8, 0.4];
 /** Share of its peak up to which a side bears a load without being at its limit. */
 const BORNE_SHARE = 0.9;
 

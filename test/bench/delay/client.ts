@@ -18,12 +18,12 @@ const WARM_UP_SECONDS = 2;
 
 const job = JSON.parse(process.argv[2] as string) as DelayJob;
 const store = nullStore(job.sizeBytes, SAMPLE_COUNT);
-const qdl = nullQdl(job.address, store);
-await qdl.connect();
 const outdir = mkdtempSync(join(tmpdir(), 'longhaul-bench-'));
 
 /** One run. @returns It, and the cores that the process kept busy meanwhile. */
 async function measure(seconds: number): Promise<[PerformanceOutcome, number]> {
+  const qdl = nullQdl(job.address, store);
+  await qdl.connect();
   const sut = new MeteredSut(qdl);
   const { performance: phase } = await runTest({
     sut,
@@ -40,6 +40,7 @@ async function measure(seconds: number): Promise<[PerformanceOutcome, number]> {
     stallTimeoutNs: 10e9,
     drainTimeoutNs: 1e9,
   });
+  requireEqualLedgers(qdl);
   if (phase === null || phase.counts.lostSamples > 0) throw new Error('the run broke');
   return [phase, sut.cores];
 }
@@ -48,7 +49,6 @@ try {
   // V8 compiles what is used often: with the first run both ends are as they stay.
   await measure(WARM_UP_SECONDS);
   const [phase, cores] = await measure(job.seconds);
-  requireEqualLedgers(qdl);
   const { percentiles, maxNs } = phase.dispatchLag;
   const at = (fraction: number): number =>
     (percentiles.find(({ percentile }) => percentile === fraction)?.valueNs ?? Number.NaN) / 1e3;
