@@ -74,14 +74,14 @@ for node in $nodes; do all="$all${all:+,}${node#*=}"; done
 
 # The program may be several words ("node dist/main.js").
 # shellcheck disable=SC2086
-name_of_sut() { $longhaul name --sut "$all" "$@" | sed -n 's/^SUT  *\(.*\)   (Name took .*/\1/p'; }
+name_of_sut() { $longhaul probe name --sut "$all" "$@" | sed -n 's/^SUT  *\(.*\)   (Name took .*/\1/p'; }
 
 # identity ADDRESS FLAG...: of the process that answers there.
 identity() {
   address=$1
   shift
   # shellcheck disable=SC2086
-  $longhaul name --json --sut "$address" "$@" | sed -n 's/^ *"identity": "\(.*\)",*$/\1/p'
+  $longhaul probe name --json --sut "$address" "$@" | sed -n 's/^ *"identity": "\(.*\)",*$/\1/p'
 }
 
 command -v "${longhaul%% *}" >/dev/null ||
@@ -100,7 +100,7 @@ for node in $nodes; do
   command=$(replace "$(replace "$restart" '{node}' "${node%%=*}")" '{host}' "$host")
   sh -c "$command" || stop $? "${node%%=*}: \"$command\" failed; the nodes behind it are as they were"
   # shellcheck disable=SC2086
-  $longhaul health "$address" --wait "$wait_for" "$@" ||
+  $longhaul probe health "$address" --wait "$wait_for" "$@" ||
     stop $? "${node%%=*} does not serve; the nodes behind it are as they were"
   new=$(identity "$address" "$@")
   [ -n "$new" ] || stop 4 "$address gives no identity in its Name now: whether ${node%%=*} was restarted is not known"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# From nothing to checked and packed submission trees, with the stand-in for ResNet-50 (docs/submission-walkthrough.md).
+# From nothing to checked and packed submission trees, with the stand-in for ResNet-50 (docs/submit.md).
 #
 #   submission-walkthrough.sh [--dry-run-lengths] OUT
 #
@@ -49,7 +49,7 @@ if [ "$data_dir" = standin ]; then data+=(--data-count "$data_count"); fi
 # --- the system under test: a node of your own (SUT=host:port), or one that is started here
 if [ -z "${SUT:-}" ]; then
   SUT=${LISTEN:-127.0.0.1:50051}
-  if "${longhaul[@]}" name --sut "$SUT" >/dev/null 2>&1; then
+  if "${longhaul[@]}" probe name --sut "$SUT" >/dev/null 2>&1; then
     echo "$0: somebody answers at $SUT already: SUT=$SUT measures that node, LISTEN=host:port starts one elsewhere" >&2
     exit 4
   fi
@@ -62,7 +62,7 @@ if [ -z "${SUT:-}" ]; then
       cat "$out/sut.log" >&2
       exit 4
     fi
-    if "${longhaul[@]}" name --sut "$SUT" >/dev/null 2>&1; then break; fi
+    if "${longhaul[@]}" probe name --sut "$SUT" >/dev/null 2>&1; then break; fi
     sleep 1
   done
 fi
@@ -78,7 +78,7 @@ make_run() { # folder, how often at most, then the command
     mkdir -p "$folder"
     code=0
     "$@" >"$folder/report.txt" 2>"$folder/errors.txt" || code=$?
-    grep -E '^(Result|Accuracy|TEST)' "$folder/report.txt" || true
+    grep -E '^(VALID|INVALID|Accuracy|TEST)' "$folder/report.txt" || true
     if [ "$code" -ne 3 ]; then break; fi
   done
   if [ "$code" -eq 3 ] && [ "$attempts" -gt 1 ] && [ "$is_dry" = yes ]; then
@@ -118,7 +118,7 @@ network_type: Ethernet
 network_media: Copper
 network_topology: LoadGen node connected to the SUT node through one switch
 YAML
-  "${longhaul[@]}" system describe --sut "$SUT" --merge "$out/submitter.yaml" --output "$out/systems/walkthrough.json" --force
+  "${longhaul[@]}" submission system describe --sut "$SUT" --merge "$out/submitter.yaml" --output "$out/systems/walkthrough.json" --force
 }
 
 write_config() { # round

@@ -7,7 +7,7 @@ import { hasYoungGenerationFlag, NODE_FLAGS } from '../shared/base/process/node-
 import { NOWHERE, percentOf, Terminal } from '../shared/base/process/terminal.ts';
 import {
   addJson,
-  addSettings,
+  addSettingsInGroups,
   createCommand,
   settingsOf,
   wantsJson,
@@ -20,23 +20,32 @@ import { checkNode, checkReportText } from './operations/check-node.ts';
 import { Patience } from './operations/patience.ts';
 import { exposureWarnings } from './server/connection/server-security.ts';
 import { SUT_OPTIONS, type SutSettings, toSutSettings } from './settings/sut-settings.ts';
+import { chooseWorkers, roomHere, workersInWords } from './settings/worker-choice.ts';
 import { type SutNode, startSutNode } from './sut-node.ts';
 
 const EXAMPLE = `
 Example:
   longhaul sut --benchmark digits --listen 0.0.0.0:50051 --node sut-a
 
-With --json stdout has a line of JSON when the node is ready, {"event":"ready","address":...}, and one at its end.
+With --json stdout has a line of JSON when the node is ready, {"event":"ready","address":...}, and
+one at its end.
 
 The node says Ready after every worker has run the model once. SIGTERM and Ctrl-C drain it: what it
 holds is answered, then it ends with exit code 0. A second one ends it at once (143, 130); where the
 drain timeout leaves samples without a response the exit code is 4, and where a worker thread hangs
-it is 137. See docs/operations.md.`;
+it is 137. See docs/operate.md.`;
+
+/** Settings that most nodes need: first in the help. */
+const FIRST_KEYS: readonly string[] = [
+  ...['benchmark', 'listen', 'node', 'model', 'workers', 'threadsPerWorker', 'providers'],
+  ...['batchPreset', 'batchSizeMax', 'batchDelayUsMax', 'healthListen', 'metricsListen'],
+  ...['tlsCert', 'tlsKey', 'check'],
+];
 
 /** `longhaul sut`: one SUT node. Loaded by the one bin through shared/base/files/package-files.ts. */
 export function sutCommand(setExitCode: (code: number) => void): Command {
   const command = createCommand('sut', 'serve a benchmark as a SUT node');
-  return addJson(addSettings(command, SUT_OPTIONS))
+  return addJson(addSettingsInGroups(command, SUT_OPTIONS, { keys: FIRST_KEYS }))
     .addHelpText('after', EXAMPLE)
     .action(async () => {
       endDespiteThreads();
@@ -49,7 +58,8 @@ export function sutCommand(setExitCode: (code: number) => void): Command {
         else logger.warn({}, text);
       };
       checkFormatIsUsed(values);
-      const settings = toSutSettings(values);
+      const chosen = chooseWorkers(values, roomHere(values));
+      const settings = toSutSettings({ ...values, ...chosen });
       // With hidden progress, too: of a free port nobody else knows which it is, but for a parent that is sent it.
       const isSaid = values.progress === 'shown' || process.send !== undefined;
       const screen = isSaid ? terminal : new Terminal();
@@ -62,7 +72,7 @@ export function sutCommand(setExitCode: (code: number) => void): Command {
       setExitCode(
         values.check
           ? await check(settings, isJson ? 'json' : values.checkFormat, outputs)
-          : await serve(settings, outputs),
+          : await serve(settings, workersInWords(chosen), outputs),
       );
     });
 }
@@ -86,7 +96,11 @@ interface Outputs {
 }
 
 /** Serves until somebody asks for the end, or until the node cannot serve any more. */
-async function serve(settings: SutSettings, outputs: Outputs): Promise<number> {
+async function serve(
+  settings: SutSettings,
+  workersText: string,
+  outputs: Outputs,
+): Promise<number> {
   const { logger, terminal, warn, announce, tell } = outputs;
   for (const warning of exposureWarnings(settings)) warn(warning);
   const signals = new StopSignals();
@@ -119,7 +133,8 @@ async function serve(settings: SutSettings, outputs: Outputs): Promise<number> {
         'the program longhaul has the flag, deploy/tuning.md says why',
     );
   }
-  terminal.line(`SUT node ${node.name} is ready: ${settings.benchmark}, ${workersText(node)}`);
+  const workers = node.workerCount === undefined ? 'which needs no workers' : workersText;
+  terminal.line(`SUT node ${node.name} is ready: ${settings.benchmark}, ${workers}`);
   tell(readyEvent(node, settings));
   const end = await Promise.race([signals.first, fatalError(node)]);
   if (typeof end === 'number') {
@@ -147,11 +162,6 @@ function readyEvent(
     metricsUrl: metricsUrl ?? null,
     processId: process.pid,
   };
-}
-
-function workersText({ workerCount }: SutNode): string {
-  if (workerCount === undefined) return 'which needs no workers';
-  return workerCount === 1 ? '1 worker' : `${workerCount} workers`;
 }
 
 /** Lets the node answer what it holds; a second signal ends that. Returns the exit code. */

@@ -158,7 +158,7 @@ make_link
 say 'the SUT node, on its host'
 start_node
 # shellcheck disable=SC2086
-on_loadgen health "$far_address:50051" --wait 3m --tls-ca tls/ca.crt $tls_files ||
+on_loadgen probe health "$far_address:50051" --wait 3m --tls-ca tls/ca.crt $tls_files ||
   { cat "$work/sut.log" >&2; fail 'the SUT node does not serve'; }
 
 say 'LoadGen, on the other one'

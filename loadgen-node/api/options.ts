@@ -65,6 +65,7 @@ export function planTest(options: PlainOptions): RunPlan {
 }
 
 /** A SUT of the program's own has no network, and so no division to keep. */
-function ownDivision({ sut, arrivals }: PlainOptions): PlainOptions {
-  return sut === undefined && arrivals !== undefined ? { division: 'open' } : {};
+function ownDivision({ sut, arrivals, concurrency }: PlainOptions): PlainOptions {
+  const isLoadTest = arrivals !== undefined || concurrency !== undefined;
+  return sut === undefined && isLoadTest ? { division: 'open' } : {};
 }

@@ -269,6 +269,11 @@ export interface TestOptions {
    * `poisson`, LoadGen's own.
    */
   readonly arrivals?: string;
+  /**
+   * Server: so many queries at a time, each completion issues the next (closed loop). A load test, no
+   * scenario of MLPerf. Default: none.
+   */
+  readonly concurrency?: number;
   /** Server: bound on the latency. Default: the benchmark's. */
   readonly targetLatency?: string;
   /** 0 to 100. Default: the benchmark's, or LoadGen's. */
@@ -294,7 +299,10 @@ export interface TestOptions {
   /** LoadGen's own files. */
   readonly mlperfConf?: string;
   readonly userConf?: string;
-  /** True: a performance run goes on until early stopping decides. */
+  /**
+   * True: a performance run goes on until early stopping decides. Default: true without `minDuration`, `maxDuration`, counts,
+   * `round` and files of LoadGen, for 10 min at most.
+   */
   readonly extendUntilDecided?: boolean;
   /** True: mlperf_log_trace.json is written. */
   readonly trace?: boolean;
@@ -311,6 +319,7 @@ const TEST_OPTION_KEYS: readonly (keyof TestOptions)[] = [
   'mode',
   'targetQps',
   'arrivals',
+  'concurrency',
   'targetLatency',
   'targetLatencyPercentile',
   'samplesPerQuery',

@@ -18,17 +18,20 @@ export const accuracyVerb = verb({
   example: `
 Examples:
   longhaul accuracy results/acc --output results/acc/accuracy.txt
-  longhaul accuracy TEST01/accuracy/mlperf_log_accuracy.json --benchmark resnet50 --data-dir imagenet --partial
-  longhaul accuracy other-loadgen/mlperf_log_accuracy.json --benchmark digits --data-seed 77 --data-count 1000
+  longhaul accuracy TEST01/accuracy/mlperf_log_accuracy.json --partial --benchmark resnet50 \\
+    --data-dir imagenet
 
-The data set has to be that of the run. Where longhaul_run.yaml lies beside the log, benchmark, round and data set are those that
-it has, and flags win over it (start where that run was started: relative paths count from there). Elsewhere say --benchmark, and
---data-dir, --data-seed and --data-count as the run did. Where longhaul's detail log lies there, another data set is refused.
-The log may be of longhaul or of the C++ LoadGen, in LoadGen's form or as any other JSON. What is written is the line
-that the benchmark's official script prints of the same log, and below it notes where the data set is a stand-in.
+The data set has to be that of the run. Where longhaul_run.yaml lies beside the log, benchmark,
+round and data set are those that it has, and flags win over it (start where that run was started:
+relative paths count from there). Elsewhere say --benchmark, and --data-dir, --data-seed and
+--data-count as the run did. Where longhaul's detail log lies there, another data set is refused.
+The log may be of longhaul or of the C++ LoadGen, in LoadGen's form or as any other JSON. What is
+written is the line that the benchmark's official script prints of the same log, and below it notes
+where the data set is a stand-in.
 A log that was truncated for a submission cannot be scored: take the original.
 
-Exit codes: 0 scored and the target is met (or --partial: no target is looked at), 3 the target is missed or samples
-are missing, 2 wrong flag, 5 data set missing or a response that is no answer, 6 log missing or damaged.`,
+Exit codes: 0 scored and the target is met (or --partial: no target is looked at), 3 the target is
+missed or samples are missing, 2 wrong flag, 5 data set missing or a response that is no answer,
+6 log missing or damaged.`,
   action: ({ values }, log: string) => scoreLog(log, values, new CommandHost()),
 });

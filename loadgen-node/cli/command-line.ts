@@ -1,20 +1,21 @@
 import { packageVersion } from '../../shared/base/files/package-files.ts';
 import { EXIT, errorDocument, reportError } from '../../shared/base/process/exit-codes.ts';
 import { commanderOutcome, createCommand } from '../../shared/config/command-line.ts';
+import { showAllFlags } from '../../shared/config/help.ts';
 import { InterruptedError } from '../run/host/host.ts';
-import { verbCommands } from './verbs.ts';
+import { addVerbs } from './verbs.ts';
 
 const EXAMPLES = `
 Examples:
   longhaul demo                                       the whole thing on this machine
   longhaul sut --benchmark digits --listen 0.0.0.0:50051 --node sut-a
   longhaul run --sut 10.0.0.2:50051 --benchmark digits --scenario Server --target-qps 100
-  longhaul find-peak --sut 10.0.0.2:50051 --benchmark digits --scenario server --latency 100ms --output results/peak
-  longhaul doctor --sut 10.0.0.2:50051                machine, link and node before a run
+  longhaul find-peak --sut 10.0.0.2:50051 --benchmark digits --latency 100ms
   longhaul compare results/first results/second
-  longhaul audit network results/first                what a run shows of the division's rules
 
-"longhaul VERB --help" shows the flags of a verb.`;
+"longhaul VERB --help" shows what a verb does and its usual flags, "--help-all" all of them.`;
+
+const HELP_ALL = '--help-all';
 
 async function runVerb(args: readonly string[]): Promise<number> {
   let exitCode: number = EXIT.valid;
@@ -25,15 +26,18 @@ async function runVerb(args: readonly string[]): Promise<number> {
     'longhaul',
     'MLPerf Inference, Network division: LoadGen and SUT over gRPC',
   )
+    .usage('VERB [flags]')
     .version(packageVersion())
-    .enablePositionalOptions()
     .addHelpText('after', EXAMPLES);
-  for (const verb of await verbCommands(args, setExitCode)) program.addCommand(verb);
+  const words = args.filter((arg) => !arg.startsWith('-'));
+  await addVerbs(program, words[0] === 'help' ? words.slice(1) : words, setExitCode);
   if (args.length === 0) {
     program.outputHelp();
     return EXIT.usage;
   }
-  await program.parseAsync(args, { from: 'user' });
+  if (args.includes(HELP_ALL)) showAllFlags(program);
+  const said = args.map((arg) => (arg === HELP_ALL ? '--help' : arg));
+  await program.parseAsync(said, { from: 'user' });
   return exitCode;
 }
 

@@ -15,6 +15,7 @@ interface CompareOptions {
   readonly html?: string;
   readonly force?: boolean;
   readonly allowInvalid?: boolean;
+  readonly by?: string;
 }
 
 /** `longhaul compare`: figures of runs side by side, with confidence intervals. */
@@ -25,7 +26,7 @@ export const compareVerb = verb({
     command
       .option(
         '--fail-if <condition>',
-        "fail where it holds for the figure seen: 'p99 > +5%', 'errors > 0', 'p99 > 15ms'; repeatable",
+        "fail where it holds for the figure seen: 'p99 > +5%', 'errors > 0'; repeatable",
         conditionReader('--fail-if', false),
       )
       .option(
@@ -34,27 +35,32 @@ export const compareVerb = verb({
         conditionReader('--fail-if-sure', true),
       )
       .option('--html <file>', 'write the comparison as a page, with the distributions of latency')
-      .option('--allow-invalid', 'judge conditions by figures of runs that are INVALID, too')
+      .option('--by <label>', 'the main figures by this label of the runs, in order of time')
+      .option('--allow-invalid', 'compare runs that are INVALID, too')
       .option('--force', 'compare runs of different benchmarks or models'),
   example: `
 Examples:
   longhaul compare results/before results/after
-  longhaul compare results/before results/after --html after.html --fail-if 'p99 > +5%' --fail-if 'errors > 0'
+  longhaul compare results/before results/after --html after.html --fail-if 'p99 > +5%'
   longhaul compare results/before results/after --fail-if-sure 'completed_qps < -2%'
+  longhaul compare results/nightly-* --by commit --html trend.html
 
-The first run is the base. A condition that holds for any of the others fails the comparison: --fail-if by the figures as they
-were seen, so that no regression slips through as noise; --fail-if-sure only where the whole ${CONFIDENCE * 100} % interval is beyond it.
+It says first what makes the comparison mean less: another rate, machine or link. Runs of another
+scenario or bound are refused, and so are runs that are INVALID (--allow-invalid compares them).
 
-With a condition a run that is INVALID fails the comparison, too: its figures are no result (--allow-invalid lets it).
+The first run is the base. A condition that holds for any of the others fails the comparison:
+--fail-if by the figures as they were seen, so that no regression slips through as noise;
+--fail-if-sure only where the whole ${CONFIDENCE * 100} % interval is beyond it.
 
-Exit codes: 0 compared, and no condition holds; 3 a condition holds, a run is INVALID where there are conditions, or figures do
-not follow from the records, or these are cut; 2 a folder without records, runs that measured different
-things, or a condition that cannot be read.`,
+Exit codes: 0 compared, and no condition holds; 3 a condition holds, a run is INVALID, or figures do
+not follow from the records, or these are cut; 2 a folder without records, runs that measured
+different things, or a condition that cannot be read.`,
   action: async ({ command }, folders: string[]) => {
     const options = command.opts<CompareOptions>();
     const { failIf = [], failIfSure = [], html, force = false, allowInvalid = false } = options;
+    const { by = null } = options;
     const conditions = [...failIf, ...failIfSure];
-    const judging = { conditions, isForced: force, allowsInvalid: allowInvalid };
+    const judging = { conditions, isForced: force, allowsInvalid: allowInvalid, by };
     const result = await compareFolders(folders, judging);
     if (html !== undefined) writeComparison(html, result);
     const json = comparisonDocument(result);

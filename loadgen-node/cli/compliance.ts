@@ -1,4 +1,4 @@
-import { addFlags, progressStream } from '../../shared/config/command-line.ts';
+import { addFlagsInGroups, progressStream } from '../../shared/config/command-line.ts';
 import {
   COMPLIANCE_SETTINGS,
   CUSTOM_DATA_SET_SETTINGS,
@@ -23,16 +23,17 @@ const ABOUT: Readonly<Record<RunnableTestId, string>> = {
 function testVerb(test: RunnableTestId): MakeCommand {
   return verb({
     settings: COMPLIANCE_SETTINGS,
-    flags: (command) => addFlags(command, RUN_FLAGS),
+    flags: (command) => addFlagsInGroups(command, RUN_FLAGS, { keys: ['sut', 'dataDir'] }),
     example: `
 Example:
   longhaul compliance TEST01 --run results/server --accuracy-run results/server-accuracy
 
-The run of the test is made with the settings of the submission run (longhaul_run.yaml in its folder); flags win
-over them. OUTPUT/TESTnn holds what a submission needs, and README.md; OUTPUT/TESTnn-run the logs of the run.
+The run of the test is made with the settings of the submission run (longhaul_run.yaml in its
+folder); flags win over them. OUTPUT/TESTnn holds what a submission needs, and README.md;
+OUTPUT/TESTnn-run the logs of the run.
 
-Exit codes: 0 passed, 3 failed, 2 wrong flag or runs that do not belong together, 4 SUT, 5 data set, 6 this machine,
-130 Ctrl-C.`,
+Exit codes: 0 passed, 3 failed, 2 wrong flag or runs that do not belong together, 4 SUT, 5 data set,
+6 this machine, 130 Ctrl-C.`,
     action: ({ values, command }) => {
       const flags = flagsOfRun(command.opts<Record<string, string | undefined>>());
       const tell = (text: string): void => void progressStream(command).write(text);
@@ -44,17 +45,19 @@ Exit codes: 0 passed, 3 failed, 2 wrong flag or runs that do not belong together
 /** `longhaul compliance custom-data-set`: whether a system does as well on samples that it has never seen. */
 const customDataSet = verb({
   settings: CUSTOM_DATA_SET_SETTINGS,
-  flags: (command) => addFlags(command, RUN_FLAGS),
+  flags: (command) =>
+    addFlagsInGroups(command, RUN_FLAGS, { keys: ['sut', 'dataDir', 'dataSeed', 'dataCount'] }),
   example: `
-Examples:
-  longhaul compliance custom-data-set --run results/server --accuracy-run results/accuracy --data-seed 77
-  longhaul compliance custom-data-set --run results/server --accuracy-run results/accuracy --data-dir other-images
-  longhaul compliance custom-data-set --run A --accuracy-run B --test-run C --test-accuracy-run D
+Example:
+  longhaul compliance custom-data-set --run results/server --accuracy-run results/accuracy \\
+    --data-seed 77
 
-Makes an accuracy run and a performance run with the settings of the submission run (longhaul_run.yaml in its folder;
-flags win over them; start it where that run was started) over another data set, and compares right answers and speed.
+Makes an accuracy run and a performance run with the settings of the submission run
+(longhaul_run.yaml in its folder; flags win over them; start it where that run was started) over
+another data set, and compares right answers and speed.
 
-Exit codes: 0 passed, 3 failed, 2 wrong flag or runs that cannot be compared, 4 SUT, 5 data set, 6 this machine.`,
+Exit codes: 0 passed, 3 failed, 2 wrong flag or runs that cannot be compared, 4 SUT, 5 data set,
+6 this machine.`,
   action: ({ values, command }) =>
     customDataSetTest(values, flagsOfRun(command.opts<Record<string, string | undefined>>())),
 });

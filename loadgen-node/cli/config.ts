@@ -1,47 +1,49 @@
-import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
-import { CONFIG_SECTIONS, wantsJson, writeResult } from '../../shared/config/command-line.ts';
+import { type Command, Option } from 'commander';
 import type { SettingTable } from '../../shared/config/setting.ts';
-import { configJsonSchema, inspectSections } from '../operate/config/inspect-sections.ts';
 import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
+import {
+  benchmarksVerb,
+  completionVerb,
+  initVerb,
+  printSchema,
+  schemaVerb,
+} from './config-files.ts';
+import { show, showVerb, type Tables } from './config-show.ts';
 import { type MakeCommand, verb } from './verb.ts';
 
 /**
- * `longhaul config`: shows effective settings and their sources, or the JSON Schema of the file.
+ * `longhaul config`: settings, where they come from, and files of them.
  * @param loadSutOptions Settings of the verb of the other half, loaded when they are needed.
+ * @param loadProgram Every verb, for shell completion.
  */
-export function configVerb(loadSutOptions: () => Promise<SettingTable>): MakeCommand {
+export function configVerb(
+  loadSutOptions: () => Promise<SettingTable>,
+  loadProgram: () => Promise<Command>,
+): MakeCommand {
+  const tables: Tables = async () => ({ run: RUN_SETTINGS, sut: await loadSutOptions() });
   return verb({
-    takes: {
-      '[verb]': `only the settings of one verb: ${CONFIG_SECTIONS.join(' or ')}`,
-      '[flags...]': "that verb's flags",
+    takes: { '[verb]': '', '[flags...]': '' },
+    // The older spelling: config --print, config --schema.
+    flags: (command) => {
+      for (const flag of ['--print', '--schema', '--config <file>']) {
+        command.addOption(new Option(flag).hideHelp());
+      }
+      return command.usage('VERB').passThroughOptions();
     },
-    flags: (command) =>
-      command
-        .option('--print', 'print the effective settings as YAML')
-        .option('--schema', 'print the JSON Schema of the configuration file')
-        .option('--config <file>', 'configuration file (YAML)')
-        .passThroughOptions(),
     example: `
 Examples:
-  longhaul config --print --config longhaul.yaml
-  longhaul config --print run --config longhaul.yaml --target-qps 200
-  longhaul config --schema > longhaul.schema.json`,
+  longhaul config init --benchmark digits
+  longhaul config show run --config longhaul.yaml --target-qps 200`,
+    verbs: {
+      show: ['show effective settings and where each came from', showVerb(tables)],
+      init: ['write a commented configuration file for a benchmark', initVerb(tables)],
+      benchmarks: ['list the benchmarks', benchmarksVerb],
+      schema: ['print the JSON Schema of the configuration file, for editors', schemaVerb(tables)],
+      completion: ['print the completion of a shell', completionVerb(loadProgram)],
+    },
     action: async ({ command }, name: string | undefined, flags: string[]) => {
-      const { schema, config: path } = command.opts<{ schema?: boolean; config?: string }>();
-      const tables = { run: RUN_SETTINGS, sut: await loadSutOptions() };
-      if (schema === true) {
-        process.stdout.write(`${JSON.stringify(configJsonSchema(tables), null, 2)}\n`);
-        return {};
-      }
-      const verbs = name === undefined ? CONFIG_SECTIONS : [name];
-      const args = path === undefined ? flags : ['--config', path, ...flags];
-      const { problems, isJson, ...result } = await inspectSections(tables, verbs, args);
-      // It may stand behind the verb as well.
-      if (isJson) command.setOptionValue('json', true);
-      if (problems.length === 0) return result;
-      // With --json what is wrong takes the place of the document.
-      if (!wantsJson(command)) writeResult(command, result);
-      throw configInvalid(problems.join('\n'));
+      if (command.opts<{ schema?: boolean }>().schema === true) return printSchema(tables);
+      return show(command, tables, [name, flags]);
     },
   });
 }

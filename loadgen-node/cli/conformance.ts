@@ -1,8 +1,10 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
 import { readJsonFile } from '../../shared/base/files/read-file.ts';
-import { DEFAULT_ROUND, ROUNDS, type Round } from '../../shared/rules/rounds/rounds.ts';
+import { choice, type SettingValues, text } from '../../shared/config/setting.ts';
+import { SCENARIOS } from '../../shared/domain/scenario.ts';
+import { DEFAULT_ROUND, ROUNDS } from '../../shared/rules/rounds/rounds.ts';
 import { exactJson } from '../loadgen/base/number-format.ts';
 import {
   type AskedEarlyStopping,
@@ -18,70 +20,57 @@ import {
   type TraceFlags,
   traceInput,
 } from '../loadgen/conformance/trace-input.ts';
-import { RNG_LIBRARIES, type RngLibrary } from '../loadgen/random/distributions.ts';
 import { type LoadgenBehaviour, loadgenOf } from '../loadgen/settings/loadgen-behaviour.ts';
 import { openConfFile } from '../run/plan/conf-files.ts';
+import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
 import { verb } from './verb.ts';
 
 /** Which C++ LoadGen to compare with. */
-interface LoadgenOptions {
-  readonly round: Round;
-  readonly rngLibrary: RngLibrary;
-}
+const LOADGEN_SETTINGS = {
+  round: choice(ROUNDS, "round whose LoadGen's behaviour is followed", {
+    fallback: DEFAULT_ROUND,
+  }),
+  rngLibrary: RUN_SETTINGS.rngLibrary,
+};
 
-function addLoadgenOptions(command: Command): Command {
-  return command
-    .addOption(
-      new Option('--round <round>', "round whose LoadGen's behaviour is followed")
-        .choices(ROUNDS)
-        .default(DEFAULT_ROUND),
-    )
-    .addOption(
-      new Option('--rng-library <library>', 'C++ library that built that LoadGen')
-        .choices(RNG_LIBRARIES)
-        .default('libstdc++-11'),
-    );
-}
-
-function loadgenOfOptions({ round, rngLibrary }: LoadgenOptions): LoadgenBehaviour {
+function loadgenOfOptions({
+  round,
+  rngLibrary,
+}: SettingValues<typeof LOADGEN_SETTINGS>): LoadgenBehaviour {
   return { ...loadgenOf(round), rngLibrary };
 }
 
-interface TraceOptions extends LoadgenOptions, TraceFlags {
+interface TraceOptions extends Omit<TraceFlags, 'round' | 'scenario'> {
   readonly userConf?: string;
   readonly full?: true;
 }
 
-/** `longhaul trace`: what LoadGen would load, issue and log, as JSON, with and without `--json`. Needs no SUT. */
+/** `longhaul loadgen trace`: what LoadGen would load, issue and log, as JSON, with and without `--json`. */
 export const traceVerb = verb({
+  settings: { scenario: choice(SCENARIOS, 'field scenario'), ...LOADGEN_SETTINGS },
   flags: (command) =>
-    addLoadgenOptions(
-      command
-        .option('--args <file>', 'JSON file with args (LoadGen field names) and qsl')
-        .option('--scenario <scenario>', 'field scenario')
-        .option(
-          '--mode <mode>',
-          "field mode: PerformanceOnly (LoadGen's default), AccuracyOnly, ...",
-        )
-        .option('--qsl-total <n>', 'samples of the library', numberOption)
-        .option('--qsl-performance <n>', 'samples of its performance set', numberOption)
-        .option('--set <field=value>', 'any field of LoadGen; may be repeated', addField, {})
-        .option(
-          '--user-conf <file>',
-          "LoadGen's user.conf over the round's mlperf.conf; fields win over it",
-        )
-        .option('--model <name>', 'model of the configuration files (default: any)')
-        .option('--full', 'print whole sequences, not their beginnings'),
-    ),
+    command
+      .option('--args <file>', 'JSON file with args (LoadGen field names) and qsl')
+      .option('--mode <mode>', "field mode: PerformanceOnly (LoadGen's default), AccuracyOnly, ...")
+      .option('--qsl-total <n>', 'samples of the library', numberOption)
+      .option('--qsl-performance <n>', 'samples of its performance set', numberOption)
+      .option('--set <field=value>', 'any field of LoadGen; may be repeated', addField, {})
+      .option(
+        '--user-conf <file>',
+        "LoadGen's user.conf over the round's mlperf.conf; fields win over it",
+      )
+      .option('--model <name>', 'model of the configuration files (default: any)')
+      .option('--full', 'print whole sequences, not their beginnings'),
   example: `
-Examples:
-  longhaul trace --args golden.json --round v6.1
-  longhaul trace --scenario Server --qsl-total 50000 --qsl-performance 1024 \\
+Example:
+  longhaul loadgen trace --scenario Server --qsl-total 50000 --qsl-performance 1024 \\
     --set server_target_qps=1000 --set qsl_rng_seed=3066443479025735752`,
-  action: ({ command }) => {
+  action: ({ values, command }) => {
     const options = command.opts<TraceOptions>();
-    const { unknownNames, ...input } = traceInput(options, openConfFile(options.userConf));
-    const loadgen = loadgenOfOptions(options);
+    const { scenario, round } = values;
+    const flags = { ...options, round, ...(scenario !== undefined && { scenario }) };
+    const { unknownNames, ...input } = traceInput(flags, openConfFile(options.userConf));
+    const loadgen = loadgenOfOptions(values);
     const built = buildTrace({ ...input, loadgen, isFull: options.full === true });
     warnOfUnknown(unknownNames);
     process.stdout.write(`${exactJson(built)}\n`);
@@ -94,26 +83,24 @@ const resultsFile = z.object(
   'must be an object with args, qsl and input',
 );
 
-/** `longhaul results`: what LoadGen would make of measurements, as JSON, with and without `--json`. Needs no SUT. */
+/** `longhaul loadgen results`: what LoadGen would make of measurements, as JSON, with and without `--json`. */
 export const resultsVerb = verb({
-  flags: (command) =>
-    addLoadgenOptions(
-      command.requiredOption(
-        '--input <file>',
-        'JSON file with args (LoadGen field names), qsl and input',
-      ),
-    ),
+  settings: {
+    input: text('file', 'JSON file with args (LoadGen field names), qsl and input', {
+      required: true,
+    }),
+    ...LOADGEN_SETTINGS,
+  },
   example: `
 Example:
-  longhaul results --input golden.json --round v6.1`,
-  action: ({ command }) => {
-    const options = command.opts<LoadgenOptions & { readonly input: string }>();
-    const { args, qsl, input } = readJsonFile(options.input, resultsFile);
+  longhaul loadgen results --input golden.json --round v6.1`,
+  action: ({ values }) => {
+    const { args, qsl, input } = readJsonFile(values.input, resultsFile);
     const { settings, unknownNames } = parseLoadgenArgs(args);
     const built = buildResults({
       settings,
       library: { totalSampleCount: qsl.total, performanceSampleCount: qsl.performance },
-      loadgen: loadgenOfOptions(options),
+      loadgen: loadgenOfOptions(values),
       measured: input,
     });
     warnOfUnknown(unknownNames);
@@ -122,7 +109,7 @@ Example:
   },
 });
 
-/** `longhaul early-stopping`: queries that early stopping asks for, in words or as JSON. */
+/** `longhaul loadgen early-stopping`: queries that early stopping asks for, in words or as JSON. */
 export const earlyStoppingVerb = verb({
   json: 'own',
   flags: (command) =>
@@ -140,9 +127,10 @@ export const earlyStoppingVerb = verb({
       .option('--json', 'print JSON'),
   example: `
 Examples:
-  longhaul early-stopping --percentile 0.99 --queries 20000 --over 150
-  longhaul early-stopping --over 150 --percentile 0.99 --json
-  longhaul early-stopping --input rows.json --json       rows: [over, percentile, tolerance, confidence]`,
+  longhaul loadgen early-stopping --percentile 0.99 --queries 20000 --over 150
+  longhaul loadgen early-stopping --input rows.json --json
+
+Each row of that file: [over, percentile, tolerance, confidence].`,
   action: ({ command }) => {
     const options = command.opts<AskedEarlyStopping & { readonly input?: string }>();
     const { input } = options;

@@ -8,14 +8,17 @@ import { verb } from './verb.ts';
 
 const EXAMPLE = `
 Examples:
-  longhaul data checksums --benchmark resnet50 --data-dir imagenet --output imagenet/${CHECKSUM_FILE}
-  longhaul data verify --benchmark resnet50 --data-dir imagenet
+  longhaul submission data checksums --benchmark resnet50 --data-dir imagenet \\
+    --output imagenet/${CHECKSUM_FILE}
+  longhaul submission data verify --benchmark resnet50 --data-dir imagenet
 
-A list is what sha256sum writes, and "sha256sum -c" in the data set's folder reads it. Every run compares its data
-set with ${CHECKSUM_FILE} in that folder, or with the list of --data-checksums. Both compare the files that the data
-set consists of, and all that are listed; what else lies in the folder is no part of it.
+A list is what sha256sum writes, and "sha256sum -c" in the data set's folder reads it. Every run
+compares its data set with ${CHECKSUM_FILE} in that folder, or with the list of --data-checksums. Both
+compare the files that the data set consists of, and all that are listed; what else lies in the
+folder is no part of it.
 
-Exit codes: 0 unchanged, 5 a file of the data set is missing, changed or not in the list, 2 wrong flag.`;
+Exit codes: 0 unchanged, 5 a file of the data set is missing, changed or not in the list, 2 wrong
+flag.`;
 
 const DATA_SETTINGS = pick(
   RUN_SETTINGS,
@@ -47,7 +50,7 @@ const verify = verb({
   action: ({ values }) => withProgress((onProgress) => verifyDataSet(values, onProgress)),
 });
 
-/** `longhaul data`: lists of checksums of data sets. */
+/** `longhaul submission data`: lists of checksums of data sets. */
 export const dataVerb = verb({
   example: EXAMPLE,
   verbs: {

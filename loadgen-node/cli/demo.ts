@@ -1,3 +1,4 @@
+import { addVerbose, wantsVerbose } from '../../shared/config/command-line.ts';
 import { DEMO_RUN, DEMO_SETTINGS, runDemo } from '../operate/demo/run-demo.ts';
 import { CommandHost } from '../run/host/host.ts';
 import { withLiveView } from '../run/host/with-live-view.ts';
@@ -7,6 +8,7 @@ import { verb } from './verb.ts';
 /** `longhaul demo`, which is `npm start`: the main job on one machine. */
 export const demoVerb = verb({
   settings: DEMO_SETTINGS,
+  flags: addVerbose,
   example: `
 What it does:
   1. makes the embedded benchmark "${DEMO_RUN.benchmark}" (once; it stays in the cache folder)
@@ -16,9 +18,11 @@ What it does:
 
 Example:
   longhaul demo --output results/demo --dashboard :8080`,
-  action: async ({ values: { dashboard, force, ...folders } }) => {
+  action: async ({ values: { dashboard, force, ...folders }, command }) => {
     const host = new CommandHost('interrupted: ending the run');
     if (folders.output !== undefined) refuseUsedOutput(folders.output, force);
-    return await withLiveView({ dashboard }, host, (live) => runDemo(folders, host, live));
+    return await withLiveView({ dashboard }, host, (live) =>
+      runDemo(folders, host, { live, isVerbose: wantsVerbose(command) }),
+    );
   },
 });

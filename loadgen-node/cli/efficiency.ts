@@ -9,8 +9,13 @@ import {
 } from '../search/efficiency/plan-efficiency.ts';
 import { runEfficiency } from '../search/efficiency/run-efficiency.ts';
 import { ownNodeSettings } from '../search/own-node.ts';
-import { SEARCH_KEYS } from '../search/peak/find-peak-plan.ts';
+import { NOT_OF_SEARCH } from '../search/peak/find-peak-plan.ts';
 import { type MakeCommand, verb } from './verb.ts';
+
+const FIRST_KEYS: readonly string[] = [
+  ...['benchmark', 'model', 'workers', 'sut', 'inProcessOnly', 'inProcess', 'repeats', 'scenario'],
+  ...['latency', 'percentile', 'minDuration', 'searchTime', 'precision', 'output', 'force'],
+];
 
 const BOTH_HEADING =
   'Options of the node and of each run, as in "longhaul sut" and "longhaul run":';
@@ -25,21 +30,21 @@ export function efficiencyVerb(sutSettings: SettingTable): MakeCommand {
     ...SIDE_RUN_SETTINGS,
     ...EFFICIENCY_OPTIONS,
   };
-  const first = ['benchmark', 'model', 'sut', ...Object.keys(EFFICIENCY_OPTIONS), ...SEARCH_KEYS];
-  const groups = { keys: [...new Set(first)], heading: BOTH_HEADING };
+  const groups = { keys: FIRST_KEYS, heading: BOTH_HEADING, hidden: NOT_OF_SEARCH };
   return verb({
     flags: (command) => addSettingsInGroups(command, table, groups),
     example: `
-One machine, a node started for it:
-  longhaul efficiency --benchmark digits --scenario server --latency 50ms
+Example, on one machine, with a node that is started for it:
+  longhaul efficiency --benchmark digits --latency 50ms
 
-Two machines. On the SUT machine, with the settings that its node has:
-  longhaul efficiency --in-process-only --benchmark digits --workers 2 --latency 50ms --output closed.json
-then, with its node running, on the LoadGen machine:
-  longhaul efficiency --sut 10.0.0.2:50051 --in-process closed.json --benchmark digits --latency 50ms
-
-Exit codes: 0 compared, 3 no efficiency or an INVALID run, 2 wrong flag or sides that differ, 4 SUT, 5 data set or
-model, 6 this machine, 130 Ctrl-C.`,
+Exit codes: 0 compared, 3 no efficiency or an INVALID run, 2 wrong flag or sides that differ, 4 SUT,
+5 data set or model, 6 this machine, 130 Ctrl-C.`,
+    details: `Two machines. On the SUT node, with the settings that its node has:
+  longhaul efficiency --in-process-only --benchmark digits --workers 2 --latency 50ms \\
+    --output closed.json
+then, with its node running, on the LoadGen node:
+  longhaul efficiency --sut 10.0.0.2:50051 --in-process closed.json --benchmark digits \\
+    --latency 50ms`,
     action: async ({ command }) => {
       const { values: own } = settingsOf(command, undefined, EFFICIENCY_OPTIONS);
       const { values, settings } = settingsOf(command, 'run', SIDE_RUN_SETTINGS);

@@ -3,6 +3,7 @@ import { progressStream } from '../../shared/config/command-line.ts';
 import { CommandHost } from '../run/host/host.ts';
 import {
   FIND_PEAK_SETTINGS,
+  NOT_OF_SEARCH,
   planFindPeak,
   RUN_HEADING,
   SEARCH_KEYS,
@@ -19,15 +20,21 @@ import { verb } from './verb.ts';
 
 /** `longhaul find-peak`: searches the largest load under a latency bound. */
 export const findPeakVerb = verb({
-  runSettings: { table: FIND_PEAK_SETTINGS, keys: SEARCH_KEYS, heading: RUN_HEADING },
+  runSettings: {
+    table: FIND_PEAK_SETTINGS,
+    keys: SEARCH_KEYS,
+    heading: RUN_HEADING,
+    hidden: NOT_OF_SEARCH,
+  },
   example: `
 Example:
   longhaul find-peak --sut 10.0.0.2:50051,10.0.0.3:50051 --benchmark digits \\
-    --scenario server --latency 15ms --percentile 99 --output results/peak
-  longhaul find-peak ... --output results/peak --resume     after Ctrl-C, a kill, or a lost node
+    --scenario Server --latency 15ms --percentile 99 --output results/peak
 
-Exit codes: 0 found and confirmed, 3 no load is confirmed, or LoadGen itself was the limit, 2 wrong flag or key, 4 SUT,
-5 data set, 6 this machine, 130 Ctrl-C.`,
+After Ctrl-C, a kill or a lost node the same command with --resume goes on.
+
+Exit codes: 0 found and confirmed, 3 no load is confirmed, or LoadGen itself was the limit, 2 wrong
+flag or key, 4 SUT, 5 data set, 6 this machine, 130 Ctrl-C.`,
   action: async ({ values, settings, command }) => {
     const plan = planFindPeak(values, settings);
     refuseUsedSearch(plan, values);

@@ -1,18 +1,19 @@
 import { EXIT } from '../../shared/base/process/exit-codes.ts';
 import { writeResult } from '../../shared/config/command-line.ts';
 import { checkHealth, HEALTH_SETTINGS } from '../operate/health/check-health.ts';
-import { verb } from './verb.ts';
+import { type MakeCommand, verb } from './verb.ts';
 
-/** `longhaul health`: whether servers serve. */
-export const healthVerb = verb({
+/** `longhaul probe health`: whether servers serve. */
+export const healthVerb: MakeCommand = verb({
   takes: { '<address...>': 'host:port[,host:port...], or dns:///name:port' },
   settings: HEALTH_SETTINGS,
   example: `
 Examples:
-  longhaul health 10.0.0.2:50052
-  longhaul health dns:///sut:50051 --wait 10m --tls-ca ca.crt --tls-cert tls.crt --tls-key tls.key
+  longhaul probe health 10.0.0.2:50052
+  longhaul probe health dns:///sut:50051 --wait 10m --tls-ca ca.crt
 
-Any server of grpc.health.v1 can be asked. Of several addresses, and of all behind a name (dns:///name:port), every one has to serve.
+Any server of grpc.health.v1 can be asked. Of several addresses, and of all behind a name
+(dns:///name:port), every one has to serve.
 
 Exit codes: 0 SERVING, 3 an answer that is another (NOT_SERVING, no such service), 4 no answer.`,
   action: async ({ values, command }, lists: string[]) => {
@@ -24,4 +25,13 @@ Exit codes: 0 SERVING, 3 an answer that is another (NOT_SERVING, no such service
     process.stderr.write(`longhaul: ${whyNot}\n`);
     return { exitCode: EXIT.invalid };
   },
+});
+
+/** Line of the help. */
+export const HEALTH_ABOUT =
+  'ask servers by grpc.health.v1 whether they serve, or wait until they do';
+
+/** `longhaul probe` with nothing but `health`. */
+export const healthOnlyVerb: MakeCommand = verb({
+  verbs: { health: [HEALTH_ABOUT, healthVerb] },
 });

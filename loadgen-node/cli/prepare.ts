@@ -13,12 +13,15 @@ export const prepareVerb = verb({
     ...pick(RUN_SETTINGS, 'dataSeed', 'dataCount', 'cacheDir'),
   },
   example: `
-What it makes, once (it stays in the cache folder, where "sut --model standin" and "run --data-dir standin" find it):
-  resnet50-standin-fp32.onnx  the inputs, outputs and cost of ResNet-50 v1.5 with random weights, and a small
-                              fitted branch that reads digits: it is NOT ResNet-50, nor is its accuracy
+What it makes, once (it stays in the cache folder, where "sut --model standin" and
+"run --data-dir standin" find it):
+  resnet50-standin-fp32.onnx  the inputs, outputs and cost of ResNet-50 v1.5 with random weights,
+                              and a small fitted branch that reads digits: it is NOT ResNet-50, nor
+                              is its accuracy
   resnet50-standin-int8.onnx  the same in int8
-  a data set                  JPEG images that longhaul draws, laid out as ImageNet's validation set, and
-                              reference.json with the accuracy of the FP32 stand-in, of which a run asks 99 %
+  a data set                  JPEG images that longhaul draws, laid out as ImageNet's validation
+                              set, and reference.json with the accuracy of the FP32 stand-in, of
+                              which a run asks 99 %
 
 Example:
   longhaul prepare resnet50-standin --output standin`,

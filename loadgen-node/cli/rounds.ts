@@ -1,26 +1,16 @@
-import { Option } from 'commander';
-import {
-  DEFAULT_ROUND,
-  mlperfConfOf,
-  ROUNDS,
-  type Round,
-} from '../../shared/rules/rounds/rounds.ts';
+import { choice, toggle } from '../../shared/config/setting.ts';
+import { DEFAULT_ROUND, mlperfConfOf, ROUNDS } from '../../shared/rules/rounds/rounds.ts';
 import { parseConf } from '../loadgen/settings/conf-grammar.ts';
-import { type CompressionRequest, compressionResult } from '../present/text/compression-table.ts';
+import { compressionResult } from '../present/text/compression-table.ts';
 import { verb } from './verb.ts';
 
-function roundOption(about: string): Option {
-  return new Option('--round <round>', about).choices(ROUNDS).default(DEFAULT_ROUND);
-}
-
-/** `longhaul conf`: writes a round's mlperf.conf. */
+/** `longhaul loadgen conf`: writes a round's mlperf.conf. */
 export const confVerb = verb({
-  flags: (command) => command.addOption(roundOption('the round')),
+  settings: { round: choice(ROUNDS, 'the round', { fallback: DEFAULT_ROUND }) },
   example: `
 Example:
-  longhaul conf --round v4.1 > mlperf.conf`,
-  action: ({ command }) => {
-    const { round } = command.opts<{ round: Round }>();
+  longhaul loadgen conf --round v4.1 > mlperf.conf`,
+  action: ({ values: { round } }) => {
     const text = mlperfConfOf(round);
     const entries = [...parseConf(text).entries];
     const lines = entries.map(([key, { text: value, line }]) => ({ key, value, line }));
@@ -28,18 +18,17 @@ Example:
   },
 });
 
-/** `longhaul compression`: what the rules of a round allow, and what this process can do. */
+/** `longhaul loadgen compression`: what the rules of a round allow, and what this process can do. */
 export const compressionVerb = verb({
-  flags: (command) =>
-    command
-      .addOption(roundOption('round whose rules hold'))
-      .option('--text', "the rules' own words below the table"),
+  settings: {
+    round: choice(ROUNDS, 'round whose rules hold', { fallback: DEFAULT_ROUND }),
+    text: toggle("the rules' own words below the table"),
+  },
   example: `
-Examples:
-  longhaul compression
-  longhaul compression --round v6.1 --text
+Example:
+  longhaul loadgen compression --round v6.1 --text
 
 --compression and --response-compression of "longhaul run" are checked against this table; with
 --division open they are not, and every log says so.`,
-  action: ({ command }) => compressionResult(command.opts<CompressionRequest>()),
+  action: ({ values }) => compressionResult(values),
 });

@@ -1,6 +1,11 @@
 import type { Command } from 'commander';
 import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
-import { progressStream, wantsJson } from '../../shared/config/command-line.ts';
+import {
+  addVerbose,
+  progressStream,
+  wantsJson,
+  wantsVerbose,
+} from '../../shared/config/command-line.ts';
 import { flagOf } from '../../shared/config/setting.ts';
 import { CommandHost } from '../run/host/host.ts';
 import { withLiveView } from '../run/host/with-live-view.ts';
@@ -20,8 +25,10 @@ const FIRST_KEYS: readonly string[] = [
   'targetQps',
   'targetLatency',
   'minDuration',
+  'minQueryCount',
   'round',
   'thresholds',
+  'labels',
   'output',
   'force',
   'dashboard',
@@ -30,13 +37,15 @@ const FIRST_KEYS: readonly string[] = [
 
 /** `longhaul run`: measures SUT nodes. */
 export const runVerb = verb({
-  runSettings: { table: RUN_SETTINGS, keys: FIRST_KEYS, heading: 'Further options:' },
+  runSettings: { table: RUN_SETTINGS, keys: FIRST_KEYS },
+  flags: addVerbose,
   example: `
 Example:
   longhaul run --sut 10.0.0.2:50051,10.0.0.3:50051 --benchmark digits \\
-    --scenario Server --target-qps 100 --min-duration 10s --output results/first
+    --scenario Server --target-qps 100 --output results/first
 
-Exit codes: 0 VALID, 3 INVALID or a --threshold is not met, 2 wrong flag or key, 4 SUT, 5 data set, 6 this machine, 130 Ctrl-C.`,
+Exit codes: 0 VALID, 3 INVALID or a --threshold is not met, 2 wrong flag or key, 4 SUT, 5 data set,
+6 this machine, 130 Ctrl-C.`,
   action: async ({ values, settings, command }) => {
     refuseOtherOutput(command, values);
     const audit = openAuditConfig(values.auditConf);
@@ -45,7 +54,10 @@ Exit codes: 0 VALID, 3 INVALID or a --threshold is not met, 2 wrong flag or key,
     const host = new CommandHost('interrupted: ending the run');
     if (audit !== undefined) host.report(`longhaul: settings of ${audit.name} win over all others`);
     const tell = (text: string): void => void progressStream(command).write(text);
-    return await withLiveView(values, host, (live) => performRuns(plan, host, live, tell));
+    const screen = { isVerbose: wantsVerbose(command) };
+    return await withLiveView(values, host, (live) =>
+      performRuns(plan, host, { live, tell, screen }),
+    );
   },
 });
 

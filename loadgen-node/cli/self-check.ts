@@ -2,7 +2,7 @@ import type { SelfCheck } from '../loadgen/logs/write/header-lines.ts';
 import { checkSelf, writeManifest } from '../run/judge/self-check.ts';
 import { verb } from './verb.ts';
 
-/** `longhaul self-check`: whether the program's files are those that were built. */
+/** `longhaul loadgen self-check`: whether the program's files are those that were built. */
 export const selfCheckVerb = verb({
   json: 'own',
   flags: (command) =>
@@ -11,8 +11,8 @@ export const selfCheckVerb = verb({
       .option('--write', 'write the manifest of the files as they are (a step of the build)'),
   example: `
 Examples:
-  longhaul self-check
-  longhaul self-check --json
+  longhaul loadgen self-check
+  longhaul loadgen self-check --json
 
 Exit codes: 0 unmodified, 3 modified or nothing to compare with.`,
   action: ({ command }) => {

@@ -23,7 +23,7 @@ export const buildVerb = verb({
 Examples:
   longhaul submission build --config submission.yaml --output tree
   longhaul submission build --config submission.yaml --output tree --force --dry-run-lengths
-The configuration file: docs/submission.md`,
+The configuration file: docs/submit.md`,
   action: async ({ command }) => {
     const { config, output, dryRunLengths, force } = command.opts<Options>();
     if (config === undefined || output === undefined) {

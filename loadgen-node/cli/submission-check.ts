@@ -54,9 +54,9 @@ Examples:
   longhaul submission check tree --json                    (the report alone, on stdout)
   longhaul submission check tree --log                     (after you changed a text by hand)
   longhaul submission check tree --originals originals     (of "longhaul submission truncate")
-  longhaul submission check tree --strict                  (what only a rule's text asks for is an error, too)
 
-Exit codes: 0 no error, 3 errors (--strict: or warnings, or marks), 2 no tree or wrong usage, 6 a report cannot be written. Every finding: docs/submission-check.md.`,
+Exit codes: 0 no error, 3 errors (--strict: or warnings, or marks), 2 no tree or wrong usage,
+6 a report cannot be written. All rules: docs/submit.md.`,
   action: async ({ command }, tree: string) => {
     const flags = command.opts<CheckFlags>();
     const { round, originals, strict: isStrict } = flags;

@@ -2,13 +2,17 @@ import type { Command } from 'commander';
 import { EXIT } from '../../shared/base/process/exit-codes.ts';
 import {
   addFlags,
+  addFlagsInGroups,
   addJson,
   addSettingsInGroups,
+  addToList,
   createCommand,
+  type FlagGroups,
   settingsOf,
   type VerbResult,
   writeResult,
 } from '../../shared/config/command-line.ts';
+import { showsAllFlags } from '../../shared/config/help.ts';
 import type { ResolvedSettings } from '../../shared/config/resolve-settings.ts';
 import type { SettingTable } from '../../shared/config/setting.ts';
 
@@ -40,45 +44,82 @@ interface VerbRow<T extends SettingTable> {
   readonly takes?: Readonly<Record<string, string>>;
   /** Settings without a section in the configuration file. */
   readonly settings?: T;
-  /** As `settings`, with `--config` and the section `run`; `keys` come first in the help, `heading` stands over the others. */
-  readonly runSettings?: {
-    readonly table: T;
-    readonly keys: readonly string[];
-    readonly heading: string;
-  };
+  /** Which of them the short help shows (default: all). */
+  readonly groups?: FlagGroups;
+  /** As `settings`, with `--config` and the section `run`. */
+  readonly runSettings?: FlagGroups & { readonly table: T };
   /** Adds flags that are no settings. */
   readonly flags?: (command: Command) => Command;
   /** Where `--json` stands in the help (default: behind all other flags); `own`: the verb adds one itself. */
   readonly json?: 'first' | 'own';
   /** Text below the flags in the help. */
   readonly example?: string;
+  /** Text below that in `--help-all`. */
+  readonly details?: string;
   /** Verbs below this one: what each is about, and how it is made. */
   readonly verbs?: Readonly<Record<string, readonly [about: string, make: MakeCommand]>>;
+  /** Older names of verbs below this one, which no help names. */
+  readonly oldVerbs?: Readonly<Record<string, MakeCommand>>;
   /** Does the work. Absent: only the verbs below do something. */
   readonly action?: Action<T>;
 }
 
 /** A verb from its row. */
 export function verb<T extends SettingTable = Record<never, never>>(row: VerbRow<T>): MakeCommand {
-  const { takes = {}, settings = {}, runSettings, flags, json, example, verbs = {}, action } = row;
+  const { action } = row;
   return (name, about, setExitCode) => {
     const command = createCommand(name, about);
-    for (const [form, help] of Object.entries(takes)) command.argument(form, help);
-    if (json === 'first') addJson(command);
-    if (runSettings !== undefined) addSettingsInGroups(command, runSettings.table, runSettings);
-    addFlags(command, settings);
-    flags?.(command);
-    if (json === undefined && action !== undefined) addJson(command);
-    if (example !== undefined) command.addHelpText('after', example);
-    for (const [below, [what, make]] of Object.entries(verbs)) {
+    addOwnFlags(command, row);
+    const placesAddress = action !== undefined && addAddress(command, row);
+    addTexts(command, row);
+    for (const [below, [what, make]] of Object.entries(row.verbs ?? {})) {
       command.addCommand(make(below, what, setExitCode));
+    }
+    for (const [below, make] of Object.entries(row.oldVerbs ?? {})) {
+      command.addCommand(make(below, about, setExitCode), { hidden: true });
     }
     if (action === undefined) return command;
     return command.action(async (...given: unknown[]) => {
       // Behind the arguments commander passes the flags and the command.
-      setExitCode(await perform(row, action, command, given.slice(0, -2) as never[]));
+      const args = given.slice(0, -2) as never[];
+      if (placesAddress) placeAddress(command, given[0] as readonly string[]);
+      setExitCode(await perform(row, action, command, placesAddress ? [] : args));
     });
   };
+}
+
+function addOwnFlags<T extends SettingTable>(command: Command, row: VerbRow<T>): void {
+  const { takes = {}, settings = {}, groups, runSettings, flags, json, action } = row;
+  for (const [form, help] of Object.entries(takes)) command.argument(form, help);
+  if (json === 'first') addJson(command);
+  if (runSettings !== undefined) addSettingsInGroups(command, runSettings.table, runSettings);
+  if (groups === undefined) addFlags(command, settings);
+  else addFlagsInGroups(command, settings, groups);
+  flags?.(command);
+  if (json === undefined && action !== undefined) addJson(command);
+}
+
+/** Lets a verb with --sut and no arguments of its own take the addresses in place. @returns Whether it does */
+function addAddress<T extends SettingTable>(command: Command, { takes }: VerbRow<T>): boolean {
+  const hasSut = command.options.some((option) => option.attributeName() === 'sut');
+  if (!hasSut || takes !== undefined) return false;
+  command.argument('[address...]', 'SUT nodes, as in --sut');
+  return true;
+}
+
+function placeAddress(command: Command, addresses: readonly string[]): void {
+  for (const address of addresses) {
+    command.setOptionValue('sut', addToList(address, command.getOptionValue('sut')));
+  }
+}
+
+function addTexts<T extends SettingTable>(
+  command: Command,
+  { example = '', details = '' }: VerbRow<T>,
+): void {
+  const textOf = (): string =>
+    details !== '' && showsAllFlags(command) ? `${example}\n\n${details}` : example;
+  if (example !== '') command.addHelpText('after', textOf);
 }
 
 /** Does a verb's work and writes its result. @returns Its exit code. */

@@ -19,42 +19,51 @@ async function loadSutOptions(): Promise<SettingTable> {
   return ((await import(href)) as { readonly SUT_OPTIONS: SettingTable }).SUT_OPTIONS;
 }
 
-/** Every verb, in the order of the help, with its line there. */
+/** Every verb, with its line in the help. */
 const ABOUT = {
   demo: 'measure the embedded benchmark on this machine, end to end',
   sut: 'serve a benchmark as a SUT node',
   run: 'measure SUT nodes: performance, accuracy, or both',
   'find-peak': 'find the largest load that keeps the latency bound, and what limits it',
+  curve: 'measure latency over throughput, and where it bends: table, plot, page, CSV',
   efficiency: 'measure the same model in process and over the network, and what the network costs',
-  doctor: 'look at machine, link and nodes before a run',
   sweep: 'search the peak over a grid of delays, rates and losses of the link',
   report: 'derive all figures of a run from its records again, and write its report',
   compare: 'compare runs, with confidence intervals',
-  name: 'ask SUT nodes for their names: one round trip to each',
-  probe: 'show the models of a server of the Open Inference Protocol, and a run for each',
-  health: 'ask servers by grpc.health.v1 whether they serve, or wait until they do',
-  prepare: 'make a stand-in for a model and its data set',
+  runs: 'list the runs below a folder, newest first',
   accuracy:
     "score an accuracy log, ours or another LoadGen's, as the benchmark's official script does",
-  audit: 'check a run against the rules of its division',
+  audit: 'explain which rules of the Network division a run keeps, breaks, or cannot prove',
+  doctor: 'look at machine, link and nodes before a run',
+  probe: 'show the models of a server of the Open Inference Protocol; ask for names and health',
+  prepare: 'make a stand-in for a model and its data set',
+  config: 'show, write and complete settings',
+  version: 'show the version of longhaul and of what it runs on',
   compliance: 'run and verify a compliance test',
-  system: 'describe the machines of a run for a submission',
-  submission: 'build, truncate, check and pack a submission tree',
-  data: 'write and check lists of the checksums of a data set',
-  compression: 'show what the rules allow to compress',
-  settings: "show what LoadGen's configuration files set",
-  conf: "write a round's mlperf.conf to stdout",
-  trace: 'print what a test would issue, without a SUT, as JSON',
-  results: 'print what LoadGen makes of measurements, as JSON',
-  'early-stopping': 'how many queries early stopping asks for',
-  'self-check': 'hold the files of this program against its manifest',
-  config: 'show effective settings and where each came from',
+  submission: 'build, truncate, check and pack a submission tree; describe systems and data sets',
+  loadgen: "explain LoadGen's settings, sample order and arithmetic; no SUT is needed",
 };
 
 type VerbName = keyof typeof ABOUT;
 
+/** Headings of the help, with the verbs below each. */
+export const VERB_GROUPS: Readonly<Record<string, readonly string[]>> = {
+  'Measure:': ['demo', 'sut', 'run'],
+  'Find limits:': ['find-peak', 'curve', 'efficiency', 'sweep'],
+  'Look at results:': ['report', 'compare', 'runs', 'accuracy', 'audit'],
+  'Prepare and check:': ['doctor', 'probe', 'prepare', 'config', 'version'],
+  'Submit:': ['compliance', 'submission'],
+  'LoadGen itself:': ['loadgen'],
+};
+
+/** In place of a verb's name. */
+const ALL_VERBS = '*';
+
+/** @param below Name of the verb below it, where one is named. */
+type LoadVerb = (below: string | undefined) => Promise<MakeCommand>;
+
 /** How each is loaded. Modules are imported by the verb that needs them: starting stays quick. */
-const VERBS: Readonly<Record<VerbName, () => Promise<MakeCommand>>> = {
+const VERBS: Readonly<Record<VerbName, LoadVerb>> = {
   demo: async () => (await import('./demo.ts')).demoVerb,
   sut: async () => {
     const { sutCommand } = await loadSutHalf();
@@ -62,20 +71,33 @@ const VERBS: Readonly<Record<VerbName, () => Promise<MakeCommand>>> = {
   },
   run: async () => (await import('./run.ts')).runVerb,
   'find-peak': async () => (await import('./find-peak.ts')).findPeakVerb,
+  curve: async () => (await import('./curve.ts')).curveVerb,
   efficiency: async () => (await import('./efficiency.ts')).efficiencyVerb(await loadSutOptions()),
-  doctor: async () => (await import('./doctor.ts')).doctorVerb,
   sweep: async () => (await import('./sweep.ts')).sweepVerb(await loadSutOptions()),
   report: async () => (await import('./report.ts')).reportVerb,
   compare: async () => (await import('./compare.ts')).compareVerb,
-  name: async () => (await import('./ask-servers.ts')).nameVerb,
-  probe: async () => (await import('./ask-servers.ts')).probeVerb,
-  health: async () => (await import('./health.ts')).healthVerb,
-  prepare: async () => (await import('./prepare.ts')).prepareVerb,
+  runs: async () => (await import('./runs.ts')).runsVerb,
   accuracy: async () => (await import('./accuracy.ts')).accuracyVerb,
   audit: async () => (await import('./audit.ts')).auditVerb,
+  doctor: async () => (await import('./doctor.ts')).doctorVerb,
+  // A health check is made again and again, and where LoadGen's half is not installed.
+  probe: async (below) =>
+    below === 'health'
+      ? (await import('./health.ts')).healthOnlyVerb
+      : (await import('./ask-servers.ts')).probeVerb,
+  prepare: async () => (await import('./prepare.ts')).prepareVerb,
+  config: async () => (await import('./config.ts')).configVerb(loadSutOptions, wholeProgram),
+  version: async () => (await import('./version.ts')).versionVerb,
   compliance: async () => (await import('./compliance.ts')).complianceVerb,
-  system: async () => (await import('./system.ts')).systemVerb,
   submission: async () => (await import('./submission.ts')).submissionVerb,
+  loadgen: async () => (await import('./loadgen.ts')).loadgenVerb,
+};
+
+/** Verbs that now stand below another one, by their older names. They work as ever, and no help names them. */
+const OLD_VERBS: Readonly<Record<string, LoadVerb>> = {
+  name: async () => (await import('./ask-servers.ts')).nameVerb,
+  health: async () => (await import('./health.ts')).healthVerb,
+  system: async () => (await import('./system.ts')).systemVerb,
   data: async () => (await import('./data.ts')).dataVerb,
   compression: async () => (await import('./rounds.ts')).compressionVerb,
   settings: async () => (await import('./settings.ts')).settingsVerb,
@@ -84,28 +106,49 @@ const VERBS: Readonly<Record<VerbName, () => Promise<MakeCommand>>> = {
   results: async () => (await import('./conformance.ts')).resultsVerb,
   'early-stopping': async () => (await import('./conformance.ts')).earlyStoppingVerb,
   'self-check': async () => (await import('./self-check.ts')).selfCheckVerb,
-  config: async () => (await import('./config.ts')).configVerb(loadSutOptions),
 };
 
 /** Names of all verbs, in the order of the help. */
 export const VERB_NAMES = Object.keys(ABOUT) as readonly VerbName[]; // Those keys.
 
+/** Older names of verbs. */
+export const OLD_VERB_NAMES: readonly string[] = Object.keys(OLD_VERBS);
+
 /** The command of a verb, loaded now. */
-export async function verbCommand(name: VerbName, setExitCode: SetExitCode): Promise<Command> {
-  return (await VERBS[name]())(name, ABOUT[name], setExitCode);
+export async function verbCommand(
+  name: VerbName,
+  setExitCode: SetExitCode,
+  below?: string,
+): Promise<Command> {
+  return (await VERBS[name](below))(name, ABOUT[name], setExitCode);
 }
 
 /**
- * The commands of all verbs: those that are named among the arguments are loaded, a line of the help
- * takes the place of each of the others.
+ * Adds all verbs to the program: only the named one is loaded, a line of the help takes the place of
+ * each of the others.
+ * @param words Verb, and the verb below it; {@link ALL_VERBS} loads every verb.
  */
-export async function verbCommands(
-  args: readonly string[],
+export async function addVerbs(
+  program: Command,
+  [named, below]: readonly (string | undefined)[],
   setExitCode: SetExitCode,
-): Promise<Command[]> {
-  return Promise.all(
-    VERB_NAMES.map((name) =>
-      args.includes(name) ? verbCommand(name, setExitCode) : createCommand(name, ABOUT[name]),
-    ),
-  );
+): Promise<Command> {
+  for (const name of VERB_NAMES) {
+    const isLoaded = named === name || named === ALL_VERBS;
+    const command = isLoaded
+      ? await verbCommand(name, setExitCode, below)
+      : createCommand(name, ABOUT[name]);
+    const [heading] = Object.entries(VERB_GROUPS).find(([, names]) => names.includes(name)) ?? [];
+    program.addCommand(heading === undefined ? command : command.helpGroup(heading));
+  }
+  for (const [name, load] of Object.entries(OLD_VERBS)) {
+    if (named !== name) continue;
+    program.addCommand((await load(undefined))(name, '', setExitCode), { hidden: true });
+  }
+  return program;
+}
+
+/** The program with every verb loaded, for what describes all of it. */
+export function wholeProgram(): Promise<Command> {
+  return addVerbs(createCommand('longhaul', ''), [ALL_VERBS], () => {});
 }

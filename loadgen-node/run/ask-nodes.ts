@@ -19,7 +19,7 @@ import { CONNECTION_OPTIONS, toConnectionSettings } from './plan/connection-opti
 import { nodesOfRun, OIP_SERVICE_OPTION, requireOipAddress } from './plan/oip-options.ts';
 import type { PreparedRun } from './prepare/prepare-run.ts';
 
-/** Settings of `longhaul name`. */
+/** Settings of `longhaul probe name`. */
 export const NAME_SETTINGS = {
   sut: addressList('addresses of the SUT nodes', { required: true, allowsOip: true }),
   ...OIP_SERVICE_OPTION,

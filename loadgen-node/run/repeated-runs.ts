@@ -6,25 +6,32 @@ import type { CommandHost } from './host/host.ts';
 import { replaceEarlierRun } from './keep/earlier-run.ts';
 import { isValid, meetsThresholds, type RunReport, runDocument } from './keep/run-report.ts';
 import type { RunPlan } from './plan/run-plan.ts';
+import type { ScreenOptions } from './screen/print-report.ts';
 import { screenReport } from './screen/report-layout.ts';
 import { performRun } from './session.ts';
 
+/** Where the runs of a plan are seen. */
+interface RunsView {
+  readonly live: LiveView | undefined;
+  /** Says how one of several runs went before the next is made. */
+  readonly tell: (text: string) => void;
+  readonly screen: ScreenOptions;
+}
+
 /**
  * The runs of a plan: one, or as many as it asks for, each with logs of its own below the output folder.
- * @param tell Says how one of several runs went before the next is made.
  * @throws MlperfError as {@link performRun}
  */
 export async function performRuns(
   plan: RunPlan,
   host: CommandHost,
-  live: LiveView | undefined,
-  tell: (text: string) => void,
+  { live, tell, screen }: RunsView,
 ) {
   const { runCount } = plan;
   if (runCount === 1) {
     const report = await performRun(plan, host, { live });
     const exitCode = exitCodeOfRun(report, host);
-    return { exitCode, text: screenReport(report), json: runDocument(report) };
+    return { exitCode, text: screenReport(report, screen), json: runDocument(report) };
   }
   const reports: RunReport[] = [];
   const repeated = await repeatTest(runCount, async (run) => {
@@ -35,7 +42,7 @@ export async function performRuns(
     };
     const report = await performRun({ ...plan, output }, host, { onBegin, live });
     reports.push(report);
-    tell(`Run ${run + 1} of ${runCount}\n${screenReport(report)}\n`);
+    tell(`Run ${run + 1} of ${runCount}\n${screenReport(report, screen)}\n`);
     return report.outcome;
   });
   const { samplesPerSecond, isValid: areValid } = repeated;

@@ -17,8 +17,10 @@ import type { RunVerdict } from '../present/live/live-state.ts';
 import type { LiveView } from '../present/live/live-view.ts';
 import { brokenVerdict, runVerdict } from '../present/live/run-verdict.ts';
 import { statusLine } from '../present/text/status-line.ts';
+import { nextRun } from './expected-rate.ts';
 import { orAbort, type RunHost } from './host/host.ts';
 import { checkSelf } from './judge/self-check.ts';
+import { replaceEarlierRun } from './keep/earlier-run.ts';
 import { beginFolder, type RunKeeper } from './keep/run-keeper.ts';
 import type { RunReport } from './keep/run-report.ts';
 import type { RunPlan } from './plan/run-plan.ts';
@@ -52,6 +54,7 @@ export type ProbePlan = Pick<
   RunPlan,
   'settings' | 'loadgen' | 'output' | 'stallTimeoutNs' | 'generatorLagShareMax' | 'issueLoop'
 > & {
+  readonly arrivals?: RunPlan['arrivals'];
   readonly dispatch: Pick<RunPlan['dispatch'], 'onNodeLoss'>;
   readonly log: Omit<LogSettings, 'outdir'>;
 };
@@ -87,10 +90,10 @@ export async function measureSut(
   const watch = watchRun(plan, host, observers, () => sut.qdl?.activity() ?? []);
   let outcome: TestOutcome;
   try {
-    const { configEvents, usesTokenLatenciesBeforeAudit, extendsUntilDecided, arrivals } = plan;
+    const { configEvents, usesTokenLatenciesBeforeAudit, extendsUntilDecided } = plan;
     outcome = await runTest({
       ...setupOf(plan, sut, store, host),
-      ...{ configEvents, usesTokenLatenciesBeforeAudit, extendsUntilDecided, arrivals },
+      ...{ configEvents, usesTokenLatenciesBeforeAudit, extendsUntilDecided },
       selfCheck,
       observer: {
         ...{ judge: judge.judge, onPhase, generatorMonitor: sut.monitor },
@@ -118,7 +121,8 @@ function watchRun(
   const { mode, scenario } = plan.settings;
   const { output } = plan;
   const title = basename(output);
-  const facts = { title, benchmark: plan.rules.key, scenario, mode, output };
+  const { labels } = plan;
+  const facts = { title, benchmark: plan.rules.key, scenario, mode, output, labels };
   live?.post({ kind: 'begin', facts });
   const end = (verdict: RunVerdict): void => {
     host.progress?.(null);
@@ -151,20 +155,22 @@ function watchRun(
 export async function probe(
   plan: ProbePlan,
   store: QuerySampleLibrary,
-  sut: Pick<RunSut, 'sut' | 'ready'>,
+  sut: Pick<RunSut, 'sut' | 'ready'> & Partial<Pick<RunSut, 'monitor'>>,
   host: RunHost,
   { name, onSet, earlyEnd, keepsLogs }: ProbeLook,
 ): Promise<TestOutcome> {
   await becomeReady(sut, host);
   try {
     const setup = setupOf(plan, sut, staysLoaded(store), host);
+    const isClosedLoop = plan.arrivals?.kind === 'closed-loop';
     const observer: TestObserver = {
       earlyEnd,
       keepRecords: onSet && (async (set) => onSet(set)),
+      generatorMonitor: sut.monitor,
       onProgress: ({ elapsedNs, issuedQueries, generatedQueries }) =>
         host.progress?.(
           name,
-          `${(elapsedNs / 1e9).toFixed(0)} s, ${issuedQueries} of at most ${generatedQueries} queries issued`,
+          `${(elapsedNs / 1e9).toFixed(0)} s, ${issuedQueries}${isClosedLoop ? '' : ` of at most ${generatedQueries}`} queries issued`,
         ),
     };
     return await runTest({ ...setup, log: { ...setup.log, enableTrace: false }, observer });
@@ -189,7 +195,8 @@ export async function measureRun(
 }
 
 /**
- * Does a whole run of a plan: data set, SUT nodes, test, accuracy.
+ * Does a whole run of a plan: data set, SUT nodes, test, accuracy. A run that goes on until it is decided, and that LoadGen
+ * planned too short, is made again.
  * @throws MlperfError as {@link prepareRun} and {@link measureRun}
  */
 export async function performRun(
@@ -197,7 +204,18 @@ export async function performRun(
   host: RunHost,
   observers?: RunObservers,
 ): Promise<RunReport> {
-  return await measureRun(await prepareRun(named, host), host, observers);
+  const prepared = await prepareRun(named, host);
+  const beganAtMs = performance.now();
+  let report = await measureRun(prepared, host, observers);
+  for (let number = 1; ; number += 1) {
+    const next = nextRun(report, number, (performance.now() - beganAtMs) * 1e6);
+    if (next === undefined) return report;
+    host.report(`longhaul: ${next.text}`);
+    // It is the same result: nothing is said of an earlier one.
+    replaceEarlierRun(next.plan.output, { report: () => {} });
+    const others = { ...observers, onBegin: undefined };
+    report = await measureRun({ ...prepared, plan: next.plan }, host, others);
+  }
 }
 
 async function becomeReady(sut: Pick<RunSut, 'sut' | 'ready'>, host: RunHost): Promise<void> {
@@ -220,10 +238,10 @@ function setupOf(
   qsl: QuerySampleLibrary,
   { signal }: RunHost,
 ): TestSetup {
-  const { settings, loadgen, stallTimeoutNs, generatorLagShareMax, issueLoop } = plan;
+  const { settings, loadgen, arrivals, stallTimeoutNs, generatorLagShareMax, issueLoop } = plan;
   const isDrained = plan.dispatch.onNodeLoss === 'drain';
   return {
-    ...{ sut, qsl, settings, loadgen, stallTimeoutNs, generatorLagShareMax, signal },
+    ...{ sut, qsl, settings, loadgen, arrivals, stallTimeoutNs, generatorLagShareMax, signal },
     clock: issueClock(issueLoop),
     log: { ...plan.log, outdir: plan.output },
     drainTimeoutNs: isDrained ? stallTimeoutNs : DRAIN_TIMEOUT_NS,

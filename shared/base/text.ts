@@ -19,9 +19,9 @@ export function upperMedian(values: Iterable<number>): number | undefined {
   return sorted[sorted.length >> 1];
 }
 
-/** `1 error`, `2 errors`. @param what In the singular; its plural is made by an "s". */
-export function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
+/** `1 error`, `2 errors`, `1,200 queries`. @param what In the singular. @param plural Default: with an "s". */
+export function counted(count: number, what: string, plural: string = `${what}s`): string {
+  return `${grouped(count)} ${count === 1 ? what : plural}`;
 }
 
 /** The first of some names: `a, b and 3 more`. @param most Names that are shown. */

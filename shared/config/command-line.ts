@@ -1,24 +1,28 @@
 import { Command, CommanderError, Option } from 'commander';
 import { configInvalid, type MlperfError } from '../base/errors/mlperf-error.ts';
+import { FLAG_ALIASES, FLAG_TOPICS, flagHint } from './flag-names.ts';
+import { formatHelp } from './help.ts';
 import {
   type ResolvedSettings,
   readConfigFile,
   resolveSettings,
   type SettingSources,
 } from './resolve-settings.ts';
-import { flagOf, type SettingTable } from './setting.ts';
+import { flagOf, type Setting, type SettingTable } from './setting.ts';
 
 /** Verbs that have a section in the configuration file. */
 export const CONFIG_SECTIONS = ['run', 'sut'] as const;
 
 /** A command whose errors are thrown, not printed with process.exit. */
 export function createCommand(name: string, description: string): Command {
-  return new Command(name)
+  const command = new Command(name)
     .description(description)
     .exitOverride()
     .configureOutput({ outputError: () => {} })
     .allowExcessArguments(false)
+    .enablePositionalOptions()
     .showSuggestionAfterError(true);
+  return formatHelp(command);
 }
 
 /** Adds a flag for every setting of a verb that has a section in the configuration file, and `--config`. */
@@ -28,50 +32,108 @@ export function addSettings(command: Command, table: SettingTable): Command {
   );
 }
 
-/**
- * As {@link addSettings}, with those that the verb is about first and under a heading of their own: a help of eighty flags is read
- * from the top.
- * @param keys What comes first, in this order; keys that the table does not have are left out.
- * @param heading What stands over the others.
- */
+/** Which flags of a table stand where in the help. */
+export interface FlagGroups {
+  /** Settings of the short help, in this order; keys that the table does not have are left out. */
+  readonly keys: readonly string[];
+  /** Heading of the flags that belong to no topic. */
+  readonly heading?: string;
+  /** Settings that the verb takes, or refuses with a reason, and that no help names. */
+  readonly hidden?: readonly string[];
+}
+
+/** As {@link addSettings}, with a short help: see {@link addFlagsInGroups}. */
 export function addSettingsInGroups(
   command: Command,
   table: SettingTable,
-  { keys, heading }: { readonly keys: readonly string[]; readonly heading: string },
+  groups: FlagGroups,
 ): Command {
-  const first = keys.flatMap((key) => {
-    const setting = table[key];
-    return setting === undefined ? [] : [[key, setting] as const];
-  });
-  const others = Object.entries(table).filter(([key]) => !keys.includes(key));
-  addSettings(command, Object.fromEntries(first));
-  return addFlags(command, Object.fromEntries(others), heading);
+  addFlagsInGroups(command, table, groups);
+  return addSettings(command, {});
 }
 
-/**
- * Adds a flag for every setting of a verb.
- * @param heading What stands over them in the help; "Options" without one.
- */
-export function addFlags(command: Command, table: SettingTable, heading?: string): Command {
+/** Adds a flag for every setting: those of the short help first, then those of `--help-all` below their topics. */
+export function addFlagsInGroups(
+  command: Command,
+  table: SettingTable,
+  { keys, heading = 'Other flags:', hidden = [] }: FlagGroups,
+): Command {
+  const left = new Map(Object.entries(table));
+  const take = (wanted: readonly string[], title?: string, isHidden = false): void => {
+    for (const key of wanted) {
+      const setting = left.get(key);
+      if (setting === undefined) continue;
+      left.delete(key);
+      addFlag(command, key, setting, { heading: title, isHidden });
+    }
+  };
+  take(keys);
+  take(hidden, undefined, true);
+  for (const [topic, names] of Object.entries(FLAG_TOPICS)) take(names, topic);
+  take([...left.keys()], heading);
+  return addAliases(command, table);
+}
+
+/** Adds a flag for every setting of a verb. */
+export function addFlags(command: Command, table: SettingTable): Command {
+  for (const [key, setting] of Object.entries(table)) addFlag(command, key, setting, {});
+  return addAliases(command, table);
+}
+
+function addFlag(
+  command: Command,
+  key: string,
+  setting: Setting<unknown>,
+  { heading, isHidden = false }: { readonly heading?: string | undefined; isHidden?: boolean },
+): void {
+  const { help, placeholder, fallback, words } = setting;
+  const fallbackText = Array.isArray(fallback) ? fallback.join(',') : fallback;
+  const text = fallback === undefined ? help : `${help} (default: ${String(fallbackText)})`;
+  const option = settingOption(command, key, setting, flagOf(setting.flagKey ?? key));
+  option.description = placeholder === '' ? help : text;
+  // For shell completion. The values are checked with all others, not by commander.
+  if (words !== undefined) option.argChoices = [...words];
+  if (heading !== undefined) option.helpGroup(heading);
+  option.hideHelp(isHidden);
+  if (setting.isDeniable === true) command.addOption(denialOf(option.long as string, key));
+}
+
+/** Adds another name of a setting's flag. The default is not given to commander: a flag that was not said must not look as if it was. */
+function settingOption(
+  command: Command,
+  key: string,
+  { placeholder, isList }: Setting<unknown>,
+  name: string,
+): Option {
+  const option = new Option(placeholder === '' ? name : `${name} <${placeholder}>`);
+  // What was said is looked up by the setting's key, whatever its flag is called.
+  option.attributeName = () => key;
+  if (isList === true) option.argParser(addToList);
+  command.addOption(option);
+  return option;
+}
+
+/** Other names of the flags, where the verb has no flag of that name itself. */
+function addAliases(command: Command, table: SettingTable): Command {
+  const isFree = (name: string): boolean =>
+    !command.options.some(({ long, short }) => long === name || short === name);
   for (const [key, setting] of Object.entries(table)) {
-    const { help, placeholder, fallback } = setting;
-    const fallbackText = Array.isArray(fallback) ? fallback.join(',') : fallback;
-    const text = fallback === undefined ? help : `${help} (default: ${String(fallbackText)})`;
-    // The default is not given to commander: a flag that was not said must not look as if it was.
-    const name = flagOf(setting.flagKey ?? key);
-    const flag = placeholder === '' ? name : `${name} <${placeholder}>`;
-    const option = new Option(flag, placeholder === '' ? help : text);
-    // What was said is looked up by the setting's key, whatever its flag is called.
-    option.attributeName = () => key;
-    if (setting.isList === true) option.argParser(addToList);
-    if (heading !== undefined) option.helpGroup(heading);
-    command.addOption(option);
+    for (const name of FLAG_ALIASES[key] ?? []) {
+      if (isFree(name)) settingOption(command, key, setting, name).hideHelp();
+    }
   }
   return command;
 }
 
+/** `--no-name`. */
+function denialOf(name: string, key: string): Option {
+  const denial = new Option(name.replace(/^--/, '--no-')).hideHelp();
+  denial.attributeName = () => key;
+  return denial;
+}
+
 /** `--sut A --sut B` means both, as `--sut A,B` does; commander would take the last one. */
-function addToList(value: string, before: string | undefined): string {
+export function addToList(value: string, before: string | undefined): string {
   return before === undefined ? value : `${before},${value}`;
 }
 
@@ -110,11 +172,11 @@ export function commanderOutcome(error: unknown): MlperfError | 'done' | undefin
     const message = 'a verb is missing: choose one of those that are listed';
     return configInvalid(message, error);
   }
-  const message = error.message
-    .replace(/^error: /, '')
-    .split('\n')
-    .join(' ');
-  return configInvalid(`${message} (see --help)`, error);
+  const [what = '', suggestion = ''] = error.message.replace(/^error: /, '').split('\n');
+  const flag = error.code === 'commander.unknownOption' ? /'(.*)'/.exec(what)?.[1] : undefined;
+  const hint = flag === undefined ? undefined : flagHint(flag);
+  if (hint !== undefined) return configInvalid(`${what}: ${hint}`, error);
+  return configInvalid(`${`${what} ${suggestion}`.trim()} (see --help)`, error);
 }
 
 /** Result of a verb: for people, and for programs. */
@@ -128,6 +190,16 @@ export interface VerbResult {
 /** Adds `--json` to a verb that ends with {@link writeResult}. */
 export function addJson(command: Command): Command {
   return command.option('--json', 'print the result as one JSON document, for programs');
+}
+
+/** Adds `--verbose` to a verb that shows the result of a run. */
+export function addVerbose(command: Command): Command {
+  return command.option('--verbose', 'print all that is known of the run, not the summary alone');
+}
+
+/** True when `--verbose` was said. */
+export function wantsVerbose(command: Command): boolean {
+  return command.opts<{ verbose?: boolean }>().verbose === true;
 }
 
 /** True when `--json` was said; a verb above that has the flag as well takes it from the verb below it. */

@@ -4,7 +4,8 @@ import { configFileError, configInvalid } from '../base/errors/mlperf-error.ts';
 import { FILE_BYTES_MAX, readNamedText } from '../base/files/read-file.ts';
 import { parseGoodYaml } from '../base/text/yaml-text.ts';
 import { nearest } from '../base/text.ts';
-import { flagOf, type SettingTable, type SettingValues } from './setting.ts';
+import { FLAG_ALIASES } from './flag-names.ts';
+import { flagOf, type Setting, type SettingTable, type SettingValues } from './setting.ts';
 
 /** Where an effective value came from. */
 export interface ResolvedSetting {
@@ -97,13 +98,16 @@ function resolveOne(
   const setting = table[key];
   const flag = flags[key];
   if (flag !== undefined) {
-    const source = `flag ${flagOf(setting?.flagKey ?? key)}`;
-    return { key, raw: setting?.fromFlag(flag), source };
+    const raw = setting?.fromFlag(flag);
+    const name = flagOf(setting?.flagKey ?? key);
+    return { key, raw, source: `flag ${raw === false ? name.replace('--', '--no-') : name}` };
   }
   const entry = file?.get(key);
   if (entry !== undefined) {
     const { value, place, itemPlaces } = entry;
-    return { key, raw: value, source: place, itemSources: itemPlaces };
+    const isOne = typeof value === 'string' || typeof value === 'number';
+    const raw = isOne && setting?.readsAsFlag === true ? setting.fromFlag(String(value)) : value;
+    return { key, raw, source: place, itemSources: itemPlaces };
   }
   const raw =
     setting?.fallback ??
@@ -144,7 +148,9 @@ function unknownKey(
   key: string,
   place: string,
 ): string {
-  const near = nearest(key, Object.keys(table));
+  const isMeant = ([name, { flagKey }]: [string, Setting<unknown>]): boolean =>
+    flagKey === key || FLAG_ALIASES[name]?.includes(flagOf(key)) === true;
+  const near = Object.entries(table).find(isMeant)?.[0] ?? nearest(key, Object.keys(table));
   const hint =
     near === undefined ? `there is: ${Object.keys(table).join(', ')}` : `did you mean "${near}"?`;
   const within = section === undefined ? '' : ` in section "${section}"`;

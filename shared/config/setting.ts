@@ -10,7 +10,7 @@ import {
 /**
  * One setting of a verb: a key of the configuration file and a flag of the command line at once.
  * From the tables of settings come the flags, their help, the checks, the JSON Schema, and
- * `longhaul config --print`: a setting exists in all of them or in none.
+ * `longhaul config show`: a setting exists in all of them or in none.
  */
 export interface Setting<T> {
   readonly help: string;
@@ -22,6 +22,12 @@ export interface Setting<T> {
   readonly flagKey?: string;
   /** True for a list: a flag that is said again adds to it. */
   readonly isList?: boolean;
+  /** True for a flag that can be denied: `--no-extend-until-decided`. */
+  readonly isDeniable?: boolean;
+  /** True where a text or a number of a file is read as the flag reads it: one value for a list, a word in any case. */
+  readonly readsAsFlag?: boolean;
+  /** The words that a value is one of. */
+  readonly words?: readonly string[];
   /** A flag's text as it would stand in a file. */
   readonly fromFlag: (text: string) => unknown;
   /** Value in file form that holds where nothing is said; undefined: the setting may be absent. */
@@ -57,8 +63,14 @@ type Given<T, O> = O extends { readonly fallback: unknown } | { readonly require
 
 type NoOptions = Record<never, never>;
 
+/** What settings of one kind have in common. */
+type Kind<T> = Pick<
+  Setting<T>,
+  'placeholder' | 'schema' | 'fromFlag' | 'isList' | 'readsAsFlag' | 'words'
+>;
+
 function setting<T, const O extends Options<unknown>>(
-  kind: Pick<Setting<T>, 'placeholder' | 'schema' | 'fromFlag' | 'isList'>,
+  kind: Kind<T>,
   help: string,
   options: O | undefined,
 ): Setting<Given<T, O>> {
@@ -73,9 +85,9 @@ function kindOf<T, Raw>(
   placeholder: string,
   fromFlag: (text: string) => unknown,
   schema: z.ZodType<T>,
-  isList?: true,
+  more: Pick<Kind<T>, 'isList' | 'readsAsFlag'> = {},
 ) {
-  const kind = { placeholder, fromFlag, schema, ...(isList && { isList }) };
+  const kind = { placeholder, fromFlag, schema, ...more };
   return <const O extends Options<Raw> = NoOptions>(help: string, options?: O) =>
     setting(kind, help, options);
 }
@@ -86,8 +98,22 @@ const asNumber = (text: string): unknown =>
 const asTexts = (text: string): unknown => text.split(',').map((part) => part.trim());
 const asNumbers = (text: string): unknown => text.split(',').map(asNumber);
 
+/** A list, of which a file may have the one value alone. */
+const LIST = { isList: true, readsAsFlag: true } as const;
+
+/** Reads a word in any case, with or without its hyphens; a text that is none of the words stays. */
+function asWordOf(words: readonly string[]): (text: string) => string {
+  const plain = (text: string): string => text.toLowerCase().replace(/[-_ ]/g, '');
+  return (text) => words.find((word) => plain(word) === plain(text)) ?? text;
+}
+
 const textSchema = z
-  .string()
+  .string({
+    error: ({ input }) =>
+      input === null
+        ? "must be a text; YAML reads null, and no value, as nothing: write 'null' in quotes for the word"
+        : 'must be a text',
+  })
   .trim()
   .min(1, 'must not be empty')
   .regex(/^\P{Cc}*$/u, 'must not hold control characters');
@@ -104,13 +130,20 @@ export function text<const O extends Options<string> = NoOptions>(
 /** Texts that are not empty and have no comma: a list in a file, separated by commas in a flag. */
 export function textList(placeholder: string, help: string) {
   const schema = z.array(textSchema, 'must be a list of texts').min(1, 'must name at least one');
-  return setting({ placeholder, schema, fromFlag: asTexts, isList: true }, help, {});
+  return setting({ placeholder, schema, fromFlag: asTexts, ...LIST }, help, {});
 }
 
 /** On or off: `true` or `false` in a file, a flag without a value on the command line. */
 export function toggle(help: string): Setting<boolean> {
   const schema = z.boolean('must be true or false');
   return setting({ placeholder: '', schema, fromFlag: () => true }, help, { fallback: false });
+}
+
+/** On or off by `--name` and `--no-name`; where neither is said, other settings decide. */
+export function deniable(help: string): Setting<boolean | undefined> {
+  const schema = z.boolean('must be true or false');
+  const fromFlag = (said: unknown): unknown => String(said) !== 'false';
+  return { ...setting({ placeholder: '', schema, fromFlag }, help, {}), isDeniable: true };
 }
 
 /** Name of a SUT node, as a LoadGen node takes it: names of several nodes are joined with commas. */
@@ -131,7 +164,8 @@ export function choice<
   const O extends Options<T[number]> = NoOptions,
 >(words: T, help: string, options?: O): Setting<Given<T[number], O>> {
   const schema = z.enum(words, { error: `must be one of: ${words.join(', ')}` });
-  return setting({ placeholder: words.join('|'), schema, fromFlag: asText }, help, options);
+  const kind = { placeholder: words.join('|'), schema, words, readsAsFlag: true };
+  return setting({ ...kind, fromFlag: asWordOf(words) }, help, options);
 }
 
 /** Some of a few words: a list in a file, separated by commas in a flag. */
@@ -144,11 +178,10 @@ export function choiceList<
     .array(z.enum(words, { error: message }), message)
     .min(1, message)
     .refine((list) => new Set(list).size === list.length, 'must not name a word twice');
-  return setting(
-    { placeholder: 'name[,name...]', schema, fromFlag: asTexts, isList: true },
-    help,
-    options,
-  );
+  const asWord = asWordOf(words);
+  const fromFlag = (text: string): unknown => text.split(',').map((part) => asWord(part.trim()));
+  const kind = { placeholder: 'name[,name...]', schema, words, ...LIST };
+  return setting({ ...kind, fromFlag }, help, options);
 }
 
 /** A whole number in a range. */
@@ -164,6 +197,16 @@ export function count<const O extends Options<number> = NoOptions>(
   return setting({ placeholder: 'n', schema, fromFlag: asNumber }, help, options);
 }
 
+/** A whole number in a range, or `auto`, which is the default. */
+export function countOrAuto(range: { readonly min: number; readonly max: number }, help: string) {
+  const message = `must be auto, or a whole number from ${range.min} to ${range.max}`;
+  const schema = z.union([z.literal('auto'), z.int().min(range.min).max(range.max)], {
+    error: message,
+  });
+  const kind = { placeholder: 'auto|n', schema, fromFlag: asNumber };
+  return setting(kind, help, { fallback: 'auto' });
+}
+
 const aboveZero = z.number('must be a number above 0').positive('must be a number above 0');
 
 /** A number above 0. */
@@ -174,7 +217,7 @@ export const numberList = kindOf<number[], number[]>(
   'n[,n...]',
   asNumbers,
   z.array(aboveZero, 'must be a list of numbers, for example [2, 1]').min(1),
-  true,
+  LIST,
 );
 
 /** Whole numbers in a range: a list in a file, separated by commas in a flag. */
@@ -188,7 +231,7 @@ export function countList<const O extends Options<number[]> = NoOptions>(
     .array(one, 'must be a list of whole numbers, for example [4, 8]')
     .min(1, 'must name at least one number')
     .refine((list) => new Set(list).size === list.length, 'must not name a number twice');
-  const kind = { placeholder: 'n[,n...]', schema, fromFlag: asNumbers, isList: true };
+  const kind = { placeholder: 'n[,n...]', schema, fromFlag: asNumbers, ...LIST };
   return setting(kind, help, options);
 }
 
@@ -233,34 +276,27 @@ export const positiveDuration = kindOf<number, string>(
 
 const ADDRESS_MESSAGE = 'must be host:port, for example 10.0.0.2:50051 or [::1]:50051';
 const NO_OIP_MESSAGE =
-  "speaks the Open Inference Protocol, this verb longhaul's own only; oip:// is for run, find-peak, sweep, compliance, name and probe (a SUT node of longhaul takes both: its address without oip:// will do)";
+  "speaks the Open Inference Protocol, this verb longhaul's own only; oip:// is for run, find-peak, sweep, compliance and probe (a SUT node of longhaul takes both: its address without oip:// will do)";
 const OIP_MESSAGE =
   'must be oip://host:port for a server of the Open Inference Protocol, for example oip://10.0.0.4:8001';
 const NODE_MESSAGE = `${ADDRESS_MESSAGE}, or dns:///name:port for all addresses of a name`;
 
-/** Host and port of a text, for which `withHost` may fill in the host. */
-const hostAndPortOf = (message: string, withHost: (value: string) => string = (value) => value) =>
-  z
-    .string(message)
-    .refine((value) => splitAddress(withHost(value)) !== undefined, message)
-    .transform((value) => splitAddress(withHost(value)) ?? { host: '', port: 0 });
+const LISTEN_MESSAGE =
+  'must be host:port, or :port or port for 127.0.0.1 alone, for example 0.0.0.0:50051 or :8080';
+
+const withHost = (value: string): string => value.trim().replace(/^:?(?=\d+$)/, '127.0.0.1:');
 
 type HostAndPort = NonNullable<ReturnType<typeof splitAddress>>;
 
-/** An address to listen on; port 0 takes a free one. */
+/** An address to listen on; port 0 takes a free one. Without a host it is loopback. */
 export const listenAddress = kindOf<HostAndPort, string>(
-  'host:port',
+  '[host:]port',
   asText,
-  hostAndPortOf(ADDRESS_MESSAGE),
-);
-
-/** Where people of this machine look: as {@link listenAddress}, and `:PORT` means loopback. */
-export const viewAddress = kindOf<HostAndPort, string>(
-  '[host]:port',
-  asText,
-  hostAndPortOf('must be :port or host:port, for example :8080 or 127.0.0.1:8080', (value) =>
-    value.startsWith(':') ? `127.0.0.1${value}` : value,
-  ),
+  z
+    .string(LISTEN_MESSAGE)
+    .refine((value) => splitAddress(withHost(value)) !== undefined, LISTEN_MESSAGE)
+    .transform((value) => splitAddress(withHost(value)) ?? { host: '', port: 0 }),
+  { readsAsFlag: true },
 );
 
 /**
@@ -291,7 +327,7 @@ export function addressList<
     .refine((list) => new Set(list).size === list.length, 'must not name an address twice');
   const address = allowsOip ? '[oip://]host:port' : 'host:port';
   const placeholder = `${address}[,${allowsOip ? '...' : 'host:port...'}]`;
-  return setting({ placeholder, schema, fromFlag: asTexts, isList: true }, help, options);
+  return setting({ placeholder, schema, fromFlag: asTexts, ...LIST }, help, options);
 }
 
 /** Message for a wrong address, by the protocol that it seems to mean. */

@@ -59,6 +59,22 @@ export const OIP_ELEMENT_BYTES = {
   BYTES: 0,
 } as const;
 
+/** ONNX's name of an element type, in lower case → the protocol's. */
+export const DATATYPE_OF_ONNX: Readonly<Record<string, OipDataType>> = {
+  float: 'FP32',
+  double: 'FP64',
+  float16: 'FP16',
+  uint8: 'UINT8',
+  int8: 'INT8',
+  uint16: 'UINT16',
+  int16: 'INT16',
+  uint32: 'UINT32',
+  int32: 'INT32',
+  uint64: 'UINT64',
+  int64: 'INT64',
+  bool: 'BOOL',
+};
+
 /** One of them, as it stands in a request. */
 export type OipDataType = keyof typeof OIP_ELEMENT_BYTES;
 

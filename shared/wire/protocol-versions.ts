@@ -1,6 +1,6 @@
 import { packageVersion } from '../base/files/package-files.ts';
 
-/** Newest version of the native protocol that this code speaks (Open.protocol_version). What raises it: docs/upgrade.md. */
+/** Newest version of the native protocol that this code speaks (Open.protocol_version). What raises it: proto/README.md. */
 export const PROTOCOL_VERSION: number = 1;
 
 /** Oldest version that this code still speaks. */

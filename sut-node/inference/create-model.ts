@@ -37,7 +37,7 @@ export interface SutNodeParts {
 /**
  * The model that the settings ask for; nothing is loaded yet.
  * @throws MlperfError `ERR_BENCHMARK_UNKNOWN`, `ERR_CONFIG_INVALID` for a setting that this benchmark
- *   would ignore
+ *   would ignore, `ERR_MODEL` for a file that is not there
  */
 export async function createModel(
   settings: SutSettings,
@@ -49,7 +49,10 @@ export async function createModel(
   if (builtIn !== undefined) return builtIn;
   const benchmark = parts.benchmark ?? (await sutBenchmark(settings.benchmark));
   const spawn = settings.isolation === 'process' ? spawnOrtProcess : spawnOrtWorker;
-  return new OnnxModel({ settings, benchmark, spawn: parts.spawn ?? spawn, logger });
+  const model = new OnnxModel({ settings, benchmark, spawn: parts.spawn ?? spawn, logger });
+  // Before a node says where it listens.
+  await model.checkFile();
+  return model;
 }
 
 /** A model without ONNX. */

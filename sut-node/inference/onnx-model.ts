@@ -61,6 +61,13 @@ export class OnnxModel implements SutModel {
     this.responseBytesMax = parts.benchmark.responseBytesMax;
   }
 
+  /** @throws MlperfError `ERR_MODEL` where the settings name a file that is not there. */
+  async checkFile(): Promise<void> {
+    const { file } = this.#source;
+    if (file === undefined) return;
+    await checkModelFile(file, Object.keys(this.#parts.benchmark.builtInModels));
+  }
+
   get hasIdle(): boolean {
     return this.#pool?.hasIdle === true;
   }
@@ -130,10 +137,7 @@ export class OnnxModel implements SutModel {
   async #findFile(onProgress: ModelContext['onProgress']): Promise<string> {
     const { benchmark, settings } = this.#parts;
     const { builtIn, file } = this.#source;
-    if (file !== undefined) {
-      await checkModelFile(file, Object.keys(benchmark.builtInModels));
-      return file;
-    }
+    if (file !== undefined) return file;
     const { cacheFolder } = settings;
     return benchmark.prepareModel({ model: builtIn, cacheFolder, onProgress });
   }

@@ -69,6 +69,7 @@ export async function checkNode(settings: SutSettings, model: SutModel, onProgre
     model: describe(model.name, loaded),
     provider: providerOf(settings),
     workers: model.workerCounts?.count ?? 0,
+    batchSizeMax,
     /** How the server batches, for the documents of a submission. */
     batching: batchingInWords(settings, loaded),
     /** Form and bytes of every sample of the inferences; null where the model reads no payload. */
@@ -84,8 +85,12 @@ export async function checkNode(settings: SutSettings, model: SutModel, onProgre
 
 /** The file is null where the model is none. */
 function describe(name: string, loaded: LoadedModel) {
-  const { file = null, sha256, isStandIn, tensors } = loaded;
-  return { name, file, sha256, isStandIn, inputs: tensors.inputs, outputs: tensors.outputs };
+  const { file = null, sha256, isStandIn, tensors, layout } = loaded;
+  const lengths = (layout?.inputs ?? []).flatMap(({ sampleShape }) => sampleShape);
+  /** Axes of one sample that take any length. */
+  const freeAxes = lengths.filter((length) => length === 0).length;
+  const { inputs, outputs } = tensors;
+  return { name, file, sha256, isStandIn, inputs, outputs, freeAxes };
 }
 
 /**
@@ -157,21 +162,21 @@ const OWN_BENCHMARK = 'custom';
 
 /** The report for people: a label and its values in each paragraph. */
 export function checkReportText(report: NodeCheckReport): string {
-  const { model, inferences, settings } = report;
+  const { model, inferences } = report;
   const versions = report.components.map(({ name = '', version = '' }) => `${name} ${version}`);
   const paragraphs: readonly [label: string, lines: readonly string[]][] = [
     ['Configuration', [report.configuration]],
     ['Benchmark', [`${report.benchmark}, ${whoseBenchmark(report)}`]],
     ['Model', [model.name, model.file ?? 'no file', ...sha256Lines(model.sha256), kindOf(report)]],
-    ['Inputs', model.inputs.map((one) => listTensors([one]))],
+    ['Inputs', [...model.inputs.map((one) => listTensors([one])), ...freeAxesLines(model)]],
     ['Outputs', model.outputs.map((one) => listTensors([one]))],
     ['Provider', [report.provider]],
     ['Workers', [`${report.workers}`]],
-    ['Batching', report.batching.split(/(?<=\.) /)],
+    ['Batching', [`${report.batchSizeMax} samples in one inference at most (--json says how)`]],
     ['Inference', [...sampleLines(report), ...inferences.map(batchText)]],
     ['Memory', [`${(report.rssBytes / MIB).toFixed(0)} MiB resident, all threads together`]],
     ['Versions', [`longhaul ${report.longhaul}`, ...versions]],
-    ['Settings', Object.entries(settings).map(([name, value]) => `${name} = ${value}`)],
+    ['Settings', settingLines(report)],
   ];
   return paragraphs
     .filter(([, lines]) => lines.length > 0)
@@ -179,6 +184,23 @@ export function checkReportText(report: NodeCheckReport): string {
       lines.map((line, i) => `${(i === 0 ? label : '').padEnd(LABEL_WIDTH)}${line}\n`),
     )
     .join('');
+}
+
+/** A payload has no shapes: its bytes tell one length. */
+function freeAxesLines({ freeAxes }: NodeCheckReport['model']): string[] {
+  if (freeAxes < 2) return [];
+  return [
+    `a sample has one length in its ${freeAxes} free axes: it follows from the bytes of its payload`,
+  ];
+}
+
+/** What is set, and may have an effect. */
+function settingLines({ settings, benchmark }: NodeCheckReport): string[] {
+  return Object.entries(settings)
+    .filter(
+      ([name, value]) => value !== '' && (benchmark === 'delay' || !name.startsWith('delay.')),
+    )
+    .map(([name, value]) => `${name} = ${value}`);
 }
 
 function sampleLines({ sample }: NodeCheckReport): string[] {

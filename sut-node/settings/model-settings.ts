@@ -3,18 +3,23 @@ import {
   choice,
   choiceList,
   count,
+  countOrAuto,
   positiveDuration,
   type SettingValues,
   text,
 } from '../../shared/config/setting.ts';
+import {
+  chooseWorkers,
+  roomHere,
+  THREADS_MAX,
+  WORKERS_MAX,
+  type WorkerWishes,
+} from './worker-choice.ts';
 
 const SWITCH = ['on', 'off'] as const;
 
 /** Settings of ONNX Runtime's sessions. */
 const RUNTIME_OPTIONS = {
-  threadsPerWorker: count({ min: 1, max: 256 }, "ONNX Runtime's threads in each worker", {
-    fallback: 1,
-  }),
   providers: choiceList(
     ['cpu', 'cuda', 'webgpu'],
     'where ONNX Runtime computes, best first: cpu, cuda, webgpu; without cpu, nothing may run there',
@@ -53,9 +58,14 @@ export const MODEL_OPTIONS = {
     'file',
     "your own model: FILE.onnx, or its description FILE.yaml (default: the benchmark's)",
   ),
-  workers: count({ min: 1, max: 256 }, 'worker threads, each with its own ONNX Runtime session', {
-    fallback: 1,
-  }),
+  workers: countOrAuto(
+    { min: 1, max: WORKERS_MAX },
+    'worker threads, each with its own ONNX Runtime session; auto: cores, memory and model decide',
+  ),
+  threadsPerWorker: count(
+    { min: 1, max: THREADS_MAX },
+    "ONNX Runtime's threads in each worker (default: 1; with --workers auto all cores where few workers can be used)",
+  ),
   ...RUNTIME_OPTIONS,
   isolation: choice(
     ['thread', 'process'],
@@ -71,39 +81,47 @@ export const MODEL_OPTIONS = {
 /** Settings of ONNX Runtime; plain data, since it travels to the workers. */
 export type RuntimeSettings = {
   readonly [K in keyof typeof RUNTIME_OPTIONS]: Readonly<SettingValues<typeof RUNTIME_OPTIONS>[K]>;
-};
+} & { readonly threadsPerWorker: number };
 
 /** Where ONNX Runtime computes. */
 export type Provider = RuntimeSettings['providers'][number];
 
 /** Default settings of ONNX Runtime. */
-export const DEFAULT_RUNTIME = runtimePart((key) => RUNTIME_OPTIONS[key].fallback);
+export const DEFAULT_RUNTIME: RuntimeSettings = {
+  threadsPerWorker: 1,
+  ...runtimePart((key) => RUNTIME_OPTIONS[key].fallback),
+};
 
 /** The part of the settings that the workers need. */
 export function runtimeSettings(settings: RuntimeSettings): RuntimeSettings {
-  return runtimePart((key) => settings[key]);
+  const { threadsPerWorker } = settings;
+  return { threadsPerWorker, ...runtimePart((key) => settings[key]) };
 }
 
-function runtimePart(valueFor: (key: keyof RuntimeSettings) => unknown): RuntimeSettings {
-  const keys = Object.keys(RUNTIME_OPTIONS) as (keyof RuntimeSettings)[];
-  return Object.fromEntries(keys.map((key) => [key, valueFor(key)])) as RuntimeSettings; // All keys.
+function runtimePart(
+  valueFor: (key: keyof typeof RUNTIME_OPTIONS) => unknown,
+): Omit<RuntimeSettings, 'threadsPerWorker'> {
+  const keys = Object.keys(RUNTIME_OPTIONS) as (keyof typeof RUNTIME_OPTIONS)[];
+  const entries = keys.map((key) => [key, valueFor(key)]);
+  return Object.fromEntries(entries) as Omit<RuntimeSettings, 'threadsPerWorker'>; // All keys.
 }
 
 /**
  * Effective options as settings of model and workers.
  * @throws MlperfError `ERR_CONFIG_INVALID` for threads that nothing would use
  */
-export function toModelSettings(values: SettingValues<typeof MODEL_OPTIONS>) {
+export function toModelSettings(values: SettingValues<typeof MODEL_OPTIONS> & WorkerWishes) {
   const { interThreads, executionMode } = values;
   if (interThreads > 1 && executionMode !== 'parallel') {
     throw configInvalid(
       `--inter-threads ${interThreads} has no effect without --execution-mode parallel`,
     );
   }
+  const { workers: workerCount, threadsPerWorker } = chooseWorkers(values, roomHere(values));
   return {
     model: values.model,
-    workerCount: values.workers,
-    ...runtimeSettings(values),
+    workerCount,
+    ...runtimeSettings({ ...values, threadsPerWorker }),
     isolation: values.isolation,
     workerStartTimeoutNs: values.workerStartTimeout,
   };

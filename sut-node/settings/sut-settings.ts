@@ -13,6 +13,7 @@ import {
   text,
   toggle,
 } from '../../shared/config/setting.ts';
+import { BENCHMARK_KEYS } from '../../shared/rules/benchmark-rules.ts';
 import {
   SYNTHETIC_BYTES_MAX,
   SYNTHETIC_RESPONSE_BYTES_DEFAULT,
@@ -41,7 +42,7 @@ const OPERATIONS_OPTIONS = {
   }),
   systemFacts: choice(
     ['shared', 'withheld'],
-    'whether "longhaul system describe" is told what machine this is: processors, memory, NICs, addresses',
+    'whether "longhaul submission system describe" is told what machine this is: processors, memory, NICs, addresses',
     { fallback: 'shared' },
   ),
   linkTest: choice(
@@ -69,10 +70,19 @@ const OPERATIONS_OPTIONS = {
 
 /** Settings of `longhaul sut`, by key of the configuration file. */
 export const SUT_OPTIONS = {
-  benchmark: text('name', 'benchmark to serve, for example digits', { required: true }),
-  listen: listenAddress('address to listen on; port 0 takes a free one', {
-    fallback: '127.0.0.1:50051',
-  }),
+  benchmark: {
+    ...text('name', `${BENCHMARK_KEYS.join(', ')} (default with --model: custom)`, {
+      required: true,
+    }),
+    fallbackFrom: (rawOf: (key: string) => unknown) =>
+      rawOf('model') === undefined ? undefined : 'custom',
+  },
+  listen: listenAddress(
+    'address to listen on; 0.0.0.0:PORT for other machines, port 0: a free one',
+    {
+      fallback: '127.0.0.1:50051',
+    },
+  ),
   node: nodeName('name of this node, unique in the SUT (default: host name and port)'),
   ...MODEL_OPTIONS,
   ...BATCH_OPTIONS,

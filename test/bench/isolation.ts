@@ -3,7 +3,6 @@ import { defaultCacheFolder } from '../../shared/base/files/read-file.ts';
 import { silentLogger } from '../../shared/base/process/logger.ts';
 import { EVALUATION_SET } from '../../shared/benchmarks/digits/digit-sets.ts';
 import { renderDigit } from '../../shared/benchmarks/digits/draw-digit.ts';
-import { resolveSettings } from '../../shared/config/resolve-settings.ts';
 import { benchmark } from '../../sut-node/benchmarks/digits/benchmark.ts';
 import type { SampleOwner, WaitingSample } from '../../sut-node/inference/batcher/sut-model.ts';
 import { WorkerPool } from '../../sut-node/inference/workers/worker-pool.ts';
@@ -14,11 +13,7 @@ import {
 } from '../../sut-node/inference/workers/worker-thread.ts';
 import { fileDigest } from '../../sut-node/model/model-source.ts';
 import { disableTelemetry } from '../../sut-node/model/onnx/onnxruntime.ts';
-import {
-  MODEL_OPTIONS,
-  runtimeSettings,
-  toModelSettings,
-} from '../../sut-node/settings/model-settings.ts';
+import { DEFAULT_RUNTIME } from '../../sut-node/settings/model-settings.ts';
 import { head, median, row } from './report.ts';
 
 const NOBODY: SampleOwner = { answer: () => {}, firstTokens: () => {} };
@@ -88,13 +83,6 @@ async function compare(workers: readonly BenchWorker[], load: Load): Promise<str
   return [...figures, median(ratios).toFixed(2)];
 }
 
-/** ONNX Runtime's options by default. */
-const RUNTIME = runtimeSettings(
-  toModelSettings(
-    resolveSettings(MODEL_OPTIONS, { section: undefined, file: undefined, flags: {} }).values,
-  ),
-);
-
 /** A pool of one worker that is kept busy. */
 class BenchWorker {
   readonly #pool: WorkerPool;
@@ -108,7 +96,7 @@ class BenchWorker {
         modelFile,
         usage: {},
         sha256,
-        runtime: RUNTIME,
+        runtime: DEFAULT_RUNTIME,
         batchSizeMax: 8,
         encodings: [{ form: 'raw', compression: 'identity' }],
         sampleBytesMax: 1e6,

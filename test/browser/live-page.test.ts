@@ -207,7 +207,7 @@ describe.skipIf(whyNoChromium !== undefined)('live page of a real run', () => {
       await expect.poll(() => page.locator('#nodes td').first().textContent(), WAIT).toBe('sut-a');
       await expect.poll(() => page.locator('#progress p').textContent(), WAIT).toContain('0:03');
       const { stdout } = await run.ended;
-      const verdict = /Result +(\w+)/.exec(stdout)?.[1];
+      const verdict = /^(\w+)/.exec(stdout)?.[1];
       await expect.poll(() => page.getByRole('status').textContent()).toBe(`run ended: ${verdict}`);
       expect(complaints).toEqual([]);
     } finally {

@@ -5,7 +5,12 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderReport } from '../../loadgen-node/present/report/report-folder.ts';
 import { suiteFolder } from '../scenes/host/folders.ts';
-import { comparisonPage, heatMapPage, reportPage } from '../scenes/simulated-run/pages.ts';
+import {
+  comparisonPage,
+  heatMapPage,
+  reportPage,
+  trendPage,
+} from '../scenes/simulated-run/pages.ts';
 import { reportSummary } from '../scenes/simulated-run/summary.ts';
 import { launchChromium, openPage, type WatchedPage, whyNoChromium } from './chromium.ts';
 
@@ -19,6 +24,7 @@ const PAGES: readonly (readonly [string, () => string])[] = [
   ['report of 3,000 rows', () => reportPage(3000)],
   ['report of 10^6 rows', () => reportPage(1_000_000)],
   ['comparison', comparisonPage],
+  ['comparison of five', trendPage],
   ['heat map', heatMapPage],
 ];
 
@@ -82,7 +88,7 @@ describe.skipIf(whyNoChromium !== undefined)(
         const viewport = { width: Math.floor(PAPER_WIDTH), height: 900 };
         const { page } = await open(name, make(), { viewport, colorScheme: 'dark' });
         await page.emulateMedia({ media: 'print' });
-        const { background, figures, cut } = await page.evaluate(() => {
+        const { background, figures, cut, width } = await page.evaluate(() => {
           const boxes = [...document.querySelectorAll('figure')].map((one) =>
             one.getBoundingClientRect(),
           );
@@ -91,10 +97,12 @@ describe.skipIf(whyNoChromium !== undefined)(
             figures: boxes.map(({ height }) => height),
             cut: boxes.filter(({ right }) => right > document.documentElement.clientWidth + 1)
               .length,
+            width: document.documentElement.scrollWidth,
           };
         });
         expect(background).toBe('rgb(255, 255, 255)');
         expect(cut).toBe(0);
+        expect(width).toBeLessThanOrEqual(viewport.width);
         for (const height of figures) expect(height).toBeLessThan(PAPER_HEIGHT);
         const pdf = await page.pdf({ format: 'A4', preferCSSPageSize: true });
         expect(pdf.subarray(0, 5).toString()).toBe('%PDF-');
@@ -122,6 +130,39 @@ describe.skipIf(whyNoChromium !== undefined)(
       expect(charts).toBeGreaterThan(6);
       expect(seen.size).toBe(charts);
       for (const label of seen) expect(label).toMatch(/^[A-Z].+\. .*\d/);
+      await page.context().close();
+    });
+
+    it('reads the values below a pointer, zooms along x, and shows all again', async () => {
+      const { page, complaints } = await open('hover', reportPage(3000), {});
+      const figure = page.locator('figure', { hasText: 'Latency over time' });
+      const chart = figure.locator('svg[data-hover]');
+      await chart.scrollIntoViewIfNeeded();
+      const box = await chart.boundingBox();
+      if (box === null) throw new Error('the chart is not shown');
+      const at = (share: number) => [box.x + box.width * share, box.y + box.height / 2] as const;
+      await page.mouse.move(...at(0.5));
+      const tip = figure.locator('.tip');
+      expect(await tip.textContent()).toMatch(/^[\d.]+ sp50 [\d.]+ m?s.*largest [\d.]+ m?s$/);
+      const ticks = () => chart.locator('text.axis').allTextContents();
+      const before = await ticks();
+      await page.mouse.down();
+      await page.mouse.move(...at(0.7));
+      await page.mouse.up();
+      const all = figure.getByRole('button', { name: 'Show all' });
+      expect(await all.isVisible()).toBe(true);
+      expect(await ticks()).not.toEqual(before);
+      expect(await chart.locator('.columns').isVisible()).toBe(false);
+      await all.click();
+      expect(await ticks()).toEqual(before);
+      await chart.focus();
+      await page.keyboard.press('Home');
+      expect(await tip.textContent()).toMatch(/^[\d.]+ sp50/);
+      await page.keyboard.press('+');
+      expect(await all.isVisible()).toBe(true);
+      await page.keyboard.press('Escape');
+      expect(await all.isVisible()).toBe(false);
+      expect(complaints).toEqual([]);
       await page.context().close();
     });
 

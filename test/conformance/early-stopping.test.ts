@@ -21,7 +21,7 @@ interface GoldenEarlyStopping {
   };
 }
 
-// Goal: early stopping, and `longhaul early-stopping`, ask for as many queries as LoadGen does. Method: all golden rows.
+// Goal: early stopping, and `longhaul loadgen early-stopping`, ask for as many queries as LoadGen does. Method: all golden rows.
 it('early stopping equals LoadGen in every golden row', () => {
   const golden = readGolden<GoldenEarlyStopping>('early-stopping.json');
   expect(golden.rows.length).toBeGreaterThan(100);

@@ -45,7 +45,7 @@ interface GoldenResults {
   readonly detail: readonly string[];
 }
 
-// Goal: numbers, verdicts and texts of a performance run, and what `longhaul results` prints, equal LoadGen's byte for byte.
+// Goal: numbers, verdicts and texts of a performance run, and what `longhaul loadgen results` prints, equal LoadGen's byte for byte.
 // Method: feed the golden latencies in; compare the whole summary and all result lines.
 describe.each([
   ['loadgen-v4.1', LOADGEN_V41],

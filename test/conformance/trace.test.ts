@@ -74,7 +74,7 @@ const FAMILIES: readonly (readonly [string, LoadgenBehaviour])[] = [
 ];
 
 // Goal: settings, loaded sets, sample order, schedule and logged responses equal LoadGen's, in the engine and in what
-// `longhaul trace` prints. Method: rebuild each golden trace from its arguments; compare hashes over the whole sequences.
+// `longhaul loadgen trace` prints. Method: rebuild each golden trace from its arguments; compare hashes over the whole sequences.
 describe.each(FAMILIES)('traces of %s', (folder, loadgen) => {
   it.each(goldenNames(`${folder}/trace`))('equal LoadGen in %s', (name) => {
     const golden = readGolden<GoldenTrace & Trace>(`${folder}/trace/${name}.json`);

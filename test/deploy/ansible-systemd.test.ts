@@ -59,7 +59,7 @@ describe.skipIf(why !== undefined)(`Ansible${why === undefined ? '' : ` (${why})
   it('measures from a bare machine, and changes nothing the second time', async () => {
     const { code, output } = await playbooks.play('measure.yaml');
     expect({ code, output }).toMatchObject({ code: 0 });
-    expect(output).toMatch(/Result +VALID/);
+    expect(output).toMatch(/^VALID /m);
     expect(folders()).toHaveLength(1);
     expect(machine.show('longhaul-sut@m', 'ActiveState')).toBe('active');
     expect(await playbooks.play('up.yaml')).toMatchObject({ code: 0, changed: { m: 0 } });

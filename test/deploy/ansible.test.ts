@@ -102,7 +102,7 @@ describe.skipIf(why !== undefined)(`Ansible${why === undefined ? '' : ` (${why})
   it('measures two nodes with mutual TLS from bare hosts, and fetches the result', async () => {
     const { code, output } = await play('measure.yaml');
     expect({ code, output }).toMatchObject({ code: 0 });
-    expect(output).toMatch(/Result +VALID/);
+    expect(output).toMatch(/^VALID /m);
     const [run, ...others] = readdirSync(results);
     expect(others).toEqual([]);
     const summary = readFileSync(join(results, run ?? '', 'mlperf_log_summary.txt'), 'utf8');

@@ -126,7 +126,7 @@ describe('command lines', () => {
       if (service.healthcheck === undefined) return;
       const { port } = values['healthListen'] as { port: number };
       expect(service.healthcheck.test).toEqual(['CMD', 'longhaul-health-check', `${port}`]);
-      // What a worker has to end, behind the drain: docs/operations.md.
+      // What a worker has to end, behind the drain: docs/operate.md.
       const needed = Number(values['drainTimeout']) + 30e9;
       expect(parseDuration(service.stop_grace_period ?? '0s')).toBeGreaterThan(needed);
     },

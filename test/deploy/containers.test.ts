@@ -45,7 +45,7 @@ describe.skipIf(why !== undefined)(`containers${why === undefined ? '' : ` (${wh
     'sut: user 65532:65532, no capability, no new privileges, no setuid program, root file system read-only',
     'loadgen: user 65532:65532, no capability, no new privileges, no setuid program, root file system read-only',
     "sut: the image's health check says: SERVING (port 50052)",
-    'sut: longhaul self-check: unmodified: all files are those that were built',
+    'sut: longhaul loadgen self-check: unmodified: all files are those that were built',
     'loadgen: measured the SUT over mutual TLS with a token: ',
     'loadgen: results on the mounted folder, owned by 65532:65532',
     'sut: tini is process 1 and reaps what others leave',

@@ -102,11 +102,11 @@ describe.skipIf(why)(
       const { spec } = loadgenOf('cpu');
       const [wait] = spec.initContainers ?? [];
       const [run] = spec.containers;
-      expect(wait?.args?.slice(0, 2)).toEqual(['health', '$(SUT_NODES)']);
+      expect(wait?.args?.slice(0, 3)).toEqual(['probe', 'health', '$(SUT_NODES)']);
       expect(run?.args).toContain('--sut=$(SUT_NODES)');
       expect(variableOf(wait, 'SUT_NODES')).toBe(variableOf(run, 'SUT_NODES'));
       const flags = healthVerb('health', '', () => {}).options.map(({ long }) => long);
-      for (const arg of wait?.args?.slice(2) ?? []) expect(flags).toContain(arg.split('=')[0]);
+      for (const arg of wait?.args?.slice(3) ?? []) expect(flags).toContain(arg.split('=')[0]);
     });
 
     test('a node listens where its ports are, and probes ask the one for health', () => {

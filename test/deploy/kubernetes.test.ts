@@ -45,7 +45,7 @@ describe.skipIf(why)(`pods of deploy/kubernetes${why === undefined ? '' : ` (${w
   const run = (pods: Pods, container: IContainer) =>
     start(LOADGEN, pods, container).ended.then(said);
 
-  /** What `longhaul health` says where kubelet stands: on the machine, without certificate and token. */
+  /** What `longhaul probe health` says where kubelet stands: on the machine, without certificate and token. */
   const probe = (pod: string, port: number, flags: readonly string[] = []): number => {
     const address = `${addressOf(pod)}:${port}`;
     const [command = '', ...args] = network.inside([...LONGHAUL, 'health', address, ...flags]);

@@ -15,7 +15,7 @@ const NODES = ['a=10.0.0.2:50051', 'b=[::1]:50052'];
 const FAKE = `
 cd "$(dirname "$0")"
 echo "$*" >>calls
-case $1 in
+case $2 in
   health) cat state; [ "$(cat state)" = SERVING ] ;;
   name)
     case $* in
@@ -60,13 +60,13 @@ describe('deploy/rolling-restart.sh', () => {
     const flags = ['--wait', '5s', '--', '--tls-ca', 'my ca.crt'];
     const { code, stderr, calls } = run({}, [...NODES, ...flags]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(calls.filter((call) => !call.startsWith('name --json'))).toEqual([
-      'name --sut 10.0.0.2:50051,[::1]:50052 --tls-ca my ca.crt',
+    expect(calls.filter((call) => !call.startsWith('probe name --json'))).toEqual([
+      'probe name --sut 10.0.0.2:50051,[::1]:50052 --tls-ca my ca.crt',
       'restart a at 10.0.0.2',
-      'health 10.0.0.2:50051 --wait 5s --tls-ca my ca.crt',
+      'probe health 10.0.0.2:50051 --wait 5s --tls-ca my ca.crt',
       'restart b at ::1',
-      'health [::1]:50052 --wait 5s --tls-ca my ca.crt',
-      'name --sut 10.0.0.2:50051,[::1]:50052 --tls-ca my ca.crt',
+      'probe health [::1]:50052 --wait 5s --tls-ca my ca.crt',
+      'probe name --sut 10.0.0.2:50051,[::1]:50052 --tls-ca my ca.crt',
       '',
     ]);
   });

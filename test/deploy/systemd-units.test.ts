@@ -76,7 +76,7 @@ describe('the units', () => {
     const unit = systemdFile('longhaul-sut@.service');
     const [drain] = /--drain-timeout (\d+)s/.exec(unit)?.slice(1).map(Number) ?? [];
     const [stop] = unitValues(unit, 'TimeoutStopSec').map((text) => Number(text.replace('s', '')));
-    // 30 s more in which a worker that hangs is named: docs/operations.md.
+    // 30 s more in which a worker that hangs is named: docs/operate.md.
     expect(stop).toBeGreaterThan((drain ?? Number.NaN) + 30);
     expect(unitValues(unit, 'RestartPreventExitStatus')).toEqual(['2 5']);
     expect(unitValues(unit, 'MemoryDenyWriteExecute')).toEqual([]);

@@ -6,7 +6,12 @@ import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { launchChromium, openPage, whyNoChromium } from '../browser/chromium.ts';
 import { suiteFolder } from '../scenes/host/folders.ts';
-import { comparisonPage, heatMapPage, reportPage } from '../scenes/simulated-run/pages.ts';
+import {
+  comparisonPage,
+  heatMapPage,
+  reportPage,
+  trendPage,
+} from '../scenes/simulated-run/pages.ts';
 
 // Goal: the pictures of the README and docs show what this version makes. Method: pages of simulated runs, from fixed seeds, in
 // a headless Chromium. Nothing is compared: the pictures are for people.
@@ -21,6 +26,7 @@ const PICTURES = [
   ['report', 'light', () => reportPage(20_000), 1480],
   ['report-dark', 'dark', () => reportPage(20_000), 1480],
   ['compare', 'light', comparisonPage, 1250],
+  ['trend', 'light', trendPage, 1250],
   ['heat-map', 'light', heatMapPage, 620],
 ] as const;
 

@@ -70,6 +70,9 @@ function summarizeFromIssue({ issued, measured, settings }: JudgedSet): Performa
   return summarize({ ...measured, sampleLatenciesNs }, settings, 0);
 }
 
+/** Words of the reason that its dispatch lag is too large. */
+export const LARGE_LAG = 'queries went out late: p99 of the dispatch lag';
+
 function largeLag(
   sortedLagsNs: Float64Array,
   judged: JudgedSet,
@@ -82,7 +85,7 @@ function largeLag(
   if (lagNs <= lagNsMax) return null;
   const percent = Number((lagShareMax * 100).toPrecision(3));
   return (
-    `queries went out late: p99 of the dispatch lag is ${formatNs(lagNs)}, more than ${percent} % of the ` +
+    `${LARGE_LAG} is ${formatNs(lagNs)}, more than ${percent} % of the ` +
     `${bound.name} (${formatNs(lagNsMax)})${alsoSlow(judged)}`
   );
 }
@@ -119,11 +122,11 @@ function boundOf({
 }
 
 /** Without a schedule there is no lag: what LoadGen's process says of itself is all that can be known. */
-function starved(
-  { issued: { health }, settings: { scenario }, summary }: JudgedSet,
-  shareMax: number,
-): string | null {
-  if (health === null || scenario === 'Server') return null;
+function starved({ issued, settings, summary }: JudgedSet, shareMax: number): string | null {
+  const { health, plan } = issued;
+  if (health === null || plan.scheduledDeltaNs.length > 0) return null;
+  // Server without a schedule is a closed loop: several streams.
+  const scenario = settings.scenario === 'Server' ? 'SingleStream' : settings.scenario;
   const { percentiles } = summary.queryLatency ?? summary.sampleLatency;
   const typicalNs = percentiles.find(({ percentile }) => percentile === 0.5)?.valueNs ?? 0;
   return starvation(health, scenario, typicalNs, shareMax);

@@ -3,7 +3,7 @@ import { formatFixed } from '../base/number-format.ts';
 import { writeResults } from '../logs/write/result-lines.ts';
 import { performanceSummaryText } from '../logs/write/summary-log.ts';
 import type { TestLogs } from '../logs/write/test-logs.ts';
-import { leastQueries } from '../results/early-stopping.ts';
+import { leastQueries, queriesToDecide } from '../results/early-stopping.ts';
 import { compareFirstQueries, type FirstQueries } from '../results/first-queries.ts';
 import type { PerformanceSummary } from '../results/summarize.ts';
 import { summarize } from '../results/summarize.ts';
@@ -17,7 +17,7 @@ import { PhaseTotals, writeFailures } from './phase-counts.ts';
 import { runSet } from './run-set.ts';
 import type { SetInput } from './set-lookers.ts';
 import type { IssuedSet, TestContext } from './test-context.ts';
-import type { PerformanceOutcome, RunExtension } from './test-outcome.ts';
+import type { PerformanceOutcome, RunExtension, StoppingGoal } from './test-outcome.ts';
 
 /**
  * Runs the first set under the clock (LoadGen: RunPerformanceMode).
@@ -32,12 +32,25 @@ export async function runPerformance(
   const { parts, effective, loadgen, logs } = context;
   logs.detail.message('Starting performance mode');
   const set = new LoadableSets('performance', effective, parts.qsl, loadgen).at(0);
-  const input = { phase: 'performance', set, setIndex: 0, setCount: 1 } as const;
+  const input = {
+    ...({ phase: 'performance', set, setIndex: 0, setCount: 1 } as const),
+    ...(parts.extendsUntilDecided === true && { decision: firstDecision(effective) }),
+  };
   const run = await measureSet(context, input, askNameAgain);
   if (run === null) return null;
   writePerformance(context, sutName, run.outcome);
   await parts.qsl.unloadSamplesFromRam(set.sampleIndices);
   return run.outcome;
+}
+
+/** What early stopping asks for where no query is above the bound. */
+function firstDecision({
+  scenario,
+  targetLatencyPercentile,
+  hasEarlyStopping,
+}: EffectiveSettings): StoppingGoal | undefined {
+  const neededQueries = hasEarlyStopping ? queriesToDecide(scenario, targetLatencyPercentile) : 0;
+  return neededQueries > 0 ? { neededQueries, earlierQueries: 0 } : undefined;
 }
 
 /** A run that was measured, in the context that it was run in. */
@@ -170,13 +183,13 @@ const EXTENSIONS_MAX = 64;
 const EXTENSION_QUERIES_MAX = 2 ** 22;
 
 /** Least counts that a run too short for its percentile may be extended by. */
-const SHORT_RUN_FACTOR = 10;
+const SHORT_RUN_FACTOR = 2;
 
 /**
  * Goes on with n - q more queries until early stopping decides (Rule: inference_rules v4.1, appendix on
  * early stopping, steps 2 to 4). LoadGen does not do this: the traces of the extensions are longhaul's
  * own, from seeds of their own. Ends without a decision where more queries cannot help: the latency
- * bound is missed, the SUT broke, or the bounds above are reached.
+ * bound is missed, the SUT broke, or the bounds above or LoadGen's max_duration are reached.
  * @returns `parts`: all of them, the first run included.
  */
 async function extendRun(
@@ -190,14 +203,23 @@ async function extendRun(
   let measured = measurementsOf(first.recorder, effective);
   let summary = summarize(measured, effective, loadgen.percentileLabelDecimals);
   let queries = 0;
-  while (needsMore(summary, totals) && parts.length <= EXTENSIONS_MAX) {
+  const leftMs = (): number => timeLeftMs(context, first);
+  while (needsMore(summary, totals) && parts.length <= EXTENSIONS_MAX && leftMs() > 0) {
     const { missingQueries } = summary.validity.earlyStopping;
     if (missingQueries > EXTENSION_QUERIES_MAX) break;
+    if (scheduleMs(effective, missingQueries) > leftMs()) {
+      logs.detail.message('The run is not extended: max_duration would end it without a decision.');
+      break;
+    }
     logs.detail.message(
       `Extending the run by ${missingQueries} queries until early stopping decides. LoadGen would end.`,
     );
-    const extended = { ...context, effective: settingsOf(effective, missingQueries, parts.length) };
-    const issued = await runSet(extended, { ...input, isLoaded: true });
+    const settings = settingsOf(effective, missingQueries, parts.length);
+    const maxDurationMs = effective.maxDurationMs && leftMs();
+    const extended = { ...context, effective: { ...settings, maxDurationMs } };
+    const { queryCount: earlierQueries } = summary;
+    const decision = { neededQueries: earlierQueries + missingQueries, earlierQueries };
+    const issued = await runSet(extended, { ...input, isLoaded: true, decision });
     if (issued === null) break;
     parts.push(issued);
     totals.add(issued, sink.failures);
@@ -210,6 +232,18 @@ async function extendRun(
   logs.detail.integer('longhaul_extension_queries', queries);
   const extension: RunExtension = { count: parts.length - 1, queries, isDecided };
   return { summary, parts, extension };
+}
+
+/** How long queries take at least: only Server's have a schedule. */
+function scheduleMs({ scenario, targetQps }: EffectiveSettings, queries: number): number {
+  return scenario === 'Server' ? (queries / targetQps) * 1e3 : 0;
+}
+
+/** What a run may still take by LoadGen's max_duration, in whole ms; 0 is none. */
+function timeLeftMs({ parts, effective }: TestContext, { end }: IssuedSet): number {
+  if (effective.maxDurationMs === 0) return Number.POSITIVE_INFINITY;
+  const takenMs = (parts.clock.nowNs() - end.startNs) / 1e6;
+  return Math.max(0, Math.floor(effective.maxDurationMs - takenMs));
 }
 
 function needsMore(

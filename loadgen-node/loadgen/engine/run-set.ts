@@ -26,7 +26,8 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
   const plan = buildQueryPlan({ phase, settings: effective, set, loadgen, arrivals });
   const sampleCount = plan.queryCount * plan.samplesPerQuery;
   const loggedSamples = context.selector.select(phase, effective, sampleCount);
-  const rules = scenarioRules(effective.scenario, effective.arrivalIntervalNs);
+  const concurrency = arrivals?.kind === 'closed-loop' ? arrivals.concurrency : undefined;
+  const rules = scenarioRules(effective.scenario, effective.arrivalIntervalNs, concurrency);
   const tokens = tokenRecording(
     effective,
     parts.usesTokenLatenciesBeforeAudit ?? effective.useTokenLatencies,
@@ -57,7 +58,7 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
     recorder,
     threadCount: effective.issueThreadCount,
     arrivalIntervalNs: effective.arrivalIntervalNs,
-    coalesces: effective.serverCoalesceQueries,
+    coalesces: effective.serverCoalesceQueries && rules.scheduledAt === 'plan',
     limits: phase === 'performance' ? stopLimits(effective) : null,
     ...ids,
     stallTimeoutNs: parts.stallTimeoutNs,
@@ -274,6 +275,8 @@ const EARLY_ENDS: Partial<Record<EndCause, string>> = {
     'reached. Please update the relevant expected latency or target qps in the TestSettings so ' +
     'they are more accurate.',
   decided: 'Enough was seen to decide. LoadGen would go on: the run is INVALID.',
+  'all-failed':
+    'No sample was answered, and the first ones failed. LoadGen would go on: the run is INVALID.',
   stall: 'No response came for longer than the stall timeout.',
   interrupted: 'The test was interrupted. This log is incomplete.',
   fault: 'The SUT broke. ',

@@ -6,7 +6,7 @@ import type { LoadableSet, Phase } from '../schedule/sample-order.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import type { IssueQueryController } from './issue/issue-query-controller.ts';
 import type { EarlyEnd, TestContext } from './test-context.ts';
-import type { SetGoal, SetProgress } from './test-outcome.ts';
+import type { SetGoal, SetProgress, StoppingGoal } from './test-outcome.ts';
 
 /** A set that is issued. */
 interface LookedAt {
@@ -48,7 +48,8 @@ function watchForEnd(
   const startNs = clock.nowNs();
   return lookEvery(clock, LOOK_PERIOD_NS, (nowNs) => {
     const seen = watch.look(nowNs - startNs);
-    const isOver = recorder.lostSamples > 0 || earlyEnd.isDecided(seen);
+    const isLost = recorder.lostSamples > 0 && earlyEnd.goesOnAfterLoss !== true;
+    const isOver = isLost || earlyEnd.isDecided(seen);
     if (isOver) controller.endDecided();
     return isOver;
   });
@@ -62,16 +63,23 @@ export interface SetInput {
   readonly setCount: number;
   /** True: the caller has loaded the set already. Default: false. */
   readonly isLoaded?: boolean;
+  /** Of a run that goes on until early stopping decides. */
+  readonly decision?: StoppingGoal | undefined;
 }
 
 /** The goal of a set by its settings and its plan. */
-function setGoal(phase: Phase, settings: EffectiveSettings, plan: QueryPlan): SetGoal {
+function setGoal(
+  { phase, decision }: SetInput,
+  settings: EffectiveSettings,
+  plan: QueryPlan,
+): SetGoal {
   const { scenario, arrivalIntervalNs } = settings;
   const isTimed = phase === 'performance';
-  const endsByItself = isTimed && scenario !== 'Server' && scenario !== 'Offline';
+  const hasSchedule = plan.scheduledDeltaNs.length > 0;
+  const endsByItself = isTimed && !hasSchedule && scenario !== 'Offline';
   return {
     scenario,
-    targetQps: targetQps(settings, arrivalIntervalNs),
+    targetQps: hasSchedule ? settings.targetQps : intervalQps(arrivalIntervalNs),
     latencyBoundNs: isTimed ? settings.targetLatencyNs : 0,
     percentile: settings.targetLatencyPercentile,
     samplesPerQuery: plan.samplesPerQuery,
@@ -80,11 +88,11 @@ function setGoal(phase: Phase, settings: EffectiveSettings, plan: QueryPlan): Se
     minQueryCount: endsByItself ? settings.minQueryCount : 0,
     maxDurationNs: isTimed ? settings.maxDurationMs * 1e6 : 0,
     maxQueryCount: isTimed ? settings.maxQueryCount : 0,
+    decision,
   };
 }
 
-function targetQps(settings: EffectiveSettings, arrivalIntervalNs: number): number {
-  if (settings.scenario === 'Server') return settings.targetQps;
+function intervalQps(arrivalIntervalNs: number): number {
   return arrivalIntervalNs > 0 ? 1e9 / arrivalIntervalNs : 0;
 }
 
@@ -104,13 +112,14 @@ function lookEvery(clock: Clock, periodNs: number, look: (nowNs: number) => bool
 /** Reports progress about once a second while a set is issued. @returns Ends it, with a last report. */
 function reportProgress(
   { parts: { clock, observer }, effective }: TestContext,
-  { phase, setIndex, setCount }: SetInput,
+  input: SetInput,
   { plan, recorder }: LookedAt,
 ): (endNs: number) => void {
   const onProgress = observer?.onProgress;
   if (onProgress === undefined) return () => undefined;
   const beginNs = clock.nowNs();
-  const goal = setGoal(phase, effective, plan);
+  const { phase, setIndex, setCount } = input;
+  const goal = setGoal(input, effective, plan);
   const look = (nowNs: number, hasEnded: boolean): void =>
     onProgress({
       phase,

@@ -103,6 +103,8 @@ export interface EarlyEnd {
   readonly boundNs: number;
   /** Asked ten times a second while queries are issued; true ends the issuing. Must not throw and should be short: it is timed. */
   readonly isDecided: (seen: SetProgress) => boolean;
+  /** True: a lost sample is counted, and ends nothing. Default: false. */
+  readonly goesOnAfterLoss?: boolean | undefined;
 }
 
 /** Results of a test whose SUT has been stopped and whose accuracy log is whole. */

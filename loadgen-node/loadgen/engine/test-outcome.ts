@@ -127,6 +127,14 @@ export interface TestOutcome {
 /** Step of a test. `name`: asks the SUT for it; `start`: starts it; `judge`: verdict and logs. */
 export type TestPhase = 'name' | 'start' | 'accuracy' | 'performance' | 'judge';
 
+/** Queries that early stopping asks for, as far as it is known now. */
+export interface StoppingGoal {
+  /** Of the whole run, if no more of them are above the bound. */
+  readonly neededQueries: number;
+  /** Those of earlier parts of the run. */
+  readonly earlierQueries: number;
+}
+
 /** Goal of a set, known before its first query. */
 export interface SetGoal {
   readonly scenario: Scenario;
@@ -145,6 +153,8 @@ export interface SetGoal {
   /** Limits that end issuing in any case; 0: none. */
   readonly maxDurationNs: number;
   readonly maxQueryCount: number;
+  /** Of a run that goes on until early stopping decides; undefined: of no other. */
+  readonly decision?: StoppingGoal | undefined;
 }
 
 /** A look at a running test, about once a second and at the end of each set. */

@@ -133,6 +133,10 @@ function endReasons(phase: string, outcome: PhaseOutcome): VerdictReason[] {
     const seen = `${counts.lostSamples} lost samples`;
     reasons.push(reason('lost-samples', text, '0 lost samples', seen));
   }
+  if (endCause === 'all-failed') {
+    const text = `Every sample of the ${phase} run failed from its beginning on, so it was ended.`;
+    reasons.push(reason('all-failed', text, 'samples that are answered', 'none'));
+  }
   if (endCause === 'fault') {
     const text = `The SUT broke during the ${phase} run: ${faultText ?? 'no reason given'}.`;
     reasons.push(reason('fault', text, 'no fault', 'a fault'));

@@ -1,3 +1,4 @@
+import type { Scenario } from '../../../shared/domain/scenario.ts';
 import { percentileLabel } from '../base/number-format.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { countAbove } from './latency-statistics.ts';
@@ -193,6 +194,12 @@ function multiStreamText(valueNs: number | undefined, labelDecimals: 0 | 1): str
 /** Fewest queries of which one may be above the bound: below, no estimate can be made. */
 export function leastQueries(percentile: number): number {
   return minPassingQueries(1, percentile) + 1;
+}
+
+/** Fewest queries of which early stopping can say that a run is VALID; 0 where it has no say. */
+export function queriesToDecide(scenario: Scenario, percentile: number): number {
+  if (scenario === 'Offline') return 0;
+  return scenario === 'Server' ? minPassingQueries(0, percentile) : leastQueries(percentile);
 }
 
 /** Discards as many of the highest values as the count allows. Null with too few values. */

@@ -14,7 +14,10 @@ export interface QueryPlan {
   readonly samplesPerQuery: number;
   /** Library indices; query q has `samplesPerQuery` of them from `q * samplesPerQuery` on. */
   readonly sampleIndices: Uint32Array;
-  /** Server: when query q is due, in ns since the start of the set. Empty in the other scenarios. */
+  /**
+   * Server: when query q is due, in ns since the start of the set. Empty in the other scenarios, and
+   * in a closed loop.
+   */
   readonly scheduledDeltaNs: Float64Array;
   /** Other scenarios: ns between two queries by expectation. Decides the count, never the time. */
   readonly periodNs: number;
@@ -160,6 +163,8 @@ class PlanBuilder {
   readonly #scheduleGenerator: Mt19937;
   readonly #sampleIndices: GrowingArray<Uint32Array>;
   readonly #scheduledDeltaNs: GrowingArray<Float64Array>;
+  /** False: queries are due when they are issued. */
+  readonly #hasSchedule: boolean;
   /** Null: LoadGen's Poisson, or no schedule. */
   readonly #otherArrivals: (() => number) | null;
   readonly #ownEndNs: number | undefined;
@@ -171,11 +176,12 @@ class PlanBuilder {
     this.#scheduleGenerator = new Mt19937(input.settings.scheduleRngSeed);
     const expected = expectedQueries(input.settings, target);
     this.#sampleIndices = growingUint32(expected * target.samplesPerQuery);
-    const isServer = input.settings.scenario === 'Server';
-    this.#scheduledDeltaNs = growingFloat64(isServer ? expected : 0);
     const { arrivals, settings } = input;
+    const isClosedLoop = arrivals?.kind === 'closed-loop';
+    this.#hasSchedule = settings.scenario === 'Server' && !isClosedLoop;
+    this.#scheduledDeltaNs = growingFloat64(this.#hasSchedule ? expected : 0);
     this.#otherArrivals =
-      arrivals === undefined
+      arrivals === undefined || isClosedLoop
         ? null
         : arrivalTimes(arrivals, settings.targetQps, this.#scheduleGenerator);
     this.#ownEndNs = arrivals === undefined ? undefined : ownEndOf(arrivals)?.durationNs;
@@ -184,23 +190,23 @@ class PlanBuilder {
   build(): QueryPlan {
     const { settings, phase, set } = this.#input;
     const target = this.#target;
-    const isServer = settings.scenario === 'Server';
+    const hasSchedule = this.#hasSchedule;
     const completesRounds =
       phase === 'performance' &&
       settings.sampleConcatenatePermutation &&
       this.#ownEndNs === undefined;
-    const periodNs = isServer ? 0 : fixedPeriodNs(settings.targetQps);
+    const periodNs = hasSchedule ? 0 : fixedPeriodNs(settings.targetQps);
     checkPeriod(settings, periodNs, target.durationNs);
     let queryCount = 0;
     let lastNs = 0;
     let dueNs = 0;
     while (this.#needsMore(queryCount, lastNs, dueNs)) {
       this.#addSamples();
-      if (isServer) this.#scheduledDeltaNs.push(dueNs);
+      if (hasSchedule) this.#scheduledDeltaNs.push(dueNs);
       queryCount += 1;
       lastNs = dueNs;
-      dueNs = isServer ? this.#nextDueNs(dueNs) : dueNs + periodNs;
-      if (isServer) checkScheduleEnd(lastNs);
+      dueNs = hasSchedule ? this.#nextDueNs(dueNs) : dueNs + periodNs;
+      if (hasSchedule) checkScheduleEnd(lastNs);
       if (completesRounds && queryCount >= target.leastQueries && lastNs < target.durationNs) {
         target.leastQueries += set.sampleIndices.length;
       }

@@ -8,8 +8,10 @@ export type ScheduledAt = 'issue' | 'plan' | 'start' | 'interval';
  * query inside the timed region.
  */
 export interface ScenarioRules {
-  /** True: the next query waits until all samples of the last one are done. */
+  /** True: the next query waits while `outstandingMax` samples are outstanding. */
   readonly waitsForCompletion: boolean;
+  /** Samples outstanding from which on the next query waits: 1 but in a closed loop. */
+  readonly outstandingMax: number;
   /**
    * Instant from which latency counts: that of the issue, that of the plan, the start of the set, or
    * the arrival interval in which the last query is done. It is also when a query is due.
@@ -19,15 +21,18 @@ export interface ScenarioRules {
   readonly endsNaturally: boolean;
 }
 
+const ONE_AT_A_TIME = { waitsForCompletion: true, outstandingMax: 1 } as const;
+const OPEN = { waitsForCompletion: false, outstandingMax: 1 } as const;
+
 const RULES: Readonly<Record<Scenario, ScenarioRules>> = {
   /** One sample at a time; the next goes out when the last is done. */
-  SingleStream: { waitsForCompletion: true, scheduledAt: 'issue', endsNaturally: true },
+  SingleStream: { ...ONE_AT_A_TIME, scheduledAt: 'issue', endsNaturally: true },
   /** One query of several samples at a time; the next goes out when all samples of the last are done. */
-  MultiStream: { waitsForCompletion: true, scheduledAt: 'issue', endsNaturally: true },
+  MultiStream: { ...ONE_AT_A_TIME, scheduledAt: 'issue', endsNaturally: true },
   /** Queries by the clock, whatever the SUT does: a late one goes out at once, none is left out. */
-  Server: { waitsForCompletion: false, scheduledAt: 'plan', endsNaturally: false },
+  Server: { ...OPEN, scheduledAt: 'plan', endsNaturally: false },
   /** One query of all samples, at the start. */
-  Offline: { waitsForCompletion: false, scheduledAt: 'start', endsNaturally: true },
+  Offline: { ...OPEN, scheduledAt: 'start', endsNaturally: true },
 };
 
 /**
@@ -35,7 +40,7 @@ const RULES: Readonly<Record<Scenario, ScenarioRules>> = {
  * interval is skipped, and all later queries are delayed by it.
  */
 const INTERVAL_MULTI_STREAM: ScenarioRules = {
-  waitsForCompletion: true,
+  ...ONE_AT_A_TIME,
   scheduledAt: 'interval',
   endsNaturally: true,
 };
@@ -43,7 +48,13 @@ const INTERVAL_MULTI_STREAM: ScenarioRules = {
 /**
  * Rules of a scenario (LoadGen: issue_query_controller.h, one specialization per scenario).
  * @param arrivalIntervalNs Above 0 in round v0.5's MultiStream only.
+ * @param concurrency Queries of one sample that are outstanding all the time: a closed loop, which no scenario of LoadGen is.
  */
-export function scenarioRules(scenario: Scenario, arrivalIntervalNs: number): ScenarioRules {
+export function scenarioRules(
+  scenario: Scenario,
+  arrivalIntervalNs: number,
+  concurrency?: number,
+): ScenarioRules {
+  if (concurrency !== undefined) return { ...RULES.SingleStream, outstandingMax: concurrency };
   return arrivalIntervalNs > 0 ? INTERVAL_MULTI_STREAM : RULES[scenario];
 }

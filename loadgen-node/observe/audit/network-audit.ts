@@ -120,6 +120,15 @@ const networkAuditSchema = audit.superRefine(({ schemaVersion, rules }, context)
  */
 export type NetworkAudit = Evidence<typeof audit>;
 
+/** Cores that LoadGen and a SUT node share; null where they have machines of their own, or that is not known. */
+export function sharedCores({
+  rules,
+  loadgenNode,
+}: Pick<NetworkAudit, 'rules' | 'loadgenNode'>): number | null {
+  const isOne = rules.some(({ id, verdict }) => id === 'separate-machines' && verdict === 'broken');
+  return isOne ? loadgenNode.host.cpuCount : null;
+}
+
 /** One rule of the Network division and what the evidence of a run says about it. */
 export type AuditFinding = Evidence<typeof finding>;
 

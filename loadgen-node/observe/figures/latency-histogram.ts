@@ -103,6 +103,21 @@ export class LatencyHistogram implements GrowingDistribution {
   }
 
   /**
+   * Share of the values that are above a bound, 0 to 1; NaN without values. Values in the bucket of the bound are taken to
+   * lie evenly in it.
+   */
+  shareAbove(boundNs: number): number {
+    const place = bucketOf(boundNs);
+    const [low, high] = [lowerEdgeNs(place), lowerEdgeNs(place + 1)];
+    let above = ((this.counts[place] as number) * (high - boundNs)) / (high - low);
+    for (let bucket = place + 1; bucket < BUCKET_COUNT; bucket += 1) {
+      above += this.counts[bucket] as number;
+    }
+    // The largest value is exact.
+    return boundNs >= this.#largestNs && this.count > 0 ? 0 : above / this.count;
+  }
+
+  /**
    * By the rule of all percentiles, within {@link RELATIVE_ERROR_MAX}, and never above the largest
    * value; NaN without values.
    */

@@ -61,8 +61,11 @@ export function writeCeiling(cacheFolder: string, ceiling: GeneratorCeiling): st
 /** The judgement of LoadGen's own part, as screen, report and comparison have it. */
 export interface GeneratorFinding {
   readonly kind: 'bound' | 'disturbed' | 'clean';
-  /** One sentence without its full stop; parts are joined by `; `. */
+  /** Stands behind "LoadGen was"; without full stop. Its causes are joined by `; `. */
   readonly text: string;
+  /** The text without its causes. */
+  readonly head: string;
+  readonly causes: readonly string[];
 }
 
 type GeneratorFacts = 'isGeneratorBound' | 'generatorBoundReason' | 'health';
@@ -75,8 +78,13 @@ export function generatorFinding(
   { isGeneratorBound, generatorBoundReason, health }: Pick<PerformanceOutcome, GeneratorFacts>,
   hasSchedule: boolean,
 ): GeneratorFinding {
-  if (isGeneratorBound) return { kind: 'bound', text: `generator-bound: ${generatorBoundReason}` };
+  if (isGeneratorBound) {
+    const head = 'the limit (generator-bound)';
+    const causes = generatorBoundReason.split('; ');
+    return { kind: 'bound', text: `${head}: ${generatorBoundReason}`, head, causes };
+  }
   const causes = health === null ? [] : causesOfLateness(health, hasSchedule);
-  if (causes.length === 0) return { kind: 'clean', text: 'not generator-bound' };
-  return { kind: 'disturbed', text: `not generator-bound, but ${causes.join('; ')}` };
+  const head = 'not the limit';
+  if (causes.length === 0) return { kind: 'clean', text: head, head, causes };
+  return { kind: 'disturbed', text: `${head}, but ${causes.join('; ')}`, head, causes };
 }

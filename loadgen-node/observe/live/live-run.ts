@@ -77,6 +77,7 @@ export class LiveRun {
       set: { index: progress.setIndex, count: progress.setCount },
       elapsedS: progress.elapsedNs / 1e9,
       ...estimateProgress(progress),
+      decision: decisionOf(progress),
       plannedQueries: progress.generatedQueries,
       issuedQueriesOfSet: progress.issuedQueries,
       completedSamplesOfSet: progress.completedSamples,
@@ -92,6 +93,10 @@ export class LiveRun {
           : null,
       latency: liveLatency(latency),
       overall: liveLatency(this.#overall),
+      overShare:
+        goal.latencyBoundNs > 0 && this.#overall.count > 0
+          ? this.#overall.shareAbove(goal.latencyBoundNs)
+          : null,
       // Elsewhere a query is due when it is issued.
       lag: goal.targetQps > 0 ? liveLag(figures.lag) : null,
       split: this.#split(),
@@ -284,6 +289,14 @@ export function estimateProgress(progress: RunProgress) {
   const setsLeft = phase === 'accuracy' ? setCount - setIndex - inSet : 1 - inSet;
   const elapsedS = elapsedNs / 1e9;
   return { share, remainingS: inSet > 0 ? (elapsedS / inSet) * setsLeft : null };
+}
+
+/** Undefined as soon as there are as many queries as early stopping may do with. */
+function decisionOf({ goal, completedSamples }: RunProgress): LiveSnapshot['decision'] {
+  if (goal.decision === undefined) return undefined;
+  const { neededQueries, earlierQueries } = goal.decision;
+  const queries = earlierQueries + Math.floor(completedSamples / goal.samplesPerQuery);
+  return queries < neededQueries ? { neededQueries, queries } : undefined;
 }
 
 /** 0 to 1; NaN where it is not known. */

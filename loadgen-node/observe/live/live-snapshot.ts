@@ -71,6 +71,8 @@ export interface LiveSnapshot {
    */
   readonly share: number | null;
   readonly remainingS: number | null;
+  /** Queries that early stopping asks for, and those that are complete; undefined: it decides nothing more. */
+  readonly decision?: { readonly neededQueries: number; readonly queries: number } | undefined;
   readonly plannedQueries: number;
   readonly issuedQueriesOfSet: number;
   readonly completedSamplesOfSet: number;
@@ -90,6 +92,8 @@ export interface LiveSnapshot {
   readonly latency: LatencyFigures | null;
   /** Of the set so far; null before its first completion. */
   readonly overall: LatencyFigures | null;
+  /** Share of those above the bound, 0 to 1: an estimate, too; null without a bound or a completion. */
+  readonly overShare: number | null;
   readonly lag: LagFigures | null;
   /** Means in ns in the order of LATENCY_PARTS; null where no node reported its times. */
   readonly split: readonly number[] | null;

@@ -30,11 +30,14 @@ export interface RecordsAbout {
   readonly scenario: string;
   /** Names of the SUT nodes; `node` of a row is an index into them. */
   readonly nodes: readonly string[];
+  /** The user's words about the run; absent from a file without any. */
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
 /** Key of the form's version in the metadata of the schema. */
 const VERSION_KEY = 'longhaul.records';
 const NODES_KEY = 'longhaul.nodes';
+const LABELS_KEY = 'longhaul.labels';
 /** Keys of the texts about the run. */
 const TEXTS = [
   ['longhaul', 'longhaul.version'],
@@ -71,6 +74,8 @@ export function recordsSchema(columns: readonly RecordColumn[], about: RecordsAb
     ...TEXTS.map(([field, key]) => [key, about[field]] as const),
     [NODES_KEY, JSON.stringify(about.nodes)],
   ]);
+  const labels = about.labels ?? {};
+  if (Object.keys(labels).length > 0) metadata.set(LABELS_KEY, JSON.stringify(labels));
   return new Schema(fields, metadata);
 }
 

@@ -9,7 +9,7 @@ import {
   type SplitFindings,
   type SplitRows,
 } from './split-sums.ts';
-import { splitInWords } from './split-text.ts';
+import { type SplitContext, splitInWords } from './split-text.ts';
 
 /** Share of the samples that is the tail. */
 const TAIL_SHARE = 0.01;
@@ -22,7 +22,7 @@ const TAIL_SHARE = 0.01;
  */
 export function latencySplit(
   records: SampleRecords,
-  { nodeNames = [] }: { readonly nodeNames?: readonly string[] } = {},
+  { nodeNames = [], isOneMachine = false }: SplitContext = {},
 ): LatencySplit | null {
   const pieces = rowsOfRecords(records);
   const first = firstPass(pieces);
@@ -46,7 +46,7 @@ export function latencySplit(
     sampleCount: first.known,
     parts: figures,
     growsMost: growsMost.part,
-    text: splitInWords(figures, findings, nodeNames),
+    text: splitInWords(figures, findings, { nodeNames, isOneMachine }),
   };
 }
 

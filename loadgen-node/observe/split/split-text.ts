@@ -1,6 +1,6 @@
 import { formatNs } from '../../../shared/base/text.ts';
 import { LATENCY_PARTS, type LatencyPart } from './latency-parts.ts';
-import type { NodeTimes, PartFigures, SplitFindings } from './split-sums.ts';
+import type { LatencySplit, NodeTimes, PartFigures, SplitFindings } from './split-sums.ts';
 
 /** Growth below this is none: what the clock and the event loop make of equal samples. */
 const GROWTH_NS_MIN = 20_000;
@@ -12,24 +12,68 @@ const NAMED_SHARE = 0.2;
 /** Parts in which a sample of Offline waits for those before it. */
 const WAITS: readonly LatencyPart[] = ['dispatch', 'send', 'receive', 'queue', 'batch'];
 
+/** Surroundings of a run, as far as its split tells of them. */
+export interface SplitContext {
+  readonly nodeNames?: readonly string[];
+  /** LoadGen and SUT share the cores of one machine. Default: false. */
+  readonly isOneMachine?: boolean;
+}
+
 /** The limit of a run, in whole sentences. */
 export function splitInWords(
   parts: readonly PartFigures[],
   findings: SplitFindings,
-  nodeNames: readonly string[],
+  { nodeNames, isOneMachine }: Required<SplitContext>,
 ): string {
-  const sentences = findings.isAllAtOnce ? offline(parts) : growth(parts, findings);
-  return [...sentences, ...nodeSentence(findings, nodeNames), ...doubts(findings)].join(' ');
+  const told = findings.isAllAtOnce ? offline(parts) : growth(parts, findings);
+  const remedy =
+    isOneMachine && told.part === 'network' ? ON_ONE_MACHINE : PART_WORDS[told.part].remedy;
+  const ofNodes = nodeSentence(findings, nodeNames);
+  return [...told.sentences, remedy, ...ofNodes, ...doubts(findings)].join(' ');
 }
 
-function growth(parts: readonly PartFigures[], findings: SplitFindings): string[] {
+/** Stands in place of advice on a link that there is not. */
+const ON_ONE_MACHINE =
+  'LoadGen and SUT share the cores of one machine, and no network is between them: this is the time of the kernel and of ' +
+  'event loops that wait for a core.';
+
+/** Sentences, and the part whose remedy follows them. */
+interface Told {
+  readonly sentences: readonly string[];
+  readonly part: LatencyPart;
+}
+
+/** What takes the time, in one sentence without its full stop. @param isOffline All samples were due at the start. */
+export function whyInShort({ parts, growsMost }: LatencySplit, isOffline: boolean): string {
+  if (isOffline) {
+    const most = largestWork(parts);
+    return `once it is a sample's turn, most of its time is ${PART_WORDS[most.part].short}: ${formatNs(most.meanNs)}`;
+  }
+  const typicalNs = parts.reduce((sum, part) => sum + part.typicalNs, 0);
+  const grownNs = parts.reduce((sum, part) => sum + part.tailNs, 0) - typicalNs;
+  const most = parts.reduce((a, b) => (b.typicalNs > a.typicalNs ? b : a));
+  const share = Math.round((100 * most.typicalNs) / typicalNs);
+  const head = `${share} % is ${PART_WORDS[most.part].short}`;
+  const grown = parts.find(({ part }) => part === growsMost);
+  const byNs = grown === undefined ? 0 : grown.tailNs - grown.typicalNs;
+  // As the sentences have it: a small growth has no cause, nor has one of many small parts.
+  if (isSmall(grownNs, typicalNs) || byNs < NAMED_SHARE * grownNs) return head;
+  const more = growsMost === most.part ? 'it' : PART_WORDS[growsMost].short;
+  return `${head}; the slowest 1 % add ${formatNs(byNs)} of ${more}`;
+}
+
+function isSmall(grownNs: number, typicalNs: number): boolean {
+  return grownNs < Math.max(GROWTH_NS_MIN, GROWTH_SHARE_MIN * typicalNs);
+}
+
+function growth(parts: readonly PartFigures[], findings: SplitFindings): Told {
   const typicalNs = findings.typical.meanLatencyNs;
   const tailNs = findings.tail.meanLatencyNs;
   const grownNs = tailNs - typicalNs;
   const what = findings.isOfQueries ? 'queries' : 'samples';
   const head = `Typical ${what} took ${formatNs(typicalNs)}, the slowest 1 % ${formatNs(tailNs)}`;
-  if (grownNs < Math.max(GROWTH_NS_MIN, GROWTH_SHARE_MIN * typicalNs)) {
-    return [`${head}: the tail is hardly slower than the rest.`, ...largest(parts, typicalNs)];
+  if (isSmall(grownNs, typicalNs)) {
+    return largest(parts, typicalNs, `${head}: the tail is hardly slower than the rest.`);
   }
   const grown = parts
     .map((one) => ({ ...one, byNs: one.tailNs - one.typicalNs }))
@@ -37,45 +81,48 @@ function growth(parts: readonly PartFigures[], findings: SplitFindings): string[
     .sort((a, b) => b.byNs - a.byNs);
   const [most] = grown;
   // Eleven small growths: none is worth a name.
-  if (most === undefined) return [`${head}: no part stands out.`, ...largest(parts, typicalNs)];
+  if (most === undefined) return largest(parts, typicalNs, `${head}: no part stands out.`);
   const named = grown.map(
     ({ part, byNs, typicalNs: from, tailNs: to }) =>
       `${part} (${PART_WORDS[part].what}) grows by ${formatNs(byNs)}, from ${formatNs(from)} to ${formatNs(to)}`,
   );
-  return [
-    `${head}, ${formatNs(grownNs)} more. Of that, ${named.join('; ')}.`,
-    PART_WORDS[most.part].remedy,
-  ];
+  return {
+    sentences: [`${head}, ${formatNs(grownNs)} more. Of that, ${named.join('; ')}.`],
+    part: most.part,
+  };
 }
 
 /** Where the time goes when no tail explains it. */
-function largest(parts: readonly PartFigures[], latencyNs: number): string[] {
+function largest(parts: readonly PartFigures[], latencyNs: number, head: string): Told {
   const most = parts.reduce((a, b) => (b.typicalNs > a.typicalNs ? b : a));
   const share = Math.round((100 * most.typicalNs) / latencyNs);
-  return [
-    `The largest part is ${most.part} (${PART_WORDS[most.part].what}): ${formatNs(most.typicalNs)}, ${share} % of it.`,
-    PART_WORDS[most.part].remedy,
-  ];
+  const text = `The largest part is ${most.part} (${PART_WORDS[most.part].what}): ${formatNs(most.typicalNs)}, ${share} % of it.`;
+  return { sentences: [head, text], part: most.part };
 }
 
 /**
  * All samples are due at the start, so the latency shows how many were before it, its tail the last
  * ones.
  */
-function offline(parts: readonly PartFigures[]): string[] {
+function offline(parts: readonly PartFigures[]): Told {
   const meanNs = parts.reduce((sum, { meanNs: ns }) => sum + ns, 0);
   const waitNs = parts
     .filter(({ part }) => WAITS.includes(part))
     .reduce((sum, { meanNs: ns }) => sum + ns, 0);
-  const work = parts.filter(({ part }) => !WAITS.includes(part));
-  const most = work.reduce((a, b) => (b.meanNs > a.meanNs ? b : a));
+  const most = largestWork(parts);
   const share = Math.round((100 * waitNs) / meanNs);
-  return [
+  const sentences = [
     'All samples were due at the start, and latency counts from there: by construction ' +
       `${share} % of it is waiting for the samples before, in LoadGen and in the SUT, whatever the SUT is worth.`,
     `Of what a sample takes once it is its turn, the most is ${most.part} (${PART_WORDS[most.part].what}): ${formatNs(most.meanNs)} in the mean.`,
-    PART_WORDS[most.part].remedy,
   ];
+  return { sentences, part: most.part };
+}
+
+/** The largest part but for waits. */
+function largestWork(parts: readonly PartFigures[]): PartFigures {
+  const work = parts.filter(({ part }) => !WAITS.includes(part));
+  return work.reduce((a, b) => (b.meanNs > a.meanNs ? b : a));
 }
 
 /**
@@ -125,60 +172,71 @@ function doubts({ all, unknownCount, overtold, isOfQueries }: SplitFindings): st
 
 /** Each part in words, and remedies where it limits a run. */
 const PART_WORDS: Readonly<
-  Record<LatencyPart, { readonly what: string; readonly remedy: string }>
+  Record<LatencyPart, { readonly what: string; readonly short: string; readonly remedy: string }>
 > = {
   dispatch: {
     what: "LoadGen's own lateness",
+    short: "LoadGen's own delay",
     remedy: 'LoadGen issued late: give the LoadGen node cores of its own, or lower the rate.',
   },
   send: {
     what: 'waiting in LoadGen for credit or for the socket',
+    short: 'waiting to be sent',
     remedy:
       'The SUT nodes grant no more credit (their queues are full: sut --queue-samples-max, --queue-bytes-max, or more ' +
       'nodes), or the link takes no more bytes.',
   },
   network: {
     what: 'the link, kernels, gRPC and event loops of both sides',
+    short: 'network and event loops',
     remedy:
       'The time is between the two ends: look at the link (round trip, rate, receive windows: longhaul doctor), at other load on ' +
       'either machine, and at the bytes per sample.',
   },
   receive: {
     what: 'being read and queued in the SUT node',
+    short: 'reading in the SUT',
     remedy:
       "The SUT node's I/O thread is late to read what has arrived: more nodes, or smaller payloads.",
   },
   queue: {
     what: 'waiting in the SUT for a batch to take it',
+    short: 'queueing in the SUT',
     remedy:
       'The SUT is near its limit, or its batches wait to be filled: more workers or nodes, larger batches (sut --workers, ' +
       '--batch-size-max), a shorter --batch-delay-us-max, or a lower rate.',
   },
   batch: {
     what: 'a finished batch waiting for its worker',
+    short: 'waiting for a worker',
     remedy: 'Batches wait for workers that are busy: more workers (sut --workers) or nodes.',
   },
   preprocess: {
     what: 'pre-processing',
+    short: 'pre-processing',
     remedy:
       'Pre-processing limits the SUT: another encoding of the samples (run --encoding), or more workers.',
   },
   compute: {
     what: 'the model',
+    short: 'the model',
     remedy:
       'The model itself limits the SUT: threads per worker, providers, batch size (sut --threads-per-worker, --providers, ' +
       '--batch-size-max), and what else runs on its cores.',
   },
   postprocess: {
     what: 'post-processing',
+    short: 'post-processing',
     remedy: 'Post-processing limits the SUT: more workers or nodes.',
   },
   reply: {
     what: 'waiting in the SUT node to be sent',
+    short: 'sending in the SUT',
     remedy: "The SUT node's I/O thread is late to send responses, or LoadGen is late to take them.",
   },
   decode: {
     what: 'decompressing the response in LoadGen',
+    short: 'decompression',
     remedy:
       'Decompression of the responses takes the time: another --response-compression, or none.',
   },

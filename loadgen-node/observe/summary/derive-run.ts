@@ -84,7 +84,7 @@ async function derive(reader: RecordsReader, summary: RunSummary | null) {
     /** The missing rows of the file, in words; null for a whole one. */
     cut,
     figures,
-    split: latencySplit(records, { nodeNames: about.nodes }),
+    split: latencySplit(records, { nodeNames: about.nodes, isOneMachine: wasOneMachine(summary) }),
     nodes: sharesOf(records, about.nodes),
     /** Those that the figures are of. */
     records,
@@ -92,6 +92,11 @@ async function derive(reader: RecordsReader, summary: RunSummary | null) {
 }
 
 export type DerivedRun = Readonly<Awaited<ReturnType<typeof derive>>>;
+
+function wasOneMachine(summary: RunSummary | null): boolean {
+  const rules = summary?.audit ?? [];
+  return rules.some(({ rule, verdict }) => rule === 'separate-machines' && verdict === 'broken');
+}
 
 /** Samples that each node answered. */
 function sharesOf({ node, completedNs }: SampleRecords, names: readonly string[]) {

@@ -83,6 +83,10 @@ export const RUN_SUMMARY = z.strictObject({
   round: z.string(),
   division: z.string(),
   sutName: z.string(),
+  labels: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe("the user's words about the run; absent in summaries of older builds"),
   result: z.enum(['VALID', 'INVALID', 'INTERRUPTED']),
   verdict: advisedVerdict,
   loadgenVerdict: verdict.describe("LoadGen's own, which ignores logged errors"),
@@ -123,6 +127,16 @@ export type RunSummary = DeepReadonly<z.infer<typeof RUN_SUMMARY>>;
 
 /** Arrivals that are not LoadGen's, and what their steps came to. */
 export type LoadTest = NonNullable<RunSummary['loadTest']>;
+
+/** True where queries were due by a clock, so that LoadGen could be late: not in a closed loop. */
+export function hasSchedule({
+  scenario,
+  round,
+  loadTest: test,
+}: Pick<RunSummary, 'scenario' | 'round' | 'loadTest'>): boolean {
+  if (scenario === 'MultiStream') return round === 'v0.5';
+  return scenario === 'Server' && test?.arrivals.startsWith('closed-loop:') !== true;
+}
 
 /** Of any version, to say which it is before its form is looked at. */
 const VERSIONED: z.ZodType<{ schemaVersion?: unknown }> = z.looseObject({

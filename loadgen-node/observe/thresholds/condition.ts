@@ -214,6 +214,7 @@ export function thresholdList(help: string): Setting<Threshold[] | undefined> {
     flagKey: 'threshold',
     schema: z.array(one, 'must be a list of conditions, for example [p99 < 15ms, errors == 0]'),
     isList: true,
+    readsAsFlag: true,
     fromFlag: (value) => value.split(',').map((part) => part.trim()),
     fallback: undefined,
     isRequired: false,

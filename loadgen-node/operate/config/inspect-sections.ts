@@ -69,7 +69,12 @@ export function configJsonSchema(sections: Readonly<Record<string, SettingTable>
 
 function sectionSchema(name: string, table: SettingTable): object {
   const properties = Object.entries(table).map(([key, setting]) => {
-    const { $schema: _, ...schema } = z.toJSONSchema(setting.schema, { io: 'input' });
+    const { $schema: _, ...own } = z.toJSONSchema(setting.schema, { io: 'input' });
+    const { readsAsFlag, isList, words } = setting;
+    const scalar = { type: ['string', 'number'] };
+    const isAddress = readsAsFlag === true && isList !== true && words === undefined;
+    const listed = isList === true ? { anyOf: [own, scalar] } : own;
+    const schema = isAddress ? { ...own, ...scalar } : listed;
     const fallback = setting.fallback === undefined ? {} : { default: setting.fallback };
     return [key, { description: setting.help, ...schema, ...fallback }];
   });

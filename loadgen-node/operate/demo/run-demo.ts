@@ -1,14 +1,18 @@
+import { EXIT } from '../../../shared/base/process/exit-codes.ts';
 import { resolveSettings } from '../../../shared/config/resolve-settings.ts';
 import { text } from '../../../shared/config/setting.ts';
 import { requireOnnxRuntime } from '../../../shared/host/component-versions.ts';
 import type { LiveView } from '../../present/live/live-view.ts';
 import type { CommandHost } from '../../run/host/host.ts';
+import { ownCommand } from '../../run/host/own-command.ts';
 import { withSutProcess } from '../../run/host/sut-process.ts';
 import { planRun } from '../../run/plan/run-plan.ts';
 import { RUN_SETTINGS, type RunValues } from '../../run/plan/run-settings.ts';
 import { performRuns } from '../../run/repeated-runs.ts';
 
 const NODE_NAME = 'sut-demo';
+/** Address in the lines that say what to do next. */
+const NEXT_ADDRESS = '127.0.0.1:50051';
 
 /** The embedded benchmark, with settings that a busy laptop meets. LoadGen's own are a verb away. */
 export const DEMO_RUN = {
@@ -36,7 +40,7 @@ export const DEMO_SETTINGS = {
 export async function runDemo(
   { output, cacheDir }: Readonly<Record<'output' | 'cacheDir', string | undefined>>,
   host: CommandHost,
-  live: LiveView | undefined,
+  { live, isVerbose }: { readonly live: LiveView | undefined; readonly isVerbose: boolean },
 ): ReturnType<typeof performRuns> {
   requireOnnxRuntime();
   const cache = cacheDir === undefined ? [] : ['--cache-dir', cacheDir];
@@ -44,6 +48,29 @@ export async function runDemo(
   return await withSutProcess(args, host, async (sut) => {
     const flags = { ...DEMO_RUN, sut, output, cacheDir };
     const { values } = resolveSettings(RUN_SETTINGS, { section: 'run', file: undefined, flags });
-    return await performRuns(planRun(values as RunValues), host, live, () => {});
+    const screen = { isVerbose, advises: false };
+    const ended = await performRuns(planRun(values as RunValues), host, {
+      ...{ live, screen, tell: () => {} },
+    });
+    if (host.exitCode !== undefined) return ended;
+    const isValid = ended.exitCode === EXIT.valid;
+    return { ...ended, text: `${ended.text}\n${isValid ? '' : AGAIN}${nextSteps(cacheDir)}` };
   });
+}
+
+/** The demo's load is light: what makes it INVALID is mostly not the SUT. */
+const AGAIN = 'Does other work use this machine? Then measure again when it is idle.\n';
+
+/** What to do next, as it can be typed. */
+function nextSteps(cacheDir: string | undefined): string {
+  const command = ownCommand();
+  const { benchmark } = DEMO_RUN;
+  const cache = cacheDir === undefined ? '' : ` --cache-dir ${cacheDir}`;
+  const run = `--sut ${NEXT_ADDRESS} --benchmark ${benchmark}`;
+  const lines = [
+    ['A SUT node of your own:', `sut --benchmark ${benchmark} --listen ${NEXT_ADDRESS}${cache}`],
+    ['Measure it from here:', `run ${run} --target-qps 200${cache}`],
+    ['Find its largest load:', `find-peak ${run} --latency 50ms${cache}`],
+  ];
+  return lines.map(([what = '', words = '']) => `${what.padEnd(24)}${command} ${words}\n`).join('');
 }

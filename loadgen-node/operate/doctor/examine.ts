@@ -124,7 +124,7 @@ async function examineNode(
     if (!(error instanceof MlperfError)) throw error;
     const finding = subject('answers', 'Answers').error(
       messageOf(error),
-      'until it answers no run can begin; "longhaul name --sut" asks it alone',
+      'until it answers no run can begin; "longhaul probe name --sut" asks it alone',
     );
     return { groups: [{ title: `SUT node ${address}`, findings: [finding] }], link: undefined };
   }
@@ -246,7 +246,7 @@ function protocol(node: ProbedDescription): DoctorFinding {
   return agreed === undefined
     ? about.error(
         `here ${versionsInWords(OWN_VERSIONS)}, there ${versionsInWords(theirs)}`,
-        'install the same longhaul on both machines (docs/upgrade.md)',
+        'install the same longhaul on both machines (docs/operate.md)',
       )
     : about.ok(`version ${agreed} on both ends`);
 }

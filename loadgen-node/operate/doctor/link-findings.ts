@@ -256,7 +256,7 @@ function minimum(values: readonly number[]): number | null {
 
 const GO_DIRECTLY =
   "name the node by an address of its own: the pod's in a headless Service, without sidecar, proxy or port forwarding " +
-  '(docs/what-stands-between.md)';
+  '(docs/operate.md)';
 
 /** Proxies, load balancers and changed headers between LoadGen and a node, seen by one call of Name and some new connections. */
 export function betweenFinding({ path, identities }: NodeProbe): DoctorFinding {

@@ -16,7 +16,7 @@ import { loadgenBenchmark } from '../../samples/benchmarks/registry.ts';
 import { bytesText, countText, type DoctorFinding, shareInPercent, subject } from './finding.ts';
 import { cardRate, type MeasuredLink } from './link-findings.ts';
 
-/** TCP/IP over Ethernet adds 78 B to each 1,448 B (docs/submission.md, bandwidth); messages and frames add less. */
+/** TCP/IP over Ethernet adds 78 B to each 1,448 B; messages and frames add less. */
 const HEADERS = 1.06;
 
 /** Share of what was measured from which on a load is near the edge. */

@@ -11,7 +11,7 @@ import { checkClientSecurity } from '../../../shared/security/client-security.ts
 import { SECURITY_OPTIONS, toClientSecurity } from '../../run/plan/connection-options.ts';
 import { askHealth, type HealthAnswer, type HealthQuestion } from './ask-health.ts';
 
-/** Settings of `longhaul health`. */
+/** Settings of `longhaul probe health`. */
 export const HEALTH_SETTINGS = {
   service: text('name', 'service that is asked for (default: the server as a whole)'),
   wait: duration('ask until all serve, for so long at most', { fallback: '0s' }),

@@ -101,7 +101,6 @@ export function readyMadeRun(
     model: modelText(probed.model),
     data: 'random',
     scenario: 'SingleStream',
-    minDuration: '10s',
   };
   const flags = Object.entries({
     ...settings,

@@ -1,6 +1,7 @@
-import { formatNs } from '../../../shared/base/text.ts';
+import { formatNs, rounded } from '../../../shared/base/text.ts';
 import { type Html, html, scroll } from '../html/html.ts';
 import { percentileName } from '../text/figure-text.ts';
+import { drawWindow, hoverData } from './hover.ts';
 import {
   areOver,
   coordinate,
@@ -35,7 +36,11 @@ interface PercentileChart {
  * Latency over the percentile, on an axis that stretches the tail: the distribution function, turned so that the percentiles
  * that rules ask for are far apart.
  */
-export function drawPercentiles(chart: PercentileChart): { drawing: Html; legend: Html | null } {
+export function drawPercentiles(chart: PercentileChart): {
+  drawing: Html;
+  legend: Html | null;
+  hover: string;
+} {
   const { distributions, boundNs = null, title } = chart;
   const lines = distributions.map(({ sorted }) => quantilePoints(sorted));
   const values = lines.flat().map(([, value]) => value);
@@ -45,9 +50,21 @@ export function drawPercentiles(chart: PercentileChart): { drawing: Html; legend
   const marks = marksOf(area, chart);
   const bound =
     boundNs === null ? null : drawBound(area, boundNs, `bound ${formatNs(boundNs)}`, marks);
-  const drawing = html`${drawAxes(area)}${lines.map((points, i) => drawLine(area, stepped(points), seriesClass(i)))}${bound}${marks.map(drawMark)}`;
-  const entries = distributions.map(({ name }, i) => ({ name, className: seriesClass(i) }));
-  return { drawing, legend: entries.length < 2 ? null : drawLegend(entries) };
+  const drawn = lines.map((points, i) => drawLine(area, stepped(points), seriesClass(i)));
+  const drawing = html`${drawAxes(area)}${drawWindow(html`${drawn}`)}${bound}<g class="marks">${marks.map(drawMark)}</g>`;
+  const entries = distributions.map(({ name }, i) => ({
+    name,
+    className: seriesClass(i),
+    points: lines[i] ?? [],
+  }));
+  const hover = hoverData(area, entries, { x: shareText, y: formatNs });
+  return { drawing, legend: entries.length < 2 ? null : drawLegend(entries), hover };
+}
+
+/** A place of the axis with the digits that tell it from its neighbours: `99.95 %`. */
+function shareText(share: number): string {
+  const digits = 2 + Math.max(0, Math.ceil(-Math.log10(Math.max(1 - share, 1e-9))));
+  return `${rounded(share * 100, digits)} %`;
 }
 
 /** A single value is a level line, not a point. */
@@ -77,7 +94,10 @@ function marksOf(area: PlotArea, { distributions, marked }: PercentileChart): re
     const isFarRight = dotX > PLOT.width - 110;
     const width = textWidth(label);
     const left = isFarRight ? dotX + 4 - width : dotX + 5;
-    const place = { left, right: left + width, y: dotY + 16 };
+    // Above the line where the axis is near.
+    const below = dotY + 16;
+    const y0 = below > PLOT.height - PLOT.bottom - 2 ? dotY - 8 : below;
+    const place = { left, right: left + width, y: y0 };
     const before = marks.at(-1);
     const y = before !== undefined && areOver(place, before) ? before.y + 14 : place.y;
     marks.push({ ...place, y, dotX, dotY, label, isFarRight });
@@ -124,6 +144,8 @@ interface FigureParts {
   readonly caption: string;
   /** Content of the `svg` element. */
   readonly drawing: Html;
+  /** What a pointer reads along the chart (`hoverData`). Default: nothing. */
+  readonly hover?: string;
   /** Above the chart. Default: none, as of one series. */
   readonly legend?: Html | null;
   /** In units of SVG. Default: {@link PLOT}'s. */
@@ -133,6 +155,8 @@ interface FigureParts {
   readonly table?: Html;
   /** Larger than others: it has the whole width of the page, and scrolls where that is narrow. */
   readonly isWide?: boolean;
+  /** Of a wide one: it shrinks with the page, and does not scroll. Default: false. */
+  readonly shrinks?: boolean;
 }
 
 /**
@@ -140,12 +164,14 @@ interface FigureParts {
  * reader of screens stops at it.
  */
 export function renderFigure(parts: FigureParts): Html {
-  const { title, alternative, legend = null, drawing, caption, table, isWide = false } = parts;
-  const { width = PLOT.width, height = PLOT.height } = parts;
-  const svg = html`<svg viewBox="0 0 ${width} ${height}" role="img" tabindex="0" aria-label="${`${title}. ${alternative}`}">${drawing}</svg>`;
+  const { title, alternative, legend = null, drawing, caption, table } = parts;
+  const { isWide = false, shrinks = false } = parts;
+  const { width = PLOT.width, height = PLOT.height, hover } = parts;
+  const read = hover === undefined ? null : html` data-hover="${hover}"`;
+  const svg = html`<svg viewBox="0 0 ${width} ${height}" role="img" tabindex="0"${read} aria-label="${`${title}. ${alternative}`}">${drawing}</svg>`;
   return html`<figure${isWide ? html` class="wide"` : null}>
 <h3>${title}</h3>
-${legend}${isWide ? html`<div class="roomy">${svg}</div>` : svg}
+${legend}${isWide ? html`<div class="${shrinks ? 'fits' : 'roomy'}">${svg}</div>` : svg}
 <figcaption>${caption}
 ${table === undefined ? null : html`<details><summary>Figures of this chart</summary>${scroll(`Figures: ${title}`, table)}</details>\n`}</figcaption>
 </figure>

@@ -58,7 +58,7 @@ export function drawAxes(area: PlotArea): Html {
     const isLast = x > RIGHT - 14;
     return html`<path class="grid" d="M${coordinate(x)} ${PLOT.top}V${BOTTOM}"/><text class="${isLast ? 'axis end' : 'axis middle'}" x="${coordinate(isLast ? PLOT.width - 2 : x)}" y="${BOTTOM + 16}">${label}</text>`;
   });
-  return html`${rows}${columns}<path class="frame" d="M${PLOT.left} ${BOTTOM}H${RIGHT}"/><text class="axis middle" x="${(PLOT.left + RIGHT) / 2}" y="${PLOT.height - 6}">${area.x.title}</text><text class="axis" x="2" y="11">${area.y.title}</text>`;
+  return html`${rows}<g class="columns">${columns}</g><path class="frame" d="M${PLOT.left} ${BOTTOM}H${RIGHT}"/><text class="axis middle" x="${(PLOT.left + RIGHT) / 2}" y="${PLOT.height - 6}">${area.x.title}</text><text class="axis" x="2" y="11">${area.y.title}</text>`;
 }
 
 /** A line through points. */
@@ -86,6 +86,54 @@ export function drawArea(area: PlotArea, points: Points, className: string): Htm
     if (!Number.isFinite(points[i + 1]?.[1])) path += `L${place} ${BOTTOM}Z`;
   });
   return path === '' ? html`` : html`<path class="${`fill ${className}`}" d="${path}"/>`;
+}
+
+/** The area between two values at each x. */
+export function drawBand(
+  area: PlotArea,
+  stretches: readonly (readonly [x: number, low: number, high: number])[],
+  className: string,
+): Html {
+  if (stretches.length < 2) return html``;
+  const place = (x: number, y: number): string =>
+    `${coordinate(xOf(area, x))} ${coordinate(yOf(area, y))}`;
+  const upper = stretches.map(([x, , high]) => place(x, high));
+  const lower = stretches.map(([x, low]) => place(x, low)).reverse();
+  return html`<path class="${`band ${className}`}" d="M${[...upper, ...lower].join('L')}Z"/>`;
+}
+
+/** Form of a dot: full, empty inside, or a ring around another one. */
+type DotForm = 'fill' | 'hollow' | 'ring';
+
+/** A dot at a point, with a text for a pointer that rests on it. */
+export function drawDot(
+  area: PlotArea,
+  [x, y]: readonly [x: number, y: number],
+  { className, form, hint }: { className: string; form: DotForm; hint: string },
+): Html {
+  const radius = { fill: 3, hollow: 3.2, ring: 6.5 }[form];
+  return html`<circle class="${`${form} ${className}`}" cx="${coordinate(xOf(area, x))}" cy="${coordinate(yOf(area, y))}" r="${radius}"><title>${hint}</title></circle>`;
+}
+
+/** Lines from the bottom to the top at values of x, each with its name at the top, one below the other where they meet. */
+export function drawFlags(
+  area: PlotArea,
+  flags: readonly { readonly x: number; readonly label: string }[],
+): Html {
+  const placed: TextPlace[] = [];
+  const drawn = [...flags]
+    .sort((a, b) => a.x - b.x)
+    .map(({ x, label }) => {
+      const at = xOf(area, x);
+      const width = textWidth(label);
+      const isLeft = at + 4 + width > RIGHT;
+      const left = isLeft ? at - 4 - width : at + 4;
+      const place = { left, right: left + width, y: PLOT.top + 12 };
+      while (placed.some((other) => areOver(place, other))) place.y += 14;
+      placed.push(place);
+      return html`<path class="flag" d="M${coordinate(at)} ${PLOT.top}V${BOTTOM}"/><text class="${isLeft ? 'end' : 'start'}" x="${coordinate(isLeft ? at - 4 : at + 4)}" y="${place.y}">${label}</text>`;
+    });
+  return html`${drawn}`;
 }
 
 /** A text in a chart: where it begins, where it ends, and its base line. */
@@ -128,23 +176,6 @@ export function areOver(one: TextPlace, other: TextPlace): boolean {
   return one.left < other.right && other.left < one.right && Math.abs(one.y - other.y) < 13;
 }
 
-/** A strip of a chart, from x to x, that shows its text when a pointer rests on it. */
-interface Hint {
-  readonly from: number;
-  readonly to: number;
-  readonly text: string;
-}
-
-/** Strips over the whole height of the chart. */
-export function drawHints(area: PlotArea, strips: readonly Hint[]): Html {
-  const rects = strips.map(({ from, to, text }) => {
-    const x = xOf(area, from);
-    const width = Math.max(xOf(area, to) - x, 0.5);
-    return html`<rect class="hover" x="${coordinate(x)}" y="${PLOT.top}" width="${coordinate(width)}" height="${BOTTOM - PLOT.top}"><title>${text}</title></rect>`;
-  });
-  return html`${rects}`;
-}
-
 /** Bars over intervals of x, from the bottom up. */
 export function drawBars(
   area: PlotArea,
@@ -161,36 +192,38 @@ export function drawBars(
   return path === '' ? html`` : html`<path class="${`fill edge ${className}`}" d="${path}"/>`;
 }
 
-/** The sign of a line in a legend, or of an area. */
-export function drawSign(className: string, isArea = false): Html {
-  const sign = isArea
-    ? html`<rect class="${`fill ${className}`}" width="24" height="12"/>`
-    : html`<path class="${`series ${className}`}" d="M0 6H24"/>`;
-  return html`<svg viewBox="0 0 24 12" aria-hidden="true">${sign}</svg>`;
+/** Form of a sign in a legend. */
+type SignForm = 'line' | 'area' | 'dot' | 'hollow';
+
+/** An entry of a legend. */
+export interface LegendEntry extends Omit<Series, 'points'> {
+  /** Default: a line. */
+  readonly form?: SignForm;
+}
+
+/** The sign of an entry, 24 by 12 units. */
+export function signShape(className: string, form: SignForm = 'line'): Html {
+  switch (form) {
+    case 'line':
+      return html`<path class="${`series ${className}`}" d="M0 6H24"/>`;
+    case 'area':
+      return html`<rect class="${`fill ${className}`}" width="24" height="12"/>`;
+    default:
+      return html`<circle class="${`${form === 'dot' ? 'fill' : form} ${className}`}" cx="12" cy="6" r="4"/>`;
+  }
+}
+
+/** The sign of a line in a legend, or of another form. */
+export function drawSign(className: string, form?: SignForm): Html {
+  return html`<svg viewBox="0 0 24 12" aria-hidden="true">${signShape(className, form)}</svg>`;
 }
 
 /** Names and signs of the lines of a chart. */
-export function drawLegend(entries: readonly Omit<Series, 'points'>[], isArea = false): Html {
+export function drawLegend(entries: readonly LegendEntry[]): Html {
   const items = entries.map(
-    ({ name, className }) => html`<li>${drawSign(className, isArea)}${name}</li>`,
+    ({ name, className, form }) => html`<li>${drawSign(className, form)}${name}</li>`,
   );
   return html`<ul class="legend">${items}</ul>`;
-}
-
-/** A chart of lines, with a legend where there are several. */
-export function drawLines({
-  series,
-  bound,
-  hints = [],
-  ...area
-}: PlotArea & {
-  readonly series: readonly Series[];
-  readonly bound?: { readonly value: number; readonly label: string } | null;
-  readonly hints?: readonly Hint[];
-}): { drawing: Html; legend: Html | null } {
-  const lines = series.map(({ points, className }) => drawLine(area, points, className));
-  const drawing = html`${drawAxes(area)}${lines}${bound ? drawBound(area, bound.value, bound.label) : null}${drawHints(area, hints)}`;
-  return { drawing, legend: series.length < 2 ? null : drawLegend(series) };
 }
 
 /** A horizontal bar made of segments. */

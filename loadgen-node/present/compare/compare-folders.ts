@@ -1,37 +1,27 @@
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { writeText } from '../../../shared/base/files/read-file.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
-import { latencyTable, sortedNumbers } from '../../observe/figures/figures-of-records.ts';
 import { deriveRun, differencesOf } from '../../observe/summary/derive-run.ts';
-import { drawPercentiles, renderFigure } from '../charts/percentile-chart.ts';
-import { type Html, html, htmlTable, judged, noteBox, scroll, section } from '../html/html.ts';
-import { renderPage } from '../html/page.ts';
-import { instantText, timeOrDash } from '../text/figure-text.ts';
+import { checkComparable } from './comparability.ts';
+import { CONFIDENCE, compareRuns, type RunComparison } from './compare-runs.ts';
 import {
-  CONFIDENCE,
-  checkComparable,
-  compareRuns,
-  type FigureDifference,
-  type RunComparison,
-} from './compare-runs.ts';
-import {
-  COLUMNS,
   type ComparisonResult,
-  type ConditionResult,
-  cells,
   type FailCondition,
   judgeConditions,
   METHOD,
-  settingTexts,
 } from './print-comparison.ts';
+import { renderComparison } from './render-comparison.ts';
+import { orderBy, runSeries } from './run-series.ts';
 
 /** How runs are compared. */
 interface CompareRequest {
   readonly conditions: readonly FailCondition[];
   /** Runs of different benchmarks or models are compared, too. */
   readonly isForced: boolean;
-  /** Conditions are judged by figures of runs that are INVALID, too. */
+  /** Runs that are INVALID are compared, too. */
   readonly allowsInvalid: boolean;
+  /** Label that a series goes by; null: none. */
+  readonly by: string | null;
 }
 
 /**
@@ -40,7 +30,7 @@ interface CompareRequest {
  */
 export async function compareFolders(
   folders: readonly string[],
-  { conditions, isForced, allowsInvalid }: CompareRequest,
+  { conditions, isForced, allowsInvalid, by }: CompareRequest,
 ): Promise<ComparisonResult> {
   if (folders.length < 2) {
     throw configInvalid('compare needs two runs or more: a base and others');
@@ -48,21 +38,27 @@ export async function compareFolders(
   const read: Awaited<ReturnType<typeof readMeasured>>[] = [];
   for (const folder of folders) read.push(await readMeasured(folder));
   const runs = read.map(({ run }) => run);
-  const forced = checkComparable(runs, isForced);
+  const cautions = checkComparable(runs, isForced);
+  // What is wrong is said before the work.
+  if (by !== null) orderBy(runs, by);
   const comparison = compareRuns(runs);
-  const isGate = conditions.length > 0 && !allowsInvalid;
+  const invalid = runs.filter(({ summary }) => summary.result !== 'VALID' && !allowsInvalid);
+  const isSeries = runs.length > 2 || by !== null;
   return {
     comparison,
-    notes: [...forced, ...disturbanceNotes(comparison), ...notesOf(read)],
-    conditions: judgeConditions(comparison, conditions),
+    cautions,
+    notes: [...disturbanceNotes(comparison), ...notesOf(read)],
+    conditions: invalid.length > 0 ? [] : judgeConditions(comparison, conditions),
     failures: [
       ...read.flatMap(({ damage }) => damage ?? []),
-      ...runs.flatMap(({ folder, summary: { result } }) =>
-        isGate && result !== 'VALID'
-          ? `${folder} is ${result}: its figures are no result that a condition could hold against (--allow-invalid lets it)`
-          : [],
+      ...invalid.map(
+        ({ folder, summary: { result } }) =>
+          `${folder} is ${result}: its figures are no result, so nothing is compared (--allow-invalid compares them)`,
       ),
     ],
+    isRefused: invalid.length > 0,
+    series: isSeries ? runSeries(comparison, by) : [],
+    by,
   };
 }
 
@@ -115,14 +111,14 @@ export function writeComparison(file: string, result: ComparisonResult): void {
   writeText(file, renderComparison(result));
 }
 
-/** True where a condition holds, or a run cannot be judged. */
+/** True where a condition holds, or a run cannot be compared. */
 export function hasFailed({ conditions, failures }: ComparisonResult): boolean {
   return failures.length > 0 || conditions.some(({ holds }) => holds);
 }
 
 /** The comparison for programs. JSON knows no infinity: a share of nothing is null. */
 export function comparisonDocument(result: ComparisonResult): object {
-  const { comparison, notes, conditions, failures } = result;
+  const { comparison, cautions, notes, conditions, failures, isRefused, series, by } = result;
   return {
     confidence: CONFIDENCE,
     method: METHOD,
@@ -133,101 +129,18 @@ export function comparisonDocument(result: ComparisonResult): object {
       result: summary.result,
       benchmark: summary.benchmark,
       scenario: summary.scenario,
+      startedAt: summary.startedAt,
+      labels: summary.labels ?? {},
     })),
+    cautions,
     settings: comparison.settings,
     disturbedBy: comparison.disturbedBy,
-    figures: comparison.rows,
+    figures: isRefused ? [] : comparison.rows,
+    by,
+    series: isRefused ? [] : series,
     conditions,
     failures,
     hasFailed: hasFailed(result),
     notes,
   };
-}
-
-/** The comparison as an HTML page of its own: distributions over one another, and the table. */
-export function renderComparison(result: ComparisonResult): string {
-  const { comparison, notes, conditions, failures } = result;
-  const { runs } = comparison;
-  const [base, ...others] = runs;
-  const names = runs.map(({ folder }) => folder);
-  const title = `${base?.summary.benchmark}, ${base?.summary.scenario}: ${names.join(' against ')}`;
-  const body = html`<p class="kicker">longhaul compare</p>
-<h1>${title}</h1>
-${settingsTable(comparison)}
-${noteBox(notes)}
-${failures.map((text) => html`<p class="bad">FAILED: ${text}</p>`)}
-${conditions.length === 0 ? null : section('conditions', 'Conditions', html`<ul class="plain">${conditions.map(conditionItem)}</ul>`)}
-${section('runs', 'Runs', html`<div class="charts">${distributionFigure(comparison)}${runTable(comparison)}</div>`)}
-${others.map(({ folder }, i) =>
-  section(
-    `against-${i}`,
-    `${folder} against ${base?.folder ?? ''}`,
-    differenceTable(comparison, i + 1),
-  ),
-)}
-<p>${METHOD}</p>`;
-  const footer = 'Made by longhaul compare. No figure of longhaul is an MLPerf result.';
-  return renderPage({ title, body, footer });
-}
-
-function conditionItem({ text, isSure, folder, holds, seen }: ConditionResult): Html {
-  const flag = isSure ? '--fail-if-sure' : '--fail-if';
-  return html`<li>${judged(!holds, 'passed', 'FAILED')} <code>${flag} ${text}</code>: ${folder} has ${seen}</li>`;
-}
-
-function settingsTable({ settings, runs }: RunComparison): Html {
-  if (settings.length === 0) return html`<p>No setting differs.</p>`;
-  const all = htmlTable(
-    ['Setting', ...runs.map(({ folder }) => folder)],
-    settings.map(({ name, values }) => [html`<code>${name}</code>`, ...settingTexts(values)]),
-  );
-  const title = 'Settings that differ';
-  return section(
-    'settings',
-    title,
-    html`<p>A difference of the figures below may be theirs.</p>${scroll(title, all)}`,
-  );
-}
-
-function runTable({ runs }: RunComparison): Html {
-  const rows = runs.map(({ folder, summary }) => [
-    folder,
-    judged(summary.result === 'VALID', 'VALID', summary.result),
-    instantText(summary.startedAt),
-    summary.sutName,
-    summary.longhaul,
-  ]);
-  return scroll('Runs', htmlTable(['Run', 'Result', 'Started', 'SUT', 'longhaul'], rows));
-}
-
-function distributionFigure({ runs }: RunComparison): Html {
-  const distributions = runs.map(({ folder, summary, records }) => {
-    const { latencyNs } = latencyTable(records, summary.scenario, summary.records?.parts ?? null);
-    return { name: folder, sorted: sortedNumbers(latencyNs) };
-  });
-  const boundNs = runs[0]?.summary.latencyBoundNs ?? null;
-  const p99s = runs.map(
-    ({ folder, summary }) => `${folder}: p99 ${timeOrDash(summary.figures.p99)}`,
-  );
-  return renderFigure({
-    title: 'Latency by percentile',
-    alternative: `${p99s.join('; ')}. The tables below have all figures.`,
-    ...drawPercentiles({ title: 'latency', distributions, boundNs, marked: [] }),
-    caption:
-      'Completed - scheduled: what share was no slower. The axis stretches the tail: each step to the right leaves a tenth.',
-  });
-}
-
-const TONES = { better: 'good', worse: 'bad', other: 'warn', same: 'quiet' } as const;
-
-function differenceTable({ rows }: RunComparison, index: number): Html {
-  const body = rows.map(({ figure, about, runs }) => {
-    const own = runs[index] as FigureDifference;
-    const texts = cells(figure, runs[0] as FigureDifference, own);
-    const tone = own.judgement === null ? 'quiet' : TONES[own.judgement];
-    const judgement = html`<span class="${`nowrap ${tone}`}">${texts[5] as string}</span>`;
-    return [html`<code title="${about}">${figure}</code>`, ...texts.slice(1, 5), judgement];
-  });
-  const all = htmlTable(['Figure', ...COLUMNS], body, (column) => column > 0 && column < 5);
-  return scroll('Differences', all);
 }

@@ -1,7 +1,5 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
-import { formatNs } from '../../../shared/base/text.ts';
 import { disturbances } from '../../loadgen/health/generator-health.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { readAudit } from '../../observe/audit/network-audit.ts';
@@ -43,8 +41,8 @@ export interface FigureDifference {
 }
 
 /**
- * Compares the figures of runs with those of the first one. The runs fit together: {@link
- * checkComparable} was asked.
+ * Compares the figures of runs with those of the first one. The runs fit together:
+ * `checkComparable` was asked.
  */
 export function compareRuns(
   runs: readonly ComparedRun[],
@@ -78,12 +76,15 @@ export function compareRuns(
 /** Runs side by side. */
 export type RunComparison = Readonly<ReturnType<typeof compareRuns>>;
 
+/** Settings that decide the load. */
+const LOADS: readonly string[] = ['targetQps', 'arrivals', 'concurrency'];
+
 /**
  * Figures that are no merit of the SUT: the rate of the schedule, and completed queries where the
  * load differs.
  */
 function inputsOf(settings: ReturnType<typeof differingSettings>): readonly FigureName[] {
-  const isOtherLoad = settings.some(({ name }) => name === 'targetQps' || name === 'arrivals');
+  const isOtherLoad = settings.some(({ name }) => LOADS.includes(name));
   return isOtherLoad ? ['scheduled_qps', 'completed_qps'] : ['scheduled_qps'];
 }
 
@@ -168,10 +169,13 @@ function judgementOf(
   return low > 0 === moreIsBetter ? 'better' : 'worse';
 }
 
-type NamedRun = Pick<ComparedRun, 'folder' | 'summary'>;
+/** A run with its folder. */
+export type NamedRun = Pick<ComparedRun, 'folder' | 'summary'>;
 
 /** Where files lie, which changes no figure. */
 const PLACES: readonly string[] = ['output', 'cacheDir', 'cacheFolder'];
+/** Words about a run, which stand with its name. */
+const NO_SETTINGS: readonly string[] = [...PLACES, 'labels'];
 /** Of a node: its address, which the run's `sut` has, and its other settings again in one text. */
 const NODE_PLACES: readonly string[] = ['listen', 'node', 'configuration', ...PLACES];
 
@@ -190,7 +194,7 @@ function differingSettings(runs: readonly NamedRun[]) {
 function ofRun({ settings, longhaul, mode, round, division, nodes }: RunSummary): Pair[] {
   return [
     ...settings
-      .filter(({ key }) => !PLACES.includes(key))
+      .filter(({ key }) => !NO_SETTINGS.includes(key))
       .map(({ key, value }): Pair => [key, value]),
     ...Object.entries({ longhaul, mode, round, division }),
     ...nodes.map(({ model }, i): Pair => [`node ${i + 1} model`, model]),
@@ -210,57 +214,4 @@ function ofNodes(folder: string): Pair[] {
     const sha256 = description.model?.sha256 ?? '';
     return sha256 === '' ? settings : [[`node ${i + 1} model SHA-256`, sha256], ...settings];
   });
-}
-
-/** Figures of runs that differ in these mean other things. `isForceable`: --force compares them. */
-const MUST_EQUAL: readonly {
-  readonly what: string;
-  readonly isForceable: boolean;
-  readonly of: (summary: RunSummary) => string;
-}[] = [
-  { what: 'scenario', isForceable: false, of: ({ scenario }) => scenario },
-  {
-    what: 'latency bound',
-    isForceable: false,
-    of: ({ latencyBoundNs }) => (latencyBoundNs === null ? 'none' : formatNs(latencyBoundNs)),
-  },
-  {
-    what: 'target percentile',
-    isForceable: false,
-    of: ({ targetPercentile }) => String(targetPercentile ?? 'none'),
-  },
-  { what: 'benchmark', isForceable: true, of: ({ benchmark }) => benchmark },
-  { what: 'model', isForceable: true, of: modelsOf },
-];
-
-/**
- * Refuses runs whose figures cannot be compared.
- * @param isForced Lets benchmark and model differ.
- * @returns What does differ, where that was forced; for notes.
- * @throws MlperfError `ERR_CONFIG_INVALID` with all that differs.
- */
-export function checkComparable(runs: readonly NamedRun[], isForced: boolean): string[] {
-  const [base, ...others] = runs as [NamedRun, ...NamedRun[]];
-  const differences = others.flatMap((run) => differencesOf(base, run));
-  const refused = differences.filter(({ isForceable }) => !(isForceable && isForced));
-  if (refused.length === 0) return differences.map(({ text }) => text);
-  const texts = refused.map(
-    ({ text, isForceable }) => `${text}${isForceable ? ' (--force lets it)' : ''}`,
-  );
-  throw configInvalid(
-    `these runs measured different things, so their figures cannot be compared: ${texts.join('; ')}`,
-  );
-}
-
-function differencesOf(base: NamedRun, run: NamedRun): { text: string; isForceable: boolean }[] {
-  return MUST_EQUAL.flatMap(({ what, isForceable, of }) => {
-    const [wanted, own] = [of(base.summary), of(run.summary)];
-    if (own === wanted) return [];
-    const text = `${what} is ${wanted} in ${base.folder} and ${own} in ${run.folder}`;
-    return [{ text, isForceable }];
-  });
-}
-
-function modelsOf({ nodes }: RunSummary): string {
-  return [...new Set(nodes.map(({ model }) => model))].sort().join(', ') || 'not known';
 }

@@ -1,13 +1,18 @@
 import { configInvalid, type MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { sentencesOf, tableLines } from '../../../shared/base/text.ts';
 import { FIGURES, type FigureName } from '../../observe/figures/figure-names.ts';
+import { labelText } from '../../observe/summary/run-labels.ts';
 import { type Condition, HOLDS } from '../../observe/thresholds/condition.ts';
-import { figureText, formatNumber, formatShare } from '../text/figure-text.ts';
+import { figureText } from '../text/figure-text.ts';
 import { CONFIDENCE, type FigureDifference, type RunComparison } from './compare-runs.ts';
+import { COLUMNS, cells, signedShare } from './difference-text.ts';
+import { type RunSeries, seriesLines } from './run-series.ts';
 
 /** A comparison with what was asked of it. */
 export interface ComparisonResult {
   readonly comparison: RunComparison;
+  /** What makes a difference of the figures mean less than it says; none: the runs fit together. */
+  readonly cautions: readonly string[];
   /** Limits of the comparison, for readers. */
   readonly notes: readonly string[];
   readonly conditions: readonly ConditionResult[];
@@ -16,18 +21,13 @@ export interface ComparisonResult {
    * damaged.
    */
   readonly failures: readonly string[];
+  /** Some run is no result, and no figure is shown for that. */
+  readonly isRefused: boolean;
+  /** Main figures over the runs, of three or more, or by a label; empty otherwise. */
+  readonly series: readonly RunSeries[];
+  /** Label that the series goes by. */
+  readonly by: string | null;
 }
-
-/** Words of the judgement. */
-const JUDGEMENTS = {
-  better: 'surely better',
-  worse: 'surely worse',
-  other: 'surely other',
-  same: 'within the noise',
-} as const;
-
-/** Columns behind the name of the figure. */
-export const COLUMNS = ['base', 'run', 'difference', `${CONFIDENCE * 100} % interval`, ''];
 
 /** Method of the intervals, in a sentence. */
 export const METHOD: string =
@@ -37,27 +37,42 @@ export const METHOD: string =
 
 /** The comparison as a table for people, a block per run beside the base. */
 export function printComparison(result: ComparisonResult): string {
-  const { comparison, notes, conditions, failures } = result;
-  const { runs, rows } = comparison;
-  const [base, ...others] = runs;
-  const lines = [`Base          ${base?.folder}  (${base?.summary.result})`];
-  lines.push(...settingLines(comparison));
-  others.forEach(({ folder, summary }, i) => {
-    const table = rows.map(({ figure, runs: own }) =>
-      cells(figure, own[0] as FigureDifference, own[i + 1] as FigureDifference),
-    );
-    lines.push(`Run           ${folder}  (${summary.result})`, '');
-    lines.push(
-      ...tableLines([['', ...COLUMNS], ...table], '  ', (column) => column > 0 && column < 4),
-      '',
-    );
-  });
-  lines.push(...sentencesOf(METHOD), ...notes.map((note) => `Please note   ${note}`));
+  const { comparison, cautions, notes, conditions, failures, series, by, isRefused } = result;
+  const lines = [...cautionLines(cautions), ...settingLines(comparison)];
+  lines.push(...comparison.runs.map(runLine));
+  if (!isRefused) {
+    lines.push('', ...(series.length > 0 ? seriesLines(series, by) : pairLines(comparison)));
+    lines.push(...sentencesOf(METHOD), ...notes.map((note) => `Please note   ${note}`));
+  }
   lines.push(...conditions.map(conditionLine), ...failures.map((text) => `FAILED        ${text}`));
   return `${lines.join('\n')}\n`;
 }
 
-/** First of all: figures of runs that were set otherwise may differ for that. */
+/** First of all: whether the comparison means anything. */
+function cautionLines(cautions: readonly string[]): string[] {
+  if (cautions.length === 0)
+    return [
+      'Comparable    yes: scenario, bound, benchmark, model, rate, machines and link are the same',
+    ];
+  return ['Comparable    with care:', ...cautions.map((text) => `              - ${text}`)];
+}
+
+function runLine({ folder, summary }: RunComparison['runs'][number], i: number): string {
+  const labels = labelText(summary.labels);
+  const ends = `(${summary.result})${labels === '' ? '' : `  ${labels}`}`;
+  return `${i === 0 ? 'Base' : 'Run '}          ${folder}  ${ends}`;
+}
+
+/** Every figure of the one run beside the base's. */
+function pairLines({ rows }: RunComparison): string[] {
+  const table = rows.map(({ figure, runs: own }) =>
+    cells(figure, own[0] as FigureDifference, own[1] as FigureDifference),
+  );
+  const isRight = (column: number): boolean => column > 0 && column < 4;
+  return [...tableLines([['', ...COLUMNS], ...table], '  ', isRight), ''];
+}
+
+/** Figures of runs that were set otherwise may differ for that. */
 function settingLines({ settings, runs }: RunComparison): string[] {
   if (settings.length === 0) return ['Settings      no setting differs'];
   const gap = runs.length === 2 ? ' -> ' : ', ';
@@ -72,40 +87,6 @@ function settingLines({ settings, runs }: RunComparison): string[] {
 /** Values of a setting in the order of the runs. */
 export function settingTexts(values: readonly (string | null)[]): string[] {
   return values.map((value) => value ?? '(not set)');
-}
-
-/**
- * Cells of one figure: its values, the difference in units and per cent, where it lies, and what
- * that says.
- */
-export function cells(figure: FigureName, base: FigureDifference, own: FigureDifference): string[] {
-  return [
-    figure,
-    ...[base.value, own.value].map((value) => (value === null ? '-' : figureText(figure, value))),
-    own.difference === null || own.share === null
-      ? ''
-      : `${signedFigure(figure, own.difference)} (${signedShare(own.share)})`,
-    intervalText(figure, own),
-    own.judgement === null ? '' : JUDGEMENTS[own.judgement],
-  ];
-}
-
-function signedFigure(figure: FigureName, difference: number): string {
-  const sign = difference < 0 ? '-' : '+';
-  // The difference of two percentages is no percentage of either.
-  if (FIGURES[figure].unit === 'share')
-    return `${sign}${formatNumber(Math.abs(difference) * 100)} points`;
-  return `${sign}${figureText(figure, Math.abs(difference))}`;
-}
-
-/** In per cent of the base; in units where the base is 0. */
-function intervalText(figure: FigureName, own: FigureDifference): string {
-  const { shareInterval, differenceInterval } = own;
-  const ends =
-    shareInterval?.map(signedShare) ??
-    differenceInterval?.map((end) => signedFigure(figure, end)) ??
-    [];
-  return ends.join(' to ');
 }
 
 function conditionLine({ text, isSure, folder, holds, seen }: ConditionResult): string {
@@ -187,12 +168,6 @@ function heldAgainst(
     );
   }
   return { value: share, interval: shareInterval, seen: signedShare(share) };
-}
-
-/** A difference as a share, with its sign: `+5.2 %`. */
-function signedShare(share: number): string {
-  if (Number.isFinite(share)) return `${share < 0 ? '' : '+'}${formatShare(share)}`;
-  return share > 0 ? 'more than 0' : 'less than 0';
 }
 
 function absent({ text, figure }: Condition, folder: string): MlperfError {

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { compiledModule } from '../../../shared/base/files/package-files.ts';
 import { type Html, html, trusted } from './html.ts';
 
 /**
@@ -10,17 +12,18 @@ const STYLE = `
   --page: #ffffff; --panel: #f6f7f9; --line: #c9ced6; --grid: #e4e7ec; --text: #16191f; --muted: #545c69;
   --accent: #1d5fbf; --good: #0d6b3a; --bad: #b3261e; --warn: #8a5300; --warn-panel: #fff6e5;
   --s1: #1d5fbf; --s2: #d1600f; --s3: #6b7280; --s4: #8a2fb0; --s5: #0d8a6a; --s6: #a3154a;
-  --p-dispatch: #7c2d12; --p-send: #ea8a3a; --p-network: #6b7280; --p-receive: #bfdbfe; --p-queue: #1e3a8a;
-  --p-batch: #3b82f6; --p-preprocess: #99d5c3; --p-compute: #0f766e; --p-postprocess: #4ade80; --p-reply: #a78bfa;
-  --p-decode: #facc15;
+  --p-dispatch: #8c2d04; --p-send: #fdae6b; --p-network: #737b87; --p-receive: #c6dbef; --p-queue: #08519c;
+  --p-batch: #41b6c4; --p-preprocess: #e6ab02; --p-compute: #1b7837; --p-postprocess: #a6dba0; --p-reply: #762a83;
+  --p-decode: #f1a7cf;
 }
 @media screen and (prefers-color-scheme: dark) {
   :root {
     --page: #12151a; --panel: #1b2027; --line: #434b57; --grid: #2a313b; --text: #e8eaee; --muted: #a5adb9;
     --accent: #6ea8ff; --good: #5fd08f; --bad: #ff8a80; --warn: #ffc766; --warn-panel: #2b2415;
     --s1: #6ea8ff; --s2: #ff9d57; --s3: #9aa3b0; --s4: #d08cf0; --s5: #4fd1ae; --s6: #ff7ba6;
-    --p-dispatch: #d9774a; --p-send: #f6b26b; --p-network: #9aa3b0; --p-receive: #dbeafe; --p-queue: #5b7fe8;
-    --p-batch: #93c5fd; --p-preprocess: #a7e3d3; --p-compute: #2aa79b; --p-postprocess: #86efac;
+    --p-dispatch: #d9774a; --p-send: #fdc38d; --p-network: #9aa3b0; --p-receive: #dbeafe; --p-queue: #4f83e0;
+    --p-batch: #5fd0dc; --p-preprocess: #f0c33c; --p-compute: #3fae5f; --p-postprocess: #c2ecbd; --p-reply: #b57edc;
+    --p-decode: #f7bfdd;
   }
 }
 * { box-sizing: border-box; }
@@ -49,19 +52,28 @@ p { margin: 0.4rem 0; max-width: 60rem; overflow-wrap: anywhere; }
 .tiles dt { color: var(--muted); font-size: 0.85rem; }
 .tiles dd { margin: 0; font-size: 1.25rem; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
 .tiles .bad dd { color: var(--bad); font-weight: 700; }
+.tiles.head { grid-template-columns: repeat(auto-fit, minmax(13rem, 1fr)); } .tiles.head dd { font-size: 1.8rem; line-height: 1.3; } .tiles.head .good dd { color: var(--good); }
+.cautions { background: var(--warn-panel); border-left: 0.3rem solid var(--warn); padding: 0.3rem 1rem; margin: 0.6rem 0; }
+.tiles .bad small { font-weight: 400; }
 .tiles small { display: block; color: var(--muted); font-size: 0.8rem; }
-.charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 27rem), 1fr)); gap: 1rem; }
-figure { margin: 0; padding: 0.8rem; background: var(--panel); border: 1px solid var(--grid); border-radius: 0.4rem; min-width: 0; }
+.charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 25rem), 1fr)); gap: 1rem; }
+figure { position: relative; margin: 0; padding: 0.8rem; background: var(--panel); border: 1px solid var(--grid); border-radius: 0.4rem; min-width: 0; }
 figcaption { color: var(--muted); font-size: 0.85rem; margin-top: 0.3rem; overflow-wrap: anywhere; }
 .wide { grid-column: 1 / -1; }
-svg { display: block; width: 100%; height: auto; } .roomy { overflow-x: auto; } .roomy svg { min-width: 32rem; max-width: 46rem; }
+svg:not(.window) { display: block; width: 100%; height: auto; } .roomy { overflow-x: auto; } .roomy svg { min-width: 32rem; } .roomy svg, .fits svg { max-width: 46rem; }
 svg text { font-size: 12px; fill: var(--text); font-family: inherit; font-variant-numeric: tabular-nums; }
 svg .axis { fill: var(--muted); } svg .end { text-anchor: end; } svg .middle { text-anchor: middle; }
 svg .grid { stroke: var(--grid); stroke-width: 1; } svg .frame { stroke: var(--line); stroke-width: 1; }
 svg .bound { stroke: var(--bad); stroke-width: 1.5; stroke-dasharray: 5 3; } svg .bound-text { fill: var(--bad); }
 svg .series { fill: none; stroke-width: 1.8; stroke-linejoin: round; } svg .hover { fill: transparent; }
 svg .hover:hover { fill: var(--text); fill-opacity: 0.09; }
-.c0 { --c: var(--muted); } .c1 { --c: var(--s1); } .c2 { --c: var(--s2); } .c3 { --c: var(--s3); } .c4 { --c: var(--s4); } .c5 { --c: var(--s5); } .c6 { --c: var(--s6); }
+svg .band { fill: var(--c); fill-opacity: 0.16; } svg .ring { fill: none; stroke: var(--c); stroke-width: 1.5; }
+svg .hollow { fill: var(--panel); stroke: var(--c); stroke-width: 1.6; } svg .flag { stroke: var(--muted); stroke-dasharray: 2 3; }
+svg .window { overflow: visible; } svg .window path { vector-effect: non-scaling-stroke; } .zoomed .window { overflow: hidden; } .zoomed .columns, .zoomed .marks { display: none; }
+svg[data-hover]:focus:not(:focus-visible) { outline: none; } svg[data-hover] { touch-action: pan-y; user-select: none; -webkit-user-select: none; } svg .cursor { stroke: var(--text); stroke-width: 1; fill: none; pointer-events: none; }
+.tip { position: absolute; z-index: 1; pointer-events: none; display: flex; flex-direction: column; max-width: 70%; padding: 0.3rem 0.6rem; font-size: 0.8rem; line-height: 1.35; font-variant-numeric: tabular-nums; background: var(--page); border: 1px solid var(--line); border-radius: 0.3rem; overflow-wrap: anywhere; }
+.tip[hidden], .whole[hidden] { display: none; } .whole { position: absolute; right: 0.6rem; top: 0.5rem; font: inherit; font-size: 0.8rem; color: inherit; background: var(--page); border: 1px solid var(--line); border-radius: 0.3rem; cursor: pointer; }
+.c0 { --c: var(--muted); } .c1 { --c: var(--s1); } .c2 { --c: var(--s2); } .c3 { --c: var(--s3); } .c4 { --c: var(--s4); } .c5 { --c: var(--s5); } .c6 { --c: var(--s6); } .c7 { --c: var(--bad); }
 .part-dispatch { --c: var(--p-dispatch); } .part-send { --c: var(--p-send); } .part-network { --c: var(--p-network); }
 .part-receive { --c: var(--p-receive); } .part-queue { --c: var(--p-queue); } .part-batch { --c: var(--p-batch); }
 .part-preprocess { --c: var(--p-preprocess); } .part-compute { --c: var(--p-compute); }
@@ -96,21 +108,68 @@ footer { margin-top: 2rem; border-top: 1px solid var(--line); padding-top: 0.5re
 @media print {
   body { max-width: none; padding: 0; font-size: 10pt; } .skip, details:not([open]) { display: none; }
   figure, tr, .notes, .tiles > div { break-inside: avoid; } h2, h3 { break-after: avoid; }
-  .scroll, .roomy { overflow: visible; } .roomy svg { min-width: 0; }
+  table { font-size: 8pt; } th, td { padding-right: 0.4rem; } .tip, .whole { display: none; } .scroll, .roomy { overflow: visible; } .roomy svg { min-width: 0; }
   .charts { display: block; } .charts > figure { margin-bottom: 5mm; } .charts figure:not(.wide) { width: 150mm; } .charts > .scroll { margin-bottom: 5mm; }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 }
 `;
 
+/**
+ * The rules for drawings, for a picture that stands alone: light colours, and no variables, which few programs but browsers
+ * know.
+ */
+export function pictureStyle(): string {
+  const light = STYLE.slice(0, STYLE.indexOf('@media'));
+  const colours = new Map(
+    [...light.matchAll(/(--[\w-]+): (#\w+)/g)].map(([, name, colour]) => [name, colour]),
+  );
+  const series = [...STYLE.matchAll(/\.(c\d) \{ --c: (var\(--\w+\)); \}/g)];
+  const rules = [...STYLE.matchAll(/^svg[ .](?!\{).*$/gm)].flatMap(([line]) =>
+    line.split(/(?<=\}) /).map((rule) => rule.replaceAll('svg ', '')),
+  );
+  return rules
+    .flatMap((rule) =>
+      rule.includes('var(--c)')
+        ? series.map(([, name, colour]) =>
+            rule
+              .replace(/\.[\w-]+(?=[ ,])/g, `$&.${name}`)
+              .replaceAll('var(--c)', colour as string),
+          )
+        : [rule],
+    )
+    .map((rule) => rule.replaceAll(/var\((--[\w-]+)\)/g, (_, name) => colours.get(name) ?? 'none'))
+    .join('\n');
+}
+
 /** Policy of a page without a script: it loads the one style sheet, by its hash. */
-const STYLE_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'`;
+const STYLE_POLICY = `default-src 'none'; style-src '${hashOf(STYLE)}'; base-uri 'none'; form-action 'none'`;
 
 /** Policy of a page with a script: also modules and events from its own origin. */
 export const SCRIPT_POLICY = `${STYLE_POLICY}; script-src 'self'; connect-src 'self'; img-src data:`;
 
+function hashOf(text: string): string {
+  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
+}
+
+const CHART_SCRIPT = 'loadgen-node/present/live/page/report-charts.js';
+
+/** The script that reads and zooms charts, which stands in the page itself. */
+function chartScript(): string {
+  const text = readFileSync(compiledModule(CHART_SCRIPT), 'utf8');
+  return text.replace(/^export \{\};$/m, '').replace(/^\/\/# sourceMappingURL=.*$/m, '');
+}
+
+/** A page that opens from disk: its script, which the policy lets in by its hash, stands in it. */
+function inlineScript(body: Html): { policy: string; element: Html } | null {
+  if (!body.text.includes(' data-hover="')) return null;
+  const script = chartScript();
+  const element = html`<script type="module">${trusted(script)}</script>\n`;
+  return { policy: `${STYLE_POLICY}; script-src '${hashOf(script)}'`, element };
+}
+
 /**
- * A whole HTML document. Without a script it is one file: no image, no font, nothing from the network. The policy in its head
- * lets nothing else in.
+ * A whole HTML document. Without a script of a server it is one file: no image, no font, nothing from the network; charts
+ * that a pointer can read bring their script with them. The policy in its head lets nothing else in.
  */
 export function renderPage({
   title,
@@ -123,7 +182,8 @@ export function renderPage({
   readonly footer: string;
   readonly script?: string;
 }): string {
-  const policy = script === undefined ? STYLE_POLICY : SCRIPT_POLICY;
+  const inline = script === undefined ? inlineScript(body) : null;
+  const policy = script === undefined ? (inline?.policy ?? STYLE_POLICY) : SCRIPT_POLICY;
   // A browser asks for an icon of what is served, unless there is one.
   const served = html`<link rel="icon" href="data:,">\n<script type="module" src="${script ?? ''}"></script>\n`;
   const page = html`<!DOCTYPE html>
@@ -142,7 +202,7 @@ ${script === undefined ? null : served}</head>
 ${body}
 </main>
 <footer><p>${footer}</p></footer>
-</body>
+${inline === null ? null : inline.element}</body>
 </html>
 `;
   return page.text;

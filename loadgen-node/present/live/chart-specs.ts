@@ -50,7 +50,7 @@ export const CHARTS: readonly ChartSpec[] = [
       ['p90', 'c1', ({ latency }) => latency?.p90Ns],
       ['p99', 'c2', ({ latency }) => latency?.p99Ns],
       ['p99.9', 'c4', ({ latency }) => latency?.p999Ns],
-      ['bound', 'c0 dash2', ({ bound }) => bound?.latencyNs],
+      ['bound', 'c7 dash2', ({ bound }) => bound?.latencyNs],
     ],
   },
   {
@@ -169,7 +169,7 @@ export function drawChart(
   const area = { x, y: valueAxis(kind, values) };
   const drawn = isStacked
     ? // From the top, each layer over the one before.
-      layers.map(({ points, className }) => drawArea(area, points, className)).reverse()
+      layers.map(({ points, className }) => drawArea(area, points, `edge ${className}`)).reverse()
     : layers.map(({ points, className }) => drawLine(area, points, className));
   return { drawing: html`${drawAxes(area)}${drawn}`, x };
 }

@@ -67,6 +67,15 @@ function single(value: number | null | undefined): MetricValue[] {
   return value === null || value === undefined ? [] : [{ labels: {}, value }];
 }
 
+/** Labels of a run as Prometheus takes them: `label_` stands before, and `_` for what no name may have. */
+function metricLabels(labels: Readonly<Record<string, string>>): Record<string, string> {
+  const named = Object.entries(labels).map(([key, value]) => [
+    `label_${key.replaceAll(/[^A-Za-z0-9_]/g, '_')}`,
+    value,
+  ]);
+  return Object.fromEntries(named);
+}
+
 /**
  * Metrics of the LoadGen node for Prometheus: counters over all runs of this process, gauges of the
  * moment.
@@ -94,8 +103,9 @@ export class LiveMetrics {
     }
     this.#add('gauge', 'info', 'Always 1: what is measured.', () => {
       if (this.#facts === undefined) return [];
-      const { benchmark, scenario, mode } = this.#facts;
-      return [{ labels: { version: packageVersion(), benchmark, scenario, mode }, value: 1 }];
+      const { benchmark, scenario, mode, labels = {} } = this.#facts;
+      const own = { version: packageVersion(), benchmark, scenario, mode };
+      return [{ labels: { ...own, ...metricLabels(labels) }, value: 1 }];
     });
     this.#addCounters();
     this.#addGauges();

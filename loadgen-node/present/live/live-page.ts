@@ -1,6 +1,7 @@
+import { formatNs } from '../../../shared/base/text.ts';
 import type { LiveSnapshot } from '../../observe/live/live-snapshot.ts';
 import { type Html, html, htmlTable, tile } from '../html/html.ts';
-import { amount, clock, timeOrDash } from '../text/figure-text.ts';
+import { amount, clock, formatShare, percentileName, timeOrDash } from '../text/figure-text.ts';
 import type { LiveRunState, LiveState, RunVerdict } from './live-state.ts';
 
 // Contents of the live page by its state. Runs in the browser, and needs nothing of it.
@@ -28,6 +29,7 @@ export function livePanels(
     state: stateOf(connection, run, verdict),
     progress: latest && progressOf(latest, verdict !== null),
     verdict: verdict && verdictOf(verdict),
+    'so-far': verdict === null && latest !== null ? soFar(latest) : null,
     now: html`<h2>${verdict === null ? 'Now' : 'The last second'}</h2>
 <dl class="tiles">${latest === null ? tile('Load', 'nothing yet') : tilesOf(latest)}</dl>`,
     resolution: html`${pointS === 1 ? '' : `A point covers up to ${pointS} s: of percentiles and outstanding samples the largest, of rates the mean.`}`,
@@ -100,18 +102,40 @@ function progressOf(point: LiveSnapshot, isOver: boolean): Html {
 <p>${phase} run${part}: ${clock(elapsedS)}${done}${left}</p>`;
 }
 
+/** What the verdict would look at, as it stands: the bound and what was lost. The other rules look at the whole run. */
+function soFar(point: LiveSnapshot): Html {
+  const { bound, overall, overShare, totals } = point;
+  const lost = totals.lostSamples;
+  const parts: [isGood: boolean, text: string][] = [
+    [lost === 0, lost === 0 ? 'no sample lost' : `${amount(lost)} samples lost`],
+  ];
+  if (bound !== null && overall !== null && overShare !== null) {
+    const isKept = overShare <= 1 - bound.percentile;
+    const share = `${formatShare(overShare)} of the queries are above ${formatNs(bound.latencyNs)}`;
+    const allowed = `${percentileName(bound.percentile)} allows ${formatShare(1 - bound.percentile)}`;
+    parts.unshift([isKept, `${share}, ${allowed}`]);
+  }
+  const isGood = parts.every(([good]) => good);
+  return html`<p><strong class="${isGood ? 'good' : 'bad'}">${isGood ? 'Good so far' : 'INVALID so far'}</strong>: ${parts.map(([, text]) => text).join('; ')}</p>`;
+}
+
 /** Figures of the last second. */
 function tilesOf(point: LiveSnapshot): Html[] {
-  const { totals, latency, overall, lag, rateUnit, targetPerS } = point;
+  const { totals, latency, overall, overShare, lag, rateUnit, targetPerS, bound } = point;
+  const isOver = (ns: number | undefined): boolean => bound !== null && (ns ?? 0) > bound.latencyNs;
+  const boundNote = bound && html`<small>${`bound ${formatNs(bound.latencyNs)}`}</small>`;
   const unit = rateUnit === 'queries' ? 'q/s' : 'samples/s';
   return [
     tile('Completed', amount(point.completedPerS, unit)),
     ...(targetPerS === null ? [] : [tile('Target', amount(targetPerS, unit))]),
     tile('Outstanding samples', amount(point.outstanding)),
     tile('Latency p50', timeOrDash(latency?.p50Ns)),
-    tile('Latency p99', timeOrDash(latency?.p99Ns)),
-    tile('p99 so far', timeOrDash(overall?.p99Ns)),
+    tile('Latency p99', timeOrDash(latency?.p99Ns), null, isOver(latency?.p99Ns)),
+    tile('p99 so far', timeOrDash(overall?.p99Ns), boundNote, isOver(overall?.p99Ns)),
     tile('p99.9 so far', timeOrDash(overall?.p999Ns)),
+    ...(bound === null || overShare === null
+      ? []
+      : [tile('Above the bound', formatShare(overShare), null, overShare > 1 - bound.percentile)]),
     tile('Dispatch lag p99', timeOrDash(lag?.p99Ns)),
     tile('Queries issued', amount(totals.issuedQueries)),
     tile('Samples completed', amount(totals.completedSamples)),
@@ -127,7 +151,7 @@ function nodeRows(names: readonly string[], point: LiveSnapshot | null): string[
     amount(nodes?.completedPerS[i]),
     timeOrDash(nodes?.meanNs[i]),
     amount(nodes?.failed[i]),
-    nodes?.lost.includes(i) === true ? 'lost' : 'there',
+    nodes?.lost.includes(i) === true ? 'lost' : 'connected',
   ]);
 }
 

@@ -87,6 +87,8 @@ export interface LiveRunFacts {
   readonly scenario: string;
   readonly mode: string;
   readonly output: string;
+  /** The user's words about the run. Default: none. */
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
 /** How a run ended. `BROKEN`: without a result. */

@@ -77,6 +77,7 @@ function pageText(): string {
 <p class="kicker" id="run">no run yet</p></div>
 <p id="state" role="status">connecting</p></div>
 <div id="progress"></div>
+<div id="so-far"></div>
 <div id="verdict"></div>
 <section id="now" aria-label="Now"></section>
 <section aria-labelledby="charts"><h2 id="charts">Over time</h2>

@@ -1,4 +1,5 @@
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { errorCodeOf, MlperfError, outputError } from '../../../shared/base/errors/mlperf-error.ts';
@@ -6,6 +7,7 @@ import { writeText } from '../../../shared/base/files/read-file.ts';
 import { grouped } from '../../../shared/base/text.ts';
 import { openRunFolder, RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { readSummaryLog } from '../../loadgen/logs/read/summary-log.ts';
+import { type NetworkAudit, readAudit } from '../../observe/audit/network-audit.ts';
 import {
   type LatencyTable,
   latencyTable,
@@ -19,11 +21,18 @@ import {
   openRecords,
   type ReadRun,
 } from '../../observe/summary/derive-run.ts';
-import type { RunSummary } from '../../observe/summary/run-summary.ts';
+import { hasSchedule, type RunSummary } from '../../observe/summary/run-summary.ts';
 import { type Html, html, section } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import type { DerivedReport } from '../text/report-text.ts';
-import { renderDistribution, renderHistogram, renderLag } from './sections/latency.ts';
+import { renderBatchSizes } from './sections/batch-sizes.ts';
+import {
+  renderDistribution,
+  renderHistogram,
+  renderLag,
+  renderTokenTimes,
+} from './sections/latency.ts';
+import { renderMachines } from './sections/machines.ts';
 import { renderNodes, renderServers, renderSplit } from './sections/nodes.ts';
 import {
   renderGenerator,
@@ -36,6 +45,7 @@ import {
   renderAudit,
   renderFigures,
   renderHead,
+  renderNotes,
   renderSettings,
   renderSteps,
   renderTiles,
@@ -109,7 +119,9 @@ export function pageOf({ folder, summary, derived }: ReadRun): ReportInput {
     const text = `${folder} has no ${RUN_FILES.runSummary}: there is no result to make a page of`;
     throw new MlperfError('ERR_CONFIG_FILE', text);
   }
-  return { summary, records: derived?.records ?? null };
+  const hasAudit = existsSync(join(folder, RUN_FILES.audit));
+  const audit = hasAudit ? readAudit(folder) : null;
+  return { summary, records: derived?.records ?? null, audit };
 }
 
 /**
@@ -143,18 +155,20 @@ interface ReportInput {
   readonly summary: RunSummary;
   /** Null: there are none; the report says what is missing. */
   readonly records: SampleRecords | null;
+  /** What both ends told of themselves; null, the default: it is not known. */
+  readonly audit?: NetworkAudit | null;
 }
 
 /**
- * The report of a run as one HTML file: no script, nothing from the network, every text of a SUT or a user escaped. Records
+ * The report of a run as one HTML file: nothing from the network, every text of a SUT or a user escaped. Records
  * are aggregated first: the size of the file, some hundred kB, does not grow with their number.
  */
-export function renderReport({ summary, records }: ReportInput): string {
+export function renderReport({ summary, records, audit = null }: ReportInput): string {
   const parts = summary.records?.parts ?? null;
   const table = records === null ? null : latencyTable(records, summary.scenario, parts);
-  const charts = table === null ? missingCharts(summary) : renderCharts(summary, table);
-  const body = html`${renderHead(summary)}${renderVerdict(summary)}${renderTiles(summary)}
-${section('charts', 'Latency and load', html`${charts}${renderSteps(summary)}`)}${renderSplit(summary)}${renderNodes(summary, table)}${renderServers(summary)}${renderGenerator(summary)}${renderFigures(summary)}${renderAudit(summary)}${renderSettings(summary)}`;
+  const charts = table === null ? missingCharts(summary) : renderCharts(summary, records, table);
+  const body = html`${renderHead(summary)}${renderTiles(summary)}${renderVerdict(summary)}${renderMachines(summary, audit)}
+${section('charts', 'Latency and load', html`${charts}${renderSteps(summary)}`)}${renderSplit(summary)}${renderNodes(summary, table, renderBatchSizes(records, audit))}${renderServers(summary)}${renderGenerator(summary)}${renderFigures(summary)}${renderAudit(summary)}${renderSettings(summary)}${renderNotes(summary)}`;
   return renderPage({
     title: `${summary.result}: ${summary.benchmark}, ${summary.scenario}, ${summary.sutName}`,
     body,
@@ -167,7 +181,11 @@ export function writeRunPage(path: string, input: ReportInput): void {
   writeText(path, renderReport(input));
 }
 
-function renderCharts(summary: RunSummary, table: LatencyTable): Html {
+function renderCharts(
+  summary: RunSummary,
+  records: SampleRecords | null,
+  table: LatencyTable,
+): Html {
   const sorted = sortedNumbers(table.latencyNs);
   if (sorted.length === 0) {
     return html`<p>No sample of the ${grouped(table.count)} in the records was completed: there is no latency to draw.</p>`;
@@ -176,7 +194,7 @@ function renderCharts(summary: RunSummary, table: LatencyTable): Html {
   // In Offline all is due at the start: latency over time would show only when each was completed.
   const isOffline = summary.scenario === 'Offline';
   return html`<div class="charts">
-${renderDistribution(summary, sorted)}${isOffline ? null : renderLatencyTimeline(timeline, summary.latencyBoundNs)}${renderLoadTimeline(timeline, summary.scenario)}${renderHistogram(sorted)}${summary.scenario === 'Server' ? renderLag(sortedNumbers(table.lagNs)) : null}</div>`;
+${renderDistribution(summary, sorted)}${renderTokenTimes(records, summary.records?.parts ?? null)}${isOffline ? null : renderLatencyTimeline(timeline, summary.latencyBoundNs)}${renderLoadTimeline(timeline, summary.scenario)}${renderHistogram(sorted)}${summary.scenario === 'Server' && hasSchedule(summary) ? renderLag(sortedNumbers(table.lagNs)) : null}</div>`;
 }
 
 function missingCharts({ mode, records }: RunSummary): Html {

@@ -29,15 +29,33 @@ const FLAG_OF_LOADGEN_KEY: Readonly<Record<string, string>> = {
 /** Share by which an advised rate is above or below the measured one. */
 const MARGIN = 0.1;
 
+/** What an advice has to know of the plan of a run. */
+interface AdvisedPlan {
+  /** Undefined: LoadGen's own. */
+  readonly arrivals?: OtherArrivals | undefined;
+  /** The latency bound is a default that stands for no requirement. */
+  readonly isBoundUnsaid?: boolean;
+}
+
 /** Which setting to change, and by how much; empty where no setting helps. */
 export function adviceOn(
   reason: VerdictReason,
   outcome: TestOutcome,
-  arrivals?: OtherArrivals,
+  { arrivals, isBoundUnsaid = false }: AdvisedPlan = {},
+): string {
+  const advice = adviceOnRule(reason, outcome, arrivals);
+  if (!isBoundUnsaid || reason.rule !== 'latency-bound') return advice;
+  return `You set no bound, so longhaul's default holds: --target-latency sets yours. ${advice}`.trimEnd();
+}
+
+function adviceOnRule(
+  reason: VerdictReason,
+  outcome: TestOutcome,
+  arrivals: OtherArrivals | undefined,
 ): string {
   const { performance, effectiveSettings: settings } = outcome;
   // Of a run that broke off, what its rates and lengths would have been is not known.
-  if (performance !== null && isBrokenEnd(performance.endCause)) return '';
+  if (performance !== null && hasUnknownRates(performance)) return '';
   const ofArrivals =
     arrivals === undefined ? undefined : adviceOnArrivals(reason, performance, arrivals);
   if (ofArrivals !== undefined) return ofArrivals;
@@ -51,6 +69,11 @@ export function adviceOn(
   return `Look at ${FLAG_OF_LOADGEN_KEY[reason.key] ?? reason.key}.`;
 }
 
+/** A run of which every sample failed has none, and that is known. */
+function hasUnknownRates({ endCause }: PerformanceOutcome): boolean {
+  return isBrokenEnd(endCause) && endCause !== 'all-failed';
+}
+
 /** Where the arrivals decide rate or end, no setting of LoadGen's does. */
 function adviceOnArrivals(
   { rule }: VerdictReason,
@@ -61,6 +84,12 @@ function adviceOnArrivals(
   const isBoundMissed = performance?.summary.validity.performance.isMet === false;
   const isAboutRate =
     rule === 'latency-bound' || (rule === 'early-stopping' && isBoundMissed && isEndless);
+  if (arrivals.kind === 'closed-loop') {
+    if (isAboutRate) return 'Try a lower --concurrency.';
+    return performance?.endCause === 'ran-out'
+      ? 'More queries were answered than a closed loop plans: set a shorter --min-duration.'
+      : undefined;
+  }
   if (isAboutRate && ownRateOf(arrivals) !== undefined) {
     return arrivals.kind === 'step'
       ? 'The bound is held against all steps together; the table of steps tells where it was missed.'

@@ -9,7 +9,7 @@ import {
 import type { Round } from '../../../shared/rules/rounds/rounds.ts';
 
 /** Round whose rules are shown; `text`: with the rules' own words. */
-export interface CompressionRequest {
+interface CompressionRequest {
   readonly round: Round;
   readonly text?: boolean;
 }

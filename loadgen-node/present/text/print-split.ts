@@ -4,7 +4,7 @@ import type { GeneratorCeiling, GeneratorHealth } from '../../loadgen/health/gen
 import { type GeneratorFinding, generatorFinding } from '../../observe/health/ceiling-file.ts';
 import { serverStatisticsText } from '../../observe/split/server-statistics.ts';
 import type { PartFigures } from '../../observe/split/split-sums.ts';
-import type { RunSummary } from '../../observe/summary/run-summary.ts';
+import { hasSchedule, type RunSummary } from '../../observe/summary/run-summary.ts';
 
 /** Parts below this share of the latency are not shown. */
 const SHOWN_SHARE = 0.03;
@@ -12,7 +12,7 @@ const SHOWN_SHARE = 0.03;
 /** Split, ceiling and servers of a run. */
 export interface TimeReport {
   readonly summary: Pick<RunSummary, 'split' | 'ceiling'> &
-    Partial<Pick<RunSummary, 'nodes' | 'protocol'>>;
+    Partial<Pick<RunSummary, 'nodes' | 'protocol' | 'round' | 'loadTest'>>;
   readonly outcome: { readonly performance: PerformanceOutcome | null };
 }
 
@@ -21,7 +21,7 @@ export type LabelledText = readonly [label: string, text: string];
 
 /** Where the time went, why not more, and how LoadGen itself fared: only what says something. */
 export function timeLines({
-  summary: { split, ceiling, protocol, nodes = [] },
+  summary: { split, ceiling, protocol, nodes = [], round = '', loadTest = null },
   outcome: { performance },
 }: TimeReport): LabelledText[] {
   if (performance === null) return [];
@@ -36,11 +36,10 @@ export function timeLines({
   }
   lines.push(...serverLines(nodes));
   const { health } = performance;
-  const { scenario, arrivals } = performance.summary;
-  const hasSchedule = scenario === 'Server' || arrivals !== null;
-  const finding = generatorFinding(performance, hasSchedule);
+  const { scenario } = performance.summary;
+  const finding = generatorFinding(performance, hasSchedule({ scenario, round, loadTest }));
   // A limit of LoadGen stands before those of the SUT.
-  const whys = finding.kind === 'bound' ? finding.text.split('; ') : [];
+  const whys = finding.kind === 'bound' ? `LoadGen was ${finding.text}`.split('; ') : [];
   if (split !== null) whys.push(...sentencesOf(split.text));
   lines.push(...whys.map((text, i): LabelledText => [i === 0 ? 'Why' : '', text]));
   if (health !== null) lines.push(...healthLines(health, finding));

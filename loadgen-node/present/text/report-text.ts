@@ -14,6 +14,7 @@ import {
 } from '../../observe/figures/figure-names.ts';
 import type { StepFigures } from '../../observe/figures/figures-of-records.ts';
 import type { DerivedRun, ReadRun, SummaryDifference } from '../../observe/summary/derive-run.ts';
+import { labelText } from '../../observe/summary/run-labels.ts';
 import type { RunSummary } from '../../observe/summary/run-summary.ts';
 import { timeOrDash } from './figure-text.ts';
 import { serverLines } from './print-split.ts';
@@ -61,7 +62,9 @@ function runLine({ folder, summary, derived }: ReadRun): string {
 function verdictLines(summary: RunSummary | null): string[] {
   if (summary === null) return [];
   const { result, verdict, accuracy, peakTargetQps, thresholds } = summary;
-  const lines = [row('Result', result), ...verdict.reasons.map(({ text }) => row('', `- ${text}`))];
+  const labels = labelText(summary.labels);
+  const lines = labels === '' ? [] : [row('Labels', labels)];
+  lines.push(row('Result', result), ...verdict.reasons.map(({ text }) => row('', `- ${text}`)));
   if (accuracy !== null) lines.push(row('Accuracy', accuracy.text));
   if (peakTargetQps !== null) lines.push(row('Peak', `${peakTargetQps.toFixed(2)} queries/s`));
   for (const { text, isMet, seenText } of thresholds) {

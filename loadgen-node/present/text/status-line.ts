@@ -34,7 +34,7 @@ export function statusLine(snapshot: LiveSnapshot, width: number): string {
 
 /** In the order in which they are read. */
 function piecesOf(snapshot: LiveSnapshot): Piece[] {
-  const { set, totals, outstanding, share, remainingS, latency, lag } = snapshot;
+  const { set, totals, outstanding, share, remainingS, decision, latency, lag } = snapshot;
   const pieces: Piece[] = [];
   const add = (rank: number, text: string): void => {
     pieces.push({ rank, text });
@@ -42,7 +42,12 @@ function piecesOf(snapshot: LiveSnapshot): Piece[] {
   if (set.count > 1) add(8, `set ${set.index + 1}/${set.count}`);
   add(1, clockTime(snapshot.elapsedS));
   if (share !== null) add(7, `${Math.floor(share * 100)} %`);
-  if (remainingS !== null) add(5, `ETA ${clockTime(remainingS)}`);
+  if (remainingS !== null && decision === undefined) add(5, `ETA ${clockTime(remainingS)}`);
+  if (decision !== undefined) {
+    const { neededQueries, queries } = decision;
+    if (remainingS !== null) add(4.4, `decided in about ${clockTime(remainingS)}`);
+    add(4.5, `needs ${neededQueries} queries, ${queries} are there`);
+  }
   if (totals.lostSamples > 0) add(0, `${totals.lostSamples} LOST`);
   add(2, rateText(snapshot));
   if (latency !== null) {
@@ -56,13 +61,13 @@ function piecesOf(snapshot: LiveSnapshot): Piece[] {
   return pieces;
 }
 
-/** Where no sample completed in the last second: the rate since the start, which is not 0. */
+/** Samples complete in batches, some seconds apart: their rate is that since the start. */
 function rateText(snapshot: LiveSnapshot): string {
   const { completedPerS, targetPerS, rateUnit, completedSamplesOfSet, elapsedS } = snapshot;
   const unit = rateUnit === 'queries' ? 'q/s' : 'samples/s';
   const target = targetPerS === null ? '' : `/${rate(targetPerS)}`;
-  const sinceStart = rateUnit === 'samples' && elapsedS > 0 ? completedSamplesOfSet / elapsedS : 0;
-  return `${rate(completedPerS > 0 ? completedPerS : sinceStart)}${target} ${unit}`;
+  const isSinceStart = rateUnit === 'samples' && elapsedS > 0;
+  return `${rate(isSinceStart ? completedSamplesOfSet / elapsedS : completedPerS)}${target} ${unit}`;
 }
 
 /** Four figures at most. */

@@ -1,10 +1,13 @@
 import { basename } from 'node:path';
 
-/** How longhaul was called, for lines that are to be copied: `longhaul`, `npx longhaul` in a clone, or its file. */
+/** What npm calls itself in `npx longhaul`, `npm start` and `npm run start`. */
+const NPM_COMMANDS: readonly string[] = ['exec', 'start', 'run', 'run-script'];
+
+/** How longhaul was called, for lines that are to be copied: `longhaul`, `npx longhaul` in a clone (`npm start` too), or its file. */
 export function ownCommand(
   env: Readonly<Record<string, string | undefined>> = process.env,
   script: string | undefined = process.argv[1],
 ): string {
-  if (env['npm_command'] === 'exec') return 'npx longhaul';
+  if (NPM_COMMANDS.includes(env['npm_command'] ?? '')) return 'npx longhaul';
   return script !== undefined && basename(script) === 'main.js' ? `node ${script}` : 'longhaul';
 }

@@ -19,6 +19,7 @@ import { brokenFindings, composeAudit } from '../audit/compose-audit.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 import { gatherFacts, type Phases } from './gather-facts.ts';
 import {
+  breachMarks,
   dataSetDetail,
   dataSetMarks,
   divisionMarks,
@@ -75,6 +76,8 @@ export class RunJudge {
   readonly quality: NamedQuality;
   /** Set by {@link judge}. */
   notes: readonly string[] = [];
+  /** Those of {@link notes} that change what the figures mean; that of one machine is not among them. */
+  keyNotes: readonly string[] = [];
   /** Those of {@link notes} that tell that the benchmark is none of MLPerf's, or models or data not its own. */
   standInMarks: readonly string[] = [];
 
@@ -92,6 +95,7 @@ export class RunJudge {
         ? { notes: [...sut.marks, ...ofData], details: sut.details, problems: [] }
         : await this.#judgeNetwork(test, sut, ofData);
     this.notes = [...marksOf(plan), ...ofSut.notes];
+    this.keyNotes = [...keyMarks(plan), ...(dataSet.marks ?? []), ...this.keyNotes];
     this.accuracy = await scoreAccuracy(dataSet, test);
     const { report, problem } = this.accuracy;
     const problems = problem === undefined ? qualityProblems(report, this.quality) : [problem];
@@ -113,6 +117,15 @@ export class RunJudge {
     this.#audit = audit;
     const ofModels = [...modelMarks(audit.nodes, plan.rules.key), ...oipModelMarks(audit)];
     this.standInMarks = [...exampleMarks(plan.rules), ...ofModels, ...(dataSet.marks ?? [])];
+    const ofNodes = [
+      ...nodeNotes(audit),
+      ...selfCheckMarks(selfCheck),
+      ...lostNodeNotes(plan.dispatch.onNodeLoss, qdl),
+      ...unansweredNotes(qdl),
+    ];
+    const breaches = breachMarks(plan);
+    const ofPath = pathNotes(audit);
+    this.keyNotes = [...ofModels, ...breaches, ...ofPath, ...ofNodes];
     return {
       notes: [
         ...ofModels,
@@ -120,12 +133,10 @@ export class RunJudge {
         ...oipNotes(audit),
         ...ofData,
         ...divisionMarks(plan),
+        ...breaches,
         ...auditMarks(audit),
-        ...pathNotes(audit),
-        ...nodeNotes(audit),
-        ...selfCheckMarks(selfCheck),
-        ...lostNodeNotes(plan.dispatch.onNodeLoss, qdl),
-        ...unansweredNotes(qdl),
+        ...ofPath,
+        ...ofNodes,
         ledgerNote(audit),
       ],
       problems: [...brokenRules(audit, plan.output), ...pathProblems(audit, plan.output)],
@@ -162,7 +173,19 @@ export function marksOf(plan: RunPlan): string[] {
   const marks = [
     'LoadGen of this run is longhaul, not the C++ LoadGen of an approved revision: not an MLPerf result',
   ];
-  marks.push(...exampleMarks(plan.rules));
+  marks.push(...exampleMarks(plan.rules), ...keyMarks(plan));
+  const { scenario } = plan.settings;
+  if (!isNetworkDivisionScenario(scenario)) {
+    marks.push(
+      `division open: ${scenario} is outside the Network division, which knows Server and Offline`,
+    );
+  }
+  return marks;
+}
+
+/** Those of {@link marksOf} that change what the figures mean. */
+function keyMarks(plan: RunPlan): string[] {
+  const marks: string[] = [];
   const { key, rounds } = plan.rules;
   if (rounds !== undefined && !rounds.includes(plan.round)) {
     marks.push(
@@ -174,12 +197,7 @@ export function marksOf(plan: RunPlan): string[] {
   }
   if (plan.arrivals !== undefined) marks.push(arrivalsMark(plan.arrivals));
   if (plan.linkMark !== undefined) marks.push(plan.linkMark);
-  const { scenario } = plan.settings;
-  if (!isNetworkDivisionScenario(scenario)) {
-    marks.push(
-      `division open: ${scenario} is outside the Network division, which knows Server and Offline`,
-    );
-  }
+  if (plan.sizeMark !== undefined) marks.push(plan.sizeMark);
   return marks;
 }
 
@@ -219,14 +237,14 @@ export function brokenRules(
   const broken = rules.filter(({ kind, verdict }) => kind === 'rule' && verdict === 'broken');
   if (broken.length === 0 || run.division === 'open') return [];
   const seen = broken.map(({ id }) => id).join(', ');
-  const text = `The run breaks rules of the Network division (${seen}): see "longhaul audit network ${output}".`;
+  const text = `The run breaks rules of the Network division (${seen}): see "longhaul audit ${output}".`;
   return [{ rule: 'network-rules', text, needed: 'no broken rule', seen }];
 }
 
 function selfCheckMarks({ state, differingFiles }: SelfCheck): string[] {
   if (state !== 'modified') return [];
   return [
-    `${differingFiles.length} files of longhaul are not those that were built: see "longhaul self-check"`,
+    `${differingFiles.length} files of longhaul are not those that were built: see "longhaul loadgen self-check"`,
   ];
 }
 
@@ -238,7 +256,7 @@ function ledgerNote({ run, oip, nodes }: NetworkAudit): string {
   const differing = nodes.filter(({ differences }) => differences.length > 0);
   if (differing.length > 0) {
     const addresses = differing.map(({ address }) => address).join(', ');
-    return `the two ends counted differently (${addresses}): "longhaul audit network" tells what`;
+    return `the two ends counted differently (${addresses}): "longhaul audit" tells what`;
   }
   const silent = nodes.filter(({ theirs }) => theirs === null).map(({ address }) => address);
   if (silent.length > 0)

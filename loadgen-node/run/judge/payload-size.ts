@@ -30,7 +30,7 @@ export async function requirePayloadSize(
     throw new MlperfError(
       'ERR_DATA_SET',
       `sample 0 of ${dataSet.name} has ${payload.length} bytes; the model of SUT node ${node.address} takes ${wanted} ` +
-        `(${inputs.join('; ')})${hintOf(payload, node.address)}`,
+        `(${inputs.join('; ')})${hintOf(payload)}`,
     );
   }
 }
@@ -57,11 +57,8 @@ function sampleBytes(node: QdlNode): number | undefined {
   return bytes;
 }
 
-function hintOf(payload: Uint8Array, address: string): string {
+function hintOf(payload: Uint8Array): string {
   const begin = Buffer.from(payload.subarray(0, NPY_MAGIC.length)).toString('latin1');
   if (begin !== NPY_MAGIC) return '; a payload is the elements of the inputs, and nothing else';
-  return (
-    '; it is a .npy file, whose header is no element: save the elements alone (numpy: tofile), or send .npy files ' +
-    `over the Open Inference Protocol: --sut oip://${address} --model NAME --data npy:FOLDER`
-  );
+  return '; it is a .npy file, whose header is no element: --data npy:FOLDER in place of --data-dir reads such files';
 }

@@ -17,18 +17,20 @@ import { CHECKSUM_FILE } from '../../samples/data-set/checksum-list.ts';
 import type { DataSet } from '../../samples/data-set/data-set.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 
-/**
- * Marks that a run outside the Network division carries on the screen and in every log: that its rules were
- * not enforced, and which of them the settings break.
- */
-export function divisionMarks({ division, compression }: RunPlan): string[] {
+/** Mark of a run outside the Network division: that its rules were not enforced. */
+export function divisionMarks({ division }: Pick<RunPlan, 'division'>): string[] {
   if (division === 'network') return [];
   return [
     'division open: the rules of the Network division are not enforced, this is no result of it',
-    ...compressionBreaches(compression).map(
-      (breach) => `against the rules of the Network division: ${breach}`,
-    ),
   ];
+}
+
+/** Which rules of the Network division the settings of a run outside it break. */
+export function breachMarks({ division, compression }: RunPlan): string[] {
+  if (division === 'network') return [];
+  return compressionBreaches(compression).map(
+    (breach) => `against the rules of the Network division: ${breach}`,
+  );
 }
 
 /** Where a lost node ends the run, the fault names it; where it does not, no sample need be lost with it. */
@@ -114,14 +116,14 @@ export function pathProblems({ run, rules }: NetworkAudit, output: string): Judg
     .filter(({ kind, verdict }) => kind === 'path' && verdict === 'broken')
     .map((finding) => ({
       rule: finding.id,
-      text: `Between LoadGen and SUT: ${finding.why} See "longhaul audit network ${output}".`,
+      text: `Between LoadGen and SUT: ${finding.why} See "longhaul audit ${output}".`,
       needed: 'one node behind each address, and nothing that repeats or compresses calls',
       seen: asOneLine(finding.evidence[0] ?? finding.why),
     }));
 }
 
 function seenOf({ evidence: [first, ...others] }: AuditFinding): string {
-  const more = others.length === 0 ? '' : `; ${others.length} more in "longhaul audit network"`;
+  const more = others.length === 0 ? '' : `; ${others.length} more in "longhaul audit"`;
   return first === undefined ? '' : asOneLine(`; ${first}${more}`);
 }
 
@@ -139,7 +141,8 @@ export function exampleMarks({ isOfficial, key }: BenchmarkRules): string[] {
 export function modelMarks(nodes: readonly NodeEvidence[], benchmark: string): string[] {
   return nodes.flatMap(({ address, description, oip }) => {
     const model = description?.model;
-    if (oip !== undefined || model?.isStandIn !== true) return [];
+    // Nobody but the user knows which model is the benchmark's own there.
+    if (oip !== undefined || model?.isStandIn !== true || benchmark === 'custom') return [];
     if (isStandInName(model.name)) {
       return [
         `SUT node ${address} runs ${model.name}, a stand-in for the model of ${benchmark}: ` +
@@ -318,7 +321,7 @@ function listWriter({ files: [first = ''] = [] }: DataSet): string {
     return `in its folder "find . -name '*.npy' | sort | xargs sha256sum > ${CHECKSUM_FILE}"`;
   }
   if (first.endsWith('.jsonl')) return `in its folder "sha256sum ${first} > ${CHECKSUM_FILE}"`;
-  return '"longhaul data checksums"';
+  return '"longhaul submission data checksums"';
 }
 
 function isUnlisted({ fileCount, list }: DataSetCheck): boolean {

@@ -5,7 +5,7 @@ import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { TestOutcome } from '../../loadgen/engine/test-outcome.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
-import { writeAudit } from '../../observe/audit/network-audit.ts';
+import { type NetworkAudit, writeAudit } from '../../observe/audit/network-audit.ts';
 import { readCeiling } from '../../observe/health/ceiling-file.ts';
 import { RecordsKeeper } from '../../observe/records/records-keeper.ts';
 import type { SampleRecords } from '../../observe/records/sample-records.ts';
@@ -45,6 +45,7 @@ export async function beginFolder(
     () => ({
       ...{ longhaul: packageVersion(), runId: qdl?.runId ?? randomUUID(), startedAt },
       ...{ benchmark: rules.key, scenario: settings.scenario, nodes: nodeNames(qdl) },
+      labels: plan.labels,
     }),
   );
   /** Writes the audit, where there is a network to audit. @throws MlperfError `ERR_OUTPUT` */
@@ -105,9 +106,9 @@ async function endFolder(
   const audit = await judge.audit();
   const kept = await keeper.end(outcome.performance?.parts ?? []);
   const { records } = kept;
-  const { quality, accuracy, notes } = judge;
+  const { quality, accuracy, notes, keyNotes } = judge;
   const report = {
-    ...{ plan, dataSetCheck, quality, outcome, accuracy, notes, audit, records },
+    ...{ plan, dataSetCheck, quality, outcome, accuracy, notes, keyNotes, audit, records },
     models: modelsInWords(audit?.nodes ?? []),
     nameCalls: audit?.nameCalls ?? [],
     ...figuresOfRun(outcome, plan, records),
@@ -119,7 +120,7 @@ async function endFolder(
   const problems = [
     keeper.problem,
     await problemOf(() => writeSummary(plan.output, summary)),
-    await problemOf(() => writePage(plan, summary, records)),
+    await problemOf(() => writePage(plan, { summary, records, audit })),
   ];
   const problem = problems.find((one) => one !== null) ?? null;
   if (problem !== null) host.report(`${problem.message}; LoadGen's logs are whole`);
@@ -128,13 +129,16 @@ async function endFolder(
 
 async function writePage(
   { output, writesPage }: RunPlan,
-  summary: RunSummary,
-  records: SampleRecords | null,
+  page: {
+    readonly summary: RunSummary;
+    readonly records: SampleRecords | null;
+    readonly audit: NetworkAudit;
+  },
 ): Promise<void> {
   if (!writesPage) return;
   // Not needed before the run has ended.
   const { writeRunPage } = await import('../../present/report/report-folder.ts');
-  writeRunPage(join(output, RUN_FILES.page), { summary, records });
+  writeRunPage(join(output, RUN_FILES.page), page);
 }
 
 async function problemOf(write: () => void | Promise<void>): Promise<MlperfError | null> {

@@ -5,7 +5,7 @@ import type { NameCall } from '../../../shared/evidence/evidence-schema.ts';
 import type { TestOutcome } from '../../loadgen/engine/test-outcome.ts';
 import type { GeneratorCeiling } from '../../loadgen/health/generator-health.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
-import type { NetworkAudit } from '../../observe/audit/network-audit.ts';
+import { type NetworkAudit, sharedCores } from '../../observe/audit/network-audit.ts';
 import { figuresOfOutcome } from '../../observe/figures/figures.ts';
 import { figuresOf, stepFigures } from '../../observe/figures/figures-of-records.ts';
 import type { KeptRecords } from '../../observe/records/records-keeper.ts';
@@ -39,6 +39,8 @@ export interface RunReport extends ReturnType<typeof figuresOfRun> {
   readonly accuracy: ScoredAccuracy;
   /** Notes and marks for the reader; the same as in the logs. */
   readonly notes: readonly string[];
+  /** Those that change what the figures mean; that of one machine is not among them. */
+  readonly keyNotes: readonly string[];
   /** Null where the SUT has no nodes: there is no network to audit. */
   readonly audit: NetworkAudit | null;
   /** Content of longhaul_summary.json; null where the SUT has no nodes. */
@@ -102,12 +104,13 @@ export function composeSummary(
     round: plan.round,
     division: plan.dispatch.division,
     sutName: outcome.sutName,
+    labels: plan.labels,
     result: isInterrupted ? 'INTERRUPTED' : judged,
     verdict: {
       isValid,
       reasons: reasons.map((reason) => ({
         ...reason,
-        advice: adviceOn(reason, outcome, plan.arrivals),
+        advice: adviceOn(reason, outcome, plan),
       })),
     },
     loadgenVerdict: verdicts.loadgen,
@@ -120,7 +123,10 @@ export function composeSummary(
     loadTest: report.loadTest,
     isGeneratorBound: performance?.isGeneratorBound ?? false,
     generatorBoundReason: performance?.generatorBoundReason ?? '',
-    split: kept.records === null ? null : latencySplit(kept.records, { nodeNames }),
+    split:
+      kept.records === null
+        ? null
+        : latencySplit(kept.records, { nodeNames, isOneMachine: sharedCores(audit) !== null }),
     health: performance?.health ?? null,
     ceiling,
     accuracy:

@@ -12,6 +12,7 @@ import { isOipAddress, withoutOipScheme } from '../../../shared/domain/node-addr
 import { OIP_METHODS, OIP_SERVICE_NAME } from '../../../shared/wire/oip/request-plan.ts';
 import {
   DATA_SOURCE_FORM,
+  type DataAsked,
   type OipAsked,
   parseDataSource,
   parseInputShapes,
@@ -31,16 +32,16 @@ export const OIP_SERVICE_OPTION = {
   ),
 };
 
-/** Settings of runs against servers of the Open Inference Protocol; none of them has a meaning without oip://. */
+/** Settings of runs of any model: of its samples, and with oip:// of the way to it. */
 export const OIP_OPTIONS = {
   model: text('name[:version]', 'oip://: model of the server'),
   data: text(
     DATA_SOURCE_FORM,
-    "oip://: samples of the shape of the model's inputs, in place of a benchmark's data set",
+    "samples of the shape of the model's inputs, in place of a benchmark's data set",
   ),
   inputShape: textList(
     'name[:datatype]:3x224x224[,...]',
-    'oip://: lengths of the axes of one sample where the model leaves them free; with a datatype, an input of a server that tells none',
+    'with --data: lengths of the axes of one sample where the model leaves them free; oip://, with a datatype: an input of a server that tells none',
   ),
   oipMethod: choice(
     METHODS,
@@ -110,7 +111,8 @@ interface OipRunValues extends SettingValues<typeof OIP_OPTIONS> {
  */
 export function oipAsked(values: OipRunValues, said: ReadonlySet<string>): OipAsked | undefined {
   const { sut, encoding, dataSeed, dataCount } = values;
-  requireOipAddress(values, sut);
+  const { data: _data, inputShape: _inputShape, ...ofProtocol } = values;
+  requireOipAddress(ofProtocol, sut);
   if (!sut.some(isOipAddress)) return undefined;
   refuseNativeSettings({ ...values }, said);
   for (const why of dataObstacles(values)) throw configInvalid(why);
@@ -129,6 +131,31 @@ export function oipAsked(values: OipRunValues, said: ReadonlySet<string>): OipAs
     dataCount,
     isEncodingSaid: encoding !== undefined,
   };
+}
+
+/**
+ * Samples of `--data` for nodes that speak longhaul's own protocol; undefined where the data set is the benchmark's.
+ * @throws MlperfError `ERR_CONFIG_INVALID` for settings that contradict each other
+ */
+export function dataAsked(values: OipRunValues): DataAsked | undefined {
+  const { sut, data, inputShape = [], dataSeed, dataCount } = values;
+  if (sut.some(isOipAddress)) return undefined;
+  if (data === undefined) {
+    if (inputShape.length === 0) return undefined;
+    throw configInvalid(
+      `--input-shape ${inputShape.join(',')} is for samples that follow the model: say --data random, npy:DIR or jsonl:FILE as well`,
+    );
+  }
+  for (const why of dataObstacles(values)) throw configInvalid(why);
+  const { inputShapes, declaredInputs } = parseInputShapes(inputShape);
+  const [declared] = declaredInputs;
+  if (declared !== undefined) {
+    const { name, shape } = declared;
+    throw configInvalid(
+      `--input-shape ${name}:${declared.datatype}:${shape.join('x')}: a SUT node tells the datatypes of its model; say the lengths of one sample, ${name}:${shape.join('x')}`,
+    );
+  }
+  return { data: parseDataSource(data), inputShapes, dataSeed, dataCount };
 }
 
 /** @throws MlperfError `ERR_CONFIG_INVALID` where settings are for another protocol than that of the nodes */

@@ -1,18 +1,18 @@
 import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { flagOf } from '../../../shared/config/setting.ts';
 import {
+  closedLoop,
   type OtherArrivals,
   ownEndOf,
   ownRateOf,
 } from '../../loadgen/schedule/arrivals/arrivals.ts';
-import type { ArrivalsSetting } from '../../loadgen/schedule/arrivals/parse-arrivals.ts';
 import { readTrace } from '../../loadgen/schedule/arrivals/read-trace.ts';
 import type { RunValues } from './run-settings.ts';
 
 /** Settings that restrict arrivals. */
 type Surroundings = Pick<
   RunValues,
-  'division' | 'scenario' | 'mode' | 'extendUntilDecided' | 'arrivals'
+  'division' | 'scenario' | 'mode' | 'extendUntilDecided' | 'arrivals' | 'concurrency'
 >;
 
 /**
@@ -27,12 +27,25 @@ export function openArrivals(
   isAudited: boolean,
 ): OtherArrivals | undefined {
   const { text, asked } = values.arrivals;
-  if (asked.kind === 'poisson') return undefined;
-  for (const why of obstacles(values, isAudited)) refuse(why);
+  const flag = flagOfArrivals(values);
+  if (flag === undefined) return undefined;
+  for (const why of obstacles(values, flag, isAudited)) refuse(why);
   if (values.division === 'network') {
-    const message = `--arrivals ${text} is against the rules of the Network division, whose Server scenario has LoadGen's Poisson arrivals: it is for --division open`;
+    const message = `${flag} is against the rules of the Network division, whose Server scenario has LoadGen's Poisson arrivals: it is for --division open`;
     throw new MlperfError('ERR_RULE', message);
   }
+  if (values.concurrency !== undefined) {
+    if (asked.kind !== 'poisson') {
+      refuse(`${flag} and --arrivals ${text}: a closed loop has no arrivals, give one of the two`);
+    }
+    if (said.has('targetQps')) {
+      refuse(
+        `--target-qps and ${flag}: in a closed loop the rate is a result, leave --target-qps out`,
+      );
+    }
+    return closedLoop(values.concurrency);
+  }
+  if (asked.kind === 'poisson') return undefined;
   const arrivals: OtherArrivals =
     asked.kind === 'trace'
       ? { text, kind: 'trace', dueNs: readTrace(asked.file, { speed: asked.speed }) }
@@ -41,13 +54,22 @@ export function openArrivals(
   return arrivals;
 }
 
+/** The flag that asks for other arrivals than LoadGen's, with its value. */
+function flagOfArrivals({
+  arrivals: { text, asked },
+  concurrency,
+}: Pick<RunValues, 'arrivals' | 'concurrency'>): string | undefined {
+  if (concurrency !== undefined) return `--concurrency ${concurrency}`;
+  return asked.kind === 'poisson' ? undefined : `--arrivals ${text}`;
+}
+
 function* obstacles(
-  { scenario, mode, extendUntilDecided, arrivals: { text } }: Surroundings,
+  { scenario, mode, extendUntilDecided }: Surroundings,
+  flag: string,
   isAudited: boolean,
 ): Generator<string> {
-  const flag = `--arrivals ${text}`;
   if (scenario !== 'Server')
-    yield `${flag} is for the scenario Server: in ${scenario} nothing arrives by a clock`;
+    yield `${flag} is for the scenario Server: in ${scenario} nothing but its own rule decides when queries go out`;
   if (mode !== 'performance')
     yield `${flag} is for --mode performance, not for ${mode}: such a run is no result of MLPerf`;
   if (isAudited)
@@ -71,8 +93,12 @@ function refuseContradictions(arrivals: OtherArrivals, said: ReadonlySet<string>
 }
 
 /** @throws MlperfError `ERR_CONFIG_INVALID` for arrivals other than LoadGen's, where only those make sense. */
-export function refuseOtherArrivals({ text, asked }: ArrivalsSetting, why: string): void {
-  if (asked.kind !== 'poisson') refuse(`--arrivals ${text} is for run: ${why}`);
+export function refuseOtherArrivals(
+  values: Pick<RunValues, 'arrivals' | 'concurrency'>,
+  why: string,
+): void {
+  const flag = flagOfArrivals(values);
+  if (flag !== undefined) refuse(`${flag} is for run: ${why}`);
 }
 
 function refuse(message: string): never {

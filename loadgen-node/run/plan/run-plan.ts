@@ -22,7 +22,7 @@ import { checkThresholds, type Threshold } from '../../observe/thresholds/condit
 import { generatedSetOf } from '../../samples/benchmarks/generated-data.ts';
 import type { SyntheticSamples } from '../../samples/benchmarks/loadgen-benchmark.ts';
 import { toDispatchSettings } from './dispatch-options.ts';
-import { nodesOfRun, oipAsked } from './oip-options.ts';
+import { dataAsked, nodesOfRun, oipAsked } from './oip-options.ts';
 import { runRecord, settingsOfRun } from './run-record.ts';
 import type { RunValues } from './run-settings.ts';
 import { type RunTestSettings, runTestSettings } from './run-test-settings.ts';
@@ -34,6 +34,8 @@ export type RunPlan = Readonly<ReturnType<typeof planRun>> & {
    * only their network.
    */
   readonly linkMark?: string;
+  /** Mark for all logs of a run that was made again, as the first one was too short; absent: it was not. */
+  readonly sizeMark?: string;
 };
 
 /** Where the values of a plan come from. */
@@ -56,6 +58,7 @@ export function planRun(
   const rules = benchmarkRules(values.benchmark);
   const encodingName = values.encoding ?? (Object.keys(rules.encodings)[0] as string);
   const oip = oipAsked(values, said);
+  const data = dataAsked(values);
   const test = runTestSettings(values, said, rules, audit);
   const compression = planCompression(values, test, benchmarkEncoding(rules, encodingName));
   const { encoding } = compression;
@@ -86,14 +89,14 @@ export function planRun(
     division: values.division,
     loadgen: { ...loadgenOf(test.round), rngLibrary: values.rngLibrary },
     dispatch,
-    /** Set where the nodes speak the Open Inference Protocol. */
+    /** `oip`: the nodes speak the Open Inference Protocol; `data`: samples of `--data`, where they speak longhaul's own. */
     ...(oip !== undefined && { oip }),
+    ...(data !== undefined && { data }),
     output:
       values.output ?? join('results', `${rules.key}-${timeStamp(new Date())}-${process.pid}`),
     cacheFolder: values.cacheDir ?? defaultCacheFolder(),
     dataFolder: values.dataDir,
     /** Which images longhaul draws; undefined: the standard ones, or the data is not longhaul's. */
-    // The seed of random tensors is none of images.
     generated: values.data === undefined ? generatedSetOf(values) : undefined,
     /** List of checksums for the data set, in place of the one in its folder. */
     dataChecksums: values.dataChecksums,
@@ -105,9 +108,10 @@ export function planRun(
     generatorLagShareMax: values.generatorLagMax,
     /** Conditions on figures, apart from the rules. */
     thresholds,
+    /** The user's words about the run; none where nothing was said. */
+    labels: values.labels ?? {},
     /** Runs of which the lowest rate counts. */
     runCount: values.runs ?? runCountOfRound(test),
-    extendsUntilDecided: values.extendUntilDecided,
     /** Settings of LoadGen's logs; their folder is `output`. */
     log: {
       enableTrace: values.trace,

@@ -11,6 +11,7 @@ import {
   type ResolvedSetting,
   readConfigFile,
   type SettingSources,
+  saidKeys,
 } from '../../../shared/config/resolve-settings.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { RUN_SETTINGS, type RunValues } from './run-settings.ts';
@@ -33,9 +34,8 @@ export function settingsOfRun(settings: readonly ResolvedSetting[]): ResolvedSet
  * Only a value that was given stands there: a default would hide what LoadGen's own files say.
  */
 export function runRecord(settings: readonly ResolvedSetting[]): string {
-  const said = settingsOfRun(settings).map((setting) =>
-    setting.source === 'default' ? { ...setting, raw: undefined } : setting,
-  );
+  const given = saidKeys(settings);
+  const said = settingsOfRun(settings).filter(({ key }) => given.has(key));
   return (
     `# Settings of a run by longhaul ${packageVersion()}, started in ${process.cwd()}.\n` +
     `# Again: longhaul run --config ${RUN_FILES.record} --output ANOTHER_FOLDER\n${printSettings('run', said)}`

@@ -4,6 +4,7 @@ import {
   choice,
   choiceList,
   count,
+  deniable,
   duration,
   listenAddress,
   percentile,
@@ -13,9 +14,9 @@ import {
   share,
   text,
   toggle,
-  viewAddress,
 } from '../../../shared/config/setting.ts';
 import { SCENARIOS } from '../../../shared/domain/scenario.ts';
+import { BENCHMARK_KEYS } from '../../../shared/rules/benchmark-rules.ts';
 import { COMPRESSION_SCOPES } from '../../../shared/rules/check-compression.ts';
 import { ROUNDS } from '../../../shared/rules/rounds/rounds.ts';
 import {
@@ -28,6 +29,7 @@ import {
 import { ISSUE_LOOPS } from '../../loadgen/engine/issue-clock.ts';
 import { RNG_LIBRARIES } from '../../loadgen/random/distributions.ts';
 import { arrivalsSetting } from '../../loadgen/schedule/arrivals/parse-arrivals.ts';
+import { labelSetting } from '../../observe/summary/run-labels.ts';
 import { thresholdList } from '../../observe/thresholds/condition.ts';
 import { DATA_COUNT_MAX, DATA_SEED_MAX } from '../../samples/benchmarks/generated-data.ts';
 import { DISPATCH_OPTIONS } from './dispatch-options.ts';
@@ -38,6 +40,9 @@ const RUN_MODES = ['performance', 'accuracy', 'submission', 'find-peak'] as cons
 
 /** One of the four. */
 export type RunMode = (typeof RUN_MODES)[number];
+
+/** Queries of one sample that are outstanding at a time: what a stream to a SUT node carries. */
+export const CONCURRENCY_MAX = 65_536;
 
 const COUNT = { min: 1, max: Number.MAX_SAFE_INTEGER };
 
@@ -53,31 +58,35 @@ export const RUN_SETTINGS = {
   ...DISPATCH_OPTIONS,
   ...OIP_OPTIONS,
   // Where a person or a Prometheus may look while something runs.
-  dashboard: viewAddress(
+  dashboard: listenAddress(
     'serve a live page at http://HOST:PORT/; HOST is 127.0.0.1 where none is said',
   ),
   metricsListen: listenAddress(
     'serve metrics for Prometheus at http://HOST:PORT/metrics (default: off)',
   ),
   benchmark: {
-    ...text('name', 'benchmark to run, for example digits (default with oip://: custom)', {
+    ...text('name', `${BENCHMARK_KEYS.join(', ')} (default with oip://: custom)`, {
       required: true,
     }),
     fallbackFrom: benchmarkWithout,
   },
   scenario: choice(SCENARIOS, 'how queries arrive', { fallback: 'Server' }),
-  mode: choice(
-    RUN_MODES,
-    'accuracy: every sample once; submission: accuracy, then performance; find-peak: highest Server rate',
-    {
+  mode: {
+    ...choice(RUN_MODES, 'accuracy: every sample once; submission: accuracy, then performance', {
       fallback: 'performance',
-    },
-  ),
+    }),
+    // LoadGen's search is there to compare with: "longhaul find-peak" is the one to use.
+    placeholder: RUN_MODES.filter((mode) => mode !== 'find-peak').join('|'),
+  },
   targetQps: positiveNumber(
     'queries per second: Server rate, Offline expectation (both need it), 1 / stream latency',
   ),
   arrivals: arrivalsSetting(
     "Server, open division: constant, burst:SIZE[@PERIOD], step:RATE@DURATION,... or trace:FILE in place of LoadGen's poisson",
+  ),
+  concurrency: count(
+    { min: 1, max: CONCURRENCY_MAX },
+    'Server, open division: so many queries at a time, each completion issues the next (closed loop)',
   ),
   targetLatency: duration("Server's latency bound at the percentile (default: the benchmark's)"),
   targetLatencyPercentile: percentile(
@@ -86,7 +95,10 @@ export const RUN_SETTINGS = {
   samplesPerQuery: count({ min: 1, max: 65_536 }, 'MultiStream: samples in a query', {
     fallback: 8,
   }),
-  minDuration: duration('shortest performance run (MLPerf submissions: 600s)', { fallback: '10s' }),
+  minDuration: duration(
+    'shortest performance run (MLPerf submissions: 600s); without one, a run goes on until its verdict is decided',
+    { fallback: '10s' },
+  ),
   maxDuration: duration('stop a performance run after this time'),
   minQueryCount: count(COUNT, 'fewest queries (Offline: samples) of a performance run', {
     fallback: 100,
@@ -115,8 +127,8 @@ export const RUN_SETTINGS = {
     { min: 1, max: 100 },
     'runs one after the other, of which the lowest rate counts (default: 5 in Server of round v0.5, else 1)',
   ),
-  extendUntilDecided: toggle(
-    'a performance run goes on until early stopping decides; LoadGen does not',
+  extendUntilDecided: deniable(
+    'a performance run goes on until its verdict is decided, for --max-duration at most (default where no duration, count, round or file of LoadGen is given, for 10 min at most; --no-extend-until-decided: it ends as LoadGen ends it)',
   ),
   trace: toggle('write mlperf_log_trace.json for chrome://tracing'),
   prefixWithDatetime: toggle('log files carry date and time in their names, as LoadGen can'),
@@ -181,6 +193,9 @@ export const RUN_SETTINGS = {
   }),
   thresholds: thresholdList(
     'what a figure must be, for example p99 < 15ms; said again for more; exit code 3 where one is not met',
+  ),
+  labels: labelSetting(
+    'word about the run that it keeps, for example commit=4f2a9c1; said again for more; longhaul runs and compare use it',
   ),
   output: text('folder', 'folder for the logs (default: results/<benchmark>-<time>-<process>)'),
   force: toggle('replace an earlier result in --output'),

@@ -2,7 +2,9 @@ import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import type { Scenario, TestMode } from '../../../shared/domain/scenario.ts';
 import { DEFAULT_ROUND, type Round } from '../../../shared/rules/rounds/rounds.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
+import { queriesToDecide } from '../../loadgen/results/early-stopping.ts';
 import {
+  closedLoopPlanQps,
   type OtherArrivals,
   ownEndOf,
   ownRateOf,
@@ -19,6 +21,7 @@ import { defaultTestSettings, type SettingsField } from '../../loadgen/settings/
 import { openConfFile } from './conf-files.ts';
 import { openArrivals } from './run-arrivals.ts';
 import type { RunMode, RunValues } from './run-settings.ts';
+import { goesOnByDefault, lengthInWords, UNTIL_DECIDED_MS_MAX } from './until-decided.ts';
 
 const TEST_MODE_OF: Readonly<Record<RunMode, TestMode>> = {
   performance: 'PerformanceOnly',
@@ -62,6 +65,8 @@ export function runTestSettings(
   if (!isByFiles || rules.rounds === undefined) useOwnBound(settings, rules, round);
   applyFlags(settings, values, (key) => !isByFiles || said.has(key));
   if (arrivals !== undefined) applyArrivals(settings, arrivals);
+  const isDefaultLength = goesOnByDefault(values, said, audit !== undefined);
+  if (isDefaultLength) applyDecision(settings);
   const audited = audit === undefined ? undefined : applyAudit(reader, settings, audit);
   if (audited !== undefined) refuseProblems([audited.result]);
   const final = audited === undefined ? settings : audited.settings;
@@ -77,8 +82,15 @@ export function runTestSettings(
     /** Lines of the files that have no effect, in words. */
     configNotes: all.flatMap((result) => result.notes),
     usesTokenLatenciesBeforeAudit: settings.get('useTokenLatencies').value === true,
+    /** The benchmark has no latency bound of its own and nobody set one: a default holds. */
+    isBoundUnsaid:
+      hasNoBound(rules) && final.get('serverTargetLatencyNs').source === sourceOf(rules),
     /** Arrivals in place of LoadGen's Poisson; undefined: those. */
     arrivals,
+    /** A run that early stopping has not decided, or that was too short, goes on. */
+    extendsUntilDecided: values.extendUntilDecided ?? isDefaultLength,
+    /** Told before the run, where it is longer than one would think; undefined: it is not. */
+    lengthNote: isDefaultLength ? lengthInWords(asked) : undefined,
   };
 }
 
@@ -110,12 +122,21 @@ function forgetRound(settings: ExactSettings): void {
  * benchmark that no round has: what it says for every model (10 ms) is made for none.
  */
 function useOwnBound(settings: ExactSettings, rules: BenchmarkRules, round: Round): void {
-  const source = `benchmark ${rules.key}`;
+  const source = sourceOf(rules);
   for (const field of ['serverTargetLatencyNs', 'serverTargetLatencyPercentile'] as const) {
     if (isUnsaid(settings.get(field).source, round)) {
       setNumber(settings, field, rules[field], source);
     }
   }
+}
+
+function sourceOf({ key }: BenchmarkRules): string {
+  return `benchmark ${key}`;
+}
+
+/** A model of the user's own, or none at all: nobody but the user knows what is fast enough. */
+function hasNoBound({ key, isSynthetic = false }: BenchmarkRules): boolean {
+  return isSynthetic || key === 'custom';
 }
 
 /** True where LoadGen's default or the round's own mlperf.conf is the source of a value. */
@@ -151,9 +172,30 @@ function applyFlags(
   }
 }
 
+/** As many queries as a decision needs, and an end where it does not come. */
+function applyDecision(settings: ExactSettings): void {
+  const source = 'run until decided';
+  const percentiles: Readonly<Record<Scenario, SettingsField['field'] | undefined>> = {
+    SingleStream: 'singleStreamTargetLatencyPercentile',
+    MultiStream: 'multiStreamTargetLatencyPercentile',
+    Server: 'serverTargetLatencyPercentile',
+    Offline: undefined,
+  };
+  const { scenario } = settings;
+  const field = percentiles[scenario];
+  const needed = field && queriesToDecide(scenario, Number(settings.get(field).value));
+  const least = Math.max(Number(settings.get('minQueryCount').value), needed ?? 0);
+  setNumber(settings, 'minQueryCount', least, source);
+  setNumber(settings, 'maxDurationMs', UNTIL_DECIDED_MS_MAX, source);
+}
+
 /** Arrivals replace settings: the mean rate, and the end of the run. */
 function applyArrivals(settings: ExactSettings, arrivals: OtherArrivals): void {
-  const source = 'run arrivals';
+  const source = arrivals.kind === 'closed-loop' ? 'run concurrency' : 'run arrivals';
+  if (arrivals.kind === 'closed-loop') {
+    const durationMs = Number(settings.get('minDurationMs').value);
+    setNumber(settings, 'serverTargetQps', closedLoopPlanQps(durationMs), source);
+  }
   const qps = ownRateOf(arrivals);
   if (qps !== undefined) setNumber(settings, 'serverTargetQps', qps, source);
   if (ownEndOf(arrivals) === undefined) return;

@@ -5,6 +5,7 @@ import type { DataSet } from '../../samples/data-set/data-set.ts';
 import { SampleStore } from '../../samples/qsl/sample-store.ts';
 import { orAbort, progressOf, type RunHost } from '../host/host.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
+import { openNativeData } from './native-data.ts';
 import { prepareOip, requireSamples } from './prepare-oip.ts';
 import { WarmUp } from './warm-up.ts';
 
@@ -20,6 +21,10 @@ export async function prepareRun(named: RunPlan, host: RunHost) {
   for (const note of plan.configNotes) host.report(`longhaul: ${note}`);
   // Wrong addresses, names and benchmarks are reported before minutes go into the data set.
   await orAbort(host, askNames(plan.dispatch));
+  if (plan.lengthNote !== undefined) host.report(`longhaul: ${plan.lengthNote}`);
+  if (plan.data !== undefined) {
+    return await checkedRun(plan, await openNativeData(plan, plan.data, host), host);
+  }
   if (plan.oip === undefined) return await prepareData(plan, host);
   const { plan: asked, dataSet } = await prepareOip(plan, plan.oip, host, progressOf(host));
   return await checkedRun(asked, dataSet, host);

@@ -1,33 +1,59 @@
-import { asOneLine, formatNs } from '../../../shared/base/text.ts';
+import { asOneLine, counted, formatNs, sentencesOf } from '../../../shared/base/text.ts';
 import type { NameCall, NodeNameCall } from '../../../shared/evidence/evidence-schema.ts';
 import type {
   PerformanceOutcome,
   PhaseOutcome,
   TestOutcome,
+  VerdictReason,
 } from '../../loadgen/engine/test-outcome.ts';
 import type { LatencyStatistics } from '../../loadgen/results/latency-statistics.ts';
-import type { PerformanceSummary } from '../../loadgen/results/summarize.ts';
 import { rateFactor } from '../../loadgen/schedule/arrivals/arrivals.ts';
-import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
 import { hasLatency } from '../../observe/figures/figures.ts';
 import { adviceOn } from '../../present/text/advice.ts';
 import { timeLines } from '../../present/text/print-split.ts';
 import { stepTable, stepVerdict } from '../../present/text/report-text.ts';
-import { accuracyInWords, isMet, targetInWords } from '../../samples/benchmarks/score-each.ts';
 import { dataSetInWords } from '../../samples/data-set/check-data-set.ts';
 import { isValid, type RunReport } from '../keep/run-report.ts';
+import { shortRows, verdictRow } from './short-report.ts';
 
 /** Column at which the texts behind the labels begin. */
 export const LABEL_WIDTH = 14;
 /** `p50 10.6 ms`; the last one, p99.9, has two characters more. */
 const PERCENTILE_WIDTH = 11;
 
-/** The result of a run as a person wants to read it, ending with a newline. */
-export function printReport(report: RunReport): string {
+/** What a verb wants of the screen. */
+export interface ScreenOptions {
+  /** True: everything that is known follows. Default: false. */
+  readonly isVerbose?: boolean;
+  /** False: the verb has none of the flags that advice names. Default: true. */
+  readonly advises?: boolean;
+}
+
+/** The result of a run as a person wants to read it, the verdict first; it ends with a newline. */
+export function printReport(
+  report: RunReport,
+  { isVerbose = false, advises = true }: ScreenOptions = {},
+): string {
+  const reasons = [...reasonLines(report, advises), ...thresholdLines(report)];
+  const lines = [
+    row(...verdictRow(report)),
+    ...reasons,
+    ...(reasons.length > 0 ? [''] : []),
+    ...shortRows(report).map(([label, text]) => row(label, text)),
+    ...tokenLines(report),
+    ...peakLines(report.outcome),
+    ...stepLines(report),
+    ...(isVerbose ? ['', ...detailLines(report)] : []),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** Everything that is known of a run; what is not on the screen stands in its report and logs as well. */
+function detailLines(report: RunReport): string[] {
   const { outcome, plan, summary } = report;
   const files = dataSetInWords(report.dataSetCheck);
   const times = summary === null ? [] : timeLines({ outcome, summary });
-  const lines = [
+  return [
     ...nameLines(report.nameCalls),
     row('Benchmark', `${plan.rules.key} (${plan.rules.title})`),
     row(
@@ -36,19 +62,14 @@ export function printReport(report: RunReport): string {
     ),
     ...(files === undefined ? [] : [row('', files)]),
     ...report.models.map((model) => row('Model', model)),
-    ...accuracyLines(report),
+    ...scriptLines(report),
     ...(outcome.performance === null ? [] : performanceLines(report, outcome.performance)),
-    ...stepLines(report),
     ...times.map(([label, text]) => row(label, text)),
-    ...searchLines(outcome),
     ...countLines(report, 'accuracy', outcome.accuracy),
     ...countLines(report, 'performance', outcome.performance),
-    ...verdictLines(report),
-    ...thresholdLines(report),
     row('Logs', outcome.logFiles.summary.replace(/[^/\\]*$/, '')),
-    ...report.notes.map((note, i) => row(i === 0 ? 'Please note' : '', note)),
+    ...report.notes.map((note, i) => row(i === 0 ? 'All notes' : '', note)),
   ];
-  return `${lines.join('\n')}\n`;
 }
 
 /** Result of each step of the arrivals. */
@@ -59,18 +80,10 @@ function stepLines({ loadTest }: RunReport): string[] {
   return lines.map((line, i) => row(i === 0 ? 'Steps' : '', line));
 }
 
-/** Peak of a search, and the extension of a run: LoadGen's own runs have neither. */
-function searchLines({ peakTargetQps, performance }: TestOutcome): string[] {
-  const lines: string[] = [];
-  if (peakTargetQps !== null) {
-    lines.push(row('Peak', `${peakTargetQps.toFixed(2)} queries/s keep the latency bound`));
-  }
-  const extension = performance?.extension ?? null;
-  if (extension !== null && extension.count > 0) {
-    const end = extension.isDecided ? 'until early stopping decided' : 'without a decision';
-    lines.push(row('Extended', `by ${extension.queries} queries, ${end}`));
-  }
-  return lines;
+/** What LoadGen's own search found. */
+function peakLines({ peakTargetQps }: TestOutcome): string[] {
+  if (peakTargetQps === null) return [];
+  return [row('Peak', `${peakTargetQps.toFixed(2)} queries/s keep the latency bound`)];
 }
 
 /** Name of the SUT, how long LoadGen's Name() took, and each node's own round trips. */
@@ -97,20 +110,10 @@ function nodeNameLine({ address, name }: NodeNameCall, calls: readonly NameCall[
   return `${name} at ${address}: round trip ${roundTrips}, plain TCP connect ${connects}`;
 }
 
-function accuracyLines(report: RunReport): string[] {
-  const { outcome, quality, plan } = report;
-  const { report: scored, problem } = report.accuracy;
-  if (outcome.accuracy === null) return [];
-  if (problem !== undefined) return [row('Accuracy', 'none: the result tells why')];
-  if (scored === undefined) return [row('Accuracy', 'none: not every sample was answered')];
-  const verdict = isMet(scored, quality) ? 'met' : 'NOT met';
-  const lines = [
-    row('Accuracy', `${accuracyInWords(scored)}, target ${targetInWords(quality)}: ${verdict}`),
-  ];
-  if (scored.scriptLine !== undefined && plan.rules.isOfficial) {
-    lines.push(row('', scored.scriptLine));
-  }
-  return lines;
+/** The line of MLPerf's accuracy script. */
+function scriptLines({ accuracy: { report: scored }, plan: { rules } }: RunReport): string[] {
+  if (scored?.scriptLine === undefined || !rules.isOfficial) return [];
+  return [row('Accuracy', scored.scriptLine)];
 }
 
 function performanceLines(report: RunReport, performance: PerformanceOutcome): string[] {
@@ -126,8 +129,8 @@ function performanceLines(report: RunReport, performance: PerformanceOutcome): s
       lines.push(
         row(
           'Load',
-          `Server, ${loadAskedFor(report)}: ${rate(rates.scheduled * factor)} samples/s scheduled, ` +
-            `${rate(rates.completed * factor)} completed, ${summary.queryCount} queries`,
+          `Server, ${requestedLoad(report)}: ` +
+            `${ratesText(report, rate(rates.scheduled * factor), rate(rates.completed * factor))}, ${counted(summary.queryCount, 'query', 'queries')}`,
         ),
       );
       if (summary.tokens !== null || !isAnswered) break;
@@ -135,7 +138,7 @@ function performanceLines(report: RunReport, performance: PerformanceOutcome): s
         row(
           'Bound',
           `${formatNs(settings.serverTargetLatencyNs)} at the ${percent(summary.target.percentile)}th percentile: ` +
-            `seen ${formatNs(summary.target.valueNs)}, ${summary.overlatencyCount} queries above the bound`,
+            `seen ${formatNs(summary.target.valueNs)}, ${counted(summary.overlatencyCount, 'query', 'queries')} above the bound`,
         ),
       );
       break;
@@ -151,7 +154,7 @@ function performanceLines(report: RunReport, performance: PerformanceOutcome): s
       lines.push(
         row(
           'Load',
-          `${summary.scenario}, ${summary.queryCount} queries, ${summary.completedSampleCount} samples`,
+          `${summary.scenario}, ${counted(summary.queryCount, 'query', 'queries')}, ${counted(summary.completedSampleCount, 'sample')}`,
         ),
         row(
           'Metric',
@@ -161,12 +164,7 @@ function performanceLines(report: RunReport, performance: PerformanceOutcome): s
   }
   const latency = summary.queryLatency ?? summary.sampleLatency;
   lines.push(row('Latency', isAnswered ? percentiles(latency) : '-'));
-  if (isAnswered) lines.push(...tokenLines(summary, settings));
-  // Elsewhere a query is due when it is issued.
-  if (summary.scenario === 'Server') {
-    const lag = `${percentiles(dispatchLag)}   (issued - scheduled: LoadGen's own delay)`;
-    lines.push(row('Dispatch lag', lag));
-  }
+  lines.push(...lagLines(report, dispatchLag));
   if (transportWait !== null) {
     // Percentiles of the one query of Offline say nothing.
     const values =
@@ -175,6 +173,23 @@ function performanceLines(report: RunReport, performance: PerformanceOutcome): s
     lines.push(row('Send wait', wait));
   }
   return [...lines, ...lostLines(performance)];
+}
+
+/** A closed loop has no schedule. */
+function ratesText(report: RunReport, scheduled: string, completed: string): string {
+  if (isClosedLoop(report)) return `${completed} samples/s completed`;
+  return `${scheduled} samples/s scheduled, ${completed} completed`;
+}
+
+/** Only in Server, and not in a closed loop: elsewhere a query is due when it is issued. */
+function lagLines(report: RunReport, dispatchLag: LatencyStatistics): string[] {
+  if (report.plan.settings.scenario !== 'Server' || isClosedLoop(report)) return [];
+  const lag = `${percentiles(dispatchLag)}   (issued - scheduled: LoadGen's own delay)`;
+  return [row('Dispatch lag', lag)];
+}
+
+function isClosedLoop({ plan: { arrivals } }: RunReport): boolean {
+  return arrivals?.kind === 'closed-loop';
 }
 
 /** Of what the figures are where samples were lost. */
@@ -187,19 +202,20 @@ function lostLines(performance: PerformanceOutcome): string[] {
   return [row('', `${what}; ${lostSamples} were lost`)];
 }
 
-function loadAskedFor({ outcome: { peakTargetQps }, plan }: RunReport): string {
+function requestedLoad({ outcome: { peakTargetQps }, plan }: RunReport): string {
   if (peakTargetQps !== null) return `at the peak of ${peakTargetQps.toFixed(2)} queries/s`;
   const { arrivals, settings } = plan;
   const qps = Number(settings.serverTargetQps.toPrecision(6));
-  if (arrivals === undefined) return `${settings.serverTargetQps} queries/s asked for`;
-  return `arrivals ${arrivals.text}, ${qps} queries/s on average asked for`;
+  if (arrivals === undefined) return `${settings.serverTargetQps} queries/s requested`;
+  if (arrivals.kind === 'closed-loop') return `closed loop, ${arrivals.concurrency} at a time`;
+  return `arrivals ${arrivals.text}, ${qps} queries/s on average requested`;
 }
 
 /** Of a model with tokens; in Server its bounds are about them. */
-function tokenLines(
-  { tokens, scenario, target }: PerformanceSummary,
-  { serverTtftLatencyNs, serverTpotLatencyNs }: TestSettings,
-): string[] {
+function tokenLines({ outcome: { performance }, plan: { settings } }: RunReport): string[] {
+  if (performance === null || !hasLatency(performance)) return [];
+  const { tokens, scenario, target } = performance.summary;
+  const { serverTtftLatencyNs, serverTpotLatencyNs } = settings;
   if (tokens === null) return [];
   const total = `${tokens.tokenCount} output tokens, ${rateText(tokens.completed)} per second`;
   const { firstToken, perOutputToken } = tokens;
@@ -248,7 +264,7 @@ function countLines(report: RunReport, phase: string, outcome: PhaseOutcome | nu
   return [
     row(
       'Counts',
-      `${phase} run: ${counts.issuedQueries} queries issued, ${counts.completedQueries} completed, ` +
+      `${phase} run: ${counted(counts.issuedQueries, 'query', 'queries').replaceAll(',', '')} issued, ${counts.completedQueries} completed, ` +
         `${counts.lostQueries} lost; ${counts.issuedSamples} samples issued, ` +
         `${counts.completedSamples} completed, ${counts.lostSamples} lost, ${counts.contractErrors} contract errors`,
     ),
@@ -265,22 +281,55 @@ function failureLines({ code, count, texts }: PhaseOutcome['failures'][number]):
     : [...lines, row('', `${count - told} ${code}, for further reasons`)];
 }
 
-function verdictLines(report: RunReport): string[] {
-  const { outcome } = report;
+/** By what to look at first: a cause stands before what it does to the figures, the rate before the length of a run. */
+const FIRST_REASONS: readonly string[] = [
+  'interrupted',
+  'fault',
+  'stall',
+  'lost-samples',
+  'contract-errors',
+];
+const LAST_REASONS: readonly string[] = [
+  'generator-bound',
+  'latency-bound',
+  'find-peak',
+  'min-duration',
+  'min-queries',
+  'early-stopping',
+];
+
+function placeOf({ rule }: VerdictReason): number {
+  const first = FIRST_REASONS.indexOf(rule);
+  return first < 0 ? FIRST_REASONS.length + LAST_REASONS.indexOf(rule) + 1 : first;
+}
+
+/** What made LoadGen late is told in several lines; any other reason is one line. */
+function reasonTexts({ rule, text }: VerdictReason): string[] {
+  if (rule !== 'generator-bound') return [text];
+  return sentencesOf(text).flatMap((sentence) => sentence.split(/(?<=;|alone:|\),) /));
+}
+
+/** Why a run is INVALID, in the order in which to change something, each with what to change. */
+function reasonLines({ outcome, plan }: RunReport, advises: boolean): string[] {
+  const { longhaul, loadgen } = outcome.verdicts;
   if (outcome.isInterrupted)
-    return [row('Result', 'INTERRUPTED: the logs are incomplete and say so')];
-  if (isValid(report)) return [row('Result', 'VALID')];
-  const lines = [row('Result', 'INVALID')];
+    return ['  The run was ended early: its logs are incomplete and say so.'];
+  if (longhaul.isValid) return [];
+  const reasons = [...longhaul.reasons].sort((a, b) => placeOf(a) - placeOf(b));
   const given = new Set<string>();
-  for (const reason of outcome.verdicts.longhaul.reasons) {
-    const advice = adviceOn(reason, outcome, report.plan.arrivals);
+  const lines = reasons.flatMap((reason, i) => {
+    const advice = advises ? adviceOn(reason, outcome, plan) : '';
+    const texts = reasonTexts(reason);
     // Two reasons may have one remedy.
-    lines.push(row('', `- ${`${reason.text} ${given.has(advice) ? '' : advice}`.trimEnd()}`));
+    if (advice !== '' && !given.has(advice)) texts.push(advice);
     given.add(advice);
+    return texts.map((text, part) => asOneLine(`${part === 0 ? `  ${i + 1}.` : '    '} ${text}`));
+  });
+  given.delete('');
+  if (given.size > 1) {
+    lines.push('  Change one thing at a time, from the top: the others may go with it.');
   }
-  if (outcome.verdicts.loadgen.isValid) {
-    lines.push(row('', "  LoadGen's own verdict, which ignores such errors, is VALID"));
-  }
+  if (loadgen.isValid) lines.push("  LoadGen's own verdict, which ignores such errors, is VALID.");
   return lines;
 }
 

@@ -1,11 +1,10 @@
 import type { RunReport } from '../keep/run-report.ts';
-import { LABEL_WIDTH, printReport } from './print-report.ts';
+import { LABEL_WIDTH, printReport, type ScreenOptions } from './print-report.ts';
 
 /** Narrower than this, lines are left as they are: wrapped words would stand one below the other. */
 const WIDTH_MIN = 40;
-
-/** Labels before which a new group begins: what was measured, the figures, where the time went, the verdict, what else to know. */
-const GROUPS: ReadonlySet<string> = new Set(['Accuracy', 'Load', 'Time', 'Result', 'Logs']);
+/** Indent of a reason behind its number. */
+const REASON_INDENT = 5;
 
 const BOLD = '\u001b[1m';
 const GREEN = '\u001b[32m';
@@ -19,13 +18,13 @@ export interface ReportTarget {
 }
 
 /** The result of a run as it goes to stdout. */
-export function screenReport(report: RunReport): string {
-  return layoutReport(printReport(report), process.stdout, process.env);
+export function screenReport(report: RunReport, options: ScreenOptions): string {
+  return layoutReport(printReport(report, options), process.stdout, process.env);
 }
 
 /**
- * The result of a run as a terminal shows it best: long lines are wrapped behind their labels, groups are apart, the verdict
- * stands out. Elsewhere (a file, a pipe, a dumb terminal) the text is as it is, one fact a line.
+ * The result of a run as a terminal shows it best: long lines are wrapped behind their labels, and the verdict, which is its
+ * first word, stands out. Elsewhere (a file, a pipe, a dumb terminal) the text is as it is, one fact a line.
  * @param environment Where `TERM` and `NO_COLOR` (no-color.org) are read.
  */
 export function layoutReport(
@@ -35,22 +34,16 @@ export function layoutReport(
 ): string {
   if (isTTY !== true || environment['TERM'] === 'dumb' || columns < WIDTH_MIN) return text;
   const isColored = (environment['NO_COLOR'] ?? '') === '';
-  let group = '';
   const lines = text.split('\n').flatMap((line, i) => {
-    const label = line.slice(0, LABEL_WIDTH).trim();
-    // A group begins once: with accuracy and performance there are two kinds of figures, not two groups.
-    const begins = i > 0 && GROUPS.has(label) && !(label === 'Load' && group === 'Accuracy');
-    if (GROUPS.has(label)) group = label;
-    const wrapped = wrap(line, columns - 1);
-    const shown = isColored
-      ? wrapped.map((one, part) => (part === 0 ? withColor(one, label) : one))
-      : wrapped;
-    return begins ? ['', ...shown] : shown;
+    const [first = '', ...more] = wrap(line, columns - 1);
+    if (!isColored) return [first, ...more];
+    const rest = i === 0 ? more.map((one) => `${BOLD}${one}${PLAIN}`) : more;
+    return [i === 0 ? withVerdict(first) : withLabel(first), ...rest];
   });
   return lines.join('\n');
 }
 
-/** Breaks a line at blanks; what follows stands below its text, items of a list behind their dash. */
+/** Breaks a line at blanks; what follows stands below its text. */
 function wrap(line: string, width: number): string[] {
   if (line.length <= width) return [line];
   // A number stays with its unit.
@@ -59,8 +52,8 @@ function wrap(line: string, width: number): string[] {
 }
 
 function wrapGlued(line: string, width: number): string[] {
-  const isItem = line.slice(LABEL_WIDTH).startsWith('- ');
-  const indent = ' '.repeat(LABEL_WIDTH + (isItem ? 2 : 0));
+  const isReason = line.startsWith('  ') && !line.startsWith(' '.repeat(LABEL_WIDTH));
+  const indent = ' '.repeat(isReason ? REASON_INDENT : LABEL_WIDTH);
   const lines: string[] = [];
   let rest = line;
   while (rest.length > width) {
@@ -74,12 +67,14 @@ function wrapGlued(line: string, width: number): string[] {
   return [...lines, rest];
 }
 
-function withColor(line: string, label: string): string {
-  if (label === 'Result') {
-    const [head, verdict] = [line.slice(0, LABEL_WIDTH), line.slice(LABEL_WIDTH)];
-    const color = verdict.startsWith('VALID') ? GREEN : RED;
-    return `${BOLD}${head}${color}${verdict}${PLAIN}`;
-  }
-  if (label === '') return line;
-  return `${BOLD}${line.slice(0, LABEL_WIDTH)}${PLAIN}${line.slice(LABEL_WIDTH)}`;
+function withVerdict(line: string): string {
+  const color = line.startsWith('VALID') ? GREEN : RED;
+  const [label, text] = [line.slice(0, LABEL_WIDTH), line.slice(LABEL_WIDTH)];
+  return `${BOLD}${color}${label}${PLAIN}${BOLD}${text}${PLAIN}`;
+}
+
+function withLabel(line: string): string {
+  const label = line.slice(0, LABEL_WIDTH);
+  if (label.trim() === '' || line.startsWith(' ')) return line;
+  return `${BOLD}${label}${PLAIN}${line.slice(LABEL_WIDTH)}`;
 }

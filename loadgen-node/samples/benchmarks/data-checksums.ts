@@ -63,7 +63,7 @@ export async function verifyDataSet(
   const list = await findList(folder, checksums);
   if (list === undefined) {
     throw dataSetError(
-      `${folder} has no ${CHECKSUM_FILE}: name a list with --checksums, or write one with "longhaul data checksums"`,
+      `${folder} has no ${CHECKSUM_FILE}: name a list with --checksums, or write one with "longhaul submission data checksums"`,
     );
   }
   await compareFiles(folder, list, files, onProgress);

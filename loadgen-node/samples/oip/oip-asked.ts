@@ -17,6 +17,11 @@ export interface OipAsked extends InputsAsked {
   readonly isEncodingSaid: boolean;
 }
 
+/** Samples of `--data`, for nodes that speak longhaul's own protocol. */
+export interface DataAsked extends Pick<OipAsked, 'inputShapes' | 'dataSeed' | 'dataCount'> {
+  readonly data: DataSource;
+}
+
 /** Lengths of the axes of one sample by name of the input, as `--input-shape` says them. */
 export type InputShapes = ReadonlyMap<string, readonly number[]>;
 

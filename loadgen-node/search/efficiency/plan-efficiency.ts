@@ -26,6 +26,7 @@ import {
   type SideRun,
   searchOf,
 } from './efficiency-sides.ts';
+import { TaskClock } from './task-clock.ts';
 
 /** Settings of the verb, by their source. */
 interface EfficiencyRequest {
@@ -60,7 +61,7 @@ export function planEfficiency(request: EfficiencyRequest) {
   return {
     ...{ mode, run, note, folder },
     values: runValues,
-    task: { search, repeats: own.repeats },
+    task: { search, repeats: own.repeats, runNs: run.settings.minDurationMs * 1e6 },
     node,
     inProcessFile: own.inProcess,
     /** The JSON file of the result; `folder` takes the logs. */
@@ -111,6 +112,8 @@ export interface SideTask {
   /** Null: the scenario has no peak, and the runs are what is compared. */
   readonly search: LoadSearch | null;
   readonly repeats: number;
+  /** Shortest run, in ns. */
+  readonly runNs: number;
   /**
    * Loads that the runs of a searched scenario are made at, by the values that the searches found.
    */
@@ -128,10 +131,11 @@ export async function measureSides(
   task: SideTask,
   host: Pick<RunHost, 'report'>,
 ): Promise<EfficiencySide[]> {
-  const searches = await searchInTurns(measurers, task.search, host);
+  const clock = new TaskClock(task, measurers.length);
+  const searches = await searchInTurns(measurers, { search: task.search, clock }, host);
   const peaks = searches.map((result) => result?.value ?? null);
   const loads = task.search === null ? [null] : task.loadsOf(peaks);
-  const runs = await runInTurns(measurers, loads, task.repeats, host);
+  const runs = await runInTurns(measurers, { loads, repeats: task.repeats, clock }, host);
   const measuredAt = new Date().toISOString();
   return measurers.map(({ kind, sutName, machine, model }, i) => {
     const search = searches[i] ?? null;
@@ -145,7 +149,7 @@ export async function measureSides(
 
 async function searchInTurns(
   measurers: readonly SideMeasurer[],
-  search: LoadSearch | null,
+  { search, clock }: { readonly search: LoadSearch | null; readonly clock: TaskClock },
   host: Pick<RunHost, 'report'>,
 ): Promise<(PeakResult | null)[]> {
   if (search === null) return measurers.map(() => null);
@@ -160,12 +164,18 @@ async function searchInTurns(
             if (failure !== undefined) throw failure.error;
             return probe(spec);
           }),
-        { onProbe: (done) => host.report(probeLine(kind, done)) },
+        {
+          onProbe: (done) => {
+            clock.probe(who, done);
+            host.report(probeLine(kind, done, clock.left));
+          },
+        },
       );
     } catch (error) {
       failure ??= { error };
       throw error;
     } finally {
+      clock.searched(who);
       turns.leave(who);
     }
   };
@@ -177,25 +187,36 @@ async function searchInTurns(
 function probeLine(
   kind: string,
   { load, kind: probeKind, percentileNs, verdict, why }: PeakProbe,
+  left: string,
 ): string {
   const at = `${rounded(load, 4)}/s`;
-  return `${kind}: ${probeKind} at ${at}: ${formatNs(percentileNs)}, ${verdict}: ${why}`;
+  return `${kind}: ${probeKind} at ${at} (${left}): ${formatNs(percentileNs)}, ${verdict}: ${why}`;
 }
 
 /** By side, in the order of the loads and then of the repeats. */
 async function runInTurns(
   measurers: readonly SideMeasurer[],
-  loads: readonly (number | null)[],
-  repeats: number,
+  {
+    loads,
+    repeats,
+    clock,
+  }: {
+    readonly loads: readonly (number | null)[];
+    readonly repeats: number;
+    readonly clock: TaskClock;
+  },
   host: Pick<RunHost, 'report'>,
 ): Promise<SideRun[][]> {
+  clock.beginRuns(loads.length * repeats * measurers.length);
   const runs: SideRun[][] = measurers.map(() => []);
   for (const [place, load] of loads.entries()) {
     for (let repeat = 0; repeat < repeats; repeat += 1) {
       for (const [i, measurer] of measurers.entries()) {
+        const beganMs = performance.now();
         const run = await measurer.run(load, `run_${place * repeats + repeat + 1}`);
         runs[i]?.push(run);
-        host.report(runLine(measurer.kind, run));
+        clock.run((performance.now() - beganMs) / 1e3);
+        host.report(`${runLine(measurer.kind, run)} (${clock.left})`);
       }
     }
   }

@@ -8,11 +8,10 @@ import {
   flagOf,
   percentile,
   positiveDuration,
-  type Setting,
   type SettingValues,
   toggle,
 } from '../../../shared/config/setting.ts';
-import { SCENARIOS, type Scenario } from '../../../shared/domain/scenario.ts';
+import { SCENARIOS } from '../../../shared/domain/scenario.ts';
 import { SERVER_RUNS_V05 } from '../../loadgen/engine/test-outcome.ts';
 import { leastQueries } from '../../loadgen/results/early-stopping.ts';
 import { openAuditConfig } from '../../run/plan/conf-files.ts';
@@ -46,6 +45,8 @@ export function planFindPeak(values: FindPeakValues, settings: readonly Resolved
     targetQps: rateOf(values.targetQps, bound, isInterval),
     targetLatency: bound,
     targetLatencyPercentile: percentile,
+    // A search decides by its own runs how long they are.
+    extendUntilDecided: values.extendUntilDecided ?? false,
   };
   const said = new Set(saidKeys(settings));
   for (const key of ['targetQps', 'targetLatency', 'targetLatencyPercentile'] as const) {
@@ -53,7 +54,7 @@ export function planFindPeak(values: FindPeakValues, settings: readonly Resolved
   }
   const audit = openAuditConfig(values.auditConf);
   const planned = planRun(joined, { said, audit });
-  refuseTokens(planned);
+  refuseTokens(planned, 'find-peak');
   const search = scenario === 'Server' || isInterval ? searchOf(values, planned) : null;
   // Early stopping decides nothing of fewer queries: at low rates no run would be VALID.
   const { minQueryCount, minDurationNs } = search?.full ?? {
@@ -105,15 +106,15 @@ function refuseOfRun(values: FindPeakValues): void {
       "--threshold is for run: the runs of a search are judged by the scenario's own rules, and its load by --latency and --percentile",
     );
   }
-  refuseOtherArrivals(values.arrivals, "a search is of LoadGen's Poisson arrivals");
+  refuseOtherArrivals(values, "a search is of LoadGen's Poisson arrivals");
 }
 
 /** A value with two names. */
-function oneOf<K extends keyof FindPeakValues>(
-  values: FindPeakValues,
+export function oneOf<V extends object, K extends keyof V & string>(
+  values: V,
   name: K,
   other: K,
-): FindPeakValues[K] {
+): V[K] {
   const [one, two] = [values[name], values[other]];
   if (one === undefined || two === undefined || one === two) return one ?? two;
   throw configInvalid(
@@ -121,10 +122,11 @@ function oneOf<K extends keyof FindPeakValues>(
   );
 }
 
-function refuseTokens({ settings, rules }: RunPlan): void {
+/** @param verb That knows one bound only. */
+export function refuseTokens({ settings, rules }: RunPlan, verb: string): void {
   if (!settings.useTokenLatencies) return;
   throw configInvalid(
-    `find-peak searches under one bound on the latency; ${rules.key} has two, on its tokens: run --mode find-peak knows both`,
+    `${verb} knows one bound, on the latency; ${rules.key} has two, on its tokens: run --mode find-peak knows both`,
   );
 }
 
@@ -221,11 +223,15 @@ function boundRaws(
 /** Settings of `longhaul find-peak`: those of a run, and those of the search. */
 export const FIND_PEAK_SETTINGS = {
   ...RUN_SETTINGS,
-  scenario: anyCase(
-    choice(SCENARIOS, 'Server: queries per second are searched; MultiStream of v0.5: streams', {
-      fallback: 'Server',
-    }),
+  scenario: choice(
+    SCENARIOS,
+    'Server: queries per second are searched; MultiStream of v0.5: streams',
+    { fallback: 'Server' },
   ),
+  targetQps: {
+    ...RUN_SETTINGS.targetQps,
+    help: 'Server: rate at which the search begins; Offline: expected rate',
+  },
   latency: positiveDuration("latency bound, as --target-latency (default: the benchmark's)"),
   percentile: percentile(
     "percentile at which it holds, as --target-latency-percentile (default: 99, or the benchmark's)",
@@ -263,17 +269,14 @@ export const SEARCH_KEYS: readonly string[] = [
   'keepProbes',
 ];
 
+/** Settings of a run that a search refuses, or has under a name of its own: no help names them. */
+export const NOT_OF_SEARCH: readonly string[] = [
+  ...['mode', 'arrivals', 'concurrency', 'thresholds'],
+  ...['targetLatency', 'targetLatencyPercentile'],
+];
+
 /** Heading of the other flags there. */
 export const RUN_HEADING = 'Options of each run, as in "longhaul run":';
 
 /** Effective values of {@link FIND_PEAK_SETTINGS}. */
 export type FindPeakValues = SettingValues<typeof FIND_PEAK_SETTINGS>;
-
-/** `server` and `multi-stream` are as good as `Server` and `MultiStream`. */
-function anyCase(setting: Setting<Scenario>): Setting<Scenario> {
-  const plain = (text: string): string => text.toLowerCase().replace(/[-_ ]/g, '');
-  return {
-    ...setting,
-    fromFlag: (text) => SCENARIOS.find((name) => plain(name) === plain(text)) ?? text,
-  };
-}

@@ -7,6 +7,7 @@ import { nextStreamsStep } from './next-streams.ts';
 import { type OverShare, overShareOf, shareInterval, Z_95 } from './over-share.ts';
 import { type PeakResult, peakResult } from './peak-result.ts';
 import type { LoadSearch, PeakProbe, ProbeEnd, ProbeOutcome, RunProbe } from './peak-search.ts';
+import { percentileIntervals } from './percentile-intervals.ts';
 import { growsAllThrough, queueGrowth } from './queue-growth.ts';
 import { decide, ScreeningWatch } from './screening.ts';
 
@@ -64,6 +65,9 @@ const SCREENING_CONFIDENCE = 0.99;
 const FILLING_BOUNDS = 3;
 const FILLING_SHARE_MAX = 0.2;
 
+/** Why a screening ended whose load is far too heavy. */
+export const BACKLOG_GREW = 'queries came faster than they were answered';
+
 /** A probe as it was planned, and watched. */
 interface JudgedProbe {
   readonly number: number;
@@ -100,6 +104,9 @@ export function judgeProbe(
     shareLow: low,
     shareHigh: high,
     ...latencies(outcome.latenciesNs, search.percentile),
+    latencies: percentileIntervals(outcome.latenciesNs, search.percentile),
+    lagP99Ns: outcome.lagP99Ns,
+    lostSamples: outcome.end.counts.lostSamples,
     samplesPerSecond: outcome.samplesPerSecond,
     scheduledPerSecond: outcome.scheduledPerSecond,
     growth,
@@ -118,7 +125,16 @@ function settled(
   latenciesNs: Float64Array,
 ): Float64Array {
   if (planned.kind !== 'screening' || kind !== 'rate') return latenciesNs;
-  const filling = (planned.load * boundNs * FILLING_BOUNDS) / 1e9;
+  return afterFilling(latenciesNs, planned.load, boundNs);
+}
+
+/** The queries of a short run behind those in which its queue, which starts empty, fills. */
+export function afterFilling(
+  latenciesNs: Float64Array,
+  perSecond: number,
+  boundNs: number,
+): Float64Array {
+  const filling = (perSecond * boundNs * FILLING_BOUNDS) / 1e9;
   return latenciesNs.subarray(
     Math.floor(Math.min(filling, latenciesNs.length * FILLING_SHARE_MAX)),
   );
@@ -176,7 +192,7 @@ function ofScreening(
   const lost = lostVerdict(end);
   if (lost !== undefined) return lost;
   if (watch.isBacklogHopeless) {
-    return { verdict: 'misses', why: 'queries came faster than they were answered' };
+    return { verdict: 'misses', why: BACKLOG_GREW };
   }
   // A look without load that misses the bound ends the search: no chance for luck.
   const confidence = planned.kind === 'unloaded' ? planned.confidence : SCREENING_CONFIDENCE;
@@ -191,7 +207,7 @@ function ofScreening(
   const texts = {
     keeps: `surely no more than ${late} % above ${bound}`,
     misses: `surely more than ${late} % above ${bound}`,
-    undecided: 'too near the limit, or too short, to tell',
+    undecided: 'near the limit or too short to tell',
   };
   return { verdict: decision, why: texts[decision] };
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { upperMedian } from '../../../shared/base/text.ts';
 import type { PerformanceSummary } from '../../loadgen/results/summarize.ts';
-import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
+import { expecting, HEADROOM, isTooShort, seenRate } from '../../run/expected-rate.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { replaceEarlierRun } from '../../run/keep/earlier-run.ts';
 import { isValid, type RunReport } from '../../run/keep/run-report.ts';
@@ -16,11 +16,6 @@ import { runProbes } from './run-probes.ts';
 
 /** Runs until LoadGen's expectation is near enough to what the SUT does. */
 const RUNS_MAX = 4;
-/**
- * The expectation is so much above what was seen: LoadGen plans too few samples for a SUT that got
- * faster.
- */
-const HEADROOM = 1.3;
 /** A look at the latency of one query at a time. */
 const LOOK = { queriesMax: 100, durationNsMax: 5e9 };
 
@@ -77,28 +72,6 @@ async function firstExpectation(prepared: PreparedRun, host: RunHost): Promise<n
     throw new MlperfError('ERR_SUT_LOST', 'the SUT answered no query of a first look');
   }
   return (1e9 / median) * HEADROOM;
-}
-
-function expecting(settings: TestSettings, qps: number): TestSettings {
-  switch (settings.scenario) {
-    case 'SingleStream':
-      return { ...settings, singleStreamExpectedLatencyNs: 1e9 / qps };
-    case 'MultiStream':
-      return { ...settings, multiStreamExpectedLatencyNs: 1e9 / qps };
-    default:
-      return { ...settings, offlineExpectedQps: qps };
-  }
-}
-
-function isTooShort({ outcome }: RunReport): boolean {
-  return outcome.verdicts.loadgen.reasons.some(({ rule }) => rule === 'min-duration');
-}
-
-function seenRate({ outcome: { performance } }: RunReport): number {
-  if (performance === null) return 0;
-  const { summary, counts, durationNs } = performance;
-  if (summary.scenario === 'Offline') return summary.rates.completed;
-  return durationNs === 0 ? 0 : counts.completedQueries / (durationNs / 1e9);
 }
 
 function resultOf(report: RunReport) {

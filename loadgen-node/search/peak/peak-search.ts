@@ -5,6 +5,7 @@ import type {
   SetProgress,
   VerdictReason,
 } from '../../loadgen/engine/test-outcome.ts';
+import { LATENCY_FIGURE } from '../../present/curve/load-point.ts';
 
 /**
  * Kinds of probes. `unloaded`: one query at a time, whatever the load says. `screening`: short, ended as soon as it is decided.
@@ -38,6 +39,11 @@ export interface LoadSearch {
   readonly screeningNsMax: number;
   /** How the value is confirmed. */
   readonly full: FullRunRule;
+}
+
+/** How long a search takes by its settings, in ns: all screenings, then the runs that confirm one load. Many end earlier. */
+export function searchNs({ screeningNsMax, full }: LoadSearch): number {
+  return screeningNsMax + full.runs * full.minDurationNs;
 }
 
 /** The round's rule for the runs that count. */
@@ -82,6 +88,11 @@ export const PEAK_PROBE = z.strictObject({
   /** Latency at the percentile, and in the mean, in ns. */
   percentileNs: z.number(),
   meanNs: z.number(),
+  /** Percentiles with their intervals, for the curve. */
+  latencies: z.array(LATENCY_FIGURE),
+  /** p99 of LoadGen's own lateness. */
+  lagP99Ns: z.number(),
+  lostSamples: z.int().min(0),
   /** Completed. */
   samplesPerSecond: z.number().min(0),
   /** Server: by the schedule that was drawn, MLPerf's metric; null elsewhere. */
@@ -123,6 +134,10 @@ export interface ProbeSpec {
    * own unless the probe is `full`.
    */
   readonly number: number;
+  /** Name in the status line. Default: `probe` and its number. */
+  readonly name?: string;
+  /** So many queries at a time in a closed loop, in place of arrivals at the load. */
+  readonly concurrency?: number;
   /** Unless `full`: most queries, 1 or more. */
   readonly queriesMax?: number;
   /** Unless `full`: when issuing ends at the latest, in ns since the first query. */
@@ -132,6 +147,8 @@ export interface ProbeSpec {
    * which end it by themselves.
    */
   readonly isDecided?: (seen: SetProgress) => boolean;
+  /** True: lost samples do not end it. Default: false. */
+  readonly goesOnAfterLoss?: boolean;
 }
 
 /** How a probe ended: the part of an engine's outcome that a search reads. */
@@ -156,6 +173,8 @@ export interface ProbeOutcome {
    * other scenarios.
    */
   readonly scheduledPerSecond: number | null;
+  /** p99 of LoadGen's own lateness, in ns. */
+  readonly lagP99Ns: number;
   /** longhaul's verdict; of a screening that ended early it says nothing. */
   readonly isValid: boolean;
   readonly reasons: readonly VerdictReason[];

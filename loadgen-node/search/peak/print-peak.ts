@@ -1,4 +1,7 @@
 import { asOneLine, formatNs, percentage, sentencesOf } from '../../../shared/base/text.ts';
+import { LARGE_LAG } from '../../loadgen/engine/generator-bound.ts';
+import { CURVE_FILES } from '../../present/curve/load-point.ts';
+import { fitText } from '../../present/text/figure-text.ts';
 import {
   type HeldLoad,
   loadRateText,
@@ -61,25 +64,30 @@ export function probeHeader(search: LoadSearch): string {
   return [...columnsOf(search).map(({ title }) => title), 'verdict: why'].join(' ');
 }
 
+/** Longest line of the table; longhaul_peak.json has all of what is wrong with a probe. */
+const LINE_MAX = 118;
+
 /** A probe as a line of the table. */
 export function probeLine(search: LoadSearch, probe: PeakProbe): string {
   const why = isSameWord(probe) ? probe.why : `${probe.verdict}: ${shortWhy(probe)}`;
-  return [...columnsOf(search).map(({ text }) => text(probe)), why].join(' ');
+  return fitText([...columnsOf(search).map(({ text }) => text(probe)), why].join(' '), LINE_MAX);
 }
 
 /** How the search ended, as a person wants to read it, ending with a newline. */
 export function peakText(search: LoadSearch, result: PeakResult): string {
   const rows: (readonly [string, string])[] = [
-    ['Peak', peakOf(search, result)],
-    ['Interval', intervalText(search, result)],
+    ['Peak', peakSentence(search, result)],
+    ['Interval', limitInterval(search, result)],
     ...sentencesOf(result.limitText).map((text, i) => [i === 0 ? 'Limit' : '', text] as const),
     ...result.advice.map((text, i) => [i === 0 ? 'For more' : '', text] as const),
     ['Logs', foldersOf(result)],
+    ['Curve', Object.values(CURVE_FILES).join(', ')],
   ];
   return `\n${rows.map(([label, text]) => `${label.padEnd(9)} ${asOneLine(text)}\n`).join('')}`;
 }
 
-function peakOf(
+/** The peak, or that there is none, and the largest load that held. */
+export function peakSentence(
   search: LoadSearch,
   { ending, value, load, samplesPerSecond, limit, held }: PeakResult,
 ): string {
@@ -107,7 +115,7 @@ function heldText(search: LoadSearch, { load, probe }: HeldLoad): string {
   return `${loadText(search, load)}, in ${where}: ${late} of ${queries} queries late in ${formatNs(durationNs)}`;
 }
 
-function intervalText(search: LoadSearch, result: PeakResult): string {
+export function limitInterval(search: LoadSearch, result: PeakResult): string {
   const { interval, estimate, confidence, isPrecise, limit } = result;
   if (interval === null || estimate === null) return 'nothing is known of a limit';
   const sure = `${percentage(confidence, 4)} sure`;
@@ -149,9 +157,10 @@ function foldersOf({ load: confirmed, probes }: PeakResult): string {
  * Why LoadGen was too slow, without its causes: they are the same in line after line, and
  * longhaul_peak.json has them.
  */
-function shortWhy({ verdict, why }: PeakProbe): string {
+function shortWhy({ verdict, why, lagP99Ns }: PeakProbe): string {
   if (verdict !== 'generator-bound') return why;
-  return why.replace(/(?:, and the SUT is too slow as well|;).*$/, '');
+  if (why.includes(LARGE_LAG)) return `p99 of LoadGen's lag ${formatNs(lagP99Ns)}`;
+  return why.replace(/^LoadGen was too slow: |;.*$/g, '');
 }
 
 /** A full run that is VALID says so itself. */

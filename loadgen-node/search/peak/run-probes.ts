@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { RecordedSet } from '../../loadgen/engine/test-context.ts';
 import type { PerformanceOutcome, TestOutcome } from '../../loadgen/engine/test-outcome.ts';
+import { closedLoop, closedLoopPlanQps } from '../../loadgen/schedule/arrivals/arrivals.ts';
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
 import type { RunFigures } from '../../observe/figures/figure-names.ts';
 import { figuresOfOutcome } from '../../observe/figures/figures.ts';
@@ -66,15 +67,17 @@ async function shortProbe(
 ): Promise<ProbeOutcome> {
   const folder = join(output, keepsProbes ? `probe-${spec.number}` : '.probe');
   const settings = shortSettings(base.settings, spec);
-  const plan: RunPlan = { ...base, settings, output: folder };
+  const { isDecided, goesOnAfterLoss, concurrency } = spec;
+  const arrivals = concurrency === undefined ? base.arrivals : closedLoop(concurrency);
+  const plan: RunPlan = { ...base, settings, arrivals, output: folder };
   const kept = new KeptProbe();
-  const { isDecided } = spec;
   const boundNs = boundOf(settings);
   const outcome = await probe(plan, store, sutOf(plan), host, {
-    ...{ name: `probe ${spec.number}`, onSet: kept.keep, keepsLogs: keepsProbes },
-    earlyEnd: isDecided && { boundNs, isDecided },
+    ...{ name: spec.name ?? `probe ${spec.number}`, onSet: kept.keep, keepsLogs: keepsProbes },
+    earlyEnd: isDecided && { boundNs, isDecided, goesOnAfterLoss },
   });
-  const lagNsMax = plan.generatorLagShareMax * boundNs;
+  // A closed loop has no schedule to be late for: its own judgement stands.
+  const lagNsMax = concurrency === undefined ? plan.generatorLagShareMax * boundNs : undefined;
   return kept.outcome(outcome, keepsProbes ? folder : undefined, lagNsMax);
 }
 
@@ -90,7 +93,7 @@ export function atLoad(settings: TestSettings, load: number): TestSettings {
  * The set of samples stays that of the round's seeds.
  */
 export function shortSettings(base: TestSettings, spec: ProbeSpec): TestSettings {
-  const { kind, load, number } = spec;
+  const { kind, load, number, concurrency } = spec;
   const { queriesMax = Number.POSITIVE_INFINITY, durationNsMax = Number.POSITIVE_INFINITY } = spec;
   const shift = BigInt(number) + 1n;
   const seeded = {
@@ -107,6 +110,11 @@ export function shortSettings(base: TestSettings, spec: ProbeSpec): TestSettings
   if (kind === 'unloaded') {
     const maxDurationMs = Number.isFinite(durationNsMax) ? Math.ceil(durationNsMax / 1e6) : 0;
     return { ...seeded, scenario: 'SingleStream', minQueryCount: queriesMax, maxDurationMs };
+  }
+  if (concurrency !== undefined) {
+    const minDurationMs = Math.ceil(durationNsMax / 1e6);
+    const serverTargetQps = closedLoopPlanQps(minDurationMs);
+    return { ...seeded, serverTargetQps, minDurationMs, minQueryCount: 1 };
   }
   const interval = base.multiStreamExpectedLatencyNs;
   const rate = base.scenario === 'MultiStream' ? 1e9 / interval : load;
@@ -147,6 +155,7 @@ export class KeptProbe {
     const figures: RunFigures = performance === null ? {} : figuresOfOutcome(performance);
     const { lag_p99: lagP99Ns = 0 } = figures;
     return {
+      lagP99Ns,
       latenciesNs: this.#latenciesNs,
       end: lagNsMax === undefined ? end : { ...end, isGeneratorBound: lagP99Ns > lagNsMax },
       samplesPerSecond: figures.completed_qps ?? 0,

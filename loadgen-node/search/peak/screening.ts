@@ -57,9 +57,7 @@ export class ScreeningWatch {
   #known = 0;
   #over = 0;
   #judgedAt = 0;
-  #backlog = 0;
-  #backlogLooks = 0;
-  #isBacklogHopeless = false;
+  readonly #backlog: BacklogWatch;
 
   /**
    * @param planned How sure a verdict has to be, and the bounds that a probe lasts at least before
@@ -73,17 +71,17 @@ export class ScreeningWatch {
     this.#boundNs = search.boundNs;
     this.#confidence = planned.confidence;
     this.#boundsMin = planned.boundsMin;
+    this.#backlog = new BacklogWatch(search.boundNs);
   }
 
   /** True where the probe ended because its backlog grew and grew. */
   get isBacklogHopeless(): boolean {
-    return this.#isBacklogHopeless;
+    return this.#backlog.isHopeless;
   }
 
   readonly isDecided = (seen: SetProgress): boolean => {
     this.#looks += 1;
-    this.#watchBacklog(seen);
-    if (this.#isBacklogHopeless) return true;
+    if (this.#backlog.look(seen)) return true;
     this.#add(seen);
     if (this.#looks < LOOKS_MIN || this.#known < this.#judgedAt) return false;
     this.#judgedAt = this.#known * GROWTH;
@@ -123,14 +121,32 @@ export class ScreeningWatch {
     this.#looksPerBatch *= 2;
     this.#batches = joinPairs(this.#batches);
   }
+}
 
-  #watchBacklog({ elapsedNs, issuedQueries, completedQueries }: SetProgress): void {
+/** Watches the queries that wait in a run, and says when it is hopeless to go on: they grow and grow. */
+export class BacklogWatch {
+  readonly #boundNs: number;
+  #backlog = 0;
+  #looks = 0;
+  #isHopeless = false;
+
+  constructor(boundNs: number) {
+    this.#boundNs = boundNs;
+  }
+
+  get isHopeless(): boolean {
+    return this.#isHopeless;
+  }
+
+  /** To be called about ten times a second. @returns True once it is hopeless. */
+  look({ elapsedNs, issuedQueries, completedQueries }: SetProgress): boolean {
     const backlog = issuedQueries - completedQueries;
     const arriving = (issuedQueries / elapsedNs) * this.#boundNs;
     const grows = backlog > this.#backlog && backlog > Math.max(1, arriving) * BACKLOG_BOUNDS;
-    this.#backlogLooks = grows ? this.#backlogLooks + 1 : 0;
+    this.#looks = grows ? this.#looks + 1 : 0;
     this.#backlog = backlog;
-    if (this.#backlogLooks >= BACKLOG_LOOKS) this.#isBacklogHopeless = true;
+    if (this.#looks >= BACKLOG_LOOKS) this.#isHopeless = true;
+    return this.#isHopeless;
   }
 }
 

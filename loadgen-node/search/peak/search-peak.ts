@@ -12,6 +12,7 @@ import { nodesOf } from '../../run/run-sut.ts';
 import { type Question, questionDifferences, readKept, writeKept } from '../kept-file.ts';
 import { findPeak } from './find-peak.ts';
 import type { FindPeakPlan, FindPeakValues } from './find-peak-plan.ts';
+import { writePeakCurve } from './peak-curve.ts';
 import type { PeakResult } from './peak-result.ts';
 import { closedInterval, type LoadSearch, PEAK_PROBE, type PeakProbe } from './peak-search.ts';
 import { probeHeader, probeLine, searchText } from './print-peak.ts';
@@ -57,6 +58,8 @@ export async function searchPeak(
   const identity = await peakIdentity(prepared, search, settings);
   if (file !== undefined) requireSameSearch(output, file, identity);
   const probes = [...(file?.probes ?? [])];
+  const draw = (result: PeakResult | null): void =>
+    writePeakCurve({ run: plan.run, search, identity, probes, result });
   try {
     if (!values.resume) replaceEarlierRun(output, host);
     writePeakFile(output, identity, probes);
@@ -66,7 +69,7 @@ export async function searchPeak(
       sutOf: (probed) => nodesOf(probed, prepared),
       recordOf: plan.recordOf,
     });
-    return await findPeak(search, runProbe, {
+    const result = await findPeak(search, runProbe, {
       earlier: probes,
       onProbe: (probe) => {
         probes.push(probe);
@@ -74,8 +77,11 @@ export async function searchPeak(
         print(probeLine(search, probe));
       },
     });
+    draw(result);
+    return result;
   } catch (error) {
     if (!(error instanceof MlperfError)) throw error;
+    draw(null);
     host.report(
       `the probes so far are in ${output}: the same command with --resume goes on from there`,
     );
@@ -109,7 +115,7 @@ export function peakDocument(result: PeakResult): object {
 
 /** File of a search in its folder. */
 const NAME = 'longhaul_peak.json';
-const FORMAT = 'longhaul-peak-2';
+const FORMAT = 'longhaul-peak-3';
 
 const schema = z.strictObject({
   format: z.literal(FORMAT),
@@ -136,7 +142,11 @@ export function readPeakFile(folder: string): PeakFile {
  * @throws MlperfError `ERR_CONFIG_INVALID` naming what differs between a search that was written
  *   and the one that was asked for
  */
-export function requireSameSearch(folder: string, file: PeakFile, identity: Question): void {
+export function requireSameSearch(
+  folder: string,
+  file: Pick<PeakFile, 'identity'>,
+  identity: Question,
+): void {
   const differences = questionDifferences(
     file.identity,
     identity,
@@ -187,11 +197,18 @@ async function peakIdentity(
   search: LoadSearch,
   settings: readonly ResolvedSetting[],
 ): Promise<Question> {
+  return { ...(await searchIdentity(prepared, settings)), ...numbersOf(search) };
+}
+
+/** Settings, names of the nodes and their models, without what a search has as numbers. */
+export async function searchIdentity(
+  prepared: PreparedRun,
+  settings: readonly ResolvedSetting[],
+): Promise<Question> {
   const identity: Record<string, string> = {};
   for (const { key, raw } of settings) {
     if (raw !== undefined && !FREE.includes(key)) identity[key] = JSON.stringify(raw);
   }
-  Object.assign(identity, numbersOf(search));
   const { names, models } = await identifyNodes(prepared);
   identity['names of the nodes'] = names.join(', ');
   identity['models of the nodes'] = models.join(', ');

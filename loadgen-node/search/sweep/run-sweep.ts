@@ -20,8 +20,9 @@ import { nodesOf } from '../../run/run-sut.ts';
 import { ownNode } from '../own-node.ts';
 import { findPeak } from '../peak/find-peak.ts';
 import { planFindPeak } from '../peak/find-peak-plan.ts';
-import { closedInterval, type LoadSearch } from '../peak/peak-search.ts';
+import { closedInterval, type LoadSearch, searchNs } from '../peak/peak-search.ts';
 import { runProbes } from '../peak/run-probes.ts';
+import { timeLeft } from '../time-left.ts';
 import { cellsOf, type LinkConditions, linkText, parseLinkGrid } from './link-conditions.ts';
 import {
   type CellResult,
@@ -146,8 +147,11 @@ async function measure(
   const { output } = run;
   const prepared = await prepareRun(run, host);
   const title = titleOf(run, search);
-  const drawPage = (sweep: Sweep): void =>
-    writeText(join(output, PAGE_FILE), renderHeatMap(heatMapOf(sweep, grid, title)));
+  const drawPage: DrawPage = (sweep, interrupted) =>
+    writeText(
+      join(output, PAGE_FILE),
+      renderHeatMap(heatMapOf(sweep, grid, { title, interrupted })),
+    );
   if (!isResumed) replaceEarlierRun(output, host);
   writeSweep(output, begun);
   const job = { plan, prepared, link, markOf, host };
@@ -168,6 +172,9 @@ async function measure(
   );
   return { text: `${sweepTable(sweep, grid)}${written}`, json: sweep, isWhole };
 }
+
+/** Draws the page of a sweep. @param interrupted The cell at which the sweep was ended, if it was. */
+type DrawPage = (sweep: Sweep, interrupted?: LinkConditions) => void;
 
 /** Settings that change no cell: the place of a run, and flags that a resumed search may change. */
 const NOT_ASKED: readonly string[] = ['output', 'force', 'resume', 'keepProbes', 'cacheDir'];
@@ -255,14 +262,14 @@ const RATE_TEST_MIN = 10e6;
  * Measures the cells that are not done, one after the other, and keeps each as soon as it is. A cell that cannot be measured
  * says why, and the others go on.
  * @param begun What is done: cells that failed are tried again.
- * @param onDone Called with the sweep as it is after each cell.
+ * @param drawPage Called with the sweep as it is after each cell.
  * @throws MlperfError `ERR_INTERRUPTED`, `ERR_OUTPUT`: the cells that are done are kept
  */
 async function measureCells(
   job: SweepJob,
   cells: readonly LinkConditions[],
   begun: Sweep,
-  onDone: (sweep: Sweep) => void,
+  drawPage: DrawPage,
 ): Promise<Sweep> {
   let sweep: Sweep = {
     ...begun,
@@ -275,17 +282,28 @@ async function measureCells(
       job.host.report(`${place}: kept: ${cellLine(done)}`);
       continue;
     }
-    job.host.report(`${place}: ${linkText(link)}`);
+    const tookS = sweep.cells.map(({ seconds }) => seconds);
+    const toDo = cells.slice(i).filter((one) => cellOf(sweep, one) === undefined).length;
+    const left = timeLeft(tookS, toDo, searchNs(job.plan.search));
+    job.host.report(`${place}: ${linkText(link)} (${left})`);
     const cell = await measureCell(job, link);
+    if (cell === 'interrupted') {
+      job.host.report(`${place}: ${linkText(link)}: interrupted`);
+      drawPage(sweep, link);
+      throw new MlperfError('ERR_INTERRUPTED', 'the sweep was interrupted');
+    }
     sweep = { ...sweep, cells: [...sweep.cells, cell] };
     writeSweep(job.plan.peak.run.output, sweep);
-    onDone(sweep);
+    drawPage(sweep);
     job.host.report(`${place}: ${cellLine(cell)}`);
   }
   return sweep;
 }
 
-async function measureCell(job: SweepJob, link: LinkConditions): Promise<SweepCell> {
+async function measureCell(
+  job: SweepJob,
+  link: LinkConditions,
+): Promise<SweepCell | 'interrupted'> {
   const beganMs = performance.now();
   const folder = linkText(link).replaceAll(' ', '_').replaceAll('%', 'pct');
   const { signal } = job.host;
@@ -295,7 +313,8 @@ async function measureCell(job: SweepJob, link: LinkConditions): Promise<SweepCe
   } catch (error) {
     if (!(error instanceof MlperfError)) throw error;
     const { code, message } = error;
-    if (signal.aborted || code === 'ERR_INTERRUPTED' || code === 'ERR_OUTPUT') throw error;
+    if (signal.aborted || code === 'ERR_INTERRUPTED') return 'interrupted';
+    if (code === 'ERR_OUTPUT') throw error;
     result = { failure: message };
   }
   return { link, folder, seconds: (performance.now() - beganMs) / 1e3, result };

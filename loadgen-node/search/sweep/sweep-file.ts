@@ -121,11 +121,12 @@ export function readSweep(folder: string, asked: SweepQuestion): Sweep {
 
 /** The cell of these conditions, if it is done. */
 export function cellOf(sweep: Sweep, wanted: LinkConditions): SweepCell | undefined {
-  return sweep.cells.find(
-    ({ link: { delayNs, bitsPerSecond, lossShare } }) =>
-      delayNs === wanted.delayNs &&
-      bitsPerSecond === wanted.bitsPerSecond &&
-      lossShare === wanted.lossShare,
+  return sweep.cells.find(({ link }) => isSameLink(link, wanted));
+}
+
+function isSameLink(a: LinkConditions, b: LinkConditions): boolean {
+  return (
+    a.delayNs === b.delayNs && a.bitsPerSecond === b.bitsPerSecond && a.lossShare === b.lossShare
   );
 }
 
@@ -149,14 +150,27 @@ function viewOf({ delaysNs, rates, lossShares }: LinkGrid) {
   };
 }
 
-/** Input of the heat map. Cells that are not done yet are marked so. */
-export function heatMapOf(sweep: Sweep, grid: LinkGrid, title: string): HeatMapInput {
+/** Input of the heat map. Cells that are not done yet are marked so, and the one that was interrupted. */
+export function heatMapOf(
+  sweep: Sweep,
+  grid: LinkGrid,
+  {
+    title,
+    interrupted,
+  }: { readonly title: string; readonly interrupted?: LinkConditions | undefined },
+): HeatMapInput {
   const { links, ...labels } = viewOf(grid);
   return {
     title,
     columnLabel: 'rate',
     ...labels,
-    cells: links.map((row) => row.map((link) => heatMapCell(cellOf(sweep, link)))),
+    cells: links.map((row) =>
+      row.map((link) =>
+        interrupted !== undefined && isSameLink(link, interrupted)
+          ? { word: 'interrupted', why: 'the sweep was ended here: --resume measures it' }
+          : heatMapCell(cellOf(sweep, link)),
+      ),
+    ),
     unit: sweep.question.unit,
     notes: sweep.notes,
   };

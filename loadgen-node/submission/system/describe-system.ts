@@ -179,7 +179,7 @@ export function descriptionReport(parts: {
   return { text: `${lines.join('\n')}\n`, json };
 }
 
-/** Settings of `longhaul system describe`. */
+/** Settings of `longhaul submission system describe`. */
 export const DESCRIBE_SETTINGS = {
   sut: addressList('addresses of the SUT nodes, as in the run'),
   local: toggle('a closed system: LoadGen and SUT on this machine, which alone is described'),

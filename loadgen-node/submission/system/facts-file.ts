@@ -3,7 +3,7 @@ import { isAddress } from '../../../shared/host/network-facts.ts';
 import type { NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
 
 /**
- * `NAME.facts.json` beside `NAME.json`: the machines of a system as `longhaul system describe` read
+ * `NAME.facts.json` beside `NAME.json`: the machines of a system as `longhaul submission system describe` read
  * them.
  */
 export interface FactsFile {

@@ -1,13 +1,23 @@
 import type { Settings } from 'node:http2';
 import { type AddressInfo, createServer, type Server as NetServer, type Socket } from 'node:net';
 import type { ConnectionInjector, Server } from '@grpc/grpc-js';
-import { describeSystemError, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import {
+  describeSystemError,
+  errorCodeOf,
+  MlperfError,
+} from '../../../shared/base/errors/mlperf-error.ts';
 import { type GateRules, gateCalls } from '../guard/call-gate.ts';
 import type { ConnectionGuard } from '../guard/connection-guard.ts';
 import { createWindowedInjector, type WindowBytes, type WindowEvents } from './receive-window.ts';
 
 /** How long calls that are ending may take when a server closes. */
 const CLOSE_GRACE_MS = 1_000;
+
+const WHERE_TAKEN = 'end the program that listens there, or choose another port with';
+
+/** The flag of a port, by its purpose. */
+const flagOf = (purpose: string): string =>
+  purpose === '' ? '--listen' : `${purpose.replace(' for ', '--')}-listen`;
 
 /**
  * Opens a port.
@@ -22,7 +32,9 @@ export function listenOn(
   return new Promise((resolve, reject) => {
     const fail = (error: Error): void => {
       const what = `cannot listen on ${host}:${port}${purpose}: ${describeSystemError(error)}`;
-      reject(new MlperfError('ERR_SUT_LISTEN', what, { cause: error }));
+      const isTaken = errorCodeOf(error) === 'EADDRINUSE';
+      const advice = isTaken ? `; ${WHERE_TAKEN} ${flagOf(purpose)}` : '';
+      reject(new MlperfError('ERR_SUT_LISTEN', `${what}${advice}`, { cause: error }));
     };
     server.once('error', fail);
     server.listen({ host, port }, () => {

@@ -58,7 +58,7 @@ export function exposureWarnings({
     warnings.push(
       `everybody who reaches ${hostAndPort(listen.host, listen.port)} can use this node and read its traffic; ` +
         'outside a network of your own give it --tls-cert FILE --tls-key FILE and --token-file FILE or ' +
-        '--tls-client-ca FILE (docs/security.md)',
+        '--tls-client-ca FILE (docs/secure.md)',
     );
   }
   const sidePorts = [
@@ -68,7 +68,7 @@ export function exposureWarnings({
   for (const [at, what] of sidePorts) {
     if (at === undefined || isLoopback(at.host)) continue;
     const address = hostAndPort(at.host, at.port);
-    warnings.push(`everybody who reaches ${address} can ${what} (docs/security.md)`);
+    warnings.push(`everybody who reaches ${address} can ${what} (docs/secure.md)`);
   }
   return warnings;
 }

@@ -1,4 +1,9 @@
-import type { OipDataType, OipTensor, SampleTensor } from '../../../shared/domain/tensors.ts';
+import {
+  DATATYPE_OF_ONNX,
+  type OipDataType,
+  type OipTensor,
+  type SampleTensor,
+} from '../../../shared/domain/tensors.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import { batchPolicy } from '../../inference/batcher/dynamic-batcher.ts';
 import type { LoadedModel, ModelLayout, ResponseNumber } from '../../model/model-facts.ts';
@@ -10,22 +15,6 @@ export const MODEL_VERSION = '1';
 /** Names of tensors of a benchmark, whose model has others. */
 const INPUT_NAME = 'input';
 const OUTPUT_NAME = 'output';
-
-/** ONNX's name of an element type, in lower case → the protocol's. */
-const DATATYPES: Readonly<Record<string, OipDataType>> = {
-  float: 'FP32',
-  double: 'FP64',
-  float16: 'FP16',
-  uint8: 'UINT8',
-  int8: 'INT8',
-  uint16: 'UINT16',
-  int16: 'INT16',
-  uint32: 'UINT32',
-  int32: 'INT32',
-  uint64: 'UINT64',
-  int64: 'INT64',
-  bool: 'BOOL',
-};
 
 const DATATYPE_OF_NUMBER: Readonly<Record<ResponseNumber, OipDataType>> = {
   float32: 'FP32',
@@ -142,7 +131,7 @@ function free(shape: readonly number[]): readonly number[] {
 }
 
 function datatypeOf(elementType: string): OipDataType {
-  return DATATYPES[elementType] as OipDataType; // Those of model/model-facts.ts, which a pipeline checked.
+  return DATATYPE_OF_ONNX[elementType] as OipDataType; // Those of model/model-facts.ts, which a pipeline checked.
 }
 
 /** Meaning of each datatype of an input, where it may have several. */

@@ -36,7 +36,7 @@ export interface OipServiceParts
 
 type InferCall = ServerUnaryCall<Buffer, Buffer>;
 
-/** `inference.GRPCInferenceService` of the node: docs/open-inference-protocol.md, "What a node answers". */
+/** `inference.GRPCInferenceService` of the node: docs/other-servers.md, "Ask a SUT node with another client". */
 export class OipService implements SideService {
   readonly #parts: OipServiceParts;
   readonly inference: OipInference;

@@ -1,7 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { BENCHMARK_KEYS } from '../../../shared/rules/benchmark-rules.ts';
 import { suiteFolder } from '../../scenes/host/folders.ts';
 import { longhaul, longhaulHere } from '../../scenes/host/processes.ts';
 
@@ -18,13 +20,13 @@ function file(name: string, text: string): string {
 
 /** Runs that no node answers; settings of a model. */
 const RUN = 'run --sut 127.0.0.1:1 --benchmark digits --target-qps 10';
-const SETTINGS = 'settings --model resnet50 --scenario Server';
+const SETTINGS = 'loadgen settings --benchmark resnet50 --scenario Server';
 const BAD_CONF = file('wrong.conf', '*.Server.target_qps = fast\n');
-const TRACE = 'trace --qsl-total 9 --qsl-performance 9';
+const TRACE = 'loadgen trace --qsl-total 9 --qsl-performance 9';
 
 describe('the real bin', () => {
   it.each([
-    ['an answer', ['config', '--print', 'run', '--sut', 'a:1']],
+    ['an answer', ['config', 'show', 'run', '--sut', 'a:1']],
     ['an error', ['measure']],
   ])('says %s as the command line does, with the same exit code', async (_case, args) => {
     const { code, stdout, stderr } = await longhaul(args);
@@ -38,20 +40,53 @@ describe('help', () => {
     '',
     'run',
     'sut',
-    'name',
+    'probe name',
     'config',
+    'config init',
     'demo',
-    'compression',
-    'audit network',
+    'loadgen compression',
+    'audit',
     'prepare',
-    'data verify',
-    'settings',
-    'settings explain',
-    'conf',
+    'submission data verify',
+    'loadgen settings',
+    'loadgen settings explain',
+    'loadgen conf',
   ])('of longhaul %s shows an example', async (verb) => {
     const { code, stdout, stderr } = await longhaulHere(`${verb} --help`.trim().split(' '));
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/Examples?:\n {2}longhaul /);
+    expect(stdout).toMatch(/Examples?.*:\n {2}longhaul /);
+  });
+
+  it('of a verb shows all flags with --help-all', async () => {
+    const short = await longhaulHere(['run', '--help']);
+    const all = await longhaulHere(['run', '--help-all']);
+    expect([short.code, all.code]).toEqual([0, 0]);
+    expect(short.stdout).not.toContain('--keepalive-time ');
+    expect(all.stdout).toMatch(/^Nodes and connections:$[\s\S]*--keepalive-time /m);
+  });
+});
+
+describe('older spellings', () => {
+  it.each([
+    ['conf --round v4.1', 'loadgen conf --round v4.1'],
+    ['compression', 'loadgen compression'],
+    ['settings explain target_latency', 'loadgen settings explain target_latency'],
+    [
+      'settings --model resnet50 --scenario Server',
+      'loadgen settings --benchmark resnet50 --scenario server',
+    ],
+    ['early-stopping --percentile 0.99 --json', 'loadgen early-stopping --percentile 0.99 --json'],
+    ['config --schema', 'config schema'],
+    ['config --print run --sut a:1', 'config show run --sut a:1'],
+    ['config sut --benchmark digits', 'config show sut --benchmark digits'],
+    ['run --sut a:1 --benchmark digits --qps x', 'run a:1 --benchmark digits --target-qps x'],
+  ])('%s is %s', async (old, now) => {
+    const [first, second] = [
+      await longhaulHere(old.split(' ')),
+      await longhaulHere(now.split(' ')),
+    ];
+    expect(first).toEqual(second);
+    expect(first.stdout + first.stderr).not.toBe('');
   });
 });
 
@@ -82,7 +117,12 @@ describe('longhaul data verify', () => {
 describe('wrong input', () => {
   it.each<[commandLine: string, code: number, message: RegExp]>([
     ['measure', 2, /unknown command 'measure'/],
-    [`${RUN} --qps 5`, 2, /unknown option '--qps'/],
+    [`${RUN} --vus 5`, 2, /unknown option '--vus': .*--division open --concurrency N/],
+    ['run 127.0.0.1:1 --benchmark digits --qps 10', 4, /no SUT node answers at 127\.0\.0\.1:1/],
+    ['run here --benchmark digits --qps 10', 2, /--sut "here" must be host:port/],
+    ['sut --benchmark digits --listen here', 2, /--listen "here" must be host:port, or :port/],
+    ['config completion ksh', 2, /shell "ksh" must be one of: bash, zsh, fish/],
+    ['config init --benchmark bert --output -', 2, /unknown benchmark "bert"; there is: digits/],
     [`${RUN} --scenario Sever`, 2, /--scenario "Sever" must be one of: SingleStream, /],
     [
       'run --sut a:1 --benchmark bert --target-qps 1',
@@ -131,11 +171,11 @@ describe('wrong input', () => {
     [RUN, 4, /no SUT node answers at 127\.0\.0\.1:1 \(connection refused\)/],
     ['name --sut 127.0.0.1:1', 4, /no SUT node answers/],
     ['name --sut no-such-host.invalid:1', 4, /cannot be resolved/],
-    ['settings --scenario Server', 2, /--model <name> is needed/],
-    ['settings --model bert', 2, /--scenario <scenario> is needed/],
-    ['settings --model bert --scenario X', 2, /Allowed choices/],
-    [`${SETTINGS} --round v9`, 2, /Allowed choices are v0\.5, v4/],
-    ['conf --round 4.1', 2, /Allowed choices are v0\.5, v4\.1/],
+    ['settings --scenario Server', 2, /--benchmark <name> is needed/],
+    ['settings --model bert', 2, /--scenario <SingleStream\|.*> is needed/],
+    ['settings --model bert --scenario X', 2, /--scenario "X" must be one of: SingleStream, /],
+    [`${SETTINGS} --round v9`, 2, /--round "v9" must be one of: v0\.5, v4/],
+    ['conf --round 4.1', 2, /--round "4\.1" must be one of: v0\.5, v4\.1/],
     ['settings explain qps', 2, /unknown setting "qps"; the keys of/],
     [`${SETTINGS} --user-conf no.conf`, 2, /cannot read no/],
     [`${SETTINGS} --user-conf ${BAD_CONF}`, 2, /wrong\.conf:1: "fast" is not a number/],
@@ -146,7 +186,7 @@ describe('wrong input', () => {
     ['trace --args nothing.json', 2, /cannot read nothing\.json/],
     ['trace --scenario Server', 2, /--qsl-total/],
     ['trace --set x', 2, /field=value/],
-    [`${TRACE} --scenario Batch`, 2, /scenario = "Batch" must be one of: SingleStream/],
+    [`${TRACE} --scenario Batch`, 2, /--scenario "Batch" must be one of: SingleStream/],
     ['trace --qsl-total 0 --qsl-performance 1', 2, /sample library is empty/],
     [`${TRACE} --set qsl_rng_seed=${2n ** 64n}`, 2, /qsl_rng_seed .* 2\^64 - 1/],
     [`${TRACE} --user-conf no.conf`, 2, /cannot read no\.conf/],
@@ -208,7 +248,7 @@ describe('longhaul config', () => {
   const path = file('good.yaml', 'run:\n  sut: [a:1, b:2]\n  targetQps: 50\nsut:\n  node: sut-a\n');
 
   it('prints effective settings of both halves with their sources', async () => {
-    const { code, stdout } = await longhaulHere(['config', '--print', '--config', path]);
+    const { code, stdout } = await longhaulHere(['config', 'show', '--config', path]);
     expect(code).toBe(0);
     expect(stdout).toMatch(new RegExp(`targetQps: 50 +# ${path}:3:3`));
     expect(stdout).toMatch(new RegExp(`node: sut-a +# ${path}:5:3`));
@@ -216,7 +256,7 @@ describe('longhaul config', () => {
   });
 
   it("takes a verb's flags, which win over the file", async () => {
-    const args = ['config', '--print', 'run', '--config', path, '--target-qps', '70'];
+    const args = ['config', 'show', 'run', '--config', path, '--target-qps', '70'];
     const { code, stdout } = await longhaulHere(args);
     expect(code).toBe(0);
     expect(stdout).toMatch(/targetQps: 70 +# flag --target-qps/);
@@ -234,5 +274,57 @@ describe('longhaul config', () => {
     const { code, stderr } = await longhaulHere(['config', '--print', '--config', bad]);
     expect(code).toBe(2);
     expect(stderr).toContain(`${bad}:2:3: scenario: "Fast" must be one of`);
+  });
+
+  it('writes a file that both halves take as it is', async () => {
+    const output = join(folder, 'starter.yaml');
+    const init = ['config', 'init', '--output', output, '--benchmark'];
+    for (const benchmark of BENCHMARK_KEYS) {
+      expect(await longhaulHere([...init, benchmark, '--force'])).toMatchObject({ code: 0 });
+      const shown = await longhaulHere(['config', 'show', '--config', output, '--json']);
+      expect(shown).toMatchObject({ code: 0, stderr: '' });
+      const { run } = JSON.parse(shown.stdout);
+      expect(run).toContainEqual(expect.objectContaining({ key: 'benchmark', value: benchmark }));
+    }
+    expect(await longhaulHere([...init, 'digits'])).toMatchObject({
+      code: 6,
+      stderr: expect.stringContaining('--force replaces it'),
+    });
+  });
+});
+
+describe('longhaul version', () => {
+  it('names the build and what it runs on', async () => {
+    const { code, stdout } = await longhaulHere(['version', '--json']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      components: expect.arrayContaining([{ name: 'node', version: process.versions.node }]),
+    });
+  });
+});
+
+describe('completion in bash', () => {
+  const script = join(folder, 'longhaul.bash');
+  /** What a TAB behind these words offers. */
+  function offered(...words: string[]): string[] {
+    const ask = `source ${script}; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _longhaul; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    return execFileSync('bash', ['-c', ask, 'bash', 'longhaul', ...words], { encoding: 'utf8' })
+      .split('\n')
+      .filter((line) => line !== '');
+  }
+
+  it.each([
+    ['verbs', ['find'], ['find-peak']],
+    ['verbs below a verb', ['probe', ''], ['name', 'health']],
+    ['flags', ['run', '--target-l'], ['--target-latency', '--target-latency-percentile']],
+    ['words of a flag', ['run', '--scenario', 'S'], ['SingleStream', 'Server']],
+    ['benchmarks', ['sut', '--benchmark', 'dig'], ['digits']],
+    ['no word where a file belongs', ['report', ''], []],
+  ])('offers %s', async (_case, words, found) => {
+    const { code, stdout } = await longhaulHere(['config', 'completion', 'bash']);
+    expect(code).toBe(0);
+    writeFileSync(script, stdout);
+    expect(offered(...words)).toEqual(found);
   });
 });

@@ -153,9 +153,9 @@ const EFFICIENCY = ['--scenario', 'server', '--latency', '100ms'];
 
 /** Loads the command of every verb, in one process. */
 const LOAD_VERBS = `
-const { VERB_NAMES, verbCommands } = await import(process.argv[1]);
-const verbs = await verbCommands(VERB_NAMES, () => {});
-console.log(JSON.stringify(verbs.map((verb) => verb.name())));`;
+const { wholeProgram } = await import(process.argv[1]);
+const { commands } = await wholeProgram();
+console.log(JSON.stringify(commands.map((verb) => verb.name())));`;
 
 describe('an installation without ONNX Runtime', () => {
   let main = '';

@@ -96,8 +96,8 @@ describe('longhaul probe', () => {
 
       Runs with random data, with a number in place of each N:
 
-        longhaul run --sut oip://HOST --model resnet --data random --scenario SingleStream --min-duration 10s
-        longhaul run --sut oip://HOST --model bert --data random --scenario SingleStream --min-duration 10s --input-shape ids:N,mask:N
+        longhaul run --sut oip://HOST --model resnet --data random --scenario SingleStream
+        longhaul run --sut oip://HOST --model bert --data random --scenario SingleStream --input-shape ids:N,mask:N
 
       "--model NAME" shows one of them as a configuration file, "--output FILE" writes it.
       "

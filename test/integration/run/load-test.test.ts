@@ -31,6 +31,56 @@ function summaryOf(output: string): RunSummary {
   return RUN_SUMMARY.parse(JSON.parse(text));
 }
 
+async function curve(output: string, ...flags: string[]): Promise<Said> {
+  return await longhaulHere([
+    ...['curve', '--sut', node.address, '--benchmark', 'delay', '--sample-bytes', '16'],
+    ...['--latency', '100ms', '--min-duration', '1s', '--min-query-count', '20'],
+    // Whoever else runs on this machine makes LoadGen late.
+    ...['--generator-lag-max', '99'],
+    ...['--output', output, ...flags],
+  ]);
+}
+
+describe('longhaul curve', () => {
+  it('leaves table, plot, page, picture, CSV and JSON, and takes more loads', async () => {
+    const output = suiteFolder();
+    const first = await curve(output, '--qps', '10,100', '--json');
+    expect([first.code, first.stderr]).toEqual([0, expect.stringContaining('queries/s')]);
+    const { points, peak, isComplete } = JSON.parse(first.stdout);
+    expect([isComplete, points.length]).toEqual([true, 2]);
+    expect(points[1]).toMatchObject({ load: 100, isOverloaded: true });
+    expect(points[1].samplesPerSecond).toBeLessThan(51);
+    expect(peak === null || peak.load === 10).toBe(true);
+    const more = await curve(output, '--qps', '10,20,100', '--resume');
+    expect(more.stdout).toContain('going on after 2 points:');
+    expect(more.stdout).toContain('--- bound 100 ms');
+    for (const file of ['longhaul_curve.html', 'curve.svg', 'curve.csv', 'longhaul_curve.json']) {
+      expect(readFileSync(join(output, file), 'utf8')).toContain('queue grew');
+    }
+    expect(readFileSync(join(output, 'curve.csv'), 'utf8').split('\r\n')).toHaveLength(5);
+    expect((await curve(output, '--qps', '10')).code).toBe(6);
+    const other = await curve(output, '--concurrency', '1', '--resume');
+    expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('stepped was')]);
+  });
+
+  it('steps a closed loop', async () => {
+    const { code, stdout } = await curve(suiteFolder(), '--concurrency', '1,4', '--json');
+    const { unit, points } = JSON.parse(stdout);
+    expect([code, unit]).toEqual([0, 'queries at a time']);
+    expect(points[1].latencies[0].valueNs / points[0].latencies[0].valueNs).toBeGreaterThan(2.5);
+  });
+
+  it.each([
+    [['--qps', '10', '--concurrency', '2'], 'one curve steps one of them'],
+    [['--target-qps', '10'], 'curve takes its rates from --qps'],
+    [['--qps', '9..1'], 'a range rises'],
+    [['--scenario', 'Offline'], 'Offline has no load to step'],
+  ])('refuses %j', async (flags, message) => {
+    const { code, stderr } = await curve(suiteFolder(), ...flags);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+  });
+});
+
 describe('longhaul run --arrivals', () => {
   it('tells of each step what it offered and what came back', async () => {
     const output = suiteFolder();
@@ -64,7 +114,7 @@ describe('longhaul run --arrivals', () => {
   it('counts a burst once in its rate', async () => {
     const flags = ['--division', 'open', '--arrivals', 'burst:5@100ms', '--min-duration', '200ms'];
     const { stdout } = await run(suiteFolder(), ...flags, '--min-query-count', '1');
-    expect(stdout).toContain('50 queries/s on average asked for: 50.00 samples/s scheduled');
+    expect(stdout).toContain('50 queries/s on average requested: 50.00 samples/s scheduled');
   });
 
   it('plays a trace', async () => {
@@ -90,6 +140,28 @@ describe('longhaul run --arrivals', () => {
     const said = await run(output, '--division', 'open', '--arrivals', `trace:${trace}`);
     expect([said.code, said.stdout]).toEqual([2, '']);
     expect(said.stderr).toContain(`${trace}:3: is before line 2`);
+  });
+
+  it('keeps a closed loop, and says everywhere what it is', async () => {
+    const output = suiteFolder();
+    const flags = ['--division', 'open', '--concurrency', '4', '--min-duration', '1s'];
+    const { stdout } = await run(output, ...flags, '--records', 'keep', '--report', 'html');
+    const { loadTest, figures, notes } = summaryOf(output);
+    expect(loadTest).toEqual({ arrivals: 'closed-loop:4', steps: null });
+    // One server of 20 ms, four queries before it all the time.
+    expect(figures.completed_qps).toBeGreaterThan(30);
+    expect(figures.completed_qps).toBeLessThan(51);
+    expect(figures.p50).toBeGreaterThan(75e6);
+    expect(figures.lag_max).toBe(0);
+    const mark = 'closed loop, 4 queries at a time: the server sets the pace';
+    expect(notes.join('\n')).toContain(mark);
+    const page = readFileSync(join(output, 'longhaul_report.html'), 'utf8');
+    const { summary } = readRunLogs(output);
+    for (const text of [stdout, page, summary]) expect(text).toContain(mark);
+    expect(stdout).toMatch(
+      /^Load +Server, closed loop, 4 at a time: [\d.]+ samples\/s completed, \d+ queries$/m,
+    );
+    expect(stdout).not.toContain('Dispatch lag');
   });
 
   it('is no way into the Network division', async () => {

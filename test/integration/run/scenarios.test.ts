@@ -222,7 +222,7 @@ describe('a run', () => {
     const flags = ['--min-duration', '500ms', '--target-qps', '200', '--target-latency', '10us'];
     const { code, stdout, logs } = await run([nodes[0]?.address ?? ''], ...flags);
     expect(code).toBe(3);
-    expect(stdout).toMatch(/Result +INVALID/);
+    expect(stdout).toMatch(/^INVALID /m);
     expect(stdout).toMatch(/--target-qps|--target-latency/);
     expect(logs.value('result_validity')).toBe('INVALID');
     expect(logs.errors).toEqual([]);

@@ -63,7 +63,7 @@ describe('a node that is asked what machine it runs on', () => {
   });
 });
 
-describe('longhaul system describe', () => {
+describe('longhaul submission system describe', () => {
   it('describes nodes that tell, that do not want to and that do not know how', async () => {
     const told = await startTestNode({ benchmark: 'null' });
     const silent = await startTestNode({ benchmark: 'null', node: 'b', tellsSystemFacts: false });

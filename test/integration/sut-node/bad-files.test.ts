@@ -117,6 +117,7 @@ describe('a run with a data set', () => {
     damage(folder);
     const { code, stderr } = await longhaulHere([
       ...['run', '--sut', node.address, '--benchmark', 'digits', '--target-qps', '10'],
+      ...['--min-duration', '10s'],
       ...['--data-dir', folder, ...cache],
     ]);
     expect(told(stderr)).toHaveLength(1);

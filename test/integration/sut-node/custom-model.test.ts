@@ -162,7 +162,7 @@ describe('longhaul run of a model of the user’s', () => {
     expect(stdout).toMatch(/^Latency +-$/m);
     expect(stdout).not.toMatch(/^Bound|^Latency.* 0 ns|samples\/s scheduled, -\d/m);
     expect(stdout).toMatch(
-      /^Result +INVALID\n +- (\d+) of \1 issued samples of the performance run were lost \(first: /m,
+      /^INVALID .*\n +1\. (\d+) of \1 issued samples of the performance run were lost \(first: /m,
     );
     const { figures, isGeneratorBound, verdict } = JSON.parse(
       readFileSync(join(output, 'longhaul_summary.json'), 'utf8'),
@@ -171,6 +171,76 @@ describe('longhaul run of a model of the user’s', () => {
     const count = others.queries;
     expect(others).toEqual({ queries: count, samples: count, lost: count, errors: count });
     expect(verdict.reasons[0].rule).toBe('lost-samples');
+    expect(verdict.reasons[1].rule).toBe('all-failed');
     expect(isGeneratorBound).toBe(false);
+  });
+
+  it.each([
+    ['random', ['--data', 'random', '--input-shape', 'x:3', '--data-count', '5'], 5],
+    ['jsonl', ['--data', 'jsonl:LINES'], 2],
+  ])("makes samples of the node's inputs: %s", async (_kind, flags, sampleCount) => {
+    const model = describeModel(modelOf('Abs', ['N', 'L']));
+    const node = await startTestNode({ benchmark: 'custom', model });
+    const lines = join(tempFolder(), 'samples.jsonl');
+    writeFileSync(lines, '{"x": [1, -2]}\n{"x": [3.5]}\n');
+    const output = join(tempFolder(), 'run');
+    const data = flags.map((text) => text.replace('LINES', lines));
+    const { code, stdout, stderr } = await longhaulHere([
+      ...['run', '--sut', node.address, ...data, '--mode', 'accuracy'],
+      ...['--scenario', 'SingleStream', '--output', output],
+    ]);
+    expect([code, stderr]).toEqual([0, expect.not.stringContaining('error')]);
+    expect(stdout).toContain(`${sampleCount} of ${sampleCount}`);
+    const text = readFileSync(join(output, 'mlperf_log_accuracy.json'), 'utf8');
+    const entries = JSON.parse(text) as { qsl_idx: number; data: string }[];
+    expect(entries).toHaveLength(sampleCount);
+    if (!data.includes('random')) {
+      const answers = entries.map(({ qsl_idx: i, data: hex }) => [i, hex]);
+      expect(Object.fromEntries(answers)).toEqual({
+        0: Buffer.from(floats(1, 2)).toString('hex').toUpperCase(),
+        1: Buffer.from(floats(3.5)).toString('hex').toUpperCase(),
+      });
+    }
+  });
+
+  it('refuses two lengths in the free axes of one sample, which --check tells of', async () => {
+    const graph = new GraphBuilder('test');
+    for (const name of ['x', 'y']) {
+      const input = graph.input(name, 'float', ['N', `L${name}`]);
+      const output = graph.operator('Abs', [input], {}, `abs-${name}`);
+      graph.output(output, 'float', ['N', `L${name}`]);
+    }
+    const model = describeModel(graph.build('a model for a test'));
+    const { stdout } = await longhaulHere(['sut', '--model', model, '--check']);
+    expect(stdout).toContain('a sample has one length in its 2 free axes');
+    const node = await startTestNode({ benchmark: 'custom', model });
+    const data = ['--data', 'random', '--input-shape', 'x:4,y:5'];
+    const output = join(tempFolder(), 'run');
+    const { code, stderr } = await longhaulHere([
+      ...['run', '--sut', node.address, ...data],
+      ...['--scenario', 'SingleStream', '--output', output],
+    ]);
+    expect(code).toBe(5);
+    expect(stderr).toContain('sample 0 has the lengths 4, 5 in the free axes');
+    expect(existsSync(output)).toBe(false);
+  });
+
+  it.each([
+    ['a free axis of random data', ['--data', 'random'], 2, '--input-shape x:N'],
+    ['another input', ['--data', 'jsonl:LINES'], 5, '"y" is no input of the model; it has x'],
+  ])('refuses %s before anything is written', async (_what, flags, exitCode, said) => {
+    const node = await startTestNode({
+      ...{ benchmark: 'custom', model: describeModel(modelOf('Abs', ['N', 'L'])) },
+    });
+    const lines = join(tempFolder(), 'samples.jsonl');
+    writeFileSync(lines, '{"y": [1, -2]}\n');
+    const output = join(tempFolder(), 'run');
+    const { code, stderr } = await longhaulHere([
+      ...['run', '--sut', node.address, ...flags.map((text) => text.replace('LINES', lines))],
+      ...['--scenario', 'SingleStream', '--output', output],
+    ]);
+    expect(code).toBe(exitCode);
+    expect(stderr).toContain(said);
+    expect(existsSync(output)).toBe(false);
   });
 });

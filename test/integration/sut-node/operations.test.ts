@@ -184,7 +184,7 @@ describe('metrics', () => {
     const place = { host: '127.0.0.1', port };
     await expect(startTestNode({ benchmark: 'null', [key]: place })).rejects.toMatchObject({
       code: 'ERR_SUT_LISTEN',
-      message: `cannot listen on 127.0.0.1:${port} for ${what}: the address is already in use`,
+      message: `cannot listen on 127.0.0.1:${port} for ${what}: the address is already in use; end the program that listens there, or choose another port with --${what}-listen`,
     });
   });
 });

@@ -271,7 +271,7 @@ describe('a SUT node that cannot start', () => {
     onTestFinished(release);
     await expect(startTestNode({ listen: { host: '127.0.0.1', port } })).rejects.toMatchObject({
       code: 'ERR_SUT_LISTEN',
-      message: `cannot listen on 127.0.0.1:${port}: the address is already in use`,
+      message: `cannot listen on 127.0.0.1:${port}: the address is already in use; end the program that listens there, or choose another port with --listen`,
     });
   });
 

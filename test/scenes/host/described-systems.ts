@@ -16,7 +16,7 @@ import { containerTree, laptopTree, plantMachine, serverTree } from './machines.
 
 const GATHERED_AT = '2026-01-31T12:00:00.000Z';
 
-/** A SUT node as `system describe` knows it after asking. */
+/** A SUT node as `submission system describe` knows it after asking. */
 interface AskedNode {
   readonly name: string;
   /** Null: the node withholds them. */
@@ -26,7 +26,7 @@ interface AskedNode {
   readonly dataConnections?: number;
 }
 
-/** Facts file that `system describe` writes for these machines. */
+/** Facts file that `submission system describe` writes for these machines. */
 export function factsFile(loadgen: SystemFacts, nodes: readonly AskedNode[]): FactsFile {
   return {
     schemaVersion: 1,

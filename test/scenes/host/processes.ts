@@ -77,7 +77,7 @@ export class LonghaulProcess extends Running {
   }
 }
 
-/** Starts `longhaul`; a run without records and report, unless the test says what it wants of them. */
+/** Starts `longhaul`; a run that tells all it knows, without records and report unless the test says what it wants of them. */
 export function spawnLonghaul(
   args: readonly string[],
   options: ProcessOptions = {},
@@ -89,8 +89,14 @@ export function spawnLonghaul(
 /** Records and report are a third of what a run of a second costs, and few tests look at them. */
 export function lean(args: readonly string[]): readonly string[] {
   const hasSaid = ['--help', '--records', '--report'].some((flag) => args.includes(flag));
-  if (args[0] !== 'run' || hasSaid) return args;
-  return [...args, '--records', 'none', '--report', 'none'];
+  if (args[0] !== 'run' || hasSaid) return verbose(args);
+  return [...verbose(args), '--records', 'none', '--report', 'none'];
+}
+
+/** A run that tells all it knows, since tests look at that. */
+function verbose(args: readonly string[]): readonly string[] {
+  const isSaid = args.includes('--help') || args.includes('--verbose');
+  return args[0] !== 'run' || isSaid ? args : [...args, '--verbose'];
 }
 
 /** Verbs that start processes of their own. */
@@ -219,7 +225,7 @@ export async function longhaulHere(
   const listeners = SIGNALS.map((signal) => process.listeners(signal));
   if (cwd !== undefined) process.chdir(cwd);
   try {
-    return await written(() => runCommandLine(args));
+    return await written(() => runCommandLine(verbose(args)));
   } finally {
     process.chdir(before);
     for (const [i, signal] of SIGNALS.entries()) {

@@ -68,7 +68,7 @@ function repeatable(seed: bigint): () => number {
 
 /**
  * Honest systems and ones that cheat on samples that they have seen before: a fresh node, and one that remembers the
- * accuracy run. Where a row of a cheating system passes, no test of these three can see it, and docs/compliance.md says so.
+ * accuracy run. Where a row of a cheating system passes, no test of these three can see it, and docs/submit.md says so.
  */
 export const CHEATING_ROWS: readonly CheatingRow[] = [
   { what: 'honest', make: () => honest(), Offline: ALL_PASS, Server: ALL_PASS },

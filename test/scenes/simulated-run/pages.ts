@@ -1,11 +1,14 @@
 import { earlyStoppingOfServer } from '../../../loadgen-node/loadgen/results/early-stopping.ts';
 import { latencySplit } from '../../../loadgen-node/observe/split/latency-split.ts';
-import { renderComparison } from '../../../loadgen-node/present/compare/compare-folders.ts';
 import { compareRuns } from '../../../loadgen-node/present/compare/compare-runs.ts';
+import { renderComparison } from '../../../loadgen-node/present/compare/render-comparison.ts';
 import type { ComparedRun } from '../../../loadgen-node/present/compare/resampled-run.ts';
+import { runSeries } from '../../../loadgen-node/present/compare/run-series.ts';
 import { renderHeatMap } from '../../../loadgen-node/present/report/render-heat-map.ts';
 import { renderReport } from '../../../loadgen-node/present/report/report-folder.ts';
+import { composeAudit } from '../../../loadgen-node/run/audit/compose-audit.ts';
 import { formatExactNs } from '../../../shared/base/text.ts';
+import { auditFacts, nodeEvidence } from './audit-facts.ts';
 import { queueRecords } from './records.ts';
 import { reportSummary } from './summary.ts';
 
@@ -19,6 +22,7 @@ function queueRun(folder: string, rowCount: number, load: number, nodes = 1): Co
   const nodeNames = Array.from({ length: nodes }, (_, i) => `sut-${'abcdefgh'[i]}`);
   const summary = reportSummary(records, 'Server', {
     notes: ['simulated M/M/1 queues: no run of a SUT'],
+    settings: [{ key: 'targetQps', value: String(arrivalQps), source: '--target-qps' }],
     split: latencySplit(records, { nodeNames }),
     sutName: `Network SUT: ${nodeNames.join(', ')}`,
     nodes: nodeNames.map((name, i) => {
@@ -53,7 +57,35 @@ function queueRun(folder: string, rowCount: number, load: number, nodes = 1): Co
 
 /** A report of a simulated run. */
 export function reportPage(rowCount: number): string {
-  return renderReport(queueRun('', rowCount, 0.7, 2));
+  const settings = {
+    ...{ workerCount: '2', threadsPerWorker: '1', providers: 'cpu' },
+    ...{ batchSizeMax: '16', batchDelayUsMax: '0' },
+  };
+  const nodes = ['sut-a', 'sut-b'].map((name, i) => {
+    const node = nodeEvidence(name);
+    const description = node.description as NonNullable<typeof node.description>;
+    return { ...node, address: `10.0.0.${i + 2}:50051`, description: { ...description, settings } };
+  });
+  const audit = composeAudit(auditFacts(nodes));
+  return renderReport({ ...queueRun('', rowCount, 0.7, 2), audit });
+}
+
+/** A trend of five simulated runs, one of them slower. */
+export function trendPage(): string {
+  const loads = [0.6, 0.61, 0.6, 0.75, 0.62];
+  const runs = loads.map((load, i) => {
+    const { summary, ...run } = queueRun(`results/nightly-${i + 1}`, 5000 + i, load);
+    const startedAt = `2026-11-2${i}T02:00:00.000Z`;
+    return { ...run, summary: { ...summary, startedAt, labels: { commit: `4f2a9c${i}` } } };
+  });
+  const comparison = compareRuns(runs, 200);
+  return renderComparison({
+    comparison,
+    cautions: ['rate is 75 in results/nightly-1 and 93.8 in results/nightly-4: another load'],
+    notes: ['simulated, not measured'],
+    ...{ conditions: [], failures: [], isRefused: false },
+    ...{ series: runSeries(comparison, 'commit'), by: 'commit' },
+  });
 }
 
 /** A comparison of two simulated runs. */
@@ -65,8 +97,9 @@ export function comparisonPage(): string {
   return renderComparison({
     comparison: compareRuns(runs, 200),
     notes: ['simulated, not measured', ...invalid],
-    conditions: [],
-    failures: [],
+    cautions: ['rate is 75 in results/before and 93.75 in results/after: another load'],
+    ...{ conditions: [], failures: [] },
+    ...{ isRefused: false, series: [], by: null },
   });
 }
 

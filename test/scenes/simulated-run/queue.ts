@@ -119,6 +119,7 @@ export function queueProbes(queue: SimulatedQueue, search: LoadSearch): RunProbe
       },
       samplesPerSecond: (count / endNs) * 1e9,
       scheduledPerSecond: ((count - 1) / lastArrivalNs) * 1e9,
+      lagP99Ns: 0,
       isValid,
       reasons: isValid ? [] : [missed],
       ...{ explanation: undefined, folder: undefined },

@@ -37,7 +37,7 @@ export async function endOfSpoiledRun(
   expect(performance.now() - sinceMs).toBeLessThan(END_MS_MAX);
   expect(stderr).not.toMatch(/\n\s+at /);
   expect({ code, stdout }).toMatchObject({ code: 3 });
-  expect(stdout).toMatch(/Result +INVALID/);
+  expect(stdout).toMatch(/^INVALID /m);
   const logs = readRunLogs(output);
   expect(logs.errors).not.toEqual([]);
   expect(logs.summary).toMatch(/Result is : INVALID/);

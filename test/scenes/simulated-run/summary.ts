@@ -127,7 +127,8 @@ export function liveSecond(
     outstanding: outstanding.reduce((sum, count) => sum + count, 0),
     ...{ rateUnit: 'queries', issuedPerS: 100, completedPerS: 100 - wave, targetPerS },
     bound: { latencyNs: 15e6, percentile: 0.99 },
-    ...{ latency, overall: latency, lag: { p50Ns: 8e3, p99Ns: 50e3 * wave, maxNs: 2e6 } },
+    ...{ latency, overall: latency, overShare: 0.02 },
+    ...{ lag: { p50Ns: 8e3, p99Ns: 50e3 * wave, maxNs: 2e6 } },
     split: LATENCY_PARTS.map((_, i) => (p50Ns * (i + 1)) / 66),
     nodes: {
       outstanding,

@@ -19,7 +19,7 @@ import { InferClient, wholeSample } from './sut-client.ts';
 const { values } = resolveSettings(SUT_OPTIONS, {
   section: 'sut',
   file: undefined,
-  flags: { benchmark: 'digits', node: 'sut-a', listen: '127.0.0.1:0' },
+  flags: { benchmark: 'digits', node: 'sut-a', listen: '127.0.0.1:0', workers: '1' },
 });
 
 /** Settings of a small node on a free port of loopback: the program's defaults with less room and shorter waits. */

@@ -1,16 +1,27 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { PAGES, proseOf, repositoryFile } from '../../scenes/host/repository.ts';
+import { PAGES, proseOf, repositoryFile, repositoryText } from '../../scenes/host/repository.ts';
 
-// Goal: no page says a thing twice, as a merge that took both sides leaves it, and each file that a page names is there.
-// Method: headings, lists and paths of all pages.
+// Goal: no page says a thing twice, as a merge that took both sides leaves it; each file that a page names, and each
+// page that a source names, is there; table cells are short. Links: commands.test.ts.
+// Method: headings, lists, paths and tables of all pages; names of pages in all sources.
 
 /** Beginning of a list item that no second item of its list has. */
 const ITEM_START = 40;
 
 /** Extensions of files that pages name. */
 const FILE = /^[\w.-]+(?:\/[\w.-]+)+\.(?:ts|mts|mjs|js|md|proto|sh|json|ya?ml|py|service)$/;
+
+/** Pages whose table cells have at most {@link CELL_WORDS_MAX} words. */
+const PAGES_OF_SHORT_CELLS: readonly string[] = ['docs/submit.md'];
+
+const CELL_WORDS_MAX = 60;
+
+/** Tests that invent pages. */
+const WITH_INVENTED_PAGES = ['test/unit/docs/pages.test.ts', 'test/unit/tools/size.test.ts'];
+
+const SOURCE_FOLDERS = ['loadgen-node', 'sut-node', 'qdl', 'shared', 'proto', 'deploy', 'test'];
 
 function repeated(texts: readonly string[]): string[] {
   return [...new Set(texts.filter((text, i) => texts.indexOf(text) !== i))];
@@ -68,6 +79,22 @@ function withoutSources(prose: string): string {
   );
 }
 
+/** Cells of a page's tables with more words than a reader takes in at once. */
+function longCells(prose: string): string[] {
+  const cells = [...prose.matchAll(/^ *\|(.*)\| *$/gm)].flatMap(([, row = '']) =>
+    row.split(/(?<!\\)\|/),
+  );
+  return cells.filter((cell) => cell.trim().split(/\s+/).length > CELL_WORDS_MAX);
+}
+
+/** Files of docs/ that a source names and that are not there. */
+function deadPagesIn(text: string): string[] {
+  const named = [...text.matchAll(/(?<![\w./-])docs\/[\w-]+\.(?:md|sh|json)\b/g)].map(
+    ([path]) => path,
+  );
+  return named.filter((path) => !existsSync(repositoryFile(path)));
+}
+
 describe.each(PAGES)('%s', (page) => {
   it('has no heading twice', () => {
     expect(repeated(headingsOf(page))).toEqual([]);
@@ -88,6 +115,29 @@ describe.each(PAGES)('%s', (page) => {
   it('names files that are there', () => {
     expect(deadPaths(page)).toEqual([]);
   });
+});
+
+it.each(PAGES_OF_SHORT_CELLS)('%s has no paragraph in a table cell', (page) => {
+  expect(longCells(proseOf(page))).toEqual([]);
+});
+
+it.each(SOURCE_FOLDERS)('sources of %s name pages that are there', (folder) => {
+  const sources = readdirSync(repositoryFile(folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.(?:ts|mjs|js|sh|ya?ml|service|html)$/.test(file))
+    .map((file) => join(folder, file))
+    .filter((file) => !WITH_INVENTED_PAGES.includes(file));
+  const dead = sources.flatMap((file) =>
+    deadPagesIn(repositoryText(file)).map((path) => `${file}: ${path}`),
+  );
+  expect(dead).toEqual([]);
+});
+
+it('finds long cells, and pages that sources name', () => {
+  const words = Array.from({ length: CELL_WORDS_MAX }, () => 'word').join(' ');
+  expect(longCells(`| a | ${words} |\n`)).toEqual([]);
+  expect(longCells(`| a \\| b | ${words} more |\n`)).toHaveLength(1);
+  const missing = 'docs/gone.md';
+  expect(deadPagesIn(`see ${missing}, docs/submit.md, src/${missing}`)).toEqual([missing]);
 });
 
 it('finds headings, items and paths to look at', () => {

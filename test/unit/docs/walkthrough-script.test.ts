@@ -9,8 +9,8 @@ import { tempFolder } from '../../scenes/host/folders.ts';
 const SCRIPT = resolve(import.meta.dirname, '../../../docs/submission-walkthrough.sh');
 
 const INVALID = `#!/bin/sh
-echo 'Result        INVALID'
-echo '              - The latency bound was missed: needed is 1 ms.'
+echo 'INVALID       digits, Server'
+echo '  - The latency bound was missed: needed is 1 ms.'
 echo 'a line of progress' >&2
 exit 3
 `;

@@ -6,7 +6,7 @@ import { protoFolder } from '../../../shared/base/files/package-files.ts';
 import { linesIn } from '../../scenes/sut-node/proto-lines.ts';
 
 // Goal: what was released of the protocol stays as it is, since peers of that release are out there; what is new may come. Method: the
-// .proto file against a committed list of what was released (docs/upgrade.md tells when it grows).
+// .proto file against a committed list of what was released (proto/README.md tells when it grows).
 
 const FILE = join(protoFolder(), 'mlperf', 'network', 'v1', 'sut');
 

@@ -26,6 +26,9 @@ const INTERRUPT_DRAIN_NS = 1_000_000_000;
 /** After a sleep or a blocked event loop, responses may be waiting to be read: look twice. */
 const STALL_RECHECK_NS = 100_000_000;
 
+/** Samples that failed, before any other was answered, at which a set ends: the rest would fail, too. */
+const FAILED_AT_FIRST = 10;
+
 /** Parts of the issue loop of one set. */
 export interface IssueParts {
   readonly sut: SystemUnderTest;
@@ -102,6 +105,7 @@ export class IssueQueryController {
   #plannedPump: PlannedCall | null = null;
   #plannedWatch: PlannedCall | null = null;
   #plannedDeadline: PlannedCall | null = null;
+  #plannedFailure: PlannedCall | null = null;
   #resolve: (end: SetEnd) => void = () => undefined;
 
   constructor(parts: IssueParts) {
@@ -134,9 +138,10 @@ export class IssueQueryController {
 
   /** Call after each recorded completion. May issue the next query. */
   sampleCompleted(): void {
-    if (this.#parts.recorder.outstandingSamples > 0) return;
+    const { recorder, rules } = this.#parts;
+    if (recorder.outstandingSamples >= rules.outstandingMax) return;
     if (this.#state === 'draining') this.#endIfDone();
-    else if (this.#parts.rules.waitsForCompletion) this.#pump();
+    else if (rules.waitsForCompletion) this.#pump();
   }
 
   /**
@@ -144,9 +149,21 @@ export class IssueQueryController {
    * broken SUT reports its lost samples first and then the fault that ends the run.
    */
   sampleLost(): void {
-    if (this.#parts.recorder.outstandingSamples > 0) return;
+    this.#endIfAllFail();
+    const { recorder, rules, clock } = this.#parts;
+    if (recorder.outstandingSamples >= rules.outstandingMax) return;
     if (this.#state === 'draining') this.#endIfDone();
-    else if (this.#parts.rules.waitsForCompletion) this.#planPump(this.#parts.clock.nowNs());
+    else if (rules.waitsForCompletion) this.#planPump(clock.nowNs());
+  }
+
+  /** In the next turn, as above. */
+  #endIfAllFail(): void {
+    const { clock, recorder } = this.#parts;
+    const hasFailed = recorder.completedSamples === 0 && recorder.lostSamples >= FAILED_AT_FIRST;
+    if (!hasFailed || this.#state !== 'issuing' || this.#plannedFailure !== null) return;
+    this.#plannedFailure = clock.callAt(clock.nowNs(), () => {
+      if (recorder.completedSamples === 0) this.#stopIssuing('all-failed');
+    });
   }
 
   /** The SUT broke: nothing more is issued, outstanding samples get the drain timeout. */
@@ -179,7 +196,7 @@ export class IssueQueryController {
         this.#stopIssuing(this.#causeOfListEnd());
         break;
       }
-      if (rules.waitsForCompletion && recorder.outstandingSamples > 0) break;
+      if (rules.waitsForCompletion && recorder.outstandingSamples >= rules.outstandingMax) break;
       const next = this.#threads.nextOf(thread);
       let dueNs = this.#startNs;
       if (isPlanned) dueNs += plan.scheduledDeltaNs[next] as number;
@@ -289,12 +306,14 @@ export class IssueQueryController {
   #stopIssuing(cause: EndCause): void {
     if (this.#state === 'ready' || this.#state === 'ended') return;
     const wasIssuing = this.#state === 'issuing';
+    if (cause === 'all-failed' && !wasIssuing) return;
     const isBreak = cause === 'fault' || cause === 'interrupted' || cause === 'stall';
     if (wasIssuing) this.#outstandingAtStop = this.#parts.recorder.outstandingSamples;
     if (wasIssuing || (isBreak && this.#cause !== 'interrupted')) this.#cause = cause;
     this.#state = 'draining';
     this.#cancelPump();
-    if (cause === 'fault') this.#shortenDeadline(this.#parts.drainTimeoutNs);
+    if (cause === 'fault' || cause === 'all-failed')
+      this.#shortenDeadline(this.#parts.drainTimeoutNs);
     if (cause === 'interrupted') this.#shortenDeadline(INTERRUPT_DRAIN_NS);
     if (wasIssuing) this.#flush();
     if (cause === 'stall') this.#end();
@@ -356,6 +375,7 @@ export class IssueQueryController {
     this.#cancelPump();
     this.#plannedWatch?.cancel();
     this.#plannedDeadline?.cancel();
+    this.#plannedFailure?.cancel();
     const endNs = this.#parts.clock.nowNs();
     const abandonedSamples = this.#parts.recorder.loseOutstanding();
     this.#resolve({

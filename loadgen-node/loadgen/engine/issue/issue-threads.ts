@@ -3,7 +3,7 @@ import type { EffectiveSettings } from '../../settings/effective-settings.ts';
 /**
  * Why issuing ended. `natural`: the minimum of queries and duration was reached; `all-issued`: the
  * whole schedule (Server) or the whole set (accuracy) went out; `decided`: who asked for the run has seen
- * enough; the rest are LoadGen's early ends and ours.
+ * enough; `all-failed`: no sample was answered; the rest are LoadGen's early ends and ours.
  */
 export type EndCause =
   | 'natural'
@@ -13,13 +13,18 @@ export type EndCause =
   | 'max-duration'
   | 'max-async'
   | 'decided'
+  | 'all-failed'
   | 'fault'
   | 'stall'
   | 'interrupted';
 
+const BROKEN_ENDS: readonly EndCause[] = [
+  ...(['fault', 'stall', 'interrupted', 'decided', 'all-failed'] as const),
+];
+
 /** True for an end at which the C++ LoadGen would not have ended. */
 export function isBrokenEnd(cause: EndCause): boolean {
-  return cause === 'fault' || cause === 'stall' || cause === 'interrupted' || cause === 'decided';
+  return BROKEN_ENDS.includes(cause);
 }
 
 /** Limits of a performance run that end the issuing. An accuracy run has none. */

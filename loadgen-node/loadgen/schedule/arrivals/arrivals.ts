@@ -23,11 +23,18 @@ export type ArrivalsAsked =
   | { readonly kind: 'step'; readonly steps: readonly RateStep[]; readonly isConstant: boolean }
   | { readonly kind: 'trace'; readonly file: string; readonly speed: number };
 
+/** A fixed number of queries outstanding: each completion issues the next query. */
+export interface ClosedLoop {
+  readonly kind: 'closed-loop';
+  readonly concurrency: number;
+}
+
 /** Arrivals other than LoadGen's, ready to plan from: a load test, no scenario of MLPerf. */
 export type OtherArrivals = {
   /** As they were asked for; stands in the logs. */
   readonly text: string;
 } & (
+  | ClosedLoop
   | Exclude<ArrivalsAsked, { readonly kind: 'poisson' | 'trace' }>
   /** Due times in ns, not falling; the first is 0. */
   | { readonly kind: 'trace'; readonly dueNs: Float64Array }
@@ -87,8 +94,30 @@ export function stepRateText({ fromQps, toQps }: RateStep): string {
 }
 
 /** Mark of such a run in logs and reports. */
-export function arrivalsMark({ text }: OtherArrivals): string {
+export function arrivalsMark(arrivals: OtherArrivals): string {
+  const { text } = arrivals;
+  if (arrivals.kind === 'closed-loop') return closedLoopMark(arrivals);
   return `arrivals ${text} are not LoadGen's Poisson: a load test, not a scenario of MLPerf`;
+}
+
+function closedLoopMark({ concurrency }: ClosedLoop): string {
+  const queries = concurrency === 1 ? '1 query' : `${concurrency} queries`;
+  return `closed loop, ${queries} at a time: the server sets the pace; latencies leave out what waits (coordinated omission). A load test, not a scenario of MLPerf`;
+}
+
+/** A closed loop of so many queries. */
+export function closedLoop(concurrency: number): ClosedLoop & { readonly text: string } {
+  return { kind: 'closed-loop', concurrency, text: `closed-loop:${concurrency}` };
+}
+
+/** Queries per second that a closed loop is planned for: more than one LoadGen thread issues. */
+const CLOSED_LOOP_QPS = 1e5;
+/** Queries that a closed loop plans at most: 4 to 17 bytes each, and more once they are issued. */
+const CLOSED_LOOP_QUERIES_MAX = 2 ** 24;
+
+/** Rate that the plan of a closed loop is made for; a run ends before its plan does. */
+export function closedLoopPlanQps(durationMs: number): number {
+  return Math.min(CLOSED_LOOP_QPS, CLOSED_LOOP_QUERIES_MAX / Math.max(1, durationMs / 1e3));
 }
 
 /**
@@ -98,7 +127,7 @@ export function arrivalsMark({ text }: OtherArrivals): string {
  * @param generator Of the schedule seed, freshly seeded.
  */
 export function arrivalTimes(
-  arrivals: OtherArrivals,
+  arrivals: Exclude<OtherArrivals, ClosedLoop>,
   targetQps: number,
   generator: Mt19937,
 ): () => number {

@@ -61,7 +61,7 @@ export class Chart {
   #fillLegend(): void {
     const items = this.#lines.map(
       ({ name, className }) =>
-        html`<li><button type="button" aria-pressed="${String(!this.#hidden.has(name))}" value="${name}">${drawSign(className, this.#spec.isStacked)}${name} <span></span></button></li>`,
+        html`<li><button type="button" aria-pressed="${String(!this.#hidden.has(name))}" value="${name}">${drawSign(className, this.#spec.isStacked ? 'area' : 'line')}${name} <span></span></button></li>`,
     );
     this.#legend.innerHTML = html`${items}`.text;
   }

@@ -1,9 +1,13 @@
 import { formatNs, grouped } from '../../../../shared/base/text.ts';
+import { tokenTimes } from '../../../loadgen/recorder/recording.ts';
 import { percentileOf } from '../../../loadgen/results/latency-statistics.ts';
+import { sortedNumbers } from '../../../observe/figures/figures-of-records.ts';
+import type { SampleRecords } from '../../../observe/records/sample-records.ts';
 import type { RunSummary } from '../../../observe/summary/run-summary.ts';
 import { type Bin, logHistogram } from '../../charts/histogram.ts';
+import { drawWindow, hoverData } from '../../charts/hover.ts';
 import { drawPercentiles, renderFigure } from '../../charts/percentile-chart.ts';
-import { drawAxes, drawBars, drawHints } from '../../charts/plot.ts';
+import { drawAxes, drawBars } from '../../charts/plot.ts';
 import { linearAxis, logAxis } from '../../charts/scale.ts';
 import { type Html, html, htmlTable } from '../../html/html.ts';
 import { formatNumber, percentileName, tickTime } from '../../text/figure-text.ts';
@@ -49,6 +53,43 @@ export function renderLag(lags: Float64Array): Html {
   });
 }
 
+/** Distributions of the two times of a token model; nothing where tokens are not timed. */
+export function renderTokenTimes(
+  records: SampleRecords | null,
+  parts: readonly number[] | null,
+): Html | null {
+  if (records === null || records.firstTokenNs === null || records.tokenCount === null) return null;
+  const { rowCount, part, scheduledNs, completedNs, firstTokenNs, tokenCount } = records;
+  const first = new Float64Array(rowCount).fill(Number.NaN);
+  const each = new Float64Array(rowCount).fill(Number.NaN);
+  for (let row = 0; row < rowCount; row += 1) {
+    if (parts !== null && !parts.includes(part[row] as number)) continue;
+    const scheduled = scheduledNs[row] as number;
+    const latency = (completedNs[row] as number) - scheduled;
+    if (Number.isNaN(latency)) continue;
+    const count = tokenCount[row] as number;
+    const times = tokenTimes(latency, (firstTokenNs[row] as number) - scheduled, count);
+    first[row] = times.firstNs;
+    // One token has nothing behind it.
+    if (count > 1) each[row] = times.perOutputNs;
+  }
+  const of = (title: string, name: string, sorted: Float64Array, caption: string): Html | null =>
+    sorted.length === 0
+      ? null
+      : renderFigure({
+          title,
+          alternative: `${percentileWords(sorted)}.`,
+          ...drawPercentiles({
+            title: name,
+            distributions: [{ name, sorted }],
+            marked: [0.5, 0.9, 0.99],
+          }),
+          caption,
+          table: percentileTable(sorted),
+        });
+  return html`${of('Time to the first token', 'first token', sortedNumbers(first), 'First token - scheduled, of the samples that completed.')}${of('Time per output token', 'per token', sortedNumbers(each), 'After the first one: the rest of the latency by the tokens behind it.')}`;
+}
+
 /** Histogram of latency in bins of equal ratio. */
 export function renderHistogram(sorted: Float64Array): Html {
   const bins = logHistogram(sorted);
@@ -60,15 +101,17 @@ export function renderHistogram(sorted: Float64Array): Html {
     x: logAxis({ from: first.from, to: last.to, title, format: tickTime }, 6),
     y: linearAxis({ from: 0, to: highest.value, title: 'count', format: formatNumber }),
   };
-  const hints = bins.map(({ from, to, value }) => ({
-    from,
-    to,
-    text: `${formatNs(from)} to ${formatNs(to)}: ${value}`,
-  }));
+  const binAt = (ns: number): Bin => bins.find(({ to }) => ns < to) ?? last;
+  const points = bins.map(({ from, to, value }) => [Math.sqrt(from * to), value] as const);
+  const rangeText = ({ from, to }: Bin): string => `${formatNs(from)} to ${formatNs(to)}`;
   return renderFigure({
     title: 'Histogram of latency',
     alternative: `Most values, ${highest.value} of ${sorted.length}, lie from ${formatNs(highest.from)} to ${formatNs(highest.to)}.`,
-    drawing: html`${drawAxes(area)}${drawBars(area, bins, 'c1')}${drawHints(area, hints)}`,
+    drawing: html`${drawAxes(area)}${drawWindow(drawBars(area, bins, 'c1'))}`,
+    hover: hoverData(area, [{ name: 'count', className: 'c1', points }], {
+      x: (ns) => rangeText(binAt(ns)),
+      y: grouped,
+    }),
     caption: `${bins.length} bins of equal ratio, from the smallest to the largest value.`,
     table: htmlTable(
       ['from', 'to', 'count'],

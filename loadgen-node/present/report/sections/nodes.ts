@@ -17,12 +17,16 @@ import { fitText, formatShare, timeOrDash } from '../../text/figure-text.ts';
 const BARS_MAX = 24;
 
 const COLUMNS = [
-  ...['Node', 'Address', 'Model', 'issued', 'completed', 'lost', 'of them answered as failed'],
+  ...['Node', 'Address', 'Model', 'issued', 'completed', 'lost', 'of them with an error'],
   ...['p50', 'p99'],
 ];
 
 /** Share of each SUT node, with its latencies where there are records. */
-export function renderNodes({ nodes }: RunSummary, latencies: LatencyTable | null): Html | null {
+export function renderNodes(
+  { nodes }: RunSummary,
+  latencies: LatencyTable | null,
+  batches: Html | null = null,
+): Html | null {
   if (nodes.length === 0) return null;
   const total = nodes.reduce((sum, { completedSamples }) => sum + completedSamples, 0);
   const ofNodes = latencies === null ? [] : latenciesOfNodes(latencies);
@@ -56,7 +60,12 @@ export function renderNodes({ nodes }: RunSummary, latencies: LatencyTable | nul
     htmlTable(COLUMNS, rows, (column) => column > 2),
     'scroll wide',
   );
-  return section('nodes', 'SUT nodes', html`<div class="charts">${figure}\n${all}</div>`);
+  return section(
+    'nodes',
+    'SUT nodes',
+    html`<div class="charts">${figure}\n${batches}${all}</div>
+<p class="quiet">Processor and memory of the nodes over the run are not here: nodes report none to LoadGen while it measures. Their own metrics have them (of a longhaul node: sut --metrics-listen).</p>`,
+  );
 }
 
 /** Latencies by the number of the node that answered; what was lost is in none. */
@@ -156,11 +165,15 @@ export function renderSplit(summary: RunSummary): Html {
     formatNs(meanNs),
     ABOUT[part],
   ]);
-  const legend = parts.map(({ part }) => ({ name: part, className: `part-${part}` }));
+  const legend = parts.map(({ part }) => ({
+    name: part,
+    className: `part-${part}`,
+    form: 'area' as const,
+  }));
   const figure = renderFigure({
     title: 'Parts of the latency: typical against tail',
     alternative: `Typical ${typical.total}, tail ${tail.total}. ${split.growsMost} grows most.`,
-    legend: drawLegend(legend, true),
+    legend: drawLegend(legend),
     ...drawStackedBars([typical, tail]),
     caption: `Means over ${grouped(split.sampleCount)} samples whose parts are all known. Only lengths of time are added, no clocks are compared: network is what remains.`,
   });

@@ -8,8 +8,9 @@ import type {
 import { ExactDistribution, latencyFigures } from '../../../observe/figures/figures.ts';
 import type { LatencyTable } from '../../../observe/figures/figures-of-records.ts';
 import type { RunSummary } from '../../../observe/summary/run-summary.ts';
+import { drawLines } from '../../charts/line-chart.ts';
 import { renderFigure } from '../../charts/percentile-chart.ts';
-import { drawLines, type Points, type Series } from '../../charts/plot.ts';
+import type { Points, Series } from '../../charts/plot.ts';
 import { type Axis, linearAxis, timeAxis } from '../../charts/scale.ts';
 import { type Html, html, htmlTable, scroll, section } from '../../html/html.ts';
 import { formatNumber, formatShare, tickSeconds, tickTime } from '../../text/figure-text.ts';
@@ -110,9 +111,7 @@ export function renderLatencyTimeline(timeline: Timeline, boundNs: number | null
         points: overTime(intervals, of),
       })),
       bound: boundNs === null ? null : { value: boundNs, label: `bound ${formatNs(boundNs)}` },
-      hints: hintsOf(intervals, (interval) =>
-        PERCENTILES.map(({ name, of }) => `${name} ${formatNs(of(interval))}`).join(', '),
-      ),
+      texts: { x: secondText, y: formatNs },
     }),
     caption: `Percentiles of what was due in each ${widthText(timeline)}.`,
     table: intervalTable(intervals),
@@ -144,11 +143,7 @@ export function renderLoadTimeline(timeline: Timeline, scenario: Scenario): Html
       x: runTimeAxis(intervals.at(-1)?.toNs ?? 1e9),
       y: linearAxis({ from: 0, to: largest * 1.05, title: 'per second', format: formatNumber }),
       series,
-      hints: hintsOf(
-        intervals,
-        ({ dueRate, completedRate, lost }) =>
-          `${formatNumber(dueRate)} due per second, ${formatNumber(completedRate)} completed per second, ${lost} lost`,
-      ),
+      texts: { x: secondText, y: formatNumber },
     }),
     caption: `Per second, counted in each ${widthText(timeline)}.`,
   });
@@ -167,15 +162,9 @@ function overTime(
   return intervals.map((interval) => [(interval.fromNs + interval.toNs) / 2, of(interval)]);
 }
 
-function hintsOf(
-  intervals: readonly TimelineInterval[],
-  textOf: (interval: TimelineInterval) => string,
-): { from: number; to: number; text: string }[] {
-  return intervals.map((interval) => ({
-    from: interval.fromNs,
-    to: interval.toNs,
-    text: `${tickSeconds(interval.fromNs)} s: ${textOf(interval)}`,
-  }));
+/** An instant of the run where a pointer rests. */
+function secondText(ns: number): string {
+  return `${tickSeconds(ns)} s`;
 }
 
 function widthText({ widthNs }: Timeline): string {
@@ -265,6 +254,7 @@ function cpuChart(seconds: readonly HealthSecond[]): Html {
       x: axisOf(seconds),
       y: linearAxis({ from: 0, to, title: '% of a core', format: formatNumber }),
       series,
+      texts: { x: secondText, y: (percent) => `${formatNumber(percent)} %` },
     }),
     caption: 'In each second. Near 100 % the thread that issues is the limit.',
   });
@@ -280,6 +270,7 @@ function delayChart(seconds: readonly HealthSecond[]): Html {
       x: axisOf(seconds),
       y: linearAxis({ from: 0, to, title: 'delay', format: tickTime }),
       series: [{ name: 'delay', className: 'c4', points }],
+      texts: { x: secondText, y: formatNs },
     }),
     caption: 'In each second: how late the event loop of the LoadGen process was to its own timer.',
   });

@@ -1,20 +1,12 @@
-import { formatNs, grouped } from '../../../../shared/base/text.ts';
-import type { Scenario } from '../../../../shared/domain/scenario.ts';
+import { counted, grouped } from '../../../../shared/base/text.ts';
 import type { Verdict } from '../../../loadgen/engine/test-outcome.ts';
 import { FIGURE_NAMES, FIGURES, type FigureName } from '../../../observe/figures/figure-names.ts';
 import { generatorFinding } from '../../../observe/health/ceiling-file.ts';
-import type { RunSummary } from '../../../observe/summary/run-summary.ts';
-import {
-  type Html,
-  html,
-  htmlTable,
-  judged,
-  noteBox,
-  scroll,
-  section,
-  tile,
-} from '../../html/html.ts';
-import { figureText, formatNumber, instantText, percentileName } from '../../text/figure-text.ts';
+import { labelText } from '../../../observe/summary/run-labels.ts';
+import { hasSchedule, type RunSummary } from '../../../observe/summary/run-summary.ts';
+import { type Html, html, htmlTable, judged, scroll, section, tile } from '../../html/html.ts';
+import { figureText, formatNumber, instantText } from '../../text/figure-text.ts';
+import { headFigures } from '../../text/headline.ts';
 import { STEP_TITLES, stepCells, stepVerdict } from '../../text/report-text.ts';
 
 const RESULTS = {
@@ -26,42 +18,45 @@ const RESULTS = {
   },
 } as const;
 
-/**
- * Name of the run and of what was measured; what a reader has to know stands right below, and
- * nothing silences it.
- */
+/** Verdict first, then the three figures that matter, then why. */
 export function renderHead(summary: RunSummary): Html {
-  const { benchmark, scenario, mode, sutName, startedAt, runId, round, division, longhaul } =
-    summary;
-  return html`<p class="kicker">Run report, longhaul ${longhaul}</p>
-<h1>${benchmark}, ${scenario}: ${sutName}</h1>
-<p class="kicker">${instantText(startedAt)} · mode ${mode} · round ${round} · division ${division} · run ${runId}</p>
-${noteBox(summary.notes)}`;
+  const { benchmark, scenario, startedAt, result, labels, longhaul, notes } = summary;
+  const { tone, text } = RESULTS[result];
+  const words = labelText(labels);
+  const head = headFigures(summary).map(({ title, value, note, isBad }) =>
+    tile(title, value, html`<small>${note}</small>`, isBad),
+  );
+  return html`<p class="kicker">Run report, longhaul ${longhaul} · ${instantText(startedAt)}${words === '' ? null : html` · ${words}`}</p>
+<h1>${benchmark}, ${scenario}</h1>
+<p class="verdict"><span class="${`badge ${tone}`}">${result}</span> ${text}</p>
+${head.length === 0 ? null : html`<dl class="tiles head">${head}</dl>\n`}${reasonList(summary.verdict)}${
+  notes.length === 0
+    ? null
+    : html`<p><a href="#notes">${counted(notes.length, 'note')}</a> at the end of this page.</p>\n`
+}`;
 }
 
-/** Result, its reasons, LoadGen's own verdict, and whether the generator was the limit. */
+/** LoadGen's own verdict, whether the generator was the limit, accuracy, and the user's thresholds. */
 export function renderVerdict(summary: RunSummary): Html {
-  const { result, verdict, loadgenVerdict, accuracy, peakTargetQps, thresholds } = summary;
-  const { tone, text } = RESULTS[result];
-  return section(
-    'verdict',
-    'Verdict',
-    html`<p class="verdict"><span class="${`badge ${tone}`}">${result}</span> ${text}</p>
-${reasonList(verdict)}
-<p>${loadgenText(loadgenVerdict)}</p>
+  const { loadgenVerdict, accuracy, peakTargetQps, thresholds } = summary;
+  return html`<p>${loadgenText(loadgenVerdict)}</p>
 ${generatorText(summary)}
 ${accuracy && html`<p>Accuracy: ${accuracy.text} ${judged(accuracy.isMet, 'target met', 'target NOT met')}</p>\n`}${peakTargetQps === null ? null : html`<p>Peak that LoadGen's own search found: ${formatNumber(peakTargetQps)} queries/s keep the latency bound.</p>\n`}${thresholdList(thresholds)}
-`,
-  );
+`;
+}
+
+/** Marks of the run, which nothing silences; the head has their number. */
+export function renderNotes({ notes }: RunSummary): Html | null {
+  if (notes.length === 0) return null;
+  const items = notes.map((note) => html`<li>${note}</li>`);
+  return section('notes', 'Notes', html`<ul class="plain">${items}</ul>`);
 }
 
 /** Null where the reasons of the verdict contain it. */
 function generatorText(summary: RunSummary): Html | null {
-  const { verdict, scenario, round } = summary;
-  if (verdict.reasons.some(({ rule }) => rule === 'generator-bound')) return null;
-  const hasSchedule = scenario === 'Server' || (scenario === 'MultiStream' && round === 'v0.5');
-  const { kind, text } = generatorFinding(summary, hasSchedule);
-  return html`<p${kind === 'bound' ? html` class="bad"` : null}>LoadGen: ${text}.</p>`;
+  if (summary.verdict.reasons.some(({ rule }) => rule === 'generator-bound')) return null;
+  const { kind, text } = generatorFinding(summary, hasSchedule(summary));
+  return html`<p${kind === 'bound' ? html` class="bad"` : null}>LoadGen was ${text}.</p>`;
 }
 
 /** The user's own conditions, which are in no verdict. */
@@ -88,10 +83,11 @@ function reasonList({ reasons }: RunSummary['verdict']): Html | null {
     const { rule, text, needed, seen, advice, key } = reason;
     // Older summaries know only LoadGen's name of the setting.
     const remedy = advice ?? (key === null ? '' : `LoadGen's setting ${key}`);
+    // Most texts have both.
     const facts = [
       ['Needed', needed],
       ['Seen', seen],
-    ];
+    ].filter(([, fact = '']) => !text.includes(fact));
     // Two reasons may have one remedy.
     if (remedy !== '' && !given.has(remedy)) facts.push(['What changes it', remedy]);
     given.add(remedy);
@@ -100,40 +96,43 @@ function reasonList({ reasons }: RunSummary['verdict']): Html | null {
   return html`<ul class="reasons">${items}</ul>`;
 }
 
-/** The tiles of each scenario. */
-const MAIN: Readonly<Record<Scenario, readonly FigureName[]>> = {
-  Server: [
-    ...(['scheduled_qps', 'completed_qps', 'p50', 'p99', 'p99.9'] as const),
-    ...(['overlatency', 'lag_p99', 'queries', 'errors'] as const),
-  ],
-  SingleStream: ['p90', 'p50', 'p99', 'completed_qps', 'queries', 'errors'],
-  MultiStream: ['p99', 'p50', 'p99.9', 'completed_qps', 'queries', 'samples', 'errors'],
-  Offline: ['completed_qps', 'samples', 'p50', 'p99', 'max', 'errors'],
-};
+/** Tiles below the three of the head, with their titles in words. */
+const TILES: readonly (readonly [figure: FigureName, title: string])[] = [
+  ['completed_qps', 'Completed per second'],
+  ['p50', 'Latency, median'],
+  ['p90', 'Latency, p90'],
+  ['p99', 'Latency, p99'],
+  ['p99.9', 'Latency, p99.9'],
+  ['max', 'Latency, largest'],
+  ['ttft_p50', 'First token, median'],
+  ['tpot_p50', 'Per output token, median'],
+  ['tpot_p99', 'Per output token, p99'],
+  ['tokens_per_second', 'Tokens per second'],
+  ['overlatency', 'Above the bound'],
+  ['lag_p99', 'Dispatch lag, p99'],
+  ['queries', 'Queries'],
+];
 
-/** The main figures as tiles. */
+/** The other main figures as tiles. */
 export function renderTiles(summary: RunSummary): Html {
-  const tiles = MAIN[summary.scenario].flatMap((name) => {
-    const value = summary.figures[name];
-    if (value === undefined) return [];
-    return tile(name, figureText(name, value), html`<small>${tileNote(summary, name)}</small>`);
+  const { figures, scenario, mode, settings, loadTest } = summary;
+  const shown = headFigures(summary).map(({ figure }) => figure);
+  const rate = settings.find(({ key }) => key === 'targetQps')?.value;
+  const arrivals = loadTest ? `arrivals ${loadTest.arrivals}` : 'Poisson arrivals';
+  const requested =
+    rate === undefined || scenario !== 'Server'
+      ? []
+      : [tile('Requested rate', `${rate} /s`, html`<small>${arrivals}</small>`)];
+  const tiles = TILES.flatMap(([name, title]) => {
+    const value = figures[name];
+    // A query of a stream is due when it is issued: it has no lag.
+    const isMeant = name !== 'lag_p99' || scenario === 'Server';
+    if (value === undefined || shown.includes(name) || !isMeant) return [];
+    return [tile(title, figureText(name, value))];
   });
   return tiles.length === 0
-    ? html`<p>No performance figures: the run was of mode ${summary.mode}.</p>`
-    : html`<dl class="tiles">${tiles}</dl>`;
-}
-
-function tileNote(
-  { scenario, targetPercentile, latencyBoundNs }: RunSummary,
-  name: FigureName,
-): string {
-  const isTarget = targetPercentile !== null && name === percentileName(targetPercentile);
-  if (isTarget && latencyBoundNs !== null) return `bound: ${formatNs(latencyBoundNs)}`;
-  const isStream = scenario === 'SingleStream' || scenario === 'MultiStream';
-  if (isTarget && isStream) return 'the metric of the scenario';
-  if (name === 'scheduled_qps' || (scenario === 'Offline' && name === 'completed_qps'))
-    return 'samples per second: the metric';
-  return FIGURES[name].about;
+    ? html`<p>No performance figures: the run was of mode ${mode}.</p>`
+    : html`<dl class="tiles">${requested}${tiles}</dl>`;
 }
 
 /** All figures by the names that thresholds and comparisons use. */

@@ -16,7 +16,7 @@ export const benchmark: LoadgenBenchmark = {
   openDataSet: async ({ dataFolder }) => {
     if (dataFolder !== undefined) return openFileDataSet(dataFolder);
     throw configInvalid(
-      'benchmark custom needs --data-dir FOLDER: each file in it is the payload of one sample',
+      'benchmark custom needs samples: --data random, npy:DIR or jsonl:FILE; or --data-dir FOLDER, each file in it the payload of one sample',
     );
   },
 };

@@ -64,7 +64,7 @@ fi
 begin=$(date +%s)
 code=0
 node "$main" run --sut "$SUT" --benchmark "$benchmark" --data-dir "$data" --scenario Offline \
-  --target-qps 10 --mode submission --ready-timeout 1800s "$@" || code=$?
+  --target-qps 10 --mode submission --ready-timeout 1800s --verbose "$@" || code=$?
 end=$(date +%s)
 echo "Wall-clock time of the run, from checking the data set to its last log: $((end - begin)) s"
 exit "$code"

@@ -251,7 +251,7 @@ export function runScript({ id, entry }: PlannedImplementation, results: readonl
  * Where a run wrote its logs, and what its user wished to see or keep, say nothing about how it is
  * made again.
  */
-const LEFT_OUT = new Set(['output', 'cacheDir', 'thresholds', 'records', 'report']);
+const LEFT_OUT = new Set(['output', 'cacheDir', 'thresholds', 'labels', 'records', 'report']);
 
 /**
  * The command line that makes a run again, from its recorded settings. Undefined for a run of

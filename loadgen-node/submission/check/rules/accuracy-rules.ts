@@ -23,7 +23,7 @@ const TRUNCATION = 'truncate_accuracy_log.py';
 export const ACCURACY_RULES = {
   'accuracy-metric-missing': {
     warningInOpen: SUBMISSION_ROUNDS,
-    rule: "accuracy.txt has the line of the model's accuracy script, from its first character on.",
+    rule: "accuracy.txt has a line that begins as the model's accuracy script writes it.",
     advice:
       'Write what the official script prints (longhaul accuracy); figures without quotes or np.float64().',
     // Open reports an accuracy, which may be of another metric.
@@ -43,7 +43,7 @@ export const ACCURACY_RULES = {
       `${metric} is ${value}; ${lower} is asked for.`,
   },
   'accuracy-above-limit': {
-    rule: "The accuracy's figures are not above the model's upper limit.",
+    rule: "The accuracy is not above the model's upper limit.",
     advice: 'Fix the model, or submit to open.',
     accuracyFigure: ({ target: { metric, upper }, value, site }) =>
       isStrict(site) &&
@@ -53,7 +53,7 @@ export const ACCURACY_RULES = {
   },
   'accuracy-line-twice': {
     severity: 'warning',
-    rule: 'accuracy.txt shows one result.',
+    rule: 'accuracy.txt has one result.',
     source: `${ALL_CHECKERS}: up to the hash every line that matches counts, and the worst one refuses`,
     advice: 'Keep the line of the run.',
     accuracyTarget: ({ target: { metric }, figures }) =>
@@ -110,7 +110,7 @@ export const ACCURACY_RULES = {
   },
   'hash-malformed': {
     severity: 'warning',
-    rule: 'The hash is a SHA-256 in 64 lower-case hexadecimal digits, alone on its line.',
+    rule: 'The hash is 64 lower-case hexadecimal digits, alone on its line.',
     source: `${TRUNCATION}; the checkers take any word`,
     advice: 'Truncate again from the originals.',
     hashLine: ({ text }) => !SHA256_LINE.test(text) && `"${text.slice(0, 90)}" is no such line.`,
@@ -120,7 +120,7 @@ export const ACCURACY_RULES = {
     },
   },
   'hash-twice': {
-    rule: 'There is one hash: a second one is of a log that was truncated already.',
+    rule: 'accuracy.txt has only one hash.',
     source: `${TRUNCATION}; no checker looks`,
     advice: 'Put back the originals, remove the hash lines, and truncate once.',
     accuracyText: ({ text: { hashLines } }) =>
@@ -134,7 +134,7 @@ export const ACCURACY_RULES = {
   },
   'accuracy-log-shared': {
     severity: 'warning',
-    rule: 'Results of different models or scenarios have accuracy logs of their own.',
+    rule: 'Each model and scenario has its own accuracy log.',
     source: 'no checker compares them',
     advice: 'Take the log of the accuracy run of this result.',
     accuracyText: ({ text: { hash }, scenario, measured, model, accuracyHashes }) => {
@@ -150,7 +150,7 @@ export const ACCURACY_RULES = {
     },
   },
   'original-missing': {
-    rule: 'Where originals are named (--originals), every truncated log has its own among them.',
+    rule: 'With --originals, every truncated log has its original.',
     source: `${SUBMISSION_RULES}: the originals are kept; no checker looks`,
     advice: 'Name the folder of "longhaul submission truncate --backup", or find the log.',
   },
@@ -161,7 +161,7 @@ export const ACCURACY_RULES = {
   },
   'accuracy-log-damaged': {
     severity: 'warning',
-    rule: 'An accuracy log is whole, or has the form of a truncated one: 4,096 characters, dots, 4,096 bytes.',
+    rule: 'An accuracy log is whole, or truncated in the official form.',
     source: `${TRUNCATION}; no checker looks`,
     advice: 'Put back the original, and truncate once.',
   },
@@ -172,7 +172,7 @@ export const ACCURACY_RULES = {
   },
   'accuracy-file-missing': {
     warningInOpen: UP_TO_V51,
-    rule: 'Models that make pictures or videos show the prescribed ones in accuracy/.',
+    rule: 'Models that generate pictures or videos have the prescribed ones in accuracy/.',
     source: `${ALL_CHECKERS}; ${SUBMISSION_RULES}`,
     advice: 'Add the files.',
     result: ({ listing, layout, place, model }) => {

@@ -25,8 +25,8 @@ export const COMPLIANCE_RULES = {
   },
   'test-not-asked': {
     severity: 'warning',
-    rule: 'There are only compliance tests that the model has in the round.',
-    advice: 'Remove the folder: nobody looks at it.',
+    rule: 'Only compliance tests of the model and round are in the tree.',
+    advice: 'Remove the folder.',
     result: (site) => {
       if (!isStrict(site) || site.model === undefined) return false;
       const above = posix.dirname(site.layout.compliance(site.place, 'TEST'));
@@ -43,22 +43,22 @@ export const COMPLIANCE_RULES = {
   'test-not-passed': {
     rule: 'verify_performance.txt (verify_accuracy.txt, verify_output_len.txt) says TEST PASS.',
     source: `${ALL_CHECKERS}; from v5.0 on verify_accuracy.txt says it on a line of its own`,
-    advice: 'See what the test compared (longhaul compliance), mend it, and run the test again.',
+    advice: "Read the test's README.md, correct the system, and run the test again.",
   },
   'test-verdict-mixed': {
     severity: 'warning',
-    rule: 'A verification has one verdict.',
+    rule: 'A verify file has one verdict.',
     source: `${ALL_CHECKERS} look for TEST PASS only`,
     advice: 'Run the verification again, into a new file.',
   },
   'test-settings-wrong': {
-    rule: 'A compliance test ran with the settings of its audit.config.',
+    rule: 'The test ran with the settings of its audit.config.',
     source: 'audit.config of the compliance tests; no checker looks',
     advice: 'Put the logs of the right test into the folder.',
     performance: (run) => run.test !== undefined && testSettings(run),
   },
   'test-rate-differs': {
-    rule: 'The rate of the test agrees with that of the result: TEST01 within 10 %, TEST04 less than 10 % faster, TEST05 at most 5 % slower.',
+    rule: "The test's rate is near the result's: TEST01 within 10 %, TEST04 less than 10 % faster, TEST05 at most 5 % slower.",
     source: `${COMPLIANCE_SCRIPTS}; the checkers believe verify_performance.txt`,
     advice: 'Take the logs of the run that was verified, or run the test again.',
     // The figures that verify_performance.txt was made from, compared again.
@@ -76,12 +76,12 @@ export const COMPLIANCE_RULES = {
     },
   },
   'baseline-beside-pass': {
-    rule: 'baseline_accuracy.txt and compliance_accuracy.txt are there only where verify_accuracy.txt has no TEST PASS.',
+    rule: 'baseline_accuracy.txt and compliance_accuracy.txt are present only if verify_accuracy.txt has no TEST PASS.',
     source: OLDER_CHECKERS,
     advice: 'Remove the two files.',
   },
   'baseline-missing': {
-    rule: 'Where TEST01 found other responses, baseline_accuracy.txt and compliance_accuracy.txt show that the accuracy is the same.',
+    rule: "If TEST01's responses differ, baseline_accuracy.txt and compliance_accuracy.txt are present.",
     advice: 'Make both files: longhaul compliance TEST01 writes them.',
   },
   'baseline-differs': {

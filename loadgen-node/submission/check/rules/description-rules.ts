@@ -46,7 +46,7 @@ const TODO_WORD = new RegExp(`\\b${TODO_MARK}\\b`);
 export const DESCRIPTION_RULES = {
   'system-missing': {
     rule: 'Every system with results has a description, systems/<system>.json.',
-    advice: 'Make one: longhaul system describe --output systems/<system>.json.',
+    advice: 'Make one: longhaul submission system describe --output systems/<system>.json.',
     submitter: ({ listing, layout, division, submitter, systems }) =>
       systems.map((system) => {
         const file = layout.system(division, submitter, system);
@@ -70,7 +70,7 @@ export const DESCRIPTION_RULES = {
     },
   },
   'field-missing': {
-    rule: 'The description has every key that the official tools ask for.',
+    rule: 'The description has every key that the official tools need.',
     source: `${ALL_CHECKERS}; ${SUBMISSION_RULES}, <system_desc_id>.json metadata`,
     advice: 'Add the key.',
     description: (site) => {
@@ -85,13 +85,13 @@ export const DESCRIPTION_RULES = {
     },
   },
   'field-empty': {
-    rule: 'Keys that need a meaningful response have one.',
+    rule: 'Required keys have a value.',
     advice: 'Say what it is; "N/A" where there is none.',
     description: fieldsThatAre('empty', ', which counts as empty'),
   },
   'field-blank': {
     severity: 'warning',
-    rule: 'A value has more than blanks.',
+    rule: 'A value is not only blanks.',
     source: `${SUBMISSION_RULES}, <system_desc_id>.json metadata; ${ALL_CHECKERS} take blanks for a value`,
     advice: 'Say what it is; "N/A" where there is none.',
     description: fieldsThatAre('blank'),
@@ -104,7 +104,7 @@ export const DESCRIPTION_RULES = {
       }),
   },
   'field-not-text': {
-    rule: 'Names, notes and kinds are texts.',
+    rule: 'Names, notes and types are texts.',
     source: `${ALL_CHECKERS} break off while they join the texts`,
     advice: 'Put the value in quotes.',
     description: fieldsThatAre('not-text'),
@@ -125,8 +125,8 @@ export const DESCRIPTION_RULES = {
   },
   'field-unknown': {
     severity: 'notice',
-    rule: 'Keys that no official tool knows are passed over with a warning.',
-    advice: 'Move what it says to hw_notes or sw_notes, if reviewers shall see it.',
+    rule: 'The official tools know every key of the description.',
+    advice: 'Move the value to hw_notes or sw_notes if reviewers should see it.',
     description: ({ description }) =>
       Object.keys(description).map(
         (key) => !KNOWN_FIELDS.has(key) && `No official tool knows ${key}.`,
@@ -134,9 +134,9 @@ export const DESCRIPTION_RULES = {
   },
   'todo-left': {
     severity: 'warning',
-    rule: 'Nothing is left to be filled in.',
-    source: 'longhaul system describe marks with TODO what it could not read',
-    advice: 'Fill it in.',
+    rule: 'Values and texts have no TODO.',
+    source: 'longhaul submission system describe marks with TODO what it could not read',
+    advice: 'Fill in the value.',
     description: ({ description }) => Object.entries(description).map(todoIn),
     weights: ({ weights }) => WEIGHTS_KEYS.map((key) => todoIn([key, weights[key]])),
     textLine: ({ text }) =>
@@ -177,7 +177,7 @@ export const DESCRIPTION_RULES = {
   },
   'not-datacenter': {
     severity: 'warning',
-    rule: 'The Network division supports the datacenter suite only.',
+    rule: 'The Network division has only the datacenter suite.',
     source: 'inference_rules v4.1, Divisions, Network division',
     advice: 'Write datacenter, or submit to open.',
     description: ({ description, division }) => {
@@ -205,7 +205,7 @@ export const DESCRIPTION_RULES = {
       `is_network is "${value}".`,
   },
   'is-network-in-closed': {
-    rule: 'A system of the closed division is not over a network; its description leaves is_network out.',
+    rule: 'A closed description has no is_network, or "False" where the tools of the round accept it.',
     source: `${ALL_CHECKERS}; with "False" ${NEWER_CHECKERS} asks for all other network keys`,
     advice: 'Remove is_network, or submit to network.',
     description: ({ description, division, round }) => {
@@ -220,7 +220,7 @@ export const DESCRIPTION_RULES = {
   },
   'network-field-empty': {
     severity: 'warning',
-    rule: 'Fabric, protocol and interfaces of both ends are stated, enough to know OSI layers one to four.',
+    rule: 'The description states fabric, protocol and interfaces of both ends (OSI layers 1 to 4).',
     source: `${NETWORK_RULES}, System Topology (the official tools let the keys be empty)`,
     advice: 'Say what it is.',
     description: (site) =>
@@ -234,9 +234,9 @@ export const DESCRIPTION_RULES = {
   },
   'fabric-not-permitted': {
     severity: 'warning',
-    rule: 'LoadGen node and SUT nodes are joined by Ethernet, IEEE 802.11, InfiniBand or 3GPP.',
+    rule: 'Ethernet, IEEE 802.11, InfiniBand or 3GPP connects LoadGen node and SUT nodes.',
     source: `${NETWORK_RULES}, fabric interconnects`,
-    advice: 'Name the fabric in network_type; another one needs clearance by the working group.',
+    advice: "Name the fabric in network_type; another fabric needs the working group's approval.",
     description: ({ description, division }) => {
       const type = textOf(description['network_type']);
       const isStated = type.trim() !== '' && !isTodo(type);
@@ -249,14 +249,14 @@ export const DESCRIPTION_RULES = {
   },
   'bus-interconnect': {
     severity: 'warning',
-    rule: 'A bus does not join LoadGen node and SUT nodes: PCIe, CXL, CCIX, HyperTransport, NVLink, QPI, UPI, ICI.',
+    rule: 'No bus connects LoadGen node and SUT nodes: PCIe, CXL, CCIX, HyperTransport, NVLink, QPI, UPI, ICI.',
     source: `${NETWORK_RULES}, bus interconnects`,
-    advice: 'Use a permitted fabric; if the word means something else here, say it in other words.',
+    advice: 'Use a permitted fabric; if the word means something else here, use another word.',
     description: ({ description, division }) => division === 'network' && busOf(description),
   },
   'ecc-not-stated': {
     severity: 'warning',
-    rule: 'A datacenter system must use ECC in its DRAM and HBM, enabled in every run; its description can show it.',
+    rule: 'The description of a datacenter system states that ECC is on in DRAM and HBM.',
     source: `${INFERENCE_RULES}, datacenter systems; no tool looks, and the description need not say it`,
     advice:
       'State "ECC enabled" in host_memory_configuration, and in accelerator_memory_configuration if there are accelerators.',
@@ -269,7 +269,7 @@ export const DESCRIPTION_RULES = {
       ),
   },
   'ecc-off': {
-    rule: 'ECC is enabled in all performance and accuracy runs of a datacenter system.',
+    rule: 'ECC is on in all runs of a datacenter system.',
     source: `${INFERENCE_RULES}, datacenter systems`,
     advice: 'Switch ECC on and make the runs again.',
     description: ({ description }) =>
@@ -277,21 +277,21 @@ export const DESCRIPTION_RULES = {
   },
   'bandwidth-too-small': {
     severity: 'warning',
-    rule: 'The links sustain the bytes per second that the result needs.',
+    rule: 'The links carry the bytes per second that the result needs.',
     source: `${INFERENCE_RULES}, Datacenter Bandwidth Requirements`,
     advice: 'Correct network_rate and number_nic_*, or use faster links.',
     read: bandwidthTooSmall,
   },
   'bandwidth-unknown': {
     severity: 'warning',
-    rule: 'The rate of each interface and their number are stated.',
+    rule: 'The description states rate and number of interfaces.',
     source: `${INFERENCE_RULES}, system architecture description`,
     advice: 'Write network_rate as a number with a unit (100 Gbit/s), number_nic_* as numbers.',
     read: bandwidthUnknown,
   },
   'nodes-differ': {
     severity: 'warning',
-    rule: 'number_of_nodes is the number of SUT nodes that the audit saw.',
+    rule: 'number_of_nodes is the number of SUT nodes in the audit.',
     source: `${SUBMISSION_RULES}, <system_desc_id>.json metadata; no tool compares`,
     advice: 'Write the number of nodes of the runs.',
     read: ({ layout, division, submitter, system, description, audits }) => {
@@ -305,7 +305,7 @@ export const DESCRIPTION_RULES = {
     },
   },
   'measurements-file-missing': {
-    rule: 'A result has its file of weights and data types: <system>_<implementation>_<scenario>.json, or measurements.json from v6.0 on.',
+    rule: 'A result has <system>_<implementation>_<scenario>.json; from v6.0 on measurements.json.',
     source: `${ALL_CHECKERS} (that of v4.1 breaks off)`,
     advice: 'Add the file.',
     measurements: (site) => {
@@ -337,19 +337,19 @@ export const DESCRIPTION_RULES = {
     },
   },
   'conf-unreadable': {
-    rule: 'user.conf and mlperf.conf have no line that the checker of v4.1 breaks off at.',
+    rule: 'The checker of v4.1 can read user.conf and mlperf.conf.',
     source: 'submission checker of v4.1, where a model needs equal issue',
     advice: 'Repair the line.',
   },
   'conf-not-for-loadgen': {
     severity: 'warning',
-    rule: 'user.conf and mlperf.conf are what LoadGen read: lines of "model.scenario.key = value".',
+    rule: 'user.conf and mlperf.conf have only lines of "model.scenario.key = value".',
     source: 'LoadGen refuses other lines; no checker looks',
     advice: 'Repair the line, or take the file that the run read.',
   },
   'user-conf-differs': {
     severity: 'warning',
-    rule: 'user.conf is the one that the run read: its values are those of the log.',
+    rule: 'user.conf has the values of the log.',
     source: `${SUBMISSION_RULES}, directory structure; no tool compares`,
     advice: 'Take the user.conf of the run.',
     read: userConfDiffers,

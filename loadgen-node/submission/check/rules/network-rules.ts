@@ -55,28 +55,28 @@ const QDL = `${NETWORK_RULES}, QDL constraints`;
 export const NETWORK_DIVISION_RULES = {
   'stand-in-model': {
     severity: 'mark',
-    rule: 'A stand-in model or data set measures software; what it shows is no result of the benchmark.',
+    rule: "The run used the benchmark's own model and data set, not a stand-in.",
     source: 'longhaul: stand-ins have the form of the real model and data, and no accuracy',
     advice: 'Use the model and the data set of the benchmark.',
     read: standIn,
   },
   'not-approved-loadgen': {
     severity: 'mark',
-    rule: 'LoadGen is compiled from a tagged approved revision of the mlperf/inference repository, unaltered.',
+    rule: 'LoadGen is compiled, unaltered, from an approved revision of mlcommons/inference.',
     source: 'inference_rules v4.1, LoadGen; no tool looks, reviewers do',
-    advice: 'Say so to whoever is shown the result: it is none of MLPerf.',
+    advice: 'Do not present the result as an MLPerf result.',
     read: ownEngine,
   },
   'loadgen-not-known': {
     severity: 'warning',
-    rule: 'The log names an approved revision of LoadGen with its git hash, its build and its files, without changes.',
+    rule: 'The log names an unchanged, approved revision of LoadGen, with git hash, build and files.',
     source: 'inference_rules v4.1, LoadGen; no tool looks, reviewers do',
-    advice: 'Build LoadGen from the tag of the round; nobody can verify another one.',
+    advice: 'Build LoadGen from the tag of the round.',
     read: (facts) =>
       [...facts.runs].map(([run, log]) => !isOfLonghaul(facts, run, log) && unknownBuild(log)),
   },
   'own-records-removed': {
-    rule: 'The logs of longhaul have the records in which it says what it is and what it found.',
+    rule: 'Logs of longhaul have all of their longhaul_* records.',
     source: 'longhaul, detail log; what a log says may not be changed',
     advice: 'Take the log as longhaul wrote it.',
     read: (facts) =>
@@ -84,14 +84,14 @@ export const NETWORK_DIVISION_RULES = {
   },
   'audit-missing': {
     severity: 'warning',
-    rule: 'Each run of a network result of longhaul has its network_audit.json in documentation/evidence.',
+    rule: 'documentation/evidence has network_audit.json for each network run of longhaul.',
     source: 'longhaul, network-audit',
     advice:
       'Build the tree with longhaul submission build, or add the file from the folder of the run.',
   },
   'network-rules-unproved': {
     severity: 'warning',
-    rule: 'What the rules of the Network division ask of QDL and SUT is shown by evidence.',
+    rule: 'Evidence shows that QDL and SUT keep the rules of the Network division.',
     source: `${NETWORK_RULES}; a foreign LoadGen writes no audit, and no tool looks`,
     advice: 'Be ready to show it to reviewers: round trip of Name(), counts of both ends, hosts.',
   },
@@ -102,24 +102,24 @@ export const NETWORK_DIVISION_RULES = {
     advice: 'Copy it again from the folder of the run.',
   },
   'audit-of-another-run': {
-    rule: 'The audit is of the run whose logs lie in the tree.',
+    rule: 'network_audit.json is of the run whose logs are in the tree.',
     source: 'longhaul, network-audit',
     advice: 'Copy it from the folder of the run.',
     audit: auditMismatches,
   },
   'audit-rule-broken': {
-    rule: 'No rule of the Network division was broken in the run.',
+    rule: 'The run broke no rule of the Network division.',
     source: NETWORK_RULES,
-    advice: 'See longhaul audit: mend it and make the run again, or submit to open.',
+    advice: 'Read longhaul audit, correct it and repeat the run, or submit to open.',
   },
   'audit-rule-unproved': {
     severity: 'warning',
-    rule: 'The evidence of the run shows each rule that a run can show.',
+    rule: 'The audit proves every rule that a run can prove.',
     source: NETWORK_RULES,
-    advice: 'See longhaul audit: what is not shown, reviewers may ask for.',
+    advice: 'Read longhaul audit; be ready to show the rest to reviewers.',
   },
   'same-host': {
-    rule: 'LoadGen node and SUT nodes are physically separate and distinct systems.',
+    rule: 'LoadGen node and SUT nodes are physically separate systems.',
     source: `${NETWORK_RULES}, System Topology`,
     advice: 'Run the SUT on another machine.',
   },
@@ -129,18 +129,18 @@ export const NETWORK_DIVISION_RULES = {
     advice: 'Give each node a name of its own: sut --node.',
   },
   'name-without-round-trip': {
-    rule: 'Name() makes at least one round trip over the network before it returns.',
+    rule: 'Name() makes a network round trip before it returns.',
     source: QDL,
     advice: 'Ask the nodes in Name(), every time.',
   },
   'compression-not-allowed': {
-    rule: 'Samples travel in a form that the table of compression options has for the model.',
+    rule: "Samples are sent in a form that the rules' table of compression options allows.",
     source: `${NETWORK_RULES}, benchmarks and QSL pre-processing`,
     advice: 'Use another encoding or compression, or submit to open.',
   },
   'document-missing': {
     severity: 'warning',
-    rule: 'Documents tell what the QDL sends for each query (network), and that the way of the data has the bandwidth that is needed (closed and network, datacenter).',
+    rule: 'Documents describe what the QDL sends (network), and the bandwidth of the data path (closed and network, datacenter).',
     source: `${NETWORK_RULES}, QDL implementation; inference_rules v4.1, LoadGen Operation; no tool looks`,
     advice:
       'Add it to documentation/, with "network", "protocol", "bandwidth" or "architecture" in its name; submission build writes both.',
@@ -158,7 +158,7 @@ export const NETWORK_DIVISION_RULES = {
   },
   'diagram-missing': {
     severity: 'warning',
-    rule: 'A network submission has a diagram of what connects LoadGen node and SUT nodes.',
+    rule: 'A network submission has a diagram of the connection between LoadGen node and SUT nodes.',
     source: `${NETWORK_RULES}, System Topology; no tool looks`,
     advice: 'Add one to documentation/, with "diagram" in its name; submission build draws it.',
     submitter: (site) =>

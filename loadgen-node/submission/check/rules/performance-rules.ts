@@ -46,25 +46,25 @@ const RATE_TOLERANCE = 0.0051;
 /** Rules about the settings, results and summary of a performance run. */
 export const PERFORMANCE_RULES = {
   'performance-samples-few': {
-    rule: "The run drew from at least as many samples as the model's table says.",
+    rule: "The performance set has at least the model's number of samples.",
     source: `${ALL_CHECKERS}; inference_rules, QSL size`,
     advice: 'Do not lower performance_sample_count_override.',
     performance: ({ log, model }) =>
       atLeast(log, 'effective_performance_sample_count', model?.performanceSamples ?? 0),
   },
   'duration-short': {
-    rule: 'The shortest duration is set to 600 s or more, in the runs of compliance tests, too.',
+    rule: 'min_duration is at least 600 s, also in compliance tests.',
     advice: 'Set min_duration to 600000 and make the run again.',
     performance: ({ log }) => atLeast(log, 'effective_min_duration_ms', MIN_DURATION_MS),
   },
   'queries-few': {
-    rule: 'min_query_count is at least 1 (Offline; elsewhere early stopping decides).',
+    rule: 'min_query_count of an Offline run is at least 1.',
     advice: 'Set it, and make the run again.',
     performance: ({ log, measured }) =>
       measured === 'Offline' && atLeast(log, 'effective_min_query_count', 1),
   },
   'offline-samples-few': {
-    rule: "An Offline query has at least as many samples as the model's table says.",
+    rule: "An Offline query has at least the model's number of samples.",
     source: `${OLDER_CHECKERS}; in network and open ${NEWER_CHECKERS} forgets it`,
     advice: 'Raise target_qps or min_query_count, and make the run again.',
     performance: ({ log, measured, model }) =>
@@ -72,7 +72,7 @@ export const PERFORMANCE_RULES = {
       atLeast(log, 'effective_samples_per_query', model?.offlineSamples ?? 1),
   },
   'latency-bound-loose': {
-    rule: "The latency bound of a Server run is not above that of the model's table.",
+    rule: "The latency bound of a Server run is at most the model's.",
     source: `${ALL_CHECKERS}, in the open division as well, though its rules have no such bound`,
     advice: 'Do not raise target_latency.',
     performance: (run) =>
@@ -83,7 +83,7 @@ export const PERFORMANCE_RULES = {
       }),
   },
   'percentile-low': {
-    rule: 'The latency bound of a Server run holds for 99 % of the queries.',
+    rule: 'The latency bound of a Server run is for the 99th percentile or above.',
     source: `${INFERENCE_RULES}, scenarios; no checker looks`,
     advice: 'Do not lower target_latency_percentile.',
     performance: (run) =>
@@ -115,7 +115,7 @@ export const PERFORMANCE_RULES = {
     severity: 'warning',
     rule: 'The measured 99th percentile is below the bound.',
     source: 'no checker compares it: early stopping decides',
-    advice: 'Look at it before others do.',
+    advice: 'Early stopping decides; be ready to explain it.',
     // Language models have no bound on a query as a whole: theirs is 0.
     performance: (run) => {
       const bound = run.log.number(BOUND) ?? 0;
@@ -157,7 +157,7 @@ export const PERFORMANCE_RULES = {
       log.at(TOKENS_ON, `${TOKENS_ON} is not true.`),
   },
   'token-latency-above-bound': {
-    rule: "p99 of the time to the first token and per output token are below the model's bounds.",
+    rule: "p99 of TTFT and TPOT are below the model's bounds.",
     source: `${ALL_CHECKERS}, in the open division as well`,
     advice: 'A lower target QPS.',
     // Strictly below, as the official tools compare.
@@ -170,7 +170,7 @@ export const PERFORMANCE_RULES = {
       ),
   },
   'equal-issue-off': {
-    rule: 'Models with samples of unlike length issue them in whole permutations (sample_concatenate_permutation).',
+    rule: 'Models with samples of different lengths use sample_concatenate_permutation.',
     source: `${OLDER_CHECKERS}; that of v4.1 looks into mlperf.conf and user.conf beside the result`,
     advice: "Run with the round's mlperf.conf, and add it to measurements.",
     // The tool of v4.1 reads the configuration beside the result, the later ones the log; that of
@@ -186,13 +186,13 @@ export const PERFORMANCE_RULES = {
   },
   'equal-issue-unknown': {
     severity: 'warning',
-    rule: 'Models with samples of unlike length issue them in whole permutations, and log or mlperf.conf say so.',
+    rule: 'Log or mlperf.conf show sample_concatenate_permutation, where the model needs it.',
     source: `${INFERENCE_RULES}, LoadGen; the tool of v4.1 misses the model in its list`,
     advice: "Run with the round's mlperf.conf, and add it to measurements.",
   },
   'summary-unusable': {
     severity: 'warning',
-    rule: 'The summary log has the lines "Scenario", the rate and "Result is", which the compliance scripts compare.',
+    rule: 'The summary has "Scenario", the rate and "Result is", which compliance scripts compare.',
     source: COMPLIANCE_SCRIPTS,
     advice: 'Take the summary as LoadGen wrote it.',
     summary: (facts) => {
@@ -208,7 +208,7 @@ export const PERFORMANCE_RULES = {
   },
   'errors-in-summary': {
     severity: 'warning',
-    rule: 'A summary log counts no errors.',
+    rule: 'The summary log reports no errors.',
     source: `${COMPLIANCE_SCRIPTS} print a warning; no checker looks`,
     advice: 'Find the reason and make the run again.',
     summary: ({ summary: { errorCount } }) => errorCount > 0 && `It counts ${errorCount} error(s).`,

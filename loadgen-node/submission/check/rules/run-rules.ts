@@ -46,13 +46,13 @@ export const RUN_RULES = {
     },
   },
   'log-damaged': {
-    rule: 'Every line with the mark :::MLLOG is a whole record.',
+    rule: 'Every line with :::MLLOG is a whole record.',
     source: `${OLDER_CHECKERS}; ${NEWER_CHECKERS} breaks off`,
-    advice: 'Copy the log again; what a log says may not be mended by hand.',
+    advice: 'Copy the log again; never edit a log.',
     log: ({ log }) => damagesOf(log, (text) => text !== CUT_RECORD && text !== MARKED_BYTE_ORDER),
   },
   'log-cut': {
-    rule: 'A log ends where LoadGen ended it.',
+    rule: 'The log is complete to its last record.',
     advice: 'Copy the log again.',
     log: ({ log }) => damagesOf(log, (text) => text === CUT_RECORD),
   },
@@ -80,7 +80,7 @@ export const RUN_RULES = {
     ],
   },
   'error-in-log': {
-    rule: 'A log has no records of errors.',
+    rule: 'The log has no error records.',
     source: `${OLDER_CHECKERS}; in performance logs ${NEWER_CHECKERS} forgets it`,
     advice: 'Find the reason and make the run again.',
     log: ({ log }) =>
@@ -100,7 +100,7 @@ export const RUN_RULES = {
       ),
   },
   'constraint-not-met': {
-    rule: 'LoadGen found the run long enough, with enough queries, within its bounds.',
+    rule: "LoadGen's own checks of duration, queries and bounds are met.",
     source: 'LoadGen, result_*_met; no checker reads them',
     advice: 'Make the run again.',
     performance: ({ log }) =>
@@ -112,7 +112,7 @@ export const RUN_RULES = {
   },
   'record-twice': {
     severity: 'warning',
-    rule: 'A log has one value of each setting and result.',
+    rule: 'The log has one value for each setting and result.',
     source: `one run, one log; ${ALL_CHECKERS} read the first value`,
     advice: 'Take the log of one run, as LoadGen wrote it.',
     log: ({ log }) =>
@@ -128,8 +128,8 @@ export const RUN_RULES = {
     performance: (run) => wrongSeeds(run, false),
   },
   'seed-rounded': {
-    rule: 'Seeds keep all of their digits: they have 64 bits, more than a floating-point number.',
-    advice: 'Take the log as LoadGen wrote it; some tool has read and written it as numbers.',
+    rule: 'Seeds have all digits of their 64 bits.',
+    advice: 'Take the log as LoadGen wrote it; a tool has rewritten its numbers.',
     performance: (run) => wrongSeeds(run, true),
     accuracy: (run) => wrongSeeds(run, true),
   },
@@ -149,9 +149,9 @@ export const RUN_RULES = {
   },
   'result-inferred': {
     severity: 'notice',
-    rule: 'An edge system may infer a result from that of another scenario, with copies of its folders.',
+    rule: 'An edge system may infer a result from another scenario, with copies of its folders.',
     source: `${INFERENCE_RULES}, Benchmarks; ${ALL_CHECKERS} compute it from the log`,
-    advice: 'Nothing, if it is meant so.',
+    advice: 'Nothing, if this is intended.',
   },
   'mode-differs': {
     rule: 'Logs in performance/ are of a performance run, logs in accuracy/ of an accuracy run.',
@@ -162,7 +162,7 @@ export const RUN_RULES = {
   },
   'runs-far-apart': {
     severity: 'warning',
-    rule: 'The runs of a result are of one time.',
+    rule: 'The runs of a result were made close together in time.',
     source: 'no checker looks; reviewers do',
     advice: 'Take the logs of the runs of this result.',
     read: ({ runs }) => {
@@ -174,7 +174,7 @@ export const RUN_RULES = {
     },
   },
   'audit-in-result': {
-    rule: 'The run of a result has no settings of a compliance test.',
+    rule: "A result's run does not have a compliance test's settings.",
     source: `${INFERENCE_RULES}, LoadGen; no checker looks`,
     advice: 'Take the logs of the run without audit.config.',
     performance: (run) => run.test === undefined && testSettings(run),
@@ -193,7 +193,7 @@ export const RUN_RULES = {
   },
   'closed-over-network': {
     severity: 'warning',
-    rule: 'A closed result is of a system without a network between LoadGen and SUT: the name of its SUT has no "Network SUT".',
+    rule: 'The SUT name of a closed result does not contain "Network SUT".',
     source: `${ALL_CHECKERS} ask it of the description (is_network), and nobody of the log`,
     advice: 'Submit the result to network, or measure the SUT in the process of LoadGen.',
     // Once for a result with all of its tests.

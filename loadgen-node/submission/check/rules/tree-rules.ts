@@ -28,7 +28,7 @@ const WITHOUT_CALIBRATION: readonly string[] = ['v4.1', 'v5.0'];
 /** Rules about files and folders. */
 export const TREE_RULES = {
   'dry-run-lengths': {
-    rule: 'A tree that was built from runs of other than official lengths is not handed in.',
+    rule: 'The tree was built without --dry-run-lengths.',
     source: 'longhaul submission build --dry-run-lengths',
     advice:
       'Make the runs at the official lengths and build the tree again without --dry-run-lengths.',
@@ -39,7 +39,7 @@ export const TREE_RULES = {
       text.startsWith(`> **${DRY_RUN_WORDS}`) && 'It is of a tree of shortened runs.',
   },
   'root-file': {
-    rule: 'Beside the divisions there are only .md and .pdf files.',
+    rule: 'The root has only .md and .pdf files beside the divisions.',
     source: OLDER_CHECKERS,
     advice: 'Move the file into a submitter folder, or out of the tree.',
     path: ({ file, folder, isFolder }) =>
@@ -47,14 +47,14 @@ export const TREE_RULES = {
   },
   'root-folder': {
     severity: 'warning',
-    rule: 'The root has no other folders than closed, network and open.',
+    rule: 'The root has only the folders closed, network and open.',
     source: `${ALL_CHECKERS}: they print an error and pass over the folder`,
     advice: 'Rename the folder (in lower case), or move it out of the tree.',
     path: ({ file, folder, isFolder }) =>
       folder === '.' && isFolder && !ROOT_FOLDERS.includes(file) && `"${file}" is no division.`,
   },
   'division-file': {
-    rule: 'Between division and submitter there are no files.',
+    rule: 'A division folder has no files, only submitter folders.',
     source: OLDER_CHECKERS,
     advice: 'Move the file into the submitter folder.',
     path: ({ folder, isFolder }) =>
@@ -95,7 +95,7 @@ export const TREE_RULES = {
   },
   'name-not-plain': {
     severity: 'warning',
-    rule: 'Names outside of the sources have no characters that mean something to a shell.',
+    rule: 'Names outside the sources have no shell characters.',
     source: `${COMPLIANCE_SCRIPTS} hand paths to a shell without quotes`,
     advice: 'Use letters, digits, "-", "_", "+", "," and ".".',
     path: ({ file, name, isOfDivision }) => {
@@ -107,7 +107,7 @@ export const TREE_RULES = {
     },
   },
   'python-cache': {
-    rule: 'There is no __pycache__.',
+    rule: 'The tree has no __pycache__.',
     source: OLDER_CHECKERS,
     advice: 'Remove the folder.',
     path: ({ name, isFolder, isOfDivision }) =>
@@ -121,29 +121,29 @@ export const TREE_RULES = {
       isOfDivision && isFolder && listing.isEmpty(file) && 'The folder is empty.',
   },
   symlink: {
-    rule: 'There are no symbolic links to files.',
+    rule: 'No file is a symbolic link.',
     source: `${OLDER_CHECKERS} (good relative links are reported as broken, too)`,
     advice: 'Put a copy in its place.',
     tree: ({ listing }) => listing.odd('symlink'),
   },
   'symlink-to-folder': {
     severity: 'warning',
-    rule: 'A folder is a folder, no symbolic link to one.',
+    rule: 'No folder is a symbolic link.',
     source: `${OLDER_CHECKERS} follow such a link; other tools and archives may not`,
     advice: 'Put a copy in its place.',
     tree: ({ listing }) => listing.odd('symlink-to-folder'),
   },
   'no-plain-file': {
-    rule: 'Whatever is in the tree is a file or a folder, and can be read.',
+    rule: 'Every entry is a readable file or folder.',
     advice: 'Give it permissions to be read, or take it out.',
     tree: ({ listing }) => listing.odd('special', 'unreadable'),
   },
   'missing-file': {
-    rule: 'Every folder has the files that the official layout asks for.',
+    rule: 'Every folder has the files of the official layout.',
     advice: 'Add the file.',
   },
   'missing-folder': {
-    rule: 'Every result has the folders that the official layout asks for.',
+    rule: 'Every result has the folders of the official layout.',
     advice: 'Add the folder with its files.',
   },
   'measurements-unused': {
@@ -163,7 +163,7 @@ export const TREE_RULES = {
     advice: 'Write the file.',
   },
   'extra-file': {
-    rule: 'Folders of logs have the files of the official list and no other.',
+    rule: 'Log folders have only files of the official list.',
     source: OLDER_CHECKERS,
     advice: 'Move the file to documentation/, or remove it.',
   },
@@ -197,7 +197,7 @@ export const TREE_RULES = {
     },
   },
   'model-unknown': {
-    rule: 'A result lies in a folder with the name of a model of the round and suite; in open, model_mapping.json may say which one it stands for.',
+    rule: 'The model folder has the name of a model of the round and suite; in open, model_mapping.json may map it to one.',
     advice:
       'Rename the folder; in open, name the model in model_mapping.json (build: reference_model).',
     // Open may have models of its own, but every official tool asks for the round's model that they
@@ -207,7 +207,7 @@ export const TREE_RULES = {
       `"${modelFolder}" is no model of ${model === undefined ? `round ${round}` : 'the suite of the system'}.`,
   },
   'model-mapping-wrong': {
-    rule: 'model_mapping.json of open names models of the round, as the official tools call them.',
+    rule: 'model_mapping.json maps to models of the round, by their official names.',
     source: `${ALL_CHECKERS}: they refuse any other name, or break off at it`,
     advice: 'Write the name: {"my-net": "resnet"}, not "resnet50".',
     submitter: ({ mapping, round, file }) =>
@@ -223,7 +223,7 @@ export const TREE_RULES = {
       }),
   },
   'scenario-unknown': {
-    rule: 'In closed and network there are only scenarios that the model has in the suite.',
+    rule: 'Closed and network have only scenarios that the suite has for the model.',
     advice: 'Remove the scenario, or fix the name of the folder: Server, Offline.',
     model: (site) =>
       [...site.scenarios].map(([name, scenario]) => {
@@ -238,7 +238,7 @@ export const TREE_RULES = {
       }),
   },
   'scenario-missing': {
-    rule: 'In closed and network a model has all of its required scenarios.',
+    rule: 'Closed and network have all required scenarios of the model.',
     advice: 'Add the scenario; the official tools refuse the others of the model, too.',
     model: (site) => {
       if (!isStrict(site) || site.need === undefined) return false;
@@ -252,7 +252,7 @@ export const TREE_RULES = {
     },
   },
   'scenario-not-in-division': {
-    rule: 'The Network division knows the scenarios of the datacenter suite only.',
+    rule: 'The Network division has only scenarios of the datacenter suite.',
     source: 'inference_rules v4.1, Divisions, Network division',
     advice: 'Remove the scenario from network; it can go to open.',
     model: (site) =>
@@ -266,17 +266,17 @@ export const TREE_RULES = {
       ),
   },
   'json-broken': {
-    rule: 'A .json file of the layout holds one JSON object.',
+    rule: 'A .json file of the layout has one JSON object.',
     advice: 'Repair the file.',
   },
   'not-utf8': {
-    rule: 'What the official tools read is UTF-8.',
+    rule: 'Files that the official tools read are UTF-8.',
     source: `${ALL_CHECKERS} break off at other bytes`,
     advice: 'Write the file in UTF-8.',
   },
   'power-unchecked': {
     severity: 'notice',
-    rule: 'Power measurements are left to the official power checker.',
+    rule: 'Power measurements are not checked; the official power checker does that.',
     source: 'power_checker.py',
     advice: 'Run the official tools with the power folder.',
     result: (site) =>

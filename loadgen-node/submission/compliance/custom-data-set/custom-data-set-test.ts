@@ -158,7 +158,7 @@ function planTestRun(
   for (const key of dropped) file.delete(key);
   const flags = { ...sources.flags, mode, runs: '1', output };
   const { values, settings } = resolveSettings(RUN_SETTINGS, { section: 'run', file, flags });
-  refuseOtherArrivals(values.arrivals, "a compliance test has LoadGen's Poisson arrivals");
+  refuseOtherArrivals(values, "a compliance test has LoadGen's Poisson arrivals");
   requireOtherImages(inspectRun({ file: sources.file, flags: {} }), values);
   return planRun(values, { asked: settings });
 }

@@ -37,28 +37,32 @@ describe('longhaul compare', () => {
   const compare = (...args: string[]): Promise<Said> => verbHere(compareVerb, ...args);
 
   it('ends with 0, tells better from worse, and marks the run that is INVALID', async () => {
-    const { code, stdout } = await compare(slow, fast);
+    const { code, stdout } = await compare(slow, fast, '--allow-invalid');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^p50 .*surely better$/m);
     expect(stdout).toContain(`${slow}: INVALID: the figures are no result`);
   });
 
   it('names the settings that differ first, and judges no input of a run', async () => {
-    const { stdout } = await compare(slow, fast);
-    expect(stdout.split('\n').slice(0, 4)).toEqual([
-      `Base          ${slow}  (INVALID)`,
+    const { stdout } = await compare(slow, fast, '--allow-invalid');
+    expect(stdout.split('\n').slice(0, 7)).toEqual([
+      'Comparable    with care:',
+      `              - rate is 80 in ${slow} and 100 in ${fast}: latencies at another rate are those of another load`,
+      `              - machines and link are not known of ${slow}, ${fast}: there is no network_audit.json`,
       'Settings      these differ, so that a difference below may be theirs:',
       '              targetQps: 80 -> 100',
+      `Base          ${slow}  (INVALID)`,
       `Run           ${fast}  (VALID)`,
     ]);
     expect(stdout).not.toMatch(/^(scheduled|completed)_qps .*(surely|noise)/m);
   });
 
-  it('fails conditions where a run is INVALID, unless that is allowed', async () => {
+  it('refuses a run that is INVALID and shows no figure, unless that is allowed', async () => {
     const gate = [slow, fast, '--fail-if', 'p50 > +5%'];
     const { code, stdout } = await compare(...gate);
     expect(code).toBe(3);
     expect(stdout).toContain(`FAILED        ${slow} is INVALID: its figures are no result`);
+    expect(stdout).not.toMatch(/^p50/m);
     expect((await compare(...gate, '--allow-invalid')).code).toBe(0);
   });
 
@@ -70,7 +74,7 @@ describe('longhaul compare', () => {
     const disturbed = { ...(health as NonNullable<typeof health>), cpuWaitShare: 0.5 };
     const summary = reportSummary(records, 'Server', { split, health: disturbed });
     await writeMeasuredRun(path, summary, records);
-    const { code, stdout } = await compare(slow, path);
+    const { code, stdout } = await compare(slow, path, '--allow-invalid');
     expect(code).toBe(0);
     expect(stdout).not.toMatch(/^\w.*(surely (better|worse|other)|within the noise)$/m);
     expect(stdout).toContain(
@@ -97,7 +101,8 @@ describe('longhaul compare', () => {
 
   it('ends with 3 where a condition holds, and prints one JSON document', async () => {
     const page = join(folder, 'page.html');
-    const args = ['--json', '--html', page, '--fail-if', 'p50 > +5%', '--fail-if', 'errors > 0'];
+    const gate = ['--fail-if', 'p50 > +5%', '--fail-if', 'errors > 0', '--allow-invalid'];
+    const args = ['--json', '--html', page, ...gate];
     const { code, stdout } = await compare(fast, slow, ...args);
     expect(code).toBe(3);
     const document = JSON.parse(stdout) as { conditions: unknown[]; hasFailed: boolean };
@@ -106,6 +111,47 @@ describe('longhaul compare', () => {
     const html = readFileSync(page, 'utf8');
     expect(html).toContain('surely worse');
     expect(html).not.toMatch(/NaN|Infinity/);
+  });
+
+  it('takes several runs: the main figures of each, by a label in order of time', async () => {
+    const paths: string[] = [];
+    // Given in another order than that of time.
+    for (const [commit, day, serviceNs] of [
+      ['base', 20, 4e6],
+      ['slow', 22, 8e6],
+      ['mid', 21, 4.1e6],
+    ] as const) {
+      const path = join(folder, commit);
+      const records = queueRecords({ seed: day, rowCount: 400, arrivalQps: 60, serviceNs });
+      const split = latencySplit(records, { nodeNames: ['sut-a'] });
+      const changes = { split, labels: { commit }, startedAt: `2026-11-${day}T08:00:00.000Z` };
+      await writeMeasuredRun(path, reportSummary(records, 'Server', changes), records);
+      paths.push(path);
+    }
+    const page = join(folder, 'trend.html');
+    const { code, stdout } = await compare(...paths, '--by', 'commit', '--html', page);
+    expect(code).toBe(0);
+    const [, p50 = ''] = /^p50: median latency\n(.*?)\n\n/ms.exec(stdout) ?? [];
+    const rows = p50.split('\n').map((line) => line.trim().split(/ {2,}/));
+    expect(rows.map(([commit]) => commit)).toEqual(['commit', 'base', 'mid', 'slow']);
+    expect(rows[1]?.at(-1)).toBe('base');
+    expect(rows[3]?.at(-1)).toBe('surely worse');
+    expect(readFileSync(page, 'utf8')).toContain('Main figures by commit');
+    await expect(compare(...paths, '--by', 'branch')).rejects.toThrow(
+      /--by branch: no run has that label; they have commit/,
+    );
+  });
+
+  it('holds conditions against each of several runs', async () => {
+    const paths = ['base', 'slow', 'mid'].map((name) => join(folder, name));
+    const { code, stdout } = await compare(...paths, '--fail-if', 'p50 > +50%', '--json');
+    expect(code).toBe(3);
+    const { series, conditions } = JSON.parse(stdout) as {
+      series: { figure: string }[];
+      conditions: { holds: boolean }[];
+    };
+    expect(series.map(({ figure }) => figure)).toEqual(['scheduled_qps', 'p50', 'p99', 'errors']);
+    expect(conditions.map(({ holds }) => holds)).toEqual([true, false]);
   });
 
   it('refuses one run alone, no folder of a run, and a run without records', async () => {

@@ -1,23 +1,78 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { VERB_NAMES, verbCommands } from '../../../../loadgen-node/cli/verbs.ts';
+import {
+  addVerbs,
+  OLD_VERB_NAMES,
+  VERB_GROUPS,
+  VERB_NAMES,
+  wholeProgram,
+} from '../../../../loadgen-node/cli/verbs.ts';
 import { EXIT } from '../../../../shared/base/process/exit-codes.ts';
+import { createCommand } from '../../../../shared/config/command-line.ts';
+import { showAllFlags } from '../../../../shared/config/help.ts';
+import { unknownFlags } from '../../../scenes/host/repository.ts';
+
+// Goal: the help names what there is, in a form that people read. Method: every verb's own command.
 
 const EXIT_CODES = readFileSync(new URL('../../../../docs/exit-codes.md', import.meta.url), 'utf8');
 
-it('shows each verb with the text of its own command', async () => {
+/** A command and all below it. */
+const commandsOf = (command: Command): Command[] => [
+  command,
+  ...command.commands.flatMap(commandsOf),
+];
+
+function helpOf(command: Command): string {
+  let text = '';
+  command.configureOutput({ writeOut: (part) => (text += part) }).outputHelp();
+  return text;
+}
+
+/** The verbs of the program, all loaded; those of the help have their lines only. */
+const program = await wholeProgram();
+const verbs = program.commands;
+
+it('shows each verb with the text of its own command, below a heading', async () => {
   const textsOf = (commands: readonly Command[]): string[][] =>
     commands.map((command) => [command.name(), command.description()]);
-  const listed = textsOf(await verbCommands([], () => {}));
-  expect(textsOf(await verbCommands(VERB_NAMES, () => {}))).toEqual(listed);
-  expect(listed.map(([name]) => name)).toEqual(VERB_NAMES);
+  const listed = await addVerbs(createCommand('longhaul', ''), [], () => {});
+  expect(textsOf(verbs)).toEqual(textsOf(listed.commands));
+  expect(verbs.map((verb) => verb.name())).toEqual(VERB_NAMES);
+  const grouped = Object.values(VERB_GROUPS).flat();
+  expect(grouped.filter((name) => VERB_NAMES.some((one) => one === name))).toEqual(VERB_NAMES);
 });
 
-it('loads no other verb than those that are named', async () => {
-  const commands = await verbCommands(['--help', 'conf'], () => {});
+it('loads no other verb than the one that is named', async () => {
+  const { commands } = await addVerbs(createCommand('longhaul', ''), ['prepare'], () => {});
   const withOptions = commands.filter(({ options }) => options.length > 0);
-  expect(withOptions.map((command) => command.name())).toEqual(['conf']);
+  expect(withOptions.map((command) => command.name())).toEqual(['prepare']);
+});
+
+it.each(OLD_VERB_NAMES)('still has %s, which is in no help', async (name) => {
+  const old = await addVerbs(createCommand('longhaul', ''), [name], () => {});
+  expect(old.commands.at(-1)?.name()).toBe(name);
+  expect(old.helpInformation()).not.toMatch(new RegExp(`^ +${name} `, 'm'));
+});
+
+describe('a help', () => {
+  const all = verbs.flatMap(commandsOf);
+
+  it.each(['help', 'help-all'])('has 100 columns at most: --%s', (kind) => {
+    if (kind === 'help-all') showAllFlags(program);
+    const wide = all.flatMap((command) =>
+      helpOf(command)
+        .split('\n')
+        .filter((line) => line.length > 100),
+    );
+    expect(wide).toEqual([]);
+  });
+
+  it('has 20 flags at most, without those of --help-all', async () => {
+    const short = (await wholeProgram()).commands.flatMap(commandsOf);
+    const long = short.filter((command) => (helpOf(command).match(/^ {2}-/gm) ?? []).length > 20);
+    expect(long.map((command) => command.name())).toEqual([]);
+  });
 });
 
 describe('--json', () => {
@@ -29,8 +84,7 @@ describe('--json', () => {
     return isVerb ? [[path, command], ...below] : below;
   }
 
-  it('is a flag of every verb', async () => {
-    const verbs = await verbCommands(VERB_NAMES, () => {});
+  it('is a flag of every verb', () => {
     const leaves = verbs.flatMap((verb) => leavesOf(verb, verb.name()));
     const without = leaves.filter(([, { options }]) => !options.some((o) => o.long === '--json'));
     expect(without.map(([path]) => path)).toEqual([]);
@@ -39,15 +93,28 @@ describe('--json', () => {
   });
 });
 
-function helpTexts(command: Command): string[] {
-  let text = '';
-  command.configureOutput({ writeOut: (part) => (text += part) }).outputHelp();
-  return [text, ...command.commands.flatMap(helpTexts)];
-}
+it('shows examples of flags that there are', async () => {
+  const lines = verbs
+    .flatMap(commandsOf)
+    .flatMap((command) =>
+      helpOf(command)
+        .replace(/\\\n +/g, '')
+        .split('\n'),
+    )
+    .flatMap((line) => /^ {2}(?:sudo )?longhaul ([a-z].*)$/.exec(line)?.[1] ?? []);
+  expect(lines.length).toBeGreaterThan(40);
+  // Flags of other verbs stand behind these two.
+  const own = lines.filter((line) => !/^(config show|loadgen settings explain) /.test(line));
+  for (const line of own) {
+    // A program's own flags behind a pipe are none of ours.
+    const words = line.split(' | ')[0]?.split(/ +/) ?? [];
+    expect({ line, unknown: await unknownFlags(words) }).toEqual({ line, unknown: [] });
+  }
+});
 
-it('names no exit code that docs/exit-codes.md has not', async () => {
-  const verbs = await verbCommands(VERB_NAMES, () => {});
-  const lists = verbs.flatMap(helpTexts).flatMap((text) => {
+it('names no exit code that docs/exit-codes.md has not', () => {
+  const texts = verbs.flatMap(commandsOf).map(helpOf);
+  const lists = texts.flatMap((text) => {
     const [, list] = /Exit codes: ([\s\S]*)$/.exec(text) ?? [];
     return list === undefined ? [] : [list];
   });

@@ -43,7 +43,7 @@ async function scene(): Promise<Scene> {
     ...{ targetQps: '1000', minDuration: '10ms', minQueryCount: '20', cacheDir: output },
   };
   const { values } = resolveSettings(RUN_SETTINGS, { section: 'run', file: undefined, flags });
-  const plan = planRun(values);
+  const plan = planRun(values, { said: new Set(Object.keys(flags)) });
   const prepared = await prepareData(plan, SILENT_HOST);
   const sut = new CountedSut();
   const files = (): string[] => readdirSync(output).sort();

@@ -14,8 +14,10 @@ import {
   count,
   duration,
   flagOf,
+  listenAddress,
   nodeName,
   percentile,
+  text,
 } from '../../../../shared/config/setting.ts';
 import { splitAddress } from '../../../../shared/domain/node-address.ts';
 
@@ -27,6 +29,7 @@ const TABLE = {
   scenario: choice(['Server', 'Offline'], 'scenario', { fallback: 'Server' }),
   minDuration: duration('length', { fallback: '10s' }),
   maxQueryCount: count({ min: 1, max: 100 }, 'most'),
+  benchmark: text('name', 'benchmark'),
   targetLatencyPercentile: percentile('percentile'),
 };
 
@@ -45,7 +48,27 @@ describe('nodeName', () => {
   });
 });
 
+describe('listenAddress', () => {
+  it.each([
+    ['0.0.0.0:50051', { host: '0.0.0.0', port: 50_051 }],
+    [':50052', { host: '127.0.0.1', port: 50_052 }],
+    ['50052', { host: '127.0.0.1', port: 50_052 }],
+    ['[::1]:0', { host: '::1', port: 0 }],
+    ['localhost', undefined],
+  ])('takes %s', (text, address) => {
+    expect(listenAddress('help').schema.safeParse(text).data).toEqual(address);
+  });
+});
+
 describe('settings', () => {
+  it.each([
+    ['one value of a list', 'sut: a:1', { sut: ['a:1'] }],
+    ['a list as the flag has it', 'sut: a:1,b:2', { sut: ['a:1', 'b:2'] }],
+    ['a word in any case', 'scenario: offline', { scenario: 'Offline' }],
+  ])('of a file may be %s', (_case, line, values) => {
+    expect(resolve(`run:\n  ${line}\n`).values).toMatchObject(values);
+  });
+
   it('take flags before the file and the file before defaults, and tell which', () => {
     const { values, settings } = resolve('run:\n  sut: [a:1]\n  minDuration: 5s\n', {
       sut: 'b:2, c:3',
@@ -57,6 +80,7 @@ describe('settings', () => {
       scenario: 'default',
       minDuration: 'c.yaml:3:3',
       maxQueryCount: 'not set',
+      benchmark: 'not set',
       targetLatencyPercentile: 'not set',
     });
   });
@@ -84,7 +108,9 @@ describe('settings', () => {
     ['an address without a port', 'run:\n  sut: [host]\n', 'must be host:port'],
     ['an empty list', 'run:\n  sut: []\n', 'at least one'],
     ['an address twice', 'run:\n  sut: [a:1, a:1]\n', 'must not name an address twice'],
-    ['a word where a list belongs', 'run:\n  sut: a:1\n', 'must be a list'],
+    ['a map where a list belongs', 'run:\n  sut: {a: 1}\n', 'must be a list'],
+    ['a flag that is called otherwise', 'run:\n  duration: 5s\n', 'did you mean "minDuration"?'],
+    ['no text where one belongs', 'run:\n  benchmark: null\n', "write 'null' in quotes"],
   ])('name %s with its line and column', (_case, text, message) => {
     expect(resolve(text).problems.join('\n')).toContain(message);
   });

@@ -33,6 +33,12 @@ describe('createModel', () => {
     expect((await create({ benchmark })).rules.key).toBe(benchmark);
   });
 
+  it('refuses a file that is not there before anything listens', async () => {
+    await expect(create({ benchmark: 'digits', model: 'gone.onnx' })).rejects.toThrow(
+      /gone\.onnx: there is no such file/,
+    );
+  });
+
   it('refuses a response size beside tokens', async () => {
     const delay = { ...NO_DELAY, ...TOKENS };
     await expect(create({ benchmark: 'delay', delay, responseBytes: 9 })).rejects.toThrow(

@@ -92,7 +92,7 @@ describe('checkReportText', () => {
       /^ {15}SHA-256 abc$/m,
       /^ {15}a stand-in: not known to be the benchmark's own model$/m,
       /^Inputs {9}image: float \[free, 3, 8, 8\]$/m,
-      /^ {15}A batch of 3 goes out as soon as so many wait/m,
+      /^Batching {7}3 samples in one inference at most \(--json says how\)$/m,
       /^Inference {6}samples: raw, 2 bytes each$/m,
       /^ {15}batch of 16: 6\.49 ms in the model, 16\.0 ms in all, 1000 samples\/s of one worker$/m,
       /^Memory {9}100 MiB resident, all threads together$/m,

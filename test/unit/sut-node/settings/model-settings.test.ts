@@ -4,7 +4,8 @@ import { MODEL_OPTIONS, toModelSettings } from '../../../../sut-node/settings/mo
 
 function settings(flags: Record<string, string>) {
   const sources = { section: undefined, file: undefined, flags };
-  return toModelSettings(resolveSettings(MODEL_OPTIONS, sources).values);
+  const { values } = resolveSettings(MODEL_OPTIONS, sources);
+  return toModelSettings({ ...values, benchmark: 'digits', batchPreset: 'none' });
 }
 
 // Goal: ONNX Runtime ignores threads for operators side by side unless it runs them so; the node does not.

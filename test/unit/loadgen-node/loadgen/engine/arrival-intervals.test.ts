@@ -124,6 +124,11 @@ describe('a run that extends until it is decided', () => {
     serverTargetLatencyNs: 10 * MS,
     minDurationMs: 1000,
   };
+  const STREAM: Partial<TestSettings> = {
+    scenario: 'SingleStream',
+    singleStreamTargetLatencyPercentile: 0.99,
+    minDurationMs: 1000,
+  };
 
   it.each([
     ['no sample above the bound', Number.POSITIVE_INFINITY, 459],
@@ -147,6 +152,20 @@ describe('a run that extends until it is decided', () => {
     const { performance, verdicts } = await test.run({ extendsUntilDecided: true });
     expect(performance?.extension).toEqual({ count: 0, queries: 0, isDecided: false });
     expect(verdicts.loadgen.isValid).toBe(false);
+  });
+
+  it.each([
+    ['Server, at once where its schedule is too long', SHORT, 0, 2000, 110],
+    ['a stream, counted from its first query', STREAM, 1, 4000, 400],
+  ])('ends without a decision by max_duration: %s', async (_what, asked, count, maxMs, most) => {
+    const settings = { ...asked, maxDurationMs: maxMs };
+    const test = simulatedTest(settings, { serviceNs: () => 9 * MS });
+    const { performance, verdicts } = await test.run({ extendsUntilDecided: true });
+    expect(performance?.extension).toMatchObject({ count, isDecided: false });
+    expect(performance?.summary.queryCount).toBeGreaterThan(most / 2);
+    expect(performance?.summary.queryCount).toBeLessThan(1.3 * most);
+    const rules = verdicts.loadgen.reasons.map(({ rule }) => rule);
+    expect(rules).toEqual(['early-stopping']);
   });
 
   it('is as LoadGen has it unless it is asked for', async () => {

@@ -73,3 +73,23 @@ describe('a run that may end early', () => {
     expect(performance?.counts.issuedQueries).toBeLessThan(150);
   });
 });
+
+// Goal: nobody waits for a run of which nothing can come. Method: a SUT that answers no sample.
+describe('a run of which every sample fails', () => {
+  it.each([
+    ['SingleStream', { ...SERVER, scenario: 'SingleStream' } as const],
+    ['Server', SERVER],
+  ])('ends at once where none of its first samples is answered, in %s', async (_name, settings) => {
+    const test = simulatedTest(settings, {
+      answer: (sink, id) => sink.fail(id, { code: 'bad-sample', text: 'it has 5 bytes, not 4' }),
+    });
+    const outcome = await test.run();
+    expect(outcome.performance?.endCause).toBe('all-failed');
+    expect(outcome.performance?.counts.issuedSamples).toBeLessThan(30);
+    const [first, second] = outcome.verdicts.loadgen.reasons;
+    expect(first?.text).toContain('(first: it has 5 bytes, not 4)');
+    expect(second).toMatchObject({ rule: 'all-failed' });
+    const errors = errorTexts(outcome.logFiles.detail);
+    expect(errors.some((text) => text.includes('No sample was answered'))).toBe(true);
+  });
+});

@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { RecordedSet } from '../../../../../loadgen-node/loadgen/engine/test-context.ts';
 import type { TestOutcome } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
-import type { OtherArrivals } from '../../../../../loadgen-node/loadgen/schedule/arrivals/arrivals.ts';
+import {
+  closedLoop,
+  type OtherArrivals,
+} from '../../../../../loadgen-node/loadgen/schedule/arrivals/arrivals.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { errorTexts, readDetailLog } from '../../../../scenes/simulated-run/run-logs.ts';
 import { simulatedTest } from '../../../../scenes/simulated-run/simulated-run.ts';
@@ -88,6 +91,45 @@ describe('load test', () => {
     const { outcome } = await loadTest(arrivals, { maxDurationMs: 1000 });
     expect(outcome.performance?.endCause).toBe('max-duration');
     expect(outcome.performance?.counts.issuedQueries).toBe(102);
+  });
+
+  it('keeps so many queries outstanding in a closed loop, and ends by time', async () => {
+    const settings = { serverTargetQps: 1e5, minDurationMs: 1000 };
+    // Queries of 10 ms and 20 ms by turns.
+    const serviceNs = (sample: number): number => (sample % 2 === 0 ? 10e6 : 20e6);
+    const { outcome, issued } = await loadTest(closedLoop(3), settings, { serviceNs });
+    const { performance } = outcome;
+    expect(performance?.endCause).toBe('natural');
+    expect(performance?.counts.lostSamples).toBe(0);
+    // Three at a time of 15 ms each in the mean.
+    expect(performance?.summary.rates.completed).toBeGreaterThan(190);
+    expect(performance?.summary.rates.completed).toBeLessThan(205);
+    // Latency counts from the issue.
+    expect(performance?.summary.sampleLatency.maxNs).toBeLessThan(21e6);
+    expect(performance?.dispatchLag.maxNs).toBe(0);
+    expect(issued.filter((ns) => ns < 1e6)).toHaveLength(3);
+    const ends = issued.map((ns, i) => ns + serviceNs(i));
+    for (const ns of issued.slice(3)) {
+      const running = issued.filter((at, i) => at < ns && (ends[i] as number) > ns + 1e5);
+      expect(running.length).toBeLessThanOrEqual(2);
+    }
+  });
+
+  it('goes on in a closed loop after a lost sample, and where answers come at once', async () => {
+    const failure = { code: 'internal', text: 'lost' } as const;
+    const lost = await loadTest(
+      closedLoop(2),
+      { serverTargetQps: 1e4, minDurationMs: 100 },
+      {
+        answer: (sink, id, atNs) =>
+          id === 1 ? sink.fail(id, failure) : sink.complete(id, new Uint8Array(0), 0, atNs),
+      },
+    );
+    expect(lost.outcome.performance?.counts).toMatchObject({ lostSamples: 1 });
+    expect(lost.outcome.performance?.counts.completedSamples).toBeGreaterThan(50);
+    const now = { serviceNs: () => 0 };
+    const { outcome } = await loadTest(closedLoop(4), { serverTargetQps: 1e3 }, now);
+    expect(outcome.performance?.counts.completedSamples).toBe(1);
   });
 
   it('writes its arrivals and an error line into the log, which keep it out of submissions', async () => {

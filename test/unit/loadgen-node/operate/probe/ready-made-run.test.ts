@@ -45,7 +45,7 @@ describe('readyMadeRun', () => {
   it('says the same in the command and in the file', () => {
     const { command, values, hasPlaceholders } = runOf({});
     expect(command).toBe(
-      "longhaul run --sut oip://h:1 --tls --tls-ca 'a b/ca.pem' --model m --data random --scenario SingleStream --min-duration 10s",
+      "longhaul run --sut oip://h:1 --tls --tls-ca 'a b/ca.pem' --model m --data random --scenario SingleStream",
     );
     expect(values).toEqual({
       sut: ['oip://h:1'],
@@ -54,7 +54,6 @@ describe('readyMadeRun', () => {
       model: 'm',
       data: 'random',
       scenario: 'SingleStream',
-      minDuration: '10s',
     });
     expect(hasPlaceholders).toBe(false);
   });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { latencyTable } from '../../../../../loadgen-node/observe/figures/figures-of-records.ts';
 import { logHistogram } from '../../../../../loadgen-node/present/charts/histogram.ts';
+import { hoverData } from '../../../../../loadgen-node/present/charts/hover.ts';
 import {
   drawPercentiles,
   quantilePoints,
@@ -144,3 +145,31 @@ function textsOf(drawing: string, name: string): { x: number; y: number; text: s
     text,
   }));
 }
+
+describe('hoverData', () => {
+  const area = {
+    x: linearAxis({ from: 0, to: 10, title: '', format: formatNumber }),
+    y: linearAxis({ from: 0, to: 10, title: '', format: formatNumber }),
+  };
+  const texts = { x: (s: number) => `${s} s`, y: formatNumber };
+  const line = (name: string, xs: readonly number[], ys: readonly number[]) => ({
+    ...{ name, className: 'c1' },
+    points: xs.map((x, i) => [x, ys[i] as number] as const),
+  });
+
+  it('has the text of every value, and one list of places for lines that share it', () => {
+    const series = [line('p50', [0, 10], [1, Number.NaN]), line('p|99', [0, 10], [3, 4])];
+    expect(JSON.parse(hoverData(area, series, texts))).toEqual([
+      {
+        at: '58|466',
+        x: '0 s|10 s',
+        lines: [
+          ['p50', '1|-'],
+          ['p|99', '3|4'],
+        ],
+      },
+    ]);
+    const apart = JSON.parse(hoverData(area, [line('a', [0], [1]), line('b', [5], [2])], texts));
+    expect(apart).toHaveLength(2);
+  });
+});

@@ -3,8 +3,8 @@ import { percentileOf } from '../../../../../loadgen-node/loadgen/results/latenc
 import type { RunSummary } from '../../../../../loadgen-node/observe/summary/run-summary.ts';
 import { parseCondition } from '../../../../../loadgen-node/observe/thresholds/condition.ts';
 import { BlockHistogram } from '../../../../../loadgen-node/present/compare/block-histogram.ts';
+import { checkComparable } from '../../../../../loadgen-node/present/compare/comparability.ts';
 import {
-  checkComparable,
   compareRuns,
   type RunComparison,
 } from '../../../../../loadgen-node/present/compare/compare-runs.ts';
@@ -139,7 +139,10 @@ describe('checkComparable', () => {
     ['model', { nodes }, /model is .* in a and other in b/],
   ])('refuses runs of another %s unless it is forced', (_, changes, message) => {
     expect(() => checkComparable(other(changes), false)).toThrow(message);
-    expect(checkComparable(other(changes), true)).toEqual([expect.stringMatching(message)]);
+    expect(checkComparable(other(changes), true)).toEqual([
+      expect.stringMatching(message),
+      'machines and link are not known of a, b: there is no network_audit.json',
+    ]);
   });
 });
 

@@ -61,6 +61,14 @@ describe('LiveMetrics', () => {
     ).toBe(1);
   });
 
+  it('has the labels of the run as Prometheus takes them', async () => {
+    const metrics = new LiveMetrics();
+    const labels = { commit: '4f2a9c1', 'git.branch': 'a "b"' };
+    metrics.apply({ kind: 'begin', facts: { ...FACTS, labels } });
+    const text = await metrics.registry.metrics();
+    expect(text).toContain('label_commit="4f2a9c1",label_git_branch="a \\"b\\""} 1');
+  });
+
   it('has histograms in seconds whose buckets add up', async () => {
     const metrics = new LiveMetrics();
     metrics.apply({ kind: 'begin', facts: FACTS });

@@ -62,6 +62,26 @@ describe('livePanels', () => {
     expect(textOf('progress', stateWith(30, VERDICT))).toBe('performance run: 0:30');
   });
 
+  it('says how the run stands against its bound, and which nodes are connected', () => {
+    const state = new LiveState();
+    state.apply({ kind: 'begin', facts: FACTS });
+    state.apply({ kind: 'nodes', names: ['sut-a', 'sut-b'] });
+    const second = liveSecond(1);
+    state.apply({ kind: 'snapshot', snapshot: { ...second, overShare: 0.004 } });
+    expect(textOf('so-far', state)).toMatch(
+      /^Good so far *: 0.4 % of the queries are above 15 ms, p99 allows 1 %; no sample lost$/,
+    );
+    expect(textOf('nodes', state)).toContain('connected');
+    const late = { ...second, overShare: 0.3, nodes: { ...second.nodes, lost: [1] } };
+    state.apply({ kind: 'snapshot', snapshot: late });
+    expect(textOf('so-far', state)).toMatch(/^INVALID so far *: 30 % of the queries/);
+    expect(livePanels(state, 'open')['now']?.text).toContain(
+      '<div class="bad"><dt>Above the bound</dt><dd>30 %',
+    );
+    expect(textOf('nodes', state)).toMatch(/connected.*lost/s);
+    expect(textOf('so-far', stateWith(1, VERDICT))).toBe('');
+  });
+
   it('has nothing to show before a run', () => {
     const state = new LiveState();
     expect(textOf('now', state)).toContain('nothing yet');

@@ -4,8 +4,11 @@ import { serverStatistics } from '../../../../../loadgen-node/observe/split/serv
 import type { RunSummary } from '../../../../../loadgen-node/observe/summary/run-summary.ts';
 import { renderHeatMap } from '../../../../../loadgen-node/present/report/render-heat-map.ts';
 import { renderReport } from '../../../../../loadgen-node/present/report/report-folder.ts';
+import { sizesOfBatches } from '../../../../../loadgen-node/present/report/sections/batch-sizes.ts';
+import { composeAudit } from '../../../../../loadgen-node/run/audit/compose-audit.ts';
 import { oipStatistics } from '../../../../scenes/oip-server/oip-audit-facts.ts';
-import { queueRecords } from '../../../../scenes/simulated-run/records.ts';
+import { auditFacts, nodeEvidence } from '../../../../scenes/simulated-run/audit-facts.ts';
+import { partRecords, queueRecords } from '../../../../scenes/simulated-run/records.ts';
 import { reportSummary } from '../../../../scenes/simulated-run/summary.ts';
 
 // Goal: a report says what the summary says, whatever it is made of, and nothing that a SUT or a user wrote is more than text.
@@ -17,6 +20,11 @@ const queue = { seed: 3, arrivalQps: 90, serviceNs: 8e6 };
 
 function tagsOf(page: string): string[] {
   return [...page.matchAll(/<\/?([a-z][a-z0-9]*)/g)].map(([tag]) => tag);
+}
+
+/** The page but for the script of its charts. */
+function withoutScript(page: string): string {
+  return page.replace(/<script type="module">.*<\/script>/s, '');
 }
 
 /** The same summary with every text replaced, in all depths; fixed words of our own are kept. */
@@ -43,18 +51,18 @@ describe('renderReport', () => {
     const records = queueRecords({ ...queue, rowCount, arrivalQps, samplesPerQuery });
     const page = renderReport({ summary: reportSummary(records, scenario), records });
     expect(page.length).toBeLessThan(500_000);
-    expect(page).not.toMatch(/NaN|Infinity|undefined/);
-    expect(page).toContain(`${scenario}: Network SUT: sut-a</h1>`);
+    expect(withoutScript(page)).not.toMatch(/NaN|Infinity|undefined/);
+    expect(page).toContain(`<h1>delay, ${scenario}</h1>`);
   });
 
   it('says of LoadGen what the screen says', () => {
     const summary = reportSummary(null);
     const clean = renderReport({ summary, records: null });
-    expect(clean).toContain('<p>LoadGen: not generator-bound.</p>');
+    expect(clean).toContain('<p>LoadGen was not the limit.</p>');
     const health = { ...(summary.health as NonNullable<RunSummary['health']>), cpuWaitShare: 0.5 };
     const disturbed = renderReport({ summary: { ...summary, health }, records: null });
     expect(disturbed).toContain(
-      '<p>LoadGen: not generator-bound, but other work held its core: it was ready and waited 50 % of the time.</p>',
+      '<p>LoadGen was not the limit, but other work held its core: it was ready and waited 50 % of the time.</p>',
     );
   });
 
@@ -65,16 +73,14 @@ describe('renderReport', () => {
     expect(page).not.toContain('<h3>Latency over time</h3>');
   });
 
-  it('counts every sample that never completed as lost, and says which were answered as failed', () => {
+  it('counts every sample that never completed as lost, and says which were answered with an error', () => {
     const summary = reportSummary(null);
     const [node] = summary.nodes;
     const counts = { issuedSamples: 9145, completedSamples: 9121, failedSamples: 3 };
     const nodes = [{ ...(node as (typeof summary.nodes)[number]), ...counts }];
     const page = renderReport({ summary: { ...summary, nodes }, records: null });
     const [, table] = page.split('<h2 id="nodes">');
-    expect(table).toMatch(
-      />lost<.*>of them answered as failed<.*>9,145<.*>24<\/td><td[^>]*>3<\/td>/s,
-    );
+    expect(table).toMatch(/>lost<.*>of them with an error<.*>9,145<.*>24<\/td><td[^>]*>3<\/td>/s);
   });
 
   it('shows statistics of servers as theirs, and only where there are any', () => {
@@ -166,7 +172,77 @@ describe('renderReport', () => {
     const style = /<style>(.*)<\/style>/s.exec(page)?.[1] ?? '';
     const hash = createHash('sha256').update(style).digest('base64');
     expect(page).toContain(`default-src &#39;none&#39;; style-src &#39;sha256-${hash}&#39;`);
-    expect(page).not.toMatch(/<script|<link|<img|<iframe|\sstyle=|url\(|@import|https?:/);
+    expect(withoutScript(page)).not.toMatch(
+      /<script|<link|<img|<iframe|\sstyle=|url\(|@import|https?:/,
+    );
+  });
+
+  it('brings the script of its charts with it, which the policy knows by its hash', () => {
+    const records = queueRecords({ ...queue, rowCount: 500 });
+    const page = renderReport({ summary: reportSummary(records), records });
+    const script = /<script type="module">(.*)<\/script>/s.exec(page)?.[1] ?? '';
+    const hash = createHash('sha256').update(script).digest('base64');
+    expect(page).toContain(`; script-src &#39;sha256-${hash}&#39;`);
+    expect(page.match(/<script/g)).toHaveLength(1);
+    expect(script).not.toMatch(/import|sourceMappingURL|https?:\/\/(?!www\.w3\.org\/2000\/svg)/);
+  });
+
+  it('begins with the verdict and the three figures that matter', () => {
+    const records = queueRecords({ ...queue, rowCount: 5000 });
+    const summary = reportSummary(records, 'Server', { labels: { commit: '4f2a9c1' } });
+    const page = renderReport({ summary, records });
+    const [head = ''] = page.split('<section');
+    const texts = head.replaceAll(/<style>.*<\/style>/gs, '').replaceAll(/<[^>]*>/g, ' ');
+    expect(texts).toMatch(
+      /commit=4f2a9c1.*delay, Server.*VALID.*Scheduled samples per second.*Latency, p99.*bound 100 ms.*Samples answered *5,000 *all 5,000 that were issued/s,
+    );
+    expect(head).not.toContain('scheduled_qps');
+    expect(page.indexOf('id="notes"')).toBeGreaterThan(page.indexOf('id="settings"'));
+  });
+
+  it('says what was measured on what, and marks what it does not know', () => {
+    const summary = reportSummary(null);
+    expect(renderReport({ summary, records: null })).toContain(
+      'There is no network_audit.json beside the summary',
+    );
+    const node = nodeEvidence('sut-a');
+    const description = node.description as NonNullable<typeof node.description>;
+    const settings = { workerCount: '2', batchSizeMax: '8', providers: 'cpu' };
+    const nodes = [{ ...node, description: { ...description, settings } }];
+    const audit = composeAudit(auditFacts(nodes));
+    const page = renderReport({ summary, records: null, audit });
+    const [, table = ''] = page.split('<h2 id="machines">');
+    const text = table.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
+    expect(text).toMatch(/Processor a processor a processor Cores 2 2 Memory 8 GiB 8 GiB/);
+    expect(text).toMatch(/Workers - 2 .*Batch size - up to 8/);
+    expect(text).toMatch(
+      /Link: to 10\.0\.1\.1; at best TCP connect 2 ms, question and answer 2\.5 ms/,
+    );
+  });
+});
+
+describe('sizesOfBatches', () => {
+  const node = nodeEvidence('sut-a');
+  const description = node.description as NonNullable<typeof node.description>;
+  const auditWith = (batchSizeMax: string) =>
+    composeAudit(
+      auditFacts([{ ...node, description: { ...description, settings: { batchSizeMax } } }]),
+    );
+  const batch = (size: number, compute: number) =>
+    Array.from({ length: size }, () => ({ preprocess: 5, compute, postprocess: 7 }));
+
+  it('takes samples with the same times of their batch for one batch', () => {
+    const records = partRecords([...batch(3, 100), ...batch(1, 101), ...batch(3, 102)]);
+    expect(sizesOfBatches(records, auditWith('4'))).toEqual([1, 0, 2, 0]);
+  });
+
+  it.each([
+    ['a node does not say how large its batches are', batch(2, 100), ''],
+    ['more samples are alike than a batch holds', batch(5, 100), '4'],
+    ['a node tells no pre-processing', [{ compute: 100 }], '4'],
+  ])('knows none where %s', (_, rows, sizeMax) => {
+    expect(sizesOfBatches(partRecords(rows), auditWith(sizeMax))).toBeNull();
+    expect(sizesOfBatches(partRecords(rows), null)).toBeNull();
   });
 });
 

@@ -55,7 +55,9 @@ describe('timeLines', () => {
     const outcome = { performance: await performance({ cpuShare: 0.5, cpuWaitShare: 0.5 }) };
     const [, , why, cause, rest] = timeLines({ summary: { split: SPLIT, ceiling: null }, outcome });
     expect(why?.[0]).toBe('Why');
-    expect(why?.[1]).toBe('generator-bound: LoadGen could run for 50 % of the time only');
+    expect(why?.[1]).toBe(
+      'LoadGen was the limit (generator-bound): LoadGen could run for 50 % of the time only',
+    );
     expect(cause).toEqual(['', expect.stringMatching(/^other work/)]);
     expect(rest).toEqual(['', expect.stringMatching(/^Typical samples took 10 ms/)]);
   });
@@ -67,7 +69,7 @@ describe('timeLines', () => {
     expect(lines).toEqual([
       [
         'LoadGen',
-        "not generator-bound, but the hypervisor took 20 % of the machine's CPU time (steal); queries waited for a socket to take more in 20 % of the time; " +
+        "not the limit, but the hypervisor took 20 % of the machine's CPU time (steal); queries waited for a socket to take more in 20 % of the time; " +
           'queries waited for credit of the SUT in 50 % of the time',
       ],
     ]);

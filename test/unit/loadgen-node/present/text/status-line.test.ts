@@ -30,16 +30,25 @@ describe('statusLine', () => {
     expect(statusLine(lost, 20)).toBe('1:15  12 LOST');
   });
 
-  it('has the rate since the start where no sample completed in the last second', () => {
+  it('has the rate since the start where samples complete in batches', () => {
     const offline = { ...second, targetPerS: null, rateUnit: 'samples', elapsedS: 20 } as const;
-    const slow = { ...offline, completedPerS: 0, completedSamplesOfSet: 80 };
-    expect(statusLine(slow, 24)).toBe('20 s  4 samples/s');
+    for (const completedPerS of [0, 16]) {
+      const slow = { ...offline, completedPerS, completedSamplesOfSet: 80 };
+      expect(statusLine(slow, 24)).toBe('20 s  4 samples/s');
+    }
+  });
+
+  it('tells what early stopping waits for, in place of the time that is left', () => {
+    const waiting = { ...second, decision: { neededQueries: 459, queries: 270 } };
+    expect(statusLine({ ...waiting, remainingS: 12 }, 110)).toBe(
+      '1:15  decided in about 12 s  needs 459 queries, 270 are there  99.3/100 q/s  p50 3.44 ms  p99 10.3 ms  7 out',
+    );
   });
 
   it('leaves out what is not known', () => {
     const bare = { ...second, share: null, remainingS: null, latency: null, lag: null };
     const offline = { ...bare, targetPerS: null, rateUnit: 'samples' } as const;
-    expect(statusLine({ ...offline, completedPerS: 12_345.6, elapsedS: 3725 }, 60)).toBe(
+    expect(statusLine({ ...offline, completedSamplesOfSet: 45_987_362, elapsedS: 3725 }, 60)).toBe(
       '1:02:05  12346 samples/s  7 out  issued 7504 of 60000',
     );
   });

@@ -282,7 +282,7 @@ describe('what is not provable says why', () => {
 });
 
 it('the page lists every rule with the verdict that such a run has', () => {
-  const page = readFileSync('docs/open-inference-protocol.md', 'utf8');
+  const page = readFileSync('docs/other-servers.md', 'utf8');
   const section = page
     .split(/^## /m)
     .find((text) => text.startsWith('What this protocol cannot prove'));

@@ -4,6 +4,7 @@ import { counted } from '../../../../../shared/base/text.ts';
 
 it.each([
   ['npx longhaul', { npm_command: 'exec' }, '/clone/node_modules/.bin/longhaul'],
+  ['npx longhaul', { npm_command: 'start' }, '/clone/dist/loadgen-node/main.js'],
   ['longhaul', {}, '/usr/bin/longhaul'],
   ['node /clone/dist/loadgen-node/main.js', {}, '/clone/dist/loadgen-node/main.js'],
 ])('calls itself as it was called: %s', (words, env, script) => {

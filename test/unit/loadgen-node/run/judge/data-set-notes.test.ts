@@ -23,7 +23,7 @@ function marksOf(file: string): string {
 it.each([
   ['a/000001.npy', "find . -name '*.npy' | sort | xargs sha256sum > SHA256SUMS"],
   ['questions.jsonl', 'sha256sum questions.jsonl > SHA256SUMS'],
-  ['val/1.jpg', '"longhaul data checksums"'],
+  ['val/1.jpg', '"longhaul submission data checksums"'],
 ])('a list for %s is written by %s', (file, command) => {
   expect(marksOf(file)).toContain(command);
 });

@@ -29,6 +29,15 @@ describe('settings of runs over the Open Inference Protocol', () => {
     expect(oip).toMatchObject({ method: 'auto', contents: 'auto', samplesPerRequest: 1 });
   });
 
+  it("take samples of the model's shapes to nodes of longhaul's own protocol, too", () => {
+    const { rules, oip, data } = plan({
+      ...{ sut: 'a:1', data: 'random', inputShape: 'x:3x4', dataSeed: '7', targetQps: '5' },
+    });
+    expect([rules.key, oip]).toEqual(['custom', undefined]);
+    expect(data).toMatchObject({ data: { kind: 'random' }, dataSeed: 7 });
+    expect(data?.inputShapes.get('x')).toEqual([3, 4]);
+  });
+
   it('are kept in the record of a run', () => {
     const flags = {
       ...{ ...OIP, data: 'random', dataSeed: '7', inputShape: 'x:3x4,y:2', oipBatch: '4' },
@@ -64,8 +73,23 @@ describe('settings of runs over the Open Inference Protocol', () => {
     ],
     [
       'another protocol, and no benchmark',
-      { sut: 'a:1', data: 'random' },
-      '--data is for servers of the Open Inference Protocol: --sut oip://a:1',
+      { sut: 'a:1', oipBatch: '2' },
+      '--oip-batch is for servers of the Open Inference Protocol: --sut oip://a:1',
+    ],
+    [
+      'shapes of no samples',
+      { sut: 'a:1', inputShape: 'x:3' },
+      '--input-shape x:3 is for samples that follow the model: say --data random',
+    ],
+    [
+      'a declared input of a node that tells its own',
+      { sut: 'a:1', data: 'random', inputShape: 'x:FP32:-1x3' },
+      '--input-shape x:FP32:-1x3: a SUT node tells the datatypes of its model',
+    ],
+    [
+      'data of a benchmark that has its own',
+      { sut: 'a:1', data: 'random', benchmark: 'digits' },
+      '--data random and --benchmark digits: samples are those of one of them',
     ],
     ['a scheme without its slashes', { ...OIP, sut: 'oip:a:8001' }, 'must be oip://host:port'],
     ['a scheme without its colon', { ...OIP, sut: 'oip//a:8001' }, 'must be oip://host:port'],

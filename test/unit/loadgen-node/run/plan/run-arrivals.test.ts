@@ -62,6 +62,29 @@ describe('arrivals of a run', () => {
     expect(marksOf(plan({ ...OPEN, targetQps: '10' })).join()).not.toContain('arrivals');
   });
 
+  it('plans a closed loop, and marks it', () => {
+    const closed = plan({ ...OPEN, concurrency: '16' });
+    expect(closed.arrivals).toMatchObject({ kind: 'closed-loop', concurrency: 16 });
+    expect(closed.settings).toMatchObject({ serverTargetQps: 1e5, minDurationMs: 10_000 });
+    const hours = plan({ ...OPEN, concurrency: '16', minDuration: '2h' });
+    expect(hours.settings.serverTargetQps).toBeCloseTo(2 ** 24 / 7200);
+    expect(marksOf(closed)).toContain(
+      'closed loop, 16 queries at a time: the server sets the pace; latencies leave out what waits (coordinated omission). A load test, not a scenario of MLPerf',
+    );
+  });
+
+  it.each([
+    ['a rate', { targetQps: '5' }, 'ERR_CONFIG_INVALID', 'the rate is a result'],
+    ['arrivals', { arrivals: 'constant' }, 'ERR_CONFIG_INVALID', 'has no arrivals'],
+    ['the Network division', { division: 'network' }, 'ERR_RULE', '--concurrency 16 is against'],
+    ['Offline', { scenario: 'Offline' }, 'ERR_CONFIG_INVALID', 'for the scenario Server'],
+    ['no query', { concurrency: '0' }, 'ERR_CONFIG_INVALID', 'must be 1 or more'],
+  ])('refuses a closed loop with %s', (_case, flags, code, message) => {
+    expect(() => plan({ ...OPEN, concurrency: '16', ...flags } as Record<string, string>)).toThrow(
+      expect.objectContaining({ code, message: expect.stringContaining(message) }),
+    );
+  });
+
   it.each([
     ['the Network division', {}, 'ERR_RULE', 'it is for --division open'],
     ['Offline', { ...OPEN, scenario: 'Offline' }, 'ERR_CONFIG_INVALID', 'in Offline nothing'],

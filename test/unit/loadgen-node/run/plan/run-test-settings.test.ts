@@ -30,7 +30,7 @@ function confFile(text: string): string {
 // Method: flags as texts through the table of settings, files in a folder of the test.
 describe('runTestSettings', () => {
   it("keeps LoadGen's defaults, v4.1's seeds and the benchmark's bound without round and files", () => {
-    const { settings, round, configEvents } = settle({ targetQps: '50' });
+    const { settings, round, configEvents } = settle({ targetQps: '50', minDuration: '10s' });
     expect(settings).toEqual({
       ...defaultTestSettings(),
       scenario: 'Server',

@@ -3,11 +3,12 @@ import { layoutReport } from '../../../../../loadgen-node/run/screen/report-layo
 
 // Goal: a result is read at a glance on a terminal, and is as it was for programs. Method: a short result in several widths.
 
-const TEXT = `SUT           Network SUT: sut-a
-Load          Server, 100 queries/s asked for: 94.14 samples/s scheduled
-Result        INVALID
-              - The latency bound was missed: needed is 15 ms, seen was 28 ms.
-Logs          /a/path/that/is/longer/than/forty/columns/of/a/terminal/
+const TEXT = `INVALID       digits, Server, 100 queries/s for 10 s
+  1. The latency bound was missed: needed is 15 ms, seen was 28 ms.
+     Try a lower --target-qps, for example 30.
+
+Requested     100 queries/s for at least 10 s; LoadGen's fixed seed draws 94.1
+Files         /a/path/that/is/longer/than/forty/columns/of/a/terminal/
 `;
 
 const terminal = (columns: number) => ({ isTTY: true, columns });
@@ -21,19 +22,18 @@ describe('layoutReport', () => {
     expect(layoutReport(TEXT, target, environment)).toBe(TEXT);
   });
 
-  it('wraps long lines behind their labels, and sets groups apart', () => {
+  it('wraps long lines behind their labels', () => {
     expect(
       layoutReport(TEXT, terminal(51), { NO_COLOR: '1' }),
-    ).toBe(`SUT           Network SUT: sut-a
+    ).toBe(`INVALID       digits, Server, 100 queries/s for
+              10 s
+  1. The latency bound was missed: needed is
+     15 ms, seen was 28 ms.
+     Try a lower --target-qps, for example 30.
 
-Load          Server, 100 queries/s asked for:
-              94.14 samples/s scheduled
-
-Result        INVALID
-              - The latency bound was missed:
-                needed is 15 ms, seen was 28 ms.
-
-Logs          /a/path/that/is/longer/than/forty/columns/of/a/terminal/
+Requested     100 queries/s for at least 10 s;
+              LoadGen's fixed seed draws 94.1
+Files         /a/path/that/is/longer/than/forty/columns/of/a/terminal/
 `);
   });
 
@@ -46,9 +46,9 @@ Logs          /a/path/that/is/longer/than/forty/columns/of/a/terminal/
 
   it('makes the verdict stand out in colours, unless they are not wanted', () => {
     const colored = layoutReport(TEXT, terminal(100), {});
-    expect(colored).toContain('\u001b[31mINVALID\u001b[0m');
-    expect(colored.replace('INVALID', 'VALID')).not.toContain('\u001b[32m');
-    const valid = layoutReport(TEXT.replace('INVALID', 'VALID'), terminal(100), {});
+    expect(colored).toContain('\u001b[31mINVALID');
+    expect(colored).not.toContain('\u001b[32m');
+    const valid = layoutReport(TEXT.replace('INVALID', 'VALID  '), terminal(100), {});
     expect(valid).toContain('\u001b[32mVALID');
     expect(layoutReport(TEXT, terminal(100), { NO_COLOR: '1' })).not.toContain('\u001b');
   });

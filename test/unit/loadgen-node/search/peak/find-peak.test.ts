@@ -53,7 +53,7 @@ function steady(latencyNs: number, other: Partial<ProbeOutcome> = {}): ProbeOutc
     latenciesNs: new Float64Array(1000).fill(latencyNs),
     end: END,
     samplesPerSecond: 1000,
-    scheduledPerSecond: null,
+    ...{ scheduledPerSecond: null, lagP99Ns: 0 },
     isValid: true,
     reasons: [],
     explanation: undefined,

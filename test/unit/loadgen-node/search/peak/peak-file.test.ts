@@ -23,6 +23,9 @@ const PROBE: PeakProbe = {
   shareHigh: 0.008,
   percentileNs: 4e6,
   meanNs: 2e6,
+  latencies: [{ percentile: 0.99, valueNs: 4e6, lowNs: 3e6, highNs: null }],
+  lagP99Ns: 1e5,
+  lostSamples: 0,
   samplesPerSecond: 430,
   scheduledPerSecond: 432,
   growth: null,
@@ -63,7 +66,7 @@ describe('the file of a search', () => {
     ['is empty', () => '', /is not JSON/],
     ['has a wrong number', (text) => text.replace('431.25', '-1'), /probes\.0\.load/],
     ['lacks a probe', (text) => text.replace('"number": 0', '"number": 1'), /numbered from 0/],
-    ['is of another version', (text) => text.replace('peak-2', 'peak-1'), /format/],
+    ['is of another version', (text) => text.replace('peak-3', 'peak-2'), /format/],
   ])('refuses a file that %s', (_case, spoil, message) => {
     const folder = tempFolder();
     writePeakFile(folder, IDENTITY, [PROBE]);

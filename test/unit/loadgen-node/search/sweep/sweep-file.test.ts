@@ -77,6 +77,16 @@ it.each([
   expect(() => readSweep(folder, SWEEP.question)).toThrow(expected);
 });
 
+it('marks the cell at which the sweep was ended', () => {
+  const grid = parseLinkGrid({ delay: '1,5ms', rate: 'unlimited', loss: '0' });
+  const interrupted = { delayNs: 5e6, bitsPerSecond: null, lossShare: 0 };
+  const { cells } = heatMapOf({ ...SWEEP, cells: [] }, grid, { title: 'digits', interrupted });
+  expect(cells.map(([cell]) => cell && 'word' in cell && cell.word)).toEqual([
+    'not measured',
+    'interrupted',
+  ]);
+});
+
 it('shows every cell: measured, failed with its reason, and not measured', () => {
   const grid = parseLinkGrid({ delay: '1,5ms', rate: 'unlimited,1gbit', loss: '0' });
   const text = sweepTable(SWEEP, grid);
@@ -87,7 +97,7 @@ it('shows every cell: measured, failed with its reason, and not measured', () =>
   ]);
   expect(text).toContain('failed: 5ms unlimited 0%: the node was lost');
   expect(text).toContain('note: a link stood between');
-  expect(heatMapOf(SWEEP, grid, 'digits').cells).toEqual([
+  expect(heatMapOf(SWEEP, grid, { title: 'digits' }).cells).toEqual([
     [
       {
         value: 123.4,

@@ -52,7 +52,7 @@ describe('the data set of the benchmark custom', () => {
   });
 
   it.each([
-    ['no folder', () => undefined, 'ERR_CONFIG_INVALID', 'needs --data-dir FOLDER'],
+    ['no folder', () => undefined, 'ERR_CONFIG_INVALID', 'needs samples: --data random'],
     ['a folder that is not there', () => '/nowhere/x', 'ERR_DATA_SET', 'no such file or folder'],
     ['a folder without files', () => folderOf({}), 'ERR_DATA_SET', 'has no files'],
   ])('refuses %s', async (_case, folder, code, message) => {

@@ -158,8 +158,8 @@ it('lists everything that is wrong at once', () => {
 });
 
 it('reads the example of the documentation', () => {
-  const guide = new URL('../../../../../../docs/submission.md', import.meta.url);
-  const example = /```yaml\n([\s\S]*?)```/.exec(readFileSync(guide, 'utf8'))?.[1] ?? '';
+  const guide = new URL('../../../../../../docs/submit.md', import.meta.url);
+  const example = /```yaml\n(submission:[\s\S]*?)```/.exec(readFileSync(guide, 'utf8'))?.[1] ?? '';
   expect(example).toContain('submission:');
   expect(read(example)).toBe('');
 });

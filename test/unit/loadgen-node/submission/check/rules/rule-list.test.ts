@@ -1,4 +1,4 @@
-/** docs/submission-check.md lists every rule as the self-check has it; `npx vitest run -u --project unit rule-list` writes it. */
+/** docs/submit.md lists every rule of the self-check; `npx vitest run -u --project unit rule-list` writes it. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
@@ -7,28 +7,32 @@ import {
   textsOf,
 } from '../../../../../../loadgen-node/submission/check/rules/findings.ts';
 import type { RuleTable } from '../../../../../../loadgen-node/submission/check/rules/rule.ts';
+import { SUBMISSION_ROUNDS } from '../../../../../../loadgen-node/submission/rules/submission-rounds.ts';
 
-const DOCUMENT = fileURLToPath(
-  new URL('../../../../../../docs/submission-check.md', import.meta.url),
-);
+const DOCUMENT = fileURLToPath(new URL('../../../../../../docs/submit.md', import.meta.url));
+
+/** Rounds in words; empty if they are all. */
+function inRounds(rounds: readonly string[]): string {
+  return rounds.length === SUBMISSION_ROUNDS.length ? '' : ` of ${rounds.join(', ')}`;
+}
 
 function groupText([title, table]: readonly [string, RuleTable]): string {
   const cell = (text: string): string => text.replaceAll('|', '\\|').replace(/</g, '&lt;');
   const rows = Object.entries(table).map(([id, row]) => {
     const { warningIn = [], warningInOpen = [] } = row;
-    const { severity, rule, source, advice } = textsOf(row);
+    const { severity, rule } = textsOf(row);
     const where = [
       ...(warningIn.length > 0 ? [warningIn.join(', ')] : []),
-      ...(warningInOpen.length > 0 ? [`open of ${warningInOpen.join(', ')}`] : []),
+      ...(warningInOpen.length > 0 ? [`open${inRounds(warningInOpen)}`] : []),
     ];
     const lax = where.length > 0 ? ` (${where.join('; ')}: warning)` : '';
-    return `| \`${id}\` | ${severity}${lax} | ${cell(rule)} | ${cell(source)} | ${cell(advice)} |`;
+    return `| \`${id}\` | ${severity}${lax} | ${cell(rule)} |`;
   });
-  const head = '| id | severity | rule | source | what to do |\n|---|---|---|---|---|';
+  const head = '| id | severity | rule |\n|---|---|---|';
   return `### ${title}\n\n${head}\n${rows.join('\n')}\n`;
 }
 
-it('lists every rule with its severity and its source', async () => {
+it('lists every rule with its severity', async () => {
   const before = readFileSync(DOCUMENT, 'utf8');
   const table = `\n${Object.entries(RULE_GROUPS).map(groupText).join('\n')}\n`;
   const after = before.replace(

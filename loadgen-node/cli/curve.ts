@@ -1,0 +1,31 @@
+import { EXIT } from '../../shared/base/process/exit-codes.ts';
+import { progressStream } from '../../shared/config/command-line.ts';
+import { CommandHost } from '../run/host/host.ts';
+import { CURVE_KEYS, CURVE_SETTINGS, planCurve } from '../search/curve/curve-plan.ts';
+import { refuseUsedCurve, runCurve } from '../search/curve/run-curve.ts';
+import { RUN_HEADING } from '../search/peak/find-peak-plan.ts';
+import { verb } from './verb.ts';
+
+/** `longhaul curve`: latency over throughput. */
+export const curveVerb = verb({
+  runSettings: { table: CURVE_SETTINGS, keys: CURVE_KEYS, heading: RUN_HEADING },
+  example: `
+Examples:
+  longhaul curve --sut 10.0.0.2:50051 --benchmark digits                         rates are found
+  longhaul curve --sut 10.0.0.2:50051 --benchmark digits --qps 10..500/8 --latency 15ms
+  longhaul curve --sut 10.0.0.2:50051 --benchmark digits --concurrency 1..64
+  longhaul curve ... --output results/curve --resume       after Ctrl-C; more loads may be given
+
+Exit codes: 0 measured, 2 wrong flag or key, 4 SUT, 5 data set, 6 this machine, 130 Ctrl-C.`,
+  action: async ({ values, settings, command }) => {
+    const plan = planCurve(values, settings);
+    refuseUsedCurve(plan, values);
+    const host = new CommandHost('interrupted: ending the point');
+    const stream = progressStream(command);
+    const { isComplete, ...result } = await runCurve({ plan, values, settings }, host, (line) => {
+      host.progress(null);
+      stream.write(`${line}\n`);
+    });
+    return isComplete ? result : { ...result, exitCode: host.exitCode ?? EXIT.interrupted };
+  },
+});

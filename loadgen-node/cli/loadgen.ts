@@ -1,0 +1,18 @@
+import { earlyStoppingVerb, resultsVerb, traceVerb } from './conformance.ts';
+import { compressionVerb, confVerb } from './rounds.ts';
+import { selfCheckVerb } from './self-check.ts';
+import { settingsVerb } from './settings.ts';
+import { verb } from './verb.ts';
+
+/** `longhaul loadgen`: what checks or explains LoadGen. */
+export const loadgenVerb = verb({
+  verbs: {
+    settings: ["show what LoadGen's configuration files set", settingsVerb],
+    conf: ["write a round's mlperf.conf to stdout", confVerb],
+    trace: ['print what a test would issue, as JSON', traceVerb],
+    results: ['print what LoadGen makes of measurements, as JSON', resultsVerb],
+    'early-stopping': ['how many queries early stopping asks for', earlyStoppingVerb],
+    compression: ['show what the rules allow to compress', compressionVerb],
+    'self-check': ["compare this program's files with its manifest", selfCheckVerb],
+  },
+});

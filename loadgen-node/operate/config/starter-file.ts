@@ -1,0 +1,146 @@
+import { existsSync } from 'node:fs';
+import { stringify } from 'yaml';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { writeText } from '../../../shared/base/files/read-file.ts';
+import { tableLines } from '../../../shared/base/text.ts';
+import type { VerbResult } from '../../../shared/config/command-line.ts';
+import type { Setting, SettingTable } from '../../../shared/config/setting.ts';
+import { BENCHMARK_KEYS, benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
+import { ownCommand } from '../../run/host/own-command.ts';
+
+const WIDTH = 98;
+const STDOUT = '-';
+const LISTEN = '127.0.0.1:50051';
+
+/** Settings in the file, by section, in this order; those without a value there are comments. */
+const KEYS: Readonly<Record<'sut' | 'run', readonly string[]>> = {
+  sut: [
+    ...['benchmark', 'listen', 'node', 'model', 'workers', 'threadsPerWorker'],
+    ...['delayModel', 'batchPreset', 'batchSizeMax', 'batchDelayUsMax', 'tlsCert', 'tlsKey'],
+  ],
+  run: [
+    ...['sut', 'benchmark', 'scenario', 'mode', 'targetQps', 'targetLatency', 'minDuration'],
+    ...['minQueryCount', 'dataDir', 'encoding', 'round', 'thresholds', 'output', 'tlsCa'],
+  ],
+};
+
+type Values = Readonly<Record<'sut' | 'run', Readonly<Record<string, unknown>>>>;
+
+/** Values that a run of the benchmark needs. */
+function valuesFor({ key, isOfficial }: BenchmarkRules): Values {
+  const isOwn = key === 'custom';
+  // Stand-ins: what a machine without the weights and the images can run.
+  const model = isOfficial ? 'standin' : isOwn ? 'model.onnx' : undefined;
+  const dataDir = isOfficial ? 'standin' : isOwn ? 'payloads' : undefined;
+  return {
+    sut: {
+      benchmark: key,
+      listen: LISTEN,
+      ...(model !== undefined && { model }),
+      ...(key === 'delay' && { delayModel: 'fixed:10ms' }),
+    },
+    run: {
+      sut: [LISTEN],
+      benchmark: key,
+      scenario: 'Server',
+      targetQps: isOfficial ? 5 : 100,
+      ...(dataDir !== undefined && { dataDir }),
+    },
+  };
+}
+
+/**
+ * Text of a configuration file that `longhaul sut` and `longhaul run` take as it is.
+ * @param tables Settings of both verbs.
+ * @throws MlperfError `ERR_BENCHMARK_UNKNOWN`
+ */
+function starterFile(
+  benchmark: string,
+  tables: Readonly<Record<'sut' | 'run', SettingTable>>,
+  file: string,
+): string {
+  const rules = benchmarkRules(benchmark);
+  const values = valuesFor(rules);
+  const head = [
+    ...comment(`longhaul, benchmark ${rules.key}: ${rules.title}`, ''),
+    `#   longhaul sut --config ${file}    on the SUT node`,
+    `#   longhaul run --config ${file}    on the LoadGen node`,
+    ...comment(
+      'Flags win over this file. A key behind a # shows its default, or <what> it takes.',
+      '',
+    ),
+    ...(rules.isOfficial
+      ? comment('standin: made by longhaul. Put your model and your data set in its place.', '')
+      : []),
+  ];
+  const body = (['sut', 'run'] as const).flatMap((section) => [
+    '',
+    `${section}:`,
+    ...KEYS[section].flatMap((key) => keyLines(key, tables[section][key], values[section][key])),
+  ]);
+  return `${[...head, ...body].join('\n')}\n`;
+}
+
+function keyLines(key: string, setting: Setting<unknown> | undefined, value: unknown): string[] {
+  if (setting === undefined || (key === 'delayModel' && value === undefined)) return [];
+  const { help, fallback, placeholder } = setting;
+  const said = value ?? fallback;
+  const text =
+    said === undefined ? `<${placeholder}>` : stringify(said, { collectionStyle: 'flow' }).trim();
+  return [...comment(help, '  '), `  ${value === undefined ? '# ' : ''}${key}: ${text}`];
+}
+
+/** Words as comment lines of a readable width. */
+function comment(text: string, indent: string): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    const longer = `${last} ${word}`;
+    if (last === undefined || longer.length > WIDTH) lines.push(`${indent}# ${word}`);
+    else lines[lines.length - 1] = longer;
+  }
+  return lines;
+}
+
+/** What `longhaul config init` is given. */
+interface StarterRequest {
+  readonly benchmark: string;
+  readonly output: string;
+  readonly force: boolean;
+}
+
+/**
+ * Writes the file, and says what can be done with it.
+ * @throws MlperfError `ERR_OUTPUT` where it is there; `ERR_BENCHMARK_UNKNOWN`
+ */
+export function writeStarterFile(
+  { benchmark, output, force }: StarterRequest,
+  tables: Readonly<Record<'sut' | 'run', SettingTable>>,
+): VerbResult {
+  if (output === STDOUT) {
+    const text = starterFile(benchmark, tables, 'longhaul.yaml');
+    return { text, json: { benchmark, text } };
+  }
+  if (!force && existsSync(output)) {
+    throw new MlperfError('ERR_OUTPUT', `${output} is there: --force replaces it`);
+  }
+  writeText(output, starterFile(benchmark, tables, output));
+  const own = ownCommand();
+  const text =
+    `Wrote ${output} for the benchmark ${benchmark}. Next:\n` +
+    `  ${own} sut --config ${output}\n  ${own} run --config ${output}\n`;
+  return { text, json: { benchmark, file: output } };
+}
+
+/** What there is to measure, a line each. */
+export function listBenchmarks(): VerbResult {
+  const all = BENCHMARK_KEYS.map(benchmarkRules);
+  const rows = all.map(({ key, title }) => [key, title]);
+  const benchmarks = all.map(({ key, title, isOfficial, encodings }) => ({
+    ...{ name: key, title, isOfficial },
+    encodings: Object.keys(encodings),
+  }));
+  const lines = tableLines(rows, '   ', () => false);
+  return { text: `${lines.join('\n')}\n`, json: { benchmarks } };
+}

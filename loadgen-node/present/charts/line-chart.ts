@@ -1,0 +1,20 @@
+import { type Html, html } from '../html/html.ts';
+import { drawWindow, type HoverTexts, hoverData } from './hover.ts';
+import { drawAxes, drawBound, drawLegend, drawLine, type PlotArea, type Series } from './plot.ts';
+
+/** A chart of lines, with a legend where there are several, and what a pointer reads. */
+export function drawLines({
+  series,
+  bound,
+  texts,
+  ...area
+}: PlotArea & {
+  readonly series: readonly Series[];
+  readonly bound?: { readonly value: number; readonly label: string } | null;
+  readonly texts: HoverTexts;
+}): { drawing: Html; legend: Html | null; hover: string } {
+  const lines = series.map(({ points, className }) => drawLine(area, points, className));
+  const drawing = html`${drawAxes(area)}${drawWindow(html`${lines}`)}${bound ? drawBound(area, bound.value, bound.label) : null}`;
+  const legend = series.length < 2 ? null : drawLegend(series);
+  return { drawing, legend, hover: hoverData(area, series, texts) };
+}

@@ -1,0 +1,143 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
+import { formatNs } from '../../../shared/base/text.ts';
+import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
+import { type NetworkAudit, readAudit } from '../../observe/audit/network-audit.ts';
+import type { RunSummary } from '../../observe/summary/run-summary.ts';
+import { hostText, linkWords } from '../text/machine-text.ts';
+import type { NamedRun } from './compare-runs.ts';
+
+/** A run, and what its audit says of machines; null: it left none. */
+interface JudgedRun extends NamedRun {
+  readonly audit: NetworkAudit | null;
+}
+
+/**
+ * What a difference does. `refused`: the figures mean other things. `forceable`: --force compares them. `warned`: they
+ * are compared, and the difference of the figures may be its own.
+ */
+type Weight = 'refused' | 'forceable' | 'warned';
+
+interface Difference {
+  readonly weight: Weight;
+  readonly text: string;
+}
+
+interface Row {
+  readonly what: string;
+  readonly weight: Weight;
+  /** Null: not known, which is no difference. */
+  readonly of: (run: JudgedRun) => string | null;
+  /** Behind a warning: what it does to the figures. */
+  readonly effect?: string;
+}
+
+/** In the order in which they are told. */
+const ROWS: readonly Row[] = [
+  { what: 'scenario', weight: 'refused', of: ({ summary }) => summary.scenario },
+  {
+    what: 'latency bound',
+    weight: 'refused',
+    of: ({ summary: { latencyBoundNs } }) =>
+      latencyBoundNs === null ? 'none' : formatNs(latencyBoundNs),
+  },
+  {
+    what: 'target percentile',
+    weight: 'refused',
+    of: ({ summary }) => String(summary.targetPercentile ?? 'none'),
+  },
+  { what: 'benchmark', weight: 'forceable', of: ({ summary }) => summary.benchmark },
+  { what: 'model', weight: 'forceable', of: ({ summary }) => modelsOf(summary) },
+  {
+    what: 'rate',
+    weight: 'warned',
+    of: ({ summary }) => rateOf(summary),
+    effect: 'latencies at another rate are those of another load',
+  },
+  {
+    what: 'machine of LoadGen',
+    weight: 'warned',
+    of: ({ audit }) => audit && hostText(audit.loadgenNode.host),
+    effect: 'figures of different machines say little about each other',
+  },
+  {
+    what: 'machines of the SUT',
+    weight: 'warned',
+    of: ({ audit }) => audit && sutMachines(audit),
+    effect: 'a difference of the figures may be that of the machines',
+  },
+  {
+    what: 'link',
+    weight: 'warned',
+    of: ({ audit }) => audit && linkWords(audit).kind,
+    effect: 'a difference of the latencies may be that of the link',
+  },
+];
+
+/**
+ * Refuses runs whose figures cannot be compared.
+ * @param isForced Lets benchmark and model differ.
+ * @returns What differs all the same, in words; none: the comparison means what it says.
+ * @throws MlperfError `ERR_CONFIG_INVALID` with all that differs.
+ */
+export function checkComparable(runs: readonly NamedRun[], isForced: boolean): string[] {
+  const judged = runs.map((run) => ({ ...run, audit: auditOf(run.folder) }));
+  const differences = ROWS.flatMap((row) => differenceIn(row, judged));
+  const refused = differences.filter(
+    ({ weight }) => weight === 'refused' || (weight === 'forceable' && !isForced),
+  );
+  if (refused.length === 0) return [...differences.map(({ text }) => text), ...unknown(judged)];
+  const texts = refused.map(
+    ({ text, weight }) => `${text}${weight === 'forceable' ? ' (--force lets it)' : ''}`,
+  );
+  throw configInvalid(
+    `these runs measured different things, so their figures cannot be compared: ${texts.join('; ')}`,
+  );
+}
+
+/** Runs whose machines and link are not known. */
+function unknown(runs: readonly JudgedRun[]): string[] {
+  const folders = runs.flatMap(({ folder, audit }) => (audit === null ? [folder] : []));
+  if (folders.length === 0) return [];
+  return [
+    `machines and link are not known of ${folders.join(', ')}: there is no ${RUN_FILES.audit}`,
+  ];
+}
+
+/** One line for a property, with the runs by its values. */
+function differenceIn({ what, weight, of, effect }: Row, runs: readonly JudgedRun[]): Difference[] {
+  const foldersOf = new Map<string, string[]>();
+  for (const run of runs) {
+    const value = of(run);
+    if (value !== null) foldersOf.set(value, [...(foldersOf.get(value) ?? []), run.folder]);
+  }
+  if (foldersOf.size < 2) return [];
+  const values = [...foldersOf].map(([value, folders]) => `${value} in ${folders.join(', ')}`);
+  const text = `${what} is ${values.join(' and ')}${effect === undefined ? '' : `: ${effect}`}`;
+  return [{ weight, text }];
+}
+
+function auditOf(folder: string): NetworkAudit | null {
+  return existsSync(join(folder, RUN_FILES.audit)) ? readAudit(folder) : null;
+}
+
+function modelsOf({ nodes }: RunSummary): string {
+  return [...new Set(nodes.map(({ model }) => model))].sort().join(', ') || 'not known';
+}
+
+/** In the other scenarios a rate decides how long a run is, and not what it is. */
+function rateOf({ scenario, settings }: RunSummary): string | null {
+  if (scenario !== 'Server') return null;
+  const values = ['targetQps', 'arrivals'].flatMap((key) =>
+    settings.filter((setting) => setting.key === key).map(({ value }) => value),
+  );
+  return values.length === 0 ? null : values.join(', ');
+}
+
+function sutMachines({ nodes }: NetworkAudit): string | null {
+  const known = nodes.flatMap(({ description }) =>
+    description?.host ? [hostText(description.host)] : [],
+  );
+  return known.length === 0 ? null : [...new Set(known)].sort().join('; ');
+}

@@ -1,0 +1,129 @@
+import { formatNs } from '../../../shared/base/text.ts';
+import {
+  drawAxes,
+  drawBand,
+  drawBound,
+  drawDot,
+  drawFlags,
+  drawLine,
+  type LegendEntry,
+  type PlotArea,
+} from '../charts/plot.ts';
+import { linearAxis, timeAxis } from '../charts/scale.ts';
+import { html } from '../html/html.ts';
+import { formatNumber, percentileName } from '../text/figure-text.ts';
+import { type CurveFindings, intervalText, loadOf } from './curve-findings.ts';
+import { byLoad, figureAt, type LoadPoint, type MeasuredCurve } from './load-point.ts';
+
+/** Percentiles that are drawn, from the fastest to the one of the bound. */
+function drawnPercentiles({ percentile }: Pick<MeasuredCurve, 'percentile'>): number[] {
+  return [...new Set([0.5, 0.9, percentile])].sort((a, b) => a - b);
+}
+
+const CLASSES = ['c5', 'c1 dash2', 'c2'];
+const GREY = 'c3';
+
+/** Throughput against latency: lines, intervals as bands, the bound, knee and peak. */
+export function drawCurve(curve: MeasuredCurve, { knee, peak }: CurveFindings) {
+  const points = byLoad(curve).filter(({ latencies }) => latencies.length > 0);
+  const shares = drawnPercentiles(curve);
+  const area = areaOf(curve, points);
+  // LoadGen's own limit is no latency of the SUT: such points stand beside the lines.
+  const own = points.filter(({ isGeneratorBound }) => !isGeneratorBound);
+  const steady = own.filter(({ isOverloaded }) => !isOverloaded);
+  const layers = shares.map((share, i) => {
+    const className = CLASSES[i % CLASSES.length] as string;
+    const at = (point: LoadPoint) => [point.samplesPerSecond, latencyOf(point, share)] as const;
+    const stretches = steady.flatMap((point) => {
+      const figure = figureAt(point, share);
+      if (figure === undefined) return [];
+      return [[point.samplesPerSecond, figure.lowNs, figure.highNs ?? figure.valueNs] as const];
+    });
+    return {
+      band: drawBand(area, stretches, className),
+      line: drawLine(area, own.map(at), className),
+      dots: points.map((point) =>
+        drawDot(area, at(point), {
+          className: point.isGeneratorBound ? GREY : className,
+          form: point.isOverloaded ? 'hollow' : 'fill',
+          hint: hintOf(curve, point),
+        }),
+      ),
+    };
+  });
+  const rings = [knee, peak].flatMap((point) =>
+    point === null
+      ? []
+      : [
+          drawDot(area, [point.samplesPerSecond, latencyOf(point, curve.percentile)], {
+            ...{ className: 'c2', form: 'ring' },
+            hint: hintOf(curve, point),
+          }),
+        ],
+  );
+  const drawing = html`${drawAxes(area)}${layers.map(({ band }) => band)}${drawBound(area, curve.boundNs, `bound ${formatNs(curve.boundNs)}`)}${drawFlags(area, flagsOf(knee, peak))}${layers.map(({ line }) => line)}${layers.map(({ dots }) => dots)}${rings}`;
+  return { drawing, legend: legendOf(curve, points) };
+}
+
+function areaOf(curve: MeasuredCurve, points: readonly LoadPoint[]): PlotArea {
+  const values = points.flatMap(({ latencies }) =>
+    latencies
+      .filter(({ percentile }) => drawnPercentiles(curve).includes(percentile))
+      .flatMap(({ valueNs, lowNs, highNs }) => [valueNs, lowNs, highNs ?? valueNs]),
+  );
+  const largest = Math.max(...points.map(({ samplesPerSecond }) => samplesPerSecond), 0);
+  return {
+    x: linearAxis({
+      ...{ from: 0, to: largest * 1.06 || 1, format: formatNumber },
+      title: 'completed samples per second',
+    }),
+    y: timeAxis([...values, curve.boundNs], 'latency'),
+  };
+}
+
+function flagsOf(knee: LoadPoint | null, peak: LoadPoint | null) {
+  const flag = (name: string, { samplesPerSecond }: LoadPoint) => ({
+    x: samplesPerSecond,
+    label: `${name} ${formatNumber(samplesPerSecond)}/s`,
+  });
+  if (knee !== null && knee.number === peak?.number) return [flag('knee and peak', knee)];
+  return [
+    ...(knee === null ? [] : [flag('knee', knee)]),
+    ...(peak === null ? [] : [flag('peak', peak)]),
+  ];
+}
+
+function legendOf(curve: MeasuredCurve, points: readonly LoadPoint[]): LegendEntry[] {
+  const lines = drawnPercentiles(curve).map((share, i) => ({
+    name: percentileName(share),
+    className: CLASSES[i % CLASSES.length] as string,
+  }));
+  const has = (is: (point: LoadPoint) => boolean): boolean => points.some(is);
+  return [
+    ...lines,
+    ...(has(({ isOverloaded }) => isOverloaded)
+      ? [{ name: 'the queue grew', className: 'c2', form: 'hollow' as const }]
+      : []),
+    ...(has(({ isGeneratorBound }) => isGeneratorBound)
+      ? [{ name: 'LoadGen was the limit', className: GREY, form: 'dot' as const }]
+      : []),
+  ];
+}
+
+function latencyOf(point: LoadPoint, percentile: number): number {
+  return figureAt(point, percentile)?.valueNs ?? Number.NaN;
+}
+
+/** All that is known of a point, for a pointer that rests on it. */
+function hintOf({ unit }: MeasuredCurve, point: LoadPoint): string {
+  const { load, samplesPerSecond, queries, latencies, lostSamples, why } = point;
+  return [
+    `${loadOf(load)} ${unit}: ${formatNumber(samplesPerSecond)} samples/s completed, ${queries} queries`,
+    ...latencies.map(
+      (figure) =>
+        `${percentileName(figure.percentile)} ${formatNs(figure.valueNs)} (${intervalText(figure)})`,
+    ),
+    ...(lostSamples === 0 ? [] : [`${lostSamples} lost`]),
+    ...(why === '' ? [] : [why]),
+  ].join('\n');
+}

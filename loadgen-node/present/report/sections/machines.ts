@@ -1,0 +1,150 @@
+import type { NodeEvidence } from '../../../../shared/evidence/evidence-schema.ts';
+import type { HostEvidence } from '../../../../shared/host/host-facts.ts';
+import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
+import type { RunSummary } from '../../../observe/summary/run-summary.ts';
+import { type Html, html, htmlTable, scroll, section } from '../../html/html.ts';
+import { formatNumber } from '../../text/figure-text.ts';
+import { linkWords } from '../../text/machine-text.ts';
+
+/** One end of the run: its facts by their names; absent is what it did not tell. */
+interface End {
+  readonly title: string;
+  readonly facts: Readonly<Record<string, string | Html>>;
+}
+
+/** Rows in the order of the table. */
+const ROWS = [
+  ...['Machine', 'Processor', 'Cores', 'Memory', 'Operating system', 'Software'],
+  ...['Node.js', 'ONNX Runtime', 'Model', 'SHA-256 of the model', 'Execution provider', 'Platform'],
+  ...['Workers', 'Threads per worker', 'Batch size', 'Batch delay', 'Server'],
+];
+
+/**
+ * What was measured on what: both ends as they described themselves, and the link between them.
+ * @param audit Null: the run left none.
+ */
+export function renderMachines(summary: RunSummary, audit: NetworkAudit | null): Html {
+  const title = 'What was measured on what';
+  if (audit === null) {
+    const why =
+      'There is no network_audit.json beside the summary, so machines and software are not known.';
+    return section('machines', title, html`<p>${why}</p>`);
+  }
+  const ends = [loadgenEnd(audit), ...nodeEnds(audit)];
+  const names = ROWS.filter((name) => ends.some(({ facts }) => facts[name] !== undefined));
+  const rows = names.map((name) => [
+    html`<strong>${name}</strong>`,
+    ...ends.map(({ facts }) => facts[name] ?? '-'),
+  ]);
+  const table = htmlTable(['', ...ends.map((end) => end.title)], rows);
+  return section(
+    'machines',
+    title,
+    html`${scroll(title, table)}
+<p>Link: ${linkWords(audit).text}.${hasAccelerator(audit) ? null : html` No node told of an accelerator.`}</p>${sutName(summary)}`,
+  );
+}
+
+function sutName({ sutName: name, round, division, mode, runId, longhaul }: RunSummary): Html {
+  return html`<p class="quiet">SUT name: ${name}. Mode ${mode}, round ${round}, division ${division}, longhaul ${longhaul}, run ${runId}.</p>`;
+}
+
+function loadgenEnd({ loadgenNode }: NetworkAudit): End {
+  const { host, software, softwareVersion, components } = loadgenNode;
+  const facts = {
+    ...hostFacts(host),
+    ...{ Software: `${software} ${softwareVersion}` },
+    ...componentFacts(components),
+  };
+  return { title: 'LoadGen', facts };
+}
+
+/** The nodes; those that are alike share a column. */
+function nodeEnds({ nodes, nameCalls }: NetworkAudit): End[] {
+  const groups = new Map<string, { names: string[]; facts: End['facts'] }>();
+  for (const node of nodes) {
+    const asked = nameCalls[0]?.nodes.find(({ address }) => address === node.address);
+    const name = node.streams[0]?.nodeName ?? node.description?.name ?? asked?.name ?? node.address;
+    const facts = nodeFacts(node);
+    const key = JSON.stringify(Object.entries(facts));
+    const group = groups.get(key) ?? { names: [], facts };
+    group.names.push(name);
+    groups.set(key, group);
+  }
+  return [...groups.values()].map(({ names, facts }) => ({
+    title:
+      names.length > 3 ? `${names.length} SUT nodes: ${names[0]}, ...` : `SUT: ${names.join(', ')}`,
+    facts,
+  }));
+}
+
+function nodeFacts({ description, oip }: NodeEvidence): End['facts'] {
+  if (description === null) return oip === undefined ? {} : serverFacts(oip);
+  const { host, software, softwareVersion, components, model, settings } = description;
+  const of = (key: string): string | undefined => settings[key] || undefined;
+  const batch = of('batchSizeMax');
+  return known({
+    ...(host === null ? {} : hostFacts(host)),
+    Software: `${software} ${softwareVersion}`,
+    ...componentFacts(components),
+    Model: model === null ? undefined : `${model.name}${model.isStandIn ? ' (a stand-in)' : ''}`,
+    'SHA-256 of the model':
+      model === null || model.sha256 === '' ? undefined : digest(model.sha256),
+    'Execution provider': of('providers'),
+    Workers: of('workerCount'),
+    'Threads per worker': of('threadsPerWorker'),
+    'Batch size': batch === undefined ? undefined : `up to ${batch}`,
+    'Batch delay': batch === undefined ? undefined : `up to ${of('batchDelayUsMax') ?? '0'} µs`,
+  });
+}
+
+/** A server of the Open Inference Protocol tells of its model, and of no machine. */
+function serverFacts(oip: NonNullable<NodeEvidence['oip']>): End['facts'] {
+  return known({
+    Server: [oip.serverName, oip.serverVersion].join(' ').trim() || undefined,
+    Model: [oip.modelName, ...oip.modelVersions].join(' '),
+    'SHA-256 of the model': oip.modelSha256 === undefined ? undefined : digest(oip.modelSha256),
+    Platform: oip.platform || undefined,
+  });
+}
+
+function known(facts: Readonly<Record<string, string | Html | undefined>>): End['facts'] {
+  const told = Object.entries(facts).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(told) as End['facts']; // None is undefined.
+}
+
+function hostFacts(host: HostEvidence): Record<string, string> {
+  return {
+    Machine: host.hostname,
+    Processor: host.cpuModel,
+    Cores: String(host.cpuCount),
+    Memory: `${formatNumber(host.memoryBytes / 2 ** 30)} GiB`,
+    'Operating system': host.operatingSystem,
+  };
+}
+
+function componentFacts(
+  components: readonly { name: string; version: string }[],
+): Record<string, string> {
+  const titles: Readonly<Record<string, string>> = {
+    node: 'Node.js',
+    'onnxruntime-node': 'ONNX Runtime',
+  };
+  return Object.fromEntries(
+    components.flatMap(({ name, version }) => {
+      const title = titles[name];
+      return title === undefined ? [] : [[title, version]];
+    }),
+  );
+}
+
+/** The digest in full where a pointer rests. */
+function digest(sha256: string): Html {
+  return html`<code title="${sha256}">${sha256.slice(0, 16)}…</code>`;
+}
+
+function hasAccelerator({ nodes }: NetworkAudit): boolean {
+  const cpuOnly = (text: string | undefined): boolean =>
+    text === undefined || /^(cpu)?$/.test(text);
+  return nodes.some(({ description }) => !cpuOnly(description?.settings['providers']));
+}

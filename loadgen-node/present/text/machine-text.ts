@@ -1,0 +1,31 @@
+import { formatNs } from '../../../shared/base/text.ts';
+import { isLoopback } from '../../../shared/domain/node-address.ts';
+import type { HostEvidence } from '../../../shared/host/host-facts.ts';
+import type { NetworkAudit } from '../../observe/audit/network-audit.ts';
+import { formatNumber } from './figure-text.ts';
+
+/** A machine in a line: `host-a: AMD EPYC, 2 cores, 23.5 GiB, Linux 6.1`. */
+export function hostText(host: HostEvidence): string {
+  return `${host.hostname}: ${machineText(host)}, ${host.operatingSystem}`;
+}
+
+/** Processor and memory: `AMD EPYC, 2 cores, 23.5 GiB`. */
+function machineText({ cpuModel, cpuCount, memoryBytes }: HostEvidence): string {
+  const cores = `${cpuCount} ${cpuCount === 1 ? 'core' : 'cores'}`;
+  return `${cpuModel}, ${cores}, ${formatNumber(memoryBytes / 2 ** 30)} GiB`;
+}
+
+/** The link between LoadGen and its nodes by the audit. `kind`: in a word, to compare; `text`: with times. */
+export function linkWords({ nameCalls }: NetworkAudit): { kind: string | null; text: string } {
+  const asked = nameCalls.flatMap(({ nodes }) => nodes);
+  const addresses = asked.flatMap(({ remoteAddress }) => remoteAddress ?? []);
+  const least = (of: (node: (typeof asked)[number]) => number | null): string =>
+    formatNs(Math.min(...asked.flatMap((node) => of(node) ?? [])));
+  const connect = `TCP connect ${least((node) => node.tcpConnectNs)}`;
+  const times = `${connect}, question and answer ${least((node) => node.roundTripNs)}`;
+  if (addresses.length === 0) return { kind: null, text: 'not known' };
+  const isLocal = addresses.every(isLoopback);
+  const kind = isLocal ? 'loopback' : 'a network';
+  const where = isLocal ? 'loopback: one machine' : `to ${[...new Set(addresses)].join(', ')}`;
+  return { kind, text: `${where}; at best ${times}` };
+}

@@ -1,0 +1,41 @@
+import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
+import type { RunValues } from './run-settings.ts';
+
+/** Settings that say how long a run is, or that LoadGen's own files do: it then ends as LoadGen ends it. */
+const LENGTHS: readonly (keyof RunValues)[] = [
+  ...(['minDuration', 'maxDuration', 'minQueryCount', 'maxQueryCount'] as const),
+  ...(['round', 'mlperfConf', 'userConf'] as const),
+];
+
+/** Longest run that goes on until its verdict is decided, where nobody says another limit. */
+export const UNTIL_DECIDED_MS_MAX = 600_000;
+
+/** True for a run of which nobody says how long it is: it goes on until its verdict is decided. */
+export function goesOnByDefault(
+  { extendUntilDecided, mode, arrivals }: RunValues,
+  said: ReadonlySet<string>,
+  isAudited: boolean,
+): boolean {
+  if (extendUntilDecided === false || isAudited || arrivals.asked.kind !== 'poisson') return false;
+  return (mode === 'performance' || mode === 'submission') && !LENGTHS.some((key) => said.has(key));
+}
+
+/** How long a Server run at a low rate is; undefined where its shortest duration decides. */
+export function lengthInWords({
+  scenario,
+  serverTargetQps: qps,
+  minQueryCount,
+  minDurationMs,
+  maxDurationMs,
+}: TestSettings): string | undefined {
+  const neededMs = (minQueryCount / qps) * 1e3;
+  if (scenario !== 'Server' || neededMs <= minDurationMs) return undefined;
+  const needed = `at ${qps} queries/s early stopping decides after about ${inWords(neededMs)}, when there are ${minQueryCount} queries`;
+  return maxDurationMs > 0 && neededMs > maxDurationMs
+    ? `${needed}; this run ends undecided after ${inWords(maxDurationMs)} (longer: --extend-until-decided --max-duration ${Math.ceil((1.2 * neededMs) / 6e4)}m)`
+    : `${needed} (--min-duration: shorter, and perhaps undecided)`;
+}
+
+function inWords(ms: number): string {
+  return ms < 120_000 ? `${Math.round(ms / 1e3)} s` : `${Math.round(ms / 6e4)} min`;
+}

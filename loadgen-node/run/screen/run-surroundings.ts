@@ -1,0 +1,61 @@
+import { join } from 'node:path';
+import { counted, firstOf } from '../../../shared/base/text.ts';
+import type { NodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
+import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
+import { sharedCores } from '../../observe/audit/network-audit.ts';
+import type { RunReport } from '../keep/run-report.ts';
+
+/** Nodes that are named one by one. */
+const NAMED_NODES = 2;
+
+/** The SUT: a line where its nodes are alike, else one for each kind. Empty without nodes. */
+export function sutText({ audit, summary }: RunReport): string[] {
+  const kinds = new Map<string, string[]>();
+  for (const node of audit?.nodes ?? []) {
+    const { name = '', model = '' } =
+      summary?.nodes.find(({ address }) => address === node.address) ?? {};
+    const what = [model, ...workerTexts(node)].filter((text) => text !== '').join(', ');
+    const place = `${name === '' ? 'a node' : name} at ${node.address}`;
+    kinds.set(what, [...(kinds.get(what) ?? []), place]);
+  }
+  return [...kinds].map(([what, places]) => {
+    const count = places.length > 1 ? `${places.length} nodes, ` : '';
+    const each = places.length > 1 && what !== '' ? 'each ' : '';
+    return `${count}${firstOf(places, NAMED_NODES)}${what === '' ? '' : `, ${each}${what}`}`;
+  });
+}
+
+/** Workers and cores of a node that tells them; a benchmark without a model has none. */
+function workerTexts({ description, oip }: NodeEvidence): string[] {
+  const { settings, host, model } = description ?? {};
+  const workers = Number(settings?.['workerCount']);
+  if (oip !== undefined || model == null || model.sha256 === '' || !(workers > 0)) return [];
+  const texts = [counted(workers, 'worker')];
+  const threads = Number(settings?.['threadsPerWorker']);
+  const cores = host?.cpuCount ?? 0;
+  if (settings?.['providers'] !== 'cpu' || !(threads > 0) || cores === 0) return texts;
+  return [...texts, `${Math.min(workers * threads, cores)} of ${counted(cores, 'core')}`];
+}
+
+/** Notes that change what the numbers mean, and how many others there are. */
+export function notesText(report: RunReport): string[] {
+  const { audit, notes, keyNotes } = report;
+  const cores = audit === null ? null : sharedCores(audit);
+  const shared =
+    cores === null
+      ? []
+      : [`one machine: LoadGen and SUT share ${counted(cores, 'core')}, no network was measured`];
+  const told = [...shared, ...keyNotes];
+  const others = notes.length - told.length;
+  if (others <= 0) return told;
+  const last = told.pop();
+  if (last === undefined) return [`${others}, which change no figure: --verbose shows them`];
+  return [...told, `${last}; ${others} more: --verbose`];
+}
+
+/** Where the files of a run are. */
+export function filesText({ plan, summary }: RunReport): string {
+  const { output, writesPage } = plan;
+  if (summary === null || !writesPage) return join(output, '/');
+  return `${join(output, RUN_FILES.page)}, logs and evidence beside it`;
+}

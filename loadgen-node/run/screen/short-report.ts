@@ -1,0 +1,212 @@
+import { counted, formatNs, grouped, rounded } from '../../../shared/base/text.ts';
+import type { PerformanceOutcome, PhaseOutcome } from '../../loadgen/engine/test-outcome.ts';
+import type { PerformanceSummary } from '../../loadgen/results/summarize.ts';
+import { rateFactor } from '../../loadgen/schedule/arrivals/arrivals.ts';
+import { hasLatency } from '../../observe/figures/figures.ts';
+import { generatorFinding } from '../../observe/health/ceiling-file.ts';
+import { whyInShort } from '../../observe/split/split-text.ts';
+import { hasSchedule } from '../../observe/summary/run-summary.ts';
+import { percentileName } from '../../present/text/figure-text.ts';
+import { accuracyInWords, isMet, targetInWords } from '../../samples/benchmarks/score-each.ts';
+import { isValid, type RunReport } from '../keep/run-report.ts';
+import { filesText, notesText, sutText } from './run-surroundings.ts';
+
+/** Difference of the scheduled rate from the requested one that needs a word. */
+const RATE_DIFFERENCE = 0.01;
+
+/** A line: its label and its text. */
+export type Row = readonly [label: string, text: string];
+
+/** Verdict and what was measured, in one line. */
+export function verdictRow(report: RunReport): Row {
+  const { outcome, plan } = report;
+  const { accuracy, performance } = outcome;
+  const what = [plan.rules.key, plan.settings.scenario];
+  if (accuracy !== null) {
+    const samples = `${grouped(accuracy.counts.issuedSamples)} samples`;
+    what.push(performance === null ? `accuracy of ${samples}` : 'accuracy and performance');
+  }
+  if (performance !== null) what.push(loadText(report, performance));
+  const judged = isValid(report) ? 'VALID' : 'INVALID';
+  const result = outcome.isInterrupted ? 'INTERRUPTED' : judged;
+  return [result, `${what.join(', ')} (${divisionText(report)})`];
+}
+
+function loadText(report: RunReport, { summary, durationNs }: PerformanceOutcome): string {
+  const lasted = formatNs(durationNs);
+  const { completedSampleCount: samples, queryCount } = summary;
+  switch (summary.scenario) {
+    case 'Server':
+      // As long as queries were due: the last answers come later.
+      return `${requestedRate(report)} for ${formatNs(((samples - 1) / summary.rates.scheduled) * 1e9)}`;
+    case 'Offline':
+      return `${counted(samples, 'sample')} in ${lasted}`;
+    default:
+      return `${counted(queryCount, 'query', 'queries')} in ${lasted}`;
+  }
+}
+
+function requestedRate({ outcome: { peakTargetQps }, plan }: RunReport): string {
+  const { arrivals, settings } = plan;
+  if (peakTargetQps !== null) return `the peak of ${rateText(peakTargetQps)} queries/s`;
+  if (arrivals?.kind === 'closed-loop') return `closed loop, ${arrivals.concurrency} at a time`;
+  const rate = `${Number(settings.serverTargetQps.toPrecision(6))} queries/s`;
+  return arrivals === undefined ? rate : `arrivals ${arrivals.text}, ${rate} on average`;
+}
+
+function divisionText({ audit, plan: { dispatch, division, settings } }: RunReport): string {
+  if (audit === null) return 'no network';
+  if (dispatch.division === division) return `${division} division`;
+  return `open division: ${settings.scenario} is in no other`;
+}
+
+/** What was requested and what came of it, a fact a line; at most ten lines but for models with tokens and for load tests. */
+export function shortRows(report: RunReport): Row[] {
+  const { accuracy, performance } = report.outcome;
+  const phase = performance ?? accuracy;
+  const rows: Row[] = [];
+  if (performance !== null) rows.push(['Requested', requestedText(report, performance)]);
+  if (phase !== null)
+    rows.push(['Answered', answeredText(report, phase) + extendedText(performance)]);
+  if (performance !== null) rows.push(['Throughput', throughputText(report, performance)]);
+  if (accuracy !== null) rows.push(['Accuracy', accuracyText(report)]);
+  if (performance !== null && hasLatency(performance)) {
+    rows.push(['Latency', latencyText(report, performance)]);
+  }
+  const split = report.summary?.split ?? null;
+  const isOffline = report.plan.settings.scenario === 'Offline';
+  if (split !== null) rows.push(['Why', whyInShort(split, isOffline)]);
+  if (performance !== null) rows.push(['LoadGen', loadgenText(report, performance)]);
+  const notes = notesText(report);
+  return [
+    ...rows,
+    ...sutText(report).map((text): Row => ['SUT', text]),
+    ...notes.map((text, i): Row => [i === 0 ? 'Notes' : '', text]),
+    ['Files', filesText(report)],
+  ];
+}
+
+function requestedText(report: RunReport, performance: PerformanceOutcome): string {
+  const { settings, arrivals } = report.plan;
+  const lasting = `for at least ${formatNs(settings.minDurationMs * 1e6)}`;
+  const { summary, counts } = performance;
+  switch (summary.scenario) {
+    case 'Server':
+      return arrivals === undefined
+        ? `${requestedRate(report)} ${lasting}${drawnText(report, performance)}`
+        : requestedRate(report);
+    case 'Offline':
+      return (
+        `${counted(counts.issuedSamples, 'sample')} in one query: ` +
+        `${rateText(settings.offlineExpectedQps)} samples/s expected, ${lasting}`
+      );
+    default:
+      return `one query after the other, ${lasting} and ${counted(settings.minQueryCount, 'query', 'queries')}`;
+  }
+}
+
+/** The seed is fixed: each run of a length draws the same arrivals, and a short one is off in the same direction each time. */
+function drawnText({ outcome, plan }: RunReport, { summary, counts }: PerformanceOutcome): string {
+  const { scheduled } = summary.rates;
+  // LoadGen's rate is of the samples that completed; the schedule had all of them.
+  const drawn = (scheduled * (counts.issuedSamples - 1)) / (counts.completedSamples - 1);
+  const requested = outcome.peakTargetQps ?? plan.settings.serverTargetQps;
+  if (plan.settings.serverCoalesceQueries || !Number.isFinite(drawn) || drawn <= 0) return '';
+  if (Math.abs(drawn / requested - 1) <= RATE_DIFFERENCE) return '';
+  return `; LoadGen's fixed seed draws ${rateText(drawn)} in so short a run`;
+}
+
+function answeredText({ plan: { settings } }: RunReport, phase: PhaseOutcome): string {
+  const { counts, failures } = phase;
+  const { issuedQueries, completedQueries, issuedSamples, completedSamples } = counts;
+  const isByQuery = settings.scenario !== 'Offline' && issuedQueries > 1;
+  const answered = isByQuery
+    ? `${grouped(completedQueries)} of ${counted(issuedQueries, 'query', 'queries')}`
+    : `${grouped(completedSamples)} of ${counted(issuedSamples, 'sample')}`;
+  const texts = [answered, lostText(counts.lostSamples, failures)];
+  if (counts.contractErrors > 0) {
+    texts.push(`${counted(counts.contractErrors, 'response')} broke the contract`);
+  }
+  return texts.join(', ');
+}
+
+/** Of a run that went on; LoadGen's own runs never do. */
+function extendedText(performance: PerformanceOutcome | null): string {
+  const { count = 0, queries = 0, isDecided = false } = performance?.extension ?? {};
+  if (count === 0) return '';
+  const end = isDecided ? 'until early stopping decided' : 'without a decision';
+  return `; ${counted(queries, 'query', 'queries')} of them by going on ${end}`;
+}
+
+/** Failures in which no answer came. */
+const WITHOUT_ANSWER: readonly string[] = ['lost', 'not-sent'];
+
+function lostText(lost: number, failures: PhaseOutcome['failures']): string {
+  if (lost === 0) return 'none lost';
+  const errors = failures
+    .filter(({ code }) => !WITHOUT_ANSWER.includes(code))
+    .reduce((sum, { count }) => sum + count, 0);
+  const how = errors === 0 ? 'without an answer' : `${grouped(errors)} answered with an error`;
+  return `${grouped(lost)} lost (${how})`;
+}
+
+function throughputText(report: RunReport, performance: PerformanceOutcome): string {
+  if (!hasLatency(performance)) return 'none: no sample was answered well';
+  const { summary, counts } = performance;
+  const { rates, tokens } = summary;
+  const factor = rateFactor(report.plan.arrivals, summary.queryCount);
+  const ofScenario = rates.completed > 0 ? rates.completed * factor : rates.withOverhead;
+  const perS = ofScenario || (report.figures.completed_qps ?? 0);
+  const unit = counts.issuedQueries === counts.issuedSamples ? 'queries' : 'samples';
+  const ofTokens =
+    tokens === null || !Number.isFinite(tokens.completed)
+      ? ''
+      : `, ${rateText(tokens.completed)} tokens/s`;
+  return `${Number.isFinite(perS) && perS > 0 ? rateText(perS) : '-'} ${unit}/s${ofTokens}`;
+}
+
+function accuracyText({ outcome, quality, accuracy: { report, problem } }: RunReport): string {
+  if (problem !== undefined) return 'none: the reasons above tell why';
+  if (report === undefined || outcome.accuracy === null) {
+    return 'none: not every sample was answered';
+  }
+  const verdict = isMet(report, quality) ? 'met' : 'NOT met';
+  return `${accuracyInWords(report)}, target ${targetInWords(quality)}: ${verdict}`;
+}
+
+function latencyText(report: RunReport, { summary }: PerformanceOutcome): string {
+  const latency = summary.queryLatency ?? summary.sampleLatency;
+  const shown = latency.percentiles
+    .filter(({ percentile }) => [0.5, 0.9, 0.99].includes(percentile))
+    .map(({ percentile, valueNs }) => `${percentileName(percentile)} ${formatNs(valueNs)}`);
+  const texts = [...shown, `max ${formatNs(latency.maxNs)}`];
+  return `${texts.join(', ')}${boundText(report, summary)}`;
+}
+
+function boundText({ plan }: RunReport, summary: PerformanceSummary): string {
+  const { scenario, target, tokens, overlatencyCount } = summary;
+  if (scenario === 'Offline') return '; all were due at the start';
+  if (scenario !== 'Server') return `; the metric is ${percentileName(target.percentile)}`;
+  if (tokens !== null) return '';
+  const bound = `${formatNs(plan.settings.serverTargetLatencyNs)} at ${percentileName(target.percentile)}`;
+  const whose = plan.isBoundUnsaid ? ' (default: --target-latency sets it)' : '';
+  return `; bound ${bound}${whose}: ${grouped(overlatencyCount)} above`;
+}
+
+function loadgenText({ plan, summary }: RunReport, performance: PerformanceOutcome): string {
+  const { scenario } = performance.summary;
+  const loadTest = summary?.loadTest ?? null;
+  const isTimed = hasSchedule({ scenario, round: plan.round, loadTest });
+  const { kind, head, causes } = generatorFinding(performance, isTimed);
+  // The reasons of the verdict have all of it.
+  if (kind === 'bound') return head;
+  if (kind === 'disturbed') return `${head}, but ${causes[0] ?? ''}`;
+  if (scenario !== 'Server' || !isTimed) return head;
+  const p99 = performance.dispatchLag.percentiles.find(({ percentile }) => percentile === 0.99);
+  return `${head}: its own delay is ${formatNs(p99?.valueNs ?? Number.NaN)} at p99`;
+}
+
+/** Three figures, in full from 1,000 on. */
+function rateText(perSecond: number): string {
+  return perSecond >= 1000 ? grouped(Math.round(perSecond)) : rounded(perSecond, 3);
+}

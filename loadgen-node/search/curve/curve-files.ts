@@ -1,0 +1,118 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { formatNs } from '../../../shared/base/text.ts';
+import { curveFindings } from '../../present/curve/curve-findings.ts';
+import { LOAD_POINT, type LoadPoint } from '../../present/curve/load-point.ts';
+import { type CurveReport, writeCurve } from '../../present/curve/write-curve.ts';
+import { instantText } from '../../present/text/figure-text.ts';
+import { type Question, readKept, writeKept } from '../kept-file.ts';
+import type { CurvePlan } from './curve-plan.ts';
+
+/** File of a curve in its folder, from which `--resume` goes on. */
+const NAME = 'longhaul_curve.json';
+const FORMAT = 'longhaul-curve-1';
+
+const schema = z.looseObject({
+  format: z.literal(FORMAT),
+  identity: z.record(z.string(), z.string()),
+  /** Mean latency of one query at a time; null where it was not needed. */
+  unloadedNs: z.number().nullable(),
+  points: z.array(LOAD_POINT),
+});
+
+/** A curve that was written. */
+type CurveFile = z.infer<typeof schema>;
+
+/** True when the folder holds a curve. */
+export function hasCurveFile(folder: string): boolean {
+  return existsSync(join(folder, NAME));
+}
+
+/** An earlier curve, to go on from. @throws MlperfError as {@link readKept} */
+export function readCurveFile(folder: string): CurveFile {
+  return readKept(join(folder, NAME), schema, 'curve', ' is no curve of this longhaul');
+}
+
+export const CLOSED_LOOP_NOTE =
+  'closed loop: the server sets the pace; latencies leave out what waits (coordinated omission), not a scenario of MLPerf';
+
+/** The files of a curve, as far as it is. */
+export class CurveFiles {
+  readonly points: LoadPoint[];
+  unloadedNs: number | null;
+  readonly #plan: CurvePlan;
+  readonly #identity: Question;
+
+  constructor(plan: CurvePlan, identity: Question, kept: CurveFile | null) {
+    this.#plan = plan;
+    this.#identity = identity;
+    this.points = [...(kept?.points ?? [])];
+    this.unloadedNs = kept?.unloadedNs ?? null;
+  }
+
+  /** Keeps a point before the next one is measured. @throws MlperfError `ERR_OUTPUT` */
+  add(point: LoadPoint): void {
+    this.points.push(point);
+    this.#keep(null);
+  }
+
+  /**
+   * Writes all files.
+   * @param ended What ended the curve early; null: nothing did.
+   * @throws MlperfError `ERR_OUTPUT`
+   */
+  write(ended: MlperfError | null): CurveReport {
+    const { unit, boundNs, percentile, run } = this.#plan;
+    const isClosedLoop = unit === 'queries at a time';
+    const curve = { unit, boundNs, percentile, points: this.points };
+    const report: CurveReport = {
+      ...{ ...curve, madeBy: 'curve', findings: curveFindings(curve) },
+      title: `${run.rules.key}: latency over throughput${isClosedLoop ? ', closed loop' : ''}`,
+      facts: this.#facts(),
+      notes: [
+        ...(ended === null ? [] : [`INCOMPLETE: ${ended.message}. The points so far are shown.`]),
+        ...(isClosedLoop ? [CLOSED_LOOP_NOTE] : []),
+        'Each point is a short run for its latencies: none is a result of MLPerf.',
+      ],
+    };
+    this.#keep(ended);
+    writeCurve(run.output, report);
+    return report;
+  }
+
+  /** The curve for programs. */
+  document(ended: MlperfError | null): object {
+    const { unit, boundNs, percentile } = this.#plan;
+    const { points } = this;
+    return {
+      ...{ unit, boundNs, percentile },
+      isComplete: ended === null,
+      ended: ended?.message ?? null,
+      ...curveFindings({ unit, boundNs, percentile, points }),
+      points,
+    };
+  }
+
+  #keep(ended: MlperfError | null): void {
+    const { unloadedNs } = this;
+    const head = { format: FORMAT, identity: this.#identity, unloadedNs };
+    writeKept(join(this.#plan.run.output, NAME), { ...head, ...this.document(ended) }, 1);
+  }
+
+  #facts(): CurveReport['facts'] {
+    const { run, unit, durationNs } = this.#plan;
+    return [
+      ['Benchmark', `${run.rules.key} (${run.rules.title})`],
+      ['SUT nodes', `${this.#identity['names of the nodes']} at ${run.dispatch.nodes.join(', ')}`],
+      ['Models', this.#identity['models of the nodes'] ?? '-'],
+      [
+        'Load',
+        unit === 'queries/s' ? 'Poisson arrivals, latency from the schedule' : 'closed loop',
+      ],
+      ['Time of a point', formatNs(durationNs)],
+      ['Measured', instantText(new Date().toISOString())],
+    ];
+  }
+}

@@ -1,0 +1,131 @@
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
+import { type ResolvedSetting, saidKeys } from '../../../shared/config/resolve-settings.ts';
+import { pick, type SettingValues, toggle } from '../../../shared/config/setting.ts';
+import { openAuditConfig } from '../../run/plan/conf-files.ts';
+import { refuseOtherArrivals } from '../../run/plan/run-arrivals.ts';
+import { planRun } from '../../run/plan/run-plan.ts';
+import { CONCURRENCY_MAX, RUN_SETTINGS } from '../../run/plan/run-settings.ts';
+import { FIND_PEAK_SETTINGS, oneOf, refuseTokens } from '../peak/find-peak-plan.ts';
+import { boundOf } from '../peak/run-probes.ts';
+import { loadList } from './parse-loads.ts';
+
+/** Queries per second. More is a mistake. */
+const RATE_MAX = 1e9;
+/** Once, before the first point. */
+const WARM_UP_NS = 2e9;
+/** Queries that a point plans in memory at most. */
+const QUERIES_MAX = 2 ** 25;
+
+/** Settings of `longhaul curve`: those of a run, and the loads. */
+export const CURVE_SETTINGS = {
+  ...RUN_SETTINGS,
+  ...pick(FIND_PEAK_SETTINGS, 'latency', 'percentile'),
+  qps: loadList(
+    { max: RATE_MAX, isWhole: false },
+    'queries per second, one point each, with Poisson arrivals (default: found by doubling)',
+  ),
+  concurrency: loadList(
+    { max: CONCURRENCY_MAX, isWhole: true },
+    'queries at a time, one point each: a closed loop, division open',
+  ),
+  minDuration: { ...RUN_SETTINGS.minDuration, help: 'time of each point' },
+  minQueryCount: {
+    ...RUN_SETTINGS.minQueryCount,
+    help: 'fewest queries of a point with --qps: low rates take longer',
+  },
+  keepProbes: toggle('points keep the logs of LoadGen, in probe-N'),
+  resume: toggle('go on with the curve in --output that was broken off, or add loads to it'),
+};
+
+/** Settings that stand first in the help. */
+export const CURVE_KEYS: readonly string[] = [
+  'sut',
+  'benchmark',
+  'qps',
+  'concurrency',
+  'latency',
+  'percentile',
+  'minDuration',
+  'minQueryCount',
+  'output',
+  'force',
+  'resume',
+  'keepProbes',
+];
+
+/** Effective values of {@link CURVE_SETTINGS}. */
+export type CurveValues = SettingValues<typeof CURVE_SETTINGS>;
+
+/**
+ * Plans a curve.
+ * @throws MlperfError `ERR_CONFIG_INVALID` and whatever {@link planRun} throws
+ */
+export function planCurve(values: CurveValues, settings: readonly ResolvedSetting[]) {
+  refuseOfRun(values, settings);
+  const { qps, concurrency, ...others } = values;
+  const isClosedLoop = concurrency !== undefined;
+  const said = new Set(saidKeys(settings));
+  const joined = {
+    ...others,
+    concurrency: undefined,
+    // A load of each point is set later.
+    targetQps: 1,
+    targetLatency: oneOf(values, 'latency', 'targetLatency'),
+    targetLatencyPercentile: oneOf(values, 'percentile', 'targetLatencyPercentile'),
+    // A closed loop is no scenario of MLPerf, and no rule of a division is about it.
+    ...(isClosedLoop && { division: 'open' as const }),
+  };
+  for (const key of ['targetQps', 'targetLatency', 'targetLatencyPercentile'] as const) {
+    if (joined[key] !== undefined) said.add(key);
+  }
+  const planned = planRun(joined, { said, audit: openAuditConfig(values.auditConf) });
+  refuseTokens(planned, 'curve');
+  // Points have no shortest run of their own that a warm-up could be a part of.
+  const run = { ...planned, warmUpNs: planned.warmUpNs ?? WARM_UP_NS };
+  const durationNs = run.settings.minDurationMs * 1e6;
+  const loads = concurrency ?? qps ?? null;
+  const most = isClosedLoop ? 0 : Math.max(0, ...(qps ?? []));
+  if ((most * durationNs) / 1e9 > QUERIES_MAX) {
+    throw configInvalid(
+      `--qps ${most} for ${durationNs / 1e9} s asks for more than the ${QUERIES_MAX} queries that a point plans: lower it, or --min-duration`,
+    );
+  }
+  return {
+    run,
+    unit: isClosedLoop ? ('queries at a time' as const) : ('queries/s' as const),
+    /** Null: rates are found by doubling. */
+    loads,
+    boundNs: boundOf(run.settings),
+    percentile: run.settings.serverTargetLatencyPercentile,
+    durationNs,
+    minQueries: run.settings.minQueryCount,
+    lagShareMax: run.generatorLagShareMax,
+    rateMax: QUERIES_MAX / Math.max(1, durationNs / 1e9),
+  };
+}
+
+/** A curve that was asked for. */
+export type CurvePlan = ReturnType<typeof planCurve>;
+
+function refuseOfRun(values: CurveValues, settings: readonly ResolvedSetting[]): void {
+  const { scenario, mode, thresholds, qps, concurrency } = values;
+  if (scenario !== 'Server') {
+    throw configInvalid(`curve steps the load of Server; ${scenario} has no load to step`);
+  }
+  if (mode !== 'performance') {
+    throw configInvalid(`--mode ${mode} is for run: curve makes performance runs only`);
+  }
+  if (thresholds !== undefined) {
+    throw configInvalid('--threshold is for run: --latency is the bound of a curve');
+  }
+  if (qps !== undefined && concurrency !== undefined) {
+    throw configInvalid('--qps and --concurrency: one curve steps one of them');
+  }
+  if (settings.some(({ key, raw }) => key === 'targetQps' && raw !== undefined)) {
+    throw configInvalid('--target-qps is for run: curve takes its rates from --qps');
+  }
+  refuseOtherArrivals(
+    { arrivals: values.arrivals, concurrency: undefined },
+    "the rates of a curve have LoadGen's Poisson arrivals",
+  );
+}

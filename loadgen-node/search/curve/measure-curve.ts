@@ -1,0 +1,179 @@
+import { formatNs } from '../../../shared/base/text.ts';
+import { LARGE_LAG } from '../../loadgen/engine/generator-bound.ts';
+import { percentileOf } from '../../loadgen/results/latency-statistics.ts';
+import { keepsBound, type LoadPoint, type LoadUnit } from '../../present/curve/load-point.ts';
+import { afterFilling } from '../peak/find-peak.ts';
+import { Z_95 } from '../peak/over-share.ts';
+import type { ProbeOutcome, ProbeSpec } from '../peak/peak-search.ts';
+import { percentileIntervals } from '../peak/percentile-intervals.ts';
+import { growsAllThrough, queueGrowth } from '../peak/queue-growth.ts';
+import { BacklogWatch } from '../peak/screening.ts';
+
+/** Loads and bound of a curve. */
+export interface CurveQuest {
+  readonly unit: LoadUnit;
+  /** Null: rates are found by doubling. */
+  readonly loads: readonly number[] | null;
+  readonly boundNs: number;
+  readonly percentile: number;
+  /** Of each point. */
+  readonly durationNs: number;
+  readonly minQueries: number;
+  readonly rateMax: number;
+  /** Share of a latency that p99 of LoadGen's own lag may take. */
+  readonly lagShareMax: number;
+}
+
+/** The first rate is this share of what one query at a time comes to. */
+const FIRST_SHARE = 0.25;
+/** Rates between the last that was kept up with and the first that was not. */
+const BETWEEN = 3;
+/** Share of its rate below which LoadGen, where it was late, did not bring it out. */
+const REACHED_SHARE = 0.8;
+/** Rates that are tried at most. */
+const RATES_MAX = 24;
+
+/**
+ * The next load of a curve; null: there is none. It follows from the points alone, so that a curve that was broken off goes on as if
+ * it had not been.
+ * @param unloadedNs Mean latency of one query at a time; needed where rates are found by doubling.
+ */
+export function nextLoad(
+  quest: CurveQuest,
+  points: readonly LoadPoint[],
+  unloadedNs: number | null,
+): number | null {
+  const isMeasured = (load: number): boolean => points.some((point) => point.load === load);
+  if (quest.loads !== null) return quest.loads.find((load) => !isMeasured(load)) ?? null;
+  if (unloadedNs === null || points.length >= RATES_MAX) return null;
+  // In the order in which they were measured: doubling first, then what lies between its last two.
+  const end = points.findIndex((point, i) => isBroken(quest, points.slice(0, i), point));
+  if (end < 0) {
+    const last = points.at(-1);
+    const next = last === undefined ? (FIRST_SHARE * 1e9) / unloadedNs : last.load * 2;
+    return next > quest.rateMax ? null : Number(next.toPrecision(2));
+  }
+  const low = points[end - 1]?.load ?? 0;
+  const high = (points[end] as LoadPoint).load;
+  const between = Array.from({ length: BETWEEN }, (_, i) =>
+    Number((low + ((high - low) * (i + 1)) / (BETWEEN + 1)).toPrecision(3)),
+  );
+  return between.find((load) => !isMeasured(load)) ?? null;
+}
+
+/** The rate was not reached any more, or the bound broke behind rates that kept it. */
+function isBroken(quest: CurveQuest, before: readonly LoadPoint[], point: LoadPoint): boolean {
+  const { load, scheduledPerSecond, samplesPerSecond, isGeneratorBound } = point;
+  if (point.isOverloaded || point.lostSamples > 0) return true;
+  // LoadGen may have been disturbed: it is the limit where it does not bring the rate out.
+  if (isGeneratorBound) return samplesPerSecond < REACHED_SHARE * (scheduledPerSecond ?? load);
+  return before.some((one) => keepsBound(quest, one)) && keepsBound(quest, point) === false;
+}
+
+/** How long a point takes by plan, in ns. */
+export function pointNs({ unit, durationNs, minQueries }: CurveQuest, load: number): number {
+  return unit === 'queries/s' ? Math.max(durationNs, (minQueries / load) * 1e9) : durationNs;
+}
+
+/** A point as it is to be run. */
+export function pointSpec(
+  quest: CurveQuest,
+  load: number,
+  number: number,
+): { readonly spec: ProbeSpec; readonly watch: BacklogWatch } {
+  const watch = new BacklogWatch(quest.boundNs);
+  const durationNsMax = pointNs(quest, load);
+  const base = { kind: 'screening', load, number, durationNsMax } as const;
+  if (quest.unit === 'queries at a time') return { spec: { ...base, concurrency: load }, watch };
+  const isDecided: ProbeSpec['isDecided'] = (seen) => watch.look(seen);
+  return { spec: { ...base, isDecided, goesOnAfterLoss: true }, watch };
+}
+
+/** A run as a point of the curve. */
+export function pointOf(
+  quest: CurveQuest,
+  { load, number }: Pick<ProbeSpec, 'load' | 'number'>,
+  outcome: ProbeOutcome,
+  hasBacklog: boolean,
+): LoadPoint {
+  const { boundNs, percentile } = quest;
+  const { end, samplesPerSecond, lagP99Ns } = outcome;
+  const isClosedLoop = quest.unit === 'queries at a time';
+  const latenciesNs = afterFilling(outcome.latenciesNs, samplesPerSecond, boundNs);
+  const growth = isClosedLoop ? null : growthOf(latenciesNs, outcome.scheduledPerSecond);
+  // Of an overloaded queue's latency, LoadGen's lag may be a small part though it is a large one of the bound.
+  const ownNs = percentileOf(latenciesNs.slice().sort(), percentile);
+  const isLate = isClosedLoop || lagP99Ns > quest.lagShareMax * ownNs;
+  const isGeneratorBound = end.isGeneratorBound && isLate;
+  // A queue that grows since LoadGen is late is LoadGen's.
+  const isOverloaded = !isGeneratorBound && (hasBacklog || growth !== null);
+  const mean = meanOf(latenciesNs);
+  const point = {
+    ...{ number, load, samplesPerSecond, isGeneratorBound, isOverloaded },
+    lagP99Ns: isClosedLoop ? 0 : lagP99Ns,
+    scheduledPerSecond: isClosedLoop ? null : outcome.scheduledPerSecond,
+    rateInterval: isClosedLoop ? rateInterval(latenciesNs, samplesPerSecond) : null,
+    queries: latenciesNs.length,
+    lostSamples: end.counts.lostSamples,
+    latencies: percentileIntervals(latenciesNs, percentile),
+    meanNs: mean,
+    durationNs: end.durationNs,
+    explanation: outcome.explanation ?? null,
+  };
+  return { ...point, why: whyOf(point, end, growth) };
+}
+
+/** Share by which the load was surely above what the SUT completes; null where that is not seen. */
+function growthOf(latenciesNs: Float64Array, scheduledPerSecond: number | null): number | null {
+  if (scheduledPerSecond === null) return null;
+  const growth = queueGrowth(latenciesNs, scheduledPerSecond);
+  return growth !== undefined && growsAllThrough(growth) ? growth.share : null;
+}
+
+/**
+ * In a closed loop each query is followed by the next, so that throughput is concurrency / mean latency (Little), and as uncertain as
+ * the mean is: by batch means.
+ */
+function rateInterval(latenciesNs: Float64Array, samplesPerSecond: number) {
+  const count = latenciesNs.length;
+  if (count < MEAN_QUERIES_MIN) return null;
+  const mean = meanOf(latenciesNs);
+  const size = Math.ceil(count / MEAN_BATCHES);
+  const means: number[] = [];
+  for (let begin = 0; begin + size <= count; begin += size) {
+    means.push(meanOf(latenciesNs.subarray(begin, begin + size)));
+  }
+  const variance = means.reduce((sum, one) => sum + (one - mean) ** 2, 0) / (means.length - 1);
+  const share = (Z_95 * Math.sqrt(variance / means.length)) / mean;
+  return { low: samplesPerSecond / (1 + share), high: samplesPerSecond / Math.max(1 - share, 0.1) };
+}
+
+const MEAN_BATCHES = 32;
+/** Fewer queries make batches that are no means. */
+const MEAN_QUERIES_MIN = 128;
+
+function meanOf(values: Float64Array): number {
+  let sum = 0;
+  for (const value of values) sum += value;
+  return values.length === 0 ? 0 : sum / values.length;
+}
+
+function whyOf(
+  point: Pick<LoadPoint, 'isGeneratorBound' | 'isOverloaded' | 'lostSamples' | 'lagP99Ns'>,
+  { generatorBoundReason, counts, faultText }: ProbeOutcome['end'],
+  growth: number | null,
+): string {
+  const { isGeneratorBound, isOverloaded, lostSamples, lagP99Ns } = point;
+  if (lostSamples > 0) {
+    const first = faultText === null ? '' : ` (first: ${faultText})`;
+    return `${lostSamples} of ${counts.issuedSamples} samples lost${first}`;
+  }
+  if (isGeneratorBound) {
+    const isLag = generatorBoundReason === '' || generatorBoundReason.startsWith(LARGE_LAG);
+    const reason = isLag ? `p99 of its lag is ${formatNs(lagP99Ns)}` : generatorBoundReason;
+    return `LoadGen was the limit: ${reason}`;
+  }
+  if (!isOverloaded) return '';
+  const excess = growth === null ? '' : ` by ${formatNs(Math.round(growth * 1e9))} a second`;
+  return `not kept up with: the queue grew${excess}`;
+}

@@ -1,0 +1,174 @@
+import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { formatNs, percentage } from '../../../shared/base/text.ts';
+import type { ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
+import { curveEnd, pointHeader, pointLines } from '../../present/curve/curve-text.ts';
+import { clock, percentileName } from '../../present/text/figure-text.ts';
+import type { RunHost } from '../../run/host/host.ts';
+import { refuseUsedOutput, replaceEarlierRun } from '../../run/keep/earlier-run.ts';
+import { type PreparedRun, prepareRun } from '../../run/prepare/prepare-run.ts';
+import { nodesOf } from '../../run/run-sut.ts';
+import type { Question } from '../kept-file.ts';
+import type { ProbeOutcome, RunProbe } from '../peak/peak-search.ts';
+import { runProbes } from '../peak/run-probes.ts';
+import { requireSameSearch, searchIdentity } from '../peak/search-peak.ts';
+import { CLOSED_LOOP_NOTE, CurveFiles, hasCurveFile, readCurveFile } from './curve-files.ts';
+import type { CurvePlan, CurveValues } from './curve-plan.ts';
+import { nextLoad, pointNs, pointOf, pointSpec } from './measure-curve.ts';
+
+/** A look at one query at a time, which says where doubling begins. */
+const LOOK = { kind: 'unloaded', load: 1, number: 0, queriesMax: 100, durationNsMax: 2e9 } as const;
+
+/** A curve that was asked for. */
+interface AskedCurve {
+  readonly plan: CurvePlan;
+  readonly values: CurveValues;
+  readonly settings: readonly ResolvedSetting[];
+}
+
+/**
+ * A curve is minutes of work: it is not replaced by a second one that was started by mistake.
+ * @throws MlperfError `ERR_OUTPUT`; `ERR_CONFIG_INVALID` for `--resume` without a folder
+ */
+export function refuseUsedCurve({ run }: CurvePlan, values: CurveValues): void {
+  const { resume, force, output } = values;
+  if (!resume) refuseUsedOutput(run.output, force, hasCurveFile(run.output));
+  if (!resume || output !== undefined) return;
+  throw configInvalid('--resume needs --output: the folder of the curve to go on with');
+}
+
+/**
+ * Measures the points of a curve, and keeps each as soon as it is there. However it ends, the files hold all points so far.
+ * @param print Takes the lines of the table of points.
+ * @returns `isComplete`: false where the host's signal ended it
+ * @throws MlperfError
+ */
+export async function runCurve(asked: AskedCurve, host: RunHost, print: (line: string) => void) {
+  const { plan, values } = asked;
+  const { output } = plan.run;
+  const kept = values.resume ? readCurveFile(output) : null;
+  const prepared = await prepareRun(plan.run, host);
+  const identity = await curveIdentity(asked, prepared);
+  if (kept !== null) requireSameSearch(output, kept, identity);
+  if (!values.resume) replaceEarlierRun(output, host);
+  const files = new CurveFiles(plan, identity, kept);
+  printOpening(plan, files, print);
+  const runProbe = runProbes(prepared, {
+    ...{ host, output, keepsProbes: values.keepProbes },
+    sutOf: (probed) => nodesOf(probed, prepared),
+  });
+  const ended = await measurePoints(plan, files, runProbe, print);
+  const report = files.write(ended);
+  if (ended !== null) {
+    host.report(
+      `the points so far are in ${output}: the same command with --resume goes on from there`,
+    );
+    if (!host.signal.aborted) throw ended;
+  }
+  return {
+    text: curveEnd(report, report.findings, output),
+    json: files.document(ended),
+    isComplete: ended === null,
+  };
+}
+
+/**
+ * Measures points until there is none left.
+ * @returns What ended it early; null: nothing did
+ */
+async function measurePoints(
+  plan: CurvePlan,
+  files: CurveFiles,
+  runProbe: RunProbe,
+  print: (line: string) => void,
+): Promise<MlperfError | null> {
+  try {
+    if (plan.loads === null) files.unloadedNs ??= await unloadedLatency(runProbe);
+    for (;;) {
+      const load = nextLoad(plan, files.points, files.unloadedNs);
+      if (load === null) return null;
+      const { spec, watch } = pointSpec(plan, load, files.points.length + 1);
+      const outcome = await runProbe({ ...spec, name: pointName(plan, files, load) });
+      refuseBroken(outcome);
+      const point = pointOf(plan, spec, outcome, watch.isHopeless);
+      files.add(point);
+      for (const line of pointLines(plan, point)) print(line);
+    }
+  } catch (error) {
+    if (error instanceof MlperfError) return error;
+    throw error;
+  }
+}
+
+async function unloadedLatency(runProbe: RunProbe): Promise<number> {
+  const outcome = await runProbe(LOOK);
+  refuseBroken(outcome);
+  return outcome.latenciesNs.reduce((sum, ns) => sum + ns, 0) / outcome.latenciesNs.length;
+}
+
+/** @throws MlperfError where a run is no point: the SUT is gone, or the run was interrupted */
+function refuseBroken({ end, latenciesNs }: ProbeOutcome): void {
+  const { endCause, faultText } = end;
+  if (endCause === 'interrupted') {
+    throw new MlperfError('ERR_INTERRUPTED', 'the curve was interrupted');
+  }
+  if (endCause === 'stall') {
+    throw new MlperfError('ERR_SUT_LOST', 'the SUT stopped answering during a point');
+  }
+  if (endCause === 'fault' || latenciesNs.length === 0) {
+    const why = faultText ?? 'no query was answered';
+    throw new MlperfError('ERR_SUT_LOST', `the SUT broke during a point: ${why}`);
+  }
+}
+
+/** Prints what is measured, how long it takes, and the points that the curve goes on from. */
+function printOpening(plan: CurvePlan, { points }: CurveFiles, print: (line: string) => void) {
+  const { unit, boundNs, percentile, run } = plan;
+  const isClosedLoop = unit === 'queries at a time';
+  const what = isClosedLoop ? 'Fixed concurrencies' : 'Rates with Poisson arrivals';
+  const bound = `bound ${formatNs(boundNs)} at ${percentileName(percentile)} (--latency)`;
+  print(`${what}, ${bound}; kept in ${run.output}`);
+  print(`Takes ${timeText(plan)}`);
+  if (isClosedLoop) print(`note: ${CLOSED_LOOP_NOTE}`);
+  if (points.length > 0) print(`going on after ${points.length} points:`);
+  print(pointHeader(plan));
+  for (const point of points) for (const line of pointLines(plan, point)) print(line);
+}
+
+/** Points that doubling and what follows it make, as a rule. */
+const USUAL_POINTS = 10;
+
+function timeText(plan: CurvePlan): string {
+  const { loads, durationNs } = plan;
+  const each = `points of ${formatNs(durationNs)}`;
+  if (loads === null) {
+    const all = clock((USUAL_POINTS * durationNs) / 1e9);
+    return `about ${USUAL_POINTS} ${each}, ${all} min in all: rates double until the bound breaks or the SUT falls behind`;
+  }
+  const allNs = loads.reduce((sum, load) => sum + pointNs(plan, load), 0);
+  const longer = allNs > loads.length * durationNs * 1.01 ? ' (low rates longer)' : '';
+  return `${loads.length} ${each}${longer}, about ${clock(allNs / 1e9)} min in all`;
+}
+
+/** A point for the status line, and how much is left where that is known. */
+function pointName(plan: CurvePlan, { points }: CurveFiles, load: number): string {
+  const name = `${load} ${plan.unit}`;
+  if (plan.loads === null) return name;
+  const left = plan.loads.filter((load) => !points.some((point) => point.load === load));
+  const ns = left.reduce((sum, load) => sum + pointNs(plan, load), 0);
+  return `${name} (${left.length} of ${plan.loads.length} points to go, about ${clock(ns / 1e9)} min)`;
+}
+
+/** Settings, nodes and models, which must be equal for a curve to go on; loads may be added. */
+async function curveIdentity(
+  { plan, settings }: AskedCurve,
+  prepared: PreparedRun,
+): Promise<Question> {
+  const { unit, boundNs, percentile } = plan;
+  const asked = settings.filter(({ key }) => key !== 'qps' && key !== 'concurrency');
+  return {
+    ...(await searchIdentity(prepared, asked)),
+    stepped: unit,
+    latency: formatNs(boundNs),
+    percentile: percentage(percentile, 6),
+  };
+}

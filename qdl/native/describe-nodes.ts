@@ -1,0 +1,23 @@
+import type { QdlNode, WaitProgress } from '../dispatch/query-dispatch-library.ts';
+import type { DispatchSettings } from '../settings/dispatch-settings.ts';
+import { SutNodeHandle } from './sut-node-handle.ts';
+
+/**
+ * Asks nodes that speak longhaul's own protocol what their models are, without a run; waits until all are ready.
+ * @throws MlperfError `ERR_SUT_UNREACHABLE`, `ERR_SUT_NOT_READY`, `ERR_SUT_REFUSED`
+ */
+export async function describeNodes(
+  settings: DispatchSettings,
+  onWait: WaitProgress,
+): Promise<readonly QdlNode[]> {
+  const nodes = settings.nodes.map((address) => new SutNodeHandle(address, settings));
+  try {
+    const asked = nodes.map((node) => node.prepare(onWait));
+    // All of them, so that no call outlives its connection.
+    await Promise.allSettled(asked);
+    await Promise.all(asked);
+    return nodes;
+  } finally {
+    for (const { control } of nodes) control.close();
+  }
+}

@@ -1,0 +1,119 @@
+/** Headings of `--help-all` and the settings below each, by key. A key stands below one heading only. */
+export const FLAG_TOPICS: Readonly<Record<string, readonly string[]>> = {
+  'Load:': [
+    ...['scenario', 'mode', 'targetQps', 'arrivals', 'concurrency', 'samplesPerQuery'],
+    ...['minDuration', 'maxDuration', 'minQueryCount', 'maxQueryCount', 'runs'],
+    ...['extendUntilDecided', 'warmUp', 'issueLoop', 'stallTimeout'],
+  ],
+  'Verdict and rules:': [
+    ...['targetLatency', 'targetLatencyPercentile', 'latency', 'percentile', 'thresholds'],
+    ...[
+      'generatorLagMax',
+      'division',
+      'round',
+      'mlperfConf',
+      'userConf',
+      'auditConf',
+      'rngLibrary',
+    ],
+  ],
+  'Search:': [
+    ...['precision', 'confidence', 'searchTime', 'confirmLoads', 'keepProbes', 'resume', 'repeats'],
+    ...['lossSeed', 'again', 'linkTestTime'],
+  ],
+  'Samples:': [
+    ...['dataDir', 'dataSeed', 'dataCount', 'dataChecksums', 'sampleBytes', 'sampleCount'],
+    ...['responseBytes', 'encoding', 'compression', 'compressionScope', 'responseCompression'],
+    ...['digest', 'cacheDir'],
+  ],
+  'Nodes and connections:': [
+    ...['sut', 'policy', 'weights', 'nodeOutstandingMax', 'onNodeLoss', 'streams', 'connections'],
+    ...['partBytesMax', 'readyTimeout', 'messageBytesMax', 'keepaliveTime', 'keepaliveTimeout'],
+  ],
+  'TLS and tokens:': [
+    ...['tls', 'tlsCa', 'tlsCert', 'tlsKey', 'tlsServerName', 'tlsClientCa', 'tokenFile'],
+    ...['handshakeTimeout'],
+  ],
+  'Servers of the Open Inference Protocol:': [
+    ...['model', 'data', 'inputShape', 'oipMethod', 'oipContents', 'oipBatch', 'oipService'],
+  ],
+  'Model and workers:': [
+    ...['workers', 'threadsPerWorker', 'providers', 'interThreads', 'executionMode', 'spinning'],
+    ...['graphLevel', 'memoryArena', 'memoryPattern', 'isolation', 'workerStartTimeout'],
+  ],
+  'Batches:': ['batchPreset', 'batchSizeMax', 'batchDelayUsMax', 'batchPreferredSizes'],
+  'Benchmark delay:': [
+    ...['delayModel', 'delaySeed', 'delayConcurrency', 'delayTokens', 'delayFirstToken'],
+    ...['delayToken', 'delayTokenType'],
+  ],
+  'Limits of the node:': [
+    'sampleBytesMax',
+    'queueBytesMax',
+    'queueSamplesMax',
+    'receiveWindowBytes',
+  ],
+  'Operation:': [
+    ...['check', 'checkFormat', 'drainTimeout', 'reflection', 'oip', 'systemFacts', 'linkTest'],
+    ...['healthListen', 'metricsListen', 'logLevel', 'progress'],
+  ],
+  'Output:': [
+    ...['output', 'force', 'labels', 'records', 'report', 'trace', 'prefixWithDatetime'],
+    ...['copySummaryToStdout', 'copyDetailToStdout', 'dashboard'],
+  ],
+};
+
+/** Flags of other load tests that mean exactly what a setting of ours means, by its key. */
+export const FLAG_ALIASES: Readonly<Record<string, readonly string[]>> = {
+  sut: ['--target', '--host', '--url', '-u'],
+  targetQps: ['--qps', '--rate', '--rps'],
+  targetLatency: ['--latency'],
+  targetLatencyPercentile: ['--percentile'],
+  minDuration: ['--duration'],
+  minQueryCount: ['-n', '--queries'],
+  concurrency: ['-c'],
+};
+
+const CLOSED_LOOP =
+  'a fixed number of outstanding queries: "longhaul run --division open --concurrency N"; "longhaul curve --concurrency 1..64" steps it';
+const OF_SUT = 'is set on the SUT node: "longhaul sut --help"';
+
+/** Flags of other programs, and of other verbs, that have no exact counterpart here: what to write. */
+const FLAG_HINTS: Readonly<Record<string, string>> = {
+  '-c': CLOSED_LOOP,
+  '--concurrency': CLOSED_LOOP,
+  '--concurrency-range': CLOSED_LOOP,
+  '--vus': CLOSED_LOOP,
+  '--request-rate-range': '"longhaul curve" steps the rate, "longhaul find-peak" searches it',
+  '--latency-threshold': 'write --target-latency, with a unit: 100ms',
+  '-l': 'write --target-latency, with a unit: 100ms',
+  '--measurement-interval': 'write --min-duration, with a unit: 10s',
+  '-z': 'write --min-duration',
+  '--time': 'write --min-duration',
+  '--total': 'write --min-query-count',
+  '--requests': 'write --min-query-count',
+  '--iterations': 'write --min-query-count',
+  '-r': 'write --target-qps',
+  '-m': 'write --model; with a SUT node of longhaul --benchmark',
+  '--model-name': 'write --model; with a SUT node of longhaul --benchmark',
+  '-b': `the batch ${OF_SUT}, --batch-size-max; of oip:// it is --oip-batch`,
+  '--batch-size': `the batch ${OF_SUT}, --batch-size-max; of oip:// it is --oip-batch`,
+  '--input-data': 'write --data jsonl:FILE',
+  '--shape': 'write --input-shape',
+  '-o': 'write --output',
+  '--out': 'write --output',
+  '--port': 'write --listen PORT for a SUT node, --sut HOST:PORT for a run',
+  '--cacert': 'write --tls-ca',
+  '--cert': 'write --tls-cert',
+  '--key': 'write --tls-key',
+  '--insecure': 'leave it out: without a --tls flag there is no TLS',
+  '--dataset-path': 'write --data-dir',
+  '--user_conf': 'write --user-conf',
+  '--mlperf_conf': 'write --mlperf-conf',
+  '--accuracy': 'write --mode accuracy',
+  '--workers': `the number of workers ${OF_SUT}`,
+};
+
+/** What to write in place of a flag that a verb does not have; undefined: nothing is known. */
+export function flagHint(flag: string): string | undefined {
+  return Object.hasOwn(FLAG_HINTS, flag) ? FLAG_HINTS[flag] : undefined;
+}

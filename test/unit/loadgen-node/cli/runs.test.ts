@@ -1,0 +1,114 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { runsVerb } from '../../../../loadgen-node/cli/runs.ts';
+import { RUN_FILES } from '../../../../loadgen-node/loadgen/logs/read/run-folder.ts';
+import {
+  type RunSummary,
+  writeSummary,
+} from '../../../../loadgen-node/observe/summary/run-summary.ts';
+import { suiteFolder } from '../../../scenes/host/folders.ts';
+import { verbHere } from '../../../scenes/host/processes.ts';
+import { reportSummary } from '../../../scenes/simulated-run/summary.ts';
+
+// Goal: the list has every run below a folder, newest first, and hides no damage. Method: summaries written by hand in a tree
+// of folders; the command inside this process.
+
+describe('longhaul runs', () => {
+  const top = suiteFolder();
+
+  const write = (name: string, day: number, changes: Partial<RunSummary> = {}): void => {
+    const folder = join(top, name);
+    mkdirSync(folder, { recursive: true });
+    const startedAt = `2026-11-${day}T08:30:00.000Z`;
+    const figures = { scheduled_qps: 94.14, p90: 3e6, p99: 11.6e6, samples: 944, lost: 0 };
+    const scenario = changes.scenario ?? 'Server';
+    writeSummary(folder, reportSummary(null, scenario, { startedAt, figures, ...changes }));
+  };
+
+  beforeAll(() => {
+    write('a', 10, { labels: { commit: '4f2a9c1', host: 'x' } });
+    write('deep/er/b', 12, { result: 'INVALID', labels: { commit: '5b' } });
+    write('c', 11, { scenario: 'SingleStream', benchmark: 'digits' });
+    mkdirSync(join(top, 'torn'));
+    writeFileSync(join(top, 'torn', RUN_FILES.runSummary), '{"schemaVersion": 1, "run');
+    mkdirSync(join(top, 'stopped'));
+    writeFileSync(join(top, 'stopped', RUN_FILES.record), 'run:\n');
+    mkdirSync(join(top, 'peak'));
+    for (const name of [RUN_FILES.record, 'longhaul_peak.json']) {
+      writeFileSync(join(top, 'peak', name), '{}');
+    }
+  });
+
+  const list = async (...args: string[]) => {
+    const { stdout } = await verbHere(runsVerb, top, '--json', ...args);
+    return JSON.parse(stdout) as { runs: { folder: string }[]; damaged: { folder: string }[] };
+  };
+  const names = async (...args: string[]): Promise<string[]> =>
+    (await list(...args)).runs.map(({ folder }) => folder.slice(top.length + 1));
+
+  it('shows what, verdict, metric, tail and labels of each, newest first', async () => {
+    const { code, stdout } = await verbHere(runsVerb, top);
+    expect(code).toBe(0);
+    const rows = stdout.split('\n').map((line) => line.split(/ {2,}/));
+    expect(rows.slice(0, 4)).toEqual([
+      ['started', 'benchmark', 'scenario', 'verdict', 'metric', 'p99', 'labels', 'folder'],
+      [
+        ...['2026-11-12 08:30 UTC', 'delay', 'Server', 'INVALID', '94.1 /s', '11.6 ms'],
+        ...['commit=5b', join(top, 'deep/er/b')],
+      ],
+      [
+        ...['2026-11-11 08:30 UTC', 'digits', 'SingleStream', 'VALID', '3 ms at p90', '11.6 ms'],
+        ...['-', join(top, 'c')],
+      ],
+      [
+        ...['2026-11-10 08:30 UTC', 'delay', 'Server', 'VALID', '94.1 /s', '11.6 ms'],
+        ...['commit=4f2a9c1 host=x', join(top, 'a')],
+      ],
+    ]);
+  });
+
+  it('names folders whose result cannot be read, and no folder of a search', async () => {
+    const { stdout } = await verbHere(runsVerb, top);
+    expect(stdout).toContain('2 folders without a result that can be read:');
+    expect(stdout).toMatch(/torn: longhaul_summary.json is not JSON/);
+    expect(stdout).toMatch(/stopped: it has no longhaul_summary.json: the run goes on, or broke/);
+    const { damaged } = await list();
+    expect(damaged).toHaveLength(2);
+  });
+
+  it.each([
+    [['--label', 'commit=4f2a9c1'], ['a']],
+    [['--label', 'commit=4f2a9c1', '--label', 'host=y'], []],
+    [['--benchmark', 'digits'], ['c']],
+    [['--scenario', 'single-stream'], ['c']],
+    [['--valid'], ['c', 'a']],
+    [
+      ['--since', '2026-11-11'],
+      ['deep/er/b', 'c'],
+    ],
+    [['--limit', '1'], ['deep/er/b']],
+  ])('%j: %j', async (args, wanted) => {
+    expect(await names(...args)).toEqual(wanted);
+  });
+
+  it('says how many it left out, and that there is none', async () => {
+    const { stdout } = await verbHere(runsVerb, top, '--limit', '1');
+    expect(stdout).toContain('2 older runs not shown: --limit 3');
+    const none = await verbHere(runsVerb, top, '--benchmark', 'echo');
+    expect(none.stdout).toContain(`No run below ${top} that fits; it has 3 other runs.`);
+  });
+
+  it.each([
+    [['--since', 'soon'], /--since "soon" must be a date such as/],
+    [['--limit', '0'], /--limit "0" must be a whole number of 1 or more/],
+    [['--label', 'commit'], /--label "commit" must be key=value/],
+    [['--scenario', 'Batch'], /--scenario "Batch" must be one of: SingleStream/],
+  ])('refuses %j', async (args, message) => {
+    await expect(verbHere(runsVerb, top, ...args)).rejects.toThrow(message);
+  });
+
+  it('refuses a folder that is not there', async () => {
+    await expect(verbHere(runsVerb, join(top, 'none'))).rejects.toThrow(/none is no folder: name/);
+  });
+});

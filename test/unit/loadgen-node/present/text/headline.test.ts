@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type HeadOfRun,
+  headFigures,
+  metricText,
+} from '../../../../../loadgen-node/present/text/headline.ts';
+
+// Goal: the figures at the head of a report are those of its scenario, and none stands for what was not measured.
+// Method: figures by hand.
+
+const figures = { samples: 1000, lost: 0, errors: 0, p50: 2e6, p90: 3e6, p99: 5e6, 'p99.9': 8e6 };
+const seen = (run: HeadOfRun) =>
+  headFigures(run).map(({ figure, value, isBad }) => [figure, value, isBad]);
+
+describe('headFigures', () => {
+  it.each([
+    ['SingleStream', ['p90', '3 ms'], ['p99', '5 ms'], '3 ms at p90'],
+    ['MultiStream', ['p99', '5 ms'], ['p99.9', '8 ms'], '5 ms at p99'],
+    ['Offline', ['completed_qps', '380 /s'], ['p99', '5 ms'], '380 /s'],
+    ['Server', ['scheduled_qps', '94.1 /s'], ['p99', '5 ms'], '94.1 /s'],
+  ] as const)('of %s', (scenario, metric, tail, text) => {
+    const run = { scenario, figures: { ...figures, completed_qps: 380, scheduled_qps: 94.1 } };
+    const counts = ['samples', '1,000', false];
+    expect(seen(run)).toEqual([[...metric, false], [...tail, false], counts]);
+    expect(metricText(run)).toBe(text);
+  });
+
+  it('hold the tail of Server against its bound, at its own percentile', () => {
+    const bound = { latencyBoundNs: 4e6, overlatency: 0.03 };
+    const run = {
+      scenario: 'Server',
+      figures: { ...figures, overlatency: 0.03 },
+      ...bound,
+    } as const;
+    const [tail] = headFigures({ ...run, targetPercentile: 0.99 });
+    expect(tail).toMatchObject({ value: '5 ms', isBad: true });
+    expect(tail?.note).toBe('bound 4 ms, 3 % of the queries above it');
+    expect(headFigures({ ...run, targetPercentile: 0.9 })[0]).toMatchObject({
+      ...{ figure: 'p90', value: '3 ms', isBad: false },
+    });
+  });
+
+  it('are the times of tokens for a token model, and what is missing for a run that lost samples', () => {
+    const tokens = { ...figures, lost: 3, errors: 5, ttft_p99: 1e8, tpot_p99: 2e7 };
+    const [first, answered] = headFigures({ scenario: 'Server', figures: tokens });
+    expect(first).toMatchObject({ figure: 'ttft_p99', note: '20 ms per output token at p99' });
+    expect(answered).toMatchObject({
+      ...{ value: '997', isBad: true, note: '3 lost, 2 answers broke the contract' },
+    });
+    expect(headFigures({ scenario: 'Server', figures: {} })).toEqual([]);
+    expect(metricText({ scenario: 'Server', figures: {} })).toBe('-');
+  });
+});

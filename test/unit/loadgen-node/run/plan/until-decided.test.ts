@@ -1,0 +1,106 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { planRun, type RunPlan } from '../../../../../loadgen-node/run/plan/run-plan.ts';
+import { RUN_SETTINGS } from '../../../../../loadgen-node/run/plan/run-settings.ts';
+import {
+  FIND_PEAK_SETTINGS,
+  planFindPeak,
+} from '../../../../../loadgen-node/search/peak/find-peak-plan.ts';
+import { resolveSettings, saidKeys } from '../../../../../shared/config/resolve-settings.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
+
+const RUN = { sut: 'a:1', benchmark: 'digits', targetQps: '5' };
+
+function plan(flags: Record<string, string>, audit?: string): RunPlan {
+  const all = { ...RUN, ...flags };
+  const { values, settings } = resolveSettings(RUN_SETTINGS, {
+    ...{ section: 'run', file: undefined, flags: all },
+  });
+  const file = audit === undefined ? undefined : { name: 'audit.config', text: audit };
+  return planRun(values, { said: saidKeys(settings), audit: file });
+}
+
+function userConf(): string {
+  const file = join(tempFolder(), 'user.conf');
+  writeFileSync(file, '*.Server.target_qps = 5\n');
+  return file;
+}
+
+const LOADGENS = { extendsUntilDecided: false, lengthNote: undefined };
+const OPEN = { division: 'open', arrivals: 'constant' };
+
+// Goal: a run of which nobody says how long it is ends decided; all others are as LoadGen makes them.
+// Method: flags as texts, up to the plan.
+describe('a run that goes on until it is decided', () => {
+  it.each([
+    ['Server', {}, 459],
+    ['Server', { targetLatencyPercentile: '99.9' }, 4603],
+    ['SingleStream', {}, 100],
+    ['MultiStream', {}, 662],
+    ['Offline', {}, 100],
+  ])(
+    'is the default in %s with %j, with as many queries as decide it',
+    (scenario, flags, count) => {
+      const { settings, extendsUntilDecided } = plan({ ...flags, scenario });
+      expect(extendsUntilDecided).toBe(true);
+      expect(settings).toMatchObject({
+        ...{ minDurationMs: 10_000, minQueryCount: count, maxDurationMs: 600_000 },
+      });
+      expect(plan({ ...flags, scenario, mode: 'submission' }).extendsUntilDecided).toBe(true);
+    },
+  );
+
+  it.each([
+    { minDuration: '10s' },
+    { maxDuration: '20s' },
+    { minQueryCount: '7' },
+    { maxQueryCount: '700' },
+    { round: 'v5.0' },
+    { mode: 'accuracy' },
+    { mode: 'find-peak' },
+    OPEN,
+    { extendUntilDecided: 'false' },
+  ])('is none of a run with %j', (flags) => {
+    const { settings, ...others } = plan(flags);
+    expect(others).toMatchObject(LOADGENS);
+    if (!('maxDuration' in flags)) expect(settings.maxDurationMs).toBe(0);
+    expect([100, 7, 1]).toContain(settings.minQueryCount);
+  });
+
+  it("is none of a run with LoadGen's own file", () => {
+    expect(plan({ userConf: userConf() })).toMatchObject(LOADGENS);
+  });
+
+  it('is none of a compliance test, and of a search', () => {
+    expect(plan({}, '*.*.mode = 2\n')).toMatchObject(LOADGENS);
+    const { values, settings } = resolveSettings(FIND_PEAK_SETTINGS, {
+      ...{ section: 'run', file: undefined, flags: { sut: 'a:1', benchmark: 'digits' } },
+    });
+    expect(planFindPeak(values, settings).run).toMatchObject(LOADGENS);
+  });
+
+  it('has the length that is said where both are', () => {
+    const { settings, extendsUntilDecided } = plan({
+      ...{ extendUntilDecided: 'true', minDuration: '1s', maxDuration: '20m' },
+    });
+    expect(extendsUntilDecided).toBe(true);
+    expect(settings).toMatchObject({
+      ...{ minDurationMs: 1_000, minQueryCount: 100, maxDurationMs: 1_200_000 },
+    });
+  });
+
+  it.each([
+    [
+      '5',
+      'at 5 queries/s early stopping decides after about 92 s, when there are 459 queries (--min-duration: shorter, and perhaps undecided)',
+    ],
+    [
+      '0.5',
+      'at 0.5 queries/s early stopping decides after about 15 min, when there are 459 queries; this run ends undecided after 10 min (longer: --extend-until-decided --max-duration 19m)',
+    ],
+    ['46', undefined],
+  ])('tells how long %s queries/s take', (targetQps, note) => {
+    expect(plan({ targetQps }).lengthNote).toBe(note);
+  });
+});

@@ -1,0 +1,185 @@
+import { describe, expect, it } from 'vitest';
+import type { TestOutcome } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
+import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
+import { composeAudit } from '../../../../../loadgen-node/run/audit/compose-audit.ts';
+import { figuresOfRun, type RunReport } from '../../../../../loadgen-node/run/keep/run-report.ts';
+import { planRun } from '../../../../../loadgen-node/run/plan/run-plan.ts';
+import { RUN_SETTINGS } from '../../../../../loadgen-node/run/plan/run-settings.ts';
+import { printReport } from '../../../../../loadgen-node/run/screen/print-report.ts';
+import { resolveSettings } from '../../../../../shared/config/resolve-settings.ts';
+import {
+  auditFacts,
+  hostFacts,
+  nodeEvidence,
+} from '../../../../scenes/simulated-run/audit-facts.ts';
+import { simulatedTest } from '../../../../scenes/simulated-run/simulated-run.ts';
+import { reportSummary } from '../../../../scenes/simulated-run/summary.ts';
+
+// Goal: somebody who sees a result for the first time reads verdict, request, answers, latency and what to change, in short lines.
+// Method: runs under simulated time, printed as `longhaul run` does, with a plan and evidence made for them.
+
+/** Lines that people see; ten, with the verdict eleven. */
+const LINES_MAX = 11;
+const COLUMNS_MAX = 100;
+
+interface Scene {
+  readonly flags?: Readonly<Record<string, string>>;
+  readonly settings?: Partial<TestSettings>;
+  readonly serviceNs?: (sample: number) => number;
+  readonly isOneMachine?: boolean;
+  readonly report?: Partial<RunReport>;
+}
+
+async function reportOf(scene: Scene): Promise<RunReport> {
+  const { flags = {}, settings = {}, serviceNs = () => 3e6, isOneMachine = false } = scene;
+  const { values } = resolveSettings(RUN_SETTINGS, {
+    section: 'run',
+    file: undefined,
+    flags: {
+      ...{ benchmark: 'digits', sut: '10.0.0.2:1', targetQps: '100', minDuration: '10s' },
+      ...{ output: 'results/first', ...flags },
+    },
+  });
+  const plan = planRun(values);
+  const test = simulatedTest({ ...plan.settings, ...settings }, { serviceNs });
+  const outcome: TestOutcome = await test.run();
+  const host = isOneMachine ? { host: hostFacts('loadgen', { bootId: 'boot of sut-a' }) } : {};
+  const node = nodeEvidence('sut-a');
+  const description = node.description && {
+    ...node.description,
+    settings: { workerCount: '1', threadsPerWorker: '1', providers: 'cpu' },
+  };
+  const facts = auditFacts([{ ...node, description }]);
+  const loadgenNode = { ...facts.loadgenNode, ...host };
+  const nodes = [{ address: node.address, name: 'sut-a', model: 'digits', ...COUNTS }];
+  const summary = reportSummary(null, plan.settings.scenario, { nodes });
+  return {
+    ...{ plan, outcome, summary, records: null, problem: null, accuracy: {} },
+    ...figuresOfRun(outcome, plan, null),
+    dataSetCheck: {
+      name: 'digits',
+      folder: '',
+      sampleCount: 1797,
+      fileCount: 0,
+      digest: '',
+      list: undefined,
+    },
+    ...{ models: ['digits, SHA-256 ff'], nameCalls: [], keyNotes: [] },
+    quality: { metric: 'top-1', target: 0.9 } as RunReport['quality'],
+    notes: ['LoadGen of this run is longhaul', 'both ends counted 100 samples', 'one machine'],
+    audit: composeAudit({ ...facts, loadgenNode }),
+    ...scene.report,
+  };
+}
+
+const COUNTS = { issuedSamples: 100, completedSamples: 100, failedSamples: 0 };
+
+/** The row of a label. */
+function rowOf(text: string, label: string): string | undefined {
+  const line = text.split('\n').find((one) => one.startsWith(label.padEnd(14)));
+  return line?.slice(14);
+}
+
+describe('the result of a run', () => {
+  it('has the verdict with what was measured first, then at most ten lines of at most 100 columns', async () => {
+    const text = printReport(await reportOf({ isOneMachine: true }));
+    const lines = text.trimEnd().split('\n');
+    expect(lines[0]).toMatch(
+      /^VALID {9}digits, Server, 100 queries\/s for [\d.]+ s \(network division\)$/,
+    );
+    expect(lines.map((line) => line.slice(0, 14).trim())).toEqual([
+      ...['VALID', 'Requested', 'Answered', 'Throughput', 'Latency', 'Why', 'LoadGen'],
+      ...['SUT', 'Notes', 'Files'],
+    ]);
+    expect(lines.length).toBeLessThanOrEqual(LINES_MAX);
+    for (const line of lines) expect(line.length, line).toBeLessThanOrEqual(COLUMNS_MAX);
+  });
+
+  it('explains a schedule that is not at the requested rate, and only that', async () => {
+    const short = printReport(await reportOf({}));
+    expect(rowOf(short, 'Requested')).toMatch(
+      /^100 queries\/s for at least 10 s; LoadGen's fixed seed draws 9\d\.\d in so short a run$/,
+    );
+    const settings = { minDurationMs: 600_000 };
+    const long = printReport(await reportOf({ settings }));
+    expect(rowOf(long, 'Requested')).toBe('100 queries/s for at least 10 s');
+  });
+
+  it('says what the SUT is, what it uses of its machine, and what both ends share', async () => {
+    const text = printReport(await reportOf({ isOneMachine: true }));
+    expect(rowOf(text, 'SUT')).toBe('sut-a at sut-a.example:50051, digits, 1 worker, 1 of 2 cores');
+    expect(rowOf(text, 'Notes')).toBe(
+      'one machine: LoadGen and SUT share 2 cores, no network was measured; 2 more: --verbose',
+    );
+  });
+
+  it('shows notes that change what the figures mean, and counts the others', async () => {
+    const plain = printReport(await reportOf({}));
+    expect(rowOf(plain, 'Notes')).toBe('3, which change no figure: --verbose shows them');
+    const keyNotes = ['the model is a stand-in'];
+    const told = printReport(await reportOf({ report: { keyNotes } }));
+    expect(rowOf(told, 'Notes')).toBe('the model is a stand-in; 2 more: --verbose');
+  });
+
+  it('adds all that is known with --verbose, behind the same lines', async () => {
+    const report = await reportOf({});
+    const all = printReport(report, { isVerbose: true });
+    expect(all.startsWith(printReport(report))).toBe(true);
+    expect(all).toMatch(/^Dispatch lag /m);
+    expect(all).toMatch(/^Model +digits, SHA-256 ff$/m);
+    expect(all).toMatch(/^All notes +LoadGen of this run is longhaul\n +both ends counted/m);
+  });
+
+  it.each([
+    [
+      'Offline',
+      /^VALID.*Offline, 1,?\d* samples in/,
+      /samples in one query: 100 samples\/s expected/,
+    ],
+    [
+      'SingleStream',
+      /^INVALID.*\(open division: SingleStream is in no other\)/,
+      /^one query after/,
+    ],
+  ] as const)('tells of %s what it asks for', async (scenario, first, requested) => {
+    const serviceNs = scenario === 'Offline' ? (sample: number) => sample * 9.5e6 : undefined;
+    const text = printReport(
+      await reportOf({ flags: { scenario }, ...(serviceNs && { serviceNs }) }),
+    );
+    expect(text).toMatch(first);
+    expect(rowOf(text, 'Requested')).toMatch(requested);
+  });
+});
+
+describe('the result of an INVALID run', () => {
+  it('names each reason in the order in which to change something', async () => {
+    // One of two queries is late, and the run is too short for early stopping.
+    const report = await reportOf({
+      flags: { targetLatency: '10ms' },
+      serviceNs: (sample) => (sample % 2 === 0 ? 20e6 : 1e6),
+    });
+    const lines = printReport(report).split('\n');
+    expect(lines[0]).toMatch(/^INVALID {7}digits, Server/);
+    expect(lines[1]).toMatch(/^ {2}1\. The latency bound was missed: needed is .*, seen was /);
+    expect(lines[2]).toMatch(/^ {5}.*--target-qps/);
+    expect(lines[3]).toMatch(/^ {2}2\. Too few queries/);
+    // What follows is apart.
+    expect(lines).toContain('');
+  });
+
+  it('advises no flags where the verb has none', async () => {
+    const report = await reportOf({ flags: { targetLatency: '1ms' } });
+    expect(printReport(report, { advises: false })).not.toContain('--target');
+    expect(printReport(report)).toContain('--target');
+  });
+
+  it('says that nobody set the bound of a model of the user', async () => {
+    const own = await reportOf({ flags: { benchmark: 'custom' }, serviceNs: () => 200e6 });
+    const text = printReport(own);
+    expect(text).toContain("You set no bound, so longhaul's default holds: --target-latency");
+    expect(rowOf(text, 'Latency')).toContain('(default: --target-latency sets it)');
+    const said = { benchmark: 'custom', targetLatency: '150ms' };
+    const bound = printReport(await reportOf({ flags: said, serviceNs: () => 200e6 }));
+    expect(bound).not.toContain('You set no bound');
+  });
+});

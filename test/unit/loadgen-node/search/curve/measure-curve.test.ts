@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import { curveFindings } from '../../../../../loadgen-node/present/curve/curve-findings.ts';
+import type { LoadPoint } from '../../../../../loadgen-node/present/curve/load-point.ts';
+import {
+  type CurveQuest,
+  nextLoad,
+  pointNs,
+  pointOf,
+  pointSpec,
+} from '../../../../../loadgen-node/search/curve/measure-curve.ts';
+import {
+  ASKED,
+  delaySearch,
+  queueProbes,
+  type ServiceLaw,
+  theoreticalPeak,
+} from '../../../../scenes/simulated-run/queue.ts';
+
+const BOUND_S = 0.2;
+
+function questOf(other: Partial<CurveQuest> = {}): CurveQuest {
+  return {
+    ...{ unit: 'queries/s', loads: null, boundNs: BOUND_S * 1e9, percentile: 0.99 },
+    ...{ durationNs: 200e9, minQueries: 100, rateMax: 1e5, lagShareMax: 0.1 },
+    ...other,
+  };
+}
+
+/** All points of a curve of a queue with one server of 20 ms, which completes 50/s. */
+async function measure(law: ServiceLaw, quest: CurveQuest): Promise<LoadPoint[]> {
+  const search = delaySearch(ASKED[0], BOUND_S);
+  const probes = queueProbes({ law, serviceNs: 20e6, seed: 5 }, search);
+  const points: LoadPoint[] = [];
+  for (;;) {
+    const load = nextLoad(quest, points, 20e6);
+    if (load === null) return points;
+    const { spec, watch } = pointSpec(quest, load, points.length + 1);
+    const outcome = await probes(spec);
+    points.push(pointOf(quest, spec, outcome, watch.isHopeless));
+  }
+}
+
+const PATIENCE = { timeout: 60_000 };
+
+// Goal: knee and peak of a curve are where theory says.
+// Method: queues by Lindley's recursion, points of 200 s of their time.
+describe('curve of a queue', PATIENCE, () => {
+  it('finds its rates, and stops where the queue grows', async () => {
+    const points = await measure('M/D/1', questOf());
+    const loads = points.map(({ load }) => load);
+    // A quarter of what one query at a time comes to, then doubling.
+    expect(loads.slice(0, 2)).toEqual([13, 26]);
+    expect(Math.max(...loads)).toBeLessThanOrEqual(104);
+    expect(points.some(({ isOverloaded }) => isOverloaded)).toBe(true);
+    expect(points.length).toBeLessThan(12);
+    for (const { load, samplesPerSecond, isOverloaded } of points) {
+      expect(samplesPerSecond).toBeLessThan(51);
+      if (!isOverloaded) expect(Math.abs(samplesPerSecond / load - 1)).toBeLessThan(0.08);
+    }
+  });
+
+  it.each<[ServiceLaw, number]>([
+    // Most throughput per latency: half of the capacity, and 2 - sqrt(2) of it.
+    ['M/M/1', 25],
+    ['M/D/1', 29.3],
+  ])('has the knee of %s at %d/s', async (law, knee) => {
+    const loads = Array.from({ length: 16 }, (_, i) => 3 * (i + 1));
+    const points = await measure(law, questOf({ loads, durationNs: 2000e9 }));
+    const found = curveFindings({ ...questOf(), points }).knee;
+    expect(Math.abs((found?.load ?? 0) - knee)).toBeLessThanOrEqual(3);
+  });
+
+  it('has the peak below the limit of theory, and its next load above', async () => {
+    const limit = theoreticalPeak('M/D/1', 0.02, BOUND_S, 0.01);
+    const loads = Array.from({ length: 9 }, (_, i) => limit * (0.8 + 0.05 * i));
+    const points = await measure('M/D/1', questOf({ loads, durationNs: 4000e9 }));
+    const { peak, peakText } = curveFindings({ ...questOf(), points });
+    expect((peak?.load ?? 0) / limit).toBeGreaterThan(0.94);
+    expect((peak?.load ?? 0) / limit).toBeLessThan(1.06);
+    expect(peakText).toContain('keeps the bound of 200 ms at p99');
+  });
+});
+
+// Goal: a curve goes on from its points alone, and says how long it takes.
+describe('order of points', () => {
+  it('takes loads that are not measured yet', () => {
+    const quest = questOf({ loads: [1, 2, 4] });
+    const point = { load: 2 } as LoadPoint;
+    expect(nextLoad(quest, [], null)).toBe(1);
+    expect(nextLoad(quest, [{ ...point, load: 1 }, point], null)).toBe(4);
+    expect(nextLoad({ ...quest, loads: [2] }, [point], null)).toBeNull();
+  });
+
+  it('goes on doubling after a point at which LoadGen was only disturbed', () => {
+    const late = { load: 10, scheduledPerSecond: 10, isGeneratorBound: true, isOverloaded: false };
+    const at = (samplesPerSecond: number) =>
+      ({ ...late, samplesPerSecond, lostSamples: 0, latencies: [] }) as unknown as LoadPoint;
+    expect(nextLoad(questOf(), [at(9.5)], 1e6)).toBe(20);
+    expect(nextLoad(questOf(), [at(5)], 1e6)).toBe(2.5);
+  });
+
+  it('plans low rates for as long as their queries take', () => {
+    const quest = questOf({ durationNs: 10e9 });
+    expect(pointNs(quest, 1)).toBe(100e9);
+    expect(pointNs(quest, 100)).toBe(10e9);
+    expect(pointNs({ ...quest, unit: 'queries at a time' }, 1)).toBe(10e9);
+  });
+});
