@@ -126,12 +126,14 @@ function modelsOf({ nodes }: RunSummary): string {
   return [...new Set(nodes.map(({ model }) => model))].sort().join(', ') || 'not known';
 }
 
-/** In the other scenarios a rate decides how long a run is, and not what it is. */
+/** In the other scenarios a rate decides how long a run is, and not what it is. A closed loop has none. */
 function rateOf({ scenario, settings }: RunSummary): string | null {
   if (scenario !== 'Server') return null;
-  const values = ['targetQps', 'arrivals'].flatMap((key) =>
-    settings.filter((setting) => setting.key === key).map(({ value }) => value),
-  );
+  const textOf = (key: string): string | undefined =>
+    settings.find((setting) => setting.key === key)?.value;
+  const concurrency = textOf('concurrency') ?? '';
+  if (/^\d+$/.test(concurrency)) return `closed loop, ${concurrency} at a time`;
+  const values = ['targetQps', 'arrivals'].flatMap((key) => textOf(key) ?? []);
   return values.length === 0 ? null : values.join(', ');
 }
 

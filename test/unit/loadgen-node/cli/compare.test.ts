@@ -43,6 +43,24 @@ describe('longhaul compare', () => {
     expect(stdout).toContain(`${slow}: INVALID: the figures are no result`);
   });
 
+  it('calls a closed loop what it is, where the other run has a rate', async () => {
+    const closed = join(folder, 'closed');
+    const serviceNs = 4e6;
+    const records = queueRecords({ seed: 1, rowCount: 300, arrivalQps: 100, serviceNs });
+    const split = latencySplit(records, { nodeNames: ['sut-a'] });
+    const settings = [
+      { key: 'concurrency', value: '4', source: '--concurrency' },
+      { key: 'arrivals', value: 'poisson', source: 'default' },
+    ];
+    await writeMeasuredRun(
+      closed,
+      reportSummary(records, 'Server', { result: 'VALID', split, settings }),
+      records,
+    );
+    const { stdout } = await compare(fast, closed);
+    expect(stdout).toContain(`rate is 100 in ${fast} and closed loop, 4 at a time in ${closed}`);
+  });
+
   it('names the settings that differ first, and judges no input of a run', async () => {
     const { stdout } = await compare(slow, fast, '--allow-invalid');
     expect(stdout.split('\n').slice(0, 7)).toEqual([
