@@ -317,7 +317,7 @@ export class Http2Connection
     this.#end(call, code, details);
   }
 
-  /** What the server sent cannot be an answer. */
+  /** The server's bytes are no answer. */
   #breakCall(call: Http2Call, error: unknown): void {
     if (!(error instanceof GrpcCallError)) throw error;
     this.#reset(call, 'CANCEL');

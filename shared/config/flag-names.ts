@@ -113,7 +113,7 @@ const FLAG_HINTS: Readonly<Record<string, string>> = {
   '--workers': `the number of workers ${OF_SUT}`,
 };
 
-/** What to write in place of a flag that a verb does not have; undefined: nothing is known. */
+/** Hint for a flag that a verb does not have; undefined: there is none. */
 export function flagHint(flag: string): string | undefined {
   return Object.hasOwn(FLAG_HINTS, flag) ? FLAG_HINTS[flag] : undefined;
 }

@@ -63,7 +63,7 @@ type Given<T, O> = O extends { readonly fallback: unknown } | { readonly require
 
 type NoOptions = Record<never, never>;
 
-/** What settings of one kind have in common. */
+/** The part that settings of one kind share. */
 type Kind<T> = Pick<
   Setting<T>,
   'placeholder' | 'schema' | 'fromFlag' | 'isList' | 'readsAsFlag' | 'words'

@@ -194,7 +194,7 @@ function freeAxesLines({ freeAxes }: NodeCheckReport['model']): string[] {
   ];
 }
 
-/** What is set, and may have an effect. */
+/** The settings that have a value and an effect. */
 function settingLines({ settings, benchmark }: NodeCheckReport): string[] {
   return Object.entries(settings)
     .filter(

@@ -18,7 +18,7 @@ export interface WorkerWishes {
   readonly batchPreset: string;
 }
 
-/** What a machine has for the workers. */
+/** Cores and memory for the workers. */
 export interface WorkerRoom {
   /** Processors that this process may use. */
   readonly cores: number;
@@ -31,7 +31,7 @@ export interface WorkerRoom {
 export interface WorkerChoice {
   readonly workers: number;
   readonly threadsPerWorker: number;
-  /** What was decided and what is unused; empty where a user said the number. */
+  /** The choice and the unused cores; empty where a user said the number. */
   readonly why: string;
 }
 

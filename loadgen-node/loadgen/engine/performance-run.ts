@@ -43,7 +43,7 @@ export async function runPerformance(
   return run.outcome;
 }
 
-/** What early stopping asks for where no query is above the bound. */
+/** Queries that early stopping needs where none is above the bound. */
 function firstDecision({
   scenario,
   targetLatencyPercentile,
@@ -239,7 +239,7 @@ function scheduleMs({ scenario, targetQps }: EffectiveSettings, queries: number)
   return scenario === 'Server' ? (queries / targetQps) * 1e3 : 0;
 }
 
-/** What a run may still take by LoadGen's max_duration, in whole ms; 0 is none. */
+/** Time left to a run by LoadGen's max_duration, in whole ms; infinite where it has none. */
 function timeLeftMs({ parts, effective }: TestContext, { end }: IssuedSet): number {
   if (effective.maxDurationMs === 0) return Number.POSITIVE_INFINITY;
   const takenMs = (parts.clock.nowNs() - end.startNs) / 1e6;

@@ -43,7 +43,7 @@ interface Told {
   readonly part: LatencyPart;
 }
 
-/** What takes the time, in one sentence without its full stop. @param isOffline All samples were due at the start. */
+/** The part that takes the time, in one sentence without its full stop. @param isOffline All samples were due at the start. */
 export function whyInShort({ parts, growsMost }: LatencySplit, isOffline: boolean): string {
   if (isOffline) {
     const most = largestWork(parts);

@@ -57,7 +57,7 @@ export function labelSetting(help: string): Setting<RunLabels | undefined> {
   };
 }
 
-/** What is wrong with labels; null: nothing. */
+/** The fault of the labels; null: they are right. */
 function problemOf(texts: readonly string[]): string | null {
   const bad = texts.find((text) => readLabel(text) === undefined);
   if (bad !== undefined) return `${RIGHT}; ${JSON.stringify(bad)} is not that`;

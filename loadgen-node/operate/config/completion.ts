@@ -16,7 +16,7 @@ interface Flag extends Word {
   readonly values: readonly string[];
 }
 
-/** What can follow a verb, or a verb below one. */
+/** Words that can follow a verb, or a verb below one. */
 interface Place {
   /** ` probe name`; empty: the program itself. */
   readonly path: string;

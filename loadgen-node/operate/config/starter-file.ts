@@ -103,7 +103,7 @@ function comment(text: string, indent: string): string[] {
   return lines;
 }
 
-/** What `longhaul config init` is given. */
+/** Flags of `longhaul config init`. */
 interface StarterRequest {
   readonly benchmark: string;
   readonly output: string;
@@ -133,7 +133,7 @@ export function writeStarterFile(
   return { text, json: { benchmark, file: output } };
 }
 
-/** What there is to measure, a line each. */
+/** The benchmarks, a line each. */
 export function listBenchmarks(): VerbResult {
   const all = BENCHMARK_KEYS.map(benchmarkRules);
   const rows = all.map(({ key, title }) => [key, title]);

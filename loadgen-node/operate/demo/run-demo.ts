@@ -61,7 +61,7 @@ export async function runDemo(
 /** The demo's load is light: what makes it INVALID is mostly not the SUT. */
 const AGAIN = 'Does other work use this machine? Then measure again when it is idle.\n';
 
-/** What to do next, as it can be typed. */
+/** The next commands, as they can be typed. */
 function nextSteps(cacheDir: string | undefined): string {
   const command = ownCommand();
   const { benchmark } = DEMO_RUN;

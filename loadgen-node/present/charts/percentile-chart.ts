@@ -144,7 +144,7 @@ interface FigureParts {
   readonly caption: string;
   /** Content of the `svg` element. */
   readonly drawing: Html;
-  /** What a pointer reads along the chart (`hoverData`). Default: nothing. */
+  /** Values that a pointer reads along the chart (`hoverData`). Default: nothing. */
   readonly hover?: string;
   /** Above the chart. Default: none, as of one series. */
   readonly legend?: Html | null;

@@ -11,7 +11,7 @@ import { type RunSeries, seriesLines } from './run-series.ts';
 /** A comparison with what was asked of it. */
 export interface ComparisonResult {
   readonly comparison: RunComparison;
-  /** What makes a difference of the figures mean less than it says; none: the runs fit together. */
+  /** Reasons why a difference of the figures means less than it says; none: the runs fit together. */
   readonly cautions: readonly string[];
   /** Limits of the comparison, for readers. */
   readonly notes: readonly string[];

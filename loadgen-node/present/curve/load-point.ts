@@ -11,11 +11,11 @@ export const LATENCY_FIGURE = z.strictObject({
 });
 export type LatencyFigure = Readonly<z.infer<typeof LATENCY_FIGURE>>;
 
-/** What was measured at one load. */
+/** Figures of one load. */
 export const LOAD_POINT = z.strictObject({
   /** Among the points of its curve. */
   number: z.int().min(0),
-  /** What was asked for: queries per second, queries at a time, or streams. */
+  /** Requested: queries per second, queries at a time, or streams. */
   load: z.number().positive(),
   /** By the schedule that was drawn; null where queries have no schedule. */
   scheduledPerSecond: z.number().min(0).nullable(),
@@ -35,7 +35,7 @@ export const LOAD_POINT = z.strictObject({
   isGeneratorBound: z.boolean(),
   /** The queue grew all through: the SUT does not complete so much, and latencies grow with the length of the point. */
   isOverloaded: z.boolean(),
-  /** What is wrong with the point, in words; empty where nothing is. */
+  /** The fault of the point, in words; empty: it has none. */
   why: z.string(),
   durationNs: z.number().min(0),
   /** Where the time of the slow queries went; null where that is not known. */

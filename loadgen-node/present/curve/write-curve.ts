@@ -17,9 +17,9 @@ export interface CurveReport extends MeasuredCurve {
   /** The verb that measured it. */
   readonly madeBy: string;
   readonly title: string;
-  /** What was measured on what, in pairs of name and text. */
+  /** Machines, model and versions, in pairs of name and text. */
   readonly facts: readonly (readonly [name: string, text: string])[];
-  /** What a reader has to know. */
+  /** Notes that a reader needs. */
   readonly notes: readonly string[];
   readonly findings: CurveFindings;
 }
@@ -114,7 +114,7 @@ function pointTable({ unit, points, percentile }: CurveReport): Html {
   return htmlTable(titles, rows, () => true);
 }
 
-/** What is to be said of single points. */
+/** Remarks on single points. */
 function remarksOf({ unit, points }: CurveReport): Html | null {
   const said = byLoad({ points }).filter(({ why }) => why !== '');
   if (said.length === 0) return null;

@@ -102,7 +102,7 @@ function progressOf(point: LiveSnapshot, isOver: boolean): Html {
 <p>${phase} run${part}: ${clock(elapsedS)}${done}${left}</p>`;
 }
 
-/** What the verdict would look at, as it stands: the bound and what was lost. The other rules look at the whole run. */
+/** The verdict so far: the bound and the lost samples. The other rules look at the whole run. */
 function soFar(point: LiveSnapshot): Html {
   const { bound, overall, overShare, totals } = point;
   const lost = totals.lostSamples;

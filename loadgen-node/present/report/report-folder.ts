@@ -155,7 +155,7 @@ interface ReportInput {
   readonly summary: RunSummary;
   /** Null: there are none; the report says what is missing. */
   readonly records: SampleRecords | null;
-  /** What both ends told of themselves; null, the default: it is not known. */
+  /** The descriptions of both ends; null, the default: they are not known. */
   readonly audit?: NetworkAudit | null;
 }
 

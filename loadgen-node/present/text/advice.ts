@@ -29,7 +29,7 @@ const FLAG_OF_LOADGEN_KEY: Readonly<Record<string, string>> = {
 /** Share by which an advised rate is above or below the measured one. */
 const MARGIN = 0.1;
 
-/** What an advice has to know of the plan of a run. */
+/** Settings of a run that its advice depends on. */
 interface AdvisedPlan {
   /** Undefined: LoadGen's own. */
   readonly arrivals?: OtherArrivals | undefined;

@@ -4,7 +4,7 @@ import type { FigureName } from '../../observe/figures/figure-names.ts';
 import type { RunSummary } from '../../observe/summary/run-summary.ts';
 import { figureText, formatShare, percentileName } from './figure-text.ts';
 
-/** What the three figures at the head are made of: a summary, or the part of it that a list of runs reads. */
+/** Source of the three figures at the head: a summary, or the part of it that a list of runs reads. */
 export type HeadOfRun = Pick<RunSummary, 'scenario' | 'figures'> &
   Partial<Pick<RunSummary, 'targetPercentile' | 'latencyBoundNs'>>;
 

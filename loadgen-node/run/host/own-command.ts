@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 
-/** What npm calls itself in `npx longhaul`, `npm start` and `npm run start`. */
+/** npm's name of itself in `npx longhaul`, `npm start` and `npm run start`. */
 const NPM_COMMANDS: readonly string[] = ['exec', 'start', 'run', 'run-script'];
 
 /** How longhaul was called, for lines that are to be copied: `longhaul`, `npx longhaul` in a clone (`npm start` too), or its file. */

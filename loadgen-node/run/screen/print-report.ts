@@ -21,7 +21,7 @@ export const LABEL_WIDTH = 14;
 /** `p50 10.6 ms`; the last one, p99.9, has two characters more. */
 const PERCENTILE_WIDTH = 11;
 
-/** What a verb wants of the screen. */
+/** How much a verb prints. */
 export interface ScreenOptions {
   /** True: everything that is known follows. Default: false. */
   readonly isVerbose?: boolean;
@@ -80,7 +80,7 @@ function stepLines({ loadTest }: RunReport): string[] {
   return lines.map((line, i) => row(i === 0 ? 'Steps' : '', line));
 }
 
-/** What LoadGen's own search found. */
+/** The result of LoadGen's own search. */
 function peakLines({ peakTargetQps }: TestOutcome): string[] {
   if (peakTargetQps === null) return [];
   return [row('Peak', `${peakTargetQps.toFixed(2)} queries/s keep the latency bound`)];
@@ -303,7 +303,7 @@ function placeOf({ rule }: VerdictReason): number {
   return first < 0 ? FIRST_REASONS.length + LAST_REASONS.indexOf(rule) + 1 : first;
 }
 
-/** What made LoadGen late is told in several lines; any other reason is one line. */
+/** The causes of a late LoadGen take several lines; any other reason takes one. */
 function reasonTexts({ rule, text }: VerdictReason): string[] {
   if (rule !== 'generator-bound') return [text];
   return sentencesOf(text).flatMap((sentence) => sentence.split(/(?<=;|alone:|\),) /));

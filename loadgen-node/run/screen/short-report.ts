@@ -60,7 +60,7 @@ function divisionText({ audit, plan: { dispatch, division, settings } }: RunRepo
   return `open division: ${settings.scenario} is in no other`;
 }
 
-/** What was requested and what came of it, a fact a line; at most ten lines but for models with tokens and for load tests. */
+/** The request and its result, a fact a line; at most ten lines but for models with tokens and for load tests. */
 export function shortRows(report: RunReport): Row[] {
   const { accuracy, performance } = report.outcome;
   const phase = performance ?? accuracy;

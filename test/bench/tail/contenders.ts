@@ -33,7 +33,7 @@ export interface TlsFiles {
 /** The name of the contender that the others are compared with. */
 export const LONGHAUL = 'longhaul';
 
-/** What `longhaul run` ends with: VALID, or INVALID, as by a missed latency bound, which is of no interest here. */
+/** Exit code of `longhaul run`: VALID, or INVALID, as by a missed latency bound, which is of no interest here. */
 const RUN_CODES = [0, 3];
 
 /** `longhaul run` against `longhaul sut` without a model, as a user starts them; times are those of its records. */

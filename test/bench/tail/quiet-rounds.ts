@@ -23,7 +23,7 @@ const STEAL_SHARE_MAX = 0.02;
 
 const US_PER_TICK = 10_000;
 
-/** What others did in a stretch of time. */
+/** CPU time of others in a stretch of time. */
 interface Disturbance {
   /** Cores that processes that are not ours kept busy. */
   readonly othersCores: number;

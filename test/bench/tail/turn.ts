@@ -16,7 +16,7 @@ import { type BusyCores, type CpuWatch, runWatched } from './watched-process.ts'
 /** The percentiles of a latency that are shown. */
 export const PERCENTILES = { p50Us: 0.5, p90Us: 0.9, p99Us: 0.99, p999Us: 0.999 } as const;
 
-/** What one contender showed in one round. */
+/** Figures of one contender in one round. */
 export interface Turn extends Readonly<Record<keyof typeof PERCENTILES, number>>, BusyCores {
   readonly queries: number;
   /** Issued - scheduled. */

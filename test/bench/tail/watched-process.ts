@@ -24,7 +24,7 @@ export interface BusyCores {
   readonly serverCores: number;
 }
 
-/** What was seen of the CPU time of a client and its server while the client ran. */
+/** CPU time of a client and its server while the client ran. */
 export class CpuWatch {
   readonly #looks: Look[] = [];
   readonly #timer: NodeJS.Timeout;

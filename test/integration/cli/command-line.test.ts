@@ -306,7 +306,7 @@ describe('longhaul version', () => {
 
 describe('completion in bash', () => {
   const script = join(folder, 'longhaul.bash');
-  /** What a TAB behind these words offers. */
+  /** Words that a TAB behind these words offers. */
   function offered(...words: string[]): string[] {
     const ask = `source ${script}; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _longhaul; printf '%s\\n' "\${COMPREPLY[@]}"`;
     return execFileSync('bash', ['-c', ask, 'bash', 'longhaul', ...words], { encoding: 'utf8' })

@@ -80,7 +80,7 @@ export const behind = (...bytes: number[]): Buffer[] =>
 export const before = (...bytes: number[]): Buffer[] =>
   callOf(Buffer.concat([Buffer.from(bytes), INFER_BLOCK]));
 
-/** What became of the connection. */
+/** The end of the connection. */
 export function outcomeOf(scene: ServerScene): string {
   const { connectionError, streamErrors } = scene;
   if (connectionError !== undefined) return `connection ${connectionError}`;

@@ -13,7 +13,7 @@ import { ServerConnection } from '../../../sut-node/server/http2/server-connecti
 import { type ServerCallEnd, STREAM_OK } from '../../../sut-node/server/limits/call-end.ts';
 import { frame, type RawFrame } from '../oip-server/raw-http2-peer.ts';
 
-/** What a server does with a socket, without a network. */
+/** A server's socket without a network. */
 export class FakeSocket extends EventEmitter {
   readonly remoteAddress = '192.0.2.1';
   readonly remotePort = 1;
@@ -26,7 +26,7 @@ export class FakeSocket extends EventEmitter {
   isPaused_ = false;
   /** Writes behind the end, which node:net answers with an error. */
   lateWrites = 0;
-  /** What was written, and what was put back to be read again. */
+  /** The bytes that were written, and those put back to be read again. */
   readonly written: Uint8Array[] = [];
   readonly unshifted: Buffer[] = [];
   #waiting: { readonly bytes: number; readonly taken: () => void }[] = [];
@@ -109,7 +109,7 @@ export class CountedPool extends MessagePool {
   }
 }
 
-/** What the handler of a call was told. */
+/** Events of a call, as its handler saw them. */
 export class HandledCall {
   readonly messages: Buffer[] = [];
   readonly peer: Pick<StreamPeer, 'write' | 'end'>;
@@ -309,7 +309,7 @@ export function inferHead(streamId: number, flags: number = FLAG.endHeaders): Bu
   return frame(FRAME_TYPE.headers, flags, streamId, INFER_BLOCK);
 }
 
-/** What each client sends first. */
+/** The first bytes of each client. */
 export const HELLO: Buffer = Buffer.concat([
   Buffer.from(PREFACE),
   frame(FRAME_TYPE.settings, 0, 0),
