@@ -7,9 +7,10 @@ import {
   INFER_METHOD,
   SUT_METHODS,
 } from '../../shared/wire/sut-contract.ts';
-import { suiteFolder, testCacheFolder } from '../scenes/host/folders.ts';
-import { SutNodeProcess } from '../scenes/host/processes.ts';
-import { HAS_OPENSSL, TestCertificates } from '../scenes/sut-node/certificates.ts';
+import { suiteFolder } from '../scenes/host/folders.ts';
+import type { SutNodeProcess } from '../scenes/host/processes.ts';
+import { HAS_OPENSSL } from '../scenes/sut-node/certificates.ts';
+import { type NodePair, startNodePair } from '../scenes/sut-node/node-pair.ts';
 import { wholeSample } from '../scenes/sut-node/sut-client.ts';
 import { RAW_OPEN } from '../scenes/sut-node/sut-node.ts';
 import { CALLING_MAKES, CallingClient } from './calling-client.ts';
@@ -23,23 +24,13 @@ const RUN_ID = 'mixed';
 const SAMPLES = 3;
 const PAYLOAD: Buffer = Buffer.alloc(150_528, 7);
 
-let plain: SutNodeProcess;
-let withTls: SutNodeProcess | undefined;
-let files: TestCertificates | undefined;
+let nodes: NodePair;
 
 beforeAll(async () => {
-  const args = ['--benchmark', 'null', '--cache-dir', testCacheFolder()];
-  plain = await SutNodeProcess.start('sut-a', args);
-  if (!HAS_OPENSSL) return;
-  files = new TestCertificates();
-  const { cert, key } = files.node;
-  withTls = await SutNodeProcess.start('sut-a', [...args, '--tls-cert', cert, '--tls-key', key]);
+  nodes = await startNodePair();
 });
 
-afterAll(async () => {
-  await plain.stop();
-  await withTls?.stop();
-});
+afterAll(() => nodes.stop());
 
 async function askName(client: CallingClient, times = 1): Promise<void> {
   const answers = await client.ask(Name.path, Name.requestSerialize({ nonce: 1 }), times);
@@ -97,8 +88,8 @@ for (const make of CALLING_MAKES) {
 
     function client(): CallingClient {
       command ??= make.command(suiteFolder());
-      const { address } = (isTls ? withTls : plain) as SutNodeProcess;
-      const one = new CallingClient(command, address, isTls ? files?.ca : undefined);
+      const { address } = (isTls ? nodes.withTls : nodes.plain) as SutNodeProcess;
+      const one = new CallingClient(command, address, isTls ? nodes.files?.ca : undefined);
       onTestFinished(() => one.kill());
       return one;
     }

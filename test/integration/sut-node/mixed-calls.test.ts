@@ -12,11 +12,11 @@ import {
   INFER_METHOD,
   SUT_METHODS,
 } from '../../../shared/wire/sut-contract.ts';
-import { testCacheFolder } from '../../scenes/host/folders.ts';
-import { SutNodeProcess } from '../../scenes/host/processes.ts';
+import type { SutNodeProcess } from '../../scenes/host/processes.ts';
 import { frame } from '../../scenes/oip-server/raw-http2-peer.ts';
-import { HAS_OPENSSL, TestCertificates } from '../../scenes/sut-node/certificates.ts';
+import { HAS_OPENSSL } from '../../scenes/sut-node/certificates.ts';
 import { INFER_PATH, NAME_PATH } from '../../scenes/sut-node/hostile-client.ts';
+import { type NodePair, startNodePair } from '../../scenes/sut-node/node-pair.ts';
 import { RAW_OPEN } from '../../scenes/sut-node/sut-node.ts';
 
 // Goal: Infer and the unary calls of one channel all end as they should, though the node serves them on connections of different
@@ -26,26 +26,16 @@ import { RAW_OPEN } from '../../scenes/sut-node/sut-node.ts';
 const { Name } = SUT_METHODS;
 const OWN_CONNECTION = { 'grpc.use_local_subchannel_pool': 1 };
 
-let plain: SutNodeProcess;
-let withTls: SutNodeProcess | undefined;
-let files: TestCertificates | undefined;
+let nodes: NodePair;
 
 beforeAll(async () => {
-  const args = ['--benchmark', 'null', '--cache-dir', testCacheFolder()];
-  plain = await SutNodeProcess.start('sut-a', args);
-  if (!HAS_OPENSSL) return;
-  files = new TestCertificates();
-  const { cert, key } = files.node;
-  withTls = await SutNodeProcess.start('sut-a', [...args, '--tls-cert', cert, '--tls-key', key]);
+  nodes = await startNodePair();
 });
 
-afterAll(async () => {
-  await plain.stop();
-  await withTls?.stop();
-});
+afterAll(() => nodes.stop());
 
 function authority(): Buffer {
-  return readFileSync(files?.ca as string);
+  return readFileSync(nodes.files?.ca as string);
 }
 
 /** A channel, and the last stream on it. */
@@ -93,7 +83,7 @@ describe.each([
   { way: 'by TLS', isTls: true },
 ])('one channel, $way,', ({ isTls }) => {
   const isSkipped = isTls && !HAS_OPENSSL;
-  const address = (): string => ((isTls ? withTls : plain) as SutNodeProcess).address;
+  const address = (): string => ((isTls ? nodes.withTls : nodes.plain) as SutNodeProcess).address;
   const security = (): ChannelCredentials =>
     isTls ? credentials.createSsl(authority()) : credentials.createInsecure();
 
@@ -138,7 +128,7 @@ describe.skipIf(!HAS_OPENSSL)('a node with TLS lives on when a connection', () =
   it.each(
     breaks.flatMap(([how, breakIt]) => calls.map(([call, path]) => ({ how, breakIt, call, path }))),
   )('$how amid $call', async ({ breakIt, path }) => {
-    const { address, process } = withTls as SutNodeProcess;
+    const { address, process } = nodes.withTls as SutNodeProcess;
     const [host, port] = address.split(':') as [string, string];
     const tcp = connect({ host, port: Number(port) });
     const tls: TLSSocket = connectTls({
