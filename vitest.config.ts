@@ -28,6 +28,7 @@ const TOGETHER = [
   'load-test',
   'mixed-calls',
   'network-audit',
+  'node-usage',
   'oip-node',
   'oip-operation',
   'oip-probe',
@@ -150,12 +151,12 @@ export default defineConfig({
           exclude: SMOKE,
           sequence: { groupOrder: 2 },
           maxWorkers: 3,
-          // What these files import takes more processor time than many of their tests.
+          // The imports of these files take more processor time than many of their tests.
           isolate: false,
           setupFiles,
           testTimeout: 60_000,
           hookTimeout: 90_000,
-          // What a node does at once it does later beside two other files.
+          // Beside two other files, a node reacts later.
           expect: { poll: { timeout: 5_000 } },
         },
       },

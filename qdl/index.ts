@@ -42,7 +42,7 @@ export function createQueryDispatchLibrary(
 
 /**
  * Asks the nodes for their names without a run and, where the settings name a benchmark, whether they serve another
- * one; a node that still loads its model passes. Nobody waits longer for it than for the nodes to be ready.
+ * one; a node that still loads its model passes. Waits at most as long as for the nodes to be ready.
  * @throws MlperfError as LoadGen's Name() would: unreachable, empty or repeated names; `ERR_SUT_REFUSED` for a node of
  *   another benchmark.
  */

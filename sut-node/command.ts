@@ -53,14 +53,14 @@ export function sutCommand(setExitCode: (code: number) => void): Command {
       const logger = createLogger('longhaul-sut', values.logLevel);
       const terminal = new Terminal(values.progress === 'shown' ? process.stderr : NOWHERE);
       const warn = (text: string): void => {
-        // Where nobody looks at the terminal it goes to the log.
+        // Without a terminal it goes to the log.
         if (values.progress === 'shown') terminal.line(`longhaul: warning: ${text}`);
         else logger.warn({}, text);
       };
       checkFormatIsUsed(values);
       const chosen = chooseWorkers(values, roomHere(values));
       const settings = toSutSettings({ ...values, ...chosen });
-      // With hidden progress, too: of a free port nobody else knows which it is, but for a parent that is sent it.
+      // With hidden progress, too: only this line tells which free port it is, unless a parent process gets it.
       const isSaid = values.progress === 'shown' || process.send !== undefined;
       const screen = isSaid ? terminal : new Terminal();
       const announce = (text: string): void => screen.line(text);
@@ -77,7 +77,7 @@ export function sutCommand(setExitCode: (code: number) => void): Command {
     });
 }
 
-/** @throws MlperfError `ERR_CONFIG_INVALID` for a form of a report that nobody asked for */
+/** @throws MlperfError `ERR_CONFIG_INVALID` for --check-format without --check */
 function checkFormatIsUsed({ check, checkFormat }: SettingValues<typeof SUT_OPTIONS>): void {
   if (check || checkFormat === 'text') return;
   throw configInvalid(`--check-format ${checkFormat} has no effect without --check`);
@@ -89,13 +89,13 @@ interface Outputs {
   readonly terminal: Terminal;
   /** Tells something that a person should know, once. */
   warn(text: string): void;
-  /** Tells where the node is, to whoever started it. */
+  /** Tells the node's address to the process that started it. */
   announce(text: string): void;
   /** Tells a program that asked for JSON what has happened, on a line. */
   tell(event: object): void;
 }
 
-/** Serves until somebody asks for the end, or until the node cannot serve any more. */
+/** Serves until a signal, or until the node can no longer serve. */
 async function serve(
   settings: SutSettings,
   workersText: string,
@@ -229,7 +229,7 @@ const SIGNALS: Readonly<Record<string, number>> = {
  * second one is impatience; a third signal finds no handler, so the system ends the process.
  */
 class StopSignals {
-  /** Resolves when the end was asked for, with the exit code for work that was broken off. */
+  /** Resolves when the end was requested, with the exit code for work that was broken off. */
   readonly first: Promise<number>;
   /** Resolves when it was asked for once more. */
   readonly second: Promise<number>;

@@ -29,6 +29,7 @@ import {
 import { DigestThread } from './server/digest/digest-thread.ts';
 import type { InferServices } from './server/infer/infer-services.ts';
 import { InferStreams } from './server/infer/infer-streams.ts';
+import { UsageReports } from './server/infer/usage-reports.ts';
 import { CreditBook } from './server/ledger/credit-book.ts';
 import { RunLedgers } from './server/ledger/run-ledger.ts';
 import {
@@ -71,7 +72,7 @@ export interface SutNodeHooks {
  * Starts a SUT node: listens first, so that Name and Ready answer while the model loads; then makes or
  * finds the model, checks it, starts the workers and runs it once in each.
  * @throws MlperfError `ERR_SUT_LISTEN`, `ERR_MODEL`, `ERR_CACHE`, `ERR_SUT_WORKER`, `ERR_NOT_INSTALLED`,
- *   `ERR_BENCHMARK_UNKNOWN`, `ERR_CONFIG_INVALID`, `ERR_INTERRUPTED`; nothing is left open then.
+ *   `ERR_BENCHMARK_UNKNOWN`, `ERR_CONFIG_INVALID`, `ERR_INTERRUPTED`; ports and workers are closed then.
  */
 export async function startSutNode(
   settings: SutSettings,
@@ -168,7 +169,7 @@ class ServingNode {
     });
   }
 
-  /** Host and port as bound: the real ones also where a name or port 0 was asked for. */
+  /** Host and port as bound: the real ones also where a name or port 0 was requested. */
   get address(): string {
     return hostAndPort(this.#bound.host, this.#bound.port);
   }
@@ -182,7 +183,7 @@ class ServingNode {
   }
 
   /**
-   * Called once when the node cannot serve any more though nobody stopped it. It still answers Ready,
+   * Called once when the node can no longer serve though it was not stopped. It still answers Ready,
    * with the reason, until it is stopped. Called at once when that has happened already.
    */
   onFatal(listener: (error: MlperfError) => void): void {
@@ -230,6 +231,7 @@ class ServingNode {
       batcher: this.#batcher,
       warmUpBatcher: warmUpBatcher(this.#settings, this.#credits.samplesHeldMax),
       clock: timerClock,
+      usage: new UsageReports(timerClock, () => this.#model.workerPids ?? []),
       observe: this.#operations.observations?.sample,
       wireLimits: () => this.#wireLimits(),
     };
@@ -327,13 +329,11 @@ class ServingNode {
     const configuration = configurationName(this.#facts, this.#loadedModel);
     const startMs = Math.round((timerClock.nowNs() - beganAtNs) / 1e6);
     const { address } = this;
-    logger.info(
-      { benchmark: rules.key, model: modelName, sha256, configuration, address, startMs },
-      'the node is ready',
-    );
+    const told = { benchmark: rules.key, model: modelName, sha256, configuration, address };
+    logger.info({ ...told, startMs }, 'the node is ready');
   }
 
-  /** Ends everything at once. Nobody is waited for but threads and connections, and they not for ever. */
+  /** Ends everything at once. Waits only for threads and connections, for a limited time. */
   async close(): Promise<void> {
     const reason = `SUT node ${this.name} was stopped`;
     this.#streams.abort(reason);
@@ -351,11 +351,11 @@ class ServingNode {
 
   get #bound(): SutServer {
     const server = this.#server;
-    assert(server !== undefined, 'the node listens before anyone gets hold of it');
+    assert(server !== undefined, 'the node listens before it is handed out');
     return server;
   }
 
-  /** True while somebody waits for answers, or may ask at any time. */
+  /** True while samples are outstanding, or streams are open. */
   get #isRunning(): boolean {
     return this.#streams.count > 0 || this.#oip?.isBusy === true;
   }
@@ -370,7 +370,7 @@ class ServingNode {
     };
   }
 
-  /** The node cannot serve any more. What waits is failed; Ready tells why until somebody stops the node. */
+  /** The node can no longer serve. Waiting samples fail; Ready tells why until the node is stopped. */
   #fail(error: MlperfError): void {
     if (this.state === 'NODE_STATE_FAILED') return;
     this.#status.set('NODE_STATE_FAILED', error.message);

@@ -221,7 +221,7 @@ export class NetworkSut implements Qdl {
 }
 
 /**
- * The Query Dispatch Library for SUT nodes. Nothing connects before the test (or `name()`).
+ * The Query Dispatch Library for SUT nodes. It connects when the test starts (or at `name()`).
  * @param samples Where the payloads come from: {@link openSamples}, {@link samplesInMemory}, or a library of your own.
  * @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_BENCHMARK_UNKNOWN`, `ERR_RULE`
  */

@@ -50,7 +50,7 @@ function optionNames(message: string): string {
   return message.replaceAll(/--[a-z]+(?:-[a-z]+)*/g, (flag) => FLAGS.get(flag) ?? flag);
 }
 
-/** Stands for the nodes of a SUT that has none. */
+/** Placeholder address for a SUT without nodes. */
 const NO_NODE = '127.0.0.1:1';
 
 /**

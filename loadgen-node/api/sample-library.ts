@@ -111,8 +111,8 @@ export interface MemorySamples {
 }
 
 /**
- * A sample library of payloads that are there already: sample i is `payloads[i]`, sent byte for byte. None is copied: they may
- * not change during a test.
+ * A sample library of payloads that are there already: sample i is `payloads[i]`, sent byte for byte. They are not copied: do
+ * not change them during a test.
  * @throws MlperfError `ERR_DATA_SET` for no sample, or an empty one; `ERR_BENCHMARK_UNKNOWN`
  */
 export function samplesInMemory(
@@ -154,7 +154,7 @@ function programDataSet(
     quality: {
       metric: METRIC,
       target: 1,
-      source: 'nobody but the calling program knows the right answers',
+      source: 'only the calling program knows the right answers',
     },
     marks: [
       'the samples are those of the calling program, no data set of a benchmark: its accuracy is the share that was answered',

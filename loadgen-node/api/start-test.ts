@@ -152,15 +152,15 @@ export interface TestListeners {
   /** While a SUT node is not ready yet. */
   readonly onWait?: (address: string, what: string) => void;
   /**
-   * Ends the test: nothing more is issued, the logs are written and say so, the result is
+   * Ends the test: no more queries are issued, the logs are written and say so, the result is
    * INTERRUPTED.
    */
   readonly signal?: AbortSignal;
 }
 
 /**
- * The calling program as the host of a run: what its listeners throw ends the test, so none of them
- * throws. A library prints nothing.
+ * The calling program as the host of a run: an error thrown by a listener ends the test. The library does
+ * not print.
  */
 function testEvents({ signal, onPhase, onProgress, onWait }: TestListeners) {
   const controller = new AbortController();
@@ -229,8 +229,8 @@ export interface TestResult {
   /** Mode `find-peak`: the rate that LoadGen's own search found. */
   readonly peakTargetQps: number | null;
   /**
-   * A row per sample of the performance phase; null: there was none, it was a search, or none were
-   * kept.
+   * A row per sample of the performance phase; null without such a phase, after a search, or if records were
+   * not kept.
    */
   readonly records: SampleRecords | null;
   /** Rules of the Network division; null for a SUT that is no QDL. */
@@ -306,7 +306,7 @@ export interface TestOptions {
   readonly extendUntilDecided?: boolean;
   /** True: mlperf_log_trace.json is written. */
   readonly trace?: boolean;
-  /** The test ends when nothing completes for this long. Default: `60s`. */
+  /** The test ends when no sample completes for this long. Default: `60s`. */
   readonly stallTimeout?: string;
   /** Conditions on figures: `['p99 < 15ms', 'errors == 0']`. */
   readonly thresholds?: readonly string[];

@@ -5,7 +5,7 @@ import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
 import { scoreLog } from '../submission/score/score-log.ts';
 import { verb } from './verb.ts';
 
-/** `longhaul accuracy`: what the benchmark's official accuracy script says of a log. */
+/** `longhaul accuracy`: scores a log as the benchmark's official accuracy script does. */
 export const accuracyVerb = verb({
   takes: { '<log>': `${RUN_FILES.accuracy}, or a folder that has it` },
   settings: {

@@ -4,7 +4,7 @@ import { nameLines } from '../run/screen/print-report.ts';
 import { HEALTH_ABOUT, healthVerb } from './health.ts';
 import { verb } from './verb.ts';
 
-/** `longhaul probe name`: what LoadGen's Name() would say, and each node's round trip. */
+/** `longhaul probe name`: the result of LoadGen's Name(), and each node's round trip. */
 export const nameVerb = verb({
   settings: NAME_SETTINGS,
   example: `

@@ -15,7 +15,7 @@ import { type MakeCommand, verb } from './verb.ts';
 
 const ABOUT: Readonly<Record<RunnableTestId, string>> = {
   TEST01: 'responses in performance mode are those of accuracy mode',
-  TEST04: 'the same sample again and again is no faster (nothing is cached)',
+  TEST04: 'the same sample again and again is no faster (no caching)',
   TEST05: 'other random seeds are no slower (rounds to v4.1)',
   TEST06: 'tokens of responses are those streamed and counted',
 };

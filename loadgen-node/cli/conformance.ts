@@ -109,7 +109,7 @@ Example:
   },
 });
 
-/** `longhaul loadgen early-stopping`: queries that early stopping asks for, in words or as JSON. */
+/** `longhaul loadgen early-stopping`: queries that early stopping needs, in words or as JSON. */
 export const earlyStoppingVerb = verb({
   json: 'own',
   flags: (command) =>
@@ -122,7 +122,7 @@ export const earlyStoppingVerb = verb({
       .option('--over <n>', 'queries above the bound', numberOption, 0)
       .option('--queries <n>', 'queries of the run', numberOption)
       .option('--tolerance <share>', 'taken off the percentile', numberOption, 0)
-      .option('--confidence <share>', 'confidence that is asked for', numberOption, 0.99)
+      .option('--confidence <share>', 'confidence that is requested', numberOption, 0.99)
       .option('--input <file>', 'JSON file with rows of questions; answers come as JSON')
       .option('--json', 'print JSON'),
   example: `

@@ -59,7 +59,7 @@ then, with its node running, on the LoadGen node:
         return { ...result, isGood: isWhole };
       } catch (error) {
         if (host.exitCode === undefined) throw error;
-        host.report('interrupted: nothing can be compared');
+        host.report('interrupted: no comparison is possible');
         return { exitCode: host.exitCode };
       }
     },

@@ -15,7 +15,7 @@ Examples:
 Any server of grpc.health.v1 can be asked. Of several addresses, and of all behind a name
 (dns:///name:port), every one has to serve.
 
-Exit codes: 0 SERVING, 3 an answer that is another (NOT_SERVING, no such service), 4 no answer.`,
+Exit codes: 0 SERVING, 3 any other answer (NOT_SERVING, no such service), 4 no answer.`,
   action: async ({ values, command }, lists: string[]) => {
     // As in --sut, so that one variable serves both.
     const named = lists.flatMap((list) => list.split(','));
@@ -31,7 +31,7 @@ Exit codes: 0 SERVING, 3 an answer that is another (NOT_SERVING, no such service
 export const HEALTH_ABOUT =
   'ask servers by grpc.health.v1 whether they serve, or wait until they do';
 
-/** `longhaul probe` with nothing but `health`. */
+/** `longhaul probe` with only `health`. */
 export const healthOnlyVerb: MakeCommand = verb({
   verbs: { health: [HEALTH_ABOUT, healthVerb] },
 });

@@ -1,4 +1,6 @@
+import { compareEnginesVerb } from './compare-engines.ts';
 import { earlyStoppingVerb, resultsVerb, traceVerb } from './conformance.ts';
+import { linkVerb, verifyVerb } from './link.ts';
 import { compressionVerb, confVerb } from './rounds.ts';
 import { selfCheckVerb } from './self-check.ts';
 import { settingsVerb } from './settings.ts';
@@ -7,6 +9,9 @@ import { verb } from './verb.ts';
 /** `longhaul loadgen`: what checks or explains LoadGen. */
 export const loadgenVerb = verb({
   verbs: {
+    link: ['link your C++ LoadGen, so that it issues the queries of a run', linkVerb],
+    verify: ['check the linked C++ LoadGen against its checkout', verifyVerb],
+    compare: ['compare the C++ LoadGen and longhaul on a run by both', compareEnginesVerb],
     settings: ["show what LoadGen's configuration files set", settingsVerb],
     conf: ["write a round's mlperf.conf to stdout", confVerb],
     trace: ['print what a test would issue, as JSON', traceVerb],

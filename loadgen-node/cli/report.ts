@@ -28,8 +28,8 @@ Examples:
   longhaul report results/first --html first.html --csv records.csv
   longhaul report results/first --csv - | head
 
-Exit codes: 0 every figure of the summary follows from the records (or there are none to derive
-from, and it is said), 3 one does not, or the records are not whole, 2 no folder of a run, or files
+Exit codes: 0 every figure of the summary follows from the records (or there are no records, as the
+report then says), 3 one does not, or the records are incomplete, 2 no folder of a run, or files
 that are damaged or of another version.`,
   action: async ({ command }, folder: string) => {
     const { csv, html } = command.opts<{ csv?: string; html?: string }>();

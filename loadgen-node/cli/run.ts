@@ -52,7 +52,7 @@ Exit codes: 0 VALID, 3 INVALID or a --threshold is not met, 2 wrong flag or key,
     const plan = planRun(values, { asked: settings, audit });
     refuseUsedOutput(plan.output, values.force);
     const host = new CommandHost('interrupted: ending the run');
-    if (audit !== undefined) host.report(`longhaul: settings of ${audit.name} win over all others`);
+    if (audit !== undefined) host.report(`longhaul: settings of ${audit.name} override all others`);
     const tell = (text: string): void => void progressStream(command).write(text);
     const screen = { isVerbose: wantsVerbose(command) };
     return await withLiveView(values, host, (live) =>

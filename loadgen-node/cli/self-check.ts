@@ -14,7 +14,7 @@ Examples:
   longhaul loadgen self-check
   longhaul loadgen self-check --json
 
-Exit codes: 0 unmodified, 3 modified or nothing to compare with.`,
+Exit codes: 0 unmodified, 3 modified or no manifest to compare with.`,
   action: ({ command }) => {
     const { json, write } = command.opts<{ json?: true; write?: true }>();
     const found = write === true ? writeManifest() : checkSelf();
@@ -26,7 +26,7 @@ Exit codes: 0 unmodified, 3 modified or nothing to compare with.`,
 function describe({ version, hash, state, differingFiles, files }: SelfCheck): string {
   const texts = {
     unmodified: 'unmodified: all files are those that were built',
-    modified: `MODIFIED: ${differingFiles.length} files differ from those that were built`,
+    modified: `MODIFIED: ${differingFiles.length} files differ from the build`,
     'no-manifest': 'unknown: there is no manifest; "npm run build" makes one',
   };
   const lines = [

@@ -19,11 +19,11 @@ Examples:
   openssl enc -d -aes256 -pass file:acme.key -in acme.tar.gz | tar -xz
 
 Beside the tarball: FILE.sha256 and FILE.sha1 of it (sha256sum -c), FILE.SHA256SUMS of what is in it
-(sha256sum -c where it was unpacked). The key is never printed and never packed: who has it can read
-everything, and without it nobody can.
+(sha256sum -c where it was unpacked). The key is never printed and never packed. It is needed to
+decrypt the tarball: keep it, and give it only to those who may read the submission.
 
 Exit codes: 0 packed, 3 the check found errors and nothing was packed, 2 wrong flag, no tree, or
-files in it that cannot be handed in, 6 the tarball cannot be written or is there already.`,
+files in it that cannot be submitted, 6 the tarball cannot be written or exists already.`,
     action: async ({ values }, tree: string) => {
       const parts = { check, host: new CommandHost() };
       const { isPacked, ...result } = await packChecked(tree, values, parts);

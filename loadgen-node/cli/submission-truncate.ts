@@ -22,11 +22,11 @@ Example:
   longhaul submission truncate tree --backup originals
 
 The hash of each whole log goes to the accuracy.txt beside it; a log of 4096 bytes or more keeps its
-first and its last 4096 bytes. Nothing is changed before every log was read to its end and every
-original is in the backup folder, with SHA256SUMS. A second run changes nothing; one after an
+first and its last 4096 bytes. Logs are changed only after every log was read to its end and every
+original is in the backup folder, with SHA256SUMS. A second run has no effect; one after an
 interruption goes on. compliance_checker_log.txt is written anew.
 
-Exit codes: 0 done (or nothing to do), 3 something is wrong with a log and nothing was changed,
+Exit codes: 0 done (or already done), 3 a log has errors and no log was changed,
 2 wrong flag, no tree or one of another round, 6 a file cannot be read or written.`,
   action: async ({ values }, tree: string) => {
     const { isDone, ...result } = await truncateChecked(tree, values, new CommandHost());

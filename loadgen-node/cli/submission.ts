@@ -7,7 +7,7 @@ import { truncateVerb } from './submission-truncate.ts';
 import { systemVerb } from './system.ts';
 import { verb } from './verb.ts';
 
-/** `longhaul submission`: from results to a tree that can be handed in. */
+/** `longhaul submission`: from results to a tree to submit. */
 export const submissionVerb = verb({
   verbs: {
     system: ['describe the machines of a run', systemVerb],

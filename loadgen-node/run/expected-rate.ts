@@ -27,7 +27,7 @@ export function isTooShort({ outcome }: Pick<RunReport, 'outcome'>): boolean {
   return outcome.verdicts.loadgen.reasons.some(({ rule }) => rule === 'min-duration');
 }
 
-/** Queries per second of a run, in Offline samples; 0 where none completed. */
+/** Queries per second of a run, in Offline samples per second; 0 where none completed. */
 export function seenRate({ outcome: { performance } }: Pick<RunReport, 'outcome'>): number {
   if (performance === null) return 0;
   const { summary, counts, durationNs } = performance;
@@ -44,7 +44,7 @@ export interface NextRun {
 
 /**
  * The run to make in place of one that was too short, because LoadGen was told to expect a slower SUT: the same, with the rate
- * that was seen. LoadGen itself says that the expectation is to be changed, and plans nothing while it measures.
+ * that was measured. LoadGen itself says that the expectation is to be changed, and does not plan while it measures.
  * @param takenNs Time of all runs so far.
  * @returns undefined where the run stands.
  */

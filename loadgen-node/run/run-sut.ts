@@ -7,6 +7,7 @@ import { thisHost } from '../../shared/host/host-facts.ts';
 import type { GeneratorMonitor } from '../loadgen/health/generator-health.ts';
 import type { SelfCheck } from '../loadgen/logs/write/header-lines.ts';
 import { processMonitor } from '../observe/health/process-monitor.ts';
+import { QuerySpanIds } from '../observe/spans/span-ids.ts';
 import type { RunHost } from './host/host.ts';
 import { type LocalSut, RunJudge } from './judge/judge-run.ts';
 import { requirePayloadSize } from './judge/payload-size.ts';
@@ -23,6 +24,8 @@ export interface RunSut {
   ready(host: RunHost): Promise<void>;
   /** Judges one run by what LoadGen cannot see. */
   judge(plan: RunPlan, selfCheck: SelfCheck): RunJudge;
+  /** Ids that the calls of sampled queries carry; absent: the calls carry none. */
+  readonly spanIds?: QuerySpanIds | undefined;
   /** Watches LoadGen's process in a whole run; undefined: it is not watched. */
   readonly monitor: GeneratorMonitor | undefined;
 }
@@ -41,17 +44,18 @@ interface NetworkSutOptions {
   readonly checksPayloads?: boolean;
   /** Default: none. */
   readonly warmUp?: PreparedRun['warmUp'];
+  /** Default: none. */
+  readonly spanIds?: QuerySpanIds | undefined;
 }
 
 /** SUT nodes behind a QDL, which waits until all are ready. */
 export function networkSut(
   samples: JudgedSamples,
   plan: RunPlan,
-  { qdl, sut = qdl, onWait, checksPayloads = true, warmUp }: NetworkSutOptions,
+  { qdl, sut = qdl, onWait, checksPayloads = true, warmUp, spanIds }: NetworkSutOptions,
 ): RunSut {
   return {
-    sut,
-    qdl,
+    ...{ sut, qdl, spanIds },
     async ready(host) {
       await qdl.connect(
         onWait ?? ((address, what) => host.progress?.(`waiting for SUT node ${address}`, what)),
@@ -61,7 +65,16 @@ export function networkSut(
     },
     judge: (judged, selfCheck) =>
       new RunJudge({ ...samples, plan: judged, sut: { qdl, selfCheck, host: thisHost } }),
-    monitor: processMonitor(() => qdl.backPressure),
+    monitor: nodesMonitor(qdl),
+  };
+}
+
+/** As processMonitor; what the nodes tell of their machines counts from the first set on. */
+function nodesMonitor(qdl: QueryDispatchLibrary): GeneratorMonitor {
+  const watchProcess = processMonitor(() => qdl.backPressure);
+  return () => {
+    qdl.beginUsage();
+    return watchProcess();
   };
 }
 
@@ -70,13 +83,15 @@ export function nodesOf(
   plan: RunPlan,
   prepared: JudgedSamples & Pick<PreparedRun, 'store' | 'warmUp'>,
 ): RunSut {
-  const qdl = createQueryDispatchLibrary(plan.dispatch, prepared.store);
-  return networkSut(prepared, plan, { qdl, warmUp: prepared.warmUp });
+  const spanIds = plan.otel && new QuerySpanIds(plan.otel.share);
+  const dispatch = { ...plan.dispatch, traceparentOf: spanIds?.traceparentOf };
+  const qdl = createQueryDispatchLibrary(dispatch, prepared.store);
+  return networkSut(prepared, plan, { qdl, warmUp: prepared.warmUp, spanIds });
 }
 
 /** Mark in the logs of every run in process. */
 const IN_PROCESS_MARK =
-  'the SUT is in the process of LoadGen, there is no network: no result of the Network division, and none of the closed division';
+  'the SUT is in the process of LoadGen, without a network: no result of the Network or the closed division';
 
 /** A model in this process, for one run. */
 export function inProcessSut(

@@ -12,7 +12,10 @@ import type {
 } from '../loadgen/engine/test-context.ts';
 import type { RunProgress, TestOutcome, TestPhase } from '../loadgen/engine/test-outcome.ts';
 import type { LogSettings } from '../loadgen/logs/write/test-logs.ts';
+import { watchProcessUse } from '../observe/health/process-monitor.ts';
 import { LiveRun } from '../observe/live/live-run.ts';
+import { OWN_LOG_PREFIX } from '../official/compare-engines.ts';
+import { officialDriver } from '../official/official-test.ts';
 import type { RunVerdict } from '../present/live/live-state.ts';
 import type { LiveView } from '../present/live/live-view.ts';
 import { brokenVerdict, runVerdict } from '../present/live/run-verdict.ts';
@@ -26,6 +29,7 @@ import type { RunReport } from './keep/run-report.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 import { type PreparedRun, prepareRun } from './prepare/prepare-run.ts';
 import { nodesOf, type RunSut } from './run-sut.ts';
+import { beginSpans } from './spans-of-run.ts';
 
 /** Longest wait for outstanding samples after a fault of the SUT. */
 const DRAIN_TIMEOUT_NS = 2e9;
@@ -37,7 +41,7 @@ export interface RunSamples extends Pick<PreparedRun, 'dataSet' | 'dataSetCheck'
 
 /** Who looks on while a run is measured. */
 export interface RunObservers {
-  /** The SUT is ready, nothing is written yet; what it throws ends the run. */
+  /** Called when the SUT is ready, before files are written; an error that it throws ends the run. */
   readonly onBegin?: (() => void) | undefined;
   /** Takes the records of each set of the performance run, untimed. */
   readonly onSet?: (set: RecordedSet) => void;
@@ -69,10 +73,10 @@ export interface ProbeLook extends Pick<RunObservers, 'onSet'> {
 }
 
 /**
- * Measures a whole run, once: accuracy, performance, or both. Every run is made here, whatever its SUT is and whoever wants it,
- * so that all follow the same rules and leave the same folder. It waits until the SUT is ready; nothing is written before, so
- * that a mistyped address costs no earlier result. However it ends, the SUT is stopped and the folder is consistent: nothing of
- * an earlier run, and of this one what is known, said to be incomplete where it is.
+ * Measures a whole run, once: accuracy, performance, or both. Every run is made here, for every SUT and every caller,
+ * so that all follow the same rules and leave the same folder. It waits until the SUT is ready; no file is written before, so
+ * that a mistyped address costs no earlier result. However it ends, the SUT is stopped and the folder is consistent: without
+ * files of an earlier run, and with those of this one, marked as incomplete where they are.
  * @throws MlperfError before the first query; later only where the logs cannot be written.
  */
 export async function measureSut(
@@ -82,7 +86,9 @@ export async function measureSut(
   host: RunHost,
   observers: RunObservers = {},
 ): Promise<RunReport> {
-  const { onBegin, onPhase, onSet } = observers;
+  const { onBegin } = observers;
+  const spans = await orStop(sut, beginSpans(plan, sut));
+  const { onPhase, onSet } = spans?.observing(observers) ?? observers;
   await becomeReady(sut, host);
   const selfCheck = checkSelf();
   const judge = sut.judge(plan, selfCheck);
@@ -93,6 +99,7 @@ export async function measureSut(
     const { configEvents, usesTokenLatenciesBeforeAudit, extendsUntilDecided } = plan;
     outcome = await runTest({
       ...setupOf(plan, sut, store, host),
+      ...byEngine(plan, store),
       ...{ configEvents, usesTokenLatenciesBeforeAudit, extendsUntilDecided },
       selfCheck,
       observer: {
@@ -105,10 +112,13 @@ export async function measureSut(
   } catch (error) {
     await keeper.breakOff(judge);
     watch.end(brokenVerdict(error));
+    await spans?.breakOff(error, host);
     throw error;
   }
   watch.end(runVerdict(outcome));
-  return await keeper.end({ outcome, judge, dataSetCheck });
+  const report = await keeper.end({ outcome, judge, dataSetCheck });
+  await spans?.end(report, host);
+  return report;
 }
 
 /** Shows how a run goes on: the host's status line, and the live page. `nodes`: outstanding work of each node now. */
@@ -129,9 +139,9 @@ function watchRun(
     live?.post({ kind: 'end', verdict });
   };
   const isSeen = (host.progress !== undefined && onProgress === undefined) || live !== undefined;
-  // Without a viewer nothing is computed for one.
+  // Without a viewer progress is not computed.
   if (!isSeen) return { observer: { onProgress }, end };
-  const run = new LiveRun(plan.dispatch.nodes.length);
+  const run = new LiveRun(plan.dispatch.nodes.length, live && watchProcessUse());
   let areNodesNamed = false;
   const look = (progress: RunProgress): void => {
     onProgress?.(progress);
@@ -149,7 +159,7 @@ function watchRun(
 }
 
 /**
- * Looks at a SUT for a short time, for its latencies alone: nothing is judged, and no file but LoadGen's logs is written.
+ * Measures a SUT for a short time, for its latencies alone: without a verdict, and without files but LoadGen's logs.
  * @throws MlperfError when the SUT is not ready, or the logs cannot be written; the SUT is stopped.
  */
 export async function probe(
@@ -211,7 +221,7 @@ export async function performRun(
     const next = nextRun(report, number, (performance.now() - beganAtMs) * 1e6);
     if (next === undefined) return report;
     host.report(`longhaul: ${next.text}`);
-    // It is the same result: nothing is said of an earlier one.
+    // It is the same result: no message about an earlier one.
     replaceEarlierRun(next.plan.output, { report: () => {} });
     const others = { ...observers, onBegin: undefined };
     report = await measureRun({ ...prepared, plan: next.plan }, host, others);
@@ -257,6 +267,18 @@ function keepRecords(
   return async (set) => {
     onSet?.(set);
     if (keeps) await records.keep(set);
+  };
+}
+
+/** Of a run whose queries the C++ LoadGen issues: its driver, and other names for the logs of the engine that follows it. */
+function byEngine(plan: RunPlan, qsl: QuerySampleLibrary): Partial<TestSetup> {
+  const { linked, settings, unaudited, auditConfig, round, rules, output } = plan;
+  if (linked === undefined) return {};
+  const log = { ...plan.log, outdir: output };
+  const test = { linked, settings, unaudited, auditConfig, round, model: rules.key, log };
+  return {
+    ...officialDriver(test, qsl),
+    log: { outdir: output, prefix: OWN_LOG_PREFIX },
   };
 }
 

@@ -37,6 +37,7 @@ import type { NameResponse as _mlperf_network_v1_NameResponse, NameResponse__Out
 import type { NetworkFacts as _mlperf_network_v1_NetworkFacts, NetworkFacts__Output as _mlperf_network_v1_NetworkFacts__Output } from './mlperf/network/v1/NetworkFacts.ts';
 import type { NicFacts as _mlperf_network_v1_NicFacts, NicFacts__Output as _mlperf_network_v1_NicFacts__Output } from './mlperf/network/v1/NicFacts.ts';
 import type { NodeLimits as _mlperf_network_v1_NodeLimits, NodeLimits__Output as _mlperf_network_v1_NodeLimits__Output } from './mlperf/network/v1/NodeLimits.ts';
+import type { NodeUsage as _mlperf_network_v1_NodeUsage, NodeUsage__Output as _mlperf_network_v1_NodeUsage__Output } from './mlperf/network/v1/NodeUsage.ts';
 import type { Open as _mlperf_network_v1_Open, Open__Output as _mlperf_network_v1_Open__Output } from './mlperf/network/v1/Open.ts';
 import type { Opened as _mlperf_network_v1_Opened, Opened__Output as _mlperf_network_v1_Opened__Output } from './mlperf/network/v1/Opened.ts';
 import type { Part as _mlperf_network_v1_Part, Part__Output as _mlperf_network_v1_Part__Output } from './mlperf/network/v1/Part.ts';
@@ -101,6 +102,7 @@ export interface ProtoGrpcType {
         NicFacts: MessageTypeDefinition<_mlperf_network_v1_NicFacts, _mlperf_network_v1_NicFacts__Output>
         NodeLimits: MessageTypeDefinition<_mlperf_network_v1_NodeLimits, _mlperf_network_v1_NodeLimits__Output>
         NodeState: EnumTypeDefinition
+        NodeUsage: MessageTypeDefinition<_mlperf_network_v1_NodeUsage, _mlperf_network_v1_NodeUsage__Output>
         Open: MessageTypeDefinition<_mlperf_network_v1_Open, _mlperf_network_v1_Open__Output>
         Opened: MessageTypeDefinition<_mlperf_network_v1_Opened, _mlperf_network_v1_Opened__Output>
         Part: MessageTypeDefinition<_mlperf_network_v1_Part, _mlperf_network_v1_Part__Output>

@@ -229,7 +229,7 @@ export function checkNames(host: string, certificate: PeerCertificate): Error | 
   const error = checkServerIdentity(host, certificate);
   if (error === undefined) return undefined;
   const { subjectaltname = '', subject } = certificate;
-  // RFC 9525: a common name counts for nothing; old certificates have no other.
+  // RFC 9525: a common name does not count; old certificates have no other.
   const names = subjectaltname === '' ? `CN=${subject?.CN ?? ''}` : subjectaltname;
   const shown = names.length > NAMES_SHOWN ? `${names.slice(0, NAMES_SHOWN)}...` : names;
   error.message = `Hostname/IP does not match certificate's altnames: ${host} is not in ${shown}`;

@@ -6,6 +6,7 @@ import type { ClaimKind } from '../../shared/evidence/node-claims.ts';
 import type { PartSample, WirePart } from '../../shared/wire/part-codec.ts';
 import type { WireResponses } from '../../shared/wire/responses-codec.ts';
 import type { DispatchPolicy } from '../settings/dispatch-settings.ts';
+import type { NodeUsage } from './usage-series.ts';
 
 /** Events of a channel. All calls come from the event loop, never from inside a call to the channel. */
 export interface ChannelEvents {
@@ -15,11 +16,13 @@ export interface ChannelEvents {
   readonly onResponses: (channel: DispatchChannel, responses: WireResponses<BorrowedBytes>) => void;
   /** A sample got no response, for a reason that this end puts into words. */
   onFailed(channel: DispatchChannel, wireId: number, failure: SampleFailure): void;
-  /** The node said something that cannot be, and the stream goes on. @param text As in `NodeClaim`. */
+  /** The node reported something impossible, and the stream continues. @param text As in `NodeClaim`. */
   onClaim(channel: DispatchChannel, kind: ClaimKind, text: string, count?: number): void;
+  /** The node told what it used of its machine. */
+  onUsage(channel: DispatchChannel, usage: NodeUsage): void;
   /** The node says that it is going away; what is outstanding may still be answered. */
   onDraining(channel: DispatchChannel, reason: string): void;
-  /** The stream ended before it was closed from this side. Called once; nothing comes after it. */
+  /** The stream ended before it was closed from this side. Called once, as the last event. */
   onLost(channel: DispatchChannel, error: MlperfError): void;
 }
 
@@ -97,7 +100,7 @@ interface OutstandingPlace {
  * All memory is taken in the constructor: issue and complete run once per sample inside the timed
  * region, so neither may allocate. A wire id is slot + generation * slotCount, spread over the streams
  * of a run: a slot is reused, an id never, so that a late or repeated response for an old id cannot
- * pass for the slot's next sample. Wire ids say nothing about the sample's index in the library.
+ * pass for the slot's next sample. A wire id does not reveal the sample's index in the library.
  */
 export class OutstandingTable {
   readonly #freeSlots: Int32Array;
@@ -152,7 +155,7 @@ export class OutstandingTable {
     return local * this.#streamCount + this.#streamIndex;
   }
 
-  /** Response id of an outstanding wire id, or {@link NOT_OUTSTANDING}. Frees nothing. */
+  /** Response id of an outstanding wire id, or {@link NOT_OUTSTANDING}. The slot stays taken. */
   find(wireId: number): number {
     const slot = this.#slotOf(wireId);
     return slot < 0 ? NOT_OUTSTANDING : (this.#responseIds[slot] as number);

@@ -23,6 +23,7 @@ import {
 } from './part-cutter.ts';
 import type { ResponseDecoder } from './response-decoder.ts';
 import type { RunLedgerCounter } from './run-ledger.ts';
+import type { NodeUsage, UsageSeries } from './usage-series.ts';
 
 /** Parts of a dispatcher. */
 export interface DispatcherParts {
@@ -33,6 +34,8 @@ export interface DispatcherParts {
   readonly ledgers: readonly RunLedgerCounter[];
   /** Impossible claims, per node. */
   readonly claims: readonly ClaimBook[];
+  /** What each node tells of its machine. */
+  readonly usages: readonly UsageSeries[];
 }
 
 /** The channels of a run, once all are open. */
@@ -46,7 +49,7 @@ export interface DispatcherChannels {
 
 /**
  * The way of every query through the QDL, and of every response back: waiting queries → part → channel,
- * channel → LoadGen. It forwards and counts, nothing else; what the loss of a node means is decided here too.
+ * channel → LoadGen. It only forwards and counts, and decides what the loss of a node means.
  */
 export class Dispatcher implements ChannelEvents {
   readonly #parts: DispatcherParts;
@@ -71,7 +74,7 @@ export class Dispatcher implements ChannelEvents {
     this.#cutter = new PartCutter(this.#waiting, parts.payloads);
   }
 
-  /** True while nothing waits, nothing is outstanding and no node was lost. */
+  /** True while no query waits, no sample is outstanding and no node was lost. */
   get isComplete(): boolean {
     return (
       !this.#isBroken &&
@@ -120,7 +123,7 @@ export class Dispatcher implements ChannelEvents {
     for (const channel of this.#channels) channel.dropUnsent();
   }
 
-  /** LoadGen waits for nothing any more: what still comes in is no news to it. */
+  /** LoadGen no longer waits for responses: later ones are not reported to it. */
   stop(): void {
     this.#wasComplete = this.isComplete;
     this.#isStopped = true;
@@ -160,7 +163,7 @@ export class Dispatcher implements ChannelEvents {
     this.#parts.claims[channel.place.nodeIndex]?.add(kind, text, count);
   }
 
-  /** Where a run was given up, the node may still answer; of a complete one there is nothing left to answer. */
+  /** After a run was given up a node may still answer; after a complete one every answer is an error. */
   #noteLate(channel: DispatchChannel, responses: WireResponses<BorrowedBytes>): void {
     if (!this.#wasComplete) return;
     const { firstTokens, completed, failed } = responses;
@@ -210,6 +213,10 @@ export class Dispatcher implements ChannelEvents {
     sink.complete(responseId, response, sample.tokenCount ?? 0, atNs);
   }
 
+  onUsage(channel: DispatchChannel, usage: NodeUsage): void {
+    this.#parts.usages[channel.place.nodeIndex]?.add(usage, this.#parts.sink.nowNs());
+  }
+
   onDraining(channel: DispatchChannel, reason: string): void {
     if (this.#isStopped) return;
     const what = `SUT node ${channel.place.address} is shutting down`;
@@ -250,11 +257,11 @@ export class Dispatcher implements ChannelEvents {
       this.#cutter.plan();
       const channel = this.#pick(router);
       if (channel === undefined) {
-        // While nothing came, what is waited for stays what it was: of an overload each issue ends here.
+        // Without news the cause of the wait is the same: in an overload each issue ends here.
         if (isNews || this.#backPressure.shortage === 'none') this.#noteShortage();
         return;
       }
-      // One reading for all that goes now, and none when nothing can.
+      // One clock reading for all parts sent now.
       if (Number.isNaN(nowNs)) {
         nowNs = this.#parts.sink.nowNs();
         this.#backPressure.change('none', nowNs);

@@ -6,7 +6,7 @@ import type { NameCall, NodeNameCall } from '../../shared/evidence/evidence-sche
 import { measureTcpConnect, type TcpConnect } from '../connect/call-path.ts';
 import type { Division } from '../settings/dispatch-settings.ts';
 
-/** Name of the SUT as LoadGen logs it, and what each node said, in the order of the settings. */
+/** Name of the SUT as LoadGen logs it, and each node's answer, in the order of the settings. */
 export interface NetworkName {
   readonly name: string;
   readonly nodes: readonly NodeName[];
@@ -16,7 +16,7 @@ export interface NetworkName {
 export type Distinguish = (names: readonly NodeName[]) => readonly NodeName[];
 
 /**
- * LoadGen's Name() over the network. Every call asks every node, in parallel; nothing is cached; the
+ * LoadGen's Name() over the network. Every call asks every node, in parallel, without a cache; the
  * answers are joined in the order of the settings.
  * Rule: "The Name method must not return until the round trip is complete", "The QDL must query each
  * SUT Node for its name and aggregate the responses", "Each SUT Node must have a unique name".
@@ -176,7 +176,7 @@ function nodeCallOf(
 export interface NodeName {
   readonly address: string;
   readonly name: string;
-  /** Identity of the node's process; empty where it tells none. */
+  /** Identity of the node's process; empty if it has none. */
   readonly identity: string;
   readonly roundTripNs: number;
   /** The call as both ends saw it. */
@@ -186,7 +186,7 @@ export interface NodeName {
 /** A node that can be asked for its name. */
 export interface NamedNode {
   readonly address: string;
-  /** One full round trip, nothing cached. @throws MlperfError */
+  /** One full round trip, without a cache. @throws MlperfError */
   name(): Promise<NodeName>;
 }
 
@@ -205,7 +205,7 @@ export function requirePrintableName(address: string, method: string, name: stri
 /**
  * The addresses of the SUT nodes, `dns:///name:port` replaced by one address per machine behind the
  * name. Asked once, before the run: its nodes are fixed.
- * @throws MlperfError `ERR_SUT_UNREACHABLE` for a name that nobody knows, `ERR_CONFIG_INVALID` for an
+ * @throws MlperfError `ERR_SUT_UNREACHABLE` for an unknown name, `ERR_CONFIG_INVALID` for an
  *   address that is there twice.
  */
 export async function resolveNodeAddresses(named: readonly string[]): Promise<string[]> {

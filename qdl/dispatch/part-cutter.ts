@@ -158,8 +158,8 @@ const INITIAL_CAPACITY = 1024; // A power of two: positions are masked.
 /**
  * Queries that LoadGen issued and that are not, or not wholly, on the wire, in the order of issue.
  *
- * A ring of numbers: what waits is ids, never bytes, so an overload of any length costs 36 B per
- * waiting query. It grows by doubling; issue and dispatch allocate nothing else.
+ * A ring of numbers: it holds ids, never bytes, so an overload of any length costs 36 B per
+ * waiting query. It grows by doubling; issue and dispatch make no other allocation.
  */
 export class WaitingQueries {
   #capacity = INITIAL_CAPACITY;

@@ -20,6 +20,7 @@ import { Dispatcher, type DispatcherChannels } from './dispatcher.ts';
 import type { NetworkNames } from './network-name.ts';
 import type { BackPressureTimes } from './part-cutter.ts';
 import type { RunLedgerCounter } from './run-ledger.ts';
+import { type UsagePoint, UsageSeries } from './usage-series.ts';
 
 /** Comparison of both ends' counts, after the run. */
 interface LedgerReport {
@@ -47,7 +48,7 @@ export interface QdlNode {
   readonly address: string;
   /** Counts of this end for the node. */
   readonly ledger: RunLedgerCounter;
-  /** Inputs of the node's model as its Describe tells them, after `connect`: length per axis, 0 for a free one. Absent: not told. */
+  /** Inputs of the node's model as its Describe tells them, after `connect`: length per axis, 0 for a free one. Absent: not reported. */
   readonly modelInputs?: readonly ModelInput[];
   /** Claims of the node that cannot be true. */
   readonly claims: ClaimBook;
@@ -84,7 +85,7 @@ export interface ProtocolDriver {
     events: ChannelEvents,
     runId: string,
   ): Promise<OpenedChannels>;
-  /** Ends the channels: nothing is outstanding any more, or it was given up. Never throws. */
+  /** Ends the channels, after all samples completed or were given up. Never throws. */
   closeChannels(): Promise<void>;
   /**
    * Compares what both ends counted, after a run that came to its end.
@@ -116,6 +117,7 @@ export class QueryDispatchLibrary implements SystemUnderTest {
   readonly #settings: DispatchSettings;
   readonly #payloads: SamplePayloads;
   readonly #driver: ProtocolDriver;
+  readonly #usages: readonly UsageSeries[];
   #loads: readonly NodeLoad[] = [];
   #dispatcher: Dispatcher | undefined;
   #sink: ResponseSink | undefined;
@@ -127,6 +129,7 @@ export class QueryDispatchLibrary implements SystemUnderTest {
     this.#payloads = payloads;
     this.#driver = driver;
     this.nodes = driver.nodes;
+    this.#usages = driver.nodes.map(() => new UsageSeries());
   }
 
   /**
@@ -155,9 +158,19 @@ export class QueryDispatchLibrary implements SystemUnderTest {
     };
   }
 
-  /** How long queries waited in the QDL so far, and for what; nothing before `start`. */
+  /** How long queries waited in the QDL so far, and for what; zeros before `start`. */
   get backPressure(): BackPressureTimes {
     return this.#dispatcher?.backPressure ?? { socketNs: 0, creditNs: 0 };
+  }
+
+  /** The first call: the performance run begins now, and what nodes told of their machines before is no part of it. */
+  beginUsage(): void {
+    for (const series of this.#usages) series.begin(this.#sink?.nowNs() ?? 0);
+  }
+
+  /** What each node told of its machine since {@link beginUsage}, in the order of the settings; empty for one that tells nothing. */
+  usage(): readonly (readonly UsagePoint[])[] {
+    return this.#usages.map((series) => series.points());
   }
 
   /** How busy each node is, in the order of the settings; a few reads each. */
@@ -171,6 +184,8 @@ export class QueryDispatchLibrary implements SystemUnderTest {
       completedSamples: ledger.completedCount,
       failedSamples: ledger.failedCount,
       isLost: this.#dispatcher?.lostNodes.has(i) ?? false,
+      /** What it told last, unless that is long ago; undefined also of a node that tells nothing. */
+      usage: this.#usages[i]?.latest(this.#sink?.nowNs() ?? 0),
     }));
   }
 
@@ -184,7 +199,7 @@ export class QueryDispatchLibrary implements SystemUnderTest {
     const ledgers = this.nodes.map((node) => node.ledger);
     const claims = this.nodes.map((node) => node.claims);
     const dispatcher = new Dispatcher({
-      ...{ payloads: this.#payloads, sink, onNodeLoss, ledgers, claims },
+      ...{ payloads: this.#payloads, sink, onNodeLoss, ledgers, claims, usages: this.#usages },
     });
     this.#dispatcher = dispatcher;
     const opened = await this.#driver.openChannels(this.#places(), dispatcher, this.runId);
@@ -197,7 +212,7 @@ export class QueryDispatchLibrary implements SystemUnderTest {
     this.#dispatcher?.issue(query);
   }
 
-  /** Nothing is ever held back, so nothing is left to do. */
+  /** Queries are never held back, so there is nothing to flush. */
   flushQueries(): void {}
 
   giveUp(): void {

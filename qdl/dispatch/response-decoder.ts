@@ -4,8 +4,8 @@ import { type Codec, codecNamed } from '../../shared/compression/codec.ts';
 import type { PayloadEncoding } from '../../shared/domain/system-under-test.ts';
 
 /**
- * Takes the responses of one stream out of their compression, inside the timed region, and does nothing
- * else to them (rule: inference_rules v4.1, Network division, QDL constraints: "If an SUT compresses its
+ * Decompresses the responses of one stream inside the timed region, and changes them in no other
+ * way (rule: inference_rules v4.1, Network division, QDL constraints: "If an SUT compresses its
  * output, the QDL must decompress the output. Decompression is a timed operation. No other post-processing
  * in the QDL is allowed").
  */

@@ -21,7 +21,7 @@ export class RunLedgerCounter {
   /** Parts of a query leave one after another, so the last query number is all that is needed. */
   #lastQuery = -1;
 
-  /** Counts a part, and adds the digests of the samples of which nothing is left to be sent. */
+  /** Counts a part, and adds the digests of the samples that it completes. */
   countPart({ query, samples, sampleCount, bytes }: OutgoingPart, payloads: SamplePayloads): void {
     if (query !== this.#lastQuery) {
       this.#lastQuery = query;

@@ -26,7 +26,7 @@ export interface SocketEvents {
 
 /**
  * Connects by TCP, or by TLS with HTTP/2 agreed on.
- * @throws MlperfError `ERR_CONFIG_INVALID` for an address that is none, or a file of the security that cannot be used.
+ * @throws MlperfError `ERR_CONFIG_INVALID` for a malformed address, or a file of the security that cannot be used.
  */
 export function connectSocket(
   address: string,
@@ -54,7 +54,7 @@ export function connectSocket(
     ? connectTls({ ...options, ...tlsOptions(target.host, security, secrets) })
     : connectTcp(options);
   socket.setNoDelay(true);
-  // A machine that went away without a word is noticed, also while nothing is to be sent.
+  // Notices a machine that disappeared, also while there is nothing to send.
   socket.setKeepAlive(true, keepAliveMs);
   watch(socket, security, events);
   return socket;
@@ -81,7 +81,7 @@ function watch(socket: Socket, security: ClientSecurity, events: SocketEvents): 
   socket.on('error', (error) => {
     if (details === '') details = detailsOf(error);
   });
-  // The peer closed its side: nothing more will come, and a half of a connection serves nobody.
+  // The peer closed its side: a half-open connection is of no use.
   socket.once('end', () => socket.destroy());
   socket.once('close', () => events.onClosed(details));
   if (!security.tls) {

@@ -2,7 +2,12 @@ import { status } from '@grpc/grpc-js';
 import { type BorrowedBytes, copyOf } from '../../shared/base/bytes/borrowed-bytes.ts';
 import { keptHeaders, type OwnSide, type SocketEnds } from '../../shared/evidence/call-path.ts';
 import { ERROR_CODE } from '../../shared/http2/frames.ts';
-import { type HeaderField, HpackDecoder, HpackEncoder } from '../../shared/http2/hpack.ts';
+import {
+  type HeaderField,
+  HpackDecoder,
+  HpackEncoder,
+  unindexedField,
+} from '../../shared/http2/hpack.ts';
 import type { KeepaliveSettings } from '../../shared/http2/keepalive.ts';
 import type { ClientSecurity } from '../../shared/security/client-security.ts';
 
@@ -13,9 +18,9 @@ export interface CallEvents {
   /** One message of the server, without gRPC's head. Of a call with one answer: when its status came, and it is OK. */
   readonly onMessage: (call: GrpcCall, message: BorrowedBytes) => void;
   /**
-   * The call is over; called once, nothing comes after it.
-   * @param code gRPC's status: 0 is OK, which says nothing about how many messages came. What the connection broke comes
-   *   as UNAVAILABLE (14), what the peer reset as gRPC maps it, a server without the method as UNIMPLEMENTED (12).
+   * The call is over; called once, as the last event.
+   * @param code gRPC's status: 0 is OK, however many messages came. A broken connection is UNAVAILABLE (14), a reset by
+   *   the peer as gRPC maps it, a server without the method UNIMPLEMENTED (12).
    */
   onEnd(call: GrpcCall, code: number, details: string): void;
 }
@@ -33,7 +38,7 @@ export interface GrpcCall {
   /**
    * Sends one message, its pieces one behind the other; gRPC's head is added. The pieces must not change until
    * {@link ConnectionEvents.onWritten} has counted them; after {@link takeBackUnsent}, and on a call that is over, only the
-   * socket still reads them: two writes at most, about 512 KiB each. Does nothing after {@link end} and on a call that
+   * socket still reads them: two writes at most, about 512 KiB each. No effect after {@link end} and on a call that
    * is over.
    */
   write(pieces: readonly Uint8Array[], bytes: number): void;
@@ -84,12 +89,13 @@ export interface GrpcCallConnection {
   /** Calls that are not over, those that wait for the peer among them. */
   readonly callCount: number;
   /**
-   * Opens a call. It sends nothing before its first message, which goes out with the head in one write. Where the
+   * Opens a call. Its head goes out with the first message, in one write. Where the
    * peer takes no further call it waits; where the connection is gone it ends with UNAVAILABLE.
    * @param path `/package.Service/Method`.
    * @param answers Default: many.
+   * @param traceparent Header of this call alone, by which the server's spans join a trace (W3C Trace Context). Default: none.
    */
-  call(path: string, events: CallEvents, answers?: Answers): GrpcCall;
+  call(path: string, events: CallEvents, answers?: Answers, traceparent?: string): GrpcCall;
   /** Addresses of both ends; null while there is no connection. */
   readonly ends: SocketEnds | null;
   /** Ends all calls (CANCELLED) and the socket. Resolves when that is closed. */
@@ -119,7 +125,7 @@ const STATUS_OF_HTTP: ReadonlyMap<number, number> = new Map([
   [504, status.UNAVAILABLE],
 ]);
 
-/** Status of an answer that has none of gRPC's. */
+/** Status of an answer without a gRPC status. */
 function statusOfHttp(httpStatus: number): number {
   return STATUS_OF_HTTP.get(httpStatus) ?? status.UNKNOWN;
 }
@@ -190,8 +196,17 @@ export class RequestHeads {
     this.#encoder.setPeerTableBytesMax(bytes);
   }
 
-  /** The block for the next HEADERS frame. Every one that is taken must be sent, in this order. */
-  take(path: string): Buffer {
+  /**
+   * The block for the next HEADERS frame. Every one that is taken must be sent, in this order.
+   * @param traceparent Undefined: the call has none.
+   */
+  take(path: string, traceparent?: string): Buffer {
+    const block = this.#blockOf(path);
+    if (traceparent === undefined) return block;
+    return Buffer.concat([block, unindexedField({ name: 'traceparent', value: traceparent })]);
+  }
+
+  #blockOf(path: string): Buffer {
     const made = this.#made.get(path);
     const before = this.#encoder.changeCount;
     if (made !== undefined && made.changeCount === before) return made.bytes;
@@ -216,7 +231,7 @@ export class RequestHeads {
   }
 }
 
-/** SETTINGS_HEADER_TABLE_SIZE of this end: HTTP/2's default, so that it need not be said. */
+/** SETTINGS_HEADER_TABLE_SIZE of this end: HTTP/2's default, so that it need not be sent. */
 const TABLE_BYTES = 4096;
 
 /** Blocks that are known by their bytes: head, trailers, and those of another method. */

@@ -33,6 +33,8 @@ export interface CallOwner {
  */
 export class Http2Call implements GrpcCall, MessageReceiver {
   readonly path: string;
+  /** Undefined: the call has no such header. */
+  readonly traceparent: string | undefined;
   /** Stream of HTTP/2; 0 before its HEADERS went out. */
   streamId = 0;
   /** True in the line of those that may send. */
@@ -51,18 +53,27 @@ export class Http2Call implements GrpcCall, MessageReceiver {
   readonly #answers: Answers;
   #hasHead = false;
   messageCount = 0;
-  /** Of a call with one answer, which is none before its status came. */
+  /** Of a call with one answer, which counts only once its status came. */
   #answer: BorrowedBytes | undefined;
 
   constructor(
-    { path, answers }: { readonly path: string; readonly answers: Answers },
+    {
+      path,
+      answers,
+      traceparent,
+    }: {
+      readonly path: string;
+      readonly answers: Answers | undefined;
+      readonly traceparent: string | undefined;
+    },
     events: CallEvents,
     owner: CallOwner,
     limits: MessageLimits,
     receiveWindow: ReceiveWindow,
   ) {
     this.path = path;
-    this.#answers = answers;
+    this.traceparent = traceparent;
+    this.#answers = answers ?? 'many';
     this.receiveWindow = receiveWindow;
     this.#events = events;
     this.#owner = owner;
@@ -184,7 +195,7 @@ function broken(what: string): GrpcCallError {
   return new GrpcCallError(status.INTERNAL, what);
 }
 
-/** Calls whose one answer lies in the chunk that is being read. Mostly their status is in it, too, and nothing is copied. */
+/** Calls whose one answer lies in the chunk that is being read. Mostly their status is in it too, which saves a copy. */
 export class HeldAnswers {
   #calls: Http2Call[] = [];
 

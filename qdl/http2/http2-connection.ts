@@ -65,7 +65,7 @@ export class Http2Connection
   readonly #floods = new FloodGuard();
   readonly #control = new ControlFrames();
   readonly #open = new Map<number, Http2Call>();
-  /** Those that are open, and those of which the peer has heard nothing. */
+  /** Those that are open, and those that the peer does not know yet. */
   readonly #calls = new Set<Http2Call>();
   readonly #held = new HeldAnswers();
   readonly #line: SendLine;
@@ -125,9 +125,9 @@ export class Http2Connection
     return this.#state === 'open' || this.#state === 'connecting';
   }
 
-  call(path: string, events: CallEvents, answers: Answers = 'many'): GrpcCall {
+  call(path: string, events: CallEvents, answers?: Answers, traceparent?: string): GrpcCall {
     const window = new ReceiveWindow(this.#settings.receiveWindowBytes);
-    const call = new Http2Call({ path, answers }, events, this, this.#limits, window);
+    const call = new Http2Call({ path, answers, traceparent }, events, this, this.#limits, window);
     this.#calls.add(call);
     if (!this.#isTaking) this.#endSoon(call, status.UNAVAILABLE, this.#reason);
     else if (this.#calls.size >= this.#line.openableCount) this.#retire();
@@ -234,7 +234,7 @@ export class Http2Connection
 
   onHeaders(streamId: number): void {
     if (this.#open.has(streamId) || this.hasOpened(streamId)) return;
-    throw new Http2Error('PROTOCOL_ERROR', `HEADERS of stream ${streamId}, which nobody opened`);
+    throw new Http2Error('PROTOCOL_ERROR', `HEADERS of stream ${streamId}, which was never opened`);
   }
 
   onBlock(
@@ -310,7 +310,7 @@ export class Http2Connection
     this.#end(call, statusOfReset(errorCode), details);
   }
 
-  /** The call is over by what the server sent. @param endsStream It will send nothing more. */
+  /** The server ended the call. @param endsStream It also ended the HTTP/2 stream. */
   #onEnd(call: Http2Call, code: number, details: string, endsStream: boolean): void {
     // Neither side needs the rest of the request, or of an answer that is not gRPC's.
     if (!call.isEndSent || !endsStream) this.#reset(call, 'CANCEL');

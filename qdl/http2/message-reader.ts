@@ -19,7 +19,7 @@ const KEPT_BUFFER_BYTES_MAX: number = 4 * 1024 * 1024;
 
 /** Who gets the messages of one call. */
 export interface MessageReceiver {
-  /** True when nothing is to be handed on any more. */
+  /** True when messages are no longer handed on. */
   readonly isOver: boolean;
   /** A message begins. @throws GrpcCallError where there must be none. */
   beginMessage(): void;
@@ -71,7 +71,7 @@ export class MessageReader {
     while (at < end && !this.#receiver.isOver) {
       if (this.#headBytes < MESSAGE_HEAD_BYTES) at = this.#readHead(chunk, at, end);
       else at = this.#readContents(chunk, at, end);
-      // Also a message of no bytes, for which nothing more will come.
+      // Also an empty message, which has no further bytes.
       if (this.#headBytes === MESSAGE_HEAD_BYTES && this.#length === 0) this.#finish(chunk, at, at);
     }
     if (this.#receiver.isOver) this.drop();
@@ -119,7 +119,7 @@ export class MessageReader {
     if (flag === 0) return;
     const what =
       flag === 1
-        ? 'a message that gRPC compressed, where identity was asked for; switch that off at the server, or in the proxy before it'
+        ? 'a message that gRPC compressed, where identity was requested; switch that off at the server, or in the proxy before it'
         : `a message with the flag ${flag}, which gRPC does not know`;
     throw new GrpcCallError(status.INTERNAL, what);
   }

@@ -103,8 +103,8 @@ export class SendLine {
     return true;
   }
 
-  #writeHead({ path, streamId }: Http2Call, batch: FrameBatch): void {
-    const block = this.#heads.take(path);
+  #writeHead({ path, traceparent, streamId }: Http2Call, batch: FrameBatch): void {
+    const block = this.#heads.take(path, traceparent);
     const { frameBytesMax } = this.#peer;
     for (let begin = 0; begin < block.length; begin += frameBytesMax) {
       const end = Math.min(block.length, begin + frameBytesMax);
@@ -136,7 +136,7 @@ export class SendLine {
   }
 }
 
-/** Gone entries that are kept before the rest is moved to the front: seldom enough that it costs nothing. */
+/** Sent entries that are kept before the rest is moved to the front: seldom enough that the cost is negligible. */
 const GONE_MAX = 1024;
 
 /** Calls in the order in which they came. */

@@ -2,6 +2,7 @@ import type { Open } from '../../proto/gen/mlperf/network/v1/Open.ts';
 import type { Opened__Output } from '../../proto/gen/mlperf/network/v1/Opened.ts';
 import type { SamplePayloads } from '../../shared/domain/system-under-test.ts';
 import type { NameCall, NetworkEvidence } from '../../shared/evidence/evidence-schema.ts';
+import { USAGE_FEATURE } from '../../shared/wire/sut-contract.ts';
 import type { ChannelEvents, ChannelPlace } from '../dispatch/dispatch-channel.ts';
 import { askOnce, NetworkNames } from '../dispatch/network-name.ts';
 import type {
@@ -123,7 +124,8 @@ export class NativeDriver implements ProtocolDriver {
       division: division === 'network' ? 'DIVISION_NETWORK' : 'DIVISION_OPEN',
       encodings: [encoding],
       responseEncodings: [...responseEncodings],
-      features: node.features,
+      // Once is enough: the first stream to a node tells what it uses.
+      features: node.features.filter((name) => name !== USAGE_FEATURE || streamOfNode === 0),
       digestPerMillion: node.digestPerMillion,
       streamIndex: streamOfNode,
       tokenLatencies,

@@ -136,7 +136,7 @@ interface NodeIdentities {
 }
 
 /**
- * Why a node's ledger says nothing about what went to its address; undefined where it does. The Network
+ * Why a node's counts say nothing about the samples sent to its address; undefined where they do. The Network
  * division refuses both cases before the run; the open division allows and marks them.
  */
 export function ledgerObstacle(
@@ -182,7 +182,7 @@ export const BALANCED: string =
 
 /**
  * Describe and every stream must lead to the node that answered Name at its address, and name it alike: behind an address
- * that several machines share, names would say nothing about who works.
+ * that several machines share, names would not tell which machine works.
  * @throws MlperfError `ERR_SUT_REFUSED`, `ERR_SUT_NAME` in the Network division.
  */
 export function requireOneNode(
@@ -205,7 +205,7 @@ export function requireOneNode(
           `${BALANCED}, or run with --division open`,
       );
     }
-    // Several nodes have several names, too: that is said first.
+    // Several nodes have several names, too: that error comes first.
     requireOneName(node, name?.nodes[i]?.name ?? '');
   });
 }

@@ -27,7 +27,7 @@ const NEW_CONNECTIONS = 4;
 export async function probeNode(address: string, settings: DispatchSettings): Promise<NodeProbe> {
   const client = new ControlClient(address, settings);
   try {
-    // The first one connects, and is none of the round trips.
+    // The first call connects, and does not count as a round trip.
     const { name, identity, path } = await client.name();
     const nameRoundTripNs: number[] = [];
     for (let i = 0; i < NAME_CALLS; i += 1) nameRoundTripNs.push((await client.name()).roundTripNs);
@@ -97,7 +97,7 @@ async function systemOf(address: string, name: string, settings: DispatchSetting
   try {
     const [system] = await askSystems({ ...settings, nodes: [address] }, [name]);
     if (system !== undefined) return system;
-    throw internalError('one node was asked and none answered');
+    throw internalError('the node asked did not answer');
   } catch (error) {
     if (!(error instanceof MlperfError)) throw error;
     const { localAddress, remoteAddress } = await measureTcpConnect(

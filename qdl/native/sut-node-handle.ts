@@ -24,7 +24,7 @@ import {
   toldVersions,
   versionsInWords,
 } from '../../shared/wire/protocol-versions.ts';
-import { WARM_UP_FEATURE } from '../../shared/wire/sut-contract.ts';
+import { USAGE_FEATURE, WARM_UP_FEATURE } from '../../shared/wire/sut-contract.ts';
 import type { ModelInput, QdlNode, WaitProgress } from '../dispatch/query-dispatch-library.ts';
 import { RunLedgerCounter } from '../dispatch/run-ledger.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
@@ -42,14 +42,14 @@ import {
 /** Pause between two questions whether a node is ready. */
 const READY_POLL_MS = 100;
 
-/** Shortest wait for an answer, so that a node that is late with its model is not taken for none. */
+/** Shortest wait for an answer, so that a node that is late with its model is not taken for an absent one. */
 const READY_CALL_MS_MIN = 500;
 
 /** Characters, and numbers, of a node's text that are shown. */
 const SHOWN_LENGTH_MAX = 100;
 const SHOWN_MAX = 10;
 
-/** One SUT node as the QDL knows it: its connection for unary calls, what it said, what was counted. */
+/** One SUT node as the QDL knows it: its connection for unary calls, its answers, its counts. */
 export class SutNodeHandle implements QdlNode {
   readonly address: string;
   readonly control: ControlClient;
@@ -97,7 +97,7 @@ export class SutNodeHandle implements QdlNode {
     return this.#settings.isWarmUp === true;
   }
 
-  /** Share of the samples that both ends digest, in millionths: none where the node offers no digests. */
+  /** Share of the samples that both ends digest, in millionths: 0 where the node offers no digests. */
   get digestPerMillion(): number {
     const isOffered = this.#description?.features.includes(PAYLOAD_DIGESTS_FEATURE) ?? false;
     return isOffered && !this.#isWarmUp ? this.#settings.digestPerMillion : 0;
@@ -106,7 +106,11 @@ export class SutNodeHandle implements QdlNode {
   /** Optional parts of the protocol that the run wants to use with this node. After {@link prepare}. */
   get features(): string[] {
     if (this.#isWarmUp) return [WARM_UP_FEATURE];
-    return this.digestPerMillion > 0 ? [PAYLOAD_DIGESTS_FEATURE] : [];
+    const isUsageOffered = this.#description?.features.includes(USAGE_FEATURE) ?? false;
+    return [
+      ...(this.digestPerMillion > 0 ? [PAYLOAD_DIGESTS_FEATURE] : []),
+      ...(isUsageOffered ? [USAGE_FEATURE] : []),
+    ];
   }
 
   /**
@@ -233,7 +237,7 @@ export class SutNodeHandle implements QdlNode {
     try {
       const answer = await this.control.ledger(runId);
       if (answer === undefined) {
-        this.#ledgerMissing = 'the node keeps none: it does not implement Ledger';
+        this.#ledgerMissing = 'the node does not implement Ledger';
         return [];
       }
       const ours = this.ledger.toCounts();
@@ -241,18 +245,20 @@ export class SutNodeHandle implements QdlNode {
       if (this.#isOfAnother(answer.nodeIdentity)) {
         this.#ledgerMissing = 'another SUT node answered for it';
         return [
-          `the address ${this.address} led to another SUT node when its ledger was asked for: ${BALANCED}`,
+          `the address ${this.address} led to another SUT node when its ledger was requested: ${BALANCED}`,
         ];
       }
       // A node of other make may leave it out.
       if (answer.runId !== '' && answer.runId !== runId) {
-        this.#ledgerMissing = 'the node told the ledger of another run';
+        this.#ledgerMissing = 'the node reported the ledger of another run';
         const other = asOneLine(answer.runId.slice(0, SHOWN_LENGTH_MAX));
-        return [`SUT node ${this.address} told the ledger of run ${other}, asked was for ${runId}`];
+        return [
+          `SUT node ${this.address} reported the ledger of run ${other} in place of ${runId}`,
+        ];
       }
       if (!answer.known) {
-        this.#ledgerMissing = 'the node knows nothing of this run';
-        return ours.partCount === 0 ? [] : [`SUT node ${this.address} knows nothing of this run`];
+        this.#ledgerMissing = 'the node does not know this run';
+        return ours.partCount === 0 ? [] : [`SUT node ${this.address} does not know this run`];
       }
       this.#theirs = toNodeLedger(answer);
       const { encoding } = this.#settings;
@@ -264,7 +270,7 @@ export class SutNodeHandle implements QdlNode {
     }
   }
 
-  /** True for an identity that the node gave nowhere before; one that gives none is not told apart. */
+  /** True for an identity that the node never gave before; false for a node without identities. */
   #isOfAnother(identity: string): boolean {
     const { identities } = this;
     return identity !== '' && identities.size > 0 && !identities.has(identity);
@@ -279,7 +285,7 @@ export class SutNodeHandle implements QdlNode {
   #check(description: DescribeResponse__Output): void {
     const { benchmark, encoding } = this.#settings;
     this.#checkVersions(description);
-    // What a node does not tell, Open shows.
+    // If the node does not tell it here, Open will.
     requireBenchmark(this.address, benchmark, description);
     const { encodings } = this.model ?? { encodings: [] };
     const takes = encodings.some(

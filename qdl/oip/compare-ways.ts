@@ -117,7 +117,7 @@ async function oneRound(
   return { requestCount, calls: called, stream: await stream(requestCount) };
 }
 
-/** Nothing failed, and too little time passed to tell waiting from noise. */
+/** All succeeded, in too little time to tell waiting from noise. */
 function isTooShort({ stream, calls }: Round): boolean {
   return 'ms' in stream && 'ms' in calls && stream.ms < BURST_MS;
 }

@@ -43,8 +43,8 @@ import { OipControlClient } from './node/oip-control-client.ts';
 const CLOSE_TIMEOUT_MS = 2_000;
 
 /**
- * Samples outstanding on one node where nothing else is said. Servers grant no credit and queue whatever comes; what
- * waits here waits as numbers.
+ * Default of samples outstanding on one node. Servers grant no credit and queue everything; samples that wait here cost
+ * only their ids.
  */
 const NODE_OUTSTANDING_MAX = 4_096;
 
@@ -111,12 +111,12 @@ export class OipDriver implements ProtocolDriver {
   ): Promise<OpenedChannels> {
     const { plan } = this.#oip;
     if (plan === undefined) {
-      throw configInvalid('oip: nothing was planned that could be sent');
+      throw configInvalid('oip: there is no plan of requests');
     }
     for (const { address, connection } of places) this.#connections.to(address, connection);
     await this.#connections.ready();
     await Promise.all(this.nodes.map((node) => node.beginStatistics()));
-    // Nothing is waited for from here until the dispatcher has the channels, which hear of every later loss.
+    // No await from here until the dispatcher has the channels, which report every later loss.
     this.#connections.requireOpen();
     this.#channels = places.map((place) => this.#channel(place, plan, events));
     const { nodeOutstandingMax } = this.#settings;
@@ -135,7 +135,7 @@ export class OipDriver implements ProtocolDriver {
     await Promise.all(this.#channels.map((channel) => channel.close(CLOSE_TIMEOUT_MS)));
   }
 
-  /** Nobody else counts. What the servers' own statistics say is kept. */
+  /** Servers keep no counts to compare. Keeps their own statistics. */
   async compareLedgers(lostNodes: ReadonlySet<number>): Promise<readonly string[]> {
     const reached = this.nodes.filter((_, index) => !lostNodes.has(index));
     await Promise.all(reached.map((node) => node.endStatistics()));
@@ -161,6 +161,7 @@ export class OipDriver implements ProtocolDriver {
       {
         encoder: new OipRequestEncoder(plan, requestExtras(plan, facts)),
         tokenLatencies: this.#settings.tokenLatencies,
+        traceparentOf: this.#settings.traceparentOf,
         openWay: (toChannel) =>
           openWay(plan.method, {
             connection: connection.calls,
@@ -211,7 +212,7 @@ function refusal(what: string): MlperfError {
 
 /**
  * Names by which servers are told apart: their own where it is theirs alone, otherwise with the address as node key. Stock
- * servers of one fleet share a name, and nobody but their operator can change that.
+ * servers of one fleet share a name, which only their operator can change.
  * Rule: inference_rules v4.1, Network division, "Each SUT Node must have a unique name".
  * @param note Told once per cause.
  */
@@ -227,7 +228,7 @@ function distinguishByAddress(note: (text: string) => void): Distinguish {
     return names.map((one) => {
       const { name, address } = one;
       if (name.trim() === '') {
-        tell(`the server at ${address} tells no name; it is known by its address`);
+        tell(`the server at ${address} reports no name; it is known by its address`);
         return { ...one, name: address };
       }
       const others = sharing.get(name) as readonly NodeName[]; // It holds every name.
@@ -250,7 +251,7 @@ export function askOipNames(settings: DispatchSettings): Promise<NameCall> {
   return askOnce(clients, new NetworkNames(clients, settings.division, distinguish));
 }
 
-/** One node that speaks the Open Inference Protocol: its connection for control calls, what it said, what was counted. */
+/** One node that speaks the Open Inference Protocol: its connection for control calls, its answers, its counts. */
 class OipNodeHandle implements QdlNode {
   readonly address: string;
   readonly control: OipControlClient;
@@ -307,7 +308,7 @@ class OipNodeHandle implements QdlNode {
       digestPerMillion: 0,
       ours: this.ledger.toCounts(),
       theirs: null,
-      ledgerMissing: 'the Open Inference Protocol has none: only the LoadGen node counts',
+      ledgerMissing: 'the Open Inference Protocol has no counts: only the LoadGen node counts',
       ledgerIdentity: '',
       claims: this.claims.toClaims(),
       differences: [],

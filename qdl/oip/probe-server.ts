@@ -7,7 +7,7 @@ import { askModelFacts } from './node/model-facts.ts';
 import { OipControlClient } from './node/oip-control-client.ts';
 
 const ROUND_TRIPS = 11;
-/** Models that are asked for their tensors, where none is named. */
+/** Most models whose tensors are requested when no model is named. */
 const MODELS_MAX = 64;
 
 /** Findings about a server of the Open Inference Protocol, without an inference. */
@@ -16,14 +16,14 @@ export type OipProbe = Awaited<ReturnType<typeof probeOipServer>>;
 /**
  * Looks at one server: no load, no inference.
  * @param settings With `oip`, whose model's name may be empty: all. The nodes are not used.
- * @throws MlperfError when nobody answers, or not with this service
+ * @throws MlperfError when the server does not answer, or not with this service
  */
 export async function probeOipServer(address: string, settings: DispatchSettings) {
   const { oip } = settings;
   assert(oip !== undefined, 'settings of the Open Inference Protocol are missing');
   const client = new OipControlClient(address, settings, oip);
   try {
-    // The first one connects, and is none of the round trips.
+    // The first call connects, and does not count as a round trip.
     const { path } = await client.name();
     const roundTripNs: number[] = [];
     for (let i = 0; i < ROUND_TRIPS; i += 1) roundTripNs.push((await client.name()).roundTripNs);
@@ -61,7 +61,7 @@ function modelsOf(
   return names.map((name) => ({ name, version: '' }));
 }
 
-/** The models that were asked for, and those of which the server did not tell the tensors, with its words. */
+/** The models that were requested, and those of which the server did not tell the tensors, with its words. */
 async function factsOf(client: OipControlClient, wanted: readonly OipModelRef[]) {
   const models: OipModelFacts[] = [];
   const failures: { name: string; why: string }[] = [];

@@ -39,8 +39,8 @@ export interface OipTrial {
 /**
  * Sends each node a request as the run would, untimed; on a stream two, one after the other, as some servers end it after one.
  * Where requests may hold several samples it is as full as they get, once the outputs are
- * known: what a server makes of one tells nothing of several.
- * @param settings With `oip` and its plan, whose outputs may be none: then an answer has to have some.
+ * known: the answer to one sample does not show how several are answered.
+ * @param settings With `oip` and its plan. If the plan has no outputs, the answer must have some.
  * @param payload Of one sample, in the plan's form; a full request has it over and over.
  * @throws MlperfError `ERR_SUT_UNREACHABLE`, `ERR_TIMEOUT` where no answer comes within `readyTimeoutMs`: the first
  *   inference of a model may take long.
@@ -75,7 +75,7 @@ async function tryNode(
       const trial = new TrialRequests({ settings, facts, plan, payload, connection }, events);
       events.describeOutputs = trial.describeOutputs;
       events.needsOutputs = plan.outputs.length === 0;
-      // The answer to a decoupled model's request may be long, and none but a stream carries it.
+      // The answer of a decoupled model may be long, and only a stream carries it.
       events.requestCount = plan.method === 'stream' && facts.isDecoupled !== true ? 2 : 1;
       trial.send(0);
     });
@@ -91,7 +91,7 @@ export function fullCount(
   { samplesPerRequest, outputs }: OipRequestPlan,
   { length }: Uint8Array,
 ): number {
-  // Where the answer is to tell the outputs, their shapes are asked for of one sample.
+  // Where the answer is to tell the outputs, their shapes are requested of one sample.
   if (outputs.length === 0) return 1;
   const fitting = Math.floor(REQUEST_BYTES_MAX / Math.max(1, length));
   return Math.max(1, Math.min(samplesPerRequest, nodeOutstandingMax, fitting));
@@ -166,11 +166,11 @@ class TrialEvents implements RequestWayEvents {
       return;
     }
     const outputs = this.describeOutputs();
-    // A mark of the end has none.
+    // A final marker has no outputs.
     if (outputs.length > 0) this.#outputs = outputs;
     if (gathered.kind === 'more') return;
     if (this.needsOutputs && this.#outputs.length === 0) {
-      this.#refuse(status.OK, 'the response has no outputs, and ModelMetadata tells none');
+      this.#refuse(status.OK, 'neither the response nor ModelMetadata has outputs');
       return;
     }
     this.#answeredCount += 1;

@@ -35,11 +35,11 @@ export interface OipDispatch {
   /** gRPC's name of the service. */
   readonly service: string;
   readonly model: OipModelRef;
-  /** How samples become requests; undefined where nothing is to be sent yet: names, metadata. */
+  /** How samples become requests; undefined where only names and metadata are requested. */
   readonly plan?: OipRequestPlan;
-  /** Requests that each node got before the run, to try whether it takes what is planned; default: none. */
+  /** Trial requests to each node before the run; default: 0. */
   readonly trialCount?: number;
-  /** Outputs of a model whose metadata have none, as a request before the run was answered; told in the evidence. */
+  /** Outputs of a model whose metadata have none, from the answer to a trial request; reported in the evidence. */
   readonly answeredOutputs?: readonly OipTensor[];
   /** Notes from before the run, for people; part of the evidence. */
   readonly notes?: readonly string[];
@@ -57,13 +57,13 @@ const READY_TIMEOUT_MS = 180_000;
 /** Small enough that several nodes share an Offline query evenly, large enough to cost little. */
 const PART_SAMPLES_MAX = 128;
 
-/** How samples and responses travel where nothing else is said. */
+/** Default encoding of samples and responses. */
 const PLAIN: PayloadEncoding = { form: 'raw', compression: 'identity' };
 
 const DEFAULTS = {
   /** Addresses of the SUT nodes, `host:port`, 1 or more, in the order in which they are named. */
   nodes: [] as readonly string[],
-  /** Key of the benchmark that the nodes must serve; empty: any, where nothing but names is asked. */
+  /** Key of the benchmark that the nodes must serve; empty: any, where only names are requested. */
   benchmark: '',
   /** Encoding of every sample of the run. */
   encoding: PLAIN,
@@ -113,9 +113,14 @@ export type DispatchSettings = Readonly<typeof DEFAULTS> & {
   readonly oip?: OipDispatch;
   /** Set for the warm-up before a run: nodes answer by themselves, without their model, and keep no ledger. */
   readonly isWarmUp?: true;
+  /**
+   * Header `traceparent` (W3C Trace Context) of a query's calls to a server of the Open Inference Protocol, by the query's
+   * number; undefined: the query's calls have none. Absent: no call has one.
+   */
+  readonly traceparentOf?: ((query: number) => string | undefined) | undefined;
 };
 
-/** Settings for nodes at these addresses where nothing else is said. */
+/** Default settings for nodes at these addresses. */
 export function defaultDispatchSettings(nodes: readonly string[]): DispatchSettings {
   return { ...DEFAULTS, nodes };
 }
@@ -150,7 +155,7 @@ export function checkDispatchSettings(settings: DispatchSettings): void {
   const hasStreams = settings.oip === undefined || settings.oip.plan?.method === 'stream';
   if (hasStreams && connectionsPerNode > streamsPerNode) {
     throw configInvalid(
-      `--connections ${connectionsPerNode} is more than --streams ${streamsPerNode}: some would carry nothing`,
+      `--connections ${connectionsPerNode} is more than --streams ${streamsPerNode}: some would carry no stream`,
     );
   }
 }

@@ -9,7 +9,7 @@ export class Deferred<T> {
       this.resolve = resolve;
       this.reject = reject;
     });
-    // Who waits sees a rejection; when nobody does it must not end the process.
+    // A rejection that is not awaited must not end the process.
     this.promise.catch(() => {});
   }
 }
@@ -19,7 +19,7 @@ export const FILES_AT_ONCE = 8;
 
 /**
  * Runs `task` for 0 to count - 1, never more than `concurrency` at once, beginning with the lowest.
- * The first failure ends it: nothing further is started.
+ * The first failure ends it: no further task is started.
  */
 export async function forEachIndex(
   count: number,

@@ -110,7 +110,7 @@ export function asOneLine(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, '\ufffd');
 }
 
-/** The sentences of a text, a line each: as one line they are longer than anybody reads where nothing wraps it. */
+/** The sentences of a text, a line each, for output that is not wrapped. */
 export function sentencesOf(text: string): string[] {
   return text.split(/(?<=\.) (?=["\p{Lu}])/u);
 }

@@ -213,7 +213,7 @@ function decompressWith(
   }
   const { buffer, engine } = result;
   if (buffer.length > sizeMax) throw tooLarge(name, sizeMax);
-  // zlib ends at the end of what it understands and says nothing of the rest.
+  // zlib ends where its stream ends and does not report bytes behind it.
   if (engine.bytesWritten !== bytes.length) {
     throw brokenPayload(
       name,
@@ -235,7 +235,7 @@ const TWO_BYTES_OFFSET = 256;
 
 /**
  * Content size in bytes that the header of a Zstandard frame tells (RFC 8878, 3.1.1.1); undefined where
- * it tells none, or where this is no frame. May be more than 2^53 - 1, and then is not exact.
+ * it reports none, or where this is no frame. May be more than 2^53 - 1, and then is not exact.
  */
 export function zstdContentSize(frame: Uint8Array): number | undefined {
   if (frame.length <= MAGIC.length || MAGIC.some((byte, i) => frame[i] !== byte)) return undefined;
@@ -301,7 +301,7 @@ function declaredSize(bytes: BorrowedBytes): number {
 
 function emptyOf(bytes: BorrowedBytes): Uint8Array {
   if (bytes.length === EMPTY.length && bytes[LENGTH_BYTES] === 0) return new Uint8Array(0);
-  throw brokenPayload('lz4', 'says that it holds nothing, and goes on');
+  throw brokenPayload('lz4', 'declares no contents, and has further bytes');
 }
 
 /** No compression: the bytes themselves, without a copy. */

@@ -106,7 +106,7 @@ function settingOption(
   name: string,
 ): Option {
   const option = new Option(placeholder === '' ? name : `${name} <${placeholder}>`);
-  // What was said is looked up by the setting's key, whatever its flag is called.
+  // Values are looked up by the setting's key, whatever its flag is called.
   option.attributeName = () => key;
   if (isList === true) option.argParser(addToList);
   command.addOption(option);
@@ -197,12 +197,12 @@ export function addVerbose(command: Command): Command {
   return command.option('--verbose', 'print all that is known of the run, not the summary alone');
 }
 
-/** True when `--verbose` was said. */
+/** True with `--verbose`. */
 export function wantsVerbose(command: Command): boolean {
   return command.opts<{ verbose?: boolean }>().verbose === true;
 }
 
-/** True when `--json` was said; a verb above that has the flag as well takes it from the verb below it. */
+/** True with `--json`; a verb above that has the flag as well takes it from the verb below it. */
 export function wantsJson(command: Command): boolean {
   return command.optsWithGlobals<{ json?: boolean | string }>().json === true;
 }
@@ -212,7 +212,7 @@ export function progressStream(command: Command): NodeJS.WriteStream {
   return wantsJson(command) ? process.stderr : process.stdout;
 }
 
-/** Prints a verb's result on stdout: the text, or with `--json` one JSON document and nothing else. */
+/** Prints a verb's result on stdout: the text, or with `--json` only one JSON document. */
 export function writeResult(command: Command, { text, json }: VerbResult): void {
   process.stdout.write(wantsJson(command) ? `${JSON.stringify(json, null, 2)}\n` : text);
 }

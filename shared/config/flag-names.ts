@@ -10,6 +10,7 @@ export const FLAG_TOPICS: Readonly<Record<string, readonly string[]>> = {
     ...[
       'generatorLagMax',
       'division',
+      'engine',
       'round',
       'mlperfConf',
       'userConf',
@@ -58,7 +59,7 @@ export const FLAG_TOPICS: Readonly<Record<string, readonly string[]>> = {
   ],
   'Output:': [
     ...['output', 'force', 'labels', 'records', 'report', 'trace', 'prefixWithDatetime'],
-    ...['copySummaryToStdout', 'copyDetailToStdout', 'dashboard'],
+    ...['copySummaryToStdout', 'copyDetailToStdout', 'dashboard', 'otel', 'otelSample'],
   ],
 };
 
@@ -113,7 +114,18 @@ const FLAG_HINTS: Readonly<Record<string, string>> = {
   '--workers': `the number of workers ${OF_SUT}`,
 };
 
+/** Options of TensorRT, as ONNX Runtime names them, and what remains of them on Node.js. */
+const TENSORRT_OPTION = /^--trt[-_]/;
+
+/** Answer to whoever asks for options of TensorRT: its engine cache, its timing cache, its precision. */
+export const TENSORRT_OPTIONS_HINT =
+  'onnxruntime-node passes no options to TensorRT (trt_engine_cache_enable, trt_engine_cache_path, trt_fp16_enable, ' +
+  'trt_int8_enable, trt_timing_cache_enable), so that it builds its engines at each start of a node. ' +
+  "A model that holds its engine needs no cache: ONNX Runtime's Python package writes one (trt_dump_ep_context_model, " +
+  'trt_ep_context_embed_mode 1); give it by --model';
+
 /** Hint for a flag that a verb does not have; undefined: there is none. */
 export function flagHint(flag: string): string | undefined {
+  if (TENSORRT_OPTION.test(flag)) return TENSORRT_OPTIONS_HINT;
   return Object.hasOwn(FLAG_HINTS, flag) ? FLAG_HINTS[flag] : undefined;
 }

@@ -10,7 +10,7 @@ import { flagOf, type Setting, type SettingTable, type SettingValues } from './s
 /** Where an effective value came from. */
 export interface ResolvedSetting {
   readonly key: string;
-  /** In the form in which it would stand in a file; undefined when nothing was said. */
+  /** In the form in which it would stand in a file; undefined when it was not set. */
   readonly raw: unknown;
   /** `flag --target-qps`, `longhaul.yaml:3:5`, `default`, or `not set`. */
   readonly source: string;
@@ -31,7 +31,7 @@ export interface ResolvedSettings<T extends SettingTable> {
 interface InspectedSettings<T extends SettingTable> extends ResolvedSettings<T> {
   /** One line per unknown key and wrong value. */
   readonly problems: readonly string[];
-  /** One line per setting that a run needs and that nobody gave. */
+  /** One line per required setting that is missing. */
   readonly missing: readonly string[];
 }
 
@@ -157,7 +157,7 @@ function unknownKey(
   return `${place}: unknown key "${key}"${within}; ${hint}`;
 }
 
-/** Keys of the settings that somebody gave, by a flag or a file. */
+/** Keys of the settings given by a flag or a file. */
 export function saidKeys(settings: readonly ResolvedSetting[]): ReadonlySet<string> {
   const given = settings.filter(({ source }) => source !== 'default' && source !== 'not set');
   return new Set(given.map(({ key }) => key));

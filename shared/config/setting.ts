@@ -10,7 +10,7 @@ import {
 /**
  * One setting of a verb: a key of the configuration file and a flag of the command line at once.
  * From the tables of settings come the flags, their help, the checks, the JSON Schema, and
- * `longhaul config show`: a setting exists in all of them or in none.
+ * `longhaul config show`, so each setting exists in all of them.
  */
 export interface Setting<T> {
   readonly help: string;
@@ -20,7 +20,7 @@ export interface Setting<T> {
   readonly schema: z.ZodType<T>;
   /** Flag name in the form of a key, if it differs from the setting's: `threshold` for `thresholds`. */
   readonly flagKey?: string;
-  /** True for a list: a flag that is said again adds to it. */
+  /** True for a list: a repeated flag adds to it. */
   readonly isList?: boolean;
   /** True for a flag that can be denied: `--no-extend-until-decided`. */
   readonly isDeniable?: boolean;
@@ -30,9 +30,9 @@ export interface Setting<T> {
   readonly words?: readonly string[];
   /** A flag's text as it would stand in a file. */
   readonly fromFlag: (text: string) => unknown;
-  /** Value in file form that holds where nothing is said; undefined: the setting may be absent. */
+  /** Default value in file form; undefined: the setting may be absent. */
   readonly fallback: unknown;
-  /** Fallback that what is said of other settings gives, by their keys; undefined: they give none. */
+  /** Default derived from the values of other settings, by their keys; undefined: they give none. */
   readonly fallbackFrom?: (rawOf: (key: string) => unknown) => unknown;
   /** True when a run is impossible without it and there is no fallback. */
   readonly isRequired: boolean;
@@ -80,7 +80,7 @@ function setting<T, const O extends Options<unknown>>(
   return { ...kind, schema, help, fallback, isRequired } as Setting<Given<T, O>>; // As Given says.
 }
 
-/** Settings of one kind that need nothing but their help. `Raw` is a value as it stands in a file. */
+/** Settings of one kind that need only their help. `Raw` is a value as it stands in a file. */
 function kindOf<T, Raw>(
   placeholder: string,
   fromFlag: (text: string) => unknown,
@@ -111,7 +111,7 @@ const textSchema = z
   .string({
     error: ({ input }) =>
       input === null
-        ? "must be a text; YAML reads null, and no value, as nothing: write 'null' in quotes for the word"
+        ? "must be a text; YAML reads null as no value: write 'null' in quotes for the word"
         : 'must be a text',
   })
   .trim()
@@ -139,7 +139,7 @@ export function toggle(help: string): Setting<boolean> {
   return setting({ placeholder: '', schema, fromFlag: () => true }, help, { fallback: false });
 }
 
-/** On or off by `--name` and `--no-name`; where neither is said, other settings decide. */
+/** On or off by `--name` and `--no-name`; without either, other settings decide. */
 export function deniable(help: string): Setting<boolean | undefined> {
   const schema = z.boolean('must be true or false');
   const fromFlag = (said: unknown): unknown => String(said) !== 'false';
@@ -311,7 +311,7 @@ export function addressList<
   const one = z
     .string(NODE_MESSAGE)
     .trim()
-    // What is wrong with an address says more than what it is beside the others.
+    // The problem of the address itself says more than a comparison with the others.
     .refine((value) => allowsOip || !isOipAddress(value), { error: NO_OIP_MESSAGE, abort: true })
     .refine((value) => isNodeAddress(withoutOipScheme(value).replace(/^dns:\/\/\//, '')), {
       error: ({ input }) => wrongAddress(String(input), allowsOip),
@@ -322,7 +322,7 @@ export function addressList<
     .min(1, 'must name at least one host:port')
     .refine(
       (list) => list.every(isOipAddress) || !list.some(isOipAddress),
-      'must speak one protocol: oip:// stands before each address of a list, or before none',
+      'must use one protocol: put oip:// before every address of the list, or before none',
     )
     .refine((list) => new Set(list).size === list.length, 'must not name an address twice');
   const address = allowsOip ? '[oip://]host:port' : 'host:port';

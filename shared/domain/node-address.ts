@@ -24,7 +24,7 @@ export function isOipAddress(address: string): boolean {
   return address.slice(0, OIP_SCHEME.length).toLowerCase() === OIP_SCHEME;
 }
 
-/** The address behind the protocol, if one is said. */
+/** The address without its protocol. */
 export function withoutOipScheme(address: string): string {
   return isOipAddress(address) ? address.slice(OIP_SCHEME.length) : address;
 }
@@ -34,7 +34,7 @@ const DNS_PREFIX = 'dns:///';
 /**
  * The addresses that a text means: itself, or for `dns:///name:port` one per machine behind the name, in ascending order. Where a name
  * has IPv4 addresses, only those count, since its IPv6 addresses lead to the same machines.
- * @throws MlperfError `ERR_SUT_UNREACHABLE` for a name that nobody knows
+ * @throws MlperfError `ERR_SUT_UNREACHABLE` for an unknown name
  */
 export async function addressesBehind(address: string): Promise<readonly string[]> {
   if (!address.startsWith(DNS_PREFIX)) return [address];

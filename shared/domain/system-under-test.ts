@@ -39,7 +39,7 @@ export interface SampleFailure {
 
 /**
  * Lengths of time inside the SUT that a sample went through, in ns, in this order. Lengths, never instants: no clock is
- * compared with that of another machine. What lies between them is in none of them.
+ * compared with that of another machine. Gaps between them are counted in none of them.
  */
 export interface ServiceTimes {
   /** From the arrival of the sample's last byte to its place in the queue. */
@@ -76,7 +76,7 @@ export interface ResponseSink {
    * Where and how a sample was served, as far as the SUT knows; called right before {@link complete}. It explains a
    * latency and never changes it.
    * @param node Number of the SUT's part that answered, 0 to 32,766.
-   * @param times Undefined where that part told none.
+   * @param times Undefined where that part reported none.
    * @param decodeNs Time that reading the response took on LoadGen's side, above all decompression.
    */
   served(responseId: number, node: number, times: ServiceTimes | undefined, decodeNs: number): void;

@@ -6,7 +6,7 @@ export const HEADERS_MAX = 32;
 const HEADER_NAME_LENGTH_MAX = 64;
 export const HEADER_VALUE_LENGTH_MAX = 128;
 
-/** Headers whose values hold no secret, and say what was done to a call. Of all others the name is enough. */
+/** Headers whose values are not secret, and show what happened to a call. Of all others only the name is kept. */
 const VALUES_TOLD: ReadonlySet<string> = new Set([
   'accept-encoding',
   'content-encoding',

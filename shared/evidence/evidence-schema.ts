@@ -33,7 +33,7 @@ export const components = z.array(z.object({ name: z.string(), version: z.string
 /** How samples travel: form and lossless compression. */
 export const encoding = z.object({ form: z.string(), compression: z.string() });
 
-/** Limits and effective HTTP/2 receive windows of a node, in bytes; 0 where it tells none, above 2^53 rounded. */
+/** Limits and effective HTTP/2 receive windows of a node, in bytes; 0 where not reported, above 2^53 rounded. */
 const nodeLimits = z.object({
   messageBytesMax: claimed,
   partBytesMax: claimed,
@@ -114,7 +114,7 @@ const nodeNameCall = z.object({
   failure: z.string().nullable(),
   /** The call as both ends saw it; null when there was no answer. */
   path: callPath.nullable(),
-  /** A plain TCP connect to the same address, measured beside the question, in ns; null when none came about in time. */
+  /** A plain TCP connect to the same address, measured beside the call of Name, in ns; null when it timed out. */
   tcpConnectNs: nonNegative.nullable(),
   /** The IP address that the TCP connect reached. */
   remoteAddress: z.string().nullable(),
@@ -189,7 +189,7 @@ const oipNodeEvidence = z.object({
   /** Digest of the model's file, where the server tells one. */
   modelSha256: z.string().optional(),
   inputs: tensors,
-  /** Of the answer to a request before the run where the metadata have none. */
+  /** From the answer to a trial request where the metadata have none. */
   outputs: tensors,
   /**
    * Requests that were given to the connection, warm-up left out: a request has one sample, or several of one query. All
@@ -205,7 +205,7 @@ const oipNodeEvidence = z.object({
 export const oipEvidence = z.object({
   /** gRPC's name of the service. */
   service: z.string(),
-  /** As OipRequestPlan; null where nothing was planned and only names were asked. */
+  /** As OipRequestPlan; null where only names were requested. */
   plan: z
     .object({
       model: z.object({ name: z.string(), version: z.string() }),
@@ -239,7 +239,7 @@ export const nodeEvidence = z.object({
   /** Null: not asked, or the node has no Ledger; `ledgerMissing` says which. */
   theirs: nodeLedger.nullable(),
   ledgerMissing: z.string().nullable(),
-  /** Identity of the node whose ledger was told; empty where none was. */
+  /** Identity of the node that reported its counts; empty without them. */
   ledgerIdentity: z.string(),
   /** Differences between the two in words; empty when they agree, or were not compared. */
   differences: z.array(z.string()),

@@ -12,7 +12,7 @@ export interface LinkTestOutcome {
   readonly bitsPerSecond: number | null;
   /** Bytes that came in. */
   readonly bytes: number;
-  /** Share of the time in which the thread was busy that does gRPC: here, and at the node (null: it told none). */
+  /** Share of the time in which the gRPC thread was busy: here, and at the node (null: not reported). */
   readonly loadgenBusyShare: number;
   readonly sutBusyShare: number | null;
   /** Why there is no figure, in words. */
@@ -51,7 +51,7 @@ export interface NodeProbe {
   readonly identities: readonly string[];
   /** Null from a node that does not describe itself. */
   readonly description: ProbedDescription | null;
-  /** Null where the node tells nothing of its machine. */
+  /** Null where the node does not describe its machine. */
   readonly system: { readonly facts: SystemFacts; readonly tuning: TuningFacts | null } | null;
   readonly whyNoSystem: string | null;
 }

@@ -38,8 +38,8 @@ function sha256(pieces: readonly Uint8Array[]): Buffer {
  * that were mixed up do not cancel out. proto/mlperf/network/v1/sut.proto, LedgerResponse.payload_digest,
  * says it for nodes in any language.
  *
- * Evidence against mistakes. It proves nothing against a node that lies.
- * Hot path: whole numbers of 32 bits, nothing is allocated; 0.1 µs for a chosen sample, 0.01 µs for another.
+ * Evidence against mistakes, not against a node that lies.
+ * Hot path: whole numbers of 32 bits, no allocation; 0.1 µs for a chosen sample, 0.01 µs for another.
  */
 export class PayloadDigestSum {
   /** Share of the samples that count, in millionths; chosen by id. */

@@ -43,7 +43,7 @@ const ONNX_RUNTIME = 'onnxruntime-node';
 
 /**
  * How it is installed here. On this one platform the package fetches CUDA libraries when it is installed, and cannot be
- * installed where their server is out of reach; inference on the processor needs none of them.
+ * installed where their server is out of reach; inference on the processor does not need them.
  */
 export function onnxRuntimeInstallCommand(): string {
   const isFetching = process.platform === 'linux' && process.arch === 'x64';
@@ -57,7 +57,7 @@ export function absentOnnxRuntimeText(): string {
 }
 
 /**
- * For a verb that starts a SUT node of a model itself: said before the node is started, whose end would only be told.
+ * For a verb that starts a SUT node with a model itself: thrown before the node starts, with the cause.
  * @throws MlperfError `ERR_NOT_INSTALLED`
  */
 export function requireOnnxRuntime(): void {

@@ -28,7 +28,7 @@ export function tuningToWire(facts: TuningFacts): WireTuning {
   return withoutNulls(facts) as WireTuning;
 }
 
-/** Fields in which 0 is a value, and which are absent where nobody knows it. */
+/** Fields in which 0 is a value; absent if unknown. */
 const COUNTS_FROM_0 = [
   'stealShare',
   'busyShare',
@@ -57,7 +57,7 @@ function withoutNulls(value: unknown): unknown {
   return Object.fromEntries(there.map(([key, one]) => [key, withoutNulls(one)]));
 }
 
-/** A value of a message in the form of a schema: null for what the protocol writes where nothing is known. */
+/** A value of a message in the form of a schema: null for the protocol's mark of an unknown value. */
 function known(schema: unknown, value: unknown): unknown {
   if (schema instanceof z.ZodObject) {
     const fields = Object(value) as Record<string, unknown>;

@@ -139,7 +139,7 @@ async function enclosureFacts(source: MachineSource): Promise<SystemFacts['enclo
   };
 }
 
-/** A finding and its sign; nulls for nothing. */
+/** A finding and its sign; nulls without a finding. */
 type Sign = readonly [found: string, how: string] | readonly [null, null];
 
 async function virtualMachineOf(root: FactFolder, machine: string): Promise<Sign> {
@@ -157,7 +157,7 @@ async function containerOf(root: FactFolder): Promise<Sign> {
   const groups = (await root.text('proc/self/cgroup')) ?? '';
   const byGroup = ENGINES.find(([pattern]) => pattern.test(groups));
   if (byGroup !== undefined) return [byGroup[1], '/proc/self/cgroup'];
-  // Sources of the mounts of files that an engine puts in; the machine itself mounts nothing there.
+  // Sources of the mounts of files that a container engine puts in; the machine itself has no mounts there.
   const mounts = ((await root.text('proc/self/mountinfo')) ?? '')
     .split('\n')
     .map((line) => line.split(' '))

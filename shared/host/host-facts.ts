@@ -13,7 +13,7 @@ export const claimed = z
 /** A machine as it describes itself, in Describe and in the evidence. */
 export const hostEvidence = z.object({
   hostname: z.string(),
-  /** Changes at every start of the machine; empty where the system tells none. */
+  /** Changes at every start of the machine; empty where the system has none. */
   bootId: z.string(),
   operatingSystem: z.string(),
   cpuModel: z.string(),
@@ -47,8 +47,8 @@ export const thisHost: HostIdentity = () => {
 };
 
 /**
- * Identity of this start of the machine, or an empty string where the system tells none (only Linux
- * does). Equal on both ends of a connection: one machine.
+ * Identity of this start of the machine, or an empty string where the system has none (only Linux
+ * has). Equal on both ends of a connection: one machine.
  */
 function bootId(): string {
   try {

@@ -18,7 +18,7 @@ export interface OsFacts {
 }
 
 /**
- * Where the facts of a machine are read. Nothing rejects: what is absent, forbidden, no file, or broken is null (or an
+ * Source of the facts of a machine. Never rejects: an absent, forbidden or broken entry is null (or an
  * empty list), because facts are optional one by one. Paths are absolute, `/proc/cpuinfo`.
  */
 export interface MachineSource {

@@ -125,7 +125,7 @@ async function dmiMemory(source: MachineSource): Promise<MemoryReading> {
     return { modules, ecc: { state: null, how: 'DMI type 16 could not be read' } };
   }
   const how = `DMI type 16 says: ${joined(corrections, ', ')}`;
-  // The table tells what an array can do, so `None` is off for sure, and anything else is not known to be on.
+  // The table tells what an array can do, so `None` is off for sure; other values do not prove that it is on.
   const ecc: EccFacts = corrections.every((one) => one === 'None')
     ? { state: 'off', how }
     : { state: null, how: `${how}, which is what the memory can do, not that it is on` };

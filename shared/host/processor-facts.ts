@@ -86,7 +86,7 @@ async function coresOf(
   return { sockets: packages.size || null, first: [...siblings.values()] };
 }
 
-/** Frequencies that are properties of the processor; the one of this moment says nothing. */
+/** Frequencies that are properties of the processor; the current one is none. */
 async function frequencies(
   cpu: FactFolder,
   model: string | null,

@@ -27,7 +27,7 @@ const FABRICS = ['Ethernet', '802.11', 'InfiniBand', '3GPP'] as const;
 const ecc = z.object({
   /** Null: it could not be read. */
   state: wordOf(['on', 'off']),
-  /** Text that was read, and where; or why nothing could be read. */
+  /** Text that was read, and where; or why it could not be read. */
   how: words,
 });
 
@@ -128,7 +128,7 @@ export const systemFactsSchema = z.object({
       how: words,
     }),
   ),
-  /** Where was looked for accelerators; null: there is nothing to look at, so that none is not known to be none. */
+  /** Where accelerators were searched; null: there is no such place, so an empty list does not prove that there are none. */
   acceleratorsHow: words,
   software: z.object({
     /** For example `Debian GNU/Linux 12 (bookworm)`; inside a container that of the image. */
@@ -147,8 +147,8 @@ export const systemFactsSchema = z.object({
 });
 
 /**
- * Facts of one machine that could be read without root and without other programs. Null: nobody could read it;
- * nothing is guessed. There is no MAC address and no serial number in it.
+ * Facts of one machine that could be read without root and without other programs. Null: unreadable, never a
+ * guess. There is no MAC address and no serial number in it.
  */
 export type SystemFacts = z.infer<typeof systemFactsSchema>;
 export type NicFacts = z.infer<typeof nic>;

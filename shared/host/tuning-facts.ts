@@ -13,7 +13,7 @@ import { lineSchema } from './system-facts.ts';
 const amount = z.number().positive().nullable();
 const share = z.number().min(0).max(1).nullable();
 const counted = z.number().min(0).nullable();
-/** Kernels have half a dozen governors, and nobody gives more flags. */
+/** Ample: kernels have half a dozen governors, and few flags. */
 const WORDS_MAX = 64;
 const words = z.array(lineSchema).max(WORDS_MAX);
 
@@ -47,7 +47,7 @@ export const tuningFactsSchema = z.object({
   isolatedCpus: counted,
   /** Of the processors that the process may use, those that are isolated. */
   usableIsolatedCpus: counted,
-  /** Processors that take interrupts of network cards; null where nobody could read it. */
+  /** Processors that take interrupts of network cards; null if unreadable. */
   interruptCpus: amount,
   /** Of the processors that the process may use, those that take such interrupts. */
   usableInterruptCpus: counted,
@@ -77,8 +77,8 @@ export const tuningFactsSchema = z.object({
 });
 
 /**
- * How a machine is set up and what goes on there now, as far as it matters to a measurement. Null, or an empty list:
- * nobody could read it.
+ * Setup and current activity of a machine, as far as they matter to a measurement. Null, or an empty list:
+ * unreadable.
  */
 export type TuningFacts = z.infer<typeof tuningFactsSchema>;
 
@@ -95,7 +95,7 @@ export async function readTuningFacts(
 ): Promise<TuningFacts> {
   const textOf = async (path: string): Promise<string> => (await source.text(path)) ?? '';
   const before = processorTicks(await textOf('/proc/stat'));
-  // Where nothing counts there is nothing to wait for.
+  // Without counters there is no need to wait.
   if (before !== null) await sleep(MOMENT_MS);
   const after = before === null ? null : processorTicks(await textOf('/proc/stat'));
   const status = await textOf('/proc/self/status');
@@ -125,7 +125,7 @@ export async function readTuningFacts(
   });
 }
 
-/** Names of the flags of this process, those of NODE_OPTIONS among them; values may hold paths, and are not told. */
+/** Names of the flags of this process, those of NODE_OPTIONS among them; values may hold paths, and are not reported. */
 export function ownRuntimeFlags(): string[] {
   const fromEnvironment = (process.env['NODE_OPTIONS'] ?? '').split(/\s+/);
   return [...process.execArgv, ...fromEnvironment]
@@ -279,11 +279,11 @@ const CPUS_READ_MAX = 1024;
 
 /**
  * On which processors a process runs, and what else uses them: fields of TuningFacts.
- * @param allowed Processors that the process may use; none where nobody knows them
+ * @param allowed Processors that the process may use; empty if unknown
  */
 async function placementFacts(source: MachineSource, allowed: readonly number[]) {
   const cpus = new FactFolder(source, '/sys/devices/system/cpu');
-  // The file is there, and empty, where nothing is isolated.
+  // Without isolated processors the file is there, and empty.
   const isIsolating = (await cpus.names(/^isolated$/)).length > 0;
   const isolated = isIsolating ? new Set(await cpus.cpuList('isolated')) : null;
   const interrupts = await interruptCpus(source);

@@ -84,7 +84,7 @@ export class AnswerRoom {
 /** Frames that bring no call forward, in one second: far above what any server sends. */
 const FRAMES_PER_SECOND_MAX = 10_000;
 
-/** Ends connections whose peer keeps this end busy with frames that mean nothing. */
+/** Ends connections whose peer keeps this end busy with useless frames. */
 export class FloodGuard {
   readonly #nowMs: () => number;
   #count = 0;

@@ -20,7 +20,7 @@ export interface FrameReceiver {
   ) => void;
 }
 
-/** Frames other than DATA are kept until they are whole; nobody needs larger ones. */
+/** Longest frame other than DATA; such frames are kept until they are complete. */
 const WHOLE_FRAME_BYTES_MAX: number = 64 * 1024;
 
 /** States of the reader: what the next byte belongs to. */
@@ -60,7 +60,7 @@ export class FrameReader {
 
   /**
    * Reads what came from the socket.
-   * @throws Http2Error when it is not HTTP/2, and whatever the receiver throws; nothing can be read after that.
+   * @throws Http2Error when it is not HTTP/2, and whatever the receiver throws; the reader is unusable after that.
    */
   read(chunk: BorrowedBytes): void {
     let at = 0;
@@ -121,7 +121,7 @@ export class FrameReader {
 
   #beginOther(length: number): void {
     if (this.#type > FRAME_TYPE.continuation) {
-      // Types that nobody knows are to be ignored; the receiver hears of them without their contents.
+      // Unknown types are ignored; the receiver gets them without their contents.
       this.#receiver.onFrame(this.#type, this.#flags, this.#streamId, this.#head, 0, 0);
       this.#state = length === 0 ? HEAD : SKIPPED;
       return;

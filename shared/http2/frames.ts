@@ -29,7 +29,7 @@ export const FRAME_BYTES_DEFAULT = 16_384;
 /** Largest value of a setting of the frame size. */
 export const FRAME_BYTES_LIMIT: number = 2 ** 24 - 1;
 
-/** Windows before anything else was said. */
+/** Initial windows. */
 export const WINDOW_BYTES_DEFAULT = 65_535;
 
 /** Largest window, and largest number of a stream. */
@@ -156,7 +156,7 @@ export class FrameBatch {
     }
   }
 
-  /** All bytes in order. Nothing can be added after that. */
+  /** All bytes in order. Add no frames after that. */
   segments(): readonly Uint8Array[] {
     this.#closeSpan();
     return this.#segments;

@@ -104,17 +104,17 @@ const TABLE_BYTES_MAX = 4096;
  * No Huffman code: what it would save is sent once per connection.
  */
 export class HpackEncoder {
-  // What holds before the peer's settings came. Rule: RFC 9113, section 6.5.2.
+  // Defaults until the peer's settings arrive. Rule: RFC 9113, section 6.5.2.
   readonly #table: DynamicTable;
   readonly #tableBytesMax: number;
   /** Smallest and last size since the last block, both to be told in the next one. */
   #smallestBytesMax: number | undefined;
 
-  /** @param tableBytesMax Size of the table; 0: blocks depend on nothing, and may go out in any order. */
+  /** @param tableBytesMax Size of the table; 0: blocks are independent, and may go out in any order. */
   constructor(tableBytesMax: number = TABLE_BYTES_MAX) {
     this.#table = new DynamicTable(tableBytesMax);
     this.#tableBytesMax = tableBytesMax;
-    // A peer that allows less than it did waits for the size in the next block, though nothing is in the table.
+    // A peer that allows less than before waits for the size in the next block, even with an empty table.
     if (tableBytesMax < TABLE_BYTES_MAX) this.#smallestBytesMax = tableBytesMax;
   }
 
@@ -165,6 +165,14 @@ export class HpackEncoder {
     writeText(out, value);
     if (isKept) this.#table.add(field);
   }
+}
+
+/** A header that neither end remembers, to stand behind the block of an encoder. Rule: RFC 7541, section 6.2.2. */
+export function unindexedField({ name, value }: HeaderField): Buffer {
+  const out: number[] = [0];
+  writeText(out, name);
+  writeText(out, value);
+  return Buffer.from(out);
 }
 
 function writeText(out: number[], text: string): void {

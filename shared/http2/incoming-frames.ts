@@ -35,7 +35,7 @@ export interface Session<Call extends FramedCall> extends BlockReceiver {
   /** A header block of this stream begins. @throws Http2Error where none may come. */
   onHeaders(streamId: number): void;
   readonly onContents: (call: Call, chunk: BorrowedBytes, begin: number, end: number) => void;
-  /** The peer sends nothing more on this stream. */
+  /** The peer ended its side of this stream. */
   onContentsEnd(call: Call): void;
   readonly onSettings: (chunk: BorrowedBytes, begin: number, end: number) => void;
   onPong(): void;
@@ -142,9 +142,9 @@ export class IncomingFrames<Call extends FramedCall> implements FrameReceiver {
         requireBytes('PRIORITY', payload, PRIORITY_BYTES);
         break;
       case FRAME_TYPE.pushPromise:
-        throw new Http2Error('PROTOCOL_ERROR', 'PUSH_PROMISE, which nobody may send');
+        throw new Http2Error('PROTOCOL_ERROR', 'PUSH_PROMISE, which is not allowed');
       default:
-        // Types that nobody knows. Rule: RFC 9113, section 5.5.
+        // Unknown types are ignored. Rule: RFC 9113, section 5.5.
         break;
     }
   }
@@ -191,7 +191,7 @@ export class IncomingFrames<Call extends FramedCall> implements FrameReceiver {
     this.#session.onWindowUpdate(streamId, bytes);
   }
 
-  /** The settings come first, and nothing comes between the frames of a header block. */
+  /** Checks that the settings come first, and that no frame interrupts a header block. */
   #checkOrder(type: number, streamId: number): void {
     if (!this.#hasSettings) {
       if (type !== FRAME_TYPE.settings) {
@@ -210,7 +210,7 @@ export class IncomingFrames<Call extends FramedCall> implements FrameReceiver {
   #callOf(streamId: number, frame: string): Call | undefined {
     const call = this.#session.callOf(streamId);
     if (call === undefined && !this.#session.hasOpened(streamId)) {
-      const what = `${frame} of stream ${streamId}, which nobody opened`;
+      const what = `${frame} of stream ${streamId}, which was never opened`;
       throw new Http2Error('PROTOCOL_ERROR', what);
     }
     return call;

@@ -17,14 +17,14 @@ export interface KeepaliveSettings {
 
 /** Whom keepalive works for. */
 export interface KeptAlive {
-  /** Calls that are open: without any, nobody waits for the server, and it need not be asked. */
+  /** Open calls; without any the server is not pinged. */
   readonly callCount: number;
   ping(): void;
   onSilence(): void;
 }
 
 /**
- * Finds out that a server has died of which no packet tells: it is pinged when nothing came for a while. Any byte
+ * Finds a server that died without a packet: it is pinged after a silence. Any byte
  * counts as a sign of life. A server that works on an answer for long is not pinged more often than gRPC allows.
  */
 export class Keepalive {

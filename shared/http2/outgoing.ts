@@ -77,7 +77,7 @@ export class Outgoing {
     queueMicrotask(this.flush);
   }
 
-  /** Sends the control frames that are there and nothing behind them, and closes the socket, in that time at most. */
+  /** Sends the control frames queued so far, and closes the socket, in that time at most. */
   end(withinMs: number): void {
     const socket = this.#socket;
     this.#isStopped = true;

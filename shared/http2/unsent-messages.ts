@@ -52,7 +52,7 @@ export class UnsentMessages {
   }
 
   /**
-   * Takes back the messages of which nothing is in a frame. One that has begun must go on: what is left of it is copied,
+   * Takes back the messages that have no bytes in a frame yet. One that has begun must go on: the rest of it is copied,
    * so that its pieces are free.
    * @returns How many were taken back: those that were added last.
    */

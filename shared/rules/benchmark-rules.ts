@@ -6,7 +6,7 @@ import { DIGITS } from './rows/digits.ts';
 import { IMAGENET_ENCODINGS, IMAGENET_RESPONSE_TENSOR, IMAGENET_TENSORS } from './rows/imagenet.ts';
 import { SYNTHETIC_SAMPLE_COUNT_MAX } from './rows/synthetic-samples.ts';
 
-/** A benchmark of ImageNet; what the mlperf.conf of `round` says of it is read there. */
+/** A benchmark of ImageNet, with the values of `round`'s mlperf.conf. */
 function imagenetRow(
   key: string,
   round: Round,
@@ -71,7 +71,7 @@ const BENCHMARKS: readonly BenchmarkRules[] = [
     serverTargetLatencyNs: 100_000_000,
     serverTargetLatencyPercentile: 0.99,
     encodings: NULL.encodings,
-    // Nobody but the user knows which answers are right.
+    // Only the user knows which answers are right.
     quality: NULL.quality,
   },
   NULL,

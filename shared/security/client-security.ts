@@ -63,7 +63,7 @@ export function readClientSecrets(security: ClientSecurity) {
 
 /**
  * Checks everything that can be checked before the first connection: the files, and that a token never
- * crosses a network that anybody can listen to.
+ * crosses a network in plain text.
  * @param addresses Addresses of the nodes.
  * @throws MlperfError `ERR_CONFIG_INVALID`
  */
@@ -73,7 +73,7 @@ export function checkClientSecurity(security: ClientSecurity, addresses: readonl
   const open = addresses.find((address) => !isLoopback(splitAddress(address)?.host ?? ''));
   if (open === undefined) return;
   throw configInvalid(
-    `--token-file would send the token to ${open} for everybody on the way to read; use TLS as well (--tls-ca FILE)`,
+    `--token-file would send the token to ${open} readable on the way; use TLS as well (--tls-ca FILE)`,
   );
 }
 
@@ -159,7 +159,7 @@ function privateKeyOf(pem: Buffer, file: string): KeyObject {
     throw refusal(
       KEY_FLAG,
       file,
-      'is locked with a passphrase, which nobody could type here; "openssl pkey" writes it without',
+      'is locked with a passphrase, which longhaul does not support; "openssl pkey" writes it without',
     );
   }
   try {
@@ -185,7 +185,7 @@ export const AUTHORIZATION_KEY = 'authorization';
 
 /** Fewer characters can be guessed by asking. */
 const TOKEN_LENGTH_MIN = 16;
-/** HTTP/2 headers are bounded; nobody makes longer tokens. */
+/** HTTP/2 headers are bounded; tokens are shorter. */
 const TOKEN_LENGTH_MAX = 4_096;
 /** The token's alphabet. Rule: RFC 6750, section 2.1 (b64token). */
 const TOKEN_PATTERN = /^[A-Za-z0-9\-._~+/]+=*$/;
@@ -223,7 +223,7 @@ export function readToken(file: string, flag: string): string {
   return text;
 }
 
-/** Compares what calls carry with the token, in a time that tells nothing about it. */
+/** Compares the metadata of calls with the token, in constant time. */
 export class TokenCheck {
   readonly #expected: Buffer;
 

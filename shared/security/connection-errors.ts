@@ -17,7 +17,7 @@ type Expected = 'SUT node' | 'server' | 'inference server';
 /** Of another make's server, many have more ports than one. */
 const START_OTHER = "start it there, or correct the address: it is that of the server's gRPC port";
 
-/** No connection, or nobody who speaks the protocol. */
+/** No connection, or a server without the protocol. */
 const NO_NODE: readonly Row[] = [
   ['ECONNREFUSED', 'connection refused'],
   ['Name resolution failed', 'the host name cannot be resolved'],
@@ -68,7 +68,7 @@ const NO_TLS: readonly Row[] = [
   ],
 ];
 
-/** How Node.js says that nobody known has signed a certificate. */
+/** Node.js's codes for a certificate of an unknown authority. */
 const UNKNOWN_AUTHORITY = [
   'unable to verify the first certificate',
   'unable to get local issuer certificate',
@@ -77,7 +77,7 @@ const UNKNOWN_AUTHORITY = [
   'certificate signature failure',
 ];
 
-/** The connection ended before HTTP/2 began: what gRPC and sockets say then. */
+/** Errors of gRPC and sockets when the connection ended before HTTP/2 began. */
 const CLOSED = [
   'Failed to connect',
   'ECONNRESET',
@@ -121,7 +121,7 @@ const LOSSES: readonly Row[] = [
   ],
   ['ECONNRESET', ENDED_THERE],
   ['EPIPE', 'the connection was closed'],
-  ['ETIMEDOUT', 'nothing came back over the connection'],
+  ['ETIMEDOUT', 'the other end did not respond'],
 ];
 
 /** Why the connection of a stream ended, from gRPC's text. */
@@ -160,7 +160,7 @@ function plainExplanation(details: string, security: ClientSecurity): Explanatio
   };
 }
 
-/** The other end says nothing in these cases: what is likely depends on what this end does. */
+/** The other end gives no reason in these cases: the likely one depends on this end's settings. */
 function closedExplanation({ tls, tlsCert }: ClientSecurity): Explanation {
   const cause = 'the other end closed the connection';
   if (!tls) return { cause, remedy: 'if the node speaks TLS, use --tls-ca FILE' };

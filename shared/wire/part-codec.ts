@@ -136,7 +136,7 @@ export function decodePart(
   samplesMax: number = Number.POSITIVE_INFINITY,
 ): WirePart {
   const reader = new ProtoReader(message);
-  reader.varint(); // The tag: whoever calls has seen that it is a part.
+  reader.varint(); // The tag: the caller has checked that it is a part.
   const end = reader.stopOfBytes();
   if (end !== reader.end) throw malformed('more than one message in one');
   let query = 0;

@@ -10,7 +10,7 @@ const TOO_LARGE = 'a number is 2^53 or more; ids, lengths and times must be belo
 /**
  * Reads protobuf wire format from a buffer, without copying: bytes come back as views, borrowed where the buffer is.
  *
- * Hot path: one reader is made per message, nothing else is allocated. 64-bit integers come back as
+ * Hot path: one reader per message is the only allocation. 64-bit integers come back as
  * numbers; one of 2^53 and more is refused: ids, lengths and times of this protocol stay below.
  */
 export class ProtoReader<Bytes extends BorrowedBytes = Uint8Array> {

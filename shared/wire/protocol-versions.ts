@@ -8,7 +8,7 @@ export const PROTOCOL_VERSION_MIN: number = 1;
 
 const MIB = 1024 * 1024;
 
-/** Payload bytes of one part: default of the QDL, and what a node takes unless it says less. */
+/** Payload bytes of one part: default of the QDL, and limit of a node that declares none. */
 export const PART_BYTES_MAX_DEFAULT: number = 4 * MIB;
 
 /**
@@ -38,7 +38,7 @@ interface VersionRange {
 /** Those of this code. */
 export const OWN_VERSIONS: VersionRange = { min: PROTOCOL_VERSION_MIN, max: PROTOCOL_VERSION };
 
-/** Assumed versions of a peer that tells none. */
+/** Assumed versions of a peer that reports none. */
 const UNTOLD: VersionRange = { min: 1, max: 1 };
 
 /** Of the wire: both numbers, or neither. */
@@ -69,12 +69,12 @@ export function ownSoftware(): string {
   return `longhaul ${packageVersion()}`;
 }
 
-/** Software of another end as it tells it. */
+/** Software of another end as it reports it. */
 export function toldSoftware(told: {
   readonly software: string;
   readonly softwareVersion: string;
 }): string {
   return told.software === ''
-    ? 'software not told'
+    ? 'software not reported'
     : `${told.software} ${told.softwareVersion}`.trimEnd();
 }

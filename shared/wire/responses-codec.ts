@@ -66,7 +66,7 @@ export function failureWord(code: number): string {
 
 const SUT_MESSAGE_RESPONSES = (3 << 3) | 2;
 /** Tags from here on belong to fields that this version of SutMessage does not have. */
-const SUT_MESSAGE_UNKNOWN = 5 << 3;
+const SUT_MESSAGE_UNKNOWN = 6 << 3;
 const RESPONSES = {
   firstTokens: (1 << 3) | 2,
   completed: (2 << 3) | 2,

@@ -26,6 +26,9 @@ export const SUT_METHODS: SystemUnderTestDefinition = loadProto<ProtoGrpcType>(
  */
 export const WARM_UP_FEATURE = 'warm-up';
 
+/** Feature of a stream on which the node tells once a second what it uses of its machine. */
+export const USAGE_FEATURE = 'usage';
+
 /**
  * Infer with bytes on both sides: its messages are encoded and decoded outside gRPC, the frequent
  * ones by hand (part-codec.ts, responses-codec.ts), the others by the functions below.
@@ -112,7 +115,7 @@ export class LoadMeter {
   add(bytes: number, atNs: number): void {
     this.#allBytes += bytes;
     this.#lastAtNs = atNs;
-    // The first one only begins the time: nobody knows how long it took.
+    // The first one only starts the measurement: how long it took is unknown.
     if (Number.isNaN(this.#firstAtNs)) {
       this.#firstAtNs = atNs;
       return;

@@ -40,7 +40,7 @@ import { SUT_OPTIONS, type SutSettings, toSutSettings } from '../settings/sut-se
 
 /**
  * Loads a model into this process, as a SUT node with these settings would, and starts its workers. Settings of the
- * network (address, queue bytes, TLS) have no effect; responses are never compressed, since none travels.
+ * network (address, queue bytes, TLS) have no effect; responses are never compressed, since they do not travel.
  * @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_MODEL`, `ERR_CACHE`, `ERR_SUT_WORKER`, `ERR_NOT_INSTALLED`,
  *   `ERR_BENCHMARK_UNKNOWN`
  */
@@ -213,7 +213,7 @@ export class InProcessRun implements SystemUnderTest, SampleOwner {
   /** Samples in queue and workers. */
   #heldCount = 0;
   #isAnswering = false;
-  /** Set from {@link giveUp} on: answers to what was issued before are nobody's. */
+  /** Set by {@link giveUp}: answers to samples issued before are dropped. */
   #oldestId = 0;
   #lastId = -1;
 
@@ -245,7 +245,7 @@ export class InProcessRun implements SystemUnderTest, SampleOwner {
     if (!this.#isAnswering) this.#parts.batcher.dispatch();
   }
 
-  /** Nothing is held back longer than the batcher's policy says. */
+  /** No sample is held back longer than the batcher's policy says. */
   flushQueries(): void {}
 
   giveUp(): void {

@@ -35,7 +35,7 @@ export interface SutNodeParts {
 }
 
 /**
- * The model that the settings ask for; nothing is loaded yet.
+ * The model of the settings, not loaded yet.
  * @throws MlperfError `ERR_BENCHMARK_UNKNOWN`, `ERR_CONFIG_INVALID` for a setting that this benchmark
  *   would ignore, `ERR_MODEL` for a file that is not there
  */
@@ -95,7 +95,7 @@ function createBuiltInModel(settings: SutSettings): SutModel | undefined {
     throw configInvalid(`--model ${model}: benchmark ${benchmark} has no model`);
   if (responseCompression !== 'identity') {
     throw configInvalid(
-      `--response-compression ${responseCompression}: benchmark ${benchmark} compresses nothing`,
+      `--response-compression ${responseCompression}: benchmark ${benchmark} has no compression`,
     );
   }
   for (const [key, value] of workerSettings(settings)) {
@@ -120,7 +120,7 @@ function refuseBatches(settings: SutSettings): void {
   throw configInvalid(`${said}: benchmark delay serves each sample by itself, in no batch`);
 }
 
-/** Keys of the settings of built-in models that somebody has set. */
+/** Keys of the settings of built-in models that are set. */
 function saidSettings({ responseBytes, delay }: SutSettings): readonly string[] {
   const entries = [
     ['responseBytes', responseBytes],
@@ -135,7 +135,7 @@ function saidSettings({ responseBytes, delay }: SutSettings): readonly string[] 
   return entries.filter(([, value]) => value !== undefined).map(([key]) => key);
 }
 
-/** Keys and values of the settings of workers and ONNX Runtime that are not as where nothing is said. */
+/** Keys and values of the settings of workers and ONNX Runtime that differ from their defaults. */
 function workerSettings(settings: SutSettings): readonly (readonly [string, string])[] {
   const { workerCount, isolation } = settings;
   const said = { workers: workerCount, isolation, ...runtimeSettings(settings) };

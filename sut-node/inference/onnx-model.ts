@@ -51,7 +51,7 @@ export class OnnxModel implements SutModel {
   #loaded: (LoadedModel & { readonly file: string }) | undefined;
   #isStopped = false;
 
-  /** @throws MlperfError `ERR_MODEL` when no model is named and there is none to take. */
+  /** @throws MlperfError `ERR_MODEL` when no model is named and there is no default. */
   constructor(parts: OnnxModelParts) {
     this.#parts = parts;
     this.#source = modelSource(parts.benchmark, parts.settings.model);
@@ -79,6 +79,10 @@ export class OnnxModel implements SutModel {
   get workerCounts(): { readonly count: number; readonly replacedCount: number } {
     const { workerCountNow: count = 0, replacedCount = 0 } = this.#pool ?? {};
     return { count, replacedCount };
+  }
+
+  get workerPids(): readonly number[] {
+    return this.#pool?.pids ?? [];
   }
 
   async load(context: ModelContext): Promise<LoadedModel> {
@@ -142,7 +146,7 @@ export class OnnxModel implements SutModel {
     return benchmark.prepareModel({ model: builtIn, cacheFolder, onProgress });
   }
 
-  /** Weights that somebody names are the benchmark's own where their checksum is known, or where it has none itself. */
+  /** A model named by the user is the benchmark's own if its checksum is known, or if the benchmark has no model. */
   async #isStandIn(modelFile: string, sha256: string): Promise<boolean> {
     const { reference, builtInModels, rules } = this.#parts.benchmark;
     if (this.#source.file === undefined) return rules.isOfficial;

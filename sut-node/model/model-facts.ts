@@ -59,7 +59,7 @@ export interface ModelLayout {
 
 /** The model that a node has loaded. */
 export interface LoadedModel {
-  /** Path of its file; absent where it is none. */
+  /** Path of its file; absent for a model without a file. */
   readonly file?: string;
   readonly tensors: ModelTensors;
   /** SHA-256 of the model file, lower-case hexadecimal. */
@@ -159,7 +159,7 @@ export interface Preprocessor {
     form: string,
     targets: readonly TensorElements[],
   ) => Promise<void>;
-  /** A payload for warm-up, so that Ready is said only after every worker ran the model once. */
+  /** A payload for warm-up: the node is ready only after every worker ran the model once. */
   warmUpPayload(): { readonly form: string; readonly payload: Uint8Array };
 }
 

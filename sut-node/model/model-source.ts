@@ -20,7 +20,7 @@ export interface BenchmarkModels {
   readonly rules: BenchmarkRules;
   /**
    * Models that longhaul makes itself: the word that `--model` takes → the model's name in logs and on the
-   * wire. The first one is taken where nothing is said, unless there is a {@link reference}.
+   * wire. The first one is the default, unless there is a {@link reference}.
    */
   readonly builtInModels: Readonly<Record<string, string>>;
   /** The model that the rules ask for, which the user brings; undefined where there is none. */
@@ -39,7 +39,7 @@ export type ModelSource = {
 
 /**
  * Finds out what `--model` means: one of the benchmark's own words, a model file, or its description.
- * @throws MlperfError `ERR_MODEL` where nothing is said and the rules ask for a model that longhaul has not;
+ * @throws MlperfError `ERR_MODEL` when no model is named and the rules require one that longhaul does not have;
  *   `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID` for a description that is wrong
  */
 export function modelSource(benchmark: BenchmarkModels, model: string | undefined): ModelSource {
@@ -78,7 +78,7 @@ const oneOf = <const T extends readonly string[]>(words: T) =>
 
 const AXIS_MESSAGE = 'must be the length of an axis, a whole number of 1 or more';
 
-/** The file, key by key; what is not said the benchmark decides, or the model itself. */
+/** The file, key by key; for missing keys the benchmark decides, or the model itself. */
 const DESCRIPTION = z.strictObject({
   name: word('the name of the model').exactOptional(),
   model: word('the path of an ONNX file, relative to this file'),
@@ -196,8 +196,8 @@ function keyOffset(document: Document, path: readonly (string | number)[], key: 
 }
 
 /**
- * @param words What may stand in place of a file: somebody may have mistyped one of them.
- * @throws MlperfError `ERR_MODEL` when there is no such file, or nothing in it.
+ * @param words Words that may stand in place of a file, one of which may be mistyped.
+ * @throws MlperfError `ERR_MODEL` when the file is missing or empty.
  */
 export async function checkModelFile(path: string, words: readonly string[]): Promise<void> {
   let found: Stats;
@@ -260,7 +260,7 @@ export async function readModelFile(file: string, sha256: string) {
   if (found !== sha256) {
     throw modelError(
       `model file ${file} changed while the node started: its SHA-256 was ${sha256}, ` +
-        `a worker read ${found}; start the node again when nothing writes to it`,
+        `a worker read ${found}; start the node again when the file no longer changes`,
     );
   }
   // `release` gives the memory back at once: the garbage collector of a quiet worker might not for hours.
@@ -285,7 +285,7 @@ async function readWhole(handle: FileHandle): Promise<ResizableBuffer> {
 export interface ReferenceModel {
   /** Description, and how to get it, for people who have none. */
   readonly howToGet: string;
-  /** Its files as far as their checksums are published; with none of them no file passes for the reference. */
+  /** Its files as far as their checksums are published; without checksums no file counts as the reference. */
   readonly files: readonly ReferenceFile[];
 }
 

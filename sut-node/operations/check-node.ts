@@ -33,7 +33,7 @@ const REPEATS = 5;
 type NodeCheckReport = Awaited<ReturnType<typeof checkNode>>;
 
 /**
- * Loads the model, warms it up and measures it as a node would use it; nothing is served. The files of TLS
+ * Loads the model, warms it up and measures it as a node would use it, without serving. The files of TLS
  * and token are read as well. Stop the model afterwards, whatever happens.
  * @throws MlperfError as the start of a node; `ERR_MODEL` when the model fails on the benchmark's own sample.
  */
@@ -51,7 +51,7 @@ export async function checkNode(settings: SutSettings, model: SutModel, onProgre
   await model.warmUp();
   const sample = model.samplePayload?.();
   const measured = {
-    // A model that gives none reads none.
+    // A model without a sample does not read payloads.
     payload: sample?.payload ?? new Uint8Array(4),
     form: formOf(sample?.form, offer.encodings, loaded),
   };
@@ -83,7 +83,7 @@ export async function checkNode(settings: SutSettings, model: SutModel, onProgre
   };
 }
 
-/** The file is null where the model is none. */
+/** The file is null for a model without one. */
 function describe(name: string, loaded: LoadedModel) {
   const { file = null, sha256, isStandIn, tensors, layout } = loaded;
   const lengths = (layout?.inputs ?? []).flatMap(({ sampleShape }) => sampleShape);

@@ -212,7 +212,7 @@ const METRICS: readonly MetricRow[] = [
 
 /**
  * All metrics of a node, in base units (seconds, bytes), named `longhaul_sut_*`, and those of the process
- * (`process_*`, `nodejs_*`). Numbers that the node counts in any case are read when somebody asks.
+ * (`process_*`, `nodejs_*`). Numbers that the node counts in any case are read at a scrape.
  */
 export function nodeMetrics(node: MeasuredNode, observations: Observations): Registry {
   const registry = new Registry();
@@ -225,7 +225,7 @@ export function nodeMetrics(node: MeasuredNode, observations: Observations): Reg
       const values = typeof found === 'number' ? [{ labels: {}, value: found }] : found;
       return Promise.resolve({ name, help, type, values, aggregator: 'sum' });
     };
-    // prom-client (15.1) asks a metric for its name and `get()` and for nothing else; its types want the class.
+    // prom-client (15.1) uses only a metric's name and `get()`; its types want the class.
     registry.registerMetric({ name, get } as unknown as Gauge);
   }
   return registry;
@@ -271,7 +271,7 @@ function histogram(
   ];
 }
 
-/** Bounds for whoever reaches the port: scrapers are few, quick and brief. */
+/** Bounds for clients of the port: scrapers are few, quick and brief. */
 const CONNECTIONS_MAX = 32;
 const REQUEST_MS_MAX = 10_000;
 const HEADER_BYTES_MAX = 8_192;
@@ -303,7 +303,7 @@ export async function startMetricsServer(
   return {
     /** Where the metrics are, with the address that was bound. */
     url: `http://${hostAndPort(address, port)}${PATH}`,
-    /** Ends all connections and resolves when nothing listens any more. */
+    /** Ends all connections and resolves when the port is closed. */
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve());
@@ -322,7 +322,7 @@ async function answer(
   const isHead = request.method === 'HEAD';
   const [path] = (request.url ?? '').split('?');
   if (path !== PATH) {
-    say(response, 404, `there is nothing here; metrics are at ${PATH}\n`, isHead);
+    say(response, 404, `not found; metrics are at ${PATH}\n`, isHead);
     return;
   }
   if (request.method !== 'GET' && !isHead) {

@@ -22,7 +22,7 @@ import { Observations } from './observations.ts';
 
 /**
  * The node for its operator: health, reflection and metrics. Packages that are only
- * needed for what is asked for are loaded only then.
+ * needed for what is requested are loaded only then.
  */
 export class NodeOperations {
   readonly #settings: SutSettings;
@@ -30,7 +30,7 @@ export class NodeOperations {
   readonly #health = new HealthService();
   /** Health on its own port: a watcher there, without a token, takes no place of others. */
   readonly #openHealth = new HealthService(HEALTH_WATCH_CALLS_MAX);
-  /** Where durations of samples and sizes of batches are counted; undefined where nobody wants metrics. */
+  /** Where durations of samples and sizes of batches are counted; undefined without metrics. */
   readonly observations: Observations | undefined;
   #healthPort: Awaited<ReturnType<typeof startHealthPort>> | undefined;
   #metrics: Awaited<ReturnType<typeof startMetricsServer>> | undefined;
@@ -145,7 +145,7 @@ class HealthService implements SideService {
     this.#watches.add(call);
     call.on('cancelled', () => this.#watches.delete(call));
     if (SERVICES.includes(call.request.service)) watch(call);
-    // No other service will ever come, so there is nothing to remember. Rule: health.proto, Watch.
+    // No other service will ever come, so the watch is not kept. Rule: health.proto, Watch.
     else call.write({ status: 'SERVICE_UNKNOWN' });
   }
 }
@@ -158,7 +158,7 @@ function end(call: WatchCall, code: status, details: string): void {
 /** HTTP/2's own: what is asked here has some bytes. */
 const WINDOW_BYTES = 65_535;
 
-/** A probe is let in whoever is there: it is brief, and what it finds may decide about the node's life. */
+/** A probe is always admitted: it is brief, and may decide whether the node is restarted. */
 const PROBES: ConnectionRoom = {
   connectionsMax: HEALTH_CONNECTIONS_MAX,
   perAddressMax: HEALTH_CONNECTIONS_PER_ADDRESS_MAX,
@@ -166,7 +166,7 @@ const PROBES: ConnectionRoom = {
 };
 
 /**
- * Opens a port that serves `grpc.health.v1` and nothing else, in plain text and without a token. It has the bounds of the node's own: for connections, for the first call of one, for messages.
+ * Opens a port that serves only `grpc.health.v1`, in plain text and without a token. It has the bounds of the node's own: for connections, for the first call of one, for messages.
  * @param firstMessageMs Longest wait for the first call of a connection, and for a call to be whole.
  * @throws MlperfError `ERR_SUT_LISTEN` that names the address.
  */
@@ -189,7 +189,7 @@ async function startHealthPort(
     settings: { initialWindowSize: WINDOW_BYTES, maxHeaderListSize: CALL_HEADERS_BYTES_MAX },
     // A smaller window than HTTP/2's own would only be slower.
     onRefused: () => {},
-    // Nobody has a token here. What is refused is not in the metrics: they count the node's own port.
+    // No tokens here. Refused calls are not in the metrics: they count the node's own port.
     rules: {
       token: undefined,
       firstMessageMs,

@@ -21,7 +21,7 @@ const DURATION_BOUNDS_NS: readonly number[] = [4, 5, 6, 7, 8, 9]
 /** Upper bounds of batch sizes, in samples. */
 const BATCH_BOUNDS: readonly number[] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096];
 
-/** Distributions; counted only where metrics are asked for. */
+/** Distributions; counted only where metrics are requested. */
 export class Observations {
   readonly batchSizes: BucketCounts = new BucketCounts(BATCH_BOUNDS);
   /** By phase, in ns. */

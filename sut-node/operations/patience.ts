@@ -2,14 +2,14 @@ import { Deferred } from '../../shared/base/async.ts';
 
 /** Longest wait for workers that were asked to end, behind the drain: most inferences are over by then. */
 const WORKER_END_MS_MAX = 30_000;
-/** The same once somebody is in a hurry: what runs an inference of usual length still ends by itself. */
+/** The same after a second signal: an inference of usual length still ends by itself. */
 const HURRIED_END_MS_MAX = 1_000;
 
 /** How long the end of a node waits for others. */
 export class Patience {
   readonly #hurried = new Deferred<void>();
 
-  /** Somebody does not want to wait any longer. */
+  /** Shortens the wait. */
   hurry(): void {
     this.#hurried.resolve();
   }

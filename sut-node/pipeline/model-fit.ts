@@ -172,8 +172,8 @@ export function batchShapeOf(model: OpenedModel, usage: ModelUsage): BatchShape 
 }
 
 /**
- * Checks that a model takes batches of the size that somebody asked for.
- * @param asked Undefined where nobody did: then batches are as large as the model takes.
+ * Checks that a model takes batches of the requested size.
+ * @param asked Undefined: batches are as large as the model takes.
  * @throws MlperfError `ERR_MODEL` that tells what to change.
  */
 export function checkBatchSize(

@@ -42,7 +42,7 @@ const POSTPROCESSORS: Readonly<
  * Joins a loaded model with the pre- and post-processor that its usage names: `tensor` and `raw` where it names
  * none, so that any model can be served.
  * @param usage A benchmark fills in what it prescribes before it calls this.
- * @throws MlperfError `ERR_MODEL` that tells what is asked for and what the model has.
+ * @throws MlperfError `ERR_MODEL` that tells what is requested and what the model has.
  */
 export function openPipeline(model: OpenedModel, usage: ModelUsage): ModelPipeline {
   const inputs = pipelineInputs(model, usage);

@@ -55,7 +55,7 @@ const INTEGER_TYPE = /^u?int\d+$/;
 /** Types of an output of one score per class. */
 const SCORE_TYPES: readonly string[] = ['float', 'double'];
 
-/** Type of a response where nothing is said. */
+/** Default type of a response. */
 const RESPONSE_DEFAULT: ResponseNumber = 'int32';
 
 /**
@@ -135,7 +135,7 @@ function indexOfLargest(elements: TensorElements, name: string): number {
   let index = 0;
   for (let i = 0; i < elements.length; i += 1) {
     const score = elements[i] as number; // A float type: see findOutput.
-    // Not a number compares with nothing, so it would pass for the lowest score.
+    // Comparisons with NaN are false, so it would pass for the lowest score.
     if (Number.isNaN(score)) {
       throw modelError(`score ${i} of output "${name}" of the model is NaN`);
     }

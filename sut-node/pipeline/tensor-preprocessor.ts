@@ -96,7 +96,7 @@ function wrongByteCount(inputs: readonly PipelineInput[], bytes: number): Mlperf
   );
 }
 
-/** Bits of the exponent of float16: all of them are set in infinities and in NaN, and in nothing else. */
+/** Bits of the exponent of float16: all of them are set only in infinities and in NaN. */
 const EXPONENT_16 = 0x7c00;
 
 /**

@@ -212,7 +212,7 @@ function settingsByName(settings: SutSettings): Record<string, string> {
   return { listen: `${listen.host}:${listen.port}`, ...settingsAsText(others) };
 }
 
-/** How long facts are taken as those of now: whoever calls often does not make the node read often. */
+/** How long facts are cached: frequent calls do not make the node read often. */
 const KEPT_NS = 60e9;
 
 /** Facts of the node's machine and when they were read. */
@@ -262,7 +262,7 @@ export class MachineFacts {
     const source = interruptible(this.#parts.machine(), this.#isRunning);
     const facts = await gatherSystemFacts(source, softwareComponents());
     const tuning = await readTuningFacts(source, ownRuntimeFlags());
-    // What was left out for the run must not pass for what could not be read.
+    // Fields left out for the run must not look like fields that could not be read.
     if (source.isInterrupted) return undefined;
     this.#kept = { facts, tuning, gatheredAt: new Date().toISOString() };
     this.#keptAtNs = this.#parts.clock.nowNs();

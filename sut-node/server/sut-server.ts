@@ -54,7 +54,7 @@ export interface SutServer extends Omit<GrpcPort, 'close'> {
 
 /**
  * Listens and serves. TLS lies between TCP and HTTP/2, where it is asked for. Small responses are not held back:
- * Nagle's algorithm is off on every connection. Nothing that this end sends is compressed by gRPC.
+ * Nagle's algorithm is off on every connection. This end does not use gRPC's compression.
  * @throws MlperfError `ERR_SUT_LISTEN` that names the address, `ERR_CONFIG_INVALID` for the files of TLS
  *   and token.
  */
@@ -65,7 +65,7 @@ export async function startSutServer(
 ): Promise<SutServer> {
   const { tls, token } = readServerSecurity(settings);
   const grpcServer = new Server({
-    // Requests with samples have a limit of their own; Infer has the smaller one whatever is said here.
+    // Requests with samples have a limit of their own; Infer always has the smaller one.
     'grpc.max_receive_message_length': settings.hasOip
       ? settings.messageBytesMax
       : receiveBytesMax(settings),
@@ -158,7 +158,7 @@ function endTls(
     serve(socket);
   });
   server.on('tlsClientError', (error, socket) => {
-    // Whoever only looks whether somebody listens (Name's plain TCP connect) says nothing of TLS.
+    // A plain TCP connect (measured beside Name) does not begin TLS.
     if (socket.bytesRead === 0) {
       socket.destroy();
       return;

@@ -1,9 +1,9 @@
 import { choice, count, countList, type SettingValues } from '../../shared/config/setting.ts';
 
-/** Most samples of one inference, whoever says how many. */
+/** Upper limit of the samples of one inference. */
 export const BATCH_SIZE_MAX = 4096;
 
-/** Ways of batching by name: what holds where a setting is not said. */
+/** Ways of batching by name: defaults of the settings. */
 const PRESETS = {
   none: { batchSizeMax: 16, batchDelayUsMax: 0 },
   /** One sample is outstanding at a time: a wait could bring no other. */
@@ -25,7 +25,7 @@ const PRESET_NAMES = ['none', 'single-stream', 'multi-stream', 'server', 'offlin
 export const BATCH_OPTIONS = {
   batchPreset: choice(
     PRESET_NAMES,
-    'batching for a scenario: largest batch and wait, where they are not said themselves',
+    'batching for a scenario: defaults of the largest batch and wait',
     { fallback: 'none' },
   ),
   batchSizeMax: count(
@@ -46,13 +46,13 @@ export const BATCH_OPTIONS = {
 /** How the node forms batches; `batchPolicy` tells what follows from that. */
 export type BatchSettings = Readonly<ReturnType<typeof toBatchSettings>>;
 
-/** Effective options as settings of the batcher: what is said wins over the preset. */
+/** Effective options as settings of the batcher: a given value overrides the preset. */
 export function toBatchSettings(values: SettingValues<typeof BATCH_OPTIONS>) {
   const preset = PRESETS[values.batchPreset];
   return {
     batchPreset: values.batchPreset,
     batchSizeMax: values.batchSizeMax ?? preset.batchSizeMax,
-    /** Set where somebody asked for it: a model that takes fewer is refused then, and one that wants more gets so many. */
+    /** The requested size, if any: a model that takes fewer is refused then, and one that wants more gets so many. */
     batchSizeAsked: values.batchSizeMax,
     batchDelayUsMax: values.batchDelayUsMax ?? preset.batchDelayUsMax,
     batchPreferredSizes: (values.batchPreferredSizes ?? []) as readonly number[],

@@ -5,7 +5,7 @@ import { choice, count, duration, type SettingValues, text } from '../../shared/
 /** Element types of token ids in responses, little-endian: what the scripts of token benchmarks read. */
 const TOKEN_ID_TYPES = ['int64', 'int32'] as const;
 
-/** Samples that the delay model serves at once where nothing else is said: as many as a stream of the QDL has. */
+/** Default of samples that the delay model serves at once: as many as a stream of the QDL has. */
 export const DELAY_CONCURRENCY_DEFAULT = 65_536;
 
 /** Longest service of one sample, in ns; what an exponential draw may exceed. */
@@ -29,7 +29,7 @@ export const DELAY_OPTIONS = {
   },
   delaySeed: count(
     { min: 0, max: 2 ** 32 - 1 },
-    'benchmark delay: seed of what is random (default: 0)',
+    'benchmark delay: seed of random times (default: 0)',
   ),
   delayConcurrency: count(
     { min: 1, max: 2 ** 20 },
@@ -54,7 +54,7 @@ export const DELAY_OPTIONS = {
   ),
 };
 
-/** Settings of the benchmark `delay`; undefined: not said. */
+/** Settings of the benchmark `delay`; undefined: not set. */
 export type DelaySettings = Readonly<ReturnType<typeof toDelaySettings>>;
 
 /** Effective options as settings of the benchmark `delay`. With `tokens` the two times behind it hold in place of `model`. */

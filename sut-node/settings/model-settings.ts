@@ -21,18 +21,18 @@ const SWITCH = ['on', 'off'] as const;
 /** Settings of ONNX Runtime's sessions. */
 const RUNTIME_OPTIONS = {
   providers: choiceList(
-    ['cpu', 'cuda', 'webgpu'],
-    'where ONNX Runtime computes, best first: cpu, cuda, webgpu; without cpu, nothing may run there',
+    ['cpu', 'cuda', 'tensorrt', 'webgpu'],
+    'where ONNX Runtime computes, best first: cpu, cuda, tensorrt, webgpu; without cpu, no operator may run there',
     { fallback: ['cpu'] },
   ),
   interThreads: count(
     { min: 1, max: 256 },
-    "ONNX Runtime's threads for operators side by side, with --execution-mode parallel",
+    "ONNX Runtime's threads for parallel operators, with --execution-mode parallel",
     { fallback: 1 },
   ),
   executionMode: choice(
     ['sequential', 'parallel'],
-    'whether operators of one inference run side by side',
+    'whether operators of one inference run in parallel',
     { fallback: 'sequential' },
   ),
   // Spinning threads take the cores that decode images and serve the network.
@@ -108,7 +108,7 @@ function runtimePart(
 
 /**
  * Effective options as settings of model and workers.
- * @throws MlperfError `ERR_CONFIG_INVALID` for threads that nothing would use
+ * @throws MlperfError `ERR_CONFIG_INVALID` for threads that no provider would use
  */
 export function toModelSettings(values: SettingValues<typeof MODEL_OPTIONS> & WorkerWishes) {
   const { interThreads, executionMode } = values;

@@ -37,12 +37,12 @@ const OPERATIONS_OPTIONS = {
   reflection: choice(['on', 'off'], 'gRPC server reflection, for tools such as grpcurl', {
     fallback: 'on',
   }),
-  oip: choice(['on', 'off'], 'the Open Inference Protocol on the same port, for any client of it', {
+  oip: choice(['on', 'off'], 'serve the Open Inference Protocol on the same port', {
     fallback: 'on',
   }),
   systemFacts: choice(
     ['shared', 'withheld'],
-    'whether "longhaul submission system describe" is told what machine this is: processors, memory, NICs, addresses',
+    'whether "longhaul submission system describe" may read the facts of this machine: processors, memory, NICs, addresses',
     { fallback: 'shared' },
   ),
   linkTest: choice(
@@ -51,19 +51,19 @@ const OPERATIONS_OPTIONS = {
     { fallback: 'allowed' },
   ),
   healthListen: listenAddress(
-    'serve grpc.health.v1, and nothing else, on a port without TLS and token: for probes (default: off)',
+    'serve only grpc.health.v1 on a port without TLS and token: for probes (default: off)',
   ),
   metricsListen: listenAddress(
     'serve metrics for Prometheus at http://HOST:PORT/metrics (default: off)',
   ),
-  check: toggle('load the model, warm up, measure it, report on stdout and end; nothing is served'),
+  check: toggle('load the model, warm up, measure it, report on stdout and end, without serving'),
   checkFormat: choice(['text', 'json'], 'form of the report of --check', { fallback: 'text' }),
   logLevel: choice(LOG_LEVELS, 'operating log on stderr, one JSON line per event', {
     fallback: 'warn',
   }),
   progress: choice(
     ['shown', 'hidden'],
-    'what the node is doing, on stderr (its address is said in any case)',
+    'show what the node is doing on stderr (its address is always shown)',
     { fallback: 'shown' },
   ),
 };
@@ -106,7 +106,7 @@ export const SUT_OPTIONS = {
     'samples held before the node grants no more credit',
     { fallback: QUEUE_SAMPLES_MAX_DEFAULT },
   ),
-  messageBytesMax: count({ min: 64 * KIB, max: 2 * GIB - 1 }, 'largest gRPC message taken', {
+  messageBytesMax: count({ min: 64 * KIB, max: 2 * GIB - 1 }, 'largest gRPC message accepted', {
     fallback: MESSAGE_BYTES_MAX_DEFAULT,
   }),
   receiveWindowBytes: count({ min: 65_535, max: 2 * GIB - 1 }, 'HTTP/2 receive window', {
@@ -114,7 +114,7 @@ export const SUT_OPTIONS = {
   }),
   responseCompression: choice(
     COMPRESSION_NAMES,
-    'how responses are compressed, timed; a run that does not read that is refused',
+    'compression of responses, inside the timed region; runs that do not accept it are refused',
     { fallback: 'identity' },
   ),
   tlsCert: text('file', "use TLS: the node's certificate (PEM), with --tls-key"),
@@ -123,10 +123,7 @@ export const SUT_OPTIONS = {
     'file',
     'clients must show a certificate that one of these authorities signed (PEM)',
   ),
-  tokenFile: text(
-    'file',
-    'file with the token that every call must carry (needs TLS, or loopback)',
-  ),
+  tokenFile: text('file', 'file with the token that every call needs (needs TLS, or loopback)'),
   handshakeTimeout: positiveDuration(
     'longest wait for the first call of a connection and the first message of a call',
     { fallback: '10s' },

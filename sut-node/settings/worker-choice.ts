@@ -31,11 +31,11 @@ export interface WorkerRoom {
 export interface WorkerChoice {
   readonly workers: number;
   readonly threadsPerWorker: number;
-  /** The choice and the unused cores; empty where a user said the number. */
+  /** The choice and the unused cores; empty where the user set the number. */
   readonly why: string;
 }
 
-/** Batching for one query at a time: a second worker would have nothing to do. */
+/** Batching for one query at a time: a second worker would stay idle. */
 const ONE_AT_A_TIME: readonly string[] = ['single-stream', 'multi-stream'];
 
 /**

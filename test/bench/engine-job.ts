@@ -17,25 +17,25 @@ import { SimulatedClock } from '../scenes/clock.ts';
 import { MemoryQsl } from '../scenes/simulated-run/memory-qsl.ts';
 import { BenchSut } from './bench-sut.ts';
 
-/** What a child process is asked to run. */
+/** A job for a child process. */
 export type BenchJob =
   | {
       readonly kind: 'flat-out';
       readonly scenario: Scenario;
       readonly count: number;
-      /** Whether somebody looks on; then, or if nobody does, the SUT tells its own times. */
+      /** Whether somebody looks on; then, or if nobody does, the SUT reports its own times. */
       readonly isWatched?: boolean;
     }
   | { readonly kind: 'delay'; readonly qps: number; readonly seconds: number }
   | { readonly kind: 'simulated'; readonly scenario: Scenario; readonly rule: SimulatedRule };
 
-/** What ends a simulated run. */
+/** Rules that may end a simulated run. */
 export const SIMULATED_RULES = ['least', 'max-query-count', 'max-duration'] as const;
 
 /** `least`: the scenario's own end. */
 type SimulatedRule = (typeof SIMULATED_RULES)[number];
 
-/** What it measured. Times in s, memory in bytes. */
+/** Result of a job. Times in s, memory in bytes. */
 export interface BenchResult {
   readonly endCause: string;
   /** From the first query to the last response. */
@@ -137,7 +137,7 @@ const SERVED: ServiceTimes = {
   sendNs: 6e4,
 };
 
-/** What a status line or a live page costs the timed path. */
+/** Observers of a status line or a live page, whose cost on the timed path is measured. */
 function watched(): Pick<TestObserver, 'onProgress' | 'sampleWatch'> {
   const run = new LiveRun(1);
   return {

@@ -92,7 +92,7 @@ async function sizeTable({ largest, repeat }: EngineBenchOptions): Promise<void>
   });
 }
 
-/** What somebody who looks on costs; the SUT tells where it served each sample, as a network does. */
+/** Cost of live figures; the SUT tells where it served each sample, as a network does. */
 async function watchTable({ count, repeat }: EngineBenchOptions): Promise<void> {
   const scenarios = ['Server', 'Offline'] as const;
   const jobs = scenarios.flatMap((scenario) =>

@@ -19,7 +19,6 @@ import { head, median, row } from './report.ts';
 const NOBODY: SampleOwner = { answer: () => {}, firstTokens: () => {} };
 const BATCH_SIZES = [1, 8];
 
-/** What {@link benchIsolation} does. */
 interface IsolationOptions {
   readonly rounds: number;
   /** Batches per measurement. */
@@ -27,9 +26,9 @@ interface IsolationOptions {
 }
 
 /**
- * What `--isolation process` costs: the same batches to a worker thread and to a worker process, in turn.
- * Payloads of the large sizes are not what the benchmark digits reads, so that the worker refuses them
- * without an inference: what remains is the way there and back. Those of digits itself are computed.
+ * Cost of `--isolation process`: the same batches to a worker thread and to a worker process, in turn.
+ * The benchmark digits cannot read payloads of the large sizes, so the worker refuses them without an
+ * inference: the rest is the way there and back. Payloads of digits itself are computed.
  */
 export async function benchIsolation({ rounds, count }: IsolationOptions): Promise<void> {
   disableTelemetry();

@@ -13,7 +13,7 @@ export interface BenchServer {
   stop(): Promise<void>;
 }
 
-/** What Node processes are started with. */
+/** Options of Node processes. */
 export interface NodeOptions {
   /** Folder for CPU profiles; undefined: none are made. */
   readonly profileFolder: string | undefined;
@@ -136,7 +136,7 @@ function flagsOf(
   ];
 }
 
-/** What a server says when it listens. */
+/** Resolves with the text by which a server tells that it listens. */
 function says(child: ChildProcess, listen: (resolve: (text: string) => void) => void) {
   return new Promise<string>((resolve, reject) => {
     const timer = setTimeout(() => {

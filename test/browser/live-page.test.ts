@@ -69,8 +69,8 @@ describe.skipIf(whyNoChromium !== undefined)(
     it('shows a run that has nothing to show yet', async () => {
       const { page } = await open([begin()]);
       await expect.poll(() => page.getByRole('status').textContent()).toBe('running');
-      expect(await page.locator('#now').textContent()).toContain('nothing yet');
-      expect(await page.locator('figure').count()).toBe(6);
+      expect(await page.locator('#now').textContent()).toContain('not yet measured');
+      expect(await page.locator('figure').count()).toBe(8);
       await picture('none');
       expectNoComplaint();
     });
@@ -118,7 +118,7 @@ describe.skipIf(whyNoChromium !== undefined)(
       await expect.poll(() => page.getByRole('status').textContent()).toBe('run ended: INVALID');
       await page.getByText('The last seconds as a table').click();
       await expect.poll(() => page.locator('#seconds tbody tr').count()).toBe(20);
-      // What runs and nodes are called is text, never markup.
+      // Names of runs and nodes are text, never markup.
       expect(await page.locator('#run img').count()).toBe(0);
       expect(await page.title()).toBe('INVALID: delay Server - longhaul');
       await picture('ended');

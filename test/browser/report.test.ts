@@ -7,6 +7,7 @@ import { renderReport } from '../../loadgen-node/present/report/report-folder.ts
 import { suiteFolder } from '../scenes/host/folders.ts';
 import {
   comparisonPage,
+  curvePage,
   heatMapPage,
   reportPage,
   trendPage,
@@ -14,7 +15,7 @@ import {
 import { reportSummary } from '../scenes/simulated-run/summary.ts';
 import { launchChromium, openPage, type WatchedPage, whyNoChromium } from './chromium.ts';
 
-// Goal: reports, comparisons and heat maps open from disk in a real browser, narrow and wide, light and dark, on paper and by
+// Goal: reports, comparisons, curves and heat maps open from disk in a real browser, narrow and wide, light and dark, on paper and by
 // keyboard, without a complaint. Method: pages of simulated runs, looked at in a headless Chromium.
 
 const PAGES: readonly (readonly [string, () => string])[] = [
@@ -26,6 +27,7 @@ const PAGES: readonly (readonly [string, () => string])[] = [
   ['comparison', comparisonPage],
   ['comparison of five', trendPage],
   ['heat map', heatMapPage],
+  ['curve', curvePage],
 ];
 
 /** Height of A4 without its margins of 14 mm, in CSS pixels. */
@@ -55,7 +57,7 @@ describe.skipIf(whyNoChromium !== undefined)(
     };
 
     it.each(PAGES)(
-      '%s: nothing is asked for, complained of, or wider than the window',
+      '%s: nothing is requested, complained of, or wider than the window',
       async (name, make) => {
         const html = make();
         for (const [width, colorScheme] of [
@@ -162,6 +164,69 @@ describe.skipIf(whyNoChromium !== undefined)(
       expect(await all.isVisible()).toBe(true);
       await page.keyboard.press('Escape');
       expect(await all.isVisible()).toBe(false);
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    });
+
+    it('fits y to what is visible when it is zoomed', async () => {
+      const { page, complaints } = await open('fit', reportPage(3000), {});
+      const chart = page
+        .locator('figure', { hasText: 'Histogram of latency' })
+        .locator('svg[data-hover]');
+      await chart.scrollIntoViewIfNeeded();
+      const box = await chart.boundingBox();
+      if (box === null) throw new Error('the chart is not shown');
+      const at = (share: number) => [box.x + box.width * share, box.y + box.height / 2] as const;
+      const window = chart.locator('.window');
+      const heightOf = async () =>
+        Number((await window.getAttribute('viewBox'))?.split(' ')[3] ?? Number.NaN);
+      const rowsOf = () => chart.locator('text.axis.end:visible').allTextContents();
+      const [height, rows] = [await heightOf(), await rowsOf()];
+      await page.mouse.move(...at(0.2));
+      await page.mouse.down();
+      await page.mouse.move(...at(0.35));
+      await page.mouse.up();
+      expect(await heightOf()).toBeLessThan(height * 0.8);
+      expect(await chart.locator('.rows').isVisible()).toBe(false);
+      const zoomed = await rowsOf();
+      expect(zoomed.length).toBeGreaterThan(2);
+      expect(zoomed).not.toEqual(rows);
+      await page.keyboard.press('Escape');
+      await chart.dblclick();
+      expect(await heightOf()).toBe(height);
+      expect(await rowsOf()).toEqual(rows);
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    });
+
+    it('reads the loads of a curve, and keeps dots and bound in their places when it is zoomed', async () => {
+      const { page, complaints } = await open('curve-hover', curvePage(), {});
+      const figure = page.locator('figure');
+      const chart = figure.locator('svg[data-hover]');
+      await chart.focus();
+      await page.keyboard.press('Home');
+      const tip = figure.locator('.tip');
+      expect(await tip.textContent()).toMatch(
+        /^10 samples\/sload 10 queries\/sp50 3 ms \(2\.7 ms to 3\.3 ms\).*p99 10 ms .*queries 100$/,
+      );
+      await page.keyboard.press('End');
+      expect(await tip.textContent()).toContain('LoadGen was the limit: <lag>');
+      const dots = chart.locator('circle[data-x]:visible');
+      const all = await dots.count();
+      await page.keyboard.press('Home');
+      for (let i = 0; i < 3; i += 1) await page.keyboard.press('+');
+      expect(await dots.count()).toBeLessThan(all);
+      expect(await dots.count()).toBeGreaterThan(0);
+      const plot = await chart.boundingBox();
+      for (const dot of await dots.all()) {
+        const place = await dot.boundingBox();
+        expect(place?.x).toBeGreaterThan((plot?.x ?? 0) + 30);
+        expect(place?.y).toBeGreaterThan(plot?.y ?? 0);
+      }
+      expect(await chart.locator('.bound-text').isVisible()).toBe(false);
+      await page.keyboard.press('Escape');
+      expect(await dots.count()).toBe(all);
+      expect(await chart.locator('.bound-text').isVisible()).toBe(true);
       expect(complaints).toEqual([]);
       await page.context().close();
     });

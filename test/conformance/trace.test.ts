@@ -116,7 +116,7 @@ describe.each(FAMILIES)('traces of %s', (folder, loadgen) => {
   });
 });
 
-/** What the verb prints: the golden file itself, with the beginnings of the sequences that it has. */
+/** Expects the verb to print the golden file itself, with the beginnings of the sequences that it has. */
 function expectEqualPrint(
   golden: GoldenTrace & Trace,
   library: LibraryCounts,

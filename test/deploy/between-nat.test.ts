@@ -116,7 +116,7 @@ describe.skipIf(why !== undefined)(
       expect(between?.evidence[0]).toMatch(/arrives at the node from 10\.78\.2\.1:\d+ .*NAT/);
     });
 
-    /** What kube-proxy makes of a Service: each connection to its address goes to one of the nodes in turn. */
+    /** Routes as kube-proxy does for a Service: each connection to its address goes to one of the nodes in turn. */
     function serve(ports: readonly number[]): void {
       ports.forEach((port, i) => {
         const turn = ['-m', 'statistic', '--mode', 'nth', '--every', `${ports.length - i}`];

@@ -69,7 +69,7 @@ describe.skipIf(!HAS_OPENSSL)('make-certificates.sh (openssl)', () => {
     expect(read('loadgen/token')).toBe(read('sut-a/token'));
   });
 
-  it('rotates: new certificates of the same authority, a new token only where one is asked for', () => {
+  it('rotates: new certificates of the same authority, a new token only where one is requested', () => {
     const before = [
       authority().fingerprint256,
       certificate('sut-a').serialNumber,

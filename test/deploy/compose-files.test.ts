@@ -18,7 +18,7 @@ import {
 
 // Goal: the compose files say what Compose understands, with files, flags and variables that exist, and nothing in them is
 // open that need not be. Method: the Compose schema, longhaul's own command line, and the files taken apart; nothing starts.
-// What starts is in compose.test.ts.
+// compose.test.ts starts the services.
 
 const FILES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'deploy/compose.yaml': { GRAFANA_ADMIN_PASSWORD: 'not-a-default' },
@@ -41,7 +41,7 @@ const PAGE = repositoryText('deploy/compose/README.md');
 const withFile = (args: readonly string[]): string[] =>
   args.map((arg) => (arg === CONFIG ? repositoryFile(CONFIG_FILE) : arg));
 
-// What names the schema and its parts is of an older draft than the rest, which is 2019-09.
+// The keywords for the schema's names are of an older draft than the rest, which is 2019-09.
 const composeSchema = JSON.parse(JSON.stringify(composeSpec.composeSchema), (key, value) =>
   key === '$schema' || (key === 'id' && typeof value === 'string') ? undefined : value,
 ) as object;
@@ -76,7 +76,7 @@ describe('files and variables', () => {
     expect([...new Set(named)].sort()).toEqual([...defaults.keys()].sort());
   });
 
-  it('what must be said is asked for by name', () => {
+  it('what must be said is requested by name', () => {
     expect(() => readCompose('deploy/compose.yaml', {})).toThrow(/^GRAFANA_ADMIN_PASSWORD has no/);
     expect(() => readCompose('deploy/compose.sut.yaml', {})).toThrow(/^LONGHAUL_NODE has no value/);
     expect(() => readCompose('deploy/compose.loadgen.yaml', {})).toThrow(/^LONGHAUL_SUT has no/);
@@ -126,7 +126,7 @@ describe('command lines', () => {
       if (service.healthcheck === undefined) return;
       const { port } = values['healthListen'] as { port: number };
       expect(service.healthcheck.test).toEqual(['CMD', 'longhaul-health-check', `${port}`]);
-      // What a worker has to end, behind the drain: docs/operate.md.
+      // The batch of a worker ends after the drain: docs/operate.md.
       const needed = Number(values['drainTimeout']) + 30e9;
       expect(parseDuration(service.stop_grace_period ?? '0s')).toBeGreaterThan(needed);
     },

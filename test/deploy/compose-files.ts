@@ -6,7 +6,7 @@ import type { SettingTable } from '../../shared/config/setting.ts';
 import { SUT_OPTIONS, toSutSettings } from '../../sut-node/settings/sut-settings.ts';
 import { repositoryText } from '../scenes/host/repository.ts';
 
-/** What tests read of a service; the whole of it is checked against the schema. */
+/** Fields of a service that tests read; the schema checks all of them. */
 export interface ComposeService {
   readonly image: string;
   readonly build?: {

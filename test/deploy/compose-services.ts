@@ -10,7 +10,7 @@ export const SUBNETS: Readonly<Record<string, string>> = {
   measuring: '10.88.1',
   monitoring: '10.88.2',
 };
-/** What an image puts in front of a service's command. */
+/** Entry points of the images, which precede a service's command. */
 const ENTRY_POINTS: Readonly<Record<string, string>> = {
   'longhaul-sut': 'longhaul',
   'longhaul-loadgen': 'longhaul',

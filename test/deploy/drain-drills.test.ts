@@ -33,7 +33,7 @@ describe('a node that is drained during a run', () => {
   it.each([
     ['fail', '', /node .* drains|is shutting down/],
     ['drain', '', /is shutting down/],
-    // What it had it may have answered, so that nothing is lost: but the SUT of the end is not that of the beginning.
+    // It may have answered all samples, so that none is lost; but the SUT changed during the run.
     ['continue', ' --division open', /did not give its name after the run: no SUT node answers/],
   ])(
     'with --on-node-loss %s ends with 0 itself, and the run as INVALID with whole logs',

@@ -18,7 +18,7 @@ const script = (path: string): string =>
 const NAMES = ['sut-a', 'sut-b', 'sut-c'] as const;
 type Name = (typeof NAMES)[number];
 
-/** What init does with a node here: starts it as it is configured, ends it by SIGTERM, remembers its process. */
+/** A small init: starts a node as configured, ends it by SIGTERM, remembers its process. */
 const INIT = `#!/bin/sh
 set -eu
 cd "$(dirname "$0")"

@@ -22,7 +22,7 @@ import {
 } from './kubernetes/render.ts';
 
 // Goal: what deploy/kubernetes makes is what the API server takes and what a measured run needs. Method: every overlay and
-// component is rendered by `kubectl kustomize`; the objects are held against the API's types, and names in them against each other.
+// component is rendered by `kubectl kustomize`; the objects are compared with the API's types, and names in them against each other.
 
 const why = whyNoKubectl();
 const OVERLAYS = ['cpu', 'gpu', 'network-division'];

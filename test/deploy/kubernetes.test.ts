@@ -45,7 +45,7 @@ describe.skipIf(why)(`pods of deploy/kubernetes${why === undefined ? '' : ` (${w
   const run = (pods: Pods, container: IContainer) =>
     start(LOADGEN, pods, container).ended.then(said);
 
-  /** What `longhaul probe health` says where kubelet stands: on the machine, without certificate and token. */
+  /** Exit code of `longhaul probe health` run as kubelet would: on the machine, without certificate and token. */
   const probe = (pod: string, port: number, flags: readonly string[] = []): number => {
     const address = `${addressOf(pod)}:${port}`;
     const [command = '', ...args] = network.inside([...LONGHAUL, 'health', address, ...flags]);
@@ -180,7 +180,7 @@ describe.skipIf(why)(`pods of deploy/kubernetes${why === undefined ? '' : ` (${w
   });
 });
 
-/** What a container said on both its streams, and how it ended. */
+/** How a container ended, with the output of both its streams. */
 const said = ({ stdout, stderr, ...end }: Ended) => ({ ...end, output: stdout + stderr });
 
 interface Audit {

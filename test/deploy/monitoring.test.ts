@@ -21,7 +21,7 @@ const missing = ['promtool', 'prometheus'].filter((tool) => !canRun(tool, ['--ve
 const why =
   missing.length === 0 ? undefined : `no ${missing.join(', no ')}: apt-get install prometheus`;
 const POLL = { timeout: 120_000, interval: 500 };
-/** What Grafana puts in place of its variables. */
+/** Values that Grafana puts in place of its variables. */
 const GRAFANA: readonly (readonly [RegExp, string])[] = [
   [/\$__rate_interval/g, '10s'],
   [/\$(node|loadgen)\b/g, '.*'],
@@ -122,7 +122,7 @@ describe.skipIf(why !== undefined)(
       expect(empty).toEqual([expect.stringContaining('longhaul_sut_oip_requests_total')]);
     });
 
-    it('shows what is there: two nodes, their names, the rate that was asked for', async () => {
+    it('shows what is there: two nodes, their names, the rate that was requested', async () => {
       const panels = readDashboard().panels;
       const first = (title: string): string =>
         filledIn(panels.find((panel) => panel.title === title)?.targets?.[0]?.expr ?? '');

@@ -107,7 +107,7 @@ describe.skipIf(!hasRegistry)(`the package (needs npm's registry)`, () => {
     expect(installed.version).toBe(runtime);
     const other = say('npm install onnxruntime-node@1.20.0 --ignore-scripts', loadgen);
     expect(other).toMatchObject({ status: 1, stderr: expect.stringContaining('ERESOLVE') });
-    // What is installed later does not bring it either.
+    // A later installation does not bring it either.
     expect(say('npm install tinyqueue', loadgen).status).toBe(0);
     expect(existsSync(join(modules(loadgen), 'onnxruntime-node'))).toBe(false);
   });

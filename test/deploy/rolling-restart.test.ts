@@ -30,7 +30,7 @@ interface World {
   readonly name?: string;
   /** Of the process that answers before; empty: Name gives none. */
   readonly identity?: string;
-  /** What a restart does. */
+  /** Command that restarts a node. */
   readonly restart?: string;
 }
 

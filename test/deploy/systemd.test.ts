@@ -16,7 +16,7 @@ import { SystemdMachine, whyNoMachine } from './played/systemd-machine.ts';
 
 const why = whyNoMachine();
 const INSTALL = join(SYSTEMD_FOLDER, 'install.sh');
-/** What npm has fetched before is not asked for again. */
+/** Makes npm prefer its cache to the registry. */
 const CACHED = { ...process.env, npm_config_prefer_offline: 'true' };
 
 describe.skipIf(why !== undefined)(

@@ -7,7 +7,7 @@ import { encodeAnswer, encodeResponse } from '../scenes/oip-server/oip-messages.
 import { GO_OBSTACLE, goBuild } from './go.ts';
 import { PYTHON, pythonHas } from './python.ts';
 
-/** What a server of the folder answers/ saw. */
+/** Counts of a server of the folder answers/. */
 interface AnsweringFacts {
   readonly calls: number;
   /** Raw contents of the requests that it let fail, in hex. */

@@ -50,7 +50,7 @@ describe.skipIf(WHY_NOT !== undefined)('longhaul and a server of another make', 
     it('says what is missing, and shows how the server takes a wrong declaration', async () => {
       const none = await runAgainst([await start({ emptyMetadata: true })], 'double');
       expect(none.code).toBe(2);
-      expect(none.stderr).toMatch(/tells no inputs of model double.*--input-shape NAME:DATATYPE/);
+      expect(none.stderr).toMatch(/reports no inputs of model double.*--input-shape NAME:DATATYPE/);
       expect(none.seen[0]).toMatchObject({ unary: 0, messages: 0 });
       const wrong = await runAgainst(
         [await start({ emptyMetadata: true })],
@@ -69,7 +69,7 @@ describe.skipIf(WHY_NOT !== undefined)('longhaul and a server of another make', 
       const sut = ['probe', `oip://${server.address}`, '--model', 'double'];
       const { code, stdout, stderr } = await longhaul(sut);
       expect(code, stderr).toBe(0);
-      expect(stdout).toMatch(/input\s+not told/);
+      expect(stdout).toMatch(/input\s+not reported/);
       expect(stdout).toContain('--input-shape NAME:DATATYPE:LENGTHS');
     });
   });

@@ -7,7 +7,7 @@ import { type ServicerFacts, type ServicerOptions, ServicerProcess } from './ser
 
 /** A run of longhaul against servicers. */
 export interface OipRun extends Ended {
-  /** What each server saw; undefined for one that the test ended itself. */
+  /** Counts of each server; undefined for one that the test ended itself. */
   readonly seen: readonly ServicerFacts[];
   /** Lines of LoadGen's detail log by key, the last of each. */
   readonly log: ReadonlyMap<string, unknown>;
@@ -26,7 +26,7 @@ export async function startServicer(
 /** Queries of a run where its test says nothing: enough for LoadGen's verdict on SingleStream. */
 export const QUERIES = 100;
 
-/** What a run asks for where its test says nothing: one query after the other, of made-up samples. */
+/** Default data of a run: generated samples. */
 const MADE_UP = ['--data', 'random', '--data-count', '32'];
 const SHORT = [
   ...['--scenario', 'SingleStream'],

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { PYTHON } from './python.ts';
 
-/** What a servicer saw from its start to its end. */
+/** Counts of a servicer from its start to its end. */
 export interface ServicerFacts {
   readonly unary: number;
   readonly streams: number;

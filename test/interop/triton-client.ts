@@ -5,7 +5,7 @@ import { PYTHON } from './python.ts';
 /** A call of triton-client.py. */
 export type TritonStep = { readonly call: string } & Readonly<Record<string, unknown>>;
 
-/** What came of a call: its value, or how the server refused it. */
+/** Outcome of a call: its value, or the server's refusal. */
 // biome-ignore lint/suspicious/noExplicitAny: JSON of another program, of which each test knows its part.
 export type TritonAnswer = { value?: any; error?: { status: string; message: string } };
 

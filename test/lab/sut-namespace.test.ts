@@ -56,7 +56,7 @@ describe.skipIf(why !== undefined)(`a namespace for a SUT node${why ?? ''}`, () 
     expect(await space.release()).toBeNull();
   });
 
-  it('loses the share of frames that was asked for', async () => {
+  it('loses the share of frames that was requested', async () => {
     const space = await namespace({ with: 'tap', lossSeed: 1 });
     await space.shape({ ...BARE, lossShare: 1 });
     connect({ host: space.sutAddress, port: 5000 }).on('error', () => {});

@@ -14,7 +14,7 @@ export const describeOfficial: ReturnType<typeof describe.skipIf> = describe.ski
   INFERENCE_CLONE === undefined,
 );
 
-/** What a tool did. */
+/** Outcome of a tool. */
 export interface ToolRun {
   readonly code: number | null;
   /** Of both streams. */
@@ -61,7 +61,7 @@ function requireModules(): void {
 export interface OfficialChecker {
   readonly tag: string;
   readonly script: string;
-  /** What it is made of. */
+  /** Files of the tool. */
   readonly files: readonly string[];
 }
 

@@ -13,7 +13,7 @@ const SCENARIOS = ['Offline', 'Server'] as const;
 const ENCODINGS = ['uint8', 'jpeg'] as const;
 
 /**
- * What two cores do: Server's queries per second, which an accuracy run keeps to as well, and the samples per
+ * Load that two cores carry: Server's queries per second, which an accuracy run keeps to as well, and the samples per
  * second that Offline expects.
  */
 const TARGET_QPS = {

@@ -13,7 +13,7 @@ import { type PlantedFault, readPlantedFaults } from './planted-faults-list.ts';
 const QUICK_S_MAX = 240;
 const REST_S_MAX = 600;
 
-/** What the build makes or npm brings: linked into the copy, which builds its own dist. */
+/** Made by the build or by npm: linked into the copy, which builds its own dist. */
 const NOT_COPIED = ['node_modules', 'dist', '.git', 'results'];
 
 const QUICK = ['unit', 'mocking', 'conformance', 'smoke'];

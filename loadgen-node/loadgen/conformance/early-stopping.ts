@@ -52,7 +52,7 @@ function refuseUnless(isGood: boolean, text: string): void {
 /**
  * Limits and needs of a run of `queries` queries.
  * @returns `leastQueries`: the fewest of a run without any above the bound. `allowedOver`: queries above the bound that
- *   a run of this size may have; -1: it is too small even for none. `neededQueries`: those that a run with `over` above
+ *   a run of this size may have; -1: it is too small even without any. `neededQueries`: those that a run with `over` above
  *   the bound needs in all.
  */
 export function adviceFor(queries: number, question: EarlyStoppingQuestion) {

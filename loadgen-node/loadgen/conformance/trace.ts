@@ -40,7 +40,7 @@ interface TracedDouble {
   readonly bits: string;
 }
 
-/** All that LoadGen would load, issue and log, without a SUT; keys as in docs/conformance.md. */
+/** All that LoadGen would load, issue and log, without a SUT; keys as in docs/benchmarks.md. */
 export type Trace = ReturnType<typeof buildTrace>;
 export type SetTrace = Trace['phases'][number]['sets'][number];
 

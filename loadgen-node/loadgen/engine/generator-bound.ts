@@ -9,7 +9,7 @@ import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import type { IssuedSet } from './test-context.ts';
 import type { DispatchFindings } from './test-outcome.ts';
 
-/** Share of the latency bound that p99 of the dispatch lag may take where nothing else is said. */
+/** Default share of the latency bound that p99 of the dispatch lag may take. */
 const LAG_SHARE_MAX_DEFAULT = 0.1;
 
 /** A set with its results, to be judged. */
@@ -41,7 +41,7 @@ export function judgeDispatch(judged: JudgedSet): DispatchFindings {
   };
 }
 
-/** Empty where LoadGen was not the limit; also where nothing completed, since there is no result then that it could limit. */
+/** Empty where LoadGen was not the limit; also where no sample completed, since there is no result then that it could limit. */
 function reasonOf(judged: JudgedSet, sortedLagsNs: Float64Array): string {
   if (judged.summary.completedSampleCount === 0) return '';
   const lagShareMax = judged.lagShareMax ?? LAG_SHARE_MAX_DEFAULT;
@@ -121,7 +121,7 @@ function boundOf({
   return arrivalIntervalNs > 0 ? { name: 'arrival interval', ns: arrivalIntervalNs } : null;
 }
 
-/** Without a schedule there is no lag: what LoadGen's process says of itself is all that can be known. */
+/** Without a schedule there is no lag: only the health of LoadGen's process is known. */
 function starved({ issued, settings, summary }: JudgedSet, shareMax: number): string | null {
   const { health, plan } = issued;
   if (health === null || plan.scheduledDeltaNs.length > 0) return null;

@@ -19,6 +19,11 @@ export class PhaseTotals {
   #cause: EndCause = 'all-issued';
   #faultText: string | null = null;
 
+  /** Over all sets so far. */
+  get issuedSamples(): number {
+    return this.#counts.issuedSamples;
+  }
+
   /** True once the phase cannot go on. */
   get isBroken(): boolean {
     return isBrokenEnd(this.#cause);
@@ -58,7 +63,7 @@ export class PhaseTotals {
   }
 }
 
-/** Writes the failed samples of a phase, by the code of the failure, and what was said of them. */
+/** Writes the failed samples of a phase, by the code of the failure, with their messages. */
 export function writeFailures(log: DetailLog, failures: FailureTally): void {
   for (const { code, count, texts } of failures.counts()) {
     const first = texts[0]?.text ?? '';

@@ -1,3 +1,4 @@
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import type { Scenario } from '../../../shared/domain/scenario.ts';
 import type { DetailLog } from '../logs/write/detail-log.ts';
 import type { TraceLog } from '../logs/write/log-file.ts';
@@ -12,7 +13,7 @@ import { IssueQueryController, type SetEnd } from './issue/issue-query-controlle
 import { type EndCause, stopLimits, type ThreadEnd } from './issue/issue-threads.ts';
 import type { TokenRecording } from './responses/response-sink.ts';
 import { lookAtSet, type SetInput } from './set-lookers.ts';
-import type { IssuedSet, TestContext } from './test-context.ts';
+import { INTERRUPTED, type IssuedSet, type TestContext } from './test-context.ts';
 
 /**
  * Runs one set: generates its queries, loads its samples (both untimed), issues and waits. The
@@ -63,6 +64,7 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
     ...ids,
     stallTimeoutNs: parts.stallTimeoutNs,
     drainTimeoutNs: parts.drainTimeoutNs,
+    driver: parts.driver ?? null,
   });
   sink.openSet({
     controller,
@@ -72,6 +74,7 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
     loggedSamples,
     tokens,
     responses,
+    driver: parts.driver ?? null,
   });
   interruption.notify(() => controller.interrupt());
   const beginMs = Date.now();
@@ -86,7 +89,7 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
   const issued = { plan, recorder, end, health };
   writeTrace(context, { ...issued, ...ids });
   logs.flush();
-  const keeping = phase === 'performance' ? handOnRecords(context, issued) : undefined;
+  const keeping = phase === 'performance' ? handOnRecords(context, issued, ids) : undefined;
   if (keeping !== undefined) await keeping;
   return issued;
 }
@@ -111,14 +114,27 @@ function writeTrace(
   if (logs.trace !== null) traceSet(logs.trace, { scenario, originNs: logBeginNs, ...set });
 }
 
-/** The records of a set under the clock go to whoever keeps them, also of one that broke off. */
+/** Hands the records of a timed set to the keeper, also of one that broke off. */
 function handOnRecords(
   { parts, nextIds }: TestContext,
   issued: IssuedSet,
+  { firstQueryId }: ReturnType<typeof takeIds>,
 ): Promise<void> | undefined {
   const part = nextIds.part;
   nextIds.part += 1;
-  return parts.observer?.keepRecords?.({ ...issued, part });
+  return parts.observer?.keepRecords?.({ ...issued, part, firstQueryId });
+}
+
+const NO_DRIVER = Promise.resolve(undefined);
+
+/** @throws MlperfError `ERR_CONFIG_INVALID` where another LoadGen loads other samples: its plan cannot be the one made here */
+function requireSameSet(wanted: ArrayLike<number>, planned: Uint32Array): void {
+  const isSame = wanted.length === planned.length && planned.every((one, i) => one === wanted[i]);
+  if (isSame) return;
+  throw configInvalid(
+    `the C++ LoadGen loads other samples (${wanted.length}) than the LoadGen of this round (${planned.length}): ` +
+      'give the --round of its version, and the --rng-library of the compiler that built it',
+  );
 }
 
 /** Loads a set, untimed; an interruption overtakes it. */
@@ -127,6 +143,8 @@ export async function loadSet(
   { sampleIndices }: LoadableSet,
 ): Promise<void> {
   logs.detail.list('loaded_qsl_set', sampleIndices);
+  const wanted = await interruption.orInterrupted(parts.driver?.nextSet() ?? NO_DRIVER);
+  if (wanted !== undefined && wanted !== INTERRUPTED) requireSameSet(wanted, sampleIndices);
   await interruption.orInterrupted(parts.qsl.loadSamplesToRam(sampleIndices));
 }
 

@@ -18,7 +18,7 @@ interface LookedAt {
 /**
  * Starts all that looks on while a set is issued: progress; and of a performance run what may end it before its time, and how
  * LoadGen's process fares. Call it right before the set's clock starts.
- * @returns Stops looking, given the clock when the set ended, and gives how LoadGen's process fared; null where nobody looked.
+ * @returns Stops looking, given the clock when the set ended, and gives the health of LoadGen's process; null without a monitor.
  */
 export function lookAtSet(
   context: TestContext,
@@ -61,6 +61,9 @@ export interface SetInput {
   readonly set: LoadableSet;
   readonly setIndex: number;
   readonly setCount: number;
+  /** Samples of the sets before this one, and of all sets of an accuracy run. */
+  readonly samplesBefore?: number;
+  readonly samplesOfAll?: number;
   /** True: the caller has loaded the set already. Default: false. */
   readonly isLoaded?: boolean;
   /** Of a run that goes on until early stopping decides. */
@@ -118,7 +121,8 @@ function reportProgress(
   const onProgress = observer?.onProgress;
   if (onProgress === undefined) return () => undefined;
   const beginNs = clock.nowNs();
-  const { phase, setIndex, setCount } = input;
+  const { phase, setIndex, setCount, samplesBefore = 0 } = input;
+  const samplesOfAll = input.samplesOfAll ?? plan.queryCount * plan.samplesPerQuery;
   const goal = setGoal(input, effective, plan);
   const look = (nowNs: number, hasEnded: boolean): void =>
     onProgress({
@@ -126,6 +130,8 @@ function reportProgress(
       goal,
       setIndex,
       setCount,
+      samplesBefore,
+      samplesOfAll,
       elapsedNs: nowNs - beginNs,
       generatedQueries: plan.queryCount,
       issuedQueries: recorder.issuedQueries,

@@ -15,6 +15,7 @@ import { deriveEffectiveSettings, type EffectiveSettings } from '../settings/eff
 import { LOADGEN_V41 } from '../settings/loadgen-behaviour.ts';
 import type { TestSettings } from '../settings/test-settings.ts';
 import { findPeakPerformance } from './find-peak-performance.ts';
+import type { DriverEnd } from './issue/issue-driver.ts';
 import { isBrokenEnd } from './issue/issue-threads.ts';
 import { runPerformance } from './performance-run.ts';
 import { PhaseTotals, writeFailures } from './phase-counts.ts';
@@ -95,6 +96,7 @@ class TestRun {
   #accuracy: AccuracyOutcome | null = null;
   #performance: PerformanceOutcome | null = null;
   #peakTargetQps: number | null = null;
+  #driverEnd: DriverEnd | null = null;
 
   constructor(context: TestContext, stopSut: () => Promise<string | null>) {
     this.#context = context;
@@ -110,7 +112,9 @@ class TestRun {
       parts.observer?.onPhase?.('start');
       await interruption.orInterrupted(parts.sut.start(this.#context.sink));
     }
+    if (!interruption.isInterrupted) parts.driver?.begin(() => parts.sut.name());
     await this.#runPhases();
+    await this.#endDriver();
     parts.observer?.onPhase?.('judge');
     await this.#stopSut();
     return this.#finish(await this.#judge());
@@ -163,6 +167,18 @@ class TestRun {
     }
   }
 
+  /** Another LoadGen waits for ever for a sample that was lost. */
+  async #endDriver(): Promise<void> {
+    const { parts, interruption } = this.#context;
+    const phases = [this.#accuracy, this.#performance].filter((phase) => phase !== null);
+    const isWhole = phases.every(
+      ({ endCause, counts }) => !isBrokenEnd(endCause) && counts.lostSamples === 0,
+    );
+    if (parts.driver === undefined || phases.length === 0 || !isWhole) return;
+    const end = await interruption.orInterrupted(parts.driver.ended());
+    if (end !== INTERRUPTED) this.#driverEnd = end;
+  }
+
   /** A name that changed, or a SUT that no longer answers, does not spoil the logs of the run. */
   async #askNameAgain(): Promise<void> {
     const { parts, interruption } = this.#context;
@@ -204,6 +220,7 @@ class TestRun {
       accuracy: this.#accuracy,
       performance: this.#performance,
       accuracyLogPath: logs.paths.accuracy,
+      driver: this.#driverEnd,
       excessTimes: this.#context.sink.toldTimes.excess,
     };
     const judgement = await parts.observer?.judge?.(test);
@@ -230,6 +247,7 @@ class TestRun {
       performance: this.#performance,
       peakTargetQps: this.#peakTargetQps,
       logFiles: logs.paths,
+      driver: this.#driverEnd,
       isInterrupted: this.#isCutShort(),
     };
     const verdicts = makeVerdicts(results, sink.contractErrors.count, this.#problems);
@@ -239,7 +257,7 @@ class TestRun {
     return outcome;
   }
 
-  /** True when the signal took something away: after the last response it changes nothing. */
+  /** True when the signal cut the test short: after the last response it has no effect. */
   #isCutShort(): boolean {
     const { effective, interruption } = this.#context;
     if (!interruption.isInterrupted) return false;
@@ -329,6 +347,8 @@ async function runAccuracy(context: TestContext): Promise<AccuracyOutcome> {
       set,
       setIndex: setsRun,
       setCount: sets.count,
+      samplesBefore: totals.issuedSamples,
+      samplesOfAll: sets.sampleCount,
     });
     if (issued === null) {
       const fault = sink.faultBetweenSets?.message ?? null;

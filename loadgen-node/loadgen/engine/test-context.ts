@@ -16,6 +16,7 @@ import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import type { ConfigEvent } from '../settings/from-config.ts';
 import type { LoadgenBehaviour } from '../settings/loadgen-behaviour.ts';
 import type { TestSettings } from '../settings/test-settings.ts';
+import type { DriverEnd, IssueDriver } from './issue/issue-driver.ts';
 import type { SetEnd } from './issue/issue-query-controller.ts';
 import type { EngineResponseSink } from './responses/response-sink.ts';
 import type {
@@ -53,6 +54,8 @@ export interface TestSetup {
    * name it. Default: LoadGen's.
    */
   readonly arrivals?: OtherArrivals | undefined;
+  /** Another LoadGen that issues the queries. Default: they are issued by the clock here. */
+  readonly driver?: IssueDriver | undefined;
   /** Longest time without any completion while samples are outstanding, in ns; then the run ends. */
   readonly stallTimeoutNs: number;
   /** Longest wait for outstanding samples after a fault of the SUT, in ns. */
@@ -64,13 +67,13 @@ export interface TestSetup {
   readonly generatorLagShareMax?: number | undefined;
   /** The program's own files against their manifest; goes to the detail log. */
   readonly selfCheck?: SelfCheck;
-  /** Ctrl-C: nothing more is issued, outstanding samples get a second, the logs say "incomplete". */
+  /** Ctrl-C: stops issuing, outstanding samples get a second, the logs say "incomplete". */
   readonly signal?: AbortSignal;
-  /** Who looks on, judges and keeps. Default: nobody. */
+  /** Callbacks that watch, judge and keep. Default: none. */
   readonly observer?: TestObserver;
 }
 
-/** Who looks on during a test, judges what LoadGen cannot, and keeps its records: the engine knows none of them. */
+/** Callbacks that watch a test, judge what LoadGen cannot, and keep its records: the engine does not depend on them. */
 export interface TestObserver {
   /**
    * Called once at the end, untimed, before the verdict is made and written: screen and logs must say
@@ -78,17 +81,17 @@ export interface TestObserver {
    */
   readonly judge?: (test: JudgedTest) => Promise<Judgement>;
   /**
-   * Takes the records of each set of the performance phase after its end, untimed: what it does not copy stays in memory
-   * only until it resolves. Its failure ends the test. Default: nobody, and the SUT's own times are not recorded.
+   * Takes the records of each set of the performance phase after its end, untimed: they stay in memory only until it
+   * resolves. Its failure ends the test. Default: absent, and the SUT's own times are not recorded.
    */
   readonly keepRecords?: ((set: RecordedSet) => Promise<void>) | undefined;
-  /** Ends a performance run before its time. Default: nobody does. */
+  /** Ends a performance run before its time. Default: absent. */
   readonly earlyEnd?: EarlyEnd | undefined;
-  /** Watches LoadGen's process while a set of the performance phase is issued. Default: nobody. */
+  /** Watches LoadGen's process while a set of the performance phase is issued. Default: absent. */
   readonly generatorMonitor?: GeneratorMonitor | undefined;
   /** Called at the beginning of each phase, untimed. Must not throw. */
   readonly onPhase?: ((phase: TestPhase) => void) | undefined;
-  /** Looks on, in both phases. Default: nobody, and nothing is spent on it. */
+  /** Watches the samples of both phases. Default: absent, at no cost. */
   readonly sampleWatch?: SampleWatch | undefined;
   /**
    * About once a second while queries are issued and waited for, and at the end of each set. Must not throw and should be
@@ -103,7 +106,7 @@ export interface EarlyEnd {
   readonly boundNs: number;
   /** Asked ten times a second while queries are issued; true ends the issuing. Must not throw and should be short: it is timed. */
   readonly isDecided: (seen: SetProgress) => boolean;
-  /** True: a lost sample is counted, and ends nothing. Default: false. */
+  /** True: a lost sample is counted, and does not end the run. Default: false. */
   readonly goesOnAfterLoss?: boolean | undefined;
 }
 
@@ -112,7 +115,9 @@ export interface JudgedTest {
   readonly accuracy: AccuracyOutcome | null;
   readonly performance: PerformanceOutcome | null;
   readonly accuracyLogPath: string;
-  /** Nodes of the SUT that told more time than passed, over both phases. */
+  /** How the test of another LoadGen ended; null where there was none, or where it never ends. */
+  readonly driver: DriverEnd | null;
+  /** Nodes of the SUT that reported more time than passed, over both phases. */
   readonly excessTimes: readonly ExcessTimes[];
 }
 
@@ -195,7 +200,7 @@ export interface IssuedSet {
   readonly plan: QueryPlan;
   readonly recorder: SampleRecorder;
   readonly end: SetEnd;
-  /** How LoadGen's process fared meanwhile; null where nobody watched. */
+  /** Health of LoadGen's process during the set; null without a monitor. */
   readonly health: GeneratorHealth | null;
 }
 
@@ -203,4 +208,6 @@ export interface IssuedSet {
 export interface RecordedSet extends IssuedSet {
   /** Number among the sets of the performance phase, from 0: a run that was extended, or a search, has several. */
   readonly part: number;
+  /** Number of its first query in the whole test. */
+  readonly firstQueryId: number;
 }

@@ -5,6 +5,7 @@ import type { FirstQueries } from '../results/first-queries.ts';
 import type { LatencyStatistics } from '../results/latency-statistics.ts';
 import type { PerformanceSummary } from '../results/summarize.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
+import type { DriverEnd } from './issue/issue-driver.ts';
 import type { EndCause } from './issue/issue-threads.ts';
 import type { FailureCount } from './responses/response-sink.ts';
 
@@ -62,7 +63,7 @@ export interface DispatchFindings {
    * p99 of the dispatch lag is above 10 % of the latency bound. Elsewhere: LoadGen's process was starved.
    */
   readonly isGeneratorBound: boolean;
-  /** How LoadGen's process fared; null where nobody watched. */
+  /** Health of LoadGen's process; null without a monitor. */
   readonly health: GeneratorHealth | null;
   /** In words, empty if not generator-bound. */
   readonly generatorBoundReason: string;
@@ -120,6 +121,8 @@ export interface TestOutcome {
     readonly longhaul: Verdict;
   };
   readonly logFiles: LogFiles;
+  /** How the test of another LoadGen ended that issued the queries; null where there was none, or where it never ends. */
+  readonly driver: DriverEnd | null;
   /** True after the abort signal: the logs are complete files and say that the run is not. */
   readonly isInterrupted: boolean;
 }
@@ -165,6 +168,9 @@ export interface RunProgress {
   /** Set that is issued, from 0, of `setCount`. */
   readonly setIndex: number;
   readonly setCount: number;
+  /** Samples of the sets before, and of all sets of an accuracy run; of a performance run 0 and those of the set. */
+  readonly samplesBefore: number;
+  readonly samplesOfAll: number;
   /** Since the first query of the set, in ns. */
   readonly elapsedNs: number;
   /** Queries that were generated for the set; a run may end before all are issued. */

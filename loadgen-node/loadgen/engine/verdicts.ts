@@ -54,10 +54,10 @@ function verdictOf(reasons: readonly VerdictReason[]): Verdict {
 function loadgenReasons(results: Results): VerdictReason[] {
   const { accuracy, performance, effectiveSettings: settings, isInterrupted } = results;
   const reasons: VerdictReason[] = [];
-  // What went wrong comes before the rules that are not met because of it.
+  // Faults come before the rules that are not met because of them.
   if (accuracy !== null) reasons.push(...endReasons('accuracy', accuracy));
   if (performance !== null) reasons.push(...endReasons('performance', performance));
-  if (performance !== null) reasons.push(...ruleReasons(performance, settings));
+  if (performance !== null) reasons.push(...judgedReasons(performance, results));
   if (isSearchUnfinished(results) && performance === null && !isInterrupted) {
     reasons.push(noPeak());
     return reasons;
@@ -69,6 +69,18 @@ function loadgenReasons(results: Results): VerdictReason[] {
     reasons.push(missingPhase(isInterrupted));
   }
   return reasons;
+}
+
+/** By LoadGen's four rules; where another LoadGen issued the queries, its own verdict decides. */
+function judgedReasons(performance: PerformanceOutcome, results: Results): VerdictReason[] {
+  const reasons = ruleReasons(performance, results.effectiveSettings);
+  if (results.driver === null) return reasons;
+  const { isValid } = results.driver;
+  if (isValid === true) return [];
+  if (isValid === false && reasons.length > 0) return reasons;
+  const seen = isValid === undefined ? 'no result_validity' : 'INVALID';
+  const text = `The C++ LoadGen's own log says: ${seen}.`;
+  return [reason('cpp-loadgen', text, 'VALID', seen)];
 }
 
 /** LoadGen's four rules. */

@@ -29,6 +29,13 @@ export const GENERATOR_HEALTH = z.strictObject({
       eventLoopDelayMaxNs: ns,
       // An estimate, as `gc`.
       gcNs: ns,
+      // Of the whole process: its QDL, its logs, and a live page are other threads.
+      process: z
+        .strictObject({
+          cores: z.number().describe('cores that its threads kept busy'),
+          residentBytes: z.number(),
+        })
+        .optional(),
     }),
   ),
 });
@@ -95,7 +102,7 @@ function lengthNs({ seconds }: GeneratorHealth): number {
  *   latency. Or the event loop was late, as a rule, by more than that: completions were then read as late.
  * - Offline: it had no core for a third of the time and was never idle, so that the SUT cannot have been what it waited for.
  * @param typicalNs Median latency of the queries, in ns.
- * @returns The reason in words; null where it cannot be said.
+ * @returns The reason in words; null if unknown.
  */
 export function starvation(
   health: GeneratorHealth,
@@ -122,8 +129,8 @@ export function starvation(
 }
 
 /**
- * Causes that kept LoadGen from its work, in words, worst first; empty where nothing stands out.
- * @param isSpinning LoadGen keeps a schedule, and keeps it well: it spins before a due time, so that a full core tells nothing.
+ * Causes that slowed LoadGen, in words, worst first; empty where no cause stands out.
+ * @param isSpinning LoadGen keeps a schedule, and keeps it well: it spins before a due time, so a full core is no cause.
  */
 export function causesOfLateness(health: GeneratorHealth, isSpinning = false): string[] {
   const { cpuWaitShare = null, gc, eventLoopDelay } = health;
@@ -132,7 +139,7 @@ export function causesOfLateness(health: GeneratorHealth, isSpinning = false): s
     const pauses = `about ${gc.count} pauses, ${formatNs(gc.totalNs)} in all, ${formatNs(gc.maxNs)} at most seen`;
     causes.push(`garbage collection: ${pauses}`);
   }
-  // What the causes above explain delays the event loop as well.
+  // The causes above delay the event loop as well.
   if (causes.length === 0 && eventLoopDelay.p99Ns > DELAY_NS_NAMED) {
     const { p99Ns, maxNs } = eventLoopDelay;
     const where = cpuWaitShare === null ? 'something, in its process or on its core,' : IN_PROCESS;

@@ -10,7 +10,7 @@ export const UNKNOWN_SAMPLE = 1;
 export const NOT_ISSUED = 2;
 /** The sample was completed, or reported as lost, before. */
 export const SECOND_RESPONSE = 3;
-/** The response claims to be older than the issue of its query. Nothing was recorded. */
+/** The response claims to be older than the issue of its query. It was not recorded. */
 export const BEFORE_ISSUE = 4;
 /** The first token of the sample was reported before. */
 export const SECOND_FIRST_TOKEN = 5;
@@ -35,13 +35,13 @@ export interface RecorderOptions {
   readonly timesFirstTokens?: boolean;
   /** True: what the SUT tells of its own time, by sample. */
   readonly keepsService?: boolean;
-  /** Takes what the SUT tells of its own time against what passed. Default: nobody does. */
+  /** Compares the times that the SUT reports with those that passed. Default: absent. */
   readonly toldTimes?: ToldTimes | undefined;
-  /** Who looks on. Default: nobody. */
+  /** Watches the samples. Default: absent. */
   readonly watch?: SampleWatch | undefined;
 }
 
-/** The arrays of one set, for those who read all of it after its end. Nothing may be changed. */
+/** The arrays of one set, to be read after its end. Do not change them. */
 export interface RecordedColumns {
   readonly samplesPerQuery: number;
   /** One above the last issued query; with several issue threads some below it may not be issued. */
@@ -50,7 +50,7 @@ export interface RecordedColumns {
   /** By query, in ns since the start of the set. */
   readonly scheduledNs: Float64Array;
   readonly issuedNs: Float64Array;
-  /** By sample: when the transport had taken it; 0 where nobody said. */
+  /** By sample: when the transport had taken it; 0 if unknown. */
   readonly sampleHandedNs: Float64Array;
   readonly isCompleted: (sample: number) => boolean;
   /** By sample: completed - scheduled; of completed ones only. */
@@ -69,9 +69,9 @@ export interface SampleWatch {
   /**
    * Service of the sample whose completion is reported next, unless that one is refused.
    * @param node Number of the part of the SUT that answered, from 0.
-   * @param times Undefined where that part told none.
+   * @param times Undefined where that part reported none.
    * @param lagNs Issued - scheduled of its query; NaN for a sample that there is not.
-   * @param sendNs Taken by the transport - issued; 0 where nobody said.
+   * @param sendNs Taken by the transport - issued; 0 if unknown.
    */
   served(
     node: number,

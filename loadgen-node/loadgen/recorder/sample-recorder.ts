@@ -34,7 +34,7 @@ export class SampleRecorder {
   readonly #state: Uint8Array;
   readonly #latencyNs: Float64Array;
   readonly #issuedNs: Float64Array;
-  /** By sample: when the transport had taken it; 0 where nobody said. */
+  /** By sample: when the transport had taken it; 0 if unknown. */
   readonly #handedNs: Float64Array;
   /** The same array as `#issuedNs` where scheduled means issued. */
   readonly #scheduledNs: Float64Array;
@@ -120,6 +120,25 @@ export class SampleRecorder {
   /** @param startNs The clock at the start of the set; later times are given by the same clock. */
   begin(startNs: number): void {
     this.#startNs = startNs;
+  }
+
+  /**
+   * Moves the start of the set back, where another LoadGen's start is known only by its queries: one that seems to be issued before
+   * it was due tells that the start was earlier.
+   */
+  correctStart(): void {
+    const lags = this.dispatchLagsNs();
+    const earlierNs = -lags.reduce((least, lag) => Math.min(least, lag), 0);
+    if (earlierNs === 0) return;
+    this.#startNs -= earlierNs;
+    this.#lastCompletionNs += earlierNs;
+    for (const times of [this.#issuedNs, this.#handedNs, this.#latencyNs, this.#firstTokenNs]) {
+      // 0: not known.
+      times?.forEach((ns, i) => {
+        if (ns !== 0) times[i] = ns + earlierNs;
+      });
+    }
+    this.#issuedNs[0] = (this.#issuedNs[0] as number) || earlierNs;
   }
 
   /**

@@ -15,7 +15,7 @@ export const SERVICE_TIMES: readonly (keyof ServiceTimes)[] = [
 const VALUES = SERVICE_TIMES.length + 1;
 const DECODE = SERVICE_TIMES.length;
 
-/** Flag beside the number of a node: it told its times. */
+/** Flag beside the number of a node: it reported its times. */
 const HAS_TIMES = 0x8000;
 
 /**
@@ -24,7 +24,7 @@ const HAS_TIMES = 0x8000;
  * clock here exceeds.
  */
 export class ServiceTimeRecorder {
-  /** 0: nobody said. Else the node's number and one, and perhaps {@link HAS_TIMES}. */
+  /** 0: unknown. Else the node's number plus one, and perhaps {@link HAS_TIMES}. */
   readonly #nodes: Uint16Array;
   readonly #values: Float32Array;
 
@@ -37,7 +37,7 @@ export class ServiceTimeRecorder {
    * Notes what is known of a sample's service. Hot path.
    * @param sample Number in the set; one that there is not has no effect.
    * @param node Number of the part of the SUT that answered, 0 to 32,766.
-   * @param times Undefined where the node told none.
+   * @param times Undefined where the node reported none.
    * @param decodeNs Time that reading the response took on this side, above all decompression.
    */
   note(sample: number, node: number, times: ServiceTimes | undefined, decodeNs: number): void {
@@ -58,18 +58,18 @@ export class ServiceTimeRecorder {
     values[at + 6] = times.sendNs;
   }
 
-  /** Number of the node that answered; -1 where nobody said. */
+  /** Number of the node that answered; -1 if unknown. */
   nodeOf(sample: number): number {
     return ((this.#nodes[sample] ?? 0) & ~HAS_TIMES) - 1;
   }
 
-  /** One of {@link SERVICE_TIMES} by its index, in ns; NaN where the node told none. */
+  /** One of {@link SERVICE_TIMES} by its index, in ns; NaN where the node reported none. */
   timeOf(sample: number, index: number): number {
     const isKnown = ((this.#nodes[sample] ?? 0) & HAS_TIMES) !== 0;
     return isKnown ? (this.#values[sample * VALUES + index] as number) : Number.NaN;
   }
 
-  /** Time that reading the response took on this side, in ns; NaN where nobody said. */
+  /** Time that reading the response took on this side, in ns; NaN if unknown. */
   decodeOf(sample: number): number {
     if (this.nodeOf(sample) < 0) return Number.NaN;
     return this.#values[sample * VALUES + DECODE] as number;

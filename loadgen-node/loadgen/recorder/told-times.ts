@@ -54,7 +54,7 @@ export interface ExcessTimes {
   passedNs: number;
 }
 
-/** Counts told times that cannot be, by node, over a whole test. Hot path: nothing is allocated but at a node's first sample. */
+/** Counts impossible reported times, by node, over a whole test. Hot path: allocates only at a node's first sample. */
 export class ToldTimes {
   readonly #nodes: ExcessTimes[] = [];
 

@@ -99,7 +99,7 @@ interface EarlyStoppingInput {
 /**
  * Early stopping as the scenario asks for it.
  * @param sortedNs Latencies of the samples, or times of their tokens.
- * @param boundNs Server: what they are held against.
+ * @param boundNs Server: what they are compared with.
  */
 export function earlyStoppingOf(
   { settings, labelDecimals, queryCount, queriesNs }: EarlyStoppingInput,
@@ -212,13 +212,13 @@ function estimatePercentile(
   return { valueNs: sortedNs[sortedNs.length - over] as number, discardedCount: over - 1 };
 }
 
-/** Most queries above the bound that a run of so many outweighs; -1 where it is too small even for none. */
+/** Most queries above the bound that a run of so many outweighs; -1 where it is too small even without any. */
 export function allowedOver(
   count: number,
   percentile: number,
   confidence: number = CONFIDENCE,
 ): number {
-  // What is needed grows with every query above the bound: `low` is allowed, `high` is not.
+  // Each query above the bound needs more queries: `low` is allowed, `high` is not.
   let low = -1;
   let high = count + 1;
   while (high - low > 1) {

@@ -18,7 +18,7 @@ export function percentileOf(sortedNs: Float64Array, percentile: number): number
   return sortedNs[rankOf(sortedNs.length, percentile)] ?? 0;
 }
 
-/** Statistics of sorted values in ns; all 0 where nothing was measured. */
+/** Statistics of sorted values in ns; all 0 without values. */
 export function latencyStatistics(sortedNs: Float64Array) {
   const sum = exactSum(sortedNs);
   const count = BigInt(Math.max(1, sortedNs.length));

@@ -22,7 +22,7 @@ export interface Measurements {
   readonly intervalsTaken?: Float64Array | null;
 }
 
-/** A rule of LoadGen that asks for nothing. */
+/** A rule of LoadGen without a condition. */
 export const ALWAYS_MET = {
   isMet: true,
   /** For people, with the unit, as the next. */

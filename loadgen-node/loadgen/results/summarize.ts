@@ -91,7 +91,7 @@ export interface RateInput {
   readonly finalQuery: Measurements['finalQuery'];
 }
 
-/** LoadGen's rates per second; that of a scenario which does not know it is 0. Below 0 or not finite where nothing completed. */
+/** LoadGen's rates per second; 0 for a rate that the scenario does not have. Below 0 or not finite where no sample completed. */
 export function runRates(
   scenario: Scenario,
   { completedSamples: count, maxLatencyS, finalQuery }: RateInput,

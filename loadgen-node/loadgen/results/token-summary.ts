@@ -17,7 +17,7 @@ interface TokenInput {
   readonly queriesNs: Float64Array;
 }
 
-/** Results of a token model, and what its bounds say (Server; always met elsewhere). Pure. */
+/** Results of a token model, and whether its bounds are met (Server; always met elsewhere). Pure. */
 export function summarizeTokens(input: TokenInput) {
   const { measured, settings, meanLatencyNs } = input;
   const { tokenCount } = input.tokens;

@@ -3,7 +3,7 @@ import { Mt19937 } from '../random/mt19937.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import type { Phase } from './sample-order.ts';
 
-/** Seed of a generator that nobody seeded, in the C++ library. */
+/** Default seed of a generator in the C++ library. */
 const DEFAULT_SEED = 5489n;
 
 /**

@@ -19,7 +19,7 @@ interface SampleOrderInput {
  * Picks positions in the loaded set (LoadGen: GenerateQueries, SampleDistribution).
  *
  * All orders are drawn before the first pick whether or not they are used: the picks of a run depend
- * on these draws, and so on the least query count even where nothing else does.
+ * on these draws, and so on the minimum query count.
  */
 export class SampleOrder {
   /** Goes on where the orders ended: Offline's permutations draw from it. */
@@ -122,6 +122,8 @@ export interface LoadableSet {
  */
 export class LoadableSets {
   readonly count: number;
+  /** Of all sets, without padding. */
+  readonly sampleCount: number;
   readonly #order: Uint32Array;
   readonly #setSize: number;
   readonly #paddingCount: number;
@@ -140,6 +142,7 @@ export class LoadableSets {
         : Math.min(used, library.totalSampleCount);
     this.#order = shuffledRange(new Mt19937(settings.qslRngSeed), shuffled, 1, loadgen.rngLibrary);
     this.#setSize = settings.performanceSampleCount;
+    this.sampleCount = shuffled;
     this.#paddingCount = settings.scenario === 'MultiStream' ? settings.samplesPerQuery - 1 : 0;
     this.count = Math.ceil(shuffled / this.#setSize);
   }

@@ -22,7 +22,7 @@ export function checkTracedSettings(settings: TestSettings, library: LibraryCoun
   refuse([...valueProblems(settings, library), ...planSizeProblems(settings)]);
 }
 
-/** As {@link checkSettings}, for results without a run: nothing is planned. */
+/** As {@link checkSettings}, for results without a run or plan. */
 export function checkSettingValues(settings: TestSettings, library: LibraryCounts): void {
   refuse(valueProblems(settings, library));
 }

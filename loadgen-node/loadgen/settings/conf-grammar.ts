@@ -21,7 +21,7 @@ export interface ConfLineNote {
   readonly explanation: string;
 }
 
-/** Content of a configuration file. With any error nothing of it counts. */
+/** Content of a configuration file. With any error the file is not used. */
 export interface ParsedConf {
   readonly entries: ReadonlyMap<string, ConfEntry>;
   readonly errors: readonly ConfLineError[];
@@ -95,8 +95,8 @@ function explainValue(key: string, token: string, before: string | undefined): s
 
 function noteOnLoneKey(key: string): string {
   const glued = /^([^=]+)=(.+)$/.exec(key);
-  if (glued === null) return `"${key}" has no value and sets nothing`;
-  return `"${key}" sets nothing: "=" needs blanks around it, as in ${glued[1]} = ${glued[2]}`;
+  if (glued === null) return `"${key}" has no value and no effect`;
+  return `"${key}" has no effect: "=" needs blanks around it, as in ${glued[1]} = ${glued[2]}`;
 }
 
 /**

@@ -33,7 +33,7 @@ function isCalled(field: SettingsField, word: string): boolean {
   });
 }
 
-/** The field itself, or nothing where no file sets it. */
+/** The field itself; empty where no file sets it. */
 function keysOf({ field }: SettingsField): ConfField[] {
   return CONF_FIELDS.filter((one) => one.field === field);
 }

@@ -115,7 +115,7 @@ export class ConfReader {
       if (value === undefined) {
         events.push(configError(stage, 'Invalid value passed to Mode key in config.'));
         notes.push(
-          `${name}:${entry.line}: mode ${entry.text} is none: 0 submission, 1 accuracy, 2 performance, 3 find peak`,
+          `${name}:${entry.line}: mode ${entry.text} is unknown: 0 submission, 1 accuracy, 2 performance, 3 find peak`,
         );
         continue;
       }
@@ -182,22 +182,22 @@ function noteOnKey(fullKey: string, loadgen: LoadgenBehaviour): string | undefin
   const parts = fullKey.split('.');
   const [scenario, key] = parts.slice(-2);
   if (parts.length < 3 || key === undefined || scenario === undefined) {
-    return `"${fullKey}" sets nothing: a key has the form model.scenario.key, as *.Server.target_qps`;
+    return `"${fullKey}" has no effect: a key has the form model.scenario.key, as *.Server.target_qps`;
   }
   if (scenario !== '*' && !(SCENARIOS as readonly string[]).includes(scenario)) {
-    return `"${fullKey}" sets nothing: "${scenario}" is none of ${SCENARIOS.join(', ')}, *`;
+    return `"${fullKey}" has no effect: "${scenario}" is none of ${SCENARIOS.join(', ')}, *`;
   }
   if (UNREAD_KEYS.includes(key)) return undefined;
   const known = CONF_FIELDS.filter((field) => field.key === key);
-  if (known.length === 0) return `"${fullKey}" sets nothing: LoadGen has no key "${key}"`;
+  if (known.length === 0) return `"${fullKey}" has no effect: LoadGen has no key "${key}"`;
   if (known.some(({ isOfRound }) => isOfRound) && loadgen.configFiles === 'built-in') {
-    return `"${fullKey}" sets nothing: only the round's own mlperf.conf sets ${key}`;
+    return `"${fullKey}" has no effect: only the round's own mlperf.conf sets ${key}`;
   }
   if (
     known.some(({ needsAccuracyCount }) => needsAccuracyCount) &&
     !loadgen.knowsAccuracySampleCount
   ) {
-    return `"${fullKey}" sets nothing: LoadGen ${loadgen.version} does not read ${key}`;
+    return `"${fullKey}" has no effect: LoadGen ${loadgen.version} does not read ${key}`;
   }
   return undefined;
 }

@@ -35,7 +35,7 @@ export interface LoadgenBehaviour {
   /** True if the detail log ends with `num_errors`. */
   readonly logsErrorCount: boolean;
   /**
-   * How configuration files are read. `plain`: nothing is built in, all files are alike and each is
+   * How configuration files are read. `plain`: no built-in file, all files are alike and each is
    * read by itself. `built-in`: the round's mlperf.conf comes first and alone may set seeds and
    * test05; a second user file is an error that is logged.
    */

@@ -51,7 +51,7 @@ function demandsOf(settings: TestSettings): Demand[] {
   };
   const rate = rateOf(settings);
   const queries = (rate.queriesPerSecond * minDurationMs) / 1000;
-  // A rate that is none, or none that ends, has a text of its own.
+  // A rate that is not finite has an error of its own.
   if (!Number.isFinite(queries)) return [least];
   const timed = {
     samples: queries * perQuery,

@@ -18,7 +18,7 @@ const AUDIT_FILE = 'network_audit.json';
 /** Version of the form of `network_audit.json`. */
 export const AUDIT_SCHEMA_VERSION = 4;
 
-/** Versions that are read: one of 3 has no rule `claims-possible`, and nothing of claims. */
+/** Versions that are read: version 3 has no rule `claims-possible`, and no claims. */
 const READ_SCHEMA_VERSIONS = [3, 4] as const;
 
 /** Rules that an audit judges; equal to what composeAudit makes (a test sees to that). */
@@ -33,12 +33,34 @@ const loadgenCounts = z.object({
   lostSamples: nonNegative,
 });
 
+/** The C++ LoadGen that issued the queries, by what was linked and by its own log. */
+const cppEngine = z.object({
+  kind: z.literal('cpp-loadgen'),
+  version: z.string(),
+  /** Of the checkout; null where git does not know it. */
+  commit: z.string().nullable(),
+  tree: z.string().nullable(),
+  /** Tag whose sources these are; null where longhaul knows none. */
+  tag: z.string().nullable(),
+  /** SHA-256 of the user's static library, of the linked module, and of mlperf_log_detail.txt as LoadGen wrote it. */
+  librarySha256: z.string(),
+  addonSha256: z.string(),
+  /** Null where LoadGen's test did not end. */
+  detailLogSha256: z.string().nullable(),
+  /** Samples that it issued otherwise than the plan that longhaul made from the same settings. */
+  otherSamples: nonNegative.nullable(),
+  /** What makes it doubtful that the library was built from the sources of its commit. */
+  doubts: z.array(z.string()),
+});
+
+export type CppEngine = Readonly<z.infer<typeof cppEngine>>;
+
 const finding = z.object({
   /** Stable word. */
   id: z.string(),
   /**
    * `topology`: how the machines stand to one another, not what the software did. `path`: a finding of longhaul about
-   * what stands between them; the rules forbid none of that in so many words.
+   * what stands between them, which the rules do not forbid explicitly.
    */
   kind: z.enum(['rule', 'topology', 'path']),
   /** The rule in short, in our words. */
@@ -87,6 +109,8 @@ const audit = z.object(
        * result).
        */
       loadgen: loadgenCounts.nullable(),
+      /** Absent: longhaul's own engine issued the queries. */
+      engine: cppEngine.optional(),
     }),
     loadgenNode: z.object({
       software: z.string(),
@@ -129,7 +153,7 @@ export function sharedCores({
   return isOne ? loadgenNode.host.cpuCount : null;
 }
 
-/** One rule of the Network division and what the evidence of a run says about it. */
+/** One rule of the Network division and its verdict by the evidence of a run. */
 export type AuditFinding = Evidence<typeof finding>;
 
 export type LoadgenCounts = Evidence<typeof loadgenCounts>;

@@ -166,7 +166,7 @@ const KEPT_UP_SHARE = 0.95;
 
 const ns = z.number().describe('ns');
 
-/** Figures of one step of a run's arrivals; null where nothing was measured. */
+/** Figures of one step of a run's arrivals; null where not measured. */
 export const STEP_FIGURES = z.strictObject({
   rate: z.string().describe('queries per second: 100, or 10-100 where it changes evenly'),
   fromNs: ns,
@@ -186,7 +186,7 @@ export const STEP_FIGURES = z.strictObject({
     .boolean()
     .nullable()
     .describe(
-      'nothing lost, and at least 95 % of what was due completed while it lasted; null: nothing was due',
+      'no sample lost, and at least 95 % of those due completed during the step; null: none was due',
     ),
 });
 

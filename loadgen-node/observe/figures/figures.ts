@@ -183,8 +183,8 @@ interface MeasuredFigures {
 }
 
 /**
- * Gives figures their names. A figure that the scenario does not know, or that nothing completed for, is absent: no 0 stands
- * for "not measured".
+ * Gives figures their names. A figure that the scenario does not have, or that was not measured, is absent, never
+ * 0.
  */
 function namedFigures(measured: MeasuredFigures): RunFigures {
   const { scenario, queries, samples, completedSamples, contractErrors } = measured;
@@ -199,7 +199,7 @@ function namedFigures(measured: MeasuredFigures): RunFigures {
   return finiteFigures({
     ...latencyFigures(latency),
     ...lagFigures(lag),
-    // LoadGen's rates of nothing are below 0.
+    // Without completed samples LoadGen's rates are below 0.
     ...(completedSamples > 0 && {
       ...(scenario === 'Server' && { scheduled_qps: rates.scheduled }),
       completed_qps: completedRates[scenario],
@@ -350,7 +350,7 @@ export function figuresOfOutcome(performance: PerformanceOutcome): RunFigures {
 }
 
 /**
- * False where nothing completed: the zeros of its statistics are no latencies, and rates below zero
+ * False where no sample completed: the zeros of its statistics are no latencies, and rates below zero
  * no rates.
  */
 export function hasLatency({ summary, counts }: PerformanceOutcome): boolean {
@@ -359,8 +359,8 @@ export function hasLatency({ summary, counts }: PerformanceOutcome): boolean {
 }
 
 /**
- * Statistics of LoadGen's results, with the percentiles that logs show; of no values their zeros
- * stand for nothing.
+ * Statistics of LoadGen's results, with the percentiles that logs show; NaN in place of their zeros
+ * without values.
  */
 function logged(statistics: LatencyStatistics, count: number): Distribution {
   const { percentiles } = statistics;

@@ -26,7 +26,7 @@ export function ceilingBasis(): string {
 
 /**
  * The ceiling of this machine's LoadGen that `longhaul doctor` has measured; null where there is none that holds for this
- * version, kernel and processor. Reads one small file; a file that is damaged is none.
+ * version, kernel and processor. Reads one small file; null for a damaged one.
  */
 export function readCeiling(cacheFolder: string): GeneratorCeiling | null {
   try {

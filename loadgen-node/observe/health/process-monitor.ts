@@ -32,6 +32,17 @@ export function processMonitor(backPressure: BackPressureNow | null): GeneratorM
   };
 }
 
+/** Tells at each call what this process used since the one before: the cores that its threads kept busy, and its memory now. */
+export function watchProcessUse(): () => { cores: number; residentBytes: number } {
+  let last = { atNs: monotonicClock.nowNs(), cpuNs: processCpuNs() };
+  return () => {
+    const now = { atNs: monotonicClock.nowNs(), cpuNs: processCpuNs() };
+    const cores = (now.cpuNs - last.cpuNs) / Math.max(1, now.atNs - last.atNs);
+    last = now;
+    return { cores, residentBytes: process.memoryUsage.rss() };
+  };
+}
+
 /** One set. */
 class Watch {
   readonly #backPressure: BackPressureNow | null;
@@ -40,6 +51,7 @@ class Watch {
   /** Of the seconds that have ended. */
   #gcSeen = NOTHING_SEEN;
   #gcLook: GcLook;
+  readonly #processUse = watchProcessUse();
   readonly #thread = new ThreadCpu();
   readonly #delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   /** The same within one second; the other one cannot be asked for a part of its time. */
@@ -105,6 +117,7 @@ class Watch {
       ...sharesOf(last.cpu, cpu, atNs - last.atNs),
       eventLoopDelayMaxNs: delayNs(this.#delayOfSecond, (delay) => delay.max),
       gcNs: pausesIn(atNs - last.atNs, gc).totalNs,
+      process: this.#processUse(),
     });
     this.#delayOfSecond.reset();
     this.#last = { atNs, cpu };
@@ -230,7 +243,7 @@ function readMachineCpu(path = '/proc/stat') {
   try {
     text = readFileSync(path, 'utf8');
   } catch {
-    // Not Linux: nothing is known of steal.
+    // Not Linux: steal is unknown.
     return null;
   }
   const match = /^cpu +(\d[\d ]*)$/m.exec(text);
@@ -264,13 +277,18 @@ class ThreadCpu {
       // Kernels without the statistics show zeros: a thread that reads a file has run.
       if (cpu !== undefined && wait !== undefined && cpu > 0) return { cpuNs: cpu, waitNs: wait };
     }
-    const { user, system } = process.cpuUsage();
-    return { cpuNs: (user + system) * 1_000, waitNs: null };
+    return { cpuNs: processCpuNs(), waitNs: null };
   }
 
   close(): void {
     if (this.#file !== null) closeSync(this.#file);
   }
+}
+
+/** CPU time of all threads of this process. */
+function processCpuNs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) * 1_000;
 }
 
 /** Not every system has the file; there the process's CPU time stands in. */

@@ -11,6 +11,7 @@ import {
   type LatencyFigures,
   type LiveSnapshot,
   type LiveTotals,
+  type MachineUse,
   NO_TOTALS,
   type NodeFigures,
   type WindowCounts,
@@ -23,6 +24,8 @@ interface NodeNow {
   readonly completedSamples: number;
   readonly failedSamples: number;
   readonly isLost: boolean;
+  /** What it told of its machine last; undefined: nothing. */
+  readonly usage?: MachineUse | undefined;
 }
 
 /** Windows shorter than this have no rates worth telling. */
@@ -35,6 +38,7 @@ const WINDOW_NS_MIN = 1e6;
 export class LiveRun {
   /** To be fed by the engine. */
   readonly statistics: LiveStatistics;
+  readonly #loadgenUse: (() => MachineUse) | undefined;
   readonly #overall = new LatencyHistogram();
   /** Of the sets that have ended. */
   #before: LiveTotals = NO_TOTALS;
@@ -44,7 +48,9 @@ export class LiveRun {
   #isNewSet = true;
   #overallOf = '';
 
-  constructor(nodeCount: number) {
+  /** @param loadgenUse Tells what LoadGen's process used since the last call. */
+  constructor(nodeCount: number, loadgenUse?: () => MachineUse) {
+    this.#loadgenUse = loadgenUse;
     this.statistics = new LiveStatistics(nodeCount);
   }
 
@@ -101,6 +107,7 @@ export class LiveRun {
       lag: goal.targetQps > 0 ? liveLag(figures.lag) : null,
       split: this.#split(),
       nodes: this.#nodes(nodes, windowS),
+      loadgen: this.#loadgenUse?.() ?? null,
       hasEnded: progress.hasEnded,
     };
     onLook?.(snapshot, this.#counts());
@@ -137,6 +144,9 @@ export class LiveRun {
       }),
       failed: nodes.map((node) => node.failedSamples),
       lost: nodes.flatMap(({ isLost }, i) => (isLost ? [i] : [])),
+      usage: nodes.map(({ usage }) =>
+        usage === undefined ? null : { cores: usage.cores, residentBytes: usage.residentBytes },
+      ),
     };
     this.#nodeCompleted = nodes.map((node) => node.completedSamples);
     return figures;
@@ -187,11 +197,11 @@ const NODES_MAX = 4096;
 
 /**
  * Histograms and sums since the last look, in arrays that are allocated once. Hot path: it is fed inside
- * the timed region, some 26 ns of CPU a sample (docs/live-view.md), and only where a live view is on.
+ * the timed region, some 26 ns of CPU a sample (docs/measure.md), and only where a live view is on.
  */
 class LiveStatistics implements SampleWatch {
   readonly figures: Figures<LatencyHistogram> = new Figures(() => new LatencyHistogram());
-  /** Sums in ns by part of the latency, over the samples whose node told times that can be. */
+  /** Sums in ns by part of the latency, over the samples whose node reported times that can be. */
   readonly partSumsNs: Float64Array = new Float64Array(PART_COUNT);
   /** Samples in {@link partSumsNs}. */
   splitCount = 0;
@@ -281,14 +291,20 @@ class LiveStatistics implements SampleWatch {
  */
 export function estimateProgress(progress: RunProgress) {
   const inSet = shareOfSet(progress);
-  const { setIndex, setCount, hasEnded, elapsedNs, phase } = progress;
+  const { setIndex, setCount, hasEnded, elapsedNs, phase, samplesBefore, samplesOfAll } = progress;
   const isLast = setIndex + 1 >= setCount;
   if (hasEnded && isLast) return { share: 1, remainingS: 0 };
   if (Number.isNaN(inSet)) return { share: null, remainingS: null };
-  const share = Math.min(1, phase === 'accuracy' ? (setIndex + inSet) / setCount : inSet);
-  const setsLeft = phase === 'accuracy' ? setCount - setIndex - inSet : 1 - inSet;
   const elapsedS = elapsedNs / 1e9;
-  return { share, remainingS: inSet > 0 ? (elapsedS / inSet) * setsLeft : null };
+  if (phase === 'performance') {
+    const share = Math.min(1, inSet);
+    return { share, remainingS: inSet > 0 ? (elapsedS / inSet) * (1 - inSet) : null };
+  }
+  // Sets differ in size: the last one has the rest of the data set.
+  const done = progress.completedSamples + progress.lostSamples;
+  const left = Math.max(0, samplesOfAll - samplesBefore - done);
+  const share = Math.min(1, (samplesBefore + done) / samplesOfAll);
+  return { share, remainingS: done > 0 ? (elapsedS / done) * left : null };
 }
 
 /** Undefined as soon as there are as many queries as early stopping may do with. */

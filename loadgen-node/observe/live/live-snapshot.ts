@@ -31,6 +31,15 @@ export interface NodeFigures {
   readonly failed: readonly number[];
   /** Numbers of the nodes that were lost. */
   readonly lost: readonly number[];
+  /** What each told of its machine last; null for one that tells nothing. */
+  readonly usage: readonly (MachineUse | null)[];
+}
+
+/** What a process uses of its machine. */
+export interface MachineUse {
+  /** Cores that it kept busy. */
+  readonly cores: number;
+  readonly residentBytes: number;
 }
 
 /** Before anything was issued. */
@@ -71,7 +80,7 @@ export interface LiveSnapshot {
    */
   readonly share: number | null;
   readonly remainingS: number | null;
-  /** Queries that early stopping asks for, and those that are complete; undefined: it decides nothing more. */
+  /** Queries that early stopping needs, and those that are complete; undefined: the verdict does not wait for it. */
   readonly decision?: { readonly neededQueries: number; readonly queries: number } | undefined;
   readonly plannedQueries: number;
   readonly issuedQueriesOfSet: number;
@@ -88,7 +97,7 @@ export interface LiveSnapshot {
   readonly targetPerS: number | null;
   /** Server's bound and its percentile as a fraction; null elsewhere. */
   readonly bound: { readonly latencyNs: number; readonly percentile: number } | null;
-  /** Null where nothing completed in the window. */
+  /** Null where no sample completed in the window. */
   readonly latency: LatencyFigures | null;
   /** Of the set so far; null before its first completion. */
   readonly overall: LatencyFigures | null;
@@ -98,6 +107,8 @@ export interface LiveSnapshot {
   /** Means in ns in the order of LATENCY_PARTS; null where no node reported its times. */
   readonly split: readonly number[] | null;
   readonly nodes: NodeFigures;
+  /** Of LoadGen's own process, in the window; null: not looked at. */
+  readonly loadgen: MachineUse | null;
   /** True in the last look at a set, whose window may be short. */
   readonly hasEnded: boolean;
 }
@@ -212,6 +223,7 @@ function mergeSnapshots(first: LiveSnapshot, next: LiveSnapshot): LiveSnapshot {
     lag: largestOf(first.lag, next.lag),
     split: mergeSplit(first, next),
     nodes: mergeNodes(first.nodes, next.nodes, mean),
+    loadgen: mergeUse(first.loadgen, next.loadgen, mean),
   };
 }
 
@@ -249,5 +261,16 @@ function mergeNodes(
     outstanding: b.outstanding.map((count, i) => Math.max(count, a.outstanding[i] ?? 0)),
     completedPerS: b.completedPerS.map((perS, i) => mean(a.completedPerS[i] ?? perS, perS)),
     meanNs: b.meanNs.map((meanNs, i) => meanNs ?? a.meanNs[i] ?? null),
+    usage: b.usage.map((usage, i) => mergeUse(a.usage[i], usage, mean)),
   };
+}
+
+function mergeUse(
+  a: MachineUse | null | undefined,
+  b: MachineUse | null | undefined,
+  mean: (a: number, b: number) => number,
+): MachineUse | null {
+  if (!a || !b) return a ?? b ?? null;
+  const residentBytes = Math.max(a.residentBytes, b.residentBytes);
+  return { cores: mean(a.cores, b.cores), residentBytes };
 }

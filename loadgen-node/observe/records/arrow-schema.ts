@@ -165,7 +165,7 @@ export async function walkFrames(file: FileHandle) {
     cutBatch,
     /**
      * `cut`: the file breaks off between or in its messages; `cut-index`: in what follows them.
-     * What is above is whole.
+     * Blocks before this byte are complete.
      */
     end,
   });

@@ -130,7 +130,7 @@ export class RecordsReader {
       if (batch !== undefined) return decodeBatch(batch, this.columns);
     } catch (error) {
       if (errorCodeOf(error) !== undefined) throw unreadable(this.path, error);
-      // Else the package could make nothing of the bytes.
+      // Else the package could not read the bytes.
     }
     throw unreadable(this.path, `it is damaged in the block at byte ${at}`);
   }

@@ -144,7 +144,7 @@ const ROWS: readonly (readonly [
   ['compute_ns', 'float32?', ofNode('the model, of the batch')],
   ['postprocess_ns', 'float32?', ofNode('post-processing of the batch')],
   ['send_ns', 'float32?', ofNode('from there until the response was handed to the stream')],
-  ['decode_ns', 'float32?', 'LoadGen node: reading the response, in ns; null where nobody said'],
+  ['decode_ns', 'float32?', 'LoadGen node: reading the response, in ns; null if unknown'],
   ['token_count', 'uint32', 'output tokens of the response'],
   ['first_token_ns', 'int64?', `when the first token was there, ${SINCE}`],
 ];

@@ -15,9 +15,9 @@ import { type SplitContext, splitInWords } from './split-text.ts';
 const TAIL_SHARE = 0.01;
 
 /**
- * Says where the time of a run went, and what limits it. A row's parts add up to its latency exactly (docs/why.md). Of a query of
+ * Says where the time of a run went, and what limits it. A row's parts add up to its latency exactly (docs/measure.md). Of a query of
  * several samples it is the one that came last that counts; in Offline, whose samples are all due at once, each counts.
- * Samples whose node told more time than passed are left out and counted. Exact: no sketch, no sample of the rows. 10^7 rows take about 3 s and 80 MB beside the records.
+ * Samples whose node reported more time than passed are left out and counted. Exact: no sketch, no sample of the rows. 10^7 rows take about 3 s and 80 MB beside the records.
  * @returns Null where of no sample all parts are known.
  */
 export function latencySplit(
@@ -85,7 +85,7 @@ function lastOfQuery({ latencyNs }: SplitRows, begin: number, end: number): numb
 function firstPass(pieces: readonly SplitRows[]) {
   const latenciesNs = new Float64Array(pieces.reduce((sum, { rowCount }) => sum + rowCount, 0));
   const all = new PartSums();
-  // By number; with gaps where nodes answered nothing.
+  // By number; with gaps for nodes that did not answer.
   const nodes: (NodeTimes | undefined)[] = [];
   const parts = new Float64Array(LATENCY_PARTS.length);
   let known = 0;
@@ -131,7 +131,7 @@ function secondPass(
       const latencyNs = rows.latencyNs(row);
       const isTypical = latencyNs >= bounds.typicalNsMin && latencyNs <= bounds.typicalNsMax;
       const isTail = latencyNs >= bounds.tailNsMin;
-      // Of four fifths of the rows nothing more is asked.
+      // Four fifths of the rows end here.
       if (!(isTypical || isTail) || Number.isNaN(rows.readParts(row, parts))) return;
       if ((parts[NETWORK] as number) < 0) return;
       if (isTypical) typical.add(parts, latencyNs);

@@ -17,7 +17,7 @@ const ns = z.number().describe('ns');
 
 /**
  * Statistics of a server over the time of a run: means over all requests that it answered then, those of other
- * clients among them. Nothing of a single query, and no part of the split, whose lengths belong to samples.
+ * clients among them. They do not describe single queries, and are no part of the split, whose times belong to samples.
  */
 export const SERVER_STATISTICS = z
   .strictObject({

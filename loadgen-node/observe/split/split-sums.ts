@@ -49,7 +49,7 @@ const DECODE = LATENCY_PARTS.indexOf('decode');
  * Makes the remainder, where all other parts are there. A node's lengths that are longer than what passed only by the
  * tolerance of clocks are made to fit; then `network` is 0.
  * @param parts In ns, in the order of {@link LATENCY_PARTS}; `network` is set so that their sum is the latency. It is
- *   below 0 only where the node told more time than passed: such a sample's parts say nothing.
+ *   below 0 only where the node reported more time than passed: such a sample's parts are not used.
  * @returns The latency; NaN where it, or a part, is not known.
  */
 function closeParts(parts: Float64Array, latencyNs: number): number {
@@ -84,7 +84,7 @@ export class PartSums {
     for (let i = 0; i < sums.length; i += 1) sums[i] = (sums[i] as number) + (partsNs[i] as number);
   }
 
-  /** Mean of a part by its index, in ns; NaN of nothing. */
+  /** Mean of a part by its index, in ns; NaN without samples. */
   meanOf(index: number): number {
     return (this.#partsNs[index] as number) / this.count;
   }
@@ -116,7 +116,7 @@ export interface SplitFindings {
   /** MultiStream: a query counts once, by the sample that came last. */
   readonly isOfQueries: boolean;
   /**
-   * Samples that are left out because their node told more time than passed, and the worst
+   * Samples that are left out because their node reported more time than passed, and the worst
    * remainder in ns.
    */
   readonly overtold: { readonly count: number; readonly leastNs: number };

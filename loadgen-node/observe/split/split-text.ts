@@ -2,9 +2,9 @@ import { formatNs } from '../../../shared/base/text.ts';
 import { LATENCY_PARTS, type LatencyPart } from './latency-parts.ts';
 import type { LatencySplit, NodeTimes, PartFigures, SplitFindings } from './split-sums.ts';
 
-/** Growth below this is none: what the clock and the event loop make of equal samples. */
+/** Growth below this is noise of the clock and the event loop. */
 const GROWTH_NS_MIN = 20_000;
-/** Growth below this share of a typical latency is none either. */
+/** Growth below this share of a typical latency is noise, too. */
 const GROWTH_SHARE_MIN = 0.1;
 /** Share of the whole growth, or of the latency, from which a part is named. */
 const NAMED_SHARE = 0.2;
@@ -80,7 +80,7 @@ function growth(parts: readonly PartFigures[], findings: SplitFindings): Told {
     .filter(({ byNs }) => byNs >= NAMED_SHARE * grownNs)
     .sort((a, b) => b.byNs - a.byNs);
   const [most] = grown;
-  // Eleven small growths: none is worth a name.
+  // Several small growths: none is worth a name.
   if (most === undefined) return largest(parts, typicalNs, `${head}: no part stands out.`);
   const named = grown.map(
     ({ part, byNs, typicalNs: from, tailNs: to }) =>
@@ -159,12 +159,12 @@ function doubts({ all, unknownCount, overtold, isOfQueries }: SplitFindings): st
   if (unknownCount > 0) {
     const what = isOfQueries ? 'queries' : 'samples';
     sentences.push(
-      `${unknownCount} of ${unknownCount + overtold.count + all.count} ${what} are not in it: they were lost, or their node told no times.`,
+      `${unknownCount} of ${unknownCount + overtold.count + all.count} ${what} are not in it: they were lost, or their node reported no times.`,
     );
   }
   if (overtold.count > 0) {
     sentences.push(
-      `${overtold.count} samples are not in it: their SUT node told more time than passed here, by up to ${formatNs(-overtold.leastNs)}.`,
+      `${overtold.count} samples are not in it: their SUT node reported more time than passed here, by up to ${formatNs(-overtold.leastNs)}.`,
     );
   }
   return sentences;

@@ -50,7 +50,7 @@ export function labelSetting(help: string): Setting<RunLabels | undefined> {
     flagKey: 'label',
     schema: schema.optional(),
     isList: true,
-    // Flags that are said again are joined by commas, which a value may have, too.
+    // Repeated flags are joined by commas, which a value may have, too.
     fromFlag: (text) => text.split(/,(?=\s*[A-Za-z][A-Za-z0-9_.-]*=)/),
     fallback: undefined,
     isRequired: false,

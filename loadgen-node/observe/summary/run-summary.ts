@@ -40,6 +40,15 @@ const setting = z.strictObject({
   source: z.string().describe('flag, file with line, or default'),
 });
 
+const usagePoint = z.strictObject({
+  atNs: z
+    .number()
+    .describe('end of its second, in ns since the first query of the performance run'),
+  cores: z.number().describe('cores that the node kept busy, its worker processes included'),
+  residentBytes: z.number().describe('resident memory of the same processes'),
+  machineCores: z.number().optional().describe('cores of the machine that were not idle'),
+});
+
 const node = z.strictObject({
   address: z.string(),
   name: z.string(),
@@ -47,6 +56,10 @@ const node = z.strictObject({
   issuedSamples: z.number(),
   completedSamples: z.number(),
   failedSamples: z.number(),
+  usage: z
+    .array(usagePoint)
+    .optional()
+    .describe('once a second, in long runs less often; absent: the node does not tell it'),
   server: z
     .strictObject({
       name: z.string(),
@@ -58,7 +71,7 @@ const node = z.strictObject({
 });
 
 const loadTest = z.strictObject({
-  arrivals: z.string().describe('as they were asked for'),
+  arrivals: z.string().describe('as requested'),
   steps: z.array(STEP_FIGURES).nullable().describe('null: arrivals without steps, or no records'),
 });
 
@@ -106,7 +119,7 @@ export const RUN_SUMMARY = z.strictObject({
   latencyBoundNs: z.number().nullable().describe('Server: ns'),
   isGeneratorBound: z.boolean(),
   generatorBoundReason: z.string(),
-  split: LATENCY_SPLIT.nullable().describe('null where the SUT told no times'),
+  split: LATENCY_SPLIT.nullable().describe('null where the SUT reported no times'),
   health: GENERATOR_HEALTH.nullable(),
   ceiling: GENERATOR_CEILING.nullable().describe('of this machine; null: never measured'),
   accuracy: z
@@ -124,6 +137,9 @@ export const RUN_SUMMARY = z.strictObject({
 
 /** The result of a run; {@link RUN_SUMMARY} says what each field is. */
 export type RunSummary = DeepReadonly<z.infer<typeof RUN_SUMMARY>>;
+
+/** What a node used at one time of the run. */
+export type NodeUsagePoint = NonNullable<RunSummary['nodes'][number]['usage']>[number];
 
 /** Arrivals that are not LoadGen's, and what their steps came to. */
 export type LoadTest = NonNullable<RunSummary['loadTest']>;

@@ -11,7 +11,7 @@ import {
   type RunFigures,
 } from '../figures/figure-names.ts';
 
-/** How a figure is held against a value, by operator. */
+/** How a figure is compared with a value, by operator. */
 export const HOLDS = {
   '<': (seen: number, needed: number) => seen < needed,
   '<=': (seen: number, needed: number) => seen <= needed,
@@ -83,8 +83,8 @@ export function readCondition(text: string): Condition | string {
 }
 
 /**
- * Like {@link readCondition}, of a condition on one run alone: nothing is there that a relative
- * value could be relative to.
+ * Like {@link readCondition}, of a condition on one run alone: relative values are refused, as there is no
+ * base.
  */
 export function readThreshold(text: string): Threshold | string {
   const condition = readCondition(text);
@@ -181,8 +181,8 @@ export const THRESHOLD_RESULT = z.strictObject({
 export type ThresholdResult = Readonly<z.infer<typeof THRESHOLD_RESULT>>;
 
 /**
- * Holds thresholds against the figures of a run. A figure that the run does not have meets nothing: who asked for it
- * would take silence for consent.
+ * Compares thresholds with the figures of a run. A figure that the run does not have fails its threshold, so that
+ * it does not pass unseen.
  */
 export function judgeThresholds(
   thresholds: readonly Threshold[],
@@ -192,7 +192,7 @@ export function judgeThresholds(
     const seen = figures[figure];
     const needed = value.value;
     if (seen === undefined || Number.isNaN(seen)) {
-      const seenText = 'none: the run has no such figure';
+      const seenText = 'missing: the run has no such figure';
       return { text, figure, isMet: false, needed, seen: null, seenText };
     }
     const seenText = WRITTEN[FIGURES[figure].unit].format(seen);

@@ -11,7 +11,7 @@ import { RUN_SETTINGS, type RunValues } from '../../run/plan/run-settings.ts';
 import { performRuns } from '../../run/repeated-runs.ts';
 
 const NODE_NAME = 'sut-demo';
-/** Address in the lines that say what to do next. */
+/** Address in the lines with the next steps. */
 const NEXT_ADDRESS = '127.0.0.1:50051';
 
 /** The embedded benchmark, with settings that a busy laptop meets. LoadGen's own are a verb away. */

@@ -157,7 +157,7 @@ type ExaminedNode = Awaited<ReturnType<typeof examineNode>>;
 function nodeMachine({ probe, link }: MeasuredLink): DoctorFinding[] {
   const { system, whyNoSystem } = probe;
   if (system === null) {
-    return [subject('machine', 'Machine').unknown(whyNoSystem ?? 'the node tells none')];
+    return [subject('machine', 'Machine').unknown(whyNoSystem ?? 'not reported by the node')];
   }
   return link.isSameMachine === true ? [] : machineFindings({ ...system, isLoadgen: false });
 }
@@ -200,7 +200,7 @@ function planGroup(plan: PlannedLoad, links: readonly MeasuredLink[]): FindingGr
   };
 }
 
-/** A ceiling that cannot be measured is no failure of what was asked for. */
+/** A ceiling that cannot be measured is no failure of what was requested. */
 async function ceilingGroup(
   { cacheDir, again }: DoctorValues,
   plan: PlannedLoad | null,
@@ -233,7 +233,7 @@ export function versionFindings(
       ? []
       : [
           subject('kernel', 'Kernel').ok(
-            `here ${own.operatingSystem}, there ${node.operatingSystem === '' ? 'not told' : node.operatingSystem}`,
+            `here ${own.operatingSystem}, there ${node.operatingSystem === '' ? 'not reported' : node.operatingSystem}`,
           ),
         ]),
   ];

@@ -1,6 +1,6 @@
 import { asOneLine, counted, rounded } from '../../../shared/base/text.ts';
 
-/** Labels of the states in the report. `error`: a run would be wrong or impossible; `not checkable`: nothing to look at. */
+/** Labels of the states in the report. `error`: a run would be wrong or impossible; `not checkable`: the facts are missing. */
 const LABELS = { ok: 'ok', warning: 'WARNING', error: 'ERROR', 'not checkable': '?' } as const;
 
 type FindingState = keyof typeof LABELS;
@@ -13,7 +13,7 @@ export interface DoctorFinding {
   readonly what: string;
   readonly state: FindingState;
   readonly seen: string;
-  /** A command, a setting, or an explanation; null where there is nothing to do. */
+  /** A command, a setting, or an explanation; null where no action is needed. */
   readonly advice: string | null;
   /** The figures behind it, for programs; ns, bytes, bit/s, shares from 0 to 1. */
   readonly figures?: Readonly<Record<string, number | null>>;

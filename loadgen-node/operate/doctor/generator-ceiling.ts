@@ -108,7 +108,7 @@ const PLAN: Omit<ProbePlan, 'output' | 'settings'> = {
   dispatch: { onNodeLoss: 'fail' },
 };
 
-/** A host without a screen; nothing ends the measurement early. */
+/** A host without a screen, which never ends the measurement early. */
 const HOST = { report: (): void => {}, signal: new AbortController().signal };
 
 /**
@@ -142,7 +142,7 @@ export class NullSut implements SystemUnderTest {
   #sink: ResponseSink | null = null;
 
   async name(): Promise<string> {
-    return 'Network SUT that does nothing';
+    return 'Network SUT that answers at once';
   }
 
   async start(sink: ResponseSink): Promise<void> {
@@ -159,7 +159,7 @@ export class NullSut implements SystemUnderTest {
   }
 
   flushQueries(): void {
-    // Holds nothing back.
+    // Queries are never held back.
   }
 
   async stop(): Promise<void> {

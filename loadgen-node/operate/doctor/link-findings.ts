@@ -156,7 +156,7 @@ function cardFindings({ link, loadgen, probe }: MeasuredLink): DoctorFinding[] {
     cardFinding('LoadGen node', 'nic-loadgen', link.loadgen, loadgen),
     sut === null
       ? subject('nic-sut', 'Card of the SUT node').unknown(
-          probe.whyNoSystem ?? 'the node tells none',
+          probe.whyNoSystem ?? 'not reported by the node',
         )
       : cardFinding('SUT node', 'nic-sut', link.sut, sut),
   ];
@@ -183,7 +183,7 @@ function cardFinding(
     );
   }
   return speedMbps === null
-    ? about.unknown(`${parts}: the driver tells no speed, as in most virtual machines`)
+    ? about.unknown(`${parts}: the driver reports no speed, as in most virtual machines`)
     : about.ok(`${parts}, ${formatRate(speedMbps * 1e6)}`);
 }
 
@@ -193,7 +193,7 @@ function cardText({ driver, model, duplex }: NicFacts): string {
     driver === null ? null : `driver ${driver}`,
     duplex === null ? null : `${duplex} duplex`,
   ];
-  return knownParts(parts) || 'a card that tells nothing';
+  return knownParts(parts) || 'a card without known properties';
 }
 
 function mtu({ link, loadgen, probe, tcp }: MeasuredLink): DoctorFinding {
@@ -275,5 +275,5 @@ export function betweenFinding({ path, identities }: NodeProbe): DoctorFinding {
   }
   return signs.length > 0
     ? about.unknown(text, 'install the same longhaul on both machines')
-    : about.ok('nothing: both ends have the same addresses and ports, and no header was added');
+    : about.ok('direct: both ends have the same addresses and ports, and no header was added');
 }

@@ -20,7 +20,7 @@ const FAST_CLOCKS = new Set([
   'xen',
 ]);
 
-/** Steal above which tails are not to be trusted, and above which nothing is. */
+/** Steal above which tails are not to be trusted, and above which no figure is. */
 const STEAL_WARNING = 0.01;
 const STEAL_ERROR = 0.1;
 
@@ -121,7 +121,7 @@ const PROCESSOR_CHECKS = [
     'CPU quota of the control group',
     ['quotaCpus', 'quotaPeriods', 'throttledPeriods'],
     (about, { quotaCpus, quotaPeriods, throttledPeriods }) => {
-      if (quotaCpus === null) return about.ok('none that is to be seen here');
+      if (quotaCpus === null) return about.ok('none visible here');
       const throttled =
         (throttledPeriods ?? 0) > 0
           ? `throttled in ${throttledPeriods} of ${quotaPeriods} periods since the start: each stops the process for up to 100 ms`
@@ -374,7 +374,7 @@ export function machineFindings({ facts, tuning, isLoadgen }: Machine): DoctorFi
     ...tuning,
     threads: processor.threads,
     totalBytes: memory.totalBytes,
-    // Only what devices reach by themselves has to be locked: longhaul and ONNX Runtime on CPUs lock nothing.
+    // Only memory that devices access directly has to be locked: longhaul and ONNX Runtime on CPUs need none.
     pinsMemory: accelerators.length > 0 || network.interfaces.some(({ hasRdma }) => hasRdma),
     isLoadgen,
   };

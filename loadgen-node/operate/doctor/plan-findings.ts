@@ -73,7 +73,7 @@ function ruleFinding(plan: PlannedLoad, links: readonly MeasuredLink[]): DoctorF
   const dtype = known === undefined ? `1 byte per element, since ${form} is no type of data` : form;
   const seen = `${formula.input} x ${countText(targetQps)}/s = ${formatRate(bits)} into the SUT (${dtype})`;
   if (links.length === 0) return [about.unknown(`${seen}; no link was looked at`, 'give --sut')];
-  if (total === null || total === 0) return [about.unknown(`${seen}; no card tells its rate`)];
+  if (total === null || total === 0) return [about.unknown(`${seen}; no card reports its rate`)];
   return [
     bits > total
       ? about.error(`${seen}; the cards have ${formatRate(total)}`, 'a faster link, or more nodes')
@@ -97,11 +97,11 @@ function neededFinding(plan: PlannedLoad, link: MeasuredLink): DoctorFinding {
   if (bits === null) return about.unknown('the bytes of a sample are not known');
   const part = nodeCount === 1 ? '' : `, its part of ${nodeCount}`;
   const needed = `${formatRate(bits)} with headers at ${countText(targetQps)} samples/s${part}`;
-  // What was measured counts; where nothing was, what the card says.
+  // The measured speed if there is one, else the network card's nominal speed.
   const card = cardRate(link);
   const limit = measured ?? card;
   if (limit === null) {
-    return about.unknown(`${needed}; the link was not measured, and no card tells its rate`);
+    return about.unknown(`${needed}; the link was not measured, and no card reports its rate`);
   }
   const whose = measured === null ? 'of the card' : 'measured on one connection';
   const seen = `${needed}: ${shareInPercent(bits / limit)} of the ${formatRate(limit)} ${whose}`;
@@ -197,7 +197,7 @@ export const PLAN_SETTINGS = pick(
 /** Samples that are read for their length. */
 const LOOKED_AT = 32;
 
-/** A plan needs nodes and a rate; neither is asked for here. */
+/** A plan needs nodes and a rate; neither is requested here. */
 const ANY_NODE = '127.0.0.1:50051';
 const ANY_QPS = '1';
 

@@ -3,7 +3,7 @@ import { formatRate } from '../../samples/bandwidth/bandwidth-formulas.ts';
 import { bytesText, type DoctorFinding, knownParts, shareInPercent, subject } from './finding.ts';
 import { boundText, cardRate, linkRoundTripNs, type MeasuredLink } from './link-findings.ts';
 
-/** Rate in bit/s that windows and buffers have to allow where no card tells its own. */
+/** Rate in bit/s that windows and buffers have to allow where no card reports its own. */
 const RATE_WITHOUT_CARD = 1e9;
 
 /**
@@ -12,7 +12,7 @@ const RATE_WITHOUT_CARD = 1e9;
  */
 const SMALL_WINDOW_BYTES: number = 1024 ** 2;
 
-/** Share of the card's rate below which a test is called slow, where nothing is known that would explain it. */
+/** Share of the card's rate below which a test without a known cause is called slow. */
 const CARD_SHARE_MIN = 0.5;
 
 /** Share of packets sent again from which losses are reported. */
@@ -47,7 +47,7 @@ const MORE_CONNECTIONS = 'more connections: run --streams 4 --connections 4';
 const LARGER_BUFFERS =
   'larger tcp_wmem and tcp_rmem (see Socket buffers), or run --streams 4 --connections 4';
 
-/** Limits of a link test: text for the report, and advice; null where nothing can be done. */
+/** Limits of a link test: text for the report, and advice; null where there is none. */
 const LIMITS = {
   'http2-window': { text: 'HTTP/2 window x round trip', advice: MORE_CONNECTIONS },
   'send-buffer': { text: "the sender's socket buffer x round trip", advice: LARGER_BUFFERS },
@@ -109,7 +109,7 @@ function boundsOf(measured: MeasuredLink, direction: LinkDirection) {
     windowBytes,
     sendBufferBytes,
     receiveBufferBytes,
-    /** Rate of the slower card on the way in bit/s, as the cards tell it; null unknown, or within one machine. */
+    /** Rate of the slower card on the way in bit/s, as the cards report it; null unknown, or within one machine. */
     card,
     /** Rate in bit/s that windows and buffers should allow. */
     needed: card ?? RATE_WITHOUT_CARD,

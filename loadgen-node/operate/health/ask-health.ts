@@ -24,7 +24,7 @@ export type HealthState = (typeof STATES)[number];
 
 /** How a server is asked. */
 export interface HealthQuestion {
-  /** Service that is asked for; empty: the server as a whole. */
+  /** Service that is requested; empty: the server as a whole. */
   readonly service: string;
   /** Longest wait for connection and answer together. */
   readonly timeoutMs: number;
@@ -110,7 +110,7 @@ function readState(address: string, message: Buffer): HealthState {
   }
   const name = STATES[state];
   if (name !== undefined) return name;
-  throw refused(address, `answers Check with the state ${state}, which nobody knows`);
+  throw refused(address, `answers Check with the unknown state ${state}`);
 }
 
 /** @throws MlperfError `ERR_WIRE_PROTOCOL` */

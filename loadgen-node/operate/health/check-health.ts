@@ -13,7 +13,7 @@ import { askHealth, type HealthAnswer, type HealthQuestion } from './ask-health.
 
 /** Settings of `longhaul probe health`. */
 export const HEALTH_SETTINGS = {
-  service: text('name', 'service that is asked for (default: the server as a whole)'),
+  service: text('name', 'service that is requested (default: the server as a whole)'),
   wait: duration('ask until all serve, for so long at most', { fallback: '0s' }),
   timeout: positiveDuration('longest wait for one answer, connection included', { fallback: '2s' }),
   ...SECURITY_OPTIONS,
@@ -56,7 +56,7 @@ function questionOf(values: SettingValues<typeof HEALTH_SETTINGS>): HealthQuesti
   return { service, timeoutMs: timeout / 1e6, security: toClientSecurity(values) };
 }
 
-/** @throws MlperfError `ERR_CONFIG_INVALID` naming the one that is none */
+/** @throws MlperfError `ERR_CONFIG_INVALID` naming the malformed address */
 function checkAddresses(named: readonly string[]): void {
   const { schema } = addressList('');
   const checked = schema.safeParse(named);
@@ -67,7 +67,7 @@ function checkAddresses(named: readonly string[]): void {
   throw configInvalid(`"${which}" ${issue.message}`);
 }
 
-/** Asks once, and again until everybody serves or the time is over. */
+/** Asks once, and again until all serve or the time is over. */
 async function lookUntilServing(
   named: readonly string[],
   question: HealthQuestion,
@@ -78,7 +78,7 @@ async function lookUntilServing(
     const look = await lookOnce(named, question);
     const isServing = look.answers.every(({ state }) => state === 'SERVING');
     if (look.failure === undefined && isServing) return look;
-    // What a setting has wrong stays wrong.
+    // A wrong setting stays wrong: no retry.
     if (look.failure?.code === 'ERR_CONFIG_INVALID') return look;
     if (performance.now() + POLL_MS > deadline) return look;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));

@@ -85,7 +85,7 @@ function serverLines(probe: OipProbe): string[] {
     `oip://${address}  ${[name, server.version].join(' ').trim()}`,
     row('state', `${liveText(probe)}${roundTrip}`),
     row('service', service),
-    row('extensions', server.extensions.join(', ') || 'none told'),
+    row('extensions', server.extensions.join(', ') || 'not reported'),
     ...(repository === undefined ? [] : [row('models', counted(repository.length, 'model'))]),
   ];
 }
@@ -95,7 +95,7 @@ function liveText({ isLive, isReady }: OipProbe): string {
 }
 
 function toldText(is: boolean | undefined, what: string): string {
-  if (is === undefined) return `${what}: not told`;
+  if (is === undefined) return `${what}: not reported`;
   return is ? what : `not ${what}`;
 }
 
@@ -108,9 +108,11 @@ function modelLines({ repository }: OipProbe, probed: ProbedModel): string[] {
     [facts.name, ...state, ...versions, facts.platform].filter((text) => text !== '').join('  '),
     row('batch', batchText(probed)),
     row('responses', responsesText(probed)),
-    ...(inputs.length === 0 ? [row('input', 'not told: ModelMetadata has none')] : []),
+    ...(inputs.length === 0 ? [row('input', 'not reported: ModelMetadata has no inputs')] : []),
     ...inputs.map((tensor, i) => tensorRow('input', tensor, facts.inputs[i]?.shape)),
-    ...(outputs.length === 0 ? [row('output', 'not told: a run takes those of an answer')] : []),
+    ...(outputs.length === 0
+      ? [row('output', 'not reported: a run takes those of an answer')]
+      : []),
     ...outputs.map((tensor, i) => tensorRow('output', tensor, facts.outputs[i]?.shape)),
     row('bandwidth', bandwidthText(probed)),
   ];
@@ -119,17 +121,17 @@ function modelLines({ repository }: OipProbe, probed: ProbedModel): string[] {
 function batchText({ facts, hasBatchAxis }: ProbedModel): string {
   const { batchSizeMax } = facts;
   if (batchSizeMax === 0) return 'no axis counts samples';
-  if (facts.inputs.length === 0) return 'not told';
+  if (facts.inputs.length === 0) return 'not reported';
   if (!hasBatchAxis) return 'one sample in a request: the first axis is not free';
   if (batchSizeMax !== undefined) return `${counted(batchSizeMax, 'sample')} in a request at most`;
-  return 'the server tells no limit; the first axis is free, and taken to count samples';
+  return 'the server reports no limit; the first axis is free, and taken to count samples';
 }
 
 function responsesText({ facts }: ProbedModel): string {
   const { hasStream, hasStatistics } = facts;
   return [
     responseCountText(facts),
-    `ModelStreamInfer: ${hasStream === undefined ? 'not told' : yesOrNo(hasStream)}`,
+    `ModelStreamInfer: ${hasStream === undefined ? 'not reported' : yesOrNo(hasStream)}`,
     `statistics: ${yesOrNo(hasStatistics)}`,
   ].join(', ');
 }
@@ -146,7 +148,7 @@ function yesOrNo(is: boolean): string {
   return is ? 'yes' : 'no';
 }
 
-/** @param whole Shape as the server tells it. */
+/** @param whole Shape as the server reports it. */
 function tensorRow(
   kind: string,
   tensor: ProbedTensor,

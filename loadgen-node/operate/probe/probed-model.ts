@@ -35,7 +35,7 @@ export function probedModel(facts: OipModelFacts, version: string) {
 
 export type ProbedModel = ReturnType<typeof probedModel>;
 
-/** True where a run with random data can be asked for: settings can hold all names. */
+/** True where a run with random data can be requested: settings can hold all names. */
 export function takesMadeUpData({ model, inputs }: Pick<ProbedModel, 'model' | 'inputs'>): boolean {
   return [model, ...inputs].every(({ name }) => /^\P{Cc}+$/u.test(name));
 }
@@ -70,7 +70,7 @@ function sumOf(bytes: readonly (number | null)[]): number | null {
 /** Stands for each length that the user has to say. */
 const PLACEHOLDER = 'N';
 
-/** Stands for each input of a model whose server tells none. */
+/** Placeholder for each input of a model whose server reports no inputs. */
 const DECLARATION = 'NAME:DATATYPE:LENGTHS';
 
 /** Server of a run. Values as in a configuration file; undefined ones are left out. */
@@ -119,7 +119,7 @@ export type ReadyMadeRun = ReturnType<typeof readyMadeRun>;
 
 const FREE_COMMENT = `The model leaves axes free: put the length of one sample in place of each ${PLACEHOLDER}`;
 const UNTOLD_COMMENT =
-  'The server tells no inputs: say each as the model takes it, as in image:FP32:-1x3x224x224 (-1 first: counts samples)';
+  'The server reports no inputs: say each as the model takes it, as in image:FP32:-1x3x224x224 (-1 first: counts samples)';
 
 /** As `--model` takes it: the last colon is before the version. */
 function modelText({ name, version }: OipModelRef): string {

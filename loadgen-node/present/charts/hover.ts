@@ -1,5 +1,5 @@
 import { type Html, html } from '../html/html.ts';
-import { coordinate, PLOT, type PlotArea, type Series, xOf } from './plot.ts';
+import { coordinate, PLOT, type PlotArea, type Series, xOf, yOf } from './plot.ts';
 
 /** How the values of a chart are written where a pointer rests. */
 export interface HoverTexts {
@@ -18,17 +18,22 @@ interface HoverGroup {
 const SEPARATOR = '|';
 
 /**
- * What a pointer reads along a chart of lines, as JSON. Lines with the same places share them; a gap is a dash.
+ * Values that hovering over a line chart shows, as JSON. Lines with the same x values share them; a gap is a dash.
  * The script of the page (live/page/report-charts.ts) takes it apart.
  */
-export function hoverData(area: PlotArea, series: readonly Series[], texts: HoverTexts): string {
+export function hoverData(
+  area: PlotArea,
+  series: readonly (Pick<Series, 'name' | 'points'> & {
+    /** Of each point. Default: of its value. */
+    readonly texts?: readonly string[];
+  })[],
+  texts: HoverTexts,
+): string {
   const groups: HoverGroup[] = [];
-  for (const { name, points } of series) {
+  for (const { name, points, texts: own } of series) {
     const at = points.map(([x]) => coordinate(xOf(area, x))).join(SEPARATOR);
-    const line: [string, string] = [
-      name,
-      points.map(([, y]) => (Number.isFinite(y) ? texts.y(y) : '-')).join(SEPARATOR),
-    ];
+    const values = own ?? points.map(([, y]) => (Number.isFinite(y) ? texts.y(y) : '-'));
+    const line: [string, string] = [name, values.join(SEPARATOR)];
     const same = groups.find((group) => group.at === at);
     if (same !== undefined) same.lines.push(line);
     else groups.push({ at, x: points.map(([x]) => texts.x(x)).join(SEPARATOR), lines: [line] });
@@ -39,8 +44,13 @@ export function hoverData(area: PlotArea, series: readonly Series[], texts: Hove
 const WIDTH = PLOT.width - PLOT.left - PLOT.right;
 
 /**
- * The part of a drawing that is stretched along x when a reader zooms: lines, areas and bars, no text.
+ * The part of a drawing that is stretched when a reader zooms: lines, areas and bars, no text. It brings the marks that y has at a
+ * closer look: places and texts, list by list.
  */
-export function drawWindow(content: Html): Html {
-  return html`<svg class="window" aria-hidden="true" x="${PLOT.left}" y="0" width="${WIDTH}" height="${PLOT.height}" viewBox="${PLOT.left} 0 ${WIDTH} ${PLOT.height}" preserveAspectRatio="none">${content}</svg>`;
+export function drawWindow(area: PlotArea, content: Html): Html {
+  const lists = [area.y.ticks, ...(area.y.finer?.() ?? [])];
+  const marks = lists.map((ticks) =>
+    ticks.map(({ value, label }) => `${coordinate(yOf(area, value))} ${label}`).join(SEPARATOR),
+  );
+  return html`<svg class="window" data-marks="${marks.join('\n')}" aria-hidden="true" x="${PLOT.left}" y="0" width="${WIDTH}" height="${PLOT.height}" viewBox="${PLOT.left} 0 ${WIDTH} ${PLOT.height}" preserveAspectRatio="none">${content}</svg>`;
 }

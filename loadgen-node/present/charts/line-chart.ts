@@ -14,7 +14,7 @@ export function drawLines({
   readonly texts: HoverTexts;
 }): { drawing: Html; legend: Html | null; hover: string } {
   const lines = series.map(({ points, className }) => drawLine(area, points, className));
-  const drawing = html`${drawAxes(area)}${drawWindow(html`${lines}`)}${bound ? drawBound(area, bound.value, bound.label) : null}`;
+  const drawing = html`${drawAxes(area)}${drawWindow(area, html`${lines}`)}${bound ? drawBound(area, bound.value, bound.label) : null}`;
   const legend = series.length < 2 ? null : drawLegend(series);
   return { drawing, legend, hover: hoverData(area, series, texts) };
 }

@@ -51,7 +51,7 @@ export function drawPercentiles(chart: PercentileChart): {
   const bound =
     boundNs === null ? null : drawBound(area, boundNs, `bound ${formatNs(boundNs)}`, marks);
   const drawn = lines.map((points, i) => drawLine(area, stepped(points), seriesClass(i)));
-  const drawing = html`${drawAxes(area)}${drawWindow(html`${drawn}`)}${bound}<g class="marks">${marks.map(drawMark)}</g>`;
+  const drawing = html`${drawAxes(area)}${drawWindow(area, html`${drawn}`)}${bound}<g class="marks">${marks.map(drawMark)}</g>`;
   const entries = distributions.map(({ name }, i) => ({
     name,
     className: seriesClass(i),
@@ -135,6 +135,9 @@ export function quantilePoints(sorted: Float64Array): [share: number, value: num
   return points;
 }
 
+/** A chart that has less of the usual height does not stretch to that of its neighbour. */
+const SHORT_SHARE = 0.8;
+
 /** A chart on a page. */
 interface FigureParts {
   readonly title: string;
@@ -144,7 +147,7 @@ interface FigureParts {
   readonly caption: string;
   /** Content of the `svg` element. */
   readonly drawing: Html;
-  /** Values that a pointer reads along the chart (`hoverData`). Default: nothing. */
+  /** Values that hovering shows (`hoverData`). Default: none. */
   readonly hover?: string;
   /** Above the chart. Default: none, as of one series. */
   readonly legend?: Html | null;
@@ -169,7 +172,8 @@ export function renderFigure(parts: FigureParts): Html {
   const { width = PLOT.width, height = PLOT.height, hover } = parts;
   const read = hover === undefined ? null : html` data-hover="${hover}"`;
   const svg = html`<svg viewBox="0 0 ${width} ${height}" role="img" tabindex="0"${read} aria-label="${`${title}. ${alternative}`}">${drawing}</svg>`;
-  return html`<figure${isWide ? html` class="wide"` : null}>
+  const isShort = !isWide && height < PLOT.height * SHORT_SHARE;
+  return html`<figure${isWide ? html` class="wide"` : null}${isShort ? html` class="short"` : null}>
 <h3>${title}</h3>
 ${legend}${isWide ? html`<div class="${shrinks ? 'fits' : 'roomy'}">${svg}</div>` : svg}
 <figcaption>${caption}

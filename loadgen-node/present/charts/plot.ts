@@ -58,7 +58,7 @@ export function drawAxes(area: PlotArea): Html {
     const isLast = x > RIGHT - 14;
     return html`<path class="grid" d="M${coordinate(x)} ${PLOT.top}V${BOTTOM}"/><text class="${isLast ? 'axis end' : 'axis middle'}" x="${coordinate(isLast ? PLOT.width - 2 : x)}" y="${BOTTOM + 16}">${label}</text>`;
   });
-  return html`${rows}<g class="columns">${columns}</g><path class="frame" d="M${PLOT.left} ${BOTTOM}H${RIGHT}"/><text class="axis middle" x="${(PLOT.left + RIGHT) / 2}" y="${PLOT.height - 6}">${area.x.title}</text><text class="axis" x="2" y="11">${area.y.title}</text>`;
+  return html`<g class="rows">${rows}</g><g class="columns">${columns}</g><path class="frame" d="M${PLOT.left} ${BOTTOM}H${RIGHT}"/><text class="axis middle" x="${(PLOT.left + RIGHT) / 2}" y="${PLOT.height - 6}">${area.x.title}</text><text class="axis" x="2" y="11">${area.y.title}</text>`;
 }
 
 /** A line through points. */
@@ -112,7 +112,8 @@ export function drawDot(
   { className, form, hint }: { className: string; form: DotForm; hint: string },
 ): Html {
   const radius = { fill: 3, hollow: 3.2, ring: 6.5 }[form];
-  return html`<circle class="${`${form} ${className}`}" cx="${coordinate(xOf(area, x))}" cy="${coordinate(yOf(area, y))}" r="${radius}"><title>${hint}</title></circle>`;
+  const [cx, cy] = [coordinate(xOf(area, x)), coordinate(yOf(area, y))];
+  return html`<circle class="${`${form} ${className.replace(/ dash\d/, '')}`}" data-x="${cx}" data-y="${cy}" cx="${cx}" cy="${cy}" r="${radius}"><title>${hint}</title></circle>`;
 }
 
 /** Lines from the bottom to the top at values of x, each with its name at the top, one below the other where they meet. */
@@ -126,12 +127,13 @@ export function drawFlags(
     .map(({ x, label }) => {
       const at = xOf(area, x);
       const width = textWidth(label);
-      const isLeft = at + 4 + width > RIGHT;
+      // Lines that rise to the right leave the upper left free.
+      const isLeft = at - 4 - width > PLOT.left || at + 4 + width > RIGHT;
       const left = isLeft ? at - 4 - width : at + 4;
       const place = { left, right: left + width, y: PLOT.top + 12 };
       while (placed.some((other) => areOver(place, other))) place.y += 14;
       placed.push(place);
-      return html`<path class="flag" d="M${coordinate(at)} ${PLOT.top}V${BOTTOM}"/><text class="${isLeft ? 'end' : 'start'}" x="${coordinate(isLeft ? at - 4 : at + 4)}" y="${place.y}">${label}</text>`;
+      return html`<g data-x="${coordinate(at)}"><path class="flag" d="M${coordinate(at)} ${PLOT.top}V${BOTTOM}"/><text class="${isLeft ? 'end' : 'start'}" x="${coordinate(isLeft ? at - 4 : at + 4)}" y="${place.y}">${label}</text></g>`;
     });
   return html`${drawn}`;
 }
@@ -168,7 +170,7 @@ export function drawBound(
     (place) => place.y < BOTTOM && !others.some((other) => areOver(place, other)),
   );
   const at = free ?? (places[0] as TextPlace);
-  return html`<path class="bound" d="M${PLOT.left} ${coordinate(y)}H${RIGHT}"/><text class="bound-text" x="${coordinate(at.left)}" y="${coordinate(at.y)}">${label}</text>`;
+  return html`<g data-y="${coordinate(y)}"><path class="bound" d="M${PLOT.left} ${coordinate(y)}H${RIGHT}"/><text class="bound-text" x="${coordinate(at.left)}" y="${coordinate(at.y)}">${label}</text></g>`;
 }
 
 /** Whether two texts cover each other. */

@@ -1,5 +1,14 @@
 import { tickTime } from '../text/figure-text.ts';
 
+/** A mark of an axis. */
+interface Tick {
+  readonly value: number;
+  readonly label: string;
+}
+
+/** Parts of the way from mark to mark, for a closer look at a straight axis. */
+const PARTS = [2, 5, 10, 20];
+
 /** An axis of a chart. */
 export interface Axis {
   /**
@@ -8,7 +17,9 @@ export interface Axis {
    */
   readonly scale: (value: number) => number;
   /** Its marks. */
-  readonly ticks: readonly { readonly value: number; readonly label: string }[];
+  readonly ticks: readonly Tick[];
+  /** Marks for a closer look, each list finer than the one before. */
+  readonly finer?: () => readonly (readonly Tick[])[];
   /** Its quantity, with the unit. */
   readonly title: string;
 }
@@ -32,13 +43,25 @@ interface AxisRange {
  */
 export function linearAxis(range: AxisRange, tickCount = 5): Axis {
   const { from, to, title, format, stepOf = roundStep } = widened(range);
+  const ticksBy = (step: number): Tick[] => {
+    const ticks: Tick[] = [];
+    for (let i = Math.ceil(from / step); i * step <= to * (1 + 1e-12); i += 1) {
+      ticks.push({ value: i * step, label: format(i * step) });
+    }
+    return ticks;
+  };
   const step = stepOf((to - from) / tickCount);
-  const ticks: Axis['ticks'][number][] = [];
-  for (let i = Math.ceil(from / step); i * step <= to * (1 + 1e-12); i += 1) {
-    ticks.push({ value: i * step, label: format(i * step) });
-  }
-  return { scale: (value) => clamped((value - from) / (to - from)), ticks, title };
+  return {
+    scale: (value) => clamped((value - from) / (to - from)),
+    ticks: ticksBy(step),
+    finer: () => PARTS.map((part) => ticksBy(stepOf(step / part))),
+    title,
+  };
 }
+
+/** Digits of the marks of a closer look at a logarithmic axis. */
+const WHOLE_DIGITS = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+const TENTHS = Array.from({ length: 90 }, (_, i) => (10 + i) / 10);
 
 /**
  * A logarithmic axis of positive values, marked at 1, 2 and 5 of each power of ten where there is
@@ -49,9 +72,8 @@ export function logAxis(range: AxisRange, tickCountMax = 8): Axis {
   const to = Math.log10(Math.max(range.to, range.from * 1.1));
   const scale = (value: number): number =>
     clamped((Math.log10(Math.max(value, range.from)) - from) / (to - from));
-  const ticks: Axis['ticks'][number][] = [];
-  for (const digits of [[1, 2, 5], [1, 3], [1]]) {
-    ticks.length = 0;
+  const ticksAt = (digits: readonly number[]): Tick[] => {
+    const ticks: Tick[] = [];
     for (let power = Math.floor(from); power <= to; power += 1) {
       for (const digit of digits) {
         const value = digit * 10 ** power;
@@ -59,10 +81,13 @@ export function logAxis(range: AxisRange, tickCountMax = 8): Axis {
         ticks.push({ value, label: range.format(value) });
       }
     }
-    if (ticks.length <= tickCountMax) break;
-  }
+    return ticks;
+  };
+  const lists = [[1, 2, 5], [1, 3], [1]].map(ticksAt);
+  const ticks = lists.find(({ length }) => length <= tickCountMax) ?? lists.at(-1) ?? [];
   if (ticks.length === 0) ticks.push({ value: range.from, label: range.format(range.from) });
-  return { scale, ticks, title: range.title };
+  const finer = () => [WHOLE_DIGITS, TENTHS].map(ticksAt);
+  return { scale, ticks, finer, title: range.title };
 }
 
 /**
@@ -105,6 +130,12 @@ export function roundStep(least: number): number {
   const power = 10 ** Math.floor(Math.log10(least));
   const digit = [1, 2, 5, 10].find((candidate) => candidate * power >= least * (1 - 1e-9)) ?? 10;
   return digit * power;
+}
+
+/** As {@link roundStep}, of bytes: a round number of KiB, MiB, GiB, whichever the largest marks have. */
+export function memoryStep(least: number): number {
+  const unit = 1024 ** Math.max(0, Math.floor(Math.log2(least * 4) / 10));
+  return roundStep(least / unit) * unit;
 }
 
 function clamped(value: number): number {

@@ -9,7 +9,7 @@ const BINS_PER_DECADE = 100;
 /**
  * Values in the order in which they were measured, cut into pieces of equal length; each piece is a histogram over the same bins.
  * A resampled run is then a sum of histograms: its cost does not grow with the number of values. Up to
- * some hundred values a bin holds one value, so nothing is lost; with more, a value is placed within its bin by rank.
+ * some hundred values a bin holds one value, which is exact; with more, a value is placed within its bin by rank.
  */
 export class BlockHistogram {
   readonly pieceCount: number;

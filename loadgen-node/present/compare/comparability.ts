@@ -8,13 +8,13 @@ import type { RunSummary } from '../../observe/summary/run-summary.ts';
 import { hostText, linkWords } from '../text/machine-text.ts';
 import type { NamedRun } from './compare-runs.ts';
 
-/** A run, and what its audit says of machines; null: it left none. */
+/** A run, and the machines of its audit; null: it has no audit. */
 interface JudgedRun extends NamedRun {
   readonly audit: NetworkAudit | null;
 }
 
 /**
- * What a difference does. `refused`: the figures mean other things. `forceable`: --force compares them. `warned`: they
+ * Effect of a difference. `refused`: the figures mean other things. `forceable`: --force compares them. `warned`: they
  * are compared, and the difference of the figures may be its own.
  */
 type Weight = 'refused' | 'forceable' | 'warned';
@@ -78,7 +78,7 @@ const ROWS: readonly Row[] = [
 /**
  * Refuses runs whose figures cannot be compared.
  * @param isForced Lets benchmark and model differ.
- * @returns What differs all the same, in words; none: the comparison means what it says.
+ * @returns Remaining differences, in words; empty: the runs are comparable.
  * @throws MlperfError `ERR_CONFIG_INVALID` with all that differs.
  */
 export function checkComparable(runs: readonly NamedRun[], isForced: boolean): string[] {

@@ -39,7 +39,7 @@ export async function compareFolders(
   for (const folder of folders) read.push(await readMeasured(folder));
   const runs = read.map(({ run }) => run);
   const cautions = checkComparable(runs, isForced);
-  // What is wrong is said before the work.
+  // Errors come before the work.
   if (by !== null) orderBy(runs, by);
   const comparison = compareRuns(runs);
   const invalid = runs.filter(({ summary }) => summary.result !== 'VALID' && !allowsInvalid);
@@ -53,7 +53,7 @@ export async function compareFolders(
       ...read.flatMap(({ damage }) => damage ?? []),
       ...invalid.map(
         ({ folder, summary: { result } }) =>
-          `${folder} is ${result}: its figures are no result, so nothing is compared (--allow-invalid compares them)`,
+          `${folder} is ${result}: its figures are no result, so they are not compared (--allow-invalid compares them)`,
       ),
     ],
     isRefused: invalid.length > 0,
@@ -64,7 +64,9 @@ export async function compareFolders(
 
 function disturbanceNotes({ runs, disturbedBy }: RunComparison): string[] {
   return disturbedBy.flatMap((by, i) =>
-    by === null ? [] : [`${runs[i]?.folder}: nothing is sure of it, since it was disturbed: ${by}`],
+    by === null
+      ? []
+      : [`${runs[i]?.folder}: its figures are uncertain, since it was disturbed: ${by}`],
   );
 }
 
@@ -116,7 +118,7 @@ export function hasFailed({ conditions, failures }: ComparisonResult): boolean {
   return failures.length > 0 || conditions.some(({ holds }) => holds);
 }
 
-/** The comparison for programs. JSON knows no infinity: a share of nothing is null. */
+/** The comparison for programs. JSON has no infinity: a share of 0 is null. */
 export function comparisonDocument(result: ComparisonResult): object {
   const { comparison, cautions, notes, conditions, failures, isRefused, series, by } = result;
   return {

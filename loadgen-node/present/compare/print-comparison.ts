@@ -102,8 +102,8 @@ export interface FailCondition {
 }
 
 /**
- * Holds conditions against every run but the base: relative ones against the difference from the base, absolute ones against
- * the run's own figure. A count or an extreme is sure as it is; of another figure without an interval nothing is sure.
+ * Compares conditions with every run but the base: relative ones against the difference from the base, absolute ones against
+ * the run's own figure. A count or an extreme is certain; another figure without an interval is uncertain.
  * @throws MlperfError `ERR_CONFIG_INVALID` where a run has no such figure: silence would be taken for consent.
  */
 export function judgeConditions(
@@ -164,7 +164,7 @@ function heldAgainst(
   }
   if (share === null) {
     throw configInvalid(
-      `--fail-if: ${base} has no ${figure} (${FIGURES[figure].about}), so nothing can be relative to it`,
+      `--fail-if: ${base} has no ${figure} (${FIGURES[figure].about}) to compare with`,
     );
   }
   return { value: share, interval: shareInterval, seen: signedShare(share) };

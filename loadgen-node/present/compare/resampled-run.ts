@@ -24,7 +24,7 @@ export const REPLICATE_COUNT = 1000;
  */
 const BLOCK_COUNT = 50;
 
-/** Values that must lie beyond a percentile, or what is drawn of it says nothing. */
+/** Least values beyond a percentile for a meaningful interval. */
 const BEYOND_MIN = 20;
 
 /** Pieces per block: blocks begin at any piece, so that they overlap. */
@@ -249,7 +249,7 @@ const CORRELATION_MAX = 0.8;
 /**
  * By how much drawn values are to be spread, since neighbouring blocks hang together too: the variance of a mean of a series of
  * first order with their correlation r is (1 + r) / (1 - r) of that of independent ones. The estimate of r is too low by (1 + 3 r) / n
- * (Kendall 1954), which is added; one below 0 narrows nothing.
+ * (Kendall 1954), which is added; a negative r does not narrow the interval.
  * @param blockMeans In order.
  */
 export function spreadFactor(blockMeans: readonly number[]): number {

@@ -57,7 +57,7 @@ export function pointLines(curve: Omit<MeasuredCurve, 'points'>, point: LoadPoin
     : [line, fitText(`          ${point.why.replace(/; .*$/, '')}`, 118)];
 }
 
-/** The end of a curve: its plot, what it says, and where its files are. */
+/** The last lines of a curve: its plot, its findings, and its files. */
 export function curveEnd(curve: MeasuredCurve, findings: CurveFindings, folder: string): string {
   const files = Object.values(CURVE_FILES).join(', ');
   const rows = [

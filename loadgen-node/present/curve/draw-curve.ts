@@ -1,4 +1,5 @@
-import { formatNs } from '../../../shared/base/text.ts';
+import { formatNs, grouped } from '../../../shared/base/text.ts';
+import { drawWindow, hoverData } from '../charts/hover.ts';
 import {
   drawAxes,
   drawBand,
@@ -61,8 +62,32 @@ export function drawCurve(curve: MeasuredCurve, { knee, peak }: CurveFindings) {
           }),
         ],
   );
-  const drawing = html`${drawAxes(area)}${layers.map(({ band }) => band)}${drawBound(area, curve.boundNs, `bound ${formatNs(curve.boundNs)}`)}${drawFlags(area, flagsOf(knee, peak))}${layers.map(({ line }) => line)}${layers.map(({ dots }) => dots)}${rings}`;
-  return { drawing, legend: legendOf(curve, points) };
+  const lines = html`${layers.map(({ band }) => band)}${layers.map(({ line }) => line)}`;
+  const drawing = html`${drawAxes(area)}${drawWindow(area, lines)}${drawBound(area, curve.boundNs, `bound ${formatNs(curve.boundNs)}`)}${drawFlags(area, flagsOf(knee, peak))}${layers.map(({ dots }) => dots)}${rings}`;
+  return { drawing, legend: legendOf(curve, points), hover: hoverOf(curve, area, points) };
+}
+
+/** All that is known of the points, for a pointer that rests on the chart. */
+function hoverOf(curve: MeasuredCurve, area: PlotArea, points: readonly LoadPoint[]): string {
+  const places = points.map((point) => [point.samplesPerSecond, Number.NaN] as const);
+  const line = (name: string, text: (point: LoadPoint) => string) => ({
+    ...{ name, points: places, texts: points.map(text) },
+  });
+  const latencies = drawnPercentiles(curve).map((share) =>
+    line(percentileName(share), (point) => {
+      const figure = figureAt(point, share);
+      return figure === undefined ? '-' : `${formatNs(figure.valueNs)} (${intervalText(figure)})`;
+    }),
+  );
+  const lines = [
+    line('load', ({ load }) => `${loadOf(load)} ${curve.unit}`),
+    ...latencies,
+    line('queries', ({ queries }) => grouped(queries)),
+    line('lost', ({ lostSamples }) => (lostSamples === 0 ? '' : grouped(lostSamples))),
+    line('', ({ why }) => why.replaceAll('|', '/')),
+  ];
+  const texts = { x: (rate: number) => `${formatNumber(rate)} samples/s`, y: formatNs };
+  return hoverData(area, lines, texts);
 }
 
 function areaOf(curve: MeasuredCurve, points: readonly LoadPoint[]): PlotArea {

@@ -53,7 +53,7 @@ export const CURVE_FILES = {
 /** Unit of the loads of a curve. */
 export type LoadUnit = 'queries/s' | 'queries at a time' | 'streams';
 
-/** Points of one SUT under rising loads, and the bound that they are held against. */
+/** Points of one SUT under rising loads, and the bound that they are compared with. */
 export interface MeasuredCurve {
   readonly unit: LoadUnit;
   readonly boundNs: number;

@@ -31,10 +31,10 @@ export function writeCurve(folder: string, report: CurveReport): void {
   writeText(join(folder, CURVE_FILES.picture), renderCurvePicture(report));
 }
 
-/** The curve as one HTML file: no script, nothing from the network. */
+/** The curve as one HTML file with its script, which loads no other file. */
 export function renderCurvePage(report: CurveReport): string {
   const { title, facts, notes, madeBy, findings } = report;
-  const { drawing, legend } = drawCurve(report, findings);
+  const { drawing, legend, hover } = drawCurve(report, findings);
   const rows = [
     ['Peak under the bound', findings.peakText] as const,
     ['Knee', findings.kneeText] as const,
@@ -49,9 +49,10 @@ ${section('findings', 'Findings', html`<dl class="plain">${rows.map(([name, text
     title: 'Latency over throughput',
     alternative: `${report.points.length} loads. ${findings.peakText} ${findings.kneeText}`,
     drawing,
+    hover,
     legend: drawLegend(legend),
     caption:
-      'Each dot is a load. Bands: intervals at 95 %; where too few queries tell how slow the slowest are, a band ends at its line and is open above. A pointer on a dot shows its figures; the table below has all of them.',
+      'Each dot is a load. Bands: intervals at 95 %; where too few queries tell how slow the slowest are, a band ends at its line and is open above. A pointer shows the figures of the nearest load, and dragging zooms in; the table below has all of them.',
     ...{ isWide: true, shrinks: true },
   }),
 )}${section('points', 'Points', html`${scroll('Points', pointTable(report))}${remarksOf(report)}`)}${section('facts', 'What was measured', htmlTable(['', ''], facts, undefined))}`;

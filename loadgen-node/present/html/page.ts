@@ -56,20 +56,21 @@ p { margin: 0.4rem 0; max-width: 60rem; overflow-wrap: anywhere; }
 .cautions { background: var(--warn-panel); border-left: 0.3rem solid var(--warn); padding: 0.3rem 1rem; margin: 0.6rem 0; }
 .tiles .bad small { font-weight: 400; }
 .tiles small { display: block; color: var(--muted); font-size: 0.8rem; }
-.charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 25rem), 1fr)); gap: 1rem; }
+.scroll + .charts { margin-top: 1rem; } .charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 25rem), 1fr)); gap: 1rem; }
 figure { position: relative; margin: 0; padding: 0.8rem; background: var(--panel); border: 1px solid var(--grid); border-radius: 0.4rem; min-width: 0; }
 figcaption { color: var(--muted); font-size: 0.85rem; margin-top: 0.3rem; overflow-wrap: anywhere; }
-.wide { grid-column: 1 / -1; }
+.wide { grid-column: 1 / -1; } .short { align-self: start; }
 svg:not(.window) { display: block; width: 100%; height: auto; } .roomy { overflow-x: auto; } .roomy svg { min-width: 32rem; } .roomy svg, .fits svg { max-width: 46rem; }
 svg text { font-size: 12px; fill: var(--text); font-family: inherit; font-variant-numeric: tabular-nums; }
 svg .axis { fill: var(--muted); } svg .end { text-anchor: end; } svg .middle { text-anchor: middle; }
 svg .grid { stroke: var(--grid); stroke-width: 1; } svg .frame { stroke: var(--line); stroke-width: 1; }
 svg .bound { stroke: var(--bad); stroke-width: 1.5; stroke-dasharray: 5 3; } svg .bound-text { fill: var(--bad); }
+svg .bound-text, svg .flag + text, svg .marks text { paint-order: stroke; stroke: var(--panel); stroke-width: 3px; stroke-linejoin: round; }
 svg .series { fill: none; stroke-width: 1.8; stroke-linejoin: round; } svg .hover { fill: transparent; }
 svg .hover:hover { fill: var(--text); fill-opacity: 0.09; }
 svg .band { fill: var(--c); fill-opacity: 0.16; } svg .ring { fill: none; stroke: var(--c); stroke-width: 1.5; }
 svg .hollow { fill: var(--panel); stroke: var(--c); stroke-width: 1.6; } svg .flag { stroke: var(--muted); stroke-dasharray: 2 3; }
-svg .window { overflow: visible; } svg .window path { vector-effect: non-scaling-stroke; } .zoomed .window { overflow: hidden; } .zoomed .columns, .zoomed .marks { display: none; }
+svg .window { overflow: visible; } svg .window path { vector-effect: non-scaling-stroke; } .zoomed .window { overflow: hidden; } .zoomed .rows, .zoomed .columns, .zoomed .marks { display: none; }
 svg[data-hover]:focus:not(:focus-visible) { outline: none; } svg[data-hover] { touch-action: pan-y; user-select: none; -webkit-user-select: none; } svg .cursor { stroke: var(--text); stroke-width: 1; fill: none; pointer-events: none; }
 .tip { position: absolute; z-index: 1; pointer-events: none; display: flex; flex-direction: column; max-width: 70%; padding: 0.3rem 0.6rem; font-size: 0.8rem; line-height: 1.35; font-variant-numeric: tabular-nums; background: var(--page); border: 1px solid var(--line); border-radius: 0.3rem; overflow-wrap: anywhere; }
 .tip[hidden], .whole[hidden] { display: none; } .whole { position: absolute; right: 0.6rem; top: 0.5rem; font: inherit; font-size: 0.8rem; color: inherit; background: var(--page); border: 1px solid var(--line); border-radius: 0.3rem; cursor: pointer; }
@@ -99,6 +100,7 @@ th { font-weight: 600; } td.n, th.n { text-align: right; white-space: nowrap; ov
 details { margin: 0.4rem 0; } summary { cursor: pointer; color: var(--accent); }
 footer { margin-top: 2rem; border-top: 1px solid var(--line); padding-top: 0.5rem; color: var(--muted); font-size: 0.85rem; }
 @media screen and (prefers-color-scheme: dark) { svg .on-strong { fill: #0b0e13; } }
+@media (min-width: 50rem) { .wide svg[data-hover] text { font-size: 9.5px; } }
 @media (max-width: 34rem) {
   body { padding: 0.6rem; } figure { padding: 0.4rem; } svg text { font-size: 13.5px; } svg .small { font-size: 12px; }
   .settings tr { display: block; border-bottom: 1px solid var(--grid); padding: 0.3rem 0; } .settings td { display: block; border: 0; padding: 0; }
@@ -108,7 +110,7 @@ footer { margin-top: 2rem; border-top: 1px solid var(--line); padding-top: 0.5re
 @media print {
   body { max-width: none; padding: 0; font-size: 10pt; } .skip, details:not([open]) { display: none; }
   figure, tr, .notes, .tiles > div { break-inside: avoid; } h2, h3 { break-after: avoid; }
-  table { font-size: 8pt; } th, td { padding-right: 0.4rem; } .tip, .whole { display: none; } .scroll, .roomy { overflow: visible; } .roomy svg { min-width: 0; }
+  table { font-size: 8pt; } td code { font-size: 7.5pt; } th, td { padding-right: 0.4rem; } th.n { white-space: normal; } .tip, .whole { display: none; } .scroll, .roomy { overflow: visible; } .roomy svg { min-width: 0; }
   .charts { display: block; } .charts > figure { margin-bottom: 5mm; } .charts figure:not(.wide) { width: 150mm; } .charts > .scroll { margin-bottom: 5mm; }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 }
@@ -168,8 +170,8 @@ function inlineScript(body: Html): { policy: string; element: Html } | null {
 }
 
 /**
- * A whole HTML document. Without a script of a server it is one file: no image, no font, nothing from the network; charts
- * that a pointer can read bring their script with them. The policy in its head lets nothing else in.
+ * A whole HTML document. Without a script of a server it is one file that loads no image, font or other file; charts
+ * with hover have their script in it. The policy in its head forbids all other sources.
  */
 export function renderPage({
   title,

@@ -1,10 +1,17 @@
 import { formatNs } from '../../../shared/base/text.ts';
-import type { LiveSnapshot } from '../../observe/live/live-snapshot.ts';
+import type { LiveSnapshot, MachineUse } from '../../observe/live/live-snapshot.ts';
 import { LATENCY_PARTS } from '../../observe/split/latency-parts.ts';
 import { drawArea, drawAxes, drawLine, type Series, seriesClass } from '../charts/plot.ts';
-import { type Axis, linearAxis, logAxis, roundStep } from '../charts/scale.ts';
+import { type Axis, linearAxis, logAxis, memoryStep, roundStep } from '../charts/scale.ts';
 import { type Html, html } from '../html/html.ts';
-import { amount, clock, tickTime } from '../text/figure-text.ts';
+import {
+  amount,
+  clock,
+  formatMemory,
+  formatNumber,
+  tickMemory,
+  tickTime,
+} from '../text/figure-text.ts';
 
 /** Nodes that are drawn one by one. */
 const NODES_DRAWN_MAX = 64;
@@ -14,12 +21,14 @@ export interface ChartSpec {
   readonly title: string;
   readonly note: string;
   /**
-   * Unit and axis of the values: per second, whole numbers, or ns, on a straight or a logarithmic
+   * Unit and axis of the values: per second, whole numbers, cores, bytes, or ns, on a straight or a logarithmic
    * axis.
    */
-  readonly kind: 'rate' | 'count' | 'time' | 'log-time';
+  readonly kind: 'rate' | 'count' | 'cores' | 'bytes' | 'time' | 'log-time';
   /** Each line is a layer on those before it. */
   readonly isStacked?: boolean;
+  /** A line without any value is left out, as of a node that does not tell it. */
+  readonly leavesOut?: boolean;
   /**
    * Name and class of each line, and its value at a point; no value, and 0 on a logarithmic axis,
    * is a gap.
@@ -91,6 +100,18 @@ export const CHARTS: readonly ChartSpec[] = [
     ],
   },
   {
+    title: 'CPU',
+    note: 'cores that the process kept busy, worker processes of a node included',
+    ...{ kind: 'cores', leavesOut: true },
+    series: (nodes) => useSeries(nodes, ({ cores }) => cores),
+  },
+  {
+    title: 'Memory',
+    note: 'resident memory of the same processes',
+    ...{ kind: 'bytes', leavesOut: true },
+    series: (nodes) => useSeries(nodes, ({ residentBytes }) => residentBytes),
+  },
+  {
     title: 'Errors',
     note: 'samples that got no result, since the run began',
     kind: 'count',
@@ -98,19 +119,53 @@ export const CHARTS: readonly ChartSpec[] = [
   },
 ];
 
+/** LoadGen, and each node. */
+function useSeries(
+  nodes: readonly string[],
+  of: (use: MachineUse) => number,
+): ReturnType<ChartSpec['series']> {
+  return [
+    ['LoadGen', 'c0 dash2', ({ loadgen }) => loadgen && of(loadgen)],
+    ...nodes.slice(0, NODES_DRAWN_MAX).map((name, i) => {
+      const value = ({ nodes: { usage } }: LiveSnapshot) => {
+        const use = usage[i];
+        return use && of(use);
+      };
+      return [name, seriesClass(i), value] as const;
+    }),
+  ];
+}
+
 /** A value of a chart for people. */
 export function valueText({ kind }: ChartSpec, value: number): string {
-  return kind === 'rate' || kind === 'count' ? amount(value) : formatNs(value);
+  if (kind === 'bytes') return formatMemory(value);
+  return kind === 'time' || kind === 'log-time' ? formatNs(value) : axisText(kind)(value);
+}
+
+function axisText(kind: ChartSpec['kind']): (value: number) => string {
+  if (kind === 'cores') return formatNumber;
+  if (kind === 'bytes') return tickMemory;
+  return kind === 'time' || kind === 'log-time' ? tickTime : amount;
 }
 
 /** Points further apart than this many of their lengths have a gap between them. */
 const GAP_POINTS = 4;
 
 /**
- * The lines of a chart over the seconds since `originS`; a stack is not yet stacked. Where nothing was measured for a while
+ * The lines of a chart over the seconds since `originS`; a stack is not yet stacked. Where values are missing for a while
  * (between two sets, or while a connection was lost) an empty point keeps lines from crossing.
  */
 export function chartLines(
+  spec: ChartSpec,
+  points: readonly LiveSnapshot[],
+  nodes: readonly string[],
+  originS: number,
+): Series[] {
+  const lines = allLines(spec, points, nodes, originS);
+  return spec.leavesOut === true ? lines.filter(hasValue) : lines;
+}
+
+function allLines(
   { kind, series }: ChartSpec,
   points: readonly LiveSnapshot[],
   nodes: readonly string[],
@@ -134,6 +189,10 @@ export function chartLines(
     last = point;
   }
   return lines;
+}
+
+function hasValue({ points }: Series): boolean {
+  return points.some(([, value]) => Number.isFinite(value));
 }
 
 /** Each line on top of those before it. */
@@ -200,9 +259,11 @@ function valueAxis(kind: ChartSpec['kind'], values: readonly number[]): Axis {
     from: 0,
     to: largest * 1.1 || (isTime ? 1e6 : 1),
     title: '',
-    format: isTime ? tickTime : amount,
-    stepOf: (least: number) =>
-      kind === 'count' ? Math.max(1, roundStep(least)) : roundStep(least),
+    format: axisText(kind),
+    stepOf: (least: number) => {
+      if (kind === 'bytes') return memoryStep(least);
+      return kind === 'count' ? Math.max(1, roundStep(least)) : roundStep(least);
+    },
   };
   return linearAxis(range, TICKS);
 }

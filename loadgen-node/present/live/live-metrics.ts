@@ -166,8 +166,8 @@ export class LiveMetrics {
     add('queries_issued', 'Queries that were issued.', total('issuedQueries'));
     add('samples_issued', 'Samples that were issued.', total('issuedSamples'));
     add('samples_completed', 'Samples with a result.', total('completedSamples'));
-    add('samples_lost', 'Samples that got none.', total('lostSamples'));
-    const splitHelp = 'Completed samples whose node told its times.';
+    add('samples_lost', 'Samples without a result.', total('lostSamples'));
+    const splitHelp = 'Completed samples whose node reported its times.';
     add('latency_split_samples', splitHelp, () => single(this.#splitCount));
     const partHelp =
       'Where the latency of those samples went, by part; the parts sum to the latency.';
@@ -184,7 +184,7 @@ export class LiveMetrics {
       this.#add('gauge', name, help, () => single(this.#last && read(this.#last)));
     const outstanding = 'Samples that are issued and neither completed nor lost.';
     add('outstanding_samples', outstanding, (last) => last.outstanding);
-    const target = 'What the schedule asks for; absent where there is none.';
+    const target = 'Rate of the schedule; absent without a schedule.';
     add('target_queries_per_second', target, (last) => last.targetPerS);
     const bound = "Server's latency bound; absent elsewhere.";
     add('latency_bound_seconds', bound, (last) => last.bound && last.bound.latencyNs / 1e9);
@@ -217,7 +217,7 @@ export class LiveMetrics {
   }
 
   /**
-   * prom-client (15.1) asks a metric for its name and `get()` and for nothing else; its types want
+   * prom-client (15.1) uses only a metric's name and `get()`; its types want
    * the class.
    */
   #add(type: string, shortName: string, help: string, values: () => MetricValue[]): void {

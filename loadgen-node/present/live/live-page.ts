@@ -1,17 +1,28 @@
 import { formatNs } from '../../../shared/base/text.ts';
 import type { LiveSnapshot } from '../../observe/live/live-snapshot.ts';
 import { type Html, html, htmlTable, tile } from '../html/html.ts';
-import { amount, clock, formatShare, percentileName, timeOrDash } from '../text/figure-text.ts';
+import {
+  amount,
+  clock,
+  formatMemory,
+  formatNumber,
+  formatShare,
+  percentileName,
+  timeOrDash,
+} from '../text/figure-text.ts';
 import type { LiveRunState, LiveState, RunVerdict } from './live-state.ts';
 
-// Contents of the live page by its state. Runs in the browser, and needs nothing of it.
+// Contents of the live page by its state. Runs in the browser, without its APIs.
 
 /** The page's connection to the command; `over`: the command has ended. */
 export type FeedConnection = 'connecting' | 'open' | 'lost' | 'over';
 
 /** Rows of the table of the last seconds. */
 const ROWS = 20;
-const NODE_COLUMNS = ['node', 'outstanding', 'samples/s', 'mean latency', 'failed', 'state'];
+const NODE_COLUMNS = [
+  ...['node', 'outstanding', 'samples/s', 'mean latency', 'failed'],
+  ...['cores busy', 'memory', 'state'],
+];
 const SECOND_COLUMNS = [
   ...['time', 'completed/s', 'p50', 'p99', 'p99.9'],
   ...['outstanding', 'lag p99', 'lost'],
@@ -31,7 +42,7 @@ export function livePanels(
     verdict: verdict && verdictOf(verdict),
     'so-far': verdict === null && latest !== null ? soFar(latest) : null,
     now: html`<h2>${verdict === null ? 'Now' : 'The last second'}</h2>
-<dl class="tiles">${latest === null ? tile('Load', 'nothing yet') : tilesOf(latest)}</dl>`,
+<dl class="tiles">${latest === null ? tile('Load', 'not yet measured') : tilesOf(latest)}</dl>`,
     resolution: html`${pointS === 1 ? '' : `A point covers up to ${pointS} s: of percentiles and outstanding samples the largest, of rates the mean.`}`,
     nodes: htmlTable(NODE_COLUMNS, nodeRows(run?.nodes ?? [], latest), isFigure),
     seconds: htmlTable(SECOND_COLUMNS, secondRows(points), isFigure),
@@ -151,6 +162,8 @@ function nodeRows(names: readonly string[], point: LiveSnapshot | null): string[
     amount(nodes?.completedPerS[i]),
     timeOrDash(nodes?.meanNs[i]),
     amount(nodes?.failed[i]),
+    formatNumber(nodes?.usage[i]?.cores ?? Number.NaN),
+    formatMemory(nodes?.usage[i]?.residentBytes ?? Number.NaN),
     nodes?.lost.includes(i) === true ? 'lost' : 'connected',
   ]);
 }

@@ -37,7 +37,7 @@ export class LiveState {
     this.history.load(points, pointS, latest);
   }
 
-  /** Takes what happened; `close` changes nothing. */
+  /** Applies a message; `close` has no effect. */
   apply(message: ToLiveThread): void {
     switch (message.kind) {
       case 'begin':

@@ -58,7 +58,7 @@ async function openPage(at: ListenAddress): Promise<string> {
 }
 
 async function openMetrics(at: ListenAddress): Promise<string> {
-  // The package is loaded only where metrics are asked for.
+  // The package is loaded only where metrics are requested.
   const { LiveMetrics } = await import('./live-metrics.ts');
   const metrics = new LiveMetrics();
   const { registry } = metrics;

@@ -41,9 +41,9 @@ export class LiveView {
   }
 
   /**
-   * Opens the ports that are asked for.
+   * Opens the ports that are requested.
    * @param onGone Called when the view breaks while a run goes on.
-   * @returns Undefined where none is asked for.
+   * @returns Undefined where no view is requested.
    * @throws MlperfError `ERR_LIVE_LISTEN` that names the address; `ERR_NOT_INSTALLED` where the page was not built.
    */
   static async open(
@@ -65,7 +65,7 @@ export class LiveView {
     return new LiveView(worker, answer, onGone);
   }
 
-  /** Sends what happened to the pages and the metrics; nothing where the view is gone. */
+  /** Sends a message to the pages and the metrics, unless the view is gone. */
   post(message: ToLiveThread): void {
     if (!this.#isGone) this.#worker.postMessage(message);
   }

@@ -125,8 +125,8 @@ const COMMON_HEADERS: Readonly<Record<string, string>> = {
 type Route = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
 /**
- * Opens a port that answers GET and HEAD. Its URL has the address that was bound, and ends with `/`; `close` resolves when nothing
- * listens any more and all connections are gone.
+ * Opens a port that answers GET and HEAD. Its URL has the address that was bound, and ends with `/`; `close` resolves when the
+ * port and all connections are closed.
  * @param routes By path.
  * @throws What `listen` throws: the port is in use, the address is not this machine's.
  */
@@ -167,7 +167,7 @@ async function answer(
   const [path = ''] = (request.url ?? '').split('?');
   const route = Object.hasOwn(routes, path) ? routes[path] : undefined;
   if (route === undefined) {
-    say(response, 404, `there is nothing here; look at ${Object.keys(routes).join(', ')}\n`);
+    say(response, 404, `not found; see ${Object.keys(routes).join(', ')}\n`);
     return;
   }
   try {
@@ -178,7 +178,7 @@ async function answer(
   }
 }
 
-/** Ends a response with a text; Node leaves the text out where only the head was asked for. */
+/** Ends a response with a text; Node leaves the text out where only the head was requested. */
 export function say(
   response: ServerResponse,
   code: number,
@@ -277,7 +277,7 @@ class EventFeed {
     if (this.#clients.size > 0) this.#send(eventText(event, content));
   }
 
-  /** Nothing more will come. */
+  /** No more messages will come. */
   end(): void {
     clearInterval(this.#heartbeat);
     for (const client of this.#clients) client.end();

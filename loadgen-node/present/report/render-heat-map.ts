@@ -148,7 +148,7 @@ function twoLines(text: string, lengthMax: number): string[] {
   return [first, fitText(text.slice(first.length).trim(), lengthMax)];
 }
 
-/** Share of the first cell, or nothing where that one has no value. */
+/** Share of the first cell; empty where that one has no value. */
 function shareOfFirst({ cells }: HeatMapInput, value: number): string {
   const first = cells[0]?.[0];
   if (first === undefined || 'word' in first || first.value === 0) return '';

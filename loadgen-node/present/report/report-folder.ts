@@ -134,7 +134,7 @@ export async function writeCsv(folder: string, file: string): Promise<void> {
     openRunFolder(folder);
     throw new MlperfError(
       'ERR_CONFIG_FILE',
-      `${folder} has no ${RUN_FILES.records}: there is nothing to write as CSV`,
+      `${folder} has no ${RUN_FILES.records} to write as CSV`,
     );
   }
   const isStdout = file === STDOUT;
@@ -153,14 +153,14 @@ export async function writeCsv(folder: string, file: string): Promise<void> {
 /** Input of a report. */
 interface ReportInput {
   readonly summary: RunSummary;
-  /** Null: there are none; the report says what is missing. */
+  /** Null without records; the report says what is missing. */
   readonly records: SampleRecords | null;
   /** The descriptions of both ends; null, the default: they are not known. */
   readonly audit?: NetworkAudit | null;
 }
 
 /**
- * The report of a run as one HTML file: nothing from the network, every text of a SUT or a user escaped. Records
+ * The report of a run as one HTML file that loads no other file, every text of a SUT or a user escaped. Records
  * are aggregated first: the size of the file, some hundred kB, does not grow with their number.
  */
 export function renderReport({ summary, records, audit = null }: ReportInput): string {

@@ -54,7 +54,7 @@ interface DamagedRun {
 
 /** Folders of results go no deeper than this: `round/test/run_1`. */
 const DEPTH_MAX = 8;
-/** Files of a verb that makes several runs: their folder is none of a run. */
+/** Files of a verb that makes several runs: their folder is no run folder. */
 const OF_SEVERAL_RUNS = /^longhaul_(?:peak|sweep|efficiency|curve)\.json$/;
 
 /**

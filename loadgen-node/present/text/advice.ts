@@ -13,7 +13,7 @@ import {
 } from '../../loadgen/schedule/arrivals/arrivals.ts';
 import type { EffectiveSettings } from '../../loadgen/settings/effective-settings.ts';
 
-/** Where our settings have the key that LoadGen's rule names; a key that is none of ours stays. */
+/** Our flags for the keys that LoadGen's rules name; other keys stay. */
 const FLAG_OF_LOADGEN_KEY: Readonly<Record<string, string>> = {
   min_duration_ms: '--min-duration',
   max_duration_ms: '--max-duration',
@@ -69,7 +69,7 @@ function adviceOnRule(
   return `Look at ${FLAG_OF_LOADGEN_KEY[reason.key] ?? reason.key}.`;
 }
 
-/** A run of which every sample failed has none, and that is known. */
+/** A run of which every sample failed has no rates, and its cause is known. */
 function hasUnknownRates({ endCause }: PerformanceOutcome): boolean {
   return isBrokenEnd(endCause) && endCause !== 'all-failed';
 }
@@ -92,7 +92,7 @@ function adviceOnArrivals(
   }
   if (isAboutRate && ownRateOf(arrivals) !== undefined) {
     return arrivals.kind === 'step'
-      ? 'The bound is held against all steps together; the table of steps tells where it was missed.'
+      ? 'The bound is compared with all steps together; the table of steps tells where it was missed.'
       : 'The load is that of --arrivals.';
   }
   if (isEndless) return undefined;

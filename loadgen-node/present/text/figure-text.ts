@@ -1,7 +1,7 @@
 import { formatNs, grouped, percentage, rounded } from '../../../shared/base/text.ts';
 import { FIGURES, type FigureName } from '../../observe/figures/figure-names.ts';
 
-// Figures as texts, for pages in a browser too: nothing here needs Node.
+// Figures as texts, for pages in a browser too: independent of Node.
 
 /** A figure of a run for people, with its unit. */
 export function figureText(name: FigureName, value: number): string {
@@ -48,6 +48,25 @@ export function amount(value: number | null | undefined, unit = ''): string {
     maximumFractionDigits: digits,
   });
   return unit === '' ? text : `${text} ${unit}`;
+}
+
+const KIB = 1024;
+const MEMORY_UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+
+/** Bytes of memory: `312 MiB`, `1.5 GiB`. */
+export function formatMemory(bytes: number): string {
+  return Number.isFinite(bytes) ? memoryText(bytes, ' ') : '-';
+}
+
+/** Bytes of memory where there is little room, as at an axis: `312Mi`. */
+export function tickMemory(bytes: number): string {
+  return memoryText(bytes, '').replace(/B$/, '');
+}
+
+function memoryText(bytes: number, space: string): string {
+  let power = 0;
+  for (let rest = bytes; rest >= KIB && power < MEMORY_UNITS.length - 1; rest /= KIB) power += 1;
+  return `${formatNumber(bytes / KIB ** power)}${space}${MEMORY_UNITS[power]}`;
 }
 
 /** Seconds as `0:07`, `12:30`, `1:02:03`. */

@@ -14,7 +14,7 @@ export interface HeadFigure {
   readonly title: string;
   readonly value: string;
   readonly note: string;
-  /** It breaks the rule that it is held against. */
+  /** It breaks the rule that it is compared with. */
   readonly isBad: boolean;
 }
 

@@ -32,7 +32,7 @@ export function timeLines({
       ['', `slowest 1 %   ${shares(split.parts, ({ tailNs }) => tailNs)}`],
     );
   } else if (protocol === 'oip') {
-    lines.push(['Time', 'in no parts: the protocol tells no times of single queries']);
+    lines.push(['Time', 'in no parts: the protocol reports no times of single queries']);
   }
   lines.push(...serverLines(nodes));
   const { health } = performance;
@@ -90,7 +90,7 @@ function healthLines(health: GeneratorHealth, { kind, text }: GeneratorFinding):
 
 /**
  * Queries per second, which is what a ceiling is of: in Offline, whose samples go in few messages,
- * it says nothing.
+ * it is meaningless.
  */
 function ceilingLines(
   { summary, durationNs }: PerformanceOutcome,

@@ -80,7 +80,7 @@ function withoutRecords({ run: { summary }, loadgenLines }: DerivedReport): stri
   }
   if (summary.mode === 'AccuracyOnly')
     return [row('Records', 'none: the run had no performance phase')];
-  const why = `there is no ${RUN_FILES.records}: these figures are the summary's, and nothing was derived again`;
+  const why = `there is no ${RUN_FILES.records}: these figures are the summary's, not derived again`;
   return [row('Records', `none; ${why}`), '', ...figureRows(summary.figures)];
 }
 

@@ -39,7 +39,7 @@ function piecesOf(snapshot: LiveSnapshot): Piece[] {
   const add = (rank: number, text: string): void => {
     pieces.push({ rank, text });
   };
-  if (set.count > 1) add(8, `set ${set.index + 1}/${set.count}`);
+  if (set.count > 1) add(8, `part ${set.index + 1}/${set.count} of the data set`);
   add(1, clockTime(snapshot.elapsedS));
   if (share !== null) add(7, `${Math.floor(share * 100)} %`);
   if (remainingS !== null && decision === undefined) add(5, `ETA ${clockTime(remainingS)}`);

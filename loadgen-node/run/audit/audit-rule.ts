@@ -10,7 +10,7 @@ export const COMPRESSION_TABLE = 'inference_rules v4.1, Network division, QSL pr
 /** The verdict on one rule, with a whole sentence and the figures behind it. */
 export type Judged = Pick<AuditFinding, 'verdict' | 'why' | 'evidence'>;
 
-/** A rule, and how the facts of a run are held against it. */
+/** A rule, and how the facts of a run are compared with it. */
 export interface AuditRule extends Pick<AuditFinding, 'id' | 'rule' | 'source'> {
   /** Default: `rule`. */
   readonly kind?: AuditFinding['kind'];
@@ -18,8 +18,8 @@ export interface AuditRule extends Pick<AuditFinding, 'id' | 'rule' | 'source'> 
   /**
    * Verdict over the Open Inference Protocol on a rule that `judge` does not find broken. The
    * standard has no ledger, no digests, no identity of a node, no facts of its host and no
-   * settings, and a server's answer to ServerMetadata repeats nothing of the question: where that
-   * is what a rule is judged by, it is not provable. Absent: it is judged as always.
+   * settings, and a server's answer to ServerMetadata does not echo the request: a rule that is judged
+   * by these is not provable. Absent: it is judged as always.
    */
   readonly oip?: (facts: AuditFacts, judged: Judged) => Judged;
 }
@@ -61,7 +61,7 @@ export function notProvableOf(why: string, line: (node: NodeEvidence) => string)
 
 /** Name and version of a server of the Open Inference Protocol. */
 export function serverText({ oip }: NodeEvidence): string {
-  if (oip === undefined || oip.serverName === '') return 'the server tells no name';
+  if (oip === undefined || oip.serverName === '') return 'the server reports no name';
   return oip.serverVersion === '' ? oip.serverName : `${oip.serverName} ${oip.serverVersion}`;
 }
 

@@ -30,7 +30,7 @@ const WHAT_IT_SHOWS: Readonly<Record<NetworkAudit['run']['protocol'], readonly s
     'Both ends counted on their own, and the counts were compared: a query that was lost, sent twice, put ' +
       'together with another or padded, and a node that was exchanged, are found. A payload that was changed ' +
       'without changing its length is found among the digested samples only (--digest 100: all).',
-    'It is no proof against a SUT node that lies: whoever writes the software of a node decides what it ' +
+    "It is no proof against a SUT node that lies: the author of a node's software decides what it " +
       'counts and tells. Rules that hold by construction hold for the source code of this LoadGen node.',
     `${PATH_NOTE} A proxy that takes over addresses, ports and headers of both ends on purpose is not found.`,
     'What a node keeps, what lies below TCP, and whether two systems are two machines, no protocol shows: ' +
@@ -57,9 +57,9 @@ export function explainAudit(audit: NetworkAudit): string {
     row('LoadGen node', `${loadgenNode.host.hostname}, ${versionOf(loadgenNode)}`),
     ...nodes.flatMap(({ address, description, streams, theirs, oip: server }) => {
       if (server !== undefined) return wrap(oipNodeText(address, server), LABEL_WIDTH, 'SUT node');
-      const name = description?.name ?? streams[0]?.nodeName ?? 'name not told';
-      const host = description?.host?.hostname ?? 'host not told';
-      const software = description === null ? 'software not told' : versionOf(description);
+      const name = description?.name ?? streams[0]?.nodeName ?? 'name not reported';
+      const host = description?.host?.hostname ?? 'host not reported';
+      const software = description === null ? 'software not reported' : versionOf(description);
       const lines = wrap(`${name} at ${address} on ${host}, ${software}`, LABEL_WIDTH, 'SUT node');
       const replaced = theirs?.replacedWorkerCount ?? 0;
       return replaced === 0
@@ -98,7 +98,7 @@ function oipNodeText(address: string, server: OipNodeEvidence): string {
   const software = [serverName, serverVersion].filter((text) => text !== '').join(' ');
   const versions = modelVersions.length === 0 ? '' : `, version ${modelVersions.join(', ')}`;
   const kind = platform === '' ? '' : ` (${platform})`;
-  return `${software || 'name not told'} at ${address}, model ${modelName}${versions}${kind}`;
+  return `${software || 'name not reported'} at ${address}, model ${modelName}${versions}${kind}`;
 }
 
 function explainFinding(finding: AuditFinding): string[] {
@@ -133,7 +133,7 @@ function summaryOf(audit: NetworkAudit): string[] {
 }
 
 function versionOf({ software, softwareVersion }: { software: string; softwareVersion: string }) {
-  return software === '' ? 'software not told' : `${software} ${softwareVersion}`;
+  return software === '' ? 'software not reported' : `${software} ${softwareVersion}`;
 }
 
 function row(label: string, text: string): string {

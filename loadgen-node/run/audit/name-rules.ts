@@ -56,7 +56,7 @@ const JUDGED_BY_ANSWERS: readonly Omit<AuditRule, 'source'>[] = [
     oip: (_facts, judged) => {
       if (judged.verdict !== 'holds') return judged;
       return notProvable(
-        'Name() returned after every answer was there, but an answer to ServerMetadata repeats nothing of its question: a ' +
+        'Name() returned after every answer was there, but an answer to ServerMetadata does not echo its request: a ' +
           'proxy or a cache before the server may have given it.',
         judged.evidence,
       );
@@ -150,7 +150,7 @@ function comparisonText(calls: readonly NameCall[]): string {
     return 'No plain TCP connect was measured to compare the times with.';
   }
   if (told.length === 0) {
-    return `The quickest plain TCP connect to an address took no more than ${formatNs(CONNECT_NOISE_NS)}, so the times show nothing more.`;
+    return `The quickest plain TCP connect to an address took no more than ${formatNs(CONNECT_NOISE_NS)}, so the times do not show more.`;
   }
   return `None came much sooner than a plain TCP connect to the same address (${told.join(', ')}).`;
 }
@@ -224,7 +224,7 @@ function judgeIdentity({ nameCalls, nodes }: AuditFacts): Judged {
     ) ??
     notProvableAt(
       silent.map(({ node }) => node),
-      'A node tells no identity; only its name tells it apart.',
+      'A node reports no identity; only its name tells it apart.',
     ) ??
     holds(
       'Name, Describe, every stream and the ledger of an address gave one and the same identity, and one name.',
@@ -232,7 +232,7 @@ function judgeIdentity({ nameCalls, nodes }: AuditFacts): Judged {
   );
 }
 
-/** Identities that a node gave in Name, Describe, Opened and Ledger, each once; empty ones are none. */
+/** Identities that a node gave in Name, Describe, Opened and Ledger, each once, without empty ones. */
 export function identitiesOf(
   { address, description, streams, ledgerIdentity }: NodeEvidence,
   calls: readonly NameCall[],
@@ -245,7 +245,7 @@ export function identitiesOf(
   ]);
 }
 
-/** Names that a node gave in Name, Describe and Opened, each once; empty ones are none. A ledger has none. */
+/** Names that a node gave in Name, Describe and Opened, each once, without empty ones. Ledger has no name. */
 function namesOf(
   { address, description, streams }: NodeEvidence,
   calls: readonly NameCall[],

@@ -22,7 +22,7 @@ export const PATH_RULE: AuditRule = {
   id: 'nothing-between',
   kind: 'path',
   rule:
-    'Nothing stands between LoadGen and a SUT node but a network: nothing that ends connections, repeats or ' +
+    'Only a network stands between LoadGen and a SUT node: no proxy that ends connections, repeats or ' +
     'compresses calls, or spreads them over several nodes.',
   source: SOURCE,
   judge,
@@ -71,7 +71,7 @@ function judge(facts: AuditFacts): Judged {
   return (
     notProvableAt(unasked, 'The run broke off before every SUT node had answered.') ??
     holds(
-      'Both ends of every connection have the same addresses and ports, so nothing between them ends TCP or ' +
+      'Both ends of every connection have the same addresses and ports, so no device between them ends TCP or ' +
         'translates addresses, and no header was added or changed on the way.',
       evidence,
     )
@@ -148,7 +148,7 @@ function repeatedOpens({ nodes, nameCalls }: AuditFacts): string[] {
 /**
  * Sign of the way that a call took. `repeated`, `compressed`: the call itself was changed. `proxy`:
  * HTTP/2 passed through other hands. `address`: TCP did, or an address was translated. `silent`:
- * the node tells nothing.
+ * the node does not report it.
  */
 export type PathSignKind = 'repeated' | 'compressed' | 'proxy' | 'address' | 'silent';
 
@@ -185,7 +185,7 @@ const ANSWERED_BY_OTHERS: ReadonlySet<string> = new Set([...ANSWERED, 'accept-en
 const ATTEMPT_COUNT = 'x-envoy-attempt-count';
 
 /**
- * Everything that a call shows of its way; nothing where both ends agree in all.
+ * Differences between both ends' views of a call's path; empty where they agree.
  * @param isStandard The node is any server of the Open Inference Protocol: what a response is like may be its own doing.
  */
 export function pathSigns(path: CallPath, isStandard = false): PathSign[] {
@@ -241,7 +241,7 @@ function requestSigns({ requestHeaders, requestHeadersLeftOut }: CallPath): Path
   ];
 }
 
-/** A node of other make, which tells nothing of its calls, may have sent such headers itself. */
+/** Signs in the response. A node of other make, which does not report its calls, may have sent such headers itself. */
 function responseSigns(
   { requestHeaders, responseHeaders }: CallPath,
   known: ReadonlySet<string>,
@@ -292,5 +292,5 @@ function causeOf(loadgen: SocketEnds, sut: SocketEnds): string {
   }
   return loadgen.localAddress === sut.remoteAddress
     ? 'the target is translated: the ClusterIP of a Service, a virtual IP, or a forwarded port'
-    : 'NAT: the port is kept, so probably nothing ends TCP between them';
+    : 'NAT: the port is kept, so TCP probably ends only at the two ends';
 }

@@ -35,7 +35,7 @@ export const QUERY_RULES: readonly AuditRule[] = [
   },
   {
     id: 'all-queries-cross',
-    rule: 'Every query crosses the network with its data; the QDL answers none from a cache.',
+    rule: 'Every query crosses the network with its data; the QDL has no cache of answers.',
     source: GENERAL_CONSTRAINTS,
     judge: judgeQueriesCross,
     oip: judgeSent,
@@ -57,7 +57,7 @@ export const QUERY_RULES: readonly AuditRule[] = [
   },
   {
     id: 'opaque-ids',
-    rule: 'An id on the wire says nothing about the sample and is never used again.',
+    rule: 'An id on the wire does not identify the sample and is never used again.',
     source: `${GENERAL_CONSTRAINTS} (no caching at the SUT)`,
     judge: () =>
       holds(
@@ -66,14 +66,14 @@ export const QUERY_RULES: readonly AuditRule[] = [
     oip: () =>
       holds(
         'By construction: the id of a request is made of a slot and a count of its uses ' +
-          '(qdl/dispatch/dispatch-channel.ts), and nothing beside its tensors tells one sample from another.',
+          '(qdl/dispatch/dispatch-channel.ts), and only its tensors tell one sample from another.',
       ),
   },
   {
     id: 'no-caching-at-sut',
     rule: 'The SUT stores no queries, data or responses for further use.',
     source: GENERAL_CONSTRAINTS,
-    judge: () => notProvable('Nothing that crosses the network shows what a SUT node keeps.'),
+    judge: () => notProvable('Traffic on the network does not show whether a SUT node caches.'),
     oip: judgeCaching,
   },
 ];
@@ -279,7 +279,7 @@ function judgeSent({ run, nodes }: AuditFacts): Judged {
   );
 }
 
-/** Triton counts a request in its statistics where it was executed, whoever sent it. */
+/** Triton counts executed requests of all clients in its statistics. */
 function statisticsLine({ address, oip }: NodeEvidence): string[] {
   if (!oip?.statistics) return [];
   const { success, fail, inferenceCount } = oip.statistics;
@@ -334,7 +334,7 @@ function judgeCaching({ nodes }: AuditFacts): Judged {
   });
   return notProvable(
     evidence.length === 0
-      ? 'Nothing that crosses the network shows what a server keeps; some have a cache of responses as a setting.'
+      ? 'Traffic on the network does not show whether a server caches; some have a cache of responses as a setting.'
       : 'A server counted fewer inferences than samples that it answered: it may have answered some from a cache.',
     evidence,
   );

@@ -61,7 +61,7 @@ export const SYSTEM_RULES: readonly AuditRule[] = [
         'There is no response of a server to look at.',
       ) ??
       holds(
-        'By construction requests go out uncompressed, compression is offered in none, and a response that arrives ' +
+        'By construction requests go out uncompressed and offer no compression, and a response that arrives ' +
           'compressed is refused.',
       ),
   },
@@ -88,11 +88,13 @@ export const SYSTEM_RULES: readonly AuditRule[] = [
     judge: ({ nodes }) =>
       notProvableAt(
         nodes.filter(({ description }) => Object.keys(description?.settings ?? {}).length === 0),
-        'A node tells no settings: the submission must name them.',
+        'A node reports no settings: the submission must name them.',
       ) ??
-      holds('Every node told its settings by name; they stand in this file, with the versions.'),
+      holds(
+        'Every node reported its settings by name; they stand in this file, with the versions.',
+      ),
     oip: notProvableOf(
-      'The protocol tells name, version and tensors, and no settings of a server: the submission must name them.',
+      'The protocol reports name, version and tensors, and no settings of a server: the submission must name them.',
       serverText,
     ),
   },
@@ -103,7 +105,7 @@ export const SYSTEM_RULES: readonly AuditRule[] = [
     judge: ({ run: { scenario } }) =>
       DATACENTER_SCENARIOS.includes(scenario)
         ? holds(`${scenario} is one of them.`)
-        : broken(`${scenario} is none of them (${DATACENTER_SCENARIOS.join(', ')}).`),
+        : broken(`${scenario} is not one of them (${DATACENTER_SCENARIOS.join(', ')}).`),
   },
   {
     id: 'network-division',
@@ -129,7 +131,7 @@ export const SYSTEM_RULES: readonly AuditRule[] = [
     judge: judgeTopology,
     oip: (facts) =>
       notProvableOf(
-        'The protocol tells nothing of the machine of a server but its address.',
+        'The protocol does not describe the machine of a server: only its address is known.',
         ({ address }) => {
           const [reached] = reachedAddresses(address, facts.nameCalls);
           const host = reached ?? splitAddress(address)?.host ?? address;
@@ -145,15 +147,14 @@ export const CLAIMS_RULE: AuditRule = {
   rule: 'What a SUT node says of a run can be: it contradicts neither the protocol nor what was seen here.',
   source: 'longhaul: what the result is believed by',
   judge: judgeClaims,
-  oip: () =>
-    notProvable('A server says nothing of a run that could be held against what was seen here.'),
+  oip: () => notProvable('A server reports no counts of the run to compare with.'),
 };
 
 function judgeEncodings({ run, nodes }: AuditFacts): Judged {
   const { form, compression } = run.encoding;
   const evidence = nodes.map(({ address, theirs }) => {
     const seen = theirs?.encodings.map((one) => `${one.form}/${one.compression}`).join(', ');
-    return `${address}: sent ${form}/${compression}, seen there on samples ${seen || 'not told'}`;
+    return `${address}: sent ${form}/${compression}, seen there on samples ${seen || 'not reported'}`;
   });
   const isOther = nodes.some((node) =>
     node.theirs?.encodings.some((one) => one.form !== form || one.compression !== compression),
@@ -268,11 +269,11 @@ function judgeClaims({ nodes }: AuditFacts): Judged {
   }
   if (claims.length > 0) {
     return holds(
-      'A SUT node said what cannot be, but nothing that goes into a figure of the result.',
+      'A SUT node reported impossible values, but none that a figure of the result uses.',
       evidence,
     );
   }
   return nodes.every((node) => node.claims === undefined)
     ? notProvable('The file is of a build that did not look.')
-    : holds('Nothing was seen that cannot be.');
+    : holds('No impossible value was reported.');
 }

@@ -8,13 +8,13 @@ export interface RunHost {
   /** Writes a line that stays. */
   report(line: string): void;
   /**
-   * Shows what goes on now, in place of what was shown before. Absent: there is no viewer, and
-   * nothing is computed for one.
-   * @param activity Stays the same while one thing goes on; null: nothing goes on any more.
+   * Shows the current activity in place of the one before. Absent: there is no viewer, and
+   * progress is not computed.
+   * @param activity Stays the same while one thing goes on; null: it is over.
    * @param detail Changes: how far it is.
    */
   progress?(activity: string | null, detail?: StatusDetail): void;
-  /** Its abort ends the run: nothing more is issued, and the logs say so. The reason is the error to reject with. */
+  /** Its abort ends the run: issuing stops, and the logs say so. The reason is the error to reject with. */
   readonly signal: AbortSignal;
 }
 

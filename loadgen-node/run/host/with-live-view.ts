@@ -4,7 +4,7 @@ import type { RunValues } from '../plan/run-settings.ts';
 import type { RunHost } from './host.ts';
 
 /**
- * Does something with the live view that is asked for, tells where it is, and closes it.
+ * Does something with the live view that is requested, tells where it is, and closes it.
  * @throws MlperfError `ERR_LIVE_LISTEN` before `work` begins; what `work` throws.
  */
 export async function withLiveView<T>(
@@ -20,7 +20,7 @@ export async function withLiveView<T>(
   ] as const) {
     if (at !== undefined && !isLoopback(at.host)) {
       host.report(
-        `longhaul: the ${what} on ${at.host} has neither a password nor encryption: whoever reaches the port may look`,
+        `longhaul: the ${what} on ${at.host} has neither a password nor encryption: anyone who reaches the port can see it`,
       );
     }
   }

@@ -8,10 +8,11 @@ import { compressionRule } from '../../../shared/rules/compression-rules.ts';
 import type { JudgedTest } from '../../loadgen/engine/test-context.ts';
 import { type ExcessTimes, TOLD_TIME_TOLERANCE } from '../../loadgen/recorder/told-times.ts';
 import type { AuditFacts, LoadgenCounts } from '../../observe/audit/network-audit.ts';
+import { engineEvidence } from '../../official/engine-evidence.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 
 /** The phases of a test; null for one that was not run, or not to a result. */
-export type Phases = Pick<JudgedTest, 'accuracy' | 'performance' | 'excessTimes'>;
+export type Phases = Pick<JudgedTest, 'accuracy' | 'performance' | 'driver' | 'excessTimes'>;
 
 /** Gathers what is known of a run, also of one that broke off. Within a second; never rejects. */
 export async function gatherFacts(
@@ -40,6 +41,9 @@ export async function gatherFacts(
       issuedQueries: evidence.issuedQueries,
       issuedSamples: evidence.issuedSamples,
       loadgen: countsOf(plan, phases),
+      ...(plan.linked !== undefined && {
+        engine: engineEvidence(plan.linked, plan.output, phases.driver),
+      }),
     },
     loadgenNode: {
       software: 'longhaul',
@@ -69,7 +73,7 @@ function withExcess(
   if (excess === undefined) return node;
   const { count, ofCount, toldNs, passedNs } = excess;
   const text =
-    `told more time than passed for ${count} of ${ofCount} samples, at worst ${formatNs(toldNs)} where ` +
+    `reported more time than passed for ${count} of ${ofCount} samples, at worst ${formatNs(toldNs)} where ` +
     `${formatNs(passedNs)} passed (tolerance ${TOLD_TIME_TOLERANCE}); its times of these samples are not used`;
   return { ...node, claims: [...(node.claims ?? []), { kind: 'excess-times', count, text }] };
 }

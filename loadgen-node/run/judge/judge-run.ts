@@ -1,10 +1,12 @@
 import type { QueryDispatchLibrary } from '../../../qdl/index.ts';
+import { percentage } from '../../../shared/base/text.ts';
 import { isNetworkDivisionScenario } from '../../../shared/domain/scenario.ts';
 import type { HostIdentity } from '../../../shared/host/host-facts.ts';
 import type { JudgedTest, Judgement, LoggedDetail } from '../../loadgen/engine/test-context.ts';
 import type { SelfCheck } from '../../loadgen/logs/write/header-lines.ts';
 import { arrivalsMark } from '../../loadgen/schedule/arrivals/arrivals.ts';
 import type { NetworkAudit } from '../../observe/audit/network-audit.ts';
+import { doubtsAbout } from '../../official/link.ts';
 import {
   accuracyInWords,
   accuracyPercent,
@@ -58,14 +60,14 @@ interface JudgeParts {
   readonly plan: RunPlan;
   readonly dataSet: DataSet;
   readonly dataSetCheck: DataSetCheck;
-  /** Absent: nothing was warmed up. */
+  /** Absent: there was no warm-up. */
   readonly warmUp?: { readonly details: readonly LoggedDetail[] };
   readonly sut: NetworkSut | LocalSut;
 }
 
 /**
  * Judges what LoadGen itself cannot: accuracy against the benchmark's target, the rules of the Network
- * division, and the marks that a result must carry on the screen and in the logs. Nothing silences them.
+ * division, and the notes that a result must carry on the screen and in the logs. They cannot be silenced.
  */
 export class RunJudge {
   readonly #parts: JudgeParts;
@@ -78,7 +80,7 @@ export class RunJudge {
   notes: readonly string[] = [];
   /** Those of {@link notes} that change what the figures mean; that of one machine is not among them. */
   keyNotes: readonly string[] = [];
-  /** Those of {@link notes} that tell that the benchmark is none of MLPerf's, or models or data not its own. */
+  /** Those of {@link notes} on a benchmark that is not MLPerf's, or on models or data that are not its own. */
   standInMarks: readonly string[] = [];
 
   constructor(parts: JudgeParts) {
@@ -148,7 +150,7 @@ export class RunJudge {
   async audit(): Promise<NetworkAudit | null> {
     const { sut } = this.#parts;
     if (sut.qdl === null) return null;
-    const phases = { accuracy: null, performance: null, excessTimes: [] };
+    const phases = { accuracy: null, performance: null, driver: null, excessTimes: [] };
     return this.#audit ?? (await this.#compose(phases, sut));
   }
 
@@ -157,7 +159,7 @@ export class RunJudge {
   }
 }
 
-/** Why a run is INVALID by its accuracy; nothing where there is none. */
+/** Why a run is INVALID by its accuracy; empty where the run has no accuracy. */
 function qualityProblems(
   accuracy: AccuracyReport | undefined,
   quality: NamedQuality,
@@ -170,9 +172,7 @@ function qualityProblems(
 
 /** Marks that a result of these settings carries, whatever happens. */
 export function marksOf(plan: RunPlan): string[] {
-  const marks = [
-    'LoadGen of this run is longhaul, not the C++ LoadGen of an approved revision: not an MLPerf result',
-  ];
+  const marks = engineMarks(plan.linked);
   marks.push(...exampleMarks(plan.rules), ...keyMarks(plan));
   const { scenario } = plan.settings;
   if (!isNetworkDivisionScenario(scenario)) {
@@ -181,6 +181,21 @@ export function marksOf(plan: RunPlan): string[] {
     );
   }
   return marks;
+}
+
+/** Which LoadGen issued the queries, and what that means. */
+function engineMarks(linked: RunPlan['linked']): string[] {
+  if (linked === undefined) {
+    return [
+      'LoadGen of this run is longhaul, not the C++ LoadGen of an approved revision: not an MLPerf result',
+    ];
+  }
+  const { build, tag } = linked.manifest;
+  const which = tag === null ? 'of no tag that longhaul knows' : `of tag ${tag}`;
+  return [
+    `LoadGen of this run is the C++ LoadGen ${build.version} ${which}, as the user built it; MLCommons says which revisions a round approves`,
+    ...doubtsAbout(linked),
+  ];
 }
 
 /** Those of {@link marksOf} that change what the figures mean. */
@@ -197,8 +212,19 @@ function keyMarks(plan: RunPlan): string[] {
   }
   if (plan.arrivals !== undefined) marks.push(arrivalsMark(plan.arrivals));
   if (plan.linkMark !== undefined) marks.push(plan.linkMark);
+  if (plan.otel !== undefined) marks.push(otelMark(plan, plan.otel.share));
   if (plan.sizeMark !== undefined) marks.push(plan.sizeMark);
   return marks;
+}
+
+/** Tracing adds work to both ends. */
+function otelMark({ dispatch }: RunPlan, share: number): string {
+  const method = dispatch.oip?.plan?.method;
+  const calls =
+    method === undefined || method === 'stream'
+      ? 'their calls carry no traceparent'
+      : 'their calls carry traceparent, so that the server may record spans of its own';
+  return `OpenTelemetry was on: ${percentage(share)} of the queries are exported as spans; ${calls}`;
 }
 
 /** Which nodes left samples unanswered: the verdict alone says only how many there were. */

@@ -10,7 +10,7 @@ const NPY_MAGIC = '\x93NUMPY';
 /**
  * Compares the first sample of a user's own benchmark with the inputs of the nodes' models: a wrong length is that of all
  * samples nearly always, and a whole run would fail sample by sample. Models with free axes take many lengths, and benchmarks
- * have pre-processors of their own: nothing is compared there.
+ * have pre-processors of their own: there is no check of these.
  * @throws MlperfError `ERR_DATA_SET`
  */
 export async function requirePayloadSize(
@@ -59,6 +59,6 @@ function sampleBytes(node: QdlNode): number | undefined {
 
 function hintOf(payload: Uint8Array): string {
   const begin = Buffer.from(payload.subarray(0, NPY_MAGIC.length)).toString('latin1');
-  if (begin !== NPY_MAGIC) return '; a payload is the elements of the inputs, and nothing else';
+  if (begin !== NPY_MAGIC) return '; a payload is the elements of the inputs, without a header';
   return '; it is a .npy file, whose header is no element: --data npy:FOLDER in place of --data-dir reads such files';
 }

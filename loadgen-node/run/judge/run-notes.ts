@@ -51,7 +51,7 @@ export function lostNodeNotes(
 
 /**
  * Marks for different releases: among the nodes of one SUT, or between the SUT and LoadGen. Nodes
- * that tell no software, or one that is not longhaul, are compared with each other only.
+ * that report no software, or one that is not longhaul, are compared with each other only.
  */
 export function softwareMarks(nodes: readonly NodeEvidence[]): string[] {
   const told = nodes.flatMap(({ address, description, streams }) =>
@@ -107,7 +107,7 @@ export function pathNotes({ rules }: NetworkAudit): string[] {
 }
 
 /**
- * Calls that were repeated, compressed or spread on the way are not the run that was asked for: it is INVALID. In the
+ * Calls that were repeated, compressed or spread on the way are not the run that was requested: it is INVALID. In the
  * open division it is marked, as a broken rule is.
  */
 export function pathProblems({ run, rules }: NetworkAudit, output: string): Judgement['problems'] {
@@ -117,7 +117,7 @@ export function pathProblems({ run, rules }: NetworkAudit, output: string): Judg
     .map((finding) => ({
       rule: finding.id,
       text: `Between LoadGen and SUT: ${finding.why} See "longhaul audit ${output}".`,
-      needed: 'one node behind each address, and nothing that repeats or compresses calls',
+      needed: 'one node behind each address, and no proxy that repeats or compresses calls',
       seen: asOneLine(finding.evidence[0] ?? finding.why),
     }));
 }
@@ -129,7 +129,7 @@ function seenOf({ evidence: [first, ...others] }: AuditFinding): string {
 
 type NodeModel = NonNullable<NodeDescription['model']>;
 
-/** Mark of a benchmark that is none of MLPerf's. */
+/** Note on a benchmark that is not MLPerf's. */
 export function exampleMarks({ isOfficial, key }: BenchmarkRules): string[] {
   if (isOfficial) return [];
   const whose =
@@ -141,7 +141,7 @@ export function exampleMarks({ isOfficial, key }: BenchmarkRules): string[] {
 export function modelMarks(nodes: readonly NodeEvidence[], benchmark: string): string[] {
   return nodes.flatMap(({ address, description, oip }) => {
     const model = description?.model;
-    // Nobody but the user knows which model is the benchmark's own there.
+    // Only the user knows which model is the benchmark's own there.
     if (oip !== undefined || model?.isStandIn !== true || benchmark === 'custom') return [];
     if (isStandInName(model.name)) {
       return [
@@ -155,7 +155,7 @@ export function modelMarks(nodes: readonly NodeEvidence[], benchmark: string): s
   });
 }
 
-/** Model or server of each node in the detail log; of a node that tells no model there is none. */
+/** Model or server of each node in the detail log, without nodes that report no model. */
 export function nodeDetails({ oip, nodes }: NetworkAudit): LoggedDetail[] {
   return nodes.flatMap(({ address, description, oip: server }) => {
     if (oip !== null && server !== undefined) return [serverDetail(address, server, oip)];
@@ -192,7 +192,7 @@ export function modelsInWords(nodes: readonly NodeEvidence[]): string[] {
 
 function digestText(sha256: string | undefined): string {
   return sha256 === undefined
-    ? 'of which the server tells no digest'
+    ? 'of which the server reports no digest'
     : `SHA-256 ${sha256} as its server says`;
 }
 
@@ -237,7 +237,7 @@ export function oipModelMarks({ run, nodes }: NetworkAudit): string[] {
     if (!isOfficialBenchmark) return [];
     const why =
       server.modelSha256 === undefined
-        ? 'its server tells no digest'
+        ? 'its server reports no digest'
         : 'its digest is what the server says, and no part of the protocol';
     return [`${serves}, which is not known to be ${benchmark}'s own model: ${why}`];
   });
@@ -260,7 +260,7 @@ function serverDetail(address: string, server: OipNodeEvidence, oip: OipEvidence
 }
 
 /**
- * Model and version as they are asked for: `resnet50:2`; the version is left out where it is not
+ * Model and version as they are requested: `resnet50:2`; the version is left out where it is not
  * known.
  */
 export function oipModelText(
@@ -329,6 +329,6 @@ function isUnlisted({ fileCount, list }: DataSetCheck): boolean {
 }
 
 function verifiedOf(check: DataSetCheck): string {
-  if (check.fileCount === 0) return 'no files: samples are made up';
+  if (check.fileCount === 0) return 'no files: samples are generated';
   return isUnlisted(check) ? 'no list' : 'yes';
 }

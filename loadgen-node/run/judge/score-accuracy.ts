@@ -4,7 +4,7 @@ import { scoreAccuracyLog } from '../../samples/benchmarks/score-each.ts';
 import type { AccuracyReport, DataSet } from '../../samples/data-set/data-set.ts';
 
 /**
- * Accuracy of an accuracy run, or why there is none; neither where not every sample was answered.
+ * Accuracy of an accuracy run, or why it could not be scored; neither where a sample was not answered.
  */
 export interface ScoredAccuracy {
   readonly report?: AccuracyReport;

@@ -9,7 +9,7 @@ import type { SelfCheck } from '../../loadgen/logs/write/header-lines.ts';
 /*
  * The package's compiled files and the data beside them (rounds, models, images) against a list of hashes that was
  * made when they were built. It finds files that were edited after that; it cannot find who edits files and list
- * alike (docs/conformance.md).
+ * alike (docs/benchmarks.md).
  */
 
 /** Name of the list in `dist/`. */
@@ -59,7 +59,7 @@ function hashFiles(folder: string): FileHashes {
   );
 }
 
-/** Null where there is no list. A damaged one lists nothing: then every file differs. */
+/** Null where there is no list. A damaged one is read as empty: then every file differs. */
 function readManifest(folder: string): Manifest | null {
   let text: string;
   try {

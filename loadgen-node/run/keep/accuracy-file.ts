@@ -7,8 +7,8 @@ import type { AccuracyReport } from '../../samples/data-set/data-set.ts';
 /**
  * Writes what the benchmark's official script prints of the accuracy log, and below it what the number is not: the
  * file leaves the logs' folder more easily than the marks in them. Checkers know its line by its beginning.
- * @param report Undefined where nothing was scored; without a line where the benchmark has no such script.
- * @param marks What a reader has to know of models and data. Parts of them come from SUT nodes: each stays one line.
+ * @param report Undefined where there is no score; without a line where the benchmark has no such script.
+ * @param marks Notes on models and data. Parts of them come from SUT nodes: each stays one line.
  * @throws MlperfError `ERR_OUTPUT`
  */
 export function writeAccuracyFile(

@@ -42,7 +42,7 @@ export function refuseUsedOutput(output: string, isForced: boolean, canResume = 
 }
 
 /**
- * Removes what an earlier run or search left, so that nothing of it stands beside the files of the next one, however that
+ * Removes the files of an earlier run or search, so that they do not mix with those of the next one, however that
  * ends. Compliance tests that compared with it are set aside. Other files stay.
  * @throws MlperfError `ERR_OUTPUT`
  */
@@ -60,7 +60,7 @@ export function replaceEarlierRun(output: string, host: Pick<RunHost, 'report'>)
   if (!existsSync(tests)) return;
   const aside = unusedName(`${tests}-of-earlier-run`);
   withReason(`cannot rename ${tests}`, () => renameSync(tests, aside));
-  host.report(`its compliance tests are in ${aside} now: they say nothing of the new run`);
+  host.report(`its compliance tests are in ${aside} now: they do not apply to the new run`);
 }
 
 /** Names of the entries that a verb of ours wrote. */

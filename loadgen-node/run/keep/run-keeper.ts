@@ -21,12 +21,12 @@ import { replaceEarlierRun } from './earlier-run.ts';
 import { composeSummary, figuresOfRun, type RunReport } from './run-report.ts';
 
 /**
- * Begins the folder of a run beside LoadGen's logs: nothing of an earlier run stands in it any
- * more, the settings of this one do, however it is going to end. A run over nodes leaves settings,
- * audit, records, accuracy.txt, summary and page; of a SUT in this process nothing is written, and
+ * Begins the folder of a run beside LoadGen's logs: removes the files of an earlier run and writes the
+ * settings of this one, however it is going to end. A run over nodes leaves settings,
+ * audit, records, accuracy.txt, summary and page; a run of a SUT in this process leaves no files, and
  * its records stay in memory.
- * @param onBegin Called when nothing of an earlier run stands there any more.
- * @throws MlperfError `ERR_OUTPUT` when the folder cannot be written: nothing was measured yet.
+ * @param onBegin Called when the files of an earlier run are removed.
+ * @throws MlperfError `ERR_OUTPUT` when the folder cannot be written, before the measurement.
  */
 export async function beginFolder(
   plan: RunPlan,
@@ -115,7 +115,8 @@ async function endFolder(
   };
   if (audit === null) return { ...report, summary: null, problem: keeper.problem };
   const ceiling = readCeiling(plan.cacheFolder);
-  const ofNodes = { audit, kept, nodeNames: nodeNames(qdl), startedAt, ceiling };
+  const usage = qdl?.usage() ?? [];
+  const ofNodes = { audit, kept, nodeNames: nodeNames(qdl), startedAt, ceiling, usage };
   const summary = composeSummary(report, ofNodes);
   const problems = [
     keeper.problem,

@@ -1,4 +1,5 @@
 import { stringify } from 'yaml';
+import type { QueryDispatchLibrary } from '../../../qdl/index.ts';
 import type { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { NameCall } from '../../../shared/evidence/evidence-schema.ts';
@@ -79,11 +80,14 @@ export function composeSummary(
     kept,
     nodeNames,
     startedAt,
+    usage,
   }: {
     readonly audit: NetworkAudit;
     readonly kept: KeptRecords;
     readonly nodeNames: readonly string[];
     readonly startedAt: string;
+    /** What each node told of its machine, in the same order. */
+    readonly usage: ReturnType<QueryDispatchLibrary['usage']>;
     readonly ceiling: GeneratorCeiling | null;
   },
 ): RunSummary {
@@ -138,7 +142,10 @@ export function composeSummary(
             target: quality.target,
             isMet: isMet(scored, quality),
           },
-    nodes: summaryNodes(audit),
+    nodes: summaryNodes(audit).map((node, i) => {
+      const points = usage[i] ?? [];
+      return points.length === 0 ? node : { ...node, usage: points };
+    }),
     settings: settingsOf(plan),
     audit: audit.rules.map(({ id, verdict, why }) => ({ rule: id, verdict, text: why })),
     notes: report.notes,

@@ -14,19 +14,16 @@ const GIB = 1024 ** 3;
 /** How connections are secured. */
 export const SECURITY_OPTIONS = {
   tls: toggle(
-    'use TLS and accept what the authorities sign that Node.js knows (any --tls-... is TLS)',
+    'use TLS with the certificate authorities that Node.js trusts (any --tls-... flag switches TLS on)',
   ),
-  tlsCa: text('file', 'use TLS and accept what these authorities sign (PEM), no others'),
-  tlsCert: text('file', 'certificate to show to the SUT nodes (PEM), with --tls-key'),
+  tlsCa: text('file', 'use TLS with only these certificate authorities (PEM)'),
+  tlsCert: text('file', 'client certificate for the SUT nodes (PEM), with --tls-key'),
   tlsKey: text('file', 'its private key (PEM, without a passphrase)'),
   tlsServerName: text(
     'name',
     "name that the nodes' certificates must have (default: the host in --sut)",
   ),
-  tokenFile: text(
-    'file',
-    'file with the token that goes with every call (needs TLS, or nodes on loopback)',
-  ),
+  tokenFile: text('file', 'file with the token for every call (needs TLS, or nodes on loopback)'),
 };
 
 /** Settings of every verb that speaks to SUT nodes: how its connections are secured and watched. */
@@ -34,7 +31,7 @@ export const CONNECTION_OPTIONS = {
   ...SECURITY_OPTIONS,
   messageBytesMax: count(
     { min: 64 * KIB, max: 2 * GIB - 1 },
-    'largest gRPC message taken from a node; a larger one ends the run',
+    'largest gRPC message accepted from a node; a larger one ends the run',
     { fallback: MESSAGE_BYTES_MAX_DEFAULT },
   ),
   keepaliveTime: positiveDuration('silence after which a node is pinged', { fallback: '2s' }),

@@ -27,11 +27,11 @@ export const DISPATCH_OPTIONS = {
   weights: numberList('share of each node, in the order of --sut'),
   nodeOutstandingMax: count(
     { min: 1, max: 65_536 },
-    'most samples outstanding on one node, beside its own credit',
+    'most samples outstanding on one node, in addition to its own credit',
   ),
   onNodeLoss: choice(
     NODE_LOSS_POLICIES,
-    'fail: the run ends at once; drain: after the others have answered; continue: not at all (open division)',
+    'fail: end the run at once; drain: end it after the other nodes have answered; continue: go on (open division)',
     { fallback: 'fail' },
   ),
   streams: count({ min: 1, max: 32 }, 'gRPC streams to each SUT node', { fallback: 1 }),

@@ -41,7 +41,7 @@ export const OIP_OPTIONS = {
   ),
   inputShape: textList(
     'name[:datatype]:3x224x224[,...]',
-    'with --data: lengths of the axes of one sample where the model leaves them free; oip://, with a datatype: an input of a server that tells none',
+    'with --data: lengths of the axes of one sample where the model leaves them free; oip://, with a datatype: an input of a server that does not report its inputs',
   ),
   oipMethod: choice(
     METHODS,
@@ -64,7 +64,7 @@ export const NO_OIP_VALUES = Object.fromEntries(
 ) as { readonly [K in keyof typeof OIP_OPTIONS]: undefined }; // Those keys.
 
 /**
- * Benchmark of a run that names none: the model's own, where servers of any model can be asked. Also where only their settings
+ * Benchmark of a run that names none: the model's own, where servers can have any model. Also where only their settings
  * were given: the error then names the missing oip://, not a missing benchmark.
  */
 export function benchmarkWithout(rawOf: (key: string) => unknown): string | undefined {
@@ -172,7 +172,7 @@ export function requireOipAddress(values: OipValues, sut: readonly string[]): vo
 const NO_COMPRESSION =
   'samples travel as they are, as no part of the protocol says that they are compressed';
 
-/** Settings of longhaul's own protocol: the value that asks for nothing, and what the other protocol lacks. */
+/** Settings of longhaul's own protocol: the value without effect, and why the other protocol lacks the setting. */
 const NATIVE_ONLY = {
   compression: { neutral: 'identity', why: NO_COMPRESSION },
   compressionScope: { neutral: 'sample', why: NO_COMPRESSION },
@@ -180,7 +180,7 @@ const NATIVE_ONLY = {
     neutral: ['identity'],
     why: 'no part of the protocol says how responses are compressed',
   },
-  digest: { neutral: 0, why: 'these servers digest nothing, so there is nothing to compare with' },
+  digest: { neutral: 0, why: 'these servers make no digests to compare with' },
   partBytesMax: { neutral: undefined, why: 'a request has the samples that --oip-batch says' },
 };
 

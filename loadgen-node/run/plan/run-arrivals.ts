@@ -69,7 +69,7 @@ function* obstacles(
   isAudited: boolean,
 ): Generator<string> {
   if (scenario !== 'Server')
-    yield `${flag} is for the scenario Server: in ${scenario} nothing but its own rule decides when queries go out`;
+    yield `${flag} is for the scenario Server: in ${scenario} only the scenario's own rule decides when queries are issued`;
   if (mode !== 'performance')
     yield `${flag} is for --mode performance, not for ${mode}: such a run is no result of MLPerf`;
   if (isAudited)

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { DispatchSettings } from '../../../qdl/index.ts';
-import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { defaultCacheFolder } from '../../../shared/base/files/read-file.ts';
 import { codecNamed } from '../../../shared/compression/codec.ts';
 import { type ResolvedSetting, saidKeys } from '../../../shared/config/resolve-settings.ts';
@@ -23,11 +23,12 @@ import { generatedSetOf } from '../../samples/benchmarks/generated-data.ts';
 import type { SyntheticSamples } from '../../samples/benchmarks/loadgen-benchmark.ts';
 import { toDispatchSettings } from './dispatch-options.ts';
 import { dataAsked, nodesOfRun, oipAsked } from './oip-options.ts';
+import { withEngine } from './run-engine.ts';
 import { runRecord, settingsOfRun } from './run-record.ts';
 import type { RunValues } from './run-settings.ts';
 import { type RunTestSettings, runTestSettings } from './run-test-settings.ts';
 
-/** A run as its parts want it: everything decided, nothing begun. */
+/** A run with all decisions made, not yet begun. */
 export type RunPlan = Readonly<ReturnType<typeof planRun>> & {
   /**
    * Mark for all logs about a device that stands between LoadGen and its nodes; absent: there is
@@ -52,9 +53,10 @@ interface PlanSources {
  * @throws MlperfError `ERR_BENCHMARK_UNKNOWN`, `ERR_CONFIG_INVALID`, `ERR_RULE`, `ERR_NOT_INSTALLED`
  */
 export function planRun(
-  values: RunValues,
-  { asked = [], said = saidKeys(asked), audit }: PlanSources = {},
+  given: RunValues,
+  { asked = [], said: saidOf = saidKeys(asked), audit }: PlanSources = {},
 ) {
+  const { values, said, linked } = withEngine(given, saidOf);
   const rules = benchmarkRules(values.benchmark);
   const encodingName = values.encoding ?? (Object.keys(rules.encodings)[0] as string);
   const oip = oipAsked(values, said);
@@ -105,28 +107,35 @@ export function planRun(
     /** Undefined: by the shortest run. */
     warmUpNs: values.warmUp,
     issueLoop: values.issueLoop,
+    /** The C++ LoadGen that issues the queries; undefined: longhaul's own engine does. */
+    linked,
     generatorLagShareMax: values.generatorLagMax,
     /** Conditions on figures, apart from the rules. */
     thresholds,
-    /** The user's words about the run; none where nothing was said. */
+    /** The user's labels of the run; empty by default. */
     labels: values.labels ?? {},
     /** Runs of which the lowest rate counts. */
     runCount: values.runs ?? runCountOfRound(test),
     /** Settings of LoadGen's logs; their folder is `output`. */
-    log: {
-      enableTrace: values.trace,
-      prefixWithDatetime: values.prefixWithDatetime,
-      copySummaryToStdout: values.copySummaryToStdout,
-      copyDetailToStdout: values.copyDetailToStdout,
-    },
+    log: logSettings(values),
+    otel: planOtel(values),
     /** audit.config whose settings are in force. */
     auditConfig: audit?.name,
     keepsRecords: values.records === 'keep',
     writesPage: values.report === 'html',
     /** Settings with their sources; empty where the caller has no sources. */
     asked: settingsOfRun(asked),
-    /** Text of `longhaul_run.yaml`: what was asked for, to be asked for again; undefined: none is kept. */
+    /** Text of `longhaul_run.yaml`: the requested settings, from which the run can be repeated; undefined: not kept. */
     record: asked.length === 0 ? undefined : runRecord(asked),
+  };
+}
+
+function logSettings(values: RunValues) {
+  return {
+    enableTrace: values.trace,
+    prefixWithDatetime: values.prefixWithDatetime,
+    copySummaryToStdout: values.copySummaryToStdout,
+    copyDetailToStdout: values.copyDetailToStdout,
   };
 }
 
@@ -192,6 +201,29 @@ function runCountOfRound({ round, settings }: RunTestSettings): number {
   return round === 'v0.5' && scenario === 'Server' && mode === 'PerformanceOnly'
     ? SERVER_RUNS_V05
     : 1;
+}
+
+/** Percent of the queries that become spans where nothing else is said: enough to look at, little to export. */
+const OTEL_PERCENT_DEFAULT = 1;
+
+/**
+ * Which share of the queries is exported as spans; undefined: nothing is exported.
+ * @throws MlperfError `ERR_RULE` in the Network division, `ERR_CONFIG_INVALID` for a share of nothing
+ */
+function planOtel(values: RunValues): { readonly share: number } | undefined {
+  const { otel, otelSample, division } = values;
+  if (!otel) {
+    if (otelSample === undefined) return undefined;
+    throw configInvalid(`--otel-sample ${otelSample} has no effect without --otel`);
+  }
+  if (division === 'network') {
+    throw new MlperfError(
+      'ERR_RULE',
+      '--otel is for --division open: in the Network division the LoadGen node sends nothing but the queries, ' +
+        'and adds nothing to them',
+    );
+  }
+  return { share: (otelSample ?? OTEL_PERCENT_DEFAULT) / 100 };
 }
 
 /** Refuses settings that would be ignored silently, or fail at the end of a run. */

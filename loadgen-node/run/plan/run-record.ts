@@ -16,7 +16,7 @@ import {
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { RUN_SETTINGS, type RunValues } from './run-settings.ts';
 
-/** Settings that are no part of a run: made again from its record, it opens no ports and replaces nothing. */
+/** Settings that are not recorded: a repeated run opens no ports and replaces no files. */
 const NOT_RECORDED: readonly string[] = [
   'dashboard',
   'metricsListen',
@@ -31,7 +31,7 @@ export function settingsOfRun(settings: readonly ResolvedSetting[]): ResolvedSet
 /**
  * Text of `longhaul_run.yaml`: the settings of a run as a configuration file, each with where it came from, so that
  * the run can be made again (`longhaul run --config`), and so that a compliance test runs as its submission run did.
- * Only a value that was given stands there: a default would hide what LoadGen's own files say.
+ * Only given values are recorded: a default would override LoadGen's own files.
  */
 export function runRecord(settings: readonly ResolvedSetting[]): string {
   const given = saidKeys(settings);
@@ -42,7 +42,7 @@ export function runRecord(settings: readonly ResolvedSetting[]): string {
   );
 }
 
-/** Writes the record into the folder, which is made; nothing without one. @throws MlperfError `ERR_OUTPUT` */
+/** Writes the record, if there is one, into the folder, which is made. @throws MlperfError `ERR_OUTPUT` */
 export function writeRunRecord(output: string, record: string | undefined): void {
   if (record === undefined) return;
   const path = join(output, RUN_FILES.record);
@@ -71,7 +71,7 @@ export function printSettings(section: string, settings: readonly ResolvedSettin
 export type RunSources = Pick<SettingSources, 'file' | 'flags'>;
 
 /**
- * The settings in a run's `longhaul_run.yaml`, by key; none where longhaul did not make the run.
+ * The settings in a run's `longhaul_run.yaml`, by key; empty where longhaul did not make the run.
  * @param record Path of the file, which may be absent.
  * @throws MlperfError `ERR_CONFIG_FILE` for a file that cannot be read
  */

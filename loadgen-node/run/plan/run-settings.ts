@@ -44,6 +44,9 @@ export type RunMode = (typeof RUN_MODES)[number];
 /** Queries of one sample that are outstanding at a time: what a stream to a SUT node carries. */
 export const CONCURRENCY_MAX = 65_536;
 
+/** Who issues the queries of a run. */
+const ENGINES = ['longhaul', 'cpp'] as const;
+
 const COUNT = { min: 1, max: Number.MAX_SAFE_INTEGER };
 
 /**
@@ -58,9 +61,7 @@ export const RUN_SETTINGS = {
   ...DISPATCH_OPTIONS,
   ...OIP_OPTIONS,
   // Where a person or a Prometheus may look while something runs.
-  dashboard: listenAddress(
-    'serve a live page at http://HOST:PORT/; HOST is 127.0.0.1 where none is said',
-  ),
+  dashboard: listenAddress('serve a live page at http://HOST:PORT/; default of HOST: 127.0.0.1'),
   metricsListen: listenAddress(
     'serve metrics for Prometheus at http://HOST:PORT/metrics (default: off)',
   ),
@@ -90,7 +91,7 @@ export const RUN_SETTINGS = {
   ),
   targetLatency: duration("Server's latency bound at the percentile (default: the benchmark's)"),
   targetLatencyPercentile: percentile(
-    "percentile that the verdict looks at (default: the benchmark's or LoadGen's)",
+    "percentile of the latency bound (default: the benchmark's or LoadGen's)",
   ),
   samplesPerQuery: count({ min: 1, max: 65_536 }, 'MultiStream: samples in a query', {
     fallback: 8,
@@ -110,17 +111,22 @@ export const RUN_SETTINGS = {
   ),
   round: choice(
     ROUNDS,
-    "round whose LoadGen and mlperf.conf hold (default: v4.1's LoadGen and seeds)",
+    "round whose LoadGen and mlperf.conf apply (default: v4.1's LoadGen and seeds)",
+  ),
+  engine: choice(
+    ENGINES,
+    'LoadGen that issues the queries: longhaul, or cpp: your own C++ LoadGen (longhaul loadgen link)',
+    { fallback: 'longhaul' },
   ),
   mlperfConf: text('file', "mlperf.conf in place of the round's own"),
-  userConf: text('file', "LoadGen's user.conf; flags win over it"),
+  userConf: text('file', "LoadGen's user.conf; flags take precedence"),
   auditConf: text(
     'file',
-    'compliance settings, over all others (default: ./audit.config if it is there)',
+    'compliance settings, which override all others (default: ./audit.config if it exists)',
   ),
   rngLibrary: choice(
     RNG_LIBRARIES,
-    'C++ library that built the LoadGen to follow: it decides the sample order',
+    'C++ library of the LoadGen to follow: it decides the sample order',
     { fallback: 'libstdc++-11' },
   ),
   runs: count(
@@ -131,6 +137,12 @@ export const RUN_SETTINGS = {
     'a performance run goes on until its verdict is decided, for --max-duration at most (default where no duration, count, round or file of LoadGen is given, for 10 min at most; --no-extend-until-decided: it ends as LoadGen ends it)',
   ),
   trace: toggle('write mlperf_log_trace.json for chrome://tracing'),
+  otel: toggle(
+    'open division: export the run and a share of its queries as OpenTelemetry spans to OTEL_EXPORTER_OTLP_ENDPOINT, after the run',
+  ),
+  otelSample: share(
+    'with --otel: percent of the queries that become spans; oip://: their calls carry traceparent (default: 1)',
+  ),
   prefixWithDatetime: toggle('log files carry date and time in their names, as LoadGen can'),
   copySummaryToStdout: toggle('the summary log goes to stdout as well'),
   copyDetailToStdout: toggle('the detail log goes to stdout as well'),
@@ -152,7 +164,7 @@ export const RUN_SETTINGS = {
   ),
   compressionScope: choice(
     COMPRESSION_SCOPES,
-    'what is compressed at once; the rules allow query for DLRM in Server only',
+    'unit of compression: each sample, or a whole query (the rules allow query for DLRM in Server only)',
     { fallback: 'sample' },
   ),
   responseCompression: choiceList(
@@ -166,7 +178,7 @@ export const RUN_SETTINGS = {
   ),
   dataSeed: count(
     { min: 0, max: DATA_SEED_MAX },
-    "digits, stand-in, --data random: another seed makes other samples (default: the standard set's)",
+    "digits, stand-in, --data random: seed of the samples (default: the standard set's)",
   ),
   dataCount: count(
     { min: 1, max: DATA_COUNT_MAX },
@@ -174,7 +186,7 @@ export const RUN_SETTINGS = {
   ),
   dataChecksums: text(
     'file',
-    "sha256sum's list of the data set (default: SHA256SUMS in its folder, if it is there)",
+    'checksums of the data set, as sha256sum writes them (default: SHA256SUMS in its folder, if it exists)',
   ),
   sampleBytes: count(
     { min: 1, max: SYNTHETIC_BYTES_MAX },
@@ -192,10 +204,10 @@ export const RUN_SETTINGS = {
     fallback: DIGEST_PERCENT_DEFAULT,
   }),
   thresholds: thresholdList(
-    'what a figure must be, for example p99 < 15ms; said again for more; exit code 3 where one is not met',
+    'condition on a figure, for example p99 < 15ms; may be repeated; exit code 3 where one is not met',
   ),
   labels: labelSetting(
-    'word about the run that it keeps, for example commit=4f2a9c1; said again for more; longhaul runs and compare use it',
+    'label of the run, for example commit=4f2a9c1; may be repeated; longhaul runs and compare use it',
   ),
   output: text('folder', 'folder for the logs (default: results/<benchmark>-<time>-<process>)'),
   force: toggle('replace an earlier result in --output'),
@@ -208,14 +220,14 @@ export const RUN_SETTINGS = {
     fallback: 'html',
   }),
   warmUp: duration(
-    'bring the code of both ends to speed before the run, without samples; 0s: do not (default: a tenth of --min-duration, at most 2s)',
+    'warm up both ends before the run, without samples; 0s: no warm-up (default: a tenth of --min-duration, at most 2s)',
   ),
   issueLoop: choice(
     ISSUE_LOOPS,
     'how LoadGen waits for the next due query; sleep: a thread wakes it shortly before; spin: it takes a whole core',
     { fallback: 'sleep' },
   ),
-  stallTimeout: positiveDuration('end the run when nothing completes for this long', {
+  stallTimeout: positiveDuration('end the run when no sample completes for this long', {
     fallback: '60s',
   }),
   cacheDir: text(

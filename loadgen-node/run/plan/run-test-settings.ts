@@ -30,7 +30,7 @@ const TEST_MODE_OF: Readonly<Record<RunMode, TestMode>> = {
   'find-peak': 'FindPeakPerformance',
 };
 
-/** Settings of a run, and what its configuration files left to say. */
+/** Settings of a run, and the log lines of its configuration files. */
 export type RunTestSettings = Readonly<ReturnType<typeof runTestSettings>>;
 
 /**
@@ -77,12 +77,14 @@ export function runTestSettings(
   checkPlanSize(asked);
   return {
     settings: asked,
+    /** Before audit.config. */
+    unaudited: audited === undefined ? asked : settings.toTestSettings(),
     round,
     configEvents: all.flatMap((result) => result.events),
     /** Lines of the files that have no effect, in words. */
     configNotes: all.flatMap((result) => result.notes),
     usesTokenLatenciesBeforeAudit: settings.get('useTokenLatencies').value === true,
-    /** The benchmark has no latency bound of its own and nobody set one: a default holds. */
+    /** The benchmark has no latency bound of its own and none was set: a default holds. */
     isBoundUnsaid:
       hasNoBound(rules) && final.get('serverTargetLatencyNs').source === sourceOf(rules),
     /** Arrivals in place of LoadGen's Poisson; undefined: those. */
@@ -119,7 +121,7 @@ function forgetRound(settings: ExactSettings): void {
 
 /**
  * Sets the benchmark's own bound where no source gave one. A round's mlperf.conf has no line for a
- * benchmark that no round has: what it says for every model (10 ms) is made for none.
+ * benchmark that no round has: its bound for every model (10 ms) is not meant for it.
  */
 function useOwnBound(settings: ExactSettings, rules: BenchmarkRules, round: Round): void {
   const source = sourceOf(rules);
@@ -134,7 +136,7 @@ function sourceOf({ key }: BenchmarkRules): string {
   return `benchmark ${key}`;
 }
 
-/** A model of the user's own, or none at all: nobody but the user knows what is fast enough. */
+/** A model of the user's own, or no model: only the user knows what is fast enough. */
 function hasNoBound({ key, isSynthetic = false }: BenchmarkRules): boolean {
   return isSynthetic || key === 'custom';
 }

@@ -7,16 +7,18 @@ const LENGTHS: readonly (keyof RunValues)[] = [
   ...(['round', 'mlperfConf', 'userConf'] as const),
 ];
 
-/** Longest run that goes on until its verdict is decided, where nobody says another limit. */
+/** Default limit of a run that goes on until its verdict is decided. */
 export const UNTIL_DECIDED_MS_MAX = 600_000;
 
-/** True for a run of which nobody says how long it is: it goes on until its verdict is decided. */
+/** True for a run without a requested length: it goes on until its verdict is decided. */
 export function goesOnByDefault(
-  { extendUntilDecided, mode, arrivals }: RunValues,
+  { extendUntilDecided, mode, arrivals, concurrency }: RunValues,
   said: ReadonlySet<string>,
   isAudited: boolean,
 ): boolean {
-  if (extendUntilDecided === false || isAudited || arrivals.asked.kind !== 'poisson') return false;
+  if (extendUntilDecided === false || isAudited) return false;
+  // A load test decides nothing: it lasts as long as its own length says.
+  if (arrivals.asked.kind !== 'poisson' || concurrency !== undefined) return false;
   return (mode === 'performance' || mode === 'submission') && !LENGTHS.some((key) => said.has(key));
 }
 

@@ -52,7 +52,7 @@ export async function openNativeData(
     requireOneLength(sampleIndex, tensors, first.inputs);
     return tensors;
   };
-  // What is wrong with the first sample is most often wrong with all: told before the run has a folder.
+  // A fault of the first sample mostly affects all: reported before the run has a folder.
   await sampleTensors(0);
   return tensorDataSet({ ...opened, sampleTensors });
 }

@@ -46,8 +46,8 @@ import { orAbort, type RunHost } from '../host/host.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 
 /**
- * Told before a server is asked, as waiting for one may take long.
- * @throws MlperfError `ERR_CONFIG_INVALID` where nothing says what the samples are
+ * Reported before a server is asked, as waiting for one may take long.
+ * @throws MlperfError `ERR_CONFIG_INVALID` where no setting tells what the samples are
  */
 export function requireSamples({ rules, dataFolder, oip }: RunPlan): void {
   if (oip === undefined || oip.data !== undefined) return;
@@ -103,7 +103,7 @@ export async function prepareOip(
 export type GivenPayloads = Awaited<ReturnType<typeof prepareGivenPayloads>>;
 
 /**
- * As {@link prepareOip}, for payloads that somebody else holds: they go as the raw contents of all inputs.
+ * As {@link prepareOip}, for payloads of the caller: they go as the raw contents of all inputs.
  * @throws MlperfError `ERR_CONFIG_INVALID` where the model's inputs have no fixed sizes, and as {@link prepareOip}
  */
 export async function prepareGivenPayloads(
@@ -285,8 +285,10 @@ async function tryOneRequest(
         return tryOipRequest(planned(plan, request), payload);
       }),
     );
-  // Several samples share a request in raw contents only: the typed fallback is none then.
-  const possible = requestWays({ asked, facts, needsTokens: plan.dispatch.tokenLatencies }).filter(
+  // Several samples share a request in raw contents only: there is no typed fallback then.
+  const { tokenLatencies: needsTokens } = plan.dispatch;
+  const needsCalls = plan.otel !== undefined;
+  const possible = requestWays({ asked, facts, needsTokens, needsCalls }).filter(
     ({ contents }) => samplesPerRequest === 1 || contents === 'raw' || asked.contents === 'typed',
   );
   const { notes, ...found } = await tryWays(layout, possible);

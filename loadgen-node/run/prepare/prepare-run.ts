@@ -1,4 +1,5 @@
 import { askNames, checkDispatchSettings, resolveNodeAddresses } from '../../../qdl/index.ts';
+import { loadOtel } from '../../observe/spans/otel-packages.ts';
 import { loadgenBenchmark } from '../../samples/benchmarks/registry.ts';
 import { checkDataSet } from '../../samples/data-set/check-data-set.ts';
 import type { DataSet } from '../../samples/data-set/data-set.ts';
@@ -15,6 +16,8 @@ import { WarmUp } from './warm-up.ts';
  */
 export async function prepareRun(named: RunPlan, host: RunHost) {
   requireSamples(named);
+  // Missing packages are told before the nodes are asked.
+  if (named.otel !== undefined) await loadOtel();
   const nodes = await orAbort(host, resolveNodeAddresses(named.dispatch.nodes));
   const plan: RunPlan = { ...named, dispatch: { ...named.dispatch, nodes } };
   checkDispatchSettings(plan.dispatch);

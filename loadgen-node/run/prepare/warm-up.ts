@@ -34,8 +34,8 @@ const EXPECTED_LATENCY_NS = 20_000;
 /**
  * The warm-up before a run: a JIT compiler makes code fast after some thousand uses only, and until then latencies are those of
  * the interpreter, on both ends. It goes the way of the run's queries, through the engine, the QDL, the link and the node's
- * streams, with connections and streams of its own; the nodes answer by themselves, without the model, and count nothing.
- * No sample of the data set is sent, and nothing of it is in a log. (MLPerf: untimed operations before a run "may include
+ * streams, with connections and streams of its own; the nodes answer by themselves, without the model, and do not count it.
+ * No sample of the data set is sent, and LoadGen's logs do not count it. (MLPerf: untimed operations before a run "may include
  * [...] compilation, cache warmup".)
  */
 export class WarmUp {
@@ -71,7 +71,7 @@ export class WarmUp {
     }
   }
 
-  /** For the logs of the runs behind it; empty: there was none. */
+  /** For the logs of the runs behind it; empty without a warm-up. */
   get details(): readonly LoggedDetail[] {
     if (this.#ms === 0) return [];
     const value = {
@@ -87,7 +87,7 @@ export class WarmUp {
     host.progress?.('warming up', `${ms / 1e3} s, without samples of the data set`);
     const isServer = plan.settings.scenario === 'Server';
     const partMs = Math.ceil(isServer ? ms / 2 : ms);
-    /** @returns Queries per second; undefined where nothing was measured. */
+    /** @returns Queries per second; undefined where not measured. */
     const run = async (settings: Partial<TestSettings>): Promise<number | undefined> => {
       const payloads = new Zeros(length, plan.encoding);
       const dispatch = { ...plan.dispatch, isWarmUp: true as const, tokenLatencies: false };

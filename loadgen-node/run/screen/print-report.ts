@@ -25,7 +25,7 @@ const PERCENTILE_WIDTH = 11;
 export interface ScreenOptions {
   /** True: everything that is known follows. Default: false. */
   readonly isVerbose?: boolean;
-  /** False: the verb has none of the flags that advice names. Default: true. */
+  /** False: the verb lacks the flags that advice names. Default: true. */
   readonly advises?: boolean;
 }
 
@@ -166,7 +166,7 @@ function performanceLines(report: RunReport, performance: PerformanceOutcome): s
   lines.push(row('Latency', isAnswered ? percentiles(latency) : '-'));
   lines.push(...lagLines(report, dispatchLag));
   if (transportWait !== null) {
-    // Percentiles of the one query of Offline say nothing.
+    // Percentiles of the one query of Offline are meaningless.
     const values =
       summary.scenario === 'Offline' ? formatNs(transportWait.maxNs) : percentiles(transportWait);
     const wait = `${values}   (taken by the transport - issued: waiting for credit or socket)`;
@@ -229,7 +229,7 @@ function tokenLines({ outcome: { performance }, plan: { settings } }: RunReport)
     row('First token', `${percentiles(firstToken)}${boundText(serverTtftLatencyNs)}`),
     row('Per token', `${percentiles(perOutputToken)}${boundText(serverTpotLatencyNs)}`),
     ...(perOutputToken.meanNs < 0
-      ? [row('', "The sum of these times is negative: LoadGen's mean in its logs means nothing")]
+      ? [row('', "The sum of these times is negative: LoadGen's mean in its logs is meaningless")]
       : []),
   ];
 }
@@ -257,7 +257,7 @@ function percent(fraction: number): string {
   return String(Number((fraction * 100).toFixed(3)));
 }
 
-/** Counts wherever something is wrong: nothing may be lost silently. */
+/** Counts of samples with errors, so that no loss goes unseen. */
 function countLines(report: RunReport, phase: string, outcome: PhaseOutcome | null): string[] {
   if (outcome === null || isValid(report)) return [];
   const { counts, failures } = outcome;

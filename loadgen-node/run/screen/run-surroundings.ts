@@ -25,7 +25,7 @@ export function sutText({ audit, summary }: RunReport): string[] {
   });
 }
 
-/** Workers and cores of a node that tells them; a benchmark without a model has none. */
+/** Workers and cores of a node that reports them; a benchmark without a model has none. */
 function workerTexts({ description, oip }: NodeEvidence): string[] {
   const { settings, host, model } = description ?? {};
   const workers = Number(settings?.['workerCount']);

@@ -29,7 +29,9 @@ export function verdictRow(report: RunReport): Row {
   if (performance !== null) what.push(loadText(report, performance));
   const judged = isValid(report) ? 'VALID' : 'INVALID';
   const result = outcome.isInterrupted ? 'INTERRUPTED' : judged;
-  return [result, `${what.join(', ')} (${divisionText(report)})`];
+  const engine =
+    plan.linked === undefined ? '' : `; C++ LoadGen ${plan.linked.manifest.build.version}`;
+  return [result, `${what.join(', ')} (${divisionText(report)}${engine})`];
 }
 
 function loadText(report: RunReport, { summary, durationNs }: PerformanceOutcome): string {
@@ -151,7 +153,7 @@ function lostText(lost: number, failures: PhaseOutcome['failures']): string {
 }
 
 function throughputText(report: RunReport, performance: PerformanceOutcome): string {
-  if (!hasLatency(performance)) return 'none: no sample was answered well';
+  if (!hasLatency(performance)) return 'none: no sample was answered without error';
   const { summary, counts } = performance;
   const { rates, tokens } = summary;
   const factor = rateFactor(report.plan.arrivals, summary.queryCount);
@@ -203,7 +205,7 @@ function loadgenText({ plan, summary }: RunReport, performance: PerformanceOutco
   if (kind === 'disturbed') return `${head}, but ${causes[0] ?? ''}`;
   if (scenario !== 'Server' || !isTimed) return head;
   const p99 = performance.dispatchLag.percentiles.find(({ percentile }) => percentile === 0.99);
-  return `${head}: its own delay is ${formatNs(p99?.valueNs ?? Number.NaN)} at p99`;
+  return `${head}: dispatch lag p99 ${formatNs(p99?.valueNs ?? Number.NaN)}`;
 }
 
 /** Three figures, in full from 1,000 on. */

@@ -8,7 +8,7 @@ const DTYPE_BYTES: readonly (readonly [RegExp, number])[] = [
   [/^(fp8|int8|uint8|byte|bool)$/i, 1],
 ];
 
-/** Size of a data type in bytes; undefined for a word that is none, such as `jpeg`. */
+/** Size of a data type in bytes; undefined for any other word, such as `jpeg`. */
 export function dtypeBytes(word: string): number | undefined {
   return DTYPE_BYTES.find(([pattern]) => pattern.test(word.trim()))?.[1];
 }

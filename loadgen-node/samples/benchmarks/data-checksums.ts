@@ -83,7 +83,7 @@ type OpenedFiles = Required<Pick<DataSet, 'folder' | 'files' | 'totalSampleCount
 async function openFiles(values: DataValues, onProgress: PrepareProgress): Promise<OpenedFiles> {
   const { name, folder, files, totalSampleCount } = await openDataSet(values, onProgress);
   if (files !== undefined) return { folder, files, totalSampleCount };
-  throw configInvalid(`the samples of ${name} are made up: they have no files and no checksums`);
+  throw configInvalid(`the samples of ${name} are generated: they have no files and no checksums`);
 }
 
 async function openDataSet(values: DataValues, onProgress: PrepareProgress): Promise<DataSet> {

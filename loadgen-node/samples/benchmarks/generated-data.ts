@@ -22,7 +22,7 @@ export const STAND_IN_WORD = 'standin';
 interface GeneratedData {
   /** `--data-dir` that asks for it; undefined: it is what there is where no folder is named. */
   readonly word: string | undefined;
-  /** The set that is taken where nothing else is said; quality targets were measured on it. */
+  /** The default set; quality targets were measured on it. */
   readonly standard: GeneratedSet;
   /** Seed of the images that longhaul's own model is fitted on: no run may measure with them. */
   readonly trainingSeed: number;
@@ -68,7 +68,7 @@ export function seedOfImages(
 
 /**
  * The generated images that settings ask for.
- * @returns undefined when they say nothing of seed and count.
+ * @returns undefined when neither seed nor count is set.
  * @throws MlperfError `ERR_CONFIG_INVALID` where longhaul does not make the data, or the model is fitted on it.
  */
 export function generatedSetOf(request: DataRequest): GeneratedSet | undefined {
@@ -78,7 +78,7 @@ export function generatedSetOf(request: DataRequest): GeneratedSet | undefined {
   const said = dataSeed === undefined ? `--data-count ${dataCount}` : `--data-seed ${dataSeed}`;
   if (data === undefined) {
     throw configInvalid(
-      `${said} is for data that longhaul makes, of ${Object.keys(GENERATED_DATA).join(', ')}; benchmark ${benchmark} has none`,
+      `${said} is for data that longhaul makes, of ${Object.keys(GENERATED_DATA).join(', ')}; benchmark ${benchmark} has no such data`,
     );
   }
   if (data.word !== dataDir) {
@@ -90,7 +90,7 @@ export function generatedSetOf(request: DataRequest): GeneratedSet | undefined {
   if (dataSeed === trainingSeed) {
     throw configInvalid(
       `--data-seed ${dataSeed}: longhaul's own model for ${benchmark} is fitted on the images of this seed, so they ` +
-        `measure nothing; any other seed will do (default: ${standard.seed})`,
+        `do not measure its accuracy; use any other seed (default: ${standard.seed})`,
     );
   }
   return { seed: dataSeed ?? standard.seed, imageCount: dataCount ?? standard.imageCount };

@@ -19,7 +19,7 @@ export interface LoadgenBenchmark {
    * Its checksums are compared afterwards, for all benchmarks alike (data-set/check-data-set.ts).
    * @param dataFolder Folder of the user's own copy; undefined: the generated or cached one.
    * @param generated Which images, of a benchmark whose data longhaul draws; undefined: the standard ones.
-   * @param synthetic Of a benchmark whose samples are made up; others have no use for it.
+   * @param synthetic Of a benchmark whose samples are generated; others have no use for it.
    * @throws MlperfError `ERR_DATA_SET`, `ERR_CACHE`, `ERR_CONFIG_INVALID`
    */
   openDataSet(options: {

@@ -7,7 +7,7 @@ import { readAccuracyLog } from '../../loadgen/logs/read/accuracy-log-reader.ts'
 import type { AccuracyEntry, AccuracyReport, DataSet, NamedQuality } from '../data-set/data-set.ts';
 
 /**
- * Share of the samples whose response is right. Every response is looked at, so that none passes that is no answer;
+ * Share of the samples whose response is right. Every response is checked, so that an empty one does not pass;
  * of several for one sample the first one counts, as in MLPerf's own accuracy scripts.
  * @param total Samples of the data set.
  * @param isRight Throws where a response is no answer at all.
@@ -106,7 +106,7 @@ export function neededCount({ target }: NamedQuality, sampleCount: number): numb
   return Math.ceil(target * sampleCount - NOISE);
 }
 
-/** True when the quality target is met. An answer to nothing meets none. */
+/** True when the quality target is met; false without samples. */
 export function isMet(
   { correctCount, sampleCount }: AccuracyReport,
   quality: NamedQuality,

@@ -18,7 +18,7 @@ import { type DataSet, type PrepareProgress, readingFile } from './data-set.ts';
 /** Facts of a data set at the start of a run. */
 export interface DataSetCheck {
   readonly name: string;
-  /** Empty where the samples are made up in memory. */
+  /** Empty where the samples are generated in memory. */
   readonly folder: string;
   readonly sampleCount: number;
   readonly fileCount: number;
@@ -38,7 +38,7 @@ interface NamedList {
  * Compares a data set with its list of checksums, untimed, before a run; without a list it is digested all
  * the same, so that two runs can be compared.
  * Rule: inference_rules v4.1, benchmarks: "The dataset must be unchanged at the start of each run."
- * @param listFile List that was asked for; undefined: `SHA256SUMS` or the manifest in the data set's folder.
+ * @param listFile List that was requested; undefined: `SHA256SUMS` or the manifest in the data set's folder.
  * @throws MlperfError `ERR_DATA_SET` naming the files that differ.
  */
 export async function checkDataSet(
@@ -51,7 +51,7 @@ export async function checkDataSet(
   if (files.length === 0) {
     if (listFile === undefined) return { ...found, digest: '', list: undefined };
     throw configInvalid(
-      `a list of checksums (${listFile}), but the samples of ${name} are made up: they have no files`,
+      `a list of checksums (${listFile}), but the samples of ${name} are generated: they have no files`,
     );
   }
   const list = await findList(folder, listFile);
@@ -59,7 +59,7 @@ export async function checkDataSet(
     const checksums = await digestFiles(folder, files, onProgress);
     return { ...found, digest: digestOfList(checksums), list: undefined };
   }
-  // What opening the data set has just compared need not be read twice.
+  // Opening the data set has just compared these: they need not be read twice.
   const isDone = dataSet.isManifestChecked === true && list.name === MANIFEST_FILE;
   if (isDone) requireNoDifference(folder, list, files, {});
   else await compareFiles(folder, list, files, onProgress);
@@ -68,7 +68,7 @@ export async function checkDataSet(
 }
 
 /**
- * The list of checksums of the data set in a folder: the one that was asked for, `SHA256SUMS`, or the manifest of
+ * The list of checksums of the data set in a folder: the one that was requested, `SHA256SUMS`, or the manifest of
  * what longhaul made itself; undefined where there is none.
  * @throws MlperfError `ERR_DATA_SET` when it cannot be read.
  */

@@ -38,8 +38,8 @@ export interface DataSet {
   /** Folder in which its files lie. */
   readonly folder: string;
   /**
-   * Its files, relative to the folder, with forward slashes; absent where samples are made up in memory. Nothing else
-   * that lies in the folder is a part of it: no list of checksums needs to have it.
+   * Its files, relative to the folder, with forward slashes; absent where samples are generated in memory. Other files in
+   * the folder do not belong to it: no list of checksums needs to have them.
    */
   readonly files?: readonly string[];
   /** True where opening it has compared every file with the folder's manifest. */

@@ -71,18 +71,22 @@ export interface WayFacts {
     OipModelFacts,
     'address' | 'inputs' | 'isDecoupled' | 'hasStream'
   >[];
-  /** True: LoadGen measures first tokens, which nothing but a stream brings. */
+  /** True: LoadGen measures first tokens, which only a stream brings. */
   readonly needsTokens: boolean;
+  /** True: requests have headers of their own, so that `auto` takes no stream of many requests. Default: false. */
+  readonly needsCalls?: boolean;
 }
 
 /**
  * The ways that may be tried, the best first. A stream costs both ends less than a call per request, and only streams bring
  * several responses, so it goes before calls wherever a server may have it; raw contents go before typed ones.
- * @throws MlperfError `ERR_CONFIG_INVALID` where what was asked for cannot be
+ * @throws MlperfError `ERR_CONFIG_INVALID` where what was requested cannot be
  */
-export function requestWays({ asked, facts, needsTokens }: WayFacts): OipWay[] {
+export function requestWays({ asked, facts, needsTokens, needsCalls = false }: WayFacts): OipWay[] {
   const needsStream = needsTokens || facts.some(({ isDecoupled }) => isDecoupled === true);
-  const methods = methodsOf(asked.method, facts, needsStream, needsTokens);
+  const possible = methodsOf(asked.method, facts, needsStream, needsTokens);
+  const isFree = asked.method === 'auto' && needsCalls;
+  const methods = isFree ? possible.filter((method) => method !== 'stream') : possible;
   const contents = contentsOf(asked.contents, facts);
   return methods.flatMap((method) => contents.map((one) => ({ method, contents: one })));
 }
@@ -131,7 +135,7 @@ interface MethodChoice {
 /** Input of the choice of a method, beside the servers. */
 export interface MethodAsked {
   readonly method: OipAsked['method'];
-  /** Streams to each server. Above 1 they were asked for, and stay. */
+  /** Streams to each server. Above 1 they were requested, and stay. */
   readonly streamCount: number;
   readonly facts: readonly Pick<OipModelFacts, 'isDecoupled'>[];
   /** True: LoadGen measures first tokens. */
@@ -146,7 +150,7 @@ const WORDS: Readonly<Record<OipMethod, string>> = {
 
 /**
  * A stream, unless it is what limits the server: then calls, or a stream per request where calls do not carry the responses.
- * A method or a number of streams that was asked for stays; a note says what it limits.
+ * A method or a number of streams that was requested stays; a note says what it limits.
  * @returns `trialCount`: requests that each server got, at most.
  * @param compare Asks the servers for several requests at once, on one stream and by `calls`.
  */

@@ -33,7 +33,7 @@ export interface InputsAsked {
   readonly declaredInputs: readonly OipTensor[];
 }
 
-/** Longest axis that anybody means. */
+/** Longest accepted axis. */
 const LENGTH_MAX: number = 2 ** 31 - 1;
 
 const FORMS =
@@ -42,7 +42,7 @@ const FORMS =
 /**
  * Reads shapes such as `NAME:3x224x224`, and declarations such as `NAME:FP32:-1x3x224x224`; `NAME:` is the shape of a single
  * number. Names may have colons in them: the last one counts, or the last two around a datatype.
- * @throws MlperfError `ERR_CONFIG_INVALID` naming the text that is none.
+ * @throws MlperfError `ERR_CONFIG_INVALID` naming the malformed text.
  */
 export function parseInputShapes(texts: readonly string[]): InputsAsked {
   const inputShapes = new Map<string, readonly number[]>();

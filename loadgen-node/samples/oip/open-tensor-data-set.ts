@@ -51,7 +51,7 @@ export async function openTensorDataSet(
   }
 }
 
-/** @throws MlperfError `ERR_CONFIG_INVALID` where something was said that changes nothing. */
+/** @throws MlperfError `ERR_CONFIG_INVALID` for a setting without effect. */
 function refuseWithoutEffect(
   { kind }: DataSource,
   { dataSeed, dataCount }: Pick<TensorDataOptions, 'dataSeed' | 'dataCount'>,

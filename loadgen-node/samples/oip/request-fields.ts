@@ -32,11 +32,11 @@ const SHAPE_TAG = 3 * 8 + LENGTH_DELIMITED;
 const CONTENTS_TAG = 5 * 8 + LENGTH_DELIMITED;
 
 /**
- * The fields of a ModelInferRequest that say what one sample is, encoded: `inputs`, and `raw_input_contents` where they are
+ * The fields of a ModelInferRequest with one sample, encoded: `inputs`, and `raw_input_contents` where they are
  * raw. Before them go the model and the id, which the sample library does not know.
  * Source: Open Inference Protocol, gRPC, "ModelInferRequest"; numbers as in proto/inference/open_inference.proto.
  * @param tensors In the order of the model's inputs, with the axes of one sample.
- * @throws MlperfError `ERR_WIRE_PROTOCOL` for what typed contents cannot say (FP16, BF16)
+ * @throws MlperfError `ERR_WIRE_PROTOCOL` for datatypes without typed contents (FP16, BF16)
  */
 export function encodeRequestFields(
   tensors: readonly FilledTensor[],

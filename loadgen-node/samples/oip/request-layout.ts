@@ -47,7 +47,7 @@ type LayoutRules = Pick<BenchmarkRules, 'key' | 'sampleTensors' | 'responseTenso
 
 /**
  * Joins what a benchmark sends and expects with what a model takes and gives.
- * @param encodingName Encoding that was asked for; undefined: the one that fits.
+ * @param encodingName Encoding that was requested; undefined: the one that fits.
  * @param payloadBytes Length of the payloads of a benchmark that leaves it to the run; undefined: it does not.
  * @throws MlperfError `ERR_MODEL`, `ERR_CONFIG_INVALID` with both sides in words
  */
@@ -207,10 +207,10 @@ interface FittedEncoding {
 type FitFacts = Pick<OipModelFacts, 'name' | 'inputs' | 'address'>;
 
 /**
- * The encoding of a benchmark whose payloads are what the model's input takes, by datatype and shape: nothing is ever
- * converted, as that would be pre-processing.
+ * The encoding of a benchmark whose payloads fit the model's input by datatype and shape, without conversion, which
+ * would be pre-processing.
  * @param asked The only encoding that may be taken; undefined: any.
- * @throws MlperfError `ERR_MODEL` that shows both sides, and `ERR_CONFIG_INVALID` where several fit and none was asked for
+ * @throws MlperfError `ERR_MODEL` that shows both sides, and `ERR_CONFIG_INVALID` where several fit and none was requested
  */
 function fitEncoding(
   rules: Pick<BenchmarkRules, 'key' | 'sampleTensors'>,

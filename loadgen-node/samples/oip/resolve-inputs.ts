@@ -10,7 +10,7 @@ import type { OipModelFacts } from '../../../shared/wire/oip/request-plan.ts';
 import type { InputShapes, InputsAsked } from './oip-asked.ts';
 
 /**
- * The inputs of one sample: without the batch axis, and of the shapes that were asked for. Axes that neither the model nor a
+ * The inputs of one sample: without the batch axis, and of the shapes that were requested. Axes that neither the model nor a
  * shape fixes stay free (-1): samples that are read from files bring their own lengths, and {@link requireKnownShapes}
  * refuses them for all others.
  * @param inputs As the server describes them.
@@ -37,9 +37,9 @@ export function resolveInputs(
 }
 
 /**
- * For samples that are made up: every length has to be known, and is not guessed, as another length is another load.
+ * For samples that are generated: every length has to be known, and is not guessed, as another length is another load.
  * @param inputs Of one sample, as {@link resolveInputs} gives them.
- * @throws MlperfError `ERR_CONFIG_INVALID` with the flag that would say what is missing.
+ * @throws MlperfError `ERR_CONFIG_INVALID` with the missing flag.
  */
 export function requireKnownShapes(inputs: readonly OipTensor[]): void {
   const free = inputs.filter(({ shape }) => shape.includes(-1));
@@ -52,7 +52,7 @@ export function requireKnownShapes(inputs: readonly OipTensor[]): void {
 
 /**
  * Form of an input in `--input-shape`.
- * @param freeLength Stands for each axis whose length nobody knows.
+ * @param freeLength Stands for each axis of unknown length.
  */
 export function inputShapeText(
   { name, shape }: Pick<OipTensor, 'name' | 'shape'>,
@@ -84,9 +84,9 @@ function inShort({ name, shape }: OipTensor): string {
 
 /**
  * The model with the inputs that `--input-shape NAME:DATATYPE:AXES` declares. A declaration stands for what ModelMetadata would
- * say: where the server tells its inputs the two must agree, and an axis that the server leaves free has the declared length.
+ * say: where the server reports its inputs the two must agree, and an axis that the server leaves free has the declared length.
  * @param benchmarkTensors Samples of the benchmark by encoding, for the flag that is shown; undefined: the model decides.
- * @throws MlperfError `ERR_CONFIG_INVALID` where the two differ, and where nobody says what the inputs are
+ * @throws MlperfError `ERR_CONFIG_INVALID` where the two differ, and where the inputs are unknown
  */
 export function withDeclaredInputs(
   facts: OipModelFacts,
@@ -138,7 +138,7 @@ function noInputs(
   const flags = said.length > 0 ? [said.join(',')] : ofBenchmark;
   const flag = flags.length > 0 ? flags.join(' or ') : EXAMPLE;
   return configInvalid(
-    `the server at ${address} tells no inputs of model ${name} (its ModelMetadata has none): say what each is, by ` +
+    `the server at ${address} reports no inputs of model ${name} (its ModelMetadata has none): declare each by ` +
       `--input-shape ${flag}; with -1x before the axes where the first one counts samples`,
   );
 }
@@ -183,7 +183,7 @@ export function requireBatch(facts: BatchFacts, samplesPerRequest: number): void
 
 /**
  * Checks that requests may hold several samples where a sample takes up all axes of the model: a free first axis is then the
- * sample's own, and nothing of the request tells how many there are.
+ * sample's own, and a request does not tell how many there are.
  * @param isThere Whether an axis before the sample's own counts samples.
  * @throws MlperfError `ERR_CONFIG_INVALID`
  */

@@ -123,7 +123,7 @@ function indexOfLargest(view: DataView, count: number, datatype: OipDataType): n
   let index = 0;
   for (let i = 0; i < count; i += 1) {
     const score = datatype === 'FP32' ? view.getFloat32(i * 4, true) : view.getFloat64(i * 8, true);
-    // Not a number compares with nothing, so it would pass for the lowest score.
+    // Comparisons with NaN are false, so it would pass for the lowest score.
     if (Number.isNaN(score)) {
       throw dataSetError(`score ${i} of a response is not a number`);
     }

@@ -192,7 +192,7 @@ function wrongSize(
   );
 }
 
-/** Each payload as its inputs; a file may have been changed since its size was asked for. */
+/** Each payload as its inputs; a file may have been changed since its size was requested. */
 function cutPayloads(
   dataSet: DataSet,
   inputs: readonly OipTensor[],

@@ -11,9 +11,9 @@ import { SYNTHETIC_BYTES_MAX } from '../../../shared/rules/rows/synthetic-sample
 import { toSmallFloat } from './small-float.ts';
 import { type NamedTensor, type TensorDataSet, tensorDataSet } from './tensor-data-set.ts';
 
-/** Samples of random data or of zeros where nobody says how many. */
+/** Default number of samples of random data or of zeros. */
 export const MADE_UP_COUNT_DEFAULT = 256;
-/** Seed of random data where nobody says another: runs repeat each other. */
+/** Default seed of random data, so that runs are repeatable. */
 export const MADE_UP_SEED_DEFAULT = 1;
 
 /** Kind, seed and number of made-up samples. */
@@ -60,7 +60,7 @@ export function madeUpDataSet(
     name: kind,
     folder: '',
     totalSampleCount: sampleCount,
-    marks: [`the samples are made up (--data ${kind}): no accuracy of this run means anything`],
+    marks: [`the samples are generated (--data ${kind}): no accuracy of this run means anything`],
     isUniform: true,
     sampleTensors,
   });

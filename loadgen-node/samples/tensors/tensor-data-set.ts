@@ -30,7 +30,7 @@ type TensorSource = Omit<TensorDataSet, 'readPayload' | 'scoreAccuracy'>;
 const { metric } = benchmarkRules('custom').quality;
 
 /**
- * A data set of what a source has. A payload is the raw contents of all inputs, one behind the other. Nobody but the user
+ * A data set of the samples of a source. A payload is the raw contents of all inputs, one behind the other. Only the user
  * knows which answers are right: the accuracy is the share of the samples with a response of one byte or more.
  */
 export function tensorDataSet(source: TensorSource): TensorDataSet {

@@ -60,7 +60,7 @@ export class CurveFiles {
 
   /**
    * Writes all files.
-   * @param ended What ended the curve early; null: nothing did.
+   * @param ended What ended the curve early; null: it is complete.
    * @throws MlperfError `ERR_OUTPUT`
    */
   write(ended: MlperfError | null): CurveReport {

@@ -3,6 +3,7 @@ import { type ResolvedSetting, saidKeys } from '../../../shared/config/resolve-s
 import { pick, type SettingValues, toggle } from '../../../shared/config/setting.ts';
 import { openAuditConfig } from '../../run/plan/conf-files.ts';
 import { refuseOtherArrivals } from '../../run/plan/run-arrivals.ts';
+import { refuseCppEngine } from '../../run/plan/run-engine.ts';
 import { planRun } from '../../run/plan/run-plan.ts';
 import { CONCURRENCY_MAX, RUN_SETTINGS } from '../../run/plan/run-settings.ts';
 import { FIND_PEAK_SETTINGS, oneOf, refuseTokens } from '../peak/find-peak-plan.ts';
@@ -104,11 +105,12 @@ export function planCurve(values: CurveValues, settings: readonly ResolvedSettin
   };
 }
 
-/** A curve that was asked for. */
+/** A curve that was requested. */
 export type CurvePlan = ReturnType<typeof planCurve>;
 
 function refuseOfRun(values: CurveValues, settings: readonly ResolvedSetting[]): void {
   const { scenario, mode, thresholds, qps, concurrency } = values;
+  refuseCppEngine(values, 'a curve');
   if (scenario !== 'Server') {
     throw configInvalid(`curve steps the load of Server; ${scenario} has no load to step`);
   }
@@ -118,6 +120,7 @@ function refuseOfRun(values: CurveValues, settings: readonly ResolvedSetting[]):
   if (thresholds !== undefined) {
     throw configInvalid('--threshold is for run: --latency is the bound of a curve');
   }
+  if (values.otel) throw configInvalid('--otel is for run: the points of a curve are not exported');
   if (qps !== undefined && concurrency !== undefined) {
     throw configInvalid('--qps and --concurrency: one curve steps one of them');
   }

@@ -18,7 +18,7 @@ import { nextLoad, pointNs, pointOf, pointSpec } from './measure-curve.ts';
 /** A look at one query at a time, which says where doubling begins. */
 const LOOK = { kind: 'unloaded', load: 1, number: 0, queriesMax: 100, durationNsMax: 2e9 } as const;
 
-/** A curve that was asked for. */
+/** A curve that was requested. */
 interface AskedCurve {
   readonly plan: CurvePlan;
   readonly values: CurveValues;
@@ -73,7 +73,7 @@ export async function runCurve(asked: AskedCurve, host: RunHost, print: (line: s
 
 /**
  * Measures points until there is none left.
- * @returns What ended it early; null: nothing did
+ * @returns What ended it early; null: it is complete
  */
 async function measurePoints(
   plan: CurvePlan,

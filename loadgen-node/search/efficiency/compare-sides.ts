@@ -175,7 +175,7 @@ function invalidRuns({ kind, runs }: EfficiencySide): string[] {
   const [first] = invalid;
   if (first === undefined) return [];
   return [
-    `${invalid.length} of ${runs.length} runs ${where} are INVALID, the first one (${first.folder}) because: ${first.whyInvalid ?? 'not told'}`,
+    `${invalid.length} of ${runs.length} runs ${where} are INVALID, the first one (${first.folder}) because: ${first.whyInvalid ?? 'not reported'}`,
   ];
 }
 

@@ -33,7 +33,7 @@ export interface SideMeasurer {
    * A whole run.
    * @param load Server: queries per second; null elsewhere.
    * @param name Of its folder, below that of the side.
-   * @throws MlperfError as `longhaul run`; `ERR_SUT_LOST` for a run that measured nothing
+   * @throws MlperfError as `longhaul run`; `ERR_SUT_LOST` for a run without a result
    */
   run(load: number | null, name: string): Promise<SideRun>;
 }
@@ -117,7 +117,7 @@ function sideRun(
 ): SideRun {
   const { performance, verdicts } = outcome;
   if (outcome.isInterrupted) {
-    throw new MlperfError('ERR_INTERRUPTED', 'a run was interrupted: nothing can be compared');
+    throw new MlperfError('ERR_INTERRUPTED', 'a run was interrupted: no comparison is possible');
   }
   if (performance === null || performance.counts.completedSamples === 0) {
     throw new MlperfError('ERR_SUT_LOST', `no sample completed in ${folder}`);
@@ -175,7 +175,7 @@ export const LATENCY_ROWS = [
 
 /** One run of a side. */
 const run = z.strictObject({
-  /** Server: queries per second that were asked for; null elsewhere. */
+  /** Server: queries per second that were requested; null elsewhere. */
   load: z.number().nullable(),
   isValid: z.boolean(),
   /** First reason of a run that is INVALID; null of others. */

@@ -20,7 +20,7 @@ export function efficiencyReport(
     longhaul: packageVersion(),
     ...{ scenario, benchmark },
     comparison: compareSides(scenario, inProcess, network),
-    /** Limits of what the comparison says. */
+    /** Limits of the comparison. */
     notes: [
       ...(isOneMachine ? [oneMachineNote(network.machine.cpuCount)] : []),
       ...efficiencyNotes(inProcess, network),

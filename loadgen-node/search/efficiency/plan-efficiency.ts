@@ -85,7 +85,7 @@ export function refuseUsedSides({ file, folder, values: { force } }: EfficiencyP
 }
 
 /**
- * Everything about the runs that has to be the same on both sides. The searched load is none of it.
+ * Everything about the runs that has to be the same on both sides, without the searched load.
  */
 export function questionOf(
   { plan, dataSetCheck }: PreparedRun,
@@ -96,7 +96,7 @@ export function questionOf(
   const asked = {
     benchmark: plan.rules.key,
     round: plan.round,
-    dataSet: `${dataSetCheck.name}, ${dataSetCheck.sampleCount} samples, ${dataSetCheck.digest || 'made up'}`,
+    dataSet: `${dataSetCheck.name}, ${dataSetCheck.sampleCount} samples, ${dataSetCheck.digest || 'generated'}`,
     encoding: plan.encodingName,
     rngLibrary: plan.loadgen.rngLibrary,
     ...settings,
@@ -258,7 +258,7 @@ export class Turns {
     }
   }
 
-  /** Nobody waits for this one any more. */
+  /** This one is no longer waited for. */
   leave(who: number): void {
     this.#order = this.#order.filter((one) => one !== who);
     this.#next();

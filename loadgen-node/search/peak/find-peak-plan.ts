@@ -16,6 +16,7 @@ import { SERVER_RUNS_V05 } from '../../loadgen/engine/test-outcome.ts';
 import { leastQueries } from '../../loadgen/results/early-stopping.ts';
 import { openAuditConfig } from '../../run/plan/conf-files.ts';
 import { refuseOtherArrivals } from '../../run/plan/run-arrivals.ts';
+import { refuseCppEngine } from '../../run/plan/run-engine.ts';
 import { planRun, type RunPlan } from '../../run/plan/run-plan.ts';
 import { runRecord } from '../../run/plan/run-record.ts';
 import { RUN_SETTINGS } from '../../run/plan/run-settings.ts';
@@ -56,7 +57,7 @@ export function planFindPeak(values: FindPeakValues, settings: readonly Resolved
   const planned = planRun(joined, { said, audit });
   refuseTokens(planned, 'find-peak');
   const search = scenario === 'Server' || isInterval ? searchOf(values, planned) : null;
-  // Early stopping decides nothing of fewer queries: at low rates no run would be VALID.
+  // With fewer queries early stopping cannot decide: at low rates no run would be VALID.
   const { minQueryCount, minDurationNs } = search?.full ?? {
     minQueryCount: planned.settings.minQueryCount,
     minDurationNs: planned.settings.minDurationMs * 1e6,
@@ -74,7 +75,7 @@ export function planFindPeak(values: FindPeakValues, settings: readonly Resolved
   const loadKey = isInterval ? 'samplesPerQuery' : 'targetQps';
   return {
     run,
-    /** Null: the scenario has a metric of its own, and nothing is searched. */
+    /** Null: the scenario has a metric of its own, without a search. */
     search,
     /** Times that the search makes longer than asked for, and why; undefined: none. */
     note: search === null ? undefined : noteOf(search, values, isLonger),
@@ -83,7 +84,7 @@ export function planFindPeak(values: FindPeakValues, settings: readonly Resolved
   };
 }
 
-/** A search that was asked for: how a run of it is made, and what is searched. */
+/** A search that was requested: how a run of it is made, and what is searched. */
 export type FindPeakPlan = ReturnType<typeof planFindPeak>;
 
 /** The rate is what is searched; in fixed intervals the bound is the interval. */
@@ -105,6 +106,10 @@ function refuseOfRun(values: FindPeakValues): void {
     throw configInvalid(
       "--threshold is for run: the runs of a search are judged by the scenario's own rules, and its load by --latency and --percentile",
     );
+  }
+  refuseCppEngine(values, 'a search');
+  if (values.otel) {
+    throw configInvalid('--otel is for run: the probes of a search are not exported');
   }
   refuseOtherArrivals(values, "a search is of LoadGen's Poisson arrivals");
 }
@@ -188,7 +193,7 @@ function noteOf(
       : []),
   ];
   if (longer.length === 0) return undefined;
-  return `${longer.join(' and ')}, longer than was asked for: under a bound of ${formatNs(boundNs)} a shorter run can end before a queue that grows shows`;
+  return `${longer.join(' and ')}, longer than requested: under a bound of ${formatNs(boundNs)} a shorter run can end before a queue that grows shows`;
 }
 
 /** The settings as `longhaul run` takes them, with those that the search sets. */
@@ -271,7 +276,7 @@ export const SEARCH_KEYS: readonly string[] = [
 
 /** Settings of a run that a search refuses, or has under a name of its own: no help names them. */
 export const NOT_OF_SEARCH: readonly string[] = [
-  ...['mode', 'arrivals', 'concurrency', 'thresholds'],
+  ...['mode', 'arrivals', 'concurrency', 'thresholds', 'engine'],
   ...['targetLatency', 'targetLatencyPercentile'],
 ];
 

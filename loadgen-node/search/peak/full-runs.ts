@@ -10,7 +10,7 @@ const FIRST_MARGIN = 0.5;
  * Share of a step towards the bound that is made: the rest is luck that the next run may not have.
  */
 const STEP_SHARE = 0.9;
-/** A step up is made where it gains this share of the precision that was asked for. */
+/** A step up is made where it gains this share of the precision that was requested. */
 const STEP_UP_MIN = 0.5;
 /**
  * First step down where samples were lost or LoadGen was too slow: no curve says how far, so that
@@ -34,7 +34,7 @@ export type FullStep =
 /** Groups full runs by their load, in the order in which the loads were tried. */
 export function triedLoads(fulls: readonly PeakProbe[], rule: FullRunRule): TriedLoad[] {
   const loads = [...new Set(fulls.map(({ load }) => load))];
-  // At a load below one at which LoadGen was too slow twice nothing is made again: full runs are
+  // Below a load at which LoadGen was too slow twice no run is repeated: full runs are
   // long.
   let isForgiven = true;
   return loads.map((load) => {

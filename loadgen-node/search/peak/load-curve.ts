@@ -46,7 +46,7 @@ const TIGHT_LN_DEVIATION = 1.6;
 /** Fits, one after the other: each looks around the limit that the one before found. */
 const FITS = 3;
 /**
- * Loads further away than this share of the limit count nothing: at first, and when the limit is
+ * Loads further away than this share of the limit do not count: at first, and when the limit is
  * known well.
  */
 const REACH_FIRST = 0.5;

@@ -54,7 +54,7 @@ function whyNoSearch({ settings, round }: RunPlan): string {
     settings.scenario === 'MultiStream'
       ? `its streams are searched in round v0.5, not in ${round}`
       : 'it has no load to set';
-  return `nothing is searched in ${settings.scenario} (${why}): its metric is measured in one run`;
+  return `${settings.scenario} needs no search (${why}): its metric is measured in one run`;
 }
 
 /**

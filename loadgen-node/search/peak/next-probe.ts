@@ -95,11 +95,11 @@ export function searchState(search: LoadSearch, probes: readonly PeakProbe[]) {
   const low = light.length === 0 ? undefined : Math.max(...light);
   const points = curvePoints(screenings, fulls);
   const unloadedNs = probes.find(({ kind }) => kind === 'unloaded')?.percentileNs ?? 0;
-  // Without a load at which queries are late nothing says where they would be.
+  // Without a load at which queries are late the limit is unknown.
   const isBracketed =
     hasLateLoad && low !== undefined && high !== undefined && high / low <= CURVE_RATIO;
   let fitted: LoadCurve | undefined;
-  /** Undefined where latencies say nothing of a limit. */
+  /** Undefined where latencies do not show a limit. */
   const curve = (): LoadCurve | undefined => {
     if (isBracketed && fitted === undefined) {
       fitted = fitLoadCurve(points, { low, high }, { ...search, unloadedNs });
@@ -168,7 +168,7 @@ function isBoundNear({ verdict, load }: PeakProbe, other: number): boolean {
 }
 
 /**
- * By its verdict; where that is open, by its late queries. Undefined where it says nothing of the
+ * By its verdict; where that is open, by its late queries. Undefined where it does not decide about the
  * bound.
  */
 function looksOf(
@@ -235,7 +235,7 @@ function below(
   return { ending: isIdle && isSurelyHeavy(screenings, high) ? 'none' : 'unconfirmed' };
 }
 
-/** Few queries of a slow SUT may be late by luck: then nothing is known of the load. */
+/** Few queries of a slow SUT may be late by chance: then the load is undecided. */
 function isSurelyHeavy(screenings: readonly PeakProbe[], load: number): boolean {
   return screenings.some((probe) => probe.load === load && probe.verdict !== 'undecided');
 }
@@ -309,7 +309,7 @@ function isLongEnough(
   );
 }
 
-/** True when the interval is as narrow as was asked for. */
+/** True when the interval is as narrow as requested. */
 export function isPrecise(
   { estimate, interval }: Pick<LoadCurve, 'estimate' | 'interval'>,
   precision: number,

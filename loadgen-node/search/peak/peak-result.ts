@@ -86,11 +86,11 @@ function lowest(values: readonly number[]): number {
 
 /** Where the limit lies. */
 interface Whereabouts {
-  /** Null where the probes say nothing of a limit. */
+  /** Null where the probes do not show a limit. */
   readonly estimate: number | null;
   /** `high` of an open search is infinite. Null as above. */
   readonly interval: LoadInterval | null;
-  /** The half width of the interval that was asked for, as a share, is reached. */
+  /** The half width of the interval that was requested, as a share, is reached. */
   readonly isPrecise: boolean;
 }
 
@@ -208,7 +208,7 @@ function limitText(
     case 'sut': {
       const kept = probes.filter(({ verdict }) => verdict === 'keeps');
       const peak = Math.max(0, ...kept.map(({ load }) => load));
-      // A probe that LoadGen was too slow for, and one below the peak, say nothing of what limits the SUT.
+      // A probe that LoadGen was too slow for, and one below the peak, do not show what limits the SUT.
       const ofSut = last.filter(
         ({ explanation, verdict }) => explanation !== null && verdict !== 'generator-bound',
       );

@@ -49,7 +49,7 @@ export function searchNs({ screeningNsMax, full }: LoadSearch): number {
 /** The round's rule for the runs that count. */
 export interface FullRunRule {
   /**
-   * VALID runs at one load that make it the value: v0.5 5, else 1. 0: nothing is confirmed, the
+   * VALID runs at one load that make it the value: v0.5 5, else 1. 0: no confirmation, the
    * estimate is the value.
    */
   readonly runs: number;
@@ -103,7 +103,7 @@ export const PEAK_PROBE = z.strictObject({
    */
   growth: z.number().nullable(),
   durationNs: z.number().min(0),
-  /** The limit in words; null where nothing is known. */
+  /** The limit in words; null if unknown. */
   explanation: z.string().nullable(),
   folder: z.string().nullable(),
 });
@@ -116,7 +116,7 @@ export interface LoadInterval {
 }
 
 /**
- * How a search ended. `found`: the value is confirmed (or nothing was to be confirmed). `none`: no load keeps the bound.
+ * How a search ended. `found`: the value is confirmed (or needs no confirmation). `none`: no load keeps the bound.
  * `unconfirmed`: full runs did not confirm a value. `open`: no load missed the bound up to `loadMax`; the value is the highest that was tried.
  */
 export type PeakEnding = 'found' | 'none' | 'unconfirmed' | 'open';
@@ -175,10 +175,10 @@ export interface ProbeOutcome {
   readonly scheduledPerSecond: number | null;
   /** p99 of LoadGen's own lateness, in ns. */
   readonly lagP99Ns: number;
-  /** longhaul's verdict; of a screening that ended early it says nothing. */
+  /** longhaul's verdict; meaningless for a screening that ended early. */
   readonly isValid: boolean;
   readonly reasons: readonly VerdictReason[];
-  /** Which part of the latency grows at the tail, in words; undefined where nothing is known. */
+  /** Which part of the latency grows at the tail, in words; undefined if unknown. */
   readonly explanation: string | undefined;
   /** Where its logs lie; undefined: it left none. */
   readonly folder: string | undefined;

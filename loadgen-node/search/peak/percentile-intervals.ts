@@ -4,10 +4,10 @@ import { overShareOf, shareInterval, Z_95 } from './over-share.ts';
 
 /** Percentiles of every point of a curve. */
 const SHOWN = [0.5, 0.9, 0.99];
-/** Queries that must be slower than p99.9, or it says nothing but the largest. */
+/** Least queries slower than p99.9; with fewer it would only be the largest. */
 const BEYOND_MIN = 10;
 
-/** Of fewer clusters of slower queries nobody knows how slow the next one is: the interval is open above. */
+/** With fewer clusters of slower queries the next one is unknown: the interval is open above. */
 const CLUSTERS_MIN = 4;
 
 /**

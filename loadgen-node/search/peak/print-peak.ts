@@ -105,7 +105,7 @@ export function peakSentence(
     search.full.runs === 1 ? 'a VALID run' : `${search.full.runs} VALID runs, the lowest`;
   const completed = `${loadRateText(samplesPerSecond ?? 0)} samples/s completed`;
   if (search.kind === 'streams') return `${found}, confirmed by ${runs} with ${completed}`;
-  return `${found} scheduled in ${runs}, ${completed} (asked for: ${loadRateText(load ?? value)})`;
+  return `${found} scheduled in ${runs}, ${completed} (requested: ${loadRateText(load ?? value)})`;
 }
 
 function heldText(search: LoadSearch, { load, probe }: HeldLoad): string {
@@ -117,16 +117,16 @@ function heldText(search: LoadSearch, { load, probe }: HeldLoad): string {
 
 export function limitInterval(search: LoadSearch, result: PeakResult): string {
   const { interval, estimate, confidence, isPrecise, limit } = result;
-  if (interval === null || estimate === null) return 'nothing is known of a limit';
+  if (interval === null || estimate === null) return 'unknown';
   const sure = `${percentage(confidence, 4)} sure`;
   if (!Number.isFinite(interval.high)) {
-    return `above ${loadText(search, interval.low)}: nothing that was tried missed the bound`;
+    return `above ${loadText(search, interval.low)}: no load that was tried missed the bound`;
   }
   if (limit === 'generator' || limit === 'lost-samples') {
     // Loads that were light or not, without statistics: latencies did not set this limit.
     const end = limit === 'generator' ? 'LoadGen was too slow' : 'samples were lost';
     return (
-      `none of the SUT's limit: screenings were light at ${loadText(search, interval.low)}, and ` +
+      `the SUT's limit is unknown: screenings were light at ${loadText(search, interval.low)}, and ` +
       `${Number.isFinite(interval.high) ? `at ${loadText(search, interval.high)}` : 'above'} ${end}`
     );
   }
@@ -138,7 +138,7 @@ export function limitInterval(search: LoadSearch, result: PeakResult): string {
     return `the limit lies from ${interval.low} to ${loadText(search, interval.high)}; ${sureness}`;
   }
   const width = ((interval.high - interval.low) / 2 / estimate) * 100;
-  const asked = isPrecise ? '' : ', wider than was asked for';
+  const asked = isPrecise ? '' : ', wider than requested';
   return (
     `the limit lies from ${loadRateText(interval.low)} to ${loadText(search, interval.high)}, most likely at ` +
     `${loadRateText(estimate)} (${sure}, ±${width.toFixed(1)} %${asked})`

@@ -36,7 +36,7 @@ const SCREENING_BOUNDS_MIN = 200;
 
 /**
  * The search with full runs and screenings that are long enough for its bound. In fixed intervals
- * the bound is short: nothing changes.
+ * the bound is short: no change.
  */
 export function longEnough(search: LoadSearch): LoadSearch {
   const { kind, boundNs, screeningNsMax, full } = search;

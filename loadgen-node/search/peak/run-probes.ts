@@ -146,8 +146,8 @@ export class KeptProbe {
   /**
    * Combines the outcome of the run with the kept latencies.
    * @param folder Where its logs lie; undefined: they are not kept.
-   * @param lagNsMax Of a short probe: p99 of the dispatch lag above which LoadGen was too slow. That a verdict on so few queries
-   *   would flip says nothing.
+   * @param lagNsMax Of a short probe: p99 of the dispatch lag above which LoadGen was too slow. Whether the verdict would flip
+   *   is no criterion with so few queries.
    */
   outcome(outcome: TestOutcome, folder: string | undefined, lagNsMax?: number): ProbeOutcome {
     const { performance, verdicts, isInterrupted } = outcome;

@@ -4,7 +4,7 @@ import { normalDeviate, type OverBatch, type OverShare, varianceFactorOf } from 
 
 /** Batches that are kept; when they are full, two become one. */
 const BATCHES_MAX = 64;
-/** Looks before anything is decided: fewer say nothing of clusters. */
+/** Least looks before a decision: fewer do not show clusters. */
 const LOOKS_MIN = 8;
 /** Looks before a load is too heavy: a machine that stood still for a moment is not. */
 const LOOKS_MIN_MISSES = 20;

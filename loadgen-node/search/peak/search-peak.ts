@@ -31,7 +31,7 @@ export function refuseUsedSearch(
   throw configInvalid('--resume needs --output: the folder of the search to go on with');
 }
 
-/** A search that was asked for. */
+/** A search that was requested. */
 interface AskedSearch {
   readonly plan: FindPeakPlan;
   readonly search: LoadSearch;
@@ -140,7 +140,7 @@ export function readPeakFile(folder: string): PeakFile {
 
 /**
  * @throws MlperfError `ERR_CONFIG_INVALID` naming what differs between a search that was written
- *   and the one that was asked for
+ *   and the one that was requested
  */
 export function requireSameSearch(
   folder: string,

@@ -30,7 +30,7 @@ const RATE_UNITS: Readonly<Record<string, number>> = { kbit: 1e3, mbit: 1e6, gbi
 
 /**
  * Reads the three lists of a sweep, such as `0,1,5,10ms`, `100mbit,1gbit,unlimited` and `0,0.1%`. A unit holds for the
- * numbers before it that have none; 0 needs none.
+ * numbers before it without a unit; 0 needs no unit.
  * @throws MlperfError `ERR_CONFIG_INVALID` naming flag and value
  */
 export function parseLinkGrid(texts: {

@@ -84,7 +84,7 @@ type SweepPlan = ReturnType<typeof planSweep>;
 const NO_RESULT =
   'longhaul is not the C++ LoadGen of an approved revision: none of these numbers is an MLPerf result';
 
-/** A link that does nothing: over it a node is started and asked what it is. */
+/** An unlimited link, over which a node is started and asked what it is. */
 const BARE: LinkConditions = { delayNs: 0, bitsPerSecond: null, lossShare: 0 };
 
 /**
@@ -165,7 +165,7 @@ async function measure(
   }
   drawPage(sweep);
   const written = `cells in ${join(output, SWEEP_FILE)}, heat map in ${join(output, PAGE_FILE)}\n`;
-  // False: a cell was not measured, or found no value. A peak that is LoadGen's own says nothing of
+  // False: a cell was not measured, or found no value. A peak that is LoadGen's own does not describe
   // the link: as in find-peak.
   const isWhole = sweep.cells.every(
     ({ result }) => !('failure' in result) && result.value !== null && result.limit !== 'generator',

@@ -23,7 +23,7 @@ const result = z.strictObject({
   /** Measured by the confirming run, in the unit of the sweep; null: no load was confirmed. */
   value: z.number().nullable(),
   /**
-   * Where the limit lies; `high` null: no load missed the bound. Null: the probes say nothing of
+   * Where the limit lies; `high` null: no load missed the bound. Null: the probes do not show
    * it.
    */
   interval: z.strictObject({ low: z.number(), high: z.number().nullable() }).nullable(),
@@ -100,7 +100,7 @@ export function writeSweep(folder: string, sweep: Sweep): void {
 
 /**
  * Reads a sweep to go on with.
- * @throws MlperfError `ERR_CONFIG_INVALID` where there is none to go on with, where the file is no sweep, or one that asked something else
+ * @throws MlperfError `ERR_CONFIG_INVALID` where the file is missing, no sweep, or a sweep with other settings
  */
 export function readSweep(folder: string, asked: SweepQuestion): Sweep {
   const path = join(folder, SWEEP_FILE);

@@ -40,7 +40,7 @@ export async function chooseLinkMaker(
   const noNetem = missing.length > 0 ? undefined : await whyNoNetem();
   const isTap = asked === 'tap' || (asked === 'auto' && noNetem !== undefined);
   if (isTap) missing.push(...missingForTap(noNetem));
-  else if (noNetem !== undefined) missing.push(`${noNetem}; --with tap needs none`);
+  else if (noNetem !== undefined) missing.push(`${noNetem}; --with tap does not need it`);
   if (missing.length > 0) throw lacking(missing);
   return isTap ? { with: 'tap', lossSeed } : { with: 'netem' };
 }
@@ -135,7 +135,7 @@ type NamespaceLinkMaker =
 
 /**
  * A network namespace for a SUT node, and the link to it. LoadGen stays where it is: one end of the link is here, the other in
- * the namespace. Nothing of it has a name or outlives this process: the kernel takes back namespace, interfaces and netem.
+ * the namespace. They are unnamed and do not outlive this process: the kernel takes back namespace, interfaces and netem.
  */
 export class SutNamespace implements SweepLink {
   /** Address of the namespace's end. */

@@ -39,7 +39,7 @@ export class TcLink implements SweepLink {
     const device = this.#device;
     const why = await whyNoTc(device);
     if (why !== undefined) throw new MlperfError('ERR_NOT_INSTALLED', why);
-    // First the guard: nothing is left behind whatever happens between the two.
+    // First the guard, so that the rules are removed whatever happens between the two.
     this.#guard = spawn('sh', ['-c', GUARD, device], {
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],
@@ -135,7 +135,7 @@ function oneLine(text: string): string {
 }
 
 /**
- * Packets that wait where nothing else is known: what Linux gives an interface, and netem's own
+ * Default of packets that wait: Linux's default of an interface, and netem's own
  * default.
  */
 const QUEUE_PACKETS = 1_000;

@@ -34,8 +34,8 @@ import { type TreeFiles, treeFiles } from './tree-files.ts';
 const SOURCES = 'longhaul';
 
 /**
- * Puts every file of a tree in its place; nothing is written yet. @returns Notices: what reviewers
- * will ask about
+ * Collects every file of a tree by its path, without writing. @returns Notices: questions that reviewers
+ * will ask
  */
 export function assembleTree(plan: SubmissionPlan) {
   const files = treeFiles();
@@ -118,7 +118,7 @@ function assembleCode({ code: folder, results, files }: DivisionScope): void {
 }
 
 /**
- * longhaul's own sources that go into a tree, by path below their folder: the QDL, what it shares
+ * longhaul's own sources that go into a tree, by path below their folder: the QDL, its bridge to the C++ LoadGen, what it shares
  * with a SUT node, the wire contract. TypeScript in a clone, the compiled files where only those
  * are installed.
  * Rule: inference_rules v4.1, Network division (source of the QDL).
@@ -133,10 +133,10 @@ function longhaulSources(): ReadonlyMap<string, string> {
       else if (ending.test(entry.name)) files.set(`${name}/${entry.name}`, path);
     }
   };
-  for (const part of ['qdl', 'shared']) {
+  for (const part of ['qdl', 'shared', 'loadgen-node/official']) {
     const source = join(dirname(protoFolder()), part);
-    if (existsSync(source)) addFiles(source, part, /\.(ts|conf)$/);
-    else addFiles(join(distFolder(), part), part, /\.(js|conf)$/);
+    if (existsSync(source)) addFiles(source, part, /\.(ts|conf|cc)$/);
+    else addFiles(join(distFolder(), part), part, /\.(js|conf|cc)$/);
   }
   addFiles(join(protoFolder(), 'mlperf'), 'proto/mlperf', /\.proto$/);
   return files;
@@ -167,7 +167,7 @@ function assembleResult(scope: DivisionScope, result: PlannedResult): void {
     const left = (['audit', 'record'] as const).filter((name) => existsSync(run.files[name]));
     copy(layout.evidence(place, kind), run, left);
   }
-  // Open needs no tests, and the official checkers look for none.
+  // Open needs no tests, and the official checkers do not look for them.
   if (division === 'open') return;
   for (const { test, files: own, evidence } of tests) {
     files.copyAll(layout.compliance(place, test), own);
@@ -206,7 +206,7 @@ function assembleMeasurements(
 function assembleDocuments(scope: DivisionScope): void {
   const { systems, layout, division, results, files, notices } = scope;
   const folder = scope.documentation;
-  // Nothing of a closed system is sent over a network.
+  // A closed system sends no data over a network.
   if (division !== 'closed') {
     files.text(
       `${folder}/network.md`,

@@ -29,7 +29,7 @@ export interface BuildOptions {
 export type BuiltTree = Awaited<ReturnType<typeof buildSubmission>>;
 
 /**
- * Builds a submission tree: all of it, or nothing.
+ * Builds a complete submission tree, or writes no file.
  * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID` (everything that is wrong, one per
  *   line), `ERR_OUTPUT`
  */

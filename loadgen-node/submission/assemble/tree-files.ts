@@ -19,8 +19,8 @@ import { MARK_FILE, MARK_LINE } from '../tree/tree-layout.ts';
 type FileContent = { readonly text: string; readonly mode: number } | { readonly copyOf: string };
 
 /**
- * Files of a tree that is not written yet, by path with forward slashes. Nothing is written before
- * all of it is known, so that no half tree is ever left behind. Adding throws
+ * Files of a tree that is not written yet, by path with forward slashes. Writing begins when all
+ * files are known, so that no incomplete tree is left behind. Adding throws
  * MlperfError `ERR_CONFIG_INVALID` when another file has the path already, or the name is not
  * allowed.
  */

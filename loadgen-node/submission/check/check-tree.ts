@@ -65,13 +65,13 @@ export interface CheckOptions {
 }
 
 /**
- * Checks a submission tree by all rules that are known. Logs are streamed; nothing is written.
+ * Checks a submission tree by all known rules. Logs are streamed; the tree is not changed.
  * @throws MlperfError `ERR_CONFIG_FILE` when there is no tree, or no folder of originals,
  *   `ERR_CONFIG_INVALID` when it is of several rounds.
  */
 export async function checkTree(root: string, options: CheckOptions = {}): Promise<CheckReport> {
   const listing = treeListing(root);
-  // A folder without a division is no tree: a report on it would help no one.
+  // A folder without a division is no tree, and gets no report.
   if (!SUBMISSION_DIVISIONS.some((division) => listing.hasFolder(division))) throw noTree(root);
   const readLog = detailLogs(listing, options.readLog);
   const said = options.round;
@@ -119,7 +119,7 @@ const TEXT = /(?:\.md|\.adoc|\/documentation\/.*\.txt)$/;
 const EVIDENCE = /^[^/]+\/[^/]+\/documentation\/evidence\//;
 
 /**
- * What submitters bring may have a TODO of others; the README.md of an implementation is their own.
+ * Source folders, which may hold other people's TODOs; the README.md of an implementation is the submitter's own.
  */
 const SOURCE = /^[^/]+\/[^/]+\/(?:code|src)\/(?![^/]+\/[^/]+\/README\.md$)/;
 
@@ -156,7 +156,7 @@ async function checkSubmitter(
   const results = resultsFolder(division, submitter);
   const systems = listing.entries(results).folders;
   if (systems.length === 0) {
-    findings.add('submitter-empty', file, 'There is nothing in results/.');
+    findings.add('submitter-empty', file, 'The folder results/ is empty.');
     return [];
   }
   const mapping = posix.join(file, 'model_mapping.json');
@@ -236,8 +236,8 @@ async function detectRound(listing: TreeListing, readLog: LogReader) {
 }
 
 /**
- * The round of a tree that is about to be changed: nothing may be changed by the rules of another
- * one.
+ * The round of a tree that is about to be changed, which must not follow the rules of another
+ * round.
  * @param said Undefined: the round is that of the logs.
  * @throws MlperfError `ERR_CONFIG_INVALID` when no log is of the stated round, or they are of
  *   several rounds; `ERR_CONFIG_FILE` when there is no such folder.
@@ -260,7 +260,7 @@ async function roundsOfLogs(listing: TreeListing, readLog: LogReader) {
   for (const folder of listing.folderPaths()) {
     const file = posix.join(folder, RUN_FILES.detail);
     if (!PERFORMANCE_LOG.test(folder) || !listing.hasFile(file)) continue;
-    // What cannot be read is found when the log is checked.
+    // The check of the log reports an unreadable one.
     const log = await readLog(file).catch(() => undefined);
     const round = log === undefined ? undefined : roundOfLog(log);
     if (round !== undefined && !found.has(round)) found.set(round, file);
@@ -330,7 +330,7 @@ function checkedResult(
 /**
  * The scenario that was measured: that of the folder, unless the result is inferred. It is where
  * the system may infer it, and its logs are copies of those of the measured scenario beside it; a
- * notice says so then.
+ * note says so then.
  * Source: inference_rules v4.1, "Benchmarks" ("create copies of the directories for the inferred
  * results").
  */

@@ -55,7 +55,7 @@ export function planTestRun(run: TestRun): RunPlan {
   });
   if (test === 'TEST06' && !plan.settings.useTokenLatencies) {
     throw configInvalid(
-      `TEST06 looks at tokens, and ${values.benchmark} answers with none: use_token_latencies is not set (by mlperf.conf of the round or --user-conf)`,
+      `TEST06 checks tokens, and ${values.benchmark} has none: use_token_latencies is not set (by mlperf.conf of the round or --user-conf)`,
     );
   }
   return { ...plan, output: folder };

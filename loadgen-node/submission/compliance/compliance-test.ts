@@ -59,7 +59,7 @@ export async function complianceTest(
     requireValid(reference);
     const exitCode = await makeRun(asked, { logs: testRun, verdict: folder }, { host, tell });
     if (exitCode !== undefined) {
-      const text = `${test} was interrupted: nothing was verified.\n`;
+      const text = `${test} was interrupted and not verified.\n`;
       return { exitCode, text, json: { test, wasInterrupted: true, hasPassed: null } };
     }
   } else if (values.lowerQps !== undefined) {
@@ -259,7 +259,7 @@ export function requireTest(
       `round ${round} has no benchmark ${benchmark}; there it is in ${others.join(', ')}`,
     );
   }
-  const note = `No round has the benchmark ${benchmark}: the test shows something, but counts for none.`;
+  const note = `No round has the benchmark ${benchmark}: the test counts for no submission.`;
   return { notes: [note] };
 }
 

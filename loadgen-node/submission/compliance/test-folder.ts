@@ -53,7 +53,7 @@ export function writeTestFolder(
 }
 
 /**
- * Takes away what an earlier test wrote: a new run that is broken off leaves none, and the old one would look like its own.
+ * Removes the verdict of an earlier test: a new run that is broken off leaves none, and the old one would look like its own.
  * Other files stay.
  * @throws MlperfError `ERR_OUTPUT`
  */
@@ -73,7 +73,7 @@ function isOneOf(path: string, sources: readonly string[]): boolean {
 
 const QUESTION: Readonly<Record<RunnableTestId, string>> = {
   TEST01: 'Does the system answer in performance mode as in accuracy mode, at the same speed?',
-  TEST04: 'Is the system faster when the same sample is asked for again and again?',
+  TEST04: 'Is the system faster when the same sample is requested again and again?',
   TEST05: 'Is the system as fast with other random seeds?',
   TEST06: 'Are the tokens of a response those that were streamed and counted?',
 };

@@ -31,7 +31,7 @@ function addRecipient(encrypter: Encrypter, recipient: string): void {
   try {
     encrypter.addRecipient(recipient);
   } catch (cause) {
-    // What is no public key may be a secret one: it is not shown.
+    // A file that is no public key may be a private one: its contents are not shown.
     const shown = /^age1[0-9a-z]+$/.test(recipient) ? `${recipient} ` : 'this ';
     const text = `${shown}is no public key of age ("age1...", as age-keygen -y prints it)`;
     throw new MlperfError('ERR_CONFIG_INVALID', text, { cause });
@@ -42,10 +42,10 @@ const IV_BYTES = 16;
 const SALT_BYTES = 8;
 
 /**
- * What MLCommons' pack_submission.sh unpacks: `openssl enc -d -aes256` with its defaults, which are
+ * The form that MLCommons' pack_submission.sh unpacks: `openssl enc -d -aes256` with its defaults, which are
  * AES-256-CBC, key and IV by one SHA-256 pass over password and salt. That pass is no obstacle to
- * guessing, so the password must be random; nothing in the file proves that it is whole, which its
- * checksum has to.
+ * guessing, so the password must be random; the file does not prove its own integrity, so a checksum has
+ * to.
  */
 function opensslEncryption(password: string): Encryption {
   return async function* encrypt(plain) {
@@ -71,7 +71,7 @@ function keyAndIv(password: Buffer, salt: Buffer) {
 /** Rights of others to a key file. */
 const OTHERS = 0o077;
 
-/** Shortest password that is taken: the form does nothing against guessing. */
+/** Shortest accepted password: the form does not slow down guessing. */
 const PASSWORD_LENGTH_MIN = 20;
 
 /** Bytes of a password that is made. */
@@ -105,7 +105,7 @@ async function ageIdentityText(): Promise<string> {
 }
 
 /**
- * The encryption for whoever has a key file.
+ * The encryption by a key file.
  * @throws MlperfError `ERR_CONFIG_FILE` when it cannot be read or is no key of this form. No text
  *   of it is shown.
  */

@@ -13,7 +13,7 @@ const TOLD_MAX = 20;
 /** A finding of the self-check, as far as it is reported here. */
 type Found = Pick<CheckFinding, 'id' | 'severity' | 'file' | 'seen'>;
 
-/** The self-check of a tree. With an `error` nothing is packed. */
+/** The self-check of a tree. A tree with an `error` is not packed. */
 export type TreeCheck = (
   tree: string,
   options: { readonly round?: SubmissionRound },
@@ -110,13 +110,13 @@ async function errorsOf(
   const { findings } = await check(tree, round === undefined ? {} : { round });
   host.progress?.(null);
   const errors = findings.filter(({ severity }) => severity === 'error');
-  const told = findings.filter(({ severity }) => !['warning', 'notice'].includes(severity));
+  const told = findings.filter(({ severity }) => !['warning', 'note'].includes(severity));
   for (const { file, id, seen } of told.slice(0, TOLD_MAX)) {
     host.report(`${file}: ${seen} (${id})`);
   }
   if (errors.length === 0) return errors;
   host.report(
-    `Nothing was packed. Errors that the check found: ${errors.length} ("longhaul submission check ${tree}" tells all; --unchecked packs as it is).`,
+    `Not packed: the check found errors, ${errors.length} in all ("longhaul submission check ${tree}" lists them; --unchecked packs as it is).`,
   );
   return errors;
 }
@@ -147,7 +147,7 @@ function packedText(
   return `${lines.join('\n')}\n`;
 }
 
-/** Says that the tarball is to be readable for everybody. */
+/** Word for a tarball without encryption. */
 const NOT_ENCRYPTED = 'none';
 
 /** Settings of `longhaul submission pack`. */

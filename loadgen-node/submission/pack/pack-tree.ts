@@ -22,7 +22,7 @@ interface Packing {
   /** The tarball; may not be there yet. */
   readonly output: string;
   /**
-   * Asked for once nothing else is wrong: it may make a key file. Answers undefined: no encryption.
+   * Called after all other checks passed: it may make a key file. Answers undefined: no encryption.
    */
   readonly encryption: () => Promise<Encryption | undefined>;
   /** Key file, if any: it may not lie in the tree. */
@@ -82,7 +82,7 @@ function unfinishedOf(output: string): string {
 }
 
 /**
- * Nothing is written over, into the tree, or in place of the key.
+ * Checks that the tarball replaces no file, is not in the tree, and is not the key file.
  * @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_OUTPUT`
  */
 export function checkPaths({ tree, output, keyFile }: Omit<Packing, 'encryption'>): void {
@@ -191,7 +191,7 @@ const KEPT_ORIGINAL = /(^|\/)\d+\/(closed|network|open)\/.*mlperf_log_accuracy\.
 /** How each line of an age identity begins. */
 const AGE_IDENTITY = /^AGE-SECRET-KEY-1/m;
 
-/** Key files are a few lines; nothing larger is looked into. */
+/** Largest file that is searched for keys: key files are a few lines. */
 const KEY_BYTES_MAX = 4096;
 
 /** A file that goes into the tarball. */
@@ -249,7 +249,7 @@ function problemOf(path: string, stats: Stats): string | undefined {
 
 /**
  * Refuses files that are keys: copies of the key file, and identities of age. A tarball that brings
- * its own key could be read by everybody who is given that key, and by nobody else; one that brings
+ * its own key would be useless to everybody without that key; one that brings
  * another gives that away.
  * @param keyFile It may not be there yet.
  * @throws MlperfError `ERR_CONFIG_FILE` for a tree with keys, and when a file cannot be read
@@ -265,7 +265,7 @@ function refuseKeys(tree: string, files: readonly PackedFile[], keyFile: string 
   });
   if (keys.length === 0) return;
   const paths = keys.map(({ path }) => path).join(', ');
-  const text = `${tree} has keys in it, which nobody is to be given: ${paths}`;
+  const text = `${tree} has private keys in it, which must stay secret: ${paths}`;
   throw new MlperfError('ERR_CONFIG_FILE', text);
 }
 
@@ -276,6 +276,6 @@ function readOrRefuse<T>(path: string, read: (path: string) => T): T {
 function refused(tree: string, problems: readonly string[]): MlperfError {
   const told = problems.slice(0, TOLD_MAX).join('; ');
   const more = problems.length - TOLD_MAX;
-  const text = `${tree} has what cannot be handed in: ${told}${more > 0 ? `; and ${more} more` : ''}`;
+  const text = `${tree} has files that cannot be submitted: ${told}${more > 0 ? `; and ${more} more` : ''}`;
   return new MlperfError('ERR_CONFIG_FILE', text);
 }

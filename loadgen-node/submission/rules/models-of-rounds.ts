@@ -17,7 +17,7 @@ export function modelsOfRound(round: SubmissionRound): readonly SubmissionModel[
   return MODELS.get(round) ?? [];
 }
 
-/** The model of a row as a round has it; none where the round does not have it. */
+/** The model of a row as a round has it; empty where the round does not have it. */
 function modelAt({ rounds, since = {}, ...first }: ModelRow, round: SubmissionRound) {
   const [begin = 0, end = 0] = rounds.map((one) => SUBMISSION_ROUNDS.indexOf(one));
   const at = SUBMISSION_ROUNDS.indexOf(round);

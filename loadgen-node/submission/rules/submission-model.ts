@@ -64,8 +64,8 @@ export interface SubmissionModel {
   /** Fewest samples of an Offline query. */
   readonly offlineSamples: number;
   /**
-   * Largest latency bound of a Server run (a setting, not what was measured); absent: none is
-   * looked at.
+   * Largest latency bound of a Server run (a setting, not what was measured); absent: not
+   * checked.
    */
   readonly serverLatencyNs?: number;
   readonly tokenLatencies?: Partial<Readonly<Record<SubmissionScenario, TokenLatencies>>>;
@@ -133,7 +133,7 @@ type Said = {
   readonly samples?: number;
   /** Accuracy of the reference model, by metric. */
   readonly references?: Readonly<Record<string, number>>;
-  /** Share of the references that is asked for; absent: 0.99. */
+  /** Share of the references that is requested; absent: 0.99. */
   readonly share?: number;
   /** Targets that are no shares of a reference. */
   readonly bounds?: readonly AccuracyTarget[];

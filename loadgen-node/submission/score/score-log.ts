@@ -29,7 +29,7 @@ import { responseClass } from '../../samples/oip/response-class.ts';
 import { scoreReadable } from '../../samples/oip/wire-data-set.ts';
 import { isCutLog } from '../truncate/cut-log.ts';
 
-/** Flags of a score; what they do not say of the run, its record says. */
+/** Flags of a score; the run's record has the other settings. */
 interface ScoreValues extends SaidOfRun {
   /**
    * True: a log that has a part of the data set only is scored too, and compared with no target.
@@ -162,9 +162,9 @@ function whyNoAccuracy(sampleCount: number, isEnough: boolean): string | undefin
 }
 
 /**
- * The text of accuracy.txt, which goes into the file that was asked for, else to stdout.
+ * The text of accuracy.txt, which goes into the file that was requested, else to stdout.
  * @returns The part for stdout.
- * @throws MlperfError `ERR_CONFIG_INVALID` where a file is asked for that no official script
+ * @throws MlperfError `ERR_CONFIG_INVALID` where a file is requested that no official script
  *   writes.
  */
 function scoreText(
@@ -177,7 +177,7 @@ function scoreText(
   const { scriptLine } = report;
   if (scriptLine === undefined) {
     if (output === undefined) return `${accuracyInWords(report)}\n`;
-    const text = `there is no official script for ${benchmark}, so nothing for ${output}: ${accuracyInWords(report)} on ${name}`;
+    const text = `there is no official script for ${benchmark}, so ${output} is not written: ${accuracyInWords(report)} on ${name}`;
     throw new MlperfError('ERR_CONFIG_INVALID', text);
   }
   const text = accuracyText(scriptLine, marks);
@@ -234,7 +234,7 @@ export function scoredRun(folder: string, said: SaidOfRun): ScoredRun {
   }
   const dropped = said.dataDir === undefined ? [] : ['dataSeed', 'dataCount'];
   if (recorded.data !== undefined && said.benchmark === undefined && said.dataDir === undefined) {
-    const text = `the run had --data ${recorded.data}: nobody knows which answers are right, so nothing is scored`;
+    const text = `the run had --data ${recorded.data}: the right answers are unknown, so there is no score`;
     throw new MlperfError('ERR_CONFIG_INVALID', text);
   }
   const values = FROM_RECORD.map((key) => [
@@ -245,7 +245,7 @@ export function scoredRun(folder: string, said: SaidOfRun): ScoredRun {
 }
 
 /**
- * Sample indexes mean nothing over another data set: the score would be that of a guess.
+ * Checks that the data set is the run's: sample indices of another data set would give a random score.
  * @throws MlperfError `ERR_CONFIG_INVALID` where longhaul's detail log beside the accuracy log
  *   names another data set
  */

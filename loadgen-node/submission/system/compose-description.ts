@@ -141,7 +141,7 @@ function hasUnseenAccelerators(read: SystemDescription, given: SystemDescription
 /** Fields of the machines under test: the SUT nodes, or in a closed system this one. */
 function underTestFields({ loadgen, sutNodes }: FactsFile, suite: Suite): SystemDescription {
   if (sutNodes.length === 0) return { ...hostFields(loadgen.facts, suite), number_of_nodes: '1' };
-  const unknown = todo('the node told nothing of its machine');
+  const unknown = todo('the node did not describe its machine');
   const nothing = Object.fromEntries(
     SYSTEM_FIELDS.map(({ key, isMeaningful }) => [key, isMeaningful ? unknown : '']),
   );
@@ -184,7 +184,7 @@ function valueAcross(key: string, nodes: readonly NodeFields[]): string {
   return todo(`one whole number, as the tools want it; the nodes differ (${told})`);
 }
 
-/** Machines, not nodes: two nodes may run on one. One that tells no boot id counts by itself. */
+/** Machines, not nodes: two nodes may run on one. One that reports no boot id counts by itself. */
 function machineCount(nodes: FactsFile['sutNodes']): number {
   return new Set(nodes.map(({ gathered, address }) => gathered?.facts.bootId ?? address)).size;
 }
@@ -221,7 +221,7 @@ const KEYS = new Set([...SYSTEM_FIELDS, ...NETWORK_FIELDS].map(({ key }) => key)
 
 /**
  * Reads a user's file of fields, YAML or JSON (which YAML includes): an object of texts. An earlier
- * description is such a file; what is a TODO there is taken as not given. Without a file nothing is
+ * description is such a file; a TODO there counts as not given. Without a file no field is
  * given.
  * @throws MlperfError `ERR_CONFIG_FILE` (cannot be read, neither)
  */
@@ -238,7 +238,7 @@ export function parseMergeFile(path: string, text: string): MergeValues {
   const problems: string[] = [];
   const { document, placeOf } = parseGoodYaml(path, text);
   const root = document.contents;
-  // A file with nothing but comments has no contents.
+  // A file of comments only has no contents.
   if (root !== null && !isMap(root)) {
     throw new MlperfError('ERR_CONFIG_FILE', `${path}:1:1: fields with texts are expected here`);
   }

@@ -94,7 +94,7 @@ function saidBy({ submitter, status, systemName }: DescribeValues): Record<strin
 }
 
 /**
- * Refuses to replace a description that somebody may have filled in, unless it is the file that is
+ * Refuses to replace a description that the user may have filled in, unless it is the file that is
  * merged. Asked before any work.
  * @throws MlperfError `ERR_OUTPUT`
  */

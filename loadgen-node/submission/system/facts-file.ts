@@ -69,12 +69,12 @@ export function linkFacts(
 ) {
   const isWithinOne = isSameMachine(connection, loadgen, sut);
   const end = (facts: SystemFacts | null, address: string | null) =>
-    // What stays within a machine goes through no card, whatever card has the address.
+    // Traffic within a machine passes no network card, whichever card has the address.
     isWithinOne === true ? NO_END : linkEnd(facts, address);
   return {
     ...connection,
     loadgen: end(loadgen, connection.localAddress),
-    /** Nothing is known of this end where an address is translated on the way. */
+    /** Unknown where an address is translated on the way. */
     sut: end(sut, connection.remoteAddress),
     /** The QDL asks Name, Ready and Describe on one connection of their own. */
     controlConnections: 1,
@@ -99,7 +99,7 @@ function isSameMachine(
 /**
  * One end of a link: the interface that has the address, and the cards behind it (itself, or what a
  * bond, bridge or VLAN is made of; none where it is software only). `speedMbps` is the interface's,
- * in 10^6 bit/s; null where the kernel tells none.
+ * in 10^6 bit/s; null where the kernel does not tell.
  */
 function linkEnd(facts: SystemFacts | null, address: string | null) {
   const interfaces = facts?.network.interfaces ?? [];

@@ -134,16 +134,16 @@ const NO_ACCELERATOR: Readonly<Record<string, string>> = Object.fromEntries(
   ACCELERATOR_FIELDS.map(([key, none]) => [key, none]),
 );
 
-/** Where nothing shows whether there are any. */
+/** Fields of accelerators where it is unknown whether there are any. */
 const NOT_LOOKED: Readonly<Record<string, string>> = Object.fromEntries(
   ACCELERATOR_FIELDS.map(([key, none]) => {
     const wanted = none === '0' ? 'number of accelerators, "0"' : 'or "N/A"';
-    return [key, none && todo(`${wanted}; nothing shows whether there are any`)];
+    return [key, none && todo(`${wanted}; it is unknown whether there are any`)];
   }),
 );
 
 /**
- * Fields of accelerators that no machine showed but somebody says are there: none of them is known.
+ * Fields of accelerators that no machine showed but the user declares: all of them are unknown.
  */
 export const UNSEEN_ACCELERATORS: Readonly<Record<string, string>> = Object.fromEntries(
   ACCELERATOR_FIELDS.map(([key, , wanted]) => [key, wanted && todo(wanted)]),

@@ -26,7 +26,7 @@ export function networkFields(
     // The official checkers want the text, not the truth value.
     is_network: 'True',
     network_type: fabric,
-    // What a cable is made of no machine can see; of radio there is no cable.
+    // No machine can see what a cable is made of; radio has no cable.
     network_media: /^(802\.11|3GPP)$/.test(fabric)
       ? 'Radio'
       : todo('what the links are made of, "Copper", "Fiber"'),
@@ -109,7 +109,7 @@ function rateOf(links: readonly LinkFacts[]): string {
     ({ interface: name, speedMbps, what }) =>
       speedMbps && `${name} of ${what} has ${networkRateText(speedMbps)}`,
   );
-  const seen = [...new Set(present(texts))].join(', ') || 'no card tells its rate';
+  const seen = [...new Set(present(texts))].join(', ') || 'no card reports its rate';
   return todo(`rate of the links, "100G"; ${seen}`);
 }
 

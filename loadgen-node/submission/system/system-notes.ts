@@ -71,7 +71,7 @@ function machineText({ processor, memory, software }: SystemFacts): string {
     software.operatingSystem,
     software.kernel,
   ]);
-  return parts.join(', ') || 'nothing could be read';
+  return parts.join(', ') || 'unreadable';
 }
 
 /**

@@ -39,7 +39,7 @@ export async function replaceFile(path: string, text: string): Promise<void> {
 /**
  * Copies a file, streamed, and its folder with it, and looks at what it copies.
  * @throws MlperfError `ERR_OUTPUT` when it cannot, or when the file has another SHA-256 than that:
- *   then nothing is at the new place.
+ *   then no file is at the new place.
  */
 export async function copyChecked(from: string, to: string, sha256: string): Promise<void> {
   const hash = createHash('sha256');
@@ -53,7 +53,7 @@ export async function copyChecked(from: string, to: string, sha256: string): Pro
           yield chunk;
         }
       },
-      // What it is a copy of may be cut next: it has to be on the disk.
+      // Its original may be truncated next, so the copy has to be on the disk.
       createWriteStream(to + UNFINISHED, { flush: true }),
     );
   });

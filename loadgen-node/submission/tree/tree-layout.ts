@@ -14,7 +14,7 @@ export const DRY_RUN_FILE = 'NOT_SUBMITTABLE.md';
 export const DRY_RUN_WORDS = 'Not to be handed in';
 
 /**
- * File at the root of every tree that longhaul built: the root may hold nothing but .md and .pdf
+ * File at the root of every tree that longhaul built: the root may hold only .md and .pdf
  * files.
  */
 export const MARK_FILE = 'LONGHAUL.md';

@@ -68,7 +68,7 @@ export function hashIn(text: string): string | undefined {
 
 /**
  * accuracy.txt with the hash of the whole log, as the round's tool writes it. Where the last line
- * is not ended, the tool of v4.1 writes the hash into it, where nothing finds it: here it gets a
+ * is not ended, the tool of v4.1 writes the hash into it, where checkers do not find it: here it gets a
  * line of its own.
  */
 export function withHash(text: string, sha256: string, round: SubmissionRound): string {

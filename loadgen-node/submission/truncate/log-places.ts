@@ -8,7 +8,7 @@ import { noTree, treeLayout } from '../tree/tree-layout.ts';
 
 /**
  * State of accuracy.txt before the truncation: `needed`, or `made` by it where there is none
- * (TEST01 up to v5.1), or nothing but the hash (TEST07 and TEST09, whose accuracy is in another
+ * (TEST01 up to v5.1), or only the hash (TEST07 and TEST09, whose accuracy is in another
  * file).
  */
 type TextBefore = 'needed' | 'made' | 'hash-only';

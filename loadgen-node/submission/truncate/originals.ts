@@ -12,7 +12,7 @@ import type { LogPlace } from './log-places.ts';
 
 /**
  * The folder in which the originals of truncated logs are kept: `<number>/<path in the tree>`, and
- * a list that `sha256sum -c SHA256SUMS` reads. Nothing in it is ever written over: of two different
+ * a list that `sha256sum -c SHA256SUMS` reads. Files in it are never replaced: of two different
  * originals for one place the second lies in the folder of the next number, and the hash in
  * accuracy.txt says which one a truncated log is of.
  * Rule: submission_rules, "keep the original mlperf_log_accuracy.log files inside their

@@ -26,9 +26,9 @@ interface Truncation {
 /**
  * Cuts the accuracy logs of a tree as the round's truncate_accuracy_log.py does, byte for byte: the
  * hash of the whole log goes to accuracy.txt, of the log its beginning and end stay. Every log is
- * looked at before the first one is changed, and every original is kept before its log is; a second
- * run changes nothing, and one after an interruption goes on.
- * @returns The logs that were changed or found. With problems, in words, nothing was changed.
+ * read before the first one is changed, and every original is kept before its log is; a second
+ * run has no effect, and one after an interruption goes on.
+ * @returns The logs that were changed or found. With problems, in words, no log was changed.
  * Rule: submission_rules, "For some models mlperf_log_accuracy.json can get very large".
  * @throws MlperfError `ERR_CONFIG_FILE` (no tree, or of another round), `ERR_CONFIG_INVALID`
  *   (backup in the tree), `ERR_OUTPUT`
@@ -51,7 +51,7 @@ export async function truncateTree(truncation: Truncation) {
 /**
  * Looks at every accuracy log of a tree. @param look Answers a text where something is wrong with a
  * log.
- * @returns What it found, nothing where there are problems.
+ * @returns The logs that it found; empty where there are problems.
  */
 async function lookAtLogs<T extends object>(
   { tree, round, backup }: Truncation,
@@ -148,7 +148,7 @@ async function logState(tree: string, place: LogPlace) {
       'remove that line if the log was made again'
     );
   }
-  // Between the hash and the cut there was an interruption, or there is nothing to cut.
+  // Between the hash and the cut there was an interruption, or the log is short.
   const isShort = bytes < CUT_SIZE;
   return { ...seen, sha256, step: isShort ? ('done' as const) : ('hash-written' as const) };
 }
@@ -170,7 +170,7 @@ async function damageOf(log: string): Promise<string | undefined> {
 /**
  * Takes a truncation back: whole logs and accuracy.txt without hash, out of the originals, whose
  * checksums are compared before anything is changed. Logs that are not truncated stay as they are.
- * @returns The logs that are whole again, relative to the tree. With problems, in words, nothing
+ * @returns The logs that are whole again, relative to the tree. With problems, in words, no log
  *   was changed.
  * @throws MlperfError as truncateTree does.
  */
@@ -180,7 +180,7 @@ export async function restoreTree(truncation: Truncation) {
     findOriginal(tree, place, originals),
   );
   for (const { place, sha256, original, text } of found) {
-    // The log first: whoever finds the hash beside a whole log knows that they belong together.
+    // The log first: then a hash beside a whole log always belongs to it.
     await copyChecked(join(backup, original.log), join(tree, place.log), sha256);
     if (text === undefined) await rm(join(tree, place.text));
     else await replaceFile(join(tree, place.text), text);
@@ -228,7 +228,7 @@ interface TruncateValues {
 /**
  * Truncates the accuracy logs of a tree, or puts the originals back, and writes the self-check's
  * text anew where that changed something.
- * @returns `isDone` is false where something is wrong with a log, and nothing was changed.
+ * @returns `isDone` is false where a log has errors, and no log was changed.
  * @throws MlperfError `ERR_CONFIG_FILE` where there is no tree, `ERR_CONFIG_INVALID` for one of
  *   another round, `ERR_OUTPUT`
  */
@@ -250,7 +250,7 @@ export async function truncateChecked(
   host.progress?.(null);
   for (const problem of problems) host.report(problem);
   const isDone = problems.length === 0;
-  if (!isDone) host.report('Nothing was changed.');
+  if (!isDone) host.report('No log was changed.');
   return {
     isDone,
     text: isDone ? [...lines, summary].map((line) => `${line}\n`).join('') : '',
@@ -266,10 +266,10 @@ async function truncate(truncation: Truncation) {
   const hasChanged = done < logs.length;
   const summary =
     logs.length === 0
-      ? `${truncation.tree} has no accuracy log: nothing to truncate`
+      ? `${truncation.tree} has no accuracy log to truncate`
       : hasChanged
         ? `Accuracy logs: ${cut} cut, ${whole} left whole, ${done} done before; the originals are in ${truncation.backup}: keep them in house`
-        : `Accuracy logs: all ${done} were truncated before: nothing was changed`;
+        : `Accuracy logs: all ${done} were truncated before and stay as they are`;
   const lines = logs.map(({ log, outcome, bytes, sha256 }) => {
     const what = outcome === 'done' ? 'done before' : `${bytes} bytes, ${WORDS[outcome]}`;
     return `${log}: ${what}, hash ${sha256}`;
@@ -284,7 +284,7 @@ async function restore(truncation: Truncation) {
   const hasChanged = logs.length > 0;
   const summary = hasChanged
     ? `Accuracy logs: ${logs.length} are whole again`
-    : `No accuracy log of ${truncation.tree} is truncated: nothing was changed`;
+    : `No accuracy log of ${truncation.tree} is truncated: all stay as they are`;
   const restored = logs.map((log) => ({ log, outcome: 'restored' as const }));
   const lines = logs.map((log) => `${log}: the original is back`);
   return { logs: restored, summary, hasChanged, problems, lines };

@@ -38,7 +38,7 @@ const SENT_PARTS_MAX = 1024;
  * An Infer stream by an HTTP/2 connection of longhaul's own.
  *
  * Parts wait here as numbers until the socket can take a write; those that are there by then leave together, each as a
- * message of its own, so that nothing waits for another.
+ * message of its own, so that no part waits for another.
  */
 export class Http2Transport implements PartTransport, CallEvents {
   readonly #connection: GrpcCallConnection;
@@ -164,7 +164,7 @@ export class Http2Transport implements PartTransport, CallEvents {
     const wireParts: WirePart[] =
       prepared === undefined ? parts : parts.map((part) => wholeQueryPart(part, prepared));
     this.#firstPart = to;
-    // Seldom enough that moving the rest costs nothing; a backlog may last for the whole run.
+    // Seldom enough that moving the rest is cheap; a backlog may last for the whole run.
     if (to === this.#parts.length || to >= SENT_PARTS_MAX) {
       this.#parts.splice(0, to);
       this.#firstPart = 0;

@@ -18,7 +18,11 @@ import {
   isResponses,
   type WireResponses,
 } from '../../../shared/wire/responses-codec.ts';
-import { decodeSutMessage, encodeLoadGenMessage } from '../../../shared/wire/sut-contract.ts';
+import {
+  decodeSutMessage,
+  encodeLoadGenMessage,
+  USAGE_FEATURE,
+} from '../../../shared/wire/sut-contract.ts';
 import {
   type ChannelEvents,
   type ChannelPlace,
@@ -48,12 +52,13 @@ export class SutChannel implements DispatchChannel, TransportEvents {
   /** Fields of Open. */
   readonly #protocolVersion: number | undefined;
   readonly #takesFirstTokens: boolean;
+  readonly #takesUsage: boolean;
   #state: 'opening' | 'open' | 'retired' | 'closing' | 'closed' = 'opening';
   #creditSamples = 0;
   #creditBytes = 0;
   #sentSamples = 0;
   #sentBytes = 0;
-  /** Close went out when every sample had its response: the node has nothing left to do but to end the stream. */
+  /** Close went out when every sample had its response: the node only has to end the stream. */
   #isAllAnswered = false;
   #opened: Opened__Output | undefined;
   readonly #whenOpened = new Deferred<Opened__Output>();
@@ -69,6 +74,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     this.#events = events;
     this.#protocolVersion = open.protocolVersion;
     this.#takesFirstTokens = open.tokenLatencies === true;
+    this.#takesUsage = open.features?.includes(USAGE_FEATURE) === true;
     this.outstanding = new OutstandingTable(place);
     this.#transport = openTransport(place, this);
     this.#transport.sendControl(encodeLoadGenMessage({ open }));
@@ -219,6 +225,8 @@ export class SutChannel implements DispatchChannel, TransportEvents {
       this.#checkGrowth(message.credit);
       this.#grant(message.credit);
       this.#events.onRoom();
+    } else if (message.usage && this.#takesUsage) {
+      this.#events.onUsage(this, message.usage);
     } else if (message.draining) {
       this.#events.onDraining(this, message.draining.reason);
     } else if (message.message !== undefined) {
@@ -307,17 +315,17 @@ export interface TransportEvents {
   onMessage(bytes: Buffer): void;
   /** The socket has taken payload bytes of parts: perhaps there is room again. */
   onWritten(): void;
-  /** The stream is over; called once, nothing comes after it. */
+  /** The stream is over; called once, as the last event. */
   onEnd(end: TransportEnd): void;
 }
 
 /** One Infer stream as the channel sees it: parts and messages go in, messages come out. A simulation can stand here. */
 export interface PartTransport {
-  /** False while as many bytes wait for the socket as the transport holds: nothing may be sent then. */
+  /** False while as many bytes wait for the socket as the transport holds: no part may be sent then. */
   readonly hasRoom: boolean;
   /** Sends a part as one gRPC message. After {@link hasRoom} only. Never throws, never waits. */
   sendPart(part: OutgoingPart): void;
-  /** Gives up the parts of which nothing was handed over yet. Their payloads are not read any more. */
+  /** Gives up the parts that were not handed over yet. Their payloads are no longer read. */
   dropParts(): readonly OutgoingPart[];
   /** Sends Open or Close, behind what was sent before. */
   sendControl(message: Buffer): void;

@@ -25,7 +25,7 @@ export class ControlClient implements NamedNode {
   }
 
   /**
-   * Asks the node for its name: one full round trip, nothing cached.
+   * Asks the node for its name: one full round trip, without a cache.
    * @throws MlperfError `ERR_SUT_NAME` for an empty name, `ERR_WIRE_PROTOCOL` when the answer is not
    *   to this question, `ERR_SUT_UNREACHABLE` when there is none.
    */
@@ -79,8 +79,8 @@ export class ControlClient implements NamedNode {
 }
 
 /**
- * Refuses a node whose models are all for other benchmarks. One that tells none may still load it: what it does not
- * tell, Ready and Open will.
+ * Refuses a node whose models are all for other benchmarks. A node that lists no model may still load it: Ready and
+ * Open will tell.
  * @param description What the node says of itself; undefined where it has no Describe.
  * @throws MlperfError `ERR_SUT_REFUSED`
  */

@@ -38,8 +38,8 @@ const SLACK_MS = 5_000;
 const RESULT_MS = 1_000;
 
 /**
- * Sends load over a connection of its own, in one direction, for `durationMs`. One test at a time is worth something.
- * @throws MlperfError `ERR_SUT_UNREACHABLE` without a connection, `ERR_WIRE_PROTOCOL` for answers that are none
+ * Sends load over a connection of its own, in one direction, for `durationMs`. Run one test at a time: two distort each other.
+ * @throws MlperfError `ERR_SUT_UNREACHABLE` without a connection, `ERR_WIRE_PROTOCOL` for malformed answers
  */
 export function testLink(
   address: string,
@@ -56,7 +56,7 @@ export function testLink(
     const call = connection.call(LINK_TEST_METHOD.path, {
       onMessage: (_call, message) => test.message(readInPlace(message)),
       onEnd: (_call, code, details) => {
-        // What was counted before the test's own end, or the node's, counts.
+        // Bytes up to the end of the test, or the node's end, count.
         if (test.isOver) return;
         const outcome = refusalOf(code, details);
         if (outcome === undefined) test.onOver(failureOf(address, details, settings));

@@ -18,6 +18,7 @@ import {
 } from '../../dispatch/dispatch-channel.ts';
 import { type ConnectionSettings, connectGrpc } from '../../http2/connect-grpc.ts';
 import type { ConnectionEvents, GrpcCallConnection } from '../../http2/grpc-calls.ts';
+import type { DispatchSettings } from '../../settings/dispatch-settings.ts';
 import type { OipRequestEncoder } from './request-encoder.ts';
 import type { OipRequestWay, RequestWayEvents } from './request-way.ts';
 import {
@@ -36,6 +37,7 @@ interface OipChannelParts {
   readonly encoder: OipRequestEncoder;
   /** LoadGen measures first tokens. */
   readonly tokenLatencies: boolean;
+  readonly traceparentOf?: DispatchSettings['traceparentOf'];
   /** Makes the way of the requests, which reports to this channel. */
   openWay(events: RequestWayEvents): OipRequestWay;
 }
@@ -87,7 +89,7 @@ export class OipChannel implements DispatchChannel, RequestWayEvents {
     return this.outstanding.releaseAll();
   }
 
-  send({ samples, bytes }: OutgoingPart): void {
+  send({ query, samples, bytes }: OutgoingPart): void {
     const ids: number[] = [];
     const payloads: Uint8Array[] = [];
     for (let i = 0; i < samples.length; i += 1) {
@@ -97,7 +99,7 @@ export class OipChannel implements DispatchChannel, RequestWayEvents {
     }
     this.#outstandingBytes += bytes;
     const message = this.#parts.encoder.encode(ids[0] as number, payloads);
-    this.#way.send(pendingRequest(ids, bytes), message);
+    this.#way.send(pendingRequest(ids, bytes), message, this.#parts.traceparentOf?.(query));
   }
 
   dropUnsent(): void {
@@ -209,7 +211,7 @@ export class OipChannel implements DispatchChannel, RequestWayEvents {
   }
 
   #loseConnection(reason: string): void {
-    // It went as it had said it would, and nobody waits.
+    // The server had announced the end, and no sample is outstanding.
     if (this.#state === 'draining' && this.outstanding.count === 0) {
       this.#state = 'closed';
       return;
@@ -322,7 +324,7 @@ export class OipConnections {
     await Promise.all([...this.#connections.values()].map(({ calls }) => calls.ready));
   }
 
-  /** All still take calls: nobody hears of a loss before there are channels. @throws MlperfError `ERR_SUT_LOST` */
+  /** Checks that all still take calls: before there are channels, losses are not reported. @throws MlperfError `ERR_SUT_LOST` */
   requireOpen(): void {
     for (const connection of this.#connections.values()) connection.requireOpen();
   }

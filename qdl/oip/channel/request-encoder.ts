@@ -17,7 +17,7 @@ export interface EncodedRequest {
 
 /** Fields of requests that the plan does not have. */
 export interface RequestExtras {
-  /** Outputs that are asked for by name; empty: the server sends all. */
+  /** Outputs that are requested by name; empty: the server sends all. */
   readonly requestedOutputs: readonly string[];
   /** Ask for a mark on the last response: of a decoupled model. */
   readonly wantsFinalMark: boolean;
@@ -213,7 +213,7 @@ function field(tag: number, bytes: Uint8Array): Buffer {
   return writer.buffer;
 }
 
-/** Nothing for an empty text: the default of proto3. */
+/** A text field; no bytes for an empty text, the default of proto3. */
 function textField(tag: number, text: string): Buffer {
   return text === '' ? Buffer.alloc(0) : field(tag, Buffer.from(text, 'utf8'));
 }

@@ -30,7 +30,7 @@ export interface RequestWayEvents {
   onUnavailable(request: PendingRequest | undefined, details: string): void;
   /** The way has room again, perhaps. */
   onRoom(): void;
-  /** A response that nobody waits for: of an unknown request, or a second one. */
+  /** An unexpected response: of an unknown request, or a second one. */
   onUnasked(): void;
   /** The stream is over that carries the requests. */
   onStreamEnd(code: number, details: string): void;
@@ -42,11 +42,14 @@ export interface OipRequestWay {
   readonly hasRoom: boolean;
   /** False while the server takes no further request: what it grants in place of credit. */
   readonly takesRequest: boolean;
-  /** After these two only. */
-  send(request: PendingRequest, message: EncodedRequest): void;
   /**
-   * Takes back the requests of which nothing went out yet. @returns Those of them that are outstanding here; nothing more
-   * is reported of them.
+   * After these two only.
+   * @param traceparent Header of the request's own call; a stream that carries many requests has none.
+   */
+  send(request: PendingRequest, message: EncodedRequest, traceparent?: string): void;
+  /**
+   * Takes back the requests of which no byte went out yet. @returns Those of them that are outstanding here; they have no
+   * further events.
    */
   dropUnsent(): readonly PendingRequest[];
   /** Forgets what is outstanding. */
@@ -88,10 +91,10 @@ class CallWay implements OipRequestWay {
     return this.#connection.takesCall;
   }
 
-  send(request: PendingRequest, { pieces, bytes }: EncodedRequest): void {
+  send(request: PendingRequest, { pieces, bytes }: EncodedRequest, traceparent?: string): void {
     const open = new RequestCall(request, this.#isStream, this.#gatherer, this.#events, this.#open);
     const answers = this.#isStream ? 'many' : 'one';
-    open.begin(this.#connection.call(this.#path, open, answers), pieces, bytes);
+    open.begin(this.#connection.call(this.#path, open, answers, traceparent), pieces, bytes);
   }
 
   dropUnsent(): readonly PendingRequest[] {
@@ -114,7 +117,7 @@ class RequestCall implements CallEvents {
   readonly #events: RequestWayEvents;
   readonly #open: Set<RequestCall>;
   #call: GrpcCall | undefined;
-  /** Nothing more is waited for but the end of the call. */
+  /** Only the end of the call is awaited. */
   #isAnswered = false;
   #hasFailed = false;
   #isDropped = false;
@@ -179,7 +182,7 @@ class RequestCall implements CallEvents {
     }
     this.#isAnswered = true;
     if (!this.#isStream && messageCount > 1) {
-      // Which of them is the answer nobody knows; the other one breaks the contract.
+      // It is unknown which of them is the answer; the other one breaks the contract.
       this.#report(badResponse(details));
       this.#events.onUnasked();
     } else if (code === status.UNAVAILABLE) this.#events.onUnavailable(this.request, details);
@@ -263,7 +266,7 @@ class StreamWay implements OipRequestWay, CallEvents {
   }
 
   async close(timeoutMs: number): Promise<void> {
-    // Nothing went out yet, so that there is nothing to end.
+    // No call was opened yet, so there is none to end.
     if (!this.#hasSent) {
       this.#call.cancel();
       return;
@@ -285,7 +288,7 @@ class StreamWay implements OipRequestWay, CallEvents {
       this.#failUnread(messageOf(error));
       return;
     }
-    // An error of a stream need not say which request it is about: servers answer in order, where nothing else is known.
+    // An error of a stream need not say which request it is about: then the oldest, since servers answer in order.
     const isNameless = decoder.errorMessage !== '' && !decoder.hasId;
     const request = isNameless ? this.#oldest() : this.#requests.get(decoder.id);
     if (request !== undefined) this.#take(request);

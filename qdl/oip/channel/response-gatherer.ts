@@ -23,7 +23,7 @@ export interface PendingRequest {
   earlierBytes: number;
 }
 
-/** A request that nothing came of yet. */
+/** A request without any response yet. */
 export function pendingRequest(ids: readonly number[], bytes: number): PendingRequest {
   return { ids, bytes, responseCount: 0, earlier: [], earlierBytes: 0 };
 }
@@ -32,7 +32,7 @@ export function pendingRequest(ids: readonly number[], bytes: number): PendingRe
 export type Gathered =
   /** More responses follow. @param firstPayload Set with the first one. */
   | { readonly kind: 'more'; readonly firstPayload: BorrowedBytes | undefined }
-  /** The last response. Payloads by sample; `tokenCount` counts responses where the server tells none. */
+  /** The last response. Payloads by sample; `tokenCount` counts responses where the server reports no token count. */
   | {
       readonly kind: 'complete';
       readonly payloads: readonly BorrowedBytes[];
@@ -107,7 +107,7 @@ export class ResponseGatherer {
     // Several samples in a request have one response.
     const isLastUnmarked = ends === 'plain' || (ends === 'call' && request.ids.length > 1);
     const isLast = ends === 'once' || (this.#tellsLast() ?? isLastUnmarked);
-    // Of a model that answers once, an empty answer is none.
+    // From a model that answers once, an empty response is no answer.
     const mayBeMark = ends === 'marked' || ends === 'call' || request.responseCount > 0;
     const isMark = mayBeMark && decoder.isFinal === true && decoder.isEmpty;
     let payloads: readonly BorrowedBytes[] = NOTHING;
@@ -215,7 +215,7 @@ const WORD_OF_STATUS: Readonly<Record<number, string>> = {
   [status.UNAVAILABLE]: 'unavailable',
 };
 
-/** Word of a status; `unspecified` for one that says nothing of the cause. */
+/** Word of a status; `unspecified` for one that does not tell the cause. */
 function statusWord(code: number): string {
   return WORD_OF_STATUS[code] ?? 'unspecified';
 }

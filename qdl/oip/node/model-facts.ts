@@ -51,7 +51,7 @@ export async function askModelFacts(
       tensorOf(tensor, `output of model "${model.name}"`, address),
     ),
     batchSizeMax: config?.maxBatchSize,
-    // Without the policy nothing is said: Dynamo leaves it out for models of several responses, too.
+    // A missing policy does not mean one response: Dynamo leaves it out for decoupled models, too.
     isDecoupled: config?.modelTransactionPolicy?.decoupled,
     hasStream,
     hasStatistics: statistics !== undefined,
@@ -106,10 +106,10 @@ export function requireAgreement(facts: readonly OipModelFacts[]): void {
 const COMPARED: readonly (readonly [what: string, tell: (facts: OipModelFacts) => string])[] = [
   ['the inputs', ({ inputs }) => tensorsText(inputs)],
   ['the outputs', ({ outputs }) => tensorsText(outputs)],
-  ['the versions', ({ versions }) => versions.join(', ') || 'none told'],
-  ['the platform', ({ platform }) => platform || 'none told'],
-  ['the largest batch', ({ batchSizeMax }) => String(batchSizeMax ?? 'none told')],
-  ['decoupled responses', ({ isDecoupled }) => String(isDecoupled ?? 'not told')],
+  ['the versions', ({ versions }) => versions.join(', ') || 'not reported'],
+  ['the platform', ({ platform }) => platform || 'not reported'],
+  ['the largest batch', ({ batchSizeMax }) => String(batchSizeMax ?? 'not reported')],
+  ['decoupled responses', ({ isDecoupled }) => String(isDecoupled ?? 'not reported')],
 ];
 
 /** Pause between two questions whether a node is ready. */
@@ -125,8 +125,8 @@ const UNKNOWN_GRACE_MS = 10_000;
 const LISTED_MAX = 20;
 
 /**
- * Waits until the server and the model are ready. A model or version that the server does not have is not waited for; where
- * nothing but NOT_FOUND tells so, for 10 s.
+ * Waits until the server and the model are ready. Does not wait for a model or version that the server reports as missing;
+ * where only NOT_FOUND tells so, waits 10 s.
  * @param timeoutMs Longest wait.
  * @throws MlperfError `ERR_SUT_NOT_READY`, `ERR_SUT_REFUSED` for an unknown model or version, `ERR_SUT_UNREACHABLE`
  */
@@ -206,7 +206,7 @@ async function whyNotReady(
   return told.length === 0 ? what : `${what} (${told.join('; ')})`;
 }
 
-/** Versions that the server has of a model, where it does not have the one that is asked for. */
+/** Versions that the server has of a model, where it does not have the one that is requested. */
 async function versionsBeside(
   client: OipControlClient,
   model: OipModelRef,
@@ -216,7 +216,7 @@ async function versionsBeside(
     const { versions } = await client.modelMetadata({ name: model.name, version: '' });
     return versions.length === 0 || versions.includes(model.version) ? undefined : versions;
   } catch (error) {
-    // It is loading, or there is none.
+    // The model is loading, or missing.
     if (refusalOf(error) !== undefined) return undefined;
     throw error;
   }
@@ -240,7 +240,7 @@ function unknownModel(
   model: OipModelRef,
   known: readonly string[] | undefined,
 ): MlperfError {
-  let has = '; it does not tell which it has';
+  let has = '; it does not list its models';
   if (known !== undefined) has = known.length === 0 ? '; it has none' : `; it has ${listed(known)}`;
   return sutRefused(`the server at ${address} does not know model "${model.name}"${has}`);
 }

@@ -14,7 +14,7 @@ import {
 } from '../../dispatch/network-name.ts';
 import type { DispatchSettings, OipDispatch } from '../../settings/dispatch-settings.ts';
 
-/** Longest wait for the end of a stream on which nothing was asked: a server need not end it. */
+/** Longest wait for the end of a stream without requests: a server need not end it. */
 const STREAM_PROBE_TIMEOUT_MS = 1_000;
 
 /** The unary calls to one node that speaks the Open Inference Protocol, but inference; on a connection of their own. */
@@ -41,7 +41,7 @@ export class OipControlClient implements NamedNode {
   }
 
   /**
-   * The server's own name, which may be empty or the name of others too: one full round trip, nothing cached.
+   * The server's own name, which may be empty or the name of others too: one full round trip, without a cache.
    * @throws MlperfError `ERR_SUT_NAME`, `ERR_SUT_REFUSED` for a server without this service, `ERR_SUT_UNREACHABLE`
    */
   async name(): Promise<NodeName> {
@@ -98,7 +98,7 @@ export class OipControlClient implements NamedNode {
   }
 
   /**
-   * Whether the server has ModelStreamInfer: a stream on which nothing is asked. Undefined where its end does not tell.
+   * Whether the server has ModelStreamInfer, tried by a stream without requests. Undefined where its end does not tell.
    */
   hasStream(): Promise<boolean | undefined> {
     const { client, metadata } = this.#calls;

@@ -3,7 +3,7 @@ export const NO_BYTES: Uint8Array = new Uint8Array(0);
 
 /**
  * Bytes of a buffer that its owner (a transport, a pool) will write over: they are valid during the call that hands
- * them on. Each Uint8Array is such bytes; the reverse does not compile, so whoever keeps them makes a copy
+ * them on. Each Uint8Array is such bytes; the reverse does not compile, so keeping them takes a copy
  * ({@link copyOf}), or copies them into memory of his own by `set`. A part of them is borrowed as well.
  *
  * An interface that hands them on has a property for it (`readonly onBytes: (chunk: BorrowedBytes) => void`), no method:
@@ -21,11 +21,11 @@ export function copyOf(bytes: BorrowedBytes, begin = 0, end: number = bytes.leng
 }
 
 /**
- * The same memory for code that takes nothing but a Uint8Array, and has read it when it returns, or when its promise
- * resolves and the owner waits for that. Nobody may keep the result.
+ * The same memory for code that takes only a Uint8Array, and has read it when it returns, or when its promise
+ * resolves and the owner waits for that. Do not keep the result.
  */
 export function readInPlace(bytes: BorrowedBytes): Uint8Array {
-  return bytes as Uint8Array; // Nothing else has this interface.
+  return bytes as Uint8Array; // Only Uint8Array has this interface.
 }
 
 /** Text of `[begin, end)`. */
@@ -100,7 +100,7 @@ export class ReusedBuffers {
     return best;
   }
 
-  /** Takes a buffer back, once nobody reads it any more. */
+  /** Takes a buffer back that is no longer read. */
   giveBack(buffer: ArrayBuffer): void {
     overwriteInTests(buffer);
     if (buffer.byteLength === 0 || buffer.byteLength > this.#keptBytesMax) return;
@@ -119,7 +119,7 @@ const OVERWRITTEN = 0xee;
 
 const isOn: boolean = process.env[VARIABLE] === '1';
 
-/** Called by the owner of a buffer that others may read no more. Does nothing outside of tests. */
+/** Called by the owner of a buffer that others may read no more. No effect outside of tests. */
 export function overwriteInTests(buffer: ArrayBufferLike | Uint8Array, bytes?: number): void {
   if (!isOn) return;
   const memory = buffer instanceof Uint8Array ? buffer : new Uint8Array(buffer);

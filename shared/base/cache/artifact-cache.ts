@@ -100,7 +100,7 @@ async function buildAndPublish(
     await rename(folder, target);
   } catch (error) {
     // A process that was stopped for long (a suspended machine) has lost its lock, and perhaps its
-    // folder, to another one. If that one has finished, there is nothing left to fail at.
+    // folder, to another one. If that one has finished, the artifact is there.
     if ((await findFlaw(target, onProgress)) !== undefined) throw error;
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -157,7 +157,7 @@ function toCacheError(error: unknown, cacheFolder: string): unknown {
 interface LockTiming {
   /** The holder touches its file this often. */
   readonly heartbeatMs: number;
-  /** A file that nobody touches for this long belongs to nobody. Many heartbeats: a busy disk may delay some. */
+  /** A file untouched for this long has no owner. Many heartbeats: a busy disk may delay some. */
   readonly abandonedAfterMs: number;
   /** Time between two looks of a process that waits. */
   readonly pollMs: number;
@@ -173,8 +173,8 @@ const DEFAULT_LOCK_TIMING: LockTiming = {
 /**
  * Waits until no living process holds the lock, then takes it.
  *
- * The lock spares two processes from doing the same work twice. Nothing more: it may be taken away from a process
- * that shows no sign of life, so what the work leaves behind must be put in place atomically all the same.
+ * The lock only spares two processes from doing the same work twice. A process that shows no sign of life may lose
+ * it, so the result of the work must still be put in place atomically.
  * @param onWait Told on every look who holds it.
  * @returns `release` gives the lock back, unless another process has taken it away. Never throws.
  * @throws Error of the file system when the file cannot be written.
@@ -217,7 +217,7 @@ async function tryAcquire(path: string, timing: LockTiming) {
   }
   const heartbeat = setInterval(() => {
     const now = new Date();
-    // A file that is gone was taken away: the work goes on, and is put in place only if nobody else's is.
+    // The lock was taken away: the work goes on, and is put in place only if no other result is there.
     utimes(path, now, now).catch(() => clearInterval(heartbeat));
   }, timing.heartbeatMs);
   heartbeat.unref();

@@ -12,7 +12,7 @@ export const MANIFEST_FILE = 'manifest.json';
 /** Raise when the layout of the manifest changes: older folders then count as damaged and are made again. */
 const MANIFEST_VERSION = 1;
 
-/** Files between two reports of progress: a small artifact is checked before anybody could read one. */
+/** Files between two reports of progress: too many for a report on a small artifact. */
 const PROGRESS_STEP = 2000;
 
 const MANIFEST = z.object({

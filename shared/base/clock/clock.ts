@@ -1,4 +1,4 @@
-/** Takes back what {@link Clock.callAt} planned. Does nothing once the call was made. */
+/** Cancels a call planned by {@link Clock.callAt}. No effect once the call was made. */
 export interface PlannedCall {
   cancel(): void;
 }

@@ -103,7 +103,7 @@ const TEXT_OF_SYSTEM_ERROR: Readonly<Record<string, string>> = {
   EEXIST: 'there is a file of this name',
   EADDRINUSE: 'the address is already in use',
   EADDRNOTAVAIL: 'this machine has no such address',
-  ECONNREFUSED: 'nothing listens there',
+  ECONNREFUSED: 'no server listens there',
   EISDIR: 'it is a folder',
   EMFILE: 'this process may not open more files: raise "ulimit -n"',
   ENFILE: 'this machine may not open more files: raise fs.file-max',

@@ -79,7 +79,7 @@ export function packageVersion(): string {
 }
 
 /**
- * An optional peer of this package as `npm install` takes it: with the one version that this longhaul was tested with.
+ * An optional peer of this package as `npm install` takes it: with the versions that this longhaul takes.
  */
 export function installableName(peer: string): string {
   return `${peer}@${ownManifest().peerDependencies[peer]}`;

@@ -36,7 +36,7 @@ export const FILE_BYTES_MAX: Readonly<
   list: 2 ** 28,
 };
 
-/** Longest wait for somebody to open the other end of a pipe, and for all that comes through it. */
+/** Longest wait for a writer of a pipe, and for all its bytes. */
 const WRITER_WAIT_MS = 1_000;
 const PIPE_MS_MAX = 10_000;
 const POLL_MS = 10;
@@ -48,12 +48,12 @@ const piped = new Map<number, Buffer>();
 
 /**
  * Reads a file that a setting names, up to a limit. A pipe, such as that of the shell's `<(...)`, is read as a file is,
- * as long as something comes in time; so nothing that has no end keeps the program.
+ * as long as something comes in time; so an endless pipe does not block the program.
  * @param bytesMax One of {@link FILE_BYTES_MAX}.
  * @throws Error with a text for people behind "cannot read FILE: ", or that of the system: see describeSystemError.
  */
 export function readBounded(path: string, bytesMax: number): Buffer {
-  // To open a pipe that nobody writes to would never end.
+  // Opening a pipe without a writer would never return.
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stat = fstatSync(file);
@@ -111,7 +111,7 @@ function patientReader(file: number, isPipe: boolean): () => Buffer {
       if (chunk !== undefined && hasWriter) return chunk;
       const waitedMs = performance.now() - beganAtMs;
       if (!hasWriter && waitedMs > WRITER_WAIT_MS) {
-        throw new Error('it is a pipe that nobody writes to');
+        throw new Error('it is a pipe without a writer');
       }
       if (waitedMs > PIPE_MS_MAX) {
         throw new Error(`it did not come to its end within ${PIPE_MS_MAX / 1000} s`);

@@ -17,7 +17,7 @@ interface JournalParts {
 
 /**
  * True where stderr goes to systemd's journal: $JOURNAL_STREAM names the device and the inode of what the service was
- * started with. The variable alone says nothing, since what a service starts inherits it with a stderr of its own.
+ * started with. The variable alone is not enough: children of a service inherit it with a stderr of their own.
  * Source: systemd.exec(5), $JOURNAL_STREAM.
  */
 export function isStderrJournal({
@@ -30,7 +30,7 @@ export function isStderrJournal({
     const { dev, ino } = stat();
     return named === `${dev}:${ino}`;
   } catch {
-    // Closed: nobody reads it.
+    // Closed.
     return false;
   }
 }

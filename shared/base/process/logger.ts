@@ -19,7 +19,7 @@ export interface Logger {
 }
 
 /**
- * A logger that writes one JSON line per event to stderr, at once, so that a crash loses none. In systemd's journal each
+ * A logger that writes one JSON line per event to stderr, at once, so that a crash loses no event. In systemd's journal each
  * line has its importance before it, which the journal takes off: `journalctl -p warning` picks by it.
  */
 export function createLogger(name: string, level: LogLevel): Logger {
@@ -46,7 +46,7 @@ function priorityOf(level: number): Priority {
   return level >= 30 ? PRIORITY.info : PRIORITY.debug;
 }
 
-/** A logger that says nothing. */
+/** A logger that writes nothing. */
 export const silentLogger: Logger = {
   debug: () => {},
   info: () => {},

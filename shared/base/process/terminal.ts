@@ -2,7 +2,7 @@ import { isStderrJournal } from './journal.ts';
 
 /** Without a terminal the same activity is told again only after this time. */
 const PLAIN_INTERVAL_MS = 5_000;
-/** Width of a line in a file, where none is set. */
+/** Default width of a line in a file. */
 const PLAIN_WIDTH = 160;
 const WIDTH_MIN = 20;
 /** Room that a detail which fits itself has before what it belongs to is told as well. */
@@ -44,7 +44,7 @@ export class Terminal {
     this.#isRewritable = stream.isTTY === true && environment['TERM'] !== 'dumb';
   }
 
-  /** False where nobody can see anything. */
+  /** False where progress is not shown. */
   get isSeen(): boolean {
     return this.#stream !== NOWHERE;
   }
@@ -63,7 +63,7 @@ export class Terminal {
   status(activity: string, detail: StatusDetail = ''): void {
     if (this.#isRewritable) {
       const width = Math.max((this.#stream.columns ?? 80) - 1, WIDTH_MIN);
-      // What is left of a longer line before goes last: erased first, the line would flicker.
+      // The rest of a longer previous line is erased last: erased first, the line would flicker.
       this.#stream.write(`\r${statusText(activity, detail, width)}\u001b[K`);
       this.#hasStatus = true;
       return;

@@ -265,7 +265,7 @@ function toPoints(piece: string): Point[] {
 
 /**
  * How the images look, and how hard they are. Set by trial so that the model of this project reads about 97 of
- * 100: less would look broken, more would leave accuracy tests nothing to find (a node that answers with wrong
+ * 100: less would look broken, more would leave accuracy tests no room to find faults (a node that answers with wrong
  * samples, damaged images, a model of fewer bits). Noise is the strongest knob.
  */
 const STYLE: DrawingStyle = {

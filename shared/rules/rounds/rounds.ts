@@ -7,7 +7,7 @@ export const ROUNDS = ['v0.5', 'v4.1', 'v5.0', 'v5.1', 'v6.0', 'v6.1'] as const;
 /** One of {@link ROUNDS}. */
 export type Round = (typeof ROUNDS)[number];
 
-/** The round whose rules bind where nothing else is said. */
+/** The round whose rules bind by default. */
 export const DEFAULT_ROUND: Round = 'v4.1';
 
 /**

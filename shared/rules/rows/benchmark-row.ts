@@ -35,7 +35,7 @@ export interface BenchmarkRules {
   readonly rounds?: readonly Round[];
   /** Samples that a performance run loads (LoadGen: performance_sample_count). */
   readonly performanceSampleCount: number;
-  /** Latency bound of the Server scenario at its percentile, where no round is asked for. */
+  /** Latency bound of the Server scenario at its percentile, where no round is requested. */
   readonly serverTargetLatencyNs: number;
   readonly serverTargetLatencyPercentile: number;
   /** Encodings in which a sample may travel, the default first. Name → what goes on the wire. */

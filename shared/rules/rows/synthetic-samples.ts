@@ -1,4 +1,4 @@
-/** Bytes of a response of the benchmarks `null` and `delay` where nothing else is said: those of a class label. */
+/** Default bytes of a response of the benchmarks `null` and `delay`: those of a class label. */
 export const SYNTHETIC_RESPONSE_BYTES_DEFAULT = 4;
 
 /** Bytes of a made-up sample: those of an image of 224 x 224 RGB bytes. */

@@ -171,7 +171,7 @@ export function isFinishReason({ name, datatype }: Pick<OipTensor, 'name' | 'dat
 /**
  * Whether a response tells by its finish reason that it is the last one; undefined where it has no such output.
  * @param rawContents One per output, or none where contents are typed.
- * @throws MlperfError `ERR_WIRE_PROTOCOL` where the contents are not what the shape says.
+ * @throws MlperfError `ERR_WIRE_PROTOCOL` where the contents do not fit the shape.
  */
 export function tellsFinish(
   outputs: readonly WireOutput[],

@@ -57,7 +57,7 @@ export interface OipWaysCompared {
   readonly address: string;
   /** True: requests on one stream wait for each other, requests in calls of their own do not. */
   readonly isStreamTheLimit: boolean;
-  /** Requests at once; 1: there are never more at this node, and nothing was compared. */
+  /** Requests at once; 1: this node never has more, and no comparison was made. */
   readonly requestCount: number;
   /** Until all were answered, in ms, in the round in the middle of all; NaN where they were not. */
   readonly streamMs: number;

@@ -46,7 +46,7 @@ export interface DescribedOutput {
  * it had read before, perhaps the id.
  */
 export class OipResponseDecoder {
-  /** The echoed id; NaN: none, or none that this side gives. */
+  /** The echoed id; NaN: none, or no id of this side. */
   id: number = Number.NaN;
   /** Whether the server sent any id. */
   hasId = false;
@@ -64,7 +64,7 @@ export class OipResponseDecoder {
     this.#cutter = new OutputCutter(plan);
   }
 
-  /** True for a response without tensors: a mark of the end, or nothing that was planned. */
+  /** True for a response without tensors: a final marker, or one without the planned outputs. */
   get isEmpty(): boolean {
     return this.#outputs.length === 0;
   }
@@ -112,7 +112,7 @@ export class OipResponseDecoder {
       else if (tag === STREAM.errorMessage) error = reader.bytes();
       else reader.skip(tag % 8);
     }
-    // Behind an error stands a response that has the id, and perhaps nothing.
+    // An error is followed by a response that has at least the id.
     if (error !== undefined) this.errorMessage = borrowedText(error);
     if (response !== undefined) this.#readResponse(response);
   }
@@ -160,7 +160,7 @@ export class OipResponseDecoder {
     }
   }
 
-  /** Decimal, as it was sent: nothing else is an id of this side. */
+  /** Reads an id of this side: decimal, as it was sent. */
   #readId(text: BorrowedBytes): void {
     this.hasId = text.length > 0;
     this.id = Number.NaN;

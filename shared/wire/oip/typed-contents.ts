@@ -158,8 +158,8 @@ function fieldOf(datatype: OipDataType): ContentsField {
 }
 
 /**
- * Calls `take` with the place of each packed list, each single value, or each element of BYTES, in order. Nothing is
- * kept of them: a message of 60 MB may have 30 million.
+ * Calls `take` with the place of each packed list, each single value, or each element of BYTES, in order. Keeps none
+ * of them: a message of 60 MB may have 30 million.
  * @param piecesMax Fields of any kind that there may be.
  */
 function walkRuns(

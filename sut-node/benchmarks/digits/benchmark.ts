@@ -11,7 +11,7 @@ import type { OutputTensor } from '../../model/model-facts.ts';
 import { checkModelFits, refuseUsage } from '../../pipeline/model-fit.ts';
 import type { SutBenchmark } from '../sut-benchmark.ts';
 
-/** Name of the model in the file, in logs and on the wire: nobody shall take it for a model of MLPerf. */
+/** Name of the model in the file, in logs and on the wire, unlike any model of MLPerf. */
 export const MODEL_NAME = 'longhaul-digits-example';
 
 /** Name of the model's input: float32, {@link SAMPLE_SHAPE} per sample, -1 to 1. */

@@ -48,7 +48,7 @@ export function imagenetSutBenchmark(
     responseBytesMax: RESPONSE_BYTES,
     sampleElements: IMAGENET_ELEMENTS,
     prepareModel: async ({ model, cacheFolder, onProgress }) => {
-      assert(standin !== undefined, 'only words of builtInModels are asked for');
+      assert(standin !== undefined, 'only words of builtInModels are requested');
       const files = await ensureStandinModels({ benchmark: standin, cacheFolder, onProgress });
       return model === 'standin-int8' ? files.int8 : files.fp32;
     },
@@ -84,7 +84,7 @@ function classOffsetOf({ file, outputs }: OpenedModel): number {
   if (labels.length === 0 || widths.includes(COUNT_WITHOUT)) return OFFSET_WITHOUT;
   if (labels.some(({ name }) => name === LABEL_WITH_BACKGROUND)) return OFFSET_WITH_BACKGROUND;
   throw modelError(
-    `${file} tells a label, and no scores of 1,000 or 1,001 classes (${listTensors(outputs)}), so nobody can see ` +
+    `${file} outputs a label, and no scores of 1,000 or 1,001 classes (${listTensors(outputs)}), so it is unknown ` +
       'whether its class 0 is the background or the first of the 1,000 of ImageNet: ' +
       'say "classOffset: -1" or "classOffset: 0" in a description of the model',
   );
@@ -98,7 +98,7 @@ function imageShape({ inputs }: OpenedModel): Pick<ModelUsage, 'inputs'> {
   return { inputs: [{ name: input.name, shape: IMAGENET_SHAPES[layout] }] };
 }
 
-/** A description says nothing by leaving a key out; that must not hide a default. */
+/** Keys that a description leaves out must not hide a default. */
 function withoutGaps(usage: ModelUsage): ModelUsage {
   return Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== undefined));
 }

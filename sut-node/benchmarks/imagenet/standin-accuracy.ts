@@ -44,7 +44,7 @@ const BATCH_SIZE = 8;
 /** Threads beyond four gain little on a batch of 8. */
 const THREAD_COUNT_MAX = 4;
 
-/** As `longhaul sut` has it where nothing is said, but for the threads: nothing else needs the cores. */
+/** Defaults of `longhaul sut` but for the threads: all cores are free here. */
 const RUNTIME: RuntimeSettings = {
   ...DEFAULT_RUNTIME,
   threadsPerWorker: Math.min(availableParallelism(), THREAD_COUNT_MAX),

@@ -58,7 +58,7 @@ export const STANDIN_PRECISIONS = ['fp32', 'int8'] as const;
 /** One of {@link STANDIN_PRECISIONS}. */
 export type StandinPrecision = (typeof STANDIN_PRECISIONS)[number];
 
-/** Name of a stand-in in its file's name, in logs and on the wire: nobody shall take it for a model of MLPerf. */
+/** Name of a stand-in in its file's name, in logs and on the wire, unlike any model of MLPerf. */
 export function standinName(benchmark: StandinBenchmark, precision: StandinPrecision): string {
   return `${benchmark}-standin-${precision}`;
 }

@@ -23,7 +23,7 @@ import {
 /** Raise with every change of the graph: no model of the old way is found in the cache then. */
 const STANDIN_GRAPH_REVISION = 1;
 
-/** Time between two reports of progress, which may throw where nobody waits any more. */
+/** Time between two reports of progress, which may throw once the caller no longer waits. */
 const PROGRESS_MS = 200;
 
 /** One path or name per precision. */

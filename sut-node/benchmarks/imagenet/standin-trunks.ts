@@ -23,8 +23,8 @@ const TRUNK_SEED = 21;
 const BIAS_DEVIATION = 0.01;
 
 /**
- * Brings pixels of -128 to 127 to the size of 1, and does nothing of consequence to those of -1 to 1: the sizes
- * of the results matter only so far that nothing overflows.
+ * Scales pixels of -128 to 127 to about 1, and barely changes those of -1 to 1: the sizes of the results
+ * matter only as far as they must not overflow.
  */
 const FIRST_GAIN = 1 / 64;
 

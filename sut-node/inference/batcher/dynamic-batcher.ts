@@ -23,7 +23,7 @@ interface BatcherOptions {
   readonly queueSamplesMax: number;
   readonly clock: Clock;
   readonly workers: BatchWorkers;
-  /** Told of the samples in every batch, where metrics are asked for. */
+  /** Told of the samples in every batch, where metrics are requested. */
   readonly observeBatch?: ((sampleCount: number) => void) | undefined;
 }
 
@@ -34,7 +34,7 @@ interface BatcherOptions {
  *                                    worker waits for this thread between two full batches
  *   a preferred size is waiting    → an idle worker, at once: the largest such size that is filled
  *   delay of the oldest is over    → an idle worker, at once: the largest preferred size that is filled, or
- *                                    all where none is; what stays waits its own delay
+ *                                    all where none is; the rest waits its own delay
  *   less, all workers busy         → stays: it could only wait at the worker, and here it can still grow
  *   less, delay not over           → a timer, set only while a worker is idle
  *
@@ -47,7 +47,7 @@ interface BatcherOptions {
  * it opens (server/infer/open-negotiation.ts). Payloads are not looked at here, and equal samples are never merged
  * (rule: inference_rules, "coalescing identical queries" is forbidden): each sample has a row of its own.
  *
- * Hot path: per batch one list and one object are made, per sample nothing.
+ * Hot path: allocates one list and one object per batch, and no object per sample.
  */
 export class DynamicBatcher {
   readonly #options: BatcherOptions;
@@ -185,8 +185,8 @@ interface BatchNeeds {
 
 /**
  * The policy that settings and model make together. A model whose batch axis has a fixed length gets no
- * larger batches (the worker fills up smaller ones), whatever the settings allow; and as large ones where nobody
- * said otherwise, since an inference of it costs the same however many samples it holds.
+ * larger batches (the worker fills up smaller ones), whatever the settings allow; and as large ones by
+ * default, since an inference of it costs the same however many samples it holds.
  * @throws MlperfError `ERR_CONFIG_INVALID` for a preferred size that could never be reached.
  */
 export function batchPolicy(settings: BatchSettings, needs: BatchNeeds = {}): BatchPolicy {
@@ -243,7 +243,7 @@ export function batchingInWords(settings: BatchSettings, needs: BatchNeeds = {})
   const sentences =
     batchSizeMax === 1
       ? [
-          'Nothing is batched: every sample is an inference of its own, and none waits for another.',
+          'No batching: every sample is an inference of its own, and none waits for another.',
           'Samples are taken in the order of their arrival.',
         ]
       : [

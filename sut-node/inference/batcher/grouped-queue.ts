@@ -8,7 +8,7 @@ const NONE = -1;
 interface GroupedQueueOptions {
   /** Most samples that wait at once, over all groups; 1 or more. */
   readonly capacity: number;
-  /** The smallest number that `frontOf` will be asked for, 1 or more. */
+  /** The smallest number that `frontOf` will be requested, 1 or more. */
   readonly lineMin: number;
   /** Samples of one number may share a batch. Asked once per sample. */
   readonly groupOf: (sample: WaitingSample) => number;
@@ -190,7 +190,7 @@ class GroupLine implements WaitingLine {
  *        v                        v
  *   [ ][ a ][ b ][ c ]  ...  [ z ][ ][ ]      index = position & mask
  *
- * Hot path: push and shift allocate nothing. Full is a return value.
+ * Hot path: push and shift do not allocate. Full is a return value.
  */
 export class BatchQueue implements WaitingLine, WaitingLines {
   readonly #ring: (WaitingSample | undefined)[];

@@ -45,6 +45,8 @@ export interface SutModel {
   readonly sampleElements: number | undefined;
   /** Workers that live, and how many were replaced; absent where there are none. */
   readonly workerCounts?: { readonly count: number; readonly replacedCount: number };
+  /** Ids of the workers' own processes; absent where there are none. */
+  readonly workerPids?: readonly number[];
   /**
    * Makes or finds the model and starts what is needed to tell what it looks like. Untimed.
    * @throws MlperfError `ERR_MODEL`, `ERR_CACHE`, `ERR_SUT_WORKER`, `ERR_NOT_INSTALLED`,
@@ -55,7 +57,7 @@ export interface SutModel {
   samplePayload?(): { readonly form: string; readonly payload: Uint8Array };
   /** Runs the model once in every worker. @throws MlperfError as {@link load} */
   warmUp(): Promise<void>;
-  /** True when a worker has nothing to do. */
+  /** True when a worker is idle. */
   readonly hasIdle: boolean;
   /** True when a worker can take a batch now: idle, or busy with none waiting behind. */
   readonly hasRoom: boolean;
@@ -68,7 +70,7 @@ export interface SutModel {
   groupOf?: ((sample: WaitingSample) => number) | undefined;
   /**
    * Ends all workers behind the batches that they run now. What they hold gets no answer.
-   * @param giveUp Aborted when they have had time enough: nobody waits for those that hang.
+   * @param giveUp Aborted when they have had time enough: those that hang are not awaited.
    */
   stop(giveUp: AbortSignal): Promise<void>;
 }
@@ -99,7 +101,7 @@ export interface WaitingSample {
   /** Set where the one piece is the payload of the sample's whole query, compressed. */
   readonly slice: PayloadSlice | undefined;
   readonly owner: SampleOwner;
-  /** Holds the pieces until the answer went out; undefined where they are nobody else's. */
+  /** Holds the pieces until the answer went out; undefined where they are not shared. */
   readonly memory?: PayloadMemory | undefined;
   /** When its last byte had arrived, and when it was put into the queue, in ns by the node's clock. */
   readonly arrivedAtNs: number;
@@ -110,7 +112,7 @@ export interface WaitingSample {
 export interface PayloadMemory {
   /** One holder less: the last one gives it back. */
   release(): void;
-  /** All of it, to be transferred to a worker; undefined where somebody else reads it as well. */
+  /** All of it, to be transferred to a worker; undefined where it is shared. */
   lend(): ArrayBuffer | undefined;
   readonly isLent: boolean;
   /** It came back from the worker. */

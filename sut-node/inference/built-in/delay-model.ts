@@ -63,12 +63,12 @@ interface Due {
 
 /**
  * The benchmark `delay`: N servers that work on one sample each and take as long as the settings say; a sample
- * that finds them all busy waits in the batcher's queue. All on the node's I/O thread: nothing is computed.
+ * that finds them all busy waits in the batcher's queue. All on the node's I/O thread: there is no computation.
  *
  * A service begins when its sample is in the queue and a server is free, and it ends when its time is over: what this
  * thread is late makes answers late, but no server busy for longer. So lateness does not add up in a queue.
- * Nothing comes early: a measured latency is the delay or more. A service whose stream is gone goes on to its end, as an inference would: a server is busy
- * until then. It holds no payload, so what is in service costs some hundred bytes.
+ * No answer comes early: a measured latency is the delay or more. A service whose stream is gone goes on to its end, as an inference would: a server is busy
+ * until then. It holds no payload, so a sample in service costs some hundred bytes.
  */
 export class DelayModel extends BuiltInModel {
   readonly #parts: DelayModelParts;
@@ -223,7 +223,7 @@ function inTurn(numbers: Float64Array): () => number {
  * @param parse Undefined for a line that is no such number.
  * @param like What a line should be, for the message: "a time such as 10ms".
  * @returns 1 or more numbers, in the file's order.
- * @throws MlperfError `ERR_MODEL` when the file cannot be read, has nothing in it, or a wrong line.
+ * @throws MlperfError `ERR_MODEL` when the file is unreadable, empty, or has a wrong line.
  */
 async function readNumberList(
   file: string,

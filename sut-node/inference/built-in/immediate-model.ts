@@ -19,10 +19,10 @@ export const NO_MODEL: LoadedModel = {
   isStandIn: false,
 };
 
-/** A model without ONNX, on the node's I/O thread: there is nothing to load and there are no workers. */
+/** A model without ONNX, on the node's I/O thread: no loading, no workers. */
 export abstract class BuiltInModel implements SutModel {
   readonly rules: BenchmarkRules;
-  /** It looks into no payload, so it would decompress none. */
+  /** It does not read payloads, so it cannot decompress them. */
   readonly compressions: SutModel['compressions'] = ['identity'];
   readonly sampleElements = 1;
   readonly responseBytesMax: number | undefined;
@@ -66,7 +66,7 @@ interface ImmediateAnswers {
   readonly key: string;
   /** Undefined where a response may have any length. */
   readonly responseBytesMax: number | undefined;
-  /** The response to a sample. It may be a view: whoever sends it copies it. Never throws. */
+  /** The response to a sample. It may be a view: the sender copies it. Never throws. */
   respond(sample: WaitingSample): Uint8Array;
 }
 

@@ -36,7 +36,7 @@ type Step = 'preprocessNs' | 'computeNs' | 'postprocessNs';
 
 /**
  * The work of a worker thread on one batch: decompress, decode and pre-process into the batch tensors,
- * run the model, post-process and compress. Nothing here knows of threads.
+ * run the model, post-process and compress. Independent of threads.
  *
  *   batch ─► chunks, one inference each ─► the batch's buffer is the tensor (directTensor) ─► model ─► responses
  *                                      └─► or samples are put into tensors one by one        ─┘
@@ -122,7 +122,7 @@ export class BatchRunner {
     };
   }
 
-  /** Finds out how long each sample is; where no axis is free, there is nothing to find out. */
+  /** Finds the length of each sample, where an axis is free. */
   #begin(batch: BatchMessage, beganAtNs: number): BatchWork {
     const { pipeline } = this.#options;
     const count = batch.ends.length;
@@ -149,7 +149,7 @@ export class BatchRunner {
       sizeMax: this.#sizeMax,
       freeAxes,
       bytesOf: (length) => sampleTensorBytes(pipeline.inputs, length),
-      // A model with a fixed batch fills up a smaller one: nothing is gained.
+      // A model with a fixed batch fills up a smaller one, which gains no time.
       paddedBytesMax:
         sizeFixed === undefined ? paddedBytesMax(sampleBytesMax) : Number.POSITIVE_INFINITY,
     });

@@ -158,7 +158,7 @@ interface DirectOptions {
 
 /**
  * The model's input as it lies in the batch's buffer: where all payloads of a chunk are uncompressed tensors, one
- * behind the other, that buffer is the input, and nothing is copied. Undefined where it is not so, or where one of
+ * behind the other, that buffer is the input, without a copy. Undefined where it is not so, or where one of
  * the payloads is wrong: then samples are copied one by one, and only the wrong one fails.
  */
 export function directTensor(

@@ -99,7 +99,7 @@ function end(name: string, reason: string): void {
   socket.end(() => process.exit(0));
 }
 
-/** Without its node the process has nothing to do, and an inference in it cannot be waited for. */
+/** Ends the process at once without its node: an inference in it cannot be waited for. */
 function endWithNode(): void {
   if (!hasEnded) process.kill(process.pid, 'SIGKILL');
 }

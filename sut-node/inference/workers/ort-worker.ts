@@ -58,7 +58,7 @@ async function handle(runner: BatchRunner, message: ToWorker): Promise<void> {
   }
 }
 
-/** Nothing keeps the thread alive once the port is closed. */
+/** Closes the port, which ends the thread. */
 function end(): void {
   isEnding = true;
   port.close();

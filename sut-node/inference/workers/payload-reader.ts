@@ -6,7 +6,7 @@ import type { BatchMessage, WorkerStart } from './worker-thread.ts';
 /** Encodings of the payloads, and limits. */
 type PayloadReaderOptions = Pick<WorkerStart, 'encodings' | 'sampleBytesMax' | 'queryBytesMax'>;
 
-/** A query's payload, decompressed or found broken, until one of another query is asked for. */
+/** A query's payload, decompressed or found broken, until one of another query is requested. */
 interface OpenedQuery {
   readonly batch: BatchMessage;
   readonly begin: number;
@@ -76,7 +76,7 @@ export class PayloadReader {
     try {
       return codec.decompress(payload, this.#options.queryBytesMax);
     } catch (error) {
-      return error as Error; // A codec throws nothing else.
+      return error as Error; // Codecs throw only errors.
     }
   }
 }

@@ -91,6 +91,11 @@ export class WorkerPool implements BatchWorkers {
     return this.#workers.length;
   }
 
+  /** Ids of the workers' own processes; none where they are threads. */
+  get pids(): number[] {
+    return this.#workers.flatMap(({ pid }) => pid ?? []);
+  }
+
   get hasIdle(): boolean {
     return this.#state === 'running' && this.#workers.some((worker) => worker.isIdle);
   }
@@ -236,6 +241,10 @@ class PoolWorker implements WorkerThreadEvents {
   /** Resolves when the model is loaded. @throws MlperfError when the worker cannot start. */
   get loaded(): Promise<ModelTensors> {
     return this.#loaded.promise;
+  }
+
+  get pid(): number | undefined {
+    return this.#thread.pid;
   }
 
   get isIdle(): boolean {

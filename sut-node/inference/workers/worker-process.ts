@@ -22,7 +22,7 @@ import type {
 /** Longest wait for a process that was asked to end; what it holds gets no answer anyway. */
 const STOP_MS_MAX = 5_000;
 
-/** Starts a worker as a process of its own: a native crash in it ends nothing else. */
+/** Starts a worker as a process of its own: a native crash ends only that worker. */
 export const spawnOrtProcess: SpawnWorker = (name, start, events) =>
   new WorkerProcess(name, start, events);
 
@@ -44,7 +44,7 @@ class WorkerProcess implements WorkerThread {
       stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
       windowsHide: true,
     });
-    // Before anything may throw: an error that nobody hears would end the node.
+    // Before anything may throw: an unhandled error event would end the node.
     this.#child.on('error', (error) => {
       if (this.#child.pid === undefined) {
         this.#end(`its process cannot start: ${describeSystemError(error)}`);
@@ -66,6 +66,10 @@ class WorkerProcess implements WorkerThread {
       );
     });
     this.#send({ kind: 'start', name, start }, NO_BYTES);
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
   }
 
   post(message: ToWorker): void {

@@ -11,12 +11,14 @@ import type { BatchTimes, PayloadSlice } from '../batcher/sut-model.ts';
 
 /** A worker, thread or process, as the pool sees it; a fake in tests. */
 export interface WorkerThread {
+  /** Id of the worker's own process; undefined for a thread, and for a process that could not start. */
+  readonly pid?: number | undefined;
   /** Sends a message; the buffers in `transfer` are gone on this side. */
   post(message: ToWorker, transfer: readonly ArrayBuffer[]): void;
   /** Lets the thread end behind the batch that it runs now. Resolves when it has ended. */
   stop(): Promise<void>;
   /**
-   * Gives up a worker that hangs: it gets nothing any more, and nobody waits for it. A process is
+   * Gives up a worker that hangs: it gets no more batches, and is not awaited. A process is
    * killed. A thread is left alone until it comes back by itself: to terminate it inside ONNX Runtime would
    * end the node (how the process ends with it: onnxruntime.ts).
    */

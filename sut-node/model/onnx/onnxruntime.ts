@@ -21,8 +21,8 @@ const TELEMETRY_VARIABLE = 'ORT_DISABLE_TELEMETRY';
 const STDERR = 2;
 
 /**
- * Level of ONNX Runtime's own output on stderr: warnings on a terminal, nothing elsewhere, since its native code colours every
- * line and has no switch for that. What makes a session or an inference fail is thrown as well, and told in our words.
+ * Level of ONNX Runtime's own output on stderr: warnings on a terminal, no output elsewhere, since its native code colours every
+ * line and has no switch for that. Causes of failed sessions and inferences are thrown as well, and reported as our errors.
  */
 export function sessionLogLevel(): 2 | 4 {
   return isatty(STDERR) ? 2 : 4;

@@ -2,7 +2,13 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
-import { messageOf, modelError, notInstalled } from '../../../shared/base/errors/mlperf-error.ts';
+import {
+  configInvalid,
+  messageOf,
+  modelError,
+  notInstalled,
+} from '../../../shared/base/errors/mlperf-error.ts';
+import { TENSORRT_OPTIONS_HINT } from '../../../shared/config/flag-names.ts';
 import type { Provider, RuntimeSettings } from '../../settings/model-settings.ts';
 import {
   ELEMENT_TYPES,
@@ -52,7 +58,7 @@ const ONNX_TYPE: Readonly<Record<string, string>> = { float32: 'float', float64:
 /**
  * Loads a model into ONNX Runtime. `run` blocks the thread that calls it.
  * @throws MlperfError `ERR_MODEL` when the file is not a model that ONNX Runtime reads or not the one that was
- *   told, `ERR_NOT_INSTALLED` without ONNX Runtime or without a provider that is asked for.
+ *   told, `ERR_NOT_INSTALLED` without ONNX Runtime or without a provider that is requested.
  */
 export async function createOrtSession(options: OrtSessionOptions): Promise<ModelSession> {
   const ort = await loadOnnxRuntime();
@@ -109,7 +115,7 @@ export function sessionOptions(
       session: {
         intra_op: { allow_spinning: settings.spinning === 'on' ? '1' : '0' },
         inter_op: { allow_spinning: settings.spinning === 'on' ? '1' : '0' },
-        // ONNX Runtime takes the CPU for whatever no other provider takes, and says nothing of it.
+        // ONNX Runtime silently uses the CPU for operators that no other provider takes.
         disable_cpu_ep_fallback: settings.providers.includes('cpu') ? '0' : '1',
         // Weights in files of their own are named relative to the model's file.
         model_external_initializers_file_folder_path: modelFolder,
@@ -125,7 +131,7 @@ function describeRefusal(file: string, { providers }: RuntimeSettings, reason: s
   if (reason.includes('fallback to CPU EP')) {
     const names = providers.join(',');
     return (
-      `${file} has operators that run on none of the providers asked for (${names}): ` +
+      `${file} has operators that none of the requested providers (${names}) can run: ` +
       `${reason} To let those run on the CPU: --providers ${names},cpu`
     );
   }
@@ -153,10 +159,13 @@ function describeTensor(metadata: InferenceSession.ValueMetadata): ModelTensor {
 }
 
 /**
- * Libraries of the CUDA provider, which the package has no room for: its install script fetches them. This
- * project skips that script, since it makes an installation without internet fail.
+ * Libraries of providers that the package has no room for: its install script fetches them. This project skips that script,
+ * since it makes an installation without internet fail.
  */
-const CUDA_LIBRARIES = ['libonnxruntime_providers_shared.so', 'libonnxruntime_providers_cuda.so'];
+const FETCHED_LIBRARIES: Readonly<Partial<Record<Provider, readonly string[]>>> = {
+  cuda: ['libonnxruntime_providers_shared.so', 'libonnxruntime_providers_cuda.so'],
+  tensorrt: ['libonnxruntime_providers_shared.so', 'libonnxruntime_providers_tensorrt.so'],
+};
 
 /**
  * Checks, before a model is loaded, that ONNX Runtime can compute on each of these providers here: it knows it, its
@@ -175,7 +184,8 @@ export async function checkProviders(
           `have it; there is: ${known.join(', ')}`,
       );
     }
-    if (provider === 'cuda') checkCudaLibraries();
+    if (provider === 'tensorrt') refuseUnreadVariables(process.env);
+    checkLibraries(provider);
     if (provider !== 'cpu') await tryProvider(ort, provider);
   }
 }
@@ -202,22 +212,42 @@ async function tryProvider({ InferenceSession }: OnnxRuntime, provider: Provider
 
 /** Requirements of a provider beside ONNX Runtime's own libraries. */
 const NEEDS: Readonly<Record<Provider, string>> = {
-  cpu: 'it needs nothing else',
+  cpu: 'it needs no further libraries',
   cuda:
     'it needs an NVIDIA GPU with its driver, and CUDA 12 and cuDNN 9 where the loader finds them ' +
     '(LD_LIBRARY_PATH)',
+  tensorrt:
+    'it needs an NVIDIA GPU with its driver, and CUDA 12, cuDNN 9 and TensorRT 10 (libnvinfer.so.10) where the loader finds ' +
+    'them (LD_LIBRARY_PATH)',
   webgpu: 'it needs a GPU with a Vulkan driver (Linux: libvulkan.so.1 and the driver of the GPU)',
 };
 
-function checkCudaLibraries(): void {
+/** Variables of ONNX Runtime for options of TensorRT. */
+const TENSORRT_VARIABLE = /^ORT_TENSORRT_/;
+
+/**
+ * ONNX Runtime reads the variables only where a program gives the provider no options. onnxruntime-node always gives some,
+ * of which it lets a program choose the device alone: the variables would be ignored without a word.
+ * @throws MlperfError `ERR_CONFIG_INVALID`
+ */
+function refuseUnreadVariables(environment: NodeJS.ProcessEnv): void {
+  const names = Object.keys(environment).filter((name) => TENSORRT_VARIABLE.test(name));
+  if (names.length === 0) return;
+  throw configInvalid(
+    `--providers tensorrt: ${names.join(', ')} would have no effect. ${TENSORRT_OPTIONS_HINT}`,
+  );
+}
+
+function checkLibraries(provider: Provider): void {
   const require = createRequire(import.meta.url);
   const root = dirname(require.resolve('onnxruntime-node/package.json'));
   const folder = join(root, 'bin', 'napi-v6', process.platform, process.arch);
-  const missing = CUDA_LIBRARIES.filter((name) => !existsSync(join(folder, name)));
+  const wanted = FETCHED_LIBRARIES[provider] ?? [];
+  const missing = wanted.filter((name) => !existsSync(join(folder, name)));
   if (missing.length === 0) return;
   throw notInstalled(
-    `--providers cuda: ${missing.join(' and ')} missing in ${folder}: they are not part of the package. ` +
+    `--providers ${provider}: ${missing.join(' and ')} missing in ${folder}: not part of the package. ` +
       `To get them, with internet: node ${join(root, 'script', 'install.js')} ` +
-      `--onnxruntime-node-install=cuda12; ${NEEDS.cuda}`,
+      `--onnxruntime-node-install=cuda12; ${NEEDS[provider]}`,
   );
 }

@@ -117,7 +117,7 @@ class Quantiser {
     this.#nodes.push({ ...node, input });
   }
 
-  /** Constants that nothing reads any more are left out. */
+  /** The new model, without constants that are no longer used. */
   result(): ModelProto {
     const { graph } = this.#model;
     const read = new Set(this.#nodes.flatMap(({ input }) => input));

@@ -16,7 +16,7 @@ export class MessagePool {
 }
 
 /**
- * One message as long as somebody reads it. Its memory serves another message when the last holder lets go; where a
+ * One message as long as it is read. Its memory serves another message when the last holder lets go; where a
  * holder never does (the peer is gone), it is left to V8.
  */
 export class MessageMemory implements PayloadMemory {

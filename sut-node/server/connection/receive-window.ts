@@ -13,7 +13,7 @@ export interface WindowBytes {
 
 /** Where the windows of the node's sessions are reported. */
 export interface WindowEvents {
-  /** A session has smaller windows than were asked for. */
+  /** A session has smaller windows than requested. */
   onRefused(error: MlperfError): void;
 }
 
@@ -83,6 +83,6 @@ export function createWindowedInjector(
 function windowError(asked: number, windows: WindowBytes): MlperfError {
   return internalError(
     `HTTP/2 receive windows are ${windows.stream} (stream) and ${windows.connection} (connection) ` +
-      `bytes, ${asked} were asked for: measurements over a real network would be wrong`,
+      `bytes, ${asked} were requested: measurements over a real network would be wrong`,
   );
 }

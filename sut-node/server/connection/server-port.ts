@@ -67,14 +67,14 @@ async function closeServers(
   // From Node.js 24 on calls are over before their last bytes are in the socket.
   await new Promise((resolve) => setTimeout(resolve, LAST_BYTES_MS));
   grpcServer.forceShutdown();
-  // With channelz off, grpc-js 1.14 forgets sessions here; and a peer that never spoke has none.
+  // With channelz off, grpc-js 1.14 forgets sessions here; and a peer that sent no byte has none.
   guard.closeAll();
   await closed;
 }
 
 /** A TCP port on which a gRPC server serves. */
 export interface GrpcPort {
-  /** Address as bound: the real one also where a name or port 0 was asked for. */
+  /** Address as bound: the real one also where a name or port 0 was requested. */
   readonly host: string;
   readonly port: number;
   /** HTTP/2 receive windows in force. */

@@ -32,7 +32,7 @@ export function readServerSecurity(settings: SutSettings) {
   }
   if (tokenFile !== undefined && tlsCert === undefined && !isLoopback(listen.host)) {
     throw configInvalid(
-      `--token-file on ${listen.host} would have the token cross the network for everybody to read; ` +
+      `--token-file on ${listen.host} would send the token over the network unencrypted; ` +
         'use TLS as well (--tls-cert FILE --tls-key FILE)',
     );
   }
@@ -56,7 +56,7 @@ export function exposureWarnings({
   const warnings: string[] = [];
   if (!isLoopback(listen.host) && tlsCert === undefined && tokenFile === undefined) {
     warnings.push(
-      `everybody who reaches ${hostAndPort(listen.host, listen.port)} can use this node and read its traffic; ` +
+      `anyone who reaches ${hostAndPort(listen.host, listen.port)} can use this node and read its traffic; ` +
         'outside a network of your own give it --tls-cert FILE --tls-key FILE and --token-file FILE or ' +
         '--tls-client-ca FILE (docs/secure.md)',
     );
@@ -68,7 +68,7 @@ export function exposureWarnings({
   for (const [at, what] of sidePorts) {
     if (at === undefined || isLoopback(at.host)) continue;
     const address = hostAndPort(at.host, at.port);
-    warnings.push(`everybody who reaches ${address} can ${what} (docs/secure.md)`);
+    warnings.push(`anyone who reaches ${address} can ${what} (docs/secure.md)`);
   }
   return warnings;
 }

@@ -17,15 +17,15 @@ export interface StreamPeer {
   end(end: ServerCallEnd): void;
 }
 
-/** Receiver of a stream's events. Nothing here throws, whatever bytes come. */
+/** Receiver of a stream's events. Its methods never throw, whatever bytes come. */
 export interface StreamHandler {
-  /** @param memory What holds the bytes: to be released, once, when nobody reads them any more. Absent: they are the handler's. */
+  /** @param memory Owner of the bytes: release it, once, when they are no longer read. Absent: they are the handler's. */
   message(message: Buffer, memory?: MessageMemory): void;
   /** The peer ended its side. */
   halfClosed(): void;
   /** gRPC takes messages again. */
   drained(): void;
-  /** The peer is gone: nobody wants what it asked for. */
+  /** The peer is gone: its requests are dropped. */
   cancelled(): void;
   /** Ends the stream: the peer's bytes can no longer be read as messages. */
   breakOff(end: ServerCallEnd): void;
@@ -37,7 +37,7 @@ export type OpenStream = (
   address: string,
 ) => { readonly handler: StreamHandler; readonly receiveBytesMax: number } | undefined;
 
-/** Opens the streams that carry queries and link tests, whoever speaks HTTP/2 for them. */
+/** Opens the streams that carry queries and link tests, on either HTTP/2 implementation. */
 export interface StreamOpeners {
   readonly infer: OpenStream;
   readonly testLink: OpenStream;
@@ -75,7 +75,7 @@ export class OpenStreams<T> extends Set<T> {
     return wasOpen;
   }
 
-  /** Resolves once nothing is open. */
+  /** Resolves once all streams are closed. */
   async empty(): Promise<void> {
     if (this.size === 0) return;
     await new Promise<void>((resolve) => {

@@ -6,7 +6,7 @@ import { NODE_NAME_LENGTH_MAX } from '../../../shared/domain/node-address.ts';
 import type { PayloadEncoding } from '../../../shared/domain/system-under-test.ts';
 import { PAYLOAD_DIGESTS_FEATURE } from '../../../shared/evidence/payload-digest.ts';
 import { settingsAsText } from '../../../shared/evidence/settings-text.ts';
-import { WARM_UP_FEATURE } from '../../../shared/wire/sut-contract.ts';
+import { USAGE_FEATURE, WARM_UP_FEATURE } from '../../../shared/wire/sut-contract.ts';
 import { batchPolicy } from '../../inference/batcher/dynamic-batcher.ts';
 import type { ModelContext, SutModel } from '../../inference/batcher/sut-model.ts';
 import type { LoadedModel } from '../../model/model-facts.ts';
@@ -73,7 +73,11 @@ export function readBy({ forms }: LoadedModel): (encoding: PayloadEncoding) => b
 }
 
 /** Optional parts of the protocol that this node supports (Describe.features). */
-export const NODE_FEATURES: readonly string[] = [PAYLOAD_DIGESTS_FEATURE, WARM_UP_FEATURE];
+export const NODE_FEATURES: readonly string[] = [
+  PAYLOAD_DIGESTS_FEATURE,
+  WARM_UP_FEATURE,
+  USAGE_FEATURE,
+];
 
 /** Those of Open.features that are in use from then on (Opened.features). */
 export function agreedFeatures(wanted: readonly string[]): string[] {
@@ -144,7 +148,7 @@ export type NodeStateName = Exclude<NodeState, number | 'NODE_STATE_UNSPECIFIED'
  *   LOADING ──► WARMING_UP ──► READY ──stop──► DRAINING
  *      └────────────┴────────────┴──────────────┴──► FAILED (workers cannot be replaced); for good
  *
- * Whoever wants to follow it (health, the log) registers with {@link onChange}.
+ * Followers (health, the log) register with {@link onChange}.
  */
 export class NodeStatus {
   readonly #listeners: ((state: NodeStateName, detail: string) => void)[] = [];
@@ -165,7 +169,7 @@ export class NodeStatus {
     this.#listeners.push(listener);
   }
 
-  /** Does nothing once the node has failed: a start or a drain that still goes on does not hide that. */
+  /** No effect once the node has failed: a start or a drain that still goes on does not hide that. */
   set(state: NodeStateName, detail: string): void {
     if (this.#state === 'NODE_STATE_FAILED') return;
     const isOther = state !== this.#state;

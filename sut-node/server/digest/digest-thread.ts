@@ -14,7 +14,7 @@ export type FromDigestThread = Uint32Array;
  */
 const INLINE_BYTES_MAX = 16_384;
 
-/** Bytes that wait for the thread. Beyond it the asking thread digests: nothing is skipped, nothing grows. */
+/** Most bytes that wait for the thread. Beyond it the calling thread digests: no payload is skipped, no queue grows. */
 const BACKLOG_BYTES_MAX: number = 64 * 1024 * 1024;
 
 /** The thread as {@link DigestThread} sees it; a fake in tests. */
@@ -117,7 +117,7 @@ function spawnDigestWorker(events: DigestWorkerEvents): DigestWorker {
   });
   worker.unref();
   worker.on('message', (digest: FromDigestThread) => events.onDigest(digest));
-  // The end tells it as well; unheard it would end the process.
+  // The end reports it as well; unheard it would end the process.
   worker.on('error', () => {});
   worker.once('exit', () => events.onEnd());
   return {

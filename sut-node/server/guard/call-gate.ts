@@ -84,7 +84,7 @@ export function gateCalls(server: Http2Server, rules: GateRules): void {
     if (!countResets(stream)) return;
     if (!admit(stream, { headers, rawHeaders }, rules)) return;
     for (const listener of serve) listener.call(server, stream, headers, flags, rawHeaders);
-    // Answered at once (no such method): nobody else reads what may still come.
+    // Answered at once (no such method): reads and drops the rest of the request.
     if (stream.headersSent) stream.resume();
   };
   server.on('stream', take);
@@ -113,7 +113,7 @@ export function judgeCall(
   rules: GateRules,
 ): {
   readonly rule: CallRule;
-  /** It has the node's token, or needs none. */
+  /** It has the node's token, or does not need it. */
   readonly isKnown: boolean;
   readonly refusal: (Refusal & Partial<CallFault>) | undefined;
 } {
@@ -144,11 +144,11 @@ function refusalOf({ headers, rawHeaders }: CallHeaders, isAdmitted: boolean): R
   const encoding = headers['grpc-encoding'] ?? 'identity';
   if (encoding === 'identity') return undefined;
   // Rule: inference_rules v4.1, Network division: "Compression is performed by QSL". It keeps bombs out as
-  // well: grpc-js would expand such a message on the thread that serves everybody.
+  // well: grpc-js would expand such a message on the thread that serves all peers.
   const details =
     `gRPC message compression (grpc-encoding: ${encoding}) is not taken: ` +
     'samples are compressed by the sample library, see Encoding.compression; ' +
-    'where the LoadGen node sent none, a proxy between the two compresses: switch that off there';
+    'if the LoadGen node did not compress, a proxy between the two did: switch that off there';
   return { code: status.INVALID_ARGUMENT, details, reason: 'compression' };
 }
 
@@ -186,12 +186,12 @@ function listBytes(namesAndValues: readonly string[]): number {
   return bytes;
 }
 
-/** Answers with the status; what the call says is not read. */
+/** Answers with the status, without reading the call. */
 function refuse(
   stream: ServerHttp2Stream,
   end: (ServerCallEnd & Partial<CallFault>) | undefined,
 ): void {
-  // Of a call that the peer has reset nothing can be said any more: node:http2 throws.
+  // A call that the peer has reset cannot be answered: node:http2 throws.
   if (stream.closed || stream.destroyed) return;
   if (end !== undefined) {
     const { httpStatus = constants.HTTP_STATUS_OK } = end;
@@ -213,13 +213,13 @@ function watchMessages(stream: ServerHttp2Stream, rule: CallRule, rules: GateRul
   const firstBytesMax = hasRequests ? rules.requests?.messageBytesMax : undefined;
   const heads = new MessageHeads();
   let seenBytes = 0;
-  /** True for too many bytes; nothing may follow a unary request. */
+  /** True for too many bytes: none may follow a unary request. */
   const isTooLarge = (): boolean =>
     heads.firstBytes > (firstBytesMax ?? FIRST_MESSAGE_BYTES_MAX) ||
     seenBytes > (rule.bytesMax ?? seenBytes) ||
     (rule.carries === 'parts' && heads.largestBytes > rules.partMessageBytesMax) ||
     (rule.carries === 'request' && seenBytes > HEAD_BYTES + heads.firstBytes);
-  /** A request must find room once its head is there. @returns Why it has none. */
+  /** Takes room for a request once its head is there. @returns Why there is no room. */
   const takeRoom = (hadHead: boolean): ServerCallEnd | undefined => {
     if (rule.carries !== 'request' || hadHead || seenBytes < HEAD_BYTES) return undefined;
     if (rules.requests?.take(stream, heads.firstBytes) !== false) return undefined;
@@ -265,7 +265,7 @@ function watchMessages(stream: ServerHttp2Stream, rule: CallRule, rules: GateRul
 
 /** Ends a call that breaks the rules of gRPC. Where its answer has begun, only a reset can say so. */
 function fail(stream: ServerHttp2Stream, end: ServerCallEnd): void {
-  // Not by close: on Node.js 24 that ends the answer first, and nothing is reset.
+  // Not by close: on Node.js 24 that ends the answer first, and the stream is not reset.
   if (stream.headersSent) stream.destroy(new Error(end.details));
   else refuse(stream, end);
 }
@@ -294,7 +294,7 @@ function watchTime(
     if (rule.isLong || rule.lifeMsMax !== undefined) clearTimeout(timer);
     if (rule.lifeMsMax === undefined) return;
     timer = closeAfter(rule.lifeMsMax);
-    // The node has said its last: what the peer goes on sending would be read and thrown away beside a run.
+    // The node has answered: further bytes of the peer would be read and dropped beside a run.
     stream.once('finish', () => {
       clearTimeout(timer);
       timer = setTimeout(() => stream.close(constants.NGHTTP2_NO_ERROR), AFTER_END_MS).unref();
@@ -351,7 +351,7 @@ function fault(httpStatus: number, details: string): CallFault {
 const budgets = new WeakMap<Http2Session, ResetBudget>();
 
 /**
- * Counts the call if it ends by a reset, whoever made it, and closes a connection that has too many. nghttp2 counts
+ * Counts the call if it ends by a reset of either end, and closes a connection that has too many. nghttp2 counts
  * the resets that the peer sends. A peer that makes this end reset (WINDOW_UPDATE of 0 on an open call: CVE-2025-8671)
  * is outside of that, and costs as much.
  * @returns False where the connection has too many already and is about to be closed: what still comes is not served.

@@ -42,7 +42,7 @@ export function seenCall(headers: IncomingHttpHeaders, peer: ConnectionPeer): Ca
   };
 }
 
-/** The node's view of a call; null where nobody looked. @param metadata Of the call, as a handler gets it. */
+/** The node's view of a call; null where it was not recorded. @param metadata Of the call, as a handler gets it. */
 export function seenOf(metadata: Metadata): CallSeen | null {
   return calls.get(String(metadata.get(CALL_KEY)[0])) ?? null;
 }

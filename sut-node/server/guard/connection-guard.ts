@@ -7,7 +7,7 @@ export interface ConnectionRoom {
   readonly connectionsMax: number;
   /** Of one address. */
   readonly perAddressMax: number;
-  /** Whether a connection with an open call keeps its place whoever comes. */
+  /** Whether a connection with an open call always keeps its place. */
   readonly keepsBusy: boolean;
 }
 
@@ -23,7 +23,7 @@ interface Connection {
   readonly socket: Socket;
   readonly address: string;
   readonly deadline: NodeJS.Timeout;
-  /** False until the first call that the node admits: so long the connection is worth nothing. */
+  /** False until the first call that the node admits: until then the connection may be closed for others. */
   hasCalled: boolean;
   openCalls: number;
   /** When it came, or its last call ended: order of the events, no time. */
@@ -34,7 +34,7 @@ interface Connection {
  * Keeps connections from being used up. One that makes no call within a bound is closed; and where there
  * are too many, of one address or in all, a new one takes the place of the one that is least worth: that
  * never made a call, or whose last call ended the longest time ago. On the port of runs one with an open call
- * is never closed, so a run never loses its streams, and a peer that only connects locks nobody out.
+ * is never closed, so a run never loses its streams, and a peer that only connects cannot lock others out.
  */
 export class ConnectionGuard {
   /** By remote address and port, which name a connection on this listening socket. */
@@ -83,7 +83,7 @@ export class ConnectionGuard {
 
   /**
    * A call begins of a peer that has shown no token. It gives the connection the first bound once more, and
-   * no worth: whoever may only ask for health must not keep the places of those who may do more.
+   * no worth: health checks must not take the places of peers with more rights.
    */
   touch(peer: ConnectionPeer): void {
     const connection = this.#connections.get(keyOf(peer));

@@ -12,14 +12,14 @@ type Done = (error?: Error | null) => void;
  * grpc-js serves: connections of our own (../http2) read whether or not a write is in progress.
  *
  * node:http2 stops reading while a write is in progress. When both ends write much at once, both sockets fill up,
- * nobody reads, and nobody ever gets on: a SUT node that sends back megabytes while it receives samples
- * of more megabytes stands still. Here a write is done at once, as node:http2 sees it, and waits in memory.
+ * neither end reads, and both block for ever: a SUT node that sends back megabytes while it receives
+ * megabytes of samples stops. Here a write is done at once, as node:http2 sees it, and waits in memory.
  *
  * - *Bound*. When more than {@link UNREAD_BYTES_MAX} wait, the write that passed the bound is done only when no
  *   more than that wait. node:http2 makes one write at a time, so what waits is the bound and that one write: at
  *   most one message of each stream of the connection, which is in memory in any case. Meanwhile gRPC takes no more
  *   responses, so no credit comes back, and node:http2 reads no more payload.
- * - *Why nobody stands still again*. For that a write would have to be held back while the peer does not read because
+ * - *Why this cannot block*. For that a write would have to be held back while the peer does not read because
  *   it writes itself. A peer that does not read opens no HTTP/2 window, so no more waits for it than its window and
  *   the frames' heads (9 bytes of 16 KiB). The window of a LoadGen node is a fixed RECEIVE_WINDOW_BYTES_DEFAULT for
  *   the whole connection, half the bound: none of its writes is ever held back, this end always reads, so the
@@ -27,7 +27,7 @@ type Done = (error?: Error | null) => void;
  *   other implementations do), or it meets the next rule.
  * - *Who is closed*. A connection whose peer did not take the next {@link SLICE_BYTES} (or all that waits, where that
  *   is less) for `stallMs`, whether or not the bound is reached, and whatever else it sends. A peer that reads slowly
- *   but steadily is served; it must take a socket buffer's worth in that time, since the system tells no less.
+ *   but steadily is served; it must take a socket buffer's worth in that time, since the system reports no less.
  *
  * It costs another copy of what is received, so it is for models with large responses only.
  */
@@ -41,7 +41,7 @@ export class DecoupledSocket extends Duplex {
   #held: Done | undefined;
   #onFlushed: Done | undefined;
 
-  /** @param stallMs Longest time in which the peer takes nothing of what waits for it. */
+  /** @param stallMs Longest time in which the peer takes none of the bytes that wait for it. */
   constructor(socket: Socket, stallMs: number) {
     super();
     this.#socket = socket;

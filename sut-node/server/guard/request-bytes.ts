@@ -4,7 +4,7 @@ import { UNREAD_TIMEOUT_MS } from '../limits/node-limits.ts';
 /**
  * Bytes of the messages of unary calls that carry samples. HTTP/2's windows let a peer send as much as each call
  * declares, in as many calls as it may open; so a message has to find room when it is announced, and keeps it until it
- * is answered. The answer is bounded by itself: who does not take it keeps nobody else from asking.
+ * is answered. The answer is bounded by itself: a peer that does not take it does not block others.
  */
 export class RequestBytes {
   /** Largest message. */

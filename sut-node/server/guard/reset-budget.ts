@@ -2,12 +2,12 @@
 const RESETS_MAX = 1_000;
 const RESETS_PER_SECOND = 33;
 
-/** Resets that a connection may still have, whoever makes them. */
+/** Resets that a connection may still have, by either end. */
 export class ResetBudget {
   #left = RESETS_MAX;
   #countedAtMs = performance.now();
 
-  /** Takes one; false where nothing is left. */
+  /** Takes one; false if the budget is used up. */
   spend(): boolean {
     const nowMs = performance.now();
     const regained = ((nowMs - this.#countedAtMs) / 1000) * RESETS_PER_SECOND;

@@ -1,19 +1,19 @@
 import { UNREAD_TIMEOUT_MS } from '../limits/node-limits.ts';
 
-/** Looks in the longest time in which a peer may take nothing. */
+/** Checks within {@link UNREAD_TIMEOUT_MS}. */
 const LOOKS = 4;
 
-/** Finds a peer that takes nothing of what waits for it. */
+/** Finds a peer that takes none of the bytes that wait for it. */
 export class UnreadWatch {
   readonly #timer: NodeJS.Timeout;
-  /** Looks in a row that saw bytes waiting, and none taken. */
+  /** Checks in a row that saw bytes waiting, and none taken. */
   #looks = 0;
 
-  /** @param onStalled Nothing was taken for {@link UNREAD_TIMEOUT_MS}. */
+  /** @param onStalled Called when the peer took no bytes for {@link UNREAD_TIMEOUT_MS}. */
   constructor(isWaiting: () => boolean, onStalled: () => void) {
     const look = (): void => {
       this.#looks = isWaiting() ? this.#looks + 1 : 0;
-      // One look sees bytes that wait since a moment ago as well: only several say that nothing is taken.
+      // One check also sees bytes that have just begun to wait: only several in a row show a stall.
       if (this.#looks > LOOKS) onStalled();
     };
     this.#timer = setInterval(look, UNREAD_TIMEOUT_MS / LOOKS);

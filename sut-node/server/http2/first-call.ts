@@ -24,7 +24,7 @@ import {
 } from './server-connection.ts';
 
 /**
- * What a peer can send before it has read the settings of this end: HTTP/2's first window of contents, and frames
+ * Bytes that a peer can send before it has read this end's settings: HTTP/2's first window of contents, and frames
  * around it. Who sends more than that without an answer to the settings is left to grpc-js as it is.
  */
 const BEFORE_ANSWER_BYTES_MAX: number = 256 * 1024;
@@ -37,7 +37,7 @@ export interface ConnectionWays {
   onConnection(connection: ServerConnection): void;
 }
 
-/** The settings of this end, as values: what a peer has in the end, whoever serves its connection. */
+/** The settings of this end, as values, the same for both ways to serve a connection. */
 export function serverSettings(windowBytes: number) {
   return {
     maxConcurrentStreams: CALLS_PER_CONNECTION_MAX,
@@ -69,8 +69,8 @@ function firstSettings(): Buffer {
  *        └──any other, and the answer to the settings came──► grpc-js
  *
  * Some clients send no call before they have the settings of the server, so this end speaks first. Whoever serves the
- * connection then sends settings with its windows and frames. For grpc-js the peer's answer to the first ones is taken
- * out, since nghttp2 knows nothing of these.
+ * connection then sends settings with its windows and frames. For grpc-js the peer's answer to the first settings is
+ * taken out, since nghttp2 did not send them.
  * @returns The socket that stands for the connection from now on.
  */
 export function serveByFirstCall(accepted: Socket, ways: ConnectionWays): Socket {

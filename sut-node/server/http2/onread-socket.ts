@@ -7,8 +7,8 @@ import {
 } from '../../../shared/base/bytes/borrowed-bytes.ts';
 
 /**
- * Bytes that a read takes from the kernel, where nobody has a place for them. Of a large message the first so many are copied from
- * here, the rest comes to lie where it stays.
+ * Bytes that a read takes from the kernel, without a given place for them. Of a large message the first bytes are copied
+ * from here, the rest is read into its final place.
  */
 const READ_BYTES_MAX: number = 64 * 1024;
 
@@ -51,7 +51,7 @@ export interface ReadSocket {
  * Reads an accepted connection into one buffer. node:net has the option `onread` for connections that this end makes
  * only, so the connection's handle goes into a socket of our own. A connection whose handle is not TCP's own is read by
  * its chunks: that of TLS has the same methods, but tells its errors to the TLSSocket that it belongs to.
- * @param accepted Nothing was read of it yet.
+ * @param accepted A socket that was not read yet.
  * @param placeForNext Asked after each read.
  */
 export function readInto(
@@ -69,7 +69,7 @@ export function readInto(
   const callback = (bytes: number, buffer: Uint8Array): boolean => {
     const chunk = buffer.subarray(0, bytes);
     if (isHandedOver) {
-      // What stands between the socket and grpc-js (DecoupledSocket) reads here; else node:http2 has the handle.
+      // DecoupledSocket, between the socket and grpc-js, reads here; else node:http2 has the handle.
       socket.emit('data', Buffer.from(copyOf(chunk)));
       return !socket.isPaused();
     }

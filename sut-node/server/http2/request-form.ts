@@ -21,7 +21,7 @@ const OF_CONNECTIONS: ReadonlySet<string> = new Set([
 const NAME = /^[!-9;-@[-~]+$/;
 const SPACE_AT_AN_END = /^[ \t]|[ \t]$/;
 
-/** True for headers that are no request, by RFC 9113, section 8: the stream is reset, and nobody else reads them. */
+/** True for headers that are no request, by RFC 9113, section 8: the stream is reset. */
 export function isMalformedRequest(fields: readonly HeaderField[]): boolean {
   const firstOther = fields.findIndex(({ name }) => !name.startsWith(':'));
   const count = firstOther < 0 ? fields.length : firstOther;

@@ -37,7 +37,7 @@ export class ServerCall implements Pick<StreamPeer, 'write' | 'end'>, MessageTak
   /** In the line of those that may send. */
   isInLine = false;
   isHeadSent = false;
-  /** The peer sends nothing more. */
+  /** The peer ended its side. */
   isHalfClosed = false;
   isOver = false;
   /** Status behind what was written; undefined as long as the call goes on. */

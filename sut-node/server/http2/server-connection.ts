@@ -25,7 +25,7 @@ import { AnswerLine, headOf, trailersOf } from './answer-line.ts';
 import { isMalformedRequest, isMalformedTrailers } from './request-form.ts';
 import { ServerCall, type ServerCallOwner } from './server-call.ts';
 
-/** SETTINGS_HEADER_TABLE_SIZE of this end: HTTP/2's default, so that it need not be said. */
+/** SETTINGS_HEADER_TABLE_SIZE of this end: HTTP/2's default, so that it need not be sent. */
 export const TABLE_BYTES = 4096;
 
 /** Largest header list that is read at all; a call's own limit is smaller. */
@@ -362,7 +362,7 @@ export class ServerConnection implements ServerCallOwner, Session<ServerCall>, K
     queueMicrotask(() => this.#shut('ENHANCE_YOUR_CALM', TOO_MANY_RESETS));
   }
 
-  /** Something waits for the peer. One that reads and gives no window takes nothing either. */
+  /** Bytes wait for the peer, also while it reads and gives no window. */
   get #hasUnread(): boolean {
     if (this.#socket.writableLength > 0) return true;
     return [...this.#calls.values()].some(({ unsent }) => unsent.bytes > 0);

@@ -8,10 +8,11 @@ import type { NodeFacts } from '../describe/node-offer.ts';
 import type { CreditBook } from '../ledger/credit-book.ts';
 import type { RunLedgers } from '../ledger/run-ledger.ts';
 import type { InferLimits } from '../limits/node-limits.ts';
+import type { UsageReports } from './usage-reports.ts';
 
 /** The other end of the stream, as gRPC shows it. */
 export interface InferPeer extends Pick<StreamPeer, 'write' | 'end'> {
-  /** The call as the node sees it; null where nobody looked. */
+  /** The call as the node sees it; null where it was not recorded. */
   readonly seen: CallSeen | null;
 }
 
@@ -29,7 +30,9 @@ export interface InferServices extends Pick<NodeFacts, 'name' | 'identity' | 'of
   /** Answers the samples of a warm-up, without the model. */
   readonly warmUpBatcher: StreamBatcher;
   readonly clock: Clock;
-  /** Told of the durations of every answered sample, where metrics are asked for. */
+  /** What the node uses, for streams that ask for it. */
+  readonly usage: Pick<UsageReports, 'listen'>;
+  /** Told of the durations of every answered sample, where metrics are requested. */
   readonly observe?: ((durations: ServiceTimes) => void) | undefined;
   /** Limits as the wire tells them. */
   wireLimits(): NodeLimits;

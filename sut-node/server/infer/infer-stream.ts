@@ -7,6 +7,7 @@ import { FAILURE_CODES } from '../../../shared/wire/responses-codec.ts';
 import {
   decodeLoadGenMessage,
   encodeSutMessage,
+  USAGE_FEATURE,
   WARM_UP_FEATURE,
 } from '../../../shared/wire/sut-contract.ts';
 import type {
@@ -63,7 +64,7 @@ interface OpenedRun {
 }
 
 /**
- * One Infer stream. Knows nothing of gRPC but {@link InferPeer}.
+ * One Infer stream. Knows only {@link InferPeer} of gRPC.
  *
  *   opening ──Open──► open ──Close or half-close──► closing ──all answered──► ended (OK)
  *      │               │ drain(): answers what it has, fails what comes, ends when it is quiet
@@ -88,6 +89,7 @@ export class InferStream implements SampleOwner, StreamHandler {
   #isBlocked = false;
   #drainReason: string | undefined;
   #lull: PlannedCall | undefined;
+  #endUsage: (() => void) | undefined;
 
   constructor(
     services: InferServices,
@@ -130,7 +132,7 @@ export class InferStream implements SampleOwner, StreamHandler {
     else if (this.#phase === 'open') this.#close();
   }
 
-  /** The peer is gone: nobody wants what it asked for. */
+  /** The peer is gone: its requests are dropped. */
   cancelled(): void {
     this.#end(undefined);
   }
@@ -223,6 +225,8 @@ export class InferStream implements SampleOwner, StreamHandler {
       }),
     );
     credit.grow();
+    if (!open.features.includes(USAGE_FEATURE)) return;
+    this.#endUsage = services.usage.listen((message) => this.#tellUsage(message));
   }
 
   #takePart(bytes: Buffer, arrivedAtNs: number, memory: MessageMemory | undefined): void {
@@ -342,7 +346,7 @@ export class InferStream implements SampleOwner, StreamHandler {
   }
 
   #write(message: Buffer): void {
-    // A control message goes even when gRPC holds enough: there are few, and none waits for another.
+    // A control message goes even when gRPC's buffer is full: there are few of them.
     if (!this.#peer.write(message)) this.#isBlocked = true;
   }
 
@@ -351,6 +355,11 @@ export class InferStream implements SampleOwner, StreamHandler {
     if (credit === undefined || this.#phase !== 'open') return;
     const { grantedSamples, grantedBytes } = credit;
     this.#write(encodeSutMessage({ credit: { samples: grantedSamples, bytes: grantedBytes } }));
+  }
+
+  /** A stream that is full, or at its end, has more important messages. */
+  #tellUsage(message: Buffer): void {
+    if (this.#phase === 'open' && !this.#isBlocked) this.#write(message);
   }
 
   #endIfDone(): void {
@@ -371,6 +380,7 @@ export class InferStream implements SampleOwner, StreamHandler {
     if (this.#phase === 'ended') return;
     this.#phase = 'ended';
     this.#lull?.cancel();
+    this.#endUsage?.();
     this.#unsent = [];
     const run = this.#run;
     if (run !== undefined) {

@@ -8,7 +8,7 @@ import { INFER_CALLS_MAX } from '../limits/node-limits.ts';
 import type { InferPeer, InferServices } from './infer-services.ts';
 import { InferStream, type StreamEnding } from './infer-stream.ts';
 
-/** All Infer streams of the node. Knows nothing of gRPC but {@link InferPeer}. */
+/** All Infer streams of the node. Knows only {@link InferPeer} of gRPC. */
 export class InferStreams {
   readonly #streams = new OpenStreams<InferStream>();
   readonly #logger: Logger;

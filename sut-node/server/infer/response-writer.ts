@@ -58,7 +58,7 @@ export function writeResponses(
     readonly clock: Clock;
     readonly responseEncoding: number;
     readonly messageBytesMax: number;
-    /** Told of every sample that went through a worker; undefined where nobody measures. */
+    /** Called for every sample that went through a worker; undefined without metrics. */
     readonly observe: ((durations: ServiceTimes) => void) | undefined;
   },
 ) {

@@ -18,9 +18,9 @@ export interface CreditLimits {
  *   will never be stuck. The queue may thus pass its limit by one first grant per stream, no more.
  * - *Share*: an equal part of the queue per open stream, at least the first grant. A stream grows to it
  *   as far as the queue has room; when streams come, shares shrink, and a stream that holds more than
- *   its share gets nothing back until it holds less.
+ *   its share gets no credit back until it holds less.
  * - A grant is told when it is a quarter of the share, so that not every answer costs a message; at once
- *   when the stream holds less than its first grant and nothing of it is in work, for then no later
+ *   when the stream holds less than its first grant and none of its samples is in work, for then no later
  *   answer would bring it.
  */
 export class CreditBook {
@@ -196,7 +196,7 @@ export class StreamCredit {
     this.#onGrant();
   }
 
-  /** True when the peer could not send its largest part, and so perhaps nothing. */
+  /** True when the peer could not send its largest part. */
   #isShort(): boolean {
     const heldSamples = this.#samples.granted - this.#samples.returned;
     const heldBytes = this.#bytes.granted - this.#bytes.returned;

@@ -199,7 +199,7 @@ export class RunLedger implements NodeTotals {
   }
 
   /**
-   * Counts a part. That a query has fewer samples than it says is nothing that a node could know: the others may have gone
+   * Counts a part. A node cannot know whether a query has fewer samples than declared: the others may have gone
    * to other nodes.
    * @param part Its query, the samples that this has by its own account, and those that begin in the part.
    * @throws StreamRefusal when a query has more samples than it says, or says another number than before.
@@ -347,7 +347,7 @@ export class RunLedgers {
     return ledger;
   }
 
-  /** A ledger of which nothing is kept: of a warm-up. */
+  /** A ledger that is not kept: of a warm-up. */
   apart(runId: string): RunLedger {
     return new RunLedger(runId, this.#parts);
   }

@@ -27,7 +27,7 @@ export const INCOMPLETE_MESSAGE: ServerCallEnd = {
 };
 
 /**
- * Thrown where a message cannot be accepted; ends its stream with the status and nothing else. Not an
+ * Thrown where a message cannot be accepted; ends only its stream, with the status. Not an
  * error of the node.
  */
 export class StreamRefusal extends Error {

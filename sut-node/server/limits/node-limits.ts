@@ -70,7 +70,7 @@ const PART_HEAD_BYTES = 4_096;
 /** Bytes of a part beside its payload, for each of its samples. */
 const SAMPLE_HEAD_BYTES = 64;
 
-/** Most samples of one query: what the wire's number can say. Credit, not this, bounds the memory. */
+/** Most samples of one query: the largest number of the wire's field. Credit, not this, bounds the memory. */
 const QUERY_SAMPLES_MAX: number = 2 ** 32 - 1;
 
 /**
@@ -82,7 +82,7 @@ export const SMALL_RESPONSE_BYTES_MAX = 1024;
 /** Bytes of one connection that wait for the peer to read. Why it is that many: decoupled-socket.ts. */
 export const UNREAD_BYTES_MAX: number = 2 * RECEIVE_WINDOW_BYTES_DEFAULT;
 
-/** Longest time in which a peer takes nothing of what waits for it: as long as a ping may take. */
+/** Longest time in which a peer takes none of the bytes that wait for it: as long as a ping may take. */
 export const UNREAD_TIMEOUT_MS = 20_000;
 
 /** Limits that the node holds its peers to, in bytes and samples; Describe and Opened tell them. */

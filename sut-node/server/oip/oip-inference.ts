@@ -304,7 +304,7 @@ export class InferWork implements SampleOwner {
     this.#pendingCount = request.samples.length;
   }
 
-  /** Nobody wants the answer any more. What a worker has already comes to its end. */
+  /** Drops the answer. A batch that a worker has already runs to its end. */
   cancel(): void {
     if (this.#isCancelled || this.#pendingCount === 0) return;
     this.#isCancelled = true;

@@ -14,7 +14,7 @@ export type InferRequest = ReturnType<typeof decodeInferRequest>;
 /** A tensor as it stands in a request; lengths of its shape may be negative, or too large for anything. */
 export type RequestInput = InferRequest['inputs'][number];
 
-/** An output that is asked for by name. */
+/** An output that is requested by name. */
 export type RequestedOutput = InferRequest['outputs'][number];
 
 /** Inputs, outputs and raw contents of a request, and pieces of contents: more than a model has that one file describes. */
@@ -56,7 +56,7 @@ export function decodeInferRequest(message: Uint8Array) {
   let modelVersion = '';
   let id = '';
   const inputs: ReturnType<typeof decodeInput>[] = [];
-  /** None: all are asked for. */
+  /** Empty: all are requested. */
   const outputs: ReturnType<typeof decodeOutput>[] = [];
   const rawContents: Uint8Array[] = [];
   while (reader.position < reader.end) {
@@ -153,7 +153,7 @@ function readAxes(run: Uint8Array, into: number[]): void {
   }
 }
 
-/** An id must come back as it was, so nothing is put in the place of bytes that are no text. */
+/** Reads a text strictly: an id must come back as it was, so bytes that are no UTF-8 are not replaced. */
 function textOf(reader: ProtoReader): string {
   const bytes = reader.bytes();
   if (!isUtf8(bytes)) throw malformed('a text is not UTF-8');

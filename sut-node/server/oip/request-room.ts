@@ -41,7 +41,7 @@ export class RequestRoom {
   }
 
   /**
-   * Calls `listener` once when there may be more room; false where none will come by itself, because nothing is in
+   * Calls `listener` once when there may be more room; false where none will come by itself, because no request is in
    * work that would give it back.
    */
   whenMore(listener: () => void): boolean {

@@ -65,7 +65,7 @@ function askedOutputs(model: OipModel, asked: readonly RequestedOutput[]): reado
   if (asked.length === 0) return model.outputs;
   const names = asked.map(({ name }) => name);
   const twice = names.find((name, i) => names.indexOf(name) < i);
-  if (twice !== undefined) throw invalidArgument(`output "${twice}" is asked for twice`);
+  if (twice !== undefined) throw invalidArgument(`output "${twice}" is requested twice`);
   const other = asked.find(({ refusedParameter }) => refusedParameter !== undefined);
   if (other !== undefined) {
     throw invalidArgument(
@@ -109,7 +109,7 @@ function matchInputs(model: OipModel, request: InferRequest): MatchedInput[] {
     }
     if (rawContents.length > 0 && sent.contents.length > 0) {
       throw invalidArgument(
-        `input "${input.name}" has contents, and the request has raw_input_contents: either all or none is raw`,
+        `input "${input.name}" has contents, and the request has raw_input_contents: use one of the two for all inputs`,
       );
     }
     return matchShape(model, input, sent, place);
@@ -217,7 +217,7 @@ function elementsOf(raw: Uint8Array, expected: number): Uint8Array[] {
   );
 }
 
-/** Bytes of so many elements; unknown, and so none, for BYTES. */
+/** Bytes of so many elements; 0 for BYTES, whose lengths are unknown. */
 function bytesOf({ datatype }: InputKind, elements: number): number {
   return OIP_ELEMENT_BYTES[datatype] * elements;
 }

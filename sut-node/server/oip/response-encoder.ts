@@ -33,7 +33,7 @@ export interface InferResponse {
   readonly modelName: string;
   readonly modelVersion: string;
   readonly id: string;
-  /** Whether no other response to the request follows; undefined: not said. */
+  /** Whether this is the last response to the request; undefined: not marked. */
   readonly isFinal: boolean | undefined;
   /** Output tokens, of a model that has tokens. */
   readonly tokenCount: number | undefined;
@@ -188,7 +188,7 @@ const IS_FINAL: Buffer = entry(FINAL_RESPONSE, BOOL_PARAM, 1);
 const IS_NOT_FINAL: Buffer = entry(FINAL_RESPONSE, BOOL_PARAM, 0);
 
 /**
- * Cuts the responses of a request's samples into the tensors that are asked for.
+ * Cuts the responses of a request's samples into the tensors that are requested.
  * @param payloads Response of each sample: the elements of all outputs, one behind the other. At most one axis is free
  *   (see OipModel.refusal), so its length follows from the bytes.
  * @throws StreamRefusal `FAILED_PRECONDITION` where the samples' outputs differ in length, so that no tensor holds them;
@@ -203,7 +203,7 @@ export function responseOutputs(
   const other = payloads.find(({ length }) => length !== bytes);
   if (other !== undefined) {
     throw failedPrecondition(
-      `the outputs of the samples differ in length (${bytes} and ${other.length} bytes), so they are no one tensor: ` +
+      `the outputs of the samples differ in length (${bytes} and ${other.length} bytes), so they do not form one tensor: ` +
         'send such samples in requests of their own',
     );
   }

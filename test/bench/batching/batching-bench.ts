@@ -8,7 +8,6 @@ import { findServerPeak } from './server-peak.ts';
  * in on the bound. Short runs: a few percent of what is shown is chance.
  */
 
-/** What is measured. */
 export interface BatchingBenchOptions extends NodeOptions {
   readonly benchmark: string;
   /** Word for `--model`, undefined where the benchmark needs none; and for `--data-dir`. */

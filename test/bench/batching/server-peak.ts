@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { compiledModule } from '../../../shared/base/files/package-files.ts';
 
-/** What is searched for: the highest rate of the Server scenario that keeps its bound. */
+/** A search for the highest rate of the Server scenario within the latency bound. */
 export interface PeakSearch {
   readonly address: string;
   /** Arguments of `longhaul run` that say what is measured. */

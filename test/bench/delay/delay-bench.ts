@@ -14,7 +14,6 @@ import { head, median, row } from '../report.ts';
  * a C++ loop that sleeps until the due times of such a schedule and does nothing else. Medians of rounds.
  */
 
-/** What is measured. */
 export interface DelayBenchOptions extends NodeOptions {
   readonly qps: readonly number[];
   readonly sizeBytes: number;

@@ -16,7 +16,6 @@ import { type ClientJob, type Measured, samplesOf } from '../wire/measured.ts';
  * payload bytes of answered queries. Ratios are made within a round.
  */
 
-/** What is measured. */
 export interface LinkBenchOptions extends NodeOptions {
   readonly rateMbit: number;
   readonly oneWayMs: readonly number[];

@@ -22,7 +22,6 @@ export interface MemoryJob {
   readonly sampleCount: number;
 }
 
-/** What is measured. */
 export interface MemoryBenchOptions extends NodeOptions {
   /** Queries of the long runs. */
   readonly count: number;

@@ -8,7 +8,7 @@ import { type MeasuredSpan, UnaryLoop } from './unary-loop.ts';
 // Goal: one measurement of unary calls against the C++ peer, in a fresh process. Started by oip-bench.ts with the way,
 // the number of connections and of threads, and the job; prints one line of JSON. With threads, each is this program too.
 
-/** What one thread does. */
+/** Job of one thread. */
 interface ThreadJob {
   readonly kind: CallerKind;
   readonly connections: number;

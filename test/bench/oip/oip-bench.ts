@@ -15,7 +15,6 @@ import type { PathBenchmark } from './path-stores.ts';
  * Rounds, turns and ratios: wire-bench.ts.
  */
 
-/** What is measured. */
 export interface OipBenchOptions extends TableOptions, NodeOptions {
   /** Of `calls`, `paths` (a node without a model) and `model` (the embedded example, which sets its own size). */
   readonly parts: readonly string[];

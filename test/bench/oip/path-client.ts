@@ -44,7 +44,7 @@ async function oipQdl(method: OipMethod): Promise<QueryDispatchLibrary> {
   const settings: DispatchSettings = { ...defaultDispatchSettings([job.address]), oip };
   const [facts] = await describeOipModels(settings, () => {});
   const [input] = facts?.inputs ?? [];
-  if (facts === undefined || input === undefined) throw new Error('the node tells no input');
+  if (facts === undefined || input === undefined) throw new Error('the node reports no input');
   const sampleBytes = store.payloadOf(0).length;
   const own = input.shape.slice(1);
   const plan: OipRequestPlan = {

@@ -16,7 +16,6 @@ export interface MeasuredSpan {
   readonly endMs: number;
 }
 
-/** What a loop needs of a job. */
 type LoopJob = Pick<ClientJob, 'outstanding' | 'sampleCount'>;
 
 /** Keeps calls outstanding, each issued when one before it completes, until the span is over. */

@@ -31,7 +31,7 @@ class TellingSut implements SystemUnderTest {
   };
 
   async name(): Promise<string> {
-    return 'Network SUT that tells times';
+    return 'Network SUT that reports times';
   }
 
   async start(sink: ResponseSink): Promise<void> {
@@ -101,7 +101,7 @@ async function keep(folder: string, count: number): Promise<RecordsResult> {
   };
 }
 
-/** What `longhaul report` does. */
+/** The work of `longhaul report`. */
 async function report(folder: string): Promise<RecordsResult> {
   const rssBeginBytes = process.memoryUsage.rss();
   const beginMs = performance.now();

@@ -1,9 +1,9 @@
-/** What a child process is asked to do. */
+/** A job for a child process. */
 export type RecordsJob =
   | { readonly kind: 'keep'; readonly folder: string; readonly count: number }
   | { readonly kind: 'report'; readonly folder: string };
 
-/** What it measured. */
+/** Result of a job. */
 export interface RecordsResult {
   /** Writing the file; deriving all figures from it. */
   readonly seconds: number;

@@ -16,7 +16,6 @@ import { openStandinData } from './standin-path.ts';
  * turns, every other round in reverse. Ratios are made within a round.
  */
 
-/** What is measured. */
 export interface SutBenchOptions extends NodeOptions {
   /** `standin` or `standin-int8`. */
   readonly model: string;
@@ -28,27 +27,27 @@ export interface SutBenchOptions extends NodeOptions {
   readonly cacheFolder: string;
 }
 
-/** What both sides of a case run. */
+/** Model and encoding of a case, the same on both sides. */
 interface SutCase {
   readonly encoding: string;
   readonly batch: number;
   readonly threads: number;
 }
 
-/** What the bare process is asked to do. */
+/** Job of the bare process. */
 export interface BareJob extends SutCase {
   readonly modelFile: string;
   readonly cacheFolder: string;
   readonly sampleCount: number;
 }
 
-/** What it measured. */
+/** Result of a {@link BareJob}. */
 export interface BareMeasured {
   readonly samples: number;
   readonly seconds: number;
 }
 
-/** What LoadGen's side is asked to do. */
+/** Job of LoadGen's side. */
 export interface NodeJob {
   readonly address: string;
   readonly serverPid: number;

@@ -54,6 +54,16 @@ export function longhaulContender(options: NodeOptions, tls?: TlsFiles): Contend
   };
 }
 
+/** The same with the queries issued by the C++ LoadGen that is linked; times are those of the engine that follows it. */
+export function cppEngineContender(options: NodeOptions): Contender {
+  const own = longhaulContender(options);
+  return {
+    ...own,
+    name: `${LONGHAUL}, C++ LoadGen`,
+    clientCommand: (job) => [...own.clientCommand(job), '--engine', 'cpp'],
+  };
+}
+
 /** gRPC in C++, asynchronous on both ends. */
 export function cppContender(program: BuiltProgram): Contender {
   return {

@@ -9,6 +9,7 @@ import { head, median, row } from '../report.ts';
 import {
   type Contender,
   cppContender,
+  cppEngineContender,
   LONGHAUL,
   longhaulContender,
   type TlsFiles,
@@ -26,7 +27,6 @@ import { type LoadTime, PERCENTILES, runTurn, type Turn } from './turn.ts';
  * which the machine was not quiet are given up. It reports and does not judge.
  */
 
-/** What is measured. */
 export interface TailBenchOptions extends NodeOptions, LoadTime {
   readonly loads: readonly OpenLoad[];
   readonly rounds: number;
@@ -34,6 +34,8 @@ export interface TailBenchOptions extends NodeOptions, LoadTime {
   readonly only: readonly string[];
   /** True: longhaul over TLS is beside the others. */
   readonly hasTls: boolean;
+  /** True: longhaul with the C++ LoadGen as engine is beside the others; `longhaul loadgen link` first. */
+  readonly hasCppEngine: boolean;
   /** File for all figures. */
   readonly jsonFile: string | undefined;
 }
@@ -100,6 +102,7 @@ function chooseContenders(
   const ours = [
     longhaulContender(node),
     ...(tls === undefined ? [] : [longhaulContender(node, tls)]),
+    ...(options.hasCppEngine ? [cppEngineContender(node)] : []),
   ];
   const program = { path: '' };
   const cpp = [cppContender(program)].filter(isWanted);
@@ -148,7 +151,7 @@ function printResult({ contender, sizeBytes, queriesPerSecond, rounds }: LoadRes
   );
 }
 
-/** Of latencies in the same round: longhaul to the others, and longhaul over TLS to longhaul. */
+/** Of latencies in the same round: longhaul to the others, and its own variants to longhaul. */
 function printRatios(results: readonly LoadResult[]): void {
   const isOurs = ({ contender }: LoadResult): boolean => contender.startsWith(LONGHAUL);
   const pairs = results.flatMap((one) => {

@@ -10,7 +10,6 @@ import type {
 } from '../../../shared/domain/system-under-test.ts';
 import { CpuMeter, type Measured, percentile } from './measured.ts';
 
-/** What a {@link ClosedLoop} runs. */
 export interface LoopOptions {
   readonly outstanding: number;
   readonly sampleCount: number;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { DispatchSettings } from '../../../qdl/index.ts';
 
-/** What one client measured between the end of its warm-up and its end. */
+/** Figures of one client, from the end of its warm-up to its end. */
 export interface Measured {
   readonly queries: number;
   readonly seconds: number;
@@ -15,7 +15,7 @@ export interface Measured {
 /** The QDL's settings by these names. */
 export type ChannelSettings = Pick<DispatchSettings, 'streamsPerNode' | 'connectionsPerNode'>;
 
-/** What a client process of whatever kind is asked to do. */
+/** Job of a client process of any kind. */
 export interface ClientJob {
   /** `host:port` of the server. */
   readonly address: string;

@@ -2,7 +2,7 @@ import type { SystemUnderTest } from '../../../shared/domain/system-under-test.t
 import { ClosedLoop } from './closed-loop.ts';
 import type { ClientJob } from './measured.ts';
 
-/** What a client process of whatever path measures. */
+/** The part of a job that is the same for all clients. */
 type LoopJob = Pick<ClientJob, 'outstanding' | 'sampleCount' | 'warmUpS' | 'seconds' | 'serverPid'>;
 
 /**

@@ -30,7 +30,6 @@ export interface TableOptions {
   readonly jsonFile: string | undefined;
 }
 
-/** What is measured. */
 export interface WireBenchOptions extends TableOptions, NodeOptions {
   /** Names of contestants, or the beginnings of names; all if empty. */
   readonly only: readonly string[];

@@ -12,7 +12,7 @@ const OPTIONS = {
 };
 
 /**
- * Holds objects against the API's types (kubernetes-models, made of the API's own schema): each is written down as a literal of
+ * Compares objects with the API's types (kubernetes-models, made of the API's own schema): each is written down as a literal of
  * its interface, and the compiler finds unknown fields, at any depth, wrong types and what is missing.
  * @returns `Kind/name: message`, in the order of the objects; an object whose type is not known is one of them.
  */

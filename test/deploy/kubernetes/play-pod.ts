@@ -9,7 +9,7 @@ import { configFiles, type KubeObject, type Pods } from './render.ts';
 
 const NAMESPACE = 'longhaul';
 
-/** What a cluster would have beside the rendered objects. */
+/** Parts of a cluster other than the rendered objects. */
 export interface PodScene {
   readonly network: ContainerNetwork;
   readonly objects: readonly KubeObject[];

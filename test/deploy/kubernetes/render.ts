@@ -30,7 +30,7 @@ export type Labels = Readonly<Record<string, string>>;
 /** `Kind/name`, for messages and references. */
 export const named = ({ kind, metadata }: KubeObject): string => `${kind}/${metadata.name}`;
 
-/** What an object says of the pods that it makes, or the pod itself. */
+/** The pods that an object makes, or the pod itself. */
 export interface Pods {
   /** `Kind/name` of the object. */
   readonly owner: string;
@@ -77,7 +77,7 @@ export function whyNoKubectl(): string | undefined {
 
 const texts = new Map<string, Promise<{ readonly stdout: string }>>();
 
-/** What `kubectl kustomize FOLDER` makes, as text; a folder is rendered once. */
+/** Output of `kubectl kustomize FOLDER`; a folder is rendered once. */
 async function renderText(folder: string): Promise<string> {
   const known = texts.get(folder) ?? promisify(execFile)('kubectl', ['kustomize', folder]);
   texts.set(folder, known);

@@ -30,7 +30,7 @@ export interface Container {
   readonly command: readonly string[];
 }
 
-/** What the images set. */
+/** Environment that the images set. */
 const IMAGE: Readonly<Record<string, string>> = {
   PATH: '/opt/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin',
   XDG_CACHE_HOME: '/var/cache',

@@ -140,8 +140,8 @@ describe('wrong input', () => {
       2,
       /--response-compression .* must be a list of: identity, lz4, gzip, zstd/,
     ],
-    ['sut --benchmark null --response-compression lz4', 2, /benchmark null compresses nothing/],
-    ['prepare bert-standin', 2, /nothing to prepare "bert-standin"; there is: resnet50-standin/],
+    ['sut --benchmark null --response-compression lz4', 2, /benchmark null has no compression/],
+    ['prepare bert-standin', 2, /cannot prepare "bert-standin": use one of resnet50-standin/],
     // A folder that cannot be made.
     [
       `prepare resnet50-standin --output ${join(file('plain', ''), 'below')}`,

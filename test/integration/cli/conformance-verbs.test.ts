@@ -50,7 +50,7 @@ describe('the verbs that need no SUT', () => {
     });
   });
 
-  it('trace follows the C++ library that is asked for', async () => {
+  it('trace follows the C++ library that is requested', async () => {
     const flags = ['trace', '--qsl-total', '5000', '--qsl-performance', '5000'];
     const newer = JSON.parse((await longhaul(flags)).stdout);
     const older = await longhaul([...flags, '--rng-library', 'libstdc++-10']);

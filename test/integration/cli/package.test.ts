@@ -58,7 +58,7 @@ function install(...added: string[]): string {
   return join(target, 'dist', 'loadgen-node', 'main.js');
 }
 
-/** What a user writes; each expected error shows that types are known, not `any`. */
+/** A user's program; each expected error shows that types are known, not `any`. */
 const APP = `
 import { createQdl, openSamples, startTest, type ResponseSink, type SystemUnderTest } from 'longhaul';
 class Mine implements SystemUnderTest {
@@ -188,6 +188,17 @@ describe('an installation without ONNX Runtime', () => {
       expect(stderr.trimEnd().split('\n').at(-1)).toMatch(/^longhaul: .*is not installed: run "/);
       expect(stderr.trimEnd().endsWith(`${command}"`), stderr).toBe(true);
     }
+  });
+
+  it('gives the one command that installs OpenTelemetry, before a node is asked', async () => {
+    const args = ['run', '--sut', '127.0.0.1:1', '--benchmark', 'null', '--target-qps', '1'];
+    const output = ['--output', join(elsewhere, 'no-otel')];
+    const flags = [...args, '--division', 'open', '--otel', ...output];
+    const { code, stderr } = await longhaul(flags, { main, cwd: elsewhere });
+    expect(code, stderr).toBe(6);
+    expect(stderr).toMatch(
+      /^longhaul: --otel needs packages of OpenTelemetry that are not installed: run: npm install '@opentelemetry\/sdk-trace-base@\^2[^']*' .*'@opentelemetry\/exporter-trace-otlp-proto@[^']*'\n$/,
+    );
   });
 
   it('measures, and serves what is no model', async () => {

@@ -294,7 +294,7 @@ describe('a SUT node asked by the Open Inference Protocol', () => {
       outputs: [{ name: 'output', datatype: 'INT64', shape: [1, 1] }],
     });
     expect(first?.inferResponse?.parameters['triton_final_response']?.boolParam).toBe(false);
-    // What the first one brought does not come again.
+    // Responses of the first one do not come again.
     expect(last?.inferResponse?.outputs[0]?.shape).toEqual([1, 3]);
     expect(last?.inferResponse?.parameters['triton_final_response']?.boolParam).toBe(true);
     expect(last?.inferResponse?.parameters['token_count']).toMatchObject({ int64Param: 4 });

@@ -229,7 +229,7 @@ describe('the Open Inference Protocol of a SUT node', () => {
         client.makeUnaryRequest(path, asIs, asIs, bytes, (error, answer) => {
           const code = error?.code ?? status.OK;
           codes.set(code, (codes.get(code) ?? 0) + 1);
-          // What is right is at the end of the message: the raw contents.
+          // The valid part is at the end of the message: the raw contents.
           const isRight =
             expected === undefined || answer?.subarray(-expected.length).equals(expected);
           if (expected?.length === 0 || isRight === true) resolve();

@@ -85,7 +85,7 @@ describe('longhaul probe', () => {
         bandwidth  6.14 Mbit/s to the server and 320 kbit/s back at 1000 samples/s
 
       bert  READY  version 1  onnx
-        batch      the server tells no limit; the first axis is free, and taken to count samples
+        batch      the server reports no limit; the first axis is free, and taken to count samples
         responses  one for a request, ModelStreamInfer: no, statistics: no
         input      ids  INT64 [-1, -1]
         input      mask  INT64 [-1, -1]

@@ -196,7 +196,7 @@ describe('run against a server whose streams are handled one request after the o
     },
   );
 
-  it('keeps the stream that was asked for, and says what it limits', async () => {
+  it('keeps the stream that was requested, and says what it limits', async () => {
     const server = await dynamoLike();
     const { stdout, audit } = await run(server, true, ['--oip-method', 'stream']);
     expect(stdout).toMatch(/at most one request is in work at once at 127/);

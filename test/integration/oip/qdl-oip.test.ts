@@ -41,7 +41,7 @@ describe('Name', () => {
     const { nameCalls, oip } = await qdl.evidence();
     expect(oip?.notes).toEqual([
       `the servers at ${a}, ${b} share the name "triton"; the address was added to tell them apart`,
-      `the server at ${c} tells no name; it is known by its address`,
+      `the server at ${c} reports no name; it is known by its address`,
     ]);
     expect(nameCalls).toHaveLength(2);
     for (const node of nameCalls.flatMap((call) => call.nodes)) {
@@ -135,7 +135,7 @@ describe('describing models', () => {
   });
 
   it.each([
-    ['NOT_FOUND', 'ERR_SUT_REFUSED', /does not know model "echo"; it does not tell which it has$/],
+    ['NOT_FOUND', 'ERR_SUT_REFUSED', /does not know model "echo"; it does not list its models$/],
     [
       'UNAVAILABLE',
       'ERR_SUT_NOT_READY',

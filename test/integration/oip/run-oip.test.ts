@@ -180,7 +180,9 @@ describe('run against servers that are short of something', () => {
     const sut = ['--sut', `oip://${server?.address}`, '--model', 'net'];
     const none = await accuracyRun(sut);
     expect(none.code).toBe(2);
-    expect(none.stderr).toMatch(/tells no inputs of model net.*--input-shape .*NAME:UINT8:48x48x3/);
+    expect(none.stderr).toMatch(
+      /reports no inputs of model net.*--input-shape .*NAME:UINT8:48x48x3/,
+    );
     const run = await accuracyRun([...sut, '--input-shape', 'image:UINT8:-1x48x48x3']);
     expect(run.stdout, run.stderr).toMatch(/an answer before the run \(scores FP32 \[-1, 10\]\)/);
     const counted = run.stdout.match(/\(\d+ of \d+\)/)?.[0];

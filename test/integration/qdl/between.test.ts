@@ -132,7 +132,7 @@ describe('a run through something that does no harm to be seen', () => {
     expect(between.verdict).toBe('not-provable');
     expect(between.evidence.join()).toMatch(/a proxy or relay ends TCP .*in 3 of 3 calls/);
     const told = await longhaulHere(['audit', 'network', output]);
-    expect(told.stdout).toMatch(/NOT PROVABLE \+ +Nothing stands between/);
+    expect(told.stdout).toMatch(/NOT PROVABLE \+ +Only a network stands between/);
   });
 
   it('is VALID with a note that names the headers of a proxy, without values that may be secret', async () => {
@@ -205,7 +205,7 @@ describe('a run through a proxy', () => {
     [
       'that compresses messages to the node',
       { compresses: 'requests' },
-      /grpc-encoding: gzip\) is not taken.*a proxy between the two compresses/,
+      /grpc-encoding: gzip\) is not taken.*a proxy between the two did: switch that off/,
     ],
     [
       'that compresses messages of the node',
@@ -231,7 +231,7 @@ describe('a run through a proxy', () => {
 
 describe('longhaul doctor', () => {
   it.each<[string, ProxyConduct | null, string, RegExp]>([
-    ['nothing', null, 'ok', /^nothing: both ends have the same addresses/],
+    ['nothing', null, 'ok', /^direct: both ends have the same addresses/],
     ['a proxy', {}, 'warning', /the connection is not the same at both ends/],
     ['a load balancer', { targetOf: (call) => call % 2 }, 'error', /^2 SUT nodes answer/],
   ])('finds %s between', async (_what, conduct, state, seen) => {

@@ -138,7 +138,7 @@ describe('longhaul run', () => {
 });
 
 describe('longhaul compression', () => {
-  it("shows a round's table, and the rules' words where they are asked for", async () => {
+  it("shows a round's table, and the rules' words where they are requested", async () => {
     const { code, stdout } = await longhaul(['compression', '--round', 'v5.0']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^3d-unet +none, lossless +none, lossless +no$/m);

@@ -105,7 +105,7 @@ describe('a ledger', () => {
     ]);
   });
 
-  it('with another number of streams differs; one that tells none does not', async () => {
+  it('with another number of streams differs; one that reports none does not', async () => {
     const node = await digesting({ streamCount: 3 });
     const { qdl } = await run([node], 2, { streamsPerNode: 2 });
     expect(qdl.ledgerReport.differences).toEqual([
@@ -119,11 +119,11 @@ describe('a ledger', () => {
     const node = await digesting({ known: false });
     const { qdl, evidence } = await run([node], 1);
     expect(qdl.ledgerReport.differences).toEqual([
-      `SUT node ${node.address} knows nothing of this run`,
+      `SUT node ${node.address} does not know this run`,
     ]);
     expect(evidence.nodes[0]).toMatchObject({
       theirs: null,
-      ledgerMissing: 'the node knows nothing of this run',
+      ledgerMissing: 'the node does not know this run',
     });
   });
 });
@@ -138,7 +138,7 @@ describe('one node behind two addresses', () => {
     const list = await fakeSutNodes(...twins);
     const { evidence, qdl } = await run(list, 4, { division: 'open' });
     expect(evidence.division).toBe('open');
-    // What the one node counted cannot be told apart by address.
+    // The one node's counts cannot be told apart by address.
     expect(qdl.ledgerReport.differences).toEqual([]);
     expect(evidence.nodes[0]).toMatchObject({
       theirs: null,
@@ -244,11 +244,11 @@ describe('what a node says that cannot be', () => {
     const [node] = await fakeSutNodes({ says: { Ledger: { runId: 'another' } } });
     const { qdl, evidence } = await run([node], 3, { digestPerMillion: 0 });
     expect(qdl.ledgerReport.differences).toEqual([
-      `SUT node ${node.address} told the ledger of run another, asked was for ${qdl.runId}`,
+      `SUT node ${node.address} reported the ledger of run another in place of ${qdl.runId}`,
     ]);
     expect(evidence.nodes[0]).toMatchObject({
       theirs: null,
-      ledgerMissing: 'the node told the ledger of another run',
+      ledgerMissing: 'the node reported the ledger of another run',
     });
   });
 

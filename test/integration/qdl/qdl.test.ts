@@ -93,7 +93,7 @@ describe('connecting', () => {
     [
       'speaks another version',
       { says: { Describe: { protocolVersionMin: 7, protocolVersionMax: 7 } } },
-      /\(software not told\) speaks version 7 of the protocol, this LoadGen node \(longhaul [\d.]+\) version 1: upgrade this/,
+      /\(software not reported\) speaks version 7 of the protocol, this LoadGen node \(longhaul [\d.]+\) version 1: upgrade this/,
     ],
   ])('refuses a node that %s', async (_case, behaviour, message) => {
     const list = await fakeSutNodes(behaviour);

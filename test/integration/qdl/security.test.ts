@@ -205,7 +205,7 @@ describe.skipIf(!HAS_OPENSSL)('TLS (needs openssl)', () => {
     expect(stderr).toMatch(/^longhaul: --tls-cert .*expired\.pem has expired \(it was valid until/);
   });
 
-  /** What speaks TLS with this certificate, and HTTP/2 without gRPC inside. */
+  /** A server with TLS by this certificate, and HTTP/2 without gRPC inside. */
   async function listenTls(cert: string, key: string): Promise<string> {
     const inside = createServer();
     const server = createTlsServer(
@@ -231,7 +231,7 @@ describe('a SUT node without TLS and token', () => {
     node.kill('SIGTERM');
     const { code, stderr } = await node.ended;
     expect(code).toBe(0);
-    const warnings = stderr.match(/warning: everybody who reaches .* --tls-cert FILE/g) ?? [];
+    const warnings = stderr.match(/warning: anyone who reaches .* --tls-cert FILE/g) ?? [];
     expect(warnings).toHaveLength(warns ? 1 : 0);
   });
 });
@@ -244,6 +244,6 @@ describe('a token without TLS', () => {
       ...['name', '--sut', '192.0.2.1:50051', '--token-file', tokenFile],
     ]);
     expect(code).toBe(2);
-    expect(stderr).toMatch(/would send the token to 192\.0\.2\.1:50051 for everybody/);
+    expect(stderr).toMatch(/would send the token to 192\.0\.2\.1:50051 readable on the way/);
   });
 });

@@ -113,7 +113,7 @@ describe('a run with a node that', () => {
     const { stdout, lost, issued } = await endOfSpoiledRun(begun, performance.now());
     expect(stdout).toContain(`The SUT broke the contract ${errorCount} times`);
     expect(lost).toBe(0);
-    // What is answered wrongly is counted at neither end as one of the run's samples.
+    // Neither end counts wrong answers as samples of the run.
     expect(node.sampleIds).toHaveLength(issued);
   });
 });

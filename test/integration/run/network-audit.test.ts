@@ -65,7 +65,7 @@ describe('network_audit.json', () => {
       expect(ours.digestedSampleCount).toBe(ours.sampleCount);
       expect(ours.payloadDigest).toMatch(/^[0-9a-f]{64}$/);
       expect(streams.map(({ features }) => features)).toEqual([
-        ['payload-digests'],
+        ['payload-digests', 'usage'],
         ['payload-digests'],
       ]);
       expect(streams.map(({ compressionCheck }) => compressionCheck)).toEqual([
@@ -150,7 +150,7 @@ describe('a SUT node whose times do not fit into the latency', () => {
     ]);
     expect(code).toBe(0);
     expect(stdout).toMatch(
-      /told more time than passed for (\d+) of \1 samples, at worst 3600 s where .* passed \(tolerance 0\.1 % and 10 µs\)/,
+      /reported more time than passed for (\d+) of \1 samples, at worst 3600 s where .* passed \(tolerance 0\.1 % and 10 µs\)/,
     );
     expect(stdout).not.toMatch(/^Time|network -/m);
     const audit = readAudit(output);

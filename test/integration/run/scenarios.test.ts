@@ -191,7 +191,7 @@ describe('a run', () => {
     expect(readRunLogs(output).value('effective_target_qps')).toBe(200);
   });
 
-  it('dates its log files and prints the summary log where that is asked for', async () => {
+  it('dates its log files and prints the summary log where that is requested', async () => {
     const output = suiteFolder();
     const { code, stdout } = await runHere([
       ...['run', '--sut', nodes[0]?.address ?? '', '--benchmark', 'digits', '--output', output],

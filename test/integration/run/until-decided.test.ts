@@ -40,7 +40,7 @@ describe('longhaul run --extend-until-decided', () => {
         JSON.parse(readFileSync(join(output, 'longhaul_summary.json'), 'utf8')),
       );
       expect(notes.some((note) => said.test(note))).toBe(true);
-      // The settings are those that were asked for.
+      // The settings are those that were requested.
       const record = readFileSync(join(output, 'longhaul_run.yaml'), 'utf8');
       expect(record).toMatch(new RegExp(`^ {2}targetQps: ${qps} `, 'm'));
     },

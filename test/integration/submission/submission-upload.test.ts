@@ -114,7 +114,7 @@ describe.skipIf(!HAS_OPENSSL_AND_TAR)('a tree for the upload (needs openssl and 
     const truncate = ['submission', 'truncate', tree, '--backup', `${tree}-originals`];
     const { code, stderr } = await longhaul(truncate);
     expect(code).toBe(3);
-    expect(stderr).toMatch(/is damaged at line 1 .*\nNothing was changed\.\n$/);
+    expect(stderr).toMatch(/is damaged at line 1 .*\nNo log was changed\.\n$/);
   });
 });
 

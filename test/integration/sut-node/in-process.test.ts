@@ -75,7 +75,9 @@ describe('digits in process', () => {
       outcome.performance?.counts.issuedSamples,
     );
     expect(records?.service.computeNs.every((ns) => ns > 0)).toBe(true);
-    expect(readRunLogs(streamed.output).summary).toContain('no result of the Network division');
+    expect(readRunLogs(streamed.output).summary).toContain(
+      'no result of the Network or the closed division',
+    );
     expect(node.configuration).toMatch(/^digits\/longhaul-digits-example\/cpu-w1t1b8\//);
   });
 });

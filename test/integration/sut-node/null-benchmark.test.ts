@@ -25,7 +25,7 @@ async function run(...flags: string[]) {
 }
 
 describe('longhaul run --benchmark null', () => {
-  it('answers every sample with the bytes that were asked for', async () => {
+  it('answers every sample with the bytes that were requested', async () => {
     const { code, stdout, logs } = await run(
       ...['--scenario', 'Offline', '--mode', 'accuracy', '--response-bytes', '7'],
       ...['--sample-bytes', '602112', '--sample-count', '50'],

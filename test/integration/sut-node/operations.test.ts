@@ -169,7 +169,7 @@ describe('metrics', () => {
     const other = await fetch(new URL('/', url));
     expect([other.status, await other.text()]).toEqual([
       404,
-      'there is nothing here; metrics are at /metrics\n',
+      'not found; metrics are at /metrics\n',
     ]);
     const post = await fetch(url, { method: 'POST' });
     expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
@@ -248,7 +248,7 @@ describe('a worker thread that hangs in native code', () => {
     ['a start', 'SIGINT', []],
     ['a check', 'SIGTERM', ['--check']],
   ] as const)(
-    'does not keep %s from its end, once that is asked for again',
+    'does not keep %s from its end, once that is requested again',
     async (_case, signal, flags) => {
       const model = ['--model', endlessModel(), '--log-level', 'info'];
       const args = ['sut', '--benchmark', 'custom', '--listen', '127.0.0.1:0', ...model, ...flags];

@@ -27,7 +27,7 @@ const KEEPALIVE_NS = 7e9;
 
 const GONE: ServerCallEnd = { code: status.UNAVAILABLE, details: 'the connection is gone' };
 
-/** What a link is made of. */
+/** Parts of a simulated link. */
 export interface LinkScene {
   readonly plan: NetworkPlan;
   readonly payloads: SamplePayloads;

@@ -38,7 +38,7 @@ import { SimulatedNode } from './simulated-node.ts';
 
 const ALL_DIGESTED = 1_000_000;
 
-/** What LoadGen saw of one sample. */
+/** One sample as LoadGen saw it. */
 export interface SampleFate {
   readonly sampleIndex: number;
   completions: number;
@@ -47,7 +47,7 @@ export interface SampleFate {
   isWrong: boolean;
 }
 
-/** What a simulated run left behind. */
+/** Outcome of a simulated run. */
 export interface SimulatedNetworkRun {
   /** Undefined where the run did not begin. */
   readonly outcome: TestOutcome | undefined;

@@ -91,6 +91,7 @@ export class SimulatedNode {
         // Nobody warms this node up.
         warmUpBatcher: this.#batcher,
         clock: this.#clock,
+        usage: { listen: () => () => {} },
         wireLimits: () => ({ ...limits, streamWindowBytes: 0, connectionWindowBytes: 0 }),
       },
       peer,

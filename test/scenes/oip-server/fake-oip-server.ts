@@ -1,4 +1,4 @@
-import { Server, type ServerDuplexStream, status } from '@grpc/grpc-js';
+import { type Metadata, Server, type ServerDuplexStream, status } from '@grpc/grpc-js';
 import type { ModelConfig } from '../../../proto/gen/inference/ModelConfig.ts';
 import type { ModelInferRequest__Output } from '../../../proto/gen/inference/ModelInferRequest.ts';
 import type { ModelInferResponse } from '../../../proto/gen/inference/ModelInferResponse.ts';
@@ -85,7 +85,10 @@ export function echoOf({
 
 /** A unary method of any of the service's messages. */
 type Unary = (
-  call: { readonly request: { readonly name: string; readonly version: string } & Buffer },
+  call: {
+    readonly request: { readonly name: string; readonly version: string } & Buffer;
+    readonly metadata: Metadata;
+  },
   callback: (error: unknown, answer?: object) => void,
 ) => void;
 
@@ -96,6 +99,8 @@ export class FakeOipServer {
   /** Calls of ModelInfer, and streams that carried a request. */
   inferCallCount = 0;
   address = '';
+  /** The header of each ModelInfer call and of each stream; undefined: it had none. */
+  readonly traceparents: (string | undefined)[] = [];
   readonly #server = new Server({ 'grpc.max_receive_message_length': -1 });
   readonly #behaviour: OipBehaviour;
   #notReadyLeft: number;
@@ -159,7 +164,10 @@ export class FakeOipServer {
       RepositoryIndex: repository && ((_, callback) => callback(null, { models: [...repository] })),
       ModelStatistics:
         statistics && ((_, callback) => callback(null, { modelStats: [statistics()] })),
-      ModelInfer: ({ request }, callback) => this.#unary(request, callback),
+      ModelInfer: ({ request, metadata }, callback) => {
+        this.#keepTraceparent(metadata);
+        this.#unary(request, callback);
+      },
     };
     const stream = (call: ServerDuplexStream<Buffer, Buffer>): void => this.#stream(call);
     return Object.fromEntries(
@@ -181,12 +189,17 @@ export class FakeOipServer {
     });
   }
 
+  #keepTraceparent(metadata: Metadata): void {
+    this.traceparents.push(metadata.get('traceparent')[0]?.toString());
+  }
+
   #stream(call: ServerDuplexStream<Buffer, Buffer>): void {
     const isPlain = this.#behaviour.streamsPlainResponses === true;
     let last: Promise<unknown> = Promise.resolve();
     const { streamsInTurn = false } = this.#behaviour;
     call.on('error', () => {});
     call.on('end', () => void last.then(() => call.end()));
+    this.#keepTraceparent(call.metadata);
     call.once('data', () => {
       this.inferCallCount += 1;
     });

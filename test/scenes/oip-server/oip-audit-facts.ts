@@ -42,7 +42,7 @@ export function oipNode(
     digestPerMillion: 0,
     ours: ledgerCounts(counted),
     theirs: null,
-    ledgerMissing: 'the Open Inference Protocol has none',
+    ledgerMissing: 'the Open Inference Protocol has no counts',
     ledgerIdentity: '',
     oip: {
       serverName: `server of ${name}`,
@@ -61,7 +61,7 @@ export function oipNode(
   });
 }
 
-/** What is known of a run by requests of one sample. */
+/** Evidence of a run with one sample per request. */
 export const OIP_EVIDENCE: OipEvidence = {
   service: 'inference.GRPCInferenceService',
   plan: {

@@ -19,7 +19,7 @@ import type { SutNode } from '../../../sut-node/sut-node.ts';
 import { NO_DELAY, startTestNode } from '../sut-node/sut-node.ts';
 import { OipClient } from './oip-messages.ts';
 
-/** What any client of the protocol is: made of the .proto file, and nothing of longhaul's own codecs in it. */
+/** A client of the protocol, made from the .proto file without longhaul's codecs. */
 export class OipTestClient {
   readonly stub: GRPCInferenceServiceClient;
   readonly #token: string | undefined;

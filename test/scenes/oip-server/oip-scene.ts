@@ -16,7 +16,7 @@ export function kind(datatype: OipDataType, shape: readonly number[]): InputKind
   return { datatype, shape, form: 0, formName: 'raw' };
 }
 
-/** A model with one input and one output of bytes, unless it is said otherwise. */
+/** A model with one input and one output of bytes, by default. */
 export function oipTestModel(parts: Partial<OipModel> = {}): OipModel {
   return {
     name: 'net',

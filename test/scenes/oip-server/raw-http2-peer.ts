@@ -90,7 +90,7 @@ export class Http2Link {
     return frame(FRAME_TYPE.headers, flags, streamId, this.#encoder.encode(fields));
   }
 
-  /** The headers of a request, which must be asked for in the order of the HEADERS frames. */
+  /** The headers of a request, which must be requested in the order of the HEADERS frames. */
   headersOf({ payload }: RawFrame): Record<string, string> {
     const fields = this.#decoder.decode(payload);
     return Object.fromEntries(fields.map(({ name, value }) => [name, value]));

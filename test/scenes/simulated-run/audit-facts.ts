@@ -82,7 +82,7 @@ export function nodeEvidence(name: string, fields: Partial<NodeEvidence> = {}): 
   };
 }
 
-/** What a call of Name() to these nodes gives. */
+/** Evidence of a Name() call to these nodes. */
 export function nameCall(
   nodes: readonly NodeEvidence[],
   fields: Partial<NameCall['nodes'][number]> = {},

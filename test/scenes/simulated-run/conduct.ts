@@ -17,7 +17,7 @@ export type Conduct = () => (key: string) => Treatment;
 /** Time of a sample that the model really sees, unless a test says otherwise. */
 const MODEL_NS = 5e6;
 
-/** What a hit in a cache costs. */
+/** Time of a cache hit. */
 const HIT_NS = 10_000;
 
 /** Repeated samples after which {@link tiresOfRepeats} stops working. */

@@ -4,13 +4,15 @@ import { compareRuns } from '../../../loadgen-node/present/compare/compare-runs.
 import { renderComparison } from '../../../loadgen-node/present/compare/render-comparison.ts';
 import type { ComparedRun } from '../../../loadgen-node/present/compare/resampled-run.ts';
 import { runSeries } from '../../../loadgen-node/present/compare/run-series.ts';
+import { renderCurvePage } from '../../../loadgen-node/present/curve/write-curve.ts';
 import { renderHeatMap } from '../../../loadgen-node/present/report/render-heat-map.ts';
 import { renderReport } from '../../../loadgen-node/present/report/report-folder.ts';
 import { composeAudit } from '../../../loadgen-node/run/audit/compose-audit.ts';
 import { formatExactNs } from '../../../shared/base/text.ts';
 import { auditFacts, nodeEvidence } from './audit-facts.ts';
+import { curveReport } from './curve.ts';
 import { queueRecords } from './records.ts';
-import { reportSummary } from './summary.ts';
+import { nodeUsage, reportSummary } from './summary.ts';
 
 const BOUND_NS = 100e6;
 
@@ -28,7 +30,8 @@ function queueRun(folder: string, rowCount: number, load: number, nodes = 1): Co
     nodes: nodeNames.map((name, i) => {
       const samples = Math.ceil((rowCount - i) / nodes);
       const counts = { issuedSamples: samples, completedSamples: samples, failedSamples: 0 };
-      return { address: `10.0.0.${i + 2}:50051`, name, model: 'delay, no file', ...counts };
+      const model = 'delay, no file';
+      return { address: `10.0.0.${i + 2}:50051`, name, model, ...counts, usage: nodeUsage(i) };
     }),
   });
   const { p99 = 0, overlatency = 0, queries = 0 } = summary.figures;
@@ -53,6 +56,11 @@ function queueRun(folder: string, rowCount: number, load: number, nodes = 1): Co
   const verdict = { isValid, reasons };
   const result = isValid ? 'VALID' : 'INVALID';
   return { folder, summary: { ...summary, result, verdict, loadgenVerdict: verdict }, records };
+}
+
+/** The page of a made-up curve. */
+export function curvePage(): string {
+  return renderCurvePage(curveReport());
 }
 
 /** A report of a simulated run. */

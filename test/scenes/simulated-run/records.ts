@@ -34,7 +34,7 @@ export function queueRecords({
   serviceNs = 4e6,
   /** Servers that take turns; each is a SUT node. 0: one, that is no node and tells no times. */
   nodes = 1,
-  /** False: nodes tell no times. */
+  /** False: nodes report no times. */
   tellsTimes = true,
   /** Samples of a query that are served one after the other. */
   samplesPerQuery = 1,
@@ -89,7 +89,7 @@ export interface PartRow extends Partial<Record<LatencyPart, number>> {
   readonly node?: number;
   readonly scheduledNs?: number;
   readonly part?: number;
-  /** `lost`: never completed. `untold`: the node told no times. */
+  /** `lost`: never completed. `untold`: the node reported no times. */
   readonly fate?: 'lost' | 'untold';
 }
 
@@ -154,7 +154,7 @@ export function recordedSet(records: SampleRecords): RecordedSet {
     ...{ cause: 'all-issued' as const, startNs: 0, endNs: recorder.lastCompletionNs },
     ...{ abandonedSamples: 0, outstandingAtStop: 0, fault: null, threadEnds: [] },
   };
-  return { plan, recorder, end, health: null, part: records.part[0] ?? 0 };
+  return { plan, recorder, end, health: null, part: records.part[0] ?? 0, firstQueryId: 0 };
 }
 
 function complete(recorder: SampleRecorder, records: SampleRecords, row: number): void {

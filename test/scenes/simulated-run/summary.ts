@@ -6,7 +6,10 @@ import { figuresOf } from '../../../loadgen-node/observe/figures/figures-of-reco
 import type { LiveSnapshot } from '../../../loadgen-node/observe/live/live-snapshot.ts';
 import type { SampleRecords } from '../../../loadgen-node/observe/records/sample-records.ts';
 import { LATENCY_PARTS } from '../../../loadgen-node/observe/split/latency-parts.ts';
-import type { RunSummary } from '../../../loadgen-node/observe/summary/run-summary.ts';
+import type {
+  NodeUsagePoint,
+  RunSummary,
+} from '../../../loadgen-node/observe/summary/run-summary.ts';
 import type { Scenario } from '../../../shared/domain/scenario.ts';
 
 /** A LoadGen process that had a core for itself and little to do, for 10 s; with what differs. */
@@ -30,6 +33,15 @@ export function monitorThatTells(health: GeneratorHealth): GeneratorMonitor {
   return () => () => health;
 }
 
+/** What a node told of its machine in 30 s, in waves. */
+export function nodeUsage(node: number): NodeUsagePoint[] {
+  return Array.from({ length: 30 }, (_, i) => ({
+    ...{ atNs: (i + 0.7) * 1e9, cores: 1.3 + 0.4 * Math.sin(node + i / 2) },
+    residentBytes: (300 + 25 * node + i) * 2 ** 20,
+    machineCores: 1.6 + 0.3 * Math.sin(node + i / 2),
+  }));
+}
+
 /** A whole summary of a VALID run, with figures of these records where there are any. */
 export function reportSummary(
   records: SampleRecords | null,
@@ -41,6 +53,7 @@ export function reportSummary(
   const second = (i: number) => ({
     ...{ atNs: (i + 1) * 1e9, cpuShare: 0.3 + 0.05 * Math.sin(i), gcNs: 700_000 },
     eventLoopDelayMaxNs: 400_000 + 250_000 * Math.cos(i * 1.7),
+    process: { cores: 0.5 + 0.05 * Math.sin(i), residentBytes: (160 + i / 3) * 2 ** 20 },
   });
   return {
     ...{ schemaVersion: 1, longhaul: '0.1.0', runId: 'a1b2c3', benchmark: 'delay', scenario },
@@ -73,6 +86,7 @@ export function reportSummary(
       {
         ...{ address: '10.0.0.2:50051', name: 'sut-a', model: 'delay model exponential:8ms' },
         ...{ issuedSamples: rows, completedSamples: rows, failedSamples: 0 },
+        usage: nodeUsage(0),
       },
     ],
     settings: [
@@ -105,7 +119,7 @@ export function liveSecond(
   const p50Ns = 5e6 * wave;
   const completed = second * 100;
   const issued = completed + 4;
-  const perNode = (of: (node: number) => number) =>
+  const perNode = <T>(of: (node: number) => T) =>
     Array.from({ length: nodeCount }, (_, i) => of(i));
   const outstanding = perNode((node) => Math.round(4 * wave) + (node % 5));
   const latency = {
@@ -136,7 +150,11 @@ export function liveSecond(
       meanNs: perNode((node) => p50Ns * (1 + node / 100)),
       failed: perNode(() => 0),
       lost: [],
+      usage: perNode((node) => ({
+        ...{ cores: 1.2 * wave + node / 10, residentBytes: (300 + 20 * node) * 2 ** 20 },
+      })),
     },
+    loadgen: { cores: 0.4 * wave, residentBytes: 180 * 2 ** 20 },
     hasEnded: false,
   };
 }

@@ -207,7 +207,7 @@ function sceneFacts(scenario: SceneScenario, isAccuracy: boolean, count: number)
       ],
       settings: {
         workers: '1',
-        batching: 'Nothing is batched: every sample is an inference of its own.',
+        batching: 'No batching: every sample is an inference of its own.',
       },
       host: hostFacts('sut-a'),
     },

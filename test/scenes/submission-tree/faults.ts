@@ -21,6 +21,11 @@ const EVIDENCE = `${DOCUMENTS}/evidence/acme-2n/resnet50`;
 const MEASUREMENTS = `${ACME}/measurements/acme-2n/resnet50`;
 const MEASURED = `${MEASUREMENTS}/Server`;
 const WEIGHTS = `${MEASURED}/acme-2n_longhaul_Server.json`;
+/** As a run by the C++ LoadGen leaves it. */
+const CPP_ENGINE = {
+  ...{ kind: 'cpp-loadgen', version: '4.1', commit: '379ee5345a', tree: 'ab', tag: 'v4.1' },
+  ...{ librarySha256: 'ab', addonSha256: 'ab', detailLogSha256: 'ab', otherSamples: 0, doubts: [] },
+};
 const AUDIT = `${EVIDENCE}/Server/performance/network_audit.json`;
 const LARGE = `${CODE}/resnet50/large.bin`;
 const LARGE_BYTES = 50 * 2 ** 20 + 1;
@@ -160,6 +165,14 @@ const AUDITS: readonly FaultRow[] = [
   // An audit that is cut.
   ['audit-broken', rewrite(AUDIT, (text) => text.slice(0, 300))],
   // The audit of the Offline run.
+  [
+    'loadgen-contradicted',
+    // Evidence of the C++ LoadGen beside a log of longhaul.
+    audited(({ run }) => {
+      run.engine = CPP_ENGINE;
+    }),
+    { at: `${SERVER_RUN}/mlperf_log_detail.txt` },
+  ],
   ['audit-of-another-run', copy(`${EVIDENCE}/Offline/performance/network_audit.json`, AUDIT)],
   // One host for LoadGen and SUT.
   [

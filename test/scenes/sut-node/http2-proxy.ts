@@ -11,7 +11,7 @@ import {
 } from 'node:http2';
 import { gzipSync } from 'node:zlib';
 
-/** What a proxy does to calls; nothing of it unless it is said. */
+/** Changes that a proxy makes to calls; by default it makes none. */
 export interface ProxyConduct {
   /** Headers that it adds to a request, and to a response. */
   readonly requestHeaders?: OutgoingHttpHeaders;

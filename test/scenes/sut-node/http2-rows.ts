@@ -15,7 +15,7 @@ const { data, headers, rstStream, settings } = FRAME_TYPE;
 const { endStream, endHeaders } = FLAG;
 
 /**
- * What must happen: an error of the connection, or of stream 1; status 0 on stream 1; or nothing at all.
+ * Expected outcome: an error of the connection, or of stream 1; status 0 on stream 1; or no answer.
  *
  * Where the RFC asks for an error of the stream and a row says one of the connection, it is for this sentence
  * of RFC 9113, 5.4.1: "an endpoint MAY choose to treat a stream error as a connection error".

@@ -1,4 +1,5 @@
 import type { Open } from '../../../proto/gen/mlperf/network/v1/Open.ts';
+import type { ProcessUsage } from '../../../shared/host/process-usage.ts';
 import { encodePart, type PartSample, type WirePart } from '../../../shared/wire/part-codec.ts';
 import {
   decodeResponses,
@@ -8,6 +9,7 @@ import {
 import { decodeSutMessage, encodeLoadGenMessage } from '../../../shared/wire/sut-contract.ts';
 import type { SampleOwner, WaitingSample } from '../../../sut-node/inference/batcher/sut-model.ts';
 import { InferStream } from '../../../sut-node/server/infer/infer-stream.ts';
+import { UsageReports } from '../../../sut-node/server/infer/usage-reports.ts';
 import { CreditBook } from '../../../sut-node/server/ledger/credit-book.ts';
 import { RunLedgers } from '../../../sut-node/server/ledger/run-ledger.ts';
 import type { ServerCallEnd } from '../../../sut-node/server/limits/call-end.ts';
@@ -51,11 +53,13 @@ export class InferStreamScene {
   readonly ends: ServerCallEnd[] = [];
   readonly credits: CreditBook;
   readonly stream: InferStream;
-  /** What gRPC answers to a write. */
+  /** Return value of a write, as gRPC gives it. */
   takesMore = true;
   /** Called with every message with responses. */
   onWrite: () => void = () => {};
   endedCount = 0;
+  /** What the node uses, for streams that ask for it. */
+  usage: ProcessUsage | undefined = { intervalNs: 1e9, cpuNs: 5e8, residentBytes: 4096 };
 
   constructor(queueBytesMax = 64_000) {
     this.credits = new CreditBook({
@@ -91,6 +95,11 @@ export class InferStreamScene {
         removeOwner: () => 0,
       },
       clock: this.clock,
+      usage: new UsageReports(
+        this.clock,
+        () => [],
+        () => ({ read: () => this.usage }),
+      ),
       wireLimits: () => SCENE_LIMITS,
     };
     const peer = {

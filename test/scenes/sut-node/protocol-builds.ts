@@ -25,6 +25,7 @@ const LATER_FIELDS = {
   Opened: ['features', 'limits'],
   Completed: ['tokenCount', 'durations', 'offset', 'total'],
   Responses: ['firstTokens'],
+  SutMessage: ['usage'],
 };
 
 /** Content of the field that a later peer has in every message. */

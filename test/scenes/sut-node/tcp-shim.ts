@@ -5,7 +5,7 @@ import { listenTcp } from '../oip-server/raw-http2-peer.ts';
 /** Direction of bytes: `up` towards the target (the SUT node), `down` from it. */
 type ShimDirection = 'up' | 'down';
 
-/** What a shim does from the start. */
+/** Faults that a shim makes from the start. */
 interface ShimOptions {
   /** Delay of each direction. */
   readonly oneWayMs?: number;

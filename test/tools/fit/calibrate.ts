@@ -6,7 +6,7 @@ import {
 import type { OnnxRuntime } from '../../../sut-node/model/onnx/onnxruntime.ts';
 import type { ValueRange } from '../../../sut-node/model/onnx/quantise.ts';
 
-/** What a calibration needs to know. */
+/** Input of a calibration. */
 export interface Calibration {
   readonly model: ModelProto;
   /** Names of the tensors whose range is wanted. */
@@ -27,7 +27,7 @@ export async function calibrate(
 ): Promise<ReadonlyMap<string, ValueRange>> {
   const inner = [...tensors].filter((name) => name !== inputName);
   const session = await InferenceSession.create(withOutputs(model, inner), {
-    // Layouts and fusions of higher levels would take tensors away that are asked for.
+    // Layouts and fusions of higher levels would take tensors away that are requested.
     graphOptimizationLevel: 'basic',
   });
   const ranges = new Map<string, ValueRange>();

@@ -7,10 +7,10 @@ import type { Export, Import, SourceGraph } from './source-graph.ts';
 export const KINDS = [
   'circle of files',
   'circle of folders',
-  'import against the floors',
+  'import against the layers',
   'import of the QDL',
-  'folder without a floor',
-  'name of two rooms',
+  'folder without a layer',
+  'name of two folders',
   'full folder',
   'long verb',
   'needless exception',
@@ -22,15 +22,15 @@ export interface Offence {
   readonly text: string;
 }
 
-/** Everything in which the sources break the rules of the house, in the order of `KINDS`. */
+/** Everything in which the sources break the rules, in the order of `KINDS`. */
 export function checkHouse(house: SourceGraph, rules: HouseRules): Offence[] {
   const texts: Record<Offence['kind'], string[]> = {
     'circle of files': fileCircles(house),
     'circle of folders': folderCircles(house),
-    'import against the floors': house.imports.flatMap((each) => againstFloors(each, rules)),
+    'import against the layers': house.imports.flatMap((each) => againstLayers(each, rules)),
     'import of the QDL': house.imports.flatMap((each) => qdlImport(each, rules)),
-    'folder without a floor': roomsWithoutFloor(house, rules),
-    'name of two rooms': doubleNames(house, rules),
+    'folder without a layer': foldersWithoutLayer(house, rules),
+    'name of two folders': doubleNames(house, rules),
     'full folder': fullFolders(house, rules),
     'long verb': longVerbs(house, rules),
     'needless exception': needlessExceptions(house, rules),
@@ -109,15 +109,15 @@ function folderCircles(house: SourceGraph): string[] {
 interface Place {
   readonly top: string;
   /** `ROOT` for a file directly in a package. */
-  readonly room: string;
+  readonly folder: string;
 }
 
 function placeOf(file: string): Place {
   const [top = '', second = '', ...rest] = file.split('/');
-  return { top, room: rest.length === 0 ? ROOT : second };
+  return { top, folder: rest.length === 0 ? ROOT : second };
 }
 
-function againstFloors({ from, line, to }: Import, rules: HouseRules): string[] {
+function againstLayers({ from, line, to }: Import, rules: HouseRules): string[] {
   const [a, b] = [placeOf(from), placeOf(to)];
   const what = `${from}:${line} imports ${to}`;
   if (a.top !== b.top) {
@@ -125,15 +125,17 @@ function againstFloors({ from, line, to }: Import, rules: HouseRules): string[] 
     if (allowed.includes(b.top)) return [];
     return [`${what}: ${a.top} may import ${allowed.join(', ') || 'no other package'}`];
   }
-  const floors = rules.floors[a.top] ?? [];
-  const floorOf = (room: string): number => floors.findIndex((rooms) => rooms.includes(room));
-  const [upper, lower] = [floorOf(a.room), floorOf(b.room)];
-  if (a.room === b.room || upper < 0 || lower < 0 || upper > lower) return [];
-  const name = ({ top, room }: Place): string => (room === ROOT ? `the root of ${top}` : room);
+  const layers = rules.layers[a.top] ?? [];
+  const layerOf = (folder: string): number =>
+    layers.findIndex((folders) => folders.includes(folder));
+  const [upper, lower] = [layerOf(a.folder), layerOf(b.folder)];
+  if (a.folder === b.folder || upper < 0 || lower < 0 || upper > lower) return [];
+  const name = ({ top, folder }: Place): string =>
+    folder === ROOT ? `the root of ${top}` : folder;
   const how =
     upper === lower
-      ? `${name(a)} and ${name(b)} share a floor; what both need goes to a floor below`
-      : `${name(b)} stands above ${name(a)}; what ${name(a)} needs goes to its own floor or below`;
+      ? `${name(a)} and ${name(b)} share a layer; what both need goes to a layer below`
+      : `${name(b)} stands above ${name(a)}; what ${name(a)} needs goes to its own layer or below`;
   return [`${what}: ${how}`];
 }
 
@@ -141,50 +143,51 @@ function qdlImport({ from, line, to }: Import, rules: HouseRules): string[] {
   if (!to.startsWith('qdl/') || !from.startsWith('loadgen-node/')) return [];
   const what = `${from}:${line} imports ${to}`;
   if (to !== 'qdl/index.ts') return [`${what}: only qdl/index.ts may be imported from outside`];
-  if (rules.mayImportQdl.includes(placeOf(from).room)) return [];
+  if (rules.mayImportQdl.includes(placeOf(from).folder)) return [];
   return [`${what}: only ${rules.mayImportQdl.join(', ')} may; let one of them pass it in`];
 }
 
-function roomsWithoutFloor({ files, sources }: SourceGraph, rules: HouseRules): string[] {
+function foldersWithoutLayer({ files, sources }: SourceGraph, rules: HouseRules): string[] {
   const first = new Map<string, string>();
   const isSource = new Set(sources);
   for (const file of files) {
-    const { top, room } = placeOf(file);
-    const floors = rules.floors[top];
-    if (floors === undefined || (room === ROOT && !isSource.has(file))) continue;
-    if (floors.some((rooms) => rooms.includes(room)) || first.has(`${top}/${room}`)) continue;
-    first.set(`${top}/${room}`, file);
+    const { top, folder } = placeOf(file);
+    const layers = rules.layers[top];
+    if (layers === undefined || (folder === ROOT && !isSource.has(file))) continue;
+    if (layers.some((folders) => folders.includes(folder)) || first.has(`${top}/${folder}`))
+      continue;
+    first.set(`${top}/${folder}`, file);
   }
   return [...first.values()].map((file) => {
-    const { top, room } = placeOf(file);
-    if (room === ROOT) return `${file}:1 stands in no room: move it into a folder of ${top}`;
-    return `${top}/${room} has no floor (${file}:1): move its files into a room, or give it a floor in FLOORS`;
+    const { top, folder } = placeOf(file);
+    if (folder === ROOT) return `${file}:1 is in no folder: move it into a folder of ${top}`;
+    return `${top}/${folder} has no layer (${file}:1): move its files into another folder, or give it a layer in LAYERS`;
   });
 }
 
-/** Exports by name that stand in more than one room. */
-function namesOfSeveralRooms(
+/** Exports by name that stand in more than one folder. */
+function namesOfSeveralFolders(
   { exports }: Pick<SourceGraph, 'exports'>,
   rules: Pick<HouseRules, 'entries'>,
 ): Map<string, Export[]> {
   const byName = new Map<string, Map<string, Export>>();
   for (const each of exports) {
     if (each.isAgain && rules.entries.includes(each.file)) continue;
-    const rooms = byName.get(each.name) ?? new Map<string, Export>();
-    const { top, room } = placeOf(each.file);
-    if (!rooms.has(`${top}/${room}`)) rooms.set(`${top}/${room}`, each);
-    byName.set(each.name, rooms);
+    const folders = byName.get(each.name) ?? new Map<string, Export>();
+    const { top, folder } = placeOf(each.file);
+    if (!folders.has(`${top}/${folder}`)) folders.set(`${top}/${folder}`, each);
+    byName.set(each.name, folders);
   }
-  const several = [...byName].filter(([, rooms]) => rooms.size > 1);
-  return new Map(several.map(([name, rooms]) => [name, [...rooms.values()]]));
+  const several = [...byName].filter(([, folders]) => folders.size > 1);
+  return new Map(several.map(([name, folders]) => [name, [...folders.values()]]));
 }
 
 function doubleNames(house: SourceGraph, rules: HouseRules): string[] {
-  return [...namesOfSeveralRooms(house, rules)]
+  return [...namesOfSeveralFolders(house, rules)]
     .filter(([name]) => !Object.hasOwn(rules.sameNames, name))
     .map(([name, places]) => {
       const where = places.map(({ file, line }) => `${file}:${line}`).join(', ');
-      return `${name} is exported by ${places.length} rooms (${where}): give each its own name, or keep one`;
+      return `${name} is exported by ${places.length} folders (${where}): give each its own name, or keep one`;
     });
 }
 
@@ -193,7 +196,7 @@ export function filesOfFolders(
   { files }: Pick<SourceGraph, 'files'>,
   rules: HouseRules,
 ): [string, number][] {
-  const counted = [...Object.keys(rules.floors), 'test', 'docs'];
+  const counted = [...Object.keys(rules.layers), 'test', 'docs'];
   const counts = new Map<string, number>();
   for (const folder of files.map((file) => dirname(file))) {
     const isIn = (parent: string): boolean => `${folder}/`.startsWith(`${parent}/`);
@@ -230,12 +233,12 @@ function longVerbs(house: SourceGraph, rules: HouseRules): string[] {
     .filter(([file, lines]) => lines > max && !Object.hasOwn(rules.longVerbs, file))
     .map(
       ([file, lines]) =>
-        `${file} has ${lines} lines, ${max} at most: flags, one call, print; move the rest to a lower room`,
+        `${file} has ${lines} lines, ${max} at most: flags, one call, print; move the rest to a lower folder`,
     );
 }
 
 function needlessExceptions(house: SourceGraph, rules: HouseRules): string[] {
-  const names = namesOfSeveralRooms(house, rules);
+  const names = namesOfSeveralFolders(house, rules);
   const folders = new Map(filesOfFolders(house, rules));
   const needless = (table: string, entries: object, isNeeded: (key: string) => boolean): string[] =>
     Object.keys(entries)

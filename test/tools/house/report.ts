@@ -22,7 +22,7 @@ export function reportHouse(root: string, rules: HouseRules): HouseReport {
   const lines = offences.map(({ kind, text }) => `${kind}: ${text}\n`);
   const end =
     offences.length === 0
-      ? `the house is in order: ${house.sources.length} files, ${house.imports.length} imports\n`
+      ? `imports and folders are in order: ${house.sources.length} files, ${house.imports.length} imports\n`
       : `${offences.length} offences; npm run check:house -- --summary counts them\n`;
   return { text: [...lines, end].join(''), offences };
 }

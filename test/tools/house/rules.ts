@@ -1,11 +1,11 @@
-/** Name of the room that the files directly in a package are. */
+/** Name of the folder that the files directly in a package are. */
 export const ROOT = '.';
 
 /**
- * Rooms of each package, from the bottom floor to the top: a room imports from floors below its own only. Rooms in one
- * row share a floor and do not import each other. A folder that is missing here is refused.
+ * Folders of each package, from the bottom layer to the top: a folder imports from lower layers only. Folders in one
+ * row share a layer and do not import each other. A folder that is missing here is refused.
  */
-const FLOORS: Floors = {
+const LAYERS: Layers = {
   proto: [['descriptor', 'gen', 'inference', 'mlperf']],
   shared: [
     ['base'],
@@ -48,7 +48,7 @@ const FLOORS: Floors = {
   ],
 };
 
-/** Rooms of loadgen-node that may import `qdl/index.ts`. */
+/** Folders of loadgen-node that may import `qdl/index.ts`. */
 const MAY_IMPORT_QDL: readonly string[] = ['run', 'operate', 'api'];
 
 /** Packages that a package may import. */
@@ -60,7 +60,7 @@ const PACKAGES: Lists = {
   'sut-node': ['proto', 'shared'],
 };
 
-/** Names that several rooms may export, with the reason. */
+/** Names that several folders may export, with the reason. */
 const SAME_NAMES: Reasons = {
   benchmark: 'each module of a benchmark is loaded by its path, and exports this name',
 };
@@ -68,7 +68,6 @@ const SAME_NAMES: Reasons = {
 /** Folders that may hold more than `filesWithoutReason` files, with the reason. */
 const FULL_FOLDERS: Reasons = {
   'loadgen-node/cli': 'a file for each verb',
-  docs: 'a page for each verb and subject, side by side in the package and in links from outside',
 };
 
 /** Verb files that may be longer than `verbLinesMax`, with the reason. */
@@ -78,12 +77,12 @@ const LONG_VERBS: Reasons = {
   'loadgen-node/cli/settings.ts': 'two verbs, one below the other',
 };
 
-export type Floors = Readonly<Record<string, readonly (readonly string[])[]>>;
+export type Layers = Readonly<Record<string, readonly (readonly string[])[]>>;
 type Lists = Readonly<Record<string, readonly string[]>>;
 type Reasons = Readonly<Record<string, string>>;
 
 export interface HouseRules {
-  readonly floors: Floors;
+  readonly layers: Layers;
   readonly mayImportQdl: readonly string[];
   readonly packages: Lists;
   readonly sameNames: Reasons;
@@ -101,7 +100,7 @@ export interface HouseRules {
 }
 
 export const HOUSE_RULES: HouseRules = {
-  floors: FLOORS,
+  layers: LAYERS,
   mayImportQdl: MAY_IMPORT_QDL,
   packages: PACKAGES,
   sameNames: SAME_NAMES,

@@ -19,7 +19,7 @@ export interface Export {
   readonly isAgain: boolean;
 }
 
-/** What the sources of the product import and export. Paths are below the root, with `/`. */
+/** Imports and exports of the product's sources. Paths are below the root, with `/`. */
 export interface SourceGraph {
   /** All files of the project, sources or not. */
   readonly files: readonly string[];

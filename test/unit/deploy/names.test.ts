@@ -40,7 +40,7 @@ async function scrapedMetrics(): Promise<ScrapedMetrics> {
 function addDeclared(metrics: Map<string, Set<string>>, registry: Registry): void {
   for (const one of registry.getMetricsAsArray()) {
     const { labelNames } = one as { labelNames?: readonly string[] };
-    // What the program counts by itself has all its series from the start, and tells no labels here.
+    // The program's own counters have all their series from the start, and no labels here.
     if (labelNames === undefined) continue;
     for (const name of seriesOf(one.name, one.type)) metrics.set(name, new Set(labelNames));
   }

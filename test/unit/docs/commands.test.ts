@@ -65,7 +65,7 @@ function anchorsOf(page: string): Set<string> {
   return new Set(anchors);
 }
 
-/** What is wrong with a link: its file, or the heading it leads to. */
+/** The problem of a link: its file, or the heading it leads to. */
 function deadEnd(page: string, { file, anchor }: Link): string | undefined {
   const target = file === '' ? page : join(dirname(page), file);
   if (!existsSync(repositoryFile(target))) return file;
@@ -91,6 +91,6 @@ it('names headings as GitHub does', () => {
   expect(PAGES.flatMap(linksOf).filter(({ anchor }) => anchor !== '').length).toBeGreaterThan(10);
 });
 
-it('finds commands to hold against the verbs', () => {
+it('finds commands to compare with the verbs', () => {
   expect(PAGES.flatMap(commandsOf).length).toBeGreaterThan(50);
 });

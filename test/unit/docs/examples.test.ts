@@ -10,6 +10,6 @@ function textOf(path: string): string {
 const FILES = readdirSync(new URL('examples/', DOCS)).filter((name) => /\.(mjs|sh)$/.test(name));
 
 it.each(FILES)('shows docs/examples/%s as it is', (name) => {
-  const [page, fence] = name.endsWith('.sh') ? ['ci.md', 'sh'] : ['api.md', 'js'];
+  const [page, fence] = name.endsWith('.sh') ? ['compare.md', 'sh'] : ['api.md', 'js'];
   expect(textOf(page)).toContain(`\`\`\`${fence}\n${textOf(`examples/${name}`)}\`\`\`\n`);
 });

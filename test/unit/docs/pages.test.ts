@@ -14,7 +14,10 @@ const ITEM_START = 40;
 const FILE = /^[\w.-]+(?:\/[\w.-]+)+\.(?:ts|mts|mjs|js|md|proto|sh|json|ya?ml|py|service)$/;
 
 /** Pages whose table cells have at most {@link CELL_WORDS_MAX} words. */
-const PAGES_OF_SHORT_CELLS: readonly string[] = ['docs/submit.md'];
+const PAGES_OF_SHORT_CELLS: readonly string[] = [
+  ...['docs/submit.md', 'docs/models.md', 'docs/other-servers.md', 'docs/operate.md'],
+  ...['docs/secure.md', 'qdl/oip/README.md'],
+];
 
 const CELL_WORDS_MAX = 60;
 

@@ -41,7 +41,7 @@ function wrongFates({ samples, hasStruck }: SimulatedNetworkRun): string[] {
   ];
 }
 
-/** What LoadGen counts is what happened; nothing is outstanding, nothing is lost in silence. */
+/** Differences between LoadGen's counts and the facts, samples still outstanding or lost in silence. */
 function wrongCounts({ outcome, samples, heldSamples }: SimulatedNetworkRun): string[] {
   const wrong = heldSamples
     .filter(({ most, allowed }) => most > allowed)
@@ -78,7 +78,7 @@ function wrongVerdict(run: SimulatedNetworkRun, plan: NetworkPlan): string[] {
   return told.length > 0 ? [`a run without a fault tells ${told}`] : [];
 }
 
-/** What the run tells that has another cause than speed and length. */
+/** Findings of the run other than those on speed and length. */
 function toldOf({ outcome, strayCount }: SimulatedNetworkRun): string[] {
   const { lostSamples = 0, contractErrors = 0 } = outcome?.performance?.counts ?? {};
   const rules = outcome?.verdicts.longhaul.reasons.map(({ rule }) => rule) ?? [];

@@ -4,8 +4,8 @@ import { writeTree } from '../../scenes/host/folders.ts';
 import { reportHouse, summarizeHouse } from '../../tools/house/report.ts';
 import { HOUSE_RULES, type HouseRules } from '../../tools/house/rules.ts';
 
-// Goal: each rule of the house refuses what breaks it, says where, and refuses nothing else.
-// Method: small projects in a temporary folder, one offence in each, under the real floors without their exceptions.
+// Goal: each rule refuses what breaks it, says where, and refuses nothing else.
+// Method: small projects in a temporary folder, one offence in each, under the real layers without their exceptions.
 
 const RULES: HouseRules = { ...HOUSE_RULES, sameNames: {}, fullFolders: {}, longVerbs: {} };
 
@@ -20,7 +20,7 @@ function offencesOf(files: Files, rules: Partial<HouseRules> = {}): string[] {
 const manyFiles = (folder: string, count: number): Files =>
   Object.fromEntries(Array.from({ length: count }, (_, i) => [`${folder}/f${i}.txt`, '']));
 
-describe('a house in order', () => {
+describe('sources in order', () => {
   const files = {
     'proto/gen/sut.ts': 'export interface Same {}\n',
     'shared/base/text.ts':
@@ -35,7 +35,7 @@ describe('a house in order', () => {
 
   it('passes, and says how much was read', () => {
     expect(reportHouse(writeTree(files), RULES)).toEqual({
-      text: 'the house is in order: 7 files, 7 imports\n',
+      text: 'imports and folders are in order: 7 files, 7 imports\n',
       offences: [],
     });
   });
@@ -89,7 +89,7 @@ describe('circles of files', () => {
 });
 
 describe('circles of folders', () => {
-  it('refuses two rooms that import each other, for types too', () => {
+  it('refuses two folders that import each other, for types too', () => {
     const files = {
       'shared/domain/a.ts': "import type { b } from '../base/b.ts';",
       'shared/base/b.ts': '',
@@ -98,7 +98,7 @@ describe('circles of folders', () => {
     };
     expect(offencesOf(files)).toEqual([
       'circle of folders: 2 folders import each other: shared/base -> shared/domain (shared/base/c.ts:2 imports shared/domain/d.ts), shared/domain -> shared/base (shared/domain/a.ts:1 imports shared/base/b.ts and 1 more); let the upper one alone import',
-      'import against the floors: shared/base/c.ts:2 imports shared/domain/d.ts: domain stands above base; what base needs goes to its own floor or below',
+      'import against the layers: shared/base/c.ts:2 imports shared/domain/d.ts: domain stands above base; what base needs goes to its own layer or below',
     ]);
   });
 
@@ -113,7 +113,7 @@ describe('circles of folders', () => {
     ]);
   });
 
-  it('finds a circle far below a room, and names the others in it', () => {
+  it('finds a circle far below a folder, and names the others in it', () => {
     const at = 'loadgen-node/submission/check/rules';
     const files = {
       [`${at}/a/1.ts`]: "import '../b/1.ts';",
@@ -130,7 +130,7 @@ describe('circles of folders', () => {
   });
 });
 
-describe('floors', () => {
+describe('layers', () => {
   const against = (from: string, to: string): string[] =>
     offencesOf({
       [from]: `\nimport '${'../'.repeat(from.split('/').length - 1)}${to}';`,
@@ -142,13 +142,13 @@ describe('floors', () => {
     ['loadgen-node/run/a.ts', 'loadgen-node/main.ts', 'the root of loadgen-node stands above run'],
     ['sut-node/model/a.ts', 'sut-node/server/b.ts', 'server stands above model'],
     ['qdl/dispatch/a.ts', 'qdl/native/b.ts', 'native stands above dispatch'],
-    ['qdl/native/a.ts', 'qdl/oip/b.ts', 'native and oip share a floor'],
+    ['qdl/native/a.ts', 'qdl/oip/b.ts', 'native and oip share a layer'],
     ['qdl/dispatch/a.ts', 'loadgen-node/run/b.ts', 'qdl may import proto, shared'],
     ['sut-node/model/a.ts', 'qdl/index.ts', 'sut-node may import proto, shared'],
     ['shared/base/a.ts', 'test/scenes/b.ts', 'shared may import proto'],
   ])('refuses an import of %s from %s', (from, to, reason) => {
     expect(against(from, to)).toEqual([
-      expect.stringContaining(`import against the floors: ${from}:2 imports ${to}: ${reason}`),
+      expect.stringContaining(`import against the layers: ${from}:2 imports ${to}: ${reason}`),
     ]);
   });
 
@@ -163,19 +163,19 @@ describe('floors', () => {
 
   it('refuses a folder that has none, by its files of every kind', () => {
     expect(offencesOf({ 'loadgen-node/junk/a.json': '' })).toEqual([
-      'folder without a floor: loadgen-node/junk has no floor (loadgen-node/junk/a.json:1): move its files into a room, or give it a floor in FLOORS',
+      'folder without a layer: loadgen-node/junk has no layer (loadgen-node/junk/a.json:1): move its files into another folder, or give it a layer in LAYERS',
     ]);
   });
 
-  it('refuses a source that stands in no room', () => {
+  it('refuses a source that stands in no folder', () => {
     expect(offencesOf({ 'shared/a.ts': '', 'shared/tsconfig.json': '{}' })).toEqual([
-      'folder without a floor: shared/a.ts:1 stands in no room: move it into a folder of shared',
+      'folder without a layer: shared/a.ts:1 is in no folder: move it into a folder of shared',
     ]);
   });
 });
 
 describe('the entry of the QDL', () => {
-  it('is refused to other rooms of LoadGen', () => {
+  it('is refused to other folders of LoadGen', () => {
     const files = {
       'loadgen-node/samples/a.ts': "import type { Qdl } from '../../qdl/index.ts';",
       'qdl/index.ts': '',
@@ -207,16 +207,16 @@ describe('names of exports', () => {
     'const rate = 1;\nexport { rate };',
     'const a = 1;\nexport {\n  a as rate,\n};',
     "export { rate } from './elsewhere.ts';",
-  ])('refuses one name in two rooms: %s', (text) => {
+  ])('refuses one name in two folders: %s', (text) => {
     const files = { 'qdl/oip/a.ts': text, 'shared/base/b.ts': '\nexport const rate = 2;' };
     const line = text.split('\n').findIndex((each) => each.startsWith('export')) + 1;
     expect(offencesOf(files)).toEqual([
-      `name of two rooms: rate is exported by 2 rooms (qdl/oip/a.ts:${line}, shared/base/b.ts:2): give each its own name, or keep one`,
+      `name of two folders: rate is exported by 2 folders (qdl/oip/a.ts:${line}, shared/base/b.ts:2): give each its own name, or keep one`,
     ]);
   });
 
   it.each([
-    ['one room', 'qdl/oip/node/a.ts', 'export const rate = 1;'],
+    ['one folder', 'qdl/oip/node/a.ts', 'export const rate = 1;'],
     ['a default', 'qdl/native/a.ts', 'export default rate;'],
     ['the entry', 'qdl/index.ts', "export { rate } from './oip/a.ts';"],
     ['a comment', 'qdl/native/a.ts', '// export const rate = 1;'],
@@ -225,7 +225,7 @@ describe('names of exports', () => {
     expect(offencesOf(files)).toEqual([]);
   });
 
-  it('lets a name with a reason stand in two rooms, as long as it does', () => {
+  it('lets a name with a reason be in two folders, as long as it does', () => {
     const files = { 'qdl/oip/a.ts': 'export const rate = 1;', 'sut-node/model/b.ts': '' };
     const both = { ...files, 'sut-node/model/b.ts': 'export const rate = 1;' };
     const sameNames = { rate: 'loaded by path' };
@@ -270,7 +270,7 @@ describe('verbs', () => {
       'loadgen-node/cli/verbs.ts': lines(200),
     };
     expect(offencesOf(files)).toEqual([
-      'long verb: loadgen-node/cli/run.ts has 81 lines, 80 at most: flags, one call, print; move the rest to a lower room',
+      'long verb: loadgen-node/cli/run.ts has 81 lines, 80 at most: flags, one call, print; move the rest to a lower folder',
     ]);
     const longVerbs = { 'loadgen-node/cli/run.ts': 'a reason' };
     expect(offencesOf(files, { longVerbs })).toEqual([]);

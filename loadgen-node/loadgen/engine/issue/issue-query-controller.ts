@@ -1,12 +1,15 @@
 import assert from 'node:assert';
 import type { Clock, PlannedCall } from '../../../../shared/base/clock/clock.ts';
 import { MlperfError, messageOf } from '../../../../shared/base/errors/mlperf-error.ts';
-import type { Query, SystemUnderTest } from '../../../../shared/domain/system-under-test.ts';
+import type { SystemUnderTest } from '../../../../shared/domain/system-under-test.ts';
 import type { SampleRecorder } from '../../recorder/sample-recorder.ts';
 import type { QueryPlan } from '../../schedule/query-plan.ts';
 import type { ScenarioRules } from '../../schedule/scenario-rules.ts';
 import { ArrivalTicks } from './arrival-ticks.ts';
+import type { DrivenSet, IssueDriver } from './issue-driver.ts';
 import { type EndCause, IssueThreads, type StopLimits, type ThreadEnd } from './issue-threads.ts';
+import { ReusedQuery } from './reused-query.ts';
+import { StallWatch } from './stall-watch.ts';
 
 /*
  * The timed loop.
@@ -23,8 +26,6 @@ import { type EndCause, IssueThreads, type StopLimits, type ThreadEnd } from './
 const TURN_NS = 1_000_000;
 /** Longest wait for outstanding samples after an interrupt. */
 const INTERRUPT_DRAIN_NS = 1_000_000_000;
-/** After a sleep or a blocked event loop, responses may be waiting to be read: look twice. */
-const STALL_RECHECK_NS = 100_000_000;
 
 /** Samples that failed, before any other was answered, at which a set ends: the rest would fail, too. */
 const FAILED_AT_FIRST = 10;
@@ -48,6 +49,8 @@ export interface IssueParts {
   readonly firstResponseId: number;
   readonly stallTimeoutNs: number;
   readonly drainTimeoutNs: number;
+  /** Issues in place of the clock; null: nobody does. */
+  readonly driver: IssueDriver | null;
 }
 
 /** How a set ended. */
@@ -55,7 +58,7 @@ export interface SetEnd {
   readonly cause: EndCause;
   /** Clock at the first query. */
   readonly startNs: number;
-  /** Clock when nothing was outstanding any more. */
+  /** Clock when the last outstanding sample was done. */
   readonly endNs: number;
   /** Samples that were outstanding when issuing ended. */
   readonly outstandingAtStop: number;
@@ -66,25 +69,8 @@ export interface SetEnd {
   readonly threadEnds: readonly ThreadEnd[];
 }
 
-/** The one query object of a set, filled anew for each query. */
-class ReusedQuery implements Query {
-  id = 0;
-  firstResponseId = 0;
-  readonly sampleIndices: Uint32Array;
-  sampleOffset = 0;
-  sampleCount: number;
-  readonly responseIdStride: number;
-
-  constructor(plan: QueryPlan, threadCount: number) {
-    this.sampleIndices = plan.sampleIndices;
-    this.sampleCount = plan.samplesPerQuery;
-    // Several threads are Server's only, whose queries have one sample.
-    this.responseIdStride = threadCount;
-  }
-}
-
 /** Issues the queries of one set and waits for their samples (LoadGen: IssueQueryController). */
-export class IssueQueryController {
+export class IssueQueryController implements DrivenSet {
   readonly #parts: IssueParts;
   readonly #query: ReusedQuery;
   readonly #threads: IssueThreads;
@@ -92,18 +78,15 @@ export class IssueQueryController {
   #state: 'ready' | 'issuing' | 'draining' | 'ended' = 'ready';
   #isPumping = false;
   #startNs = 0;
-  /** When samples became outstanding after none were, in ns since the start. */
-  #busySinceNs = 0;
-  #isStallSuspected = false;
-  #completedAtWatch = 0;
-  #aliveNs = 0;
+  readonly #stallWatch: StallWatch;
   /** When waiting for outstanding samples ends after a fault or an interrupt. */
   #deadlineNs = Number.POSITIVE_INFINITY;
   #cause: EndCause = 'all-issued';
   #fault: MlperfError | null = null;
   #outstandingAtStop = 0;
+  /** Of a driver's last query, in ns since the start. */
+  #lastIssueNs = 0;
   #plannedPump: PlannedCall | null = null;
-  #plannedWatch: PlannedCall | null = null;
   #plannedDeadline: PlannedCall | null = null;
   #plannedFailure: PlannedCall | null = null;
   #resolve: (end: SetEnd) => void = () => undefined;
@@ -115,6 +98,7 @@ export class IssueQueryController {
     this.#threads = new IssueThreads(parts.threadCount, parts.plan.queryCount);
     const { recorder, arrivalIntervalNs } = parts;
     this.#ticks = arrivalIntervalNs > 0 ? new ArrivalTicks(recorder, arrivalIntervalNs) : null;
+    this.#stallWatch = new StallWatch(parts, () => this.#stopIssuing('stall'));
   }
 
   /** Clock at the first query. */
@@ -128,12 +112,53 @@ export class IssueQueryController {
     return new Promise((resolve) => {
       this.#resolve = resolve;
       this.#state = 'issuing';
-      const { clock, recorder, stallTimeoutNs } = this.#parts;
+      const { clock, recorder } = this.#parts;
       this.#startNs = clock.nowNs();
       recorder.begin(this.#startNs);
-      this.#plannedWatch = clock.callAt(this.#startNs + stallTimeoutNs, this.#watch);
-      this.#pump();
+      this.#stallWatch.begin(this.#startNs);
+      const { driver } = this.#parts;
+      if (driver === null) this.#pump();
+      else driver.drive(this);
     });
+  }
+
+  get plan(): QueryPlan {
+    return this.#parts.plan;
+  }
+
+  nowNs(): number {
+    return this.#parts.clock.nowNs();
+  }
+
+  /** Called by the driver. The clock of the set starts with its first query, which is due at once in every scenario. */
+  issue(first: number, count: number, atNs: number): void {
+    if (this.#state !== 'issuing') return;
+    const { recorder, threadCount } = this.#parts;
+    if (recorder.issuedQueries === 0) {
+      this.#startNs = atNs;
+      recorder.begin(atNs);
+      this.#stallWatch.startNs = atNs;
+    }
+    if (recorder.outstandingSamples === 0) this.#stallWatch.busySinceNs = atNs;
+    for (let i = 0; i < count; i += 1) recorder.issue(atNs, first + i * threadCount);
+    this.#lastIssueNs = atNs - this.#startNs;
+    // It goes on in the next turn: a SUT may complete inside issueQuery.
+    this.#handOver(first, count);
+  }
+
+  /** Called by the driver. */
+  endIssuing(): void {
+    if (this.#state !== 'issuing') return;
+    this.#stopIssuing(this.#causeOfDriver());
+  }
+
+  /** Why another LoadGen stopped: by the same rules, whose times two clocks may see differently by a query. */
+  #causeOfDriver(): EndCause {
+    const { recorder, plan, limits, rules } = this.#parts;
+    const cause = limits && this.#stopCause(limits, 0, this.#lastIssueNs);
+    if (cause !== null) return cause;
+    if (recorder.issuedQueries === plan.queryCount) return this.#causeOfListEnd();
+    return rules.endsNaturally ? 'natural' : 'max-duration';
   }
 
   /** Call after each recorded completion. May issue the next query. */
@@ -166,24 +191,24 @@ export class IssueQueryController {
     });
   }
 
-  /** The SUT broke: nothing more is issued, outstanding samples get the drain timeout. */
+  /** The SUT broke: stops issuing; outstanding samples get the drain timeout. */
   breakOff(fault: MlperfError): void {
     this.#fault ??= fault;
     this.#stopIssuing('fault');
   }
 
-  /** Ctrl-C: nothing more is issued, outstanding samples get a second. */
+  /** Ctrl-C: stops issuing; outstanding samples get a second. */
   interrupt(): void {
     this.#stopIssuing('interrupted');
   }
 
-  /** Nothing more is issued: enough was seen. Outstanding samples complete as at any other end. */
+  /** Stops issuing, since the result is decided. Outstanding samples complete as at any other end. */
   endDecided(): void {
     if (this.#state === 'issuing') this.#stopIssuing('decided');
   }
 
   readonly #pump = (): void => {
-    if (this.#isPumping || this.#state !== 'issuing') return;
+    if (this.#isPumping || this.#state !== 'issuing' || this.#parts.driver !== null) return;
     this.#isPumping = true;
     this.#cancelPump();
     const { clock, rules, plan, recorder } = this.#parts;
@@ -213,26 +238,30 @@ export class IssueQueryController {
   };
 
   #issue(thread: number, first: number, nowNs: number): void {
-    const { sut, plan, recorder, coalesces, firstQueryId, firstResponseId } = this.#parts;
+    const { recorder, coalesces } = this.#parts;
+    if (recorder.outstandingSamples === 0) this.#stallWatch.busySinceNs = nowNs;
+    recorder.issue(nowNs, first);
+    let queryCount = 1;
+    if (coalesces) queryCount += this.#issueDueAlong(first, nowNs);
+    this.#threads.advance(thread, queryCount);
+    if (this.#handOver(first, queryCount)) this.#checkStop(thread, nowNs - this.#startNs);
+  }
+
+  /** Hands queries that go out in one call to the SUT. @returns False where it broke the contract */
+  #handOver(first: number, queryCount: number): boolean {
+    const { sut, plan, coalesces, driver, firstQueryId, firstResponseId } = this.#parts;
     const query = this.#query;
     query.id = firstQueryId + first;
     query.sampleOffset = first * plan.samplesPerQuery;
     query.firstResponseId = firstResponseId + query.sampleOffset;
-    if (recorder.outstandingSamples === 0) this.#busySinceNs = nowNs - this.#startNs;
-    recorder.issue(nowNs, first);
-    let queryCount = 1;
-    if (coalesces) {
-      queryCount += this.#issueDueAlong(first, nowNs);
-      query.sampleCount = queryCount;
-    }
-    this.#threads.advance(thread, queryCount);
+    if (coalesces || driver !== null) query.sampleCount = queryCount * plan.samplesPerQuery;
     try {
       sut.issueQuery(query);
+      return true;
     } catch (error) {
       this.breakOff(contractBroken('issueQuery', error));
-      return;
+      return false;
     }
-    this.#checkStop(thread, nowNs - this.#startNs);
   }
 
   /** Notes the thread's further queries that are due now as issued. @returns How many there are. */
@@ -337,32 +366,6 @@ export class IssueQueryController {
     this.#plannedDeadline = clock.callAt(deadlineNs, () => this.#end());
   }
 
-  readonly #watch = (): void => {
-    const { clock, recorder, stallTimeoutNs } = this.#parts;
-    const nowNs = clock.nowNs();
-    const aliveNs = this.#lastSignOfLifeNs(nowNs);
-    const isIdle = recorder.outstandingSamples === 0;
-    const isOverdue = !isIdle && nowNs >= aliveNs + stallTimeoutNs;
-    if (isOverdue && this.#isStallSuspected) {
-      this.#stopIssuing('stall');
-      return;
-    }
-    this.#isStallSuspected = isOverdue;
-    const nextNs = (isIdle ? nowNs : aliveNs) + stallTimeoutNs;
-    this.#plannedWatch = clock.callAt(isOverdue ? nowNs + STALL_RECHECK_NS : nextNs, this.#watch);
-  };
-
-  /** Clock at the latest completion, or since when samples are outstanding, whichever is later. */
-  #lastSignOfLifeNs(nowNs: number): number {
-    const { recorder } = this.#parts;
-    if (recorder.completedSamples !== this.#completedAtWatch) {
-      this.#completedAtWatch = recorder.completedSamples;
-      // The time comes from the SUT: one in the future must not keep the run alive.
-      this.#aliveNs = Math.min(nowNs, this.#startNs + recorder.lastCompletionNs);
-    }
-    return Math.max(this.#aliveNs, this.#startNs + this.#busySinceNs);
-  }
-
   /** Not inside the loop, which looks itself when it is left. */
   #endIfDone(): void {
     if (this.#isPumping || this.#state !== 'draining') return;
@@ -373,11 +376,13 @@ export class IssueQueryController {
     if (this.#state === 'ended') return;
     this.#state = 'ended';
     this.#cancelPump();
-    this.#plannedWatch?.cancel();
+    this.#stallWatch.end();
     this.#plannedDeadline?.cancel();
     this.#plannedFailure?.cancel();
     const endNs = this.#parts.clock.nowNs();
-    const abandonedSamples = this.#parts.recorder.loseOutstanding();
+    const { driver, recorder } = this.#parts;
+    const abandonedSamples = recorder.loseOutstanding();
+    if (driver !== null) recorder.correctStart();
     this.#resolve({
       cause: this.#cause,
       startNs: this.#startNs,

@@ -16,6 +16,7 @@ import {
 import type { ResponseRecorder } from '../../recorder/response-recorder.ts';
 import type { SampleRecorder } from '../../recorder/sample-recorder.ts';
 import { ToldTimes } from '../../recorder/told-times.ts';
+import type { IssueDriver } from '../issue/issue-driver.ts';
 import type { IssueQueryController } from '../issue/issue-query-controller.ts';
 
 /** `counts`: the number of tokens alone (Offline). `times`: the first token's instant as well. */
@@ -33,12 +34,14 @@ interface OpenSet {
   /** How tokens are recorded; `off`: not at all. */
   readonly tokens: TokenRecording;
   readonly responses: ResponseRecorder;
+  /** Gets every response that was recorded; null: there is no other LoadGen. */
+  readonly driver: Pick<IssueDriver, 'complete' | 'firstToken'> | null;
 }
 
 /**
  * LoadGen's end of the contract with the SUT, one for the whole test.
  *
- * Hot path. It believes nothing: an id that is unknown, too early, answered before or of an earlier
+ * Hot path. It checks every id: one that is unknown, too early, answered before or of an earlier
  * set is counted and otherwise without effect.
  */
 export class EngineResponseSink implements ResponseSink {
@@ -83,7 +86,7 @@ export class EngineResponseSink implements ResponseSink {
     this.#set = null;
   }
 
-  /** The test is over: what comes now changes nothing any more. */
+  /** The test is over: later responses have no effect. */
   close(): void {
     this.#set = null;
     this.#isClosed = true;
@@ -95,7 +98,7 @@ export class EngineResponseSink implements ResponseSink {
 
   handedOver(responseId: number, atNs: number): void {
     const set = this.#set;
-    // Of an earlier set it says nothing any more.
+    // Ignored for an earlier set.
     if (set !== null) set.recorder.handOver(responseId - set.firstResponseId, atNs);
   }
 
@@ -128,6 +131,7 @@ export class EngineResponseSink implements ResponseSink {
       this.#refuse(responseId, result);
       return;
     }
+    if (set.driver !== null) set.driver.firstToken(sample, payload);
     if (set.tokens !== 'times' || set.loggedSamples === null) return;
     if (isBitSet(set.loggedSamples, sample)) set.responses.keepFirstToken(responseId, payload);
   }
@@ -139,7 +143,7 @@ export class EngineResponseSink implements ResponseSink {
       return;
     }
     const sample = responseId - set.firstResponseId;
-    // LoadGen counts a single token as none.
+    // LoadGen counts a single token as 0.
     const tokens = tokenCount > 1 ? tokenCount : 0;
     let result = set.recorder.complete(sample, atNs, tokens);
     if (result === BEFORE_ISSUE) {
@@ -155,6 +159,7 @@ export class EngineResponseSink implements ResponseSink {
     if (set.loggedSamples !== null && isBitSet(set.loggedSamples, sample)) {
       addLogged(set, responseId, payload, Math.max(0, tokenCount));
     }
+    if (set.driver !== null) set.driver.complete(sample, payload, tokenCount);
     // Last, since it may issue the next query, whose responses may come before this call returns.
     set.controller.sampleCompleted();
   }
@@ -284,7 +289,7 @@ const TEXTS = {
 
 type ContractErrorKind = keyof typeof TEXTS;
 
-/** Counts responses that break the contract. Counting allocates nothing beyond the first hundred. */
+/** Counts responses that break the contract. Counting does not allocate beyond the first hundred. */
 class ContractErrors {
   #count = 0;
   readonly #named: { readonly kind: ContractErrorKind; readonly responseId: number }[] = [];

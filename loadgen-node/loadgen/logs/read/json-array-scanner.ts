@@ -28,7 +28,7 @@ export interface ScannedElement extends FilePlace {
   readonly text: string;
 }
 
-/** Thrown where the bytes are no list of objects; whoever knows the file says which one it is. */
+/** Thrown where the bytes are no list of objects; the caller adds the file's name. */
 export class NotAListError extends Error {
   readonly place: FilePlace;
 
@@ -85,7 +85,7 @@ export class JsonArrayScanner {
     throw new NotAListError(place, 'the list does not end: it was cut off');
   }
 
-  /** Takes one byte between elements; of an element's first bracket nothing. */
+  /** Takes one byte between elements, but not an element's first bracket. */
   #between(chunk: Buffer, at: number): number {
     const byte = chunk[at] as number;
     if (byte === NEWLINE) this.#newlines += 1;

@@ -17,7 +17,7 @@ export interface SelfCheck {
   readonly version: string;
   /** SHA-256 over the sorted list of files and hashes: one value for the whole program. */
   readonly hash: string;
-  /** `no-manifest`: there is no list to hold against; nothing can be said. */
+  /** `no-manifest`: there is no list to compare with. */
   readonly state: 'unmodified' | 'modified' | 'no-manifest';
   /** Files that are changed, missing or not in the list; all of them when the list is damaged. */
   readonly differingFiles: readonly string[];
@@ -32,7 +32,7 @@ interface TestHeader {
   readonly sutName: string;
   readonly sutNameDurationNs: number;
   readonly qsl: Pick<QuerySampleLibrary, 'name' | 'totalSampleCount' | 'performanceSampleCount'>;
-  /** The program's own files; undefined where nobody looked. */
+  /** Check of the program's own files; undefined where it was not made. */
   readonly selfCheck: SelfCheck | undefined;
 }
 
@@ -193,7 +193,7 @@ function writeSetting(
   else log.integer(key, value);
 }
 
-/** Writes what reading the configuration files of one stage left to say. */
+/** Writes the log lines from reading the configuration files of one stage. */
 export function writeConfigEvents(
   log: DetailLog,
   events: readonly ConfigEvent[] | undefined,

@@ -92,7 +92,7 @@ export class AccuracyLog {
     this.#entryCount += 1;
   }
 
-  /** Ends the list, once; nothing may be written afterwards. */
+  /** Ends the list, once; do not write afterwards. */
   end(): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
@@ -127,7 +127,7 @@ interface TraceEvent {
 
 /**
  * `mlperf_log_trace.json`: events for chrome://tracing (LoadGen: logging.cc). Unlike LoadGen's it is
- * valid JSON; it is made from the records after a set, so that it costs the timed region nothing.
+ * valid JSON; it is made from the records after a set, at no cost in the timed region.
  */
 export class TraceLog {
   readonly #file: LogFile;
@@ -157,7 +157,7 @@ export class TraceLog {
     this.#event({ name, phase: 'C', atNs, args });
   }
 
-  /** Ends the document; nothing may be written afterwards. */
+  /** Ends the document; do not write afterwards. */
   end(): void {
     this.#file.append(
       '{"name":"LastTrace"}\n],\n"displayTimeUnit":"ns",\n"otherData":{' +

@@ -72,8 +72,8 @@ export class TestLogs {
   }
 
   /**
-   * Writes the closing lines and closes all files, those that failed as well. Calls after the first do
-   * nothing.
+   * Writes the closing lines and closes all files, those that failed as well. Further calls have no
+   * effect.
    * @throws MlperfError `ERR_OUTPUT` of the first file that could not be written whole.
    */
   end(): void {

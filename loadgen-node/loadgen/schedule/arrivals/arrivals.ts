@@ -14,7 +14,7 @@ export interface RateStep {
   readonly durationNs: number;
 }
 
-/** Arrivals of a Server run as they were asked for. */
+/** Arrivals of a Server run as requested. */
 export type ArrivalsAsked =
   | { readonly kind: 'poisson' }
   | { readonly kind: 'constant' }
@@ -31,7 +31,7 @@ export interface ClosedLoop {
 
 /** Arrivals other than LoadGen's, ready to plan from: a load test, no scenario of MLPerf. */
 export type OtherArrivals = {
-  /** As they were asked for; stands in the logs. */
+  /** As they were requested; stands in the logs. */
   readonly text: string;
 } & (
   | ClosedLoop

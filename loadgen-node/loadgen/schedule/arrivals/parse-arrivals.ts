@@ -17,7 +17,7 @@ const RATE_MAX = 1e9;
 
 const NUMBER = /^(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?$/i;
 
-/** Reads what `--arrivals` says. @returns The arrivals, or what is wrong with the text and what would be right. */
+/** Parses `--arrivals`. @returns The arrivals, or an error text with the right form. */
 export function parseArrivals(text: string): ArrivalsAsked | string {
   const colon = text.indexOf(':');
   const kind = colon < 0 ? text : text.slice(0, colon);
@@ -25,7 +25,7 @@ export function parseArrivals(text: string): ArrivalsAsked | string {
   switch (kind) {
     case 'poisson':
     case 'constant':
-      return rest === undefined ? { kind } : `${kind} takes nothing behind it, "${rest}" is there`;
+      return rest === undefined ? { kind } : `${kind} takes no value, and has "${rest}"`;
     case 'burst':
       return parseBurst(rest ?? '');
     case 'step':
@@ -123,7 +123,7 @@ function numberOf(text: string): number | undefined {
   return Number.isFinite(value) ? value : undefined;
 }
 
-/** Arrivals of a Server run as a setting, with the text that they were asked for by. */
+/** Arrivals of a Server run as a setting, with the text that they were requested by. */
 export interface ArrivalsSetting {
   readonly text: string;
   readonly asked: ArrivalsAsked;

@@ -1,5 +1,5 @@
-// The script of pages that open from disk: reads the values below a pointer out of each chart, and zooms along x. It draws
-// nothing that the page does not have, and without it the page is whole: tables have the figures.
+// The script of pages that open from disk: shows the values below the pointer in each chart, and zooms along x; y then fits what
+// is visible. All figures are in the page's tables as well, so the page is complete without it.
 
 /** As charts/hover.ts makes it: places along x, their texts, and of each line the text at each place. */
 interface Group {
@@ -19,6 +19,24 @@ const SVG = 'http://www.w3.org/2000/svg';
 /** A pointer that moved less, in units of the drawing, did not drag. */
 const DRAG_MIN = 8;
 const TICKS = 5;
+/** Where the axes of a chart are, in units of the drawing (PLOT of charts/plot.ts): from its top, and from its bottom. */
+const TOP = 26;
+const BELOW = 42;
+/** A zoomed chart leaves such a share of its height above and below the lines. */
+const ROOM = 0.06;
+/** More is never seen along y: closer marks have no texts. */
+const FACTOR_MAX = 25;
+/** Marks along y that a chart has at least, where there are some, and how far apart their texts are. */
+const ROWS_MIN = 3;
+const ROW_HEIGHT = 16;
+
+type Point = readonly [x: number, y: number];
+
+/** A mark along y: its place as it was drawn first, and its text. */
+interface Mark {
+  readonly y: number;
+  readonly text: string;
+}
 
 class ZoomedChart {
   readonly #svg: SVGSVGElement;
@@ -27,12 +45,21 @@ class ZoomedChart {
   readonly #left: number;
   readonly #right: number;
   readonly #height: number;
+  readonly #bottom: number;
+  readonly #lines: readonly (readonly Point[])[];
+  /** From coarse to fine. */
+  readonly #marks: readonly (readonly Mark[])[];
+  /** Texts, dots and lines that keep their size: each has its place as it was drawn first. */
+  readonly #moved: readonly SVGGraphicsElement[];
   readonly #cursor: SVGElement;
   readonly #ticks: SVGElement;
   readonly #tip: HTMLElement;
   readonly #all: HTMLButtonElement;
   #from: number;
   #to: number;
+  /** What is seen along y, in places as they were drawn first. */
+  #low: number;
+  #high = TOP;
   #dragFrom: number | null = null;
   /** Place of the cursor as it was drawn first. */
   #at: number | null = null;
@@ -51,7 +78,15 @@ class ZoomedChart {
     this.#right = box.x + box.width;
     this.#height = svg.viewBox.baseVal.height;
     [this.#from, this.#to] = [this.#left, this.#right];
-    this.#ticks = svg.appendChild(document.createElementNS(SVG, 'g'));
+    this.#bottom = this.#height - BELOW;
+    this.#low = this.#bottom;
+    const paths = [...svg.querySelectorAll('.window path')];
+    this.#lines = paths.flatMap((path) => pointsOf(path.getAttribute('d') ?? ''));
+    this.#marks = marksOf(this.#window?.dataset['marks'] ?? '');
+    this.#moved = [...svg.querySelectorAll<SVGGraphicsElement>('[data-x], [data-y]')];
+    this.#ticks = document.createElementNS(SVG, 'g');
+    // Below the lines.
+    svg.insertBefore(this.#ticks, this.#window);
     this.#cursor = svg.appendChild(document.createElementNS(SVG, 'path'));
     this.#cursor.setAttribute('class', 'cursor');
     const figure = svg.closest('figure') ?? svg.parentElement;
@@ -121,12 +156,78 @@ class ZoomedChart {
     if (this.#window === null) return;
     [this.#from, this.#to] = [from, to];
     const isWhole = from === this.#left && to === this.#right;
-    const { y, height } = this.#window.viewBox.baseVal;
-    this.#window.setAttribute('viewBox', `${from} ${y} ${to - from} ${height}`);
+    [this.#high, this.#low] = isWhole ? [TOP, this.#bottom] : this.#fit();
+    const share = (this.#low - this.#high) / (this.#bottom - TOP);
+    const y = this.#high - TOP * share;
+    const box = `${from} ${y} ${to - from} ${this.#height * share}`;
+    this.#window.setAttribute('viewBox', box);
+    for (const element of this.#moved) this.#move(element);
     this.#svg.classList.toggle('zoomed', !isWhole);
     this.#all.hidden = isWhole;
-    this.#ticks.replaceChildren(...(isWhole ? [] : this.#drawTicks()));
+    this.#ticks.replaceChildren(...(isWhole ? [] : [...this.#drawRows(), ...this.#drawTicks()]));
     this.#show(null);
+  }
+
+  /** What is visible of the lines along y, with some room, inside the axis. */
+  #fit(): [high: number, low: number] {
+    let high = Number.POSITIVE_INFINITY;
+    let low = Number.NEGATIVE_INFINITY;
+    for (const line of this.#lines) {
+      for (const y of visibleOf(line, this.#from, this.#to)) {
+        high = Math.min(high, y);
+        low = Math.max(low, y);
+      }
+    }
+    const whole = this.#bottom - TOP;
+    if (high > low) return [TOP, this.#bottom];
+    const room = Math.max((low - high) * ROOM, (whole / FACTOR_MAX - (low - high)) / 2);
+    return [Math.max(high - room, TOP), Math.min(low + room, this.#bottom)];
+  }
+
+  #zoomedY(y: number): number {
+    const share = (y - this.#high) / (this.#low - this.#high);
+    return TOP + share * (this.#bottom - TOP);
+  }
+
+  /** Brings an element to where its place is now, or hides it. */
+  #move(element: SVGGraphicsElement): void {
+    const { x, y } = element.dataset;
+    const isSeen = (place: number, from: number, to: number): boolean =>
+      place >= from - 0.1 && place <= to + 0.1;
+    const [dx, dy] = [
+      x === undefined ? 0 : this.#zoomed(Number(x)) - Number(x),
+      y === undefined ? 0 : this.#zoomedY(Number(y)) - Number(y),
+    ];
+    const isInside =
+      (x === undefined || isSeen(Number(x), this.#from, this.#to)) &&
+      (y === undefined || isSeen(Number(y), this.#high, this.#low));
+    element.style.display = isInside ? '' : 'none';
+    element.setAttribute('transform', `translate(${dx} ${dy})`);
+  }
+
+  /** Marks along y from the coarsest list that has enough of them. */
+  #drawRows(): SVGElement[] {
+    const seen = this.#marks.map((marks) =>
+      marks.filter(({ y }) => y >= this.#high - 0.1 && y <= this.#low + 0.1),
+    );
+    const marks = seen.find(({ length }) => length >= ROWS_MIN) ?? seen.at(-1) ?? [];
+    let last = Number.POSITIVE_INFINITY;
+    let lastText = '';
+    return marks.flatMap(({ y, text }) => {
+      const place = this.#zoomedY(y);
+      // A text has three digits: two close marks may have the same.
+      if (last - place < ROW_HEIGHT || text === lastText) return [];
+      [last, lastText] = [place, text];
+      const line = document.createElementNS(SVG, 'path');
+      line.setAttribute('class', 'grid');
+      line.setAttribute('d', `M${this.#left} ${place}H${this.#right}`);
+      const label = document.createElementNS(SVG, 'text');
+      label.setAttribute('class', 'axis end');
+      label.setAttribute('x', String(this.#left - 6));
+      label.setAttribute('y', String(place + 4));
+      label.textContent = text;
+      return [line, label];
+    });
   }
 
   /** Marks at places that the chart has values of: their texts are known. */
@@ -148,7 +249,7 @@ class ZoomedChart {
       last = place;
       const line = document.createElementNS(SVG, 'path');
       line.setAttribute('class', 'grid');
-      line.setAttribute('d', `M${place} 26V${this.#height - 42}`);
+      line.setAttribute('d', `M${place} ${TOP}V${this.#bottom}`);
       const label = document.createElementNS(SVG, 'text');
       label.setAttribute('class', place > this.#right - 30 ? 'axis end' : 'axis middle');
       label.setAttribute('x', String(Math.min(place, this.#right)));
@@ -170,18 +271,20 @@ class ZoomedChart {
     const index = nearest(main.places, this.#unzoomed(place));
     this.#at = main.places[index] ?? 0;
     const x = this.#zoomed(this.#at);
-    const bottom = this.#height - 42;
+    const bottom = this.#bottom;
     const begin = this.#dragFrom;
-    const selected = begin === null ? '' : `M${begin} 26H${place}V${bottom}H${begin}Z`;
-    this.#cursor.setAttribute('d', `M${x} 26V${bottom}${selected}`);
+    const selected = begin === null ? '' : `M${begin} ${TOP}H${place}V${bottom}H${begin}Z`;
+    this.#cursor.setAttribute('d', `M${x} ${TOP}V${bottom}${selected}`);
     const title = document.createElement('strong');
     title.textContent = main.texts[index] ?? '';
     const rows = this.#groups.flatMap(({ places, lines }) => {
       const own = nearest(places, this.#at ?? 0);
-      return lines.map(({ name, texts }) => {
+      return lines.flatMap(({ name, texts }) => {
+        const text = texts[own] ?? '-';
+        if (text === '') return [];
         const row = document.createElement('span');
-        row.textContent = `${name} ${texts[own] ?? '-'}`;
-        return row;
+        row.textContent = `${name} ${text}`.trim();
+        return [row];
       });
     });
     this.#tip.replaceChildren(title, ...rows);
@@ -232,6 +335,8 @@ class ZoomedChart {
     const wanted = Math.min(width, whole);
     const from = Math.min(Math.max(middle - wanted / 2, this.#left), this.#right - wanted);
     this.#zoom(from, from + wanted);
+    // The next key goes on from there.
+    this.#show(this.#zoomed(middle));
   }
 }
 
@@ -242,6 +347,45 @@ function nearest(places: readonly number[], wanted: number): number {
     if (Math.abs(place - wanted) < Math.abs((places[best] ?? 0) - wanted)) best = i;
   });
   return best;
+}
+
+/** The lines of a path, by the commands that charts/plot.ts writes. */
+function pointsOf(path: string): Point[][] {
+  const lines: Point[][] = [];
+  let [x, y] = [0, 0];
+  for (const [, command = '', text = ''] of path.matchAll(/([MLHVmh])([^MLHVZmhz]*)/g)) {
+    const [first = 0, second = 0] = text.trim().split(' ').map(Number);
+    if (command === 'M') lines.push([]);
+    if (command === 'H') x = first;
+    else if (command === 'V') y = first;
+    else if (command === 'h') x += first;
+    else if (command === 'm') [x, y] = [x + first, y + second];
+    else [x, y] = [first, second];
+    lines.at(-1)?.push([x, y]);
+  }
+  return lines;
+}
+
+/** The y of all points of a line within a range of x, and where it crosses the ends of the range. */
+function visibleOf(line: readonly Point[], from: number, to: number): number[] {
+  return line.flatMap(([x, y], i) => {
+    const seen = x >= from && x <= to ? [y] : [];
+    const [nextX, nextY] = line[i + 1] ?? [x, y];
+    for (const end of [from, to]) {
+      if ((x - end) * (nextX - end) < 0) seen.push(y + ((end - x) / (nextX - x)) * (nextY - y));
+    }
+    return seen;
+  });
+}
+
+/** As charts/hover.ts writes them. */
+function marksOf(lists: string): Mark[][] {
+  return lists.split('\n').map((list) =>
+    list.split('|').flatMap((mark) => {
+      const [y = '', ...words] = mark.split(' ');
+      return y === '' ? [] : [{ y: Number(y), text: words.join(' ') }];
+    }),
+  );
 }
 
 for (const svg of document.querySelectorAll<SVGSVGElement>('svg[data-hover]')) new ZoomedChart(svg);

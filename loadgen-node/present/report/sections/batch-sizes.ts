@@ -9,9 +9,9 @@ import { type Html, html, htmlTable } from '../../html/html.ts';
 import { formatNumber, formatShare } from '../../text/figure-text.ts';
 
 /**
- * How many batches had each size: index 0 is size 1. A node tells the times of the whole batch with each of its samples, to
+ * How many batches had each size: index 0 is size 1. A node reports the times of the whole batch with each of its samples, to
  * the ns, so samples of a node with the same three times were in one batch. Null where that cannot be told: a node without
- * batches, one that tells no pre- and post-processing, or more alike than its batches hold.
+ * batches, one that reports no pre- and post-processing, or more alike than its batches hold.
  */
 export function sizesOfBatches(
   records: SampleRecords,
@@ -39,7 +39,7 @@ export function sizesOfBatches(
   return sizes;
 }
 
-/** Histogram of the sizes of batches; nothing where they are not known. */
+/** Histogram of the sizes of batches; absent where they are unknown. */
 export function renderBatchSizes(
   records: SampleRecords | null,
   audit: NetworkAudit | null,
@@ -63,8 +63,8 @@ export function renderBatchSizes(
   return renderFigure({
     title: 'Batch sizes',
     alternative: `${grouped(total)} batches, ${mean} samples on average.`,
-    drawing: html`${drawAxes(area)}${drawWindow(drawBars(area, bars, 'c1'))}`,
-    hover: hoverData(area, [{ name: 'batches', className: 'c1', points }], {
+    drawing: html`${drawAxes(area)}${drawWindow(area, drawBars(area, bars, 'c1'))}`,
+    hover: hoverData(area, [{ name: 'batches', points }], {
       x: (size) => `size ${size}`,
       y: grouped,
     }),

@@ -53,7 +53,7 @@ export function renderLag(lags: Float64Array): Html {
   });
 }
 
-/** Distributions of the two times of a token model; nothing where tokens are not timed. */
+/** Distributions of the two times of a token model; absent where tokens are not timed. */
 export function renderTokenTimes(
   records: SampleRecords | null,
   parts: readonly number[] | null,
@@ -70,7 +70,7 @@ export function renderTokenTimes(
     const count = tokenCount[row] as number;
     const times = tokenTimes(latency, (firstTokenNs[row] as number) - scheduled, count);
     first[row] = times.firstNs;
-    // One token has nothing behind it.
+    // A single token has no successor to time.
     if (count > 1) each[row] = times.perOutputNs;
   }
   const of = (title: string, name: string, sorted: Float64Array, caption: string): Html | null =>
@@ -107,8 +107,8 @@ export function renderHistogram(sorted: Float64Array): Html {
   return renderFigure({
     title: 'Histogram of latency',
     alternative: `Most values, ${highest.value} of ${sorted.length}, lie from ${formatNs(highest.from)} to ${formatNs(highest.to)}.`,
-    drawing: html`${drawAxes(area)}${drawWindow(drawBars(area, bins, 'c1'))}`,
-    hover: hoverData(area, [{ name: 'count', className: 'c1', points }], {
+    drawing: html`${drawAxes(area)}${drawWindow(area, drawBars(area, bins, 'c1'))}`,
+    hover: hoverData(area, [{ name: 'count', points }], {
       x: (ns) => rangeText(binAt(ns)),
       y: grouped,
     }),

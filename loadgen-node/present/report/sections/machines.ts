@@ -20,7 +20,7 @@ const ROWS = [
 ];
 
 /**
- * What was measured on what: both ends as they described themselves, and the link between them.
+ * Section "What was measured on what": both ends as they described themselves, and the link between them.
  * @param audit Null: the run left none.
  */
 export function renderMachines(summary: RunSummary, audit: NetworkAudit | null): Html {

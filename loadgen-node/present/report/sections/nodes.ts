@@ -12,6 +12,7 @@ import { renderFigure } from '../../charts/percentile-chart.ts';
 import { drawLegend, drawStackedBars, seriesClass } from '../../charts/plot.ts';
 import { type Html, html, htmlTable, scroll, section } from '../../html/html.ts';
 import { fitText, formatShare, timeOrDash } from '../../text/figure-text.ts';
+import { renderUse, useCells } from './use.ts';
 
 /** More bars than that are a list: the table has it. */
 const BARS_MAX = 24;
@@ -20,6 +21,7 @@ const COLUMNS = [
   ...['Node', 'Address', 'Model', 'issued', 'completed', 'lost', 'of them with an error'],
   ...['p50', 'p99'],
 ];
+const USE_COLUMNS = ['cores busy', 'memory'];
 
 /** Share of each SUT node, with its latencies where there are records. */
 export function renderNodes(
@@ -35,6 +37,7 @@ export function renderNodes(
     total: partText(value, total),
     segments: [{ value, className: seriesClass(i), hint: `${name}: ${value}` }],
   }));
+  const hasUse = nodes.some(({ usage }) => usage !== undefined);
   const rows = nodes.map((node, i) => [
     node.name,
     html`<code>${node.address}</code>`,
@@ -44,6 +47,7 @@ export function renderNodes(
     grouped(node.issuedSamples - node.completedSamples),
     grouped(node.failedSamples),
     ...[0.5, 0.99].map((share) => timeOrDash(ofNodes[i]?.percentileNs(share))),
+    ...(hasUse ? useCells(node.usage) : []),
   ]);
   const more =
     nodes.length > BARS_MAX
@@ -57,14 +61,13 @@ export function renderNodes(
   });
   const all = scroll(
     'SUT nodes',
-    htmlTable(COLUMNS, rows, (column) => column > 2),
+    htmlTable(hasUse ? [...COLUMNS, ...USE_COLUMNS] : COLUMNS, rows, (column) => column > 2),
     'scroll wide',
   );
   return section(
     'nodes',
     'SUT nodes',
-    html`<div class="charts">${figure}\n${batches}${all}</div>
-<p class="quiet">Processor and memory of the nodes over the run are not here: nodes report none to LoadGen while it measures. Their own metrics have them (of a longhaul node: sut --metrics-listen).</p>`,
+    html`<div class="charts">${figure}\n${batches}${renderUse(nodes)}${all}</div>`,
   );
 }
 
@@ -101,7 +104,7 @@ function hasServerStatistics(nodes: RunSummary['nodes']): boolean {
 }
 
 /**
- * Statistics of servers of the Open Inference Protocol, which are theirs; nothing where none has
+ * Statistics of servers of the Open Inference Protocol, as they report them; absent where no server has
  * any.
  */
 export function renderServers({ nodes }: RunSummary): Html | null {
@@ -114,7 +117,7 @@ export function renderServers({ nodes }: RunSummary): Html | null {
   return section(
     'servers',
     SERVERS_TITLE,
-    html`<p>Statistics of each server, by how much they grew over the run: means per request, in which requests of other clients are. They are the server's own, say nothing of a single query, and are not part of the latencies above.</p>
+    html`<p>Statistics of each server, by how much they grew over the run: means per request, including requests of other clients. They are the server's own, do not describe single queries, and are not part of the latencies above.</p>
 ${scroll(
   'Statistics of the servers',
   htmlTable(SERVER_COLUMNS, rows, (column) => column >= 2),
@@ -182,7 +185,7 @@ export function renderSplit(summary: RunSummary): Html {
     'split',
     title,
     html`<p>${split.text}</p>
-<div class="charts">${figure}\n${scroll('Parts of the latency', all)}</div>`,
+<div class="charts">${figure}\n${scroll('Parts of the latency', all, 'scroll wide cells')}</div>`,
   );
 }
 
@@ -191,7 +194,7 @@ function withoutSplit({ protocol, nodes }: RunSummary): Html {
   if (protocol !== 'oip')
     return html`No sample came with times of the SUT that can be used, so latency cannot be split.`;
   const text =
-    'The Open Inference Protocol tells no times of single queries, so latency cannot be split.';
+    'The Open Inference Protocol reports no times of single queries, so latency cannot be split.';
   if (!hasServerStatistics(nodes)) return html`${text}`;
   return html`${text} Means of the servers' own stand under <a href="#servers">${SERVERS_TITLE}</a>.`;
 }

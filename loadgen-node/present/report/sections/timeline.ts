@@ -11,9 +11,16 @@ import type { RunSummary } from '../../../observe/summary/run-summary.ts';
 import { drawLines } from '../../charts/line-chart.ts';
 import { renderFigure } from '../../charts/percentile-chart.ts';
 import type { Points, Series } from '../../charts/plot.ts';
-import { type Axis, linearAxis, timeAxis } from '../../charts/scale.ts';
+import { type Axis, linearAxis, memoryStep, timeAxis } from '../../charts/scale.ts';
 import { type Html, html, htmlTable, scroll, section } from '../../html/html.ts';
-import { formatNumber, formatShare, tickSeconds, tickTime } from '../../text/figure-text.ts';
+import {
+  formatMemory,
+  formatNumber,
+  formatShare,
+  tickMemory,
+  tickSeconds,
+  tickTime,
+} from '../../text/figure-text.ts';
 
 /** Widths that intervals of time may have, in ns. */
 const WIDTHS_NS = [
@@ -28,7 +35,7 @@ const ROWS_PER_INTERVAL = 100;
 
 /**
  * Follows a run over time, in intervals of equal width from the start. Rows count where they were due, completed samples where
- * they were completed. Latencies are of what was due in the interval, NaN where nothing was; rates are per second.
+ * they were completed. Latencies are of samples due in the interval, NaN without any; rates are per second.
  */
 export function timelineOf(table: LatencyTable) {
   const { count, scheduledNs, latencyNs, completedSamples, endNs } = table;
@@ -132,7 +139,7 @@ export function renderLoadTimeline(timeline: Timeline, scenario: Scenario): Html
     className: 'c2 dash2',
     points: overTime(intervals, ({ dueRate }) => dueRate),
   };
-  // The one query of Offline is due at the start: its rate says nothing.
+  // The one query of Offline is due at the start: it has no rate.
   const series = isOffline ? [completed] : [due, completed];
   const largest = Math.max(...series.flatMap(({ points }) => points.map(([, rate]) => rate)), 0);
   const rates = completed.points.map(([, rate]) => rate);
@@ -150,7 +157,7 @@ export function renderLoadTimeline(timeline: Timeline, scenario: Scenario): Html
 }
 
 /** An axis of the time since the start of a run. */
-function runTimeAxis(toNs: number): Axis {
+export function runTimeAxis(toNs: number): Axis {
   const title = 'time since the start, s';
   return linearAxis({ from: 0, to: toNs, title, format: tickSeconds }, 6);
 }
@@ -163,7 +170,7 @@ function overTime(
 }
 
 /** An instant of the run where a pointer rests. */
-function secondText(ns: number): string {
+export function secondText(ns: number): string {
   return `${tickSeconds(ns)} s`;
 }
 
@@ -193,7 +200,7 @@ export function renderGenerator({ health, ceiling }: RunSummary): Html {
   return section(
     'generator',
     'Health of the generator',
-    html`${health === null ? html`<p>Nobody watched the LoadGen process in this run.</p>` : renderHealth(health)}
+    html`${health === null ? html`<p>The LoadGen process was not monitored in this run.</p>` : renderHealth(health)}
 <p>${ceilingText(ceiling)}</p>`,
   );
 }
@@ -225,7 +232,7 @@ function renderHealth(health: GeneratorHealth): Html {
   );
   const shown = worstOfGroups(seconds);
   return html`${scroll('Health of the generator', html`<table><tbody>${rows}</tbody></table>`)}
-${shown.length === 0 ? null : html`<div class="charts">${cpuChart(shown)}${delayChart(shown)}</div>`}`;
+${shown.length === 0 ? null : html`<div class="charts">${cpuChart(shown)}${delayChart(shown)}${memoryChart(shown)}</div>`}`;
 }
 
 function shareText(share: number | null | undefined): string {
@@ -237,12 +244,16 @@ function cpuChart(seconds: readonly HealthSecond[]): Html {
     return { name, className, points: healthPoints(seconds, of) };
   };
   const series = [
-    line('CPU', 'c1', ({ cpuShare }) => cpuShare * 100),
+    line('issuing thread', 'c1', ({ cpuShare }) => cpuShare * 100),
     line('garbage collection', 'c2 dash2', ({ gcNs }) => gcNs / 1e7),
   ];
   if (seconds.some(({ cpuWaitShare }) => typeof cpuWaitShare === 'number')) {
     const waits = ({ cpuWaitShare }: HealthSecond): number => (cpuWaitShare ?? Number.NaN) * 100;
     series.push(line('waiting for a core', 'c6 dash3', waits));
+  }
+  if (seconds.some((second) => second.process !== undefined)) {
+    const all = (second: HealthSecond): number => (second.process?.cores ?? Number.NaN) * 100;
+    series.push(line('all threads of LoadGen', 'c5 dash4', all));
   }
   const known = series.flatMap(({ points }) => points.map(([, y]) => y)).filter(Number.isFinite);
   const to = Math.max(...known, 100);
@@ -257,6 +268,28 @@ function cpuChart(seconds: readonly HealthSecond[]): Html {
       texts: { x: secondText, y: (percent) => `${formatNumber(percent)} %` },
     }),
     caption: 'In each second. Near 100 % the thread that issues is the limit.',
+  });
+}
+
+function memoryChart(seconds: readonly HealthSecond[]): Html | null {
+  const bytesOf = (second: HealthSecond): number => second.process?.residentBytes ?? Number.NaN;
+  const points = healthPoints(seconds, bytesOf);
+  const known = points.map(([, bytes]) => bytes).filter(Number.isFinite);
+  if (known.length === 0) return null;
+  const to = Math.max(...known);
+  return renderFigure({
+    title: 'Memory of LoadGen',
+    alternative: `At most ${formatMemory(to)}.`,
+    ...drawLines({
+      x: axisOf(seconds),
+      y: linearAxis({
+        ...{ from: 0, to: to * 1.1, title: 'resident' },
+        ...{ format: tickMemory, stepOf: memoryStep },
+      }),
+      series: [{ name: 'memory', className: 'c1', points }],
+      texts: { x: secondText, y: formatMemory },
+    }),
+    caption: 'Resident memory of the LoadGen process, plan and recorder included.',
   });
 }
 
@@ -298,6 +331,9 @@ function worstOfGroups(seconds: readonly HealthSecond[]): readonly HealthSecond[
       cpuWaitShare: largerOf(a.cpuWaitShare, b.cpuWaitShare),
       eventLoopDelayMaxNs: Math.max(a.eventLoopDelayMaxNs, b.eventLoopDelayMaxNs),
       gcNs: Math.max(a.gcNs, b.gcNs),
+      ...(b.process && {
+        process: { ...b.process, cores: Math.max(a.process?.cores ?? 0, b.process.cores) },
+      }),
     })),
   );
 }

@@ -45,7 +45,7 @@ ${accuracy && html`<p>Accuracy: ${accuracy.text} ${judged(accuracy.isMet, 'targe
 `;
 }
 
-/** Marks of the run, which nothing silences; the head has their number. */
+/** Notes of the run, which cannot be silenced; the head has their number. */
 export function renderNotes({ notes }: RunSummary): Html | null {
   if (notes.length === 0) return null;
   const items = notes.map((note) => html`<li>${note}</li>`);
@@ -147,7 +147,7 @@ export function renderFigures({ figures }: RunSummary): Html | null {
   return section('figures', 'All figures', scroll('All figures', all));
 }
 
-/** The steps of the arrivals; nothing for a run without steps. */
+/** The steps of the arrivals; absent for a run without steps. */
 export function renderSteps({ loadTest }: RunSummary): Html | null {
   const steps = loadTest?.steps ?? null;
   if (steps === null) return null;
@@ -164,7 +164,7 @@ ${scroll(
 export function renderAudit({ audit, division, protocol }: RunSummary): Html {
   const ends =
     protocol === 'oip'
-      ? 'by the evidence of this end: the Open Inference Protocol leaves none of the other'
+      ? 'by the evidence of this end: the Open Inference Protocol has none of the other end'
       : 'by the evidence of both ends';
   const rows = audit.map(({ rule, verdict, text }) => [
     rule,

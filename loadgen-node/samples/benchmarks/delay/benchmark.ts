@@ -3,7 +3,7 @@ import { syntheticBenchmark } from '../synthetic/synthetic-benchmark.ts';
 
 /**
  * Tests LoadGen against service times that are known. How long a response is, and so how many tokens it
- * has, is the SUT node's choice: any but none at all is right, unless the run says how many bytes.
+ * has, is the SUT node's choice: any response that is not empty is right, unless the run says how many bytes.
  */
 export const benchmark: LoadgenBenchmark = syntheticBenchmark(
   'delay',

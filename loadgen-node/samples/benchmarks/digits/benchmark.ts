@@ -78,7 +78,7 @@ export const benchmark: LoadgenBenchmark = {
     onProgress,
   }) => {
     if (dataFolder !== undefined) return openOwnDataSet(dataFolder, onProgress);
-    // Checksums have proven every file of it: nothing needs to be decoded.
+    // Checksums have proven every file of it: decoding is not needed.
     const folder = await ensureDrawnDataSet(DIGITS_DATA, images, { cacheFolder, onProgress });
     return digitsDataSet({
       name: generatedName('digits', images, EVALUATION_SET),

@@ -109,7 +109,7 @@ async function openOwnFolder(
   return imagenetDataSet(rules, { ...parts, name, quality: undefined, marks });
 }
 
-/** Another benchmark's model says nothing of this one's. */
+/** The reference of this benchmark; undefined for another benchmark's model. */
 function knownReference(
   reference: ReferenceAccuracy | undefined,
   key: string,

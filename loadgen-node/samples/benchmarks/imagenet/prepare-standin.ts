@@ -47,7 +47,7 @@ interface PrepareRequest {
 }
 
 /**
- * Makes a stand-in for a model and its data set, once, and copies it where that is asked for.
+ * Makes a stand-in for a model and its data set, once, and copies it where that is requested.
  * @param what Key of {@link PREPARED_STANDINS}.
  * @throws MlperfError `ERR_CONFIG_INVALID` for another key, `ERR_OUTPUT`; without ONNX Runtime
  */
@@ -59,7 +59,7 @@ export async function prepareStandin(
   const benchmark = Object.hasOwn(PREPARED_STANDINS, what) ? PREPARED_STANDINS[what] : undefined;
   if (benchmark === undefined) {
     const known = Object.keys(PREPARED_STANDINS).join(', ');
-    throw configInvalid(`nothing to prepare "${what}"; there is: ${known}`);
+    throw configInvalid(`cannot prepare "${what}": use one of ${known}`);
   }
   return preparedResult(await makeStandin(benchmark, request, onProgress));
 }

@@ -28,7 +28,7 @@ const SHARE = 0.99;
 
 /** Form of {@link REFERENCE_FILE}: it says that the images are a stand-in, and what the FP32 model makes of them. */
 const REFERENCE = z.object({
-  /** Key of the benchmark that the model is for: another one's model says nothing of this one's. */
+  /** Key of the benchmark that the model is for. */
   benchmark: z.string().min(1),
   /** The FP32 model of which the accuracy is. */
   model: z.string().min(1),
@@ -39,8 +39,8 @@ const REFERENCE = z.object({
 export type ReferenceAccuracy = z.infer<typeof REFERENCE>;
 
 /**
- * Reads what generated data says of itself.
- * @returns undefined where there is none: the images are taken for ImageNet's.
+ * Reads the description of generated data.
+ * @returns undefined without one: the images are taken for ImageNet's.
  * @throws MlperfError `ERR_DATA_SET`
  */
 export async function readReferenceAccuracy(

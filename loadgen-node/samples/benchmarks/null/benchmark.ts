@@ -2,7 +2,7 @@ import { SYNTHETIC_RESPONSE_BYTES_DEFAULT } from '../../../../shared/rules/rows/
 import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
 import { syntheticBenchmark } from '../synthetic/synthetic-benchmark.ts';
 
-/** Measures the wire and LoadGen itself: of a response nothing but its length is looked at. */
+/** Measures the wire and LoadGen itself: only the length of a response is checked. */
 export const benchmark: LoadgenBenchmark = syntheticBenchmark(
   'null',
   (responseBytes = SYNTHETIC_RESPONSE_BYTES_DEFAULT) =>

@@ -25,7 +25,7 @@ export function syntheticBenchmark(
     openDataSet: async ({ dataFolder, synthetic }) => {
       if (dataFolder !== undefined) {
         throw configInvalid(
-          `--data-dir ${dataFolder}: benchmark ${key} has no data set, its samples are made up`,
+          `--data-dir ${dataFolder}: benchmark ${key} has no data set, its samples are generated`,
         );
       }
       return syntheticDataSet({
@@ -59,8 +59,8 @@ export interface SyntheticSet {
 }
 
 /**
- * Payloads that nothing can compress, the same in every run. They are views into one buffer, of
- * {@link POOL_BYTES} and one sample at most: as many samples as anybody likes cost no more memory.
+ * Incompressible payloads, the same in every run. They are views into one buffer, of
+ * {@link POOL_BYTES} and one sample at most: more samples cost no more memory.
  */
 export function syntheticDataSet(set: SyntheticSet): DataSet {
   const { name, sampleBytes, sampleCount, isRight, metric } = set;

@@ -2,7 +2,7 @@ import { OIP_ELEMENT_BYTES, type OipDataType } from '../../../../shared/domain/t
 import { toSmallFloat } from '../small-float.ts';
 import { bytesContents } from '../tensor-data-set.ts';
 
-/** Which element is none of its datatype, counted in row-major order, and why. */
+/** Names the element that does not fit its datatype, counted in row-major order, and why. */
 export class ElementError extends Error {}
 
 type FloatType = 'FP16' | 'BF16' | 'FP32' | 'FP64';
@@ -18,7 +18,7 @@ const SPECIAL_NUMBERS: Readonly<Record<string, number>> = {
 /**
  * Elements of JSON as raw contents.
  * @param elements In row-major order.
- * @throws ElementError naming the first that is none of the datatype
+ * @throws ElementError naming the first that does not fit the datatype
  */
 export function encodeElements(datatype: OipDataType, elements: readonly unknown[]): Uint8Array {
   if (datatype === 'BYTES') return bytesContents(elements.map(textElement));
@@ -121,8 +121,8 @@ function wrong(index: number, element: unknown, what: string): ElementError {
 }
 
 /**
- * A whole number that JavaScript's numbers may not hold, as {@link parseExactJson} gives it: its digits, below the key that
- * nobody uses.
+ * A whole number that JavaScript's numbers may not hold, as {@link parseExactJson} gives it: its digits, below a reserved
+ * key.
  */
 interface LongInteger {
   readonly '': string;
@@ -163,7 +163,7 @@ export function base64Bytes(value: unknown): Buffer | undefined {
   const { b64 } = value;
   if (typeof b64 !== 'string') return undefined;
   const bytes = Buffer.from(b64, 'base64');
-  // Node reads what it can and says nothing of the rest.
+  // Node silently skips what it cannot read.
   const isAll = bytes.toString('base64').replace(/=+$/, '') === b64.replace(/=+$/, '');
   return isAll ? bytes : undefined;
 }

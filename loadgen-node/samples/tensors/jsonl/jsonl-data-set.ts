@@ -12,7 +12,7 @@ import { parseSample, SampleError } from './parse-sample.ts';
 const PROGRESS_STEP = 100;
 
 /**
- * A file of which each line is one sample in JSON (parse-sample.ts); blank lines are none. All lines are read and checked
+ * A file of which each line is one sample in JSON (parse-sample.ts); blank lines are skipped. All lines are read and checked
  * now, and kept by their places: a sample is read again when it is loaded.
  * @param inputs Of one sample.
  * @throws MlperfError `ERR_DATA_SET` naming file and line

@@ -128,7 +128,7 @@ function tensorOf({ shape, data }: GivenTensor, input: OipTensor): NamedTensor {
 }
 
 /**
- * Shape of the sample: the one that is said; else that of the arrays; else the model's, for elements in a row that fill it.
+ * Shape of the sample: the declared one; else that of the arrays; else the model's, for elements in a row that fill it.
  * @param nested Lengths of the arrays: their product is the number of elements.
  */
 function decideShape(

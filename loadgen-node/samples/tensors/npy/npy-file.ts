@@ -110,7 +110,7 @@ async function readBeginning(
  * Raw contents of an array: row-major and little-endian, whatever the file has.
  * @param data The elements as they stand in the file, as many as the header says. Numbers are changed in place.
  * @param path Stands in messages only.
- * @throws MlperfError `ERR_DATA_SET` where a text is none
+ * @throws MlperfError `ERR_DATA_SET` for bytes that are no text
  */
 function npyContents(
   data: Buffer,

@@ -86,7 +86,7 @@ function parseDictionary(
   return { descr, isFortranOrder: order === 'True', shape };
 }
 
-/** @param axes `3, 224, 224`, `3,` or nothing; Python 2 wrote an L behind long numbers. */
+/** @param axes `3, 224, 224`, `3,` or empty; Python 2 wrote an L behind long numbers. */
 function shapeOf(axes: string): readonly number[] | undefined {
   const parts = axes.split(',').map((part) => part.trim());
   if (parts.at(-1) === '') parts.pop();
@@ -146,7 +146,7 @@ const WIDE_FLOATS: readonly OipDataType[] = ['FP32', 'FP64'];
 /**
  * How an array becomes one that the input takes, in NumPy's words. A cast that could change values (0.5 as a whole number is 0)
  * is not advised.
- * @param from What the array has now; undefined: nothing that the protocol knows.
+ * @param from The array's datatype now; undefined: one that the protocol does not have.
  */
 export function npyRemedy(datatype: OipDataType, from: OipDataType | undefined): string {
   if (datatype === 'BYTES') return "save it as an array of texts (dtype 'S' or 'U')";

@@ -287,7 +287,7 @@ const network = object({
   notes: text.optional(),
 });
 
-/** A description file, and what no machine can be asked for. */
+/** A description file, and what no machine can be requested. */
 const system = object({
   file: text,
   network: network.optional(),

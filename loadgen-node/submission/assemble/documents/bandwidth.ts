@@ -158,7 +158,7 @@ function figureRows(figures: BandwidthFigures, throughput: number): string[][] {
   ];
 }
 
-/** Whole bytes, to be held against the formula's; the mean of payloads of unlike length is none. */
+/** Whole bytes, to compare with the formula's; the mean of payloads of unlike length need not be whole. */
 function bytesPerSample(bytes: number, samples: number): string {
   const mean = bytes / samples;
   const isWhole = Number.isInteger(mean);

@@ -56,7 +56,7 @@ export function measurementReadme(facts: ReadmeFacts): string {
   );
 }
 
-/** The submitter's words; what the nodes say stands among their settings already. */
+/** The submitter's description; the nodes' own is among their settings already. */
 function batchingText(result: PlannedResult): string {
   const said = saidBatching(result);
   if (said !== '') return said;
@@ -75,7 +75,7 @@ function accuracyRow(line: string): readonly [string, string] {
   return note === undefined ? ['Accuracy', `\`${fiveFiguresIn(line)}\``] : ['Note', note];
 }
 
-/** Warnings at the head of the README: dry run, engine, stand-in. Nothing switches them off. */
+/** Warnings at the head of the README: dry run, engine, stand-in. They cannot be switched off. */
 function marksOf({ runs }: PlannedResult, isDryRun: boolean): string[] {
   const { performance, accuracyLines } = runs;
   const engine = String(recordOf(performance, 'loadgen_version') ?? '');
@@ -114,7 +114,7 @@ function runText({ runs: { performance, accuracy }, implementation }: PlannedRes
       ];
   return document(
     said === undefined
-      ? 'The submitter states no commands of the SUT nodes ("run_commands"); their settings stand below where they told them.'
+      ? 'The submitter states no commands of the SUT nodes ("run_commands"); their settings stand below where they reported them.'
       : `As the submitter states them:\n\n${codeBlock(said, 'sh')}`,
     ...commands,
     nodesText(performance),
@@ -139,14 +139,14 @@ function commandText(run: SubmittedRun, output: string): string {
 function serversText({ nodes }: NetworkAudit): string {
   return document(
     '### SUT nodes',
-    'The run spoke the Open Inference Protocol, which tells no settings of a server: the submitter must state them.',
+    'The run spoke the Open Inference Protocol, which reports no settings of a server: the submitter must state them.',
     table(
       ['node', 'server', 'model', 'platform'],
       nodes.map(({ address, oip }) => [
         address,
-        [oip?.serverName, oip?.serverVersion].join(' ').trim() || 'not told',
+        [oip?.serverName, oip?.serverVersion].join(' ').trim() || 'not reported',
         [oip?.modelName, ...(oip?.modelVersions ?? [])].join(' '),
-        oip?.platform || 'not told',
+        oip?.platform || 'not reported',
       ]),
     ),
   );
@@ -248,8 +248,8 @@ export function runScript({ id, entry }: PlannedImplementation, results: readonl
 }
 
 /**
- * Where a run wrote its logs, and what its user wished to see or keep, say nothing about how it is
- * made again.
+ * Settings that do not matter to a repetition: where a run wrote its logs, and what its user wished to see or
+ * keep.
  */
 const LEFT_OUT = new Set(['output', 'cacheDir', 'thresholds', 'labels', 'records', 'report']);
 

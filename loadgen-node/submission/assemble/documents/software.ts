@@ -98,7 +98,7 @@ function toldComponents({ runs }: PlannedResult) {
 }
 
 /**
- * The files of longhaul that ran, by what its log says of them: a release is known by its name
+ * The files of longhaul that ran, as its log identifies them: a release is known by its name
  * alone, a build is not.
  */
 function filesOf({ performance }: PlannedResult['runs']): string | undefined {

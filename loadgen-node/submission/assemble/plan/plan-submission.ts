@@ -20,11 +20,11 @@ import {
   readSystem,
 } from './read-system.ts';
 
-/** All that a tree is made from. Nothing of it is written yet. */
+/** All inputs of a tree, before it is written. */
 export type SubmissionPlan = Awaited<ReturnType<typeof planSubmission>>['plan'];
 
 /**
- * Reads and checks all that a tree is made from; writes nothing.
+ * Reads and checks all inputs of a tree, without writing.
  * @param isDryRun Runs that are too short or not valid are taken; the tree will be marked as not to
  *   be handed in.
  * @throws MlperfError `ERR_CONFIG_INVALID` with everything that keeps the tree from being built,
@@ -70,7 +70,7 @@ function checkSoftware(
   }
 }
 
-/** Methods by which every component is open to anybody. */
+/** Methods by which every component is public. */
 const OPEN_METHODS: readonly string[] = ['included', 'github', 'github-pr', 'binary'];
 
 /**

@@ -87,7 +87,7 @@ async function readUserConf(
   if (text?.trim() === '') problems.error('user.conf is empty: the official checkers refuse that');
   for (const line of brokenConfLines(text ?? '')) {
     problems.warn(
-      `user.conf: "${line}" is not read by the official checker, which wants model.scenario.key = value and nothing behind it`,
+      `user.conf: "${line}" is not read by the official checker, which wants only model.scenario.key = value on a line`,
     );
   }
   return text ?? '';
@@ -152,7 +152,7 @@ function readAccuracy({ files }: SubmittedRun, problems: Problems): string[] {
 function warnOfEvidence({ audit, files }: SubmittedRun, problems: Problems): void {
   if (audit === undefined) {
     problems.warn(
-      `${files.folder} has no network_audit.json: nothing shows that the rules of the network division were kept`,
+      `${files.folder} has no network_audit.json to show that the rules of the network division were kept`,
     );
     return;
   }
@@ -202,7 +202,7 @@ function sourceOf(
   return source;
 }
 
-/** A result whose compliance tests are read, and what they are held against. */
+/** A result whose compliance tests are read, and what they are compared with. */
 interface TestsOfResult {
   readonly entry: ResultEntry;
   readonly expected: Omit<ExpectedRun, 'kind'>;
@@ -284,7 +284,7 @@ async function readTest(test: TestId, folder: string, of: TestsOfResult, problem
     await readPerformance(own, { ...of.expected, kind: 'compliance', isTest05: test === 'TEST05' });
   }
   if (parts?.includes('accuracy')) readAnswers(own);
-  // What longhaul alone sees (a cache that shows in Server, ...) stands in no file that the
+  // Findings of longhaul's own (a cache that shows in Server, ...) are in no file that the
   // official tools read.
   const readme = evidence.get('README.md');
   const title = readme === undefined ? '' : readFileSync(readme, 'utf8').split('\n', 1)[0];

@@ -56,7 +56,7 @@ const TIMED: readonly string[] = ['Server', 'SingleStream', 'MultiStream'];
 
 /**
  * Keys that submitters set; what the round fixes stands in mlperf.conf. A row: key, record of the
- * detail log that tells its effective value, scenarios in which LoadGen reads it (all, if none is
+ * detail log that reports its effective value, scenarios in which LoadGen reads it (all, if none is
  * named), record's unit to that of the file (ns to ms, fraction to percent).
  */
 const ROWS: readonly (readonly [
@@ -142,7 +142,7 @@ export function isOpenOnly(divisions: readonly SubmissionDivision[]): boolean {
   return divisions.every((division) => division === 'open');
 }
 
-/** Holds a run against what the configuration says it is, and against what its round asks for. */
+/** Compares a run with the configuration and with the requirements of its round. */
 export function checkRun(run: SubmittedRun, expected: ExpectedRun, problems: Problems): void {
   checkLog(run, problems);
   checkIdentity(run, expected, problems);
@@ -249,7 +249,7 @@ function checkLengths(run: SubmittedRun, expected: ExpectedRun, problems: Proble
   const allowed = scenario === 'Server' ? model?.serverLatencyNs : undefined;
   if (allowed === undefined || bound === undefined || bound <= allowed) return;
   const text = `the latency bound is ${bound / 1e6} ms; ${model?.folder} has ${allowed / 1e6} ms`;
-  // "Latency constraints are not applicable" to open: what its results are held against is the
+  // "Latency constraints are not applicable" to open: what its results are compared with is the
   // submitter's own bound.
   if (isOpenOnly(divisions)) problems.warn(text);
   else problems.unfinished(text);

@@ -128,11 +128,11 @@ function checkFields(
   }
 }
 
-/** Why a value is none of a field; undefined: it is one. */
+/** Why a value does not fit a field; undefined: it fits. */
 function wrongValue({ isMeaningful, isNumber }: SystemField, value: unknown): string | undefined {
   if (typeof value !== 'string') return `${JSON.stringify(value)}: it has to be a text in quotes`;
   if (isMeaningful && value.trim() === '') {
-    return 'empty: write N/A where there is nothing to say';
+    return 'empty: write N/A where the field does not apply';
   }
   if (isNumber !== true || /^\d+$/.test(value) || isTodo(value)) return undefined;
   return `"${value}": it has to be a whole number in quotes, 0 for none`;
@@ -287,7 +287,7 @@ export function collectFiles(paths: readonly string[]) {
     for (const entry of readdirSync(path).sort()) {
       const inner = join(path, entry);
       if (entry.startsWith('.') || SKIPPED.has(entry)) skippedCount += 1;
-      else if (!existsSync(inner)) problems.push(`${inner} is a link to nothing`);
+      else if (!existsSync(inner)) problems.push(`${inner} is a broken link`);
       else add(inner, `${name}/${entry}`, [...parents, real]);
     }
   };

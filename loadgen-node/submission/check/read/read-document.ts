@@ -10,7 +10,7 @@ import type { CheckContext, JsonObject } from './sites.ts';
 export const DOCUMENT_BYTES_MAX: number = 4 * 2 ** 20;
 
 /**
- * Text of a small file; undefined where it is none, and then a finding says why.
+ * Text of a small file; undefined where it is no text, and then a finding says why.
  * @param path A file that is in the listing.
  */
 export function readDocument(context: CheckContext, path: string): string | undefined {
@@ -34,7 +34,7 @@ export function readDocument(context: CheckContext, path: string): string | unde
  */
 export function readToolText(context: CheckContext, path: string): string | undefined {
   const text = readDocument(context, path);
-  // Only where a byte was none of a text does the file have to be looked at again.
+  // The file is read again only where a byte was no UTF-8.
   if (text === undefined || !text.includes('\ufffd')) return text;
   if (isUtf8(readFileSync(context.listing.pathOf(path)))) return text;
   context.findings.add('not-utf8', path, 'It has bytes that are not UTF-8.');
@@ -77,7 +77,7 @@ export function readJsonObject(context: CheckContext, path: string): JsonObject 
 
 /**
  * Reads the detail log of a folder and checks the file itself.
- * @returns Undefined where there is no log, or nothing in it: a finding says so.
+ * @returns Undefined where the log is missing or empty: a finding says so.
  */
 export async function readRunLog(context: CheckContext, folder: string) {
   const { listing, findings, readLog } = context;
@@ -116,8 +116,8 @@ export function needFolder({ listing, findings }: CheckContext, folder: string):
 /**
  * Compares a folder with the list of its files.
  * @param allowed Files that may lie there as well.
- * @returns False where the folder is not there: a finding says so, and nothing in it need be looked
- *   at.
+ * @returns False where the folder is missing: a finding says so, and its files need no
+ *   check.
  */
 export function checkFileList(
   context: CheckContext,
@@ -134,7 +134,7 @@ export function checkFileList(
   }
   for (const name of files) {
     if ([...needed, ...allowed, ...TOLERATED].includes(name)) continue;
-    findings.add('extra-file', posix.join(folder, name), `${name} is none of its files.`);
+    findings.add('extra-file', posix.join(folder, name), `${name} does not belong to this folder.`);
   }
   return true;
 }

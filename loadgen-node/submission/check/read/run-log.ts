@@ -25,7 +25,7 @@ export function detailLogs(listing: TreeListing, readLog = readDetailLog) {
     const drop = ({ recordCharacters }: ReadDetailLog) => {
       if (recordCharacters > KEPT_CHARACTERS_MAX) kept.delete(file);
     };
-    // Whoever awaits the log gets its error; the next one gets the same.
+    // Each caller that awaits the log gets its error.
     log.then(drop, () => {});
     return log;
   };
@@ -39,8 +39,8 @@ export interface SeenRecord {
 }
 
 /**
- * A detail log of a tree. A check of a record that is not there finds nothing: `record-missing`
- * finds that.
+ * A detail log of a tree. A check of a missing record passes: `record-missing`
+ * reports it.
  * @param file Relative to the root of the tree.
  */
 export function runLog(file: string, detail: ReadDetailLog) {

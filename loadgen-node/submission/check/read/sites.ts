@@ -197,7 +197,7 @@ export type Seen =
 
 type Found = Seen | false | undefined;
 
-/** Answer of a check: nothing, or what it found. */
+/** Findings of a check, if any. */
 export type Answer = Found | readonly Found[];
 
 /** True in the divisions in which scenarios, accuracy and compliance tests are demanded. */

@@ -48,7 +48,7 @@ export function treeListing(root: string) {
     hasFile: (path: string) => sizes.has(path),
     /** Size of a file in bytes; undefined where there is none. */
     bytesOf: (path: string) => sizes.get(path),
-    /** True for a folder that has nothing in it, not even a link. */
+    /** True for an empty folder, without files, folders and links. */
     isEmpty: (path: string) => {
       const { files, folders: below } = entries(path);
       const hasOdd = oddities.some(({ file }) => file === path || posix.dirname(file) === path);

@@ -87,7 +87,7 @@ const TITLES: Readonly<Record<Severity, string>> = {
   mark: 'Marks: not a valid closed or network submission, whatever its form',
   error: 'Errors: the tree is refused, or shows a wrong result',
   warning: 'Warnings: a reviewer will ask',
-  notice: 'Notices',
+  note: 'Notes',
 };
 
 /** Files of one rule that are listed; of more the number. */
@@ -105,7 +105,7 @@ export function treeReportText(report: CheckReport): string {
       : [`Originals: ${comparedOriginals} compared with the hash in accuracy.txt.`]),
     '',
   ];
-  for (const severity of ['mark', 'error', 'warning', 'notice'] as const) {
+  for (const severity of ['mark', 'error', 'warning', 'note'] as const) {
     const of = findings.filter((finding) => finding.severity === severity);
     if (of.length > 0) lines.push(TITLES[severity], '', ...groupLines(of));
   }
@@ -120,13 +120,14 @@ function groupLines(findings: readonly CheckFinding[]): string[] {
     const [first] = of as [CheckFinding];
     const places = of.slice(0, FILES_MAX).map(({ file, line, seen }) => {
       const where = line === undefined ? file : `${file}:${line}`;
-      return `    ${where}: ${seen}`;
+      return `    Found: ${where}: ${seen}`;
     });
     const more = of.length > FILES_MAX ? [`    and ${of.length - FILES_MAX} more (--json)`] : [];
     return [
-      `  ${id}: ${first.rule}`,
+      `  ${id}`,
       ...places,
       ...more,
+      `    Rule: ${first.rule}`,
       `    To do: ${first.advice}`,
       `    Source: ${first.source}`,
       '',
@@ -160,13 +161,13 @@ function unitOf(metric: string | null): string {
 }
 
 function verdictLines({ counts, findings }: CheckReport): string[] {
-  const count = `${counts.error} error(s), ${counts.warning} warning(s), ${counts.notice} notice(s), ${counts.mark} mark(s)`;
+  const count = `${counts.error} error(s), ${counts.warning} warning(s), ${counts.note} note(s), ${counts.mark} mark(s)`;
   const marks = [
     ...new Set(findings.filter(({ severity }) => severity === 'mark').map(({ id }) => id)),
   ];
-  if (counts.error > 0) return [`${count}: the tree is not ready to be handed in.`];
-  const but = counts.warning > 0 ? ' but the warnings' : '';
-  if (marks.length === 0) return [`${count}: nothing speaks against handing it in${but}.`];
+  if (counts.error > 0) return [`${count}: the tree is not ready to be submitted.`];
+  const but = counts.warning > 0 ? ', but look at the warnings' : '';
+  if (marks.length === 0) return [`${count}: the tree can be submitted${but}.`];
   return [
     `${count} (${marks.join(', ')}):`,
     'accepted form, not a valid closed or network submission',

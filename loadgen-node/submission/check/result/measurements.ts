@@ -81,7 +81,7 @@ interface ConfRecord {
   /** Of the unit of user.conf to that of the record. */
   readonly factor?: number;
   /**
-   * How many times the value of the run may be asked for, or of what is asked for that of the run;
+   * How many times the value of the run may be requested, or of what is requested that of the run;
    * absent: once.
    */
   readonly times?: number;
@@ -89,12 +89,12 @@ interface ConfRecord {
   readonly of?: readonly SubmissionScenario[];
 }
 
-/** Keys of user.conf that say what was asked of the run, and LoadGen's records of what it took. */
+/** Keys of user.conf with requested settings, and LoadGen's records of the effective ones. */
 const CONF_RECORDS: readonly ConfRecord[] = [
   { key: 'min_duration', record: 'effective_min_duration_ms' },
   { key: 'target_latency', record: 'effective_target_latency_ns', factor: 1e6, of: ['Server'] },
   // Many a user.conf in real submissions has the rate of the last run, a test's: a few percent off
-  // says nothing.
+  // is common.
   { key: 'target_qps', record: 'effective_target_qps', of: ['Server', 'Offline'], times: 2 },
 ];
 
@@ -108,7 +108,7 @@ export function userConfDiffers(site: Facts['read']): Answer {
   const { listing, layout, model, scenario } = site;
   const log = site.runs.get('performance');
   const file = posix.join(layout.measurements(site.place), 'user.conf');
-  // What cannot be read is found where the file is checked.
+  // The check of the file reports an unreadable one.
   if (log === undefined || !listing.hasFile(file) || site.measured !== scenario) return undefined;
   const { entries } = parseConf(readDocument(site, file) ?? '');
   return CONF_RECORDS.map(({ key, record, factor = 1, times = 1, of: scenarios }) => {

@@ -40,7 +40,7 @@ export const ACCURACY_RULES = {
       isStrict(site) &&
       lower !== undefined &&
       !(value >= lower) &&
-      `${metric} is ${value}; ${lower} is asked for.`,
+      `${metric} is ${value}; ${lower} is required.`,
   },
   'accuracy-above-limit': {
     rule: "The accuracy is not above the model's upper limit.",
@@ -65,7 +65,7 @@ export const ACCURACY_RULES = {
   'accuracy-total-differs': {
     warningInOpen: UP_TO_V51,
     rule: 'The accuracy is of the whole data set.',
-    source: `${NEWER_CHECKERS} by the log's count; nobody reads "total" in accuracy.txt`,
+    source: `${NEWER_CHECKERS} by the log's count; they do not read "total" in accuracy.txt`,
     advice: 'Make the accuracy run over all samples.',
     accuracyFigure: ({ shares, site }) =>
       shares !== undefined &&

@@ -124,7 +124,7 @@ export const DESCRIPTION_RULES = {
     description: fieldsThatAre('not-number'),
   },
   'field-unknown': {
-    severity: 'notice',
+    severity: 'note',
     rule: 'The official tools know every key of the description.',
     advice: 'Move the value to hw_notes or sw_notes if reviewers should see it.',
     description: ({ description }) =>
@@ -317,7 +317,7 @@ export const DESCRIPTION_RULES = {
     },
   },
   'measurements-field-missing': {
-    rule: 'The measurements file has its five keys, none empty.',
+    rule: 'The measurements file has its five keys, each with a value.',
     advice: 'Add the key; "N/A" is a value.',
     weights: ({ weights }) =>
       WEIGHTS_KEYS.map((key) => {

@@ -40,7 +40,7 @@ function rowsOf(kind: keyof Facts) {
 }
 
 /** Severity and words of a rule. */
-export function textsOf({ severity = 'error', rule, source = ALL_CHECKERS, advice }: RuleRow) {
+function textsOf({ severity = 'error', rule, source = ALL_CHECKERS, advice }: RuleRow) {
   return { severity, rule, source, advice };
 }
 

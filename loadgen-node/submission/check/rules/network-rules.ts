@@ -13,6 +13,7 @@ import {
   type SubmitterSite,
 } from '../read/sites.ts';
 import { auditMismatches, isLogOfLonghaul } from '../result/check-audit.ts';
+import { type EngineProof, proofOfEngine } from '../result/cpp-engine.ts';
 import { NETWORK_RULES, type RuleTable } from './rule.ts';
 
 /** Versions of LoadGen as a tagged build writes them: `4.1 @ <git hash>`. */
@@ -74,6 +75,15 @@ export const NETWORK_DIVISION_RULES = {
     advice: 'Build LoadGen from the tag of the round.',
     read: (facts) =>
       [...facts.runs].map(([run, log]) => !isOfLonghaul(facts, run, log) && unknownBuild(log)),
+  },
+  'loadgen-contradicted': {
+    rule: 'The evidence of a run by the C++ LoadGen is of the LoadGen that wrote its log.',
+    source: 'longhaul, evidence of the engine; what a log says may not be changed',
+    advice: 'Take the log and network_audit.json from the folder of one run.',
+    read: (facts) =>
+      proofsOf(facts).map(
+        ({ log, proof }) => proof.kind === 'contradiction' && log.at('loadgen_version', proof.text),
+      ),
   },
   'own-records-removed': {
     rule: 'Logs of longhaul have all of their longhaul_* records.',
@@ -189,6 +199,8 @@ function documentsOf(site: SubmitterSite): string[] {
 
 /** True for a run of longhaul, also where only its evidence in the documentation says so. */
 function isOfLonghaul(site: ResultSite, run: string, log: RunLog): boolean {
+  const { kind = 'contradiction' } = proofOf(site, run, log) ?? {};
+  if (kind !== 'contradiction') return false;
   return isLogOfLonghaul(log) || traceOf(site, run) !== undefined;
 }
 
@@ -218,7 +230,24 @@ function unknownBuild(log: RunLog) {
   return first === undefined ? undefined : log.at('loadgen_version', first);
 }
 
+/** What the tree proves of the C++ LoadGen of a run; undefined for other runs. */
+function proofOf(site: ResultSite, run: string, log: RunLog): EngineProof | undefined {
+  const audit = auditOf(site, run);
+  return audit && proofOfEngine(audit, log, site.listing.pathOf(log.file));
+}
+
+function proofsOf(facts: ResultFacts) {
+  return [...facts.runs].flatMap(([run, log]) => {
+    const proof = proofOf(facts, run, log);
+    return proof === undefined ? [] : [{ log, proof }];
+  });
+}
+
 function ownEngine(facts: ResultFacts): Answer {
+  const proofs = proofsOf(facts);
+  const unproved = proofs.find(({ proof }) => proof.kind !== 'tag');
+  if (unproved !== undefined && 'text' in unproved.proof) return unproved.proof.text;
+  if (proofs.length > 0 && proofs.length === facts.runs.size) return false;
   const ours = [...facts.runs.values()].find(isLogOfLonghaul);
   if (ours !== undefined) {
     return `The engine is ${String(ours.value('loadgen_version') ?? 'records of longhaul')}.`;
@@ -257,12 +286,15 @@ function standInNode(facts: ResultFacts): string | undefined {
 }
 
 /** An audit that cannot be read is found where it is needed. */
-function auditOf(facts: ResultFacts, run: string): NetworkAudit | undefined {
+function auditOf(
+  facts: ResultSite & Partial<Pick<ResultFacts, 'audits'>>,
+  run: string,
+): NetworkAudit | undefined {
   const file = posix.join(facts.layout.evidence(facts.place, run), RUN_FILES.audit);
   const isSmall = (facts.listing.bytesOf(file) ?? Infinity) <= DOCUMENT_BYTES_MAX;
   try {
     const read = () => (isSmall ? readAudit(posix.dirname(facts.listing.pathOf(file))) : undefined);
-    return facts.audits.get(run) ?? read();
+    return facts.audits?.get(run) ?? read();
   } catch {
     return undefined;
   }

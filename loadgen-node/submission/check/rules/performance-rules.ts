@@ -94,7 +94,7 @@ export const PERFORMANCE_RULES = {
         'effective_target_latency_percentile',
         (share) =>
           share < SERVER_PERCENTILE &&
-          `The bound holds for a share of ${share}; ${SERVER_PERCENTILE} is asked for.`,
+          `The bound holds for a share of ${share}; ${SERVER_PERCENTILE} is required.`,
       ),
   },
   'early-stopping-not-met': {

@@ -4,10 +4,10 @@ import type { Answer, Facts } from '../read/sites.ts';
 
 /**
  * `error`: the official tool refuses the tree, or the tree itself shows a wrong result. `mark`: the
- * tree has the accepted form and is no valid submission all the same; nothing silences it.
- * `warning`: a reviewer will ask. `notice`: to know.
+ * tree has the accepted form and is no valid submission all the same; it cannot be silenced.
+ * `warning`: a reviewer will ask. `note`: to know.
  */
-export const SEVERITIES = ['mark', 'error', 'warning', 'notice'] as const;
+export const SEVERITIES = ['mark', 'error', 'warning', 'note'] as const;
 
 /** One of {@link SEVERITIES}. */
 export type Severity = (typeof SEVERITIES)[number];
@@ -35,7 +35,7 @@ export type CheckFinding = z.infer<typeof checkFindingSchema>;
 /** The checks of a rule, by what they look at: a rule may look at several kinds of files. */
 export type Checks = { readonly [Kind in keyof Facts]?: (facts: Facts[Kind]) => Answer };
 
-/** One rule of the self-check, below its id. Without a check: whoever reads the file finds it. */
+/** One rule of the self-check, below its id. Without a check: the reader of the file reports it. */
 export interface RuleRow extends Checks {
   /** Absent: `error`. */
   readonly severity?: Severity;

@@ -66,7 +66,7 @@ export const RUN_RULES = {
   },
   'record-not-number': {
     rule: 'Values that the official tools compare are JSON numbers, not texts.',
-    source: `${ALL_CHECKERS} (a seed in quotes equals nothing)`,
+    source: `${ALL_CHECKERS} (a seed in quotes never equals theirs)`,
     advice: 'Take the log as LoadGen wrote it.',
     performance: (run) => [
       ...seedKeys().map((key) => noNumber(run.log, key, 'no number')),
@@ -148,10 +148,10 @@ export const RUN_RULES = {
     accuracy: scenarioDiffers,
   },
   'result-inferred': {
-    severity: 'notice',
+    severity: 'note',
     rule: 'An edge system may infer a result from another scenario, with copies of its folders.',
     source: `${INFERENCE_RULES}, Benchmarks; ${ALL_CHECKERS} compute it from the log`,
-    advice: 'Nothing, if this is intended.',
+    advice: 'No action, if this is intended.',
   },
   'mode-differs': {
     rule: 'Logs in performance/ are of a performance run, logs in accuracy/ of an accuracy run.',
@@ -194,7 +194,7 @@ export const RUN_RULES = {
   'closed-over-network': {
     severity: 'warning',
     rule: 'The SUT name of a closed result does not contain "Network SUT".',
-    source: `${ALL_CHECKERS} ask it of the description (is_network), and nobody of the log`,
+    source: `${ALL_CHECKERS} check the description (is_network), not the log`,
     advice: 'Submit the result to network, or measure the SUT in the process of LoadGen.',
     // Once for a result with all of its tests.
     performance: ({ log, division, test }) =>

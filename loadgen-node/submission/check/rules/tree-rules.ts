@@ -188,7 +188,7 @@ export const TREE_RULES = {
   'calibration-missing': {
     rule: 'Closed and network submissions of v5.1 and later have a calibration.md.',
     source: 'submission_checker_old',
-    advice: 'Write calibration.md or documentation/calibration.md, also if nothing was calibrated.',
+    advice: 'Write calibration.md or documentation/calibration.md, also without a calibration.',
     submitter: (site) => {
       const paths = ['calibration.md', 'documentation/calibration.md'];
       const isThere = paths.some((path) => site.listing.hasFile(posix.join(site.file, path)));
@@ -275,7 +275,7 @@ export const TREE_RULES = {
     advice: 'Write the file in UTF-8.',
   },
   'power-unchecked': {
-    severity: 'notice',
+    severity: 'note',
     rule: 'Power measurements are not checked; the official power checker does that.',
     source: 'power_checker.py',
     advice: 'Run the official tools with the power folder.',

@@ -55,7 +55,7 @@ export async function customDataSetTest(values: CustomDataSetValues, flags: RunS
       ? await makeTestRuns(runSources(submission.performance.folder, flags), output)
       : { performance: testRun, accuracy: values.testAccuracyRun ?? testRun };
   if (typeof made === 'number') {
-    const text = 'The test was interrupted: nothing was compared.\n';
+    const text = 'The test was interrupted before the comparison.\n';
     return { exitCode: made, text, json: { wasInterrupted: true, hasPassed: null } };
   }
   const custom = await readRunPair(made.performance, made.accuracy);
@@ -124,7 +124,7 @@ async function makeTestRuns(
 ): Promise<Record<'accuracy' | 'performance', string> | number> {
   const folder = join(output, `${CUSTOM_DATA_SET}-run`);
   const folders = { accuracy: join(folder, 'accuracy'), performance: join(folder, 'performance') };
-  // Both are planned first: a plan that is refused costs nothing then.
+  // Both are planned first, so that a refused plan costs no run.
   const plans = (['accuracy', 'performance'] as const).map((mode) => ({
     mode,
     plan: planTestRun(sources, mode, folders[mode]),

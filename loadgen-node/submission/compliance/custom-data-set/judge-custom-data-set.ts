@@ -173,7 +173,7 @@ function notesOf(submission: RunPair, custom: RunPair): string[] {
   if ([submission, custom].every(({ performance }) => dataSetOf(performance) !== undefined))
     return [];
   return [
-    "A log tells nothing of its data set (it is not longhaul's): that the two differ is for you to know.",
+    "A log does not tell its data set (it is not longhaul's): check yourself that the two differ.",
   ];
 }
 
@@ -263,7 +263,7 @@ function adviceOf({ accuracy, performance }: CustomDataSetVerdict): string {
   return parts.join('\n');
 }
 
-/** A run of another LoadGen tells nothing of its data. */
+/** Name of a data set, which a run of another LoadGen does not tell. */
 function nameOf(dataSet: ReturnType<typeof dataSetOf>): string {
   return dataSet?.name ?? 'not known';
 }
@@ -315,7 +315,7 @@ function scriptAccuracy(path: string): Proportion | undefined {
 
 /**
  * Name of the data set that a run measured with, and the SHA-256 of its list of checksums.
- * Undefined: the run says nothing, as those of the C++ LoadGen.
+ * Undefined: the run does not tell, as those of the C++ LoadGen.
  */
 function dataSetOf(run: ComplianceRun) {
   const value = recordOf(run, 'longhaul_data_set');
@@ -323,7 +323,7 @@ function dataSetOf(run: ComplianceRun) {
   return name === undefined ? undefined : { name, digest: textOf(value, 'sha256') ?? '' };
 }
 
-/** Name and SHA-256 of the model of a run's first node; undefined where it says nothing. */
+/** Name and SHA-256 of the model of a run's first node; undefined if not reported. */
 function modelOf(run: ComplianceRun): string | undefined {
   const value = recordOf(run, 'longhaul_model');
   const name = textOf(value, 'name');

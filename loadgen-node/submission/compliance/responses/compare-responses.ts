@@ -27,7 +27,7 @@ export async function compareResponses(accuracyLog: string, testLog: string, typ
   let wholeMismatches = 0;
   let brokenResponse: { readonly sampleIndex: number; readonly bytes: number } | undefined;
   const differing = new Set<number>();
-  // What the official script compares with: it forgets the accuracy run's response after the first use.
+  // As the official script compares: it drops the accuracy run's response after the first use.
   const latest = new Map<number, Fingerprint>();
   for await (const { sampleIndex, response } of readAccuracyLog(testLog)) {
     found.testEntries += 1;

@@ -50,7 +50,7 @@ export interface TwoGroups {
   readonly favouredRightCount: number;
 }
 
-/** Below this a double says nothing more of a chance. */
+/** Smallest probability that a double still tells well. */
 const LEAST_CHANCE = 1e-300;
 
 /**
@@ -82,7 +82,7 @@ export function rightLessOften(samples: readonly TwoGroups[]): number {
   return deviations / Math.sqrt(Math.max(1, squares / variance));
 }
 
-/** Samples whose responses are all right, or all wrong, say nothing of their order. */
+/** False for samples whose responses are all right, or all wrong: they do not show an effect of the order. */
 function isTelling({ count, rightCount, favouredCount }: TwoGroups): boolean {
   return rightCount > 0 && rightCount < count && favouredCount > 0 && favouredCount < count;
 }

@@ -117,7 +117,7 @@ export function auditCheck(
 }
 
 /**
- * Refuses a run that is there and was not made with the test's audit.config: whatever else is found in it means nothing.
+ * Refuses an existing run that was not made with the test's audit.config: its other findings are meaningless.
  * @throws MlperfError `ERR_CONFIG_INVALID`
  */
 export function requireTestRun(

@@ -19,7 +19,7 @@ const SPEED_RULES = {
     tolerance: 0.1,
     refused: 'faster',
     advice:
-      'The system is faster when the same sample is asked for again and again: something between LoadGen and the model may keep results or intermediate data, which the rules forbid, or the machines were busy with other work during the submission run. Look for caches in the SUT, its runtime and proxies, and run both again on quiet machines.',
+      'The system is faster when the same sample is requested again and again: something between LoadGen and the model may keep results or intermediate data, which the rules forbid, or the machines were busy with other work during the submission run. Look for caches in the SUT, its runtime and proxies, and run both again on quiet machines.',
   },
   TEST05: {
     tolerance: 0.05,

@@ -13,7 +13,7 @@ import {
 
 /**
  * Reads the detail and summary log of a run.
- * @throws MlperfError `ERR_CONFIG_FILE` when the folder is none of a run or its logs are damaged,
+ * @throws MlperfError `ERR_CONFIG_FILE` when the folder is no run folder or its logs are damaged,
  *   `ERR_OUTPUT` when a log cannot be read.
  */
 export async function readComplianceRun(path: string) {

@@ -97,7 +97,7 @@ function seedDifference(reference: ComplianceRun, other: ComplianceRun, what: st
   const [a, b] = [seedsOf(reference, 'requested'), seedsOf(other, 'requested')];
   if (a === undefined || b === undefined || areSameSeeds(a, b)) return [];
   const of = roundOfRun(other);
-  // TEST05: LoadGen logs the alternate seeds as if they had been asked for.
+  // TEST05: LoadGen logs the alternate seeds as if they had been requested.
   const mayBeTest05 = what === 'test run' && of === undefined;
   if (mayBeTest05 && isTest05Of(roundOfRun(reference), b)) return [];
   const round = of === undefined ? '' : `, which are those of round ${of}`;

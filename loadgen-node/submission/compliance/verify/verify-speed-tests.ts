@@ -16,7 +16,7 @@ import { loweredShare } from './same-system.ts';
 import { readTestedRuns, type TestedFolders, type TestVerdict, verdictOn } from './verify-test.ts';
 
 /**
- * TEST04: is the system faster when the same sample is asked for again and again? The official comparison is one of
+ * TEST04: is the system faster when the same sample is requested again and again? The official comparison is one of
  * rates. In Server, where the arrivals decide the rate, longhaul compares latencies as well; in Server and SingleStream it
  * looks for a cache that filled up in the submission run.
  * @throws MlperfError as {@link readTestedRuns}
@@ -113,7 +113,7 @@ const TAIL_PART = 0.5;
  * Server, logs of another LoadGen, which do not tell first queries apart: a cache fills up in the submission run, where
  * the first query for each sample is slow, and leaves a tail that the test has not. Other work on the machines during a
  * moment of the submission run leaves one as well, so this is a note and no verdict.
- * @returns undefined where there is nothing to say.
+ * @returns undefined without a note.
  */
 function tailNote(reference: ComplianceRun, tested: ComplianceRun): string | undefined {
   const firstShare = firstQueryShare(reference);

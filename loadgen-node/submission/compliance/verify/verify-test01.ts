@@ -185,7 +185,7 @@ function responsesCheck(
     {
       warning:
         'the official script says TEST FAIL; only its fallback to accuracies passes, which scores the first logged response to each ' +
-        `sample: ${testEntries - testSamples} of ${testEntries} responses count for nothing there. longhaul's own checks below score all of them.`,
+        `sample: ${testEntries - testSamples} of ${testEntries} responses do not count there. longhaul's own checks below score all of them.`,
       advice: ADVICE,
     },
   );

@@ -100,9 +100,9 @@ export async function verifyTest06(test: Test06): Promise<TestVerdict> {
 const ADVICE =
   'Are tokens read with the right type and end token (--token-type, --end-token)? If so, the SUT pads, cuts or counts its responses otherwise than it streams them.';
 const COVERAGE_ADVICE =
-  'The official script passes a log without responses or without first tokens; the test then shows nothing. Was the run made with audit.config, and does the SUT stream its first token?';
+  'The official script passes a log without responses or without first tokens; the test is then meaningless. Was the run made with audit.config, and does the SUT stream its first token?';
 
-/** True for a response that can be read and streamed nothing. */
+/** True for a readable response without a first token. */
 function isWithoutFirst({ response, firstToken }: AccuracyLogEntry, type: TokenType): boolean {
   return response.length % TOKENS[type][0] === 0 && firstToken?.length === 0;
 }

@@ -96,7 +96,7 @@ describe('longhaul compare', () => {
     expect(code).toBe(0);
     expect(stdout).not.toMatch(/^\w.*(surely (better|worse|other)|within the noise)$/m);
     expect(stdout).toContain(
-      `${path}: nothing is sure of it, since it was disturbed: other work held its core`,
+      `${path}: its figures are uncertain, since it was disturbed: other work held its core`,
     );
   });
 

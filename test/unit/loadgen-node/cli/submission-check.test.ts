@@ -19,21 +19,21 @@ async function check(...args: string[]): Promise<{ code: number; text: string }>
   return { code, text: stdout };
 }
 
-it('says of a good tree that nothing speaks against it', async () => {
+it('says of a good tree that it can be submitted', async () => {
   const { code, text } = await check(goodTree());
   expect(code).toBe(0);
   expect(text).toContain('closed ACME acme resnet50 Offline: 50 samples/s');
-  expect(text).toMatch(/0 error\(s\), .*: nothing speaks against handing it in\.\n$/);
+  expect(text).toMatch(/0 error\(s\), .*: the tree can be submitted\.\n$/);
 });
 
 it('names errors with file, line, rule, value and what to do, and exits with 3', async () => {
   const { code, text } = await check(goodTree({ effective_min_duration_ms: '599999' }));
   expect(code).toBe(3);
   const file = 'closed/ACME/results/acme/resnet50/Server/performance/run_1/mlperf_log_detail.txt';
-  expect(text).toContain('  duration-short: min_duration is at least 600 s');
+  expect(text).toContain('    Rule: min_duration is at least 600 s');
   expect(text).toMatch(new RegExp(`${file}:\\d+: effective_min_duration_ms is 599999`));
   expect(text).toContain('    To do: Set min_duration to 600000');
-  expect(text).toMatch(/the tree is not ready to be handed in\.\n$/);
+  expect(text).toMatch(/the tree is not ready to be submitted\.\n$/);
 });
 
 it('ends with the marks, which are errors with --strict only', async () => {
@@ -96,7 +96,7 @@ it('says how many originals were compared, and which one is missing', async () =
   expect(code).toBe(3);
   expect(text).toContain('\nOriginals: 0 compared');
   expect(text).toMatch(
-    /original-missing: .*\n {4}closed.*Server\/accuracy\/mlperf_log_accuracy.json: /,
+    /original-missing\n {4}Found: closed.*Server\/accuracy\/mlperf_log_accuracy.json: /,
   );
   expect(errors.exec(text)?.[1]).toBe('1');
   await expect(check(tree, '--originals', join(originals, 'none'))).rejects.toMatchObject({

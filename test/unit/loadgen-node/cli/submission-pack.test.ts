@@ -28,7 +28,7 @@ describe('longhaul submission pack', () => {
     const { code, isThere, stdout, stderr } = await pack('error');
     expect({ code, isThere, stdout }).toEqual({ code: 3, isThere: false, stdout: '' });
     expect(stderr).toContain(
-      'closed: It is odd. (odd)\nNothing was packed. Errors that the check found: 1 (',
+      'closed: It is odd. (odd)\nNot packed: the check found errors, 1 in all (',
     );
   });
 
@@ -74,6 +74,6 @@ describe('longhaul submission pack', () => {
     [['--encryption', 'none', '--output', 'a.tar.gz.age'], 'not be in the form of age'],
     [['--new-key-file', 'b', '--encryption', 'none'], '--encryption none takes no key'],
   ])('refuses flags that cannot be together: %s', async (flags, message) => {
-    await expect(pack('notice', ...flags)).rejects.toThrow(message);
+    await expect(pack('note', ...flags)).rejects.toThrow(message);
   });
 });

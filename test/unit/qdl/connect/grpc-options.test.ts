@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { connectionCredentials } from '../../../../qdl/connect/unary-calls.ts';
 import { defaultDispatchSettings } from '../../../../qdl/settings/dispatch-settings.ts';
 
-/** What a handshake with `address` is made with. */
+/** Options of a TLS handshake with `address`. */
 function handshakeWith(address: string): { servername?: string; host?: string } {
   const settings = defaultDispatchSettings([address]);
   const credentials = connectionCredentials({

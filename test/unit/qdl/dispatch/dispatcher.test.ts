@@ -137,7 +137,7 @@ function scene(policy: DispatchPolicy, onNodeLoss: NodeLossPolicy) {
     payloadOf: (index: number) => new Uint8Array(payloadBytes(index)),
     encoding: { form: 'raw', compression: 'identity' },
   };
-  const dispatcher = new Dispatcher({ payloads, sink, ledgers, claims, onNodeLoss });
+  const dispatcher = new Dispatcher({ payloads, sink, ledgers, claims, usages: [], onNodeLoss });
   const loads = ledgers.map((_, i) => new NodeLoad(1 + i, NODE_OUTSTANDING_MAX));
   const check = new PartCheck(loads);
   const channels = Array.from(

@@ -29,6 +29,22 @@ async function connect(...scene: Parameters<typeof http2Scene>): Promise<void> {
 }
 
 describe('requests', () => {
+  it('carry traceparent where their call has one, and no other call has it', async () => {
+    await connect();
+    const ignoring = { onMessage: () => {}, onEnd: () => {} };
+    const seen: Record<string, string>[] = [];
+    for (const traceparent of ['00-a', undefined, '00-b', undefined]) {
+      const call = connection.call('/test.Echo/Unary', ignoring, 'one', traceparent);
+      call.write([Buffer.from('hello')], 5);
+      call.end();
+      seen.push(peer.headersOf(await peer.frame(headers, seen.length)) ?? {});
+    }
+    const carried = seen.map(({ traceparent }) => traceparent);
+    expect(carried).toEqual(['00-a', undefined, '00-b', undefined]);
+    const names = seen.map((all) => Object.keys(all).filter((name) => name !== 'traceparent'));
+    expect(names.every((one) => one.join() === names[0]?.join())).toBe(true);
+  });
+
   it('begin with the settings and carry the headers of gRPC', async () => {
     await connect();
     const call = callUnary(connection, Buffer.from('hello'));

@@ -47,7 +47,7 @@ describe('a unary call', () => {
       sendData(peer, 1, grpcMessage(answer));
       await isRead(peer);
       expect([call.messages.length, call.endCount, connection.callCount]).toEqual([0, 0, 1]);
-      // What lay in the buffer of the socket is gone by now.
+      // The bytes in the socket's buffer are gone by now.
       await isRead(peer);
       peer.sendHeaders(1, OK, true);
       const { code, messages } = await call.ended;

@@ -31,7 +31,7 @@ describe('a help', () => {
     expect(help).not.toMatch(/--common|--policy|--last|Others:/);
   });
 
-  it('has all flags below their topics where all are asked for', () => {
+  it('has all flags below their topics where all are requested', () => {
     const command = verb();
     showAllFlags(command);
     const help = command.helpInformation();

@@ -23,7 +23,7 @@ describe('agreedVersion', () => {
     expect([agreedVersion(a, b), agreedVersion(b, a)]).toEqual([version, version]);
   });
 
-  it('takes an end that tells no versions for one of the first', () => {
+  it('takes an end that reports no versions for one of the first', () => {
     expect(toldVersions({ protocolVersionMin: 0, protocolVersionMax: 0 })).toEqual({
       min: 1,
       max: 1,
@@ -39,7 +39,7 @@ describe('ends in words', () => {
   it('tell one version, a range, and software where it is told', () => {
     expect(versionsInWords({ min: 1, max: 1 })).toBe('version 1');
     expect(versionsInWords({ min: 1, max: 2 })).toBe('versions 1 to 2');
-    expect(toldSoftware({ software: '', softwareVersion: '' })).toBe('software not told');
+    expect(toldSoftware({ software: '', softwareVersion: '' })).toBe('software not reported');
     expect(toldSoftware({ software: 'other', softwareVersion: '' })).toBe('other');
   });
 });

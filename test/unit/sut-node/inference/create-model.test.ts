@@ -51,7 +51,7 @@ describe('createModel', () => {
     [
       'compressed echoes',
       { benchmark: 'echo', responseCompression: 'lz4' },
-      /echo compresses noth/,
+      /echo has no compression/,
     ],
     [
       'worker processes for null',

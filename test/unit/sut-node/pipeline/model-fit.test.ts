@@ -62,14 +62,14 @@ describe('checkModelFits', () => {
   it.each([
     [1, 8],
     [7, 8],
-  ])('refuses a batch axis of %i when batches of %i are asked for', (axis, asked) => {
+  ])('refuses a batch axis of %i when batches of %i are requested', (axis, asked) => {
     const fixed = { ...INPUT, shape: [axis, ...input.sampleShape] };
     expect(() => check([fixed], OUTPUTS, asked)).toThrow(
       /takes batches of \d, not --batch-size-max 8, for it has no free batch axis/,
     );
   });
 
-  it('accepts a batch axis of 8 when batches of 8 are asked for', () => {
+  it('accepts a batch axis of 8 when batches of 8 are requested', () => {
     expect(() => check([{ ...INPUT, shape: [8, ...input.sampleShape] }])).not.toThrow();
   });
 });

@@ -29,7 +29,7 @@ function rules(outcome: TestOutcome): { loadgen: string[]; longhaul: string[] } 
   };
 }
 
-/** What must hold after any run. */
+/** Expects the counts to balance, as they must after any run. */
 function expectBalance(outcome: TestOutcome): void {
   for (const phase of [outcome.accuracy, outcome.performance]) {
     if (phase === null) continue;

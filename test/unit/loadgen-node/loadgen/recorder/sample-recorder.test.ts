@@ -175,7 +175,7 @@ describe('ToldTimes', () => {
       times.served(sample, node, { ...NO_TIMES, computeNs: toldNs }, 7);
       times.completed(sample, passedNs + 7);
     }
-    // Neither another sample nor one without times is held against them.
+    // Neither another sample nor one without times is compared with them.
     times.served(9, 0, { ...NO_TIMES, computeNs: 9e6 }, 0);
     times.completed(8, 1);
     times.served(9, 0, undefined, 0);

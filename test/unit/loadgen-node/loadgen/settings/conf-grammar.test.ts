@@ -55,7 +55,7 @@ describe('parseConf', () => {
     expect(errors[0]?.explanation).toMatch(explanation);
   });
 
-  it('tells what sets nothing though it was meant to', () => {
+  it('tells which lines have no effect though they were meant to', () => {
     const { notes } = parseConf('*.Server.target_qps=5\n*.Server.target_qps =\n# fine\n');
     expect(notes).toEqual([
       {
@@ -64,7 +64,7 @@ describe('parseConf', () => {
           'needs blanks around it, as in *.Server.target_qps = 5',
         ),
       },
-      { line: 2, explanation: '"*.Server.target_qps" has no value and sets nothing' },
+      { line: 2, explanation: '"*.Server.target_qps" has no value and no effect' },
     ]);
   });
 });

@@ -146,7 +146,7 @@ describe('a user file', () => {
     ['an unknown scenario', '*.Sever.target_qps = 5', /"Sever" is none of SingleStream/],
     ['a key of no form', 'target_qps = 5', /form model\.scenario\.key/],
     ['a key of later rounds', '*.*.accuracy_sample_count_override = 5', /LoadGen 4\.1 does not/],
-  ])('with %s sets nothing, which is noted', (_case, text, note) => {
+  ])('with %s has no effect, which is noted', (_case, text, note) => {
     const { result } = read({ round: 'v4.1', text });
     expect(result.notes).toEqual([expect.stringMatching(note)]);
   });

@@ -110,7 +110,7 @@ describe('LiveRun', () => {
     expect(ends.at(-1)?.overall?.count).toBe(outcome.performance?.counts.completedSamples);
   });
 
-  it('splits the latency of samples whose node told its times, and the parts sum to it', () => {
+  it('splits the latency of samples whose node reported its times, and the parts sum to it', () => {
     const live = new LiveRun(2);
     const times = {
       receiveNs: 10e3,
@@ -129,8 +129,9 @@ describe('LiveRun', () => {
     // One that was refused, and one of which nothing is known.
     live.statistics.served(0, undefined, 0, 0, 0);
     live.statistics.completed(9e6);
+    const usage = { atNs: 1e9, cores: 1.5, residentBytes: 4096, machineCores: 2 };
     const nodes = [
-      { outstandingSamples: 3, completedSamples: 1, failedSamples: 0, isLost: false },
+      { outstandingSamples: 3, completedSamples: 1, failedSamples: 0, isLost: false, usage },
       { outstandingSamples: 0, completedSamples: 1, failedSamples: 2, isLost: true },
     ];
     const { split, nodes: figures } = live.look(PROGRESS, nodes, 1);
@@ -142,6 +143,7 @@ describe('LiveRun', () => {
       meanNs: [9e6, 6e6],
       failed: [0, 2],
       lost: [1],
+      usage: [{ cores: 1.5, residentBytes: 4096 }, null],
     });
     expect(live.look({ ...PROGRESS, elapsedNs: 2e9 }, nodes, 2)).toMatchObject({
       latency: null,
@@ -167,6 +169,8 @@ const PROGRESS: RunProgress = {
   },
   setIndex: 0,
   setCount: 1,
+  samplesBefore: 0,
+  samplesOfAll: 1000,
   elapsedNs: 1e9,
   generatedQueries: 100,
   issuedQueries: 10,

@@ -26,6 +26,8 @@ function at(goal: Partial<SetGoal>, progress: Partial<RunProgress> = {}): RunPro
     goal: { ...GOAL, ...goal },
     setIndex: 0,
     setCount: 1,
+    samplesBefore: 0,
+    samplesOfAll: 1000,
     elapsedNs: 10e9,
     generatedQueries: 1000,
     issuedQueries: 250,
@@ -46,7 +48,24 @@ describe('estimateProgress', () => {
     ['a limit of queries', at({ lastDueNs: 40e9, maxQueryCount: 500 }), 0.5, 10],
     ['its samples', at({}), 0.2, 40],
     ['samples of which some are lost', at({}, { lostSamples: 300 }), 0.5, 10],
-    ['sets', at({}, { phase: 'accuracy', setIndex: 1, setCount: 2 }), 0.6, 40],
+    [
+      'sets, of which the last is short',
+      at({}, { phase: 'accuracy', setCount: 2, samplesOfAll: 1200, completedSamples: 600 }),
+      0.5,
+      10,
+    ],
+    [
+      'the sets before',
+      at(
+        {},
+        {
+          ...({ phase: 'accuracy', setIndex: 1, setCount: 2 } as const),
+          ...{ samplesBefore: 1000, samplesOfAll: 1200, completedSamples: 100 },
+        },
+      ),
+      1100 / 1200,
+      10,
+    ],
     ['nothing more', at({}, { hasEnded: true }), 1, 0],
   ])('follows %s', (_case, progress, share, remainingS) => {
     const told = estimateProgress(progress);

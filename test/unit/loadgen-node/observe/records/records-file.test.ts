@@ -70,7 +70,7 @@ describe('the file of records', () => {
   it.each<[string, Parameters<typeof queueRecords>[0]]>([
     ['of two blocks, with lost samples', { rowCount: 65_600, nodes: 2, lostShare: 0.01 }],
     ['with tokens', { rowCount: 300, hasTokens: true, lostShare: 0.1 }],
-    ['of a SUT that tells no times', { rowCount: 300, tellsTimes: false, nodes: 2 }],
+    ['of a SUT that reports no times', { rowCount: 300, tellsTimes: false, nodes: 2 }],
     ['of a SUT without nodes', { rowCount: 300, nodes: 0 }],
   ])('%s is read back as it was written', async (_what, options) => {
     const records = queueRecords(options);

@@ -28,7 +28,7 @@ function slowTail(part: LatencyPart, ns: number): PartRow[] {
 }
 
 describe('the parts of a latency', () => {
-  it('add up to it and are never negative, or the node told more time than passed', () => {
+  it('add up to it and are never negative, or the node reported more time than passed', () => {
     const ns = fc.integer({ min: 0, max: 2 ** 40 });
     const row = fc.record({
       ...Object.fromEntries(LATENCY_PARTS.map((part) => [part, ns])),
@@ -119,7 +119,7 @@ describe('latencySplit', () => {
     expect(figuresOf(split, 'compute').meanNs).toBe(8 * MS);
   });
 
-  it('leaves out the samples whose node told more time than passed, and says how many and by how much', () => {
+  it('leaves out the samples whose node reported more time than passed, and says how many and by how much', () => {
     // Their latency is the others': by it they would be among the typical ones.
     const toldTooMuch = { compute: 13 * MS, network: -2 * MS };
     const rows = slowTail('queue', 0).map((row, i) => (i < 3 ? { ...row, ...toldTooMuch } : row));
@@ -127,7 +127,7 @@ describe('latencySplit', () => {
     expect(split?.sampleCount).toBe(997);
     expect(figuresOf(split, 'network')).toMatchObject({ meanNs: MS, typicalNs: MS, tailNs: MS });
     expect(split?.text).toContain(
-      '3 samples are not in it: their SUT node told more time than passed here, by up to 2 ms.',
+      '3 samples are not in it: their SUT node reported more time than passed here, by up to 2 ms.',
     );
     const all = rows.map((row) => ({ ...row, network: -2 * MS }));
     expect(latencySplit(partRecords(all))).toBeNull();
@@ -152,7 +152,7 @@ describe('latencySplit', () => {
     expect(text).toContain('compute is 12 ms in the mean there, 10 ms elsewhere');
   });
 
-  it('leaves out what was lost or not told, and says how many; of nothing there is no split', () => {
+  it('leaves out what was lost or not reported, and says how many; of nothing there is no split', () => {
     const rows: PartRow[] = [{ compute: MS }, { fate: 'lost' }, { fate: 'untold', network: MS }];
     const split = latencySplit(partRecords(rows));
     expect(split?.sampleCount).toBe(1);

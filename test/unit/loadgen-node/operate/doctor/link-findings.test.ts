@@ -66,7 +66,7 @@ describe('a link', () => {
     ],
     ['half duplex', 'nic-loadgen', 'error', { card: { duplex: 'half' } }, /ethtool -s eth0/],
     ['a card without a speed', 'nic-sut', 'not checkable', { sutCard: { speedMbps: null } }, /^$/],
-    ['a node that tells no card', 'nic-sut', 'not checkable', { sutCard: null }, /^$/],
+    ['a node that reports no card', 'nic-sut', 'not checkable', { sutCard: null }, /^$/],
     ['unlike packet sizes', 'mtu', 'warning', { sutCard: { mtu: 9000 } }, /mtu/],
     ['a smaller packet on the way', 'mtu', 'warning', { tcp: { pathMtu: 1400 } }, /mtu/],
     ['lost packets', 'retransmissions', 'warning', { tcp: { retransmitted: 7000 } }, /ethtool -S/],

@@ -217,7 +217,7 @@ describe('a machine', () => {
     expect(states.filter(([, state]) => state === 'warning' || state === 'error')).toEqual([]);
   });
 
-  it('is named with what it runs in, and its settings not checkable where a node tells none', async () => {
+  it('is named with what it runs in, and its settings not checkable where a node reports none', async () => {
     const inside = await gatherSystemFacts(plantMachine(containerTree()), []);
     const findings = machineFindings({ facts: inside, tuning: null, isLoadgen: false });
     expect(findings[0]?.seen).toMatch(/container \(/);

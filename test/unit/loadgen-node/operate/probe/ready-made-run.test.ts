@@ -101,7 +101,7 @@ describe('probedModel', () => {
     expect(whole).toMatchObject({ hasBatchAxis: false, inputBytes: null });
   });
 
-  it('leaves the inputs to the user where the server tells none', () => {
+  it('leaves the inputs to the user where the server reports none', () => {
     const { command, config, values, hasPlaceholders } = runOf({ inputs: [], outputs: [] });
     expect(hasPlaceholders).toBe(true);
     expect(command).toContain('--input-shape NAME:DATATYPE:LENGTHS');

@@ -1,14 +1,25 @@
 import { describe, expect, it } from 'vitest';
 import { latencyTable } from '../../../../../loadgen-node/observe/figures/figures-of-records.ts';
 import { logHistogram } from '../../../../../loadgen-node/present/charts/histogram.ts';
-import { hoverData } from '../../../../../loadgen-node/present/charts/hover.ts';
+import { drawWindow, hoverData } from '../../../../../loadgen-node/present/charts/hover.ts';
 import {
   drawPercentiles,
   quantilePoints,
 } from '../../../../../loadgen-node/present/charts/percentile-chart.ts';
-import { linearAxis, logAxis, tailAxis } from '../../../../../loadgen-node/present/charts/scale.ts';
+import {
+  linearAxis,
+  logAxis,
+  memoryStep,
+  tailAxis,
+} from '../../../../../loadgen-node/present/charts/scale.ts';
+import { html } from '../../../../../loadgen-node/present/html/html.ts';
 import { timelineOf } from '../../../../../loadgen-node/present/report/sections/timeline.ts';
-import { formatNumber, tickTime } from '../../../../../loadgen-node/present/text/figure-text.ts';
+import {
+  formatMemory,
+  formatNumber,
+  tickMemory,
+  tickTime,
+} from '../../../../../loadgen-node/present/text/figure-text.ts';
 import { queueRecords } from '../../../../scenes/simulated-run/records.ts';
 
 // Goal: what a chart shows is what was measured. Method: values whose figures are known.
@@ -17,6 +28,33 @@ const labels = (axis: { ticks: readonly { label: string }[] }) =>
   axis.ticks.map(({ label }) => label);
 
 describe('axes', () => {
+  it.each([
+    [350 * 2 ** 20, ['0', '100Mi', '200Mi', '300Mi']],
+    [1.6 * 2 ** 30, ['0', '512Mi', '1Gi', '1.5Gi']],
+    [9 * 2 ** 30, ['0', '2Gi', '4Gi', '6Gi', '8Gi']],
+    [100, ['0', '20', '40', '60', '80', '100']],
+  ])('marks %d bytes of memory at round numbers of their unit', (to, marks) => {
+    const axis = linearAxis({ from: 0, to, title: '', format: tickMemory, stepOf: memoryStep });
+    expect(labels(axis)).toEqual(marks);
+  });
+
+  it('writes memory in binary units', () => {
+    const bytes = [0, 1000, 1024, 312 * 2 ** 20, 1.5 * 2 ** 30, 2 ** 60, Number.NaN];
+    expect(bytes.map(formatMemory)).toEqual([
+      ...['0 B', '1,000 B', '1 KiB', '312 MiB', '1.5 GiB', '1,050,000 TiB', '-'],
+    ]);
+  });
+
+  it('has finer marks for a closer look', () => {
+    const axis = linearAxis({ from: 0, to: 970, title: '', format: formatNumber });
+    const steps = axis
+      .finer?.()
+      .map(([first, second]) => (second?.value ?? 0) - (first?.value ?? 0));
+    expect(steps).toEqual([100, 50, 20, 10]);
+    const log = logAxis({ from: 1e6, to: 1e8, title: '', format: tickTime });
+    expect(log.finer?.().map(({ length }) => length)).toEqual([19, 181]);
+  });
+
   it('marks a straight axis at round values', () => {
     const axis = linearAxis({ from: 0, to: 970, title: '', format: formatNumber });
     expect(labels(axis)).toEqual(['0', '200', '400', '600', '800']);
@@ -146,6 +184,17 @@ function textsOf(drawing: string, name: string): { x: number; y: number; text: s
   }));
 }
 
+describe('drawWindow', () => {
+  it('brings the places and texts of marks along y, the coarsest first', () => {
+    const y = linearAxis({ from: 0, to: 10, title: '', format: formatNumber });
+    const { text } = drawWindow({ x: y, y }, html``);
+    const lists = /data-marks="([^"]*)"/.exec(text)?.[1]?.split('\n') ?? [];
+    expect(lists[0]).toBe('220 0|181.2 2|142.4 4|103.6 6|64.8 8|26 10');
+    expect(lists[1]?.split('|')).toHaveLength(11);
+    expect(lists).toHaveLength(5);
+  });
+});
+
 describe('hoverData', () => {
   const area = {
     x: linearAxis({ from: 0, to: 10, title: '', format: formatNumber }),
@@ -169,6 +218,8 @@ describe('hoverData', () => {
         ],
       },
     ]);
+    const told = [{ ...line('a', [0], [1]), texts: ['1 of 2'] }];
+    expect(hoverData(area, told, texts)).toContain('"1 of 2"');
     const apart = JSON.parse(hoverData(area, [line('a', [0], [1]), line('b', [5], [2])], texts));
     expect(apart).toHaveLength(2);
   });

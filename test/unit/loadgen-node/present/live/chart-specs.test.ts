@@ -5,6 +5,7 @@ import {
   chartLines,
   drawChart,
   stacked,
+  valueText,
 } from '../../../../../loadgen-node/present/live/chart-specs.ts';
 import { liveSecond } from '../../../../scenes/simulated-run/summary.ts';
 
@@ -82,6 +83,25 @@ describe('chartLines', () => {
     const lines = stacked(chartLines(split, [point], [], 0));
     expect(lines.at(-1)?.points[0]?.[1]).toBeCloseTo(point.latency?.p50Ns ?? 0);
   });
+});
+
+it('leaves out what a node does not tell of its machine', () => {
+  const charts = CHARTS.filter(({ title }) => title === 'CPU' || title === 'Memory');
+  expect(charts).toHaveLength(2);
+  const second = liveSecond(1);
+  const silent = {
+    ...second,
+    nodes: { ...second.nodes, usage: [second.nodes.usage[0] ?? null, null] },
+  };
+  for (const spec of charts) {
+    const names = (points: readonly (typeof second)[]) =>
+      chartLines(spec, points, ['a', 'b'], 0).map(({ name }) => name);
+    expect(names([second])).toEqual(['LoadGen', 'a', 'b']);
+    expect(names([silent])).toEqual(['LoadGen', 'a']);
+    expect(names([{ ...silent, loadgen: null }])).toEqual(['a']);
+  }
+  expect(valueText(charts[1] as ChartSpec, 300 * 2 ** 20)).toBe('300 MiB');
+  expect(valueText(charts[0] as ChartSpec, 1.234)).toBe('1.23');
 });
 
 describe('drawChart', () => {

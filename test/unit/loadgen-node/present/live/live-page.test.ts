@@ -84,7 +84,7 @@ describe('livePanels', () => {
 
   it('has nothing to show before a run', () => {
     const state = new LiveState();
-    expect(textOf('now', state)).toContain('nothing yet');
+    expect(textOf('now', state)).toContain('not yet measured');
     expect([textOf('verdict', state), textOf('progress', state), textOf('runs', state)]).toEqual([
       '',
       '',

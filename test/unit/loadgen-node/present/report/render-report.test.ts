@@ -83,6 +83,25 @@ describe('renderReport', () => {
     expect(table).toMatch(/>lost<.*>of them with an error<.*>9,145<.*>24<\/td><td[^>]*>3<\/td>/s);
   });
 
+  it('draws CPU and memory of the nodes that told of them, and leaves out what no node told', () => {
+    const summary = reportSummary(null);
+    const [node] = summary.nodes as [RunSummary['nodes'][number]];
+    const page = renderReport({ summary, records: null });
+    expect(page).toContain('<h3>CPU of the SUT nodes</h3>');
+    expect(page).toContain('<h3>Memory of the SUT nodes</h3>');
+    expect(page).toContain('At most: sut-a 329 MiB.');
+    expect(page).toMatch(/>cores busy<.*>memory<.*<td[^>]*>1\.3\d<\/td><td[^>]*>329 MiB</s);
+    const { usage: _, ...silent } = node;
+    const none = renderReport({ summary: { ...summary, nodes: [silent] }, records: null });
+    expect(none).not.toMatch(/of the SUT nodes|>cores busy</);
+    const many = Array.from({ length: 12 }, (_, i) => ({ ...node, name: `sut-${i}` }));
+    const crowded = renderReport({
+      summary: { ...summary, nodes: [...many, silent] },
+      records: null,
+    });
+    expect(crowded).toContain('The first 8 of 12 nodes; the table has all.');
+  });
+
   it('shows statistics of servers as theirs, and only where there are any', () => {
     const summary = reportSummary(null);
     const statistics = serverStatistics(oipStatistics());
@@ -91,10 +110,10 @@ describe('renderReport', () => {
     const ofServers: RunSummary = { ...summary, protocol: 'oip', nodes, split: null };
     const page = renderReport({ summary: ofServers, records: null });
     expect(page).toContain('>What the servers say of themselves</h2>');
-    expect(page).toContain('requests of other clients are');
-    expect(page).toContain('the Open Inference Protocol leaves none of the other');
+    expect(page).toContain('including requests of other clients');
+    expect(page).toContain('the Open Inference Protocol has none of the other end');
     expect(page).toMatch(
-      /tells no times of single queries.*<a href="#servers">What the servers say/,
+      /reports no times of single queries.*<a href="#servers">What the servers say/,
     );
     expect(page).toMatch(/<td[^>]*>6\.6 ms<\/td>/);
     expect(tagsOf(page)).not.toContain('img');
@@ -239,7 +258,7 @@ describe('sizesOfBatches', () => {
   it.each([
     ['a node does not say how large its batches are', batch(2, 100), ''],
     ['more samples are alike than a batch holds', batch(5, 100), '4'],
-    ['a node tells no pre-processing', [{ compute: 100 }], '4'],
+    ['a node reports no pre-processing', [{ compute: 100 }], '4'],
   ])('knows none where %s', (_, rows, sizeMax) => {
     expect(sizesOfBatches(partRecords(rows), auditWith(sizeMax))).toBeNull();
     expect(sizesOfBatches(partRecords(rows), null)).toBeNull();

@@ -99,7 +99,7 @@ describe('timeLines', () => {
     const outcome = { performance: await performance({}) };
     const summary = { split: null, ceiling: null, protocol: 'oip' } as const;
     expect(timeLines({ summary, outcome })).toEqual([
-      ['Time', 'in no parts: the protocol tells no times of single queries'],
+      ['Time', 'in no parts: the protocol reports no times of single queries'],
     ]);
   });
 

@@ -42,7 +42,7 @@ function withNode(node: NodeEvidence): AuditFacts {
   return { ...good, nodes: [node] };
 }
 
-const withoutLedger = { theirs: null, ledgerMissing: 'the node keeps none' };
+const withoutLedger = { theirs: null, ledgerMissing: 'the node does not implement Ledger' };
 
 describe('an audit of a run in which all is well', () => {
   it.each([1, 2])('breaks no rule with %i node(s), and names what it cannot show', (count) => {
@@ -146,7 +146,7 @@ describe('the rules about Name', () => {
     ['a quicker one was', [2e6, 14e6], /quickest plain TCP connect .* no more than 5(\.\d+)? ms/],
     ['it was long enough', [8e6], /None came much sooner than a plain TCP connect .*sut-a/],
   ])(
-    'a round trip is held against a TCP connect where that can tell: %s',
+    'a round trip is compared with a TCP connect where that can tell: %s',
     (_case, connects, why) => {
       const calls = connects.map((tcpConnectNs) =>
         nameCall([a], { roundTripNs: 9e6, tcpConnectNs }),
@@ -238,11 +238,11 @@ describe('the rules about queries', () => {
   it.each(counted)('%s is not provable with a node that keeps no ledger', (id) => {
     const found = findingOf(withNode({ ...a, ...withoutLedger }), id);
     expect(found.verdict).toBe('not-provable');
-    expect(found.evidence.join()).toContain('the node keeps none');
+    expect(found.evidence.join()).toContain('the node does not implement Ledger');
   });
 
   it.each(counted)('%s is broken where a node should have a ledger and has none', (id) => {
-    const lost = { ...a, ...withoutLedger, differences: ['SUT node knows nothing of this run'] };
+    const lost = { ...a, ...withoutLedger, differences: ['SUT node does not know this run'] };
     expect(findingOf(withNode(lost), id).verdict).toBe('broken');
   });
 
@@ -283,7 +283,7 @@ describe('the rules about encodings and the run', () => {
     ],
     ['an encoding that nobody made', withNode(other), 'compression-by-library', 'broken'],
     [
-      'a node that tells no encodings',
+      'a node that reports no encodings',
       withNode(counting({})),
       'compression-by-library',
       'not-provable',
@@ -360,7 +360,7 @@ describe('the topology', () => {
     ['the name localhost', reaching('10.0.0.9', 'localhost:50051'), 'broken'],
     ['a name that leads to loopback', reaching('127.0.1.1'), 'broken'],
     ["an address of the LoadGen node's own", reaching(ours.addresses[0] as string), 'broken'],
-    ['a node that tells no host', withNode(on(null)), 'not-provable'],
+    ['a node that reports no host', withNode(on(null)), 'not-provable'],
     ['a node without boot id', withNode(on(hostFacts('x', { bootId: '' }))), 'not-provable'],
     [
       'a LoadGen node without boot id',

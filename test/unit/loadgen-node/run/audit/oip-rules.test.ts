@@ -185,7 +185,7 @@ describe('what is not provable says why', () => {
       'a cached name',
       good,
       'name-round-trip',
-      /repeats nothing of its question.*\n.*round trip 2\.5.* ms/s,
+      /does not echo its request.*\n.*round trip 2\.5.* ms/s,
     ],
     [
       'an answer that came too soon',
@@ -229,7 +229,7 @@ describe('what is not provable says why', () => {
       'no host',
       good,
       'separate-machines',
-      /nothing of the machine.*\n.*10\.0\.1\.1 is no address/s,
+      /does not describe the machine.*\n.*10\.0\.1\.1 is no address/s,
     ],
     ['no settings', good, 'settings-named', /the submission must name them/],
     ['what stands before a server', good, 'nothing-between', /does not tell whether a proxy/],

@@ -100,7 +100,7 @@ describe('models', () => {
 
   it('have no digest, and no mark or record that a SUT node of longhaul has', () => {
     const { nodes } = auditOf({});
-    expect(modelsInWords(nodes)).toEqual(['resnet50, of which the server tells no digest']);
+    expect(modelsInWords(nodes)).toEqual(['resnet50, of which the server reports no digest']);
     expect(modelMarks(nodes, 'resnet50')).toEqual([]);
   });
 });

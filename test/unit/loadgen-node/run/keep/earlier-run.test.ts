@@ -80,7 +80,7 @@ describe('replaceEarlierRun', () => {
       replaceEarlierRun(output, terminal);
       expect(terminal.lines).toEqual([
         `replacing the earlier result in ${output}`,
-        `its compliance tests are in ${join(output, name)} now: they say nothing of the new run`,
+        `its compliance tests are in ${join(output, name)} now: they do not apply to the new run`,
       ]);
       expect(readdirSync(join(output, name))).toEqual(['TEST04']);
     }

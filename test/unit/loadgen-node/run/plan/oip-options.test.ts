@@ -82,7 +82,7 @@ describe('settings of runs over the Open Inference Protocol', () => {
       '--input-shape x:3 is for samples that follow the model: say --data random',
     ],
     [
-      'a declared input of a node that tells its own',
+      'a declared input of a node that reports its own',
       { sut: 'a:1', data: 'random', inputShape: 'x:FP32:-1x3' },
       '--input-shape x:FP32:-1x3: a SUT node tells the datatypes of its model',
     ],
@@ -95,7 +95,7 @@ describe('settings of runs over the Open Inference Protocol', () => {
     ['a scheme without its colon', { ...OIP, sut: 'oip//a:8001' }, 'must be oip://host:port'],
     ['no port', { ...OIP, sut: 'oip://a' }, 'must be oip://host:port'],
     ['another scheme', { ...OIP, sut: 'grpc://a:8001' }, 'for example oip://10.0.0.4:8001'],
-    ['two protocols', { ...OIP, sut: 'oip://a:8001,b:8001' }, 'must speak one protocol'],
+    ['two protocols', { ...OIP, sut: 'oip://a:8001,b:8001' }, 'must use one protocol'],
     [
       'compression',
       { ...OIP, compression: 'gzip' },

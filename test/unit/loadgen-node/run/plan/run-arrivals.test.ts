@@ -87,7 +87,12 @@ describe('arrivals of a run', () => {
 
   it.each([
     ['the Network division', {}, 'ERR_RULE', 'it is for --division open'],
-    ['Offline', { ...OPEN, scenario: 'Offline' }, 'ERR_CONFIG_INVALID', 'in Offline nothing'],
+    [
+      'Offline',
+      { ...OPEN, scenario: 'Offline' },
+      'ERR_CONFIG_INVALID',
+      "in Offline only the scenario's own rule",
+    ],
     [
       'SingleStream',
       { ...OPEN, scenario: 'SingleStream' },

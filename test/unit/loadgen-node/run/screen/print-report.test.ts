@@ -163,7 +163,7 @@ describe('the result of an INVALID run', () => {
     expect(lines[1]).toMatch(/^ {2}1\. The latency bound was missed: needed is .*, seen was /);
     expect(lines[2]).toMatch(/^ {5}.*--target-qps/);
     expect(lines[3]).toMatch(/^ {2}2\. Too few queries/);
-    // What follows is apart.
+    // A blank line follows.
     expect(lines).toContain('');
   });
 

@@ -80,7 +80,7 @@ describe('checkDataSet', () => {
     expect(after.digest).not.toBe(before.digest);
   });
 
-  it('takes the list that was asked for, and says when it is not there', async () => {
+  it('takes the list that was requested, and says when it is not there', async () => {
     const folder = writeFiles();
     await expect(checkDataSet(setOf(folder), '/nowhere/list', quiet)).rejects.toMatchObject({
       code: 'ERR_DATA_SET',
@@ -100,7 +100,7 @@ describe('checkDataSet', () => {
     expect((await checkDataSet(opened, undefined, quiet)).digest).toBe(made.digest);
   });
 
-  it('has nothing to compare where samples are made up', async () => {
+  it('has nothing to compare where samples are generated', async () => {
     const dataSet = setOf('', { files: [] });
     expect(await checkDataSet(dataSet, undefined, quiet)).toMatchObject({
       fileCount: 0,

@@ -91,7 +91,7 @@ describe('chooseMethod', () => {
   it.each<[string, Partial<MethodAsked>, RegExp]>([
     ['a stream', { method: 'stream' }, /^at most one request is in work at once at a:1/],
     ['several streams', { streamCount: 3 }, /^at most 3 requests are in work at once at a:1/],
-  ])('keeps %s that was asked for, and says what it limits', async (_what, asked, note) => {
+  ])('keeps %s that was requested, and says what it limits', async (_what, asked, note) => {
     const choice = await chosen(asked, () => ({}));
     expect(choice.method).toBe('stream');
     expect(choice.notes).toEqual([expect.stringMatching(note)]);

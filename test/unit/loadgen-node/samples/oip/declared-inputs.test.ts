@@ -59,7 +59,7 @@ describe('withDeclaredInputs', () => {
 
   it('has the flag that is missing where nobody says the inputs', () => {
     expect(() => join([])).toThrow(
-      'the server at 10.0.0.2:7070 tells no inputs of model net (its ModelMetadata has none): say what each is, by ' +
+      'the server at 10.0.0.2:7070 reports no inputs of model net (its ModelMetadata has none): declare each by ' +
         '--input-shape NAME:DATATYPE:AXES, as in --input-shape image:FP32:3x224x224; ' +
         'with -1x before the axes where the first one counts samples',
     );

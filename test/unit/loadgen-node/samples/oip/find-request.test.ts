@@ -45,6 +45,13 @@ describe('requestWays', () => {
     expect(ways(facts)).toEqual(expected);
   });
 
+  it('takes no stream of many requests where requests have headers of their own', () => {
+    expect(ways({}, { needsCalls: true })).toEqual(['unary raw', 'unary typed']);
+    expect(ways({ isDecoupled: true }, { needsCalls: true })).toEqual(STREAMS.slice(2));
+    const stream = { ...auto, method: 'stream' } as const;
+    expect(ways({}, { needsCalls: true, asked: stream })).toEqual(['stream raw', 'stream typed']);
+  });
+
   it('asks for a stream where first tokens are measured', () => {
     expect(ways({}, { needsTokens: true })).toEqual(STREAMS);
     const unary = { ...auto, method: 'unary' } as const;

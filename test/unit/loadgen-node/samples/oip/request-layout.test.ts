@@ -44,7 +44,7 @@ describe('requestLayout of a benchmark', () => {
     );
   });
 
-  it('names the encoding that would fit in place of the one that was asked for', () => {
+  it('names the encoding that would fit in place of the one that was requested', () => {
     const facts = model(['UINT8 [-1, 48, 48, 3]'], ['INT32 [-1, 1]']);
     expect(() => requestLayout(digits, facts, asked, 'jpeg', undefined)).toThrow(
       /^--encoding jpeg of benchmark digits does not fit.* --encoding raw fits \(in a program: openSamples.* encoding: 'raw'/,
@@ -120,7 +120,7 @@ describe('requestLayout of a model alone', () => {
     expect(layoutOf(facts).hasBatchAxis).toBe(expected);
   });
 
-  it('takes the shapes that were asked for', () => {
+  it('takes the shapes that were requested', () => {
     const facts = model(['FP32 [-1, -1, 4]'], ['FP32 [-1]']);
     const { inputs } = layoutOf(facts, { inputShapes: new Map([['in0', [7, 4]]]) });
     expect(inputs).toMatchObject([{ shape: [7, 4], sampleBytes: 112 }]);

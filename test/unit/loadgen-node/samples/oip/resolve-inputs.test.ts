@@ -15,7 +15,7 @@ const INPUTS: readonly OipTensor[] = [
 ];
 
 describe('resolveInputs', () => {
-  it('takes the batch axis away and fills what is asked for', () => {
+  it('takes the batch axis away and fills what is requested', () => {
     const { inputShapes: shapes } = parseInputShapes(['image:3x224x320', 'input:0:4']);
     expect(resolveInputs(INPUTS, shapes, true).map(({ shape }) => shape)).toEqual([
       [3, 224, 320],

@@ -64,7 +64,7 @@ describe('a planned search', () => {
     expect(run.settings.minDurationMs).toBe(100_000);
     expect(recordOf(50)).toMatch(/^ {2}minDuration: 100000ms +# find-peak$/m);
     expect(note).toBe(
-      'full runs last 100 s and screenings may take 400 s together, longer than was asked for: under a bound of 2 s a shorter run can end before a queue that grows shows',
+      'full runs last 100 s and screenings may take 400 s together, longer than requested: under a bound of 2 s a shorter run can end before a queue that grows shows',
     );
     expect(planOf({ scenario: 'server', latency: '200ms' }).note).toBeUndefined();
   });
@@ -87,6 +87,7 @@ describe('a planned search', () => {
     ['target latency 0', { targetLatency: '0s' }, '--latency must be longer than 0'],
     ['two latencies', { latency: '15ms', targetLatency: '20ms' }, 'say different things'],
     ['two percentiles', { percentile: '99', targetLatencyPercentile: '90' }, 'different things'],
+    ['spans', { otel: 'true', division: 'open' }, '--otel is for run'],
     ['a threshold', { thresholds: 'p99 < 5ms' }, '--threshold is for run'],
     ['a limit below the run', { latency: '2s', maxDuration: '60s' }, 'bound of 2 s lasts 100 s'],
     ['another mode', { mode: 'find-peak' }, 'performance runs only'],

@@ -119,7 +119,7 @@ describe('normal deviates', () => {
   });
 });
 
-describe('the theory that searches are held against', () => {
+describe('the theory that searches are compared with', () => {
   it.each([
     // Erlang's own formula, whose terms do not cancel each other yet.
     [100, 10e-3, 0.5],

@@ -79,7 +79,7 @@ describe('a search that is too short for its bound', () => {
     expect(longEnough(streams)).toBe(streams);
   });
 
-  // What was asked for lies up to 10 % above what the confirming run scheduled, and it once was the headline.
+  // The requested rate is up to 10 % above the rate that the confirming run scheduled.
   it.each([0.5, 2])('names no more than the SUT completes: bound %d s', async (boundS) => {
     for (const asked of [HASTY, DEFAULT]) {
       for (let seed = 1; seed <= 15; seed += 1) {
@@ -99,13 +99,13 @@ describe('a search', () => {
   it('names what the confirming run scheduled, not what it was asked for', async () => {
     const result = await findPeak(search, async (spec) => {
       const outcome = await inner(spec);
-      // As if the seeds drew a schedule that is 5 % below what is asked for.
+      // As if the seeds drew a schedule that is 5 % below what is requested.
       return { ...outcome, scheduledPerSecond: spec.load * 0.95 };
     });
     const { value, load } = result;
     expect(value).toBe((load ?? 0) * 0.95);
     expect(peakText(search, result)).toMatch(
-      /^Peak {6}[\d.]+ queries\/s scheduled in a VALID run, [\d.]+ samples\/s completed \(asked for: [\d.]+\)$/m,
+      /^Peak {6}[\d.]+ queries\/s scheduled in a VALID run, [\d.]+ samples\/s completed \(requested: [\d.]+\)$/m,
     );
   });
 

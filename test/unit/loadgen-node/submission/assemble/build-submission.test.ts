@@ -156,7 +156,7 @@ it('writes how the runs are made again, what they gave, and that the engine is n
     /Scheduled samples per second \(the metric of Server\) \| 20\.\d{3} samples/,
   );
   expect(readme).toContain('accuracy=76.500%, good=38250, total=50000');
-  expect(readme).toContain('Nothing is batched');
+  expect(readme).toContain('No batching');
   expect(readme).toContain('not the approved C++ LoadGen');
   const conf = textOf(tree, 'network/ACME/measurements/acme-2n/resnet50/Server/user.conf');
   expect(conf.split('\n').filter((line) => line !== '' && !line.startsWith('#'))).toEqual([
@@ -277,7 +277,7 @@ it('takes runs of another LoadGen, and says what the network division misses', a
   expect(warnings.map((text) => text.replace(/^\S+ /, '').replaceAll(scene.folder, ''))).toEqual(
     ['Server', 'Offline'].map(
       (scenario) =>
-        `/foreign/${scenario}/performance has no network_audit.json: nothing shows that the rules of the network division were kept`,
+        `/foreign/${scenario}/performance has no network_audit.json to show that the rules of the network division were kept`,
     ),
   );
   const readme = textOf(tree, 'network/ACME/measurements/acme-2n/resnet50/Server/README.md');
@@ -316,7 +316,7 @@ it('keeps the user.conf that the submitter names, and copies code without what c
   ]);
   expect(warnings.map((text) => text.replace(/^\S+ /, ''))).toEqual([
     '2 entries are left out (names with a leading dot, node_modules, __pycache__)',
-    'user.conf: "*.Server.target_latency = 15 # a = b" is not read by the official checker, which wants model.scenario.key = value and nothing behind it',
+    'user.conf: "*.Server.target_latency = 15 # a = b" is not read by the official checker, which wants only model.scenario.key = value on a line',
   ]);
 });
 

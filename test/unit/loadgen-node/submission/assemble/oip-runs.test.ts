@@ -41,9 +41,9 @@ it('the build warns of the rules that the runs cannot prove', () => {
   );
 });
 
-it('a README names the servers, and that they tell no settings', () => {
+it('a README names the servers, and that they report no settings', () => {
   const readme = textOf(tree, 'network/ACME/measurements/acme-2n/resnet50/Offline/README.md');
-  expect(readme).toContain('which tells no settings of a server');
+  expect(readme).toContain('which reports no settings of a server');
   expect(readme).toMatch(
     /\| sut-a\.example:50051 \| triton 2\.60\.0 \| resnet50 1 \| onnxruntime_onnx \|/,
   );

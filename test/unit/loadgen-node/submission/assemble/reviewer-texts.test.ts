@@ -80,9 +80,9 @@ it('says beside the machines that two of them are one', () => {
 
 it('says once how queries are batched, and that no commands of the SUT nodes are stated', () => {
   const readme = textOf(tree, 'open/ACME/measurements/acme-2n/resnet50/Server/README.md');
-  expect(readme.match(/Nothing is batched/g)).toHaveLength(1);
+  expect(readme.match(/No batching/g)).toHaveLength(1);
   expect(readme).toContain('The submitter states no commands of the SUT nodes ("run_commands")');
-  expect(textOf(tree, `${CODE}/README.md`)).not.toContain('Nothing is batched');
+  expect(textOf(tree, `${CODE}/README.md`)).not.toContain('No batching');
 });
 
 it('has a run.sh that can be run, and runs the longhaul that is named', () => {

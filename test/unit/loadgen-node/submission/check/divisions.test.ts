@@ -1,5 +1,5 @@
 /**
- * What one division or suite may and another may not: inferred results of edge systems, open without bounds, closed
+ * Differences between divisions and suites: inferred results of edge systems, open without bounds, closed
  * with or without the keys of a network, links of several nodes. Trees are in the words of the C++ LoadGen.
  */
 import { expect, it } from 'vitest';
@@ -101,7 +101,7 @@ it.each([
   ['', ['accuracy-metric-missing']],
   ['no accuracy was measured', ['accuracy-metric-missing']],
 ])(
-  'takes an accuracy of any metric in open, and misses one that is not told: "%s"',
+  'takes an accuracy of any metric in open, and misses one that is not reported: "%s"',
   async (line, expected) => {
     const score = 'open/ACME/results/acme/resnet50/Offline/accuracy/accuracy.txt';
     const changes = [replace(score, /^accuracy=.*/, line)];
@@ -158,7 +158,7 @@ const renamed = (name: string): Change[] =>
     move(`open/ACME/${kind}/resnet50`, `open/ACME/${kind}/${name}`),
   );
 
-// What the official checkers do with each was seen: "has an invalid model digits" and no result; "model not known".
+// The official checkers were run on each: "has an invalid model digits" and no result; "model not known".
 it.each([
   ['of no model', 'digits', undefined, ['model-unknown']],
   ['of the name of the folder', 'digits', 'resnet50', ['model-mapping-wrong', 'model-unknown']],

@@ -1,5 +1,5 @@
 /**
- * What published submissions look like: shapes that the official tool of the round accepts lead to no error, what a
+ * Shapes of published submissions: those that the official tool of the round accepts lead to no error, what a
  * rule's text asks for is a warning, and an error where it is asked to be strict. What the tool refuses is refused.
  */
 import { expect, it } from 'vitest';

@@ -88,8 +88,7 @@ describe('complianceTest', () => {
     const asked = values({ testRun: await scene.test('TEST04'), output });
     const { exitCode, text } = await testWith('TEST04', asked, { benchmark: 'digits' });
     expect(exitCode).toBe(0);
-    const note =
-      'No round has the benchmark digits: the test shows something, but counts for none.';
+    const note = 'No round has the benchmark digits: the test counts for no submission.';
     expect(text).toContain(`  note: ${note}\nTEST04 passed.`);
     expect(readFileSync(join(output, 'TEST04/README.md'), 'utf8')).toContain(`- ${note}`);
   });

@@ -101,7 +101,7 @@ class ConnectionDouble implements GrpcCallConnection {
   }
 }
 
-/** What a channel reported, as lines. */
+/** Events of a channel, as lines. */
 class Reports implements ChannelEvents {
   readonly lines: string[] = [];
   onRoom(): void {
@@ -120,9 +120,8 @@ class Reports implements ChannelEvents {
   onFailed(...[channel, id, { code }]: Parameters<ChannelEvents['onFailed']>): void {
     this.lines.push(`${code} ${channel.outstanding.release(id)}`);
   }
-  onClaim(): void {
-    this.lines.push('claim');
-  }
+  readonly onClaim = (): unknown => this.lines.push('claim');
+  readonly onUsage = (): unknown => this.lines.push('usage');
   onDraining(): void {
     this.lines.push('draining');
   }

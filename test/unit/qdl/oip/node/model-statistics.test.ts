@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { growth, sumOfVersions } from '../../../../../qdl/oip/oip-driver.ts';
 
-// Goal: what a server counted before the run is not told as the run's.
+// Goal: what a server counted before the run is not reported as the run's.
 
 function told(inferenceCount: number, queueNs: number) {
   const duration = { count: inferenceCount, ns: queueNs };

@@ -14,7 +14,7 @@ const CONTENT = 'the quick brown fox';
 
 interface Setup {
   readonly cacheFolder: string;
-  /** What was told to the caller. */
+  /** Progress lines that the caller got. */
   readonly told: string[];
   /** Builds so far. */
   count(): number;

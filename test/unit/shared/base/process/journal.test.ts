@@ -54,7 +54,7 @@ describe('the operating log in the journal', () => {
 });
 
 describe('what this process says when its stderr is the journal', () => {
-  /** What goes to stderr while $JOURNAL_STREAM names it. */
+  /** Lines written to stderr while $JOURNAL_STREAM names it. */
   function saidToJournal(say: () => void): string[] {
     const { dev, ino } = fstatSync(2, { bigint: true });
     const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true);

@@ -99,13 +99,13 @@ describe('resnet50 on the SUT node', () => {
     expect(classesOf(resnet50, { ...RESNET50, outputs }, labels(66n, 1n))).toEqual([66, 1]);
   });
 
-  it('refuses a label of which nobody can see whether the background is among the classes', () => {
+  it('refuses a label of which it is unknown whether the background is among the classes', () => {
     const outputs = [{ name: 'label', elementType: 'int64', shape: [0] }];
     expect(() => resnet50.openPipeline({ ...RESNET50, outputs }, {})).toThrow(
       expect.objectContaining({
         code: 'ERR_MODEL',
         message: expect.stringMatching(
-          /^resnet50_v1\.onnx tells a label, and no scores .* \(label: int64 \[free\]\).*"classOffset: -1"/,
+          /^resnet50_v1\.onnx outputs a label, and no scores .* \(label: int64 \[free\]\).*"classOffset: -1"/,
         ),
       }),
     );

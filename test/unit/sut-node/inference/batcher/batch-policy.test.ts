@@ -123,7 +123,7 @@ describe('batchingInWords', () => {
 
   it('tells that nothing is batched', () => {
     const text = batchingInWords(settings({ batchSizeMax: 1 }));
-    expect(text).toContain('Nothing is batched');
+    expect(text).toContain('No batching');
     expect(text).not.toContain('at most');
   });
 

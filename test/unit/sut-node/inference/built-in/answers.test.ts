@@ -9,7 +9,7 @@ import {
 import type { TokenCounts } from '../../../../../sut-node/settings/delay-settings.ts';
 import { tempFolder } from '../../../../scenes/host/folders.ts';
 
-// Goal: the times and tokens that the delay model answers with are those that were asked for, the same in every
+// Goal: the times and tokens that the delay model answers with are those that were requested, the same in every
 // node; a list that cannot be used is refused by name and line. Method: sequences, and files good and bad.
 
 const take = <T>(count: number, next: () => T): T[] => Array.from({ length: count }, next);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { OnnxRuntime } from '../../../../../sut-node/model/onnx/onnxruntime.ts';
 import { checkProviders } from '../../../../../sut-node/model/onnx/ort-session.ts';
 import type { Provider } from '../../../../../sut-node/settings/model-settings.ts';
@@ -23,6 +23,8 @@ function runtime(names: readonly string[], failure?: string) {
 
 const check = (providers: Provider[], ...[names, failure]: Parameters<typeof runtime>) =>
   checkProviders(runtime(names, failure).fake, providers);
+
+afterEach(() => vi.unstubAllEnvs());
 
 describe('checkProviders', () => {
   it('needs nothing for the CPU', async () => {
@@ -52,6 +54,25 @@ describe('checkProviders', () => {
     await expect(check(['webgpu'], ['cpu', 'webgpu'], 'No adapters')).rejects.toMatchObject({
       code: 'ERR_NOT_INSTALLED',
       message: expect.stringMatching(/cannot use it on this machine \(No adapters\); .*Vulkan/),
+    });
+  });
+
+  it('tells how to get TensorRT, whether its libraries are missing or do not load', async () => {
+    await expect(check(['tensorrt'], ['cpu', 'tensorrt'], 'not loaded')).rejects.toMatchObject({
+      code: 'ERR_NOT_INSTALLED',
+      message: expect.stringMatching(
+        /--providers tensorrt: .*(--onnxruntime-node-install=cuda12|\(not loaded\)); it needs .* TensorRT 10/,
+      ),
+    });
+  });
+
+  it('refuses variables of TensorRT that ONNX Runtime would not read', async () => {
+    vi.stubEnv('ORT_TENSORRT_ENGINE_CACHE_ENABLE', '1');
+    await expect(check(['tensorrt'], ['cpu', 'tensorrt'])).rejects.toMatchObject({
+      code: 'ERR_CONFIG_INVALID',
+      message: expect.stringMatching(
+        /ORT_TENSORRT_ENGINE_CACHE_ENABLE would have no effect\. onnxruntime-node passes no options/,
+      ),
     });
   });
 

@@ -10,7 +10,7 @@ import type { RuntimeSettings } from '../../../../../sut-node/settings/model-set
 import { tempFolder } from '../../../../scenes/host/folders.ts';
 import { otherModel, TEST_SETTINGS } from '../../../../scenes/sut-node/sut-node.ts';
 
-// Goal: what is loaded is the file that was told, on the providers that were asked for, or nothing is loaded and the
+// Goal: what is loaded is the file that was told, on the providers that were requested, or nothing is loaded and the
 // message says what to do. Method: real ONNX Runtime, a small model.
 
 const MODEL = otherModel();

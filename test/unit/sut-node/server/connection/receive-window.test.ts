@@ -26,7 +26,7 @@ describe('createWindowedInjector', () => {
     expect(http2.createServer).toBe(createServer);
   });
 
-  it('tells the windows that were asked for until a session shows others', () => {
+  it('tells the windows that were requested until a session shows others', () => {
     const { windows } = createWindowedInjector(
       new Server(),
       { initialWindowSize: 1 << 20 },

@@ -20,7 +20,7 @@ describe('readServerSecurity', () => {
     [
       'a token that crosses a network in the clear',
       { tokenFile: 'token', listen: EVERYWHERE },
-      /--token-file on 0\.0\.0\.0 would have the token cross the network/,
+      /--token-file on 0\.0\.0\.0 would send the token over the network/,
     ],
     [
       'a token file that is not there',

@@ -56,7 +56,7 @@ describe('configurationName', () => {
   });
 
   it('is another for every other value of every other setting', () => {
-    // What was asked for beside what is in force changes nothing by itself.
+    // The requested value alone, beside the effective one, changes nothing.
     const told = ['healthListen', 'metricsListen', 'tellsSystemFacts'];
     const places = ['node', 'listen', ...told, 'cacheFolder', 'batchSizeAsked'];
     const keys = Object.keys(TEST_SETTINGS).filter((key) => !places.includes(key));

@@ -32,7 +32,7 @@ const FRAMES: readonly Buffer[] = [
   frame(data, endStream, 1),
 ];
 
-/** What this end answered and was told, without the frames that depend on when it was read. */
+/** Answers and events of this end, without the frames that depend on when it was read. */
 function meaningOf(scene: ServerScene) {
   return {
     messages: scene.handled.map(({ messages }) => messages.map((one) => one.toString('latin1'))),

@@ -151,7 +151,7 @@ async function runConnection(random: Random): Promise<void> {
   if (pool.held !== 0) throw new Error(`${pool.held} messages were not given back`);
   if (connection.callCount !== 0) throw new Error('calls outlive their connection');
   if (socket.lateWrites !== 0) throw new Error('a write behind the end of the socket');
-  if (scene.closedCount !== 1) throw new Error('the end was not told once');
+  if (scene.closedCount !== 1) throw new Error('the end was not reported once');
 }
 
 async function runFirstCall(random: Random): Promise<void> {

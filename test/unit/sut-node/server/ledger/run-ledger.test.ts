@@ -93,7 +93,7 @@ describe('RunLedger', () => {
     });
   });
 
-  it('is not told when a digest was lost', async () => {
+  it('is not reported when a digest was lost', async () => {
     const { asked, ledgers, ledger } = scene();
     ledger.digestPayload(7, [payload], payload.length);
     asked[0]?.(undefined);

@@ -66,7 +66,7 @@ const response: fc.Arbitrary<InferResponse> = fc.record({
   ),
 });
 
-/** What a response must be for protobuf. */
+/** A response in the form of protobuf. */
 function plain(made: InferResponse): object {
   const { outputs, isFinal, tokenCount, modelName, modelVersion, id } = made;
   return {

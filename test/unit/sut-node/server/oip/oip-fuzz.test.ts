@@ -18,7 +18,7 @@ const SEED = Number(process.env['TEST_SEED'] ?? 1);
 const REQUESTS = Number(process.env['OIP_FUZZ_REQUESTS'] ?? 10_000);
 const REQUESTS_PER_RUN = 25;
 
-/** What a request may be refused with; anything else were the node's own fault. */
+/** Statuses by which a request may be refused; any other would be the node's own fault. */
 const FAIR: readonly number[] = [
   status.INVALID_ARGUMENT,
   status.NOT_FOUND,

@@ -63,7 +63,7 @@ describe('a ModelStreamInfer stream', () => {
     scene.hasWorker = false;
     stream.message(scene.request({ id: 'b' }));
     stream.cancelled();
-    // What a worker has comes to its end, and keeps its room until then.
+    // A batch that a worker has runs to its end, and keeps its room until then.
     expect(scene.queueLength).toBe(1);
     scene.answer();
     expect(scene.written).toEqual([]);

@@ -109,7 +109,7 @@ describe('the samples of a request', () => {
     expect(empty.samples.map(({ bytes }) => bytes)).toEqual([0, 0]);
   });
 
-  it('come with the outputs that are asked for, in that order', () => {
+  it('come with the outputs that are requested, in that order', () => {
     const inputs = [
       input({ name: 'ids', datatype: 'INT64', shape: [1, 1] }),
       input({ name: 'mask', datatype: 'BOOL', shape: [1, 1] }),
@@ -174,7 +174,7 @@ describe('the samples of a request', () => {
     [
       'raw contents and contents',
       { inputs: [input({ contents: Uint8Array.of(0x22, 2, 1, 2) })] },
-      /either all or none is raw/,
+      /use one of the two for all inputs/,
     ],
     [
       'contents of too few elements',
@@ -210,7 +210,7 @@ describe('the samples of a request', () => {
       { outputs: [{ name: 'output', refusedParameter: 'classification' }] },
       /output "output" has the parameter "classification"/,
     ],
-    ['an output twice', { outputs: asked('output', 'output') }, /"output" is asked for twice/],
+    ['an output twice', { outputs: asked('output', 'output') }, /"output" is requested twice/],
     [
       'a sample that is too large',
       { inputs: [input({ shape: [1, 101] })], rawContents: [new Uint8Array(101)] },

@@ -113,7 +113,7 @@ describe('plan of other arrivals', () => {
     expect([made.queryCount, made.generatedDurationNs]).toEqual([5, 3e9]);
   });
 
-  it('issues loaded samples in whole rounds where they are asked for', () => {
+  it('issues loaded samples in whole rounds where they are requested', () => {
     const dueNs = Float64Array.from({ length: 95 }, (_, i) => i);
     const settings = { ...ENDED_BY_ARRIVALS, sampleConcatenatePermutation: true };
     const { sampleIndices } = plan({ text: 'trace:a', kind: 'trace', dueNs }, settings);

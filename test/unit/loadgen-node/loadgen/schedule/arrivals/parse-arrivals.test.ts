@@ -47,7 +47,7 @@ describe('parseArrivals', () => {
     ['', 'must be one of: poisson, constant, burst:SIZE[@PERIOD]'],
     ['Poisson', 'must be one of'],
     ['gamma:2', 'must be one of'],
-    ['constant:5', 'constant takes nothing behind it, "5" is there'],
+    ['constant:5', 'constant takes no value, and has "5"'],
     ['burst', 'needs a whole number of queries from 1 to 268435456, not ""'],
     ['burst:0', 'not "0"'],
     ['burst:-3', 'not "-3"'],

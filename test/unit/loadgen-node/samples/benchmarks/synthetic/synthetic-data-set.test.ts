@@ -23,7 +23,7 @@ function dataSet(fields: Partial<SyntheticSet> = {}): DataSet {
 }
 
 describe('made-up payloads', () => {
-  it('have the length that was asked for and differ from each other', async () => {
+  it('have the length that was requested and differ from each other', async () => {
     const set = dataSet();
     const payloads = await Promise.all([0, 1, 9].map((index) => set.readPayload(index, 'raw')));
     expect(payloads.map((payload) => payload.length)).toEqual([1000, 1000, 1000]);

@@ -17,7 +17,7 @@ function systems(type: string): ReadonlyMap<string, PlannedSystem> {
   return new Map([['a', system]]);
 }
 
-/** What is wrong with resnet50 of v5.1 on a system of this type. */
+/** Problems of resnet50 of v5.1 on a system of this type. */
 function problemsOf(type: string, scenarios: readonly SubmissionScenario[]): string {
   const problems = Problems.none(() => 'here', false);
   const model = modelOfFolder('v5.1', 'resnet50');

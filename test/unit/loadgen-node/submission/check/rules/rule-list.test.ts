@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import {
-  RULE_GROUPS,
-  textsOf,
-} from '../../../../../../loadgen-node/submission/check/rules/findings.ts';
-import type { RuleTable } from '../../../../../../loadgen-node/submission/check/rules/rule.ts';
+import { RULE_GROUPS } from '../../../../../../loadgen-node/submission/check/rules/findings.ts';
+import type {
+  RuleRow,
+  RuleTable,
+} from '../../../../../../loadgen-node/submission/check/rules/rule.ts';
 import { SUBMISSION_ROUNDS } from '../../../../../../loadgen-node/submission/rules/submission-rounds.ts';
 
 const DOCUMENT = fileURLToPath(new URL('../../../../../../docs/submit.md', import.meta.url));
@@ -16,20 +16,23 @@ function inRounds(rounds: readonly string[]): string {
   return rounds.length === SUBMISSION_ROUNDS.length ? '' : ` of ${rounds.join(', ')}`;
 }
 
+/** Severity in parentheses; empty for a rule that is an error everywhere. */
+function severityText(row: RuleRow): string {
+  const { severity = 'error', warningIn = [], warningInOpen = [] } = row;
+  const where = [
+    ...(warningIn.length > 0 ? [warningIn.join(', ')] : []),
+    ...(warningInOpen.length > 0 ? [`open${inRounds(warningInOpen)}`] : []),
+  ];
+  if (where.length > 0) return ` (warning in ${where.join('; ')})`;
+  return severity === 'error' ? '' : ` (${severity})`;
+}
+
 function groupText([title, table]: readonly [string, RuleTable]): string {
-  const cell = (text: string): string => text.replaceAll('|', '\\|').replace(/</g, '&lt;');
-  const rows = Object.entries(table).map(([id, row]) => {
-    const { warningIn = [], warningInOpen = [] } = row;
-    const { severity, rule } = textsOf(row);
-    const where = [
-      ...(warningIn.length > 0 ? [warningIn.join(', ')] : []),
-      ...(warningInOpen.length > 0 ? [`open${inRounds(warningInOpen)}`] : []),
-    ];
-    const lax = where.length > 0 ? ` (${where.join('; ')}: warning)` : '';
-    return `| \`${id}\` | ${severity}${lax} | ${cell(rule)} |`;
+  const items = Object.entries(table).map(([id, row]) => {
+    const rule = row.rule.replace(/</g, '&lt;');
+    return `* \`${id}\`${severityText(row)}: ${rule}`;
   });
-  const head = '| id | severity | rule |\n|---|---|---|';
-  return `### ${title}\n\n${head}\n${rows.join('\n')}\n`;
+  return `### ${title}\n\n${items.join('\n')}\n`;
 }
 
 it('lists every rule with its severity', async () => {

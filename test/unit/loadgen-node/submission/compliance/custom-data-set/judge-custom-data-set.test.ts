@@ -170,7 +170,7 @@ describe('judgeCustomDataSet', () => {
   it('says that it cannot know the data sets of another LoadGen', async () => {
     const pair = await makePair(honest());
     const { notes } = judgeCustomDataSet(pair, pair, 0);
-    expect(notes).toEqual([expect.stringContaining('is for you to know')]);
+    expect(notes).toEqual([expect.stringContaining('check yourself that the two differ')]);
   });
 });
 

@@ -95,7 +95,7 @@ describe('requireTest', () => {
   });
 
   it('lets a benchmark that no round has be tested, and says what that is worth', () => {
-    expect(requireTest('TEST01', 'digits', 'v6.1').notes[0]).toContain('counts for none');
+    expect(requireTest('TEST01', 'digits', 'v6.1').notes[0]).toContain('counts for no submission');
   });
 
   it('knows no tests of the first round', () => {

@@ -1,0 +1,69 @@
+import { defaultCacheFolder } from '../../shared/base/files/read-file.ts';
+import { text } from '../../shared/config/setting.ts';
+import { findLoadgen } from '../official/checkout.ts';
+import { doubtsAbout, type LinkedLoadgen, linkedLoadgen, linkLoadgen } from '../official/link.ts';
+import { linkedText } from '../official/linked-text.ts';
+import { verb } from './verb.ts';
+
+const CACHE_DIR = {
+  cacheDir: text(
+    'folder',
+    'folder for what is linked (default: $XDG_CACHE_HOME or ~/.cache, and there longhaul)',
+  ),
+};
+
+/** `longhaul loadgen link`: links the user's C++ LoadGen with the bridge to the QDL. */
+export const linkVerb = verb({
+  settings: {
+    inferenceDir: text(
+      'folder',
+      "checkout of MLCommons' repository inference, with LoadGen built in it",
+      {
+        required: true,
+      },
+    ),
+    library: text(
+      'file',
+      'its static library (default: the newest libmlperf_loadgen.a below its folder loadgen)',
+    ),
+    cxx: text('program', 'C++ compiler', { fallback: 'g++' }),
+    ...CACHE_DIR,
+  },
+  example: `
+Build LoadGen first, by its own instructions and as position-independent code:
+  git clone --branch v5.1.1 https://github.com/mlcommons/inference
+  cmake -S inference/loadgen -B inference/loadgen/build -DCMAKE_POSITION_INDEPENDENT_CODE=ON
+  cmake --build inference/loadgen/build
+
+Then:
+  longhaul loadgen link --inference-dir inference
+  longhaul run --engine cpp --sut 10.0.0.2:50051 --benchmark resnet50 --target-qps 100
+
+Exit codes: 0 linked, 3 linked, and something about it is in doubt, 2 it cannot be linked.`,
+  action: ({ values }) => {
+    const { inferenceDir, library, cxx, cacheDir = defaultCacheFolder() } = values;
+    const checkout = findLoadgen(inferenceDir, library);
+    return told(linkLoadgen(checkout, { compiler: cxx, cacheFolder: cacheDir }));
+  },
+});
+
+/** `longhaul loadgen verify`: compares the linked LoadGen with its checkout again. */
+export const verifyVerb = verb({
+  settings: CACHE_DIR,
+  example: `
+Example:
+  longhaul loadgen verify
+
+Exit codes: 0 nothing is in doubt, 3 something is, 2 none is linked, or its files were changed.`,
+  action: ({ values: { cacheDir = defaultCacheFolder() } }) => told(linkedLoadgen(cacheDir)),
+});
+
+function told(linked: LinkedLoadgen) {
+  const doubts = doubtsAbout(linked);
+  const { manifest, addonPath } = linked;
+  return {
+    text: linkedText(linked, doubts),
+    json: { ...manifest, addonPath, doubts },
+    isGood: doubts.length === 0,
+  };
+}

@@ -1,0 +1,67 @@
+import type { Clock, PlannedCall } from '../../../../shared/base/clock/clock.ts';
+import type { SampleRecorder } from '../../recorder/sample-recorder.ts';
+
+/** After a sleep or a blocked event loop, responses may be waiting to be read: look twice. */
+const STALL_RECHECK_NS = 100_000_000;
+
+interface Watched {
+  readonly clock: Clock;
+  readonly recorder: SampleRecorder;
+  readonly stallTimeoutNs: number;
+}
+
+/** Tells when nothing of a set completes for the stall timeout although samples are outstanding. */
+export class StallWatch {
+  /** Clock at the start of the set, by which the recorder counts. */
+  startNs = 0;
+  /** Clock when samples became outstanding after none were. */
+  busySinceNs = 0;
+  readonly #watched: Watched;
+  readonly #onStall: () => void;
+  #isSuspected = false;
+  #completedSamples = 0;
+  #aliveNs = 0;
+  #planned: PlannedCall | null = null;
+
+  constructor(watched: Watched, onStall: () => void) {
+    this.#watched = watched;
+    this.#onStall = onStall;
+  }
+
+  begin(startNs: number): void {
+    this.startNs = startNs;
+    this.busySinceNs = startNs;
+    const { clock, stallTimeoutNs } = this.#watched;
+    this.#planned = clock.callAt(startNs + stallTimeoutNs, this.#look);
+  }
+
+  end(): void {
+    this.#planned?.cancel();
+  }
+
+  readonly #look = (): void => {
+    const { clock, recorder, stallTimeoutNs } = this.#watched;
+    const nowNs = clock.nowNs();
+    const aliveNs = this.#lastSignOfLifeNs(nowNs);
+    const isIdle = recorder.outstandingSamples === 0;
+    const isOverdue = !isIdle && nowNs >= aliveNs + stallTimeoutNs;
+    if (isOverdue && this.#isSuspected) {
+      this.#onStall();
+      return;
+    }
+    this.#isSuspected = isOverdue;
+    const nextNs = (isIdle ? nowNs : aliveNs) + stallTimeoutNs;
+    this.#planned = clock.callAt(isOverdue ? nowNs + STALL_RECHECK_NS : nextNs, this.#look);
+  };
+
+  /** Clock at the latest completion, or since when samples are outstanding, whichever is later. */
+  #lastSignOfLifeNs(nowNs: number): number {
+    const { recorder } = this.#watched;
+    if (recorder.completedSamples !== this.#completedSamples) {
+      this.#completedSamples = recorder.completedSamples;
+      // The time comes from the SUT: one in the future must not keep the run alive.
+      this.#aliveNs = Math.min(nowNs, this.startNs + recorder.lastCompletionNs);
+    }
+    return Math.max(this.#aliveNs, this.busySinceNs);
+  }
+}

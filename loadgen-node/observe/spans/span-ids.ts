@@ -1,0 +1,64 @@
+import { createHash, randomBytes } from 'node:crypto';
+
+/** Ids of a span, in hexadecimal digits. Rule: W3C Trace Context, trace-id and parent-id. */
+export interface SpanIds {
+  readonly traceId: string;
+  readonly spanId: string;
+}
+
+const UINT32_COUNT = 2 ** 32;
+
+/**
+ * Which queries of a run become spans, and the ids of those. Both follow from the number of the query and a seed of the
+ * run, so that nothing is stored while queries go out: the spans are made after the run, with the same ids.
+ */
+export class QuerySpanIds {
+  readonly #share: number;
+  readonly #seed: Buffer = randomBytes(16);
+  readonly #salt: number = this.#seed.readUInt32LE(0);
+  /** False in the accuracy run, which has no records to make spans of. */
+  #isOn = false;
+
+  /** @param share 0 to 1. */
+  constructor(share: number) {
+    this.#share = share;
+  }
+
+  /** The run's own span, in a trace of its own. */
+  get ofRun(): SpanIds {
+    return this.#idsOf('run');
+  }
+
+  turn(isOn: boolean): void {
+    this.#isOn = isOn;
+  }
+
+  isSampled(query: number): boolean {
+    return mixed(query ^ this.#salt) < this.#share * UINT32_COUNT;
+  }
+
+  /** Each query has a trace of its own: viewers show one trace at a time. */
+  idsOf(query: number): SpanIds {
+    return this.#idsOf(String(query));
+  }
+
+  /** The header of a query's calls; undefined: the query is not sampled. Called when a query goes out. */
+  readonly traceparentOf = (query: number): string | undefined => {
+    if (!this.#isOn || !this.isSampled(query)) return undefined;
+    const { traceId, spanId } = this.idsOf(query);
+    return `00-${traceId}-${spanId}-01`;
+  };
+
+  #idsOf(what: string): SpanIds {
+    const digits = createHash('sha256').update(this.#seed).update(what).digest('hex');
+    return { traceId: digits.slice(0, 32), spanId: digits.slice(32, 48) };
+  }
+}
+
+/** A number below 2^32 in which neighbours have nothing in common (the last steps of MurmurHash3). */
+function mixed(value: number): number {
+  let bits = value >>> 0;
+  bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
+  bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
+  return (bits ^ (bits >>> 16)) >>> 0;
+}

@@ -1,0 +1,141 @@
+import { createReadStream, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
+import { formatNs } from '../../shared/base/text.ts';
+import { isNumber, type ReadDetailLog, readDetailLog } from '../loadgen/logs/read/detail-log.ts';
+import { RUN_FILES } from '../loadgen/logs/read/run-folder.ts';
+
+/** Log files of the engine that followed the C++ LoadGen begin so, in place of `mlperf_log_`. */
+export const OWN_LOG_PREFIX = 'longhaul_log_';
+
+const MLPERF_PREFIX = /^mlperf_log_/;
+
+/** Records that both LoadGens derive from the same settings, to the bit. */
+const EQUAL_KEY = /^(?:requested|effective)_|^generated_|^loaded_qsl_set$|_query_count$/;
+
+/** Figures that each takes by its own clock; in ns, or per second. */
+const MEASURED_KEY = /^result_.*(?:latency|percentile|per_sec|duration|mean|min|max)/;
+
+/** A record that both logs have, or one of them alone. */
+export interface ComparedRecord {
+  readonly key: string;
+  readonly cpp: unknown;
+  readonly own: unknown;
+}
+
+/** Two engines on one run. */
+export interface EngineComparison {
+  readonly folder: string;
+  /** Records that must be equal: how many were compared, and those that are not. */
+  readonly comparedCount: number;
+  readonly differing: readonly ComparedRecord[];
+  /** Figures by two clocks. */
+  readonly measured: readonly ComparedRecord[];
+  /** `result_validity` of each: a run at the edge of a rule may be within by one clock only. */
+  readonly verdicts: ComparedRecord | undefined;
+  /** Whether both accuracy logs are the same bytes. */
+  readonly hasSameAccuracyLog: boolean;
+}
+
+/**
+ * Compares the logs of the C++ LoadGen with those of the engine that followed it, in the folder of a run by `--engine cpp`.
+ * @throws MlperfError `ERR_CONFIG_INVALID` where the folder has not both, `ERR_OUTPUT` where one cannot be read
+ */
+export async function compareEngines(folder: string): Promise<EngineComparison> {
+  const own = (name: string): string => join(folder, name.replace(MLPERF_PREFIX, OWN_LOG_PREFIX));
+  if (!existsSync(own(RUN_FILES.detail))) {
+    throw configInvalid(
+      `${folder} is not of a run by --engine cpp: it has no ${OWN_LOG_PREFIX}detail.txt`,
+    );
+  }
+  const [cppLog, ownLog] = await Promise.all([
+    readDetailLog(join(folder, RUN_FILES.detail)),
+    readDetailLog(own(RUN_FILES.detail)),
+  ]);
+  const equal = recordsOf(cppLog, ownLog, EQUAL_KEY);
+  const measured = recordsOf(cppLog, ownLog, MEASURED_KEY).filter(
+    ({ key }) => !EQUAL_KEY.test(key),
+  );
+  return {
+    folder,
+    comparedCount: equal.length,
+    differing: equal.filter(
+      (one) => JSON.stringify(textOf(one.cpp)) !== JSON.stringify(textOf(one.own)),
+    ),
+    verdicts: recordsOf(cppLog, ownLog, /^result_validity$/)[0],
+    measured: measured.filter((one) => isNumber(one.cpp) && isNumber(one.own)),
+    hasSameAccuracyLog: await haveSameBytes(
+      join(folder, RUN_FILES.accuracy),
+      own(RUN_FILES.accuracy),
+    ),
+  };
+}
+
+function recordsOf(cpp: ReadDetailLog, own: ReadDetailLog, key: RegExp): ComparedRecord[] {
+  const keys = new Set([...cpp.records.keys(), ...own.records.keys()]);
+  return [...keys]
+    .filter((one) => key.test(one) && !one.startsWith('longhaul_'))
+    .map((one) => ({
+      key: one,
+      cpp: cpp.records.get(one)?.value,
+      own: own.records.get(one)?.value,
+    }));
+}
+
+/** JSON has no bigint. */
+function textOf(value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : (value ?? null);
+}
+
+async function haveSameBytes(one: string, other: string): Promise<boolean> {
+  const rest = createReadStream(other)[Symbol.asyncIterator]();
+  let held: Buffer = Buffer.alloc(0);
+  for await (const chunk of createReadStream(one) as AsyncIterable<Buffer>) {
+    while (held.length < chunk.length) {
+      const next = await rest.next();
+      if (next.done === true) return false;
+      held = Buffer.concat([held, next.value as Buffer]);
+    }
+    if (!held.subarray(0, chunk.length).equals(chunk)) return false;
+    held = held.subarray(chunk.length);
+  }
+  return held.length === 0 && (await rest.next()).done === true;
+}
+
+/** The comparison for people. */
+export function comparisonText({
+  comparedCount,
+  differing,
+  measured,
+  verdicts,
+  hasSameAccuracyLog,
+}: EngineComparison): string {
+  const lines = [
+    `settings, sample sets, counts: ${comparedCount - differing.length} of ${comparedCount} records are equal`,
+    ...differing.map(({ key, cpp, own }) => `  ${key}: C++ ${shown(cpp)}, longhaul ${shown(own)}`),
+    ...(verdicts === undefined
+      ? []
+      : [`verdicts: C++ ${shown(verdicts.cpp)}, longhaul ${shown(verdicts.own)}`]),
+    `accuracy logs: ${hasSameAccuracyLog ? 'the same bytes' : 'DIFFERENT'}`,
+  ];
+  if (measured.length > 0) {
+    lines.push('figures, each by its own clock:');
+    lines.push(
+      ...measured.map(
+        ({ key, cpp, own }) => `  ${key.padEnd(50)} ${figures(key, Number(cpp), Number(own))}`,
+      ),
+    );
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function shown(value: unknown): string {
+  return value === undefined ? 'has none' : String(JSON.stringify(textOf(value))).slice(0, 100);
+}
+
+function figures(key: string, cpp: number, own: number): string {
+  const text = (value: number): string =>
+    key.includes('per_sec') ? value.toFixed(2) : formatNs(value);
+  const difference = cpp === 0 ? '' : `, ${((100 * (own - cpp)) / cpp).toFixed(2)} %`;
+  return `C++ ${text(cpp)}, longhaul ${text(own)}${difference}`;
+}

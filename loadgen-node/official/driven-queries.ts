@@ -1,0 +1,107 @@
+import { internalError } from '../../shared/base/errors/mlperf-error.ts';
+import type { QueryPlan } from '../loadgen/schedule/query-plan.ts';
+
+/**
+ * Finds the queries that the C++ LoadGen issues in the plan that was made here from the same settings, and compares their samples.
+ * With several issue threads, thread k of T issues queries k, k + T, ...
+ */
+export class DrivenQueries {
+  readonly #plan: QueryPlan;
+  readonly #threadCount: number;
+  /** By thread of the bridge: LoadGen's number of it. */
+  readonly #threads = new Map<number, number>();
+  /** By LoadGen's number of the thread: its next query. */
+  readonly #next: number[];
+  /** By sample of the plan: its number by issue, which the bridge has; null where both are the same. */
+  readonly #slots: Uint32Array | null;
+  #issuedSamples = 0;
+  /** Samples so far of a query that comes in parts. */
+  #partSamples = 0;
+  #otherSamples = 0;
+
+  /** @param issueThreads Those that LoadGen was told to use; 0: the thread of its test alone. */
+  constructor(plan: QueryPlan, issueThreads: number) {
+    this.#plan = plan;
+    this.#threadCount = Math.max(1, issueThreads);
+    this.#next = Array.from({ length: this.#threadCount }, (_, thread) => thread);
+    this.#slots = this.#threadCount === 1 ? null : new Uint32Array(plan.sampleIndices.length);
+  }
+
+  /** Samples that differ from the plan. */
+  get otherSamples(): number {
+    return this.#otherSamples;
+  }
+
+  /** Number by issue of a sample of the plan. */
+  slotOf(sample: number): number {
+    return this.#slots === null ? sample : (this.#slots[sample] as number);
+  }
+
+  /**
+   * Takes samples that were issued, and puts them into the plan where it has others.
+   * @param ring Sample indices; entry i lies at i modulo its length.
+   * @returns The first query of those that went out in one call, and their number; undefined while more of its samples follow.
+   * @throws MlperfError `ERR_INTERNAL` where the plan has no such query
+   */
+  add(
+    ring: Uint32Array,
+    begin: number,
+    count: number,
+    thread: number,
+    hasMore: boolean,
+  ): { readonly query: number; readonly count: number } | undefined {
+    if (count === 0) return undefined;
+    const { samplesPerQuery } = this.#plan;
+    const number = this.#threadCount === 1 ? 0 : this.#numberOf(thread, ring[begin % ring.length]);
+    const query = this.#next[number] as number;
+    for (let i = 0; i < count; i += 1) {
+      const index = ring[(begin + i) % ring.length] as number;
+      // Neighbours in one call: samples of one query, or queries of one sample of the same thread.
+      const at =
+        samplesPerQuery === 1
+          ? query + (this.#partSamples + i) * this.#threadCount
+          : query * samplesPerQuery + this.#partSamples + i;
+      this.#compare(at, index);
+    }
+    this.#partSamples += count;
+    if (hasMore) return undefined;
+    const queries = this.#partSamples / samplesPerQuery;
+    this.#partSamples = 0;
+    if (!Number.isInteger(queries)) {
+      throw internalError(
+        `it issued a query of ${queries * samplesPerQuery} samples, where ${samplesPerQuery} were planned`,
+      );
+    }
+    this.#next[number] = query + queries * this.#threadCount;
+    return { query, count: queries };
+  }
+
+  #compare(at: number, index: number): void {
+    const { sampleIndices, queryCount } = this.#plan;
+    const planned = sampleIndices[at];
+    if (planned === undefined) {
+      throw internalError(`it issued more than the ${queryCount} queries that were planned`);
+    }
+    if (planned !== index) {
+      this.#otherSamples += 1;
+      sampleIndices[at] = index;
+    }
+    if (this.#slots !== null) this.#slots[at] = this.#issuedSamples;
+    this.#issuedSamples += 1;
+  }
+
+  /** Threads register in their order, unless the machine is busy: the first sample tells, where it can. */
+  #numberOf(thread: number, firstIndex: number | undefined): number {
+    const known = this.#threads.get(thread);
+    if (known !== undefined) return known;
+    const taken = new Set(this.#threads.values());
+    const free = this.#next.map((_, number) => number).filter((number) => !taken.has(number));
+    const { sampleIndices } = this.#plan;
+    const fits = (number: number): boolean => sampleIndices[number] === firstIndex;
+    const own = free.includes(thread) ? thread : undefined;
+    const found = own !== undefined && fits(own) ? own : (free.find(fits) ?? own ?? free[0]);
+    if (found === undefined) throw internalError('it issued by more threads than it was told to');
+    this.#threads.set(thread, found);
+    return found;
+  }
+}

@@ -1,0 +1,31 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DriverEnd } from '../loadgen/engine/issue/issue-driver.ts';
+import { RUN_FILES } from '../loadgen/logs/read/run-folder.ts';
+import type { CppEngine } from '../observe/audit/network-audit.ts';
+import { doubtsAbout, type LinkedLoadgen } from './link.ts';
+
+/** Evidence of the C++ LoadGen that issued the queries of a run. @param end Null where its test did not end. */
+export function engineEvidence(
+  linked: LinkedLoadgen,
+  output: string,
+  end: DriverEnd | null,
+): CppEngine {
+  const { build, commit, tree, tag, librarySha256, addonSha256 } = linked.manifest;
+  return {
+    kind: 'cpp-loadgen',
+    ...{ version: build.version, commit, tree, tag, librarySha256, addonSha256 },
+    detailLogSha256: end === null ? null : sha256Of(join(output, RUN_FILES.detail)),
+    otherSamples: end?.otherSamples ?? null,
+    doubts: doubtsAbout(linked),
+  };
+}
+
+function sha256Of(path: string): string | null {
+  try {
+    return createHash('sha256').update(readFileSync(path)).digest('hex');
+  } catch {
+    return null; // The disk failed: the verdict says so.
+  }
+}

@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+
+/** LoadGen at a tag of MLCommons' repository `inference`. */
+interface KnownLoadgen {
+  /** Git's hash of the folder `loadgen`. */
+  readonly tree: string;
+  /** {@link sourceDigest} of its files. */
+  readonly sources: string;
+}
+
+function known(tree: string, sources: string): KnownLoadgen {
+  return { tree, sources };
+}
+
+/** Tags that are known here, hashes alone. Which of them a round approves is not said anywhere by hash. */
+const KNOWN_LOADGENS: Readonly<Record<string, KnownLoadgen>> = {
+  'v4.0': known(
+    '30e00ea06d6af2790bedaba6bbf8d502defba0b3',
+    'c47121864f35c6c69a33ef696abb7ff94da88030b1146fe3a938e53bfb930000',
+  ),
+  'v4.1': known(
+    '4f1ea1cda061939536ed8145edd486761b2a29f5',
+    '46f4269a773c43b2a61c1e5f23343e36626c289c873f685dfba01f2b8f6f0eed',
+  ),
+  'v5.0': known(
+    'd625f372aa5e63710e3cfbe5b4bf0c1102074069',
+    'c382da48e0b08f631e8e5cd58556f296f75e4cfd064e8b95edfe57ebc37a171c',
+  ),
+  'v5.0.1': known(
+    '86e279abd652206c6de47b64d5845534a7e7dbcb',
+    'a9506e2f0617fa8fbf35e2255027146075d308c01a73e9c79e48b7ad017f75a8',
+  ),
+  'v5.1': known(
+    '78ed43686dc9902ab3f5863fca64ef2acd1cf38a',
+    '1db4afce0801700cf0a08460ba13f83e0a2f231c799e68d0c2c04ac8d3a99263',
+  ),
+  'v5.1.1': known(
+    '55dfc0f2deff6729a602c593c8104b20fdc5d350',
+    '78e3faeeb933ff3123554cea8baaa962a0b2411b85855fe586469bda51dc799c',
+  ),
+  'v6.0.0pre': known(
+    'e69aa5a4643b42fdf28d23575324b07541b4563b',
+    '0221aa77b0741d184a1146ba1712249e20bb3ad82d56c54c105b05efd5143a51',
+  ),
+};
+
+/** Tag whose folder `loadgen` has this tree; undefined where longhaul knows none. */
+export function tagOfTree(tree: string | undefined): string | undefined {
+  return Object.entries(KNOWN_LOADGENS).find(([, one]) => one.tree === tree)?.[0];
+}
+
+/** Tag whose LoadGen has these sources; undefined where longhaul knows none. */
+export function tagOfSources(digest: string): string | undefined {
+  return Object.entries(KNOWN_LOADGENS).find(([, one]) => one.sources === digest)?.[0];
+}
+
+/** The build writes it beside the sources, from v5.0 on. */
+export const GENERATED_HEADER = '/mlperf_conf.h';
+
+/** Files that decide what LoadGen does; libraries and caches of a build may lie beside them. */
+const SOURCE = /\.(?:cc|h)$|^\/mlperf\.conf$/;
+
+/**
+ * SHA-256 of LoadGen's own list of its sources.
+ * @param sha1s SHA-1 of each file by its path, as `loadgen_file_sha1` has them; other files than sources may be among them.
+ */
+export function sourceDigest(sha1s: Readonly<Record<string, unknown>>): string {
+  const lines = Object.entries(sha1s)
+    .filter(([path]) => SOURCE.test(path) && path !== GENERATED_HEADER)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([path, sha1]) => `${String(sha1)} ${path}\n`);
+  return createHash('sha256').update(lines.join('')).digest('hex');
+}

@@ -1,0 +1,211 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import { configInvalid, messageOf, notInstalled } from '../../shared/base/errors/mlperf-error.ts';
+import { dataFile } from '../../shared/base/files/package-files.ts';
+import { type BridgeAddon, loadAddon } from './addon.ts';
+import type { LoadgenCheckout } from './checkout.ts';
+import { GENERATED_HEADER } from './known-loadgens.ts';
+
+const BUILD = z.strictObject({
+  version: z.string(),
+  gitRevision: z.string(),
+  gitStatus: z.string(),
+  buildDate: z.string(),
+  sha1OfFiles: z.string(),
+  compiler: z.string(),
+  library: z.string(),
+});
+
+/** What lies beside a linked LoadGen: which one it is, and by what that is known. */
+const MANIFEST = z.strictObject({
+  /** Of the checkout when it was linked. */
+  inferenceDir: z.string(),
+  commit: z.string().nullable(),
+  tree: z.string().nullable(),
+  tag: z.string().nullable(),
+  changes: z.array(z.string()),
+  hasBuiltInConf: z.boolean(),
+  /** SHA-256 of the user's static library, of the bridge's source and of the linked module. */
+  librarySha256: z.string(),
+  bridgeSha256: z.string(),
+  addonSha256: z.string(),
+  /** What the library says of itself. */
+  build: BUILD,
+});
+
+export type LinkManifest = Readonly<z.infer<typeof MANIFEST>>;
+
+/** A linked LoadGen. */
+export interface LinkedLoadgen {
+  readonly folder: string;
+  readonly addonPath: string;
+  readonly manifest: LinkManifest;
+}
+
+const BRIDGE = 'loadgen-node/official/native/bridge.cc';
+const ADDON_FILE = 'bridge.node';
+const MANIFEST_FILE = 'manifest.json';
+/** Name of the linked LoadGen that a run takes. */
+const CURRENT_FILE = 'current';
+
+function sha256Of(path: string): string {
+  return createHash('sha256').update(readFileSync(path)).digest('hex');
+}
+
+function loadgenFolder(cacheFolder: string): string {
+  return join(cacheFolder, 'loadgen');
+}
+
+/**
+ * Links the user's LoadGen, as it is, with the bridge to Node.js.
+ * @param compiler C++ compiler: g++ or clang++.
+ * @throws MlperfError `ERR_CONFIG_INVALID` where it cannot be linked, `ERR_NOT_INSTALLED` without a compiler
+ */
+export function linkLoadgen(
+  checkout: LoadgenCheckout,
+  { compiler, cacheFolder }: { readonly compiler: string; readonly cacheFolder: string },
+): LinkedLoadgen {
+  const source = dataFile(BRIDGE);
+  const librarySha256 = sha256Of(checkout.library);
+  const bridgeSha256 = sha256Of(source);
+  const name = `${checkout.tag ?? checkout.commit?.slice(0, 10) ?? 'unknown'}-${librarySha256.slice(0, 12)}-${bridgeSha256.slice(0, 12)}`;
+  const folder = join(loadgenFolder(cacheFolder), name);
+  mkdirSync(folder, { recursive: true });
+  const addonPath = join(folder, ADDON_FILE);
+  // A process that runs a test may have the old file open.
+  const made = `${addonPath}.${process.pid}`;
+  compile(compiler, source, checkout, made);
+  renameSync(made, addonPath);
+  const { folder: inferenceDir, commit, tree, tag, changes, hasBuiltInConf } = checkout;
+  const manifest: LinkManifest = {
+    ...{ inferenceDir, commit: commit ?? null, tree: tree ?? null, tag: tag ?? null },
+    ...{ changes: [...changes], hasBuiltInConf, librarySha256, bridgeSha256 },
+    addonSha256: sha256Of(addonPath),
+    build: loadAddon(addonPath).build(),
+  };
+  writeFileSync(join(folder, MANIFEST_FILE), `${JSON.stringify(manifest, null, 2)}\n`);
+  writeFileSync(join(loadgenFolder(cacheFolder), CURRENT_FILE), `${name}\n`);
+  return { folder, addonPath, manifest };
+}
+
+function compile(
+  compiler: string,
+  source: string,
+  { folder, library, hasBuiltInConf }: LoadgenCheckout,
+  output: string,
+): void {
+  const { include_dir: nodeHeaders } = createRequire(import.meta.url)('node-api-headers') as {
+    include_dir: string;
+  };
+  const args = [
+    ...['-std=c++14', '-O2', '-fPIC', '-shared', '-pthread'],
+    ...(hasBuiltInConf ? ['-DCONF_TYPE'] : []),
+    ...['-I', nodeHeaders, '-I', join(folder, 'loadgen'), source, library, '-o', output],
+  ];
+  try {
+    execFileSync(compiler, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+  } catch (error) {
+    throw linkError(compiler, library, error);
+  }
+}
+
+function linkError(compiler: string, library: string, error: unknown): Error {
+  const { code, stderr = '' } = error as { readonly code?: string; readonly stderr?: string };
+  if (code === 'ENOENT') {
+    return notInstalled(
+      `the compiler ${compiler} is not installed: name another one by --cxx`,
+      error,
+    );
+  }
+  if (/recompile with -fPIC|can not be used when making a shared object/.test(stderr)) {
+    return configInvalid(
+      `${library} is not position-independent code, so that it cannot be loaded into Node.js. Build LoadGen again: ` +
+        'cmake -DCMAKE_POSITION_INDEPENDENT_CODE=ON .. && cmake --build . (its sources stay as they are)',
+    );
+  }
+  const lines = (stderr || messageOf(error)).trim().split('\n');
+  return configInvalid(`${compiler} cannot link ${library}:\n${lines.slice(0, 20).join('\n')}`);
+}
+
+/**
+ * The LoadGen that was linked last.
+ * @throws MlperfError `ERR_NOT_INSTALLED` where none is, or where its files are not those that were linked
+ */
+export function linkedLoadgen(cacheFolder: string): LinkedLoadgen {
+  const current = join(loadgenFolder(cacheFolder), CURRENT_FILE);
+  if (!existsSync(current)) {
+    throw notInstalled(
+      'no C++ LoadGen is linked: longhaul loadgen link --inference-dir DIR, where DIR is your checkout with LoadGen built in it',
+    );
+  }
+  const folder = join(dirname(current), readFileSync(current, 'utf8').trim());
+  const manifest = readManifest(join(folder, MANIFEST_FILE));
+  const addonPath = join(folder, ADDON_FILE);
+  const again = 'link it again: longhaul loadgen link --inference-dir DIR';
+  if (sha256Of(addonPath) !== manifest.addonSha256) {
+    throw notInstalled(`${addonPath} is not the file that was linked; ${again}`);
+  }
+  if (sha256Of(dataFile(BRIDGE)) !== manifest.bridgeSha256) {
+    throw notInstalled(`${addonPath} was linked by another version of longhaul; ${again}`);
+  }
+  return { folder, addonPath, manifest };
+}
+
+function readManifest(path: string): LinkManifest {
+  try {
+    return MANIFEST.parse(JSON.parse(readFileSync(path, 'utf8')));
+  } catch (error) {
+    throw notInstalled(
+      `${path} cannot be read: ${messageOf(error)}; link LoadGen again: longhaul loadgen link --inference-dir DIR`,
+      error,
+    );
+  }
+}
+
+/**
+ * What speaks against taking the linked library for a build of its checkout's sources, in whole sentences; empty where nothing does.
+ * LoadGen's library holds the SHA-1 of each file that it was built from, and the commit; its own record of changed files depends on the
+ * folder from which it was built, so the files decide.
+ */
+export function doubtsAbout({ manifest }: LinkedLoadgen): string[] {
+  const { build, commit, changes, inferenceDir, tag } = manifest;
+  const doubts = changes.map((line) => `The checkout has changed files: ${line.trim()}.`);
+  if (commit === null)
+    doubts.push(`git does not know ${inferenceDir}: its version cannot be told.`);
+  else if (!commit.startsWith(build.gitRevision)) {
+    doubts.push(
+      `The library was built from commit ${build.gitRevision}, the checkout is at ${commit.slice(0, 10)}.`,
+    );
+  }
+  if (commit !== null && tag === null) {
+    doubts.push(`Commit ${commit.slice(0, 10)} has the loadgen of no tag that longhaul knows.`);
+  }
+  for (const path of otherFiles(build.sha1OfFiles, join(inferenceDir, 'loadgen'))) {
+    doubts.push(`The library was built from another loadgen${path} than lies in the checkout.`);
+  }
+  return doubts;
+}
+
+/** Files, by the library's own list, that are not in the folder as they were. */
+function otherFiles(list: string, folder: string): string[] {
+  return list
+    .split('\n')
+    .map((line) => line.split(' '))
+    .filter(([sha1, path = '']) => sha1 !== sha1Of(join(folder, path)))
+    .map(([, path = '']) => path)
+    .filter((path) => path !== GENERATED_HEADER);
+}
+
+function sha1Of(path: string): string | undefined {
+  if (!existsSync(path)) return undefined;
+  return createHash('sha1').update(readFileSync(path)).digest('hex');
+}
+
+/** The functions of a linked LoadGen. @throws MlperfError `ERR_NOT_INSTALLED` */
+export function openLoadgen({ addonPath }: LinkedLoadgen): BridgeAddon {
+  return loadAddon(addonPath);
+}

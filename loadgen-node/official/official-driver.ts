@@ -1,0 +1,244 @@
+import { type BorrowedBytes, readInPlace } from '../../shared/base/bytes/borrowed-bytes.ts';
+import { configInvalid, internalError, messageOf } from '../../shared/base/errors/mlperf-error.ts';
+import type { DrivenSet, DriverEnd, IssueDriver } from '../loadgen/engine/issue/issue-driver.ts';
+import {
+  type BridgeAddon,
+  type BridgeOptions,
+  type BridgeViews,
+  HAS_MORE,
+  REQUEST,
+} from './addon.ts';
+import { DrivenQueries } from './driven-queries.ts';
+
+/** Entries of the rings: LoadGen waits where they are full. */
+const QUERY_RING = 2 ** 18;
+const SAMPLE_RING = 2 ** 20;
+
+/** Responses that go to LoadGen in one call, and their bytes. */
+const DONE_MAX = 2 ** 14;
+const ARENA_BYTES = 2 ** 20;
+const DONE_FIELDS = 4;
+
+function makeViews(): BridgeViews {
+  return {
+    tails: new Int32Array(2),
+    stamps: new Float64Array(QUERY_RING),
+    queries: new Uint32Array(2 * QUERY_RING),
+    samples: new Uint32Array(SAMPLE_RING),
+    done: new Int32Array(DONE_FIELDS * DONE_MAX),
+    arena: new Uint8Array(ARENA_BYTES),
+  };
+}
+
+/** Pairs of readings that {@link clockOffsetNs} takes. */
+const CLOCK_READINGS = 50;
+
+/** The clock of a set minus CLOCK_MONOTONIC, by the pair of readings that took the least time. */
+function clockOffsetNs(set: DrivenSet): number {
+  let bestNs = Number.POSITIVE_INFINITY;
+  let offsetNs = 0;
+  for (let i = 0; i < CLOCK_READINGS; i += 1) {
+    const before = process.hrtime.bigint();
+    const nowNs = set.nowNs();
+    const tookNs = Number(process.hrtime.bigint() - before);
+    if (tookNs >= bestNs) continue;
+    bestNs = tookNs;
+    offsetNs = nowNs - (Number(before) + tookNs / 2);
+  }
+  return offsetNs;
+}
+
+/** A request of LoadGen that waits for us, or we for it. */
+function meeting<T>() {
+  let resolve: (value: T) => void = () => {};
+  const promise = new Promise<T>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}
+
+/**
+ * MLPerf's C++ LoadGen as driver of a test. Its wakes are for all that lies in the rings, and all responses that arrive in one turn of
+ * the event loop go to it in one call, as its interface has it: no query is batched, delayed or answered here.
+ */
+export class OfficialDriver implements IssueDriver {
+  readonly #addon: BridgeAddon;
+  readonly #options: BridgeOptions;
+  /** `result_validity` of its log, once the test has ended. */
+  readonly #readValidity: () => Promise<boolean | undefined>;
+  readonly #views = makeViews();
+  #name: () => Promise<string> = () => Promise.resolve('');
+  #nextSet = meeting<ArrayLike<number>>();
+  readonly #ended = meeting<void>();
+  #queries: DrivenQueries | null = null;
+  #set: DrivenSet | null = null;
+  #queryTail = 0;
+  #sampleTail = 0;
+  #doneCount = 0;
+  #arenaEnd = 0;
+  #hasPlannedFlush = false;
+  #otherSamples = 0;
+  readonly #differences = new Set<string>();
+
+  constructor(
+    addon: BridgeAddon,
+    options: BridgeOptions,
+    readValidity: () => Promise<boolean | undefined>,
+  ) {
+    this.#addon = addon;
+    this.#options = options;
+    this.#readValidity = readValidity;
+  }
+
+  begin(name: () => Promise<string>): void {
+    this.#name = name;
+    const exit = (code: number): void => this.#addon.hardExit(code);
+    // LoadGen's threads use statics whose destructors an exit would run; a test that has ended has no threads.
+    process.on('exit', exit);
+    void this.#ended.promise.then(() => process.off('exit', exit));
+    try {
+      this.#addon.start(this.#options, this.#views, this.#onEvent);
+    } catch (error) {
+      process.off('exit', exit);
+      throw configInvalid(messageOf(error));
+    }
+  }
+
+  nextSet(): Promise<ArrayLike<number>> {
+    return this.#nextSet.promise;
+  }
+
+  drive(set: DrivenSet): void {
+    this.#set = set;
+    this.#queries = new DrivenQueries(set.plan, this.#options.issueThreads);
+    this.#nextSet = meeting();
+    this.#addon.reply();
+  }
+
+  readonly complete = (sample: number, payload: BorrowedBytes, tokenCount: number): void => {
+    const slot = this.#queries?.slotOf(sample) ?? sample;
+    const { length } = payload;
+    if (length > ARENA_BYTES) {
+      this.#flush();
+      this.#addon.completeOne(slot, readInPlace(payload), tokenCount);
+      return;
+    }
+    if (this.#doneCount === DONE_MAX || this.#arenaEnd + length > ARENA_BYTES) this.#flush();
+    const { done, arena } = this.#views;
+    const at = DONE_FIELDS * this.#doneCount;
+    done[at] = slot;
+    done[at + 1] = this.#arenaEnd;
+    done[at + 2] = length;
+    done[at + 3] = tokenCount;
+    arena.set(readInPlace(payload), this.#arenaEnd);
+    this.#arenaEnd += length;
+    this.#doneCount += 1;
+    if (this.#hasPlannedFlush) return;
+    this.#hasPlannedFlush = true;
+    queueMicrotask(this.#flush);
+  };
+
+  readonly firstToken = (sample: number, payload: BorrowedBytes): void => {
+    this.#addon.firstToken(this.#queries?.slotOf(sample) ?? sample, readInPlace(payload));
+  };
+
+  async ended(): Promise<DriverEnd> {
+    await this.#ended.promise;
+    return {
+      isValid: await this.#readValidity(),
+      otherSamples: this.#otherSamples,
+      differences: [...this.#differences],
+    };
+  }
+
+  /** Hands all responses of this turn to LoadGen. */
+  readonly #flush = (): void => {
+    this.#hasPlannedFlush = false;
+    const count = this.#doneCount;
+    if (count === 0) return;
+    this.#doneCount = 0;
+    this.#arenaEnd = 0;
+    this.#addon.complete(count);
+  };
+
+  readonly #onEvent = (
+    queryHead: number,
+    _sampleHead: number,
+    request: number,
+    detail: Uint32Array | string | undefined,
+  ): void => {
+    try {
+      this.#readQueries(queryHead);
+      this.#answer(request, detail);
+    } catch (error) {
+      this.#breakOff(messageOf(error));
+    }
+  };
+
+  #readQueries(queryHead: number): void {
+    const { tails, stamps, queries, samples } = this.#views;
+    while (this.#queryTail < queryHead) {
+      const at = this.#queryTail % QUERY_RING;
+      const entry = queries[2 * at] as number;
+      const count = (entry & ~HAS_MORE) >>> 0;
+      const set = this.#set;
+      const driven = this.#queries;
+      if (set === null || driven === null) throw internalError('a query came before its set');
+      const thread = queries[2 * at + 1] as number;
+      const first = driven.add(samples, this.#sampleTail, count, thread, entry >= HAS_MORE);
+      const atNs = stamps[at] as number;
+      this.#queryTail += 1;
+      this.#sampleTail += count;
+      Atomics.store(tails, 0, this.#queryTail | 0);
+      Atomics.store(tails, 1, this.#sampleTail | 0);
+      if (count === 0) this.#endSet(set, driven);
+      else if (first !== undefined) set.issue(first.query, first.count, this.#clockOf(set, atNs));
+    }
+  }
+
+  #endSet(set: DrivenSet, driven: DrivenQueries): void {
+    this.#otherSamples += driven.otherSamples;
+    set.endIssuing();
+  }
+
+  #offsetNs: number | undefined;
+
+  /** Between CLOCK_MONOTONIC, by which the bridge stamps queries, and the clock of the set. */
+  #clockOf(set: DrivenSet, atNs: number): number {
+    this.#offsetNs ??= clockOffsetNs(set);
+    return Math.min(set.nowNs(), Math.round(atNs + this.#offsetNs));
+  }
+
+  #answer(request: number, detail: Uint32Array | string | undefined): void {
+    switch (request) {
+      case REQUEST.name:
+        this.#name().then(
+          (name) => this.#addon.reply(name),
+          (error: unknown) => this.#breakOff(messageOf(error)),
+        );
+        return;
+      case REQUEST.load:
+        this.#nextSet.resolve(detail as Uint32Array);
+        return;
+      case REQUEST.unload:
+        // The engine unloads by itself.
+        this.#addon.reply();
+        return;
+      case REQUEST.ended:
+        this.#end(detail as string);
+        return;
+      default:
+    }
+  }
+
+  #end(failure: string): void {
+    this.#addon.release();
+    this.#ended.resolve();
+    if (failure !== '') this.#breakOff(failure);
+  }
+
+  #breakOff(text: string): void {
+    this.#differences.add(text);
+    this.#set?.breakOff(internalError(`the C++ LoadGen's test broke: ${text}`));
+  }
+}

@@ -1,0 +1,123 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { configInvalid, withReason } from '../../shared/base/errors/mlperf-error.ts';
+import { SCENARIOS, TEST_MODES } from '../../shared/domain/scenario.ts';
+import type { QuerySampleLibrary } from '../../shared/domain/system-under-test.ts';
+import { ROUNDS, type Round } from '../../shared/rules/rounds/rounds.ts';
+import type { IssueDriver } from '../loadgen/engine/issue/issue-driver.ts';
+import { readDetailLog, recordOf } from '../loadgen/logs/read/detail-log.ts';
+import { RUN_FILES } from '../loadgen/logs/read/run-folder.ts';
+import type { LogSettings } from '../loadgen/logs/write/test-logs.ts';
+import type { TestSettings } from '../loadgen/settings/test-settings.ts';
+import { type LinkedLoadgen, openLoadgen } from './link.ts';
+import { OfficialDriver } from './official-driver.ts';
+import { confOfSettings } from './user-conf.ts';
+
+/** A run whose queries the C++ LoadGen issues. */
+export interface OfficialTest {
+  readonly linked: LinkedLoadgen;
+  readonly settings: TestSettings;
+  /** Settings before audit.config: LoadGen reads that file itself. */
+  readonly unaudited: TestSettings;
+  readonly auditConfig: string | undefined;
+  readonly round: Round;
+  /** LoadGen's name of the benchmark. */
+  readonly model: string;
+  readonly log: LogSettings;
+}
+
+const USER_CONF = 'user.conf';
+
+/** Round whose LoadGen has this version; of a version between two that of the older one. */
+export function roundOfVersion(version: string): Round {
+  const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);
+  const number = (major * 1000 + minor) * 1000 + patch;
+  // First version of each round's LoadGen, newest first.
+  const first: readonly (readonly [Round, number])[] = [
+    ['v6.1', 6_000_017],
+    ['v6.0', 6_000_000],
+    ['v5.1', 5_000_022],
+    ['v5.0', 5_000_000],
+  ];
+  return first.find(([, least]) => number >= least)?.[0] ?? 'v4.1';
+}
+
+/** @throws MlperfError `ERR_CONFIG_INVALID` where the round has another LoadGen than the linked one */
+export function fittingRound(
+  { manifest: { build } }: LinkedLoadgen,
+  asked: Round | undefined,
+): Round {
+  const round = roundOfVersion(build.version);
+  if (asked === undefined || asked === round) return round;
+  throw configInvalid(
+    `--round ${asked}: the linked C++ LoadGen is version ${build.version}, of round ${round}; link one of ${asked} (of ${ROUNDS.join(', ')}) or leave --round out`,
+  );
+}
+
+/**
+ * Writes user.conf into the folder of the run, and makes the driver of its test.
+ * @returns The driver, and the settings as LoadGen reads them.
+ * @throws MlperfError `ERR_CONFIG_INVALID` for what LoadGen's files cannot say, `ERR_OUTPUT`
+ */
+export function officialDriver(
+  test: OfficialTest,
+  qsl: QuerySampleLibrary,
+): { readonly driver: IssueDriver; readonly settings: TestSettings } {
+  const { linked, settings, round, model, log, auditConfig } = test;
+  const { outdir } = log;
+  const userConf = join(outdir, USER_CONF);
+  const conf = confOfSettings(test.unaudited, { round, model });
+  withReason(`cannot write ${userConf}`, () => writeFileSync(userConf, conf.text));
+  const options = {
+    scenario: SCENARIOS.indexOf(settings.scenario),
+    mode: TEST_MODES.indexOf(settings.mode),
+    scenarioName: settings.scenario,
+    model,
+    issueThreads: settings.serverNumIssueQueryThreads,
+    mlperfConf: mlperfConfOf(linked),
+    userConf,
+    // LoadGen takes the file of this name in the working directory unless it is told another one.
+    auditConf: auditConfOf(auditConfig, outdir),
+    outdir,
+    prefixWithDatetime: log.prefixWithDatetime ?? false,
+    copyDetailToStdout: log.copyDetailToStdout ?? false,
+    copySummaryToStdout: log.copySummaryToStdout ?? false,
+    enableTrace: log.enableTrace ?? false,
+    qslName: qsl.name,
+    totalSamples: qsl.totalSampleCount,
+    performanceSamples: qsl.performanceSampleCount,
+  };
+  const driver = new OfficialDriver(openLoadgen(linked), options, () => readValidity(outdir));
+  return { driver, settings: withAudit(conf.settings, test) };
+}
+
+/** What audit.config changed stays as it is. */
+function withAudit(read: TestSettings, { settings, unaudited }: OfficialTest): TestSettings {
+  const changed = Object.entries(settings).filter(
+    ([field, value]) => value !== unaudited[field as keyof TestSettings],
+  );
+  return { ...read, ...Object.fromEntries(changed) };
+}
+
+/** A compliance test has its audit.config in the folder of its run. */
+function auditConfOf(name: string | undefined, outdir: string): string {
+  if (name === undefined) return join(outdir, 'no-audit.config');
+  const inFolder = join(outdir, basename(name));
+  return existsSync(inFolder) ? inFolder : name;
+}
+
+/** From v5.0 on it is built into the library. */
+function mlperfConfOf({ manifest }: LinkedLoadgen): string {
+  if (manifest.hasBuiltInConf) return '';
+  const path = join(manifest.inferenceDir, 'mlperf.conf');
+  if (existsSync(path)) return path;
+  throw configInvalid(
+    `${path} is not there: LoadGen ${manifest.build.version} reads the settings of its round from it`,
+  );
+}
+
+async function readValidity(outdir: string): Promise<boolean | undefined> {
+  const detail = await readDetailLog(join(outdir, RUN_FILES.detail));
+  const validity = recordOf({ detail }, 'result_validity');
+  return validity === undefined ? undefined : validity === 'VALID';
+}

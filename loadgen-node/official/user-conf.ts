@@ -1,0 +1,87 @@
+import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
+import { type Scenario, TEST_MODES } from '../../shared/domain/scenario.ts';
+import type { Round } from '../../shared/rules/rounds/rounds.ts';
+import type { ExactSettings, ExactValue } from '../loadgen/settings/exact-settings.ts';
+import { CONF_FIELDS, type ConfField, type ConfResult } from '../loadgen/settings/from-config.ts';
+import { readConfFiles } from '../loadgen/settings/read-conf-files.ts';
+import type { TestSettings } from '../loadgen/settings/test-settings.ts';
+
+/** Divisor from the unit of a field to that of a file: ns to ms, fraction to percent. */
+const UNITS: Readonly<Record<string, number>> = { ns: 1e6, fraction: 0.01 };
+
+/**
+ * A user.conf that gives the C++ LoadGen the settings of a run: the lines that differ from the round's mlperf.conf.
+ * @returns Its text, and the settings that LoadGen reads from it: a latency that no text says to the last bit differs by that bit.
+ * @throws MlperfError `ERR_CONFIG_INVALID` naming each setting that no user.conf can set
+ */
+export function confOfSettings(
+  settings: TestSettings,
+  { round, model }: { readonly round: Round; readonly model: string },
+): { readonly text: string; readonly settings: TestSettings } {
+  const { scenario } = settings;
+  const ofRound = readConfFiles({ round, model, scenario }).settings;
+  const lines = CONF_FIELDS.filter(({ type, under }) => type !== 'mode' && isOf(under, scenario))
+    .filter((field) => !isSame(ofRound.get(field.field).value, settings[field.field]))
+    .map(
+      (field) =>
+        `*.${field.under === '*' ? scenario : field.under}.${field.key} = ${valueText(field, settings)}`,
+    );
+  const text = `# Settings of the run, as longhaul gives them to the C++ LoadGen.\n${lines.join('\n')}\n`;
+  const selection = { round, model, scenario };
+  const read = readConfFiles({ ...selection, userConf: { name: 'user.conf', text } });
+  const said = readBack(read.settings, settings);
+  refuseLost(said, settings, read.results);
+  return { text, settings: said };
+}
+
+function isOf(under: ConfField['under'], scenario: Scenario): boolean {
+  return under === '*' || under === scenario;
+}
+
+/** Settings that no file has stay as they are: LoadGen's caller sets them. */
+function readBack(read: ExactSettings, wanted: TestSettings): TestSettings {
+  const { mode, scenario, serverNumIssueQueryThreads } = wanted;
+  return { ...read.toTestSettings(), mode, scenario, serverNumIssueQueryThreads };
+}
+
+function isSame(value: ExactValue, wanted: TestSettings[ConfField['field']]): boolean {
+  return typeof value === 'bigint' ? value === BigInt(wanted as number | bigint) : value === wanted;
+}
+
+function valueText({ field, type, unit }: ConfField, settings: TestSettings): string {
+  const value = settings[field];
+  if (type === 'bool') return value === true ? '1' : '0';
+  if (type === 'mode') return String(TEST_MODES.indexOf(value as TestSettings['mode']));
+  if (type === 'seed') return String(value);
+  const inFile = Number(value) / (UNITS[unit] ?? 1);
+  return type === 'double' ? String(inFile) : String(Math.round(inFile));
+}
+
+/** Relative error of a latency or a percentile that a file says in another unit. */
+const ROUNDING = 1e-12;
+
+function refuseLost(
+  said: TestSettings,
+  wanted: TestSettings,
+  results: readonly ConfResult[],
+): void {
+  const lost = CONF_FIELDS.filter(
+    ({ field, type, under }) =>
+      type !== 'mode' &&
+      isOf(under, wanted.scenario) &&
+      !isNear(said[field], wanted[field], type === 'double'),
+  );
+  if (lost.length === 0) return;
+  const names = lost.map(
+    ({ name, field }) => `${name} ${String(wanted[field])} (LoadGen reads ${String(said[field])})`,
+  );
+  const notes = results.flatMap((result) => result.notes);
+  throw configInvalid(
+    [`the C++ LoadGen's user.conf cannot set ${names.join(', ')}`, ...notes].join('\n'),
+  );
+}
+
+function isNear(said: unknown, wanted: unknown, isDouble: boolean): boolean {
+  if (!isDouble || typeof said !== 'number' || typeof wanted !== 'number') return said === wanted;
+  return Math.abs(said - wanted) <= ROUNDING * Math.abs(wanted);
+}

@@ -1,0 +1,42 @@
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
+import { defaultCacheFolder } from '../../../shared/base/files/read-file.ts';
+import { type LinkedLoadgen, linkedLoadgen } from '../../official/link.ts';
+import { fittingRound } from '../../official/official-test.ts';
+import type { RunValues } from './run-settings.ts';
+
+/** @throws MlperfError `ERR_CONFIG_INVALID` for a verb of many runs: the C++ LoadGen runs one test per process */
+export function refuseCppEngine({ engine }: Pick<RunValues, 'engine'>, verb: string): void {
+  if (engine === 'longhaul') return;
+  throw configInvalid(
+    `--engine ${engine} runs one test per process, and ${verb} makes many: find the load without it, then confirm it by longhaul run --engine ${engine}`,
+  );
+}
+
+/**
+ * Values of a run by the engine that was asked for: the C++ LoadGen brings its round along.
+ * @throws MlperfError `ERR_NOT_INSTALLED` where none is linked, `ERR_CONFIG_INVALID` for what it cannot do
+ */
+export function withEngine(
+  values: RunValues,
+  said: ReadonlySet<string>,
+): {
+  readonly values: RunValues;
+  readonly said: ReadonlySet<string>;
+  readonly linked: LinkedLoadgen | undefined;
+} {
+  if (values.engine !== 'cpp') return { values, said, linked: undefined };
+  const refused: readonly (readonly [boolean, string])[] = [
+    [values.arrivals.asked.kind !== 'poisson', '--arrivals: its Server has Poisson arrivals'],
+    [values.concurrency !== undefined, '--concurrency: it has no closed loop'],
+    [values.extendUntilDecided === true, '--extend-until-decided: it ends a run by its own rules'],
+    [values.mode === 'find-peak', '--mode find-peak: use longhaul find-peak'],
+    [(values.runs ?? 1) > 1, '--runs: it runs one test per process'],
+    [values.mlperfConf !== undefined, '--mlperf-conf: it reads that of its checkout'],
+  ];
+  const first = refused.find(([isAsked]) => isAsked);
+  if (first !== undefined) throw configInvalid(`--engine cpp cannot do ${first[1]}`);
+  const linked = linkedLoadgen(values.cacheDir ?? defaultCacheFolder());
+  const round = fittingRound(linked, values.round);
+  // As if it had been named: LoadGen's own lengths hold.
+  return { values: { ...values, round }, said: new Set([...said, 'round']), linked };
+}

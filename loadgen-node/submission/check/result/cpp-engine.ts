@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
+import { sourceDigest, tagOfSources } from '../../../official/known-loadgens.ts';
+import type { RunLog } from '../read/run-log.ts';
+
+/** What a tree proves of the LoadGen that issued the queries of a run. */
+export type EngineProof =
+  /** The evidence and the log agree, and the sources are those of a tag. */
+  | { readonly kind: 'tag'; readonly tag: string }
+  /** They agree, and the sources are of no tag that longhaul knows. */
+  | { readonly kind: 'unknown-sources'; readonly text: string }
+  /** They contradict each other. */
+  | { readonly kind: 'contradiction'; readonly text: string };
+
+/**
+ * Compares the evidence of a C++ LoadGen with the log that it wrote. LoadGen's own record of changed files can miss them; the SHA-1 of
+ * each source in its log cannot, unless the log was changed, which its digest in the evidence tells.
+ * @param path Of the detail log.
+ * @returns Undefined where longhaul's own engine issued the queries.
+ */
+export function proofOfEngine(
+  { run: { engine } }: NetworkAudit,
+  log: RunLog,
+  path: string,
+): EngineProof | undefined {
+  if (engine === undefined) return undefined;
+  const contradiction = (text: string): EngineProof => ({ kind: 'contradiction', text });
+  const version = String(log.value('loadgen_version') ?? '');
+  const [logged = '', hash = ''] = version.split(' @ ');
+  if (logged !== engine.version || !(engine.commit ?? 'NA').startsWith(hash) || hash === '') {
+    return contradiction(
+      `The evidence names LoadGen ${engine.version} at ${engine.commit ?? 'no commit'}, the log ${version}.`,
+    );
+  }
+  const digest = createHash('sha256').update(readFileSync(path)).digest('hex');
+  if (digest !== engine.detailLogSha256) {
+    return contradiction('The log is not the one that LoadGen wrote: its SHA-256 is another.');
+  }
+  const files = log.value('loadgen_file_sha1');
+  const tag =
+    typeof files === 'object' && files !== null
+      ? tagOfSources(sourceDigest(files as Record<string, unknown>))
+      : undefined;
+  if (tag === undefined || tag !== engine.tag) {
+    const text = `LoadGen ${version} was built from sources of no tag that longhaul knows.`;
+    return { kind: 'unknown-sources', text };
+  }
+  const [doubt] = engine.doubts;
+  return doubt === undefined ? { kind: 'tag', tag } : { kind: 'unknown-sources', text: doubt };
+}

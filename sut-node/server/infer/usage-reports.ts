@@ -1,0 +1,64 @@
+import type { Clock, PlannedCall } from '../../../shared/base/clock/clock.ts';
+import { type ProcessUsage, UsageMeter } from '../../../shared/host/process-usage.ts';
+import { encodeSutMessage } from '../../../shared/wire/sut-contract.ts';
+
+/** Measures from one read to the next. */
+interface Meter {
+  read(): ProcessUsage | undefined;
+}
+
+const PERIOD_NS = 1_000_000_000;
+
+/** Tells streams once a second what the node uses. While no stream wants to know it, nothing is measured. */
+export class UsageReports {
+  readonly #clock: Clock;
+  readonly #openMeter: () => Meter;
+  readonly #listeners = new Set<(message: Buffer) => void>();
+  #meter: Meter | undefined;
+  #planned: PlannedCall | undefined;
+
+  /**
+   * @param childPids Ids of the worker processes, which count as well.
+   * @param openMeter Makes a meter that measures from then on. Default: of this process.
+   */
+  constructor(
+    clock: Clock,
+    childPids: () => readonly number[],
+    openMeter: () => Meter = () => new UsageMeter(childPids),
+  ) {
+    this.#clock = clock;
+    this.#openMeter = openMeter;
+  }
+
+  /** Gives each report to `listener`, as a message for its peer. @returns Ends it. */
+  listen(listener: (message: Buffer) => void): () => void {
+    this.#listeners.add(listener);
+    if (this.#meter === undefined) {
+      this.#meter = this.#openMeter();
+      this.#plan(this.#clock.nowNs() + PERIOD_NS);
+    }
+    return () => this.#leave(listener);
+  }
+
+  #leave(listener: (message: Buffer) => void): void {
+    this.#listeners.delete(listener);
+    if (this.#listeners.size > 0) return;
+    this.#planned?.cancel();
+    this.#meter = undefined;
+  }
+
+  #plan(atNs: number): void {
+    this.#planned = this.#clock.callAt(atNs, () => {
+      // A node that was held up leaves seconds out: the next report is longer.
+      this.#plan(Math.max(atNs, this.#clock.nowNs() - PERIOD_NS) + PERIOD_NS);
+      this.#tell();
+    });
+  }
+
+  #tell(): void {
+    const usage = this.#meter?.read();
+    if (usage === undefined) return;
+    const message = encodeSutMessage({ usage });
+    for (const listener of this.#listeners) listener(message);
+  }
+}
