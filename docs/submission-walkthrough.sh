@@ -167,17 +167,18 @@ RESULT
 YAML
 }
 
-# The SUT node tells name and hash of its model; they stand in the report of every run: "Model  NAME, SHA-256 HASH...".
-model_line() {
-  grep -hE '^Model ' "$out"/v*/runs/*/performance/report.txt | sed -n 1p
+# The SUT node reports name and hash of its model; they are in the evidence of every run.
+model_field() { # name or sha256
+  local audits=("$out"/v*/runs/*/performance/network_audit.json)
+  node -p "JSON.parse(require('node:fs').readFileSync(process.argv[1])).nodes[0].description.model.$1" "${audits[0]}"
 }
 
 model_sha256() {
-  model_line | grep -oE '[0-9a-f]{64}'
+  model_field sha256
 }
 
 model_file() {
-  model_line | sed -E 's/^Model +([^,]+),.*/\1.onnx/'
+  echo "$(model_field name).onnx"
 }
 
 weights_source() {

@@ -1,14 +1,19 @@
 import { EXIT } from '../../shared/base/process/exit-codes.ts';
 import { progressStream } from '../../shared/config/command-line.ts';
 import { CommandHost } from '../run/host/host.ts';
-import { CURVE_KEYS, CURVE_SETTINGS, planCurve } from '../search/curve/curve-plan.ts';
+import { CURVE_KEYS, CURVE_SETTINGS, NOT_OF_CURVE, planCurve } from '../search/curve/curve-plan.ts';
 import { refuseUsedCurve, runCurve } from '../search/curve/run-curve.ts';
 import { RUN_HEADING } from '../search/peak/find-peak-plan.ts';
 import { verb } from './verb.ts';
 
 /** `longhaul curve`: latency over throughput. */
 export const curveVerb = verb({
-  runSettings: { table: CURVE_SETTINGS, keys: CURVE_KEYS, heading: RUN_HEADING },
+  runSettings: {
+    table: CURVE_SETTINGS,
+    keys: CURVE_KEYS,
+    heading: RUN_HEADING,
+    hidden: NOT_OF_CURVE,
+  },
   example: `
 Examples:
   longhaul curve --sut 10.0.0.2:50051 --benchmark digits                         rates are found

@@ -1,7 +1,13 @@
 import { defaultCacheFolder } from '../../shared/base/files/read-file.ts';
 import { text } from '../../shared/config/setting.ts';
 import { findLoadgen } from '../official/checkout.ts';
-import { doubtsAbout, type LinkedLoadgen, linkedLoadgen, linkLoadgen } from '../official/link.ts';
+import {
+  doubtsAbout,
+  doubtsNow,
+  type LinkedLoadgen,
+  linkedLoadgen,
+  linkLoadgen,
+} from '../official/link.ts';
 import { linkedText } from '../official/linked-text.ts';
 import { verb } from './verb.ts';
 
@@ -43,7 +49,8 @@ Exit codes: 0 linked, 3 linked, and something about it is in doubt, 2 it cannot 
   action: ({ values }) => {
     const { inferenceDir, library, cxx, cacheDir = defaultCacheFolder() } = values;
     const checkout = findLoadgen(inferenceDir, library);
-    return told(linkLoadgen(checkout, { compiler: cxx, cacheFolder: cacheDir }));
+    const linked = linkLoadgen(checkout, { compiler: cxx, cacheFolder: cacheDir });
+    return told(linked, doubtsAbout(linked));
   },
 });
 
@@ -55,11 +62,13 @@ Example:
   longhaul loadgen verify
 
 Exit codes: 0 nothing is in doubt, 3 something is, 2 none is linked, or its files were changed.`,
-  action: ({ values: { cacheDir = defaultCacheFolder() } }) => told(linkedLoadgen(cacheDir)),
+  action: ({ values: { cacheDir = defaultCacheFolder() } }) => {
+    const linked = linkedLoadgen(cacheDir);
+    return told(linked, doubtsNow(linked));
+  },
 });
 
-function told(linked: LinkedLoadgen) {
-  const doubts = doubtsAbout(linked);
+function told(linked: LinkedLoadgen, doubts: readonly string[]) {
   const { manifest, addonPath } = linked;
   return {
     text: linkedText(linked, doubts),

@@ -28,7 +28,7 @@ const ABOUT = {
   curve: 'measure latency against throughput, with the knee: table, plot, page, CSV',
   efficiency: 'measure the same model in process and over the network: the cost of the network',
   sweep: 'search the peak over a grid of delays, rates and losses of the link',
-  report: 'derive all figures of a run from its records again, and write its report',
+  report: 'show the result of a run again, with figures derived from its records; write its page',
   compare: 'compare runs, with confidence intervals',
   runs: 'list the runs below a folder, newest first',
   accuracy:

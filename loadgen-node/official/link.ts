@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { configInvalid, messageOf, notInstalled } from '../../shared/base/errors/mlperf-error.ts';
 import { dataFile } from '../../shared/base/files/package-files.ts';
 import { type BridgeAddon, loadAddon } from './addon.ts';
-import type { LoadgenCheckout } from './checkout.ts';
+import { findLoadgen, type LoadgenCheckout } from './checkout.ts';
 import { GENERATED_HEADER } from './known-loadgens.ts';
 
 const BUILD = z.strictObject({
@@ -203,6 +203,19 @@ function otherFiles(list: string, folder: string): string[] {
 function sha1Of(path: string): string | undefined {
   if (!existsSync(path)) return undefined;
   return createHash('sha1').update(readFileSync(path)).digest('hex');
+}
+
+/**
+ * As {@link doubtsAbout}, with the checkout as it is now, and the library in it.
+ * @throws MlperfError `ERR_CONFIG_INVALID` where the checkout is gone
+ */
+export function doubtsNow(linked: LinkedLoadgen): string[] {
+  const { manifest } = linked;
+  const { commit = null, changes, library } = findLoadgen(manifest.inferenceDir);
+  const now = { ...manifest, commit, changes: [...changes] };
+  const isSame = sha256Of(library) === manifest.librarySha256;
+  const ofLibrary = isSame ? [] : [`${library} is not the library that was linked.`];
+  return [...ofLibrary, ...doubtsAbout({ ...linked, manifest: now })];
 }
 
 /** The functions of a linked LoadGen. @throws MlperfError `ERR_NOT_INSTALLED` */

@@ -93,9 +93,15 @@ export class OfficialDriver implements IssueDriver {
   begin(name: () => Promise<string>): void {
     this.#name = name;
     const exit = (code: number): void => this.#addon.hardExit(code);
+    // Node.js prints an error that was not caught after `exit`, which ends the process here.
+    const tell = (error: Error): void => console.error(error);
+    process.on('uncaughtExceptionMonitor', tell);
     // LoadGen's threads use statics whose destructors an exit would run; a test that has ended has no threads.
     process.on('exit', exit);
-    void this.#ended.promise.then(() => process.off('exit', exit));
+    void this.#ended.promise.then(() => {
+      process.off('exit', exit);
+      process.off('uncaughtExceptionMonitor', tell);
+    });
     try {
       this.#addon.start(this.#options, this.#views, this.#onEvent);
     } catch (error) {
@@ -141,6 +147,10 @@ export class OfficialDriver implements IssueDriver {
   readonly firstToken = (sample: number, payload: BorrowedBytes): void => {
     this.#addon.firstToken(this.#queries?.slotOf(sample) ?? sample, readInPlace(payload));
   };
+
+  handOn(): void {
+    this.#flush();
+  }
 
   async ended(): Promise<DriverEnd> {
     await this.#ended.promise;

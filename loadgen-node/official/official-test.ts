@@ -1,13 +1,15 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { configInvalid, withReason } from '../../shared/base/errors/mlperf-error.ts';
+import { FILE_BYTES_MAX, readBoundedText } from '../../shared/base/files/read-file.ts';
 import { SCENARIOS, TEST_MODES } from '../../shared/domain/scenario.ts';
 import type { QuerySampleLibrary } from '../../shared/domain/system-under-test.ts';
-import { ROUNDS, type Round } from '../../shared/rules/rounds/rounds.ts';
+import type { Round } from '../../shared/rules/rounds/rounds.ts';
 import type { IssueDriver } from '../loadgen/engine/issue/issue-driver.ts';
 import { readDetailLog, recordOf } from '../loadgen/logs/read/detail-log.ts';
 import { RUN_FILES } from '../loadgen/logs/read/run-folder.ts';
 import type { LogSettings } from '../loadgen/logs/write/test-logs.ts';
+import type { ConfFile } from '../loadgen/settings/from-config.ts';
 import type { TestSettings } from '../loadgen/settings/test-settings.ts';
 import { type LinkedLoadgen, openLoadgen } from './link.ts';
 import { OfficialDriver } from './official-driver.ts';
@@ -35,7 +37,8 @@ export function roundOfVersion(version: string): Round {
   // First version of each round's LoadGen, newest first.
   const first: readonly (readonly [Round, number])[] = [
     ['v6.1', 6_000_017],
-    ['v6.0', 6_000_000],
+    // 6.0.2, of v6.0.0pre, still has v5.1's seeds and rules.
+    ['v6.0', 6_000_015],
     ['v5.1', 5_000_022],
     ['v5.0', 5_000_000],
   ];
@@ -50,7 +53,7 @@ export function fittingRound(
   const round = roundOfVersion(build.version);
   if (asked === undefined || asked === round) return round;
   throw configInvalid(
-    `--round ${asked}: the linked C++ LoadGen is version ${build.version}, of round ${round}; link one of ${asked} (of ${ROUNDS.join(', ')}) or leave --round out`,
+    `--round ${asked}: the linked C++ LoadGen is version ${build.version}, of round ${round}; link that of ${asked}, or leave --round out`,
   );
 }
 
@@ -66,7 +69,8 @@ export function officialDriver(
   const { linked, settings, round, model, log, auditConfig } = test;
   const { outdir } = log;
   const userConf = join(outdir, USER_CONF);
-  const conf = confOfSettings(test.unaudited, { round, model });
+  const mlperfConf = checkoutConf(linked);
+  const conf = confOfSettings(test.unaudited, { round, model, mlperfConf });
   withReason(`cannot write ${userConf}`, () => writeFileSync(userConf, conf.text));
   const options = {
     scenario: SCENARIOS.indexOf(settings.scenario),
@@ -74,7 +78,7 @@ export function officialDriver(
     scenarioName: settings.scenario,
     model,
     issueThreads: settings.serverNumIssueQueryThreads,
-    mlperfConf: mlperfConfOf(linked),
+    mlperfConf: mlperfConf?.name ?? '',
     userConf,
     // LoadGen takes the file of this name in the working directory unless it is told another one.
     auditConf: auditConfOf(auditConfig, outdir),
@@ -106,13 +110,18 @@ function auditConfOf(name: string | undefined, outdir: string): string {
   return existsSync(inFolder) ? inFolder : name;
 }
 
-/** From v5.0 on it is built into the library. */
-function mlperfConfOf({ manifest }: LinkedLoadgen): string {
-  if (manifest.hasBuiltInConf) return '';
-  const path = join(manifest.inferenceDir, 'mlperf.conf');
-  if (existsSync(path)) return path;
+/**
+ * mlperf.conf of the checkout; undefined from v5.0 on, which has it built into the library.
+ * @throws MlperfError `ERR_CONFIG_INVALID` where it is gone
+ */
+export function checkoutConf({ manifest }: LinkedLoadgen): ConfFile | undefined {
+  if (manifest.hasBuiltInConf) return undefined;
+  const name = join(manifest.inferenceDir, 'mlperf.conf');
+  if (existsSync(name)) {
+    return { name, text: readBoundedText(name, FILE_BYTES_MAX.settings) };
+  }
   throw configInvalid(
-    `${path} is not there: LoadGen ${manifest.build.version} reads the settings of its round from it`,
+    `${name} is not there: LoadGen ${manifest.build.version} reads the settings of its round from it`,
   );
 }
 

@@ -2,12 +2,25 @@ import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
 import { type Scenario, TEST_MODES } from '../../shared/domain/scenario.ts';
 import type { Round } from '../../shared/rules/rounds/rounds.ts';
 import type { ExactSettings, ExactValue } from '../loadgen/settings/exact-settings.ts';
-import { CONF_FIELDS, type ConfField, type ConfResult } from '../loadgen/settings/from-config.ts';
+import {
+  CONF_FIELDS,
+  type ConfField,
+  type ConfFile,
+  type ConfResult,
+} from '../loadgen/settings/from-config.ts';
 import { readConfFiles } from '../loadgen/settings/read-conf-files.ts';
 import type { TestSettings } from '../loadgen/settings/test-settings.ts';
 
 /** Divisor from the unit of a field to that of a file: ns to ms, fraction to percent. */
 const UNITS: Readonly<Record<string, number>> = { ns: 1e6, fraction: 0.01 };
+
+/** What LoadGen reads before user.conf. */
+interface ConfBase {
+  readonly round: Round;
+  readonly model: string;
+  /** Undefined: the round's own. */
+  readonly mlperfConf?: ConfFile | undefined;
+}
 
 /**
  * A user.conf that gives the C++ LoadGen the settings of a run: the lines that differ from the round's mlperf.conf.
@@ -16,10 +29,10 @@ const UNITS: Readonly<Record<string, number>> = { ns: 1e6, fraction: 0.01 };
  */
 export function confOfSettings(
   settings: TestSettings,
-  { round, model }: { readonly round: Round; readonly model: string },
+  { round, model, mlperfConf }: ConfBase,
 ): { readonly text: string; readonly settings: TestSettings } {
   const { scenario } = settings;
-  const ofRound = readConfFiles({ round, model, scenario }).settings;
+  const ofRound = readConfFiles({ round, model, scenario, mlperfConf }).settings;
   const lines = CONF_FIELDS.filter(({ type, under }) => type !== 'mode' && isOf(under, scenario))
     .filter((field) => !isSame(ofRound.get(field.field).value, settings[field.field]))
     .map(
@@ -27,7 +40,7 @@ export function confOfSettings(
         `*.${field.under === '*' ? scenario : field.under}.${field.key} = ${valueText(field, settings)}`,
     );
   const text = `# Settings of the run, as longhaul gives them to the C++ LoadGen.\n${lines.join('\n')}\n`;
-  const selection = { round, model, scenario };
+  const selection = { round, model, scenario, mlperfConf };
   const read = readConfFiles({ ...selection, userConf: { name: 'user.conf', text } });
   const said = readBack(read.settings, settings);
   refuseLost(said, settings, read.results);

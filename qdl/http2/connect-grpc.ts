@@ -6,6 +6,7 @@ import {
   bearerOf,
   readClientSecrets,
 } from '../../shared/security/client-security.ts';
+import type { ExpectedPeer } from '../../shared/security/connection-errors.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
 import type { ConnectionEvents, GrpcCallConnection } from './grpc-calls.ts';
 import { Http2Connection } from './http2-connection.ts';
@@ -19,7 +20,10 @@ export type ConnectionSettings = Pick<
   | 'callTimeoutMs'
   | 'keepaliveTimeMs'
   | 'keepaliveTimeoutMs'
->;
+> & {
+  /** Who should be there, in errors. Default: a SUT node. */
+  readonly expected?: ExpectedPeer | undefined;
+};
 
 /**
  * Connects to a server of gRPC, once: a connection that is lost is not made again.

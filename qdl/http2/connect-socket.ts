@@ -9,7 +9,7 @@ import {
 import { splitAddress } from '../../shared/domain/node-address.ts';
 import { plainAddress, type SocketEnds } from '../../shared/evidence/call-path.ts';
 import { type ClientSecurity, readClientSecrets } from '../../shared/security/client-security.ts';
-import { unreachableMessage } from '../../shared/security/connection-errors.ts';
+import { type ExpectedPeer, unreachableMessage } from '../../shared/security/connection-errors.ts';
 import { checkNames } from '../connect/unary-calls.ts';
 
 /** Bytes that one read takes from the kernel at most. */
@@ -117,10 +117,14 @@ export function endsOf({
   };
 }
 
-/** `ERR_SUT_UNREACHABLE` of a server. */
+/** `ERR_SUT_UNREACHABLE` of a peer. */
 export function unreachable(
-  to: { readonly address: string; readonly security: ClientSecurity },
+  to: {
+    readonly address: string;
+    readonly security: ClientSecurity;
+    readonly expected?: ExpectedPeer | undefined;
+  },
   details: string,
 ): MlperfError {
-  return sutUnreachable(unreachableMessage(to.address, details, to.security, 'inference server'));
+  return sutUnreachable(unreachableMessage(to.address, details, to.security, to.expected));
 }

@@ -10,6 +10,7 @@ import {
 } from '../../shared/http2/hpack.ts';
 import type { KeepaliveSettings } from '../../shared/http2/keepalive.ts';
 import type { ClientSecurity } from '../../shared/security/client-security.ts';
+import type { ExpectedPeer } from '../../shared/security/connection-errors.ts';
 
 /** Events of a call. No call comes from inside a call to the connection. */
 export interface CallEvents {
@@ -163,6 +164,8 @@ export interface Http2ConnectionSettings extends KeepaliveSettings {
   /** `host:port`. */
   readonly address: string;
   readonly security: ClientSecurity;
+  /** Who should be there, in errors. Default: a SUT node. */
+  readonly expected?: ExpectedPeer | undefined;
   readonly request: RequestFields;
   /** Largest message that the server may send. */
   readonly messageBytesMax: number;

@@ -137,3 +137,23 @@ export function tableLines(
       .trimEnd(),
   );
 }
+
+/** Columns of a wrapped text. */
+const WRAP_COLUMNS = 100;
+
+/** Breaks a text at blanks, 100 columns wide; the first line begins with `first`, all others with `indent` blanks. */
+export function wrapped(text: string, indent: number, first = ''): string[] {
+  const lines: string[] = [];
+  let line = first.padEnd(indent);
+  let isEmpty = true;
+  for (const word of text.split(' ')) {
+    if (!isEmpty && line.length + 1 + word.length > WRAP_COLUMNS) {
+      lines.push(line);
+      line = ' '.repeat(indent);
+      isEmpty = true;
+    }
+    line += isEmpty ? word : ` ${word}`;
+    isEmpty = false;
+  }
+  return [...lines, line];
+}

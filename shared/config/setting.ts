@@ -235,10 +235,15 @@ export function countList<const O extends Options<number[]> = NoOptions>(
   return setting(kind, help, options);
 }
 
+/** `50%` is `50`. */
+function asPercent(text: string): unknown {
+  return asNumber(text.replace(/%$/, ''));
+}
+
 /** A percentage above 0 and below 100; the program gets the fraction. */
 export const percentile = kindOf<number, number>(
   'percent',
-  asNumber,
+  asPercent,
   z
     .number('must be a percentage above 0 and below 100')
     .gt(0, 'must be above 0')
@@ -251,7 +256,7 @@ const SHARE_MESSAGE = 'must be a percentage from 0 to 100';
 /** A percentage from 0 to 100, both included. */
 export const share = kindOf<number, number>(
   'percent',
-  asNumber,
+  asPercent,
   z.number(SHARE_MESSAGE).min(0, SHARE_MESSAGE).max(100, SHARE_MESSAGE),
 );
 

@@ -12,7 +12,7 @@ type Row = readonly [part: string, cause: string, remedy?: string];
 const START_ONE = 'start one there with "longhaul sut" or correct the address';
 
 /** Peers that an address may be meant for: a node of ours, whatever has a health service, or a server of other make. */
-type Expected = 'SUT node' | 'server' | 'inference server';
+export type ExpectedPeer = 'SUT node' | 'server' | 'inference server';
 
 /** Of another make's server, many have more ports than one. */
 const START_OTHER = "start it there, or correct the address: it is that of the server's gRPC port";
@@ -95,7 +95,7 @@ export function unreachableMessage(
   address: string,
   details: string,
   security: ClientSecurity,
-  who: Expected = 'SUT node',
+  who: ExpectedPeer = 'SUT node',
 ): string {
   const tls = security.tls ? tlsExplanation(details, security) : undefined;
   if (tls !== undefined) return `no TLS with the ${who} at ${address}: ${tls.cause}; ${tls.remedy}`;

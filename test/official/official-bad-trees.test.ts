@@ -39,6 +39,7 @@ const STRICTER: Partial<Readonly<Record<FindingId, string>>> = {
   'log-empty': 'there is no run',
   'mode-differs': 'a run of another mode is handed in',
   'name-without-round-trip': 'Name() did not cross the network',
+  'loadgen-contradicted': 'the evidence names another LoadGen than the log',
   'own-records-removed': "longhaul's own verdict was taken out of its log",
   'percentile-low': 'the latency bound held for fewer queries than the rule asks for',
   'summary-differs': 'summary and detail log are of two runs',

@@ -10,7 +10,9 @@ const { loadgenOf } = await load('loadgen-node/loadgen/settings/loadgen-behaviou
 const { readConfFiles } = await load('loadgen-node/loadgen/settings/read-conf-files.js');
 const { OWN_LOG_PREFIX } = await load('loadgen-node/official/compare-engines.js');
 const { linkedLoadgen } = await load('loadgen-node/official/link.js');
-const { officialDriver, fittingRound } = await load('loadgen-node/official/official-test.js');
+const { officialDriver, fittingRound, checkoutConf } = await load(
+  'loadgen-node/official/official-test.js',
+);
 
 /**
  * cacheFolder, outdir; settings: those that differ from the round's, scenario among them; totalSamples, performanceSamples;
@@ -47,7 +49,9 @@ const { cacheFolder, outdir, totalSamples, performanceSamples } = job;
 const linked = linkedLoadgen(cacheFolder);
 const round = fittingRound(linked, undefined);
 const { scenario } = job.settings;
-const ofRound = readConfFiles({ round, model: 'null', scenario }).settings.toTestSettings();
+const mlperfConf = checkoutConf(linked);
+const base = readConfFiles({ round, model: 'null', scenario, mlperfConf });
+const ofRound = base.settings.toTestSettings();
 const settings = { ...ofRound, ...job.settings };
 mkdirSync(outdir, { recursive: true });
 const qsl = {

@@ -85,8 +85,8 @@ function largeLag(
   if (lagNs <= lagNsMax) return null;
   const percent = Number((lagShareMax * 100).toPrecision(3));
   return (
-    `${LARGE_LAG} is ${formatNs(lagNs)}, more than ${percent} % of the ` +
-    `${bound.name} (${formatNs(lagNsMax)})${alsoSlow(judged)}`
+    `${LARGE_LAG} is ${formatNs(lagNs)}, more than ${formatNs(lagNsMax)} ` +
+    `(${percent} % of the ${bound.name} of ${formatNs(bound.ns)})${alsoSlow(judged)}`
   );
 }
 

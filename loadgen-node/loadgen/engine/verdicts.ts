@@ -47,8 +47,32 @@ function isSearchUnfinished({ effectiveSettings, peakTargetQps }: Results): bool
   return effectiveSettings.mode === 'FindPeakPerformance' && peakTargetQps === null;
 }
 
+/** By what to look at first: a cause stands before what it does to the figures, the rate before the length of a run. */
+const FIRST_REASONS: readonly string[] = [
+  'interrupted',
+  'fault',
+  'stall',
+  'lost-samples',
+  'contract-errors',
+];
+const LAST_REASONS: readonly string[] = [
+  'generator-bound',
+  'latency-bound',
+  'find-peak',
+  'min-duration',
+  'min-queries',
+  'early-stopping',
+];
+
+function placeOf({ rule }: VerdictReason): number {
+  const first = FIRST_REASONS.indexOf(rule);
+  return first < 0 ? FIRST_REASONS.length + LAST_REASONS.indexOf(rule) + 1 : first;
+}
+
+/** Reasons in the order in which to look at them. */
 function verdictOf(reasons: readonly VerdictReason[]): Verdict {
-  return { isValid: reasons.length === 0, reasons };
+  const ordered = [...reasons].sort((a, b) => placeOf(a) - placeOf(b));
+  return { isValid: reasons.length === 0, reasons: ordered };
 }
 
 function loadgenReasons(results: Results): VerdictReason[] {

@@ -179,7 +179,7 @@ export const STEP_FIGURES = z.strictObject({
   p50Ns: ns.nullable().describe('of the queries that were due in the step'),
   p99Ns: ns.nullable(),
   maxNs: ns.nullable(),
-  lagP99Ns: ns.nullable().describe("issued - scheduled: LoadGen's own lateness"),
+  lagP99Ns: ns.nullable().describe('dispatch lag: issued - scheduled'),
   // Queries that were due in the step and never completed.
   lost: z.number(),
   isKeptUp: z

@@ -175,8 +175,8 @@ const PART_WORDS: Readonly<
   Record<LatencyPart, { readonly what: string; readonly short: string; readonly remedy: string }>
 > = {
   dispatch: {
-    what: "LoadGen's own lateness",
-    short: "LoadGen's own delay",
+    what: 'issued later than scheduled',
+    short: 'dispatch lag',
     remedy: 'LoadGen issued late: give the LoadGen node cores of its own, or lower the rate.',
   },
   send: {

@@ -9,6 +9,7 @@
 
 #define NAPI_VERSION 8
 #include <node_api.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
+#include <fstream>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -56,6 +58,20 @@ double NowNs() {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+}
+
+// LoadGen numbers its issue threads as they register, and does not say when one has: it then waits for the test. Linux shows
+// that it sleeps; a second at most.
+void WaitUntilAsleep(const std::atomic<long>& thread) {
+  for (int look = 0; look < 10000; ++look) {
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+    if (thread.load() == 0) continue;
+    std::ifstream file("/proc/self/task/" + std::to_string(thread.load()) + "/stat");
+    std::string text;
+    std::getline(file, text);
+    const size_t end = text.rfind(')');
+    if (end != std::string::npos && end + 2 < text.size() && text[end + 2] == 'S') return;
+  }
 }
 
 // Memory of an ArrayBuffer that JavaScript keeps for as long as the process lives.
@@ -129,12 +145,13 @@ class Bridge : public mlperf::SystemUnderTest {
     std::vector<std::thread> issuers;
     if (settings.scenario == mlperf::TestScenario::Server) {
       for (uint64_t i = 0; i < settings.server_num_issue_query_threads; ++i) {
-        issuers.emplace_back([i] {
+        std::atomic<long> thread{0};
+        issuers.emplace_back([i, &thread] {
           issueThread = static_cast<uint32_t>(i);
+          thread.store(syscall(SYS_gettid));
           mlperf::RegisterIssueQueryThread();
         });
-        // LoadGen numbers threads as they register, and tells nobody when one has.
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        WaitUntilAsleep(thread);
       }
     }
     try {

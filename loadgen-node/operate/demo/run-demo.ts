@@ -4,7 +4,7 @@ import { text } from '../../../shared/config/setting.ts';
 import { requireOnnxRuntime } from '../../../shared/host/component-versions.ts';
 import type { LiveView } from '../../present/live/live-view.ts';
 import type { CommandHost } from '../../run/host/host.ts';
-import { ownCommand } from '../../run/host/own-command.ts';
+import { ownCommand, verboseCommand } from '../../run/host/own-command.ts';
 import { withSutProcess } from '../../run/host/sut-process.ts';
 import { planRun } from '../../run/plan/run-plan.ts';
 import { RUN_SETTINGS, type RunValues } from '../../run/plan/run-settings.ts';
@@ -48,7 +48,7 @@ export async function runDemo(
   return await withSutProcess(args, host, async (sut) => {
     const flags = { ...DEMO_RUN, sut, output, cacheDir };
     const { values } = resolveSettings(RUN_SETTINGS, { section: 'run', file: undefined, flags });
-    const screen = { isVerbose, advises: false };
+    const screen = { isVerbose, otherNotes: verboseCommand(), advises: false };
     const ended = await performRuns(planRun(values as RunValues), host, {
       ...{ live, screen, tell: () => {} },
     });

@@ -91,7 +91,7 @@ function pointTable({ unit, points, percentile }: CurveReport): Html {
     'queries',
     ...shares.map(percentileName),
     'mean',
-    'lag p99',
+    'dispatch lag p99',
     'lost',
   ];
   const rows = byLoad({ points }).map((point) => [
@@ -106,7 +106,7 @@ function pointTable({ unit, points, percentile }: CurveReport): Html {
       return twoLines(shown, intervalText(figure));
     }),
     formatNs(point.meanNs),
-    // Without a schedule there is no lag.
+    // Without a schedule there is no dispatch lag.
     unit === 'queries at a time' ? '-' : formatNs(point.lagP99Ns),
     point.lostSamples === 0
       ? '0'

@@ -91,7 +91,7 @@ export const CHARTS: readonly ChartSpec[] = [
   },
   {
     title: 'Dispatch lag',
-    note: "issued − scheduled: LoadGen's own delay, logarithmic",
+    note: 'issued − scheduled, logarithmic',
     kind: 'log-time',
     series: () => [
       ['p50', 'c5', ({ lag }) => lag?.p50Ns],

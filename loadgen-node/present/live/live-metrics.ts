@@ -111,7 +111,7 @@ export class LiveMetrics {
     this.#addGauges();
     const latencyHelp = 'Completed - scheduled, of completed samples.';
     this.#addHistogram('sample_latency', latencyHelp, this.#latency);
-    const lagHelp = "Issued - scheduled, of queries: LoadGen's own delay.";
+    const lagHelp = 'Dispatch lag of queries: issued - scheduled.';
     this.#addHistogram('dispatch_lag', lagHelp, this.#lag);
   }
 

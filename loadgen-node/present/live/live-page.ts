@@ -25,7 +25,7 @@ const NODE_COLUMNS = [
 ];
 const SECOND_COLUMNS = [
   ...['time', 'completed/s', 'p50', 'p99', 'p99.9'],
-  ...['outstanding', 'lag p99', 'lost'],
+  ...['outstanding', 'dispatch lag p99', 'lost'],
 ];
 
 /** Contents of the page's elements, by their ids. */

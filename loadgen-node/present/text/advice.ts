@@ -26,6 +26,9 @@ const FLAG_OF_LOADGEN_KEY: Readonly<Record<string, string>> = {
   multi_stream_expected_latency_ns: '--target-qps',
 };
 
+/** Reasons that a late LoadGen may be the cause of. */
+const OF_LATENCY: readonly string[] = ['latency-bound', 'early-stopping'];
+
 /** Share by which an advised rate is above or below the measured one. */
 const MARGIN = 0.1;
 
@@ -63,6 +66,9 @@ function adviceOnRule(
     return reason.key === null
       ? ''
       : 'No sample was answered well, and no setting changes that: look at why they failed.';
+  }
+  if (performance?.isGeneratorBound === true && OF_LATENCY.includes(reason.rule)) {
+    return "LoadGen's own delay is part of these latencies: settle that first.";
   }
   const known = performance === null ? '' : specificAdvice(reason, performance, settings);
   if (known !== '' || reason.key === null) return known;

@@ -13,10 +13,11 @@ import {
   type RunFigures,
 } from '../../observe/figures/figure-names.ts';
 import type { StepFigures } from '../../observe/figures/figures-of-records.ts';
+import { whyInShort } from '../../observe/split/split-text.ts';
 import type { DerivedRun, ReadRun, SummaryDifference } from '../../observe/summary/derive-run.ts';
 import { labelText } from '../../observe/summary/run-labels.ts';
 import type { RunSummary } from '../../observe/summary/run-summary.ts';
-import { timeOrDash } from './figure-text.ts';
+import { percentileName, timeOrDash } from './figure-text.ts';
 import { serverLines } from './print-split.ts';
 
 const LABEL_WIDTH = 14;
@@ -36,7 +37,7 @@ export interface DerivedReport {
 export function derivedReportText(parts: DerivedReport): string {
   const { run } = parts;
   const { summary, derived } = run;
-  const lines = [row('Run', runLine(run)), ...verdictLines(summary)];
+  const lines = [...(summary === null ? [] : shortLines(summary)), row('Run', runLine(run))];
   const servers = serverLines(summary?.nodes ?? []).map(([label, text]) => row(label, text));
   const ofServers = servers.length === 0 ? [] : ['', ...servers];
   if (derived === null) lines.push(...withoutRecords(parts), ...ofServers);
@@ -55,22 +56,62 @@ function stepLines(summary: RunSummary | null): string[] {
 
 function runLine({ folder, summary, derived }: ReadRun): string {
   if (summary === null) return derived === null ? folder : `${folder}   (${derived.scenario})`;
-  const { benchmark, scenario, mode, round } = summary;
-  return `${folder}   (${benchmark}, ${scenario}, ${mode}, round ${round})`;
+  return `${folder}   (${summary.startedAt}, ${summary.mode}, round ${summary.round})`;
 }
 
-function verdictLines(summary: RunSummary | null): string[] {
-  if (summary === null) return [];
-  const { result, verdict, accuracy, peakTargetQps, thresholds } = summary;
+/** The verdict and what the run measured, as its summary has it, in the order of the run's own screen. */
+function shortLines(summary: RunSummary): string[] {
+  const { benchmark, scenario, division, result, verdict, loadTest, peakTargetQps } = summary;
+  const { accuracy, thresholds, nodes, split, notes } = summary;
+  const load = loadTest == null ? '' : `, arrivals ${loadTest.arrivals}`;
+  const places = nodes.map(({ name, address, model }) =>
+    row(
+      'SUT',
+      [`${name === '' ? 'a node' : name} at ${address}`, model].filter(Boolean).join(', '),
+    ),
+  );
   const labels = labelText(summary.labels);
-  const lines = labels === '' ? [] : [row('Labels', labels)];
-  lines.push(row('Result', result), ...verdict.reasons.map(({ text }) => row('', `- ${text}`)));
-  if (accuracy !== null) lines.push(row('Accuracy', accuracy.text));
-  if (peakTargetQps !== null) lines.push(row('Peak', `${peakTargetQps.toFixed(2)} queries/s`));
-  for (const { text, isMet, seenText } of thresholds) {
-    lines.push(row('Threshold', `${text}: ${isMet ? 'met' : 'not met'}, seen ${seenText}`));
+  return [
+    row(result, `${benchmark}, ${scenario}${load} (${division} division)`),
+    ...verdict.reasons.map(({ text }) => row('', `- ${text}`)),
+    ...figureTexts(summary),
+    ...(peakTargetQps === null ? [] : [row('Peak', `${peakTargetQps.toFixed(2)} queries/s`)]),
+    ...(accuracy === null ? [] : [row('Accuracy', accuracyText(accuracy))]),
+    ...thresholds.map(({ text, isMet, seenText }) =>
+      row('Threshold', `${text}: ${isMet ? 'met' : 'not met'}, seen ${seenText}`),
+    ),
+    ...(split === null ? [] : [row('Why', whyInShort(split, scenario === 'Offline'))]),
+    ...places,
+    ...notes.map((note, i) => row(i === 0 ? 'Notes' : '', note)),
+    ...(labels === '' ? [] : [row('Labels', labels)]),
+  ];
+}
+
+function accuracyText({ text, isMet }: NonNullable<RunSummary['accuracy']>): string {
+  return `${text}: target ${isMet ? 'met' : 'NOT met'}`;
+}
+
+/** Answers, throughput and latency, as far as the run has them. */
+function figureTexts(summary: RunSummary): string[] {
+  const { figures, scenario, latencyBoundNs, targetPercentile, contractErrors } = summary;
+  const { samples, lost = 0, completed_qps: completed, max } = figures;
+  const lines: string[] = [];
+  if (samples !== undefined) {
+    const missing = lost === 0 ? 'none lost' : `${lost} lost`;
+    const broken = contractErrors === 0 ? '' : `, ${contractErrors} broke the contract`;
+    lines.push(row('Answered', `${samples - lost} of ${samples} samples, ${missing}${broken}`));
   }
-  return lines;
+  if (completed !== undefined) lines.push(row('Throughput', `${completed.toFixed(2)} samples/s`));
+  if (max === undefined) return lines;
+  const shown = (['p50', 'p90', 'p99'] as const).flatMap((name) => {
+    const value = figures[name];
+    return value === undefined ? [] : [`${name} ${formatNs(value)}`];
+  });
+  const isBound = scenario === 'Server' && latencyBoundNs !== null && targetPercentile !== null;
+  const bound = isBound
+    ? `; bound ${formatNs(latencyBoundNs)} at ${percentileName(targetPercentile)}`
+    : '';
+  return [...lines, row('Latency', `${[...shown, `max ${formatNs(max)}`].join(', ')}${bound}`)];
 }
 
 function withoutRecords({ run: { summary }, loadgenLines }: DerivedReport): string[] {
@@ -182,7 +223,7 @@ function row(label: string, text: string): string {
 /** Columns of the table of steps. */
 export const STEP_TITLES = [
   ...['from', 'offered /s', 'due /s', 'completed /s'],
-  ...['p50', 'p99', 'largest', 'lag p99', 'lost'],
+  ...['p50', 'p99', 'largest', 'dispatch lag p99', 'lost'],
 ];
 
 /** One step as cells of a table, in the order of {@link STEP_TITLES}. */

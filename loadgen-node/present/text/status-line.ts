@@ -55,7 +55,7 @@ function piecesOf(snapshot: LiveSnapshot): Piece[] {
     add(3, `p99 ${formatNs(latency.p99Ns)}`);
   }
   add(4, `${outstanding} out`);
-  if (lag !== null) add(9, `lag p99 ${formatNs(lag.p99Ns)}`);
+  if (lag !== null) add(9, `dispatch lag p99 ${formatNs(lag.p99Ns)}`);
   add(10, `issued ${snapshot.issuedQueriesOfSet} of ${snapshot.plannedQueries}`);
   add(11, `completed ${snapshot.completedSamplesOfSet}`);
   return pieces;

@@ -1,10 +1,9 @@
-import { asOneLine } from '../../../shared/base/text.ts';
+import { asOneLine, wrapped } from '../../../shared/base/text.ts';
 import type { OipEvidence, OipNodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
 import type { OipMethod } from '../../../shared/wire/oip/request-plan.ts';
 import type { AuditFinding, NetworkAudit } from '../../observe/audit/network-audit.ts';
 import { brokenFindings } from './compose-audit.ts';
 
-const LINE_WIDTH = 100;
 const LABEL_WIDTH = 16;
 
 const LABELS: Readonly<Record<AuditFinding['verdict'], string>> = {
@@ -56,11 +55,16 @@ export function explainAudit(audit: NetworkAudit): string {
     ...(oip === null ? [] : oipLines(oip)),
     row('LoadGen node', `${loadgenNode.host.hostname}, ${versionOf(loadgenNode)}`),
     ...nodes.flatMap(({ address, description, streams, theirs, oip: server }) => {
-      if (server !== undefined) return wrap(oipNodeText(address, server), LABEL_WIDTH, 'SUT node');
+      if (server !== undefined)
+        return wrapped(oipNodeText(address, server), LABEL_WIDTH, 'SUT node');
       const name = description?.name ?? streams[0]?.nodeName ?? 'name not reported';
       const host = description?.host?.hostname ?? 'host not reported';
       const software = description === null ? 'software not reported' : versionOf(description);
-      const lines = wrap(`${name} at ${address} on ${host}, ${software}`, LABEL_WIDTH, 'SUT node');
+      const lines = wrapped(
+        `${name} at ${address} on ${host}, ${software}`,
+        LABEL_WIDTH,
+        'SUT node',
+      );
       const replaced = theirs?.replacedWorkerCount ?? 0;
       return replaced === 0
         ? lines
@@ -73,7 +77,7 @@ export function explainAudit(audit: NetworkAudit): string {
     ...summaryOf(audit),
     '',
     'What this evidence shows, and what it does not:',
-    ...WHAT_IT_SHOWS[run.protocol].flatMap((text) => wrap(text, 2, '- ')),
+    ...WHAT_IT_SHOWS[run.protocol].flatMap((text) => wrapped(text, 2, '- ')),
   ];
   // Texts may come from a SUT node: a line of it must stay a line.
   return `${lines.map((line) => asOneLine(line)).join('\n')}\n`;
@@ -89,7 +93,7 @@ function oipLines({ service, plan, notes }: OipEvidence): string[] {
   const method = plan === null ? '' : `, ${WORDS_OF_METHOD[plan.method]}`;
   return [
     row('Protocol', `Open Inference Protocol, ${service}${method}`),
-    ...notes.flatMap((note) => wrap(note, LABEL_WIDTH)),
+    ...notes.flatMap((note) => wrapped(note, LABEL_WIDTH)),
   ];
 }
 
@@ -105,10 +109,10 @@ function explainFinding(finding: AuditFinding): string[] {
   const { id, verdict, kind, rule, source, why, evidence } = finding;
   const label = `${LABELS[verdict]}${KIND_MARKS[kind]}`;
   return [
-    ...wrap(rule, LABEL_WIDTH, label),
-    ...wrap(why, LABEL_WIDTH),
-    ...evidence.flatMap((line) => wrap(line, LABEL_WIDTH + 2, `${' '.repeat(LABEL_WIDTH)}- `)),
-    ...wrap(`(${id}; ${source})`, LABEL_WIDTH),
+    ...wrapped(rule, LABEL_WIDTH, label),
+    ...wrapped(why, LABEL_WIDTH),
+    ...evidence.flatMap((line) => wrapped(line, LABEL_WIDTH + 2, `${' '.repeat(LABEL_WIDTH)}- `)),
+    ...wrapped(`(${id}; ${source})`, LABEL_WIDTH),
     '',
   ];
 }
@@ -138,21 +142,4 @@ function versionOf({ software, softwareVersion }: { software: string; softwareVe
 
 function row(label: string, text: string): string {
   return `${label.padEnd(LABEL_WIDTH)}${text}`;
-}
-
-/** Breaks a text at blanks; the first line begins with `first`, all others with `indent` blanks. */
-function wrap(text: string, indent: number, first = ''): string[] {
-  const lines: string[] = [];
-  let line = first.padEnd(indent);
-  let isEmpty = true;
-  for (const word of text.split(' ')) {
-    if (!isEmpty && line.length + 1 + word.length > LINE_WIDTH) {
-      lines.push(line);
-      line = ' '.repeat(indent);
-      isEmpty = true;
-    }
-    line += isEmpty ? word : ` ${word}`;
-    isEmpty = false;
-  }
-  return [...lines, line];
 }

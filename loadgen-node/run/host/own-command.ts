@@ -11,3 +11,10 @@ export function ownCommand(
   if (NPM_COMMANDS.includes(env['npm_command'] ?? '')) return 'npx longhaul';
   return script !== undefined && basename(script) === 'main.js' ? `node ${script}` : 'longhaul';
 }
+
+/** What prints all that is known: the flag, or with `npm start`, which keeps flags for itself, the whole command. */
+export function verboseCommand(
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): string {
+  return env['npm_lifecycle_event'] === 'start' ? 'npm start -- --verbose' : '--verbose';
+}

@@ -1,7 +1,7 @@
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { defaultCacheFolder } from '../../../shared/base/files/read-file.ts';
 import { type LinkedLoadgen, linkedLoadgen } from '../../official/link.ts';
-import { fittingRound } from '../../official/official-test.ts';
+import { checkoutConf, fittingRound } from '../../official/official-test.ts';
 import type { RunValues } from './run-settings.ts';
 
 /** @throws MlperfError `ERR_CONFIG_INVALID` for a verb of many runs: the C++ LoadGen runs one test per process */
@@ -37,6 +37,7 @@ export function withEngine(
   if (first !== undefined) throw configInvalid(`--engine cpp cannot do ${first[1]}`);
   const linked = linkedLoadgen(values.cacheDir ?? defaultCacheFolder());
   const round = fittingRound(linked, values.round);
-  // As if it had been named: LoadGen's own lengths hold.
-  return { values: { ...values, round }, said: new Set([...said, 'round']), linked };
+  // As if they had been named: LoadGen's own lengths and seeds hold.
+  const own = { round, mlperfConf: checkoutConf(linked)?.name };
+  return { values: { ...values, ...own }, said: new Set([...said, ...Object.keys(own)]), linked };
 }

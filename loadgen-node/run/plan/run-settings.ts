@@ -80,7 +80,7 @@ export const RUN_SETTINGS = {
     placeholder: RUN_MODES.filter((mode) => mode !== 'find-peak').join('|'),
   },
   targetQps: positiveNumber(
-    'queries per second: Server rate, Offline expectation (both need it), 1 / stream latency',
+    'rate in 1/s; Server (needs it): queries to send; Offline (needs it): samples to expect; streams: queries to expect, one after the other',
   ),
   arrivals: arrivalsSetting(
     "Server, open division: constant, burst:SIZE[@PERIOD], step:RATE@DURATION,... or trace:FILE in place of LoadGen's poisson",
@@ -106,7 +106,7 @@ export const RUN_SETTINGS = {
   }),
   maxQueryCount: count(COUNT, 'stop a performance run after so many queries'),
   generatorLagMax: percentile(
-    "LoadGen's own lateness, in percent of the latency bound (p99 of its lag) or of a typical latency (streams), above which a run is INVALID",
+    "LoadGen's own delay, in percent, above which a run is INVALID: dispatch lag p99 of the latency bound, or event-loop delay of a typical latency",
     { fallback: 10 },
   ),
   round: choice(

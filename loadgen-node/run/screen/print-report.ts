@@ -25,6 +25,8 @@ const PERCENTILE_WIDTH = 11;
 export interface ScreenOptions {
   /** True: everything that is known follows. Default: false. */
   readonly isVerbose?: boolean;
+  /** What shows the notes that are not on the screen. Default: `--verbose`. */
+  readonly otherNotes?: string;
   /** False: the verb lacks the flags that advice names. Default: true. */
   readonly advises?: boolean;
 }
@@ -32,17 +34,18 @@ export interface ScreenOptions {
 /** The result of a run as a person wants to read it, the verdict first; it ends with a newline. */
 export function printReport(
   report: RunReport,
-  { isVerbose = false, advises = true }: ScreenOptions = {},
+  { isVerbose = false, otherNotes = '--verbose', advises = true }: ScreenOptions = {},
 ): string {
   const reasons = [...reasonLines(report, advises), ...thresholdLines(report)];
   const lines = [
     row(...verdictRow(report)),
     ...reasons,
     ...(reasons.length > 0 ? [''] : []),
-    ...shortRows(report).map(([label, text]) => row(label, text)),
+    ...shortRows(report, isVerbose ? 'below' : otherNotes).map(([label, text]) => row(label, text)),
     ...tokenLines(report),
     ...peakLines(report.outcome),
     ...stepLines(report),
+    ...failureRows(failuresOf(report)),
     ...(isVerbose ? ['', ...detailLines(report)] : []),
   ];
   return `${lines.join('\n')}\n`;
@@ -67,6 +70,7 @@ function detailLines(report: RunReport): string[] {
     ...times.map(([label, text]) => row(label, text)),
     ...countLines(report, 'accuracy', outcome.accuracy),
     ...countLines(report, 'performance', outcome.performance),
+    ...(areOnScreen(failuresOf(report)) ? [] : failuresOf(report).map((text) => row('', text))),
     row('Logs', outcome.logFiles.summary.replace(/[^/\\]*$/, '')),
     ...report.notes.map((note, i) => row(i === 0 ? 'All notes' : '', note)),
   ];
@@ -184,7 +188,7 @@ function ratesText(report: RunReport, scheduled: string, completed: string): str
 /** Only in Server, and not in a closed loop: elsewhere a query is due when it is issued. */
 function lagLines(report: RunReport, dispatchLag: LatencyStatistics): string[] {
   if (report.plan.settings.scenario !== 'Server' || isClosedLoop(report)) return [];
-  const lag = `${percentiles(dispatchLag)}   (issued - scheduled: LoadGen's own delay)`;
+  const lag = `${percentiles(dispatchLag)}   (issued - scheduled; it is part of the latency)`;
   return [row('Dispatch lag', lag)];
 }
 
@@ -260,7 +264,7 @@ function percent(fraction: number): string {
 /** Counts of samples with errors, so that no loss goes unseen. */
 function countLines(report: RunReport, phase: string, outcome: PhaseOutcome | null): string[] {
   if (outcome === null || isValid(report)) return [];
-  const { counts, failures } = outcome;
+  const { counts } = outcome;
   return [
     row(
       'Counts',
@@ -268,39 +272,29 @@ function countLines(report: RunReport, phase: string, outcome: PhaseOutcome | nu
         `${counts.lostQueries} lost; ${counts.issuedSamples} samples issued, ` +
         `${counts.completedSamples} completed, ${counts.lostSamples} lost, ${counts.contractErrors} contract errors`,
     ),
-    ...failures.flatMap(failureLines),
   ];
 }
 
 /** A line per text where there are several: a sample may fail for another reason than the first did. */
 function failureLines({ code, count, texts }: PhaseOutcome['failures'][number]): string[] {
   const told = texts.reduce((sum, text) => sum + text.count, 0);
-  const lines = texts.map((one) => row('', `${one.count} ${code}: ${one.text}`));
-  return told === count
-    ? lines
-    : [...lines, row('', `${count - told} ${code}, for further reasons`)];
+  const lines = texts.map((one) => `${one.count} ${code}: ${one.text}`);
+  return told === count ? lines : [...lines, `${count - told} ${code}, for further reasons`];
 }
 
-/** By what to look at first: a cause stands before what it does to the figures, the rate before the length of a run. */
-const FIRST_REASONS: readonly string[] = [
-  'interrupted',
-  'fault',
-  'stall',
-  'lost-samples',
-  'contract-errors',
-];
-const LAST_REASONS: readonly string[] = [
-  'generator-bound',
-  'latency-bound',
-  'find-peak',
-  'min-duration',
-  'min-queries',
-  'early-stopping',
-];
+/** Why samples failed, a line per text. */
+function failuresOf({ outcome: { accuracy, performance } }: RunReport): string[] {
+  return [accuracy, performance].flatMap((phase) => phase?.failures.flatMap(failureLines) ?? []);
+}
 
-function placeOf({ rule }: VerdictReason): number {
-  const first = FIRST_REASONS.indexOf(rule);
-  return first < 0 ? FIRST_REASONS.length + LAST_REASONS.indexOf(rule) + 1 : first;
+/** The reasons of the verdict name the first failure only. */
+function areOnScreen(failures: readonly string[]): boolean {
+  return failures.length > 1;
+}
+
+function failureRows(failures: readonly string[]): string[] {
+  if (!areOnScreen(failures)) return [];
+  return failures.map((text, i) => row(i === 0 ? 'Failures' : '', text));
 }
 
 /** The causes of a late LoadGen take several lines; any other reason takes one. */
@@ -315,9 +309,8 @@ function reasonLines({ outcome, plan }: RunReport, advises: boolean): string[] {
   if (outcome.isInterrupted)
     return ['  The run was ended early: its logs are incomplete and say so.'];
   if (longhaul.isValid) return [];
-  const reasons = [...longhaul.reasons].sort((a, b) => placeOf(a) - placeOf(b));
   const given = new Set<string>();
-  const lines = reasons.flatMap((reason, i) => {
+  const lines = longhaul.reasons.flatMap((reason, i) => {
     const advice = advises ? adviceOn(reason, outcome, plan) : '';
     const texts = reasonTexts(reason);
     // Two reasons may have one remedy.

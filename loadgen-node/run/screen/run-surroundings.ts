@@ -37,8 +37,11 @@ function workerTexts({ description, oip }: NodeEvidence): string[] {
   return [...texts, `${Math.min(workers * threads, cores)} of ${counted(cores, 'core')}`];
 }
 
-/** Notes that change what the numbers mean, and how many others there are. */
-export function notesText(report: RunReport): string[] {
+/**
+ * Notes that change what the numbers mean, and how many others there are.
+ * @param others Where the others are: a flag, a command or a file.
+ */
+export function notesText(report: RunReport, others: string): string[] {
   const { audit, notes, keyNotes } = report;
   const cores = audit === null ? null : sharedCores(audit);
   const shared =
@@ -46,11 +49,11 @@ export function notesText(report: RunReport): string[] {
       ? []
       : [`one machine: LoadGen and SUT share ${counted(cores, 'core')}, no network was measured`];
   const told = [...shared, ...keyNotes];
-  const others = notes.length - told.length;
-  if (others <= 0) return told;
+  const count = notes.length - told.length;
+  if (count <= 0) return told;
   const last = told.pop();
-  if (last === undefined) return [`${others}, which change no figure: --verbose shows them`];
-  return [...told, `${last}; ${others} more: --verbose`];
+  if (last === undefined) return [`${count}, which change no figure: ${others}`];
+  return [...told, `${last}; ${count} more: ${others}`];
 }
 
 /** Where the files of a run are. */

@@ -63,7 +63,7 @@ function divisionText({ audit, plan: { dispatch, division, settings } }: RunRepo
 }
 
 /** The request and its result, a fact a line; at most ten lines but for models with tokens and for load tests. */
-export function shortRows(report: RunReport): Row[] {
+export function shortRows(report: RunReport, otherNotes: string): Row[] {
   const { accuracy, performance } = report.outcome;
   const phase = performance ?? accuracy;
   const rows: Row[] = [];
@@ -79,7 +79,7 @@ export function shortRows(report: RunReport): Row[] {
   const isOffline = report.plan.settings.scenario === 'Offline';
   if (split !== null) rows.push(['Why', whyInShort(split, isOffline)]);
   if (performance !== null) rows.push(['LoadGen', loadgenText(report, performance)]);
-  const notes = notesText(report);
+  const notes = notesText(report, otherNotes);
   return [
     ...rows,
     ...sutText(report).map((text): Row => ['SUT', text]),

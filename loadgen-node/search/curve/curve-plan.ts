@@ -6,7 +6,13 @@ import { refuseOtherArrivals } from '../../run/plan/run-arrivals.ts';
 import { refuseCppEngine } from '../../run/plan/run-engine.ts';
 import { planRun } from '../../run/plan/run-plan.ts';
 import { CONCURRENCY_MAX, RUN_SETTINGS } from '../../run/plan/run-settings.ts';
-import { FIND_PEAK_SETTINGS, oneOf, refuseTokens } from '../peak/find-peak-plan.ts';
+import {
+  FIND_PEAK_SETTINGS,
+  NOT_OF_SEARCH,
+  oneOf,
+  refuseLiveView,
+  refuseTokens,
+} from '../peak/find-peak-plan.ts';
 import { boundOf } from '../peak/run-probes.ts';
 import { loadList } from './parse-loads.ts';
 
@@ -54,6 +60,12 @@ export const CURVE_KEYS: readonly string[] = [
   'keepProbes',
 ];
 
+/** Settings of a run that a curve refuses, that mean nothing there, or that have a name of their own: no help names them. */
+export const NOT_OF_CURVE: readonly string[] = [
+  ...NOT_OF_SEARCH.filter((key) => key !== 'concurrency'),
+  ...['scenario', 'targetQps', 'samplesPerQuery', 'maxQueryCount', 'runs', 'extendUntilDecided'],
+];
+
 /** Effective values of {@link CURVE_SETTINGS}. */
 export type CurveValues = SettingValues<typeof CURVE_SETTINGS>;
 
@@ -82,7 +94,8 @@ export function planCurve(values: CurveValues, settings: readonly ResolvedSettin
   const planned = planRun(joined, { said, audit: openAuditConfig(values.auditConf) });
   refuseTokens(planned, 'curve');
   // Points have no shortest run of their own that a warm-up could be a part of.
-  const run = { ...planned, warmUpNs: planned.warmUpNs ?? WARM_UP_NS };
+  // The rate of the plan is none that is measured: its length says nothing.
+  const run = { ...planned, warmUpNs: planned.warmUpNs ?? WARM_UP_NS, lengthNote: undefined };
   const durationNs = run.settings.minDurationMs * 1e6;
   const loads = concurrency ?? qps ?? null;
   const most = isClosedLoop ? 0 : Math.max(0, ...(qps ?? []));
@@ -111,6 +124,7 @@ export type CurvePlan = ReturnType<typeof planCurve>;
 function refuseOfRun(values: CurveValues, settings: readonly ResolvedSetting[]): void {
   const { scenario, mode, thresholds, qps, concurrency } = values;
   refuseCppEngine(values, 'a curve');
+  refuseLiveView(values);
   if (scenario !== 'Server') {
     throw configInvalid(`curve steps the load of Server; ${scenario} has no load to step`);
   }

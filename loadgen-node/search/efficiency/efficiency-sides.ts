@@ -6,12 +6,15 @@ import type { DeepReadonly } from '../../../shared/base/types/deep-readonly.ts';
 import type { InProcessNode } from '../../../shared/domain/in-process-node.ts';
 import { type HostEvidence, thisHost } from '../../../shared/host/host-facts.ts';
 import type { TestOutcome } from '../../loadgen/engine/test-outcome.ts';
+import { planSizeProblems } from '../../loadgen/settings/plan-size.ts';
 import type { RunFigures } from '../../observe/figures/figure-names.ts';
 import { figuresOfOutcome } from '../../observe/figures/figures.ts';
 import { latencySplit } from '../../observe/split/latency-split.ts';
 import { LATENCY_SPLIT } from '../../observe/split/split-sums.ts';
 import { describeNode } from '../../run/ask-nodes.ts';
+import { expecting, HEADROOM, isTooShort, seenRate } from '../../run/expected-rate.ts';
 import type { RunHost } from '../../run/host/host.ts';
+import { replaceEarlierRun } from '../../run/keep/earlier-run.ts';
 import type { RunReport } from '../../run/keep/run-report.ts';
 import type { RunPlan } from '../../run/plan/run-plan.ts';
 import type { PreparedRun } from '../../run/prepare/prepare-run.ts';
@@ -58,6 +61,7 @@ export function inProcessSide(
       `${(elapsedNs / 1e9).toFixed(0)} s, ${issuedQueries} of ${generatedQueries} queries issued`,
     );
   const sutOf = (): RunSut => inProcessSut(node, prepared);
+  const expected: ExpectedRate = { qps: null };
   return {
     kind: 'in-process',
     sutName: node.name,
@@ -66,7 +70,9 @@ export function inProcessSide(
     probe: runProbes(prepared, { host, sutOf, output, keepsProbes: false }),
     async run(load, runName) {
       const plan = { ...planAt(prepared.plan, load, join(output, runName)), keepsRecords: true };
-      const report = await measureSut(plan, prepared, sutOf(), host, { onProgress });
+      const report = await longEnough(plan, load, expected, host, (sized) =>
+        measureSut(sized, prepared, sutOf(), host, { onProgress }),
+      );
       return sideRun(load, report, [node.name]);
     },
   };
@@ -82,6 +88,7 @@ export async function networkSide(
 ): Promise<SideMeasurer> {
   const { model, host: machine, sutName } = await describeNode(prepared, host);
   const sutOf = (plan: RunPlan): RunSut => nodesOf(plan, prepared);
+  const expected: ExpectedRate = { qps: null };
   return {
     kind: 'network',
     sutName,
@@ -90,7 +97,10 @@ export async function networkSide(
     probe: runProbes(prepared, { host, sutOf, output, keepsProbes: false }),
     async run(load, runName) {
       const plan = planAt(prepared.plan, load, join(output, runName));
-      return sideRun(load, await measureSut(plan, prepared, sutOf(plan), host));
+      const report = await longEnough(plan, load, expected, host, (sized) =>
+        measureSut(sized, prepared, sutOf(sized), host),
+      );
+      return sideRun(load, report);
     },
   };
 }
@@ -98,6 +108,36 @@ export async function networkSide(
 function planAt(plan: RunPlan, load: number | null, output: string): RunPlan {
   const settings = load === null ? plan.settings : atLoad(plan.settings, load);
   return { ...plan, output, settings };
+}
+
+/** Rate that the runs of a side expect, once one was too short; null: the requested one. */
+interface ExpectedRate {
+  qps: number | null;
+}
+
+/** Runs in place of one that was too short. */
+const RUNS_MAX = 4;
+
+/** A run; one without a load that LoadGen planned too short is made again with the rate that was measured. */
+async function longEnough(
+  plan: RunPlan,
+  load: number | null,
+  expected: ExpectedRate,
+  host: Pick<RunHost, 'report'>,
+  measure: (plan: RunPlan) => Promise<RunReport>,
+): Promise<RunReport> {
+  for (let number = 1; ; number += 1) {
+    const { settings } = plan;
+    const sized = expected.qps === null ? settings : expecting(settings, expected.qps);
+    const report = await measure({ ...plan, settings: sized });
+    const qps = Number((Math.max(seenRate(report), expected.qps ?? 0) * HEADROOM).toPrecision(4));
+    const stands = load !== null || report.outcome.isInterrupted || !isTooShort(report);
+    const cannotGrow = number >= RUNS_MAX || planSizeProblems(expecting(settings, qps)).length > 0;
+    if (stands || seenRate(report) <= 0 || cannotGrow) return report;
+    host.report(`the run was too short: made again with ${qps}/s expected`);
+    expected.qps = qps;
+    replaceEarlierRun(plan.output, { report: () => {} });
+  }
 }
 
 function machineOf(host: HostEvidence | null): EfficiencySide['machine'] {
@@ -137,12 +177,6 @@ function sideRun(
 }
 
 /**
- * Queries per second that are expected, as a multiple of those that were seen: LoadGen plans as
- * many as it expects.
- */
-const HEADROOM = 1.3;
-
-/**
  * First reason of a run that is INVALID; for one that was too short also the flag that makes it
  * longer.
  */
@@ -152,8 +186,8 @@ function whyInvalid(
 ): string | null {
   const { reasons } = verdicts.longhaul;
   const first = reasons[0]?.text ?? null;
-  const isTooShort = reasons.some(({ rule }) => rule === 'min-duration');
-  if (!isTooShort || performance?.summary.scenario === 'Server') return first;
+  const wasShort = reasons.some(({ rule }) => rule === 'min-duration');
+  if (!wasShort || performance?.summary.scenario === 'Server') return first;
   const inQueries = performance?.summary.scenario === 'MultiStream' ? queries / samples : 1;
   const expected = Number((samplesPerSecond * inQueries * HEADROOM).toPrecision(3));
   return `${first} LoadGen plans what it expects: --target-qps ${expected} makes the run long enough.`;

@@ -11,6 +11,7 @@ import {
   text,
   toggle,
 } from '../../../shared/config/setting.ts';
+import { fitText } from '../../present/text/figure-text.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { refuseUsedOutput } from '../../run/keep/earlier-run.ts';
 import { NO_OIP_VALUES, OIP_OPTIONS } from '../../run/plan/oip-options.ts';
@@ -20,6 +21,7 @@ import { findPeak } from '../peak/find-peak.ts';
 import { FIND_PEAK_SETTINGS, planFindPeak } from '../peak/find-peak-plan.ts';
 import type { PeakResult } from '../peak/peak-result.ts';
 import type { LoadSearch, PeakProbe } from '../peak/peak-search.ts';
+import { LINE_MAX, shortWhy } from '../peak/print-peak.ts';
 import {
   type EfficiencySide,
   type SideMeasurer,
@@ -184,13 +186,11 @@ async function searchInTurns(
   return settled.map((one) => (one.status === 'fulfilled' ? one.value : null));
 }
 
-function probeLine(
-  kind: string,
-  { load, kind: probeKind, percentileNs, verdict, why }: PeakProbe,
-  left: string,
-): string {
+function probeLine(kind: string, probe: PeakProbe, left: string): string {
+  const { load, kind: probeKind, percentileNs, verdict } = probe;
   const at = `${rounded(load, 4)}/s`;
-  return `${kind}: ${probeKind} at ${at} (${left}): ${formatNs(percentileNs)}, ${verdict}: ${why}`;
+  const line = `${kind}: ${probeKind} at ${at} (${left}): ${formatNs(percentileNs)}, ${verdict}: ${shortWhy(probe)}`;
+  return fitText(line, LINE_MAX);
 }
 
 /** By side, in the order of the loads and then of the repeats. */

@@ -97,6 +97,16 @@ function rateOf(
   return bound === undefined ? targetQps : 1e9 / bound;
 }
 
+/** @throws MlperfError `ERR_CONFIG_INVALID`: a live page and metrics are of runs, and a search has probes */
+export function refuseLiveView({
+  dashboard,
+  metricsListen,
+}: Pick<FindPeakValues, 'dashboard' | 'metricsListen'>): void {
+  const flag = dashboard === undefined ? '--metrics-listen' : '--dashboard';
+  if (dashboard === undefined && metricsListen === undefined) return;
+  throw configInvalid(`${flag} is for run: the probes of a search are not shown`);
+}
+
 /** Refuses settings of a run that a search cannot take. */
 function refuseOfRun(values: FindPeakValues): void {
   if (values.mode !== 'performance') {
@@ -108,6 +118,7 @@ function refuseOfRun(values: FindPeakValues): void {
     );
   }
   refuseCppEngine(values, 'a search');
+  refuseLiveView(values);
   if (values.otel) {
     throw configInvalid('--otel is for run: the probes of a search are not exported');
   }
@@ -241,6 +252,10 @@ export const FIND_PEAK_SETTINGS = {
   percentile: percentile(
     "percentile at which it holds, as --target-latency-percentile (default: 99, or the benchmark's)",
   ),
+  minDuration: {
+    ...RUN_SETTINGS.minDuration,
+    help: 'shortest full run (MLPerf submissions: 600s)',
+  },
   precision: percentile('half width of the interval that screenings go for, in percent', {
     fallback: 2,
   }),
@@ -277,7 +292,8 @@ export const SEARCH_KEYS: readonly string[] = [
 /** Settings of a run that a search refuses, or has under a name of its own: no help names them. */
 export const NOT_OF_SEARCH: readonly string[] = [
   ...['mode', 'arrivals', 'concurrency', 'thresholds', 'engine'],
-  ...['targetLatency', 'targetLatencyPercentile'],
+  ...['targetLatency', 'targetLatencyPercentile', 'otel', 'otelSample'],
+  ...['dashboard', 'metricsListen'],
 ];
 
 /** Heading of the other flags there. */

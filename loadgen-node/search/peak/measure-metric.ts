@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { upperMedian } from '../../../shared/base/text.ts';
+import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import type { PerformanceSummary } from '../../loadgen/results/summarize.ts';
 import { expecting, HEADROOM, isTooShort, seenRate } from '../../run/expected-rate.ts';
 import type { RunHost } from '../../run/host/host.ts';
@@ -78,7 +79,7 @@ function resultOf(report: RunReport) {
   const { performance, effectiveSettings } = report.outcome;
   const metric = performance === null ? null : metricOf(performance.summary);
   return {
-    text: printReport(report),
+    text: printReport(report, { otherNotes: RUN_FILES.page }),
     json: {
       scenario: effectiveSettings.scenario,
       isValid: isValid(report),

@@ -1,4 +1,10 @@
-import { asOneLine, formatNs, percentage, sentencesOf } from '../../../shared/base/text.ts';
+import {
+  asOneLine,
+  formatNs,
+  percentage,
+  sentencesOf,
+  wrapped,
+} from '../../../shared/base/text.ts';
 import { LARGE_LAG } from '../../loadgen/engine/generator-bound.ts';
 import { CURVE_FILES } from '../../present/curve/load-point.ts';
 import { fitText } from '../../present/text/figure-text.ts';
@@ -65,7 +71,10 @@ export function probeHeader(search: LoadSearch): string {
 }
 
 /** Longest line of the table; longhaul_peak.json has all of what is wrong with a probe. */
-const LINE_MAX = 118;
+export const LINE_MAX = 118;
+
+/** Column at which the texts of the result begin. */
+const LABEL_WIDTH = 10;
 
 /** A probe as a line of the table. */
 export function probeLine(search: LoadSearch, probe: PeakProbe): string {
@@ -83,7 +92,8 @@ export function peakText(search: LoadSearch, result: PeakResult): string {
     ['Logs', foldersOf(result)],
     ['Curve', Object.values(CURVE_FILES).join(', ')],
   ];
-  return `\n${rows.map(([label, text]) => `${label.padEnd(9)} ${asOneLine(text)}\n`).join('')}`;
+  const lines = rows.flatMap(([label, text]) => wrapped(asOneLine(text), LABEL_WIDTH, label));
+  return `\n${lines.join('\n')}\n`;
 }
 
 /** The peak, or that there is none, and the largest load that held. */
@@ -157,9 +167,9 @@ function foldersOf({ load: confirmed, probes }: PeakResult): string {
  * Why LoadGen was too slow, without its causes: they are the same in line after line, and
  * longhaul_peak.json has them.
  */
-function shortWhy({ verdict, why, lagP99Ns }: PeakProbe): string {
+export function shortWhy({ verdict, why, lagP99Ns }: PeakProbe): string {
   if (verdict !== 'generator-bound') return why;
-  if (why.includes(LARGE_LAG)) return `p99 of LoadGen's lag ${formatNs(lagP99Ns)}`;
+  if (why.includes(LARGE_LAG)) return `dispatch lag p99 ${formatNs(lagP99Ns)}`;
   return why.replace(/^LoadGen was too slow: |;.*$/g, '');
 }
 

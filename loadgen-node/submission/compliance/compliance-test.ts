@@ -4,6 +4,7 @@ import { EXIT } from '../../../shared/base/process/exit-codes.ts';
 import { flagOf } from '../../../shared/config/setting.ts';
 import type { Round } from '../../../shared/rules/rounds/rounds.ts';
 import { numberOf, recordOf } from '../../loadgen/logs/read/detail-log.ts';
+import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { CommandHost } from '../../run/host/host.ts';
 import { COMPLIANCE_FOLDER, refuseUsedOutput } from '../../run/keep/earlier-run.ts';
 import { inspectRun, type RunSources } from '../../run/plan/run-record.ts';
@@ -155,7 +156,7 @@ async function makeRun(
   const plan = planTestRun({ test, sources, folder: folders.logs, loweredShare: values.lowerQps });
   const what = { test, verdictFolder: folders.verdict };
   const report = await performTestRun(plan, what, host);
-  tell(`${printReport(report)}\n`);
+  tell(`${printReport(report, { otherNotes: RUN_FILES.page })}\n`);
   if (!report.outcome.isInterrupted) return undefined;
   return host.exitCode ?? EXIT.interrupted;
 }

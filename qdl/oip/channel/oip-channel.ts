@@ -265,7 +265,8 @@ export class OipConnection implements ConnectionEvents {
     this.#address = address;
     this.#onAccepted = onAccepted;
     this.room = room;
-    this.calls = connectGrpc(address, settings, this, room);
+    const expected = 'inference server';
+    this.calls = connectGrpc(address, { ...settings, expected }, this, room);
   }
 
   add(channel: ConnectionUser): void {

@@ -1,21 +1,27 @@
 import type { Socket } from 'node:net';
 import { type BorrowedBytes, readInPlace } from '../../../shared/base/bytes/borrowed-bytes.ts';
+import { FrameReader } from '../../../shared/http2/frame-reader.ts';
 import {
-  BATCH_BUFFER_BYTES,
   ControlFrames,
   FLAG,
+  FRAME_BYTES_DEFAULT,
   FRAME_HEAD_BYTES,
   FRAME_TYPE,
-  FrameBatch,
   Http2Error,
   PREFACE,
+  WINDOW_BYTES_DEFAULT,
 } from '../../../shared/http2/frames.ts';
 import { HpackDecoder } from '../../../shared/http2/hpack.ts';
-import { HeaderBlocks } from '../../../shared/http2/incoming-frames.ts';
-import { SETTING } from '../../../shared/http2/outgoing.ts';
+import {
+  type FramedCall,
+  IncomingFrames,
+  type Session,
+} from '../../../shared/http2/incoming-frames.ts';
+import { Outgoing, PeerSettings, SETTING } from '../../../shared/http2/outgoing.ts';
 import { CALL_HEADERS_BYTES_MAX, CALLS_PER_CONNECTION_MAX } from '../limits/node-limits.ts';
 import { readInto } from './onread-socket.ts';
 import {
+  BROKEN_CLOSE_MS,
   type CallService,
   FRAME_BYTES_MAX,
   HEADER_LIST_BYTES_MAX,
@@ -28,6 +34,9 @@ import {
  * around it. Who sends more than that without an answer to the settings is left to grpc-js as it is.
  */
 const BEFORE_ANSWER_BYTES_MAX: number = 256 * 1024;
+
+/** No call is answered before it is known who serves the connection. */
+const NO_CALLS = { hasCalls: false, fill: () => {} };
 
 /** Ways to serve a connection. */
 export interface ConnectionWays {
@@ -48,33 +57,22 @@ export function serverSettings(windowBytes: number) {
 }
 
 /**
- * The first settings of this end. Window and frames stay those of HTTP/2 until it is known who serves the connection:
- * nghttp2 refuses larger ones until the peer has answered to settings of its own.
- */
-function firstSettings(): Buffer {
-  const control = new ControlFrames();
-  control.settings([
-    [SETTING.maxConcurrentStreams, CALLS_PER_CONNECTION_MAX],
-    [SETTING.maxHeaderListSize, CALL_HEADERS_BYTES_MAX],
-  ]);
-  const batch = new FrameBatch(new ArrayBuffer(BATCH_BUFFER_BYTES));
-  control.fill(batch);
-  return Buffer.concat(batch.segments());
-}
-
-/**
  * Serves a connection by what its first call needs: queries and link tests here, all others by grpc-js.
  *
  *     looking ──first call is Infer or TestLink──► ServerConnection
- *        └──any other, and the answer to the settings came──► grpc-js
+ *        ├──any other, and the answer to the settings came──► grpc-js
+ *        └──broken HTTP/2──► GOAWAY, closed
  *
  * Some clients send no call before they have the settings of the server, so this end speaks first. Whoever serves the
  * connection then sends settings with its windows and frames. For grpc-js the peer's answer to the first settings is
- * taken out, since nghttp2 did not send them.
+ * taken out, since nghttp2 did not send them. Window and frames stay those of HTTP/2 until then: nghttp2 refuses larger
+ * ones until the peer has answered to settings of its own.
  * @returns The socket that stands for the connection from now on.
  */
 export function serveByFirstCall(accepted: Socket, ways: ConnectionWays): Socket {
   let own: ServerConnection | undefined;
+  let isBroken = false;
+  const control = new ControlFrames();
   const look = new FirstLook();
   const { socket, handOver } = readInto(
     accepted,
@@ -83,11 +81,19 @@ export function serveByFirstCall(accepted: Socket, ways: ConnectionWays): Socket
         own.read(chunk);
         return true;
       }
+      if (isBroken) return true;
       look.add(chunk);
       if (look.path !== undefined && ways.service.isOwn(look.path)) {
         own = new ServerConnection(socket, ways.service);
         ways.onConnection(own);
         own.read(look.bytes);
+        return true;
+      }
+      const { broken } = look;
+      if (broken !== undefined) {
+        isBroken = true;
+        control.goAway(broken.code, broken.message);
+        outgoing.end(BROKEN_CLOSE_MS);
         return true;
       }
       if (!look.isEnough) return true;
@@ -101,7 +107,12 @@ export function serveByFirstCall(accepted: Socket, ways: ConnectionWays): Socket
     },
     () => own?.placeForNext(),
   );
-  socket.write(firstSettings());
+  control.settings([
+    [SETTING.maxConcurrentStreams, CALLS_PER_CONNECTION_MAX],
+    [SETTING.maxHeaderListSize, CALL_HEADERS_BYTES_MAX],
+  ]);
+  const outgoing = new Outgoing(socket, control, NO_CALLS, () => {});
+  outgoing.begin('server');
   return socket;
 }
 
@@ -110,26 +121,40 @@ class FirstLook {
   /** Grows twofold: a peer that sends single bytes must not make this end copy all of them each time. */
   #memory: Buffer = Buffer.allocUnsafe(4096);
   #length = 0;
-  readonly #blocks = new HeaderBlocks({
-    onBlock: (_streamId, _endsStream, block, begin, end) => this.#lookAtBlock(block, begin, end),
-  });
+  readonly #reader: FrameReader;
   /** Path of the first call. */
   path: string | undefined;
+  /** How the peer broke HTTP/2 behind its preface. */
+  broken: Http2Error | undefined;
   #at = PREFACE.length;
   /** Where the answer to the settings of this end lies; -1: it has not come. */
   #answerAt = -1;
-  /** It is no HTTP/2, or not as clients of gRPC speak it: grpc-js says what is wrong. */
+  /** It is no HTTP/2: grpc-js says so. */
   #isOdd = false;
+
+  constructor() {
+    // What is due to the peer is never sent: whoever serves the connection reads the same frames and answers them.
+    const due = new ControlFrames();
+    const frames = new IncomingFrames(
+      new FirstFrames((path) => {
+        this.path ??= path;
+      }),
+      due,
+      WINDOW_BYTES_DEFAULT,
+    );
+    this.#reader = new FrameReader(frames, FRAME_BYTES_DEFAULT);
+  }
 
   add(chunk: BorrowedBytes): void {
     this.#append(chunk);
     const { bytes } = this;
     if (!PREFACE.startsWith(bytes.toString('latin1', 0, PREFACE.length))) this.#isOdd = true;
-    while (!this.#isOdd && this.#at + FRAME_HEAD_BYTES <= bytes.length) {
-      const end = this.#at + FRAME_HEAD_BYTES + bytes.readUIntBE(this.#at, 3);
-      if (end > bytes.length) break;
-      this.#lookAt(bytes.subarray(this.#at, end));
-      this.#at = end;
+    if (this.#isOdd) return;
+    try {
+      this.#readFrames(bytes);
+    } catch (error) {
+      if (!(error instanceof Http2Error)) throw error;
+      this.broken = error;
     }
   }
 
@@ -161,38 +186,71 @@ class FirstLook {
     this.#length = length;
   }
 
-  #lookAt(frame: Buffer): void {
-    const type = frame[3] as number;
-    const flags = frame[4] as number;
-    if (type === FRAME_TYPE.settings && (flags & FLAG.ack) !== 0) {
-      if (frame.length > FRAME_HEAD_BYTES) this.#isOdd = true;
-      else if (this.#answerAt < 0) this.#answerAt = this.#at;
-    } else if (this.path === undefined) {
-      this.#lookForCall(frame, type, flags);
-    }
-  }
-
-  #lookForCall(frame: Buffer, type: number, flags: number): void {
-    const streamId = frame.readUInt32BE(5) & 0x7fffffff;
-    const { openStreamId } = this.#blocks;
-    const isRest = type === FRAME_TYPE.continuation;
-    if (isRest ? streamId === 0 || streamId !== openStreamId : openStreamId !== 0) {
-      this.#isOdd = true;
-      return;
-    }
-    try {
-      if (isRest) this.#blocks.onContinuation(flags, frame, FRAME_HEAD_BYTES, frame.length);
-      else if (type === FRAME_TYPE.headers) {
-        this.#blocks.onHeaders(flags, streamId, frame, FRAME_HEAD_BYTES, frame.length);
+  /** Reads the frames that are complete, and of the next one the head. @throws Http2Error */
+  #readFrames(bytes: Buffer): void {
+    while (this.#at + FRAME_HEAD_BYTES <= bytes.length) {
+      const length = bytes.readUIntBE(this.#at, 3);
+      if (length > FRAME_BYTES_DEFAULT) {
+        const what = `a frame of ${length} bytes where ${FRAME_BYTES_DEFAULT} are allowed`;
+        throw new Http2Error('FRAME_SIZE_ERROR', what);
       }
-    } catch (error) {
-      if (!(error instanceof Http2Error)) throw error;
-      this.#isOdd = true;
+      const end = this.#at + FRAME_HEAD_BYTES + length;
+      if (end > bytes.length) return;
+      const frame = bytes.subarray(this.#at, end);
+      const isAnswer = frame[3] === FRAME_TYPE.settings && ((frame[4] as number) & FLAG.ack) !== 0;
+      this.#reader.read(frame);
+      if (isAnswer && this.#answerAt < 0) this.#answerAt = this.#at;
+      this.#at = end;
     }
   }
+}
 
-  #lookAtBlock(block: BorrowedBytes, begin: number, end: number): void {
-    const fields = new HpackDecoder(TABLE_BYTES, HEADER_LIST_BYTES_MAX).decode(block, begin, end);
-    this.path = fields.find(({ name }) => name === ':path')?.value ?? '';
+/** What frames say before it is known who serves the connection: whether they are HTTP/2, and the path of the first call. */
+class FirstFrames implements Session<FramedCall> {
+  readonly #peer = new PeerSettings('client');
+  readonly #onPath: (path: string) => void;
+  #lastStreamId = 0;
+
+  constructor(onPath: (path: string) => void) {
+    this.#onPath = onPath;
   }
+
+  onHeaders(streamId: number): void {
+    if (streamId % 2 === 1) return;
+    const what = `HEADERS of stream ${streamId}, which no client opens`;
+    throw new Http2Error('PROTOCOL_ERROR', what);
+  }
+
+  onBlock(
+    streamId: number,
+    _endsStream: boolean,
+    block: BorrowedBytes,
+    begin: number,
+    end: number,
+  ): void {
+    if (this.#lastStreamId === 0) {
+      const fields = new HpackDecoder(TABLE_BYTES, HEADER_LIST_BYTES_MAX).decode(block, begin, end);
+      this.#onPath(fields.find(({ name }) => name === ':path')?.value ?? '');
+    }
+    this.#lastStreamId = Math.max(streamId, this.#lastStreamId);
+  }
+
+  /** None is served yet. */
+  callOf(): undefined {}
+
+  hasOpened(streamId: number): boolean {
+    return streamId % 2 === 1 && streamId <= this.#lastStreamId;
+  }
+
+  onSettings(chunk: BorrowedBytes, begin: number, end: number): void {
+    this.#peer.apply(chunk, begin, end);
+  }
+
+  onContents(): void {}
+  onContentsEnd(): void {}
+  onPong(): void {}
+  onProgress(): void {}
+  onGoAway(): void {}
+  onWindowUpdate(): void {}
+  onReset(): void {}
 }

@@ -41,7 +41,7 @@ const KEEPALIVE = { keepaliveTimeMs: 30_000, keepaliveTimeoutMs: 20_000 };
 const DRAINED_CLOSE_MS = 1_000;
 
 /** Longest wait for the socket to take the last bytes where the peer broke HTTP/2. */
-const BROKEN_CLOSE_MS = 500;
+export const BROKEN_CLOSE_MS = 500;
 
 const TOO_MANY_RESETS = 'too many calls of the connection ended by a reset';
 

@@ -49,6 +49,8 @@ export interface IssueDriver {
   readonly complete: (sample: number, payload: BorrowedBytes, tokenCount: number) => void;
   /** The first token of a sample of the set is there. Timed. */
   readonly firstToken: (sample: number, payload: BorrowedBytes) => void;
+  /** The set has ended: responses that are held go to the other LoadGen now, before anything else is done. */
+  handOn(): void;
   /** Waits for the end of its test and of its logs. Never resolves where a sample was lost. */
   ended(): Promise<DriverEnd>;
 }

@@ -375,6 +375,7 @@ export class IssueQueryController implements DrivenSet {
   #end(): void {
     if (this.#state === 'ended') return;
     this.#state = 'ended';
+    this.#parts.driver?.handOn();
     this.#cancelPump();
     this.#stallWatch.end();
     this.#plannedDeadline?.cancel();

@@ -48,7 +48,7 @@ export function renderLag(lags: Float64Array): Html {
       distributions: [{ name: 'dispatch lag', sorted: lags }],
       marked: [0.5, 0.99],
     }),
-    caption: "Issued - scheduled: LoadGen's own lateness. It is part of the latency.",
+    caption: 'Issued - scheduled: how late LoadGen itself was. It is part of the latency.',
     table: percentileTable(lags),
   });
 }

@@ -137,7 +137,7 @@ function cells(statistics: ServerStatistics): string[] {
 
 /** Who spends the time of a part. */
 const ABOUT: Readonly<Record<LatencyPart, string>> = {
-  dispatch: "LoadGen's own lateness",
+  dispatch: 'dispatch lag: LoadGen issued late',
   send: 'waiting for credit or the socket',
   network: 'what remains: wire, kernels, gRPC, event loops',
   receive: 'SUT: reading the message',

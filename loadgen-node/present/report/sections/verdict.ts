@@ -182,6 +182,7 @@ export function renderAudit({ audit, division, protocol }: RunSummary): Html {
 
 /** Every setting with where it came from. */
 export function renderSettings({ settings }: RunSummary): Html {
+  if (settings.length === 0) return html``;
   const rows = settings.map(({ key, value, source }) => [key, value, source]);
   return section(
     'settings',

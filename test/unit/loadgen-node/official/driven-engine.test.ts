@@ -42,6 +42,7 @@ function scriptedDriver(
     },
     complete: (sample) => void completed.push(sample),
     firstToken: () => {},
+    handOn: () => {},
     ended: () => Promise.resolve(end),
   };
   return { driver, completed };

@@ -190,7 +190,7 @@ describe('no connection', () => {
     const refused = connectTo(peer.address);
     await expect(refused.ready).rejects.toMatchObject({
       code: 'ERR_SUT_UNREACHABLE',
-      message: expect.stringMatching(/no inference server answers at .* \(connection refused\)/),
+      message: expect.stringMatching(/no SUT node answers at .* \(connection refused\)/),
     });
     expect((await callUnary(refused, Buffer.of(1)).ended).code).toBe(14);
     await refused.close();
@@ -211,7 +211,7 @@ describe('no connection', () => {
     const plain = await RawHttp2Peer.start();
     connection = connectedTo(plain, { security: { ...NO_SECURITY, tls: true } });
     await expect(connection.ready).rejects.toThrow(
-      /no TLS with the inference server .* does not speak TLS/,
+      /no TLS with the SUT node .* does not speak TLS/,
     );
   });
 });

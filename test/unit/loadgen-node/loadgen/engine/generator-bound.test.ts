@@ -58,7 +58,7 @@ describe('a run of Server', () => {
     });
     expect(reasons).toContain('generator-bound');
     expect(performance?.generatorBoundReason).toMatch(
-      /went out late: .*more than 10 % of the latency bound \(1\.5 ms\); other work held its core: .*50 % of the time/,
+      /went out late: .*more than 1\.5 ms \(10 % of the latency bound of 15 ms\); other work held its core: .*50 % of the time/,
     );
     expect(performance?.generatorBoundReason).not.toContain('SUT is too slow');
     expect(performance?.health).toEqual(health);
@@ -112,7 +112,9 @@ describe('a run without a schedule', () => {
     };
     const loadgen = loadgenOf('v0.5');
     const late = await run(v05, { serviceNs: 1e6, otherWorkMs: 18, loadgen });
-    expect(late.performance?.generatorBoundReason).toMatch(/10 % of the arrival interval \(5 ms\)/);
+    expect(late.performance?.generatorBoundReason).toMatch(
+      /more than 5 ms \(10 % of the arrival interval of 50 ms\)/,
+    );
     const slow = await run(v05, { serviceNs: 120e6, loadgen });
     expect(slow.performance?.isGeneratorBound).toBe(false);
   });

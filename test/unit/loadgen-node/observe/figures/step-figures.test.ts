@@ -102,9 +102,9 @@ describe('text of the steps', () => {
 
   it('has a line per step below one of titles, each column as wide as its widest cell', () => {
     expect(stepTable(figures)).toEqual([
-      'from   offered /s   due /s   completed /s     p50     p99   largest   lag p99   lost',
-      ' 0 s            2     2.00           2.00   20 ms   20 ms     20 ms      1 ms      0',
-      ' 1 s            3     3.00           0.00   1.3 s   1.4 s     1.4 s      1 ms      0',
+      'from   offered /s   due /s   completed /s     p50     p99   largest   dispatch lag p99   lost',
+      ' 0 s            2     2.00           2.00   20 ms   20 ms     20 ms               1 ms      0',
+      ' 1 s            3     3.00           0.00   1.3 s   1.4 s     1.4 s               1 ms      0',
     ]);
   });
 

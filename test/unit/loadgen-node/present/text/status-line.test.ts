@@ -11,7 +11,7 @@ describe('statusLine', () => {
   it('tells all it knows where there is room', () => {
     expect(statusLine(second, 200)).toBe(
       '1:15  12 %  ETA 8:45  99.3/100 q/s  p50 3.44 ms  p99 10.3 ms  7 out  ' +
-        'lag p99 34.4 µs  issued 7504 of 60000  completed 7500',
+        'dispatch lag p99 34.4 µs  issued 7504 of 60000  completed 7500',
     );
   });
 

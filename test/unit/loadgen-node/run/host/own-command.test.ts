@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ownCommand } from '../../../../../loadgen-node/run/host/own-command.ts';
+import { ownCommand, verboseCommand } from '../../../../../loadgen-node/run/host/own-command.ts';
 import { counted } from '../../../../../shared/base/text.ts';
 
 it.each([
@@ -9,6 +9,11 @@ it.each([
   ['node /clone/dist/loadgen-node/main.js', {}, '/clone/dist/loadgen-node/main.js'],
 ])('calls itself as it was called: %s', (words, env, script) => {
   expect(ownCommand(env, script)).toBe(words);
+});
+
+it('names the whole command where npm start keeps flags for itself', () => {
+  expect(verboseCommand({ npm_lifecycle_event: 'start' })).toBe('npm start -- --verbose');
+  expect(verboseCommand({ npm_lifecycle_event: 'npx' })).toBe('--verbose');
 });
 
 it('counts one error in the singular', () => {

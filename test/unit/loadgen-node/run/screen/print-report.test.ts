@@ -115,7 +115,7 @@ describe('the result of a run', () => {
 
   it('shows notes that change what the figures mean, and counts the others', async () => {
     const plain = printReport(await reportOf({}));
-    expect(rowOf(plain, 'Notes')).toBe('3, which change no figure: --verbose shows them');
+    expect(rowOf(plain, 'Notes')).toBe('3, which change no figure: --verbose');
     const keyNotes = ['the model is a stand-in'];
     const told = printReport(await reportOf({ report: { keyNotes } }));
     expect(rowOf(told, 'Notes')).toBe('the model is a stand-in; 2 more: --verbose');
@@ -124,7 +124,7 @@ describe('the result of a run', () => {
   it('adds all that is known with --verbose, behind the same lines', async () => {
     const report = await reportOf({});
     const all = printReport(report, { isVerbose: true });
-    expect(all.startsWith(printReport(report))).toBe(true);
+    expect(all.startsWith(printReport(report, { otherNotes: 'below' }))).toBe(true);
     expect(all).toMatch(/^Dispatch lag /m);
     expect(all).toMatch(/^Model +digits, SHA-256 ff$/m);
     expect(all).toMatch(/^All notes +LoadGen of this run is longhaul\n +both ends counted/m);
@@ -165,6 +165,25 @@ describe('the result of an INVALID run', () => {
     expect(lines[3]).toMatch(/^ {2}2\. Too few queries/);
     // A blank line follows.
     expect(lines).toContain('');
+  });
+
+  it('tells why samples failed where the verdict names the first reason only', async () => {
+    const report = await reportOf({ flags: { targetLatency: '1ms' } });
+    const withFailures = (...texts: { text: string; count: number }[]): string => {
+      const { performance } = report.outcome;
+      if (performance === null) throw new Error('it has a performance run');
+      const failures = [{ code: 'model-failed' as const, count: 9, texts }];
+      const outcome = { ...report.outcome, performance: { ...performance, failures } };
+      return printReport({ ...report, outcome });
+    };
+    const [one, other] = [
+      { text: 'out of memory', count: 5 },
+      { text: 'no such input', count: 4 },
+    ];
+    expect(withFailures(one, other)).toMatch(
+      /^Failures {6}5 model-failed: out of memory\n {14}4 model-failed: no such input$/m,
+    );
+    expect(withFailures({ ...one, count: 9 })).not.toContain('Failures');
   });
 
   it('advises no flags where the verb has none', async () => {

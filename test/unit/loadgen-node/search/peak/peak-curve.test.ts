@@ -44,7 +44,7 @@ describe('a probe as a line', () => {
     [
       'generator-bound',
       `LoadGen was too slow: ${LARGE_LAG} is 12.3 ms, more than 10 % of the latency bound (10 ms), and the SUT is too slow as well: taken from the issue, latency at the target percentile is 300 ms; other work held its core`,
-      "generator-bound: p99 of LoadGen's lag 12.3 ms",
+      'generator-bound: dispatch lag p99 12.3 ms',
     ],
     [
       'generator-bound',

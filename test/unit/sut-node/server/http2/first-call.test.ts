@@ -1,5 +1,7 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { FLAG, FRAME_TYPE, PREFACE } from '../../../../../shared/http2/frames.ts';
+import { ERROR_CODE, FLAG, FRAME_TYPE, PREFACE } from '../../../../../shared/http2/frames.ts';
 import { serveByFirstCall } from '../../../../../sut-node/server/http2/first-call.ts';
 import type { ServerConnection } from '../../../../../sut-node/server/http2/server-connection.ts';
 import { frame, grpcMessage, settingsOf } from '../../../../scenes/oip-server/raw-http2-peer.ts';
@@ -17,10 +19,11 @@ import {
   turns,
 } from '../../../../scenes/sut-node/http2-server.ts';
 
-// Goal: a connection goes where its first call is served, with all of its bytes, wherever they were cut.
+// Goal: a connection goes where its first call is served, with all of its bytes, wherever they were cut; HTTP/2 that is broken ends
+// with GOAWAY at once.
 // Method: a socket without a network, and grpc-js replaced by a list of what it is handed.
 
-const { data, headers, settings, continuation } = FRAME_TYPE;
+const { data, headers, settings, continuation, goAway } = FRAME_TYPE;
 const { endStream, endHeaders, padded, ack } = FLAG;
 
 const ACK = frame(settings, ack, 0);
@@ -171,21 +174,6 @@ describe('what is no HTTP/2', () => {
     ['HTTP/1.1', Buffer.from('GET / HTTP/1.1\r\nHost: x\r\n\r\n')],
     ['TLS', tls],
     ['a preface with a wrong last byte', Buffer.from(`${PREFACE.slice(0, -1)}x`)],
-    ['a block that cannot be read', Buffer.concat([HELLO, frame(headers, endHeaders, 1, tls)])],
-    [
-      'more padding than frame',
-      Buffer.concat([HELLO, frame(headers, endHeaders | padded, 1, Buffer.of(9))]),
-    ],
-    ['padding without a byte', Buffer.concat([HELLO, frame(headers, endHeaders | padded, 1)])],
-    ['CONTINUATION first', Buffer.concat([HELLO, frame(continuation, endHeaders, 1)])],
-    [
-      'another frame inside a block',
-      Buffer.concat([HELLO, frame(headers, 0, 1, INFER_BLOCK), PING]),
-    ],
-    [
-      'an answer to the settings with contents',
-      Buffer.concat([HELLO, frame(settings, ack, 0, settingsOf({ 1: 0 }))]),
-    ],
   ];
 
   it.each(odd)('goes to grpc-js as it is: %s', async (_name, bytes) => {
@@ -201,13 +189,81 @@ describe('what is no HTTP/2', () => {
     }
     expect(count).toBe(17);
   });
+});
 
-  it('of which nothing comes any more is held in as much memory as came', async () => {
-    const scene = new Scene();
-    const head = frame(headers, endHeaders, 1);
-    head.writeUIntBE(0xffffff, 0, 3);
-    await scene.send(HELLO, head);
-    expect(scene.served.by).toBe('nobody');
+describe('HTTP/2 that is broken before the first call', () => {
+  const { PROTOCOL_ERROR, FRAME_SIZE_ERROR, COMPRESSION_ERROR } = ERROR_CODE;
+  const long = frame(data, 0, 1);
+  long.writeUIntBE(0xffffff, 0, 3);
+  const padding = endHeaders | padded;
+  const broken: [string, number, Buffer[]][] = [
+    ['another frame before the settings', PROTOCOL_ERROR, [Buffer.from(PREFACE), PING]],
+    ['settings of 5 bytes', FRAME_SIZE_ERROR, [HELLO, frame(settings, 0, 0, Buffer.alloc(5))]],
+    ['settings of a stream', PROTOCOL_ERROR, [HELLO, frame(settings, 0, 1)]],
+    [
+      'a setting of a wrong value',
+      PROTOCOL_ERROR,
+      [HELLO, frame(settings, 0, 0, settingsOf({ 5: 1 }))],
+    ],
+    [
+      'an answer with contents',
+      FRAME_SIZE_ERROR,
+      [HELLO, frame(settings, ack, 0, settingsOf({ 1: 0 }))],
+    ],
+    ['data of a stream that was not opened', PROTOCOL_ERROR, [HELLO, frame(data, 0, 1)]],
+    ['the head of a frame that is too long', FRAME_SIZE_ERROR, [HELLO, long]],
+    [
+      'a call of an even number',
+      PROTOCOL_ERROR,
+      [HELLO, frame(headers, endHeaders, 2, OTHER_BLOCK)],
+    ],
+    [
+      'a block that cannot be read',
+      COMPRESSION_ERROR,
+      [HELLO, frame(headers, endHeaders, 1, Buffer.alloc(9, 0xff))],
+    ],
+    ['more padding than frame', PROTOCOL_ERROR, [HELLO, frame(headers, padding, 1, Buffer.of(9))]],
+    ['padding without a byte', FRAME_SIZE_ERROR, [HELLO, frame(headers, padding, 1)]],
+    ['CONTINUATION first', PROTOCOL_ERROR, [HELLO, frame(continuation, endHeaders, 1)]],
+    ['a frame inside a block', PROTOCOL_ERROR, [HELLO, frame(headers, 0, 1, INFER_BLOCK), PING]],
+    [
+      'a short PING behind a call',
+      FRAME_SIZE_ERROR,
+      [HELLO, OTHER, frame(6, 0, 0, Buffer.alloc(7))],
+    ],
+  ];
+
+  it.each(broken)('ends with GOAWAY and the connection: %s', async (_name, code, frames) => {
+    const whole = Buffer.concat(frames);
+    for (const chunks of [[whole], ...pairs(whole)]) {
+      const scene = new Scene();
+      await scene.send(...chunks);
+      const last = framesIn(Buffer.concat(scene.socket.written)).at(-1);
+      expect(last).toMatchObject({ type: goAway, streamId: 0 });
+      expect(last?.payload.readUInt32BE(4)).toBe(code);
+      expect(last?.payload.toString('latin1', 8)).not.toBe('');
+      expect(scene.socket.destroyed).toBe(true);
+      expect(scene.served.by).toBe('nobody');
+      expect(scene.socket.lateWrites).toBe(0);
+    }
+  });
+
+  it('is told to a peer over TCP at once', async () => {
+    const server = createServer((accepted) => {
+      const inject = () => expect.unreachable('grpc-js serves no broken HTTP/2');
+      serveByFirstCall(accepted, { service: testCalls({}, []), inject, onConnection: inject });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo; // It listens on TCP.
+    const peer = connect(port, '127.0.0.1');
+    const got: Buffer[] = [];
+    peer.on('data', (chunk: Buffer) => got.push(chunk));
+    peer.write(Buffer.concat([Buffer.from(PREFACE), PING]));
+    await once(peer, 'close');
+    server.close();
+    const last = framesIn(Buffer.concat(got)).at(-1);
+    expect(last?.type).toBe(goAway);
+    expect(last?.payload.toString('latin1', 8)).toBe('it does not begin with its settings');
   });
 });
 
@@ -229,6 +285,16 @@ it('sends its settings first, and its windows once it is known who serves', asyn
     [3, 6],
     [4, 5],
   ]);
+});
+
+it('answers no frame itself, also where its settings are written late', async () => {
+  const scene = new Scene();
+  scene.socket.takes = false;
+  await scene.send(HELLO, PING);
+  scene.socket.take();
+  await scene.send(PING);
+  const sent = framesIn(Buffer.concat(scene.socket.written));
+  expect(sent.map(({ type, flags }) => [type, flags])).toEqual([[settings, 0]]);
 });
 
 it('leaves the bytes behind the first call to whoever has the socket then', async () => {
