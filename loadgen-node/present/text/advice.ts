@@ -1,4 +1,5 @@
 import { formatNs, grouped } from '../../../shared/base/text.ts';
+import { SUT_TOO_SLOW } from '../../loadgen/engine/generator-bound.ts';
 import { isBrokenEnd } from '../../loadgen/engine/issue/issue-threads.ts';
 import type {
   PerformanceOutcome,
@@ -67,12 +68,18 @@ function adviceOnRule(
       ? ''
       : 'No sample was answered well, and no setting changes that: look at why they failed.';
   }
-  if (performance?.isGeneratorBound === true && OF_LATENCY.includes(reason.rule)) {
+  if (isLoadgenAlone(performance) && OF_LATENCY.includes(reason.rule)) {
     return "LoadGen's own delay is part of these latencies: settle that first.";
   }
   const known = performance === null ? '' : specificAdvice(reason, performance, settings);
   if (known !== '' || reason.key === null) return known;
   return `Look at ${FLAG_OF_LOADGEN_KEY[reason.key] ?? reason.key}.`;
+}
+
+/** LoadGen was the limit, and the SUT would have met the rule. */
+function isLoadgenAlone(performance: PerformanceOutcome | null): boolean {
+  if (performance === null || !performance.isGeneratorBound) return false;
+  return !performance.generatorBoundReason.includes(SUT_TOO_SLOW);
 }
 
 /** A run of which every sample failed has no rates, and its cause is known. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { SUT_TOO_SLOW } from '../../../../../loadgen-node/loadgen/engine/generator-bound.ts';
 import type { TestOutcome } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { adviceOn } from '../../../../../loadgen-node/present/text/advice.ts';
@@ -54,6 +55,25 @@ describe('advice', () => {
     expect(minQueryCount).toBeGreaterThan(1000);
     const again = simulatedTest({ ...settings, minQueryCount }, { serviceNs });
     expect((await again.run()).verdicts.loadgen.isValid).toBe(true);
+  });
+
+  it('is silent on the SUT while LoadGen alone was late', async () => {
+    const settings = {
+      ...({ scenario: 'Server', serverTargetQps: 100, minDurationMs: 0 } as const),
+      ...{ serverTargetLatencyNs: 10_000_000, minQueryCount: 500 },
+    };
+    const outcome = await simulatedTest(settings, { serviceNs: () => 20e6 }).run();
+    const { performance, verdicts } = outcome;
+    const reason = verdicts.longhaul.reasons.find(({ rule }) => rule === 'latency-bound');
+    if (performance === null || reason === undefined) throw new Error('the bound was met');
+    const bound = { isGeneratorBound: true, generatorBoundReason: 'queries went out late' };
+    const late = { ...outcome, performance: { ...performance, ...bound } };
+    expect(adviceOn(reason, late)).toBe(
+      "LoadGen's own delay is part of these latencies: settle that first.",
+    );
+    const generatorBoundReason = `queries went out late, and ${SUT_TOO_SLOW}`;
+    const both = { ...late, performance: { ...late.performance, generatorBoundReason } };
+    expect(adviceOn(reason, both)).toBe(adviceOn(reason, outcome));
   });
 
   it('raises the expected rate of a stream that had no queries left', async () => {
