@@ -17,7 +17,7 @@ export interface BridgeViews {
   readonly arena: Uint8Array;
 }
 
-/** What LoadGen's StartTest takes. Paths that are empty are not read. */
+/** Input of LoadGen's StartTest. Paths that are empty are not read. */
 export interface BridgeOptions {
   /** Index into SCENARIOS, and into TEST_MODES. */
   readonly scenario: number;
@@ -38,7 +38,7 @@ export interface BridgeOptions {
   readonly performanceSamples: number;
 }
 
-/** What a LoadGen says of itself, from its own library. */
+/** Version and build of a LoadGen, as its library reports them. */
 export interface LoadgenBuild {
   readonly version: string;
   /** Ten digits of the commit, or `NA`. */

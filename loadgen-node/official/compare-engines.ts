@@ -1,4 +1,4 @@
-import { createReadStream, existsSync } from 'node:fs';
+import { createReadStream, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
 import { formatNs } from '../../shared/base/text.ts';
@@ -88,6 +88,9 @@ function textOf(value: unknown): unknown {
 }
 
 async function haveSameBytes(one: string, other: string): Promise<boolean> {
+  const missing = [one, other].find((path) => !existsSync(path));
+  if (missing !== undefined) throw configInvalid(`${missing} is not there`);
+  if (statSync(one).size !== statSync(other).size) return false;
   const rest = createReadStream(other)[Symbol.asyncIterator]();
   let held: Buffer = Buffer.alloc(0);
   for await (const chunk of createReadStream(one) as AsyncIterable<Buffer>) {

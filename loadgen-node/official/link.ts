@@ -1,11 +1,17 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { configInvalid, messageOf, notInstalled } from '../../shared/base/errors/mlperf-error.ts';
+import {
+  configInvalid,
+  messageOf,
+  notInstalled,
+  withReason,
+} from '../../shared/base/errors/mlperf-error.ts';
 import { dataFile } from '../../shared/base/files/package-files.ts';
+import { makeFolder } from '../../shared/base/files/read-file.ts';
 import { type BridgeAddon, loadAddon } from './addon.ts';
 import { findLoadgen, type LoadgenCheckout } from './checkout.ts';
 import { GENERATED_HEADER } from './known-loadgens.ts';
@@ -20,7 +26,7 @@ const BUILD = z.strictObject({
   library: z.string(),
 });
 
-/** What lies beside a linked LoadGen: which one it is, and by what that is known. */
+/** File beside a linked LoadGen: its version, and the hashes that identify it. */
 const MANIFEST = z.strictObject({
   /** Of the checkout when it was linked. */
   inferenceDir: z.string(),
@@ -33,7 +39,7 @@ const MANIFEST = z.strictObject({
   librarySha256: z.string(),
   bridgeSha256: z.string(),
   addonSha256: z.string(),
-  /** What the library says of itself. */
+  /** As the library reports itself. */
   build: BUILD,
 });
 
@@ -74,7 +80,7 @@ export function linkLoadgen(
   const bridgeSha256 = sha256Of(source);
   const name = `${checkout.tag ?? checkout.commit?.slice(0, 10) ?? 'unknown'}-${librarySha256.slice(0, 12)}-${bridgeSha256.slice(0, 12)}`;
   const folder = join(loadgenFolder(cacheFolder), name);
-  mkdirSync(folder, { recursive: true });
+  withReason(`cannot write ${folder}`, () => makeFolder(folder));
   const addonPath = join(folder, ADDON_FILE);
   // A process that runs a test may have the old file open.
   const made = `${addonPath}.${process.pid}`;
@@ -146,7 +152,7 @@ export function linkedLoadgen(cacheFolder: string): LinkedLoadgen {
   const manifest = readManifest(join(folder, MANIFEST_FILE));
   const addonPath = join(folder, ADDON_FILE);
   const again = 'link it again: longhaul loadgen link --inference-dir DIR';
-  if (sha256Of(addonPath) !== manifest.addonSha256) {
+  if (!existsSync(addonPath) || sha256Of(addonPath) !== manifest.addonSha256) {
     throw notInstalled(`${addonPath} is not the file that was linked; ${again}`);
   }
   if (sha256Of(dataFile(BRIDGE)) !== manifest.bridgeSha256) {
@@ -167,7 +173,7 @@ function readManifest(path: string): LinkManifest {
 }
 
 /**
- * What speaks against taking the linked library for a build of its checkout's sources, in whole sentences; empty where nothing does.
+ * Reasons to doubt that the linked library was built from its checkout's sources, in whole sentences; empty: there are none.
  * LoadGen's library holds the SHA-1 of each file that it was built from, and the commit; its own record of changed files depends on the
  * folder from which it was built, so the files decide.
  */

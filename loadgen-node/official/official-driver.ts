@@ -51,10 +51,14 @@ function clockOffsetNs(set: DrivenSet): number {
 /** A request of LoadGen that waits for us, or we for it. */
 function meeting<T>() {
   let resolve: (value: T) => void = () => {};
-  const promise = new Promise<T>((done) => {
+  let reject: (error: Error) => void = () => {};
+  const promise = new Promise<T>((done, failed) => {
     resolve = done;
+    reject = failed;
   });
-  return { promise, resolve };
+  // Where nobody waits yet, the one who comes gets the error.
+  promise.catch(() => {});
+  return { promise, resolve, reject };
 }
 
 /**
@@ -106,6 +110,7 @@ export class OfficialDriver implements IssueDriver {
       this.#addon.start(this.#options, this.#views, this.#onEvent);
     } catch (error) {
       process.off('exit', exit);
+      process.off('uncaughtExceptionMonitor', tell);
       throw configInvalid(messageOf(error));
     }
   }
@@ -245,10 +250,17 @@ export class OfficialDriver implements IssueDriver {
     this.#addon.release();
     this.#ended.resolve();
     if (failure !== '') this.#breakOff(failure);
+    else
+      this.#nextSet.reject(
+        internalError('the C++ LoadGen ended its test and wants no further samples'),
+      );
   }
 
   #breakOff(text: string): void {
     this.#differences.add(text);
-    this.#set?.breakOff(internalError(`the C++ LoadGen's test broke: ${text}`));
+    const error = internalError(`the C++ LoadGen's test broke: ${text}`);
+    this.#set?.breakOff(error);
+    // Before a set the engine waits for LoadGen to want one.
+    this.#nextSet.reject(error);
   }
 }

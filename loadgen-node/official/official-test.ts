@@ -95,7 +95,7 @@ export function officialDriver(
   return { driver, settings: withAudit(conf.settings, test) };
 }
 
-/** What audit.config changed stays as it is. */
+/** Settings that audit.config changed stay as they are. */
 function withAudit(read: TestSettings, { settings, unaudited }: OfficialTest): TestSettings {
   const changed = Object.entries(settings).filter(
     ([field, value]) => value !== unaudited[field as keyof TestSettings],

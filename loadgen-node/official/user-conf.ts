@@ -14,7 +14,7 @@ import type { TestSettings } from '../loadgen/settings/test-settings.ts';
 /** Divisor from the unit of a field to that of a file: ns to ms, fraction to percent. */
 const UNITS: Readonly<Record<string, number>> = { ns: 1e6, fraction: 0.01 };
 
-/** What LoadGen reads before user.conf. */
+/** Settings that LoadGen reads before user.conf. */
 interface ConfBase {
   readonly round: Round;
   readonly model: string;

@@ -34,7 +34,7 @@ export interface DispatcherParts {
   readonly ledgers: readonly RunLedgerCounter[];
   /** Impossible claims, per node. */
   readonly claims: readonly ClaimBook[];
-  /** What each node tells of its machine. */
+  /** Reports of the nodes on their machines. */
   readonly usages: readonly UsageSeries[];
 }
 

@@ -168,7 +168,7 @@ export class QueryDispatchLibrary implements SystemUnderTest {
     for (const series of this.#usages) series.begin(this.#sink?.nowNs() ?? 0);
   }
 
-  /** What each node told of its machine since {@link beginUsage}, in the order of the settings; empty for one that tells nothing. */
+  /** Reports of the nodes on their machines since {@link beginUsage}, in the order of the settings; empty for one that reports none. */
   usage(): readonly (readonly UsagePoint[])[] {
     return this.#usages.map((series) => series.points());
   }
@@ -184,7 +184,7 @@ export class QueryDispatchLibrary implements SystemUnderTest {
       completedSamples: ledger.completedCount,
       failedSamples: ledger.failedCount,
       isLost: this.#dispatcher?.lostNodes.has(i) ?? false,
-      /** What it told last, unless that is long ago; undefined also of a node that tells nothing. */
+      /** Its last report, unless that is long ago; undefined also for a node that reports none. */
       usage: this.#usages[i]?.latest(this.#sink?.nowNs() ?? 0),
     }));
   }

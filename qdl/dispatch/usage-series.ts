@@ -1,4 +1,4 @@
-/** What a node told of its machine: as on the wire (`NodeUsage`). */
+/** Report of a node on its machine, as on the wire (`NodeUsage`). */
 export interface NodeUsage {
   readonly intervalNs: number;
   readonly cpuNs: number;
@@ -7,7 +7,7 @@ export interface NodeUsage {
   readonly machineBusyNs?: number | undefined;
 }
 
-/** What a node used over a length of time, by cores that were busy on the average. */
+/** CPU and memory of a node over a length of time; cores that were busy on average. */
 export interface UsagePoint {
   /** When it ended, since the performance run began. */
   readonly atNs: number;
@@ -29,7 +29,7 @@ const REPORTS_MAX = 600;
 const NEWS_NS = 3e9;
 
 /**
- * What one node told of its machine over a run, in bounded memory: of too many reports neighbours become one, so that a report
+ * Reports of one node on its machine over a run, in bounded memory: of too many reports neighbours become one, so that a report
  * covers 1, 2, 4, ... seconds. CPU times add up, of memory the larger one stays.
  */
 export class UsageSeries {

@@ -49,7 +49,7 @@ const cppEngine = z.object({
   detailLogSha256: z.string().nullable(),
   /** Samples that it issued otherwise than the plan that longhaul made from the same settings. */
   otherSamples: nonNegative.nullable(),
-  /** What makes it doubtful that the library was built from the sources of its commit. */
+  /** Reasons to doubt that the library was built from the sources of its commit. */
   doubts: z.array(z.string()),
 });
 

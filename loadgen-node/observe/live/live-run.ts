@@ -24,7 +24,7 @@ interface NodeNow {
   readonly completedSamples: number;
   readonly failedSamples: number;
   readonly isLost: boolean;
-  /** What it told of its machine last; undefined: nothing. */
+  /** Its last report on its machine; undefined: there was none. */
   readonly usage?: MachineUse | undefined;
 }
 

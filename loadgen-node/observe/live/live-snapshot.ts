@@ -31,11 +31,11 @@ export interface NodeFigures {
   readonly failed: readonly number[];
   /** Numbers of the nodes that were lost. */
   readonly lost: readonly number[];
-  /** What each told of its machine last; null for one that tells nothing. */
+  /** The last report of each on its machine; null for one that reports none. */
   readonly usage: readonly (MachineUse | null)[];
 }
 
-/** What a process uses of its machine. */
+/** CPU and memory of a process. */
 export interface MachineUse {
   /** Cores that it kept busy. */
   readonly cores: number;

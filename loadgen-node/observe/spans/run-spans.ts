@@ -21,7 +21,7 @@ export interface RunEnd {
   readonly failure?: string;
 }
 
-/** What was exported; `problem`: why not all was. */
+/** Spans that were exported; `problem`: why some were not. */
 export interface ExportedSpans {
   readonly url: string;
   /** That of the run among them. */

@@ -138,7 +138,7 @@ export const RUN_SUMMARY = z.strictObject({
 /** The result of a run; {@link RUN_SUMMARY} says what each field is. */
 export type RunSummary = DeepReadonly<z.infer<typeof RUN_SUMMARY>>;
 
-/** What a node used at one time of the run. */
+/** CPU and memory of a node at one time of the run. */
 export type NodeUsagePoint = NonNullable<RunSummary['nodes'][number]['usage']>[number];
 
 /** Arrivals that are not LoadGen's, and what their steps came to. */

@@ -12,7 +12,7 @@ export function ownCommand(
   return script !== undefined && basename(script) === 'main.js' ? `node ${script}` : 'longhaul';
 }
 
-/** What prints all that is known: the flag, or with `npm start`, which keeps flags for itself, the whole command. */
+/** Prints all that is known: the flag, or with `npm start`, which keeps flags for itself, the whole command. */
 export function verboseCommand(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): string {

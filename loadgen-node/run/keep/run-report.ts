@@ -86,7 +86,7 @@ export function composeSummary(
     readonly kept: KeptRecords;
     readonly nodeNames: readonly string[];
     readonly startedAt: string;
-    /** What each node told of its machine, in the same order. */
+    /** Reports of the nodes on their machines, in the same order. */
     readonly usage: ReturnType<QueryDispatchLibrary['usage']>;
     readonly ceiling: GeneratorCeiling | null;
   },

@@ -25,7 +25,7 @@ const PERCENTILE_WIDTH = 11;
 export interface ScreenOptions {
   /** True: everything that is known follows. Default: false. */
   readonly isVerbose?: boolean;
-  /** What shows the notes that are not on the screen. Default: `--verbose`. */
+  /** Flag or command that shows the other notes. Default: `--verbose`. */
   readonly otherNotes?: string;
   /** False: the verb lacks the flags that advice names. Default: true. */
   readonly advises?: boolean;

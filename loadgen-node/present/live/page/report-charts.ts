@@ -57,7 +57,7 @@ class ZoomedChart {
   readonly #all: HTMLButtonElement;
   #from: number;
   #to: number;
-  /** What is seen along y, in places as they were drawn first. */
+  /** Visible range along y, in places as they were drawn first. */
   #low: number;
   #high = TOP;
   #dragFrom: number | null = null;
@@ -168,7 +168,7 @@ class ZoomedChart {
     this.#show(null);
   }
 
-  /** What is visible of the lines along y, with some room, inside the axis. */
+  /** Range along y of the visible lines, with some room, inside the axis. */
   #fit(): [high: number, low: number] {
     let high = Number.POSITIVE_INFINITY;
     let low = Number.NEGATIVE_INFINITY;

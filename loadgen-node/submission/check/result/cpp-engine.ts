@@ -4,7 +4,7 @@ import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
 import { sourceDigest, tagOfSources } from '../../../official/known-loadgens.ts';
 import type { RunLog } from '../read/run-log.ts';
 
-/** What a tree proves of the LoadGen that issued the queries of a run. */
+/** Proof in a tree of the LoadGen that issued the queries of a run. */
 export type EngineProof =
   /** The evidence and the log agree, and the sources are those of a tag. */
   | { readonly kind: 'tag'; readonly tag: string }

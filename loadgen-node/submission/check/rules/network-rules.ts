@@ -230,7 +230,7 @@ function unknownBuild(log: RunLog) {
   return first === undefined ? undefined : log.at('loadgen_version', first);
 }
 
-/** What the tree proves of the C++ LoadGen of a run; undefined for other runs. */
+/** Proof of the C++ LoadGen of a run; undefined for other runs. */
 function proofOf(site: ResultSite, run: string, log: RunLog): EngineProof | undefined {
   const audit = auditOf(site, run);
   return audit && proofOfEngine(audit, log, site.listing.pathOf(log.file));

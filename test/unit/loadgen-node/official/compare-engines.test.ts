@@ -1,0 +1,71 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  compareEngines,
+  comparisonText,
+} from '../../../../loadgen-node/official/compare-engines.ts';
+import { tempFolder } from '../../../scenes/host/folders.ts';
+
+type Records = Readonly<Record<string, unknown>>;
+
+const RECORDS: Records = {
+  effective_min_query_count: 100,
+  requested_qsl_rng_seed: 5,
+  result_validity: 'VALID',
+  'result_99.00_percentile_latency_ns': 2_000_000,
+};
+
+function folderOf(cpp: Records, own: Records, accuracy: readonly [string, string] = ['[]', '[]']) {
+  const folder = tempFolder();
+  for (const [prefix, records, log] of [
+    ['mlperf_log_', cpp, accuracy[0]],
+    ['longhaul_log_', own, accuracy[1]],
+  ] as const) {
+    const lines = Object.entries(records).map(
+      ([key, value]) =>
+        `:::MLLOG ${JSON.stringify({ key, value, metadata: { is_error: false } })}\n`,
+    );
+    writeFileSync(join(folder, `${prefix}detail.txt`), lines.join(''));
+    writeFileSync(join(folder, `${prefix}accuracy.json`), log);
+  }
+  return folder;
+}
+
+// Goal: two engines that planned, counted or logged otherwise are found; figures by two clocks may differ.
+// Method: logs of two engines with one difference each.
+describe('compareEngines', () => {
+  it('finds equal engines equal, whatever their clocks say', async () => {
+    const own = { ...RECORDS, 'result_99.00_percentile_latency_ns': 1_990_000 };
+    const found = await compareEngines(folderOf(RECORDS, own));
+    expect(found).toMatchObject({ comparedCount: 2, differing: [], hasSameAccuracyLog: true });
+    expect(comparisonText(found)).toContain('C++ 2 ms, longhaul 1.99 ms, -0.50 %');
+  });
+
+  it('names records that differ, or that one of them lacks', async () => {
+    const { requested_qsl_rng_seed: _, ...fewer } = RECORDS;
+    const found = await compareEngines(
+      folderOf({ ...fewer, effective_min_query_count: 99 }, RECORDS),
+    );
+    expect(found.differing.map(({ key }) => key).sort()).toEqual([
+      'effective_min_query_count',
+      'requested_qsl_rng_seed',
+    ]);
+    expect(comparisonText(found)).toContain('requested_qsl_rng_seed: C++ has none, longhaul 5');
+  });
+
+  it('finds accuracy logs that differ in a byte, or in length', async () => {
+    const one = '[{"seq_id": 0}]';
+    for (const other of ['[{"seq_id": 1}]', '[{"seq_id": 0}]\n']) {
+      const found = await compareEngines(folderOf(RECORDS, RECORDS, [one, other]));
+      expect(found.hasSameAccuracyLog).toBe(false);
+    }
+  });
+
+  it('says which log is missing', async () => {
+    const folder = folderOf(RECORDS, RECORDS);
+    rmSync(join(folder, 'longhaul_log_accuracy.json'));
+    await expect(compareEngines(folder)).rejects.toThrow('longhaul_log_accuracy.json is not there');
+    await expect(compareEngines(tempFolder())).rejects.toThrow('is not of a run by --engine cpp');
+  });
+});

@@ -1,0 +1,68 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  type BridgeAddon,
+  type BridgeOptions,
+  REQUEST,
+} from '../../../../loadgen-node/official/addon.ts';
+import { OfficialDriver } from '../../../../loadgen-node/official/official-driver.ts';
+
+type OnEvent = Parameters<BridgeAddon['start']>[2];
+
+const exitListeners = process.listeners('exit');
+
+afterEach(() => {
+  for (const listener of process.listeners('exit')) {
+    if (!exitListeners.includes(listener)) process.off('exit', listener);
+  }
+});
+
+/** A bridge whose LoadGen does what the test says. */
+function scripted(name: () => Promise<string> = () => Promise.resolve('Network SUT: a')) {
+  let onEvent: OnEvent = () => {};
+  const replies: (string | undefined)[] = [];
+  const addon = {
+    start: (_options: BridgeOptions, _views: unknown, listener: OnEvent) => {
+      onEvent = listener;
+    },
+    reply: (text?: string) => void replies.push(text),
+    release: () => {},
+  } as unknown as BridgeAddon;
+  const driver = new OfficialDriver(addon, {} as BridgeOptions, () => Promise.resolve(undefined));
+  driver.begin(name);
+  return {
+    driver,
+    replies,
+    event: (request: number, detail?: Uint32Array | string) => onEvent(0, 0, request, detail),
+  };
+}
+
+// Goal: who waits for the C++ LoadGen is never left waiting. Method: a bridge that breaks before the first query.
+describe('a C++ LoadGen that breaks before a query', () => {
+  it('whose test ends with an error ends the wait for its samples', async () => {
+    const { driver, event } = scripted();
+    const waiting = driver.nextSet();
+    event(REQUEST.ended, 'out of memory');
+    await expect(waiting).rejects.toThrow("the C++ LoadGen's test broke: out of memory");
+  });
+
+  it('whose test ends without a set says so', async () => {
+    const { driver, event } = scripted();
+    event(REQUEST.ended, '');
+    await expect(driver.nextSet()).rejects.toThrow('wants no further samples');
+  });
+
+  it('to which the SUT gives no name ends the wait as well', async () => {
+    const { driver, event, replies } = scripted(() => Promise.reject(new Error('no node answers')));
+    event(REQUEST.name);
+    await expect(driver.nextSet()).rejects.toThrow('no node answers');
+    expect(replies).toEqual([]);
+  });
+
+  it('gets the name, and its samples, where all is well', async () => {
+    const { driver, event, replies } = scripted();
+    event(REQUEST.name);
+    event(REQUEST.load, Uint32Array.of(2, 1));
+    expect(await driver.nextSet()).toEqual(Uint32Array.of(2, 1));
+    expect(replies).toEqual(['Network SUT: a']);
+  });
+});
