@@ -11,7 +11,7 @@ export const OWN_LOG_PREFIX = 'longhaul_log_';
 const MLPERF_PREFIX = /^mlperf_log_/;
 
 /** Records that both LoadGens derive from the same settings, to the bit. */
-const EQUAL_KEY = /^(?:requested|effective)_|^generated_|^loaded_qsl_set$|_query_count$/;
+const EQUAL_KEY = /^(?:requested|effective)_|^generated_|^loaded_qsl_set$|^result_query_count$/;
 
 /** Figures that each takes by its own clock; in ns, or per second. */
 const MEASURED_KEY = /^result_.*(?:latency|percentile|per_sec|duration|mean|min|max)/;

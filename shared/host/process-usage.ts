@@ -13,7 +13,7 @@ export interface ProcessUsage {
   readonly machineBusyNs?: number;
 }
 
-/** What the counters of this process, its children and the machine said at one moment. */
+/** Counters of this process, its children and the machine at one moment. */
 interface Counters {
   readonly atNs: number;
   readonly ownNs: number;
@@ -43,7 +43,7 @@ export class UsageMeter {
   }
 
   /**
-   * What was used since the last call, or since the meter was made; undefined where there are children and the system does not tell
+   * CPU and memory since the last call, or since the meter was made; undefined where there are children and the system does not tell
    * of other processes.
    */
   read(): ProcessUsage | undefined {

@@ -1,5 +1,7 @@
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { defaultCacheFolder } from '../../../shared/base/files/read-file.ts';
+import { mlperfConfOf } from '../../../shared/rules/rounds/rounds.ts';
+import { parseConf } from '../../loadgen/settings/conf-grammar.ts';
 import { type LinkedLoadgen, linkedLoadgen } from '../../official/link.ts';
 import { checkoutConf, fittingRound } from '../../official/official-test.ts';
 import type { RunValues } from './run-settings.ts';
@@ -38,6 +40,18 @@ export function withEngine(
   const linked = linkedLoadgen(values.cacheDir ?? defaultCacheFolder());
   const round = fittingRound(linked, values.round);
   // As if they had been named: LoadGen's own lengths and seeds hold.
-  const own = { round, mlperfConf: checkoutConf(linked)?.name };
+  const conf = checkoutConf(linked);
+  // Then a benchmark that no round has keeps its own bound, as in any run of the round.
+  const isOfRound = conf === undefined || linesOf(conf.text) === linesOf(mlperfConfOf(round));
+  const own = isOfRound ? { round } : { round, mlperfConf: conf.name };
   return { values: { ...values, ...own }, said: new Set([...said, ...Object.keys(own)]), linked };
+}
+
+/** The settings of a configuration file, whatever its comments and order. */
+function linesOf(text: string | null): string {
+  const { entries } = parseConf(text ?? '');
+  return [...entries]
+    .map(([key, entry]) => `${key} = ${entry.text}`)
+    .sort()
+    .join('\n');
 }

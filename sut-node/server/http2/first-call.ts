@@ -205,7 +205,7 @@ class FirstLook {
   }
 }
 
-/** What frames say before it is known who serves the connection: whether they are HTTP/2, and the path of the first call. */
+/** First frames of a connection, read to decide who serves it: whether they are HTTP/2, and the path of the first call. */
 class FirstFrames implements Session<FramedCall> {
   readonly #peer = new PeerSettings('client');
   readonly #onPath: (path: string) => void;

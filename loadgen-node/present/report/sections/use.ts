@@ -7,7 +7,7 @@ import { type Html, html } from '../../html/html.ts';
 import { formatMemory, formatNumber, tickMemory } from '../../text/figure-text.ts';
 import { runTimeAxis, secondText } from './timeline.ts';
 
-// What SUT nodes told of their machines while they were measured.
+// Reports of SUT nodes on their machines while they were measured.
 
 /** More lines than that cannot be told apart: the table has all nodes. */
 const LINES_MAX = 8;
