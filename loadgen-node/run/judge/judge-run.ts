@@ -298,12 +298,14 @@ function ledgerNote({ run, oip, nodes }: NetworkAudit): string {
 }
 
 function accuracyDetail(report: AccuracyReport, quality: NamedQuality): LoggedDetail {
-  const { metric, correctCount, sampleCount } = report;
+  const { metric, value, correctCount, sampleCount } = report;
   return {
     key: 'longhaul_accuracy',
     value: {
-      ...{ metric, correct: String(correctCount), total: String(sampleCount) },
-      needed: String(neededCount(quality, sampleCount)),
+      ...{ metric, total: String(sampleCount) },
+      ...(correctCount === undefined
+        ? { value: String(value), needed: String(quality.target) }
+        : { correct: String(correctCount), needed: String(neededCount(quality, sampleCount)) }),
       target: targetInWords(quality),
       met: String(isMet(report, quality)),
     },

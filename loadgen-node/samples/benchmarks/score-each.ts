@@ -4,7 +4,13 @@ import type { Round } from '../../../shared/rules/rounds/rounds.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import { formatFixed } from '../../loadgen/base/number-format.ts';
 import { readAccuracyLog } from '../../loadgen/logs/read/accuracy-log-reader.ts';
-import type { AccuracyEntry, AccuracyReport, DataSet, NamedQuality } from '../data-set/data-set.ts';
+import type {
+  AccuracyEntries,
+  AccuracyEntry,
+  AccuracyReport,
+  DataSet,
+  NamedQuality,
+} from '../data-set/data-set.ts';
 
 /**
  * Share of the samples whose response is right. Every response is checked, so that an empty one does not pass;
@@ -13,21 +19,17 @@ import type { AccuracyEntry, AccuracyReport, DataSet, NamedQuality } from '../da
  * @param isRight Throws where a response is no answer at all.
  * @throws MlperfError `ERR_DATA_SET` when a response is for a sample that there is not.
  */
-export function scoreEach(
-  entries: Iterable<AccuracyEntry>,
+export async function scoreEach(
+  entries: AccuracyEntries,
   total: number,
   isRight: (entry: AccuracyEntry) => boolean,
-): Omit<AccuracyReport, 'metric'> {
+) {
   const isScored = new Uint8Array(total);
   let sampleCount = 0;
   let correctCount = 0;
-  for (const entry of entries) {
+  for await (const entry of entries) {
     const { sampleIndex } = entry;
-    if (!Number.isInteger(sampleIndex) || sampleIndex < 0 || sampleIndex >= total) {
-      throw dataSetError(
-        `a response for sample ${sampleIndex}; the data set has the samples 0 to ${total - 1}`,
-      );
-    }
+    requireSample(sampleIndex, total);
     const right = isRight(entry);
     if (isScored[sampleIndex] === 1) continue;
     isScored[sampleIndex] = 1;
@@ -38,13 +40,38 @@ export function scoreEach(
   return { value, correctCount, sampleCount };
 }
 
+/**
+ * The first entry of each sample: further ones do not count in MLPerf's own accuracy scripts.
+ * @param total Samples of the data set.
+ * @throws MlperfError `ERR_DATA_SET` for a sample that there is not.
+ */
+export async function* firstOfEachSample(
+  entries: AccuracyEntries,
+  total: number,
+): AsyncGenerator<AccuracyEntry> {
+  const isSeen = new Uint8Array(total);
+  for await (const entry of entries) {
+    requireSample(entry.sampleIndex, total);
+    if (isSeen[entry.sampleIndex] === 1) continue;
+    isSeen[entry.sampleIndex] = 1;
+    yield entry;
+  }
+}
+
+function requireSample(index: number, total: number): void {
+  if (Number.isInteger(index) && index >= 0 && index < total) return;
+  throw dataSetError(
+    `a response for sample ${index}; the data set has the samples 0 to ${total - 1}`,
+  );
+}
+
 /** Share of the samples that have a response of one byte or more: of data whose right answers only the user knows. */
-export function scoreAnswered(
-  entries: Iterable<AccuracyEntry>,
+export async function scoreAnswered(
+  entries: AccuracyEntries,
   total: number,
   metric: string,
-): AccuracyReport {
-  return { metric, ...scoreEach(entries, total, ({ response }) => response.length > 0) };
+): Promise<AccuracyReport> {
+  return { metric, ...(await scoreEach(entries, total, ({ response }) => response.length > 0)) };
 }
 
 /** The line that accuracy-imagenet.py prints: checkers of submissions read it. */
@@ -62,24 +89,22 @@ export function repeatsInWords(entryCount: number, sampleCount: number): string 
 
 /**
  * Scores an accuracy log of a run of any LoadGen. Of a sample that was logged several times the first response
- * counts; others are looked at where they differ from it. The log is streamed: a response stays in memory once.
+ * counts. The log is streamed.
  * @throws MlperfError `ERR_OUTPUT` when the log is damaged, `ERR_DATA_SET` when a response is no answer to the
  *   benchmark.
  */
 export async function scoreAccuracyLog(dataSet: DataSet, path: string) {
-  const firsts = new Map<number, Uint8Array>();
-  const entries: AccuracyEntry[] = [];
   let entryCount = 0;
-  for await (const { sampleIndex, response } of readAccuracyLog(path)) {
-    entryCount += 1;
-    const first = firsts.get(sampleIndex);
-    if (first !== undefined && Buffer.compare(first, response) === 0) continue;
-    if (first === undefined) firsts.set(sampleIndex, response);
-    entries.push({ sampleIndex, response });
+  async function* counted(): AsyncGenerator<AccuracyEntry> {
+    for await (const entry of readAccuracyLog(path)) {
+      entryCount += 1;
+      yield entry;
+    }
   }
+  const report = await dataSet.scoreAccuracy(counted());
   return {
     /** Of the samples that are in the log: they may be a part of the data set. */
-    report: dataSet.scoreAccuracy(entries),
+    report,
     /** Entries of the log; more than the samples where some were logged several times. */
     entryCount,
   };
@@ -108,10 +133,12 @@ export function neededCount({ target }: NamedQuality, sampleCount: number): numb
 
 /** True when the quality target is met; false without samples. */
 export function isMet(
-  { correctCount, sampleCount }: AccuracyReport,
+  { correctCount, sampleCount, value }: AccuracyReport,
   quality: NamedQuality,
 ): boolean {
-  return sampleCount > 0 && correctCount >= neededCount(quality, sampleCount);
+  if (sampleCount === 0) return false;
+  if (correctCount === undefined) return value >= quality.target - NOISE;
+  return correctCount >= neededCount(quality, sampleCount);
 }
 
 /** A fraction in percent with five significant figures: `76.460 %`. */
@@ -119,9 +146,11 @@ export function accuracyPercent(fraction: number): string {
   return `${(fraction * 100).toPrecision(SIGNIFICANT_DIGITS)} %`;
 }
 
-/** `top-1 76.460 % (38230 of 50000)`. */
-export function accuracyInWords({ metric, value, ...counts }: AccuracyReport): string {
-  return `${metric} ${accuracyPercent(value)} (${counts.correctCount} of ${counts.sampleCount})`;
+/** `top-1 76.460 % (38230 of 50000)`, `F1 90.874 % (10833 samples)`. */
+export function accuracyInWords({ metric, value, correctCount, sampleCount }: AccuracyReport) {
+  const counts =
+    correctCount === undefined ? `${sampleCount} samples` : `${correctCount} of ${sampleCount}`;
+  return `${metric} ${accuracyPercent(value)} (${counts})`;
 }
 
 /** `75.695 % (99 % of 76.460 %, FP32 reference of round v4.1)`. */

@@ -12,16 +12,20 @@ export interface AccuracyEntry {
   readonly response: Uint8Array;
 }
 
+/** Responses in the order of their log. A large log comes response by response: a metric keeps scores. */
+export type AccuracyEntries = Iterable<AccuracyEntry> | AsyncIterable<AccuracyEntry>;
+
 /** Score of a run by the benchmark's metric. */
 export interface AccuracyReport {
   /** `top-1`, ... */
   readonly metric: string;
-  /** Fraction from 0 to 1. */
+  /** Fraction from 0 to 1; of a metric with an official script the number that the script prints. */
   readonly value: number;
-  readonly correctCount: number;
+  /** Samples that are right; absent where the metric is no share of samples. */
+  readonly correctCount?: number;
   /** Samples that were scored; must be the whole data set in a complete run. */
   readonly sampleCount: number;
-  /** Line of the benchmark's official script for this log (accuracy.txt); absent without one. */
+  /** Lines of the benchmark's official script for this log (accuracy.txt); absent without one. */
   readonly scriptLine?: string;
 }
 
@@ -58,7 +62,7 @@ export interface DataSet {
    * Scores the responses of an accuracy run.
    * @throws MlperfError `ERR_DATA_SET` when a response is no answer to this benchmark (wrong length).
    */
-  scoreAccuracy(entries: Iterable<AccuracyEntry>): AccuracyReport;
+  scoreAccuracy(entries: AccuracyEntries): Promise<AccuracyReport>;
 }
 
 /** Tells how far a preparation is: 0 to 1, and what is done now. */

@@ -16,8 +16,8 @@ import {
 } from '../../../shared/domain/tensors.ts';
 import type { OipRequestPlan } from '../../../shared/wire/oip/request-plan.ts';
 import {
+  type AccuracyEntries,
   type AccuracyEntry,
-  type AccuracyReport,
   type DataSet,
   readingFile,
 } from '../data-set/data-set.ts';
@@ -98,7 +98,7 @@ export function scoreReadable(
       classResponse(entry.response, responseClass, responseTensor),
     ),
   });
-  return (entries): AccuracyReport => dataSet.scoreAccuracy(each(entries, readable));
+  return (entries) => dataSet.scoreAccuracy(each(entries, readable));
 }
 
 /** Whatever is wrong with a sample is an error of the data that names it. */
@@ -112,8 +112,11 @@ function namingSample<T>(sampleIndex: number, work: () => T): T {
   }
 }
 
-function* each<T>(entries: Iterable<T>, change: (entry: T) => T): Iterable<T> {
-  for (const entry of entries) yield change(entry);
+async function* each(
+  entries: AccuracyEntries,
+  change: (entry: AccuracyEntry) => AccuracyEntry,
+): AsyncGenerator<AccuracyEntry> {
+  for await (const entry of entries) yield change(entry);
 }
 
 /** Raw bytes of one sample of an input; undefined for texts, and where an axis is free. */

@@ -88,7 +88,7 @@ export async function scoreLog(
     return { text: '', json: facts, isGood: false };
   }
   const text = scoreText(report, rules.key, dataSet, marks, values.output);
-  const json = { ...facts, accuracy: { metric, value, correctCount } };
+  const json = { ...facts, accuracy: { metric, value, correctCount: correctCount ?? null } };
   if (!isWhole) {
     host.report(`${accuracyInWords(report)}, of a part of the data set: compared with no target`);
     return { text, json, isGood: true };

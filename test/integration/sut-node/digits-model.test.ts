@@ -74,7 +74,7 @@ describe('the example model of digits', () => {
       for (let first = 0; first < dataSet.totalSampleCount; first += BATCH_SIZE) {
         entries.push(...(await answer(first, form)));
       }
-      const report = dataSet.scoreAccuracy(entries);
+      const report = await dataSet.scoreAccuracy(entries);
       expect(report.sampleCount).toBe(EVALUATION_SET.imageCount);
       expect(report.value).toBeGreaterThanOrEqual(benchmark.rules.quality.target);
       expect(report.value).toBeLessThan(0.99);

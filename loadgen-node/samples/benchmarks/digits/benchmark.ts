@@ -110,8 +110,8 @@ function digitsDataSet(set: Omit<ImageSet, 'list' | 'decoders' | 'scoreAccuracy'
     ...set,
     list: LABEL_LIST,
     decoders: { raw: (file) => decodeJpeg(file, SIZE) },
-    scoreAccuracy: (entries) => {
-      const score = scoreEach(
+    scoreAccuracy: async (entries) => {
+      const score = await scoreEach(
         entries,
         images.length,
         (entry) => classOf(entry) === images[entry.sampleIndex]?.label,

@@ -7,7 +7,7 @@ import {
 } from '../../../../shared/benchmarks/image/imagenet.ts';
 import type { BenchmarkRules } from '../../../../shared/rules/rows/benchmark-row.ts';
 import { IMAGENET_ELEMENTS } from '../../../../shared/rules/rows/imagenet.ts';
-import type { AccuracyEntry, AccuracyReport, DataSet } from '../../data-set/data-set.ts';
+import type { AccuracyEntries, AccuracyReport, DataSet } from '../../data-set/data-set.ts';
 import { type ImageList, type ImageSet, imageDataSet } from '../labelled-images.ts';
 import { formatScriptLine, scoreEach } from '../score-each.ts';
 
@@ -108,13 +108,13 @@ function readLabel(response: Uint8Array): ReadLabel | undefined {
  * @throws MlperfError `ERR_DATA_SET` when a response is no number, is for no sample, or of another type than
  *   those before it: the script reads a whole log with one type.
  */
-export function scoreResponses(
-  entries: Iterable<AccuracyEntry>,
+export async function scoreResponses(
+  entries: AccuracyEntries,
   labels: Uint16Array,
   metric: string,
-): AccuracyReport {
+): Promise<AccuracyReport> {
   let type: ReadLabel['type'] | undefined;
-  const score = scoreEach(entries, labels.length, ({ sampleIndex, response }) => {
+  const score = await scoreEach(entries, labels.length, ({ sampleIndex, response }) => {
     const read = readLabel(response);
     if (read === undefined) throw noLabel(sampleIndex, response);
     const joined = commonType(type ?? read.type, read.type);

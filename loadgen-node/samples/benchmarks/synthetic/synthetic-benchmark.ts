@@ -78,8 +78,8 @@ export function syntheticDataSet(set: SyntheticSet): DataSet {
       assert(sampleIndex < sampleCount);
       return payloadOf(sampleIndex);
     },
-    scoreAccuracy: (entries) => {
-      const score = scoreEach(entries, sampleCount, ({ sampleIndex, response }) =>
+    scoreAccuracy: async (entries) => {
+      const score = await scoreEach(entries, sampleCount, ({ sampleIndex, response }) =>
         isRight(response, payloadOf(sampleIndex)),
       );
       return { metric, ...score };

@@ -82,7 +82,7 @@ async function scoreSamples(
 /** A response that is no answer to the benchmark is a wrong one. */
 async function isRight(entry: AccuracyEntry, scorer: ResponseScorer): Promise<boolean> {
   try {
-    return (await scorer.score([entry])).correctCount > 0;
+    return ((await scorer.score([entry])).correctCount ?? 0) > 0;
   } catch (error) {
     if (error instanceof MlperfError && error.code === 'ERR_DATA_SET') return false;
     throw error;
@@ -175,7 +175,8 @@ export type AccuracyPair = Awaited<ReturnType<typeof scorePair>>;
 export function accuracyLine(report: AccuracyReport): string {
   if (report.scriptLine !== undefined) return report.scriptLine;
   const { metric, correctCount, sampleCount } = report;
-  return `${metric}=${printed(report).toFixed(3)}%, good=${correctCount}, total=${sampleCount}`;
+  const good = correctCount === undefined ? '' : `good=${correctCount}, `;
+  return `${metric}=${printed(report).toFixed(3)}%, ${good}total=${sampleCount}`;
 }
 
 /**

@@ -20,8 +20,8 @@ const dataSet: DataSet = {
   files: ['six.bin'],
   marks: ['six bytes'],
   readPayload: async () => payload,
-  scoreAccuracy: (entries) => {
-    responses.push(...[...entries].map(({ response }) => response));
+  scoreAccuracy: async (entries) => {
+    for await (const { response } of entries) responses.push(response);
     return { metric: 'top-1', value: 1, correctCount: 1, sampleCount: 1 };
   },
 };
@@ -63,30 +63,31 @@ describe('wireDataSet', () => {
     ['class', 'UINT16', new Uint8Array(Uint16Array.of(7).buffer), -1, 6],
   ] as const)(
     'reads %s of %s as the class of the benchmark',
-    (form, datatype, response, classOffset, label) => {
+    async (form, datatype, response, classOffset, label) => {
       const output = { name: 'out', datatype, shape: [-1] };
       const wire = wireDataSet(dataSet, {
         ...plain(6),
         responseClass: { output, form, classOffset },
         responseTensor: { datatype: 'INT32', shape: [1] },
       });
-      wire.scoreAccuracy([{ sampleIndex: 0, response }]);
+      await wire.scoreAccuracy([{ sampleIndex: 0, response }]);
       expect(responses.pop()).toEqual(new Uint8Array(Int32Array.of(label).buffer));
     },
   );
 
-  it('names the sample whose response is none', () => {
+  it('names the sample whose response is none', async () => {
     const output = { name: 'out', datatype: 'FP32', shape: [-1, 10] } as const;
     const wire = wireDataSet(dataSet, {
       ...plain(6),
       responseClass: { output, form: 'scores', classOffset: 0 },
       responseTensor: { datatype: 'INT32', shape: [1] },
     });
-    const score = (response: Uint8Array) => () =>
-      wire.scoreAccuracy([{ sampleIndex: 0, response }]);
-    expect(score(new Uint8Array(5))).toThrow(/^sample 0: a response has 5 bytes of output "out"/);
+    const score = (response: Uint8Array) => wire.scoreAccuracy([{ sampleIndex: 0, response }]);
+    await expect(score(new Uint8Array(5))).rejects.toThrow(
+      /^sample 0: a response has 5 bytes of output "out"/,
+    );
     const nan = new Uint8Array(Float32Array.of(0, Number.NaN).buffer);
-    expect(score(nan)).toThrow('sample 0: score 1 of a response is not a number');
+    await expect(score(nan)).rejects.toThrow('sample 0: score 1 of a response is not a number');
   });
 });
 

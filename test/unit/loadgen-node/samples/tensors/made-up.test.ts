@@ -102,7 +102,7 @@ describe('random', () => {
       { sampleIndex: 0, response: Uint8Array.of(1) },
       { sampleIndex: 1, response: new Uint8Array() },
     ];
-    expect(dataSet.scoreAccuracy(entries)).toMatchObject({ metric: 'answered', value: 0.5 });
+    expect(await dataSet.scoreAccuracy(entries)).toMatchObject({ metric: 'answered', value: 0.5 });
   });
 });
 

@@ -34,13 +34,15 @@ describe('the data set of the benchmark custom', () => {
       { sampleIndex: 0, response: empty },
       { sampleIndex: 2, response: empty },
     ];
-    expect(dataSet.scoreAccuracy(entries)).toEqual({
+    expect(await dataSet.scoreAccuracy(entries)).toEqual({
       metric: 'answered',
       value: 0.5,
       correctCount: 1,
       sampleCount: 2,
     });
-    expect(() => dataSet.scoreAccuracy([{ sampleIndex: 3, response: full }])).toThrow('0 to 2');
+    await expect(dataSet.scoreAccuracy([{ sampleIndex: 3, response: full }])).rejects.toThrow(
+      '0 to 2',
+    );
   });
 
   it('names a file that is empty', async () => {

@@ -162,7 +162,7 @@ describe('scoreAccuracy of digits', () => {
       sampleIndex,
       response: encodeResponse(label),
     }));
-    expect(dataSet.scoreAccuracy(entries)).toEqual({
+    expect(await dataSet.scoreAccuracy(entries)).toEqual({
       metric: 'top-1',
       value: 2 / 3,
       correctCount: 2,
@@ -174,12 +174,12 @@ describe('scoreAccuracy of digits', () => {
   it('counts a sample once, with its first answer', async () => {
     const dataSet = await open(await writeOwnData());
     const entries = [9, 3].map((label) => ({ sampleIndex: 0, response: encodeResponse(label) }));
-    expect(dataSet.scoreAccuracy(entries)).toMatchObject({ correctCount: 0, sampleCount: 1 });
+    expect(await dataSet.scoreAccuracy(entries)).toMatchObject({ correctCount: 0, sampleCount: 1 });
   });
 
   it('is 0 and not a number divided by nothing when there is no answer', async () => {
     const dataSet = await open(await writeOwnData());
-    expect(dataSet.scoreAccuracy([])).toMatchObject({ value: 0, sampleCount: 0 });
+    expect(await dataSet.scoreAccuracy([])).toMatchObject({ value: 0, sampleCount: 0 });
   });
 
   it.each([
@@ -188,7 +188,7 @@ describe('scoreAccuracy of digits', () => {
     ['belongs to no sample', 3, Uint8Array.of(3, 0, 0, 0), /sample 3; .* samples 0 to 2/],
   ])('refuses a response that %s', async (_case, sampleIndex, response, message) => {
     const dataSet = await open(await writeOwnData());
-    expect(() => dataSet.scoreAccuracy([{ sampleIndex, response }])).toThrow(
+    await expect(dataSet.scoreAccuracy([{ sampleIndex, response }])).rejects.toThrow(
       expect.objectContaining({ code: 'ERR_DATA_SET', message: expect.stringMatching(message) }),
     );
   });

@@ -30,20 +30,20 @@ describe('scoreResponses', () => {
     ['float32', float32],
     ['int32', int32],
     ['int64', int64],
-  ])('reads classes as %s', (_type, encode) => {
-    expect(score([0, encode(65)], [1, encode(0)], [2, encode(998)], [3, encode(1)])).toEqual({
+  ])('reads classes as %s', async (_type, encode) => {
+    expect(await score([0, encode(65)], [1, encode(0)], [2, encode(998)], [3, encode(1)])).toEqual({
       ...{ metric: 'top-1', value: 0.75, correctCount: 3, sampleCount: 4 },
       scriptLine: 'accuracy=75.000%, good=3, total=4',
     });
   });
 
-  it('counts the first response of a sample', () => {
-    const report = score([0, float32(64)], [0, float32(65)], [1, float32(0)]);
+  it('counts the first response of a sample', async () => {
+    const report = await score([0, float32(64)], [0, float32(65)], [1, float32(0)]);
     expect(report.scriptLine).toBe('accuracy=50.000%, good=1, total=2');
   });
 
-  it('takes classes that there are not as wrong answers, and cuts fractions off', () => {
-    const report = score([0, float32(-1)], [1, float32(1000)], [2, float32(999.7)]);
+  it('takes classes that there are not as wrong answers, and cuts fractions off', async () => {
+    const report = await score([0, float32(-1)], [1, float32(1000)], [2, float32(999.7)]);
     expect(report.scriptLine).toBe('accuracy=33.333%, good=1, total=3');
   });
 
@@ -77,8 +77,8 @@ describe('scoreResponses', () => {
       ],
       /sample 1: a response as float32 or int32 after others as int64/,
     ],
-  ] as const)('refuses a response that %s', (_case, entries, message) => {
-    expect(() => score(...entries)).toThrow(
+  ] as const)('refuses a response that %s', async (_case, entries, message) => {
+    await expect(score(...entries)).rejects.toThrow(
       expect.objectContaining({ code: 'ERR_DATA_SET', message: expect.stringMatching(message) }),
     );
   });

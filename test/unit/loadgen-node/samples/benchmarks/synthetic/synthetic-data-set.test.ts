@@ -59,9 +59,9 @@ describe('the accuracy of made-up samples', () => {
     response: new Uint8Array(bytes),
   });
 
-  it('is the share of responses that are right, each sample once', () => {
+  it('is the share of responses that are right, each sample once', async () => {
     const entries = [answer(0, 4), answer(1, 4), answer(2, 5), answer(2, 4), answer(3, 0)];
-    expect(dataSet().scoreAccuracy(entries)).toEqual({
+    expect(await dataSet().scoreAccuracy(entries)).toEqual({
       metric: 'answered',
       value: 0.5,
       correctCount: 2,
@@ -69,12 +69,12 @@ describe('the accuracy of made-up samples', () => {
     });
   });
 
-  it('is 0 without responses', () => {
-    expect(dataSet().scoreAccuracy([]).value).toBe(0);
+  it('is 0 without responses', async () => {
+    expect((await dataSet().scoreAccuracy([])).value).toBe(0);
   });
 
-  it.each([-1, 10, 0.5])('refuses a response for sample %s of 10', (index) => {
-    expect(() => dataSet().scoreAccuracy([answer(index, 4)])).toThrow(
+  it.each([-1, 10, 0.5])('refuses a response for sample %s of 10', async (index) => {
+    await expect(dataSet().scoreAccuracy([answer(index, 4)])).rejects.toThrow(
       expect.objectContaining({ code: 'ERR_DATA_SET' }),
     );
   });
@@ -100,18 +100,17 @@ describe('a right response', () => {
       sampleIndex,
       response: new Uint8Array(length),
     }));
-    expect(set.scoreAccuracy(entries).correctCount).toBe(count);
+    expect((await set.scoreAccuracy(entries)).correctCount).toBe(count);
   });
 
   it('of echo is the sample itself, byte for byte', async () => {
     const set = await open(await loadgenBenchmark('echo'));
     const [own, other] = await Promise.all([set.readPayload(0, 'raw'), set.readPayload(1, 'raw')]);
     const changed = Uint8Array.from(own, (byte, i) => (i === 15 ? byte ^ 1 : byte));
-    const right = (response: Uint8Array) =>
-      set.scoreAccuracy([{ sampleIndex: 0, response }]).correctCount;
-    expect([own, other, changed, own.subarray(1), new Uint8Array(0)].map(right)).toEqual([
-      1, 0, 0, 0, 0,
-    ]);
+    const right = async (response: Uint8Array) =>
+      (await set.scoreAccuracy([{ sampleIndex: 0, response }])).correctCount;
+    const responses = [own, other, changed, own.subarray(1), new Uint8Array(0)];
+    expect(await Promise.all(responses.map(right))).toEqual([1, 0, 0, 0, 0]);
   });
 
   it('leaves no place for a data set', async () => {
