@@ -39,7 +39,15 @@ export const FLAG_TOPICS: Readonly<Record<string, readonly string[]>> = {
     ...['model', 'data', 'inputShape', 'oipMethod', 'oipContents', 'oipBatch', 'oipService'],
   ],
   'Model and workers:': [
-    ...['workers', 'threadsPerWorker', 'providers', 'interThreads', 'executionMode', 'spinning'],
+    ...[
+      'standinCost',
+      'workers',
+      'threadsPerWorker',
+      'providers',
+      'interThreads',
+      'executionMode',
+      'spinning',
+    ],
     ...['graphLevel', 'memoryArena', 'memoryPattern', 'isolation', 'workerStartTimeout'],
   ],
   'Batches:': ['batchPreset', 'batchSizeMax', 'batchDelayUsMax', 'batchPreferredSizes'],

@@ -1,3 +1,4 @@
+import assert from 'node:assert';
 import { benchmarkUnknown } from '../base/errors/mlperf-error.ts';
 import type { PayloadEncoding } from '../domain/system-under-test.ts';
 import { numberOfRound, type Round } from './rounds/rounds.ts';
@@ -6,28 +7,54 @@ import { DIGITS } from './rows/digits.ts';
 import { IMAGENET_ENCODINGS, IMAGENET_RESPONSE_TENSOR, IMAGENET_TENSORS } from './rows/imagenet.ts';
 import { SYNTHETIC_SAMPLE_COUNT_MAX } from './rows/synthetic-samples.ts';
 
-/** A benchmark of ImageNet, with the values of `round`'s mlperf.conf. */
-function imagenetRow(
+/** A benchmark of MLPerf, with the values of `round`'s mlperf.conf. */
+function officialRow(
   key: string,
   round: Round,
-  row: Pick<BenchmarkRules, 'title' | 'rounds' | 'quality' | 'qualityOfRound'>,
+  row: Pick<
+    BenchmarkRules,
+    | 'title'
+    | 'rounds'
+    | 'quality'
+    | 'qualityOfRound'
+    | 'encodings'
+    | 'sampleTensors'
+    | 'responseTensor'
+  >,
 ): BenchmarkRules {
   return {
     key,
     isOfficial: true,
-    performanceSampleCount: numberOfRound(round, `${key}.*.performance_sample_count_override`),
-    serverTargetLatencyNs: numberOfRound(round, `${key}.Server.target_latency`) * 1e6,
-    serverTargetLatencyPercentile: numberOfRound(round, '*.Server.target_latency_percentile') / 100,
-    encodings: IMAGENET_ENCODINGS,
-    sampleTensors: IMAGENET_TENSORS,
-    responseTensor: IMAGENET_RESPONSE_TENSOR,
+    // LoadGen: 0 is all of the data set.
+    performanceSampleCount:
+      numberOfRound(round, `${key}.*.performance_sample_count_override`) ||
+      SYNTHETIC_SAMPLE_COUNT_MAX,
+    serverTargetLatencyNs: serverNumber(round, key, 'target_latency') * 1e6,
+    serverTargetLatencyPercentile: serverNumber(round, key, 'target_latency_percentile') / 100,
     ...row,
   };
 }
 
-/** @param value Top-1 of the reference in FP32. */
-function shareOfReference(value: number, share: number): Quality {
-  return { metric: 'top-1', target: value * share, reference: { value, share } };
+/** A key of the Server scenario: the benchmark's own, else every benchmark's. */
+function serverNumber(round: Round, benchmark: string, key: string): number {
+  const found =
+    numberOfRound(round, `${benchmark}.Server.${key}`) ?? numberOfRound(round, `*.Server.${key}`);
+  assert(found !== undefined, key);
+  return found;
+}
+
+const IMAGENET_ROW = {
+  encodings: IMAGENET_ENCODINGS,
+  sampleTensors: IMAGENET_TENSORS,
+  responseTensor: IMAGENET_RESPONSE_TENSOR,
+};
+
+/**
+ * A target as a share of the reference in FP32.
+ * @param value The reference, from 0 to 1.
+ */
+function shareOfReference(value: number, share: number, metric = 'top-1'): Quality {
+  return { metric, target: value * share, reference: { value, share } };
 }
 
 /** Measures the wire. */
@@ -51,14 +78,16 @@ const BENCHMARKS: readonly BenchmarkRules[] = [
   DIGITS,
   // Rules: inference_rules v4.1, table of datacenter benchmarks (QSL size 1024, 99 % of FP32 = 76.46 %, Server 15 ms);
   // paper of round v0.5, table 1 (99 % of 76.456 %). Rounds after v5.0 do not have it in the datacenter suite.
-  imagenetRow('resnet50', 'v4.1', {
+  officialRow('resnet50', 'v4.1', {
+    ...IMAGENET_ROW,
     title: 'image classification: ResNet-50 v1.5 on ImageNet 2012',
     rounds: ['v0.5', 'v4.1', 'v5.0'],
     quality: shareOfReference(0.7646, 0.99),
     qualityOfRound: { 'v0.5': shareOfReference(0.76456, 0.99) },
   }),
   // Only round v0.5 has it. Rule: paper of that round, table 1 (98 % of 71.676 %, Server 10 ms).
-  imagenetRow('mobilenet', 'v0.5', {
+  officialRow('mobilenet', 'v0.5', {
+    ...IMAGENET_ROW,
     title: 'image classification of round v0.5: MobileNet v1 1.0 224 on ImageNet 2012',
     rounds: ['v0.5'],
     quality: shareOfReference(0.71676, 0.98),

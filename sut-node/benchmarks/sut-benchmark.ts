@@ -1,9 +1,16 @@
 import type { BuildProgress } from '../../shared/base/cache/artifact-cache.ts';
-import type { ModelPipeline, ModelUsage, OpenedModel } from '../model/model-facts.ts';
+import type {
+  ModelPipeline,
+  ModelUsage,
+  OpenedModel,
+  StepwisePipeline,
+} from '../model/model-facts.ts';
 import type { BenchmarkModels } from '../model/model-source.ts';
 
 /** A benchmark on the SUT node: payload bytes in, response bytes out. */
-export interface SutBenchmark extends BenchmarkModels {
+export interface SutBenchmark<
+  Pipeline extends ModelPipeline | StepwisePipeline = ModelPipeline | StepwisePipeline,
+> extends BenchmarkModels {
   /** Largest response of one sample in bytes; undefined where that depends on the model. */
   readonly responseBytesMax: number | undefined;
   /** Elements of one sample's input; undefined where that depends on the model. */
@@ -15,14 +22,18 @@ export interface SutBenchmark extends BenchmarkModels {
    */
   prepareModel(options: {
     readonly model: string;
+    /** Compute per sample of a stand-in, as a share of the real model's: 0.01 to 1; undefined: its default. */
+    readonly cost?: number | undefined;
     readonly cacheFolder: string;
     readonly onProgress: BuildProgress;
   }): Promise<string>;
+  /** True where `cost` scales its stand-in models. */
+  readonly hasStandinCost?: boolean;
   /** Loads in the main thread what workers will need and must not load first; resolves at once mostly. */
   prepareProcess?(): Promise<void>;
   /**
    * Joins pre- and post-processing with a loaded model. Worker thread.
    * @throws MlperfError `ERR_MODEL` that tells what the benchmark expects and what the model has.
    */
-  openPipeline(model: OpenedModel, usage: ModelUsage): ModelPipeline;
+  openPipeline(model: OpenedModel, usage: ModelUsage): Pipeline;
 }

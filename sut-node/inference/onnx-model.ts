@@ -1,12 +1,17 @@
 import assert from 'node:assert';
 import { timerClock } from '../../shared/base/clock/clock.ts';
-import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import { configInvalid, MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { Logger } from '../../shared/base/process/logger.ts';
 import { availableCodecs } from '../../shared/compression/codec.ts';
 import type { PayloadEncoding } from '../../shared/domain/system-under-test.ts';
 import type { BenchmarkRules } from '../../shared/rules/rows/benchmark-row.ts';
 import type { SutBenchmark } from '../benchmarks/sut-benchmark.ts';
-import type { LoadedModel, ModelPipeline } from '../model/model-facts.ts';
+import {
+  isStepwise,
+  type LoadedModel,
+  type ModelPipeline,
+  type OpenedModel,
+} from '../model/model-facts.ts';
 import {
   checkModelFile,
   fileDigest,
@@ -86,7 +91,7 @@ export class OnnxModel implements SutModel {
   }
 
   async load(context: ModelContext): Promise<LoadedModel> {
-    const { benchmark, settings } = this.#parts;
+    const { benchmark } = this.#parts;
     const [modelFile] = await Promise.all([
       this.#findFile(context.onProgress),
       benchmark.prepareProcess?.(),
@@ -102,20 +107,25 @@ export class OnnxModel implements SutModel {
     const tensors = await pool.load();
     const model = { file: modelFile, ...tensors };
     const { usage } = this.#source;
-    const shape = batchShapeOf(model, usage);
-    checkBatchSize(model, shape, settings.batchSizeAsked);
     const pipeline = benchmark.openPipeline(model, usage);
     const { forms } = pipeline;
     checkForms(forms, context.encodings);
-    checkFreeAxes(pipeline, usage);
-    this.groupOf = sampleGrouping(pipeline, shape, context.encodings);
-    const { sizeFixed: batchSizeFixed } = shape;
+    const rows = isStepwise(pipeline) ? {} : this.#fitRows(pipeline, model, context.encodings);
     const isStandIn = await this.#isStandIn(modelFile, sha256);
+    this.#loaded = { file: modelFile, tensors, sha256, isStandIn, usage, forms, ...rows };
+    return this.#loaded;
+  }
+
+  /** How samples lie in the batches of a model of which each sample is a row. @throws MlperfError `ERR_MODEL` */
+  #fitRows(pipeline: ModelPipeline, model: OpenedModel, encodings: readonly PayloadEncoding[]) {
+    const { usage } = this.#source;
+    const shape = batchShapeOf(model, usage);
+    checkBatchSize(model, shape, this.#parts.settings.batchSizeAsked);
+    checkFreeAxes(pipeline, usage);
+    this.groupOf = sampleGrouping(pipeline, shape, encodings);
     const { inputs, outputNames, responseNumber } = pipeline;
     const layout = { inputs, outputNames, responseNumber, hasBatchAxis: shape.hasAxis };
-    const told = { usage, batchSizeFixed, forms, layout };
-    this.#loaded = { file: modelFile, tensors, sha256, isStandIn, ...told };
-    return this.#loaded;
+    return { batchSizeFixed: shape.sizeFixed, layout };
   }
 
   samplePayload(): { readonly form: string; readonly payload: Uint8Array } {
@@ -141,9 +151,10 @@ export class OnnxModel implements SutModel {
   async #findFile(onProgress: ModelContext['onProgress']): Promise<string> {
     const { benchmark, settings } = this.#parts;
     const { builtIn, file } = this.#source;
+    const { cacheFolder, standinCost: cost } = settings;
+    if (file !== undefined || benchmark.hasStandinCost !== true) refuseCost(cost, file ?? builtIn);
     if (file !== undefined) return file;
-    const { cacheFolder } = settings;
-    return benchmark.prepareModel({ model: builtIn, cacheFolder, onProgress });
+    return benchmark.prepareModel({ model: builtIn, cost, cacheFolder, onProgress });
   }
 
   /** A model named by the user is the benchmark's own if its checksum is known, or if the benchmark has no model. */
@@ -187,6 +198,14 @@ export class OnnxModel implements SutModel {
       },
     });
   }
+}
+
+/** @throws MlperfError `ERR_CONFIG_INVALID` where a cost is set and the model has none. */
+function refuseCost(cost: number | undefined, model: string): void {
+  if (cost === undefined) return;
+  throw configInvalid(
+    `--standin-cost ${cost} has no effect on the model ${model}: it scales stand-in models that can be scaled`,
+  );
 }
 
 /** Group of samples whose length is not known before they are decompressed. */

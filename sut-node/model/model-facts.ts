@@ -176,7 +176,56 @@ export interface Postprocessor {
   postprocess(outputs: ReadonlyMap<string, OutputTensor>, row: number): Uint8Array;
 }
 
-/** Pre- and post-processing of one loaded model. Made in the worker. */
+/** Pre- and post-processing of one loaded model whose samples are rows of its batch axis. Made in the worker. */
 export interface ModelPipeline extends Preprocessor, Postprocessor {
   readonly inputs: readonly PipelineInput[];
+}
+
+/** An input tensor; `data` holds exactly the elements of `dims` and is not kept. */
+export interface InputTensor {
+  readonly name: string;
+  /** ONNX element type in lower case. */
+  readonly elementType: string;
+  readonly data: TensorElements;
+  readonly dims: readonly number[];
+}
+
+/** One inference. @throws Error of the model */
+export type RunModel = (
+  inputs: readonly InputTensor[],
+  outputNames: readonly string[],
+) => Promise<ReadonlyMap<string, OutputTensor>>;
+
+/** A sample as a pipeline gets it: decompressed, and borrowed from the batch until it is answered. */
+export interface SamplePayload {
+  readonly payload: BorrowedBytes;
+  readonly form: string;
+}
+
+/**
+ * Work on samples that are no rows of the model's batch axis: a volume is many windows, a query of pairs has as many rows as
+ * pairs, a picture takes many steps. Made in the worker.
+ */
+export interface StepwisePipeline {
+  /** Forms of payload that it reads; at least one. */
+  readonly forms: readonly string[];
+  /**
+   * Answers the samples of a batch.
+   * @param run One inference; as often as needed.
+   * @returns Per sample the response bytes as the accuracy script reads them, or an Error that says what is wrong with it.
+   * @throws Error where no sample of the batch can be answered.
+   */
+  readonly answer: (
+    samples: readonly SamplePayload[],
+    run: RunModel,
+  ) => Promise<readonly (Uint8Array | Error)[]>;
+  /** A payload for warm-up: the node is ready only after every worker answered it once. */
+  warmUpPayload(): { readonly form: string; readonly payload: Uint8Array };
+}
+
+/** True for a pipeline that runs the model by itself. */
+export function isStepwise(
+  pipeline: ModelPipeline | StepwisePipeline,
+): pipeline is StepwisePipeline {
+  return 'answer' in pipeline;
 }

@@ -7,6 +7,7 @@ import {
   positiveDuration,
   type SettingValues,
   text,
+  unitShare,
 } from '../../shared/config/setting.ts';
 import {
   chooseWorkers,
@@ -57,6 +58,9 @@ export const MODEL_OPTIONS = {
   model: text(
     'file',
     "your own model: FILE.onnx, or its description FILE.yaml (default: the benchmark's)",
+  ),
+  standinCost: unitShare(
+    'compute per sample of a stand-in model, as a share of the real one: 0.01 to 1 (default: the benchmark decides)',
   ),
   workers: countOrAuto(
     { min: 1, max: WORKERS_MAX },
@@ -120,6 +124,7 @@ export function toModelSettings(values: SettingValues<typeof MODEL_OPTIONS> & Wo
   const { workers: workerCount, threadsPerWorker } = chooseWorkers(values, roomHere(values));
   return {
     model: values.model,
+    standinCost: values.standinCost,
     workerCount,
     ...runtimeSettings({ ...values, threadsPerWorker }),
     isolation: values.isolation,

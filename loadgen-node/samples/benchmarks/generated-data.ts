@@ -15,7 +15,7 @@ export const DATA_SEED_MAX: number = 2 ** 32 - 1;
 /** Largest set: 53 GB of the stand-in's images. */
 export const DATA_COUNT_MAX = 1_000_000;
 
-/** `--data-dir` for images that longhaul draws itself in ImageNet's layout. */
+/** `--data-dir` for data that longhaul makes itself in the layout of the benchmark's own. */
 export const STAND_IN_WORD = 'standin';
 
 /** The data that longhaul makes for a benchmark. */
@@ -24,11 +24,11 @@ interface GeneratedData {
   readonly word: string | undefined;
   /** The default set; quality targets were measured on it. */
   readonly standard: GeneratedSet;
-  /** Seed of the images that longhaul's own model is fitted on: no run may measure with them. */
-  readonly trainingSeed: number;
+  /** Seed of the images that longhaul's own model is fitted on: no run may measure with them. Undefined: it is not fitted. */
+  readonly trainingSeed: number | undefined;
 }
 
-const STANDIN_DATA: GeneratedData = {
+const STANDIN_IMAGES: GeneratedData = {
   word: STAND_IN_WORD,
   standard: STANDIN_EVALUATION_SET,
   trainingSeed: STANDIN_TRAINING_SET.seed,
@@ -37,8 +37,8 @@ const STANDIN_DATA: GeneratedData = {
 /** By key of the benchmark. */
 const GENERATED_DATA: Readonly<Record<string, GeneratedData>> = {
   digits: { word: undefined, standard: EVALUATION_SET, trainingSeed: TRAINING_SET.seed },
-  resnet50: STANDIN_DATA,
-  mobilenet: STANDIN_DATA,
+  resnet50: STANDIN_IMAGES,
+  mobilenet: STANDIN_IMAGES,
 };
 
 /** Settings of the data; undefined: not set. */
@@ -87,7 +87,7 @@ export function generatedSetOf(request: DataRequest): GeneratedSet | undefined {
     throw configInvalid(`${said} is for data that longhaul makes${seen}: ${advice}`);
   }
   const { standard, trainingSeed } = data;
-  if (dataSeed === trainingSeed) {
+  if (dataSeed !== undefined && dataSeed === trainingSeed) {
     throw configInvalid(
       `--data-seed ${dataSeed}: longhaul's own model for ${benchmark} is fitted on the images of this seed, so they ` +
         `do not measure its accuracy; use any other seed (default: ${standard.seed})`,
@@ -107,7 +107,7 @@ export function isStandardSet(set: GeneratedSet, standard: GeneratedSet): boolea
   return set.seed === standard.seed && set.imageCount === standard.imageCount;
 }
 
-/** Mark of a result whose target was measured on other images than its own. */
+/** Mark of a result whose target was measured on other samples than its own. */
 export function otherSetMark(set: GeneratedSet, standard: GeneratedSet): string {
   return (
     `the data set is not the standard one: ${inWords(set)}; the quality target was measured on ` +
@@ -116,7 +116,7 @@ export function otherSetMark(set: GeneratedSet, standard: GeneratedSet): string 
 }
 
 function inWords({ seed, imageCount }: GeneratedSet): string {
-  return `${imageCount} images of seed ${seed}`;
+  return `${imageCount} samples of seed ${seed}`;
 }
 
 function generatedDataOf(benchmark: string): GeneratedData | undefined {

@@ -7,7 +7,7 @@ import { encodeResponse, RESPONSE_BYTES } from '../../../shared/benchmarks/digit
 import { decodeJpeg, loadJpegCodec } from '../../../shared/benchmarks/image/jpeg.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
 import { IMAGE_SIZE } from '../../../shared/rules/rows/digits.ts';
-import type { OutputTensor } from '../../model/model-facts.ts';
+import type { ModelPipeline, OutputTensor } from '../../model/model-facts.ts';
 import { checkModelFits, refuseUsage } from '../../pipeline/model-fit.ts';
 import type { SutBenchmark } from '../sut-benchmark.ts';
 
@@ -51,7 +51,7 @@ const EXPECTED = {
  * test/tools/fit), or a user's own model with the same input and output. The response is the class (see
  * shared/benchmarks/digits/response.ts).
  */
-export const benchmark: SutBenchmark = {
+export const benchmark: SutBenchmark<ModelPipeline> = {
   rules: benchmarkRules('digits'),
   builtInModels: { example: MODEL_NAME },
   reference: undefined,

@@ -3,7 +3,7 @@ import { modelError } from '../../../shared/base/errors/mlperf-error.ts';
 import { loadJpegCodec } from '../../../shared/benchmarks/image/jpeg.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
 import { IMAGENET_ELEMENTS } from '../../../shared/rules/rows/imagenet.ts';
-import type { ModelUsage, OpenedModel } from '../../model/model-facts.ts';
+import type { ModelPipeline, ModelUsage, OpenedModel } from '../../model/model-facts.ts';
 import type { ReferenceModel } from '../../model/model-source.ts';
 import { IMAGENET_SHAPES, imagenetLayoutOf } from '../../pipeline/imagenet-preprocessor.ts';
 import { listTensors } from '../../pipeline/model-fit.ts';
@@ -39,7 +39,7 @@ export function imagenetSutBenchmark(
   key: string,
   preprocess: NonNullable<ModelUsage['preprocess']>,
   reference: ReferenceModel,
-): SutBenchmark {
+): SutBenchmark<ModelPipeline> {
   const standin = hasStandin(key) ? key : undefined;
   return {
     rules: benchmarkRules(key),

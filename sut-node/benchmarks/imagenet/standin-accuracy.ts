@@ -86,7 +86,8 @@ async function measure(
   { benchmark: key, models, images }: AccuracyRequest,
   onProgress: BuildProgress,
 ): Promise<CorrectCounts> {
-  const benchmark = await sutBenchmark(key);
+  // A sample of ImageNet is a row.
+  const benchmark = (await sutBenchmark(key)) as SutBenchmark<ModelPipeline>;
   const contestants = {
     fp32: await open(benchmark, models.fp32),
     int8: await open(benchmark, models.int8),
@@ -111,7 +112,7 @@ async function measure(
 /** A model that is measured. */
 type Contestant = Awaited<ReturnType<typeof open>>;
 
-async function open(benchmark: SutBenchmark, modelFile: string) {
+async function open(benchmark: SutBenchmark<ModelPipeline>, modelFile: string) {
   const sha256 = await fileDigest(modelFile, 'sha256');
   const session = await createOrtSession({ modelFile, sha256, runtime: RUNTIME });
   return { session, pipeline: benchmark.openPipeline({ file: modelFile, ...session.tensors }, {}) };

@@ -2,8 +2,8 @@ import { machineNowNs } from '../../../shared/base/clock/clock.ts';
 import { messageOf, modelError } from '../../../shared/base/errors/mlperf-error.ts';
 import { type Codec, codecNamed } from '../../../shared/compression/codec.ts';
 import type { PayloadEncoding } from '../../../shared/domain/system-under-test.ts';
-import type { ModelPipeline, OutputTensor } from '../../model/model-facts.ts';
-import type { InputTensor, ModelSession } from '../../model/onnx/ort-session.ts';
+import type { InputTensor, ModelPipeline, OutputTensor } from '../../model/model-facts.ts';
+import type { ModelSession } from '../../model/onnx/ort-session.ts';
 import type { BatchShape } from '../../pipeline/model-fit.ts';
 import { type FreeLength, sampleTensorBytes } from '../../pipeline/sample-size.ts';
 import { checkForm } from '../../pipeline/tensor-preprocessor.ts';
@@ -105,7 +105,7 @@ export class BatchRunner {
     const beganAtNs = machineNowNs();
     const work = this.#begin(batch, beganAtNs);
     for (const chunk of this.#cut(work)) await this.#runChunk(work, chunk);
-    const packed = pack(work.responses);
+    const packed = packResponses(work.responses);
     endStep(work, 'postprocessNs');
     const { badSamples, failure, failedRows, preprocessNs, computeNs, postprocessNs } = work;
     return {
@@ -309,7 +309,7 @@ function endStep(work: BatchWork, step: Step): void {
 }
 
 /** Puts the responses one behind the other into one buffer that can be transferred. */
-function pack(responses: readonly (Uint8Array | undefined)[]): {
+export function packResponses(responses: readonly (Uint8Array | undefined)[]): {
   responses: ArrayBuffer;
   ends: Float64Array;
 } {

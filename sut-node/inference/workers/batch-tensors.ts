@@ -3,11 +3,11 @@ import type { PayloadEncoding } from '../../../shared/domain/system-under-test.t
 import {
   ELEMENT_TYPES,
   type ElementType,
+  type InputTensor,
   type ModelPipeline,
   type PipelineInput,
   type TensorElements,
 } from '../../model/model-facts.ts';
-import type { InputTensor } from '../../model/onnx/ort-session.ts';
 import { type FreeLength, sampleElements } from '../../pipeline/sample-size.ts';
 import type { BatchMessage } from './worker-thread.ts';
 

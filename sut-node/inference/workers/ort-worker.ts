@@ -1,9 +1,11 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { MlperfError, messageOf } from '../../../shared/base/errors/mlperf-error.ts';
 import { sutBenchmark } from '../../benchmarks/registry.ts';
+import { isStepwise } from '../../model/model-facts.ts';
 import { createOrtSession } from '../../model/onnx/ort-session.ts';
 import { batchShapeOf } from '../../pipeline/model-fit.ts';
 import { BatchRunner } from './batch-runner.ts';
+import { StepwiseRunner } from './stepwise-runner.ts';
 import type { FailedMessage, FromWorker, ToWorker, WorkerData } from './worker-thread.ts';
 
 /**
@@ -25,13 +27,16 @@ function failedMessage(error: unknown): FailedMessage {
   return { kind: 'failed', code, text: messageOf(error) };
 }
 
-async function load(): Promise<BatchRunner> {
+type Runner = BatchRunner | StepwiseRunner;
+
+async function load(): Promise<Runner> {
   const benchmark = await sutBenchmark(start.benchmark);
   const session = await createOrtSession(start);
   const model = { file: start.modelFile, ...session.tensors };
   const pipeline = benchmark.openPipeline(model, start.usage);
-  const shape = batchShapeOf(model, start.usage);
   post({ kind: 'loaded', tensors: session.tensors });
+  if (isStepwise(pipeline)) return new StepwiseRunner({ ...start, pipeline, session });
+  const shape = batchShapeOf(model, start.usage);
   return new BatchRunner({
     ...start,
     pipeline,
@@ -42,7 +47,7 @@ async function load(): Promise<BatchRunner> {
   });
 }
 
-async function handle(runner: BatchRunner, message: ToWorker): Promise<void> {
+async function handle(runner: Runner, message: ToWorker): Promise<void> {
   switch (message.kind) {
     case 'warm-up':
       await runner.warmUp();

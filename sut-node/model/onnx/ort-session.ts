@@ -16,7 +16,7 @@ import {
   type ModelTensor,
   type ModelTensors,
   type OutputTensor,
-  type TensorElements,
+  type RunModel,
 } from '../model-facts.ts';
 import { readModelFile } from '../model-source.ts';
 import { GraphBuilder } from './graph-builder.ts';
@@ -25,23 +25,7 @@ import { loadOnnxRuntime, type OnnxRuntime, sessionLogLevel } from './onnxruntim
 /** A loaded model that runs batches. Implemented on ONNX Runtime; a fake in tests. */
 export interface ModelSession {
   readonly tensors: ModelTensors;
-  /**
-   * Runs the model and returns the outputs of these names.
-   * @throws Error of the model.
-   */
-  run(
-    inputs: readonly InputTensor[],
-    outputNames: readonly string[],
-  ): Promise<ReadonlyMap<string, OutputTensor>>;
-}
-
-/** An input tensor; `data` holds exactly the elements of `dims` and is not kept. */
-export interface InputTensor {
-  readonly name: string;
-  /** ONNX element type in lower case. */
-  readonly elementType: string;
-  readonly data: TensorElements;
-  readonly dims: readonly number[];
+  readonly run: RunModel;
 }
 
 /** The model file, and how to run it. */

@@ -69,7 +69,7 @@ describe('longhaul accuracy of images that longhaul draws', () => {
     const right = await longhaul(['accuracy', path, ...flags, ...other]);
     expect(right.code).toBe(0);
     expect(right.stdout).toMatch(
-      /^accuracy=100\.000%, good=60, total=60\nnote: .* an example .*\nnote: .*60 images of seed 77/,
+      /^accuracy=100\.000%, good=60, total=60\nnote: .* an example .*\nnote: .*60 samples of seed 77/,
     );
     const unsaid = await longhaul(['accuracy', path, ...flags]);
     expect(unsaid.code).toBe(3);

@@ -3,6 +3,7 @@ import { benchmark as mobilenet } from '../../../../../sut-node/benchmarks/mobil
 import { benchmark as resnet50 } from '../../../../../sut-node/benchmarks/resnet50/benchmark.ts';
 import type { SutBenchmark } from '../../../../../sut-node/benchmarks/sut-benchmark.ts';
 import type {
+  ModelPipeline,
   ModelUsage,
   OpenedModel,
   OutputTensor,
@@ -32,7 +33,7 @@ const MOBILENET: OpenedModel = {
 
 /** The class that a pipeline tells of two samples. */
 function classesOf(
-  benchmark: SutBenchmark,
+  benchmark: SutBenchmark<ModelPipeline>,
   model: OpenedModel,
   output: OutputTensor,
   usage: ModelUsage = {},

@@ -5,11 +5,12 @@ import type {
   DoneMessage,
 } from '../../../../../sut-node/inference/workers/worker-thread.ts';
 import type {
+  InputTensor,
   ModelTensor,
   ModelUsage,
   OutputTensor,
 } from '../../../../../sut-node/model/model-facts.ts';
-import type { InputTensor, ModelSession } from '../../../../../sut-node/model/onnx/ort-session.ts';
+import type { ModelSession } from '../../../../../sut-node/model/onnx/ort-session.ts';
 import { batchShapeOf } from '../../../../../sut-node/pipeline/model-fit.ts';
 import { openPipeline } from '../../../../../sut-node/pipeline/open-pipeline.ts';
 

@@ -8,8 +8,12 @@ import type {
   BatchMessage,
   DoneMessage,
 } from '../../../../../sut-node/inference/workers/worker-thread.ts';
-import type { ModelPipeline, OutputTensor } from '../../../../../sut-node/model/model-facts.ts';
-import type { InputTensor, ModelSession } from '../../../../../sut-node/model/onnx/ort-session.ts';
+import type {
+  InputTensor,
+  ModelPipeline,
+  OutputTensor,
+} from '../../../../../sut-node/model/model-facts.ts';
+import type { ModelSession } from '../../../../../sut-node/model/onnx/ort-session.ts';
 
 /** Two elements per sample; the response is their sum. A payload that begins with 0 cannot be read. */
 const SUM_PIPELINE: ModelPipeline = {

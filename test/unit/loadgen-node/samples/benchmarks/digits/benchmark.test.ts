@@ -111,8 +111,8 @@ describe('openDataSet of digits with generated data', () => {
     expect(dataSet).toMatchObject({
       ...{ name: 'digits-seed-7-count-12', totalSampleCount: 12, isManifestChecked: true },
       marks: [
-        'the data set is not the standard one: 12 images of seed 7; the quality target was measured on ' +
-          '1200 images of seed 2, and holds for these all the same',
+        'the data set is not the standard one: 12 samples of seed 7; the quality target was measured on ' +
+          '1200 samples of seed 2, and holds for these all the same',
       ],
     });
     const standard = await openGenerated(cacheFolder, { ...EVALUATION_SET, imageCount: 12 });

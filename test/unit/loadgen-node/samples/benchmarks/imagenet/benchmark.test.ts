@@ -90,8 +90,8 @@ describe('openDataSet of resnet50', () => {
       source: 'the FP32 stand-in m on the standard generated images',
     });
     expect(marks?.[1]).toBe(
-      'the data set is not the standard one: 3 images of seed 5; the quality target was measured on ' +
-        '1536 images of seed 12, and holds for these all the same',
+      'the data set is not the standard one: 3 samples of seed 5; the quality target was measured on ' +
+        '1536 samples of seed 12, and holds for these all the same',
     );
     // Measured on the images themselves, by "longhaul prepare".
     await writeReferenceAccuracy(unknown.folder, { ...reference, accuracy: 1 });
