@@ -154,8 +154,10 @@ const VERBS: Readonly<Record<string, Verb>> = {
   },
   sut: {
     flags: {
+      benchmark: 'resnet50',
       model: 'standin',
-      encodings: 'uint8,fp32,jpeg',
+      cost: '',
+      encodings: '',
       batches: '1,8',
       threads: '1,2',
       rounds: '11',
@@ -165,7 +167,9 @@ const VERBS: Readonly<Record<string, Verb>> = {
     },
     run: (value) =>
       benchSut({
+        benchmark: value('benchmark'),
         model: value('model'),
+        cost: value('cost') === '' ? undefined : Number(value('cost')),
         encodings: words(value('encodings')),
         batches: numbers(value('batches')),
         threads: numbers(value('threads')),

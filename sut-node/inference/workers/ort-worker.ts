@@ -1,11 +1,6 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { MlperfError, messageOf } from '../../../shared/base/errors/mlperf-error.ts';
-import { sutBenchmark } from '../../benchmarks/registry.ts';
-import { isStepwise } from '../../model/model-facts.ts';
-import { createOrtSession } from '../../model/onnx/ort-session.ts';
-import { batchShapeOf } from '../../pipeline/model-fit.ts';
-import { BatchRunner } from './batch-runner.ts';
-import { StepwiseRunner } from './stepwise-runner.ts';
+import { openRunner, type Runner } from './open-runner.ts';
 import type { FailedMessage, FromWorker, ToWorker, WorkerData } from './worker-thread.ts';
 
 /**
@@ -25,26 +20,6 @@ function post(message: FromWorker, transfer: ArrayBuffer[] = []): void {
 function failedMessage(error: unknown): FailedMessage {
   const code = error instanceof MlperfError ? error.code : 'ERR_SUT_WORKER';
   return { kind: 'failed', code, text: messageOf(error) };
-}
-
-type Runner = BatchRunner | StepwiseRunner;
-
-async function load(): Promise<Runner> {
-  const benchmark = await sutBenchmark(start.benchmark);
-  const session = await createOrtSession(start);
-  const model = { file: start.modelFile, ...session.tensors };
-  const pipeline = benchmark.openPipeline(model, start.usage);
-  post({ kind: 'loaded', tensors: session.tensors });
-  if (isStepwise(pipeline)) return new StepwiseRunner({ ...start, pipeline, session });
-  const shape = batchShapeOf(model, start.usage);
-  return new BatchRunner({
-    ...start,
-    pipeline,
-    session,
-    shape,
-    // No more cores than the worker was given.
-    decodeCount: start.runtime.threadsPerWorker,
-  });
 }
 
 async function handle(runner: Runner, message: ToWorker): Promise<void> {
@@ -77,7 +52,7 @@ function giveUp(error: unknown): void {
 
 async function main(): Promise<void> {
   try {
-    const runner = await load();
+    const runner = await openRunner(start, (tensors) => post({ kind: 'loaded', tensors }));
     let last: Promise<void> = Promise.resolve();
     port.on('message', (message: ToWorker) => {
       last = last

@@ -33,8 +33,12 @@ async function openPath(): Promise<{ store: SampleStore; qdl: QueryDispatchLibra
     const store = nullStore(sampleBytes, samplesOf(sampleBytes));
     return { store, qdl: nullQdl(address, store) };
   }
-  const store = await standinStore(defaultCacheFolder(), 'uint8', samplesOf(sampleBytes));
-  return { store, qdl: standinQdl(address, store) };
+  const benchmark = 'resnet50';
+  const store = await standinStore({
+    ...{ benchmark, encoding: 'uint8', sampleCount: samplesOf(sampleBytes) },
+    cacheFolder: defaultCacheFolder(),
+  });
+  return { store, qdl: standinQdl(address, benchmark, store) };
 }
 
 /** As many queries of one sample as the job says, 16 at a time. */

@@ -1,46 +1,29 @@
-import {
-  decodeImagenetJpeg,
-  normaliseImagenet,
-} from '../../../shared/benchmarks/image/imagenet.ts';
-import { IMAGENET_ELEMENTS, IMAGENET_IMAGE_SIZE } from '../../../shared/rules/rows/imagenet.ts';
-import { disableTelemetry, loadOnnxRuntime } from '../../../sut-node/model/onnx/onnxruntime.ts';
+import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
+import { openRunner } from '../../../sut-node/inference/workers/open-runner.ts';
+import type { BatchMessage } from '../../../sut-node/inference/workers/worker-thread.ts';
+import { disableTelemetry } from '../../../sut-node/model/onnx/onnxruntime.ts';
+import { DEFAULT_RUNTIME } from '../../../sut-node/settings/model-settings.ts';
 import { standinStore } from './standin-path.ts';
 import type { BareJob, BareMeasured } from './sut-bench.ts';
 
-// Goal: what ONNX Runtime gives where nothing is around it: no network, no queue, no threads but its own.
-// Method: a process with one session in its main thread; told by its parent to run in a loop for so many
-// seconds. With JPEG files each is decoded and normalised before its batch, one after the other.
+// Goal: what ONNX Runtime gives with the benchmark's pre- and post-processing and nothing else around it: no network, no
+// queue, no threads but its own. Method: a process with one session in its main thread works on the same batch for so many
+// seconds when its parent tells it to.
+
+const SAMPLE_BYTES_MAX = 2 ** 31;
 
 const job = JSON.parse(process.argv[2] as string) as BareJob;
 disableTelemetry();
-const ort = await loadOnnxRuntime();
-const session = await ort.InferenceSession.create(job.modelFile, {
-  intraOpNumThreads: job.threads,
-  interOpNumThreads: 1,
-  executionMode: 'sequential',
-  // As in the node's workers.
-  extra: { session: { intra_op: { allow_spinning: '0' } } },
+const encoding = benchmarkRules(job.benchmark).encodings[job.encoding];
+if (encoding === undefined) throw new Error(`${job.benchmark} has no encoding ${job.encoding}`);
+const runner = await openRunner({
+  ...{ benchmark: job.benchmark, modelFile: job.modelFile, sha256: job.sha256, usage: {} },
+  runtime: { ...DEFAULT_RUNTIME, threadsPerWorker: job.threads },
+  ...{ batchSizeMax: job.batch, encodings: [encoding], responseCompression: 'identity' },
+  ...{ sampleBytesMax: SAMPLE_BYTES_MAX, queryBytesMax: SAMPLE_BYTES_MAX },
 });
-const [inputName] = session.inputNames as [string];
-const [outputName] = session.outputNames as [string];
-const isJpeg = job.encoding === 'jpeg';
-const store = await standinStore(job.cacheFolder, isJpeg ? 'jpeg' : 'fp32', job.sampleCount);
-const data = new Float32Array(job.batch * IMAGENET_ELEMENTS);
-const tensor = new ort.Tensor('float32', data, [
-  job.batch,
-  3,
-  IMAGENET_IMAGE_SIZE,
-  IMAGENET_IMAGE_SIZE,
-]);
-let next = 0;
-
-for (let row = 0; row < job.batch; row += 1) {
-  const payload = store.payloadOf(row % job.sampleCount);
-  const target = rowOf(row);
-  if (isJpeg) normaliseImagenet(await decodeImagenetJpeg(payload), target, 'vgg', 'nchw');
-  else target.set(new Float32Array(Uint8Array.from(payload).buffer));
-}
-await runBatch();
+const batches = await makeBatches();
+await runner.run(batches[0] as BatchMessage);
 
 process.on('message', ({ seconds }: { seconds: number }) => {
   void measure(seconds).then((measured) => process.send?.(measured));
@@ -48,25 +31,41 @@ process.on('message', ({ seconds }: { seconds: number }) => {
 process.once('disconnect', () => process.exit());
 process.send?.({ type: 'listening', address: '' });
 
+/** The first samples in turn, each batch in memory of its own. */
+async function makeBatches(): Promise<BatchMessage[]> {
+  const store = await standinStore(job);
+  const count = Math.max(1, Math.floor(job.sampleCount / job.batch));
+  return Array.from({ length: count }, (_, first) => {
+    const rows = Array.from(
+      { length: job.batch },
+      (_row, i) => (first * job.batch + i) % job.sampleCount,
+    );
+    const payloads = rows.map((index) => store.payloadOf(index));
+    const ends = new Float64Array(payloads.length);
+    payloads.forEach(({ length }, i) => {
+      ends[i] = (ends[i - 1] ?? 0) + length;
+    });
+    const begins = Float64Array.from(payloads, ({ length }, i) => (ends[i] as number) - length);
+    const { buffer } = Uint8Array.from(Buffer.concat(payloads));
+    return { kind: 'batch', payloads: buffer, begins, ends, forms: new Uint8Array(rows.length) };
+  });
+}
+
 async function measure(seconds: number): Promise<BareMeasured> {
   const beganMs = performance.now();
-  let samples = 0;
+  const sums = { samples: 0, preprocessNs: 0, computeNs: 0, postprocessNs: 0 };
   do {
-    await runBatch();
-    samples += job.batch;
+    const done = await runner.run(
+      batches[(sums.samples / job.batch) % batches.length] as BatchMessage,
+    );
+    const [bad] = done.badSamples;
+    if (done.failure !== undefined || bad !== undefined) {
+      throw new Error(done.failure?.text ?? bad?.text);
+    }
+    sums.samples += job.batch;
+    sums.preprocessNs += done.preprocessNs;
+    sums.computeNs += done.computeNs;
+    sums.postprocessNs += done.postprocessNs;
   } while (performance.now() - beganMs < seconds * 1e3);
-  return { samples, seconds: (performance.now() - beganMs) / 1e3 };
-}
-
-async function runBatch(): Promise<void> {
-  for (let row = 0; isJpeg && row < job.batch; row += 1) {
-    const rgb = await decodeImagenetJpeg(store.payloadOf(next));
-    normaliseImagenet(rgb, rowOf(row), 'vgg', 'nchw');
-    next = (next + 1) % job.sampleCount;
-  }
-  await session.run({ [inputName]: tensor }, [outputName]);
-}
-
-function rowOf(row: number): Float32Array {
-  return data.subarray(row * IMAGENET_ELEMENTS, (row + 1) * IMAGENET_ELEMENTS);
+  return { ...sums, seconds: (performance.now() - beganMs) / 1e3 };
 }

@@ -10,7 +10,7 @@ import type { NodeJob } from './sut-bench.ts';
 const QUERIES_PER_SECOND_MAX = 5_000;
 
 const job = JSON.parse(process.argv[2] as string) as NodeJob;
-const store = await standinStore(job.cacheFolder, job.encoding, job.sampleCount);
-const qdl = standinQdl(job.address, store);
+const store = await standinStore(job);
+const qdl = standinQdl(job.address, job.benchmark, store);
 await qdl.connect();
 await runClient(qdl, job, QUERIES_PER_SECOND_MAX, () => requireEqualLedgers(qdl));

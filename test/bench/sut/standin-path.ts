@@ -7,28 +7,37 @@ import {
   type QueryDispatchLibrary,
 } from '../../../qdl/index.ts';
 
-/** The stand-in's images, as a run has them. */
-export async function openStandinData(cacheFolder: string): Promise<DataSet> {
-  const benchmark = await loadgenBenchmark('resnet50');
+/** Samples of a benchmark's stand-in data: the first of them, in one encoding. */
+export interface StandinSamples {
+  readonly benchmark: string;
+  readonly encoding: string;
+  readonly sampleCount: number;
+  readonly cacheFolder: string;
+}
+
+/** The stand-in's data set, as a run has it. */
+export async function openStandinData(key: string, cacheFolder: string): Promise<DataSet> {
+  const benchmark = await loadgenBenchmark(key);
   return benchmark.openDataSet({ dataFolder: 'standin', cacheFolder, onProgress: () => {} });
 }
 
-/** The first `count` images in a form, loaded. */
-export async function standinStore(
-  cacheFolder: string,
-  form: string,
-  count: number,
-): Promise<SampleStore> {
-  const store = new SampleStore(await openStandinData(cacheFolder), {
-    encoding: { form, compression: 'identity' },
-    performanceSampleCount: count,
+/** The samples, loaded. */
+export async function standinStore(samples: StandinSamples): Promise<SampleStore> {
+  const { benchmark, encoding, sampleCount, cacheFolder } = samples;
+  const store = new SampleStore(await openStandinData(benchmark, cacheFolder), {
+    encoding: { form: encoding, compression: 'identity' },
+    performanceSampleCount: sampleCount,
   });
-  await store.loadSamplesToRam(Uint32Array.from({ length: count }, (_, i) => i));
+  await store.loadSamplesToRam(Uint32Array.from({ length: sampleCount }, (_, i) => i));
   return store;
 }
 
-/** The QDL as `longhaul run --benchmark resnet50` makes it. */
-export function standinQdl(address: string, store: SampleStore): QueryDispatchLibrary {
-  const fixed = { benchmark: 'resnet50', encoding: store.encoding };
+/** The QDL as `longhaul run` makes it. */
+export function standinQdl(
+  address: string,
+  benchmark: string,
+  store: SampleStore,
+): QueryDispatchLibrary {
+  const fixed = { benchmark, encoding: store.encoding };
   return createQueryDispatchLibrary({ ...defaultDispatchSettings([address]), ...fixed }, store);
 }

@@ -3,22 +3,27 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { compiledModule } from '../../../shared/base/files/package-files.ts';
 import { sutBenchmark } from '../../../sut-node/benchmarks/registry.ts';
+import { fileDigest } from '../../../sut-node/model/model-source.ts';
 import { type BenchServer, type NodeOptions, runNode, startBenchNode } from '../processes.ts';
 import { head, median, row } from '../report.ts';
 import type { Measured } from '../wire/measured.ts';
 import { estimateRatio } from './paired-ratio.ts';
-import { openStandinData } from './standin-path.ts';
+import { openStandinData, type StandinSamples } from './standin-path.ts';
 
 /*
- * Goal: what a SUT node costs beyond ONNX Runtime: the stand-in ResNet-50 through the whole way of a query
- * (LoadGen's recorder, QDL, wire, queue, worker) against the same model in a loop.
+ * Goal: what a SUT node costs beyond ONNX Runtime: a benchmark's stand-in through the whole way of a query
+ * (LoadGen's recorder, QDL, wire, queue, worker) against the same model with the same pre- and post-processing in a loop.
  * Method: a SUT node and a bare process, the same threads and batch, both alive, only one at work; they take
  * turns, every other round in reverse. Ratios are made within a round.
  */
 
 export interface SutBenchOptions extends NodeOptions {
-  /** `standin` or `standin-int8`. */
+  readonly benchmark: string;
+  /** A word of the benchmark's own models. */
   readonly model: string;
+  /** Compute of the stand-in, as a share of the real model's; undefined: its default. */
+  readonly cost: number | undefined;
+  /** Empty: all of the benchmark. */
   readonly encodings: readonly string[];
   readonly batches: readonly number[];
   readonly threads: readonly number[];
@@ -27,9 +32,8 @@ export interface SutBenchOptions extends NodeOptions {
   readonly cacheFolder: string;
 }
 
-/** Model and encoding of a case, the same on both sides. */
-interface SutCase {
-  readonly encoding: string;
+/** Model and samples of a case, the same on both sides. */
+interface SutCase extends StandinSamples {
   readonly batch: number;
   readonly threads: number;
 }
@@ -37,30 +41,29 @@ interface SutCase {
 /** Job of the bare process. */
 export interface BareJob extends SutCase {
   readonly modelFile: string;
-  readonly cacheFolder: string;
-  readonly sampleCount: number;
+  readonly sha256: string;
 }
 
 /** Result of a {@link BareJob}. */
 export interface BareMeasured {
   readonly samples: number;
   readonly seconds: number;
+  readonly preprocessNs: number;
+  readonly computeNs: number;
+  readonly postprocessNs: number;
 }
 
 /** Job of LoadGen's side. */
-export interface NodeJob {
+export interface NodeJob extends StandinSamples {
   readonly address: string;
   readonly serverPid: number;
-  readonly encoding: string;
-  readonly cacheFolder: string;
-  readonly sampleCount: number;
   readonly outstanding: number;
   readonly warmUpS: number;
   readonly seconds: number;
 }
 
-/** Images in turn: more than fit into any cache, few enough to be ready soon. */
-const SAMPLE_COUNT = 64;
+/** Samples in turn: more than fit into any cache, few enough to be ready soon. */
+const SAMPLE_COUNT_MAX = 64;
 
 /** A batch that runs, one behind it at the worker, one that gathers. */
 const BATCHES_OUTSTANDING = 3;
@@ -69,30 +72,31 @@ const WARM_UP_S = 1;
 
 /** Prints one table, as Markdown. */
 export async function benchSut(options: SutBenchOptions): Promise<void> {
-  const { cacheFolder, model } = options;
-  const prepared = { cacheFolder, onProgress: () => {} };
-  process.stdout.write(`preparing ${model} and its images in ${cacheFolder}\n\n`);
-  const modelFile = await (await sutBenchmark('resnet50')).prepareModel({ ...prepared, model });
-  await openStandinData(cacheFolder);
+  const { cacheFolder, benchmark, model, cost } = options;
+  process.stdout.write(`preparing ${benchmark}'s ${model} and its data in ${cacheFolder}\n\n`);
+  const { prepareModel, rules } = await sutBenchmark(benchmark);
+  const modelFile = await prepareModel({ model, cost, cacheFolder, onProgress: () => {} });
+  const sha256 = await fileDigest(modelFile, 'sha256');
+  const { totalSampleCount } = await openStandinData(benchmark, cacheFolder);
+  const sampleCount = Math.min(SAMPLE_COUNT_MAX, totalSampleCount);
   const columns = ['node/s', 'bare/s', 'ratio', '95 % from', 'to', 'LoadGen CPU %', 'node CPU %'];
-  head(1, 'encoding', 'threads', 'batch', 'rounds', ...columns);
+  head(1, 'encoding', 'threads', 'batch', 'rounds', ...columns, 'pre %', 'post %');
+  const { encodings } = options;
   for (const threads of options.threads) {
     for (const batch of options.batches) {
-      for (const encoding of options.encodings) {
-        await runCase(options, modelFile, { encoding, batch, threads });
+      for (const encoding of encodings.length === 0 ? Object.keys(rules.encodings) : encodings) {
+        const it = { benchmark, encoding, sampleCount, cacheFolder, batch, threads };
+        await runCase(options, { ...it, modelFile, sha256 });
       }
     }
   }
 }
 
-async function runCase(options: SutBenchOptions, modelFile: string, it: SutCase): Promise<void> {
+async function runCase(options: SutBenchOptions, it: BareJob): Promise<void> {
   const nodes: Measured[] = [];
   const bares: BareMeasured[] = [];
   const server = await startNode(options, it);
-  const bare = await startBare({
-    ...{ ...it, modelFile, sampleCount: SAMPLE_COUNT },
-    cacheFolder: options.cacheFolder,
-  });
+  const bare = await startBare(it);
   try {
     for (let round = 0; round < options.rounds; round += 1) {
       const turns = [
@@ -109,23 +113,21 @@ async function runCase(options: SutBenchOptions, modelFile: string, it: SutCase)
   printCase(it, nodes, bares);
 }
 
-function startNode({ model, ...options }: SutBenchOptions, it: SutCase): Promise<BenchServer> {
-  const args = ['--benchmark', 'resnet50', '--model', model];
+function startNode(
+  { model, cost, ...options }: SutBenchOptions,
+  it: SutCase,
+): Promise<BenchServer> {
+  const args = ['--benchmark', it.benchmark, '--model', model];
+  if (cost !== undefined) args.push('--standin-cost', String(cost));
   args.push('--workers', '1', '--threads-per-worker', String(it.threads));
   args.push('--batch-size-max', String(it.batch), '--cache-dir', options.cacheFolder);
   return startBenchNode(options, args);
 }
 
-function runClient(
-  options: SutBenchOptions,
-  server: BenchServer,
-  { encoding, batch }: SutCase,
-): Promise<Measured> {
+function runClient(options: SutBenchOptions, server: BenchServer, it: SutCase): Promise<Measured> {
   const job: NodeJob = {
-    ...{ address: server.address, serverPid: server.pid, encoding },
-    cacheFolder: options.cacheFolder,
-    sampleCount: SAMPLE_COUNT,
-    outstanding: BATCHES_OUTSTANDING * batch,
+    ...{ ...it, address: server.address, serverPid: server.pid },
+    outstanding: BATCHES_OUTSTANDING * it.batch,
     warmUpS: WARM_UP_S,
     seconds: options.seconds,
   };
@@ -170,10 +172,14 @@ function printCase(
   const ratio = estimateRatio(nodeRates.map((rate, i) => rate / (bareRates[i] as number)));
   const cpu = (side: 'clientCpuUs' | 'serverCpuUs'): string =>
     median(nodes.map((run) => run[side] / run.seconds / 1e4)).toFixed(1);
+  /** Of the time inside the model, in the bare loop. */
+  const share = (step: 'preprocessNs' | 'postprocessNs'): string =>
+    median(bares.map((run) => (100 * run[step]) / run.computeNs)).toFixed(1);
   row(
     ...[encoding, threads, batch, nodes.length],
     ...[median(nodeRates).toFixed(2), median(bareRates).toFixed(2)],
     ...[ratio.median, ratio.low, ratio.high].map((value) => value.toFixed(3)),
     ...[cpu('clientCpuUs'), cpu('serverCpuUs')],
+    ...[share('preprocessNs'), share('postprocessNs')],
   );
 }

@@ -1,0 +1,35 @@
+import { sutBenchmark } from '../../benchmarks/registry.ts';
+import { isStepwise, type ModelTensors } from '../../model/model-facts.ts';
+import { createOrtSession } from '../../model/onnx/ort-session.ts';
+import { batchShapeOf } from '../../pipeline/model-fit.ts';
+import { BatchRunner } from './batch-runner.ts';
+import { StepwiseRunner } from './stepwise-runner.ts';
+import type { WorkerStart } from './worker-thread.ts';
+
+/** Works on batches in the thread that calls it. */
+export type Runner = BatchRunner | StepwiseRunner;
+
+/**
+ * Loads a benchmark's model and joins it with its pre- and post-processing.
+ * @param onLoaded Called with the model's tensors before the rest.
+ * @throws MlperfError `ERR_MODEL`, `ERR_NOT_INSTALLED`, `ERR_BENCHMARK_UNKNOWN`
+ */
+export async function openRunner(
+  start: WorkerStart,
+  onLoaded?: (tensors: ModelTensors) => void,
+): Promise<Runner> {
+  const benchmark = await sutBenchmark(start.benchmark);
+  const session = await createOrtSession(start);
+  const model = { file: start.modelFile, ...session.tensors };
+  const pipeline = benchmark.openPipeline(model, start.usage);
+  onLoaded?.(session.tensors);
+  if (isStepwise(pipeline)) return new StepwiseRunner({ ...start, pipeline, session });
+  return new BatchRunner({
+    ...start,
+    pipeline,
+    session,
+    shape: batchShapeOf(model, start.usage),
+    // No more cores than the worker was given.
+    decodeCount: start.runtime.threadsPerWorker,
+  });
+}
