@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# From nothing to checked and packed submission trees, with the stand-in for ResNet-50 (docs/submit.md).
+# From nothing to checked and packed submission trees, with the stand-in of a benchmark (docs/submit.md).
 #
 #   submission-walkthrough.sh [--dry-run-lengths] OUT
 #
 # OUT is made; runs that are there already are not made again, so that the script can be started again. A run is made
 # again where its folder, or the file "done" in it, is removed. Start it in the clone, or where longhaul is installed.
 #
-# The environment changes: LONGHAUL (the program; default npx longhaul), ROUNDS ("v4.1 v5.0"), SUT (host:port of a node
-# of yours; default: one is started here on LISTEN), LISTEN (127.0.0.1:50051), SERVER_QPS, OFFLINE_QPS, ACCURACY_QPS (target
-# rates), MODEL and DATA_DIR (standin), DATA_COUNT (images of the stand-in's data set), TEST_ATTEMPTS (2).
+# The environment changes: LONGHAUL (the program; default npx longhaul), BENCHMARK (resnet50), ROUNDS ("v4.1 v5.0"), SUT
+# (host:port of a node of yours; default: one is started here on LISTEN), LISTEN (127.0.0.1:50051), SERVER_QPS, OFFLINE_QPS,
+# ACCURACY_QPS (target rates), MODEL and DATA_DIR (standin), DATA_COUNT (samples of the stand-in's data set, or all), SUT_FLAGS,
+# RUN_FLAGS (further flags of the node and of runs), TEST_ATTEMPTS (2).
 set -euo pipefail
 
 is_dry=no
@@ -25,26 +26,43 @@ out=$(cd "$1" && pwd)
 
 read -ra longhaul <<<"${LONGHAUL:-npx longhaul}"
 rounds=${ROUNDS:-v4.1 v5.0}
+benchmark=${BENCHMARK:-resnet50}
 model=${MODEL:-standin}
+read -ra sut_flags <<<"${SUT_FLAGS:-}"
+read -ra run_flags <<<"${RUN_FLAGS:-}"
+# The model whose target a result is held to, its scenarios and tests (v4.1 has TEST05 beside them), and what goes in.
+result_model=$benchmark scenarios="Server Offline" tests_of_rounds="TEST01" input_data_types=uint8
+case $benchmark in
+  resnet50) tests_of_rounds="TEST01 TEST04" ;;
+  retinanet) ;;
+  bert) result_model=bert-99 input_data_types=int32 ;;
+  3d-unet) result_model=3d-unet-99 scenarios=Offline input_data_types=fp32 ;;
+  dlrm-v2) result_model=dlrm-v2-99 input_data_types=fp32 ;;
+  *)
+    echo "$0: BENCHMARK=$benchmark: there is: resnet50, bert, retinanet, 3d-unet, dlrm-v2" >&2
+    exit 2
+    ;;
+esac
 data_dir=${DATA_DIR:-standin}
 server_qps=${SERVER_QPS:-5}
 offline_qps=${OFFLINE_QPS:-40}
 accuracy_qps=${ACCURACY_QPS:-30}
 # The rules' lengths, bounds and counts come from the round's mlperf.conf: 600 s and more. A dry run says others.
-data_count=${DATA_COUNT:-50000}
+if [ "$benchmark" = resnet50 ]; then full_count=50000 dry_count=1024; else full_count=all dry_count=all; fi
+data_count=${DATA_COUNT:-$full_count}
 attempts=${TEST_ATTEMPTS:-2}
 server_flags=()
 offline_flags=()
 build_flags=()
 if [ "$is_dry" = yes ]; then
-  data_count=${DATA_COUNT:-1024}
+  data_count=${DATA_COUNT:-$dry_count}
   short=(--min-duration 10s --min-query-count 100)
   server_flags=("${short[@]}" --target-latency 1s --target-latency-percentile 90 --generator-lag-max 50)
   offline_flags=("${short[@]}")
   build_flags=(--dry-run-lengths)
 fi
 data=(--data-dir "$data_dir")
-if [ "$data_dir" = standin ]; then data+=(--data-count "$data_count"); fi
+if [ "$data_dir" = standin ] && [ "$data_count" != all ]; then data+=(--data-count "$data_count"); fi
 
 # --- the system under test: a node of your own (SUT=host:port), or one that is started here
 if [ -z "${SUT:-}" ]; then
@@ -53,8 +71,8 @@ if [ -z "${SUT:-}" ]; then
     echo "$0: somebody answers at $SUT already: SUT=$SUT measures that node, LISTEN=host:port starts one elsewhere" >&2
     exit 4
   fi
-  "${longhaul[@]}" sut --benchmark resnet50 --model "$model" --node sut-walkthrough --listen "$SUT" \
-    --progress hidden >"$out/sut.log" 2>&1 &
+  "${longhaul[@]}" sut --benchmark "$benchmark" --model "$model" --node sut-walkthrough --listen "$SUT" \
+    ${sut_flags[@]+"${sut_flags[@]}"} --progress hidden >"$out/sut.log" 2>&1 &
   sut_process=$!
   trap 'kill "$sut_process" 2>/dev/null || true; wait "$sut_process" 2>/dev/null || true' EXIT
   for _ in $(seq 600); do
@@ -93,15 +111,16 @@ make_run() { # folder, how often at most, then the command
 }
 
 measure() { # round, scenario, target rate, then further flags
-  local round=$1 scenario=$2 qps=$3 runs="$out/$1/runs/$2" tests="TEST01 TEST04"
+  local round=$1 scenario=$2 qps=$3 runs="$out/$1/runs/$2" tests=$tests_of_rounds
   shift 3
   if [ "$round" = v4.1 ]; then tests="$tests TEST05"; fi
-  local common=("${longhaul[@]}" run --sut "$SUT" --benchmark resnet50 --round "$round" --scenario "$scenario" --digest 10 "${data[@]}")
+  local common=("${longhaul[@]}" run --sut "$SUT" --benchmark "$benchmark" --round "$round" --scenario "$scenario" --digest 10 "${data[@]}"
+    ${run_flags[@]+"${run_flags[@]}"})
   make_run "$runs/accuracy" 1 "${common[@]}" --mode accuracy --target-qps "$accuracy_qps" --output "$runs/accuracy" --force
   make_run "$runs/performance" 1 "${common[@]}" --target-qps "$qps" "$@" --output "$runs/performance" --force
   for test in $tests; do
     make_run "$runs/$test-report" "$attempts" "${longhaul[@]}" compliance "$test" --run "$runs/performance" \
-      --accuracy-run "$runs/accuracy" --output "$runs/compliance" --force
+      --model "$result_model" --accuracy-run "$runs/accuracy" --output "$runs/compliance" --force
   done
 }
 
@@ -149,15 +168,15 @@ submission:
       starting_weights_filename: $(model_file)
       weight_data_types: fp32
       weight_transformations: 'No'
-      input_data_types: uint8
+      input_data_types: $input_data_types
       retraining: 'No'
   results:
-$(for scenario in Server Offline; do
+$(for scenario in $scenarios; do
     cat <<RESULT
     - divisions: [network, closed, open]
       system: walkthrough
       implementation: longhaul
-      model: resnet50
+      model: $result_model
       scenario: $scenario
       performance: runs/$scenario/performance
       accuracy: runs/$scenario/accuracy
@@ -183,7 +202,7 @@ model_file() {
 
 weights_source() {
   if [ "$model" = standin ] || [ "$model" = standin-int8 ]; then
-    echo made by longhaul prepare resnet50-standin
+    echo made by longhaul
   else
     echo "'TODO: where the weights can be had'"
   fi
@@ -191,8 +210,12 @@ weights_source() {
 
 result=0
 for round in $rounds; do
-  measure "$round" Server "$server_qps" ${server_flags[@]+"${server_flags[@]}"}
-  measure "$round" Offline "$offline_qps" ${offline_flags[@]+"${offline_flags[@]}"}
+  for scenario in $scenarios; do
+    case $scenario in
+      Server) measure "$round" Server "$server_qps" ${server_flags[@]+"${server_flags[@]}"} ;;
+      *) measure "$round" "$scenario" "$offline_qps" ${offline_flags[@]+"${offline_flags[@]}"} ;;
+    esac
+  done
   describe
   write_config "$round"
   tree="$out/$round/tree"
