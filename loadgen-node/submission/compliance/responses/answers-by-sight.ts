@@ -3,7 +3,11 @@ import {
   type AccuracyLogEntry,
   readAccuracyLog,
 } from '../../../loadgen/logs/read/accuracy-log-reader.ts';
-import type { AccuracyEntry, AccuracyReport } from '../../../samples/data-set/data-set.ts';
+import type {
+  AccuracyEntries,
+  AccuracyEntry,
+  AccuracyReport,
+} from '../../../samples/data-set/data-set.ts';
 import { type Proportion, rightLessOften, shareOf, type TwoGroups } from './proportions.ts';
 
 /**
@@ -11,6 +15,12 @@ import { type Proportion, rightLessOften, shareOf, type TwoGroups } from './prop
  * chance of 0.05 %: an honest system whose answers vary fails at most one test of 1,000.
  */
 export const DEVIATIONS_MAX = 3.29;
+
+/** Paths of the accuracy logs of the accuracy run and of a test. */
+export interface TestLogs {
+  readonly accuracyLog: string;
+  readonly testLog: string;
+}
 
 /** Whether the responses to one sample are right. */
 interface Sights {
@@ -22,15 +32,11 @@ interface Sights {
 /**
  * Scores every logged response of a test by itself. The official fallback scores the first one of each sample alone, and
  * so passes a system that answers properly once.
- * @param logged All entries of the test's log.
- * @throws MlperfError `ERR_OUTPUT` when the accuracy log cannot be read.
+ * For a metric that is a share of right samples.
+ * @throws MlperfError `ERR_OUTPUT` when a log cannot be read.
  */
-export async function answersBySight(
-  accuracyLog: string,
-  logged: readonly AccuracyLogEntry[],
-  scorer: ResponseScorer,
-) {
-  const samples = await scoreSamples(accuracyLog, logged, scorer);
+export async function answersBySight({ accuracyLog, testLog }: TestLogs, scorer: ResponseScorer) {
+  const samples = await scoreSamples(accuracyLog, await loggedResponses(testLog), scorer);
   const all = countRight(samples, ({ logged: own }) => own);
   const counterpart = countRight(samples, (one) => one.logged.map(() => one.accuracyRun));
   return {
@@ -124,7 +130,7 @@ function percent(proportion: Proportion): number {
 /** Scores responses as the benchmark's accuracy script does. */
 export interface ResponseScorer {
   /** @throws MlperfError when the data set is not there, or a response is no answer to it. */
-  score(entries: readonly AccuracyEntry[]): Promise<AccuracyReport>;
+  score(entries: AccuracyEntries): Promise<AccuracyReport>;
   /** Notes that belong beside a score of this data set (a stand-in, ...); each one line. */
   readonly marks: () => readonly string[];
 }
@@ -139,30 +145,45 @@ export async function loggedResponses(testLog: string): Promise<AccuracyLogEntry
   return logged;
 }
 
-/** Of several responses to one sample the first in the log: the official scripts score no other. */
-export function firstOfEach(logged: readonly AccuracyLogEntry[]): AccuracyEntry[] {
-  const first = new Map<number, AccuracyEntry>();
-  for (const entry of logged) {
-    if (!first.has(entry.sampleIndex)) first.set(entry.sampleIndex, entry);
-  }
-  return [...first.values()];
-}
-
 /**
- * Scores the test's first responses, and the accuracy run's to the same samples: where responses
- * differ because a system is not deterministic, its accuracy has to be the same. Source: TEST01's
- * README, "Non-determinism"; create_accuracy_baseline.sh.
- * @param compliance One response to each sample.
+ * Scores responses that a test logged, and the accuracy run's to the same samples: where responses differ because a system is
+ * not deterministic, its accuracy has to be the same. Source: TEST01's README, "Non-determinism"; create_accuracy_baseline.sh.
+ * @param counts Entries of the test's log by sample index.
+ * @param which `first`: one response to each sample, the one that the official scripts score. `last`: of the samples that
+ *   were logged more than once the last one.
+ * @throws MlperfError `ERR_OUTPUT` when a log cannot be read.
  */
 export async function scorePair(
-  accuracyLog: string,
-  compliance: readonly AccuracyEntry[],
+  logs: TestLogs,
+  counts: ReadonlyMap<number, number>,
   scorer: ResponseScorer,
+  which: 'first' | 'last' = 'first',
 ) {
-  const samples = new Set(compliance.map(({ sampleIndex }) => sampleIndex));
-  const baseline = await firstResponses(accuracyLog, samples);
-  const [a, b] = [await scorer.score([...baseline.values()]), await scorer.score(compliance)];
-  return { baseline: a, compliance: b, deltaPercent: deltaPercent(printed(a), printed(b)) };
+  const place = (index: number): number => (which === 'first' ? 1 : (counts.get(index) ?? 0));
+  const isWanted = (index: number): boolean =>
+    counts.has(index) && (which === 'first' || place(index) > 1);
+  const baseline = await scorer.score(nthOfEach(logs.accuracyLog, (i) => (isWanted(i) ? 1 : 0)));
+  const compliance = await scorer.score(
+    nthOfEach(logs.testLog, (i) => (isWanted(i) ? place(i) : 0)),
+  );
+  return {
+    baseline,
+    compliance,
+    deltaPercent: deltaPercent(printed(baseline), printed(compliance)),
+  };
+}
+
+/** Of each sample the entry that comes as so many-th in a log; none for 0. */
+async function* nthOfEach(
+  path: string,
+  placeOf: (sampleIndex: number) => number,
+): AsyncGenerator<AccuracyEntry> {
+  const seen = new Map<number, number>();
+  for await (const { sampleIndex, response } of readAccuracyLog(path)) {
+    const count = (seen.get(sampleIndex) ?? 0) + 1;
+    seen.set(sampleIndex, count);
+    if (count === placeOf(sampleIndex)) yield { sampleIndex, response };
+  }
 }
 
 /**

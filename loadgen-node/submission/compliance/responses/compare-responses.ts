@@ -29,8 +29,10 @@ export async function compareResponses(accuracyLog: string, testLog: string, typ
   const differing = new Set<number>();
   // As the official script compares: it drops the accuracy run's response after the first use.
   const latest = new Map<number, Fingerprint>();
+  const counts = new Map<number, number>();
   for await (const { sampleIndex, response } of readAccuracyLog(testLog)) {
     found.testEntries += 1;
+    counts.set(sampleIndex, (counts.get(sampleIndex) ?? 0) + 1);
     const print = fingerprint(response, type);
     const expected = prints.get(sampleIndex);
     if (expected !== undefined && expected.digest !== print.digest) {
@@ -53,6 +55,8 @@ export async function compareResponses(accuracyLog: string, testLog: string, typ
     /** Samples with such an entry, in the order of the log. */
     differingSamples: [...differing],
     testSamples: latest.size,
+    /** Entries of the test's log by sample index. */
+    counts,
     /** Set where the script would break off: a response is no whole number of elements. */
     brokenResponse,
   };

@@ -1,5 +1,6 @@
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { asOneLine } from '../../../../shared/base/text.ts';
+import { readAccuracyLog } from '../../../loadgen/logs/read/accuracy-log-reader.ts';
 import { accuracyText } from '../../../run/keep/accuracy-file.ts';
 import { repeatsInWords } from '../../../samples/benchmarks/score-each.ts';
 import {
@@ -8,10 +9,9 @@ import {
   accuracyLine,
   answersBySight,
   DEVIATIONS_MAX,
-  firstOfEach,
-  loggedResponses,
   type ResponseScorer,
   scorePair,
+  type TestLogs,
 } from '../responses/answers-by-sight.ts';
 import {
   compareResponses,
@@ -50,7 +50,9 @@ export async function verifyTest01(test: Test01): Promise<TestVerdict> {
   return verdictOn('TEST01', test.round, tested, {
     checks: [
       responsesCheck(compared, test, scored.pair),
-      wholeCheck(compared, test, scored.sights),
+      scored.pairs === undefined
+        ? wholeCheck(compared, test, scored.sights)
+        : wholeMetricCheck(compared, test, scored.pairs),
       ...rightAnswersCheck(scored.sights),
       coverageCheck(compared),
       performance.check,
@@ -102,36 +104,28 @@ function brokenText(
   return `the response to sample ${sampleIndex} has ${bytes} bytes, which are no ${type} values`;
 }
 
-/**
- * Accuracies of the responses; `sights` is undefined where all of them equal the accuracy run's.
- */
+/** Accuracies of the responses, and the texts that tell them. */
 async function scoreTest(
   scorer: ResponseScorer | undefined,
   compared: ResponseComparison,
-  { accuracyLog, testLog }: { readonly accuracyLog: string; readonly testLog: string },
+  logs: TestLogs,
 ) {
   if (scorer === undefined) {
     return unscored('longhaul has no accuracy script for this benchmark');
   }
   try {
-    const logged = await loggedResponses(testLog);
-    if (logged.length === 0) return unscored('the test logged no response');
-    const responses = firstOfEach(logged);
-    const pair = isOfficialMatch(compared)
-      ? undefined
-      : await scorePair(accuracyLog, responses, scorer);
-    const own = pair?.compliance ?? (await scorer.score(responses));
-    const doDiffer = compared.wholeMismatches > 0;
-    const sights = doDiffer ? await answersBySight(accuracyLog, logged, scorer) : undefined;
+    const { testEntries, testSamples } = compared;
+    if (testEntries === 0) return unscored('the test logged no response');
+    const { own, pair, ...decisive } = await scoreResponses(scorer, compared, logs);
     const marks = scorer.marks().map(asOneLine);
     const scores = {
       accuracy: own,
       ...(pair && { baseline_accuracy: pair.baseline, compliance_accuracy: pair.compliance }),
     };
     return {
-      ...{ pair, sights },
+      ...{ pair, ...decisive },
       notes: [
-        `accuracy of the logged responses: ${accuracyLine(own)}${repeatsInWords(compared.testEntries, responses.length)}`,
+        `accuracy of the logged responses: ${accuracyLine(own)}${repeatsInWords(testEntries, testSamples)}`,
         ...marks,
       ],
       // The two files of the fallback must not be there where the script says PASS.
@@ -146,9 +140,37 @@ async function scoreTest(
   }
 }
 
+/**
+ * Scores as many of the responses as the comparison leaves open.
+ * @returns `pair`: where the official script says FAIL, for its fallback. `sights` or `pairs`: where any byte differs, by whether
+ *   the metric is a share of right samples.
+ */
+async function scoreResponses(
+  scorer: ResponseScorer,
+  compared: ResponseComparison,
+  logs: TestLogs,
+) {
+  const { counts, wholeMismatches, testEntries, testSamples } = compared;
+  const isMatch = isOfficialMatch(compared);
+  const doDiffer = wholeMismatches > 0;
+  if (!doDiffer && isMatch) {
+    const own = await scorer.score(readAccuracyLog(logs.testLog));
+    return { own, pair: undefined, sights: undefined, pairs: undefined };
+  }
+  const first = await scorePair(logs, counts, scorer);
+  const own = first.compliance;
+  const found = { own, pair: isMatch ? undefined : first };
+  if (!doDiffer) return { ...found, sights: undefined, pairs: undefined };
+  if (own.correctCount !== undefined) {
+    return { ...found, sights: await answersBySight(logs, scorer), pairs: undefined };
+  }
+  const last = testEntries > testSamples ? [await scorePair(logs, counts, scorer, 'last')] : [];
+  return { ...found, sights: undefined, pairs: [first, ...last] };
+}
+
 function unscored(why: string) {
   const note = `accuracy/accuracy.txt is missing, since ${why}: put there what the benchmark's accuracy script prints of the test's accuracy log`;
-  return { pair: undefined, sights: undefined, notes: [note], texts: [] };
+  return { pair: undefined, sights: undefined, pairs: undefined, notes: [note], texts: [] };
 }
 
 /** As the script decides; where responses differ, its fallback compares the accuracies of the first one to each sample. */
@@ -222,6 +244,27 @@ function wholeCheck(
       advice: ADVICE,
     },
   );
+}
+
+/**
+ * The same for a metric that is no share of right samples (mAP, F1): the accuracies of the first logged response to each
+ * sample decide, and those of the last one to each sample that was logged again.
+ */
+function wholeMetricCheck(
+  { wholeMismatches, testEntries, differingSamples }: ResponseComparison,
+  { accuracyTolerancePercent: tolerance }: Test01,
+  pairs: readonly AccuracyPair[],
+): TestCheck {
+  const seen = `all bytes of ${testEntries} logged responses were compared with the accuracy run's: ${wholeMismatches} differ, the first for the samples ${differingSamples.slice(0, 5)}`;
+  const texts = pairs.map(
+    ({ baseline, compliance, deltaPercent }, i) =>
+      `${i === 0 ? 'first' : 'last'} logged responses ${accuracyLine(compliance)}, accuracy run to the same samples ${accuracyLine(baseline)}, ${apart(deltaPercent, tolerance)}`,
+  );
+  const isMet = pairs.every(({ deltaPercent }) => deltaPercent <= tolerance);
+  return check('whole responses', isMet, [seen, ...texts].join('; '), {
+    warning: `${differingSamples.length} samples were answered otherwise than in the accuracy run. Their accuracy is within the tolerance; is the system known to be not deterministic?`,
+    advice: ADVICE,
+  });
 }
 
 /** Is the test right less often than chance explains, all in all or where a sample was seen before? */

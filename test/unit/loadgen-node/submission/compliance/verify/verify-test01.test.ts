@@ -163,6 +163,50 @@ describe('TEST01', () => {
     expect([...verdict.texts.keys()].filter((name) => name.includes('baseline'))).toEqual([]);
   });
 
+  it.each<[string, (i: number, isSeen: boolean) => number, string[], RegExp]>([
+    ['answers worse under load', () => 0.5, ['whole responses'], /first logged responses score=50/],
+    [
+      'answers worse what it has seen before',
+      (_i, isSeen) => (isSeen ? 0.5 : 1),
+      ['whole responses'],
+      /first logged responses score=100\.000%.* last logged responses score=50\.000%/,
+    ],
+    ['answers a few samples otherwise', (i) => (i % 250 === 7 ? 0.9 : 1), [], /99\.9\d\d%/],
+  ])(
+    'scores a metric that is no share of samples: a system that %s',
+    async (_case, scoreOf, failed, text) => {
+      // As boxes begin with the index of their sample, the first element is always right.
+      const pairOf = (value: number) => new Uint8Array(Float32Array.of(0, value).buffer);
+      const scorer: Test01['scorer'] = {
+        score: async (entries) => {
+          const values: number[] = [];
+          for await (const { response } of entries)
+            values.push(Buffer.from(response).readFloatLE(4));
+          const value = values.reduce((sum, one) => sum + one, 0) / values.length;
+          return { metric: 'score', value, sampleCount: values.length };
+        },
+        marks: () => [],
+      };
+      const accuracy = await scenes.server.test('TEST01', {
+        responseOf: () => pairOf(1),
+        flags: { mode: 'accuracy' },
+        auditConfig: '# none\n',
+      });
+      const seen = new Set<number>();
+      const responseOf = (i: number): Uint8Array => {
+        const value = scoreOf(i, seen.has(i));
+        seen.add(i);
+        return pairOf(value);
+      };
+      const test = await scenes.server.test('TEST01', { responseOf });
+      const verdict = await verify(scenes.server, test, { accuracy, scorer });
+      expect(verdict.isOfficialPass).toBe(true);
+      expect(unmet(verdict)).toEqual(failed);
+      const whole = verdict.checks.find(({ name }) => name === 'whole responses');
+      expect(whole?.text).toMatch(text);
+    },
+  );
+
   it('fails where the official script breaks off at a response that is no whole number', async () => {
     const verdict = await verify(scenes.server, await scenes.server.test('TEST01'), {
       responseType: 'int64',
