@@ -17,7 +17,7 @@ import { type Proportion, rightLessOften, shareOf, type TwoGroups } from './prop
 export const DEVIATIONS_MAX = 3.29;
 
 /** Paths of the accuracy logs of the accuracy run and of a test. */
-export interface TestLogs {
+export interface LogPair {
   readonly accuracyLog: string;
   readonly testLog: string;
 }
@@ -35,7 +35,7 @@ interface Sights {
  * For a metric that is a share of right samples.
  * @throws MlperfError `ERR_OUTPUT` when a log cannot be read.
  */
-export async function answersBySight({ accuracyLog, testLog }: TestLogs, scorer: ResponseScorer) {
+export async function answersBySight({ accuracyLog, testLog }: LogPair, scorer: ResponseScorer) {
   const samples = await scoreSamples(accuracyLog, await loggedResponses(testLog), scorer);
   const all = countRight(samples, ({ logged: own }) => own);
   const counterpart = countRight(samples, (one) => one.logged.map(() => one.accuracyRun));
@@ -154,7 +154,7 @@ export async function loggedResponses(testLog: string): Promise<AccuracyLogEntry
  * @throws MlperfError `ERR_OUTPUT` when a log cannot be read.
  */
 export async function scorePair(
-  logs: TestLogs,
+  logs: LogPair,
   counts: ReadonlyMap<number, number>,
   scorer: ResponseScorer,
   which: 'first' | 'last' = 'first',

@@ -9,9 +9,9 @@ import {
   accuracyLine,
   answersBySight,
   DEVIATIONS_MAX,
+  type LogPair,
   type ResponseScorer,
   scorePair,
-  type TestLogs,
 } from '../responses/answers-by-sight.ts';
 import {
   compareResponses,
@@ -108,7 +108,7 @@ function brokenText(
 async function scoreTest(
   scorer: ResponseScorer | undefined,
   compared: ResponseComparison,
-  logs: TestLogs,
+  logs: LogPair,
 ) {
   if (scorer === undefined) {
     return unscored('longhaul has no accuracy script for this benchmark');
@@ -145,11 +145,7 @@ async function scoreTest(
  * @returns `pair`: where the official script says FAIL, for its fallback. `sights` or `pairs`: where any byte differs, by whether
  *   the metric is a share of right samples.
  */
-async function scoreResponses(
-  scorer: ResponseScorer,
-  compared: ResponseComparison,
-  logs: TestLogs,
-) {
+async function scoreResponses(scorer: ResponseScorer, compared: ResponseComparison, logs: LogPair) {
   const { counts, wholeMismatches, testEntries, testSamples } = compared;
   const isMatch = isOfficialMatch(compared);
   const doDiffer = wholeMismatches > 0;
