@@ -1,0 +1,127 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { suiteFolder, testCacheFolder } from '../scenes/host/folders.ts';
+import { longhaul, SutNodeProcess } from '../scenes/host/processes.ts';
+import { readRunLogs } from '../scenes/simulated-run/run-logs.ts';
+
+// Goal: each official benchmark as a person uses it with its stand-in: made, served, measured for speed and accuracy in every
+// scenario that it has, and tested by TEST01 and TEST05; no sample is lost, and the accuracy is the stand-in's own.
+// Method: real processes. Prints a table; nothing is expected of speed.
+
+interface Case {
+  readonly benchmark: string;
+  /** Samples of the data set. */
+  readonly count: number;
+  readonly scenarios: readonly string[];
+  /** Queries per second of Server, and of an accuracy run there. */
+  readonly serverQps: string;
+  /** Samples per second that Offline expects. */
+  readonly offlineQps: string;
+  readonly sutFlags: readonly string[];
+}
+
+const ALL = ['SingleStream', 'MultiStream', 'Server', 'Offline'];
+const CASES: readonly Case[] = [
+  {
+    ...{ benchmark: 'bert', count: 256, scenarios: ALL, serverQps: '10', offlineQps: '30' },
+    sutFlags: [],
+  },
+  {
+    ...{ benchmark: 'retinanet', count: 64, scenarios: ALL, serverQps: '3', offlineQps: '8' },
+    sutFlags: [],
+  },
+  {
+    ...{ benchmark: '3d-unet', count: 8, scenarios: ['SingleStream', 'Offline'] },
+    ...{ serverQps: '1', offlineQps: '0.2', sutFlags: [] },
+  },
+  {
+    ...{ benchmark: 'dlrm-v2', count: 256, scenarios: ALL, serverQps: '10', offlineQps: '30' },
+    sutFlags: [],
+  },
+];
+
+const MIN_DURATION = process.env['STANDIN_MIN_DURATION'] ?? '10s';
+const cache = ['--cache-dir', testCacheFolder()];
+const rows: string[][] = [];
+
+afterAll(() => {
+  const head = [
+    'benchmark',
+    'scenario',
+    'accuracy',
+    'samples/s',
+    'p99 ms',
+    'verdict',
+    'TEST01',
+    'TEST05',
+  ];
+  const widths = head.map((_, i) => Math.max(...[head, ...rows].map((row) => row[i]?.length ?? 0)));
+  for (const row of [head, ...rows]) {
+    console.log(row.map((cell, i) => cell.padEnd(widths[i] as number)).join('  '));
+  }
+});
+
+describe.each(CASES)('$benchmark with its stand-in', (one) => {
+  const { benchmark, scenarios } = one;
+  let node: SutNodeProcess;
+
+  beforeAll(async () => {
+    const model = ['--benchmark', benchmark, '--model', 'standin', '--threads-per-worker', '2'];
+    node = await SutNodeProcess.start(`sut-${benchmark}`, [...model, ...one.sutFlags, ...cache]);
+  });
+
+  afterAll(() => node?.stop());
+
+  it.each(scenarios)('in %s, performance and accuracy', async (scenario) => {
+    const output = join(suiteFolder(), 'run');
+    const isServer = scenario === 'Server';
+    const { stdout, stderr, code } = await longhaul([
+      ...['run', '--sut', node.address, '--benchmark', benchmark, '--data-dir', 'standin'],
+      ...['--data-count', String(one.count), '--scenario', scenario, '--mode', 'submission'],
+      ...['--min-duration', MIN_DURATION, '--min-query-count', isServer ? '100' : '1'],
+      ...(isServer ? ['--target-qps', one.serverQps, '--target-latency', '5s'] : []),
+      ...(scenario === 'Offline' ? ['--target-qps', one.offlineQps] : []),
+      ...['--ready-timeout', '600s', '--output', output, ...cache],
+    ]);
+    // 3: too few queries for early stopping, or a machine too slow for the bound: no matter of this test.
+    expect([0, 3], stderr).toContain(code);
+    const logs = readRunLogs(output);
+    expect(logs.errors).toEqual([]);
+    const [, accuracy = '', gate] = /^Accuracy +(.*), target .*: (met|NOT met)/m.exec(stdout) ?? [];
+    expect(gate, stdout).toBe('met');
+    expect(readFileSync(join(output, 'accuracy.txt'), 'utf8')).toMatch(/stand-in/);
+    const tests: string[] = [];
+    if (scenario === 'Offline' || isServer) {
+      for (const test of ['TEST01', 'TEST05']) tests.push(await comply(test, output));
+    }
+    const rate =
+      logs.value('result_completed_samples_per_sec') ?? logs.value('result_samples_per_second');
+    const p99Ns = Number(logs.value('result_99.00_percentile_latency_ns'));
+    rows.push([
+      ...[benchmark, scenario, accuracy, Number(rate ?? Number.NaN).toFixed(1)],
+      ...[(p99Ns / 1e6).toFixed(1), String(logs.value('result_validity')), ...tests],
+    ]);
+  });
+
+  /** Speed decides with a busy machine; the responses must be the same. */
+  async function comply(test: string, run: string): Promise<string> {
+    const folder = join(run, 'compliance');
+    const model = modelOf(benchmark);
+    const { stdout, stderr, code } = await longhaul([
+      ...['compliance', test, '--run', run, '--model', model, '--output', folder, ...cache],
+    ]);
+    expect([0, 3], stderr).toContain(code);
+    if (test === 'TEST01') {
+      expect(existsSync(join(folder, test, 'verify_accuracy.txt')), stdout).toBe(true);
+      const verdict = readFileSync(join(folder, test, 'verify_accuracy.txt'), 'utf8');
+      expect(verdict).toContain('TEST PASS');
+    }
+    return code === 0 ? 'passed' : 'failed';
+  }
+});
+
+/** The model of a submission whose target is the lower one. */
+function modelOf(benchmark: string): string {
+  return benchmark === 'retinanet' ? benchmark : `${benchmark}-99`;
+}
