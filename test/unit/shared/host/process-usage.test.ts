@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { UsageMeter } from '../../../../shared/host/process-usage.ts';
 
 // Goal: CPU and memory of this process and of its children are what the system counts. Method: this process works for a while; a
@@ -29,6 +29,7 @@ it('measures CPU time and memory of this process', () => {
 
 it.skipIf(!existsSync('/proc/self/stat'))('counts children, also one that has ended', async () => {
   const child = spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' });
+  onTestFinished(() => void child.kill('SIGKILL'));
   const pid = child.pid as number;
   const own = process.memoryUsage.rss();
   const pids: number[] = [];
