@@ -1,4 +1,6 @@
 import { addFlagsInGroups, progressStream } from '../../shared/config/command-line.ts';
+import { eachTest } from '../official/test-process.ts';
+import { makesCppRun } from '../submission/compliance/compliance-run.ts';
 import {
   COMPLIANCE_SETTINGS,
   CUSTOM_DATA_SET_SETTINGS,
@@ -34,10 +36,12 @@ OUTPUT/TESTnn-run the logs of the run.
 
 Exit codes: 0 passed, 3 failed, 2 wrong flag or runs that do not belong together, 4 SUT, 5 data set,
 6 this machine, 130 Ctrl-C.`,
-    action: ({ values, command }) => {
+    action: async ({ values, command }) => {
       const flags = flagsOfRun(command.opts<Record<string, string | undefined>>());
       const tell = (text: string): void => void progressStream(command).write(text);
-      return complianceTest(test, values, { flags, tell });
+      return await eachTest(makesCppRun(values, flags), () =>
+        complianceTest(test, values, { flags, tell }),
+      );
     },
   });
 }
@@ -58,8 +62,10 @@ another data set, and compares right answers and speed.
 
 Exit codes: 0 passed, 3 failed, 2 wrong flag or runs that cannot be compared, 4 SUT, 5 data set,
 6 this machine.`,
-  action: ({ values, command }) =>
-    customDataSetTest(values, flagsOfRun(command.opts<Record<string, string | undefined>>())),
+  action: async ({ values, command }) => {
+    const flags = flagsOfRun(command.opts<Record<string, string | undefined>>());
+    return await eachTest(makesCppRun(values, flags), () => customDataSetTest(values, flags));
+  },
 });
 
 /** `longhaul compliance`: the tests that a closed or network submission has to pass. */

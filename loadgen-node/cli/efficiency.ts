@@ -30,7 +30,7 @@ export function efficiencyVerb(sutSettings: SettingTable): MakeCommand {
     ...SIDE_RUN_SETTINGS,
     ...EFFICIENCY_OPTIONS,
   };
-  const groups = { keys: FIRST_KEYS, heading: BOTH_HEADING, hidden: NOT_OF_SEARCH };
+  const groups = { keys: FIRST_KEYS, heading: BOTH_HEADING, hidden: [...NOT_OF_SEARCH, 'engine'] };
   return verb({
     flags: (command) => addSettingsInGroups(command, table, groups),
     example: `

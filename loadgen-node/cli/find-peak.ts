@@ -1,5 +1,6 @@
 import { EXIT } from '../../shared/base/process/exit-codes.ts';
 import { progressStream } from '../../shared/config/command-line.ts';
+import { eachTest, resumingIn } from '../official/test-process.ts';
 import { CommandHost } from '../run/host/host.ts';
 import {
   FIND_PEAK_SETTINGS,
@@ -38,19 +39,22 @@ flag or key, 4 SUT, 5 data set, 6 this machine, 130 Ctrl-C.`,
   action: async ({ values, settings, command }) => {
     const plan = planFindPeak(values, settings);
     refuseUsedSearch(plan, values);
-    const host = new CommandHost('interrupted: ending the probe');
     const { search } = plan;
-    if (search === null) {
-      const { isValid, ...measured } = await measureMetric(plan, host);
-      return { ...measured, isGood: isValid };
-    }
-    const stream = progressStream(command);
-    const result = await searchPeak({ plan, search, values, settings }, host, (line) => {
-      host.progress(null);
-      stream.write(`${line}\n`);
-    });
-    if (result === null) return { exitCode: host.exitCode ?? EXIT.interrupted };
-    const json = peakDocument(result);
-    return { text: peakText(search, result), json, isGood: isPeakOfSut(result) };
+    const work = async () => {
+      const host = new CommandHost('interrupted: ending the probe');
+      if (search === null) {
+        const { isValid, ...measured } = await measureMetric(plan, host);
+        return { ...measured, isGood: isValid };
+      }
+      const stream = progressStream(command);
+      const result = await searchPeak({ plan, search, values, settings }, host, (line) => {
+        host.progress(null);
+        stream.write(`${line}\n`);
+      });
+      if (result === null) return { exitCode: host.exitCode ?? EXIT.interrupted };
+      const json = peakDocument(result);
+      return { text: peakText(search, result), json, isGood: isPeakOfSut(result) };
+    };
+    return await eachTest(plan.run.linked !== undefined, work, resumingIn(plan.run.output));
   },
 });

@@ -7,6 +7,7 @@ import {
   wantsVerbose,
 } from '../../shared/config/command-line.ts';
 import { flagOf } from '../../shared/config/setting.ts';
+import { eachTest } from '../official/test-process.ts';
 import { CommandHost } from '../run/host/host.ts';
 import { withLiveView } from '../run/host/with-live-view.ts';
 import { refuseUsedOutput } from '../run/keep/earlier-run.ts';
@@ -51,13 +52,15 @@ Exit codes: 0 VALID, 3 INVALID or a --threshold is not met, 2 wrong flag or key,
     const audit = openAuditConfig(values.auditConf);
     const plan = planRun(values, { asked: settings, audit });
     refuseUsedOutput(plan.output, values.force);
-    const host = new CommandHost('interrupted: ending the run');
-    if (audit !== undefined) host.report(`longhaul: settings of ${audit.name} override all others`);
-    const tell = (text: string): void => void progressStream(command).write(text);
-    const screen = { isVerbose: wantsVerbose(command) };
-    return await withLiveView(values, host, (live) =>
-      performRuns(plan, host, { live, tell, screen }),
-    );
+    return await eachTest(plan.linked !== undefined, () => {
+      const host = new CommandHost('interrupted: ending the run');
+      if (audit !== undefined) {
+        host.report(`longhaul: settings of ${audit.name} override all others`);
+      }
+      const tell = (text: string): void => void progressStream(command).write(text);
+      const screen = { isVerbose: wantsVerbose(command) };
+      return withLiveView(values, host, (live) => performRuns(plan, host, { live, tell, screen }));
+    });
   },
 });
 

@@ -23,7 +23,7 @@ const BOTH_HEADING =
 export function sweepVerb(sutSettings: SettingTable): MakeCommand {
   const { keepProbes: _keepProbes, ...cell } = CELL_SETTINGS;
   const table = { ...ownNodeSettings(sutSettings, CELL_SETTINGS), ...SWEEP_OPTIONS, ...cell };
-  const groups = { keys: FIRST_KEYS, heading: BOTH_HEADING, hidden: NOT_OF_SEARCH };
+  const groups = { keys: FIRST_KEYS, heading: BOTH_HEADING, hidden: [...NOT_OF_SEARCH, 'engine'] };
   return verb({
     flags: (command) => addSettingsInGroups(command, table, groups),
     example: `

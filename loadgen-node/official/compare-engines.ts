@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
 import { formatNs } from '../../shared/base/text.ts';
 import { isNumber, type ReadDetailLog, readDetailLog } from '../loadgen/logs/read/detail-log.ts';
-import { RUN_FILES } from '../loadgen/logs/read/run-folder.ts';
-
-/** Log files of the engine that followed the C++ LoadGen begin so, in place of `mlperf_log_`. */
-export const OWN_LOG_PREFIX = 'longhaul_log_';
+import { OWN_LOG_PREFIX, RUN_FILES } from '../loadgen/logs/read/run-folder.ts';
 
 const MLPERF_PREFIX = /^mlperf_log_/;
 
 /** Records that both LoadGens derive from the same settings, to the bit. */
 const EQUAL_KEY = /^(?:requested|effective)_|^generated_|^loaded_qsl_set$|^result_query_count$/;
+
+/** Records that LoadGen v4.0 does not write. */
+const SINCE_V41 = /^(?:requested|effective)_sample_concatenate_permutation$/;
 
 /** Figures that each takes by its own clock; in ns, or per second. */
 const MEASURED_KEY = /^result_.*(?:latency|percentile|per_sec|duration|mean|min|max)/;
@@ -52,7 +52,10 @@ export async function compareEngines(folder: string): Promise<EngineComparison> 
     readDetailLog(join(folder, RUN_FILES.detail)),
     readDetailLog(own(RUN_FILES.detail)),
   ]);
-  const equal = recordsOf(cppLog, ownLog, EQUAL_KEY);
+  const isV40 = String(cppLog.records.get('loadgen_version')?.value ?? '').startsWith('4.0 ');
+  const equal = recordsOf(cppLog, ownLog, EQUAL_KEY).filter(
+    ({ key, cpp }) => !(isV40 && cpp === undefined && SINCE_V41.test(key)),
+  );
   const measured = recordsOf(cppLog, ownLog, MEASURED_KEY).filter(
     ({ key }) => !EQUAL_KEY.test(key),
   );
@@ -137,8 +140,10 @@ function shown(value: unknown): string {
 }
 
 function figures(key: string, cpp: number, own: number): string {
-  const text = (value: number): string =>
-    key.includes('per_sec') ? value.toFixed(2) : formatNs(value);
+  const text = (value: number): string => {
+    if (key.endsWith('_count')) return String(value);
+    return key.includes('per_sec') ? value.toFixed(2) : formatNs(value);
+  };
   const difference = cpp === 0 ? '' : `, ${((100 * (own - cpp)) / cpp).toFixed(2)} %`;
   return `C++ ${text(cpp)}, longhaul ${text(own)}${difference}`;
 }

@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { configInvalid, withReason } from '../../shared/base/errors/mlperf-error.ts';
-import { FILE_BYTES_MAX, readBoundedText } from '../../shared/base/files/read-file.ts';
+import { FILE_BYTES_MAX, makeFolder, readBoundedText } from '../../shared/base/files/read-file.ts';
 import { SCENARIOS, TEST_MODES } from '../../shared/domain/scenario.ts';
 import type { QuerySampleLibrary } from '../../shared/domain/system-under-test.ts';
 import type { Round } from '../../shared/rules/rounds/rounds.ts';
@@ -13,6 +13,7 @@ import type { ConfFile } from '../loadgen/settings/from-config.ts';
 import type { TestSettings } from '../loadgen/settings/test-settings.ts';
 import { type LinkedLoadgen, openLoadgen } from './link.ts';
 import { OfficialDriver } from './official-driver.ts';
+import { tellParent } from './test-process.ts';
 import { confOfSettings } from './user-conf.ts';
 
 /** A run whose queries the C++ LoadGen issues. */
@@ -71,7 +72,10 @@ export function officialDriver(
   const userConf = join(outdir, USER_CONF);
   const mlperfConf = checkoutConf(linked);
   const conf = confOfSettings(test.unaudited, { round, model, mlperfConf });
-  withReason(`cannot write ${userConf}`, () => writeFileSync(userConf, conf.text));
+  withReason(`cannot write ${userConf}`, () => {
+    makeFolder(outdir);
+    writeFileSync(userConf, conf.text);
+  });
   const options = {
     scenario: SCENARIOS.indexOf(settings.scenario),
     mode: TEST_MODES.indexOf(settings.mode),
@@ -91,6 +95,7 @@ export function officialDriver(
     totalSamples: qsl.totalSampleCount,
     performanceSamples: qsl.performanceSampleCount,
   };
+  tellParent({ folder: outdir });
   const driver = new OfficialDriver(openLoadgen(linked), options, () => readValidity(outdir));
   return { driver, settings: withAudit(conf.settings, test) };
 }

@@ -11,10 +11,10 @@ import type {
   TestSetup,
 } from '../loadgen/engine/test-context.ts';
 import type { RunProgress, TestOutcome, TestPhase } from '../loadgen/engine/test-outcome.ts';
+import { OWN_LOG_PREFIX } from '../loadgen/logs/read/run-folder.ts';
 import type { LogSettings } from '../loadgen/logs/write/test-logs.ts';
 import { watchProcessUse } from '../observe/health/process-monitor.ts';
 import { LiveRun } from '../observe/live/live-run.ts';
-import { OWN_LOG_PREFIX } from '../official/compare-engines.ts';
 import { officialDriver } from '../official/official-test.ts';
 import type { RunVerdict } from '../present/live/live-state.ts';
 import type { LiveView } from '../present/live/live-view.ts';
@@ -59,6 +59,8 @@ export type ProbePlan = Pick<
   'settings' | 'loadgen' | 'output' | 'stallTimeoutNs' | 'generatorLagShareMax' | 'issueLoop'
 > & {
   readonly arrivals?: RunPlan['arrivals'];
+  /** Where the C++ LoadGen issues the queries. */
+  readonly linked?: RunPlan['linked'];
   readonly dispatch: Pick<RunPlan['dispatch'], 'onNodeLoss'>;
   readonly log: Omit<LogSettings, 'outdir'>;
 };
@@ -183,7 +185,10 @@ export async function probe(
           `${(elapsedNs / 1e9).toFixed(0)} s, ${issuedQueries}${isClosedLoop ? '' : ` of at most ${generatedQueries}`} queries issued`,
         ),
     };
-    return await runTest({ ...setup, log: { ...setup.log, enableTrace: false }, observer });
+    const log = { ...setup.log, enableTrace: false };
+    const untraced = { ...plan.log, enableTrace: false };
+    const driven = isDriven(plan) ? byEngine({ ...plan, log: untraced }, store) : {};
+    return await runTest({ ...setup, log, ...driven, observer });
   } finally {
     host.progress?.(null);
     if (!keepsLogs) rmSync(plan.output, { recursive: true, force: true });
@@ -270,8 +275,15 @@ function keepRecords(
   };
 }
 
+function isDriven(plan: ProbePlan): plan is RunPlan {
+  return plan.linked !== undefined;
+}
+
 /** Of a run whose queries the C++ LoadGen issues: its driver, and other names for the logs of the engine that follows it. */
-function byEngine(plan: RunPlan, qsl: QuerySampleLibrary): Partial<TestSetup> {
+function byEngine(
+  plan: Omit<RunPlan, 'log'> & Pick<ProbePlan, 'log'>,
+  qsl: QuerySampleLibrary,
+): Partial<TestSetup> {
   const { linked, settings, unaudited, auditConfig, round, rules, output } = plan;
   if (linked === undefined) return {};
   const log = { ...plan.log, outdir: output };

@@ -185,6 +185,9 @@ export function readConfigFile(path: string, sections: readonly string[]): Confi
   return parseConfigFile(path, text, sections);
 }
 
+/** Section of a run's record that has no settings: which C++ LoadGen issued its queries. */
+export const EVIDENCE_SECTION = 'engine';
+
 /** See {@link readConfigFile}. @param path Stands in messages only. */
 export function parseConfigFile(
   path: string,
@@ -196,6 +199,7 @@ export function parseConfigFile(
   if (document.contents === null) return result;
   const root = mapOf(document.contents, `${path}:1:1`, `sections (${sections.join(', ')})`);
   for (const [name, { node, place }] of entriesOf(root, placeOf)) {
+    if (name === EVIDENCE_SECTION && isMap(node) && node.has('kind')) continue;
     if (!sections.includes(name)) {
       throw configInvalid(`${place}: unknown section "${name}"; there is: ${sections.join(', ')}`);
     }

@@ -1,20 +1,18 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { findLoadgen } from '../../loadgen-node/official/checkout.ts';
 import { compareEngines } from '../../loadgen-node/official/compare-engines.ts';
-import { doubtsAbout, linkedLoadgen, linkLoadgen } from '../../loadgen-node/official/link.ts';
-import { describeOfficial } from './official-tools.ts';
+import { doubtsAbout, linkedLoadgen } from '../../loadgen-node/official/link.ts';
+import { describeOfficial, linkOfficial } from './official-tools.ts';
 
 // Goal: MLPerf's C++ LoadGen, built here from its own sources, and the engine that follows it plan, count, log and judge the same for
 // any settings; a SUT that fails ends a run without a VALID log, and without a crash.
 // Method: LoadGens of three versions, built by their own CMake files; a process for each test, random settings, a SUT in process.
 // LONGHAUL_DIFFERENTIAL: number of random settings per version (default 20).
 
-const CLONE = process.env['MLPERF_INFERENCE'] as string;
 const RUNS = Number(process.env['LONGHAUL_DIFFERENTIAL'] ?? 20);
 const VERSIONS = ['v4.1', 'v5.1.1', 'HEAD'] as const;
 type Version = (typeof VERSIONS)[number];
@@ -50,25 +48,7 @@ describeOfficial('the C++ LoadGen as engine', () => {
 
   beforeAll(() => {
     for (const version of VERSIONS) {
-      const checkout = join(folder, version);
-      const git = (...args: string[]) =>
-        execFileSync('git', ['-C', checkout, ...args], { stdio: 'pipe' });
-      execFileSync('git', ['clone', '--quiet', '--shared', '--no-checkout', CLONE, checkout]);
-      git('sparse-checkout', 'set', 'loadgen');
-      const commit = execFileSync('git', ['-C', CLONE, 'rev-parse', `${version}^{commit}`], {
-        encoding: 'utf8',
-      });
-      git('checkout', '--quiet', commit.trim());
-      const build = join(checkout, 'loadgen', 'build');
-      const flags = ['-DCMAKE_POSITION_INDEPENDENT_CODE=ON'];
-      execFileSync('cmake', ['-S', join(checkout, 'loadgen'), '-B', build, ...flags], {
-        stdio: 'pipe',
-      });
-      execFileSync('cmake', ['--build', build, '-j2', '--target', 'mlperf_loadgen'], {
-        stdio: 'pipe',
-      });
-      const cacheFolder = join(folder, `cache-${version}`);
-      linkLoadgen(findLoadgen(checkout), { compiler: 'g++', cacheFolder });
+      const cacheFolder = linkOfficial(version, join(folder, version));
       caches.set(version, cacheFolder);
     }
   }, 600_000);

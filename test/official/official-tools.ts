@@ -2,6 +2,8 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { describe } from 'vitest';
+import { findLoadgen } from '../../loadgen-node/official/checkout.ts';
+import { linkLoadgen } from '../../loadgen-node/official/link.ts';
 
 /** Clone of mlcommons/inference with its tags; undefined: the tests skip, and the last line says so. */
 const INFERENCE_CLONE: string | undefined = process.env['MLPERF_INFERENCE'];
@@ -50,6 +52,30 @@ export class OfficialTools {
     return { code: status, output: `${stdout}${stderr}` };
   }
 }
+
+/**
+ * Builds the C++ LoadGen of a tag (or branch) by its own CMake files, and links it.
+ * @param folder Gets the checkout.
+ * @returns The cache folder (`--cache-dir`) in which it is linked
+ */
+export function linkOfficial(version: string, folder: string): string {
+  const clone = INFERENCE_CLONE as string;
+  const git = (...args: string[]) => execFileSync('git', ['-C', folder, ...args], QUIET);
+  execFileSync('git', ['clone', '--quiet', '--shared', '--no-checkout', clone, folder]);
+  git('sparse-checkout', 'set', 'loadgen');
+  // A branch of the clone is none of its clone.
+  const commit = execFileSync('git', ['-C', clone, 'rev-parse', `${version}^{commit}`], QUIET);
+  git('checkout', '--quiet', commit.toString().trim());
+  const build = join(folder, 'loadgen', 'build');
+  const flags = ['-DCMAKE_POSITION_INDEPENDENT_CODE=ON'];
+  execFileSync('cmake', ['-S', join(folder, 'loadgen'), '-B', build, ...flags], QUIET);
+  execFileSync('cmake', ['--build', build, '-j2', '--target', 'mlperf_loadgen'], QUIET);
+  const cacheFolder = join(folder, 'cache');
+  linkLoadgen(findLoadgen(folder), { compiler: 'g++', cacheFolder });
+  return cacheFolder;
+}
+
+const QUIET = { stdio: 'pipe' } as const;
 
 /** @throws Error Who names a clone wants the tests to run: they do not skip then. */
 function requireModules(): void {

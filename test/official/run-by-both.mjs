@@ -8,7 +8,7 @@ const { runTest } = await load('loadgen-node/loadgen/engine/start-test.js');
 const { monotonicClock } = await load('loadgen-node/loadgen/engine/monotonic-clock.js');
 const { loadgenOf } = await load('loadgen-node/loadgen/settings/loadgen-behaviour.js');
 const { readConfFiles } = await load('loadgen-node/loadgen/settings/read-conf-files.js');
-const { OWN_LOG_PREFIX } = await load('loadgen-node/official/compare-engines.js');
+const { OWN_LOG_PREFIX } = await load('loadgen-node/loadgen/logs/read/run-folder.js');
 const { linkedLoadgen } = await load('loadgen-node/official/link.js');
 const { officialDriver, fittingRound, checkoutConf } = await load(
   'loadgen-node/official/official-test.js',

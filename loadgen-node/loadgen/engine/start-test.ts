@@ -167,12 +167,13 @@ class TestRun {
     }
   }
 
-  /** Another LoadGen waits for ever for a sample that was lost. */
+  /** Another LoadGen waits for ever for a sample that was lost, or that was not asked for since the result was decided. */
   async #endDriver(): Promise<void> {
     const { parts, interruption } = this.#context;
     const phases = [this.#accuracy, this.#performance].filter((phase) => phase !== null);
     const isWhole = phases.every(
-      ({ endCause, counts }) => !isBrokenEnd(endCause) && counts.lostSamples === 0,
+      ({ endCause, counts }) =>
+        !isBrokenEnd(endCause) && endCause !== 'decided' && counts.lostSamples === 0,
     );
     if (parts.driver === undefined || phases.length === 0 || !isWhole) return;
     const end = await interruption.orInterrupted(parts.driver.ended());

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import { readJsonFile, writeText } from '../../../shared/base/files/read-file.ts';
+import type { DeepReadonly } from '../../../shared/base/types/deep-readonly.ts';
 import {
   components,
   type Evidence,
@@ -34,7 +35,7 @@ const loadgenCounts = z.object({
 });
 
 /** The C++ LoadGen that issued the queries, by what was linked and by its own log. */
-const cppEngine = z.object({
+export const CPP_ENGINE = z.strictObject({
   kind: z.literal('cpp-loadgen'),
   version: z.string(),
   /** Of the checkout; null where git does not know it. */
@@ -42,6 +43,8 @@ const cppEngine = z.object({
   tree: z.string().nullable(),
   /** Tag whose sources these are; null where longhaul knows none. */
   tag: z.string().nullable(),
+  /** SHA-256 of LoadGen's own list of its sources; absent in audits of older builds. */
+  sourcesSha256: z.string().optional(),
   /** SHA-256 of the user's static library, of the linked module, and of mlperf_log_detail.txt as LoadGen wrote it. */
   librarySha256: z.string(),
   addonSha256: z.string(),
@@ -53,7 +56,7 @@ const cppEngine = z.object({
   doubts: z.array(z.string()),
 });
 
-export type CppEngine = Readonly<z.infer<typeof cppEngine>>;
+export type CppEngine = DeepReadonly<z.infer<typeof CPP_ENGINE>>;
 
 const finding = z.object({
   /** Stable word. */
@@ -110,7 +113,7 @@ const audit = z.object(
        */
       loadgen: loadgenCounts.nullable(),
       /** Absent: longhaul's own engine issued the queries. */
-      engine: cppEngine.optional(),
+      engine: CPP_ENGINE.optional(),
     }),
     loadgenNode: z.object({
       software: z.string(),

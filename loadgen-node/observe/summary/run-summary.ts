@@ -7,6 +7,7 @@ import type { DeepReadonly } from '../../../shared/base/types/deep-readonly.ts';
 import { SCENARIOS } from '../../../shared/domain/scenario.ts';
 import { GENERATOR_CEILING, GENERATOR_HEALTH } from '../../loadgen/health/generator-health.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
+import { CPP_ENGINE } from '../audit/network-audit.ts';
 import { FIGURE_NAMES } from '../figures/figure-names.ts';
 import { STEP_FIGURES } from '../figures/figures-of-records.ts';
 import { SERVER_STATISTICS } from '../split/server-statistics.ts';
@@ -95,6 +96,9 @@ export const RUN_SUMMARY = z.strictObject({
   mode: z.string(),
   round: z.string(),
   division: z.string(),
+  engine: CPP_ENGINE.optional().describe(
+    "the C++ LoadGen that issued the queries, as in network_audit.json; absent: longhaul's own engine did",
+  ),
   sutName: z.string(),
   labels: z
     .record(z.string(), z.string())

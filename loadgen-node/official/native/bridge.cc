@@ -125,11 +125,13 @@ class Bridge : public mlperf::SystemUnderTest {
       const uint64_t room = WaitForRoom();
       const size_t count = std::min<uint64_t>(issued.size() - at, room);
       uint64_t head = sampleHead_;
-      for (size_t i = at; i < at + count; ++i, ++head) {
+      uint64_t sample = issuedSamples_.load(std::memory_order_relaxed);
+      for (size_t i = at; i < at + count; ++i, ++head, ++sample) {
         samples.as<uint32_t>()[head % samples.length<uint32_t>()] = static_cast<uint32_t>(issued[i].index);
-        KeepId(issued[i].id);
+        KeepId(sample, issued[i].id);
       }
       sampleHead_ = head;
+      issuedSamples_.store(sample);
       at += count;
       Push(atNs, static_cast<uint32_t>(count) | (at < issued.size() ? kHasMore : 0), thread);
     } while (at < issued.size());
@@ -246,12 +248,10 @@ class Bridge : public mlperf::SystemUnderTest {
     Wake();
   }
 
-  void KeepId(ResponseId id) {
-    const uint64_t sample = issuedSamples_.load(std::memory_order_relaxed);
+  void KeepId(uint64_t sample, ResponseId id) {
     std::unique_ptr<ResponseId[]>& chunk = chunks_[sample / kChunk];
     if (chunk == nullptr) chunk.reset(new ResponseId[kChunk]);
     chunk[sample % kChunk] = id;
-    issuedSamples_.store(sample + 1);
   }
 
   void Wake() {

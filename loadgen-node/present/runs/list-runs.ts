@@ -2,10 +2,14 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { configInvalid, MlperfError, messageOf } from '../../../shared/base/errors/mlperf-error.ts';
-import { readJsonFile } from '../../../shared/base/files/read-file.ts';
+import {
+  FILE_BYTES_MAX,
+  readBoundedText,
+  readJsonFile,
+} from '../../../shared/base/files/read-file.ts';
 import { counted, tableLines } from '../../../shared/base/text.ts';
 import type { Scenario } from '../../../shared/domain/scenario.ts';
-import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
+import { OWN_LOG_PREFIX, RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { labelText } from '../../observe/summary/run-labels.ts';
 import { RUN_SUMMARY, SUMMARY_SCHEMA_VERSION } from '../../observe/summary/run-summary.ts';
 import { instantText, timeOrDash } from '../text/figure-text.ts';
@@ -94,8 +98,16 @@ export type RunList = Readonly<ReturnType<typeof listRuns>>;
 function readListed(folder: string): z.infer<typeof LISTED> {
   const path = join(folder, RUN_FILES.runSummary);
   if (existsSync(path)) return readJsonFile(path, LISTED);
-  const why = `it has no ${RUN_FILES.runSummary}: the run goes on, or broke off before its end`;
-  throw new MlperfError('ERR_CONFIG_FILE', why);
+  const known = brokenOff(folder) ?? 'the run goes on, or broke off before its end';
+  throw new MlperfError('ERR_CONFIG_FILE', `it has no ${RUN_FILES.runSummary}: ${known}`);
+}
+
+/** Why a run broke off, as its logs say; undefined where they do not. */
+function brokenOff(folder: string): string | undefined {
+  const names = [`${OWN_LOG_PREFIX}summary.txt`, RUN_FILES.summary];
+  const path = names.map((name) => join(folder, name)).find((one) => existsSync(one));
+  if (path === undefined) return undefined;
+  return /^INCOMPLETE: (.*)$/m.exec(readBoundedText(path, FILE_BYTES_MAX.settings))?.[1];
 }
 
 /** Folders at and below `folder` that a run wrote to. */

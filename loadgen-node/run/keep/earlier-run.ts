@@ -13,13 +13,14 @@ import type { RunHost } from '../host/host.ts';
 /** Folder below a run's with the compliance tests that compared with it. */
 export const COMPLIANCE_FOLDER = 'compliance';
 
-/** Files that `run`, `find-peak`, `curve`, `sweep` and `efficiency` write; LoadGen's logs may carry a date in their names. */
+/** Files that `run`, `find-peak`, `curve`, `sweep` and `efficiency` write. */
 const RESULT_FILES: ReadonlySet<string> = new Set([
   ...Object.values(RUN_FILES),
   ...['longhaul_peak.json', 'longhaul_sweep.json', 'longhaul_sweep.html'],
   ...['longhaul_efficiency.json', 'longhaul_curve.json', ...Object.values(CURVE_FILES)],
 ]);
-const LOG = /^mlperf_log_.*\.(?:txt|json)$/;
+/** LoadGen's logs, which may carry a date in their names, and those of the engine that follows it. */
+const LOG = /^(?:mlperf|longhaul)_log_.*\.(?:txt|json)$/;
 /** Folders that they make: several runs, those of a search, cells of a sweep (`5ms_100mbit_0.1pct`). */
 const RESULT_FOLDER =
   /^(?:(?:run_|confirm-|probe-)\d+|\.probe|[\d.]+[um]s_(?:unlimited|[\d.]+[gmk]bit)_[\d.]+pct)$/;

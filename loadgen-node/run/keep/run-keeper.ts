@@ -51,7 +51,10 @@ export async function beginFolder(
   /** Writes the audit, where there is a network to audit. @throws MlperfError `ERR_OUTPUT` */
   const putAudit = async (judge: RunJudge): Promise<void> => {
     const audit = await judge.audit();
-    if (audit !== null) writeAudit(output, audit);
+    if (audit === null) return;
+    writeAudit(output, audit);
+    const { engine } = audit.run;
+    if (engine !== undefined) writeRunRecord(output, plan.record, engine);
   };
   return {
     records,

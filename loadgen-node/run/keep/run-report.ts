@@ -107,6 +107,7 @@ export function composeSummary(
     mode: outcome.effectiveSettings.mode,
     round: plan.round,
     division: plan.dispatch.division,
+    ...(audit.run.engine !== undefined && { engine: audit.run.engine }),
     sutName: outcome.sutName,
     labels: plan.labels,
     result: isInterrupted ? 'INTERRUPTED' : judged,

@@ -6,12 +6,10 @@ import { type LinkedLoadgen, linkedLoadgen } from '../../official/link.ts';
 import { checkoutConf, fittingRound } from '../../official/official-test.ts';
 import type { RunValues } from './run-settings.ts';
 
-/** @throws MlperfError `ERR_CONFIG_INVALID` for a verb of many runs: the C++ LoadGen runs one test per process */
-export function refuseCppEngine({ engine }: Pick<RunValues, 'engine'>, verb: string): void {
+/** @throws MlperfError `ERR_CONFIG_INVALID` for work that the C++ LoadGen does not do. @param why In a sentence's second part. */
+export function refuseCppEngine({ engine }: Pick<RunValues, 'engine'>, why: string): void {
   if (engine === 'longhaul') return;
-  throw configInvalid(
-    `--engine ${engine} runs one test per process, and ${verb} makes many: find the load without it, then confirm it by longhaul run --engine ${engine}`,
-  );
+  throw configInvalid(`--engine ${engine}: ${why}`);
 }
 
 /**
@@ -32,7 +30,7 @@ export function withEngine(
     [values.concurrency !== undefined, '--concurrency: it has no closed loop'],
     [values.extendUntilDecided === true, '--extend-until-decided: it ends a run by its own rules'],
     [values.mode === 'find-peak', '--mode find-peak: use longhaul find-peak'],
-    [(values.runs ?? 1) > 1, '--runs: it runs one test per process'],
+    [(values.runs ?? 1) > 1, '--runs: make them one by one, each with an --output of its own'],
     [values.mlperfConf !== undefined, '--mlperf-conf: it reads that of its checkout'],
   ];
   const first = refused.find(([isAsked]) => isAsked);

@@ -6,6 +6,7 @@ import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import { makeFolder } from '../../../shared/base/files/read-file.ts';
 import { CONFIG_SECTIONS } from '../../../shared/config/command-line.ts';
 import {
+  EVIDENCE_SECTION,
   type FileValue,
   inspectSettings,
   type ResolvedSetting,
@@ -14,6 +15,7 @@ import {
   saidKeys,
 } from '../../../shared/config/resolve-settings.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
+import type { CppEngine } from '../../observe/audit/network-audit.ts';
 import { RUN_SETTINGS, type RunValues } from './run-settings.ts';
 
 /** Settings that are not recorded: a repeated run opens no ports and replaces no files. */
@@ -42,13 +44,25 @@ export function runRecord(settings: readonly ResolvedSetting[]): string {
   );
 }
 
-/** Writes the record, if there is one, into the folder, which is made. @throws MlperfError `ERR_OUTPUT` */
-export function writeRunRecord(output: string, record: string | undefined): void {
+/**
+ * Writes the record, if there is one, into the folder, which is made.
+ * @param engine The C++ LoadGen that issued the queries, once its test has ended.
+ * @throws MlperfError `ERR_OUTPUT`
+ */
+export function writeRunRecord(
+  output: string,
+  record: string | undefined,
+  engine?: CppEngine,
+): void {
   if (record === undefined) return;
   const path = join(output, RUN_FILES.record);
   withReason(`cannot write ${path}`, () => {
     makeFolder(output);
-    writeFileSync(path, record);
+    const evidence =
+      engine === undefined
+        ? ''
+        : `# LoadGen that issued the queries; no settings.\n${stringify({ [EVIDENCE_SECTION]: engine })}`;
+    writeFileSync(path, record + evidence);
   });
 }
 

@@ -41,7 +41,7 @@ export const CLOSED_LOOP_NOTE =
 /** The files of a curve, as far as it is. */
 export class CurveFiles {
   readonly points: LoadPoint[];
-  unloadedNs: number | null;
+  #unloadedNs: number | null;
   readonly #plan: CurvePlan;
   readonly #identity: Question;
 
@@ -49,7 +49,18 @@ export class CurveFiles {
     this.#plan = plan;
     this.#identity = identity;
     this.points = [...(kept?.points ?? [])];
-    this.unloadedNs = kept?.unloadedNs ?? null;
+    this.#unloadedNs = kept?.unloadedNs ?? null;
+  }
+
+  /** Mean latency of one query at a time; null: it was not looked at. */
+  get unloadedNs(): number | null {
+    return this.#unloadedNs;
+  }
+
+  /** Keeps the latency of one query at a time. @throws MlperfError `ERR_OUTPUT` */
+  keepLook(unloadedNs: number): void {
+    this.#unloadedNs = unloadedNs;
+    this.#keep(null);
   }
 
   /** Keeps a point before the next one is measured. @throws MlperfError `ERR_OUTPUT` */

@@ -123,7 +123,7 @@ export type CurvePlan = ReturnType<typeof planCurve>;
 
 function refuseOfRun(values: CurveValues, settings: readonly ResolvedSetting[]): void {
   const { scenario, mode, thresholds, qps, concurrency } = values;
-  refuseCppEngine(values, 'a curve');
+  if (concurrency !== undefined) refuseCppEngine(values, 'it has no closed loop: use --qps');
   refuseLiveView(values);
   if (scenario !== 'Server') {
     throw configInvalid(`curve steps the load of Server; ${scenario} has no load to step`);

@@ -1,6 +1,7 @@
 import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { formatNs, percentage } from '../../../shared/base/text.ts';
 import type { ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
+import { earlierTests } from '../../official/test-process.ts';
 import { curveEnd, pointHeader, pointLines } from '../../present/curve/curve-text.ts';
 import { clock, percentileName } from '../../present/text/figure-text.ts';
 import type { RunHost } from '../../run/host/host.ts';
@@ -82,7 +83,9 @@ async function measurePoints(
   print: (line: string) => void,
 ): Promise<MlperfError | null> {
   try {
-    if (plan.loads === null) files.unloadedNs ??= await unloadedLatency(runProbe);
+    if (plan.loads === null && files.unloadedNs === null) {
+      files.keepLook(await unloadedLatency(runProbe));
+    }
     for (;;) {
       const load = nextLoad(plan, files.points, files.unloadedNs);
       if (load === null) return null;
@@ -122,6 +125,7 @@ function refuseBroken({ end, latenciesNs }: ProbeOutcome): void {
 
 /** Prints what is measured, how long it takes, and the points that the curve goes on from. */
 function printOpening(plan: CurvePlan, { points }: CurveFiles, print: (line: string) => void) {
+  if (earlierTests() > 0) return;
   const { unit, boundNs, percentile, run } = plan;
   const isClosedLoop = unit === 'queries at a time';
   const what = isClosedLoop ? 'Fixed concurrencies' : 'Rates with Poisson arrivals';

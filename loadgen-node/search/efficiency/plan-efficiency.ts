@@ -15,6 +15,7 @@ import { fitText } from '../../present/text/figure-text.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { refuseUsedOutput } from '../../run/keep/earlier-run.ts';
 import { NO_OIP_VALUES, OIP_OPTIONS } from '../../run/plan/oip-options.ts';
+import { refuseCppEngine } from '../../run/plan/run-engine.ts';
 import type { PreparedRun } from '../../run/prepare/prepare-run.ts';
 import { ownNode } from '../own-node.ts';
 import { findPeak } from '../peak/find-peak.ts';
@@ -47,6 +48,7 @@ interface EfficiencyRequest {
  */
 export function planEfficiency(request: EfficiencyRequest) {
   const { own, values, settings, sutSettings } = request;
+  refuseCppEngine(values, 'efficiency compares two sides by one engine, longhaul');
   const mode = efficiencyMode(own, values.sut);
   const runValues = {
     ...NO_OIP_VALUES,

@@ -41,11 +41,20 @@ export function planFindPeak(values: FindPeakValues, settings: readonly Resolved
   const bound = oneOf(values, 'latency', 'targetLatency');
   const percentile = oneOf(values, 'percentile', 'targetLatencyPercentile');
   const isInterval = scenario === 'MultiStream' && values.round === 'v0.5';
+  const isSearched = scenario === 'Server' || isInterval;
+  if (!isSearched) {
+    refuseCppEngine(
+      values,
+      `${scenario} has no load to search, and longhaul run measures its metric`,
+    );
+  }
   const joined = {
     ...values,
     targetQps: rateOf(values.targetQps, bound, isInterval),
     targetLatency: bound,
     targetLatencyPercentile: percentile,
+    // Of each load, not of the plan.
+    runs: undefined,
     // A search decides by its own runs how long they are.
     extendUntilDecided: values.extendUntilDecided ?? false,
   };
@@ -56,7 +65,7 @@ export function planFindPeak(values: FindPeakValues, settings: readonly Resolved
   const audit = openAuditConfig(values.auditConf);
   const planned = planRun(joined, { said, audit });
   refuseTokens(planned, 'find-peak');
-  const search = scenario === 'Server' || isInterval ? searchOf(values, planned) : null;
+  const search = isSearched ? searchOf(values, planned) : null;
   // With fewer queries early stopping cannot decide: at low rates no run would be VALID.
   const { minQueryCount, minDurationNs } = search?.full ?? {
     minQueryCount: planned.settings.minQueryCount,
@@ -117,7 +126,6 @@ function refuseOfRun(values: FindPeakValues): void {
       "--threshold is for run: the runs of a search are judged by the scenario's own rules, and its load by --latency and --percentile",
     );
   }
-  refuseCppEngine(values, 'a search');
   refuseLiveView(values);
   if (values.otel) {
     throw configInvalid('--otel is for run: the probes of a search are not exported');
@@ -291,7 +299,7 @@ export const SEARCH_KEYS: readonly string[] = [
 
 /** Settings of a run that a search refuses, or has under a name of its own: no help names them. */
 export const NOT_OF_SEARCH: readonly string[] = [
-  ...['mode', 'arrivals', 'concurrency', 'thresholds', 'engine'],
+  ...['mode', 'arrivals', 'concurrency', 'thresholds'],
   ...['targetLatency', 'targetLatencyPercentile', 'otel', 'otelSample'],
   ...['dashboard', 'metricsListen'],
 ];

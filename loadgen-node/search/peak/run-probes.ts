@@ -7,6 +7,7 @@ import type { RunFigures } from '../../observe/figures/figure-names.ts';
 import { figuresOfOutcome } from '../../observe/figures/figures.ts';
 import { recordsOfSet } from '../../observe/records/sample-records.ts';
 import { latencySplit } from '../../observe/split/latency-split.ts';
+import { NextTest } from '../../official/test-process.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { replaceEarlierRun } from '../../run/keep/earlier-run.ts';
 import type { RunPlan } from '../../run/plan/run-plan.ts';
@@ -30,12 +31,17 @@ interface ProbeParts {
 
 /**
  * Runs probes, over a network or in this process, with names, data set and store that are ready.
+ * @throws NextTest by the second probe of the C++ LoadGen
  */
 export function runProbes(prepared: PreparedRun, parts: ProbeParts): RunProbe {
-  return async (spec) =>
-    spec.kind === 'full'
+  let count = 0;
+  return async (spec) => {
+    count += 1;
+    if (count > 1 && prepared.plan.linked !== undefined) throw new NextTest();
+    return spec.kind === 'full'
       ? await fullProbe(prepared, parts, spec)
       : await shortProbe(prepared, parts, spec);
+  };
 }
 
 /** A run as `longhaul run` makes it, with all that it leaves. */
@@ -48,6 +54,7 @@ async function fullProbe(
   const plan: RunPlan = {
     ...prepared.plan,
     settings: atLoad(prepared.plan.settings, load),
+    unaudited: atLoad(prepared.plan.unaudited, load),
     output: folder,
     record: recordOf?.(load),
   };
@@ -67,9 +74,10 @@ async function shortProbe(
 ): Promise<ProbeOutcome> {
   const folder = join(output, keepsProbes ? `probe-${spec.number}` : '.probe');
   const settings = shortSettings(base.settings, spec);
+  const unaudited = shortSettings(base.unaudited, spec);
   const { isDecided, goesOnAfterLoss, concurrency } = spec;
   const arrivals = concurrency === undefined ? base.arrivals : closedLoop(concurrency);
-  const plan: RunPlan = { ...base, settings, arrivals, output: folder };
+  const plan: RunPlan = { ...base, settings, unaudited, arrivals, output: folder };
   const kept = new KeptProbe();
   const boundNs = boundOf(settings);
   const outcome = await probe(plan, store, sutOf(plan), host, {

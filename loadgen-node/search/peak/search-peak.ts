@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { formatNs } from '../../../shared/base/text.ts';
 import type { ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
+import { earlierTests } from '../../official/test-process.ts';
 import { identifyNodes } from '../../run/ask-nodes.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { refuseUsedOutput, replaceEarlierRun } from '../../run/keep/earlier-run.ts';
@@ -96,6 +97,7 @@ function printOpening(
   earlier: readonly PeakProbe[],
   print: (line: string) => void,
 ): void {
+  if (earlierTests() > 0) return;
   print(searchText(search, run.output));
   if (note !== undefined) print(`note: ${note}`);
   if (earlier.length > 0) print(`going on after ${earlier.length} probes:`);

@@ -14,6 +14,7 @@ import { lookAtLink } from '../../run/ask-nodes.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { withSutProcess } from '../../run/host/sut-process.ts';
 import { refuseUsedOutput, replaceEarlierRun } from '../../run/keep/earlier-run.ts';
+import { refuseCppEngine } from '../../run/plan/run-engine.ts';
 import type { RunPlan } from '../../run/plan/run-plan.ts';
 import { type PreparedRun, prepareRun } from '../../run/prepare/prepare-run.ts';
 import { nodesOf } from '../../run/run-sut.ts';
@@ -59,6 +60,10 @@ interface SweepRequest {
  */
 export function planSweep(request: SweepRequest) {
   const { options, values, settings, sut, sutSettings } = request;
+  refuseCppEngine(
+    values,
+    'a sweep compares links, by longhaul: find one peak by find-peak --engine cpp',
+  );
   const grid = parseLinkGrid(options);
   const isOwn = values.sut === undefined;
   // Without servers of others the model is that of the node that is started.

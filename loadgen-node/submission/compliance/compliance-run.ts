@@ -3,16 +3,16 @@ import { join } from 'node:path';
 import { configInvalid, withReason } from '../../../shared/base/errors/mlperf-error.ts';
 import { makeFolder } from '../../../shared/base/files/read-file.ts';
 import { resolveSettings, type SettingSources } from '../../../shared/config/resolve-settings.ts';
-import type { RunFolder } from '../../loadgen/logs/read/run-folder.ts';
+import { RUN_FILES, type RunFolder } from '../../loadgen/logs/read/run-folder.ts';
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import type { RunReport } from '../../run/keep/run-report.ts';
 import { planRun, type RunPlan } from '../../run/plan/run-plan.ts';
-import { type RunSources, recordedSettings } from '../../run/plan/run-record.ts';
+import { inspectRun, type RunSources, recordedSettings } from '../../run/plan/run-record.ts';
 import { RUN_SETTINGS } from '../../run/plan/run-settings.ts';
 import { performRun } from '../../run/session.ts';
 import type { RunnableTestId } from '../rules/submission-rounds.ts';
-import { DECIDED_BY_TEST } from './compliance-settings.ts';
+import { type ComplianceValues, DECIDED_BY_TEST } from './compliance-settings.ts';
 import { forgetVerdict } from './test-folder.ts';
 import { auditConfigText } from './verify/audit-settings.ts';
 
@@ -34,6 +34,15 @@ export function runSources(
   const file = recordedSettings(record);
   for (const key of DECIDED_BY_TEST) file.delete(key);
   return { file, flags };
+}
+
+/** Whether a test makes a run by the C++ LoadGen: the submission run was one. @throws MlperfError as {@link inspectRun} */
+export function makesCppRun(
+  { run, testRun }: Pick<ComplianceValues, 'run'> & Partial<Pick<ComplianceValues, 'testRun'>>,
+  flags: SettingSources['flags'],
+): boolean {
+  const sources = runSources({ record: join(run, RUN_FILES.record) }, flags);
+  return testRun === undefined && inspectRun(sources).engine === 'cpp';
 }
 
 /**

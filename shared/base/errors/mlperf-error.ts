@@ -43,6 +43,8 @@ export type MlperfErrorCode =
   | 'ERR_RULE'
   /** A bound on waiting was reached. */
   | 'ERR_TIMEOUT'
+  /** The process of a test by the C++ LoadGen crashed, or was killed. */
+  | 'ERR_TEST_CRASHED'
   /** The run was interrupted by a signal. */
   | 'ERR_INTERRUPTED'
   /** A defect of longhaul itself. */

@@ -50,6 +50,7 @@ const EXIT_OF_ERROR: Readonly<Record<MlperfErrorCode, number>> = {
   ERR_WIRE_PROTOCOL: EXIT.sut,
   ERR_RULE: EXIT.usage,
   ERR_TIMEOUT: EXIT.sut,
+  ERR_TEST_CRASHED: EXIT.invalid,
   ERR_INTERRUPTED: EXIT.interrupted,
   ERR_INTERNAL: EXIT.internal,
 };

@@ -21,6 +21,9 @@ export const RUN_FILES = {
   page: 'longhaul_report.html',
 } as const;
 
+/** Log files of the engine that followed the C++ LoadGen begin so, in place of `mlperf_log_`. */
+export const OWN_LOG_PREFIX = 'longhaul_log_';
+
 /** Paths of the files of one run. */
 export type RunFolder = Readonly<Record<keyof typeof RUN_FILES | 'folder', string>>;
 

@@ -86,9 +86,10 @@ export class AccuracyLog {
   write({ responseId, sampleIndex, bytes, tokens }: LoggedResponse): void {
     this.#file.append(
       `${this.#entryCount === 0 ? '' : ','}\n` +
-        `{ "seq_id" : ${responseId}, "qsl_idx" : ${sampleIndex}, "data" : "${hexOf(bytes)}"` +
-        `${tokens === null ? '' : tokenFields(tokens)} }`,
+        `{ "seq_id" : ${responseId}, "qsl_idx" : ${sampleIndex}, "data" : "`,
     );
+    for (const digits of hexOf(bytes)) this.#file.append(digits);
+    this.#file.append(`"${tokens === null ? '' : tokenFields(tokens)} }`);
     this.#entryCount += 1;
   }
 
@@ -101,14 +102,20 @@ export class AccuracyLog {
 }
 
 function tokenFields({ count, firstToken }: LoggedTokens): string {
-  const first = firstToken === null ? '' : `, "token_data" : "${hexOf(firstToken)}"`;
+  const first = firstToken === null ? '' : `, "token_data" : "${[...hexOf(firstToken)].join('')}"`;
   return `${first}, "token_count" : ${count}`;
 }
 
-function hexOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    .toString('hex')
-    .toUpperCase();
+/** Bytes whose digits are made at once: those of a whole volume would take several times its size. */
+const HEX_BYTES_MAX = 1 << 19;
+
+function* hexOf({ buffer, byteOffset, byteLength }: Uint8Array): Generator<string> {
+  for (let at = 0; at < byteLength; at += HEX_BYTES_MAX) {
+    const length = Math.min(HEX_BYTES_MAX, byteLength - at);
+    yield Buffer.from(buffer, byteOffset + at, length)
+      .toString('hex')
+      .toUpperCase();
+  }
 }
 
 /** Values that an event says more of itself with. */

@@ -1,6 +1,6 @@
 import type { NodeEvidence } from '../../../../shared/evidence/evidence-schema.ts';
 import type { HostEvidence } from '../../../../shared/host/host-facts.ts';
-import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
+import type { CppEngine, NetworkAudit } from '../../../observe/audit/network-audit.ts';
 import type { RunSummary } from '../../../observe/summary/run-summary.ts';
 import { type Html, html, htmlTable, scroll, section } from '../../html/html.ts';
 import { formatNumber } from '../../text/figure-text.ts';
@@ -45,8 +45,27 @@ export function renderMachines(summary: RunSummary, audit: NetworkAudit | null):
   );
 }
 
-function sutName({ sutName: name, round, division, mode, runId, longhaul }: RunSummary): Html {
-  return html`<p class="quiet">SUT name: ${name}. Mode ${mode}, round ${round}, division ${division}, longhaul ${longhaul}, run ${runId}.</p>`;
+function sutName(summary: RunSummary): Html {
+  const { sutName: name, round, division, mode, runId, longhaul, engine } = summary;
+  return html`<p class="quiet">SUT name: ${name}. Mode ${mode}, round ${round}, division ${division}, longhaul ${longhaul}, run ${runId}.</p>${engine === undefined ? null : engineTable(engine)}`;
+}
+
+/** The C++ LoadGen of the run: which one it was, and how its files are known again. */
+function engineTable(engine: CppEngine): Html {
+  const rows: readonly (readonly [string, string | null | undefined])[] = [
+    ['Version', engine.version],
+    ['Tag', engine.tag ?? 'none that longhaul knows'],
+    ['Commit', engine.commit],
+    ['Tree of loadgen/', engine.tree],
+    ['SHA-256 of its sources', engine.sourcesSha256],
+    ['SHA-256 of its library', engine.librarySha256],
+    ['SHA-256 of the bridge', engine.addonSha256],
+    ['SHA-256 of mlperf_log_detail.txt', engine.detailLogSha256],
+    ['Samples issued otherwise than planned', engine.otherSamples?.toString()],
+    ['Doubts', engine.doubts.join(' ') || 'none'],
+  ];
+  const cells = rows.map(([name, value]) => [name, value ?? 'not known']);
+  return scroll('C++ LoadGen', htmlTable(['C++ LoadGen', 'that issued the queries'], cells));
 }
 
 function loadgenEnd({ loadgenNode }: NetworkAudit): End {

@@ -38,10 +38,14 @@ export function proofOfEngine(
     return contradiction('The log is not the one that LoadGen wrote: its SHA-256 is another.');
   }
   const files = log.value('loadgen_file_sha1');
-  const tag =
+  const sources =
     typeof files === 'object' && files !== null
-      ? tagOfSources(sourceDigest(files as Record<string, unknown>))
+      ? sourceDigest(files as Record<string, unknown>)
       : undefined;
+  if ((engine.sourcesSha256 ?? sources) !== sources) {
+    return contradiction('The evidence names other sources of LoadGen than the log.');
+  }
+  const tag = sources === undefined ? undefined : tagOfSources(sources);
   if (tag === undefined || tag !== engine.tag) {
     const text = `LoadGen ${version} was built from sources of no tag that longhaul knows.`;
     return { kind: 'unknown-sources', text };

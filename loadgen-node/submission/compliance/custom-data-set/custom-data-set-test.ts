@@ -3,6 +3,7 @@ import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
 import { EXIT } from '../../../../shared/base/process/exit-codes.ts';
 import { resolveSettings } from '../../../../shared/config/resolve-settings.ts';
 import { flagOf } from '../../../../shared/config/setting.ts';
+import { earlierTests, NextTest } from '../../../official/test-process.ts';
 import { CommandHost } from '../../../run/host/host.ts';
 import { COMPLIANCE_FOLDER, refuseUsedOutput } from '../../../run/keep/earlier-run.ts';
 import { refuseOtherArrivals } from '../../../run/plan/run-arrivals.ts';
@@ -129,11 +130,14 @@ async function makeTestRuns(
     mode,
     plan: planTestRun(sources, mode, folders[mode]),
   }));
-  for (const { plan } of plans) {
+  // Those before were made by processes of their own.
+  const left = plans.slice(earlierTests());
+  for (const { plan } of left) {
     refuseUsedOutput(plan.output, sources.flags['force'] !== undefined);
   }
   const host = new CommandHost('interrupted: ending the run');
-  for (const { mode, plan } of plans) {
+  for (const [i, { mode, plan }] of left.entries()) {
+    if (i > 0 && plan.linked !== undefined) throw new NextTest();
     host.report(`longhaul: ${mode} run over the custom data set, logs in ${plan.output}`);
     const onBegin = (): void => forgetVerdict(join(output, CUSTOM_DATA_SET), host);
     const { outcome } = await performRun(plan, host, { onBegin });

@@ -34,6 +34,10 @@ describe('longhaul runs', () => {
     writeFileSync(join(top, 'torn', RUN_FILES.runSummary), '{"schemaVersion": 1, "run');
     mkdirSync(join(top, 'stopped'));
     writeFileSync(join(top, 'stopped', RUN_FILES.record), 'run:\n');
+    mkdirSync(join(top, 'crashed'));
+    writeFileSync(join(top, 'crashed', RUN_FILES.record), 'run:\n');
+    const log = join(top, 'crashed', 'longhaul_log_summary.txt');
+    writeFileSync(log, '\nINCOMPLETE: the run broke off: a crash\n');
     mkdirSync(join(top, 'peak'));
     for (const name of [RUN_FILES.record, 'longhaul_peak.json']) {
       writeFileSync(join(top, 'peak', name), '{}');
@@ -70,11 +74,12 @@ describe('longhaul runs', () => {
 
   it('names folders whose result cannot be read, and no folder of a search', async () => {
     const { stdout } = await verbHere(runsVerb, top);
-    expect(stdout).toContain('2 folders without a result that can be read:');
+    expect(stdout).toContain('3 folders without a result that can be read:');
     expect(stdout).toMatch(/torn: longhaul_summary.json is not JSON/);
     expect(stdout).toMatch(/stopped: it has no longhaul_summary.json: the run goes on, or broke/);
+    expect(stdout).toMatch(/crashed: it has no longhaul_summary.json: the run broke off: a crash/);
     const { damaged } = await list();
-    expect(damaged).toHaveLength(2);
+    expect(damaged).toHaveLength(3);
   });
 
   it.each([

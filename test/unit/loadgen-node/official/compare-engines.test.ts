@@ -54,6 +54,27 @@ describe('compareEngines', () => {
     expect(comparisonText(found)).toContain('requested_qsl_rng_seed: C++ has none, longhaul 5');
   });
 
+  it("does not miss in v4.0's log what that version does not write", async () => {
+    const own = { ...RECORDS, effective_sample_concatenate_permutation: false };
+    const v40 = { ...RECORDS, loadgen_version: '4.0 @ e39003a9c4' };
+    const found = await compareEngines(folderOf(v40, own));
+    expect(found).toMatchObject({ comparedCount: 2, differing: [] });
+    const later = await compareEngines(
+      folderOf({ ...v40, loadgen_version: '4.1 @ 379ee5345a' }, own),
+    );
+    expect(later.differing.map(({ key }) => key)).toEqual([
+      'effective_sample_concatenate_permutation',
+    ]);
+  });
+
+  it('shows counts of late queries as counts', async () => {
+    const late = { ...RECORDS, result_overlatency_query_count: 98 };
+    const found = await compareEngines(
+      folderOf(late, { ...late, result_overlatency_query_count: 94 }),
+    );
+    expect(comparisonText(found)).toContain('C++ 98, longhaul 94, -4.08 %');
+  });
+
   it('finds accuracy logs that differ in a byte, or in length', async () => {
     const one = '[{"seq_id": 0}]';
     for (const other of ['[{"seq_id": 1}]', '[{"seq_id": 0}]\n']) {

@@ -24,6 +24,7 @@ describe('refuseUsedOutput', () => {
   it.each([
     'mlperf_log_summary.txt',
     'mlperf_log_20261121-093012_detail.txt',
+    'longhaul_log_detail.txt',
     'longhaul_run.yaml',
     'network_audit.json',
     'accuracy.txt',

@@ -87,6 +87,11 @@ describe('a planned search', () => {
     ['target latency 0', { targetLatency: '0s' }, '--latency must be longer than 0'],
     ['two latencies', { latency: '15ms', targetLatency: '20ms' }, 'say different things'],
     ['two percentiles', { percentile: '99', targetLatencyPercentile: '90' }, 'different things'],
+    [
+      "the C++ LoadGen's metric",
+      { engine: 'cpp', scenario: 'offline' },
+      '--engine cpp: Offline has no load to search',
+    ],
     ['spans', { otel: 'true', division: 'open' }, '--otel is for run'],
     ['a threshold', { thresholds: 'p99 < 5ms' }, '--threshold is for run'],
     ['a limit below the run', { latency: '2s', maxDuration: '60s' }, 'bound of 2 s lasts 100 s'],

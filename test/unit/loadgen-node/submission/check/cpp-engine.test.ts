@@ -66,6 +66,14 @@ describe('the LoadGen that a tree proves', () => {
     expect(await proofIn({ engine: { tag: null } })).toMatchObject({ kind: 'unknown-sources' });
   });
 
+  it('is contradicted by the digest of other sources', async () => {
+    const sourcesSha256 = '46f4269a773c43b2a61c1e5f23343e36626c289c873f685dfba01f2b8f6f0eed';
+    expect(await proofIn({ engine: { sourcesSha256 } })).toMatchObject({ kind: 'tag' });
+    expect(await proofIn({ engine: { sourcesSha256: 'ab' } })).toMatchObject({
+      kind: 'contradiction',
+    });
+  });
+
   it('is contradicted by another version, another commit, and a log that was changed', async () => {
     expect(await proofIn({ version: '5.1 @ 379ee5345a' })).toMatchObject({ kind: 'contradiction' });
     expect(await proofIn({ version: '4.1 @ 6776245e99' })).toMatchObject({ kind: 'contradiction' });

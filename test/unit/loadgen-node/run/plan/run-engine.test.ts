@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { planRun } from '../../../../../loadgen-node/run/plan/run-plan.ts';
+import {
+  recordedSettings,
+  writeRunRecord,
+} from '../../../../../loadgen-node/run/plan/run-record.ts';
+import { RUN_SETTINGS } from '../../../../../loadgen-node/run/plan/run-settings.ts';
+import { dataFile } from '../../../../../shared/base/files/package-files.ts';
+import { resolveSettings } from '../../../../../shared/config/resolve-settings.ts';
+import { mlperfConfOf } from '../../../../../shared/rules/rounds/rounds.ts';
+import { suiteFolder } from '../../../../scenes/host/folders.ts';
+
+// Goal: a run by the C++ LoadGen has the settings of the round and of the checkout, as a run by longhaul has them; what that LoadGen
+// cannot do is refused. Method: a linked LoadGen whose files are there, and which is never loaded.
+
+const sha256 = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('hex');
+
+/** Writes what `loadgen link` writes, for v4.1. @param mlperfConf Text of the checkout's. @returns The cache folder */
+function linkedV41(mlperfConf: string): string {
+  const cacheFolder = suiteFolder();
+  const inferenceDir = suiteFolder();
+  writeFileSync(join(inferenceDir, 'mlperf.conf'), mlperfConf);
+  const folder = join(cacheFolder, 'loadgen', 'v4.1');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(cacheFolder, 'loadgen', 'current'), 'v4.1\n');
+  writeFileSync(join(folder, 'bridge.node'), 'no module');
+  const build = {
+    ...{ version: '4.1', gitRevision: '379ee5345a', gitStatus: '', buildDate: '2026-11-24' },
+    ...{ sha1OfFiles: '', compiler: '12.2.0', library: 'libstdc++ 12' },
+  };
+  const manifest = {
+    ...{ inferenceDir, commit: '379ee5345a', tree: 'ab', tag: 'v4.1', changes: [] },
+    ...{ hasBuiltInConf: false, librarySha256: 'ab' },
+    bridgeSha256: sha256(readFileSync(dataFile('loadgen-node/official/native/bridge.cc'))),
+    ...{ addonSha256: sha256('no module'), build },
+  };
+  writeFileSync(join(folder, 'manifest.json'), JSON.stringify(manifest));
+  return cacheFolder;
+}
+
+const CONF = mlperfConfOf('v4.1') as string;
+
+function plan(cacheDir: string, flags: Readonly<Record<string, string>> = {}) {
+  const all = { ...{ sut: '10.0.1.1:50051', benchmark: 'digits', targetQps: '100' }, ...flags };
+  const { values, settings } = resolveSettings(RUN_SETTINGS, {
+    section: 'run',
+    file: undefined,
+    flags: { engine: 'cpp', cacheDir, ...all },
+  });
+  return planRun(values, { asked: settings });
+}
+
+describe('a run by the C++ LoadGen of v4.1', () => {
+  const cacheFolder = linkedV41(CONF);
+
+  it('of a benchmark that no round has keeps its own bound', () => {
+    const { settings, round } = plan(cacheFolder);
+    expect(settings.serverTargetLatencyNs).toBe(100e6);
+    expect(round).toBe('v4.1');
+    // The lengths are those of the checkout's mlperf.conf.
+    expect(settings.minDurationMs).toBe(600_000);
+  });
+
+  it('keeps it, too, where only comments and the order of lines differ', () => {
+    const lines = CONF.split('\n').filter((line) => !line.startsWith('#'));
+    const other = linkedV41(`# another text\n${lines.reverse().join('\n')}\n`);
+    expect(plan(other).settings.serverTargetLatencyNs).toBe(100e6);
+  });
+
+  it('of a benchmark of the round has the bound of the round', () => {
+    const { settings } = plan(cacheFolder, { benchmark: 'resnet50' });
+    expect(settings.serverTargetLatencyNs).toBe(15e6);
+  });
+
+  it('has what a checkout says that is not the round', () => {
+    const other = linkedV41(`${CONF}\n*.Server.target_latency = 33\n`);
+    expect(plan(other).settings.serverTargetLatencyNs).toBe(33e6);
+  });
+
+  it('of one that is told a bound has that bound', () => {
+    expect(plan(cacheFolder, { targetLatency: '7ms' }).settings.serverTargetLatencyNs).toBe(7e6);
+  });
+
+  it.each([
+    [{ arrivals: 'constant' }, '--arrivals: its Server has Poisson arrivals'],
+    [{ concurrency: '4' }, '--concurrency: it has no closed loop'],
+    [{ extendUntilDecided: 'true' }, '--extend-until-decided'],
+    [{ mode: 'find-peak' }, '--mode find-peak: use longhaul find-peak'],
+    [{ runs: '3' }, '--runs: make them one by one'],
+    [{ round: 'v5.1' }, '--round v5.1: the linked C++ LoadGen is version 4.1'],
+  ])('refuses %o', (flags, message) => {
+    expect(() => plan(cacheFolder, flags)).toThrow(message);
+  });
+
+  it('is refused where none is linked', () => {
+    expect(() => plan(suiteFolder())).toThrow('no C++ LoadGen is linked');
+  });
+});
+
+describe('the record of a run by the C++ LoadGen', () => {
+  const engine = {
+    ...({ kind: 'cpp-loadgen', version: '4.1', commit: null, tree: null, tag: null } as const),
+    ...{ librarySha256: 'ab', addonSha256: 'cd', detailLogSha256: 'ef' },
+    ...{ sourcesSha256: '01', otherSamples: 0, doubts: [] },
+  };
+
+  it('names that LoadGen, and is a configuration file all the same', () => {
+    const folder = suiteFolder();
+    writeRunRecord(folder, 'run:\n  targetQps: 100\n', engine);
+    const path = join(folder, 'longhaul_run.yaml');
+    expect(parse(readFileSync(path, 'utf8'))).toMatchObject({ run: { targetQps: 100 }, engine });
+    expect([...recordedSettings(path).keys()]).toEqual(['targetQps']);
+  });
+
+  it('is the one file with a section of this name', () => {
+    const path = join(suiteFolder(), 'longhaul_run.yaml');
+    writeFileSync(path, 'run:\n  targetQps: 100\nengine:\n  version: "4.1"\n');
+    expect(() => recordedSettings(path)).toThrow('unknown section "engine"');
+  });
+});
