@@ -13,6 +13,7 @@ const TOGETHER = [
   'conformance-verbs',
   'custom-model',
   'digits-model',
+  'dlrm-v2',
   'doctor',
   'faults',
   'faults-network',
@@ -38,6 +39,7 @@ const TOGETHER = [
   'package',
   'protocol-builds',
   'qdl-faults',
+  'retinanet',
   'run-and-time',
   'security',
   'security-hostile',
@@ -67,10 +69,13 @@ const SMOKE = [
 
 /** Unit tests of seconds each, about many variants of what others test once: part of `npm run test:all`. */
 const SLOW = [
+  'loadgen-node/samples/benchmarks/retinanet/standin-map',
+  'loadgen-node/samples/metrics/coco-map-random',
   'loadgen-node/submission/assemble/build-rounds',
   'loadgen-node/submission/check/mutations',
   'loadgen-node/submission/compliance/cheating-suts',
   'loadgen-node/submission/compliance/responses/right-less-often',
+  'sut-node/benchmarks/dlrm-v2/standin',
   'sut-node/server/guard/decoupled-socket',
   'sut-node/server/oip/oip-fuzz',
 ].map((name) => `test/unit/${name}.test.ts`);

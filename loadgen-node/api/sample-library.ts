@@ -2,9 +2,9 @@ import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { QuerySampleLibrary, SamplePayloads } from '../../shared/domain/system-under-test.ts';
 import { benchmarkEncoding, benchmarkRules } from '../../shared/rules/benchmark-rules.ts';
 import { loadgenBenchmark } from '../samples/benchmarks/registry.ts';
-import { scoreAnswered } from '../samples/benchmarks/score-each.ts';
 import { checkDataSet, type DataSetCheck } from '../samples/data-set/check-data-set.ts';
 import type { DataSet } from '../samples/data-set/data-set.ts';
+import { scoreAnswered } from '../samples/data-set/first-of-each.ts';
 import { SampleStore } from '../samples/qsl/sample-store.ts';
 import { checkOptions, type PlainOptions, planTest } from './options.ts';
 

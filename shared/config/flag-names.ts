@@ -25,7 +25,7 @@ export const FLAG_TOPICS: Readonly<Record<string, readonly string[]>> = {
   'Samples:': [
     ...['dataDir', 'dataSeed', 'dataCount', 'dataChecksums', 'sampleBytes', 'sampleCount'],
     ...['responseBytes', 'encoding', 'compression', 'compressionScope', 'responseCompression'],
-    ...['digest', 'cacheDir'],
+    ...['digest', 'sampleStore', 'cacheDir'],
   ],
   'Nodes and connections:': [
     ...['sut', 'policy', 'weights', 'nodeOutstandingMax', 'onNodeLoss', 'streams', 'connections'],

@@ -110,8 +110,8 @@ function resolveOne(
     return { key, raw, source: place, itemSources: itemPlaces };
   }
   const raw =
-    setting?.fallback ??
-    setting?.fallbackFrom?.((other) => resolveOne(other, table, file, flags).raw);
+    setting?.fallbackFrom?.((other) => resolveOne(other, table, file, flags).raw) ??
+    setting?.fallback;
   return { key, raw, source: raw === undefined ? 'not set' : 'default' };
 }
 

@@ -32,7 +32,7 @@ export interface Setting<T> {
   readonly fromFlag: (text: string) => unknown;
   /** Default value in file form; undefined: the setting may be absent. */
   readonly fallback: unknown;
-  /** Default derived from the values of other settings, by their keys; undefined: they give none. */
+  /** Default derived from the values of other settings, by their keys; undefined: they give none, and {@link fallback} holds. */
   readonly fallbackFrom?: (rawOf: (key: string) => unknown) => unknown;
   /** True when a run is impossible without it and there is no fallback. */
   readonly isRequired: boolean;

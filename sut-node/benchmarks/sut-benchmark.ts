@@ -33,7 +33,8 @@ export interface SutBenchmark<
   prepareProcess?(): Promise<void>;
   /**
    * Joins pre- and post-processing with a loaded model. Worker thread.
+   * @param batchSizeAsked Rows of one inference that the settings ask for, of a pipeline that runs the model by itself.
    * @throws MlperfError `ERR_MODEL` that tells what the benchmark expects and what the model has.
    */
-  openPipeline(model: OpenedModel, usage: ModelUsage): Pipeline;
+  openPipeline(model: OpenedModel, usage: ModelUsage, batchSizeAsked?: number): Pipeline;
 }

@@ -107,10 +107,12 @@ export class OnnxModel implements SutModel {
     const tensors = await pool.load();
     const model = { file: modelFile, ...tensors };
     const { usage } = this.#source;
-    const pipeline = benchmark.openPipeline(model, usage);
+    const pipeline = benchmark.openPipeline(model, usage, this.#parts.settings.batchSizeAsked);
     const { forms } = pipeline;
     checkForms(forms, context.encodings);
-    const rows = isStepwise(pipeline) ? {} : this.#fitRows(pipeline, model, context.encodings);
+    const rows = isStepwise(pipeline)
+      ? { batchSizeFixed: pipeline.samplesAtOnce }
+      : this.#fitRows(pipeline, model, context.encodings);
     const isStandIn = await this.#isStandIn(modelFile, sha256);
     this.#loaded = { file: modelFile, tensors, sha256, isStandIn, usage, forms, ...rows };
     return this.#loaded;
@@ -125,7 +127,8 @@ export class OnnxModel implements SutModel {
     this.groupOf = sampleGrouping(pipeline, shape, encodings);
     const { inputs, outputNames, responseNumber } = pipeline;
     const layout = { inputs, outputNames, responseNumber, hasBatchAxis: shape.hasAxis };
-    return { batchSizeFixed: shape.sizeFixed, layout };
+    const told = pipeline.isOwnResponse === true ? undefined : layout;
+    return { batchSizeFixed: shape.sizeFixed, layout: told };
   }
 
   samplePayload(): { readonly form: string; readonly payload: Uint8Array } {
@@ -181,6 +184,7 @@ export class OnnxModel implements SutModel {
         usage: this.#source.usage,
         runtime: runtimeSettings(settings),
         batchSizeMax: settings.batchSizeMax,
+        batchSizeAsked: settings.batchSizeAsked,
         encodings: context.encodings,
         sampleBytesMax: context.sampleBytesMax,
         queryBytesMax: context.queryBytesMax,
@@ -208,13 +212,27 @@ function refuseCost(cost: number | undefined, model: string): void {
   );
 }
 
+/** The worker says what is wrong with a payload that has no length. */
+function lengthIn(
+  { lengthOf, forms }: ModelPipeline,
+  pieces: WaitingSample['pieces'],
+  form: string,
+): number {
+  try {
+    const payload = pieces.length === 1 ? (pieces[0] as Uint8Array) : Buffer.concat(pieces);
+    return forms.includes(form) ? (lengthOf?.(payload, form) ?? UNKNOWN) : UNKNOWN;
+  } catch {
+    return UNKNOWN;
+  }
+}
+
 /** Group of samples whose length is not known before they are decompressed. */
 const UNKNOWN = 0;
 
 /**
  * Tells samples of different lengths apart, so that batches are formed of equal ones: a worker runs the model once
- * per length that it finds in a batch. Two uncompressed tensors have one length where they have as many bytes.
- * Undefined where any two samples may share an inference.
+ * per length that it finds in a batch. Two uncompressed tensors have one length where they have as many bytes, unless the
+ * pipeline reads it out of them. Undefined where any two samples may share an inference.
  */
 export function sampleGrouping(
   pipeline: ModelPipeline,
@@ -222,8 +240,10 @@ export function sampleGrouping(
   encodings: readonly PayloadEncoding[],
 ): ((sample: WaitingSample) => number) | undefined {
   if (pipeline.lengthOf === undefined || freeAxes === 'pad') return undefined;
-  return ({ form, bytes, slice }) => {
+  return ({ form, bytes, slice, pieces }) => {
     if (slice !== undefined) return slice.end - slice.begin;
-    return encodings[form]?.compression === 'identity' ? bytes : UNKNOWN;
+    const encoding = encodings[form];
+    if (encoding?.compression !== 'identity') return UNKNOWN;
+    return pipeline.isLengthInContent === true ? lengthIn(pipeline, pieces, encoding.form) : bytes;
   };
 }

@@ -138,11 +138,13 @@ export interface Preprocessor {
    */
   readonly tensorForms: readonly string[];
   /**
-   * Common length of all free axes ({@link PipelineInput.sampleShape}) of a sample whose payload has so many
-   * bytes, 1 or more. Where it is missing, no axis is free and every sample has the shapes of the inputs.
-   * @throws Error when no length gives so many bytes.
+   * Common length of all free axes ({@link PipelineInput.sampleShape}) of a sample, 1 or more. Where it is missing, no axis
+   * is free and every sample has the shapes of the inputs.
+   * @throws Error when no length fits the payload.
    */
-  lengthOf?(bytes: number): number;
+  readonly lengthOf?: (payload: BorrowedBytes, form: string) => number;
+  /** True where payloads of as many bytes may have different lengths; default: false. */
+  readonly isLengthInContent?: boolean;
   /**
    * Says whether a payload of one of {@link tensorForms} may go to the model as it is.
    * @throws Error saying what is wrong with it (byte count, not a number).
@@ -172,6 +174,8 @@ export interface Postprocessor {
    * other.
    */
   readonly responseNumber?: ResponseNumber | undefined;
+  /** True where a response is neither: the benchmark's rules say what it is. Default: false. */
+  readonly isOwnResponse?: boolean;
   /** Response bytes of one sample (row of the batch) as the accuracy script reads them. */
   postprocess(outputs: ReadonlyMap<string, OutputTensor>, row: number): Uint8Array;
 }
@@ -219,6 +223,8 @@ export interface StepwisePipeline {
     samples: readonly SamplePayload[],
     run: RunModel,
   ) => Promise<readonly (Uint8Array | Error)[]>;
+  /** Samples of a batch where more would only wait for each other; absent: as many as the settings say. */
+  readonly samplesAtOnce?: number;
   /** A payload for warm-up: the node is ready only after every worker answered it once. */
   warmUpPayload(): { readonly form: string; readonly payload: Uint8Array };
 }

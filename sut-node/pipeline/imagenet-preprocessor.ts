@@ -29,7 +29,7 @@ export const IMAGENET_SHAPES: Readonly<Record<ImagenetLayout, readonly number[]>
  * A grey JPEG of 16 x 16 pixels. A file and not pixels, so that warm-up loads the codec too, which the
  * first sample would wait for otherwise. Made by sharp: `create` 16x16 "#808080", `jpeg` of quality 85.
  */
-const GREY_JPEG = Buffer.from(
+export const GREY_JPEG = Buffer.from(
   '/9j/2wBDAAUDBAQEAwUEBAQFBQUGBwwIBwcHBw8LCwkMEQ8SEhEPERETFhwXExQaFRERGCEYGh0dHx8fExciJCIeJB' +
     'weHx7/2wBDAQUFBQcGBw4ICA4eFBEUHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4e' +
     'Hh4eHh7/wAARCAAQABADASIAAhEBAxEB/8QAFAABAAAAAAAAAAAAAAAAAAAAAP/EABQQAQAAAAAAAAAAAAAAAAAAAA' +

@@ -37,7 +37,7 @@ export function tensorPreprocessor(
     forms,
     // With several inputs a batch needs the rows of each side by side: those payloads are copied apart.
     tensorForms: inputs.length === 1 ? forms : [],
-    ...(hasFreeAxes(inputs) ? { lengthOf } : {}),
+    ...(hasFreeAxes(inputs) ? { lengthOf: (payload) => lengthOf(payload.length) } : {}),
     checkTensor: (payload) => {
       lengthOf(payload.length);
       checkElements(inputs[0] as PipelineInput, readInPlace(payload));

@@ -13,7 +13,7 @@ import {
   text,
   toggle,
 } from '../../shared/config/setting.ts';
-import { BENCHMARK_KEYS } from '../../shared/rules/benchmark-rules.ts';
+import { BENCHMARK_KEYS, benchmarkDefault } from '../../shared/rules/benchmark-rules.ts';
 import {
   SYNTHETIC_BYTES_MAX,
   SYNTHETIC_RESPONSE_BYTES_DEFAULT,
@@ -96,19 +96,27 @@ export const SUT_OPTIONS = {
     { min: 1, max: 64 * GIB },
     "largest sample (default: a 32nd of the queue, or four times the model's input as floats)",
   ),
-  queueBytesMax: count(
-    { min: 64 * KIB, max: 64 * GIB },
-    'payload bytes held before the node grants no more credit',
-    { fallback: QUEUE_BYTES_MAX_DEFAULT },
-  ),
+  queueBytesMax: {
+    ...count(
+      { min: 64 * KIB, max: 64 * GIB },
+      'payload bytes held before the node grants no more credit; 3d-unet: 2147483648',
+      { fallback: QUEUE_BYTES_MAX_DEFAULT },
+    ),
+    fallbackFrom: benchmarkDefault('queueBytesMax'),
+  },
   queueSamplesMax: count(
     { min: 1, max: 16_777_216 },
     'samples held before the node grants no more credit',
     { fallback: QUEUE_SAMPLES_MAX_DEFAULT },
   ),
-  messageBytesMax: count({ min: 64 * KIB, max: 2 * GIB - 1 }, 'largest gRPC message accepted', {
-    fallback: MESSAGE_BYTES_MAX_DEFAULT,
-  }),
+  messageBytesMax: {
+    ...count(
+      { min: 64 * KIB, max: 2 * GIB - 1 },
+      'largest gRPC message accepted; 3d-unet: 268435456',
+      { fallback: MESSAGE_BYTES_MAX_DEFAULT },
+    ),
+    fallbackFrom: benchmarkDefault('messageBytesMax'),
+  },
   receiveWindowBytes: count({ min: 65_535, max: 2 * GIB - 1 }, 'HTTP/2 receive window', {
     fallback: RECEIVE_WINDOW_BYTES_DEFAULT,
   }),

@@ -24,7 +24,7 @@ interface Case {
 const ALL = ['SingleStream', 'MultiStream', 'Server', 'Offline'];
 const CASES: readonly Case[] = [
   {
-    ...{ benchmark: 'bert', count: 256, scenarios: ALL, serverQps: '10', offlineQps: '30' },
+    ...{ benchmark: 'bert', count: 512, scenarios: ALL, serverQps: '10', offlineQps: '30' },
     sutFlags: [],
   },
   {
@@ -39,6 +39,12 @@ const CASES: readonly Case[] = [
     ...{ benchmark: 'dlrm-v2', count: 256, scenarios: ALL, serverQps: '10', offlineQps: '30' },
     sutFlags: [],
   },
+];
+
+/** Bounds that a run of 100 queries on a busy machine decides. */
+const SHORT_SERVER = [
+  ...['--target-latency', '5s', '--target-latency-percentile', '90'],
+  ...['--generator-lag-max', '50'],
 ];
 
 const MIN_DURATION = process.env['STANDIN_MIN_DURATION'] ?? '10s';
@@ -75,24 +81,22 @@ describe.each(CASES)('$benchmark with its stand-in', (one) => {
 
   it.each(scenarios)('in %s, performance and accuracy', async (scenario) => {
     const output = join(suiteFolder(), 'run');
-    const isServer = scenario === 'Server';
+    const isTested = scenario === 'Offline' || scenario === 'Server';
     const { stdout, stderr, code } = await longhaul([
       ...['run', '--sut', node.address, '--benchmark', benchmark, '--data-dir', 'standin'],
       ...['--data-count', String(one.count), '--scenario', scenario, '--mode', 'submission'],
-      ...['--min-duration', MIN_DURATION, '--min-query-count', isServer ? '100' : '1'],
-      ...(isServer ? ['--target-qps', one.serverQps, '--target-latency', '5s'] : []),
-      ...(scenario === 'Offline' ? ['--target-qps', one.offlineQps] : []),
+      ...['--min-duration', MIN_DURATION, ...loadFlags(one, scenario)],
       ...['--ready-timeout', '600s', '--output', output, ...cache],
     ]);
-    // 3: too few queries for early stopping, or a machine too slow for the bound: no matter of this test.
-    expect([0, 3], stderr).toContain(code);
+    // 3: MultiStream and SingleStream need more queries for early stopping than so short a run has.
+    expect(isTested ? [0] : [0, 3], stdout + stderr).toContain(code);
     const logs = readRunLogs(output);
     expect(logs.errors).toEqual([]);
     const [, accuracy = '', gate] = /^Accuracy +(.*), target .*: (met|NOT met)/m.exec(stdout) ?? [];
     expect(gate, stdout).toBe('met');
     expect(readFileSync(join(output, 'accuracy.txt'), 'utf8')).toMatch(/stand-in/);
     const tests: string[] = [];
-    if (scenario === 'Offline' || isServer) {
+    if (isTested) {
       for (const test of ['TEST01', 'TEST05']) tests.push(await comply(test, output));
     }
     const rate =
@@ -120,6 +124,14 @@ describe.each(CASES)('$benchmark with its stand-in', (one) => {
     return code === 0 ? 'passed' : 'failed';
   }
 });
+
+function loadFlags({ serverQps, offlineQps }: Case, scenario: string): string[] {
+  if (scenario === 'Server') {
+    return ['--min-query-count', '100', '--target-qps', serverQps, ...SHORT_SERVER];
+  }
+  const rate = scenario === 'Offline' ? ['--target-qps', offlineQps] : [];
+  return ['--min-query-count', '1', ...rate];
+}
 
 /** The model of a submission whose target is the lower one. */
 function modelOf(benchmark: string): string {

@@ -316,8 +316,9 @@ export function dataSetDetail(check: DataSetCheck): LoggedDetail {
 }
 
 /** The verb reads data sets of benchmarks; files of tensors (`--data`) are no benchmark's. */
-function listWriter({ files: [first = ''] = [] }: DataSet): string {
-  if (first.endsWith('.npy')) {
+function listWriter({ files = [] }: DataSet): string {
+  const [first = ''] = files;
+  if (first !== '' && files.every((file) => file.endsWith('.npy'))) {
     return `in its folder "find . -name '*.npy' | sort | xargs sha256sum > ${CHECKSUM_FILE}"`;
   }
   if (first.endsWith('.jsonl')) return `in its folder "sha256sum ${first} > ${CHECKSUM_FILE}"`;

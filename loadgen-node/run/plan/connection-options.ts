@@ -5,6 +5,7 @@ import {
   text,
   toggle,
 } from '../../../shared/config/setting.ts';
+import { benchmarkDefault } from '../../../shared/rules/benchmark-rules.ts';
 import type { ClientSecurity } from '../../../shared/security/client-security.ts';
 import { MESSAGE_BYTES_MAX_DEFAULT } from '../../../shared/wire/protocol-versions.ts';
 
@@ -29,11 +30,14 @@ export const SECURITY_OPTIONS = {
 /** Settings of every verb that speaks to SUT nodes: how its connections are secured and watched. */
 export const CONNECTION_OPTIONS = {
   ...SECURITY_OPTIONS,
-  messageBytesMax: count(
-    { min: 64 * KIB, max: 2 * GIB - 1 },
-    'largest gRPC message accepted from a node; a larger one ends the run',
-    { fallback: MESSAGE_BYTES_MAX_DEFAULT },
-  ),
+  messageBytesMax: {
+    ...count(
+      { min: 64 * KIB, max: 2 * GIB - 1 },
+      'largest gRPC message accepted from a node; a larger one ends the run; 3d-unet: 268435456',
+      { fallback: MESSAGE_BYTES_MAX_DEFAULT },
+    ),
+    fallbackFrom: benchmarkDefault('messageBytesMax'),
+  },
   keepaliveTime: positiveDuration('silence after which a node is pinged', { fallback: '2s' }),
   keepaliveTimeout: positiveDuration('longest wait for its answer; then the node is lost', {
     fallback: '5s',

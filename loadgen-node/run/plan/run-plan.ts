@@ -103,6 +103,7 @@ export function planRun(
     /** List of checksums for the data set, in place of the one in its folder. */
     dataChecksums: values.dataChecksums,
     synthetic: syntheticSamples(values),
+    keepsSamplesInFile: values.sampleStore === 'file',
     stallTimeoutNs: values.stallTimeout,
     /** Undefined: by the shortest run. */
     warmUpNs: values.warmUp,

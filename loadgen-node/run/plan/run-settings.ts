@@ -16,7 +16,7 @@ import {
   toggle,
 } from '../../../shared/config/setting.ts';
 import { SCENARIOS } from '../../../shared/domain/scenario.ts';
-import { BENCHMARK_KEYS } from '../../../shared/rules/benchmark-rules.ts';
+import { BENCHMARK_KEYS, benchmarkDefault } from '../../../shared/rules/benchmark-rules.ts';
 import { COMPRESSION_SCOPES } from '../../../shared/rules/check-compression.ts';
 import { ROUNDS } from '../../../shared/rules/rounds/rounds.ts';
 import {
@@ -174,7 +174,7 @@ export const RUN_SETTINGS = {
   ),
   dataDir: text(
     'folder',
-    'your copy of the data set, or "standin" for ImageNet (default: made or cached)',
+    'your copy of the data set, or "standin" for data that longhaul draws (default: made or cached)',
   ),
   dataSeed: count(
     { min: 0, max: DATA_SEED_MAX },
@@ -187,6 +187,11 @@ export const RUN_SETTINGS = {
   dataChecksums: text(
     'file',
     'checksums of the data set, as sha256sum writes them (default: SHA256SUMS in its folder, if it exists)',
+  ),
+  sampleStore: choice(
+    ['memory', 'file'],
+    'loaded samples stay in memory, or in a file in the cache folder that is read when a sample goes out: for sets larger than the memory',
+    { fallback: 'memory' },
   ),
   sampleBytes: count(
     { min: 1, max: SYNTHETIC_BYTES_MAX },
@@ -227,9 +232,12 @@ export const RUN_SETTINGS = {
     'how LoadGen waits for the next due query; sleep: a thread wakes it shortly before; spin: it takes a whole core',
     { fallback: 'sleep' },
   ),
-  stallTimeout: positiveDuration('end the run when no sample completes for this long', {
-    fallback: '60s',
-  }),
+  stallTimeout: {
+    ...positiveDuration('end the run when no sample completes for this long; 3d-unet: 3600s', {
+      fallback: '60s',
+    }),
+    fallbackFrom: benchmarkDefault('stallTimeout'),
+  },
   cacheDir: text(
     'folder',
     'folder for generated data (default: $XDG_CACHE_HOME or ~/.cache, and there longhaul)',

@@ -6,7 +6,7 @@ import {
   tryOipRequest,
 } from '../../../qdl/index.ts';
 import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { OIP_ELEMENT_BYTES, tensorsText } from '../../../shared/domain/tensors.ts';
+import { elementCount, OIP_ELEMENT_BYTES, tensorsText } from '../../../shared/domain/tensors.ts';
 import { benchmarkEncoding } from '../../../shared/rules/benchmark-rules.ts';
 import { SYNTHETIC_SAMPLE_BYTES_DEFAULT } from '../../../shared/rules/rows/synthetic-samples.ts';
 import type {
@@ -86,7 +86,7 @@ export async function prepareOip(
   const samples = await orAbort(host, openSamples(encoded, asked, layout, onProgress));
   const found =
     early ?? (await tryRequest(trial, await orAbort(host, firstOf(encoded, layout, samples))));
-  checkResponse(found, facts);
+  checkResponse(found, facts, plan.rules);
   return {
     plan: withRequest(encoded, found),
     dataSet: wireDataSet(samples.dataSet, {
@@ -122,7 +122,7 @@ export async function prepareGivenPayloads(
   }
   const trial = { plan, asked: { ...asked, contents: 'raw' as const }, facts, host };
   const found = await tryRequest(trial, zerosOf(layout));
-  checkResponse(found, facts);
+  checkResponse(found, facts, plan.rules);
   return {
     plan: withRequest(plan, found),
     /** Bytes of each payload. */
@@ -313,17 +313,25 @@ async function tryOneRequest(
 }
 
 /** @throws MlperfError `ERR_MODEL` where a response cannot be what the benchmark asks for */
-function checkResponse({ layout, trials }: FoundPlan, facts: readonly OipModelFacts[]): void {
+function checkResponse(
+  { layout, trials }: FoundPlan,
+  facts: readonly OipModelFacts[],
+  { responseTensor }: RunPlan['rules'],
+): void {
   const { responseClass } = layout;
   if (responseClass === undefined || responseClass.form === 'scores') return;
   const { output } = responseClass;
-  const needed = OIP_ELEMENT_BYTES[output.datatype];
+  // A class may be another type than the benchmark's own response, and is one number.
+  const count = responseClass.form === 'same' ? elementCount(responseTensor?.shape ?? []) : 1;
+  const needed = count * OIP_ELEMENT_BYTES[output.datatype];
   const wrong = trials.find(({ responseBytes }) => responseBytes !== needed);
   if (wrong === undefined) return;
   throw new MlperfError(
     'ERR_MODEL',
     `${wrong.address} answered a sample with ${wrong.responseBytes} bytes of output "${output.name}" of model ${facts[0]?.name}; ` +
-      `a class is one ${output.datatype} of ${needed} bytes`,
+      (count === 1
+        ? `a class is one ${output.datatype} of ${needed} bytes`
+        : `a response is ${count} ${output.datatype}, ${needed} bytes`),
   );
 }
 

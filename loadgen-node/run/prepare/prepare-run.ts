@@ -44,18 +44,31 @@ export async function prepareData(plan: RunPlan, host: RunHost) {
   return await checkedRun(plan, dataSet, host);
 }
 
+/** Note on a run with `--sample-store file`. */
+const IN_FILE =
+  'the loaded samples lie in a file, not in memory: each is read when it goes out, while the clock runs';
+
 /** Compares the data set with its checksums; its payloads are read when they are loaded. */
-async function checkedRun(plan: RunPlan, dataSet: DataSet, host: RunHost) {
-  const dataSetCheck = await orAbort(
-    host,
-    checkDataSet(dataSet, plan.dataChecksums, progressOf(host)),
-  );
+async function checkedRun(plan: RunPlan, opened: DataSet, host: RunHost) {
+  const dataSet = plan.keepsSamplesInFile
+    ? { ...opened, marks: [...(opened.marks ?? []), IN_FILE] }
+    : opened;
   const store = new SampleStore(dataSet, {
     encoding: plan.encoding,
     performanceSampleCount: plan.rules.performanceSampleCount,
     compressionScope: plan.compression.scope,
     isDigested: plan.dispatch.digestPerMillion > 0,
+    fileFolder: plan.keepsSamplesInFile ? plan.cacheFolder : undefined,
   });
+  // Before minutes go into checksums.
+  await orAbort(
+    host,
+    store.requireRoom((text) => host.report(`longhaul: ${text}`)),
+  );
+  const dataSetCheck = await orAbort(
+    host,
+    checkDataSet(dataSet, plan.dataChecksums, progressOf(host)),
+  );
   return { plan, dataSet, dataSetCheck, store, warmUp: new WarmUp(dataSet) };
 }
 

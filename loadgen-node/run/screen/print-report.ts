@@ -117,7 +117,8 @@ function nodeNameLine({ address, name }: NodeNameCall, calls: readonly NameCall[
 /** The line of MLPerf's accuracy script. */
 function scriptLines({ accuracy: { report: scored }, plan: { rules } }: RunReport): string[] {
   if (scored?.scriptLine === undefined || !rules.isOfficial) return [];
-  return [row('Accuracy', scored.scriptLine)];
+  // Of several lines the last one has the score.
+  return [row('Accuracy', scored.scriptLine.split('\n').at(-1) as string)];
 }
 
 function performanceLines(report: RunReport, performance: PerformanceOutcome): string[] {

@@ -20,6 +20,7 @@ export interface LoadgenBenchmark {
    * @param dataFolder Folder of the user's own copy; undefined: the generated or cached one.
    * @param generated Which images, of a benchmark whose data longhaul draws; undefined: the standard ones.
    * @param synthetic Of a benchmark whose samples are generated; others have no use for it.
+   * @param isScoreOnly True where no sample will be read, so that the files of samples need not be there.
    * @throws MlperfError `ERR_DATA_SET`, `ERR_CACHE`, `ERR_CONFIG_INVALID`
    */
   openDataSet(options: {
@@ -27,6 +28,7 @@ export interface LoadgenBenchmark {
     readonly cacheFolder: string;
     readonly generated?: GeneratedSet | undefined;
     readonly synthetic?: SyntheticSamples;
+    readonly isScoreOnly?: boolean;
     readonly onProgress: PrepareProgress;
   }): Promise<DataSet>;
 }

@@ -1,78 +1,9 @@
-import { dataSetError } from '../../../shared/base/errors/mlperf-error.ts';
 import { qualityOf } from '../../../shared/rules/benchmark-rules.ts';
 import type { Round } from '../../../shared/rules/rounds/rounds.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import { formatFixed } from '../../loadgen/base/number-format.ts';
 import { readAccuracyLog } from '../../loadgen/logs/read/accuracy-log-reader.ts';
-import type {
-  AccuracyEntries,
-  AccuracyEntry,
-  AccuracyReport,
-  DataSet,
-  NamedQuality,
-} from '../data-set/data-set.ts';
-
-/**
- * Share of the samples whose response is right. Every response is checked, so that an empty one does not pass;
- * of several for one sample the first one counts, as in MLPerf's own accuracy scripts.
- * @param total Samples of the data set.
- * @param isRight Throws where a response is no answer at all.
- * @throws MlperfError `ERR_DATA_SET` when a response is for a sample that there is not.
- */
-export async function scoreEach(
-  entries: AccuracyEntries,
-  total: number,
-  isRight: (entry: AccuracyEntry) => boolean,
-) {
-  const isScored = new Uint8Array(total);
-  let sampleCount = 0;
-  let correctCount = 0;
-  for await (const entry of entries) {
-    const { sampleIndex } = entry;
-    requireSample(sampleIndex, total);
-    const right = isRight(entry);
-    if (isScored[sampleIndex] === 1) continue;
-    isScored[sampleIndex] = 1;
-    sampleCount += 1;
-    if (right) correctCount += 1;
-  }
-  const value = sampleCount === 0 ? 0 : correctCount / sampleCount;
-  return { value, correctCount, sampleCount };
-}
-
-/**
- * The first entry of each sample: further ones do not count in MLPerf's own accuracy scripts.
- * @param total Samples of the data set.
- * @throws MlperfError `ERR_DATA_SET` for a sample that there is not.
- */
-export async function* firstOfEachSample(
-  entries: AccuracyEntries,
-  total: number,
-): AsyncGenerator<AccuracyEntry> {
-  const isSeen = new Uint8Array(total);
-  for await (const entry of entries) {
-    requireSample(entry.sampleIndex, total);
-    if (isSeen[entry.sampleIndex] === 1) continue;
-    isSeen[entry.sampleIndex] = 1;
-    yield entry;
-  }
-}
-
-function requireSample(index: number, total: number): void {
-  if (Number.isInteger(index) && index >= 0 && index < total) return;
-  throw dataSetError(
-    `a response for sample ${index}; the data set has the samples 0 to ${total - 1}`,
-  );
-}
-
-/** Share of the samples that have a response of one byte or more: of data whose right answers only the user knows. */
-export async function scoreAnswered(
-  entries: AccuracyEntries,
-  total: number,
-  metric: string,
-): Promise<AccuracyReport> {
-  return { metric, ...(await scoreEach(entries, total, ({ response }) => response.length > 0)) };
-}
+import type { AccuracyEntry, AccuracyReport, DataSet, NamedQuality } from '../data-set/data-set.ts';
 
 /** The line that accuracy-imagenet.py prints: checkers of submissions read it. */
 export function formatScriptLine(correctCount: number, sampleCount: number): string {

@@ -50,6 +50,8 @@ export interface DataSet {
   readonly isManifestChecked?: boolean;
   /** Quality that holds in place of the benchmark's, for data that is not the benchmark's own. */
   readonly quality?: NamedQuality | undefined;
+  /** Bytes that {@link readPayload} will give; absent where that is not known before. */
+  readonly payloadBytes?: (sampleIndex: number, form: string) => number;
   /** Notes on this data for readers of a result. */
   readonly marks?: readonly string[];
   /**

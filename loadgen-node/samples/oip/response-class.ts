@@ -1,12 +1,15 @@
 import { dataSetError, MlperfError, modelError } from '../../../shared/base/errors/mlperf-error.ts';
 import { IMAGENET_PREPARATIONS } from '../../../shared/benchmarks/image/imagenet.ts';
 import {
+  elementCount,
+  fitsShape,
   isOipDataType,
   OIP_ELEMENT_BYTES,
   type OipDataType,
   type OipTensor,
   type SampleTensor,
   tensorsText,
+  tensorText,
 } from '../../../shared/domain/tensors.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import type { DescribedOutput } from '../../../shared/wire/oip/response-decoder.ts';
@@ -40,7 +43,7 @@ const INTEGERS: Partial<Record<OipDataType, (view: DataView) => number | bigint>
 const SCORES: readonly OipDataType[] = ['FP32', 'FP64'];
 
 /**
- * The output that tells the class: one number per sample before scores of all classes, as the SUT node of this project chooses.
+ * The output that is the response, as long as a benchmark's of many numbers is; else the one that tells the class: one number per sample before scores of all classes, as the SUT node of this project chooses.
  * @param responseTensor What a response of the benchmark is.
  * @param hasBatchAxis True where the first axis of every output counts samples.
  * @throws MlperfError `ERR_MODEL` where no output or more than one could be meant
@@ -53,6 +56,17 @@ export function responseClass(
 ): ResponseClass {
   const own = (tensor: OipTensor): readonly number[] =>
     hasBatchAxis ? tensor.shape.slice(1) : tensor.shape;
+  if (elementCount(responseTensor.shape) > 1) {
+    const output = outputs.find(
+      (tensor) =>
+        tensor.datatype === responseTensor.datatype && fitsShape(responseTensor.shape, own(tensor)),
+    );
+    if (output !== undefined) return { output, form: 'same', classOffset: 0 };
+    throw modelError(
+      `benchmark ${key} asks for ${tensorText(responseTensor)} in each sample, and no output is that: the model has ` +
+        `${tensorsText(outputs)}; --data random measures it without a benchmark`,
+    );
+  }
   const isOne = (tensor: OipTensor): boolean => own(tensor).every((length) => length === 1);
   const classes = outputs.filter(
     (tensor) =>

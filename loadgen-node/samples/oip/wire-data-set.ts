@@ -125,13 +125,18 @@ export function sampleBytes({ datatype, shape }: OipTensor): number | undefined 
   return elementCount(shape) * OIP_ELEMENT_BYTES[datatype];
 }
 
-/** Payloads of a data set as the model's one input. */
+/** Payloads of a data set as the model's one input; where an axis of it is free, the payload tells its length. */
 export function benchmarkTensors(dataSet: DataSet, input: OipTensor): SampleTensors {
-  const { name, datatype, shape } = input;
+  const { name, datatype } = input;
   return async (sampleIndex, form) => {
     const payload = await dataSet.readPayload(sampleIndex, form);
-    const raw = datatype === 'BYTES' ? bytesContents([payload]) : payload;
-    return [{ name, datatype, shape, raw }];
+    if (datatype === 'BYTES') {
+      return [{ name, datatype, shape: input.shape, raw: bytesContents([payload]) }];
+    }
+    const fixed = input.shape.map((length) => Math.abs(length)); // 1 in place of the free axis.
+    const freeLength = payload.length / (elementCount(fixed) * OIP_ELEMENT_BYTES[datatype]);
+    const shape = input.shape.map((length) => (length < 0 ? freeLength : length));
+    return [{ name, datatype, shape, raw: payload }];
   };
 }
 

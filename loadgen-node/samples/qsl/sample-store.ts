@@ -1,4 +1,9 @@
 import assert from 'node:assert';
+import { statfs } from 'node:fs/promises';
+import { NO_BYTES } from '../../../shared/base/bytes/borrowed-bytes.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
+import { makeFolder } from '../../../shared/base/files/read-file.ts';
+import { grouped } from '../../../shared/base/text.ts';
 import { type Codec, codecNamed } from '../../../shared/compression/codec.ts';
 import type {
   PayloadEncoding,
@@ -9,6 +14,7 @@ import type {
 import { sha256Words } from '../../../shared/evidence/payload-digest.ts';
 import type { CompressionScope } from '../../../shared/rules/check-compression.ts';
 import type { DataSet } from '../data-set/data-set.ts';
+import { PayloadFile } from './payload-file.ts';
 
 /** Files read at the same time: enough to hide the latency of a disk, few enough to stay in memory. */
 const READS_AT_ONCE = 8;
@@ -21,10 +27,18 @@ interface SampleStoreOptions {
   readonly compressionScope?: CompressionScope;
   /** True: every payload is digested once, untimed, when it is loaded: 32 B and an object per sample. */
   readonly isDigested?: boolean;
+  /** Folder of a file that keeps the payloads; undefined: they stay in RAM. */
+  readonly fileFolder?: string | undefined;
 }
 
+/** Loaded samples of fewer bytes need no word. */
+const LARGE_SET_BYTES = 1e9;
+
+/** Samples that are compressed to tell how large all will be. */
+const TRIED_SAMPLES = 16;
+
 /**
- * The sample library: payloads of the loaded samples in RAM, exactly as they will travel. Reading,
+ * The sample library: payloads of the loaded samples in RAM (or in a file), exactly as they will travel. Reading,
  * decoding and compressing happen here, once per loaded sample, untimed, before the clock starts (rule:
  * inference_rules v4.1, Network division: "Compression is performed by QSL, and is untimed").
  */
@@ -40,6 +54,8 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
   readonly #payloads: (Uint8Array | undefined)[];
   readonly #prepared: (PreparedQueryPayload | undefined)[] = [];
   readonly #digests: (Uint32Array | undefined)[] = [];
+  readonly #file: PayloadFile | undefined;
+  readonly #fileFolder: string | undefined;
   /** For the ledger, of the bytes as they travel; undefined where no digests are wanted. Hot path. */
   readonly digestOf?: (sampleIndex: number) => Uint32Array;
 
@@ -47,6 +63,8 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
   constructor(dataSet: DataSet, options: SampleStoreOptions) {
     const { encoding, performanceSampleCount, compressionScope = 'sample' } = options;
     const isWhole = compressionScope === 'query';
+    this.#fileFolder = options.fileFolder;
+    this.#file = options.fileFolder === undefined ? undefined : new PayloadFile(options.fileFolder);
     if (options.isDigested === true) {
       this.digestOf = (sampleIndex) => {
         const digest = this.#digests[sampleIndex];
@@ -65,8 +83,46 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
     this.preparedQueryPayload = (sampleIndex) => {
       const prepared = this.#prepared[sampleIndex];
       assert(prepared !== undefined);
-      return prepared;
+      if (this.#file === undefined) return prepared;
+      return { ...prepared, payload: this.payloadOf(sampleIndex) };
     };
+  }
+
+  /**
+   * Tells how much room the samples take that are loaded at once, where the data set knows and it is much.
+   * @throws MlperfError `ERR_CONFIG_INVALID` where this machine has less; `ERR_CACHE`
+   */
+  async requireRoom(report: (text: string) => void): Promise<void> {
+    const { payloadBytes } = this.#dataSet;
+    const { totalSampleCount, performanceSampleCount: count, encoding } = this;
+    if (payloadBytes === undefined) return;
+    let total = 0;
+    for (let i = 0; i < totalSampleCount; i += 1) total += payloadBytes(i, encoding.form);
+    const plain = (total / totalSampleCount) * count;
+    if (plain < LARGE_SET_BYTES) return;
+    const needed = plain * (await this.#compressedShare());
+    const folder = this.#fileFolder;
+    const room = folder === undefined ? process.availableMemory() : await freeBytes(folder);
+    const where = folder === undefined ? 'of memory' : `in a file in ${folder}`;
+    const text = `${grouped(count)} loaded samples take ${gigabytes(needed)} ${where}; ${gigabytes(room)} are free`;
+    if (needed <= room) return report(text);
+    const advice =
+      folder === undefined
+        ? 'use --sample-store file, or '
+        : 'name another folder by --cache-dir, or ';
+    throw configInvalid(`${text}: ${advice}a machine with more`);
+  }
+
+  /** Bytes of the first samples behind the compression, by those before it. */
+  async #compressedShare(): Promise<number> {
+    if (this.encoding.compression === 'identity') return 1;
+    let [before, after] = [0, 0];
+    for (let i = 0; i < Math.min(TRIED_SAMPLES, this.totalSampleCount); i += 1) {
+      const bytes = await this.#dataSet.readPayload(i, this.encoding.form);
+      before += bytes.length;
+      after += this.#codec.compress(bytes).length;
+    }
+    return after / before;
   }
 
   async loadSamplesToRam(sampleIndices: Uint32Array): Promise<void> {
@@ -75,7 +131,7 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
       while (next < sampleIndices.length) {
         const index = sampleIndices[next] as number;
         next += 1;
-        if (this.#payloads[index] === undefined) await this.#load(index);
+        if (!this.#isLoaded(index)) await this.#load(index);
       }
     };
     await Promise.all(Array.from({ length: READS_AT_ONCE }, readInTurn));
@@ -84,6 +140,7 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
   unloadSamplesFromRam(sampleIndices: Uint32Array): Promise<void> {
     for (const index of sampleIndices) {
       this.#payloads[index] = undefined;
+      this.#file?.delete(index);
       this.#prepared[index] = undefined;
       this.#digests[index] = undefined;
     }
@@ -91,19 +148,35 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
   }
 
   payloadOf(sampleIndex: number): Uint8Array {
-    const payload = this.#payloads[sampleIndex];
+    const payload = this.#payloads[sampleIndex] ?? this.#file?.read(sampleIndex);
     assert(payload !== undefined);
     return payload;
+  }
+
+  #isLoaded(index: number): boolean {
+    return this.#payloads[index] !== undefined || this.#file?.has(index) === true;
   }
 
   async #load(index: number): Promise<void> {
     const bytes = await this.#dataSet.readPayload(index, this.encoding.form);
     // A list may name a sample twice (MultiStream pads its sets).
-    if (this.#payloads[index] !== undefined) return;
+    if (this.#isLoaded(index)) return;
     const payload = this.#codec.compress(bytes);
-    this.#payloads[index] = payload;
+    if (this.#file === undefined) this.#payloads[index] = payload;
+    else this.#file.add(index, payload);
     if (this.digestOf !== undefined) this.#digests[index] = sha256Words([payload]);
     if (this.preparedQueryPayload === undefined) return;
-    this.#prepared[index] = { payload, sampleBytes: [bytes.length] };
+    const kept = this.#file === undefined ? payload : NO_BYTES;
+    this.#prepared[index] = { payload: kept, sampleBytes: [bytes.length] };
   }
+}
+
+async function freeBytes(folder: string): Promise<number> {
+  makeFolder(folder);
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
+}
+
+function gigabytes(bytes: number): string {
+  return `${(bytes / 1e9).toFixed(1)} GB`;
 }

@@ -1,7 +1,7 @@
 import { fitsShape, type OipDataType, type OipTensor } from '../../../shared/domain/tensors.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
-import { scoreAnswered } from '../benchmarks/score-each.ts';
 import type { DataSet } from '../data-set/data-set.ts';
+import { scoreAnswered } from '../data-set/first-of-each.ts';
 
 /** One input of one sample. */
 export interface NamedTensor {

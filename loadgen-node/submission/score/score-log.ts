@@ -114,6 +114,7 @@ async function openDataSetOf(
       dataFolder: dataDir,
       generated: generatedSetOf({ benchmark, dataDir, dataSeed, dataCount }),
       synthetic: { sampleBytes, sampleCount, responseBytes },
+      isScoreOnly: true,
       cacheFolder: cacheDir ?? defaultCacheFolder(),
       onProgress: progressOf(host),
     });

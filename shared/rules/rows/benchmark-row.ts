@@ -15,6 +15,9 @@ export interface Quality {
   readonly reference?: { readonly value: number; readonly share: number };
 }
 
+/** Settings of the nodes whose default a benchmark may have: limits on what travels, and how long an answer may take. */
+export type BenchmarkDefault = 'queueBytesMax' | 'messageBytesMax' | 'stallTimeout';
+
 /** Row of a benchmark: values that the rules fix, or this project for a benchmark of its own. */
 export interface BenchmarkRules {
   /**
@@ -47,6 +50,8 @@ export interface BenchmarkRules {
   readonly sampleTensors?: Readonly<Record<string, SampleTensor>>;
   /** Tensor of a response there; absent where the model decides. */
   readonly responseTensor?: SampleTensor;
+  /** Defaults of settings, as they stand in a file, where samples are larger than those of others. */
+  readonly defaults?: Readonly<Partial<Record<BenchmarkDefault, number | string>>>;
   readonly quality: Quality;
   /** Rounds that demand another quality. */
   readonly qualityOfRound?: Partial<Readonly<Record<Round, Quality>>>;

@@ -1,14 +1,12 @@
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
 import { type BuildProgress, ensureArtifact } from '../../../shared/base/cache/artifact-cache.ts';
-import { workerError } from '../../../shared/base/errors/mlperf-error.ts';
-import { compiledModule, dataFile } from '../../../shared/base/files/package-files.ts';
+import { dataFile } from '../../../shared/base/files/package-files.ts';
 import { STANDIN_CLASS_COUNT } from '../../../shared/benchmarks/standin/standin-sets.ts';
 import type { ModelProto } from '../../model/onnx/graph-builder.ts';
 import { quantiseModel, tensorsToQuantise } from '../../model/onnx/quantise.ts';
+import { makeInThread } from '../make-in-thread.ts';
 import {
   type LinearClassifier,
   STANDIN_FEATURE_COUNT,
@@ -22,9 +20,6 @@ import {
 
 /** Raise with every change of the graph: no model of the old way is found in the cache then. */
 const STANDIN_GRAPH_REVISION = 1;
-
-/** Time between two reports of progress, which may throw once the caller no longer waits. */
-const PROGRESS_MS = 200;
 
 /** One path or name per precision. */
 export type StandinFiles = Readonly<Record<StandinPrecision, string>>;
@@ -76,36 +71,17 @@ export async function ensureStandinModels({
       fitted: createHash('sha256').update(fitted).digest('hex'),
     },
     build: (building, onBuildProgress) =>
-      makeInThread({ benchmark, width, files: filesIn(building) }, onBuildProgress),
+      makeInThread(
+        {
+          entry: 'sut-node/benchmarks/imagenet/make-standin.js',
+          work: { benchmark, width, files: filesIn(building) } satisfies StandinWork,
+          what: `making the stand-in for ${STANDINS[benchmark].original}`,
+        },
+        onBuildProgress,
+      ),
     onProgress,
   });
   return filesIn(folder);
-}
-
-/** @throws what `onProgress` throws, soon after; `ERR_SUT_WORKER` */
-async function makeInThread(workerData: StandinWork, onProgress: BuildProgress): Promise<void> {
-  const what = `making the stand-in for ${STANDINS[workerData.benchmark].original}`;
-  onProgress(0, what);
-  const givenUp = new AbortController();
-  const entry = compiledModule('sut-node/benchmarks/imagenet/make-standin.js');
-  const worker = new Worker(entry, { workerData });
-  const asking = setInterval(() => {
-    try {
-      onProgress(0, what);
-    } catch (error) {
-      givenUp.abort(error);
-    }
-  }, PROGRESS_MS);
-  try {
-    const [exitCode] = await once(worker, 'exit', { signal: givenUp.signal });
-    if (exitCode === 0) return;
-    throw workerError(`${what} ended with exit code ${exitCode}`);
-  } catch (error) {
-    throw givenUp.signal.aborted ? givenUp.signal.reason : error;
-  } finally {
-    clearInterval(asking);
-    await worker.terminate();
-  }
 }
 
 /** Both precisions of a stand-in, out of seeds and fitted numbers: the same bytes on every machine. */

@@ -72,7 +72,7 @@ export class BatchRunner {
   async warmUp(): Promise<void> {
     const { pipeline, shape } = this.#options;
     const { form, payload } = pipeline.warmUpPayload();
-    const freeLength = pipeline.lengthOf?.(payload.length) ?? 1;
+    const freeLength = pipeline.lengthOf?.(payload, form) ?? 1;
     this.#payloads.warmUp(payload);
     for (const count of new Set([shape.sizeFixed ?? 1, this.#sizeMax])) {
       this.#tensors.layOut(count, freeLength);
@@ -124,13 +124,15 @@ export class BatchRunner {
 
   /** Finds the length of each sample, where an axis is free. */
   #begin(batch: BatchMessage, beganAtNs: number): BatchWork {
-    const { pipeline } = this.#options;
+    const { pipeline, encodings } = this.#options;
     const count = batch.ends.length;
     const badSamples: BadSample[] = [];
     const lengthOfRow = (row: number): FreeLength | undefined => {
       if (pipeline.lengthOf === undefined) return 1;
       try {
-        return pipeline.lengthOf(this.#payloads.read(batch, row).length);
+        const { form } = encodings[batch.forms[row] as number] as PayloadEncoding;
+        checkForm(form, pipeline.forms);
+        return pipeline.lengthOf(this.#payloads.read(batch, row), form);
       } catch (error) {
         badSamples.push({ row, text: messageOf(error) });
         return undefined;

@@ -21,7 +21,7 @@ export async function openRunner(
   const benchmark = await sutBenchmark(start.benchmark);
   const session = await createOrtSession(start);
   const model = { file: start.modelFile, ...session.tensors };
-  const pipeline = benchmark.openPipeline(model, start.usage);
+  const pipeline = benchmark.openPipeline(model, start.usage, start.batchSizeAsked);
   onLoaded?.(session.tensors);
   if (isStepwise(pipeline)) return new StepwiseRunner({ ...start, pipeline, session });
   return new BatchRunner({

@@ -115,6 +115,8 @@ export interface WorkerStart {
   readonly runtime: RuntimeSettings;
   /** Most samples of one inference where the model takes any number. */
   readonly batchSizeMax: number;
+  /** The same where the settings say it; undefined: the default. */
+  readonly batchSizeAsked?: number | undefined;
   /** Encodings of payloads by the number that stands in {@link BatchMessage.forms}. */
   readonly encodings: readonly PayloadEncoding[];
   /** Bytes that a sample, and a query compressed as a whole, may have once they are decompressed. */

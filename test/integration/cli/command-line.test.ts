@@ -122,12 +122,12 @@ describe('wrong input', () => {
     ['run here --benchmark digits --qps 10', 2, /--sut "here" must be host:port/],
     ['sut --benchmark digits --listen here', 2, /--listen "here" must be host:port, or :port/],
     ['config completion ksh', 2, /shell "ksh" must be one of: bash, zsh, fish/],
-    ['config init --benchmark bert --output -', 2, /unknown benchmark "bert"; there is: digits/],
+    ['config init --benchmark bort --output -', 2, /unknown benchmark "bort"; there is: digits/],
     [`${RUN} --scenario Sever`, 2, /--scenario "Sever" must be one of: SingleStream, /],
     [
-      'run --sut a:1 --benchmark bert --target-qps 1',
+      'run --sut a:1 --benchmark bort --target-qps 1',
       2,
-      /unknown benchmark "bert"; there is: digits/,
+      /unknown benchmark "bort"; there is: digits/,
     ],
     [`${RUN} --encoding png`, 2, /no encoding "png"; there is: jpeg, raw/],
     [

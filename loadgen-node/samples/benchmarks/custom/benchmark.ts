@@ -5,8 +5,8 @@ import { configInvalid, dataSetError } from '../../../../shared/base/errors/mlpe
 import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
 import { CHECKSUM_FILE } from '../../data-set/checksum-list.ts';
 import { type DataSet, readingFile } from '../../data-set/data-set.ts';
+import { scoreAnswered } from '../../data-set/first-of-each.ts';
 import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
-import { scoreAnswered } from '../score-each.ts';
 
 const rules = benchmarkRules('custom');
 

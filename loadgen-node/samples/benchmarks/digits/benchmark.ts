@@ -12,11 +12,12 @@ import { decodeJpeg, encodeJpeg } from '../../../../shared/benchmarks/image/jpeg
 import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
 import { IMAGE_SIZE } from '../../../../shared/rules/rows/digits.ts';
 import type { AccuracyEntry, DataSet, PrepareProgress } from '../../data-set/data-set.ts';
+import { scoreEach } from '../../data-set/first-of-each.ts';
 import { type DrawnData, ensureDrawnDataSet } from '../drawn-data-set.ts';
 import { generatedName, isStandardSet, otherSetMark } from '../generated-data.ts';
 import { type ImageList, type ImageSet, imageDataSet, readImageList } from '../labelled-images.ts';
 import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
-import { formatScriptLine, scoreEach } from '../score-each.ts';
+import { formatScriptLine } from '../score-each.ts';
 
 const rules = benchmarkRules('digits');
 

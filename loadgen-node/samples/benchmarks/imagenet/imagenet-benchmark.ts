@@ -1,13 +1,6 @@
 import { existsSync } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FILES_AT_ONCE, forEachIndex } from '../../../../shared/base/async.ts';
-import {
-  configInvalid,
-  dataSetError,
-  type MlperfError,
-} from '../../../../shared/base/errors/mlperf-error.ts';
-import { firstOf } from '../../../../shared/base/text.ts';
+import { configInvalid, type MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import type { GeneratedSet } from '../../../../shared/benchmarks/digits/digit-sets.ts';
 import type { IMAGENET_PREPARATIONS } from '../../../../shared/benchmarks/image/imagenet.ts';
 import { STANDIN_EVALUATION_SET } from '../../../../shared/benchmarks/standin/standin-sets.ts';
@@ -15,6 +8,7 @@ import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
 import type { BenchmarkRules } from '../../../../shared/rules/rows/benchmark-row.ts';
 import type { DataSet, PrepareProgress } from '../../data-set/data-set.ts';
 import { drawnFolder, ensureDrawnDataSet } from '../drawn-data-set.ts';
+import { findFiles } from '../find-files.ts';
 import { generatedName, isStandardSet, otherSetMark, STAND_IN_WORD } from '../generated-data.ts';
 import { type LabelledImage, readImageList } from '../labelled-images.ts';
 import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
@@ -38,12 +32,6 @@ const STAND_IN_NAME = 'imagenet-standin';
 
 /** Names of generated images. */
 const STAND_IN_FILE = /(^|\/)standin_[^/]*$/;
-
-/** Images between two reports of progress. */
-const PROGRESS_STEP = 1000;
-
-/** Missing images that a message names; of more it tells the number. */
-const NAMED_MAX = 20;
 
 /**
  * A benchmark of image classification on ImageNet, on the LoadGen node: a folder with `val_map.txt` and the
@@ -95,7 +83,11 @@ async function openOwnFolder(
   onProgress: PrepareProgress,
 ): Promise<DataSet> {
   const images = await readImageList(VAL_MAP, folder);
-  await findImages(folder, images, onProgress);
+  const files = {
+    ...{ folder, list: join(folder, VAL_MAP.file), paths: images.map(({ path }) => path) },
+    ...{ placeOf: (index: number) => `line ${index + 1}`, hint: hintOf(folder) },
+  };
+  await findFiles(files, onProgress);
   const reference = await readReferenceAccuracy(folder);
   const parts = { folder, images, isManifestChecked: false };
   // A copy of generated images is known by their names.
@@ -156,33 +148,6 @@ function foreignMarks(images: readonly LabelledImage[]): string[] {
     `the data set is not the validation set of ImageNet 2012: ${images.length} images, ${namedCount} of them with ` +
       `names of its ${VALIDATION_COUNT}; an official run needs all of these`,
   ];
-}
-
-/** @throws MlperfError `ERR_DATA_SET` naming the images that are not there, with their lines. */
-async function findImages(
-  folder: string,
-  images: readonly LabelledImage[],
-  onProgress: PrepareProgress,
-): Promise<void> {
-  const missing: number[] = [];
-  await forEachIndex(images.length, FILES_AT_ONCE, async (index) => {
-    const isThere = await stat(join(folder, (images[index] as LabelledImage).path)).then(
-      (found) => found.isFile(),
-      // Whatever keeps it from being found, the message names the file.
-      () => false,
-    );
-    if (!isThere) missing.push(index);
-    if (index % PROGRESS_STEP === 0) {
-      onProgress(index / images.length, `looking for ${images.length} images in ${folder}`);
-    }
-  });
-  if (missing.length === 0) return;
-  missing.sort((a, b) => a - b);
-  const named = missing.map((index) => `${images[index]?.path} (line ${index + 1})`);
-  throw dataSetError(
-    `${join(folder, VAL_MAP.file)}: ${missing.length} of ${images.length} images are not in ${folder}: ` +
-      `${firstOf(named, NAMED_MAX)}${hintOf(folder)}`,
-  );
 }
 
 /** The archive of ImageNet unpacks to a folder `val` of its own in many copies. */

@@ -8,8 +8,9 @@ import {
 import type { BenchmarkRules } from '../../../../shared/rules/rows/benchmark-row.ts';
 import { IMAGENET_ELEMENTS } from '../../../../shared/rules/rows/imagenet.ts';
 import type { AccuracyEntries, AccuracyReport, DataSet } from '../../data-set/data-set.ts';
+import { scoreEach } from '../../data-set/first-of-each.ts';
 import { type ImageList, type ImageSet, imageDataSet } from '../labelled-images.ts';
-import { formatScriptLine, scoreEach } from '../score-each.ts';
+import { formatScriptLine } from '../score-each.ts';
 
 /** Classes of ImageNet 2012. */
 const CLASS_COUNT = 1000;

@@ -1,14 +1,14 @@
 #!/bin/sh
-# Runs a benchmark of image classification, accuracy and then performance, and prints the wall-clock time of the
-# run. The folders resnet50 and mobilenet have a script of this name each, which call this one.
+# Runs a benchmark, accuracy and then performance, and prints the wall-clock time of the run. The folders of benchmarks
+# have a script of this name each, which call this one; ABOUT_DATA and ABOUT_MODEL are words of theirs for the usage.
 set -eu
 
 usage() {
   cat >&2 <<USAGE
 usage: run_and_time.sh DATA MODEL [flag of "longhaul run"]...
 
-  DATA    folder with val_map.txt and the validation images of ImageNet 2012, or standin
-  MODEL   file of the model, or standin, or standin-int8
+  DATA    ${ABOUT_DATA:-folder with val_map.txt and the validation images of ImageNet 2012}, or standin
+  MODEL   file of the model, or ${ABOUT_MODEL:-standin, or standin-int8}
 
 Environment:
   SUT     address of a SUT node that runs already, for example 10.0.0.2:50051; MODEL is not used then

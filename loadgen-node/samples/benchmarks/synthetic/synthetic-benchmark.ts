@@ -7,8 +7,8 @@ import {
   SYNTHETIC_SAMPLE_COUNT_DEFAULT,
 } from '../../../../shared/rules/rows/synthetic-samples.ts';
 import type { DataSet } from '../../data-set/data-set.ts';
+import { scoreEach } from '../../data-set/first-of-each.ts';
 import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
-import { scoreEach } from '../score-each.ts';
 
 /**
  * A benchmark without a model on the LoadGen node: random payloads of any size, generated in memory.

@@ -1,5 +1,6 @@
 import { rounded } from '../../../../shared/base/text.ts';
 import type { Scenario } from '../../../../shared/domain/scenario.ts';
+import { pythonFloat } from '../../../loadgen/base/number-format.ts';
 import { numberOf, recordOf } from '../../../loadgen/logs/read/detail-log.ts';
 import type { SubmissionRound } from '../../rules/submission-rounds.ts';
 import { type ComplianceRun, check, isStream, RATE_KEYS } from './read-compliance-run.ts';
@@ -185,26 +186,4 @@ function judgeSpeed(
 /** @param share 0.05 → `+5.00 %`. */
 export function signedPercent(share: number): string {
   return `${share < 0 ? '-' : '+'}${Math.abs(100 * share).toFixed(2)} %`;
-}
-
-/**
- * A double as Python prints it: the official scripts are written in Python, and their texts show scores so.
- * Both languages print the shortest digits that read back the same; they part in where an exponent begins.
- */
-export function pythonFloat(value: number): string {
-  if (Number.isNaN(value)) return 'nan';
-  if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';
-  if (Object.is(value, -0)) return '-0.0';
-  const [digits = '', power = ''] = value.toExponential().split('e');
-  const exponent = Number(power);
-  if (value !== 0 && (exponent < -4 || exponent >= 16)) {
-    const sign = exponent < 0 ? '-' : '+';
-    return `${digits}e${sign}${String(Math.abs(exponent)).padStart(2, '0')}`;
-  }
-  if (exponent < 0) {
-    const fraction = digits.replace(/^-/, '').replace('.', '');
-    return `${value < 0 ? '-' : ''}0.${'0'.repeat(-exponent - 1)}${fraction}`;
-  }
-  const plain = String(value);
-  return plain.includes('.') ? plain : `${plain}.0`;
 }

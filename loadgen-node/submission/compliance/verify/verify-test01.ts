@@ -3,6 +3,7 @@ import { asOneLine } from '../../../../shared/base/text.ts';
 import { readAccuracyLog } from '../../../loadgen/logs/read/accuracy-log-reader.ts';
 import { accuracyText } from '../../../run/keep/accuracy-file.ts';
 import { repeatsInWords } from '../../../samples/benchmarks/score-each.ts';
+import type { AccuracyReport } from '../../../samples/data-set/data-set.ts';
 import {
   type AccuracyPair,
   type AnswersBySight,
@@ -125,7 +126,7 @@ async function scoreTest(
     return {
       ...{ pair, ...decisive },
       notes: [
-        `accuracy of the logged responses: ${accuracyLine(own)}${repeatsInWords(testEntries, testSamples)}`,
+        `accuracy of the logged responses: ${lastLine(own)}${repeatsInWords(testEntries, testSamples)}`,
         ...marks,
       ],
       // The two files of the fallback must not be there where the script says PASS.
@@ -164,6 +165,11 @@ async function scoreResponses(scorer: ResponseScorer, compared: ResponseComparis
   return { ...found, sights: undefined, pairs: [first, ...last] };
 }
 
+/** Of several lines of a script the last one has the score. */
+function lastLine(report: AccuracyReport): string {
+  return accuracyLine(report).split('\n').at(-1) as string;
+}
+
 function unscored(why: string) {
   const note = `accuracy/accuracy.txt is missing, since ${why}: put there what the benchmark's accuracy script prints of the test's accuracy log`;
   return { pair: undefined, sights: undefined, pairs: undefined, notes: [note], texts: [] };
@@ -199,7 +205,7 @@ function responsesCheck(
   const { baseline, compliance, deltaPercent } = pair;
   return decided(
     deltaPercent <= tolerance,
-    `${seen}; accuracy on the same samples: accuracy run ${accuracyLine(baseline)}, test run ${accuracyLine(compliance)}, ${apart(deltaPercent, tolerance)}`,
+    `${seen}; accuracy on the same samples: accuracy run ${lastLine(baseline)}, test run ${lastLine(compliance)}, ${apart(deltaPercent, tolerance)}`,
     {
       warning:
         'the official script says TEST FAIL; only its fallback to accuracies passes, which scores the first logged response to each ' +
@@ -254,7 +260,7 @@ function wholeMetricCheck(
   const seen = `all bytes of ${testEntries} logged responses were compared with the accuracy run's: ${wholeMismatches} differ, the first for the samples ${differingSamples.slice(0, 5)}`;
   const texts = pairs.map(
     ({ baseline, compliance, deltaPercent }, i) =>
-      `${i === 0 ? 'first' : 'last'} logged responses ${accuracyLine(compliance)}, accuracy run to the same samples ${accuracyLine(baseline)}, ${apart(deltaPercent, tolerance)}`,
+      `${i === 0 ? 'first' : 'last'} logged responses ${lastLine(compliance)}, accuracy run to the same samples ${lastLine(baseline)}, ${apart(deltaPercent, tolerance)}`,
   );
   const isMet = pairs.every(({ deltaPercent }) => deltaPercent <= tolerance);
   return check('whole responses', isMet, [seen, ...texts].join('; '), {

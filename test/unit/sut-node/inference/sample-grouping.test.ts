@@ -38,6 +38,29 @@ describe('sampleGrouping', () => {
     expect(groupOf?.(compressed)).toBe(groupOf?.(waitingSample(0, { bytes: 8, form: 0 })));
   });
 
+  it('reads the length out of an uncompressed payload where its bytes do not tell it', () => {
+    const inputs = [{ name: 'x', elementType: 'float', shape: [0, 0] }];
+    const groupOf = sampleGrouping(
+      {
+        ...openPipeline({ file: 'm', inputs, outputs: inputs }, {}),
+        isLengthInContent: true,
+        lengthOf: (payload) => {
+          if (payload[0] === 0) throw new Error('no length');
+          return payload[0] as number;
+        },
+      },
+      { hasAxis: true, sizeFixed: undefined, freeAxes: 'group' },
+      ENCODINGS,
+    );
+    const group = (form: number, ...pieces: Uint8Array[]) =>
+      groupOf?.({ ...waitingSample(0, { bytes: 2, form }), pieces });
+    const [a, b] = [Uint8Array.of(7, 1), Uint8Array.of(9, 1)];
+    expect(group(0, a)).toBe(group(0, Uint8Array.of(7), Uint8Array.of(2)));
+    expect(group(0, a)).not.toBe(group(0, b));
+    expect(group(1, a)).toBe(group(1, b));
+    expect(group(0, Uint8Array.of(0, 1))).toBe(group(1, a));
+  });
+
   it.each([
     ['no axis is free', grouping([0, 2])],
     ['samples are padded', grouping([0, 0], 'pad')],

@@ -13,3 +13,17 @@ it.each([
   const { values } = resolveSettings(SUT_OPTIONS, { section: 'sut', file: undefined, flags });
   expect(toSutSettings(values).tellsSystemFacts).toBe(tells);
 });
+
+it.each([
+  ['as others have it', { benchmark: 'digits' }, 256 * 1024 ** 2, 64 * 1024 ** 2],
+  ['more for volumes', { benchmark: '3d-unet' }, 2 * 1024 ** 3, 256 * 1024 ** 2],
+  [
+    'what is said for volumes',
+    { benchmark: '3d-unet', queueBytesMax: '1000000', messageBytesMax: '900000' },
+    1_000_000,
+    900_000,
+  ],
+])('has room in queue and message: %s', (_case, flags, queueBytesMax, messageBytesMax) => {
+  const { values } = resolveSettings(SUT_OPTIONS, { section: 'sut', file: undefined, flags });
+  expect(toSutSettings(values)).toMatchObject({ queueBytesMax, messageBytesMax });
+});

@@ -37,7 +37,7 @@ describe('generatedSetOf', () => {
     [
       'a benchmark without such data',
       { benchmark: 'null', dataCount: 5 },
-      '--data-count 5 is for data that longhaul makes, of digits, resnet50, mobilenet; benchmark null has no such data',
+      '; benchmark null has no such data',
     ],
     [
       'a folder of the user',

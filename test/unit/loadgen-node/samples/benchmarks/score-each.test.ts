@@ -1,11 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import {
-  scoreAccuracyLog,
-  scoreEach,
-} from '../../../../../loadgen-node/samples/benchmarks/score-each.ts';
+import { scoreAccuracyLog } from '../../../../../loadgen-node/samples/benchmarks/score-each.ts';
 import { syntheticDataSet } from '../../../../../loadgen-node/samples/benchmarks/synthetic/synthetic-benchmark.ts';
+import { scoreEach } from '../../../../../loadgen-node/samples/data-set/first-of-each.ts';
 import { tempFolder } from '../../../../scenes/host/folders.ts';
 
 // Goal: all benchmarks count responses in one way. Method: logs by hand; a response of 1 is right.

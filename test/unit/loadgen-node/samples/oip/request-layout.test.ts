@@ -106,6 +106,24 @@ describe('requestLayout of a benchmark', () => {
   });
 });
 
+describe('requestLayout of a benchmark whose response is many numbers', () => {
+  const bert = benchmarkRules('bert');
+  const layoutOf = (outputs: readonly string[]) =>
+    requestLayout(bert, model(['INT32 [-1, 384]'], outputs), asked, 'ids', undefined);
+
+  it('reads the output that is of its form', () => {
+    const { outputs, responseClass } = layoutOf(['FP32 [-1, 384]', 'FP32 [-1, 384, 2]']);
+    expect(outputs).toMatchObject([{ shape: [-1, 384, 2] }]);
+    expect(responseClass).toMatchObject({ form: 'same', classOffset: 0 });
+  });
+
+  it('says what it asks for where there is none', () => {
+    expect(() => layoutOf(['FP32 [-1, 384]', 'FP32 [-1, 384]'])).toThrow(
+      /^benchmark bert asks for FP32 \[384, 2\] in each sample, and no output is that: the model has out0 FP32/,
+    );
+  });
+});
+
 describe('requestLayout of a model alone', () => {
   const custom = benchmarkRules('custom');
   const layoutOf = (facts: OipModelFacts, own: Partial<OipAsked> = {}) =>

@@ -98,6 +98,21 @@ function folderOf(...names: readonly string[]): string {
   return folder;
 }
 
+describe('benchmarkTensors', () => {
+  it.each([
+    ['UINT8', [-1], [6]],
+    ['FP16', [-1, 1], [3, 1]],
+    ['UINT8', [3, -1], [3, 2]],
+    ['UINT8', [2, 3], [2, 3]],
+  ] as const)(
+    'takes the length of the free axis from the payload: %s %j',
+    async (type, shape, own) => {
+      const [sample] = await benchmarkTensors(dataSet, tensor(type, [...shape]))(0, 'raw');
+      expect(sample).toMatchObject({ shape: own, raw: payload });
+    },
+  );
+});
+
 describe('fileTensors', () => {
   it('cuts a file into the inputs', async () => {
     const inputs = [tensor('INT16', [2]), tensor('BOOL', [2])];

@@ -1,8 +1,10 @@
+import { readdirSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import type { DataSet } from '../../../../../loadgen-node/samples/data-set/data-set.ts';
 import { SampleStore } from '../../../../../loadgen-node/samples/qsl/sample-store.ts';
 import { codecNamed } from '../../../../../shared/compression/codec.ts';
 import { sha256Words } from '../../../../../shared/evidence/payload-digest.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
 
 // Goal: a payload is read and compressed once, when it is loaded, and goes out as it is kept.
 // Method: a data set that counts its reads.
@@ -83,5 +85,96 @@ describe('SampleStore', () => {
     expect(prepared?.sampleBytes).toEqual([107]);
     expect(prepared?.payload).toBe(qsl.payloadOf(7));
     expect(qsl.preparedQueryPayload?.(7)).toBe(prepared);
+  });
+});
+
+describe('SampleStore with a file', () => {
+  const options = { encoding: { form: 'raw', compression: 'lz4' }, performanceSampleCount: 4 };
+  const inFile = (more: Partial<ConstructorParameters<typeof SampleStore>[1]> = {}) =>
+    new SampleStore(new CountingDataSet(), { ...options, fileFolder: tempFolder(), ...more });
+
+  it('gives the payloads that it would give from memory, as often as they are asked for', async () => {
+    const fileFolder = tempFolder();
+    const [kept, read] = [inFile({ fileFolder: undefined }), inFile({ fileFolder })];
+    const indices = Uint32Array.of(7, 2, 7, 9);
+    await Promise.all([kept, read].map((store) => store.loadSamplesToRam(indices)));
+    expect(readdirSync(fileFolder)).toEqual([]);
+    for (const index of [2, 9, 7, 2]) {
+      expect([...read.payloadOf(index)]).toEqual([...kept.payloadOf(index)]);
+    }
+    expect(() => read.payloadOf(1)).toThrow();
+    await read.unloadSamplesFromRam(indices);
+    expect(() => read.payloadOf(7)).toThrow();
+    await read.loadSamplesToRam(Uint32Array.of(7));
+    expect([...read.payloadOf(7)]).toEqual([...kept.payloadOf(7)]);
+  });
+
+  it('keeps digests, and prepares queries as a whole', async () => {
+    const store = inFile({ compressionScope: 'query', isDigested: true });
+    await store.loadSamplesToRam(Uint32Array.of(3));
+    expect(store.preparedQueryPayload?.(3)).toEqual({
+      payload: store.payloadOf(3),
+      sampleBytes: [103],
+    });
+    expect(store.digestOf?.(3)).toEqual(sha256Words([store.payloadOf(3)]));
+  });
+
+  it('reads again what it has read long ago', async () => {
+    const large = new CountingDataSet();
+    large.readPayload = async (index) => new Uint8Array(9e6).fill(index);
+    const encoding = { form: 'raw', compression: 'identity' };
+    const store = new SampleStore(large, { ...options, encoding, fileFolder: tempFolder() });
+    await store.loadSamplesToRam(Uint32Array.of(0, 1, 2, 3, 4));
+    const first = store.payloadOf(0);
+    for (const index of [1, 2, 3, 4]) expect(store.payloadOf(index)[0]).toBe(index);
+    const last = store.payloadOf(4);
+    expect(store.payloadOf(4) === last).toBe(true);
+    // Compared as bytes: millions of elements one by one take minutes.
+    const again = store.payloadOf(0);
+    expect(again === first).toBe(false);
+    expect(Buffer.compare(again, first)).toBe(0);
+  });
+});
+
+describe('requireRoom', () => {
+  async function roomOf(bytes: number | undefined, options = {}) {
+    const dataSet: DataSet = new CountingDataSet();
+    const sized =
+      bytes === undefined ? dataSet : Object.assign(dataSet, { payloadBytes: () => bytes });
+    const encoding = { form: 'raw', compression: 'identity' };
+    const said: string[] = [];
+    const store = new SampleStore(sized, { encoding, performanceSampleCount: 4, ...options });
+    const error = await store
+      .requireRoom((text) => said.push(text))
+      .catch((thrown: unknown) => thrown);
+    return { said, error };
+  }
+
+  it('is silent about small sets and those of unknown size', async () => {
+    expect(await roomOf(undefined)).toEqual({ said: [], error: undefined });
+    expect(await roomOf(1e6)).toEqual({ said: [], error: undefined });
+  });
+
+  it('tells how much memory a large set takes, behind its compression', async () => {
+    const room = vi.spyOn(process, 'availableMemory').mockReturnValue(9e9);
+    expect((await roomOf(2e9)).said).toEqual([
+      '4 loaded samples take 8.0 GB of memory; 9.0 GB are free',
+    ]);
+    // 109 bytes at most become some 20 by lz4.
+    const lz4 = await roomOf(5e9, { encoding: { form: 'raw', compression: 'lz4' } });
+    expect(lz4.said[0]).toMatch(/take [2-6]\.\d GB/);
+    room.mockRestore();
+  });
+
+  it('refuses what does not fit, before anything is loaded', async () => {
+    const room = vi.spyOn(process, 'availableMemory').mockReturnValue(3e9);
+    const code = 'ERR_CONFIG_INVALID';
+    const text =
+      '4 loaded samples take 8.0 GB of memory; 3.0 GB are free: use --sample-store file, or a machine with more';
+    expect((await roomOf(2e9)).error).toMatchObject({ code, message: text });
+    room.mockRestore();
+    const fileFolder = tempFolder();
+    const message = expect.stringMatching(/in a file in .*: name another folder by --cache-dir/);
+    expect((await roomOf(1e15, { fileFolder })).error).toMatchObject({ code, message });
   });
 });

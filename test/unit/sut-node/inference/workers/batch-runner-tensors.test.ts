@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { BorrowedBytes } from '../../../../../shared/base/bytes/borrowed-bytes.ts';
 import { BatchRunner } from '../../../../../sut-node/inference/workers/batch-runner.ts';
 import type {
   BatchMessage,
@@ -6,6 +7,7 @@ import type {
 } from '../../../../../sut-node/inference/workers/worker-thread.ts';
 import type {
   InputTensor,
+  ModelPipeline,
   ModelTensor,
   ModelUsage,
   OutputTensor,
@@ -63,7 +65,7 @@ const float = (...shape: number[]): ModelTensor => ({ name: 'x', elementType: 'f
 function setUp(
   inputs: readonly ModelTensor[],
   usage: ModelUsage = {},
-  lengthOf?: (bytes: number) => number,
+  lengthOf?: ModelPipeline['lengthOf'],
 ) {
   const model = {
     file: 'm.onnx',
@@ -214,7 +216,7 @@ describe('BatchRunner with payloads that are tensors', () => {
 
   it('fails the samples for whose tensors there is no memory, and lives on', async () => {
     // The longer one has 2^52 bytes; nothing is padded to that length.
-    const lengthOf = (bytes: number): number => (bytes === 8 ? 2 ** 50 : 1);
+    const lengthOf = ({ length }: BorrowedBytes): number => (length === 8 ? 2 ** 50 : 1);
     const { runner } = setUp([float(0, 0)], { freeAxes: 'pad' }, lengthOf);
     const done = await runner.run(batchOf([floats(1), floats(1, 2)]));
     expect(done.failure).toMatchObject({ rows: [1] });

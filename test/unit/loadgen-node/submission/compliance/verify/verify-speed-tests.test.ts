@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { pythonFloat } from '../../../../../../loadgen-node/submission/compliance/verify/compare-performance.ts';
+import { pythonFloat } from '../../../../../../loadgen-node/loadgen/base/number-format.ts';
 import {
   rateStatistic,
   verifyTest04,

@@ -1,0 +1,98 @@
+import assert from 'node:assert';
+import { join } from 'node:path';
+import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
+import type { GeneratedSet } from '../../../../shared/benchmarks/digits/digit-sets.ts';
+import {
+  SQUAD_STANDIN_F1,
+  SQUAD_STANDIN_SET,
+} from '../../../../shared/benchmarks/standin/standin-squad.ts';
+import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
+import { BERT_LENGTH } from '../../../../shared/rules/rows/bert.ts';
+import type { DataSet } from '../../data-set/data-set.ts';
+import { STAND_IN_WORD, standinSource } from '../generated-data.ts';
+import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
+import { type Feature, readSquad, tokensOf, windowOffset } from './squad-features.ts';
+import { scoreSquad } from './squad-score.ts';
+import { ensureStandinSquad, SQUAD_FILE, VOCABULARY_FILE } from './standin-questions.ts';
+import { readWordPieces } from './word-piece.ts';
+
+/** Questions of SQuAD v1.1's validation set, and the samples that they become with BERT's own vocabulary. */
+const QUESTION_COUNT = 10_570;
+const SAMPLE_COUNT = 10_833;
+
+/** Parts of a data set that its source decides. */
+type Source = Pick<DataSet, 'name' | 'isManifestChecked' | 'quality' | 'marks'>;
+
+/**
+ * BERT-large on SQuAD v1.1, on the LoadGen node: a folder with dev-v1.1.json and vocab.txt under their official names, or
+ * generated questions in the same form. Tokens are made when the data set is opened, untimed.
+ * Rule: inference_rules v4.1, untimed pre-processing: "Convert text to token ids using the reference tokenizer".
+ */
+export const benchmark: LoadgenBenchmark = {
+  rules: benchmarkRules('bert'),
+  openDataSet: async ({ dataFolder, cacheFolder, generated = SQUAD_STANDIN_SET, onProgress }) => {
+    if (dataFolder === undefined) {
+      throw configInvalid(
+        `benchmark bert needs --data-dir FOLDER with ${SQUAD_FILE} of SQuAD v1.1 and BERT's ${VOCABULARY_FILE} (see the README ` +
+          `of the benchmark), or --data-dir ${STAND_IN_WORD} for generated questions`,
+      );
+    }
+    if (dataFolder !== STAND_IN_WORD) return openSquad(dataFolder, ownSource);
+    const folder = await ensureStandinSquad(generated, { cacheFolder, onProgress });
+    return openSquad(folder, (_questions, samples) => generatedSource(generated, samples));
+  },
+};
+
+/** Only the whole validation set bears its name. */
+function ownSource(questions: number, samples: number): Source {
+  if (questions === QUESTION_COUNT && samples === SAMPLE_COUNT) return { name: 'squad-v1.1-dev' };
+  const mark =
+    `the data set is not the validation set of SQuAD v1.1: ${questions} questions, ${samples} samples; an official run ` +
+    `needs ${QUESTION_COUNT} questions, which are ${SAMPLE_COUNT} samples with BERT's vocabulary`;
+  return { name: 'squad-own-data', marks: [mark] };
+}
+
+function generatedSource(set: GeneratedSet, samples: number): Source {
+  const source = standinSource({
+    ...{ name: 'squad-standin', set, standard: SQUAD_STANDIN_SET },
+    ...{ metric: 'F1', value: SQUAD_STANDIN_F1 },
+    samples: `${samples} samples of questions made by longhaul, not SQuAD`,
+  });
+  return { ...source, isManifestChecked: true };
+}
+
+async function openSquad(
+  folder: string,
+  sourceOf: (questions: number, samples: number) => Source,
+): Promise<DataSet> {
+  const pieces = await readWordPieces(join(folder, VOCABULARY_FILE));
+  const squad = await readSquad(join(folder, SQUAD_FILE), pieces);
+  const { questions, features } = squad;
+  return {
+    ...sourceOf(questions.length, features.length),
+    folder,
+    files: [SQUAD_FILE, VOCABULARY_FILE],
+    totalSampleCount: features.length,
+    readPayload: async (sampleIndex, form) => {
+      const feature = features[sampleIndex];
+      assert(feature !== undefined, `sample ${sampleIndex} of ${features.length}`);
+      return payloadOf(feature, tokensOf(feature, pieces), form);
+    },
+    scoreAccuracy: (entries) => scoreSquad(entries, squad, pieces),
+  };
+}
+
+/** @param form `ids`, `int64` or `int32`: see BERT_ENCODINGS. */
+function payloadOf(feature: Feature, tokens: readonly number[], form: string): Uint8Array {
+  const inputs = new Int32Array((form === 'ids' ? 1 : 3) * BERT_LENGTH);
+  inputs.set(tokens);
+  if (form === 'ids') return new Uint8Array(inputs.buffer);
+  inputs.fill(1, BERT_LENGTH, BERT_LENGTH + tokens.length);
+  inputs.fill(1, 2 * BERT_LENGTH + windowOffset(feature), 2 * BERT_LENGTH + tokens.length);
+  if (form === 'int32') return new Uint8Array(inputs.buffer);
+  assert.equal(form, 'int64');
+  const words = new Int32Array(2 * inputs.length);
+  // The lower word of each; none of the numbers needs the upper one.
+  for (const [i, value] of inputs.entries()) words[2 * i] = value;
+  return new Uint8Array(words.buffer);
+}

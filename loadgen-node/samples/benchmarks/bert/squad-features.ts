@@ -1,0 +1,174 @@
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { dataSetError, messageOf } from '../../../../shared/base/errors/mlperf-error.ts';
+import { BERT_LENGTH } from '../../../../shared/rules/rows/bert.ts';
+import { readingFile } from '../../data-set/data-set.ts';
+import type { WordPieces } from './word-piece.ts';
+
+/** Most tokens of a question; further ones are cut off. */
+const QUESTION_MAX = 64;
+
+/** Tokens from the start of a window to the start of the next one. */
+const STRIDE = 128;
+
+/** `[CLS]`, and `[SEP]` behind question and window. */
+const SPECIAL_COUNT = 3;
+
+/** What separates the words that answers are made of. */
+const WORD_SPACE = /[ \t\r\n\u202F]+/;
+
+/** Weight of a window's length where two windows give a token equally much context. */
+const LENGTH_WEIGHT = 0.01;
+
+/** The parts of dev-v1.1.json that are read; it may have others. */
+const SQUAD = z.object({
+  version: z.literal(
+    '1.1',
+    'must be "1.1": only version 1.1 of SQuAD has an answer to each question',
+  ),
+  data: z.array(
+    z.object({
+      paragraphs: z.array(
+        z.object({
+          context: z.string(),
+          qas: z.array(
+            z.object({
+              id: z.string(),
+              question: z.string(),
+              answers: z.array(z.object({ text: z.string() })).min(1, 'must have an answer'),
+            }),
+          ),
+        }),
+      ),
+    }),
+  ),
+});
+
+/** A text in which answers are looked for. */
+interface Context {
+  /** Its words as they are. */
+  readonly words: readonly string[];
+  /** Tokens of all its words. */
+  readonly ids: Int32Array;
+  /** Word of each token. */
+  readonly wordOfToken: Int32Array;
+}
+
+/** A question, and the samples that it became. */
+export interface SquadQuestion {
+  readonly context: Context;
+  /** Right answers; one at least. */
+  readonly answers: readonly string[];
+  /** Tokens of the question, at most 64. */
+  readonly ids: readonly number[];
+  /** Its windows, in order; none where the context has no token. */
+  readonly features: readonly Feature[];
+}
+
+/** A sample: a question, and a window of its context. */
+export interface Feature {
+  readonly question: SquadQuestion;
+  /** First token of the window in the context. */
+  readonly begin: number;
+  /** Tokens of the window. */
+  readonly length: number;
+}
+
+/**
+ * Reads dev-v1.1.json and makes its samples: a question whose context is too long for one becomes several.
+ * Source: mlcommons/inference, language/bert/create_squad_data.py.
+ * @throws MlperfError `ERR_DATA_SET` naming the file and the place that is wrong.
+ */
+export async function readSquad(
+  path: string,
+  pieces: WordPieces,
+): Promise<{ questions: SquadQuestion[]; features: Feature[] }> {
+  const { data } = await readSquadFile(path);
+  const questions: SquadQuestion[] = [];
+  const seen = new Set<string>();
+  for (const { context: text, qas } of data.flatMap(({ paragraphs }) => paragraphs)) {
+    const context = readContext(text, pieces);
+    for (const { id, question, answers } of qas) {
+      // The official scripts keep one answer for each id.
+      if (seen.has(id)) throw dataSetError(`${path}: two questions have the id "${id}"`);
+      seen.add(id);
+      const ids = pieces.idsOf(question).slice(0, QUESTION_MAX);
+      const features: Feature[] = [];
+      const made = { context, answers: answers.map((answer) => answer.text), ids, features };
+      for (const window of windowsOf(context.ids.length, ids.length)) {
+        features.push({ question: made, ...window });
+      }
+      questions.push(made);
+    }
+  }
+  const features = questions.flatMap((question) => question.features);
+  if (features.length > 0) return { questions, features };
+  throw dataSetError(`${path} has no question with a context of a word or more`);
+}
+
+async function readSquadFile(path: string): Promise<z.infer<typeof SQUAD>> {
+  const text = await readingFile(path, () => readFile(path, 'utf8'));
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (error) {
+    throw dataSetError(`${path} is not JSON: ${messageOf(error)}`, error);
+  }
+  const { data, error } = SQUAD.safeParse(json);
+  if (data !== undefined) return data;
+  const [{ path: place = [], message = '' } = {}] = error.issues;
+  const at = place.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`));
+  throw dataSetError(`${path} is not SQuAD's JSON: $${at.join('')} ${message}`);
+}
+
+function readContext(text: string, pieces: WordPieces): Context {
+  const words = text.split(WORD_SPACE).filter((word) => word !== '');
+  const tokens = words.map((word) => pieces.idsOf(word));
+  const wordOfToken = tokens.flatMap((ids, word) => ids.map(() => word));
+  return { words, ids: Int32Array.from(tokens.flat()), wordOfToken: Int32Array.from(wordOfToken) };
+}
+
+/** Windows of a context of so many tokens; each ends at its end, or is as long as a sample has room beside the question. */
+export function windowsOf(contextCount: number, questionCount: number) {
+  const room = BERT_LENGTH - questionCount - SPECIAL_COUNT;
+  const windows: { begin: number; length: number }[] = [];
+  for (let begin = 0; begin < contextCount; ) {
+    const length = Math.min(contextCount - begin, room);
+    windows.push({ begin, length });
+    if (begin + length === contextCount) break;
+    begin += Math.min(length, STRIDE);
+  }
+  return windows;
+}
+
+/** Tokens of a sample without padding: `[CLS]` question `[SEP]` window `[SEP]`. */
+export function tokensOf({ question, begin, length }: Feature, pieces: WordPieces): number[] {
+  const { clsId, sepId } = pieces;
+  const window = question.context.ids.subarray(begin, begin + length);
+  return [clsId, ...question.ids, sepId, ...window, sepId];
+}
+
+/** Position of the window's first token in its sample. */
+export function windowOffset({ question }: Feature): number {
+  return question.ids.length + 2;
+}
+
+/**
+ * True where this window of a question is the one that gives the token the most context: of both sides the
+ * shorter one counts, then the window's length, then its order. Only there may an answer begin with the token.
+ * @param token In the context; in the window.
+ */
+export function hasMaxContext(feature: Feature, token: number): boolean {
+  let best: Feature | undefined;
+  let bestScore = 0;
+  for (const window of feature.question.features) {
+    const left = token - window.begin;
+    const right = window.length - 1 - left;
+    if (left < 0 || right < 0) continue;
+    const score = Math.min(left, right) + LENGTH_WEIGHT * window.length;
+    if (best !== undefined && score <= bestScore) continue;
+    best = window;
+    bestScore = score;
+  }
+  return best === feature;
+}

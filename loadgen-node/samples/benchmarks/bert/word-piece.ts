@@ -1,0 +1,94 @@
+import { readFile } from 'node:fs/promises';
+import { dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { readingFile } from '../../data-set/data-set.ts';
+
+/** Characters that vanish: 0, the replacement character, and all of category C but tab and line ends. */
+const DROPPED = /[\0\uFFFD]|(?![\t\n\r])\p{C}/gu;
+const SPACE = /[\t\n\r\p{Zs}]/gu;
+/** Ideographs: each is a word of its own. */
+const IDEOGRAPH =
+  /[\u4E00-\u9FFF\u3400-\u4DBF\uF900-\uFAFF\u{20000}-\u{2A6DF}\u{2A700}-\u{2CEAF}\u{2F800}-\u{2FA1F}]/gu;
+const ACCENT = /\p{Mn}/gu;
+/** Each is a word of its own: Unicode's punctuation, and all of ASCII that is neither letter, digit nor blank. */
+const PUNCTUATION = /[!-/:-@[-`{-~\p{P}]/gu;
+
+/** Longest word in characters that is cut into pieces; a longer one is unknown. */
+const WORD_MAX = 100;
+
+/**
+ * Words of a text as BERT's uncased models see them: lower case, no accents, punctuation and ideographs apart.
+ * Source: google-research/bert, tokenization.py, `BasicTokenizer`.
+ */
+export function basicWords(text: string): string[] {
+  return text
+    .replace(DROPPED, '')
+    .replace(SPACE, ' ')
+    .replace(IDEOGRAPH, ' $& ')
+    .toLowerCase()
+    .normalize('NFD')
+    .replace(ACCENT, '')
+    .replace(PUNCTUATION, ' $& ')
+    .split(/\s+/)
+    .filter((word) => word !== '');
+}
+
+/** A vocabulary, and how it cuts texts into its tokens. */
+export interface WordPieces {
+  /** Token by id. */
+  readonly tokens: readonly string[];
+  readonly clsId: number;
+  readonly sepId: number;
+  /** Ids of a text's tokens: for each word the longest piece that the vocabulary has, again and again; `[UNK]` for a word that has none. */
+  idsOf(text: string): number[];
+}
+
+/**
+ * Reads vocab.txt: a token in each line, whose number from 0 is its id.
+ * @throws MlperfError `ERR_DATA_SET` where it cannot be read, or has no `[UNK]`, `[CLS]` or `[SEP]`.
+ */
+export async function readWordPieces(path: string): Promise<WordPieces> {
+  const text = await readingFile(path, () => readFile(path, 'utf8'));
+  return wordPieces(text.replace(/\r?\n$/, '').split(/\r\n|\n|\r/), path);
+}
+
+/** @param path Of the vocabulary, for messages. */
+export function wordPieces(tokens: readonly string[], path: string): WordPieces {
+  const ids = new Map(tokens.map((token, id) => [token, id]));
+  const [unknownId, clsId, sepId] = ['[UNK]', '[CLS]', '[SEP]'].map((token) => {
+    const id = ids.get(token);
+    if (id !== undefined) return id;
+    throw dataSetError(
+      `${path} has no line "${token}": it is no vocabulary of BERT; ` +
+        `its ${tokens.length} lines must be one token each`,
+    );
+  }) as [number, number, number];
+  // Most words of a data set come again.
+  const cut = new Map<string, readonly number[]>();
+  const piecesOf = (text: string): readonly number[] => {
+    let pieces = cut.get(text);
+    if (pieces === undefined) {
+      pieces = basicWords(text).flatMap((word) => cutWord(word, ids) ?? [unknownId]);
+      cut.set(text, pieces);
+    }
+    return pieces;
+  };
+  return { tokens, clsId, sepId, idsOf: (text) => text.split(' ').flatMap(piecesOf) };
+}
+
+/** Undefined where a part of the word has no token, or the word is too long. */
+function cutWord(word: string, ids: ReadonlyMap<string, number>): number[] | undefined {
+  if (word.length > WORD_MAX && [...word].length > WORD_MAX) return undefined;
+  const pieces: number[] = [];
+  for (let begin = 0; begin < word.length; ) {
+    let end = word.length;
+    let id: number | undefined;
+    while (id === undefined && end > begin) {
+      id = ids.get((begin === 0 ? '' : '##') + word.slice(begin, end));
+      if (id === undefined) end -= 1;
+    }
+    if (id === undefined) return undefined;
+    pieces.push(id);
+    begin = end;
+  }
+  return pieces;
+}

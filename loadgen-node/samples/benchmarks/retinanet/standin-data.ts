@@ -1,0 +1,109 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { FILES_AT_ONCE, forEachIndex } from '../../../../shared/base/async.ts';
+import {
+  type ArtifactOptions,
+  ensureArtifact,
+} from '../../../../shared/base/cache/artifact-cache.ts';
+import type { GeneratedSet } from '../../../../shared/benchmarks/digits/digit-sets.ts';
+import {
+  encodeJpeg,
+  type ImageSize,
+  jpegCodecVersion,
+} from '../../../../shared/benchmarks/image/jpeg.ts';
+import { STANDIN_OBJECT_CLASSES } from '../../../../shared/benchmarks/standin/standin-objects.ts';
+import { STANDIN_JPEG_QUALITY } from '../../../../shared/benchmarks/standin/standin-sets.ts';
+import { type DrawnScene, drawScene } from './draw-objects.ts';
+
+/** Annotations of the data set, in its folder. */
+export const ANNOTATIONS_FILE = 'annotations/openimages-mlperf.json';
+
+/** Folder of the images in that of the data set. */
+export const IMAGE_FOLDER = 'validation/data';
+
+/** Raise with every change of the drawing: no images of the old way are found in the cache then. */
+const DRAWING_REVISION = 1;
+
+/** Pixels of a file's side per pixel that is drawn: drawing is on one thread, and the codec enlarges on its own. */
+const ENLARGEMENT = 2;
+
+/** Images between two reports of progress. */
+const PROGRESS_STEP = 16;
+
+/** Name of a drawn image. */
+export const STANDIN_FILE = /^standin_\d{8}\.jpg$/;
+
+/**
+ * Finds a set of drawn images in the cache, checked against its checksums, or draws it. The files lie and are described as those
+ * of the data set.
+ * @returns Folder of the data set.
+ * @throws MlperfError `ERR_CACHE`, `ERR_NOT_INSTALLED`
+ */
+export async function ensureStandinImages(
+  set: GeneratedSet,
+  { cacheFolder, onProgress }: Pick<ArtifactOptions, 'cacheFolder' | 'onProgress'>,
+): Promise<string> {
+  return ensureArtifact({
+    cacheFolder,
+    name: 'openimages-standin-data-set',
+    recipe: {
+      images: set,
+      drawingRevision: DRAWING_REVISION,
+      jpegQuality: STANDIN_JPEG_QUALITY,
+      // The same pixels may become other bytes: who compares two runs must find two data sets then.
+      jpegCodec: await jpegCodecVersion(),
+    },
+    build: (folder, onBuildProgress) => writeImages(set, folder, onBuildProgress),
+    onProgress,
+  });
+}
+
+async function writeImages(
+  { seed, imageCount }: GeneratedSet,
+  folder: string,
+  onProgress: ArtifactOptions['onProgress'],
+): Promise<void> {
+  await mkdir(join(folder, IMAGE_FOLDER), { recursive: true });
+  await mkdir(join(folder, 'annotations'));
+  const scenes: Omit<DrawnScene, 'rgb'>[] = [];
+  await forEachIndex(imageCount, FILES_AT_ONCE, async (index) => {
+    if (index % PROGRESS_STEP === 0) {
+      onProgress(index / imageCount, `drawing ${imageCount} images of objects`);
+    }
+    const { rgb, size, objects } = drawScene(seed, index);
+    scenes[index] = { size, objects };
+    const jpeg = await encodeJpeg(rgb, size, STANDIN_JPEG_QUALITY, enlarged(size));
+    await writeFile(join(folder, IMAGE_FOLDER, fileName(index)), jpeg);
+  });
+  await writeFile(join(folder, ANNOTATIONS_FILE), JSON.stringify(annotationsOf(scenes)));
+}
+
+function enlarged({ width, height }: ImageSize): ImageSize {
+  return { width: width * ENLARGEMENT, height: height * ENLARGEMENT };
+}
+
+function fileName(index: number): string {
+  return `standin_${String(index + 1).padStart(8, '0')}.jpg`;
+}
+
+/** As tools/openimages.py of MLCommons inference writes the data set's: ids of categories from 0, all others from 1. */
+function annotationsOf(scenes: readonly Omit<DrawnScene, 'rgb'>[]) {
+  const annotations = scenes.flatMap(({ objects }, image) =>
+    objects.map(({ label, box, isGroup }) => {
+      const bbox = box.map((pixels) => pixels * ENLARGEMENT) as [number, number, number, number];
+      return {
+        ...{ image_id: image + 1, category_id: label, bbox, area: bbox[2] * bbox[3] },
+        ...{ iscrowd: isGroup ? 1 : 0, IsGroupOf: isGroup ? 1 : 0 },
+      };
+    }),
+  );
+  return {
+    info: { dataset: 'STAND-IN drawn by longhaul, not Open Images' },
+    licenses: [],
+    categories: STANDIN_OBJECT_CLASSES.map(({ name }, id) => ({ id, name, supercategory: null })),
+    images: scenes.map(({ size }, i) => ({
+      ...{ id: i + 1, file_name: fileName(i), ...enlarged(size), license: null, coco_url: null },
+    })),
+    annotations: annotations.map((annotation, i) => ({ id: i + 1, ...annotation })),
+  };
+}

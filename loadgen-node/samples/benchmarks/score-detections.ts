@@ -1,0 +1,30 @@
+import { formatFixed } from '../../loadgen/base/number-format.ts';
+import type { AccuracyEntries, AccuracyReport } from '../data-set/data-set.ts';
+import { firstOfEachSample } from '../data-set/first-of-each.ts';
+import type { CocoAnnotations } from '../metrics/coco-annotations.ts';
+import { readDetections } from '../metrics/coco-detections.ts';
+import { scoreCoco } from '../metrics/coco-map.ts';
+
+/**
+ * COCO's mAP of a log, as MLCommons' accuracy-openimages.py and accuracy-coco.py print it; of several responses to one sample
+ * the first one counts. In memory are 36 bytes per detection, and 25 for those of one category. The first number of a detection, an index of the sample, is not
+ * looked at: the scripts only print a line where it is another than the log's.
+ * @param useInvMap As in {@link scoreCoco}.
+ * @throws MlperfError `ERR_DATA_SET` when a response is no detections or for no sample, and where none has a detection.
+ */
+export async function scoreDetections(
+  entries: AccuracyEntries,
+  annotations: CocoAnnotations,
+  metric: string,
+  useInvMap: boolean,
+): Promise<AccuracyReport> {
+  const responses = new Map<number, Float32Array>();
+  for await (const entry of firstOfEachSample(entries, annotations.images.length)) {
+    const { sampleIndex, response } = entry;
+    responses.set(sampleIndex, readDetections(response, sampleIndex));
+  }
+  const { mAP, lines } = scoreCoco(annotations, responses, useInvMap);
+  // As printed.
+  const value = Number(formatFixed(100 * mAP, 3)) / 100;
+  return { metric, value, sampleCount: responses.size, scriptLine: lines.join('\n') };
+}

@@ -1,0 +1,100 @@
+import { readFile } from 'node:fs/promises';
+import { join, posix } from 'node:path';
+import { z } from 'zod';
+import { dataSetError, messageOf } from '../../../shared/base/errors/mlperf-error.ts';
+import { readingFile } from '../data-set/data-set.ts';
+
+/** An id of COCO: any whole number. */
+const ID = z.int();
+
+/** What is read of COCO's object-detection JSON; other keys are left alone. */
+const FORM = z.object({
+  images: z.array(
+    z.object({
+      id: ID,
+      /** Relative to the folder of the images, with forward slashes. */
+      file_name: z.string().min(1),
+      width: z.number().positive(),
+      height: z.number().positive(),
+    }),
+  ),
+  categories: z.array(z.object({ id: ID })),
+  annotations: z.array(
+    z.object({
+      id: ID,
+      image_id: ID,
+      category_id: ID,
+      /** Left, top, width and height in pixels. */
+      bbox: z.tuple([z.number(), z.number(), z.number(), z.number()]),
+      /** Of the object in square pixels; of a mask it is smaller than the box. */
+      area: z.number(),
+      /** Other than 0 for a group of objects in one box. */
+      iscrowd: z.int(),
+    }),
+  ),
+});
+
+/** Objects in images, as a file of COCO's object detection has them: image `i` is sample `i`. */
+export type CocoAnnotations = Readonly<z.infer<typeof FORM>>;
+
+/** An object that a detection should find. */
+export type CocoObject = CocoAnnotations['annotations'][number];
+
+/**
+ * Reads a file of annotations and checks it.
+ * @param file Relative to the folder of the data set.
+ * @param hint Stands behind the error of a file that cannot be read.
+ * @throws MlperfError `ERR_DATA_SET` that names the file and the entry that is wrong.
+ */
+export async function readCocoAnnotations(
+  folder: string,
+  file: string,
+  hint: string,
+): Promise<CocoAnnotations> {
+  const path = join(folder, file);
+  const text = await readingFile(path, () => readFile(path, 'utf8')).catch((error: unknown) => {
+    throw dataSetError(`${messageOf(error)}${hint}`, error);
+  });
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (error) {
+    throw dataSetError(`${path} is no JSON: ${messageOf(error)}`, error);
+  }
+  const { success, data, error } = FORM.safeParse(json);
+  if (!success) {
+    const [issue] = error.issues;
+    throw dataSetError(`${path}: ${placeOf(issue?.path ?? [])}: ${issue?.message ?? 'wrong'}`);
+  }
+  checkUnique(path, data);
+  return data;
+}
+
+/** `annotations[3].bbox`. */
+function placeOf(keys: readonly PropertyKey[]): string {
+  if (keys.length === 0) return 'the file';
+  return keys
+    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
+    .join('')
+    .slice(1);
+}
+
+/** @throws MlperfError `ERR_DATA_SET` for an id that two entries have, and for a file outside of the folder. */
+function checkUnique(path: string, annotations: CocoAnnotations): void {
+  for (const key of ['images', 'categories', 'annotations'] as const) {
+    const placeOfId = new Map<number, number>();
+    for (const [place, { id }] of annotations[key].entries()) {
+      const earlier = placeOfId.get(id);
+      if (earlier !== undefined) {
+        throw dataSetError(`${path}: ${key}[${place}] has the id ${id} of ${key}[${earlier}]`);
+      }
+      placeOfId.set(id, place);
+    }
+  }
+  if (annotations.images.length === 0) throw dataSetError(`${path} lists no image`);
+  for (const [place, { file_name: name }] of annotations.images.entries()) {
+    if (posix.isAbsolute(name) || posix.normalize(name).startsWith('..')) {
+      throw dataSetError(`${path}: images[${place}].file_name: ${name} leaves its folder`);
+    }
+  }
+}

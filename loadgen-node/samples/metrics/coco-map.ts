@@ -1,0 +1,216 @@
+import { formatFixed } from '../../loadgen/base/number-format.ts';
+import type { CocoAnnotations } from './coco-annotations.ts';
+import { type CategoryGroup, groupByCategory } from './coco-detections.ts';
+import { matchDetections, THRESHOLDS } from './coco-match.ts';
+
+// COCO's mean average precision of boxes, as pycocotools' COCOeval computes it. Its numbers are kept to the last bit,
+// sums in NumPy's order among them, so that the printed digits are the same.
+
+/** Recalls at which precision is read: 0, 0.01, ... 1. */
+const RECALL_POINTS: readonly number[] = Array.from({ length: 101 }, (_, i) => i * 0.01);
+
+/** Added to a divisor that may be 0: NumPy's `spacing(1)`. */
+const TINY = 2 ** -52;
+
+/** Objects and detections of other sizes (square pixels) are ignored, neither right nor wrong. */
+const AREAS = [
+  { name: 'all', from: 0, to: 1e10 },
+  { name: 'small', from: 0, to: 32 ** 2 },
+  { name: 'medium', from: 32 ** 2, to: 96 ** 2 },
+  { name: 'large', from: 96 ** 2, to: 1e10 },
+] as const;
+
+/** The printed figures; `threshold` is a place in {@link THRESHOLDS}, undefined: all of them. */
+const FIGURES = [
+  { kind: 'precision', area: 0, detectionsMax: 100 },
+  { kind: 'precision', area: 0, detectionsMax: 100, threshold: 0 },
+  { kind: 'precision', area: 0, detectionsMax: 100, threshold: 5 },
+  { kind: 'precision', area: 1, detectionsMax: 100 },
+  { kind: 'precision', area: 2, detectionsMax: 100 },
+  { kind: 'precision', area: 3, detectionsMax: 100 },
+  { kind: 'recall', area: 0, detectionsMax: 1 },
+  { kind: 'recall', area: 0, detectionsMax: 10 },
+  { kind: 'recall', area: 0, detectionsMax: 100 },
+  { kind: 'recall', area: 1, detectionsMax: 100 },
+  { kind: 'recall', area: 2, detectionsMax: 100 },
+  { kind: 'recall', area: 3, detectionsMax: 100 },
+] as const;
+
+/** An evaluation over one range of areas and one limit of detections: a row per category that has objects. */
+interface Curves {
+  readonly area: number;
+  readonly detectionsMax: number;
+  /** Per category: precision by threshold and recall point, row-major. */
+  readonly precisions: Float64Array[];
+  /** Per category: recall that is reached, by threshold. */
+  readonly recalls: Float64Array[];
+}
+
+/** Detections of one category over all images. */
+interface Outcomes {
+  /** Their places in the arrays below, best first, equal ones by image. */
+  readonly order: Uint32Array;
+  /** Place among the detections of the image and category, from 0. */
+  readonly ranks: Uint8Array;
+  /** Per range of areas: bits of {@link matchDetections}. */
+  readonly flags: readonly Uint32Array[];
+  /** Per range of areas: objects that count. */
+  readonly objectCounts: number[];
+}
+
+/**
+ * Scores detections by COCO's metric. Images without an entry in `responses` take no part; those with an empty one do.
+ * @param responses Sample index → 7 numbers for each detection. Fewer numbers than that in all: none.
+ * @param useInvMap Labels count the categories from 1 in the order of the file, as the script's `--use-inv-map`; false:
+ *   labels are the ids.
+ * @returns mAP from 0 to 1, -1 where no object can be counted; `lines`: the twelve of pycocotools, then the script's `mAP=..%`.
+ * @throws MlperfError `ERR_DATA_SET` for responses without any detection, and for a label that there is not.
+ * Source: MLCommons inference, vision/classification_and_detection/tools/accuracy-openimages.py.
+ */
+export function scoreCoco(
+  annotations: CocoAnnotations,
+  responses: ReadonlyMap<number, Float32Array>,
+  useInvMap: boolean,
+): { readonly mAP: number; readonly lines: readonly string[] } {
+  const curves = new Map<string, Curves>(
+    FIGURES.map((figure) => [keyOf(figure), { ...figure, precisions: [], recalls: [] }]),
+  );
+  for (const category of groupByCategory(annotations, responses, useInvMap)) {
+    const outcomes = matchCategory(category);
+    for (const own of curves.values()) addCurves(own, outcomes);
+  }
+  const values = FIGURES.map((figure) => meanOf(figure, curves));
+  const [mAP] = values as [number];
+  const lines = FIGURES.map((figure, i) => lineOf(figure, values[i] as number));
+  return { mAP, lines: [...lines, `mAP=${formatFixed(100 * mAP, 3)}%`] };
+}
+
+function matchCategory({ detectionCount: countMax, images }: CategoryGroup): Outcomes {
+  const scores = new Float32Array(countMax);
+  const ranks = new Uint8Array(countMax);
+  const flags = AREAS.map(() => new Uint32Array(countMax));
+  const objectCounts = AREAS.map(() => 0);
+  let count = 0;
+  for (const image of images()) {
+    for (const [area, range] of AREAS.entries()) {
+      const own = (flags[area] as Uint32Array).subarray(count);
+      const found = matchDetections(image.boxes, image.objects, range, own);
+      objectCounts[area] = (objectCounts[area] as number) + found;
+    }
+    scores.set(image.scores, count);
+    for (let rank = 0; rank < image.scores.length; rank += 1) ranks[count + rank] = rank;
+    count += image.scores.length;
+  }
+  const order = Uint32Array.from({ length: count }, (_, i) => i).sort(
+    (a, b) => (scores[b] as number) - (scores[a] as number) || a - b,
+  );
+  return { order, ranks, flags, objectCounts };
+}
+
+const keyOf = ({ area, detectionsMax }: Pick<Curves, 'area' | 'detectionsMax'>): string =>
+  `${area} ${detectionsMax}`;
+
+/** Adds a category; one without objects that count is left out. */
+function addCurves(curves: Curves, { order, ranks, flags, objectCounts }: Outcomes): void {
+  const { area, detectionsMax } = curves;
+  const objectCount = objectCounts[area] as number;
+  if (objectCount === 0) return;
+  const kept = order.filter((i) => (ranks[i] as number) < detectionsMax);
+  const precisions = new Float64Array(THRESHOLDS.length * RECALL_POINTS.length);
+  const recalls = new Float64Array(THRESHOLDS.length);
+  for (const t of THRESHOLDS.keys()) {
+    const curve = precisions.subarray(t * RECALL_POINTS.length, (t + 1) * RECALL_POINTS.length);
+    recalls[t] = drawCurve(kept, flags[area] as Uint32Array, t, objectCount, curve);
+  }
+  curves.precisions.push(precisions);
+  curves.recalls.push(recalls);
+}
+
+/**
+ * Precision at the points of recall, for one threshold.
+ * @param order Detections, best first.
+ * @returns The recall that is reached.
+ */
+function drawCurve(
+  order: Uint32Array,
+  flags: Uint32Array,
+  threshold: number,
+  objectCount: number,
+  curve: Float64Array,
+): number {
+  const recalls = new Float64Array(order.length);
+  const precisions = new Float64Array(order.length);
+  let length = 0;
+  let right = 0;
+  for (const i of order) {
+    const bits = (flags[i] as number) >>> threshold;
+    if ((bits & IGNORED_BIT) !== 0) continue;
+    right += bits & 1;
+    recalls[length] = right / objectCount;
+    precisions[length] = right / (length + 1 + TINY);
+    length += 1;
+  }
+  for (let i = length - 1; i > 0; i -= 1) {
+    const earlier = precisions[i - 1] as number;
+    precisions[i - 1] = Math.max(earlier, precisions[i] as number);
+  }
+  let at = 0;
+  for (const [point, recall] of RECALL_POINTS.entries()) {
+    while (at < length && (recalls[at] as number) < recall) at += 1;
+    curve[point] = at < length ? (precisions[at] as number) : 0;
+  }
+  return length === 0 ? 0 : (recalls[length - 1] as number);
+}
+
+/** Of the flags, shifted by the threshold. */
+const IGNORED_BIT: number = 1 << THRESHOLDS.length;
+
+type Figure = (typeof FIGURES)[number];
+
+/** Mean over thresholds, recall points and categories, -1 without any. */
+function meanOf(figure: Figure, curves: ReadonlyMap<string, Curves>): number {
+  const { precisions, recalls } = curves.get(keyOf(figure)) as Curves;
+  const rows = figure.kind === 'precision' ? precisions : recalls;
+  const perThreshold = figure.kind === 'precision' ? RECALL_POINTS.length : 1;
+  const [from, to] =
+    'threshold' in figure ? [figure.threshold, figure.threshold + 1] : [0, THRESHOLDS.length];
+  const values = new Float64Array((to - from) * perThreshold * rows.length);
+  let next = 0;
+  for (let i = from * perThreshold; i < to * perThreshold; i += 1) {
+    for (const row of rows) {
+      values[next] = row[i] as number;
+      next += 1;
+    }
+  }
+  return values.length === 0 ? -1 : pairwiseSum(values) / values.length;
+}
+
+/** The sum in NumPy's order: blocks of up to 128 numbers in eight sums, and halves of what is longer. */
+function pairwiseSum(values: Float64Array): number {
+  const { length } = values;
+  if (length < 8) return values.reduce((sum, value) => sum + value, 0);
+  if (length > 128) {
+    const half = (length >> 1) - ((length >> 1) % 8);
+    return pairwiseSum(values.subarray(0, half)) + pairwiseSum(values.subarray(half));
+  }
+  const sums = values.slice(0, 8);
+  const whole = length - (length % 8);
+  for (let i = 8; i < whole; i += 1) sums[i % 8] = (sums[i % 8] as number) + (values[i] as number);
+  const pair = (i: number): number => (sums[i] as number) + (sums[i + 1] as number);
+  let sum = pair(0) + pair(2) + (pair(4) + pair(6));
+  for (let i = whole; i < length; i += 1) sum += values[i] as number;
+  return sum;
+}
+
+/** As pycocotools prints it. */
+function lineOf(figure: Figure, value: number): string {
+  const [title, type] =
+    figure.kind === 'precision' ? ['Average Precision', '(AP)'] : ['Average Recall', '(AR)'];
+  const threshold =
+    'threshold' in figure ? formatFixed(THRESHOLDS[figure.threshold] as number, 2) : '0.50:0.95';
+  const { name } = AREAS[figure.area];
+  return (
+    ` ${title.padEnd(18)} ${type} @[ IoU=${threshold.padEnd(9)} | area=${name.padStart(6)} | ` +
+    `maxDets=${String(figure.detectionsMax).padStart(3)} ] = ${formatFixed(value, 3)}`
+  );
+}

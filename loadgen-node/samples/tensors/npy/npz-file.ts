@@ -1,0 +1,126 @@
+import type { FileHandle } from 'node:fs/promises';
+import { dataSetError, type MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+
+/** A file inside of an archive: where its own bytes lie in the archive. */
+export interface NpzMember {
+  readonly offset: number;
+  readonly bytes: number;
+}
+
+// A ZIP file ends with its directory. Rule: PKWARE, APPNOTE 6.3.9, 4.3 (records) and 4.5.3 (ZIP64: what does not fit 32 bits).
+const END_MARK = 0x06054b50;
+const END_BYTES = 22;
+const COMMENT_BYTES_MAX = 0xffff;
+const LOCATOR_MARK = 0x07064b50;
+const LOCATOR_BYTES = 20;
+const END_64_MARK = 0x06064b50;
+const END_64_BYTES = 56;
+const ENTRY_MARK = 0x02014b50;
+const ENTRY_BYTES = 46;
+const LOCAL_MARK = 0x04034b50;
+const LOCAL_BYTES = 30;
+const ZIP64_FIELD = 1;
+/** A number of 32 bits that stands for one of 64 in another place. */
+const ELSEWHERE = 0xffff_ffff;
+/** Method of a file that is stored as it is. */
+const STORED = 0;
+
+/**
+ * Lists the files of an archive of NumPy (`numpy.savez`), so that parts of arrays can be read at their places.
+ * @param path Stands in messages only.
+ * @throws MlperfError `ERR_DATA_SET` for a file that is no such archive, is cut off, or has compressed members
+ */
+export async function readNpzMembers(
+  file: FileHandle,
+  path: string,
+): Promise<ReadonlyMap<string, NpzMember>> {
+  const wrong = (what: string): MlperfError => dataSetError(`${path}: ${what}`);
+  const { size } = await file.stat();
+  const read = async (offset: number, bytes: number): Promise<Buffer> => {
+    const buffer = Buffer.alloc(bytes);
+    const isInside = offset >= 0 && offset + bytes <= size;
+    if (isInside) await file.read(buffer, 0, bytes, offset);
+    return buffer;
+  };
+  const { at, bytes } = await findDirectory(size, read, wrong);
+  const directory = await read(at, bytes);
+  const members = new Map<string, NpzMember>();
+  let position = 0;
+  while (position + ENTRY_BYTES <= directory.length) {
+    const entry = directory.subarray(position);
+    if (entry.readUInt32LE(0) !== ENTRY_MARK) throw wrong('has a damaged directory of its files');
+    const { name, isStored, length, localAt, entryBytes } = parseEntry(entry);
+    if (!isStored) {
+      throw wrong(
+        `${name} in it is compressed, so that rows cannot be read one by one: save it with numpy.savez, not savez_compressed`,
+      );
+    }
+    const local = await read(localAt, LOCAL_BYTES);
+    const offset = localAt + LOCAL_BYTES + local.readUInt16LE(26) + local.readUInt16LE(28);
+    if (local.readUInt32LE(0) !== LOCAL_MARK || offset + length > size) {
+      throw wrong(`${name} in it is not where the archive's directory says: it is damaged`);
+    }
+    members.set(name, { offset, bytes: length });
+    position += entryBytes;
+  }
+  return members;
+}
+
+type Read = (offset: number, bytes: number) => Promise<Buffer>;
+
+async function findDirectory(size: number, read: Read, wrong: (what: string) => MlperfError) {
+  const tailAt = Math.max(0, size - END_BYTES - COMMENT_BYTES_MAX);
+  const tail = await read(tailAt, size - tailAt);
+  let end = tail.length - END_BYTES;
+  while (end >= 0 && !isEnd(tail, end)) end -= 1;
+  if (end < 0) throw wrong('is no archive of NumPy (.npz), or is cut off: it has no directory');
+  const [bytes, at] = [tail.readUInt32LE(end + 12), tail.readUInt32LE(end + 16)];
+  const locator = await read(tailAt + end - LOCATOR_BYTES, LOCATOR_BYTES);
+  const found =
+    locator.readUInt32LE(0) === LOCATOR_MARK
+      ? await findDirectory64(Number(locator.readBigUInt64LE(8)), read, wrong)
+      : { at, bytes };
+  if (found.at + found.bytes <= size) return found;
+  throw wrong('has a damaged directory of its files');
+}
+
+/** A comment may hold the mark, too: the end record says how long the comment behind it is. */
+function isEnd(tail: Buffer, at: number): boolean {
+  const isMarked = tail.readUInt32LE(at) === END_MARK;
+  return isMarked && at + END_BYTES + tail.readUInt16LE(at + 20) === tail.length;
+}
+
+async function findDirectory64(endAt: number, read: Read, wrong: (what: string) => MlperfError) {
+  const end = await read(endAt, END_64_BYTES);
+  if (end.readUInt32LE(0) !== END_64_MARK) throw wrong('has a damaged directory of its files');
+  return { bytes: Number(end.readBigUInt64LE(40)), at: Number(end.readBigUInt64LE(48)) };
+}
+
+/** @param entry Begins with the entry. */
+function parseEntry(entry: Buffer) {
+  const nameBytes = entry.readUInt16LE(28);
+  const extraBytes = entry.readUInt16LE(30);
+  const extraAt = ENTRY_BYTES + nameBytes;
+  const wide = wideNumbers(entry.subarray(extraAt, extraAt + extraBytes));
+  // In this order the numbers that do not fit stand in the field of ZIP64.
+  const [length, packed, localAt] = [24, 20, 42].map((at) => {
+    const value = entry.readUInt32LE(at);
+    return value === ELSEWHERE ? (wide.shift() ?? value) : value;
+  }) as [number, number, number];
+  return {
+    name: entry.toString('utf8', ENTRY_BYTES, extraAt),
+    isStored: entry.readUInt16LE(10) === STORED && packed === length,
+    length,
+    localAt,
+    entryBytes: extraAt + extraBytes + entry.readUInt16LE(32),
+  };
+}
+
+function wideNumbers(extra: Buffer): number[] {
+  for (let at = 0; at + 4 <= extra.length; at += 4 + extra.readUInt16LE(at + 2)) {
+    if (extra.readUInt16LE(at) !== ZIP64_FIELD) continue;
+    const count = Math.floor(Math.min(extra.readUInt16LE(at + 2), extra.length - at - 4) / 8);
+    return Array.from({ length: count }, (_, i) => Number(extra.readBigUInt64LE(at + 4 + i * 8)));
+  }
+  return [];
+}

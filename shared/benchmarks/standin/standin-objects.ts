@@ -1,0 +1,44 @@
+import type { GeneratedSet } from '../digits/digit-sets.ts';
+
+/** A kind of object in a stand-in's images for detection; its place in the list is its label. */
+export interface StandinObjectClass {
+  /** For people: `rectangle, hue 0`. */
+  readonly name: string;
+  /** Red, green and blue, 0 to 1. */
+  readonly colour: readonly [number, number, number];
+  readonly isEllipse: boolean;
+}
+
+/** Weakest, middle and strongest share of a colour. */
+const LOW = 0.1;
+const MIDDLE = 0.5;
+const HIGH = 0.9;
+
+/** Twelve colours around the circle of hues, none of them near grey. */
+const COLOURS: readonly StandinObjectClass['colour'][] = [
+  [HIGH, LOW, LOW],
+  [HIGH, MIDDLE, LOW],
+  [HIGH, HIGH, LOW],
+  [MIDDLE, HIGH, LOW],
+  [LOW, HIGH, LOW],
+  [LOW, HIGH, MIDDLE],
+  [LOW, HIGH, HIGH],
+  [LOW, MIDDLE, HIGH],
+  [LOW, LOW, HIGH],
+  [MIDDLE, LOW, HIGH],
+  [HIGH, LOW, HIGH],
+  [HIGH, LOW, MIDDLE],
+];
+
+/** All kinds of objects: the images have no other, and the stand-in model finds no other. */
+export const STANDIN_OBJECT_CLASSES: readonly StandinObjectClass[] = COLOURS.map((colour, i) => ({
+  name: `${i % 2 === 0 ? 'rectangle' : 'ellipse'}, hue ${i * 30}`,
+  colour,
+  isEllipse: i % 2 === 1,
+}));
+
+/**
+ * The standard set of such images: twice as many as a performance run loads, so that both kinds of run differ as they do for
+ * real data. Nothing is fitted on any of them.
+ */
+export const STANDIN_OBJECT_SET: GeneratedSet = { seed: 32, imageCount: 128 };

@@ -1,0 +1,52 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ensureArtifact } from '../../../shared/base/cache/artifact-cache.ts';
+import { TEACHER_REVISION } from '../../../shared/benchmarks/dlrm-v2/standin-teacher.ts';
+import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
+import type { StepwisePipeline } from '../../model/model-facts.ts';
+import { encodeModel } from '../../model/onnx/graph-builder.ts';
+import { refuseUsage } from '../../pipeline/model-fit.ts';
+import type { SutBenchmark } from '../sut-benchmark.ts';
+import { openPairPipeline } from './pair-pipeline.ts';
+import { standinModel } from './standin-graph.ts';
+
+/** Name of the stand-in in logs and on the wire. */
+const STANDIN_NAME = 'dlrm-v2-standin';
+
+/** Raise with every change of the graph: no model of the old way is found in the cache then. */
+const GRAPH_REVISION = 1;
+
+/** Share of the real model's work: a mean sample takes some 20 ms on 2 cores, so that the bound of 60 ms can be met. */
+const DEFAULT_COST = 0.1;
+
+/** DLRM-DCNv2 on the SUT node: a response is the probability of a click of each pair, float32. */
+export const benchmark: SutBenchmark<StepwisePipeline> = {
+  rules: benchmarkRules('dlrm-v2'),
+  builtInModels: { standin: STANDIN_NAME },
+  reference: {
+    howToGet:
+      'the reference has PyTorch weights only; the README of the benchmark tells how to export them to ONNX',
+    files: [],
+  },
+  responseBytesMax: undefined,
+  sampleElements: undefined,
+  hasStandinCost: true,
+  prepareModel: async ({ cost = DEFAULT_COST, cacheFolder, onProgress }) => {
+    const file = `${STANDIN_NAME}.onnx`;
+    const folder = await ensureArtifact({
+      cacheFolder,
+      name: 'dlrm-v2-standin-model',
+      recipe: { cost, graphRevision: GRAPH_REVISION, teacherRevision: TEACHER_REVISION },
+      build: (building, onBuildProgress) => {
+        onBuildProgress(0, 'making the stand-in for DLRM-DCNv2');
+        return writeFile(join(building, file), encodeModel(standinModel(STANDIN_NAME, cost)));
+      },
+      onProgress,
+    });
+    return join(folder, file);
+  },
+  openPipeline: (model, usage) => {
+    refuseUsage(usage, 'the benchmark dlrm-v2');
+    return openPairPipeline(model);
+  },
+};

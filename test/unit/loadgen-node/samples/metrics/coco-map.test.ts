@@ -1,0 +1,130 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readAccuracyLog } from '../../../../../loadgen-node/loadgen/logs/read/accuracy-log-reader.ts';
+import { scoreDetections } from '../../../../../loadgen-node/samples/benchmarks/score-detections.ts';
+import {
+  type CocoAnnotations,
+  readCocoAnnotations,
+} from '../../../../../loadgen-node/samples/metrics/coco-annotations.ts';
+import { readDetections } from '../../../../../loadgen-node/samples/metrics/coco-detections.ts';
+import { scoreCoco } from '../../../../../loadgen-node/samples/metrics/coco-map.ts';
+import { floatsOf, sceneOf } from '../../../../scenes/simulated-run/coco-scene.ts';
+
+// Goal: the printed digits are those of pycocotools under MLCommons' scripts. Method: logs of which those scripts printed the
+// expected lines (test/golden/benchmarks); odd cases worked out by hand.
+
+const GOLDEN = 'test/golden/benchmarks';
+const GOLDENS = [
+  ['retinanet/a', 'annotations/openimages-mlperf.json'],
+  ['retinanet/b', 'annotations/openimages-mlperf.json'],
+  ['ssd/mobilenet-a', 'annotations/instances_val2017.json'],
+  ['ssd/resnet34-a', 'annotations/instances_val2017.json'],
+] as const;
+
+function expectedLines(folder: string): string {
+  const text = readFileSync(join(folder, 'expected-stdout.txt'), 'utf8');
+  const lines = text.split('\n').filter((line) => /^ Average|^mAP=/.test(line));
+  expect(lines).toHaveLength(13);
+  return lines.join('\n');
+}
+
+describe('scoreDetections', () => {
+  it.each(GOLDENS)('prints of %s what the official script printed', async (name, file) => {
+    const folder = join(GOLDEN, name);
+    const annotations = await readCocoAnnotations(folder, file, '');
+    const log = readAccuracyLog(join(folder, 'mlperf_log_accuracy.json'));
+    const report = await scoreDetections(log, annotations, 'mAP', false);
+    expect(report.scriptLine).toBe(expectedLines(folder));
+    expect(report.sampleCount).toBe(annotations.images.length);
+    expect(report.value).toBeCloseTo(Number(/mAP=(.*)%/.exec(report.scriptLine ?? '')?.[1]) / 100);
+  });
+
+  it('reads labels as places of categories where it is told so', async () => {
+    const folder = join(GOLDEN, 'ssd/resnet34-a');
+    const annotations = await readCocoAnnotations(folder, GOLDENS[3][1], '');
+    const places = new Map(annotations.categories.map(({ id }, i) => [id, i + 1]));
+    async function* relabelled() {
+      for await (const entry of readAccuracyLog(join(folder, 'mlperf_log_accuracy.json'))) {
+        const floats = readDetections(entry.response, entry.sampleIndex);
+        for (let i = 6; i < floats.length; i += 7) floats[i] = places.get(floats[i] as number) ?? 0;
+        yield { ...entry, response: new Uint8Array(floats.buffer) };
+      }
+    }
+    const report = await scoreDetections(relabelled(), annotations, 'mAP', true);
+    expect(report.scriptLine).toBe(expectedLines(folder));
+  });
+
+  it('counts a sample with an empty response, and takes the first of several responses', async () => {
+    const annotations = sceneOf([[0, 0, 50, 50]], [[0, 0, 50, 50]]);
+    const good = responseOf([[0, 0, 50, 50, 0.9, 3]]);
+    const entries = [
+      { sampleIndex: 0, response: good },
+      { sampleIndex: 0, response: responseOf([[0, 0, 1, 1, 0.9, 3]]) },
+      { sampleIndex: 1, response: new Uint8Array(0) },
+    ];
+    const report = await scoreDetections(entries, annotations, 'mAP', false);
+    // Half of the objects are found: precision 1 at 51 of 101 points.
+    expect(report).toMatchObject({ metric: 'mAP', value: 0.50495, sampleCount: 2 });
+  });
+
+  it('names a sample whose response is no detections', async () => {
+    const annotations = sceneOf([[0, 0, 50, 50]]);
+    const score = (response: Uint8Array) =>
+      scoreDetections([{ sampleIndex: 0, response }], annotations, 'mAP', false);
+    await expect(score(new Uint8Array(30))).rejects.toThrow(/sample 0: .* 28 bytes; .* 30 bytes/);
+    await expect(score(new Uint8Array(5))).rejects.toThrow(/this one has 5 bytes/);
+    await expect(score(responseOf([[0, 0, Number.NaN, 1, 1, 1]]))).rejects.toThrow(
+      'sample 0: number 4 of detection 0 is NaN',
+    );
+    const stranger = [{ sampleIndex: 7, response: new Uint8Array(0) }];
+    await expect(scoreDetections(stranger, annotations, 'mAP', false)).rejects.toThrow(/sample 7/);
+  });
+});
+
+describe('scoreCoco', () => {
+  it('says what a log without any detection is', () => {
+    const none = new Map([[0, new Float32Array(0)]]);
+    expect(() => scoreCoco(sceneOf([[0, 0, 9, 9]]), none, false)).toThrow(
+      /none of the 1 responses has a detection/,
+    );
+  });
+
+  it('is -1 where no object can be counted', () => {
+    const { mAP, lines } = scoreCoco(sceneOf([]), detected([[0, 0, 9, 9, 0.5, 3]]), false);
+    expect(mAP).toBe(-1);
+    expect(lines.at(-1)).toBe('mAP=-100.000%');
+  });
+
+  it('leaves out detections of no category, and refuses a place that no category has', () => {
+    const annotations = sceneOf([[0, 0, 50, 50]]);
+    const boxes = [
+      [0, 0, 50, 50, 0.9, 3],
+      [0, 0, 50, 50, 0.99, 4],
+    ];
+    expect(scoreCoco(annotations, detected(boxes), false).mAP).toBeCloseTo(1, 12);
+    expect(() => scoreCoco(annotations, detected(boxes), true)).toThrow(/label 3 is none of the 1/);
+  });
+
+  it('ignores detections in a group, however many, and takes an id of 0 for no match as COCOeval does', () => {
+    const group = { ...sceneOf([[0, 0, 90, 90]]).annotations[0], iscrowd: 1, id: 2 };
+    const scene = sceneOf([[0, 0, 50, 50]]);
+    const annotations = { ...scene, annotations: [...scene.annotations, group] } as CocoAnnotations;
+    const boxes = [
+      [60, 60, 20, 20, 0.95, 3],
+      [61, 61, 20, 20, 0.94, 3],
+      [0, 0, 50, 50, 0.9, 3],
+    ];
+    expect(scoreCoco(annotations, detected(boxes), false).mAP).toBeCloseTo(1, 12);
+    const zero = { ...scene, annotations: [{ ...scene.annotations[0], id: 0 }] } as CocoAnnotations;
+    expect(scoreCoco(zero, detected(boxes.slice(2)), false).mAP).toBe(0);
+  });
+});
+
+function responseOf(boxes: readonly (readonly number[])[]): Uint8Array {
+  return new Uint8Array(floatsOf(boxes).buffer);
+}
+
+function detected(boxes: readonly (readonly number[])[]): Map<number, Float32Array> {
+  return new Map([[0, floatsOf(boxes)]]);
+}
