@@ -12,15 +12,18 @@ export function formatScriptLine(correctCount: number, sampleCount: number): str
 }
 
 /** Note on samples that were logged several times; begins with a semicolon, or is empty. */
-export function repeatsInWords(entryCount: number, sampleCount: number): string {
+export function repeatsInWords(
+  entryCount: number,
+  { sampleCount, counted = 'first' }: Pick<AccuracyReport, 'sampleCount' | 'counted'>,
+): string {
   const repeated = entryCount - sampleCount;
   if (repeated === 0) return '';
-  return `; ${repeated} more entries for the same samples: the first of each counts`;
+  return `; ${repeated} more entries for the same samples: the ${counted} of each counts`;
 }
 
 /**
  * Scores an accuracy log of a run of any LoadGen. Of a sample that was logged several times the first response
- * counts. The log is streamed.
+ * counts (of bert the last, as in its script). The log is streamed.
  * @throws MlperfError `ERR_OUTPUT` when the log is damaged, `ERR_DATA_SET` when a response is no answer to the
  *   benchmark.
  */

@@ -25,6 +25,8 @@ export interface AccuracyReport {
   readonly correctCount?: number;
   /** Samples that were scored; must be the whole data set in a complete run. */
   readonly sampleCount: number;
+  /** Which of several responses to one sample counts, as in the official script; absent: the first. */
+  readonly counted?: 'first' | 'last';
   /** Lines of the benchmark's official script for this log (accuracy.txt); absent without one. */
   readonly scriptLine?: string;
 }

@@ -65,7 +65,7 @@ export async function scoreLog(
   host.progress?.(null);
   const { totalSampleCount } = dataSet;
   const { metric, value, correctCount } = report;
-  const repeats = repeatsInWords(entryCount, report.sampleCount);
+  const repeats = repeatsInWords(entryCount, report);
   host.report(
     `${path}: responses to ${report.sampleCount} of the ${totalSampleCount} samples of ${dataSet.name}${repeats}`,
   );

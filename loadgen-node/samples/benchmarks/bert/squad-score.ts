@@ -53,6 +53,7 @@ export async function scoreSquad(
     metric: 'F1',
     value: f1 / 100,
     sampleCount: spans.size,
+    counted: 'last',
     scriptLine: `{"exact_match": ${exact}, "f1": ${pythonFloat(f1)}}`,
   };
 }

@@ -126,7 +126,7 @@ async function scoreTest(
     return {
       ...{ pair, ...decisive },
       notes: [
-        `accuracy of the logged responses: ${lastLine(own)}${repeatsInWords(testEntries, testSamples)}`,
+        `accuracy of the logged responses: ${lastLine(own)}${repeatsInWords(testEntries, { ...own, sampleCount: testSamples })}`,
         ...marks,
       ],
       // The two files of the fallback must not be there where the script says PASS.

@@ -122,6 +122,7 @@ describe('scoreSquad', () => {
     const entry = { sampleIndex: 1, response: response({ 4: 1 }, { 4: 1 }) };
     expect(await scoreSquad([entry], squad, PIECES)).toEqual({
       metric: 'F1',
+      counted: 'last',
       value: 0.5,
       sampleCount: 1,
       scriptLine: '{"exact_match": 50.0, "f1": 50.0}',
