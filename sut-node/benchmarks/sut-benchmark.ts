@@ -27,6 +27,8 @@ export interface SutBenchmark<
     readonly cacheFolder: string;
     readonly onProgress: BuildProgress;
   }): Promise<string>;
+  /** True where a model of float16 is as good as one of float: its pipeline sees float then. */
+  readonly takesHalf?: boolean;
   /** True where `cost` scales its stand-in models. */
   readonly hasStandinCost?: boolean;
   /** Loads in the main thread what workers will need and must not load first; resolves at once mostly. */

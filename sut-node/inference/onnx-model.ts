@@ -10,6 +10,7 @@ import {
   isStepwise,
   type LoadedModel,
   type ModelPipeline,
+  type ModelTensors,
   type OpenedModel,
 } from '../model/model-facts.ts';
 import {
@@ -19,6 +20,7 @@ import {
   type ModelSource,
   modelSource,
 } from '../model/model-source.ts';
+import { asFloats } from '../model/onnx/half-session.ts';
 import {
   type BatchShape,
   batchShapeOf,
@@ -105,7 +107,7 @@ export class OnnxModel implements SutModel {
     const pool = this.#createPool(modelFile, sha256, context);
     this.#pool = pool;
     const tensors = await pool.load();
-    const model = { file: modelFile, ...tensors };
+    const model = this.#opened(modelFile, tensors);
     const { usage } = this.#source;
     const pipeline = benchmark.openPipeline(model, usage, this.#parts.settings.batchSizeAsked);
     const { forms } = pipeline;
@@ -134,8 +136,13 @@ export class OnnxModel implements SutModel {
   samplePayload(): { readonly form: string; readonly payload: Uint8Array } {
     assert(this.#loaded !== undefined, 'a model is loaded before it is used');
     const { file, tensors } = this.#loaded;
-    const pipeline = this.#parts.benchmark.openPipeline({ file, ...tensors }, this.#source.usage);
-    return pipeline.warmUpPayload();
+    const model = this.#opened(file, tensors);
+    return this.#parts.benchmark.openPipeline(model, this.#source.usage).warmUpPayload();
+  }
+
+  /** The model as its benchmark sees it. */
+  #opened(file: string, tensors: ModelTensors): OpenedModel {
+    return { file, ...(this.#parts.benchmark.takesHalf === true ? asFloats(tensors) : tensors) };
   }
 
   async warmUp(): Promise<void> {

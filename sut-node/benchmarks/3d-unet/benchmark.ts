@@ -66,6 +66,7 @@ export const benchmark: SutBenchmark<StepwisePipeline> = {
   responseBytesMax: undefined,
   sampleElements: MEAN_VOXELS,
   hasStandinCost: true,
+  takesHalf: true,
   prepareModel: async ({ cost = COST_DEFAULT, cacheFolder, onProgress }) => {
     const file = `${STANDIN_NAME}.onnx`;
     const folder = await ensureArtifact({

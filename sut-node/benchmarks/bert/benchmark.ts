@@ -43,6 +43,7 @@ export const benchmark: SutBenchmark<ModelPipeline> = {
   // Three inputs.
   sampleElements: 3 * BERT_LENGTH,
   hasStandinCost: true,
+  takesHalf: true,
   prepareModel: async ({ model, cost = COST_DEFAULT, cacheFolder, onProgress }) => {
     const name = STANDINS[model as keyof typeof STANDINS]; // Only words of builtInModels are requested.
     const size = bertSizeOf(cost);

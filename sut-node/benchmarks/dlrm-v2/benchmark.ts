@@ -31,6 +31,7 @@ export const benchmark: SutBenchmark<StepwisePipeline> = {
   responseBytesMax: undefined,
   sampleElements: undefined,
   hasStandinCost: true,
+  takesHalf: true,
   prepareModel: async ({ cost = DEFAULT_COST, cacheFolder, onProgress }) => {
     const file = `${STANDIN_NAME}.onnx`;
     const folder = await ensureArtifact({

@@ -52,6 +52,7 @@ export const benchmark: SutBenchmark<StepwisePipeline> = {
   prepareModel: ({ cost, cacheFolder, onProgress }) =>
     ensureStandin({ cost, cacheFolder, onProgress }),
   hasStandinCost: true,
+  takesHalf: true,
   // The workers decode images: see loadJpegCodec for why the main thread loads the codec before them.
   prepareProcess: loadJpegCodec,
   openPipeline: (model, usage) => {

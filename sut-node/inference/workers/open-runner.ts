@@ -1,5 +1,6 @@
 import { sutBenchmark } from '../../benchmarks/registry.ts';
 import { isStepwise, type ModelTensors } from '../../model/model-facts.ts';
+import { floatSession } from '../../model/onnx/half-session.ts';
 import { createOrtSession } from '../../model/onnx/ort-session.ts';
 import { batchShapeOf } from '../../pipeline/model-fit.ts';
 import { BatchRunner } from './batch-runner.ts';
@@ -19,10 +20,11 @@ export async function openRunner(
   onLoaded?: (tensors: ModelTensors) => void,
 ): Promise<Runner> {
   const benchmark = await sutBenchmark(start.benchmark);
-  const session = await createOrtSession(start);
+  const loaded = await createOrtSession(start);
+  const session = benchmark.takesHalf === true ? floatSession(loaded) : loaded;
   const model = { file: start.modelFile, ...session.tensors };
   const pipeline = benchmark.openPipeline(model, start.usage, start.batchSizeAsked);
-  onLoaded?.(session.tensors);
+  onLoaded?.(loaded.tensors);
   if (isStepwise(pipeline)) return new StepwiseRunner({ ...start, pipeline, session });
   return new BatchRunner({
     ...start,

@@ -83,7 +83,14 @@ const modelProto: protobuf.Type = protobuf
   .root.lookupType('onnx.ModelProto');
 
 /** Numbers of ONNX's element types (TensorProto.DataType) that this project uses. */
-const ELEMENT_TYPE_NUMBERS = { float: 1, uint8: 2, int8: 3, int32: 6, int64: 7 } as const;
+const ELEMENT_TYPE_NUMBERS = {
+  float: 1,
+  uint8: 2,
+  int8: 3,
+  int32: 6,
+  int64: 7,
+  float16: 10,
+} as const;
 
 /** Numbers of ONNX's attribute types (AttributeProto.AttributeType) that this project uses. */
 const ATTRIBUTE_TYPES = { float: 1, int: 2, string: 3, ints: 7 } as const;
