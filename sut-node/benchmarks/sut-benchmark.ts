@@ -16,8 +16,9 @@ export interface SutBenchmark<
   /** Elements of one sample's input; undefined where that depends on the model. */
   readonly sampleElements: number | undefined;
   /**
-   * Makes or finds one of {@link BenchmarkModels.builtInModels} and returns the path of its file. Main thread, untimed. Where
-   * `onProgress` throws, it ends soon and throws the same.
+   * Makes or finds one of {@link BenchmarkModels.builtInModels} and returns the path of its file; of a model of several files
+   * that of a description, as a user would write it. Main thread, untimed. Where `onProgress` throws, it ends soon and throws
+   * the same.
    * @throws MlperfError `ERR_MODEL`, `ERR_CACHE`, `ERR_NOT_INSTALLED`
    */
   prepareModel(options: {

@@ -1,4 +1,5 @@
 import assert from 'node:assert';
+import { createHash } from 'node:crypto';
 import { timerClock } from '../../shared/base/clock/clock.ts';
 import { configInvalid, MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { Logger } from '../../shared/base/process/logger.ts';
@@ -16,11 +17,15 @@ import {
 import {
   checkModelFile,
   fileDigest,
+  isDescription,
   isReferenceFile,
+  type ModelParts,
   type ModelSource,
   modelSource,
+  readModelDescription,
 } from '../model/model-source.ts';
 import { asFloats } from '../model/onnx/half-session.ts';
+import type { CheckedFile } from '../model/onnx/ort-session.ts';
 import {
   type BatchShape,
   batchShapeOf,
@@ -33,7 +38,7 @@ import type { SutSettings } from '../settings/sut-settings.ts';
 import type { Batch, ModelContext, SutModel, WaitingSample } from './batcher/sut-model.ts';
 import { answerBatch, failBatch } from './workers/batch-answers.ts';
 import { WorkerPool } from './workers/worker-pool.ts';
-import type { SpawnWorker } from './workers/worker-thread.ts';
+import type { SpawnWorker, WorkerStart } from './workers/worker-thread.ts';
 
 /** Parts of an {@link OnnxModel}. */
 interface OnnxModelParts {
@@ -70,9 +75,11 @@ export class OnnxModel implements SutModel {
 
   /** @throws MlperfError `ERR_MODEL` where the settings name a file that is not there. */
   async checkFile(): Promise<void> {
-    const { file } = this.#source;
-    if (file === undefined) return;
-    await checkModelFile(file, Object.keys(this.#parts.benchmark.builtInModels));
+    const source = this.#source;
+    if (source.file === undefined) return;
+    for (const file of Object.values(source.parts ?? [source.file])) {
+      await checkModelFile(file, Object.keys(this.#parts.benchmark.builtInModels));
+    }
   }
 
   get hasIdle(): boolean {
@@ -94,17 +101,18 @@ export class OnnxModel implements SutModel {
 
   async load(context: ModelContext): Promise<LoadedModel> {
     const { benchmark } = this.#parts;
-    const [modelFile] = await Promise.all([
-      this.#findFile(context.onProgress),
+    const [{ file: modelFile, parts: partFiles }] = await Promise.all([
+      this.#findFiles(context.onProgress),
       benchmark.prepareProcess?.(),
     ]);
     context.onProgress(0, `loading ${modelFile}`);
-    const sha256 = await fileDigest(modelFile, 'sha256');
+    const parts = partFiles && (await checkedParts(partFiles));
+    const sha256 = parts === undefined ? await fileDigest(modelFile, 'sha256') : digestOf(parts);
     // From here on there are threads, which stop() would have to know.
     if (this.#isStopped) {
       throw new MlperfError('ERR_INTERRUPTED', 'the start of the SUT node was interrupted');
     }
-    const pool = this.#createPool(modelFile, sha256, context);
+    const pool = this.#createPool({ modelFile, sha256, parts }, context);
     this.#pool = pool;
     const tensors = await pool.load();
     const model = this.#opened(modelFile, tensors);
@@ -158,13 +166,17 @@ export class OnnxModel implements SutModel {
     await this.#pool?.stop(giveUp);
   }
 
-  async #findFile(onProgress: ModelContext['onProgress']): Promise<string> {
+  async #findFiles(onProgress: ModelContext['onProgress']): Promise<ModelFiles> {
     const { benchmark, settings } = this.#parts;
-    const { builtIn, file } = this.#source;
+    const source = this.#source;
     const { cacheFolder, standinCost: cost } = settings;
-    if (file !== undefined || benchmark.hasStandinCost !== true) refuseCost(cost, file ?? builtIn);
-    if (file !== undefined) return file;
-    return benchmark.prepareModel({ model: builtIn, cost, cacheFolder, onProgress });
+    if (source.file !== undefined || benchmark.hasStandinCost !== true) {
+      refuseCost(cost, source.file ?? source.builtIn);
+    }
+    if (source.file !== undefined) return source;
+    const { builtIn: model } = source;
+    const made = await benchmark.prepareModel({ model, cost, cacheFolder, onProgress });
+    return isDescription(made) ? readModelDescription(made) : { file: made };
   }
 
   /** A model named by the user is the benchmark's own if its checksum is known, or if the benchmark has no model. */
@@ -180,14 +192,16 @@ export class OnnxModel implements SutModel {
     return this.#pool;
   }
 
-  #createPool(modelFile: string, sha256: string, context: ModelContext): WorkerPool {
+  #createPool(
+    files: Pick<WorkerStart, 'modelFile' | 'sha256' | 'parts'>,
+    context: ModelContext,
+  ): WorkerPool {
     const { settings, benchmark, spawn, logger } = this.#parts;
     return new WorkerPool({
       workerCount: settings.workerCount,
       start: {
         benchmark: benchmark.rules.key,
-        modelFile,
-        sha256,
+        ...files,
         usage: this.#source.usage,
         runtime: runtimeSettings(settings),
         batchSizeMax: settings.batchSizeMax,
@@ -209,6 +223,27 @@ export class OnnxModel implements SutModel {
       },
     });
   }
+}
+
+/** Where a model lies. */
+interface ModelFiles {
+  /** The model; of a model of several files its description. */
+  readonly file: string;
+  readonly parts?: ModelParts;
+}
+
+async function checkedParts(parts: ModelParts): Promise<Record<string, CheckedFile>> {
+  const checked: Record<string, CheckedFile> = {};
+  for (const [name, modelFile] of Object.entries(parts)) {
+    checked[name] = { modelFile, sha256: await fileDigest(modelFile, 'sha256') };
+  }
+  return checked;
+}
+
+/** SHA-256 of a model of several files: of their checksums, a line each, as sha256sum prints them for files named as the parts. */
+function digestOf(parts: Readonly<Record<string, CheckedFile>>): string {
+  const lines = Object.entries(parts).map(([name, { sha256 }]) => `${sha256}  ${name}\n`);
+  return createHash('sha256').update(lines.join('')).digest('hex');
 }
 
 /** @throws MlperfError `ERR_CONFIG_INVALID` where a cost is set and the model has none. */

@@ -25,7 +25,12 @@ export interface BenchmarkModels {
   readonly builtInModels: Readonly<Record<string, string>>;
   /** The model that the rules ask for, which the user brings; undefined where there is none. */
   readonly reference: ReferenceModel | undefined;
+  /** Names of the files that its models have; absent where a model is one file. */
+  readonly parts?: readonly string[];
 }
+
+/** Paths of ONNX files by the name of the part that each is. */
+export type ModelParts = Readonly<Record<string, string>>;
 
 /** Where a model comes from: one that longhaul makes, or a file of the user's. */
 export type ModelSource = {
@@ -34,7 +39,12 @@ export type ModelSource = {
   readonly usage: ModelUsage;
 } & (
   | { readonly builtIn: string; readonly file: undefined }
-  | { readonly builtIn: undefined; readonly file: string }
+  | {
+      readonly builtIn: undefined;
+      /** The model; of a model of several files its description. */
+      readonly file: string;
+      readonly parts?: ModelParts;
+    }
 );
 
 /**
@@ -43,13 +53,13 @@ export type ModelSource = {
  *   `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID` for a description that is wrong
  */
 export function modelSource(benchmark: BenchmarkModels, model: string | undefined): ModelSource {
-  const { builtInModels, reference, rules } = benchmark;
+  const { builtInModels, reference, rules, parts } = benchmark;
   if (model === undefined) {
     const [first] = Object.entries(builtInModels);
     if (reference !== undefined || first === undefined) {
       const words = Object.keys(builtInModels).map((word) => `, or --model ${word}`);
       throw modelError(
-        `benchmark ${rules.key} needs a model: --model FILE${words.join('')}` +
+        `benchmark ${rules.key} needs a model: --model ${fileWord(parts)}${words.join('')}` +
           `${reference === undefined ? '' : `; ${reference.howToGet}`}`,
       );
     }
@@ -59,8 +69,33 @@ export function modelSource(benchmark: BenchmarkModels, model: string | undefine
   if (builtInName !== undefined) {
     return { builtIn: model, name: builtInName, usage: {}, file: undefined };
   }
-  if (isDescription(model)) return { builtIn: undefined, ...readModelDescription(model) };
+  if (isDescription(model)) {
+    const described = readModelDescription(model);
+    checkParts(benchmark, model, described.parts);
+    return { builtIn: undefined, ...described };
+  }
+  checkParts(benchmark, model, undefined);
   return { builtIn: undefined, name: basename(model, extname(model)), usage: {}, file: model };
+}
+
+function fileWord(parts: readonly string[] | undefined): string {
+  return parts === undefined ? 'FILE' : `FILE.yaml (its key parts: ${parts.join(', ')})`;
+}
+
+/** @throws MlperfError `ERR_MODEL` where the model has other files than the benchmark's models. */
+function checkParts(
+  { rules, parts }: BenchmarkModels,
+  model: string,
+  found: ModelParts | undefined,
+): void {
+  const names = Object.keys(found ?? {});
+  const isFit =
+    parts === undefined
+      ? found === undefined
+      : parts.length === names.length && parts.every((part) => names.includes(part));
+  if (isFit) return;
+  const has = found === undefined ? 'is one file' : `has the parts ${names.join(', ')}`;
+  throw modelError(`benchmark ${rules.key} takes --model ${fileWord(parts)}; ${model} ${has}`);
 }
 
 /** File name extensions of descriptions; anything else is a model. */
@@ -76,12 +111,22 @@ const word = (what: string): z.ZodString =>
 const oneOf = <const T extends readonly string[]>(words: T) =>
   z.enum(words, { error: `must be one of: ${words.join(', ')}` });
 
+const PATH_WORDS = 'the path of an ONNX file, relative to this file';
+
 const AXIS_MESSAGE = 'must be the length of an axis, a whole number of 1 or more';
 
 /** The file, key by key; for missing keys the benchmark decides, or the model itself. */
 const DESCRIPTION = z.strictObject({
   name: word('the name of the model').exactOptional(),
-  model: word('the path of an ONNX file, relative to this file'),
+  model: word(PATH_WORDS).exactOptional(),
+  /** In place of `model`: the files of a model of several, by the names that the benchmark gives them. */
+  parts: z
+    .record(
+      z.string().regex(/^[\w.-]+$/),
+      word(PATH_WORDS),
+      'must be a map: the name of each part (of letters, digits, _, - and .), and the path of its ONNX file',
+    )
+    .exactOptional(),
   /** Inputs to feed, in the order in which a payload has them; a shape is that of one sample. */
   inputs: z
     .array(
@@ -122,20 +167,29 @@ const DESCRIPTION = z.strictObject({
  * How a model is to be used, as its description file says it; plain data, since it travels to the workers.
  * Undefined: the benchmark decides, or the model itself.
  */
-export type ModelUsage = Readonly<Omit<z.infer<typeof DESCRIPTION>, 'name' | 'model'>>;
+export type ModelUsage = Readonly<Omit<z.infer<typeof DESCRIPTION>, 'name' | 'model' | 'parts'>>;
+
+/** A model that is described. */
+interface Described {
+  readonly name: string;
+  /** The model; of a model of several files the description. */
+  readonly file: string;
+  readonly usage: ModelUsage;
+  readonly parts?: ModelParts;
+}
 
 /** True for a file that describes a model rather than being one. */
-function isDescription(path: string): boolean {
+export function isDescription(path: string): boolean {
   return EXTENSIONS.includes(extname(path).toLowerCase());
 }
 
 /**
- * Reads a model's description: its name on the wire and in logs, the path of its ONNX file, and its usage
+ * Reads a model's description: its name on the wire and in logs, the paths of its ONNX files, and its usage
  * (docs/models.md shows one).
  * @throws MlperfError `ERR_MODEL` (cannot be read), `ERR_CONFIG_FILE` (is not YAML), `ERR_CONFIG_INVALID` listing
  *   everything that is wrong, each with its line.
  */
-export function readModelDescription(path: string) {
+export function readModelDescription(path: string): Described {
   let text: string;
   try {
     text = readBoundedText(path, FILE_BYTES_MAX.settings);
@@ -155,9 +209,19 @@ export function readModelDescription(path: string) {
     const texts = inOrder.map(({ offset, text: problem }) => `${placeOf(offset)}: ${problem}`);
     throw configInvalid(texts.join('\n'));
   }
-  const { name, model, ...usage } = checked.data;
-  const file = resolve(dirname(path), model);
-  return { name: name ?? basename(file, extname(file)), file, usage };
+  const { name, model, parts, ...usage } = checked.data;
+  if ((model === undefined) === (parts === undefined)) {
+    const which = model === undefined ? '"model" is needed' : '"model" and "parts": choose one';
+    throw configInvalid(
+      `${placeOf(0)}: ${which}: model must be ${PATH_WORDS}, parts the same by name where a model has several files`,
+    );
+  }
+  const fileOf = (own: string): string => resolve(dirname(path), own);
+  const file = model === undefined ? resolve(path) : fileOf(model);
+  const named = { name: name ?? basename(file, extname(file)), file, usage };
+  if (parts === undefined) return named;
+  const files = Object.entries(parts).map(([part, own]) => [part, fileOf(own)]);
+  return { ...named, parts: Object.fromEntries(files) as ModelParts };
 }
 
 /** A fault, and its place in the text. */

@@ -6,6 +6,7 @@ import type { CompressionName } from '../../../shared/compression/codec.ts';
 import type { PayloadEncoding } from '../../../shared/domain/system-under-test.ts';
 import type { ModelTensors, ModelUsage } from '../../model/model-facts.ts';
 import { trackThread } from '../../model/onnx/onnxruntime.ts';
+import type { CheckedFile } from '../../model/onnx/ort-session.ts';
 import type { RuntimeSettings } from '../../settings/model-settings.ts';
 import type { BatchTimes, PayloadSlice } from '../batcher/sut-model.ts';
 
@@ -111,6 +112,8 @@ export interface WorkerStart {
   readonly modelFile: string;
   /** SHA-256 that the file must have when the worker reads it, lower-case hexadecimal. */
   readonly sha256: string;
+  /** Files of a model of several, by name; then `modelFile` only stands in messages. */
+  readonly parts?: Readonly<Record<string, CheckedFile>> | undefined;
   readonly usage: ModelUsage;
   readonly runtime: RuntimeSettings;
   /** Most samples of one inference where the model takes any number. */

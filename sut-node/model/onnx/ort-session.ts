@@ -1,3 +1,4 @@
+import assert from 'node:assert';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -28,11 +29,17 @@ export interface ModelSession {
   readonly run: RunModel;
 }
 
-/** The model file, and how to run it. */
-interface OrtSessionOptions {
+/** A model's file. */
+export interface CheckedFile {
   readonly modelFile: string;
   /** SHA-256 that the file must have, lower-case hexadecimal. */
   readonly sha256: string;
+}
+
+/** The model, and how to run it. */
+interface OrtSessionOptions extends CheckedFile {
+  /** Files of a model of several, by name; then `modelFile` is not read. */
+  readonly parts?: Readonly<Record<string, CheckedFile>> | undefined;
   readonly runtime: RuntimeSettings;
 }
 
@@ -46,8 +53,48 @@ const ONNX_TYPE: Readonly<Record<string, string>> = { float32: 'float', float64:
  */
 export async function createOrtSession(options: OrtSessionOptions): Promise<ModelSession> {
   const ort = await loadOnnxRuntime();
-  await checkProviders(ort, options.runtime.providers);
-  const session = await loadModel(ort, options);
+  const { runtime, parts } = options;
+  await checkProviders(ort, runtime.providers);
+  if (parts === undefined) return openSession(ort, options, runtime);
+  const sessions = new Map<string, ModelSession>();
+  for (const [name, file] of Object.entries(parts)) {
+    sessions.set(name, await openSession(ort, file, runtime));
+  }
+  return joinedSession(sessions);
+}
+
+/** A model of several files as one: its tensors are named `PART/NAME`, and one inference runs one part. */
+function joinedSession(parts: ReadonlyMap<string, ModelSession>): ModelSession {
+  const all = (side: keyof ModelTensors): ModelTensor[] =>
+    [...parts].flatMap(([part, { tensors }]) =>
+      tensors[side].map((tensor) => ({ ...tensor, name: `${part}/${tensor.name}` })),
+    );
+  return {
+    tensors: { inputs: all('inputs'), outputs: all('outputs') },
+    run: async (inputs, outputNames) => {
+      const [first = ''] = outputNames;
+      const part = first.slice(0, first.indexOf('/'));
+      const session = parts.get(part);
+      assert(session !== undefined, `${first}: there is ${[...parts.keys()].join(', ')}`);
+      const own = (name: string): string => {
+        assert(name.startsWith(`${part}/`), `${name} in an inference of ${part}`);
+        return name.slice(part.length + 1);
+      };
+      const found = await session.run(
+        inputs.map((input) => ({ ...input, name: own(input.name) })),
+        outputNames.map(own),
+      );
+      return new Map([...found].map(([name, output]) => [`${part}/${name}`, output]));
+    },
+  };
+}
+
+async function openSession(
+  ort: OnnxRuntime,
+  file: CheckedFile,
+  runtime: RuntimeSettings,
+): Promise<ModelSession> {
+  const session = await loadModel(ort, file, runtime);
   return {
     tensors: {
       inputs: session.inputMetadata.map(describeTensor),
@@ -68,7 +115,8 @@ export async function createOrtSession(options: OrtSessionOptions): Promise<Mode
 
 async function loadModel(
   { InferenceSession }: OnnxRuntime,
-  { modelFile, sha256, runtime }: OrtSessionOptions,
+  { modelFile, sha256 }: CheckedFile,
+  runtime: RuntimeSettings,
 ): Promise<InferenceSession> {
   const model = await readModelFile(modelFile, sha256);
   try {

@@ -56,6 +56,26 @@ describe('modelSource', () => {
   });
 });
 
+describe('modelSource of a benchmark whose models have several files', () => {
+  const parted = { ...custom, parts: ['encoder', 'decoder'] };
+
+  it('reads the parts from the description', () => {
+    const path = description('parts: {decoder: d.onnx, encoder: /e.onnx}');
+    expect(modelSource(parted, path)).toMatchObject({
+      ...{ name: 'mine', file: path },
+      parts: { encoder: '/e.onnx', decoder: join(path, '..', 'd.onnx') },
+    });
+  });
+
+  it('refuses one file, and other parts', () => {
+    const wanted = '--model FILE.yaml (its key parts: encoder, decoder)';
+    expect(() => modelSource(parted, '/m.onnx')).toThrow(`${wanted}; /m.onnx is one file`);
+    const path = description('parts: {encoder: e.onnx}');
+    expect(() => modelSource(parted, path)).toThrow(`${wanted}; ${path} has the parts encoder`);
+    expect(() => modelSource(custom, path)).toThrow('takes --model FILE; ');
+  });
+});
+
 describe('readModelDescription', () => {
   it('names the model after its file where it has no name', () => {
     expect(readModelDescription(description('model: /a/b.onnx'))).toEqual({
@@ -67,6 +87,9 @@ describe('readModelDescription', () => {
 
   it.each([
     ['no model', 'name: x', '1:1: "model" is needed'],
+    ['a model and parts', 'model: a\nparts: {x: a}', '1:1: "model" and "parts": choose one'],
+    ['a part without a path', 'parts:\n  x: 3', '2:6: parts.x: 3 must be the path'],
+    ['a part of a wrong name', 'parts: {a/b: c}', '1:14: parts.a/b: "c" must be a map'],
     ['an unknown key', 'model: a\n\nmodle: b', '3:1: unknown key "modle"; there is: name, model,'],
     [
       'an unknown key of an input',

@@ -26,11 +26,40 @@ const ALL_CHANGED: RuntimeSettings = {
 };
 
 async function create(bytes: Uint8Array, runtime: RuntimeSettings = TEST_SETTINGS, told = bytes) {
-  const modelFile = join(tempFolder(), 'mine.onnx');
-  await writeFile(modelFile, bytes);
+  const { modelFile } = await fileOf(bytes);
   const sha256 = createHash('sha256').update(told).digest('hex');
   return createOrtSession({ modelFile, sha256, runtime });
 }
+
+async function fileOf(bytes: Uint8Array) {
+  const modelFile = join(tempFolder(), 'mine.onnx');
+  await writeFile(modelFile, bytes);
+  return { modelFile, sha256: createHash('sha256').update(bytes).digest('hex') };
+}
+
+describe('createOrtSession of a model of several files', () => {
+  it('names the tensors by the part, and runs one part at a time', async () => {
+    const file = await fileOf(MODEL);
+    const { tensors, run } = await createOrtSession({
+      ...{ modelFile: 'two.yaml', sha256: '', runtime: TEST_SETTINGS },
+      parts: { first: file, second: file },
+    });
+    expect(tensors.inputs.map(({ name }) => name)).toEqual(['first/pixels', 'second/pixels']);
+    const data = Float32Array.of(-1, 2, -3, 4);
+    const input = { name: 'second/pixels', elementType: 'float', data, dims: [1, 4] };
+    const outputs = await run([input], ['second/absolute']);
+    expect(outputs.get('second/absolute')?.data).toEqual(data.map(Math.abs));
+    await expect(run([input], ['first/absolute'])).rejects.toThrow('second/pixels');
+  });
+
+  it('refuses a part that is not the one that was told', async () => {
+    const file = { ...(await fileOf(MODEL)), sha256: 'another' };
+    const options = { modelFile: 'two.yaml', sha256: '', runtime: TEST_SETTINGS };
+    await expect(createOrtSession({ ...options, parts: { first: file } })).rejects.toMatchObject({
+      code: 'ERR_MODEL',
+    });
+  });
+});
 
 describe('createOrtSession', () => {
   it.each([
