@@ -1,5 +1,4 @@
 import assert from 'node:assert';
-import { createHash } from 'node:crypto';
 import { timerClock } from '../../shared/base/clock/clock.ts';
 import { configInvalid, MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { Logger } from '../../shared/base/process/logger.ts';
@@ -16,16 +15,15 @@ import {
 } from '../model/model-facts.ts';
 import {
   checkModelFile,
-  fileDigest,
-  isDescription,
+  type DigestedModel,
+  digestedModel,
   isReferenceFile,
-  type ModelParts,
+  type ModelFiles,
   type ModelSource,
+  modelFiles,
   modelSource,
-  readModelDescription,
 } from '../model/model-source.ts';
 import { asFloats } from '../model/onnx/half-session.ts';
-import type { CheckedFile } from '../model/onnx/ort-session.ts';
 import {
   type BatchShape,
   batchShapeOf,
@@ -38,7 +36,7 @@ import type { SutSettings } from '../settings/sut-settings.ts';
 import type { Batch, ModelContext, SutModel, WaitingSample } from './batcher/sut-model.ts';
 import { answerBatch, failBatch } from './workers/batch-answers.ts';
 import { WorkerPool } from './workers/worker-pool.ts';
-import type { SpawnWorker, WorkerStart } from './workers/worker-thread.ts';
+import type { SpawnWorker } from './workers/worker-thread.ts';
 
 /** Parts of an {@link OnnxModel}. */
 interface OnnxModelParts {
@@ -101,18 +99,18 @@ export class OnnxModel implements SutModel {
 
   async load(context: ModelContext): Promise<LoadedModel> {
     const { benchmark } = this.#parts;
-    const [{ file: modelFile, parts: partFiles }] = await Promise.all([
+    const [found] = await Promise.all([
       this.#findFiles(context.onProgress),
       benchmark.prepareProcess?.(),
     ]);
-    context.onProgress(0, `loading ${modelFile}`);
-    const parts = partFiles && (await checkedParts(partFiles));
-    const sha256 = parts === undefined ? await fileDigest(modelFile, 'sha256') : digestOf(parts);
+    context.onProgress(0, `loading ${found.file}`);
+    const files = await digestedModel(found);
+    const { modelFile, sha256 } = files;
     // From here on there are threads, which stop() would have to know.
     if (this.#isStopped) {
       throw new MlperfError('ERR_INTERRUPTED', 'the start of the SUT node was interrupted');
     }
-    const pool = this.#createPool({ modelFile, sha256, parts }, context);
+    const pool = this.#createPool(files, context);
     this.#pool = pool;
     const tensors = await pool.load();
     const model = this.#opened(modelFile, tensors);
@@ -176,7 +174,7 @@ export class OnnxModel implements SutModel {
     if (source.file !== undefined) return source;
     const { builtIn: model } = source;
     const made = await benchmark.prepareModel({ model, cost, cacheFolder, onProgress });
-    return isDescription(made) ? readModelDescription(made) : { file: made };
+    return modelFiles(made);
   }
 
   /** A model named by the user is the benchmark's own if its checksum is known, or if the benchmark has no model. */
@@ -192,10 +190,7 @@ export class OnnxModel implements SutModel {
     return this.#pool;
   }
 
-  #createPool(
-    files: Pick<WorkerStart, 'modelFile' | 'sha256' | 'parts'>,
-    context: ModelContext,
-  ): WorkerPool {
+  #createPool(files: DigestedModel, context: ModelContext): WorkerPool {
     const { settings, benchmark, spawn, logger } = this.#parts;
     return new WorkerPool({
       workerCount: settings.workerCount,
@@ -223,27 +218,6 @@ export class OnnxModel implements SutModel {
       },
     });
   }
-}
-
-/** Where a model lies. */
-interface ModelFiles {
-  /** The model; of a model of several files its description. */
-  readonly file: string;
-  readonly parts?: ModelParts;
-}
-
-async function checkedParts(parts: ModelParts): Promise<Record<string, CheckedFile>> {
-  const checked: Record<string, CheckedFile> = {};
-  for (const [name, modelFile] of Object.entries(parts)) {
-    checked[name] = { modelFile, sha256: await fileDigest(modelFile, 'sha256') };
-  }
-  return checked;
-}
-
-/** SHA-256 of a model of several files: of their checksums, a line each, as sha256sum prints them for files named as the parts. */
-function digestOf(parts: Readonly<Record<string, CheckedFile>>): string {
-  const lines = Object.entries(parts).map(([name, { sha256 }]) => `${sha256}  ${name}\n`);
-  return createHash('sha256').update(lines.join('')).digest('hex');
 }
 
 /** @throws MlperfError `ERR_CONFIG_INVALID` where a cost is set and the model has none. */

@@ -30,7 +30,26 @@ export interface BenchmarkModels {
 }
 
 /** Paths of ONNX files by the name of the part that each is. */
-export type ModelParts = Readonly<Record<string, string>>;
+type ModelParts = Readonly<Record<string, string>>;
+
+/** Where a model lies. */
+export interface ModelFiles {
+  /** The model; of a model of several files its description. */
+  readonly file: string;
+  readonly parts?: ModelParts;
+}
+
+/** A file of a model, and the SHA-256 that it must have, lower-case hexadecimal. */
+export interface DigestedFile {
+  readonly modelFile: string;
+  readonly sha256: string;
+}
+
+/** A model whose files have been read once. */
+export interface DigestedModel extends DigestedFile {
+  /** Files of a model of several, by name; then `modelFile` only stands in messages. */
+  readonly parts?: Readonly<Record<string, DigestedFile>> | undefined;
+}
 
 /** Where a model comes from: one that longhaul makes, or a file of the user's. */
 export type ModelSource = {
@@ -39,12 +58,7 @@ export type ModelSource = {
   readonly usage: ModelUsage;
 } & (
   | { readonly builtIn: string; readonly file: undefined }
-  | {
-      readonly builtIn: undefined;
-      /** The model; of a model of several files its description. */
-      readonly file: string;
-      readonly parts?: ModelParts;
-    }
+  | ({ readonly builtIn: undefined } & ModelFiles)
 );
 
 /**
@@ -170,16 +184,13 @@ const DESCRIPTION = z.strictObject({
 export type ModelUsage = Readonly<Omit<z.infer<typeof DESCRIPTION>, 'name' | 'model' | 'parts'>>;
 
 /** A model that is described. */
-interface Described {
+interface Described extends ModelFiles {
   readonly name: string;
-  /** The model; of a model of several files the description. */
-  readonly file: string;
   readonly usage: ModelUsage;
-  readonly parts?: ModelParts;
 }
 
 /** True for a file that describes a model rather than being one. */
-export function isDescription(path: string): boolean {
+function isDescription(path: string): boolean {
   return EXTENSIONS.includes(extname(path).toLowerCase());
 }
 
@@ -289,6 +300,31 @@ export async function fileDigest(file: string, algorithm: 'sha256' | 'md5'): Pro
     throw modelError(what, error);
   }
   return hash.digest('hex');
+}
+
+/** Files of a model that longhaul has made. @param path Of the model, or of its description. */
+export function modelFiles(path: string): ModelFiles {
+  return isDescription(path) ? readModelDescription(path) : { file: path };
+}
+
+/**
+ * Checksums of a model's files. That of a model of several files is that of their checksums, a line each, as sha256sum prints
+ * them for files that are named as the parts.
+ * @throws MlperfError `ERR_MODEL` when a file cannot be read.
+ */
+export async function digestedModel({
+  file: modelFile,
+  parts,
+}: ModelFiles): Promise<DigestedModel> {
+  if (parts === undefined) return { modelFile, sha256: await fileDigest(modelFile, 'sha256') };
+  const digested: Record<string, DigestedFile> = {};
+  const lines = createHash('sha256');
+  for (const [name, own] of Object.entries(parts)) {
+    const sha256 = await fileDigest(own, 'sha256');
+    digested[name] = { modelFile: own, sha256 };
+    lines.update(`${sha256}  ${name}\n`);
+  }
+  return { modelFile, sha256: lines.digest('hex'), parts: digested };
 }
 
 /** A buffer whose memory can be given back. Node 20 has it; the compiler's library of that year has not. */

@@ -5,8 +5,8 @@ import { compiledModule } from '../../../shared/base/files/package-files.ts';
 import type { CompressionName } from '../../../shared/compression/codec.ts';
 import type { PayloadEncoding } from '../../../shared/domain/system-under-test.ts';
 import type { ModelTensors, ModelUsage } from '../../model/model-facts.ts';
+import type { DigestedModel } from '../../model/model-source.ts';
 import { trackThread } from '../../model/onnx/onnxruntime.ts';
-import type { CheckedFile } from '../../model/onnx/ort-session.ts';
 import type { RuntimeSettings } from '../../settings/model-settings.ts';
 import type { BatchTimes, PayloadSlice } from '../batcher/sut-model.ts';
 
@@ -106,14 +106,9 @@ export function watchThread(
  */
 
 /** Model and settings of a worker. */
-export interface WorkerStart {
+export interface WorkerStart extends DigestedModel {
   /** Key of the benchmark: functions cannot travel between threads, so the worker looks it up. */
   readonly benchmark: string;
-  readonly modelFile: string;
-  /** SHA-256 that the file must have when the worker reads it, lower-case hexadecimal. */
-  readonly sha256: string;
-  /** Files of a model of several, by name; then `modelFile` only stands in messages. */
-  readonly parts?: Readonly<Record<string, CheckedFile>> | undefined;
   readonly usage: ModelUsage;
   readonly runtime: RuntimeSettings;
   /** Most samples of one inference where the model takes any number. */

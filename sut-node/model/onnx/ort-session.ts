@@ -19,7 +19,7 @@ import {
   type OutputTensor,
   type RunModel,
 } from '../model-facts.ts';
-import { readModelFile } from '../model-source.ts';
+import { type DigestedFile, type DigestedModel, readModelFile } from '../model-source.ts';
 import { GraphBuilder } from './graph-builder.ts';
 import { loadOnnxRuntime, type OnnxRuntime, sessionLogLevel } from './onnxruntime.ts';
 
@@ -29,17 +29,8 @@ export interface ModelSession {
   readonly run: RunModel;
 }
 
-/** A model's file. */
-export interface CheckedFile {
-  readonly modelFile: string;
-  /** SHA-256 that the file must have, lower-case hexadecimal. */
-  readonly sha256: string;
-}
-
 /** The model, and how to run it. */
-interface OrtSessionOptions extends CheckedFile {
-  /** Files of a model of several, by name; then `modelFile` is not read. */
-  readonly parts?: Readonly<Record<string, CheckedFile>> | undefined;
+interface OrtSessionOptions extends DigestedModel {
   readonly runtime: RuntimeSettings;
 }
 
@@ -91,7 +82,7 @@ function joinedSession(parts: ReadonlyMap<string, ModelSession>): ModelSession {
 
 async function openSession(
   ort: OnnxRuntime,
-  file: CheckedFile,
+  file: DigestedFile,
   runtime: RuntimeSettings,
 ): Promise<ModelSession> {
   const session = await loadModel(ort, file, runtime);
@@ -115,7 +106,7 @@ async function openSession(
 
 async function loadModel(
   { InferenceSession }: OnnxRuntime,
-  { modelFile, sha256 }: CheckedFile,
+  { modelFile, sha256 }: DigestedFile,
   runtime: RuntimeSettings,
 ): Promise<InferenceSession> {
   const model = await readModelFile(modelFile, sha256);

@@ -17,7 +17,7 @@ disableTelemetry();
 const encoding = benchmarkRules(job.benchmark).encodings[job.encoding];
 if (encoding === undefined) throw new Error(`${job.benchmark} has no encoding ${job.encoding}`);
 const runner = await openRunner({
-  ...{ benchmark: job.benchmark, modelFile: job.modelFile, sha256: job.sha256, usage: {} },
+  ...{ benchmark: job.benchmark, ...job.files, usage: {} },
   runtime: { ...DEFAULT_RUNTIME, threadsPerWorker: job.threads },
   ...{ batchSizeMax: job.batch, encodings: [encoding], responseCompression: 'identity' },
   ...{ sampleBytesMax: SAMPLE_BYTES_MAX, queryBytesMax: SAMPLE_BYTES_MAX },

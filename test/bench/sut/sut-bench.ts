@@ -3,7 +3,11 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { compiledModule } from '../../../shared/base/files/package-files.ts';
 import { sutBenchmark } from '../../../sut-node/benchmarks/registry.ts';
-import { fileDigest } from '../../../sut-node/model/model-source.ts';
+import {
+  type DigestedModel,
+  digestedModel,
+  modelFiles,
+} from '../../../sut-node/model/model-source.ts';
 import { type BenchServer, type NodeOptions, runNode, startBenchNode } from '../processes.ts';
 import { head, median, row } from '../report.ts';
 import type { Measured } from '../wire/measured.ts';
@@ -40,8 +44,7 @@ interface SutCase extends StandinSamples {
 
 /** Job of the bare process. */
 export interface BareJob extends SutCase {
-  readonly modelFile: string;
-  readonly sha256: string;
+  readonly files: DigestedModel;
 }
 
 /** Result of a {@link BareJob}. */
@@ -75,8 +78,8 @@ export async function benchSut(options: SutBenchOptions): Promise<void> {
   const { cacheFolder, benchmark, model, cost } = options;
   process.stdout.write(`preparing ${benchmark}'s ${model} and its data in ${cacheFolder}\n\n`);
   const { prepareModel, rules } = await sutBenchmark(benchmark);
-  const modelFile = await prepareModel({ model, cost, cacheFolder, onProgress: () => {} });
-  const sha256 = await fileDigest(modelFile, 'sha256');
+  const path = await prepareModel({ model, cost, cacheFolder, onProgress: () => {} });
+  const files = await digestedModel(modelFiles(path));
   const { totalSampleCount } = await openStandinData(benchmark, cacheFolder);
   const sampleCount = Math.min(SAMPLE_COUNT_MAX, totalSampleCount);
   const columns = ['node/s', 'bare/s', 'ratio', '95 % from', 'to', 'LoadGen CPU %', 'node CPU %'];
@@ -86,7 +89,7 @@ export async function benchSut(options: SutBenchOptions): Promise<void> {
     for (const batch of options.batches) {
       for (const encoding of encodings.length === 0 ? Object.keys(rules.encodings) : encodings) {
         const it = { benchmark, encoding, sampleCount, cacheFolder, batch, threads };
-        await runCase(options, { ...it, modelFile, sha256 });
+        await runCase(options, { ...it, files });
       }
     }
   }
