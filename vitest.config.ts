@@ -44,6 +44,7 @@ const TOGETHER = [
   'security',
   'security-hostile',
   'settings-commands',
+  'ssd',
   'standin',
   'submission-upload',
   'sut-node',
@@ -69,7 +70,7 @@ const SMOKE = [
 
 /** Unit tests of seconds each, about many variants of what others test once: part of `npm run test:all`. */
 const SLOW = [
-  'loadgen-node/samples/benchmarks/retinanet/standin-map',
+  'loadgen-node/samples/benchmarks/detection/standin-map',
   'loadgen-node/samples/metrics/coco-map-random',
   'loadgen-node/submission/assemble/build-rounds',
   'loadgen-node/submission/check/mutations',

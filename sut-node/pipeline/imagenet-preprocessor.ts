@@ -14,7 +14,6 @@ import { tensorPreprocessor } from './tensor-preprocessor.ts';
 const FORMS = ['jpeg', 'uint8', 'fp32'] as const;
 
 const CHANNELS = 3;
-const PIXELS: number = IMAGENET_ELEMENTS / CHANNELS;
 
 /** How a model for ImageNet has one image: channel x height x width, or height x width x channel. */
 export type ImagenetLayout = 'nchw' | 'nhwc';
@@ -72,7 +71,7 @@ export function imagenetPreprocessor(
       }
       if (layout === 'nchw') return tensor.preprocess(payload, form, targets);
       tensor.checkTensor(payload, form);
-      turn(payload, target);
+      turnPlanes(payload, target);
     },
     warmUpPayload: () => ({ form: 'jpeg', payload: GREY_JPEG }),
   };
@@ -102,11 +101,12 @@ function checkPixels(payload: Uint8Array): Uint8Array {
 }
 
 /** From channel x height x width, floats at any place in memory, to height x width x channel. */
-function turn(payload: Uint8Array, target: TensorElements): void {
+export function turnPlanes(payload: Uint8Array, target: TensorElements): void {
   const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
-  for (let pixel = 0; pixel < PIXELS; pixel += 1) {
+  const pixels = target.length / CHANNELS;
+  for (let pixel = 0; pixel < pixels; pixel += 1) {
     for (let channel = 0; channel < CHANNELS; channel += 1) {
-      const from = (channel * PIXELS + pixel) * Float32Array.BYTES_PER_ELEMENT;
+      const from = (channel * pixels + pixel) * Float32Array.BYTES_PER_ELEMENT;
       target[pixel * CHANNELS + channel] = view.getFloat32(from, true);
     }
   }

@@ -1,3 +1,4 @@
+import assert from 'node:assert';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import {
   EVALUATION_SET,
@@ -5,7 +6,10 @@ import {
   TRAINING_SET,
 } from '../../../shared/benchmarks/digits/digit-sets.ts';
 import { DLRM_EVALUATION_SET } from '../../../shared/benchmarks/dlrm-v2/standin-teacher.ts';
-import { STANDIN_OBJECT_SET } from '../../../shared/benchmarks/standin/standin-objects.ts';
+import {
+  STANDIN_OBJECT_SET,
+  STANDIN_OBJECT_SET_LARGE,
+} from '../../../shared/benchmarks/standin/standin-objects.ts';
 import {
   STANDIN_EVALUATION_SET,
   STANDIN_TRAINING_SET,
@@ -46,6 +50,12 @@ const GENERATED_DATA: Readonly<Record<string, GeneratedData>> = {
   mobilenet: STANDIN_IMAGES,
   bert: { word: STAND_IN_WORD, standard: SQUAD_STANDIN_SET, trainingSeed: undefined },
   retinanet: { word: STAND_IN_WORD, standard: STANDIN_OBJECT_SET, trainingSeed: undefined },
+  'ssd-mobilenet': {
+    word: STAND_IN_WORD,
+    standard: STANDIN_OBJECT_SET_LARGE,
+    trainingSeed: undefined,
+  },
+  'ssd-resnet34': { word: STAND_IN_WORD, standard: STANDIN_OBJECT_SET, trainingSeed: undefined },
   '3d-unet': { word: STAND_IN_WORD, standard: STANDIN_VOLUMES, trainingSeed: undefined },
   'dlrm-v2': { word: STAND_IN_WORD, standard: DLRM_EVALUATION_SET, trainingSeed: undefined },
 };
@@ -103,6 +113,13 @@ export function generatedSetOf(request: DataRequest): GeneratedSet | undefined {
     );
   }
   return { seed: dataSeed ?? standard.seed, imageCount: dataCount ?? standard.imageCount };
+}
+
+/** The standard set of a benchmark that has generated data. */
+export function standardSetOf(benchmark: string): GeneratedSet {
+  const data = generatedDataOf(benchmark);
+  assert(data !== undefined, benchmark);
+  return data.standard;
 }
 
 /** Name of a generated data set in the logs: that of the standard one, with seed and count where they are others. */

@@ -37,8 +37,25 @@ export const STANDIN_OBJECT_CLASSES: readonly StandinObjectClass[] = COLOURS.map
   isEllipse: i % 2 === 1,
 }));
 
+/** Numbers below 91 that are no id of COCO's 80 categories. */
+const NO_COCO_IDS: readonly number[] = [12, 26, 29, 30, 45, 66, 68, 69, 71, 83];
+
+/** Ids of COCO's categories, in the order of its file. */
+export const COCO_CATEGORY_IDS: readonly number[] = Array.from(
+  { length: 90 },
+  (_, i) => i + 1,
+).filter((id) => !NO_COCO_IDS.includes(id));
+
+/** Place of a drawn kind among COCO's categories, from 0: all over the list, so that an id is not its place. */
+export function standinCocoPlace(label: number): number {
+  return 7 * label;
+}
+
 /**
  * The standard set of such images: twice as many as a performance run loads, so that both kinds of run differ as they do for
  * real data. Nothing is fitted on any of them.
  */
 export const STANDIN_OBJECT_SET: GeneratedSet = { seed: 32, imageCount: 128 };
+
+/** That of ssd-mobilenet, of which a performance run loads 256. */
+export const STANDIN_OBJECT_SET_LARGE: GeneratedSet = { seed: 32, imageCount: 384 };

@@ -162,6 +162,19 @@ export class GraphBuilder {
     return output;
   }
 
+  /** Adds an operator of several outputs and returns them. */
+  operatorOf(
+    outputCount: number,
+    operatorType: string,
+    inputs: readonly TensorName[],
+    attributes: Readonly<Record<string, AttributeValue>> = {},
+  ): TensorName[] {
+    const name = `${operatorType}_${this.#nodes.length}`;
+    const output = Array.from({ length: outputCount }, (_, i) => `${name}_output_${i}`);
+    this.#nodes.push({ ...toOperator(name, operatorType, inputs, attributes, ''), output });
+    return output;
+  }
+
   /**
    * Bytes of the model file.
    * @param description For people who open the file: what the model is.

@@ -1,22 +1,36 @@
 import { SeededRandom } from '../../../shared/benchmarks/digits/seeded-random.ts';
+import { DETECTION_NORMALISATIONS } from '../../../shared/benchmarks/image/detection.ts';
 import { STANDIN_OBJECT_CLASSES } from '../../../shared/benchmarks/standin/standin-objects.ts';
-import { RETINANET_IMAGE_SIZE } from '../../../shared/rules/rows/retinanet.ts';
+import {
+  DETECTION_IMAGE_SIZES,
+  type DetectionBenchmark,
+} from '../../../shared/rules/rows/detection.ts';
 import { GraphBuilder, type ModelProto, type TensorName } from '../../model/onnx/graph-builder.ts';
 
-// The stand-in has the inputs, outputs and cost of RetinaNet, and finds objects that longhaul draws itself:
+// The stand-ins have the inputs, outputs and cost of the models, and find objects that longhaul draws itself:
 //
-//   images ─► trunk: convolutions of random weights ─► one number, x 1e-30 ────────────────────────────────┐
-//      └────► branch: a map per colour ─► 4 sizes ─► sums in windows ─► boxes, scores ─► sort out ─► outputs (+)
+//   image ─► trunk: convolutions of random weights ─► one number, x 1e-30 ────────────────────────────────┐
+//     └────► branch: a map per colour ─► 4 sizes ─► sums in windows ─► boxes, scores ─► sort out ─► outputs (+)
 //
 // The trunk makes the cost: no result can be had without it, and its number is too small to change one. The branch makes the
 // mAP: in a window around a single object the mean of its pixels' places is its centre, and their variance tells its sides.
 // Noise, other colours, objects beside each other and JPEG make it wrong, as they do real detectors.
 
-/** Names of the model's input and outputs. Source: MLCommons inference, `retinanet-onnxruntime` in python/main.py. */
-export const INPUT_NAME = 'images';
-export const BOXES = 'boxes';
-export const SCORES = 'scores';
-export const LABELS = 'labels';
+/** What the models that the stand-ins are for differ in. */
+export interface StandinForm {
+  readonly benchmark: DetectionBenchmark;
+  /** The model, for people: `RetinaNet ResNeXt50 800x800`. */
+  readonly title: string;
+  /** Operations of the real model on an image. */
+  readonly realFlops: number;
+  /** Share of them that is made where none is asked for. */
+  readonly costDefault: number;
+  /** Pixels of a cell of the finest map: a power of two from 2 on. The colours of half a cell are told apart. */
+  readonly cellPixels: number;
+  readonly input: { readonly name: string; readonly isBytes: boolean };
+  /** Adds the operators that sort out the candidates, and the outputs. */
+  addOutputs(graph: GraphBuilder, candidates: Candidates): void;
+}
 
 const CLASS_COUNT: number = STANDIN_OBJECT_CLASSES.length;
 
@@ -24,8 +38,7 @@ const CLASS_COUNT: number = STANDIN_OBJECT_CLASSES.length;
 const DISTANCE_SURE = 0.05;
 const DISTANCE_OTHER = 0.11;
 
-/** Pixels of a cell of the finest map, and maps, each of half as many cells. */
-const CELL_PIXELS = 4;
+/** Maps, each of half as many cells as the one before. */
 const LEVEL_COUNT = 4;
 
 /** Cells of a window's side, and between windows. */
@@ -54,21 +67,10 @@ const SIDE_MAX = 12;
 /** Lost score for each coarser map: of two that find an object, the finer one is right. */
 const LEVEL_SCORE_LOSS = 0.03;
 
-/** What the last sorting keeps: as RetinaNet's own. */
-const OVERLAP_MAX = 0.5;
-const SCORE_MIN = 0.05;
-const DETECTIONS_MAX = 300;
-
-/** Pixels between classes: their boxes never overlap in the sorting. */
-const CLASS_SHIFT = 2000;
-
 /** Keeps empty windows from dividing by zero. */
 const TINY = 1e-3;
 
-/** Operations of RetinaNet ResNeXt50 on an image, by its layers: backbone 109, pyramid 20, heads 273 GFLOP. */
-const REAL_FLOPS = 402e9;
-
-/** Operations of the branch: mostly the maps and the sums in windows. */
+/** Operations of the branch on an image: mostly the maps and the sums in windows. */
 const BRANCH_FLOPS = 0.13e9;
 
 /** Far above what rounds to zero, far below a score's last bit. */
@@ -77,35 +79,53 @@ const TRUNK_SHARE = 1e-30;
 const TRUNK_SEED = 31;
 
 /**
- * The trunk at full cost: convolutions 3 x 3, in two stages of the image's eighth and sixteenth; as many operations and
- * weights (37 million) as the real model's.
+ * The trunk at full width: convolutions 3 x 3, in two stages of the image's eighth and sixteenth. That of RetinaNet has as many
+ * operations and weights (37 million) as the real model at a width of nearly 1.
  */
 const STAGES = [
-  { side: RETINANET_IMAGE_SIZE / 8, channels: 256, layers: 24 },
-  { side: RETINANET_IMAGE_SIZE / 16, channels: 512, layers: 10 },
+  { share: 8, channels: 256, layers: 24 },
+  { share: 16, channels: 512, layers: 10 },
 ] as const;
 
 /**
  * The model.
- * @param cost Operations as a share of the real model's: 0.01 to 1. It does not alter a result.
+ * @param cost Operations as a share of the real model's: 0.01 to 1; less than the branch takes leaves a trunk of one channel. It
+ *   does not alter a result.
  */
-export function standinModel(cost: number): ModelProto {
-  const graph = new GraphBuilder('retinanet-standin');
-  const side = RETINANET_IMAGE_SIZE;
-  const image = graph.input(INPUT_NAME, 'float', [1, 3, side, side]);
-  const found = new Branch(graph).addTo(image);
-  const unseen = addTrunk(graph, image, cost);
-  const scores = graph.operator('Add', [found.scores, unseen]);
-  addSorting(graph, { ...found, scores });
+export function standinModel(form: StandinForm, cost: number): ModelProto {
+  const { benchmark, title } = form;
+  const graph = new GraphBuilder(`${benchmark}-standin`);
+  const image = addImage(graph, form);
+  const found = new Branch(graph, form).addTo(image);
+  const unseen = addTrunk(graph, image, form, cost);
+  form.addOutputs(graph, { ...found, scores: graph.operator('Add', [found.scores, unseen]) });
   return graph.toModel(
-    'STAND-IN for RetinaNet ResNeXt50 800x800, made by longhaul: its input, outputs and cost, but random weights, and a small ' +
+    `STAND-IN for ${title}, made by longhaul: its input, outputs and cost, but random weights, and a small ` +
       'branch that finds objects which longhaul draws itself. Neither this model nor its mAP is one of MLPerf.',
-    { longhaul_benchmark: 'retinanet', longhaul_role: 'stand-in', longhaul_cost: String(cost) },
+    { longhaul_benchmark: benchmark, longhaul_role: 'stand-in', longhaul_cost: String(cost) },
   );
 }
 
-/** All candidates: [count, 4] left, top, right, bottom in pixels; [count]; [count] as float. */
-interface Candidates {
+/** Declares the input. @returns Channel x height x width, 0 to 1. */
+function addImage(graph: GraphBuilder, { benchmark, input }: StandinForm): TensorName {
+  const side = DETECTION_IMAGE_SIZES[benchmark];
+  const floats = (shape: readonly number[], values: readonly number[]) =>
+    graph.constant(shape, Float32Array.from(values));
+  if (input.isBytes) {
+    const bytes = graph.input(input.name, 'uint8', ['batch', side, side, 3]);
+    const numbers = graph.operator('Cast', [bytes], { to: 1 });
+    const planes = graph.operator('Transpose', [numbers], { perm: [0, 3, 1, 2] });
+    return graph.operator('Mul', [planes, floats([], [1 / 255])]);
+  }
+  const image = graph.input(input.name, 'float', [1, 3, side, side]);
+  const { means, deviations } = DETECTION_NORMALISATIONS[benchmark];
+  if (means.every((mean) => mean === 0)) return image;
+  const scaled = graph.operator('Mul', [image, floats([3, 1, 1], deviations)]);
+  return graph.operator('Add', [scaled, floats([3, 1, 1], means)]);
+}
+
+/** All candidates: [batch, count, 4] left, top, right, bottom in pixels; [batch, count]; labels of all images [count] as float. */
+export interface Candidates {
   readonly boxes: TensorName;
   readonly scores: TensorName;
   readonly labels: TensorName;
@@ -117,28 +137,32 @@ type Extent = readonly [middle: TensorName, side: TensorName];
 /** Adds the operators of the branch. */
 class Branch {
   readonly #graph: GraphBuilder;
+  readonly #side: number;
+  readonly #cellPixels: number;
 
-  constructor(graph: GraphBuilder) {
+  constructor(graph: GraphBuilder, { benchmark, cellPixels }: StandinForm) {
     this.#graph = graph;
+    this.#side = DETECTION_IMAGE_SIZES[benchmark];
+    this.#cellPixels = cellPixels;
   }
 
   addTo(image: TensorName): Candidates {
-    let map = this.#pool(this.#addColourMaps(this.#pool(image, 2)), CELL_PIXELS / 2);
+    let map = this.#pool(this.#addColourMaps(this.#pool(image, this.#cellPixels / 2)), 2);
     const levels: Candidates[] = [];
     for (let level = 0; level < LEVEL_COUNT; level += 1) {
       if (level > 0) map = this.#pool(map, 2);
       levels.push(this.#addLevel(map, level));
     }
-    const joined = (key: keyof Candidates) =>
+    const joined = (key: keyof Candidates, axis: number) =>
       this.#graph.operator(
         'Concat',
         levels.map((one) => one[key]),
-        { axis: 0 },
+        { axis },
       );
-    return { boxes: joined('boxes'), scores: joined('scores'), labels: joined('labels') };
+    return { boxes: joined('boxes', 1), scores: joined('scores', 1), labels: joined('labels', 0) };
   }
 
-  /** 1 where a pixel has a class's colour, 0 where it has not: [1, classes, 400, 400]. */
+  /** 1 where a pixel has a class's colour, 0 where it has not: [batch, classes, height, width]. */
   #addColourMaps(image: TensorName): TensorName {
     // |pixel - colour|^2 = sum of squares - 2 pixel . colour + |colour|^2
     const pixels = this.#graph.operator('Concat', [image, this.#op('Mul', image, image)], {
@@ -163,13 +187,13 @@ class Branch {
 
   /** Candidates of one size: a box and a score per class and window. */
   #addLevel(map: TensorName, level: number): Candidates {
-    const cell = CELL_PIXELS * 2 ** level;
-    const places = Math.floor(RETINANET_IMAGE_SIZE / cell / WINDOW_STEP) + 1;
+    const cell = this.#cellPixels * 2 ** level;
+    const places = Math.floor(Math.floor(this.#side / cell) / WINDOW_STEP) + 1;
     const count = CLASS_COUNT * places * places;
-    const sums = this.#reshape(this.#addWindowSums(map), [CLASS_COUNT, 5, places, places]);
+    const sums = this.#reshape(this.#addWindowSums(map), [-1, CLASS_COUNT, 5, places, places]);
     const sum = (i: bigint): TensorName => {
       const index = this.#graph.constant([], BigInt64Array.of(i));
-      return this.#graph.operator('Gather', [sums, index], { axis: 1 });
+      return this.#graph.operator('Gather', [sums, index], { axis: 2 });
     };
     const mass = sum(0n);
     const divisor = this.#op('Add', mass, TINY);
@@ -182,7 +206,7 @@ class Branch {
     const edge = (operator: string, centre: TensorName, side: TensorName) => {
       const half = this.#op('Mul', side, 0.5);
       const inPixels = this.#op('Mul', this.#op(operator, centre, half), cell);
-      return this.#reshape(this.#op('Clip', inPixels, 0, RETINANET_IMAGE_SIZE), [count, 1]);
+      return this.#reshape(this.#op('Clip', inPixels, 0, this.#side), [-1, count, 1]);
     };
     const corners = [
       edge('Sub', centreX, width),
@@ -194,15 +218,15 @@ class Branch {
       Math.floor(i / (places * places)),
     );
     return {
-      boxes: this.#graph.operator('Concat', corners, { axis: 1 }),
-      scores: this.#reshape(scores, [count]),
+      boxes: this.#graph.operator('Concat', corners, { axis: 2 }),
+      scores: this.#reshape(scores, [-1, count]),
       labels: this.#graph.constant([count], labels),
     };
   }
 
   /**
    * Per class and window: sums of the map, and of the map times the place (cells from the window's middle) and its square,
-   * along the rows first and then along the columns. [1, classes x 5, places, places]: 1, x, y, x^2, y^2.
+   * along the rows first and then along the columns. [batch, classes x 5, places, places]: 1, x, y, x^2, y^2.
    */
   #addWindowSums(map: TensorName): TensorName {
     const rows = this.#addSums(map, 1, ROW_SUMS);
@@ -253,7 +277,7 @@ class Branch {
     return [middle, this.#op('Sqrt', this.#op('Mul', variance, factors))];
   }
 
-  /** High where the window is centred on one whole object: its mass is that of its sides. [classes, places, places] */
+  /** High where the window is centred on one whole object: its mass is that of its sides. [batch, classes, places, places] */
   #addScores(mass: TensorName, [x, width]: Extent, [y, height]: Extent, level: number): TensorName {
     const shares = this.#perClass(({ isEllipse }) => (isEllipse ? Math.PI / 4 : 1));
     const expected = this.#op('Mul', this.#op('Mul', width, height), shares);
@@ -282,6 +306,7 @@ class Branch {
   }
 
   #pool(input: TensorName, size: number): TensorName {
+    if (size === 1) return input;
     const attributes = { kernel_shape: [size, size], strides: [size, size] };
     return this.#graph.operator('AveragePool', [input], attributes);
   }
@@ -304,33 +329,10 @@ class Branch {
   }
 }
 
-/** Keeps the best box of those that overlap, per class; the outputs are sorted by score. */
-function addSorting(graph: GraphBuilder, { boxes, scores, labels }: Candidates): void {
-  const shift = graph.operator('Mul', [labels, graph.constant([], Float32Array.of(CLASS_SHIFT))]);
-  const shape = graph.constant([2], BigInt64Array.of(-1n, 1n));
-  const shifted = graph.operator('Add', [boxes, graph.operator('Reshape', [shift, shape])]);
-  const axes = (...values: bigint[]) => graph.constant([values.length], BigInt64Array.from(values));
-  const kept = graph.operator('NonMaxSuppression', [
-    graph.operator('Unsqueeze', [shifted, axes(0n)]),
-    graph.operator('Unsqueeze', [scores, axes(0n, 1n)]),
-    graph.constant([1], BigInt64Array.of(BigInt(DETECTIONS_MAX))),
-    graph.constant([1], Float32Array.of(OVERLAP_MAX)),
-    graph.constant([1], Float32Array.of(SCORE_MIN)),
-  ]);
-  const last = graph.constant([], BigInt64Array.of(2n));
-  const indices = graph.operator('Gather', [kept, last], { axis: 1 });
-  graph.operator('Gather', [boxes, indices], { axis: 0 }, BOXES);
-  graph.operator('Gather', [scores, indices], { axis: 0 }, SCORES);
-  const chosen = graph.operator('Gather', [labels, indices], { axis: 0 });
-  graph.operator('Cast', [chosen], { to: 7 }, LABELS);
-  graph.output(BOXES, 'float', ['count', 4]);
-  graph.output(SCORES, 'float', ['count']);
-  graph.output(LABELS, 'int64', ['count']);
-}
-
 /** Operations of the trunk for a factor on its channels. */
-function trunkFlops(width: number): number {
-  return STAGES.reduce((sum, { side, channels, layers }, stage) => {
+function trunkFlops(imageSide: number, width: number): number {
+  return STAGES.reduce((sum, { share, channels, layers }, stage) => {
+    const side = Math.floor(imageSide / share);
     const own = channelsOf(channels, width);
     const before = stage === 0 ? 3 : channelsOf(STAGES[0].channels, width);
     const entry = stage === 0 ? 64 : 4;
@@ -343,12 +345,18 @@ function channelsOf(channels: number, width: number): number {
 }
 
 /** Adds the layers that cost as much as the share says, and one number that depends on all of them: [1]. */
-function addTrunk(graph: GraphBuilder, image: TensorName, cost: number): TensorName {
+function addTrunk(
+  graph: GraphBuilder,
+  image: TensorName,
+  { benchmark, realFlops }: StandinForm,
+  cost: number,
+): TensorName {
   const random = new SeededRandom(TRUNK_SEED, 0);
-  const wanted = cost * REAL_FLOPS - BRANCH_FLOPS;
+  const side = DETECTION_IMAGE_SIZES[benchmark];
+  const wanted = Math.max(1, cost * realFlops - BRANCH_FLOPS);
   let width = 1;
   // Operations grow with the square of the channels.
-  for (let i = 0; i < 8; i += 1) width *= Math.sqrt(wanted / trunkFlops(width));
+  for (let i = 0; i < 8; i += 1) width *= Math.sqrt(wanted / trunkFlops(side, width));
   let channels = 3;
   const convolution = (input: TensorName, outputs: number, kernel: number, stride: number) => {
     const size = channels * kernel * kernel;

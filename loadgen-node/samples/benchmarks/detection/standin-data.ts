@@ -15,11 +15,19 @@ import { STANDIN_OBJECT_CLASSES } from '../../../../shared/benchmarks/standin/st
 import { STANDIN_JPEG_QUALITY } from '../../../../shared/benchmarks/standin/standin-sets.ts';
 import { type DrawnScene, drawScene } from './draw-objects.ts';
 
-/** Annotations of the data set, in its folder. */
-export const ANNOTATIONS_FILE = 'annotations/openimages-mlperf.json';
-
-/** Folder of the images in that of the data set. */
-export const IMAGE_FOLDER = 'validation/data';
+/** How a data set of images and objects lies in its folder. */
+export interface DetectionFolder {
+  /** Annotations in COCO's form. */
+  readonly annotationsFile: string;
+  readonly imageFolder: string;
+  /** Name of the data set for people: `Open Images`. */
+  readonly title: string;
+  /** Name of the drawn data set in the cache and in logs. */
+  readonly standinName: string;
+  /** Ids of the drawn data set's categories, and the place in that list of a kind of drawn object. */
+  readonly categoryIds: readonly number[];
+  placeOf(label: number): number;
+}
 
 /** Raise with every change of the drawing: no images of the old way are found in the cache then. */
 const DRAWING_REVISION = 1;
@@ -41,11 +49,12 @@ export const STANDIN_FILE = /^standin_\d{8}\.jpg$/;
  */
 export async function ensureStandinImages(
   set: GeneratedSet,
+  layout: DetectionFolder,
   { cacheFolder, onProgress }: Pick<ArtifactOptions, 'cacheFolder' | 'onProgress'>,
 ): Promise<string> {
   return ensureArtifact({
     cacheFolder,
-    name: 'openimages-standin-data-set',
+    name: `${layout.standinName}-data-set`,
     recipe: {
       images: set,
       drawingRevision: DRAWING_REVISION,
@@ -53,17 +62,19 @@ export async function ensureStandinImages(
       // The same pixels may become other bytes: who compares two runs must find two data sets then.
       jpegCodec: await jpegCodecVersion(),
     },
-    build: (folder, onBuildProgress) => writeImages(set, folder, onBuildProgress),
+    build: (folder, onBuildProgress) => writeImages(set, layout, folder, onBuildProgress),
     onProgress,
   });
 }
 
 async function writeImages(
   { seed, imageCount }: GeneratedSet,
+  layout: DetectionFolder,
   folder: string,
   onProgress: ArtifactOptions['onProgress'],
 ): Promise<void> {
-  await mkdir(join(folder, IMAGE_FOLDER), { recursive: true });
+  const { annotationsFile, imageFolder } = layout;
+  await mkdir(join(folder, imageFolder), { recursive: true });
   await mkdir(join(folder, 'annotations'));
   const scenes: Omit<DrawnScene, 'rgb'>[] = [];
   await forEachIndex(imageCount, FILES_AT_ONCE, async (index) => {
@@ -73,9 +84,9 @@ async function writeImages(
     const { rgb, size, objects } = drawScene(seed, index);
     scenes[index] = { size, objects };
     const jpeg = await encodeJpeg(rgb, size, STANDIN_JPEG_QUALITY, enlarged(size));
-    await writeFile(join(folder, IMAGE_FOLDER, fileName(index)), jpeg);
+    await writeFile(join(folder, imageFolder, fileName(index)), jpeg);
   });
-  await writeFile(join(folder, ANNOTATIONS_FILE), JSON.stringify(annotationsOf(scenes)));
+  await writeFile(join(folder, annotationsFile), JSON.stringify(annotationsOf(scenes, layout)));
 }
 
 function enlarged({ width, height }: ImageSize): ImageSize {
@@ -86,21 +97,32 @@ function fileName(index: number): string {
   return `standin_${String(index + 1).padStart(8, '0')}.jpg`;
 }
 
-/** As tools/openimages.py of MLCommons inference writes the data set's: ids of categories from 0, all others from 1. */
-function annotationsOf(scenes: readonly Omit<DrawnScene, 'rgb'>[]) {
+/** In COCO's form, as tools/openimages.py of MLCommons inference writes it too; ids of images and objects count from 1. */
+function annotationsOf(
+  scenes: readonly Omit<DrawnScene, 'rgb'>[],
+  { categoryIds, placeOf, title }: DetectionFolder,
+) {
   const annotations = scenes.flatMap(({ objects }, image) =>
     objects.map(({ label, box, isGroup }) => {
       const bbox = box.map((pixels) => pixels * ENLARGEMENT) as [number, number, number, number];
       return {
-        ...{ image_id: image + 1, category_id: label, bbox, area: bbox[2] * bbox[3] },
+        ...{
+          image_id: image + 1,
+          category_id: categoryIds[placeOf(label)],
+          bbox,
+          area: bbox[2] * bbox[3],
+        },
         ...{ iscrowd: isGroup ? 1 : 0, IsGroupOf: isGroup ? 1 : 0 },
       };
     }),
   );
   return {
-    info: { dataset: 'STAND-IN drawn by longhaul, not Open Images' },
+    info: { dataset: `STAND-IN drawn by longhaul, not ${title}` },
     licenses: [],
-    categories: STANDIN_OBJECT_CLASSES.map(({ name }, id) => ({ id, name, supercategory: null })),
+    categories: categoryIds.map((id, place) => {
+      const kind = STANDIN_OBJECT_CLASSES.find((_, label) => placeOf(label) === place);
+      return { id, name: kind?.name ?? 'not drawn', supercategory: null };
+    }),
     images: scenes.map(({ size }, i) => ({
       ...{ id: i + 1, file_name: fileName(i), ...enlarged(size), license: null, coco_url: null },
     })),

@@ -1,0 +1,19 @@
+import {
+  COCO_CATEGORY_IDS,
+  standinCocoPlace,
+} from '../../../../shared/benchmarks/standin/standin-objects.ts';
+import type { DetectionData } from './detection-benchmark.ts';
+
+/** COCO 2017, validation: the data set of the two benchmarks of round v0.5. */
+export const COCO_DATA: DetectionData = {
+  annotationsFile: 'annotations/instances_val2017.json',
+  imageFolder: 'val2017',
+  standinName: 'coco-standin',
+  categoryIds: COCO_CATEGORY_IDS,
+  placeOf: standinCocoPlace,
+  title: 'COCO 2017',
+  whole: "COCO's validation set of 2017",
+  names: ['coco-2017-val', 'coco-own-data'],
+  imageCount: 5000,
+  categoryCount: COCO_CATEGORY_IDS.length,
+};

@@ -1,0 +1,180 @@
+import assert from 'node:assert';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  configInvalid,
+  dataSetError,
+  describeSystemError,
+  MlperfError,
+} from '../../../../shared/base/errors/mlperf-error.ts';
+import type { GeneratedSet } from '../../../../shared/benchmarks/digits/digit-sets.ts';
+import { detectionBytes, detectionFloats } from '../../../../shared/benchmarks/image/detection.ts';
+import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
+import type { DetectionBenchmark } from '../../../../shared/rules/rows/detection.ts';
+import type { DataSet, PrepareProgress } from '../../data-set/data-set.ts';
+import { type CocoAnnotations, readCocoAnnotations } from '../../metrics/coco-annotations.ts';
+import { findFiles } from '../find-files.ts';
+import { STAND_IN_WORD, standardSetOf, standinSource } from '../generated-data.ts';
+import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
+import { scoreDetections } from '../score-detections.ts';
+import { type DetectionFolder, ensureStandinImages, STANDIN_FILE } from './standin-data.ts';
+
+/** A data set of MLPerf's benchmarks of object detection. */
+export interface DetectionData extends DetectionFolder {
+  /** For people, where all of it is meant: `MLPerf's part of Open Images v6`. */
+  readonly whole: string;
+  /** Names in the logs: of all of it, and of any other. */
+  readonly names: readonly [whole: string, other: string];
+  /** Of all of it. */
+  readonly imageCount: number;
+  readonly categoryCount: number;
+}
+
+/** What is a benchmark's own. */
+interface DetectionScore {
+  /** As in `scoreDetections`: true where labels count the categories. */
+  readonly useInvMap: boolean;
+  /** mAP of the stand-in model on the standard generated images, as longhaul serves it; a test measures it. */
+  readonly standinMap: number;
+}
+
+/**
+ * A benchmark of object detection on the LoadGen node: a folder with the annotations and the images, or drawn images in the same
+ * layout. Sample `i` is image `i` of the annotations.
+ */
+export function detectionBenchmark(
+  key: DetectionBenchmark,
+  data: DetectionData,
+  score: DetectionScore,
+): LoadgenBenchmark {
+  return {
+    rules: benchmarkRules(key),
+    openDataSet: async ({
+      dataFolder,
+      cacheFolder,
+      generated,
+      isScoreOnly = false,
+      onProgress,
+    }) => {
+      if (dataFolder === undefined) throw noDataFolder(key, data);
+      if (dataFolder !== STAND_IN_WORD) {
+        return new OpenedFolder(key, data, score, dataFolder).openOwn(isScoreOnly, onProgress);
+      }
+      const set = generated ?? standardSetOf(key);
+      const folder = await ensureStandinImages(set, data, { cacheFolder, onProgress });
+      return new OpenedFolder(key, data, score, folder).openDrawn(set);
+    },
+  };
+}
+
+type Source = Pick<DataSet, 'name' | 'isManifestChecked' | 'quality' | 'marks'>;
+
+class OpenedFolder {
+  readonly #key: DetectionBenchmark;
+  readonly #data: DetectionData;
+  readonly #score: DetectionScore;
+  readonly #folder: string;
+
+  constructor(key: DetectionBenchmark, data: DetectionData, score: DetectionScore, folder: string) {
+    this.#key = key;
+    this.#data = data;
+    this.#score = score;
+    this.#folder = folder;
+  }
+
+  async openDrawn(set: GeneratedSet): Promise<DataSet> {
+    const annotations = await readCocoAnnotations(this.#folder, this.#data.annotationsFile, '');
+    const source = this.#drawnSource(annotations, set);
+    return this.#dataSet(annotations, { ...source, isManifestChecked: true });
+  }
+
+  async openOwn(isScoreOnly: boolean, onProgress: PrepareProgress): Promise<DataSet> {
+    const folder = this.#folder;
+    const { annotationsFile, imageFolder, imageCount, categoryCount, whole, names } = this.#data;
+    const hint = `; it holds the annotations in COCO's form, and ${imageFolder} beside it the images`;
+    const annotations = await readCocoAnnotations(folder, annotationsFile, hint);
+    if (!isScoreOnly) {
+      const list = join(folder, annotationsFile);
+      const placeOf = (index: number) => `images[${index}]`;
+      const paths = this.#pathsOf(annotations);
+      // The reference drops what is missing, and all indices behind it shift.
+      await findFiles({ folder, list, paths, placeOf, hint: '' }, onProgress);
+    }
+    const { images, categories } = annotations;
+    // A copy of generated images is known by their names.
+    if (images.some(({ file_name: name }) => STANDIN_FILE.test(name))) {
+      return this.#dataSet(annotations, this.#drawnSource(annotations, standardSetOf(this.#key)));
+    }
+    const isWhole = images.length === imageCount && categories.length === categoryCount;
+    const mark =
+      `the data set is not ${whole}: ${images.length} images of ${categories.length} categories; ` +
+      `an official run needs its ${imageCount} images of ${categoryCount} categories`;
+    return this.#dataSet(annotations, {
+      name: names[isWhole ? 0 : 1],
+      marks: isWhole ? [] : [mark],
+    });
+  }
+
+  /** Forms on the wire: shared/rules/rows/detection.ts. Decoding happens when a sample is loaded, untimed. */
+  #dataSet(annotations: CocoAnnotations, source: Source): DataSet {
+    const folder = this.#folder;
+    const { annotationsFile } = this.#data;
+    const paths = this.#pathsOf(annotations);
+    const { metric } = benchmarkRules(this.#key).quality;
+    return {
+      ...source,
+      folder,
+      totalSampleCount: paths.length,
+      files: [annotationsFile, ...paths],
+      readPayload: async (sampleIndex, form) => {
+        const name = paths[sampleIndex];
+        assert(name !== undefined, `sample ${sampleIndex} of ${paths.length}`);
+        const path = join(folder, name);
+        try {
+          return await payloadOf(await readFile(path), form, this.#key);
+        } catch (error) {
+          // That the codec is not installed is no fault of the file.
+          if (error instanceof MlperfError && error.code !== 'ERR_DATA_SET') throw error;
+          const place = `${annotationsFile}, images[${sampleIndex}]`;
+          throw dataSetError(`${path} (${place}): ${describeSystemError(error)}`, error);
+        }
+      },
+      scoreAccuracy: (entries) =>
+        scoreDetections(entries, annotations, metric, this.#score.useInvMap),
+    };
+  }
+
+  #pathsOf({ images }: CocoAnnotations): string[] {
+    return images.map(({ file_name: name }) => `${this.#data.imageFolder}/${name}`);
+  }
+
+  #drawnSource({ images }: CocoAnnotations, set: GeneratedSet) {
+    const { standinName: name, title } = this.#data;
+    return standinSource({
+      ...{ name, set, standard: standardSetOf(this.#key), value: this.#score.standinMap },
+      metric: benchmarkRules(this.#key).quality.metric,
+      samples: `${images.length} images drawn by longhaul, not ${title}`,
+    });
+  }
+}
+
+async function payloadOf(
+  file: Uint8Array,
+  form: string,
+  benchmark: DetectionBenchmark,
+): Promise<Uint8Array> {
+  if (form === 'jpeg') return file;
+  if (form === 'uint8') return detectionBytes(file, benchmark);
+  assert.equal(form, 'fp32');
+  return new Uint8Array((await detectionFloats(file, benchmark, 'nchw')).buffer);
+}
+
+function noDataFolder(
+  key: DetectionBenchmark,
+  { annotationsFile, imageFolder, title }: DetectionData,
+): MlperfError {
+  return configInvalid(
+    `benchmark ${key} needs --data-dir FOLDER with ${annotationsFile} and the images of ${title} in ${imageFolder} ` +
+      `(see the README of the benchmark), or --data-dir ${STAND_IN_WORD} for generated images`,
+  );
+}
