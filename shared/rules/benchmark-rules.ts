@@ -34,6 +34,7 @@ function officialRow(
     performanceSampleCount:
       numberOfRound(round, `${key}.*.performance_sample_count_override`) ||
       SYNTHETIC_SAMPLE_COUNT_MAX,
+    hasServer: numberOfRound(round, `${key}.Server.target_latency`) !== undefined,
     serverTargetLatencyNs: serverNumber(round, key, 'target_latency') * 1e6,
     serverTargetLatencyPercentile: serverNumber(round, key, 'target_latency_percentile') / 100,
     ...row,
@@ -187,7 +188,11 @@ export const SYNTHETIC_BENCHMARKS: readonly string[] = BENCHMARKS.filter(
 export function benchmarkRules(key: string): BenchmarkRules {
   const rules = BENCHMARKS.find((benchmark) => benchmark.key === key);
   if (rules === undefined) {
-    throw benchmarkUnknown(`unknown benchmark "${key}"; there is: ${BENCHMARK_KEYS.join(', ')}`);
+    const plain = key.replace(/-99(\.9)?$/, '');
+    const hint = BENCHMARK_KEYS.includes(plain)
+      ? `${key} is a model of a submission, whose benchmark is ${plain}`
+      : `there is: ${BENCHMARK_KEYS.join(', ')}`;
+    throw benchmarkUnknown(`unknown benchmark "${key}"; ${hint}`);
   }
   return rules;
 }

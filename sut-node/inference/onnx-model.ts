@@ -224,7 +224,7 @@ export class OnnxModel implements SutModel {
 function refuseCost(cost: number | undefined, model: string): void {
   if (cost === undefined) return;
   throw configInvalid(
-    `--standin-cost ${cost} has no effect on the model ${model}: it scales stand-in models that can be scaled`,
+    `--standin-cost ${cost} has no effect on the model ${model}: it is for --model standin of an official benchmark`,
   );
 }
 

@@ -71,6 +71,7 @@ export function runTestSettings(
   if (audited !== undefined) refuseProblems([audited.result]);
   const final = audited === undefined ? settings : audited.settings;
   requireTargetQps(final, round);
+  requireServer(final, rules);
   const all = audited === undefined ? results : [...results, audited.result];
   const asked = withRequestedTest05Seeds(final, settings).toTestSettings();
   // Before nodes are asked and data is read: the engine would find it behind all that.
@@ -130,6 +131,17 @@ function useOwnBound(settings: ExactSettings, rules: BenchmarkRules, round: Roun
       setNumber(settings, field, rules[field], source);
     }
   }
+}
+
+/** @throws MlperfError `ERR_CONFIG_INVALID` for Server with a benchmark that MLPerf does not have there, and no bound. */
+function requireServer(settings: ExactSettings, rules: BenchmarkRules): void {
+  const { key, hasServer = true } = rules;
+  const isSaid = settings.get('serverTargetLatencyNs').source !== sourceOf(rules);
+  if (hasServer || isSaid || settings.scenario !== 'Server') return;
+  throw configInvalid(
+    `benchmark ${key} has no Server scenario in MLPerf, and so no latency bound: use --scenario Offline, or say a bound of your ` +
+      'own: --target-latency',
+  );
 }
 
 function sourceOf({ key }: BenchmarkRules): string {

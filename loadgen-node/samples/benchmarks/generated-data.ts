@@ -137,7 +137,7 @@ export function isStandardSet(set: GeneratedSet, standard: GeneratedSet): boolea
 export function otherSetMark(set: GeneratedSet, standard: GeneratedSet): string {
   return (
     `the data set is not the standard one: ${inWords(set)}; the quality target was measured on ` +
-    `${inWords(standard)}, and holds for these all the same`
+    `${inWords(standard)} and is applied to these, so that a few samples may miss it by chance`
   );
 }
 

@@ -1,3 +1,4 @@
+import { dataSetError, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { qualityOf } from '../../../shared/rules/benchmark-rules.ts';
 import type { Round } from '../../../shared/rules/rounds/rounds.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
@@ -35,7 +36,13 @@ export async function scoreAccuracyLog(dataSet: DataSet, path: string) {
       yield entry;
     }
   }
-  const report = await dataSet.scoreAccuracy(counted());
+  const report = await dataSet.scoreAccuracy(counted()).catch((error: unknown) => {
+    if (!(error instanceof MlperfError) || error.code !== 'ERR_DATA_SET') throw error;
+    throw dataSetError(
+      `${path}: ${error.message}. Is it the log of another benchmark, or of another --data-dir, --data-seed or --data-count?`,
+      error,
+    );
+  });
   return {
     /** Of the samples that are in the log: they may be a part of the data set. */
     report,

@@ -91,7 +91,20 @@ function checkUnique(path: string, annotations: CocoAnnotations): void {
       placeOfId.set(id, place);
     }
   }
-  if (annotations.images.length === 0) throw dataSetError(`${path} lists no image`);
+  for (const key of ['images', 'annotations'] as const) {
+    if (annotations[key].length === 0) throw dataSetError(`${path}: ${key} is empty`);
+  }
+  const known = {
+    image_id: new Set(annotations.images.map(({ id }) => id)),
+    category_id: new Set(annotations.categories.map(({ id }) => id)),
+  };
+  for (const [place, annotation] of annotations.annotations.entries()) {
+    for (const key of ['image_id', 'category_id'] as const) {
+      const id = annotation[key];
+      if (known[key].has(id)) continue;
+      throw dataSetError(`${path}: annotations[${place}].${key} is ${id}, which no entry has`);
+    }
+  }
   for (const [place, { file_name: name }] of annotations.images.entries()) {
     if (posix.isAbsolute(name) || posix.normalize(name).startsWith('..')) {
       throw dataSetError(`${path}: images[${place}].file_name: ${name} leaves its folder`);

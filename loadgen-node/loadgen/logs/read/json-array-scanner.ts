@@ -82,7 +82,11 @@ export class JsonArrayScanner {
   end(): void {
     if (this.#expects === 'nothing') return;
     const place = { line: this.#lastLine, byte: this.#chunkBegin };
-    throw new NotAListError(place, 'the list does not end: it was cut off');
+    const isEmpty = this.#lastLine === 0;
+    throw new NotAListError(
+      place,
+      isEmpty ? 'it is empty' : 'the list does not end: it was cut off',
+    );
   }
 
   /** Takes one byte between elements, but not an element's first bracket. */

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs 3D U-Net, accuracy and then performance, and prints the wall-clock time; without arguments it tells how. A volume every
 # ten seconds is expected, where nothing else is said.
-export ABOUT_DATA='folder with the cases of KiTS19, pre-processed or not' ABOUT_MODEL=standin
+export ABOUT_DATA='folder with the cases of KiTS19, pre-processed or not' ABOUT_MODEL=standin MIN_COUNT=43
 script=$(dirname "$0")/../imagenet/run_and_time.sh
 [ "$#" -ge 2 ] || exec "$script" 3d-unet "$@"
 data=$1

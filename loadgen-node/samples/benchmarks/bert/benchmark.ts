@@ -1,6 +1,7 @@
 import assert from 'node:assert';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid, dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
 import type { GeneratedSet } from '../../../../shared/benchmarks/digits/digit-sets.ts';
 import {
   SQUAD_STANDIN_F1,
@@ -65,6 +66,12 @@ async function openSquad(
   folder: string,
   sourceOf: (questions: number, samples: number) => Source,
 ): Promise<DataSet> {
+  const missing = [SQUAD_FILE, VOCABULARY_FILE].filter((file) => !existsSync(join(folder, file)));
+  if (missing.length > 0) {
+    throw dataSetError(
+      `${folder} lacks ${missing.join(' and ')}: it holds ${SQUAD_FILE} of SQuAD v1.1 and BERT's ${VOCABULARY_FILE}`,
+    );
+  }
   const pieces = await readWordPieces(join(folder, VOCABULARY_FILE));
   const squad = await readSquad(join(folder, SQUAD_FILE), pieces);
   const { questions, features } = squad;

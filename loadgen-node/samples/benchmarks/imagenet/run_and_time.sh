@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs a benchmark, accuracy and then performance, and prints the wall-clock time of the run. The folders of benchmarks
-# have a script of this name each, which call this one; ABOUT_DATA and ABOUT_MODEL are words of theirs for the usage.
+# have a script of this name each, which call this one; ABOUT_DATA, ABOUT_MODEL, ROUND, MIN_DURATION and MIN_COUNT are words of theirs for the usage.
 set -eu
 
 usage() {
@@ -17,7 +17,7 @@ Environment:
   SUTFLAGS   flags for it, for example "--threads-per-worker 2 --batch-size-max 8"
 
 Offline at 10 samples/s expected, where nothing else is said. Flags of an official run:
-  --round v4.1 --scenario Offline --target-qps QPS --min-duration 600s --min-query-count 24576
+  --round ${ROUND:-v4.1} --scenario Offline --target-qps QPS --min-duration ${MIN_DURATION:-600s} --min-query-count ${MIN_COUNT:-24576}
 USAGE
   exit 2
 }
@@ -45,11 +45,11 @@ if [ -z "${SUT:-}" ]; then
   # Another node may have the port: a name that nobody else has tells them apart.
   name=sut-local-$$
   # shellcheck disable=SC2086 # Flags are several words.
-  node "$main" sut --benchmark "$benchmark" --model "$model" --listen "$SUT" --node "$name" \
+  node --min-semi-space-size=16 "$main" sut --benchmark "$benchmark" --model "$model" --listen "$SUT" --node "$name" \
     ${SUTFLAGS:-} &
   node=$!
   # It answers before its model is there; the run waits for that.
-  until node "$main" name --sut "$SUT" 2>/dev/null | grep -q "$name"; do
+  until node --min-semi-space-size=16 "$main" name --sut "$SUT" 2>/dev/null | grep -q "$name"; do
     kill -0 "$node" 2>/dev/null || {
       code=4
       wait "$node" || code=$?
@@ -63,7 +63,7 @@ fi
 
 begin=$(date +%s)
 code=0
-node "$main" run --sut "$SUT" --benchmark "$benchmark" --data-dir "$data" --scenario Offline \
+node --min-semi-space-size=16 "$main" run --sut "$SUT" --benchmark "$benchmark" --data-dir "$data" --scenario Offline \
   --target-qps 10 --mode submission --ready-timeout 1800s --verbose "$@" || code=$?
 end=$(date +%s)
 echo "Wall-clock time of the run, from checking the data set to its last log: $((end - begin)) s"

@@ -34,7 +34,7 @@ describe('readCocoAnnotations', () => {
   it.each([
     ['no JSON', '{"images": [', /file\.json is no JSON/],
     ['a list', [], /file\.json: the file: /],
-    ['no images', { ...GOOD, images: [] }, /file\.json lists no image/],
+    ['no images', { ...GOOD, images: [] }, /file\.json: images is empty/],
     [
       'a box of three numbers',
       { ...GOOD, annotations: [GOOD.annotations[0], { ...GOOD.annotations[1], bbox: [1, 2, 3] }] },
@@ -54,6 +54,17 @@ describe('readCocoAnnotations', () => {
       'an id twice',
       { ...GOOD, annotations: [GOOD.annotations[0], GOOD.annotations[0]] },
       /annotations\[1\] has the id 5 of annotations\[0\]/,
+    ],
+    ['no objects', { ...GOOD, annotations: [] }, /file\.json: annotations is empty/],
+    [
+      'an object in no image',
+      { ...GOOD, annotations: [{ ...GOOD.annotations[0], image_id: 9999 }] },
+      /annotations\[0\]\.image_id is 9999, which no entry has/,
+    ],
+    [
+      'an object of no category',
+      { ...GOOD, annotations: [{ ...GOOD.annotations[0], category_id: 7 }] },
+      /annotations\[0\]\.category_id is 7, which no entry has/,
     ],
     [
       'a file outside of the folder',

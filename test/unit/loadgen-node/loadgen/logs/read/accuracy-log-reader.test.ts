@@ -127,7 +127,7 @@ describe('readAccuracyLog', () => {
 
   const first = '{ "seq_id" : 0, "qsl_idx" : 1, "data" : "00" }';
   it.each([
-    ['is empty', '', /line 0 \(byte 0\): the list does not end/],
+    ['is empty', '', /line 0 \(byte 0\): it is empty/],
     ['was cut off after an entry', `[\n${first},\n`, /line 2 \(byte 50\): the list does not end/],
     [
       'was cut off inside an entry',

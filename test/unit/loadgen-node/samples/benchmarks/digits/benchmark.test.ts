@@ -112,7 +112,7 @@ describe('openDataSet of digits with generated data', () => {
       ...{ name: 'digits-seed-7-count-12', totalSampleCount: 12, isManifestChecked: true },
       marks: [
         'the data set is not the standard one: 12 samples of seed 7; the quality target was measured on ' +
-          '1200 samples of seed 2, and holds for these all the same',
+          '1200 samples of seed 2 and is applied to these, so that a few samples may miss it by chance',
       ],
     });
     const standard = await openGenerated(cacheFolder, { ...EVALUATION_SET, imageCount: 12 });
