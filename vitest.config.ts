@@ -71,6 +71,7 @@ const SMOKE = [
 /** Unit tests of seconds each, about many variants of what others test once: part of `npm run test:all`. */
 const SLOW = [
   'loadgen-node/samples/benchmarks/detection/standin-map',
+  'loadgen-node/samples/benchmarks/language/language-random',
   'loadgen-node/samples/metrics/coco-map-random',
   'loadgen-node/submission/assemble/build-rounds',
   'loadgen-node/submission/check/mutations',

@@ -1,7 +1,8 @@
-import { pick, text, toggle } from '../../shared/config/setting.ts';
+import { choice, pick, text, toggle } from '../../shared/config/setting.ts';
 import { RUN_FILES } from '../loadgen/logs/read/run-folder.ts';
 import { CommandHost } from '../run/host/host.ts';
 import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
+import { TOKEN_TYPES } from '../samples/data-set/token-numbers.ts';
 import { scoreLog } from '../submission/score/score-log.ts';
 import { verb } from './verb.ts';
 
@@ -11,6 +12,7 @@ export const accuracyVerb = verb({
   settings: {
     benchmark: text('name', "benchmark of the run (default: longhaul_run.yaml's beside the log)"),
     ...pick(RUN_SETTINGS, 'dataDir', 'dataSeed', 'dataCount', 'round'),
+    tokenType: choice(TOKEN_TYPES, 'language models: type of a token in the log (default: int32)'),
     partial: toggle('score a log that has a part of the data set only, such as that of TEST01'),
     output: text('file', 'file to write the text to (default: stdout)'),
     cacheDir: RUN_SETTINGS.cacheDir,

@@ -2,13 +2,19 @@ import assert from 'node:assert';
 import { benchmarkUnknown } from '../base/errors/mlperf-error.ts';
 import type { PayloadEncoding } from '../domain/system-under-test.ts';
 import { numberOfRound, type Round } from './rounds/rounds.ts';
-import type { BenchmarkDefault, BenchmarkRules, Quality } from './rows/benchmark-row.ts';
+import type {
+  BenchmarkDefault,
+  BenchmarkRules,
+  MetricBounds,
+  Quality,
+} from './rows/benchmark-row.ts';
 import { BERT_ENCODINGS, BERT_RESPONSE_TENSOR, BERT_TENSORS } from './rows/bert.ts';
 import { detectionRow } from './rows/detection.ts';
 import { DIGITS } from './rows/digits.ts';
 import { DLRM_ENCODINGS, DLRM_RESPONSE_TENSOR, DLRM_TENSORS } from './rows/dlrm-v2.ts';
 import { IMAGENET_ENCODINGS, IMAGENET_RESPONSE_TENSOR, IMAGENET_TENSORS } from './rows/imagenet.ts';
 import { SYNTHETIC_SAMPLE_COUNT_MAX } from './rows/synthetic-samples.ts';
+import { TOKENS_ROW } from './rows/tokens.ts';
 import { VOLUME_ROW } from './rows/volume.ts';
 
 /** A benchmark of MLPerf, with the values of `round`'s mlperf.conf. */
@@ -62,6 +68,36 @@ const IMAGENET_ROW = {
 function shareOfReference(value: number, share: number, metric = 'top-1'): Quality {
   return { metric, target: value * share, reference: { value, share } };
 }
+
+/**
+ * Targets of a language model: shares of what the reference reaches, and bounds on how much it writes.
+ * @param references In percent, the first one as the quality's own metric.
+ */
+function textQuality(
+  references: Readonly<Record<string, number>>,
+  bounds: readonly MetricBounds[],
+  share = 0.99,
+): Quality {
+  const [[metric, value] = ['', 0], ...others] = Object.entries(references);
+  const targets = others.map(([name, reference]) => ({ metric: name, target: reference * share }));
+  return { ...shareOfReference(value / 100, share, metric), more: [...targets, ...bounds] };
+}
+
+const TOKENS_PER_SAMPLE = 'TOKENS_PER_SAMPLE';
+
+const LLAMA2_REFERENCES = { ROUGE1: 44.4312, ROUGE2: 22.0352, ROUGEL: 28.6162 };
+const LLAMA2_BOUNDS = [{ metric: TOKENS_PER_SAMPLE, target: 294.45 * 0.9, max: 294.45 * 1.1 }];
+
+const MIXTRAL_V5 = textQuality(
+  {
+    ROUGE1: 45.5989,
+    ROUGE2: 23.3526,
+    ROUGEL: 30.4608,
+    gsm8k_accuracy: 73.66,
+    mbxp_accuracy: 60.16,
+  },
+  [{ metric: TOKENS_PER_SAMPLE, target: 144.84 * 0.9, max: 145.9 * 1.1 }],
+);
 
 /** Measures the wire. */
 const NULL: BenchmarkRules = {
@@ -148,6 +184,40 @@ const BENCHMARKS: readonly BenchmarkRules[] = [
     sampleTensors: DLRM_TENSORS,
     responseTensor: DLRM_RESPONSE_TENSOR,
     quality: shareOfReference(0.8031, 0.99, 'AUC'),
+  }),
+  // Rules: checkers of v4.1 and v5.0 (QSL size 13368, Server 20 s); gptj-99.9 is chosen when a submission is built.
+  officialRow('gptj', 'v4.1', {
+    ...TOKENS_ROW,
+    title: 'summaries: GPT-J 6B on CNN/DailyMail',
+    rounds: ['v4.1', 'v5.0'],
+    quality: textQuality({ ROUGE1: 42.9865, ROUGE2: 20.1235, ROUGEL: 29.9881 }, [
+      { metric: 'GEN_LEN', target: 4_016_878 * 0.9 },
+    ]),
+  }),
+  // Rules: checkers of v4.1 to v6.1 (QSL size 24576, Server: bounds on tokens); the last round has llama2-70b-99.9 alone.
+  officialRow('llama2-70b', 'v4.1', {
+    ...TOKENS_ROW,
+    title: 'answers to questions: Llama 2 70B chat on OpenOrca',
+    rounds: ['v4.1', 'v5.0', 'v5.1', 'v6.0', 'v6.1'],
+    quality: textQuality(LLAMA2_REFERENCES, LLAMA2_BOUNDS),
+    qualityOfRound: { 'v6.1': textQuality(LLAMA2_REFERENCES, LLAMA2_BOUNDS, 0.999) },
+  }),
+  // Rules: checkers of v4.1 to v6.0. The checker of v4.1 has other references than the text of its rules, which has the later ones.
+  officialRow('mixtral-8x7b', 'v4.1', {
+    ...TOKENS_ROW,
+    title: 'questions, sums and programs: Mixtral 8x7B on OpenOrca, GSM8K and MBXP',
+    rounds: ['v4.1', 'v5.0', 'v5.1', 'v6.0'],
+    quality: textQuality(
+      {
+        ROUGE1: 45.4911,
+        ROUGE2: 23.2829,
+        ROUGEL: 30.3615,
+        gsm8k_accuracy: 73.78,
+        mbxp_accuracy: 60.12,
+      },
+      [{ metric: TOKENS_PER_SAMPLE, target: 145.9 * 0.9, max: 145.9 * 1.1 }],
+    ),
+    qualityOfRound: { 'v5.0': MIXTRAL_V5, 'v5.1': MIXTRAL_V5, 'v6.0': MIXTRAL_V5 },
   }),
   {
     key: 'custom',

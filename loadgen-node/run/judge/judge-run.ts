@@ -167,7 +167,11 @@ function qualityProblems(
   if (accuracy === undefined || isMet(accuracy, quality)) return [];
   const seen = accuracyInWords(accuracy);
   const text = `The quality target is missed: ${seen}, target ${targetInWords(quality)}.`;
-  return [{ rule: 'quality', text, needed: `${accuracyPercent(quality.target)} or more`, seen }];
+  const needed =
+    quality.more === undefined
+      ? `${accuracyPercent(quality.target)} or more`
+      : targetInWords(quality);
+  return [{ rule: 'quality', text, needed, seen }];
 }
 
 /** Marks that a result of these settings carries, whatever happens. */

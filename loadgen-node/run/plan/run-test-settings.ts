@@ -1,6 +1,6 @@
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import type { Scenario, TestMode } from '../../../shared/domain/scenario.ts';
-import { DEFAULT_ROUND, type Round } from '../../../shared/rules/rounds/rounds.ts';
+import { DEFAULT_ROUND, numberOfRound, type Round } from '../../../shared/rules/rounds/rounds.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import { queriesToDecide } from '../../loadgen/results/early-stopping.ts';
 import {
@@ -130,6 +130,17 @@ function useOwnBound(settings: ExactSettings, rules: BenchmarkRules, round: Roun
     if (isUnsaid(settings.get(field).source, round)) {
       setNumber(settings, field, rules[field], source);
     }
+  }
+  // A benchmark without a bound on latency has bounds on tokens, which belong together.
+  if (rules.serverTargetLatencyNs > 0 || settings.get('useTokenLatencies').value === true) return;
+  const bounds = [
+    ['serverTtftLatencyNs', 'ttft_latency'],
+    ['serverTpotLatencyNs', 'tpot_latency'],
+  ] as const;
+  setNumber(settings, 'useTokenLatencies', true, source);
+  for (const [field, key] of bounds) {
+    const ms = numberOfRound(round, `${rules.key}.Server.${key}`) ?? 0;
+    setNumber(settings, field, ms * 1e6, source);
   }
 }
 

@@ -21,6 +21,8 @@ export interface AccuracyReport {
   readonly metric: string;
   /** Fraction from 0 to 1; of a metric with an official script the number that the script prints. */
   readonly value: number;
+  /** Further metrics, in the unit in which the official script prints them; see `Quality.more`. */
+  readonly more?: Readonly<Record<string, number>>;
   /** Samples that are right; absent where the metric is no share of samples. */
   readonly correctCount?: number;
   /** Samples that were scored; must be the whole data set in a complete run. */

@@ -2,6 +2,7 @@ import { formatFixed } from '../../loadgen/base/number-format.ts';
 import type { CocoAnnotations } from './coco-annotations.ts';
 import { type CategoryGroup, groupByCategory } from './coco-detections.ts';
 import { matchDetections, THRESHOLDS } from './coco-match.ts';
+import { numpyMean } from './numpy-mean.ts';
 
 // COCO's mean average precision of boxes, as pycocotools' COCOeval computes it. Its numbers are kept to the last bit,
 // sums in NumPy's order among them, so that the printed digits are the same.
@@ -182,24 +183,7 @@ function meanOf(figure: Figure, curves: ReadonlyMap<string, Curves>): number {
       next += 1;
     }
   }
-  return values.length === 0 ? -1 : pairwiseSum(values) / values.length;
-}
-
-/** The sum in NumPy's order: blocks of up to 128 numbers in eight sums, and halves of what is longer. */
-function pairwiseSum(values: Float64Array): number {
-  const { length } = values;
-  if (length < 8) return values.reduce((sum, value) => sum + value, 0);
-  if (length > 128) {
-    const half = (length >> 1) - ((length >> 1) % 8);
-    return pairwiseSum(values.subarray(0, half)) + pairwiseSum(values.subarray(half));
-  }
-  const sums = values.slice(0, 8);
-  const whole = length - (length % 8);
-  for (let i = 8; i < whole; i += 1) sums[i % 8] = (sums[i % 8] as number) + (values[i] as number);
-  const pair = (i: number): number => (sums[i] as number) + (sums[i + 1] as number);
-  let sum = pair(0) + pair(2) + (pair(4) + pair(6));
-  for (let i = whole; i < length; i += 1) sum += values[i] as number;
-  return sum;
+  return values.length === 0 ? -1 : numpyMean(values);
 }
 
 /** As pycocotools prints it. */

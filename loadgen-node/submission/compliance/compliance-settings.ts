@@ -9,8 +9,9 @@ import {
 } from '../../../shared/config/setting.ts';
 import type { RunSources } from '../../run/plan/run-record.ts';
 import { RUN_SETTINGS } from '../../run/plan/run-settings.ts';
+import { TOKEN_TYPES } from '../../samples/data-set/token-numbers.ts';
 import { RESPONSE_TYPES } from './responses/compare-responses.ts';
-import { END_TOKEN_DEFAULT, TOKEN_TYPES } from './verify/verify-test06.ts';
+import { END_TOKEN_DEFAULT } from './verify/verify-test06.ts';
 
 /** Settings of `longhaul compliance TESTnn` besides those of `longhaul run`. */
 export const COMPLIANCE_SETTINGS = {
@@ -29,7 +30,7 @@ export const COMPLIANCE_SETTINGS = {
   ),
   tokenType: choice(
     TOKEN_TYPES,
-    "TEST06: type of a token (default: the official script's of the round)",
+    "TEST06: type of a token (default: int32 where the benchmark's nodes send it, else the official script's of the round)",
   ),
   endToken: count({ min: 0, max: 2 ** 31 - 1 }, 'TEST06: token that ends a text', {
     fallback: END_TOKEN_DEFAULT,

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { EXIT } from '../../../shared/base/process/exit-codes.ts';
 import { flagOf } from '../../../shared/config/setting.ts';
+import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
 import type { Round } from '../../../shared/rules/rounds/rounds.ts';
 import { numberOf, recordOf } from '../../loadgen/logs/read/detail-log.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
@@ -194,10 +195,15 @@ function verify(asked: AskedTest, testRun: string, host: CommandHost): Promise<T
     case 'TEST06':
       return verifyTest06({
         ...runs,
-        tokenType: values.tokenType ?? tokenTypeOfRound(round),
+        tokenType: values.tokenType ?? sentType(benchmark) ?? tokenTypeOfRound(round),
         endToken: values.endToken,
       });
   }
+}
+
+/** Type of the tokens that SUT nodes send of a language model; undefined for any other benchmark. */
+function sentType(benchmark: string): 'int32' | undefined {
+  return benchmarkRules(benchmark).responseTensor?.datatype === 'INT32' ? 'int32' : undefined;
 }
 
 /** A submission run's folder serves as both: it has the accuracy run's log as well. */

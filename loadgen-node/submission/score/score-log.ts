@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { dataSetError, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { defaultCacheFolder, writeText } from '../../../shared/base/files/read-file.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
 import { DEFAULT_ROUND } from '../../../shared/rules/rounds/rounds.ts';
@@ -25,6 +25,7 @@ import {
   targetInWords,
 } from '../../samples/benchmarks/score-each.ts';
 import type { DataSet } from '../../samples/data-set/data-set.ts';
+import type { TokenType } from '../../samples/data-set/token-numbers.ts';
 import { responseClass } from '../../samples/oip/response-class.ts';
 import { scoreReadable } from '../../samples/oip/wire-data-set.ts';
 import { isCutLog } from '../truncate/cut-log.ts';
@@ -35,6 +36,8 @@ interface ScoreValues extends SaidOfRun {
    * True: a log that has a part of the data set only is scored too, and compared with no target.
    */
   readonly partial: boolean;
+  /** Type of the tokens in the log of a language model; undefined: that of longhaul's nodes. */
+  readonly tokenType: TokenType | undefined;
   /** File for the text; undefined: it is the result's. */
   readonly output: string | undefined;
   readonly cacheDir: string | undefined;
@@ -57,11 +60,17 @@ export async function scoreLog(
   const path = await logOf(log);
   const folder = dirname(path);
   const run = scoredRun(folder, values);
-  const { rules, opened } = await openDataSetOf(run, values.cacheDir, host);
+  const { rules, opened } = await openDataSetOf(run, values, host);
   await requireSameData(folder, opened);
   const dataSet = readsRunOf(folder, rules, opened);
   host.progress?.(`scoring ${path}`);
-  const { report, entryCount } = await scoreAccuracyLog(dataSet, path);
+  const { report, entryCount } = await scoreAccuracyLog(dataSet, path).catch((error: unknown) => {
+    if (!(error instanceof MlperfError) || error.code !== 'ERR_DATA_SET') throw error;
+    throw dataSetError(
+      `${path}: ${error.message}. Is it the log of another benchmark, or of another --data-dir, --data-seed or --data-count?`,
+      error,
+    );
+  });
   host.progress?.(null);
   const { totalSampleCount } = dataSet;
   const { metric, value, correctCount } = report;
@@ -88,7 +97,9 @@ export async function scoreLog(
     return { text: '', json: facts, isGood: false };
   }
   const text = scoreText(report, rules.key, dataSet, marks, values.output);
-  const json = { ...facts, accuracy: { metric, value, correctCount: correctCount ?? null } };
+  const more = report.more === undefined ? {} : { more: report.more };
+  const accuracy = { metric, value, correctCount: correctCount ?? null, ...more };
+  const json = { ...facts, accuracy };
   if (!isWhole) {
     host.report(`${accuracyInWords(report)}, of a part of the data set: compared with no target`);
     return { text, json, isGood: true };
@@ -103,18 +114,23 @@ export async function scoreLog(
 /** Opens the data set that a run measured with. */
 async function openDataSetOf(
   run: ScoredRun,
-  cacheDir: string | undefined,
+  { cacheDir, tokenType }: Partial<Pick<ScoreValues, 'cacheDir' | 'tokenType'>>,
   host: Pick<RunHost, 'progress'>,
 ) {
   const { benchmark, dataDir, dataSeed, dataCount } = run;
   const { sampleBytes, sampleCount, responseBytes } = run;
-  const { rules, openDataSet } = await loadgenBenchmark(benchmark);
+  const { rules, openDataSet, answersInTokens } = await loadgenBenchmark(benchmark);
+  if (tokenType !== undefined && answersInTokens !== true) {
+    const text = `--token-type ${tokenType}: answers of benchmark ${benchmark} are no tokens`;
+    throw new MlperfError('ERR_CONFIG_INVALID', text);
+  }
   try {
     const opened = await openDataSet({
       dataFolder: dataDir,
       generated: generatedSetOf({ benchmark, dataDir, dataSeed, dataCount }),
       synthetic: { sampleBytes, sampleCount, responseBytes },
       isScoreOnly: true,
+      tokenType,
       cacheFolder: cacheDir ?? defaultCacheFolder(),
       onProgress: progressOf(host),
     });
@@ -143,7 +159,7 @@ export function responseScorer(
       if (dataSet === undefined) {
         const { opened } = await openDataSetOf(
           { ...values, benchmark } as ScoredRun,
-          values.cacheDir,
+          { cacheDir: values.cacheDir },
           host,
         );
         dataSet = readsRunOf(folder, rules, opened);

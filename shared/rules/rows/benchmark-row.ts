@@ -13,6 +13,18 @@ export interface Quality {
    * where the target stands for itself.
    */
   readonly reference?: { readonly value: number; readonly share: number };
+  /** Bounds on further metrics, which must hold as well; in the unit in which the official script prints them. */
+  readonly more?: readonly MetricBounds[];
+}
+
+/** The least and the most that a metric may be. */
+export interface MetricBounds {
+  /** Name as the rules of a submission have it: `ROUGE2`, `FID_SCORE`, ... */
+  readonly metric: string;
+  /** The least; absent: none. */
+  readonly target?: number;
+  /** The most; absent: none. */
+  readonly max?: number;
 }
 
 /** Settings of the nodes whose default a benchmark may have: limits on what travels, and how long an answer may take. */

@@ -1,6 +1,7 @@
 import { dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { volumeText } from '../../../../shared/benchmarks/volume/volume.ts';
 import { formatFixed, pythonFloat } from '../../../loadgen/base/number-format.ts';
+import { numpyMean } from '../../metrics/numpy-mean.ts';
 import type { Scan } from './prepare-scan.ts';
 
 /** Labels of a voxel: 0 is everything else. */
@@ -78,7 +79,7 @@ export function diceSummary(cases: readonly CaseDice[]) {
     (kidney + tumour) / 2,
   ]);
   const mean = (column: number): number =>
-    pairwiseSum(rows.map((row) => row[column] as number)) / rows.length;
+    numpyMean(Float64Array.from(rows, (row) => row[column] as number));
   const [kidney, tumour, composite] = [mean(1), mean(2), mean(3)];
   const table = [
     ['case', 'kidney', 'tumor', 'composite'],
@@ -95,25 +96,4 @@ export function diceSummary(cases: readonly CaseDice[]) {
     /** The mean as the line has it. */
     value: Number(printed),
   };
-}
-
-/** Sums kept side by side, and most numbers that they take; beyond, halves are summed. */
-const LANES = 8;
-const LANES_NUMBERS_MAX = 128;
-
-/** The sum as NumPy's pairwise summation has it: the last digit of a mean depends on the order. */
-function pairwiseSum(numbers: readonly number[]): number {
-  const count = numbers.length;
-  if (count > LANES_NUMBERS_MAX) {
-    const half = Math.floor(count / 2 / LANES) * LANES;
-    return pairwiseSum(numbers.slice(0, half)) + pairwiseSum(numbers.slice(half));
-  }
-  const whole = count < LANES ? 0 : count - (count % LANES);
-  const lanes = numbers.slice(0, LANES);
-  for (let i = LANES; i < whole; i += 1) {
-    lanes[i % LANES] = (lanes[i % LANES] as number) + (numbers[i] as number);
-  }
-  const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = whole === 0 ? [] : lanes;
-  const sum = a + b + (c + d) + (e + f + (g + h));
-  return numbers.slice(whole).reduce((total, number) => total + number, sum);
 }

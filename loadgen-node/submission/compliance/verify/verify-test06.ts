@@ -2,15 +2,10 @@ import {
   type AccuracyLogEntry,
   readAccuracyLog,
 } from '../../../loadgen/logs/read/accuracy-log-reader.ts';
+import { readTokens, type TokenType } from '../../../samples/data-set/token-numbers.ts';
 import type { SubmissionRound } from '../../rules/submission-rounds.ts';
 import { check } from './read-compliance-run.ts';
 import { readTestedRuns, type TestedFolders, type TestVerdict, verdictOn } from './verify-test.ts';
-
-/** Types of a token's number. */
-export const TOKEN_TYPES = ['int64', 'int32', 'int16', 'float32'] as const;
-
-/** One of {@link TOKEN_TYPES}. */
-export type TokenType = (typeof TOKEN_TYPES)[number];
 
 /** Input of TEST06: its runs, and how their tokens are read. */
 export interface Test06 extends TestedFolders {
@@ -104,7 +99,7 @@ const COVERAGE_ADVICE =
 
 /** True for a readable response without a first token. */
 function isWithoutFirst({ response, firstToken }: AccuracyLogEntry, type: TokenType): boolean {
-  return response.length % TOKENS[type][0] === 0 && firstToken?.length === 0;
+  return firstToken?.length === 0 && readTokens(response, type) !== undefined;
 }
 
 /** Faults of a response in words, by check; undefined: none. */
@@ -134,22 +129,4 @@ function faultsOf(
     end: isPadded ? `${sample} ends with more than one end token` : undefined,
     length: isCounted ? undefined : `${sample} has ${tokens.length} tokens, ${logged}`,
   };
-}
-
-/** Bytes of a token, and how one is read. Token numbers are far below 2^53. */
-const TOKENS: Readonly<
-  Record<TokenType, readonly [bytes: number, read: (view: DataView, offset: number) => number]>
-> = {
-  int64: [8, (view, offset) => Number(view.getBigInt64(offset, true))],
-  int32: [4, (view, offset) => view.getInt32(offset, true)],
-  int16: [2, (view, offset) => view.getInt16(offset, true)],
-  float32: [4, (view, offset) => view.getFloat32(offset, true)],
-};
-
-/** @returns undefined where the bytes are no whole number of tokens. */
-function readTokens(bytes: Uint8Array, type: TokenType): number[] | undefined {
-  const [size, read] = TOKENS[type];
-  if (bytes.length % size !== 0) return undefined;
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return Array.from({ length: bytes.length / size }, (_, i) => read(view, i * size));
 }

@@ -71,6 +71,15 @@ describe('runTestSettings', () => {
     });
   });
 
+  it.each([{}, { round: 'v4.1' }])('bounds tokens of a language model with %j', (flags) => {
+    const { settings } = settle({ benchmark: 'llama2-70b', targetQps: '5', ...flags });
+    expect(settings).toMatchObject({
+      useTokenLatencies: true,
+      serverTtftLatencyNs: 2_000_000_000,
+      serverTpotLatencyNs: 200_000_000,
+    });
+  });
+
   it('keeps the bound of user.conf for a benchmark that no round has', () => {
     const userConf = confFile('*.Server.target_qps = 7\n*.Server.target_latency = 40\n');
     expect(settle({ userConf, round: 'v5.0' }).settings.serverTargetLatencyNs).toBe(40_000_000);

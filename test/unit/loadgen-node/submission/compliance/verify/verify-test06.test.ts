@@ -1,3 +1,4 @@
+import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -109,6 +110,22 @@ describe('TEST06', () => {
     expect(text).toContain(`${line}\n`);
     expect(text).toMatch(/TEST06 verification failed\n$/);
   });
+
+  it.each(['good', 'only-eos-eos', 'two-eos', 'first-token-differs', 'count-differs'])(
+    'writes what the official script printed of %s',
+    async (name) => {
+      const golden = join('test/golden/benchmarks/test06', name);
+      const test = runs.get(server) as string;
+      copyFileSync(
+        join(golden, 'mlperf_log_accuracy.json'),
+        join(test, 'mlperf_log_accuracy.json'),
+      );
+      const verdict = await verifyTest06({ ...server, test, tokenType: 'int32', endToken: 2 });
+      const expected = readFileSync(join(golden, 'expected-server.txt'), 'utf8');
+      expect(verdict.texts.get('verify_accuracy.txt')?.trim()).toBe(expected.trim());
+      expect(verdict.isOfficialPass).toBe(expected.includes('verification complete'));
+    },
+  );
 
   it('lets a text of two end tokens pass, as the official script does', async () => {
     expect(unmet(await verify(server, [{ tokens: [2, 2], first: [2] }]))).toEqual([]);
