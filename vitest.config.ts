@@ -18,6 +18,7 @@ const TOGETHER = [
   'faults',
   'faults-network',
   'faults-nodes',
+  'gnmt',
   'health',
   'http2-client',
   'imagenet-node',
@@ -78,6 +79,7 @@ const SLOW = [
   'loadgen-node/submission/compliance/cheating-suts',
   'loadgen-node/submission/compliance/responses/right-less-often',
   'sut-node/benchmarks/dlrm-v2/standin',
+  'sut-node/benchmarks/gnmt/standin',
   'sut-node/server/guard/decoupled-socket',
   'sut-node/server/oip/oip-fuzz',
 ].map((name) => `test/unit/${name}.test.ts`);

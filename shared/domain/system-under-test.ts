@@ -137,6 +137,8 @@ export interface QuerySampleLibrary {
   readonly name: string;
   /** Samples of the whole data set, 1 or more. */
   readonly totalSampleCount: number;
+  /** Samples of an accuracy run, the first ones, where a performance run has them several times; absent: all. */
+  readonly accuracySampleCount?: number;
   /** Samples that fit into memory at once and that a performance run uses, 1 or more. */
   readonly performanceSampleCount: number;
   /**

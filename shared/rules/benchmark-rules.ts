@@ -12,6 +12,7 @@ import { BERT_ENCODINGS, BERT_RESPONSE_TENSOR, BERT_TENSORS } from './rows/bert.
 import { detectionRow } from './rows/detection.ts';
 import { DIGITS } from './rows/digits.ts';
 import { DLRM_ENCODINGS, DLRM_RESPONSE_TENSOR, DLRM_TENSORS } from './rows/dlrm-v2.ts';
+import { GNMT_ENCODINGS, GNMT_RESPONSE_TENSOR, GNMT_TENSORS } from './rows/gnmt.ts';
 import { IMAGENET_ENCODINGS, IMAGENET_RESPONSE_TENSOR, IMAGENET_TENSORS } from './rows/imagenet.ts';
 import { SYNTHETIC_SAMPLE_COUNT_MAX } from './rows/synthetic-samples.ts';
 import { TOKENS_ROW } from './rows/tokens.ts';
@@ -184,6 +185,15 @@ const BENCHMARKS: readonly BenchmarkRules[] = [
     sampleTensors: DLRM_TENSORS,
     responseTensor: DLRM_RESPONSE_TENSOR,
     quality: shareOfReference(0.8031, 0.99, 'AUC'),
+  }),
+  // Only round v0.5 has it. Rule: paper of that round, table 1 (99 % of 23.9 BLEU, Server 250 ms at the 97th percentile).
+  officialRow('gnmt', 'v0.5', {
+    title: 'translation of round v0.5: GNMT, English to German, on newstest2014',
+    rounds: ['v0.5'],
+    encodings: GNMT_ENCODINGS,
+    sampleTensors: GNMT_TENSORS,
+    responseTensor: GNMT_RESPONSE_TENSOR,
+    quality: shareOfReference(0.239, 0.99, 'BLEU'),
   }),
   // Rules: checkers of v4.1 and v5.0 (QSL size 13368, Server 20 s); gptj-99.9 is chosen when a submission is built.
   officialRow('gptj', 'v4.1', {

@@ -49,6 +49,10 @@ const CASES: readonly Case[] = [
     ...{ benchmark: 'dlrm-v2', count: 256, scenarios: ALL, serverQps: '10', offlineQps: '30' },
     sutFlags: [],
   },
+  {
+    ...{ benchmark: 'gnmt', count: 512, scenarios: ALL, serverQps: '8', offlineQps: '30' },
+    ...{ sutFlags: [], round: 'v0.5' },
+  },
 ];
 
 /** Bounds that a run of 100 queries on a busy machine decides. */

@@ -136,10 +136,9 @@ export class LoadableSets {
   ) {
     const used =
       phase === 'performance' ? settings.performanceSampleCount : settings.accuracySampleCount;
-    const shuffled =
-      loadgen.setsFrom === 'whole-library'
-        ? library.totalSampleCount
-        : Math.min(used, library.totalSampleCount);
+    const { totalSampleCount, accuracySampleCount = totalSampleCount } = library;
+    const whole = phase === 'performance' ? totalSampleCount : accuracySampleCount;
+    const shuffled = loadgen.setsFrom === 'whole-library' ? whole : Math.min(used, whole);
     this.#order = shuffledRange(new Mt19937(settings.qslRngSeed), shuffled, 1, loadgen.rngLibrary);
     this.#setSize = settings.performanceSampleCount;
     this.sampleCount = shuffled;

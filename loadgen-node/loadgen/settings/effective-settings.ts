@@ -4,6 +4,7 @@ import type { TestSettings } from './test-settings.ts';
 /** Counts of the sample library that the effective settings depend on. */
 export interface LibraryCounts {
   readonly totalSampleCount: number;
+  readonly accuracySampleCount?: number;
   readonly performanceSampleCount: number;
 }
 
@@ -46,7 +47,8 @@ export function deriveEffectiveSettings(
     ...queries,
     minSampleCount: queries.minQueryCount * queries.samplesPerQuery,
     performanceSampleCount,
-    accuracySampleCount: accuracyOverride || library.totalSampleCount,
+    accuracySampleCount:
+      accuracyOverride || (library.accuracySampleCount ?? library.totalSampleCount),
     serverCoalesceQueries: scenario === 'Server' && requested.serverCoalesceQueries,
     /** Round v0.5's MultiStream: ns between two queries; else 0. */
     arrivalIntervalNs:

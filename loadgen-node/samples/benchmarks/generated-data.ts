@@ -15,6 +15,7 @@ import {
   STANDIN_TRAINING_SET,
 } from '../../../shared/benchmarks/standin/standin-sets.ts';
 import { SQUAD_STANDIN_SET } from '../../../shared/benchmarks/standin/standin-squad.ts';
+import { TRANSLATION_STANDIN_SET } from '../../../shared/benchmarks/standin/standin-translation.ts';
 import { STANDIN_VOLUMES } from '../../../shared/benchmarks/volume/standin-volume.ts';
 import type { NamedQuality } from '../data-set/data-set.ts';
 
@@ -57,6 +58,7 @@ const GENERATED_DATA: Readonly<Record<string, GeneratedData>> = {
   },
   'ssd-resnet34': { word: STAND_IN_WORD, standard: STANDIN_OBJECT_SET, trainingSeed: undefined },
   '3d-unet': { word: STAND_IN_WORD, standard: STANDIN_VOLUMES, trainingSeed: undefined },
+  gnmt: { word: STAND_IN_WORD, standard: TRANSLATION_STANDIN_SET, trainingSeed: undefined },
   'dlrm-v2': { word: STAND_IN_WORD, standard: DLRM_EVALUATION_SET, trainingSeed: undefined },
 };
 

@@ -54,6 +54,11 @@ export interface DataSet {
   readonly isManifestChecked?: boolean;
   /** Quality that holds in place of the benchmark's, for data that is not the benchmark's own. */
   readonly quality?: NamedQuality | undefined;
+  /**
+   * How often the library of a performance run has the samples, one round behind the other: its sample i is sample i modulo
+   * their number, and lies in memory once. Accuracy runs have each sample once. Absent: 1.
+   */
+  readonly performanceRepeats?: number;
   /** Bytes that {@link readPayload} will give; absent where that is not known before. */
   readonly payloadBytes?: (sampleIndex: number, form: string) => number;
   /** Notes on this data for readers of a result. */

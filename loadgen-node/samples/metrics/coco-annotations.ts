@@ -67,6 +67,7 @@ export async function readCocoAnnotations(
     throw dataSetError(`${path}: ${placeOf(issue?.path ?? [])}: ${issue?.message ?? 'wrong'}`);
   }
   checkUnique(path, data);
+  checkObjects(path, data);
   return data;
 }
 
@@ -91,6 +92,15 @@ function checkUnique(path: string, annotations: CocoAnnotations): void {
       placeOfId.set(id, place);
     }
   }
+  for (const [place, { file_name: name }] of annotations.images.entries()) {
+    if (posix.isAbsolute(name) || posix.normalize(name).startsWith('..')) {
+      throw dataSetError(`${path}: images[${place}].file_name: ${name} leaves its folder`);
+    }
+  }
+}
+
+/** @throws MlperfError `ERR_DATA_SET` where there is no image or no object, and for an object of an unknown image or category. */
+function checkObjects(path: string, annotations: CocoAnnotations): void {
   for (const key of ['images', 'annotations'] as const) {
     if (annotations[key].length === 0) throw dataSetError(`${path}: ${key} is empty`);
   }
@@ -103,11 +113,6 @@ function checkUnique(path: string, annotations: CocoAnnotations): void {
       const id = annotation[key];
       if (known[key].has(id)) continue;
       throw dataSetError(`${path}: annotations[${place}].${key} is ${id}, which no entry has`);
-    }
-  }
-  for (const [place, { file_name: name }] of annotations.images.entries()) {
-    if (posix.isAbsolute(name) || posix.normalize(name).startsWith('..')) {
-      throw dataSetError(`${path}: images[${place}].file_name: ${name} leaves its folder`);
     }
   }
 }

@@ -45,6 +45,7 @@ const TRIED_SAMPLES = 16;
 export class SampleStore implements QuerySampleLibrary, SamplePayloads {
   readonly name: string;
   readonly totalSampleCount: number;
+  readonly accuracySampleCount: number;
   readonly performanceSampleCount: number;
   readonly encoding: PayloadEncoding;
   /** A query of one sample is known when its sample is: what is stored for that is the query's payload. */
@@ -67,21 +68,22 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
     this.#file = options.fileFolder === undefined ? undefined : new PayloadFile(options.fileFolder);
     if (options.isDigested === true) {
       this.digestOf = (sampleIndex) => {
-        const digest = this.#digests[sampleIndex];
+        const digest = this.#digests[sampleIndex % this.accuracySampleCount];
         assert(digest !== undefined);
         return digest;
       };
     }
     this.name = dataSet.name;
-    this.totalSampleCount = dataSet.totalSampleCount;
-    this.performanceSampleCount = Math.min(performanceSampleCount, dataSet.totalSampleCount);
+    this.accuracySampleCount = dataSet.totalSampleCount;
+    this.totalSampleCount = dataSet.totalSampleCount * (dataSet.performanceRepeats ?? 1);
+    this.performanceSampleCount = Math.min(performanceSampleCount, this.totalSampleCount);
     this.encoding = encoding;
     this.#dataSet = dataSet;
     this.#codec = codecNamed(encoding.compression);
     this.#payloads = new Array<undefined>(dataSet.totalSampleCount).fill(undefined);
     if (!isWhole) return;
     this.preparedQueryPayload = (sampleIndex) => {
-      const prepared = this.#prepared[sampleIndex];
+      const prepared = this.#prepared[sampleIndex % this.accuracySampleCount];
       assert(prepared !== undefined);
       if (this.#file === undefined) return prepared;
       return { ...prepared, payload: this.payloadOf(sampleIndex) };
@@ -94,11 +96,12 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
    */
   async requireRoom(report: (text: string) => void): Promise<void> {
     const { payloadBytes } = this.#dataSet;
-    const { totalSampleCount, performanceSampleCount: count, encoding } = this;
+    const { accuracySampleCount: own, encoding } = this;
     if (payloadBytes === undefined) return;
+    const count = Math.min(this.performanceSampleCount, own);
     let total = 0;
-    for (let i = 0; i < totalSampleCount; i += 1) total += payloadBytes(i, encoding.form);
-    const plain = (total / totalSampleCount) * count;
+    for (let i = 0; i < own; i += 1) total += payloadBytes(i, encoding.form);
+    const plain = (total / own) * count;
     if (plain < LARGE_SET_BYTES) return;
     const needed = plain * (await this.#compressedShare());
     const folder = this.#fileFolder;
@@ -117,7 +120,7 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
   async #compressedShare(): Promise<number> {
     if (this.encoding.compression === 'identity') return 1;
     let [before, after] = [0, 0];
-    for (let i = 0; i < Math.min(TRIED_SAMPLES, this.totalSampleCount); i += 1) {
+    for (let i = 0; i < Math.min(TRIED_SAMPLES, this.accuracySampleCount); i += 1) {
       const bytes = await this.#dataSet.readPayload(i, this.encoding.form);
       before += bytes.length;
       after += this.#codec.compress(bytes).length;
@@ -129,7 +132,7 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
     let next = 0;
     const readInTurn = async (): Promise<void> => {
       while (next < sampleIndices.length) {
-        const index = sampleIndices[next] as number;
+        const index = (sampleIndices[next] as number) % this.accuracySampleCount;
         next += 1;
         if (!this.#isLoaded(index)) await this.#load(index);
       }
@@ -138,7 +141,8 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
   }
 
   unloadSamplesFromRam(sampleIndices: Uint32Array): Promise<void> {
-    for (const index of sampleIndices) {
+    for (const sampleIndex of sampleIndices) {
+      const index = sampleIndex % this.accuracySampleCount;
       this.#payloads[index] = undefined;
       this.#file?.delete(index);
       this.#prepared[index] = undefined;
@@ -148,7 +152,8 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
   }
 
   payloadOf(sampleIndex: number): Uint8Array {
-    const payload = this.#payloads[sampleIndex] ?? this.#file?.read(sampleIndex);
+    const index = sampleIndex % this.accuracySampleCount;
+    const payload = this.#payloads[index] ?? this.#file?.read(index);
     assert(payload !== undefined);
     return payload;
   }

@@ -79,11 +79,8 @@ export function addBatchOutputs(
   const values = graph.operator('GatherND', [scores, places]);
   const masked = graph.operator('ScatterND', [zeros, places, values]);
   const count = integers(graph, [1], BigInt(DETECTIONS_OF_IMAGE));
-  const [best, indices] = graph.operatorOf(2, 'TopK', [masked, count], { axis: 1 }) as [
-    TensorName,
-    TensorName,
-  ];
-  graph.operator('Identity', [best], {}, names.scores);
+  const [best, indices] = [names.scores, 'best_places'];
+  graph.operatorOf('TopK', [masked, count], { axis: 1 }, [best, indices]);
   const found = graph.operator('Cast', [graph.operator('Greater', [best, float(graph, 0)])], {
     to: FLOAT,
   });

@@ -162,17 +162,18 @@ export class GraphBuilder {
     return output;
   }
 
-  /** Adds an operator of several outputs and returns them. */
+  /** Adds an operator of several outputs; an output without a name is left out, an input without one as well. */
   operatorOf(
-    outputCount: number,
     operatorType: string,
     inputs: readonly TensorName[],
-    attributes: Readonly<Record<string, AttributeValue>> = {},
-  ): TensorName[] {
+    attributes: Readonly<Record<string, AttributeValue>>,
+    outputs: readonly TensorName[],
+  ): void {
     const name = `${operatorType}_${this.#nodes.length}`;
-    const output = Array.from({ length: outputCount }, (_, i) => `${name}_output_${i}`);
-    this.#nodes.push({ ...toOperator(name, operatorType, inputs, attributes, ''), output });
-    return output;
+    this.#nodes.push({
+      ...toOperator(name, operatorType, inputs, attributes, ''),
+      output: [...outputs],
+    });
   }
 
   /**

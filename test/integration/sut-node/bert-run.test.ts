@@ -111,7 +111,7 @@ describe('longhaul run --benchmark bert', () => {
     const other = await longhaul([...asked, '--target-qps', '5', '--data-dir', suiteFolder()]);
     expect(other).toMatchObject({
       code: 5,
-      stderr: expect.stringMatching(/vocab.txt: .*no such file/i),
+      stderr: expect.stringMatching(/lacks dev-v1\.1\.json and vocab\.txt/),
     });
     const missing = await longhaul([...asked, '--target-qps', '5']);
     expect(missing).toMatchObject({

@@ -7,6 +7,12 @@ import {
 import type { GeneratedSet } from '../../../../shared/benchmarks/digits/digit-sets.ts';
 import { SeededRandom } from '../../../../shared/benchmarks/digits/seeded-random.ts';
 import {
+  madeUpSyllable,
+  madeUpWord,
+  SHORT_WORD_COUNT,
+  SYLLABLE_COUNT,
+} from '../../../../shared/benchmarks/standin/made-up-words.ts';
+import {
   SQUAD_STANDIN_REVISION,
   SQUAD_STANDIN_VOCABULARY as VOCABULARY,
 } from '../../../../shared/benchmarks/standin/standin-squad.ts';
@@ -16,13 +22,6 @@ import { type WordPieces, wordPieces } from './word-piece.ts';
 /** Names of the data set's files, the official ones. */
 export const SQUAD_FILE = 'dev-v1.1.json';
 export const VOCABULARY_FILE = 'vocab.txt';
-
-const CONSONANTS = 'bcdfghjklmnprstvwxyz';
-const VOWELS = 'aeiou';
-const SYLLABLE_COUNT: number = CONSONANTS.length * VOWELS.length;
-
-/** Words of two syllables; those after them have three. */
-const SHORT_COUNT: number = SYLLABLE_COUNT ** 2;
 
 /** First id of tokens that are single characters, and of pieces that continue a word. */
 const FIRST_CHARACTER = 104;
@@ -58,18 +57,6 @@ export function ensureStandinSquad(
   });
 }
 
-function syllable(n: number): string {
-  const consonant = CONSONANTS[Math.floor(n / VOWELS.length)] as string; // In range: n < SYLLABLE_COUNT.
-  return consonant + (VOWELS[n % VOWELS.length] as string);
-}
-
-/** Word `n`: no two are equal. */
-function word(n: number): string {
-  const first = n < SHORT_COUNT ? '' : syllable(Math.floor(n / SHORT_COUNT) - 1);
-  const rest = n % SHORT_COUNT;
-  return first + syllable(Math.floor(rest / SYLLABLE_COUNT)) + syllable(rest % SYLLABLE_COUNT);
-}
-
 function makeVocabulary(): string[] {
   const { size, unknownId, clsId, sepId, firstKey } = VOCABULARY;
   const tokens = Array.from({ length: firstKey }, (_, id) => `[unused${id}]`);
@@ -78,23 +65,23 @@ function makeVocabulary(): string[] {
   tokens[clsId] = '[CLS]';
   tokens[sepId] = '[SEP]';
   const characters = [...'!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~0123456789abcdefghijklmnopqrstuvwxyz'];
-  const syllables = Array.from({ length: SYLLABLE_COUNT }, (_, n) => syllable(n));
+  const syllables = Array.from({ length: SYLLABLE_COUNT }, (_, n) => madeUpSyllable(n));
   const pieces = [...characters, ...syllables].map((piece) => `##${piece}`);
   [...characters, ...pieces].forEach((token, i) => {
     tokens[FIRST_CHARACTER + i] = token;
   });
-  for (let n = 0; firstKey + n < size; n += 1) tokens.push(word(n));
+  for (let n = 0; firstKey + n < size; n += 1) tokens.push(madeUpWord(n));
   return tokens;
 }
 
 /** A word as texts have them: of one token mostly, else of two, a number, or with accent, capital or punctuation. */
 function drawWord(random: SeededRandom): string {
   const { size, firstKey, keyCount } = VOCABULARY;
-  const plain = word(keyCount + random.integerBelow(size - firstKey - keyCount));
+  const plain = madeUpWord(keyCount + random.integerBelow(size - firstKey - keyCount));
   const kind = random.integerBelow(20);
   if (kind < 3) {
-    const begin = word(keyCount + random.integerBelow(SHORT_COUNT - keyCount));
-    return begin + syllable(random.integerBelow(SYLLABLE_COUNT));
+    const begin = madeUpWord(keyCount + random.integerBelow(SHORT_WORD_COUNT - keyCount));
+    return begin + madeUpSyllable(random.integerBelow(SYLLABLE_COUNT));
   }
   if (kind === 3) return String(1000 + random.integerBelow(1025));
   if (kind === 4) return plain.replace(/[aeiou]/, (vowel) => `${vowel}\u0301`.normalize('NFC'));
@@ -120,11 +107,11 @@ function makeParagraph(seed: number, index: number) {
   };
   const marked = [...keys].map((key) => {
     appendWords(4 + random.integerBelow(13));
-    words.push(word(key));
+    words.push(madeUpWord(key));
     const begin = words.join(' ').length + 1;
     appendWords(1 + random.integerBelow(8));
     const end = words.join(' ').length;
-    words.push(word(key));
+    words.push(madeUpWord(key));
     return { key, begin, end };
   });
   appendWords(3 + random.integerBelow(10));
@@ -140,7 +127,7 @@ function makeParagraph(seed: number, index: number) {
 
 function drawQuestion(key: number, random: SeededRandom): string {
   const words = Array.from({ length: 4 + random.integerBelow(8) }, () => drawWord(random));
-  words[random.integerBelow(words.length)] = word(key);
+  words[random.integerBelow(words.length)] = madeUpWord(key);
   return `${capital(words.join(' '))}?`;
 }
 

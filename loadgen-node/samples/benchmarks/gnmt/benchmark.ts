@@ -1,0 +1,97 @@
+import assert from 'node:assert';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { configInvalid, dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { grouped } from '../../../../shared/base/text.ts';
+import {
+  TRANSLATION_STANDIN_BLEU,
+  TRANSLATION_STANDIN_SET,
+} from '../../../../shared/benchmarks/standin/standin-translation.ts';
+import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
+import { GNMT_VOCABULARIES } from '../../../../shared/rules/rows/gnmt.ts';
+import type { DataSet, PrepareProgress } from '../../data-set/data-set.ts';
+import { STAND_IN_WORD, standinSource } from '../generated-data.ts';
+import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
+import { scoreBleu } from './bleu.ts';
+import {
+  checkLargeFile,
+  LARGE_FILE,
+  LINE_COUNT,
+  REFERENCE_FILE,
+  readTextLines,
+  requireWords,
+  SOURCE_FILE,
+  TEXT_REPEATS,
+} from './parallel-text.ts';
+import { ensureStandinSentences } from './standin-sentences.ts';
+
+const rules = benchmarkRules('gnmt');
+
+/**
+ * Translation of round v0.5 on the LoadGen node: newstest2014 in words and parts of words, or made-up sentences in the same form. A
+ * sample is a line; performance runs have the lines 1,300 times, which is what the official file for them holds.
+ */
+export const benchmark: LoadgenBenchmark = {
+  rules,
+  openDataSet: async ({ dataFolder, cacheFolder, generated, isScoreOnly, onProgress }) => {
+    if (dataFolder === undefined) {
+      throw configInvalid(
+        `benchmark gnmt needs --data-dir FOLDER with ${SOURCE_FILE} and ${REFERENCE_FILE} (see the README of the benchmark), ` +
+          `or --data-dir ${STAND_IN_WORD} for made-up sentences`,
+      );
+    }
+    if (dataFolder !== STAND_IN_WORD) {
+      return openText(dataFolder, isScoreOnly === true, onProgress);
+    }
+    const set = generated ?? TRANSLATION_STANDIN_SET;
+    const folder = await ensureStandinSentences(set, { cacheFolder, onProgress });
+    const source = standinSource({
+      ...{ name: 'newstest-standin', set, standard: TRANSLATION_STANDIN_SET },
+      ...{ metric: rules.quality.metric, value: TRANSLATION_STANDIN_BLEU },
+      samples: `${set.imageCount} sentences made by longhaul, not newstest2014`,
+    });
+    return { ...(await openText(folder, false, onProgress)), ...source, isManifestChecked: true };
+  },
+};
+
+async function openText(
+  folder: string,
+  isScoreOnly: boolean,
+  onProgress: PrepareProgress,
+): Promise<DataSet> {
+  const reference = await readTextLines(folder, REFERENCE_FILE);
+  const source = isScoreOnly ? undefined : await readTextLines(folder, SOURCE_FILE);
+  const count = reference.lines.length;
+  const files = [SOURCE_FILE, REFERENCE_FILE];
+  if (source !== undefined) {
+    const path = join(folder, SOURCE_FILE);
+    if (source.lines.length !== count) {
+      throw dataSetError(
+        `${path} has ${source.lines.length} lines, ${REFERENCE_FILE} ${count}: line by line they must be translations`,
+      );
+    }
+    requireWords(path, source.lines);
+    if (await checkLargeFile(folder, onProgress)) files.push(LARGE_FILE);
+  }
+  files.push(...Object.values(GNMT_VOCABULARIES).filter((file) => existsSync(join(folder, file))));
+  const isOfficial = reference.isOfficial && source?.isOfficial !== false;
+  const encoder = new TextEncoder();
+  return {
+    name: isOfficial ? 'newstest2014' : 'newstest-own-data',
+    marks: isOfficial ? [] : [otherTextMark(count)],
+    ...{ folder, files, totalSampleCount: count, performanceRepeats: TEXT_REPEATS },
+    readPayload: async (sampleIndex) => {
+      const line = source?.lines[sampleIndex];
+      assert(line !== undefined, `sample ${sampleIndex} of ${count}`);
+      return encoder.encode(line);
+    },
+    scoreAccuracy: (entries) => scoreBleu(entries, reference.lines, rules.quality.metric),
+  };
+}
+
+function otherTextMark(count: number): string {
+  return (
+    `the data set is not newstest2014 as MLPerf has it (by MD5): ${grouped(count)} sentences; an official run needs ` +
+    `${grouped(LINE_COUNT)}, and ${grouped(LINE_COUNT * TEXT_REPEATS)} in performance runs, which are the same ${grouped(TEXT_REPEATS)} times`
+  );
+}

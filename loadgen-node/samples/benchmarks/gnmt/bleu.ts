@@ -1,0 +1,91 @@
+import { dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { formatFixed } from '../../../loadgen/base/number-format.ts';
+import type { AccuracyEntries, AccuracyReport } from '../../data-set/data-set.ts';
+import { firstOfEachSample } from '../../data-set/first-of-each.ts';
+
+/** Longest n-gram that is compared. */
+const ORDER_MAX = 4;
+
+/** What Python's strip() takes away. */
+const OUTER_SPACE =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: Python's strip() takes them.
+  /^[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+|[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+$/g;
+
+/**
+ * Corpus BLEU of a log's translations, as process_accuracy.py of MLPerf's round v0.5 prints it: n-grams of 1 to 4 words, without
+ * smoothing. The first response of a sample counts. In memory are sums only.
+ * Source: mlcommons/inference, branch r0.5, v0.5/translation/gnmt/tensorflow/nmt/scripts/bleu.py.
+ * @param references By sample index, as the file has them: with joints.
+ * @throws MlperfError `ERR_DATA_SET` for a log without responses, a response for no sample, or one that is no UTF-8.
+ */
+export async function scoreBleu(
+  entries: AccuracyEntries,
+  references: readonly string[],
+  metric: string,
+): Promise<AccuracyReport> {
+  const matched = new Array<number>(ORDER_MAX).fill(0);
+  const possible = new Array<number>(ORDER_MAX).fill(0);
+  let [sampleCount, referenceWords, translatedWords] = [0, 0, 0];
+  for await (const { sampleIndex, response } of firstOfEachSample(entries, references.length)) {
+    sampleCount += 1;
+    const reference = wordsOfReference(references[sampleIndex] as string); // In range: checked.
+    const translation = decodeText(response, sampleIndex).split(' ');
+    referenceWords += reference.length;
+    translatedWords += translation.length;
+    for (let order = 1; order <= ORDER_MAX; order += 1) {
+      matched[order - 1] = (matched[order - 1] as number) + matches(reference, translation, order);
+      possible[order - 1] =
+        (possible[order - 1] as number) + Math.max(0, translation.length - order + 1);
+    }
+  }
+  if (sampleCount === 0) throw dataSetError('the log has no response, so there is no BLEU');
+  const precisions = matched.map((count, i) => count / Math.max(1, possible[i] as number));
+  const ratio = translatedWords / referenceWords;
+  const brevity = ratio > 1 ? 1 : Math.exp(1 - 1 / ratio);
+  const isAnyZero = precisions.some((precision) => precision === 0);
+  const logarithms = precisions.reduce(
+    (sum, precision) => sum + Math.log(precision) / ORDER_MAX,
+    0,
+  );
+  const printed = formatFixed(isAnyZero ? 0 : 100 * Math.exp(logarithms) * brevity, 1);
+  return { metric, value: Number(printed) / 100, sampleCount, scriptLine: `BLEU: ${printed}` };
+}
+
+/** Without outer space, parts of words joined. */
+function wordsOfReference(line: string): string[] {
+  return line.replace(OUTER_SPACE, '').replaceAll('@@ ', '').split(' ');
+}
+
+function decodeText(response: Uint8Array, sampleIndex: number): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(response);
+  } catch (error) {
+    throw dataSetError(
+      `the response for sample ${sampleIndex} is no text in UTF-8, as a translation is`,
+      error,
+    );
+  }
+}
+
+/** N-grams of the translation that the reference has, each as often as it has them at most. */
+function matches(
+  reference: readonly string[],
+  translation: readonly string[],
+  order: number,
+): number {
+  const left = new Map<string, number>();
+  for (const gram of grams(reference, order)) left.set(gram, (left.get(gram) ?? 0) + 1);
+  let count = 0;
+  for (const gram of grams(translation, order)) {
+    const rest = left.get(gram) ?? 0;
+    if (rest === 0) continue;
+    left.set(gram, rest - 1);
+    count += 1;
+  }
+  return count;
+}
+
+/** No word has a blank, so that no two n-grams are the same text. */
+function* grams(words: readonly string[], order: number): Generator<string> {
+  for (let i = 0; i + order <= words.length; i += 1) yield words.slice(i, i + order).join(' ');
+}

@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { type PrepareProgress, readingFile } from '../../data-set/data-set.ts';
+
+/** Sentences to translate, and their translations: a line each. */
+export const SOURCE_FILE = 'newstest2014.tok.bpe.32000.en';
+export const REFERENCE_FILE = 'newstest2014.tok.bpe.32000.de';
+
+/** Optional: the sentences as a performance run has them. */
+export const LARGE_FILE: string = `${SOURCE_FILE}.large`;
+
+/** How often the sentences are in {@link LARGE_FILE}, one round behind the other. */
+export const TEXT_REPEATS = 1300;
+
+/** Lines of the official files, and their MD5. Source: r0.5, translation/gnmt/tensorflow/verify_dataset.sh. */
+export const LINE_COUNT = 3003;
+const MD5: Readonly<Record<string, string>> = {
+  [SOURCE_FILE]: 'cb014e2509f86cd81d5a87c240c07464',
+  [REFERENCE_FILE]: 'd616740f6026dc493e66efdf9ac1cb04',
+};
+
+/** Ends of lines as Python's splitlines() sees them: the official scripts use it. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: Python's splitlines() splits there.
+const LINE_END = /\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/;
+
+/** Lines of a file. */
+export interface TextLines {
+  readonly lines: readonly string[];
+  /** True where the file is the official one, by its MD5. */
+  readonly isOfficial: boolean;
+}
+
+/**
+ * Reads one of the two files of the data set.
+ * @throws MlperfError `ERR_DATA_SET` where it cannot be read, is no UTF-8 or has no line.
+ */
+export async function readTextLines(folder: string, file: string): Promise<TextLines> {
+  const path = join(folder, file);
+  const bytes = await readingFile(path, () => readFile(path));
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (error) {
+    throw dataSetError(`${path} is no text in UTF-8`, error);
+  }
+  const lines = text.split(LINE_END);
+  if (lines.at(-1) === '') lines.pop();
+  if (lines.length === 0) throw dataSetError(`${path} has no line`);
+  const isOfficial = createHash('md5').update(bytes).digest('hex') === MD5[file];
+  return { lines, isOfficial };
+}
+
+/** @throws MlperfError `ERR_DATA_SET` naming the first line without a word: a sample needs one. */
+export function requireWords(path: string, lines: readonly string[]): void {
+  const empty = lines.findIndex((line) => /^ *$/.test(line));
+  if (empty >= 0) throw dataSetError(`${path}, line ${empty + 1}: it has no word to translate`);
+}
+
+/**
+ * Compares the file of a performance run, where it is there, with what longhaul sends in its place: the lines of the source file 1,300
+ * times. It is read as a stream.
+ * @returns True where it is there.
+ * @throws MlperfError `ERR_DATA_SET` where it is anything else.
+ */
+export async function checkLargeFile(
+  folder: string,
+  onProgress: PrepareProgress,
+): Promise<boolean> {
+  const path = join(folder, LARGE_FILE);
+  if (!existsSync(path)) return false;
+  const round = await readFile(join(folder, SOURCE_FILE));
+  const total = round.length * TEXT_REPEATS;
+  await readingFile(path, async () => {
+    let position = 0;
+    for await (const chunk of createReadStream(path, { highWaterMark: 4 * 1024 * 1024 })) {
+      for (let done = 0; done < chunk.length; ) {
+        const at = (position + done) % round.length;
+        const count = Math.min(chunk.length - done, round.length - at);
+        if (chunk.compare(round, at, at + count, done, done + count) !== 0) throw otherLarge(path);
+        done += count;
+      }
+      position += chunk.length;
+      onProgress(Math.min(1, position / total), `comparing ${LARGE_FILE}`);
+    }
+    if (position !== total) throw otherLarge(path);
+  });
+  return true;
+}
+
+function otherLarge(path: string): Error {
+  return dataSetError(
+    `${path} is not ${SOURCE_FILE} ${TEXT_REPEATS} times, one behind the other: longhaul sends those lines; ` +
+      'take it away, or put the official one there',
+  );
+}

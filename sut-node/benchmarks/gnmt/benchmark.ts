@@ -1,0 +1,140 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readInPlace } from '../../../shared/base/bytes/borrowed-bytes.ts';
+import { ensureArtifact } from '../../../shared/base/cache/artifact-cache.ts';
+import { dataSetError } from '../../../shared/base/errors/mlperf-error.ts';
+import {
+  TRANSLATION_REVISION,
+  translationVocabulary,
+} from '../../../shared/benchmarks/standin/standin-translation.ts';
+import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
+import { GNMT_ENCODINGS, GNMT_VOCABULARIES } from '../../../shared/rules/rows/gnmt.ts';
+import type {
+  OpenedModel,
+  RunModel,
+  SamplePayload,
+  StepwisePipeline,
+} from '../../model/model-facts.ts';
+import { refuseUsage } from '../../pipeline/model-fit.ts';
+import type { SutBenchmark } from '../sut-benchmark.ts';
+import { PARTS, translationGraphs } from './graph-interface.ts';
+import { GNMT_GRAPH_REVISION, standinDecoder, standinEncoder } from './standin-graph.ts';
+import { translate } from './translate.ts';
+import { readVocabularies } from './vocabulary.ts';
+
+const STANDIN_NAME = 'gnmt-standin';
+
+/** Cost of a stand-in where none is asked for: layers of 102. */
+const COST_DEFAULT = 0.01;
+
+/** Tokens of sentences that are translated together, filled up to the longest: the decoder has ten rows for each sentence. */
+const TOKENS_AT_ONCE = 2048;
+
+/** A sentence, and its place in the batch. */
+interface Sentence {
+  readonly place: number;
+  readonly ids: readonly number[];
+}
+
+/**
+ * GNMT on the SUT node: words to ids, encoder, beam search over the decoder, ids to words, all timed. A response is the translation as
+ * UTF-8, parts of words joined.
+ * Source: mlcommons/inference, branch r0.5, v0.5/translation/gnmt/tensorflow.
+ */
+export const benchmark: SutBenchmark<StepwisePipeline> = {
+  rules: benchmarkRules('gnmt'),
+  builtInModels: { standin: STANDIN_NAME },
+  parts: Object.values(PARTS),
+  reference: {
+    howToGet:
+      'the reference is a TensorFlow checkpoint (Zenodo record 2530924); the README of the benchmark has the interface of its export',
+    files: [],
+  },
+  // As long as the sentence.
+  responseBytesMax: undefined,
+  sampleElements: undefined,
+  hasStandinCost: true,
+  takesHalf: true,
+  prepareModel: async ({ cost = COST_DEFAULT, cacheFolder, onProgress }) => {
+    const description = `${STANDIN_NAME}.yaml`;
+    const folder = await ensureArtifact({
+      cacheFolder,
+      name: 'gnmt-standin-model',
+      recipe: { cost, graphRevision: GNMT_GRAPH_REVISION, dataRevision: TRANSLATION_REVISION },
+      build: async (building, onBuildProgress) => {
+        onBuildProgress(0, 'making the stand-in for GNMT');
+        const parts = { encoder: standinEncoder(cost), decoder: standinDecoder(cost) };
+        let text = `name: ${STANDIN_NAME}\nparts:\n`;
+        for (const [part, bytes] of Object.entries(parts)) {
+          await writeFile(join(building, `${part}.onnx`), bytes);
+          text += `  ${part}: ${part}.onnx\n`;
+        }
+        for (const file of Object.values(GNMT_VOCABULARIES)) {
+          await writeFile(join(building, file), `${translationVocabulary().join('\n')}\n`);
+        }
+        await writeFile(join(building, description), text);
+      },
+      onProgress,
+    });
+    return join(folder, description);
+  },
+  openPipeline: (model, usage) => {
+    refuseUsage(usage, 'the benchmark gnmt');
+    return translationPipeline(model);
+  },
+};
+
+function translationPipeline(model: OpenedModel): StepwisePipeline {
+  const { idsOf, textOf, targetSize, someText } = readVocabularies(model.file);
+  const graphs = translationGraphs(model, targetSize);
+  const { form } = GNMT_ENCODINGS.text;
+  const encoder = new TextEncoder();
+  const answer = async (samples: readonly SamplePayload[], run: RunModel) => {
+    const answers = samples.map((): Uint8Array | Error => new Uint8Array(0));
+    const sentences: Sentence[] = [];
+    for (const [place, { payload }] of samples.entries()) {
+      const text = decodeSentence(readInPlace(payload));
+      if (text instanceof Error) answers[place] = text;
+      else sentences.push({ place, ids: idsOf(text) });
+    }
+    for (const group of groupsOf(sentences)) {
+      const all = group.map(({ ids }) => ids);
+      const translations = await translate(all, graphs, targetSize, run);
+      for (const [i, { place }] of group.entries()) {
+        answers[place] = encoder.encode(textOf(translations[i] as number[])); // One for each.
+      }
+    }
+    return answers;
+  };
+  return {
+    forms: [form],
+    answer,
+    warmUpPayload: () => ({ form, payload: encoder.encode(someText) }),
+  };
+}
+
+/** @returns An Error where the payload is no text. */
+function decodeSentence(payload: Uint8Array): string | Error {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(payload);
+  } catch {
+    return dataSetError('a sample is a sentence in UTF-8; this payload is no text in UTF-8');
+  }
+}
+
+/** Sentences of similar length together; those without a word have an empty translation, and are in no group. */
+function groupsOf(sentences: readonly Sentence[]): Sentence[][] {
+  const groups: Sentence[][] = [];
+  let group: Sentence[] = [];
+  const byLength = sentences
+    .filter(({ ids }) => ids.length > 0)
+    .sort((a, b) => a.ids.length - b.ids.length);
+  for (const sentence of byLength) {
+    if (group.length === 0 || (group.length + 1) * sentence.ids.length > TOKENS_AT_ONCE) {
+      group = [];
+      groups.push(group);
+    }
+    group.push(sentence);
+  }
+  return groups;
+}

@@ -1,0 +1,81 @@
+import { dirname, join } from 'node:path';
+import { withReason } from '../../../shared/base/errors/mlperf-error.ts';
+import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/files/read-file.ts';
+import {
+  BPE_JOINT,
+  GNMT_SPECIAL_TOKENS,
+  GNMT_VOCABULARIES,
+} from '../../../shared/rules/rows/gnmt.ts';
+
+/** Ids of {@link GNMT_SPECIAL_TOKENS}. */
+const UNKNOWN_ID = 0;
+export const START_ID = 1;
+export const END_ID = 2;
+
+/** Words of the warm-up. */
+const WARM_UP_WORDS = 8;
+
+/** The two vocabularies of a model. */
+export interface Vocabularies {
+  /** Tokens of the target language. */
+  readonly targetSize: number;
+  /** Text by blanks to ids; that of `<unk>` for a token that the vocabulary lacks. */
+  idsOf(text: string): number[];
+  /**
+   * Ids to text: parts of words are joined, words stand by blanks. A part that nothing follows is left out, as in the reference.
+   * Source: r0.5, translation/gnmt, nmt/utils/misc_utils.py, format_bpe_text.
+   */
+  textOf(ids: readonly number[]): string;
+  /** Some words of the source language. */
+  readonly someText: string;
+}
+
+/**
+ * Reads the vocabularies that lie beside a model.
+ * @param modelFile The model's description, or any other file in their folder.
+ * @throws MlperfError `ERR_MODEL` naming the file that cannot be read.
+ */
+export function readVocabularies(modelFile: string): Vocabularies {
+  const folder = dirname(modelFile);
+  const source = readTokens(join(folder, GNMT_VOCABULARIES.source));
+  const target = readTokens(join(folder, GNMT_VOCABULARIES.target));
+  const ids = new Map(source.map((token, id) => [token, id]));
+  const first = GNMT_SPECIAL_TOKENS.length;
+  return {
+    targetSize: target.length,
+    idsOf: (text) =>
+      text
+        .split(' ')
+        .filter((token) => token !== '')
+        .map((token) => ids.get(token) ?? UNKNOWN_ID),
+    textOf: (tokens) => joinParts(tokens.map((id) => target[id] as string)), // The decoder has as many rows.
+    someText: source.slice(first, first + WARM_UP_WORDS).join(' '),
+  };
+}
+
+function readTokens(path: string): string[] {
+  const needs = `${Object.values(GNMT_VOCABULARIES).join(' and ')} must lie beside the model's description`;
+  const text = withReason(
+    `cannot read vocabulary ${path} (${needs})`,
+    () => readBoundedText(path, FILE_BYTES_MAX.list),
+    'ERR_MODEL',
+  );
+  const tokens = text.replace(/\n$/, '').split('\n');
+  const hasSpecial = GNMT_SPECIAL_TOKENS.every((token, id) => tokens[id]?.trim() === token);
+  // As the reference does it where a vocabulary does not begin with them.
+  return hasSpecial ? tokens : [...GNMT_SPECIAL_TOKENS, ...tokens];
+}
+
+function joinParts(tokens: readonly string[]): string {
+  const words: string[] = [];
+  let word = '';
+  for (const token of tokens) {
+    if (token.endsWith(BPE_JOINT)) {
+      word += token.slice(0, -BPE_JOINT.length);
+    } else {
+      words.push(word + token);
+      word = '';
+    }
+  }
+  return words.join(' ');
+}
