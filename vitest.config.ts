@@ -73,6 +73,7 @@ const SMOKE = [
 const SLOW = [
   'loadgen-node/samples/benchmarks/detection/standin-map',
   'loadgen-node/samples/benchmarks/language/language-random',
+  'loadgen-node/samples/benchmarks/stable-diffusion-xl/standin-pictures',
   'loadgen-node/samples/metrics/coco-map-random',
   'loadgen-node/submission/assemble/build-rounds',
   'loadgen-node/submission/check/mutations',

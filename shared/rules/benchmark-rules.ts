@@ -14,6 +14,7 @@ import { DIGITS } from './rows/digits.ts';
 import { DLRM_ENCODINGS, DLRM_RESPONSE_TENSOR, DLRM_TENSORS } from './rows/dlrm-v2.ts';
 import { GNMT_ENCODINGS, GNMT_RESPONSE_TENSOR, GNMT_TENSORS } from './rows/gnmt.ts';
 import { IMAGENET_ENCODINGS, IMAGENET_RESPONSE_TENSOR, IMAGENET_TENSORS } from './rows/imagenet.ts';
+import { PICTURE_ROW } from './rows/stable-diffusion-xl.ts';
 import { SYNTHETIC_SAMPLE_COUNT_MAX } from './rows/synthetic-samples.ts';
 import { TOKENS_ROW } from './rows/tokens.ts';
 import { VOLUME_ROW } from './rows/volume.ts';
@@ -185,6 +186,19 @@ const BENCHMARKS: readonly BenchmarkRules[] = [
     sampleTensors: DLRM_TENSORS,
     responseTensor: DLRM_RESPONSE_TENSOR,
     quality: shareOfReference(0.8031, 0.99, 'AUC'),
+  }),
+  // Rules: inference_rules v4.1, table of datacenter benchmarks (QSL size 5000, ranges of FID and CLIP, Server 20 s). Rounds
+  // after v5.1 do not have it in the datacenter suite.
+  officialRow('stable-diffusion-xl', 'v4.1', {
+    ...PICTURE_ROW,
+    title: 'pictures from text: Stable Diffusion XL base 1.0, 1024x1024, on captions of COCO 2014',
+    rounds: ['v4.1', 'v5.0', 'v5.1'],
+    // CLIP_SCORE is 100 times a cosine.
+    quality: {
+      metric: 'CLIP_SCORE',
+      ...{ target: 0.316_863_187_3, max: 0.318_133_180_1 },
+      more: [{ metric: 'FID_SCORE', target: 23.010_857_58, max: 23.950_076_26 }],
+    },
   }),
   // Only round v0.5 has it. Rule: paper of that round, table 1 (99 % of 23.9 BLEU, Server 250 ms at the 97th percentile).
   officialRow('gnmt', 'v0.5', {

@@ -167,10 +167,8 @@ function qualityProblems(
   if (accuracy === undefined || isMet(accuracy, quality)) return [];
   const seen = accuracyInWords(accuracy);
   const text = `The quality target is missed: ${seen}, target ${targetInWords(quality)}.`;
-  const needed =
-    quality.more === undefined
-      ? `${accuracyPercent(quality.target)} or more`
-      : targetInWords(quality);
+  const isPlain = quality.more === undefined && quality.max === undefined;
+  const needed = isPlain ? `${accuracyPercent(quality.target)} or more` : targetInWords(quality);
   return [{ rule: 'quality', text, needed, seen }];
 }
 

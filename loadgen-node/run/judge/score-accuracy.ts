@@ -46,6 +46,15 @@ function problemOf(error: unknown): Judgement['problems'][number] {
       seen: 'a damaged or unreadable one',
     };
   }
+  // The log is kept, and can be scored later.
+  if (error instanceof MlperfError && error.code === 'ERR_NOT_INSTALLED') {
+    return {
+      rule: 'accuracy-log',
+      text: `There is no accuracy: ${error.message}; then score the log with "longhaul accuracy".`,
+      needed: 'what the metric is reckoned with',
+      seen: 'it is missing',
+    };
+  }
   if (error instanceof MlperfError && error.code === 'ERR_DATA_SET') {
     return {
       rule: 'response-form',

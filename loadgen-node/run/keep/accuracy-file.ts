@@ -1,5 +1,7 @@
-import { join } from 'node:path';
-import { writeText } from '../../../shared/base/files/read-file.ts';
+import { writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { outputError } from '../../../shared/base/errors/mlperf-error.ts';
+import { makeFolder, writeText } from '../../../shared/base/files/read-file.ts';
 import { asOneLine } from '../../../shared/base/text.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import type { AccuracyReport } from '../../samples/data-set/data-set.ts';
@@ -18,6 +20,23 @@ export function writeAccuracyFile(
 ): void {
   if (report?.scriptLine === undefined) return;
   writeText(join(output, RUN_FILES.accuracyText), accuracyText(report.scriptLine, marks));
+  writeScriptFiles(output, report);
+}
+
+/**
+ * Writes the files that the official script writes beside its text.
+ * @throws MlperfError `ERR_OUTPUT`
+ */
+export function writeScriptFiles(folder: string, { files = new Map() }: AccuracyReport): void {
+  for (const [name, bytes] of files) {
+    const path = join(folder, name);
+    try {
+      makeFolder(dirname(path));
+      writeFileSync(path, bytes);
+    } catch (error) {
+      throw outputError(`cannot write ${path}`, error);
+    }
+  }
 }
 
 /** Text of accuracy.txt. */

@@ -10,6 +10,7 @@ import {
   STANDIN_OBJECT_SET,
   STANDIN_OBJECT_SET_LARGE,
 } from '../../../shared/benchmarks/standin/standin-objects.ts';
+import { PICTURE_STANDIN_SET } from '../../../shared/benchmarks/standin/standin-pictures.ts';
 import {
   STANDIN_EVALUATION_SET,
   STANDIN_TRAINING_SET,
@@ -59,6 +60,11 @@ const GENERATED_DATA: Readonly<Record<string, GeneratedData>> = {
   'ssd-resnet34': { word: STAND_IN_WORD, standard: STANDIN_OBJECT_SET, trainingSeed: undefined },
   '3d-unet': { word: STAND_IN_WORD, standard: STANDIN_VOLUMES, trainingSeed: undefined },
   gnmt: { word: STAND_IN_WORD, standard: TRANSLATION_STANDIN_SET, trainingSeed: undefined },
+  'stable-diffusion-xl': {
+    word: STAND_IN_WORD,
+    standard: PICTURE_STANDIN_SET,
+    trainingSeed: undefined,
+  },
   'dlrm-v2': { word: STAND_IN_WORD, standard: DLRM_EVALUATION_SET, trainingSeed: undefined },
 };
 

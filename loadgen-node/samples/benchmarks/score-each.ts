@@ -78,7 +78,9 @@ export function isMet(
     },
   );
   if (!areOthersMet) return false;
-  if (correctCount === undefined) return value >= quality.target - NOISE;
+  if (correctCount === undefined) {
+    return value >= quality.target - NOISE && value <= (quality.max ?? Infinity) + NOISE;
+  }
   return correctCount >= neededCount(quality, sampleCount);
 }
 
@@ -99,9 +101,9 @@ export function accuracyInWords(report: AccuracyReport) {
 }
 
 /** `75.695 % (99 % of 76.460 %, FP32 reference of round v4.1)`; further metrics behind it: `, ROUGE2 21.8148 or more`. */
-export function targetInWords({ target, reference, source, more = [] }: NamedQuality): string {
+export function targetInWords({ target, max, reference, source, more = [] }: NamedQuality): string {
   const others = more.map((bounds) => `, ${boundsInWords(bounds)}`).join('');
-  const text = accuracyPercent(target);
+  const text = accuracyPercent(target) + (max === undefined ? '' : ` to ${accuracyPercent(max)}`);
   if (reference === undefined) return text + others;
   const share = Number((reference.share * 100).toPrecision(SIGNIFICANT_DIGITS));
   return `${text} (${share} % of ${accuracyPercent(reference.value)}, ${source})${others}`;

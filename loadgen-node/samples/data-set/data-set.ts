@@ -31,6 +31,8 @@ export interface AccuracyReport {
   readonly counted?: 'first' | 'last';
   /** Lines of the benchmark's official script for this log (accuracy.txt); absent without one. */
   readonly scriptLine?: string;
+  /** Files that the official script writes beside it, by path; absent without any. */
+  readonly files?: ReadonlyMap<string, Uint8Array>;
 }
 
 /** A quality and whose it is. */

@@ -162,6 +162,9 @@ function assembleResult(scope: DivisionScope, result: PlannedResult): void {
   // Only these: the official checkers refuse what they do not know.
   copy(layout.performance(place), performance, ['summary', 'detail']);
   copy(layout.accuracy(place), accuracy, ['summary', 'detail', 'accuracy', 'accuracyText']);
+  for (const [name, file] of shownFiles(accuracy, result)) {
+    files.copy(posix.join(layout.accuracy(place), name), file);
+  }
   assembleMeasurements(scope, result, place);
   for (const [kind, run] of Object.entries({ performance, accuracy })) {
     const left = (['audit', 'record'] as const).filter((name) => existsSync(run.files[name]));
@@ -173,6 +176,16 @@ function assembleResult(scope: DivisionScope, result: PlannedResult): void {
     files.copyAll(layout.compliance(place, test), own);
     files.copyAll(layout.evidence(place, test), evidence);
   }
+}
+
+/** Pictures of an accuracy run that the round wants to see, as far as there are any, by their place beside accuracy.txt. */
+function shownFiles(accuracy: SubmittedRun, { model }: PlannedResult): [string, string][] {
+  const { folder = '', ids = [] } = model?.accuracyFiles ?? {};
+  const names = [...ids.map((id) => `${id}.png`), 'captions.txt'];
+  const from = dirname(accuracy.files.accuracyText);
+  return names
+    .map((name): [string, string] => [`${folder}/${name}`, join(from, folder, name)])
+    .filter(([, file]) => folder !== '' && existsSync(file));
 }
 
 function assembleMeasurements(

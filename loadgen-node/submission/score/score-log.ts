@@ -10,7 +10,7 @@ import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { readAudit } from '../../observe/audit/network-audit.ts';
 import { progressOf, type RunHost } from '../../run/host/host.ts';
 import { exampleMarks, modelMarks } from '../../run/judge/run-notes.ts';
-import { accuracyText } from '../../run/keep/accuracy-file.ts';
+import { accuracyText, writeScriptFiles } from '../../run/keep/accuracy-file.ts';
 import { inspectRun, recordedSettings } from '../../run/plan/run-record.ts';
 import type { RunValues } from '../../run/plan/run-settings.ts';
 import { generatedSetOf } from '../../samples/benchmarks/generated-data.ts';
@@ -200,6 +200,7 @@ function scoreText(
   const text = accuracyText(scriptLine, marks);
   if (output === undefined) return text;
   writeText(output, text);
+  writeScriptFiles(dirname(output), report);
   return '';
 }
 

@@ -8,6 +8,8 @@ export interface Quality {
   readonly metric: string;
   /** A run below this misses the benchmark's quality; a fraction from 0 to 1. */
   readonly target: number;
+  /** A run above this misses it, too; absent: no value is too high. */
+  readonly max?: number;
   /**
    * Base of the target: a share of the accuracy that the reference reaches in FP32. Undefined
    * where the target stands for itself.

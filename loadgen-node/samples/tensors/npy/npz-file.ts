@@ -5,6 +5,8 @@ import { dataSetError, type MlperfError } from '../../../../shared/base/errors/m
 export interface NpzMember {
   readonly offset: number;
   readonly bytes: number;
+  /** True where these bytes are deflated. */
+  readonly isDeflated: boolean;
 }
 
 // A ZIP file ends with its directory. Rule: PKWARE, APPNOTE 6.3.9, 4.3 (records) and 4.5.3 (ZIP64: what does not fit 32 bits).
@@ -24,15 +26,18 @@ const ZIP64_FIELD = 1;
 const ELSEWHERE = 0xffff_ffff;
 /** Method of a file that is stored as it is. */
 const STORED = 0;
+const DEFLATED = 8;
 
 /**
  * Lists the files of an archive of NumPy (`numpy.savez`), so that parts of arrays can be read at their places.
  * @param path Stands in messages only.
+ * @param takesDeflated True for an archive whose members are read whole, so that they may be compressed.
  * @throws MlperfError `ERR_DATA_SET` for a file that is no such archive, is cut off, or has compressed members
  */
 export async function readNpzMembers(
   file: FileHandle,
   path: string,
+  takesDeflated = false,
 ): Promise<ReadonlyMap<string, NpzMember>> {
   const wrong = (what: string): MlperfError => dataSetError(`${path}: ${what}`);
   const { size } = await file.stat();
@@ -49,18 +54,19 @@ export async function readNpzMembers(
   while (position + ENTRY_BYTES <= directory.length) {
     const entry = directory.subarray(position);
     if (entry.readUInt32LE(0) !== ENTRY_MARK) throw wrong('has a damaged directory of its files');
-    const { name, isStored, length, localAt, entryBytes } = parseEntry(entry);
-    if (!isStored) {
+    const { name, method, packed, localAt, entryBytes } = parseEntry(entry);
+    const isDeflated = method === DEFLATED;
+    if (method !== STORED && !(takesDeflated && isDeflated)) {
       throw wrong(
         `${name} in it is compressed, so that rows cannot be read one by one: save it with numpy.savez, not savez_compressed`,
       );
     }
     const local = await read(localAt, LOCAL_BYTES);
     const offset = localAt + LOCAL_BYTES + local.readUInt16LE(26) + local.readUInt16LE(28);
-    if (local.readUInt32LE(0) !== LOCAL_MARK || offset + length > size) {
+    if (local.readUInt32LE(0) !== LOCAL_MARK || offset + packed > size) {
       throw wrong(`${name} in it is not where the archive's directory says: it is damaged`);
     }
-    members.set(name, { offset, bytes: length });
+    members.set(name, { offset, bytes: packed, isDeflated });
     position += entryBytes;
   }
   return members;
@@ -103,14 +109,14 @@ function parseEntry(entry: Buffer) {
   const extraAt = ENTRY_BYTES + nameBytes;
   const wide = wideNumbers(entry.subarray(extraAt, extraAt + extraBytes));
   // In this order the numbers that do not fit stand in the field of ZIP64.
-  const [length, packed, localAt] = [24, 20, 42].map((at) => {
+  const [, packed, localAt] = [24, 20, 42].map((at) => {
     const value = entry.readUInt32LE(at);
     return value === ELSEWHERE ? (wide.shift() ?? value) : value;
   }) as [number, number, number];
   return {
     name: entry.toString('utf8', ENTRY_BYTES, extraAt),
-    isStored: entry.readUInt16LE(10) === STORED && packed === length,
-    length,
+    method: entry.readUInt16LE(10),
+    packed,
     localAt,
     entryBytes: extraAt + extraBytes + entry.readUInt16LE(32),
   };

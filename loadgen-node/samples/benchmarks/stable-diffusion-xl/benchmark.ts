@@ -1,0 +1,142 @@
+import assert from 'node:assert';
+import { existsSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
+import type { GeneratedSet } from '../../../../shared/benchmarks/digits/digit-sets.ts';
+import {
+  PICTURE_STANDIN_SET,
+  STANDIN_TOKENS,
+  standinPrompt,
+} from '../../../../shared/benchmarks/standin/standin-pictures.ts';
+import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
+import { PROMPT_TOKENS, PROMPTS_FORM } from '../../../../shared/rules/rows/stable-diffusion-xl.ts';
+import type { DataSet } from '../../data-set/data-set.ts';
+import { STAND_IN_WORD, standinSource } from '../generated-data.ts';
+import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
+import { CAPTIONS_FILE, readCaptions } from './captions.ts';
+import { readClipTokenizer, TOKENIZER_FILES } from './clip-tokenizer.ts';
+import { JUDGE_FILES, openOnnxJudge } from './onnx-judge.ts';
+import { type PictureJudge, scorePictures } from './picture-score.ts';
+import { standinJudge } from './standin-judge.ts';
+
+const rules = benchmarkRules('stable-diffusion-xl');
+
+/** Captions of the data set. */
+const CAPTION_COUNT = 5000;
+
+/** The prompt of what a picture must not be. Source: text_to_image/backend_pytorch.py. */
+const NEGATIVE_PROMPT = 'normal quality, low quality, worst quality, low res, blurry, nsfw, nude';
+
+/** Folders of SDXL's two tokenizers, named as in its checkpoint. */
+const TOKENIZERS = ['tokenizer', 'tokenizer_2'] as const;
+
+/** Scores of the stand-in model on {@link PICTURE_STANDIN_SET}: a test measures them. */
+export const STANDIN_CLIP = 0.9791;
+export const STANDIN_FID = 0.5492;
+
+/** The stand-in's FID may be so many times as large: it varies with the prompts. */
+const STANDIN_FID_SHARE = 1.5;
+
+/**
+ * Pictures from text on the LoadGen node: captions of COCO 2014 and the tokenizers of SDXL, or prompts that longhaul makes up. A
+ * sample is the token ids of a caption and of the negative prompt; the response is a picture.
+ */
+export const benchmark: LoadgenBenchmark = {
+  rules,
+  openDataSet: async ({ dataFolder, generated = PICTURE_STANDIN_SET }) => {
+    if (dataFolder === STAND_IN_WORD) return madeUpPrompts(generated);
+    if (dataFolder !== undefined) return openFolder(dataFolder);
+    throw configInvalid(
+      `benchmark stable-diffusion-xl needs --data-dir FOLDER with ${CAPTIONS_FILE}, ${TOKENIZERS.join(' and ')} (see the README of ` +
+        `the benchmark), or --data-dir ${STAND_IN_WORD} for made-up prompts`,
+    );
+  },
+};
+
+async function openFolder(folder: string): Promise<DataSet> {
+  const captions = await readCaptions(folder);
+  const tokenizers = await Promise.all(
+    TOKENIZERS.map((name) => readClipTokenizer(join(folder, name))),
+  );
+  const [first] = tokenizers;
+  assert(first !== undefined);
+  const missing = Object.values(JUDGE_FILES).filter((file) => !existsSync(join(folder, file)));
+  const isWhole = captions.length === CAPTION_COUNT;
+  return pictureDataSet({
+    name: isWhole ? 'coco-2014-captions' : 'own-captions',
+    folder,
+    files: [
+      CAPTIONS_FILE,
+      ...TOKENIZERS.flatMap((name) => TOKENIZER_FILES.map((file) => posix.join(name, file))),
+    ],
+    marks: [
+      ...(isWhole
+        ? []
+        : [
+            `the data set is not that of the benchmark: ${captions.length} captions; an official run needs its ${CAPTION_COUNT}`,
+          ]),
+      ...(missing.length === 0
+        ? []
+        : [`no accuracy can be scored: ${folder} has no ${missing.join(', ')}`]),
+    ],
+    captions,
+    idsOf: (text) => tokenizers.map((tokenizer) => tokenizer.idsOf(text)),
+    openJudge: () => openOnnxJudge(folder, first),
+  });
+}
+
+function madeUpPrompts(set: GeneratedSet): DataSet {
+  const prompts = Array.from({ length: set.imageCount }, (_, i) => standinPrompt(set, i));
+  const byCaption = new Map(prompts.map((prompt) => [prompt.caption, prompt]));
+  const { begin, other, end } = STANDIN_TOKENS;
+  const source = standinSource({
+    ...{ name: 'coco-captions-standin', set, standard: PICTURE_STANDIN_SET },
+    ...{ metric: rules.quality.metric, value: STANDIN_CLIP },
+    samples: `${set.imageCount} prompts made up by longhaul, not COCO's captions; scored neither with Inception nor with CLIP`,
+  });
+  // Fewer pictures have a larger FID, however good they are.
+  const isEnough = set.imageCount >= PICTURE_STANDIN_SET.imageCount;
+  const bound = { metric: 'FID_SCORE', max: STANDIN_FID * STANDIN_FID_SHARE };
+  return pictureDataSet({
+    ...source,
+    quality: { ...source.quality, more: isEnough ? [bound] : [] },
+    folder: '',
+    captions: prompts.map(({ caption }) => caption),
+    idsOf: (text) => {
+      const words = byCaption.get(text)?.wordIds ?? [other];
+      const ids = [begin, ...words, end];
+      const padded = Int32Array.from({ length: PROMPT_TOKENS }, (_, i) => ids[i] ?? 0);
+      return [padded, padded];
+    },
+    openJudge: async () => standinJudge(byCaption),
+  });
+}
+
+/** Captions, and what becomes of them. */
+interface PictureSource
+  extends Omit<DataSet, 'totalSampleCount' | 'readPayload' | 'scoreAccuracy'> {
+  /** By sample index. */
+  readonly captions: readonly string[];
+  /** Ids by the first and by the second tokenizer. */
+  readonly idsOf: (text: string) => readonly Int32Array[];
+  readonly openJudge: () => Promise<PictureJudge>;
+}
+
+function pictureDataSet({ captions, idsOf, openJudge, ...parts }: PictureSource): DataSet {
+  const negative = idsOf(NEGATIVE_PROMPT);
+  const count = 4 * PROMPT_TOKENS;
+  return {
+    ...parts,
+    totalSampleCount: captions.length,
+    payloadBytes: () => count * 4,
+    readPayload: async (index, form) => {
+      assert.equal(form, PROMPTS_FORM);
+      const ids = new Int32Array(count);
+      for (const [i, row] of [...idsOf(captions[index] as string), ...negative].entries()) {
+        ids.set(row, i * PROMPT_TOKENS);
+      }
+      return new Uint8Array(ids.buffer);
+    },
+    scoreAccuracy: (entries) => scorePictures(entries, captions, rules.quality.metric, openJudge),
+  };
+}

@@ -1,0 +1,175 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { dataSetError, messageOf } from '../../../../shared/base/errors/mlperf-error.ts';
+import { PROMPT_TOKENS } from '../../../../shared/rules/rows/stable-diffusion-xl.ts';
+import { readingFile } from '../../data-set/data-set.ts';
+
+/** Files of a tokenizer, as checkpoints of Hugging Face have them. */
+export const TOKENIZER_FILES = ['vocab.json', 'merges.txt', 'special_tokens_map.json'] as const;
+
+/** CLIP's byte-level BPE. */
+export interface ClipTokenizer {
+  /** Ids of a text: beginning, tokens as far as they fit, end, padding; 77 of them. */
+  idsOf(text: string): Int32Array;
+}
+
+const VOCABULARY = z.record(
+  z.string(),
+  z
+    .int()
+    .min(0)
+    .max(2 ** 31 - 1),
+);
+const SPECIAL = z.union([z.string(), z.object({ content: z.string() })]);
+const SPECIALS = z.object({ bos_token: SPECIAL, eos_token: SPECIAL, pad_token: SPECIAL });
+
+/** Parts of a text that are merged each for itself. Source: transformers, CLIPTokenizer. */
+const PARTS = /'s|'t|'re|'ve|'m|'ll|'d|\p{L}+|\p{N}|[^\s\p{L}\p{N}]+/giu;
+const IDEOGRAPH =
+  /[\u4E00-\u9FFF\u3400-\u4DBF\uF900-\uFAFF\u{20000}-\u{2A6DF}\u{2A700}-\u{2CEAF}\u{2F800}-\u{2FA1F}]/gu;
+const DROPPED = /[\0\uFFFD]|(?![\t\n\r])\p{C}/gu;
+
+/** The last symbol of a word. */
+const WORD_END = '</w>';
+
+/**
+ * Reads a tokenizer as transformers' CLIPTokenizer does without ftfy (which leaves the captions of COCO as they are).
+ * @throws MlperfError `ERR_DATA_SET` naming the file that is missing or wrong.
+ */
+export async function readClipTokenizer(folder: string): Promise<ClipTokenizer> {
+  const [vocabularyFile, mergesFile, specialsFile] = TOKENIZER_FILES;
+  const vocabulary = await readJson(join(folder, vocabularyFile), VOCABULARY);
+  const specials = await readJson(join(folder, specialsFile), SPECIALS);
+  const mergesPath = join(folder, mergesFile);
+  const merges = await readingFile(mergesPath, () => readFile(mergesPath, 'utf8'));
+  const ids = new Map(Object.entries(vocabulary));
+  const [begin, end, pad] = [specials.bos_token, specials.eos_token, specials.pad_token].map(
+    (special) => {
+      const token = typeof special === 'string' ? special : special.content;
+      const id = ids.get(token);
+      if (id !== undefined) return { token, id };
+      throw dataSetError(
+        `${join(folder, vocabularyFile)} has no ${JSON.stringify(token)}, which ${specialsFile} names`,
+      );
+    },
+  ) as [Special, Special, Special];
+  return clipTokenizer({ ids, ranks: ranksOf(merges, mergesPath), begin, end, pad });
+}
+
+interface Special {
+  readonly token: string;
+  readonly id: number;
+}
+
+interface Parts {
+  readonly ids: ReadonlyMap<string, number>;
+  /** Two symbols with a blank between → how early they are merged. */
+  readonly ranks: ReadonlyMap<string, number>;
+  readonly begin: Special;
+  readonly end: Special;
+  readonly pad: Special;
+}
+
+function clipTokenizer({ ids, ranks, begin, end, pad }: Parts): ClipTokenizer {
+  const specials = new Map([begin, end, pad].map(({ token, id }) => [token, id]));
+  const known = new Map<string, readonly number[]>();
+  const idsOfPart = (part: string): readonly number[] => {
+    const found = known.get(part) ?? merge(part, ranks).map((token) => ids.get(token) ?? end.id);
+    known.set(part, found);
+    return found;
+  };
+  return {
+    idsOf: (text) => {
+      const tokens = splitAt(text, [...specials.keys()]).flatMap((piece) => {
+        const special = specials.get(piece);
+        if (special !== undefined) return [special];
+        return (clean(piece).match(PARTS) ?? []).flatMap(idsOfPart);
+      });
+      const all = [begin.id, ...tokens.slice(0, PROMPT_TOKENS - 2), end.id];
+      return Int32Array.from({ length: PROMPT_TOKENS }, (_, i) => all[i] ?? pad.id);
+    },
+  };
+}
+
+/** Special tokens in a text stand for themselves: of the second tokenizer that is also the exclamation mark, its padding. */
+function splitAt(text: string, tokens: readonly string[]): string[] {
+  let pieces = [text];
+  for (const token of tokens) {
+    pieces = pieces.flatMap((piece) =>
+      tokens.includes(piece)
+        ? [piece]
+        : piece.split(token).flatMap((part, i) => (i === 0 ? [part] : [token, part])),
+    );
+  }
+  return pieces;
+}
+
+function clean(text: string): string {
+  return text.normalize('NFC').replace(DROPPED, '').replace(IDEOGRAPH, ' $& ').toLowerCase();
+}
+
+/** Symbols of a part, the pair that is earliest in the list merged again and again. */
+function merge(part: string, ranks: ReadonlyMap<string, number>): string[] {
+  const bytes = [...new TextEncoder().encode(part)];
+  let symbols = bytes.map((byte, i) => {
+    return `${BYTE_SYMBOLS[byte]}${i === bytes.length - 1 ? WORD_END : ''}`;
+  });
+  while (symbols.length > 1) {
+    let best = '';
+    let rank = Number.POSITIVE_INFINITY;
+    for (let i = 0; i + 1 < symbols.length; i += 1) {
+      const pair = `${symbols[i]} ${symbols[i + 1]}`;
+      const found = ranks.get(pair) ?? Number.POSITIVE_INFINITY;
+      if (found < rank) [best, rank] = [pair, found];
+    }
+    if (rank === Number.POSITIVE_INFINITY) break;
+    symbols = joined(symbols, best);
+  }
+  return symbols;
+}
+
+/** Symbols with each `pair` of them made one. */
+function joined(symbols: readonly string[], pair: string): string[] {
+  const merged: string[] = [];
+  for (let i = 0; i < symbols.length; i += 1) {
+    const isPair = `${symbols[i]} ${symbols[i + 1]}` === pair;
+    merged.push(isPair ? pair.replace(' ', '') : (symbols[i] as string));
+    if (isPair) i += 1;
+  }
+  return merged;
+}
+
+/** A printable character for each byte: those that are none, or a blank, follow behind 255. Source: GPT-2's encoder.py. */
+const BYTE_SYMBOLS: readonly string[] = (() => {
+  let further = 256;
+  return Array.from({ length: 256 }, (_, byte) => {
+    const isPrintable = (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
+    return String.fromCharCode(isPrintable ? byte : further++);
+  });
+})();
+
+/** The first line is a heading. */
+function ranksOf(text: string, path: string): ReadonlyMap<string, number> {
+  const lines = text.trimEnd().split('\n').slice(1);
+  return new Map(
+    lines.map((line, i) => {
+      if (line.split(' ').length === 2) return [line, i];
+      throw dataSetError(`${path}, line ${i + 2}: a merge is two symbols with a blank between`);
+    }),
+  );
+}
+
+async function readJson<T>(path: string, form: z.ZodType<T>): Promise<T> {
+  const text = await readingFile(path, () => readFile(path, 'utf8'));
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (error) {
+    throw dataSetError(`${path} is no JSON: ${messageOf(error)}`, error);
+  }
+  const { success, data, error } = form.safeParse(json);
+  if (success) return data;
+  const [issue] = error.issues;
+  throw dataSetError(`${path}: ${issue?.path.join('.') || 'the file'}: ${issue?.message}`);
+}

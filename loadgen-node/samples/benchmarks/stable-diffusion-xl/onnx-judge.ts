@@ -1,0 +1,171 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isatty } from 'node:tty';
+import { isMainThread } from 'node:worker_threads';
+import type { InferenceSession, Tensor } from 'onnxruntime-node';
+import {
+  dataSetError,
+  errorCodeOf,
+  MlperfError,
+  messageOf,
+  notInstalled,
+} from '../../../../shared/base/errors/mlperf-error.ts';
+import { absentOnnxRuntimeText } from '../../../../shared/host/component-versions.ts';
+import { PROMPT_TOKENS } from '../../../../shared/rules/rows/stable-diffusion-xl.ts';
+import { readingFile } from '../../data-set/data-set.ts';
+import { readNpzDoubles } from '../../tensors/npy/npz-doubles.ts';
+import type { ClipTokenizer } from './clip-tokenizer.ts';
+import type { PictureJudge } from './picture-score.ts';
+import { CLIP_SIDE, clipInput, INCEPTION_SIDE, inceptionInput } from './resize-picture.ts';
+
+/** Files with which pictures are scored, in the folder of the data set; no run needs them before it is scored. */
+export const JUDGE_FILES = {
+  inception: 'inception.onnx',
+  clip: 'clip.onnx',
+  statistics: 'val2014.npz',
+} as const;
+
+/**
+ * Scores pictures with ONNX files of the user's, in this thread's process.
+ * @throws MlperfError `ERR_NOT_INSTALLED` where ONNX Runtime or a file is missing; `ERR_DATA_SET` for a file that does not fit.
+ */
+export async function openOnnxJudge(
+  folder: string,
+  tokenizer: ClipTokenizer,
+): Promise<PictureJudge> {
+  const path = (file: keyof typeof JUDGE_FILES): string => join(folder, JUDGE_FILES[file]);
+  const statistics = await readJudgeFile(path('statistics'));
+  const [mean, covariance] = (await readNpzDoubles(path('statistics'), ['mu', 'sigma'])) as [
+    Float64Array,
+    Float64Array,
+  ];
+  if (mean.length === 0 || covariance.length !== mean.length ** 2) {
+    throw dataSetError(
+      `${path('statistics')}: mu has ${mean.length} numbers and sigma ${covariance.length}; sigma must have their square`,
+    );
+  }
+  const inception = await openModel(path('inception'));
+  const clip = await openModel(path('clip'));
+  return {
+    lines: [statistics, inception, clip].map(({ line }) => line),
+    reference: { mean, covariance },
+    features: async (rgb) => {
+      const data = inceptionInput(rgb);
+      const [input = ''] = inception.session.inputNames;
+      const dims = [1, 3, INCEPTION_SIDE, INCEPTION_SIDE];
+      const found = await inception.run({ [input]: { type: 'float32', data, dims } });
+      const features = found[inception.session.outputNames[0] as string];
+      return inception.floats(features, mean.length);
+    },
+    cosine: async (caption, rgb) => {
+      const found = await clip.run(clipFeeds(clip.session, tokenizer.idsOf(caption), rgb));
+      const [text, picture] = ['text_embeds', 'image_embeds'].map((name) =>
+        clip.floats(found[name], undefined),
+      ) as [Float32Array, Float32Array];
+      return cosineOf(text, picture);
+    },
+    close: async () => {
+      await inception.session.release();
+      await clip.session.release();
+    },
+  };
+}
+
+/** Inputs by name, as Hugging Face optimum exports CLIP: ids and mask of the caption, the picture's pixels. */
+function clipFeeds(session: InferenceSession, ids: Int32Array, rgb: Uint8Array) {
+  const isWide = session.inputMetadata.some(
+    (input) => input.isTensor && input.name === 'input_ids' && input.type === 'int64',
+  );
+  const integers = (values: Int32Array): Feed =>
+    isWide
+      ? { type: 'int64', data: BigInt64Array.from(values, BigInt), dims: [1, PROMPT_TOKENS] }
+      : { type: 'int32', data: values, dims: [1, PROMPT_TOKENS] };
+  // The end is the largest id; behind it is padding.
+  const end = ids.indexOf(Math.max(...ids));
+  const feeds: Record<string, Feed> = {
+    input_ids: integers(ids),
+    attention_mask: integers(ids.map((_, i) => (i <= end ? 1 : 0))),
+    pixel_values: { type: 'float32', data: clipInput(rgb), dims: [1, 3, CLIP_SIDE, CLIP_SIDE] },
+  };
+  return Object.fromEntries(session.inputNames.map((name) => [name, feeds[name]]));
+}
+
+export function cosineOf(a: ArrayLike<number>, b: ArrayLike<number>): number {
+  let [product, ownA, ownB] = [0, 0, 0];
+  for (let i = 0; i < a.length; i += 1) {
+    const [x, y] = [a[i] as number, b[i] as number];
+    product += x * y;
+    ownA += x * x;
+    ownB += y * y;
+  }
+  return product / Math.sqrt(ownA * ownB);
+}
+
+interface Feed {
+  readonly type: 'float32' | 'int32' | 'int64';
+  readonly data: Float32Array | Int32Array | BigInt64Array;
+  readonly dims: readonly number[];
+}
+
+async function openModel(path: string) {
+  const { bytes, line } = await readJudgeFile(path);
+  const ort = await loadRuntime();
+  const fitting = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw dataSetError(`${path}: ${messageOf(error)}`, error);
+    }
+  };
+  const session = await fitting(() =>
+    ort.InferenceSession.create(bytes, { logSeverityLevel: isatty(2) ? 2 : 4 }),
+  );
+  return {
+    line,
+    session,
+    run: (feeds: Readonly<Record<string, Feed | undefined>>) =>
+      fitting(() => {
+        const tensors = Object.entries(feeds).map(([name, feed]) => {
+          if (feed === undefined) throw new Error(`input ${name} is not known`);
+          return [name, new ort.Tensor(feed.type, feed.data as Tensor['data'], feed.dims)];
+        });
+        return session.run(Object.fromEntries(tensors) as Record<string, Tensor>);
+      }),
+    /** @throws MlperfError `ERR_DATA_SET` for an output of another form. */
+    floats: (tensor: Tensor | undefined, length: number | undefined): Float32Array => {
+      const data = tensor?.data;
+      if (data instanceof Float32Array && (length === undefined || data.length === length)) {
+        return data;
+      }
+      throw dataSetError(
+        `${path}: an output is expected that has ${length ?? 'any number of'} values of float32; found ` +
+          `${session.outputNames.join(', ')}${tensor === undefined ? '' : ` with [${tensor.dims.join(', ')}]`}`,
+      );
+    },
+  };
+}
+
+async function readJudgeFile(path: string) {
+  const bytes = await readingFile(path, () => readFile(path)).catch((error: unknown) => {
+    const hint = 'pictures are scored with it (see the README of the benchmark)';
+    throw notInstalled(`${messageOf(error)}; ${hint}`, error);
+  });
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  return { bytes, line: `${path}: SHA-256 ${sha256}` };
+}
+
+/** ONNX Runtime, without its telemetry: sut-node/model/onnx/onnxruntime.ts tells why. */
+async function loadRuntime(): Promise<typeof import('onnxruntime-node')> {
+  if (isMainThread) process.env['ORT_DISABLE_TELEMETRY'] = '1';
+  try {
+    const runtime = await import('onnxruntime-node');
+    if (!isatty(2)) runtime.env.logLevel = 'fatal';
+    return runtime;
+  } catch (error) {
+    if (error instanceof MlperfError) throw error;
+    const isAbsent = errorCodeOf(error) === 'ERR_MODULE_NOT_FOUND';
+    const why = isAbsent ? absentOnnxRuntimeText() : messageOf(error);
+    throw notInstalled(`pictures are scored with ONNX Runtime: ${why}`, error);
+  }
+}

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  featureStatistics,
+  frechetDistance,
+} from '../../../../../loadgen-node/samples/metrics/frechet-distance.ts';
+import { symmetricEigenvalues } from '../../../../../loadgen-node/samples/metrics/symmetric-eigenvalues.ts';
+
+// Goal: FID is that of the official script, also where a covariance is singular.
+// Method: the script's own figures (test/golden), and matrices whose eigenvalues are known.
+
+const GOLDEN = 'test/golden/benchmarks/sdxl-fid';
+interface Expected {
+  readonly dims: number;
+  readonly frechet_distance: number;
+}
+const CASES = JSON.parse(readFileSync(join(GOLDEN, 'expected.json'), 'utf8')) as Readonly<
+  Record<string, Expected>
+>;
+
+function numbersOf<T>(file: string, Numbers: new (buffer: ArrayBuffer) => T): T {
+  return new Numbers(new Uint8Array(readFileSync(join(GOLDEN, file))).buffer);
+}
+
+describe('frechetDistance', () => {
+  it.each(Object.entries(CASES))('is that of the official script: %s', (name, { dims, ...one }) => {
+    const features = numbersOf(`${name}.generated.f32`, Float32Array);
+    const rows = Array.from({ length: features.length / dims }, (_, i) =>
+      features.subarray(i * dims, (i + 1) * dims),
+    );
+    const reference = numbersOf(`${name}.reference-mu-sigma.f64`, Float64Array);
+    const other = { mean: reference.subarray(0, dims), covariance: reference.subarray(dims) };
+    const own = featureStatistics(rows);
+    for (const distance of [frechetDistance(other, own), frechetDistance(own, other)]) {
+      expect(Math.abs(distance / one.frechet_distance - 1)).toBeLessThan(1e-8);
+    }
+  });
+
+  it('is 0 between equal distributions, and the square of the way between shifted ones', () => {
+    const rows = Array.from({ length: 9 }, (_, i) => Float32Array.of(i, i * i, Math.sin(i), 1));
+    const own = featureStatistics(rows);
+    expect(frechetDistance(own, own)).toBeCloseTo(0, 5);
+    const shifted = { ...own, mean: own.mean.map((value, i) => value + (i === 1 ? 3 : 0)) };
+    expect(frechetDistance(own, shifted)).toBeCloseTo(9, 5);
+  });
+});
+
+describe('symmetricEigenvalues', () => {
+  it('finds those of a chain of springs, 2 - 2 cos(k pi / (n + 1))', () => {
+    const size = 40;
+    const matrix = new Float64Array(size * size);
+    for (let i = 0; i < size; i += 1) {
+      matrix[i * size + i] = 2;
+      if (i > 0) matrix[i * size + i - 1] = -1;
+    }
+    const expected = Array.from({ length: size }, (_, k) => {
+      return 2 - 2 * Math.cos(((k + 1) * Math.PI) / (size + 1));
+    });
+    const found = symmetricEigenvalues(matrix, size).sort();
+    for (const [i, value] of expected.entries()) expect(found[i]).toBeCloseTo(value, 12);
+  });
+
+  it('takes a matrix of zeros, and one of one number', () => {
+    expect([...symmetricEigenvalues(new Float64Array(9), 3)]).toEqual([0, 0, 0]);
+    expect([...symmetricEigenvalues(Float64Array.of(7), 1)]).toEqual([7]);
+  });
+});
