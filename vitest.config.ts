@@ -81,6 +81,7 @@ const SLOW = [
   'loadgen-node/submission/compliance/responses/right-less-often',
   'sut-node/benchmarks/dlrm-v2/standin',
   'sut-node/benchmarks/gnmt/standin',
+  'sut-node/inference/generation/cached-decoder',
   'sut-node/server/guard/decoupled-socket',
   'sut-node/server/oip/oip-fuzz',
 ].map((name) => `test/unit/${name}.test.ts`);

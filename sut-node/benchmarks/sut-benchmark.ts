@@ -1,16 +1,9 @@
 import type { BuildProgress } from '../../shared/base/cache/artifact-cache.ts';
-import type {
-  ModelPipeline,
-  ModelUsage,
-  OpenedModel,
-  StepwisePipeline,
-} from '../model/model-facts.ts';
+import type { AnyPipeline, ModelUsage, OpenedModel } from '../model/model-facts.ts';
 import type { BenchmarkModels } from '../model/model-source.ts';
 
 /** A benchmark on the SUT node: payload bytes in, response bytes out. */
-export interface SutBenchmark<
-  Pipeline extends ModelPipeline | StepwisePipeline = ModelPipeline | StepwisePipeline,
-> extends BenchmarkModels {
+export interface SutBenchmark<Pipeline extends AnyPipeline = AnyPipeline> extends BenchmarkModels {
   /** Largest response of one sample in bytes; undefined where that depends on the model. */
   readonly responseBytesMax: number | undefined;
   /** Elements of one sample's input; undefined where that depends on the model. */

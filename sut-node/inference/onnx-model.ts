@@ -1,4 +1,5 @@
 import assert from 'node:assert';
+import { totalmem } from 'node:os';
 import { timerClock } from '../../shared/base/clock/clock.ts';
 import { configInvalid, MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { Logger } from '../../shared/base/process/logger.ts';
@@ -7,6 +8,8 @@ import type { PayloadEncoding } from '../../shared/domain/system-under-test.ts';
 import type { BenchmarkRules } from '../../shared/rules/rows/benchmark-row.ts';
 import type { SutBenchmark } from '../benchmarks/sut-benchmark.ts';
 import {
+  type GeneratingPipeline,
+  isGenerating,
   isStepwise,
   type LoadedModel,
   type ModelPipeline,
@@ -24,6 +27,7 @@ import {
   modelSource,
 } from '../model/model-source.ts';
 import { asFloats } from '../model/onnx/half-session.ts';
+import { sequenceBytes, sequencesThatFit } from '../pipeline/decoder-fit.ts';
 import {
   type BatchShape,
   batchShapeOf,
@@ -33,10 +37,22 @@ import {
 } from '../pipeline/model-fit.ts';
 import { runtimeSettings } from '../settings/model-settings.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
-import type { Batch, ModelContext, SutModel, WaitingSample } from './batcher/sut-model.ts';
-import { answerBatch, failBatch } from './workers/batch-answers.ts';
+import type {
+  Batch,
+  ModelContext,
+  SampleOwner,
+  SutModel,
+  WaitingSample,
+} from './batcher/sut-model.ts';
+import { answerBatch, deliverFirstTokens, failBatch } from './workers/batch-answers.ts';
 import { WorkerPool } from './workers/worker-pool.ts';
 import type { SpawnWorker } from './workers/worker-thread.ts';
+
+/**
+ * Share of the machine's memory for keys and values of sequences under way. ONNX Runtime and the step that follows hold them up to
+ * four times.
+ */
+const CACHE_MEMORY_SHARE = 1 / 8;
 
 /** Parts of an {@link OnnxModel}. */
 interface OnnxModelParts {
@@ -118,12 +134,24 @@ export class OnnxModel implements SutModel {
     const pipeline = benchmark.openPipeline(model, usage, this.#parts.settings.batchSizeAsked);
     const { forms } = pipeline;
     checkForms(forms, context.encodings);
-    const rows = isStepwise(pipeline)
-      ? { batchSizeFixed: pipeline.samplesAtOnce }
-      : this.#fitRows(pipeline, model, context.encodings);
+    const rows = isGenerating(pipeline)
+      ? this.#fitSequences(pipeline, pool)
+      : isStepwise(pipeline)
+        ? { batchSizeFixed: pipeline.samplesAtOnce }
+        : this.#fitRows(pipeline, model, context.encodings);
     const isStandIn = await this.#isStandIn(modelFile, sha256);
     this.#loaded = { file: modelFile, tensors, sha256, isStandIn, usage, forms, ...rows };
     return this.#loaded;
+  }
+
+  /** Samples travel to workers one by one, and are joined there token by token. @throws MlperfError `ERR_MODEL` */
+  #fitSequences({ decoder, limits }: GeneratingPipeline, pool: WorkerPool) {
+    const { batchSizeMax, batchSizeAsked, workerCount } = this.#parts.settings;
+    const bytesMax = (totalmem() * CACHE_MEMORY_SHARE) / workerCount;
+    const rowBytes = sequenceBytes(decoder, limits);
+    const sequencesMax = sequencesThatFit(rowBytes, bytesMax, batchSizeMax, batchSizeAsked);
+    pool.batchesMax = sequencesMax;
+    return { batchSizeFixed: 1, sequencesMax };
   }
 
   /** How samples lie in the batches of a model of which each sample is a row. @throws MlperfError `ERR_MODEL` */
@@ -157,6 +185,11 @@ export class OnnxModel implements SutModel {
 
   run(batch: Batch): void {
     this.#loadedPool.run(batch);
+  }
+
+  leave(owner: SampleOwner): void {
+    if (this.#loaded?.sequencesMax === undefined) return;
+    this.#pool?.cancel(({ samples }) => samples.every((sample) => sample.owner === owner));
   }
 
   async stop(giveUp: AbortSignal): Promise<void> {
@@ -212,6 +245,9 @@ export class OnnxModel implements SutModel {
       logger,
       events: {
         onDone: answerBatch,
+        onFirstToken: ({ samples: [sample] }, payload) => {
+          if (sample !== undefined) deliverFirstTokens([{ sample, payload }]);
+        },
         onLost: failBatch,
         onRoom: () => context.onRoom(),
         onFatal: (error) => context.onFatal(error),

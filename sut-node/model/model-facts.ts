@@ -72,6 +72,8 @@ export interface LoadedModel {
   readonly batchSizeFixed?: number | undefined;
   /** Forms of payload that its pre-processor reads; undefined: any. */
   readonly forms?: readonly string[] | undefined;
+  /** Sequences that a worker generates side by side; undefined for a model that does not generate. */
+  readonly sequencesMax?: number | undefined;
   /** How payloads and responses lie on its tensors; undefined where it has none. */
   readonly layout?: ModelLayout | undefined;
 }
@@ -229,9 +231,51 @@ export interface StepwisePipeline {
   warmUpPayload(): { readonly form: string; readonly payload: Uint8Array };
 }
 
+/** Bounds of a generation. */
+export interface GenerationLimits {
+  readonly promptTokensMax: number;
+  /** New tokens before which the end token is not chosen. */
+  readonly newTokensMin: number;
+  readonly newTokensMax: number;
+  /** Id of the token that ends a sequence. */
+  readonly endToken: number;
+}
+
+/** Sizes and names of a decoder-only model, whose keys and values of the tokens so far are inputs and outputs. */
+export interface DecoderLayout {
+  readonly layers: number;
+  /** Heads of keys and values, and elements of each per token. */
+  readonly heads: number;
+  readonly headWidth: number;
+  readonly vocabulary: number;
+  /** `float` or `float16`. */
+  readonly cacheType: 'float' | 'float16';
+  readonly logitsType: 'float' | 'float16';
+  /** True where it takes `position_ids`. */
+  readonly hasPositions: boolean;
+}
+
+/** Samples are prompts, which a decoder-only model goes on with, token by token, many side by side. Made in the worker. */
+export interface GeneratingPipeline {
+  /** Forms of payload that it reads; at least one. */
+  readonly forms: readonly string[];
+  readonly decoder: DecoderLayout;
+  readonly limits: GenerationLimits;
+  /** Ids of a prompt, 1 or more. @throws Error saying what is wrong with the payload. */
+  readonly promptOf: (payload: BorrowedBytes) => readonly number[];
+  /** A payload for warm-up: the node is ready only after every worker answered it once. */
+  warmUpPayload(): { readonly form: string; readonly payload: Uint8Array };
+}
+
+/** Any of the three. */
+export type AnyPipeline = ModelPipeline | StepwisePipeline | GeneratingPipeline;
+
 /** True for a pipeline that runs the model by itself. */
-export function isStepwise(
-  pipeline: ModelPipeline | StepwisePipeline,
-): pipeline is StepwisePipeline {
+export function isStepwise(pipeline: AnyPipeline): pipeline is StepwisePipeline {
   return 'answer' in pipeline;
+}
+
+/** True for a pipeline whose model generates tokens. */
+export function isGenerating(pipeline: AnyPipeline): pipeline is GeneratingPipeline {
+  return 'decoder' in pipeline;
 }

@@ -108,6 +108,7 @@ class BenchWorker {
       logger: silentLogger,
       events: {
         onDone: () => this.#onDone(),
+        onFirstToken: () => {},
         onLost: (_batch, error) => {
           throw error;
         },

@@ -16,6 +16,7 @@ import {
   STANDIN_TRAINING_SET,
 } from '../../../shared/benchmarks/standin/standin-sets.ts';
 import { SQUAD_STANDIN_SET } from '../../../shared/benchmarks/standin/standin-squad.ts';
+import { TEXT_STANDIN_SET } from '../../../shared/benchmarks/standin/standin-text.ts';
 import { TRANSLATION_STANDIN_SET } from '../../../shared/benchmarks/standin/standin-translation.ts';
 import { STANDIN_VOLUMES } from '../../../shared/benchmarks/volume/standin-volume.ts';
 import type { NamedQuality } from '../data-set/data-set.ts';
@@ -45,6 +46,12 @@ const STANDIN_IMAGES: GeneratedData = {
   trainingSeed: STANDIN_TRAINING_SET.seed,
 };
 
+const STANDIN_TEXTS: GeneratedData = {
+  word: STAND_IN_WORD,
+  standard: TEXT_STANDIN_SET,
+  trainingSeed: undefined,
+};
+
 /** By key of the benchmark. */
 const GENERATED_DATA: Readonly<Record<string, GeneratedData>> = {
   digits: { word: undefined, standard: EVALUATION_SET, trainingSeed: TRAINING_SET.seed },
@@ -66,6 +73,8 @@ const GENERATED_DATA: Readonly<Record<string, GeneratedData>> = {
     trainingSeed: undefined,
   },
   'dlrm-v2': { word: STAND_IN_WORD, standard: DLRM_EVALUATION_SET, trainingSeed: undefined },
+  'llama2-70b': STANDIN_TEXTS,
+  'mixtral-8x7b': STANDIN_TEXTS,
 };
 
 /** Settings of the data; undefined: not set. */

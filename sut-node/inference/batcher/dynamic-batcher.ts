@@ -112,6 +112,7 @@ export class DynamicBatcher {
 
   /** Drops the waiting samples of an owner that has gone away; returns how many. */
   removeOwner(owner: SampleOwner): number {
+    this.#options.workers.leave?.(owner);
     return removeOwner(this.#lines, owner);
   }
 
@@ -181,6 +182,8 @@ interface BatchPolicy {
 interface BatchNeeds {
   /** Samples per inference where the model has that written into it. */
   readonly batchSizeFixed?: number | undefined;
+  /** Sequences that a worker generates side by side; undefined for a model that does not generate. */
+  readonly sequencesMax?: number | undefined;
 }
 
 /**
@@ -241,30 +244,32 @@ export function batchingInWords(settings: BatchSettings, needs: BatchNeeds = {})
   const { batchSizeFixed } = needs;
   const smaller = preferredSizes.slice(0, -1);
   const sentences =
-    batchSizeMax === 1
-      ? [
-          'No batching: every sample is an inference of its own, and none waits for another.',
-          'Samples are taken in the order of their arrival.',
-        ]
-      : [
-          'Batches are formed while the node runs: samples that wait at the same time, of any query and any ' +
-            'stream, are joined in the order of their arrival into one inference of at most ' +
-            `${batchSizeMax} samples.`,
-          `A batch of ${batchSizeMax} goes out as soon as so many wait and a worker has room for it, which it ` +
-            'has while it is idle or runs one batch with none behind it.',
-          ...(smaller.length === 0
-            ? []
-            : [
-                `An idle worker gets a batch of ${listed(smaller)} samples as soon as so many wait, the ` +
-                  'largest of these sizes that is filled.',
-              ]),
-          batchDelayNsMax === 0
-            ? 'An idle worker gets whatever waits at once: no sample waits for a fuller batch.'
-            : 'Otherwise an idle worker gets what waits when the oldest sample has waited ' +
-              `${formatNs(batchDelayNsMax)}, which counts towards its latency.`,
-          'Samples that the model cannot take together, for example of different shapes, are never in one ' +
-            'batch; those whose oldest sample waits longest go first.',
-        ];
+    needs.sequencesMax !== undefined
+      ? sequencesInWords(needs.sequencesMax)
+      : batchSizeMax === 1
+        ? [
+            'No batching: every sample is an inference of its own, and none waits for another.',
+            'Samples are taken in the order of their arrival.',
+          ]
+        : [
+            'Batches are formed while the node runs: samples that wait at the same time, of any query and any ' +
+              'stream, are joined in the order of their arrival into one inference of at most ' +
+              `${batchSizeMax} samples.`,
+            `A batch of ${batchSizeMax} goes out as soon as so many wait and a worker has room for it, which it ` +
+              'has while it is idle or runs one batch with none behind it.',
+            ...(smaller.length === 0
+              ? []
+              : [
+                  `An idle worker gets a batch of ${listed(smaller)} samples as soon as so many wait, the ` +
+                    'largest of these sizes that is filled.',
+                ]),
+            batchDelayNsMax === 0
+              ? 'An idle worker gets whatever waits at once: no sample waits for a fuller batch.'
+              : 'Otherwise an idle worker gets what waits when the oldest sample has waited ' +
+                `${formatNs(batchDelayNsMax)}, which counts towards its latency.`,
+            'Samples that the model cannot take together, for example of different shapes, are never in one ' +
+              'batch; those whose oldest sample waits longest go first.',
+          ];
   if (batchSizeFixed !== undefined && batchSizeFixed > 1) {
     sentences.push(
       `The model has a fixed batch of ${batchSizeFixed}: a smaller batch is filled up, and what fills it ` +
@@ -273,6 +278,15 @@ export function batchingInWords(settings: BatchSettings, needs: BatchNeeds = {})
   }
   sentences.push('Equal samples are never merged, and no result is kept for another sample.');
   return sentences.join(' ');
+}
+
+function sequencesInWords(sequencesMax: number): string[] {
+  return [
+    `Continuous batching at a token's border: a worker generates up to ${sequencesMax} sequences side by side, of any ` +
+      'query and any stream, with one inference per token of all of them.',
+    'Samples are taken in the order of their arrival: a prompt enters with an inference of its own as soon as a sequence ' +
+      'has ended, and no sample waits for others to form a batch.',
+  ];
 }
 
 /** `2, 4 or 8`. */

@@ -68,6 +68,8 @@ export interface SutModel {
    * Undefined: all do. Never throws. Asked for once the model is loaded, then once per sample.
    */
   groupOf?: ((sample: WaitingSample) => number) | undefined;
+  /** An owner wants no answers any more: what it has at workers may end early. */
+  leave?(owner: SampleOwner): void;
   /**
    * Ends all workers behind the batches that they run now. What they hold gets no answer.
    * @param giveUp Aborted when they have had time enough: those that hang are not awaited.
@@ -76,7 +78,7 @@ export interface SutModel {
 }
 
 /** A model, as the batcher uses it. */
-export type BatchWorkers = Pick<SutModel, 'hasIdle' | 'hasRoom' | 'run' | 'groupOf'>;
+export type BatchWorkers = Pick<SutModel, 'hasIdle' | 'hasRoom' | 'run' | 'groupOf' | 'leave'>;
 
 /**
  * Where a sample lies in what a query compressed as a whole holds: bytes `begin` to `end` of `total`,

@@ -24,7 +24,9 @@ export function answerBatch(batch: Batch, done: DoneMessage): void {
     const begin = row === 0 ? 0 : (done.ends[row - 1] as number);
     const end = done.ends[row] as number;
     const payload = new Uint8Array(done.responses, begin, end - begin);
-    return { sample, payload, fault: undefined, times };
+    const answer = { sample, payload, fault: undefined, times };
+    const tokenCount = done.tokenCounts?.[row];
+    return tokenCount === undefined ? answer : { ...answer, tokenCount };
   });
   deliverAnswers(answers);
 }

@@ -1,14 +1,15 @@
 import { sutBenchmark } from '../../benchmarks/registry.ts';
-import { isStepwise, type ModelTensors } from '../../model/model-facts.ts';
+import { isGenerating, isStepwise, type ModelTensors } from '../../model/model-facts.ts';
 import { floatSession } from '../../model/onnx/half-session.ts';
 import { createOrtSession } from '../../model/onnx/ort-session.ts';
 import { batchShapeOf } from '../../pipeline/model-fit.ts';
 import { BatchRunner } from './batch-runner.ts';
+import { GenerationRunner } from './generation-runner.ts';
 import { StepwiseRunner } from './stepwise-runner.ts';
 import type { WorkerStart } from './worker-thread.ts';
 
 /** Works on batches in the thread that calls it. */
-export type Runner = BatchRunner | StepwiseRunner;
+export type Runner = BatchRunner | StepwiseRunner | GenerationRunner;
 
 /**
  * Loads a benchmark's model and joins it with its pre- and post-processing.
@@ -25,6 +26,7 @@ export async function openRunner(
   const model = { file: start.modelFile, ...session.tensors };
   const pipeline = benchmark.openPipeline(model, start.usage, start.batchSizeAsked);
   onLoaded?.(loaded.tensors);
+  if (isGenerating(pipeline)) return new GenerationRunner({ ...start, pipeline, session });
   if (isStepwise(pipeline)) return new StepwiseRunner({ ...start, pipeline, session });
   return new BatchRunner({
     ...start,

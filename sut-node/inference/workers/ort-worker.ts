@@ -1,11 +1,12 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { MlperfError, messageOf } from '../../../shared/base/errors/mlperf-error.ts';
+import { GenerationRunner } from './generation-runner.ts';
 import { openRunner, type Runner } from './open-runner.ts';
 import type { FailedMessage, FromWorker, ToWorker, WorkerData } from './worker-thread.ts';
 
 /**
  * Entry of a worker thread (started from the compiled JavaScript). Batches run one after another: a
- * batch that arrives while another runs waits here as a promise.
+ * batch that arrives while another runs waits here as a promise. A runner that generates takes them side by side.
  */
 
 const port = parentPort as MessagePort; // This file is only ever a thread.
@@ -29,11 +30,19 @@ async function handle(runner: Runner, message: ToWorker): Promise<void> {
       post({ kind: 'ready' });
       break;
     case 'batch': {
-      const done = await runner.run(message);
-      post(done, [done.payloads, done.responses]);
+      const { number } = message;
+      const done = await (runner instanceof GenerationRunner
+        ? runner.run(message, number, (payload) => post({ kind: 'first-token', number, payload }))
+        : runner.run(message));
+      // What ends behind the port is left.
+      if (!isEnding) post({ ...done, number }, [done.payloads, done.responses]);
       break;
     }
+    case 'cancel':
+      if (runner instanceof GenerationRunner) runner.cancel(message.number);
+      break;
     case 'stop':
+      if (runner instanceof GenerationRunner) runner.stop();
       end();
   }
 }
@@ -55,12 +64,13 @@ async function main(): Promise<void> {
     const runner = await openRunner(start, (tensors) => post({ kind: 'loaded', tensors }));
     let last: Promise<void> = Promise.resolve();
     port.on('message', (message: ToWorker) => {
-      last = last
+      const work = last
         .then(() => {
           const isLeft = message.kind !== 'stop' && Atomics.load(start.isStopping, 0) === 1;
           return isEnding || isLeft ? undefined : handle(runner, message);
         })
         .catch(giveUp);
+      if (message.kind !== 'batch' || !(runner instanceof GenerationRunner)) last = work;
     });
   } catch (error) {
     giveUp(error);

@@ -24,6 +24,8 @@ const LOSSES_MAX = 3;
 /** Events of the pool. */
 interface WorkerPoolEvents {
   onDone(batch: Batch, done: DoneMessage): void;
+  /** The first token of the batch's one sample, before its end. */
+  onFirstToken(batch: Batch, payload: Uint8Array): void;
   /** The worker that had the batch is gone. */
   onLost(batch: Batch, error: MlperfError): void;
   /** A worker can take a batch. */
@@ -57,6 +59,8 @@ export class WorkerPool implements BatchWorkers {
   /** Why a worker ended before all were ready. */
   #startFailure: MlperfError | undefined;
   #nextNumber = 0;
+  /** Most batches at a worker. A model that generates works on many side by side. */
+  batchesMax = BATCHES_MAX;
   /** Workers that had to be replaced. */
   replacedCount = 0;
 
@@ -101,15 +105,27 @@ export class WorkerPool implements BatchWorkers {
   }
 
   get hasRoom(): boolean {
-    return this.#state === 'running' && this.#workers.some((worker) => worker.hasRoom);
+    return this.#state === 'running' && this.#workers.some((worker) => this.#hasRoom(worker));
   }
 
   run(batch: Batch): void {
-    const worker =
-      this.#workers.find((worker) => worker.isIdle) ??
-      this.#workers.find((worker) => worker.hasRoom);
-    assert(worker !== undefined, 'no worker has room for a batch');
-    worker.run(batch, this.#packer.pack(batch));
+    let chosen: PoolWorker | undefined;
+    for (const worker of this.#workers) {
+      if (this.#hasRoom(worker) && worker.batchCount < (chosen?.batchCount ?? Infinity)) {
+        chosen = worker;
+      }
+    }
+    assert(chosen !== undefined, 'no worker has room for a batch');
+    chosen.run(batch, this.#packer.pack(batch));
+  }
+
+  /** Tells workers of the batches that nobody waits for any more. */
+  cancel(isLeft: (batch: Batch) => boolean): void {
+    for (const worker of this.#workers) worker.cancel(isLeft);
+  }
+
+  #hasRoom(worker: PoolWorker): boolean {
+    return worker.isReady && worker.batchCount < this.batchesMax;
   }
 
   /**
@@ -140,7 +156,8 @@ export class WorkerPool implements BatchWorkers {
   #add(): PoolWorker {
     const name = `worker ${this.#nextNumber}`;
     this.#nextNumber += 1;
-    const events = { onDone: this.#onDone, onEnd: this.#onEnd };
+    const { onFirstToken } = this.#options.events;
+    const events = { onDone: this.#onDone, onFirstToken, onEnd: this.#onEnd };
     const worker = new PoolWorker({ ...this.#options, name, events });
     this.#workers.push(worker);
     return worker;
@@ -198,7 +215,7 @@ export class WorkerPool implements BatchWorkers {
 const BATCHES_MAX = 2;
 
 /** Events of a worker. */
-interface PoolWorkerEvents {
+interface PoolWorkerEvents extends Pick<WorkerPoolEvents, 'onFirstToken'> {
   onDone(batch: Batch, done: DoneMessage): void;
   /** The worker has ended and holds these batches without an answer. Called once. */
   onEnd(worker: PoolWorker, error: MlperfError, held: readonly Batch[]): void;
@@ -222,11 +239,13 @@ class PoolWorker implements WorkerThreadEvents {
   readonly name: string;
   readonly #options: PoolWorkerOptions;
   readonly #thread: WorkerThread;
-  readonly #batches: Batch[] = [];
+  /** By number, in the order in which they came. */
+  readonly #batches = new Map<number, Batch>();
+  #nextNumber = 0;
   readonly #loaded = new Deferred<ModelTensors>();
   readonly #warm = new Deferred<void>();
   readonly #ended = new Deferred<void>();
-  #isReady = false;
+  isReady = false;
   #isEnded = false;
   #failure: FailedMessage | undefined;
   #deadline: PlannedCall | undefined;
@@ -248,11 +267,11 @@ class PoolWorker implements WorkerThreadEvents {
   }
 
   get isIdle(): boolean {
-    return this.#isReady && this.#batches.length === 0;
+    return this.isReady && this.batchCount === 0;
   }
 
-  get hasRoom(): boolean {
-    return this.#isReady && this.#batches.length < BATCHES_MAX;
+  get batchCount(): number {
+    return this.#batches.size;
   }
 
   /** Runs the model once when it is loaded; from then on the worker takes batches. @throws MlperfError */
@@ -263,11 +282,19 @@ class PoolWorker implements WorkerThreadEvents {
     await this.#warm.promise;
   }
 
-  /** Sends a batch. Only after {@link hasRoom}. */
+  /** Sends a batch. Only when it {@link isReady}. */
   run(batch: Batch, message: BatchMessage): void {
-    assert(this.hasRoom);
-    this.#batches.push(batch);
-    this.#thread.post(message, [message.payloads]);
+    assert(this.isReady);
+    const number = this.#nextNumber;
+    this.#nextNumber += 1;
+    this.#batches.set(number, batch);
+    this.#thread.post({ ...message, number }, [message.payloads]);
+  }
+
+  cancel(isLeft: (batch: Batch) => boolean): void {
+    for (const [number, batch] of this.#batches) {
+      if (isLeft(batch)) this.#thread.post({ kind: 'cancel', number }, []);
+    }
   }
 
   /**
@@ -292,16 +319,19 @@ class PoolWorker implements WorkerThreadEvents {
         break;
       case 'ready':
         this.#deadline?.cancel();
-        this.#isReady = true;
+        this.isReady = true;
         this.#warm.resolve();
         break;
       case 'failed':
         // The thread ends now; onEnd tells the rest.
         this.#failure = message;
         break;
+      case 'first-token':
+        this.#options.events.onFirstToken(this.#batchOf(message.number), message.payload);
+        break;
       case 'done': {
-        const batch = this.#batches.shift();
-        assert(batch !== undefined, 'a worker answered a batch that it was not given');
+        const batch = this.#batchOf(message.number);
+        this.#batches.delete(message.number);
         assert.equal(message.ends.length, batch.samples.length);
         this.#options.events.onDone(batch, message);
         break;
@@ -313,7 +343,7 @@ class PoolWorker implements WorkerThreadEvents {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.#deadline?.cancel();
-    this.#isReady = false;
+    this.isReady = false;
     const error =
       this.#failure === undefined
         ? workerError(`${this.name} ended: ${reason}`)
@@ -321,7 +351,15 @@ class PoolWorker implements WorkerThreadEvents {
     this.#loaded.reject(error);
     this.#warm.reject(error);
     this.#ended.resolve();
-    this.#options.events.onEnd(this, error, this.#batches.splice(0));
+    const held = [...this.#batches.values()];
+    this.#batches.clear();
+    this.#options.events.onEnd(this, error, held);
+  }
+
+  #batchOf(number: number): Batch {
+    const batch = this.#batches.get(number);
+    assert(batch !== undefined, 'a worker answered a batch that it was not given');
+    return batch;
   }
 
   /** Where the machine has no thread or process left, the worker counts as ended. */

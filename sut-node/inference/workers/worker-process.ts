@@ -9,8 +9,6 @@ import { describeSystemError } from '../../../shared/base/errors/mlperf-error.ts
 import { compiledModule } from '../../../shared/base/files/package-files.ts';
 import { NODE_FLAGS } from '../../../shared/base/process/node-flags.ts';
 import type {
-  BatchMessage,
-  DoneMessage,
   FromWorker,
   SpawnWorker,
   ToWorker,
@@ -32,8 +30,8 @@ class WorkerProcess implements WorkerThread {
   readonly #child: ChildProcess;
   readonly #socket: Duplex;
   readonly #ended = new Deferred<void>();
-  /** Buffers of the batches at the worker, in order: they do not travel, but come back with the answer. */
-  readonly #payloads: ArrayBuffer[] = [];
+  /** Buffers of the batches at the worker by number: they do not travel, but come back with the answer. */
+  readonly #payloads = new Map<number, ArrayBuffer>();
   #killTimer: NodeJS.Timeout | undefined;
   #hasEnded = false;
 
@@ -78,7 +76,7 @@ class WorkerProcess implements WorkerThread {
       return;
     }
     const { payloads, ...head } = message;
-    this.#payloads.push(payloads);
+    this.#payloads.set(message.number, payloads);
     this.#send(head, new Uint8Array(payloads, 0, head.ends.at(-1)));
   }
 
@@ -102,7 +100,8 @@ class WorkerProcess implements WorkerThread {
       this.#events.onMessage(head);
       return;
     }
-    const payloads = this.#payloads.shift();
+    const payloads = this.#payloads.get(head.number);
+    this.#payloads.delete(head.number);
     assert(payloads !== undefined, 'a worker process answered a batch that it was not given');
     this.#events.onMessage({ ...head, payloads, responses: body });
   }
@@ -144,17 +143,20 @@ interface StartHead {
   readonly start: WorkerStart;
 }
 
+type ToWorkerBatch = Extract<ToWorker, { readonly kind: 'batch' }>;
+type FromWorkerDone = Extract<FromWorker, { readonly kind: 'done' }>;
+
 /** Body: the payloads. */
-type BatchHead = Omit<BatchMessage, 'payloads'>;
+type BatchHead = Omit<ToWorkerBatch, 'payloads'>;
 
 /** Body: the responses. The buffer of the payloads stays where it is. */
-type DoneHead = Omit<DoneMessage, 'payloads' | 'responses'>;
+type DoneHead = Omit<FromWorkerDone, 'payloads' | 'responses'>;
 
 /** Node to worker process. */
-export type ToProcessHead = StartHead | Exclude<ToWorker, BatchMessage> | BatchHead;
+export type ToProcessHead = StartHead | Exclude<ToWorker, ToWorkerBatch> | BatchHead;
 
 /** Worker process to node. */
-export type FromProcessHead = Exclude<FromWorker, DoneMessage> | DoneHead;
+export type FromProcessHead = Exclude<FromWorker, FromWorkerDone> | DoneHead;
 
 /**
  * Messages between a node and a worker process, on a socket of their own:

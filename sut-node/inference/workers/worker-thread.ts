@@ -97,7 +97,8 @@ export function watchThread(
  *             ◄──────────────────── loaded    (or failed, and the thread ends)
  *   warm-up   ───────────────────────────►    runs the model once per batch size
  *             ◄───────────────────── ready    (or failed, and the thread ends)
- *   batch     ───────────────────────────►    one after the other
+ *   batch     ───────────────────────────►    one after the other; of a model that generates, side by side
+ *             ◄─────────────── first-token    (of a model that generates)
  *             ◄────────────────────── done
  *   isStopping, stop ────────────────────►    the thread ends behind the batch that runs
  *
@@ -145,8 +146,20 @@ export interface BatchMessage {
   readonly forms: Uint8Array;
 }
 
-/** I/O thread to worker: run the model once per batch size that matters, so that no query pays for first-time work; a batch; no more will come. */
-export type ToWorker = { readonly kind: 'warm-up' } | BatchMessage | { readonly kind: 'stop' };
+/** Which of a worker's batches a message is about: batches of a model that generates end in any order. */
+interface Numbered {
+  readonly number: number;
+}
+
+/**
+ * I/O thread to worker: run the model once per batch size that matters, so that no query pays for first-time work; a batch;
+ * nobody waits for that batch any more; no more will come.
+ */
+export type ToWorker =
+  | { readonly kind: 'warm-up' }
+  | (BatchMessage & Numbered)
+  | ({ readonly kind: 'cancel' } & Numbered)
+  | { readonly kind: 'stop' };
 
 /** The worker cannot start. */
 export interface FailedMessage {
@@ -173,6 +186,14 @@ export interface DoneMessage extends Omit<BatchTimes, 'takenAtNs'> {
   readonly badSamples: readonly BadSample[];
   /** Set where the model itself failed: those rows have no response. */
   readonly failure: { readonly text: string; readonly rows: readonly number[] } | undefined;
+  /** Output tokens of each sample, of a model that generates. */
+  readonly tokenCounts?: readonly number[];
+}
+
+/** The first token of a batch's one sample, before the rest: bytes as at the beginning of its response. */
+export interface FirstTokenMessage {
+  readonly kind: 'first-token';
+  readonly payload: Uint8Array;
 }
 
 /** Worker to I/O thread: the model is loaded; it has run. */
@@ -180,4 +201,5 @@ export type FromWorker =
   | { readonly kind: 'loaded'; readonly tensors: ModelTensors }
   | { readonly kind: 'ready' }
   | FailedMessage
-  | DoneMessage;
+  | (FirstTokenMessage & Numbered)
+  | (DoneMessage & Numbered);

@@ -69,7 +69,8 @@ function halfOf(word: number): number {
 
 let widened: Float32Array | undefined;
 
-function floatsOf(halves: Uint16Array): Float32Array {
+/** Numbers that bits of float16 stand for. */
+export function floatsOf(halves: Uint16Array): Float32Array {
   widened ??= Float32Array.from({ length: HALF_COUNT }, (_, half) => floatOf(half));
   const floats = new Float32Array(halves.length);
   for (let i = 0; i < halves.length; i += 1) floats[i] = widened[halves[i] as number] as number;

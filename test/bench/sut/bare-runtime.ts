@@ -1,4 +1,5 @@
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
+import { GenerationRunner } from '../../../sut-node/inference/workers/generation-runner.ts';
 import { openRunner } from '../../../sut-node/inference/workers/open-runner.ts';
 import type { BatchMessage } from '../../../sut-node/inference/workers/worker-thread.ts';
 import { disableTelemetry } from '../../../sut-node/model/onnx/onnxruntime.ts';
@@ -16,12 +17,15 @@ const job = JSON.parse(process.argv[2] as string) as BareJob;
 disableTelemetry();
 const encoding = benchmarkRules(job.benchmark).encodings[job.encoding];
 if (encoding === undefined) throw new Error(`${job.benchmark} has no encoding ${job.encoding}`);
-const runner = await openRunner({
+const opened = await openRunner({
   ...{ benchmark: job.benchmark, ...job.files, usage: {} },
   runtime: { ...DEFAULT_RUNTIME, threadsPerWorker: job.threads },
   ...{ batchSizeMax: job.batch, encodings: [encoding], responseCompression: 'identity' },
   ...{ sampleBytesMax: SAMPLE_BYTES_MAX, queryBytesMax: SAMPLE_BYTES_MAX },
 });
+if (opened instanceof GenerationRunner)
+  throw new Error(`${job.benchmark}: this bench has no models that generate`);
+const runner = opened;
 const batches = await makeBatches();
 await runner.run(batches[0] as BatchMessage);
 

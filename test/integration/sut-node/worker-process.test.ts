@@ -8,7 +8,7 @@ import { silentLogger } from '../../../shared/base/process/logger.ts';
 import { decodeResponse } from '../../../shared/benchmarks/digits/response.ts';
 import { FAILURE_CODES } from '../../../shared/wire/responses-codec.ts';
 import { spawnOrtProcess } from '../../../sut-node/inference/workers/worker-process.ts';
-import type { DoneMessage, FromWorker } from '../../../sut-node/inference/workers/worker-thread.ts';
+import type { FromWorker } from '../../../sut-node/inference/workers/worker-thread.ts';
 import { startSutNode } from '../../../sut-node/sut-node.ts';
 import { SutNodeProcess } from '../../scenes/host/processes.ts';
 import { ask, wholeSample } from '../../scenes/sut-node/sut-client.ts';
@@ -102,7 +102,7 @@ describe.skipIf(process.platform !== 'linux')('a SUT node with worker processes'
     );
     expect(right.length).toBeGreaterThan(30);
     // The clock of a process is the node's.
-    for (const done of said.filter((one): one is DoneMessage => one.kind === 'done')) {
+    for (const done of said.filter((one) => one.kind === 'done')) {
       expect(done.beganAtNs).toBeGreaterThan(beganAtNs);
       expect(done.endedAtNs).toBeGreaterThan(done.beganAtNs);
       expect(done.endedAtNs).toBeLessThan(endedAtNs);

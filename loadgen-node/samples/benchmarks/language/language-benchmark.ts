@@ -6,12 +6,19 @@ import { grouped } from '../../../../shared/base/text.ts';
 import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
 import type { Quality } from '../../../../shared/rules/rows/benchmark-row.ts';
 import { formatFixed, pythonFloat } from '../../../loadgen/base/number-format.ts';
-import type { AccuracyReport } from '../../data-set/data-set.ts';
-import { STAND_IN_WORD } from '../generated-data.ts';
+import type { AccuracyReport, DataSet } from '../../data-set/data-set.ts';
+import type { TokenType } from '../../data-set/token-numbers.ts';
+import { isGeneratedData, STAND_IN_WORD } from '../generated-data.ts';
 import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
 import { scoreTexts, type TextFigures } from './score-texts.ts';
+import { standinTexts } from './standin-texts.ts';
 import { type RowReader, readTextRows, type TextRow } from './text-rows.ts';
-import { readTokenizer, TOKENIZER_CONFIG_FILE, TOKENIZER_FILE } from './text-tokenizer.ts';
+import {
+  readTokenizer,
+  type TextTokenizer,
+  TOKENIZER_CONFIG_FILE,
+  TOKENIZER_FILE,
+} from './text-tokenizer.ts';
 
 /** A benchmark whose samples and answers are token ids. */
 interface LanguageTask {
@@ -51,7 +58,11 @@ export function languageBenchmark(task: LanguageTask): LoadgenBenchmark {
   return {
     rules,
     answersInTokens: true,
-    openDataSet: async ({ dataFolder, tokenType = 'int32' }) => {
+    openDataSet: async ({ dataFolder, generated, tokenType = 'int32' }) => {
+      if (isGeneratedData({ benchmark: key, dataDir: dataFolder })) {
+        const { source, rows, tokenizer } = standinTexts(key, generated);
+        return { ...source, ...textDataSet(task, rows, tokenizer, tokenType), folder: '' };
+      }
       if (dataFolder === undefined || dataFolder === STAND_IN_WORD) {
         const seen = dataFolder === undefined ? '' : '; longhaul makes no stand-in data for it';
         throw configInvalid(
@@ -64,24 +75,36 @@ export function languageBenchmark(task: LanguageTask): LoadgenBenchmark {
       const rows = await readTextRows(join(dataFolder, file), task.readRow);
       return {
         ...sourceOf(task, rows),
+        ...textDataSet(task, rows, tokenizer, tokenType),
         folder: dataFolder,
         files: [file, TOKENIZER_FILE, ...(hasConfig ? [TOKENIZER_CONFIG_FILE] : [])],
-        totalSampleCount: rows.length,
-        readPayload: async (sampleIndex) => {
-          const row = rows[sampleIndex];
-          assert(row !== undefined, `sample ${sampleIndex} of ${rows.length}`);
-          const { input } = row;
-          const ids =
-            typeof input === 'string'
-              ? Int32Array.from(tokenizer.encode(input).slice(0, task.inputTokensMax))
-              : input;
-          return new Uint8Array(ids.buffer, ids.byteOffset, ids.byteLength);
-        },
-        scoreAccuracy: async (entries) => {
-          const figures = await scoreTexts(entries, rows, { tokenizer, tokenType });
-          return reportOf(rules.quality, figures, task.figures(figures));
-        },
       };
+    },
+  };
+}
+
+/** What reads and scores rows, wherever they are from. */
+function textDataSet(
+  task: LanguageTask,
+  rows: readonly TextRow[],
+  tokenizer: TextTokenizer,
+  tokenType: TokenType,
+): Pick<DataSet, 'totalSampleCount' | 'readPayload' | 'scoreAccuracy'> {
+  return {
+    totalSampleCount: rows.length,
+    readPayload: async (sampleIndex) => {
+      const row = rows[sampleIndex];
+      assert(row !== undefined, `sample ${sampleIndex} of ${rows.length}`);
+      const { input } = row;
+      const ids =
+        typeof input === 'string'
+          ? Int32Array.from(tokenizer.encode(input).slice(0, task.inputTokensMax))
+          : input;
+      return new Uint8Array(ids.buffer, ids.byteOffset, ids.byteLength);
+    },
+    scoreAccuracy: async (entries) => {
+      const figures = await scoreTexts(entries, rows, { tokenizer, tokenType });
+      return reportOf(benchmarkRules(task.key).quality, figures, task.figures(figures));
     },
   };
 }

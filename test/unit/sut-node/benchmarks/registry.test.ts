@@ -10,7 +10,7 @@ const KEYS = readdirSync(FOLDER).filter((name) =>
 );
 
 /** Benchmarks of the LoadGen node alone. */
-const WITHOUT_MODEL = ['gptj', 'llama2-70b', 'mixtral-8x7b'];
+const WITHOUT_MODEL = ['gptj'];
 
 // Goal: every benchmark of the rules has a SUT side, a folder here or a built-in model (create-model.test.ts).
 // Method: the keys of the rules against the folders; ask for the key of each folder, and for one that does not exist.

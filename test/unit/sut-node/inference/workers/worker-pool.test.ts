@@ -20,7 +20,7 @@ const TENSORS = { inputs: [], outputs: [] };
 /** A thread that does what a test says. */
 class FakeThread {
   readonly events: WorkerThreadEvents;
-  readonly batches: BatchMessage[] = [];
+  readonly batches: (BatchMessage & { readonly number: number })[] = [];
   isStopped = false;
   isAbandoned = false;
   warmsUp = true;
@@ -50,8 +50,9 @@ class FakeThread {
   complete(): void {
     const batch = this.batches.shift();
     if (batch === undefined) throw new Error('the thread has no batch');
-    const done: DoneMessage = {
+    const done: DoneMessage & { number: number } = {
       kind: 'done',
+      number: batch.number,
       payloads: batch.payloads,
       responses: new ArrayBuffer(0),
       ends: batch.ends,
@@ -98,6 +99,7 @@ function setUp(workerCount: number) {
     logger: { ...silentLogger, error: (...line: unknown[]) => logged.push(line) },
     events: {
       onDone: (batch) => seen.done.push(batch),
+      onFirstToken: () => {},
       onLost: (batch) => seen.lost.push(batch),
       onRoom: () => {
         seen.room += 1;

@@ -26,7 +26,11 @@ import {
   benchmark as ssdResnet34Sut,
 } from '../../../../../../sut-node/benchmarks/ssd-resnet34/benchmark.ts';
 import type { SutBenchmark } from '../../../../../../sut-node/benchmarks/sut-benchmark.ts';
-import { isStepwise } from '../../../../../../sut-node/model/model-facts.ts';
+import {
+  isStepwise,
+  type ModelPipeline,
+  type StepwisePipeline,
+} from '../../../../../../sut-node/model/model-facts.ts';
 import {
   encodeModel,
   type ModelProto,
@@ -39,7 +43,7 @@ import { tempFolder, testCacheFolder } from '../../../../../scenes/host/folders.
 // damaged, and its cost changes nothing. Method: the models on ONNX Runtime, through the code that serves them.
 
 async function answers(
-  sut: SutBenchmark,
+  sut: SutBenchmark<ModelPipeline | StepwisePipeline>,
   model: ModelProto,
   dataSet: DataSet,
   count: number,

@@ -1,0 +1,58 @@
+import type { GeneratedSet } from '../../../../shared/benchmarks/digits/digit-sets.ts';
+import {
+  standinText,
+  TEXT_STANDIN_ROUGE1,
+  TEXT_STANDIN_SET,
+  TEXT_STANDIN_VOCABULARY,
+} from '../../../../shared/benchmarks/standin/standin-text.ts';
+import { standinSource } from '../generated-data.ts';
+import type { TextRow } from './text-rows.ts';
+import type { TextTokenizer } from './text-tokenizer.ts';
+
+const CONSONANTS = 'bdfghjklmnprstvz';
+const VOWELS = 'aeiou';
+const SYLLABLE_COUNT = CONSONANTS.length * VOWELS.length;
+const SYLLABLES_PER_WORD = 3;
+
+/** Texts that longhaul makes of words of its own, in place of a language model's data. @param set Undefined: the standard one. */
+export function standinTexts(key: string, set: GeneratedSet = TEXT_STANDIN_SET) {
+  const rows = Array.from({ length: set.imageCount }, (_, index): TextRow => {
+    const { prompt, reference } = standinText(set.seed, index);
+    return { input: prompt, target: TOKENIZER.decode(reference), kind: 'text' };
+  });
+  const source = standinSource({
+    name: `${key}-standin-texts`,
+    set,
+    standard: TEXT_STANDIN_SET,
+    metric: 'ROUGE1',
+    value: TEXT_STANDIN_ROUGE1,
+    samples: `${set.imageCount} texts of words that longhaul made up, not the benchmark's`,
+  });
+  return { rows, source, tokenizer: TOKENIZER };
+}
+
+/** Each id is a word of three syllables; ids below the first word are special. */
+const TOKENIZER: TextTokenizer = {
+  encode: () => {
+    throw new Error('prompts of stand-in texts are token ids');
+  },
+  decode: (ids) => ids.filter(isWord).map(wordOf).join(' '),
+  hasToken: (id) => id >= 0 && id < TEXT_STANDIN_VOCABULARY.size,
+};
+
+function isWord(id: number): boolean {
+  const { firstWord, wordCount } = TEXT_STANDIN_VOCABULARY;
+  return id >= firstWord && id < firstWord + wordCount;
+}
+
+function wordOf(id: number): string {
+  let rest = id;
+  let word = '';
+  for (let i = 0; i < SYLLABLES_PER_WORD; i += 1) {
+    const syllable = rest % SYLLABLE_COUNT;
+    const consonant = CONSONANTS.charAt(Math.floor(syllable / VOWELS.length));
+    word += consonant + VOWELS.charAt(syllable % VOWELS.length);
+    rest = Math.floor(rest / SYLLABLE_COUNT);
+  }
+  return word;
+}

@@ -1,0 +1,149 @@
+import { machineNowNs } from '../../../shared/base/clock/clock.ts';
+import { messageOf, modelError } from '../../../shared/base/errors/mlperf-error.ts';
+import { type Codec, codecNamed } from '../../../shared/compression/codec.ts';
+import type { PayloadEncoding } from '../../../shared/domain/system-under-test.ts';
+import type { GeneratingPipeline } from '../../model/model-facts.ts';
+import type { ModelSession } from '../../model/onnx/ort-session.ts';
+import { checkForm } from '../../pipeline/tensor-preprocessor.ts';
+import { CachedDecoder } from '../generation/cached-decoder.ts';
+import { ContinuousGenerator, type Sequence } from '../generation/continuous-generator.ts';
+import { packResponses } from './batch-runner.ts';
+import { PayloadReader } from './payload-reader.ts';
+import type { BatchMessage, DoneMessage, WorkerStart } from './worker-thread.ts';
+
+interface GenerationRunnerOptions
+  extends Pick<
+    WorkerStart,
+    'batchSizeMax' | 'encodings' | 'sampleBytesMax' | 'queryBytesMax' | 'responseCompression'
+  > {
+  readonly pipeline: GeneratingPipeline;
+  readonly session: ModelSession;
+}
+
+/** Tokens of a warm-up: one of a step alone, one of a step of two sequences, and what follows. */
+const WARM_UP_TOKENS = 4;
+
+/** A sequence's tokens, or why there are none. */
+type Outcome = readonly number[] | Error;
+
+/**
+ * The work of a worker on prompts: many batches of one sample each at once, which end in any order. A response is the ids of
+ * all new tokens, int32 little-endian; its first 4 bytes are told as soon as they are known. The time from the prompt's ids to
+ * the last token counts as compute, waiting for the next border and steps of other sequences included.
+ */
+export class GenerationRunner {
+  readonly #options: GenerationRunnerOptions;
+  readonly #payloads: PayloadReader;
+  readonly #responseCodec: Codec;
+  readonly #generator: ContinuousGenerator;
+  readonly #sequences = new Map<number, Sequence>();
+
+  constructor(options: GenerationRunnerOptions) {
+    const { pipeline, session, batchSizeMax, responseCompression } = options;
+    this.#options = options;
+    this.#payloads = new PayloadReader(options);
+    this.#responseCodec = codecNamed(responseCompression);
+    const model = new CachedDecoder(pipeline.decoder, session);
+    const { limits } = pipeline;
+    this.#generator = new ContinuousGenerator({ model, limits, sequencesMax: batchSizeMax });
+  }
+
+  /** Generates alone and side by side. @throws MlperfError `ERR_MODEL` that tells on what the model failed. */
+  async warmUp(): Promise<void> {
+    const { payload } = this.#options.pipeline.warmUpPayload();
+    this.#payloads.warmUp(payload);
+    const prompt = this.#options.pipeline.promptOf(payload);
+    const outcomes = await Promise.all(
+      [0, 1].map(() =>
+        this.#generate(-1, { prompt, newTokensMax: WARM_UP_TOKENS, onFirstToken: () => {} }),
+      ),
+    );
+    for (const outcome of outcomes) {
+      if (outcome instanceof Error) {
+        throw modelError(`the model does not run: ${messageOf(outcome)}`, outcome);
+      }
+      this.#responseCodec.compress(bytesOf(outcome));
+    }
+  }
+
+  /**
+   * Works on a batch of one sample, beside others. Never throws: what failed stands in the result.
+   * @param number Which {@link cancel} names.
+   * @param onFirstToken Gets the first bytes of the response before it is compressed.
+   */
+  async run(
+    batch: BatchMessage,
+    number: number,
+    onFirstToken: (payload: Uint8Array) => void,
+  ): Promise<DoneMessage> {
+    const beganAtNs = machineNowNs();
+    let prompt: readonly number[] | undefined;
+    let fault = '';
+    try {
+      const { encodings, pipeline } = this.#options;
+      const { form } = encodings[batch.forms[0] as number] as PayloadEncoding; // It has one sample.
+      checkForm(form, pipeline.forms);
+      prompt = pipeline.promptOf(this.#payloads.read(batch, 0));
+    } catch (error) {
+      fault = messageOf(error);
+    }
+    const readAtNs = machineNowNs();
+    const outcome =
+      prompt &&
+      (await this.#generate(number, {
+        prompt,
+        onFirstToken: (id) => onFirstToken(bytesOf([id])),
+      }));
+    const generatedAtNs = machineNowNs();
+    const tokens = outcome instanceof Error ? undefined : outcome;
+    const packed = packResponses([tokens && this.#responseCodec.compress(bytesOf(tokens))]);
+    const endedAtNs = machineNowNs();
+    return {
+      kind: 'done',
+      payloads: batch.payloads,
+      ...packed,
+      badSamples: prompt === undefined ? [{ row: 0, text: fault }] : [],
+      failure: outcome instanceof Error ? { text: outcome.message, rows: [0] } : undefined,
+      ...(tokens === undefined ? {} : { tokenCounts: [tokens.length] }),
+      beganAtNs,
+      preprocessNs: readAtNs - beganAtNs,
+      computeNs: generatedAtNs - readAtNs,
+      postprocessNs: endedAtNs - generatedAtNs,
+      endedAtNs,
+    };
+  }
+
+  /** Ends the work on a batch at the next border; it is answered as failed. */
+  cancel(number: number): void {
+    const sequence = this.#sequences.get(number);
+    if (sequence !== undefined) this.#generator.cancel(sequence);
+  }
+
+  /** What is under way gets no answer. */
+  stop(): void {
+    this.#generator.stop();
+  }
+
+  #generate(
+    number: number,
+    start: Pick<Sequence, 'prompt' | 'newTokensMax' | 'onFirstToken'>,
+  ): Promise<Outcome> {
+    return new Promise((resolve) => {
+      const end = (outcome: Outcome): void => {
+        this.#sequences.delete(number);
+        resolve(outcome);
+      };
+      const sequence: Sequence = { ...start, onEnd: end, onFailed: end };
+      this.#sequences.set(number, sequence);
+      this.#generator.add(sequence);
+    });
+  }
+}
+
+/** Ids as int32, little-endian. */
+function bytesOf(ids: readonly number[]): Uint8Array {
+  const bytes = new Uint8Array(4 * ids.length);
+  const view = new DataView(bytes.buffer);
+  for (const [i, id] of ids.entries()) view.setInt32(4 * i, id, true);
+  return bytes;
+}

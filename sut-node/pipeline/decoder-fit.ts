@@ -1,0 +1,106 @@
+import { modelError } from '../../shared/base/errors/mlperf-error.ts';
+import {
+  type DecoderLayout,
+  ELEMENT_TYPES,
+  type ElementType,
+  type GenerationLimits,
+  type ModelTensor,
+  type OpenedModel,
+} from '../model/model-facts.ts';
+import { listTensors } from './model-fit.ts';
+
+/** Tensors of a decoder-only model, as exporters to ONNX name them. */
+export const DECODER_TENSORS = {
+  ids: 'input_ids',
+  mask: 'attention_mask',
+  positions: 'position_ids',
+  logits: 'logits',
+  /** Names of the keys and values of the tokens so far, inputs and outputs, in one order. */
+  caches: (layers: number): readonly { readonly past: string; readonly present: string }[] =>
+    Array.from({ length: 2 * layers }, (_, i) => {
+      const which = `${Math.floor(i / 2)}.${i % 2 === 0 ? 'key' : 'value'}`;
+      return { past: `past_key_values.${which}`, present: `present.${which}` };
+    }),
+};
+
+const INTERFACE =
+  'inputs input_ids, attention_mask and perhaps position_ids (int64 [batch, tokens]), past_key_values.0.key, .value, ' +
+  'past_key_values.1.key, ... (float or float16 [batch, heads, past tokens, width of a head]); outputs logits (float or ' +
+  'float16 [batch, tokens, vocabulary]), present.0.key, .value, ...';
+
+/**
+ * Sizes of a decoder-only model with its cache as inputs and outputs.
+ * @param what What wants it so, for the message: `the benchmark llama2-70b`.
+ * @throws MlperfError `ERR_MODEL` that tells what is expected and what the model has.
+ */
+export function decoderLayout(model: OpenedModel, what: string): DecoderLayout {
+  const refuse = (why: string): never => {
+    throw modelError(
+      `${model.file} does not fit ${what}: ${why}; expected: ${INTERFACE}; found: inputs ` +
+        `${listTensors(model.inputs)}; outputs ${listTensors(model.outputs)}`,
+    );
+  };
+  const find = (tensors: readonly ModelTensor[], name: string, axes: number): ModelTensor => {
+    const tensor = tensors.find((candidate) => candidate.name === name) ?? refuse(`no ${name}`);
+    return tensor.shape.length === axes ? tensor : refuse(`${name} has not ${axes} axes`);
+  };
+  const layers = model.inputs.filter(({ name }) => /^past_key_values\.\d+\.key$/.test(name)).length;
+  if (layers === 0) refuse('no past_key_values.0.key');
+  const { ids, mask, positions, logits, caches } = DECODER_TENSORS;
+  const hasPositions = model.inputs.some(({ name }) => name === positions);
+  const integers = [ids, mask, ...(hasPositions ? [positions] : [])];
+  for (const name of integers) {
+    if (find(model.inputs, name, 2).elementType !== 'int64') refuse(`${name} is not int64`);
+  }
+  const first = find(model.inputs, 'past_key_values.0.key', 4);
+  const [, heads = 0, , headWidth = 0] = first.shape;
+  if (heads === 0 || headWidth === 0) refuse(`${first.name} leaves its heads or their width free`);
+  const names = caches(layers);
+  for (const { past, present } of names) {
+    const tensor = find(model.inputs, past, 4);
+    const isAlike = tensor.shape[1] === heads && tensor.shape[3] === headWidth;
+    if (!isAlike) refuse(`${past} has other heads than ${first.name}`);
+    const types = [tensor.elementType, find(model.outputs, present, 4).elementType];
+    if (types.some((type) => type !== first.elementType)) refuse(`${past} is of another type`);
+  }
+  const known = new Set([...integers, ...names.map(({ past }) => past)]);
+  const other = model.inputs.find(({ name }) => !known.has(name));
+  if (other !== undefined) refuse(`nothing can be fed to ${other.name}`);
+  const scores = find(model.outputs, logits, 3);
+  const vocabulary = scores.shape[2] as number; // It has 3 axes.
+  if (vocabulary === 0) refuse('logits leaves its vocabulary free');
+  const floatOf = ({ name, elementType }: ModelTensor): 'float' | 'float16' =>
+    elementType === 'float' || elementType === 'float16'
+      ? elementType
+      : refuse(`${name} is ${elementType}`);
+  const [cacheType, logitsType] = [floatOf(first), floatOf(scores)];
+  return { layers, heads, headWidth, vocabulary, cacheType, logitsType, hasPositions };
+}
+
+/** Bytes of the keys and values of the longest sequence: a row of the cache. */
+export function sequenceBytes(decoder: DecoderLayout, limits: GenerationLimits): number {
+  const { layers, heads, headWidth, cacheType } = decoder;
+  const { bytes } = ELEMENT_TYPES.get(cacheType) as ElementType; // A key of the table.
+  return (limits.promptTokensMax + limits.newTokensMax) * 2 * layers * heads * headWidth * bytes;
+}
+
+/**
+ * Sequences that a worker may generate side by side, so that their cache never exceeds `bytesMax`, however long they get.
+ * @param asked By the settings; undefined: as many as the bytes allow, up to `most`.
+ * @throws MlperfError `ERR_MODEL` where so many, or not even one, can be held.
+ */
+export function sequencesThatFit(
+  rowBytes: number,
+  bytesMax: number,
+  most: number,
+  asked: number | undefined,
+): number {
+  const fitting = Math.floor(bytesMax / rowBytes);
+  if (fitting >= Math.max(1, asked ?? 1)) return Math.min(fitting, most);
+  const mib = (bytes: number): string => `${Math.ceil(bytes / 1024 ** 2)} MiB`;
+  throw modelError(
+    `the cache of one sequence takes up to ${mib(rowBytes)}, and a worker has ${mib(bytesMax)} for it (an eighth of the ` +
+      `machine's memory, shared by the workers): room for ${fitting} sequences, not ${asked ?? 1}; set a smaller ` +
+      '--batch-size-max or fewer --workers, or use a machine with more memory',
+  );
+}
