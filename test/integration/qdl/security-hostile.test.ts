@@ -42,7 +42,10 @@ beforeAll(async () => {
 afterEach(async () => {
   for (const client of clients.splice(0)) client.stop();
   // It still answers, whatever was done to it.
-  expect(await ask(node.address, 'Name', { nonce: 1 })).toMatchObject({ name: 'sut-a' });
+  const answer = await ask(node.address, 'Name', { nonce: 1 }).catch((error: unknown) => {
+    throw new Error(`${error}; the node's last words: ${node.process.stderr.slice(-2000)}`);
+  });
+  expect(answer).toMatchObject({ name: 'sut-a' });
 });
 
 afterAll(() => node.stop());
