@@ -16,7 +16,7 @@ import { GraphBuilder, type ModelProto, type TensorName } from '../../model/onnx
 // mAP: in a window around a single object the mean of its pixels' places is its centre, and their variance tells its sides.
 // Noise, other colours, objects beside each other and JPEG make it wrong, as they do real detectors.
 
-/** What the models that the stand-ins are for differ in. */
+/** Differences between the models that the stand-ins are for. */
 export interface StandinForm {
   readonly benchmark: DetectionBenchmark;
   /** The model, for people: `RetinaNet ResNeXt50 800x800`. */

@@ -1,7 +1,7 @@
 import type { GraphBuilder, TensorName } from '../../model/onnx/graph-builder.ts';
 import type { Candidates } from './standin-graph.ts';
 
-/** What the last sorting keeps: as the real models' own. */
+/** Limits of the last sorting: as the real models' own. */
 const OVERLAP_MAX = 0.5;
 const SCORE_MIN = 0.05;
 

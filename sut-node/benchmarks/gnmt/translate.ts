@@ -95,7 +95,7 @@ function stateOutputs({ decoderInputs }: TranslationGraphs): string[] {
   return decoderInputs.filter(({ isState }) => isState).map(({ name }) => NEXT + name);
 }
 
-/** What the encoder gives, by the names of the decoder's inputs. */
+/** Outputs of the encoder, by the names of the decoder's inputs. */
 async function encode(
   sentences: readonly (readonly number[])[],
   { sourceType, lengthType, encoderOutputs }: TranslationGraphs,

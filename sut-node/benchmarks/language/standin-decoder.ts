@@ -20,7 +20,7 @@ const HEAD_WIDTH = 64;
  */
 const PARTS = { token: 0, position: 1, before: 2, beforeThat: 3, next: 4 } as const;
 
-/** What a head looks for: tokens whose part `to` is as its own part `from`, or as its position turned back; it finds their code. */
+/** A head looks for tokens whose part `to` is as its own part `from`, or as its position turned back; it finds their code. */
 interface WorkingHead {
   readonly from: number;
   readonly to: number;

@@ -31,7 +31,7 @@ const OUTPUTS = ['text_encoder_2/text_embeds', 'unet/out_sample', 'vae_decoder/s
 /** Integers of 4 and of 8 bytes. */
 const INTEGERS = ['int32', 'int64'];
 
-/** What the pipeline needs to know of a model. */
+/** Names and sizes of a model that the pipeline needs. */
 export interface PictureModel {
   /** By prompt encoder: type of its ids, and the hidden states before the last layer. */
   readonly encoders: readonly {

@@ -119,7 +119,7 @@ export class GenerationRunner {
     if (sequence !== undefined) this.#generator.cancel(sequence);
   }
 
-  /** What is under way gets no answer. */
+  /** Sequences under way get no answer. */
   stop(): void {
     this.#generator.stop();
   }

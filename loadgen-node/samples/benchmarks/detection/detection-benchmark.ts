@@ -30,7 +30,7 @@ export interface DetectionData extends DetectionFolder {
   readonly categoryCount: number;
 }
 
-/** What is a benchmark's own. */
+/** The part of the data that differs between benchmarks of detection. */
 interface DetectionScore {
   /** As in `scoreDetections`: true where labels count the categories. */
   readonly useInvMap: boolean;

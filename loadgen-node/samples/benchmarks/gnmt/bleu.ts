@@ -6,7 +6,7 @@ import { firstOfEachSample } from '../../data-set/first-of-each.ts';
 /** Longest n-gram that is compared. */
 const ORDER_MAX = 4;
 
-/** What Python's strip() takes away. */
+/** Blanks as Python's strip() takes them away. */
 const OUTER_SPACE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: Python's strip() takes them.
   /^[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+|[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+$/g;

@@ -1,7 +1,7 @@
 /** A number in a text: perhaps a sign, commas between digits, a point. */
 const NUMBERS = /-?[\d,]*\.?\d+/g;
 
-/** What stands in front of the answer. */
+/** Words in front of the answer. */
 const ANSWER_WORDS = 'The answer is';
 
 /** A number of its own as Python's `float` reads it; no other form is in the data. */

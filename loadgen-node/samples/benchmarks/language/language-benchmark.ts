@@ -83,7 +83,7 @@ export function languageBenchmark(task: LanguageTask): LoadgenBenchmark {
   };
 }
 
-/** What reads and scores rows, wherever they are from. */
+/** Reads and scores rows, wherever they are from. */
 function textDataSet(
   task: LanguageTask,
   rows: readonly TextRow[],

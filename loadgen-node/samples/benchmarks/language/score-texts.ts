@@ -13,7 +13,7 @@ const TOKENS_MAX = 16_384;
 
 const ROUGE_KEYS = ['rouge1', 'rouge2', 'rougeL', 'rougeLsum'] as const;
 
-/** What the lines of the official scripts are made of. */
+/** Figures that the lines of the official scripts are made of. */
 export interface TextFigures {
   /** Means of the samples that are scored so, in percent, rounded as the scripts round; undefined where there is none. */
   readonly rouge: RougeScores | undefined;

@@ -12,7 +12,7 @@ import { encodePng } from './png.ts';
 
 /** Sees pictures of 1024 x 1024 x RGB bytes. */
 export interface PictureJudge {
-  /** What it sees them with, for accuracy.txt. */
+  /** The models or filters that give the features, for accuracy.txt. */
   readonly lines: readonly string[];
   /** Features of real pictures. */
   readonly reference: FeatureStatistics;
