@@ -22,10 +22,8 @@ import {
   digestedModel,
   isReferenceFile,
   type ModelFiles,
-  type ModelSource,
-  modelFiles,
-  modelSource,
-} from '../model/model-source.ts';
+} from '../model/model-file.ts';
+import { type ModelSource, modelFiles, modelSource } from '../model/model-source.ts';
 import { asFloats } from '../model/onnx/half-session.ts';
 import { sequenceBytes, sequencesThatFit } from '../pipeline/decoder-fit.ts';
 import {

@@ -11,7 +11,7 @@ import {
   type SpawnWorker,
   spawnOrtWorker,
 } from '../../sut-node/inference/workers/worker-thread.ts';
-import { fileDigest } from '../../sut-node/model/model-source.ts';
+import { fileDigest } from '../../sut-node/model/model-file.ts';
 import { disableTelemetry } from '../../sut-node/model/onnx/onnxruntime.ts';
 import { DEFAULT_RUNTIME } from '../../sut-node/settings/model-settings.ts';
 import { head, median, row } from './report.ts';

@@ -4,7 +4,7 @@ import { loadJpegCodec } from '../../../shared/benchmarks/image/jpeg.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
 import { IMAGENET_ELEMENTS } from '../../../shared/rules/rows/imagenet.ts';
 import type { ModelPipeline, ModelUsage, OpenedModel } from '../../model/model-facts.ts';
-import type { ReferenceModel } from '../../model/model-source.ts';
+import type { ReferenceModel } from '../../model/model-file.ts';
 import { IMAGENET_SHAPES, imagenetLayoutOf } from '../../pipeline/imagenet-preprocessor.ts';
 import { listTensors } from '../../pipeline/model-fit.ts';
 import { openPipeline } from '../../pipeline/open-pipeline.ts';

@@ -6,7 +6,7 @@ import { forEachIndex } from '../../../shared/base/async.ts';
 import { type BuildProgress, ensureArtifact } from '../../../shared/base/cache/artifact-cache.ts';
 import { IMAGENET_ELEMENTS } from '../../../shared/rules/rows/imagenet.ts';
 import type { ModelPipeline, PipelineInput } from '../../model/model-facts.ts';
-import { fileDigest } from '../../model/model-source.ts';
+import { fileDigest } from '../../model/model-file.ts';
 import { createOrtSession } from '../../model/onnx/ort-session.ts';
 import { DEFAULT_RUNTIME, type RuntimeSettings } from '../../settings/model-settings.ts';
 import { sutBenchmark } from '../registry.ts';

@@ -5,7 +5,7 @@ import { compiledModule } from '../../../shared/base/files/package-files.ts';
 import type { CompressionName } from '../../../shared/compression/codec.ts';
 import type { PayloadEncoding } from '../../../shared/domain/system-under-test.ts';
 import type { ModelTensors, ModelUsage } from '../../model/model-facts.ts';
-import type { DigestedModel } from '../../model/model-source.ts';
+import type { DigestedModel } from '../../model/model-file.ts';
 import { trackThread } from '../../model/onnx/onnxruntime.ts';
 import type { RuntimeSettings } from '../../settings/model-settings.ts';
 import type { BatchTimes, PayloadSlice } from '../batcher/sut-model.ts';

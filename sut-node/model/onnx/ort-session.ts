@@ -19,7 +19,7 @@ import {
   type OutputTensor,
   type RunModel,
 } from '../model-facts.ts';
-import { type DigestedFile, type DigestedModel, readModelFile } from '../model-source.ts';
+import { type DigestedFile, type DigestedModel, readModelFile } from '../model-file.ts';
 import { GraphBuilder } from './graph-builder.ts';
 import { loadOnnxRuntime, type OnnxRuntime, sessionLogLevel } from './onnxruntime.ts';
 

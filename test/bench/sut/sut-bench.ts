@@ -3,11 +3,8 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { compiledModule } from '../../../shared/base/files/package-files.ts';
 import { sutBenchmark } from '../../../sut-node/benchmarks/registry.ts';
-import {
-  type DigestedModel,
-  digestedModel,
-  modelFiles,
-} from '../../../sut-node/model/model-source.ts';
+import { type DigestedModel, digestedModel } from '../../../sut-node/model/model-file.ts';
+import { modelFiles } from '../../../sut-node/model/model-source.ts';
 import { type BenchServer, type NodeOptions, runNode, startBenchNode } from '../processes.ts';
 import { head, median, row } from '../report.ts';
 import type { Measured } from '../wire/measured.ts';

@@ -11,7 +11,7 @@ import {
   type Sequence,
 } from '../../../sut-node/inference/generation/continuous-generator.ts';
 import type { GenerationLimits } from '../../../sut-node/model/model-facts.ts';
-import { fileDigest } from '../../../sut-node/model/model-source.ts';
+import { fileDigest } from '../../../sut-node/model/model-file.ts';
 import { encodeModel, type ModelProto } from '../../../sut-node/model/onnx/graph-builder.ts';
 import { createOrtSession } from '../../../sut-node/model/onnx/ort-session.ts';
 import { decoderLayout } from '../../../sut-node/pipeline/decoder-fit.ts';

@@ -6,7 +6,7 @@ import {
   checkModelFile,
   fileDigest,
   isReferenceFile,
-} from '../../../../sut-node/model/model-source.ts';
+} from '../../../../sut-node/model/model-file.ts';
 import { tempFolder } from '../../../scenes/host/folders.ts';
 
 const CONTENT = 'weights';

@@ -6,7 +6,7 @@ import type { DataSet } from '../../../../../loadgen-node/samples/data-set/data-
 import { STANDIN_AUC } from '../../../../../shared/benchmarks/dlrm-v2/standin-teacher.ts';
 import { benchmark } from '../../../../../sut-node/benchmarks/dlrm-v2/benchmark.ts';
 import { standinModel } from '../../../../../sut-node/benchmarks/dlrm-v2/standin-graph.ts';
-import { fileDigest } from '../../../../../sut-node/model/model-source.ts';
+import { fileDigest } from '../../../../../sut-node/model/model-file.ts';
 import { encodeModel, type ModelProto } from '../../../../../sut-node/model/onnx/graph-builder.ts';
 import { createOrtSession } from '../../../../../sut-node/model/onnx/ort-session.ts';
 import { DEFAULT_RUNTIME } from '../../../../../sut-node/settings/model-settings.ts';

@@ -4,7 +4,8 @@ import type { DataSet } from '../../../../../loadgen-node/samples/data-set/data-
 import { TRANSLATION_STANDIN_BLEU } from '../../../../../shared/benchmarks/standin/standin-translation.ts';
 import { benchmark } from '../../../../../sut-node/benchmarks/gnmt/benchmark.ts';
 import type { OutputTensor, RunModel } from '../../../../../sut-node/model/model-facts.ts';
-import { fileDigest, readModelDescription } from '../../../../../sut-node/model/model-source.ts';
+import { fileDigest } from '../../../../../sut-node/model/model-file.ts';
+import { readModelDescription } from '../../../../../sut-node/model/model-source.ts';
 import {
   createOrtSession,
   type ModelSession,

@@ -1,0 +1,165 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, type Stats } from 'node:fs';
+import { type FileHandle, open, stat } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { describeSystemError, modelError } from '../../shared/base/errors/mlperf-error.ts';
+
+/** Paths of ONNX files by the name of the part that each is. */
+export type ModelParts = Readonly<Record<string, string>>;
+
+/** Where a model lies. */
+export interface ModelFiles {
+  /** The model; of a model of several files its description. */
+  readonly file: string;
+  readonly parts?: ModelParts;
+}
+
+/** A file of a model, and the SHA-256 that it must have, lower-case hexadecimal. */
+export interface DigestedFile {
+  readonly modelFile: string;
+  readonly sha256: string;
+}
+
+/** A model whose files have been read once. */
+export interface DigestedModel extends DigestedFile {
+  /** Files of a model of several, by name; then `modelFile` only stands in messages. */
+  readonly parts?: Readonly<Record<string, DigestedFile>> | undefined;
+}
+
+/**
+ * @param words Words that may stand in place of a file, one of which may be mistyped.
+ * @throws MlperfError `ERR_MODEL` when the file is missing or empty.
+ */
+export async function checkModelFile(path: string, words: readonly string[]): Promise<void> {
+  let found: Stats;
+  try {
+    found = await stat(path);
+  } catch (error) {
+    const reason = describeSystemError(error);
+    const hint = words.length === 0 ? '' : `; without a file there is: --model ${words.join(', ')}`;
+    throw modelError(`model file ${path}: ${reason}${hint}`, error);
+  }
+  if (!found.isFile()) throw modelError(`model file ${path} is not a file`);
+  if (found.size === 0) throw modelError(`model file ${path} is empty`);
+}
+
+/**
+ * Checksum of a model file in lower-case hexadecimal.
+ * @throws MlperfError `ERR_MODEL` when the file cannot be read.
+ */
+export async function fileDigest(file: string, algorithm: 'sha256' | 'md5'): Promise<string> {
+  const hash = createHash(algorithm);
+  try {
+    await pipeline(createReadStream(file), hash);
+  } catch (error) {
+    const what = `model file ${file} cannot be read: ${describeSystemError(error)}`;
+    throw modelError(what, error);
+  }
+  return hash.digest('hex');
+}
+
+/**
+ * Checksums of a model's files. That of a model of several files is that of their checksums, a line each, as sha256sum prints
+ * them for files that are named as the parts.
+ * @throws MlperfError `ERR_MODEL` when a file cannot be read.
+ */
+export async function digestedModel({
+  file: modelFile,
+  parts,
+}: ModelFiles): Promise<DigestedModel> {
+  if (parts === undefined) return { modelFile, sha256: await fileDigest(modelFile, 'sha256') };
+  const digested: Record<string, DigestedFile> = {};
+  const lines = createHash('sha256');
+  for (const [name, own] of Object.entries(parts)) {
+    const sha256 = await fileDigest(own, 'sha256');
+    digested[name] = { modelFile: own, sha256 };
+    lines.update(`${sha256}  ${name}\n`);
+  }
+  return { modelFile, sha256: lines.digest('hex'), parts: digested };
+}
+
+/** A buffer whose memory can be given back. Node 20 has it; the compiler's library of that year has not. */
+interface ResizableBuffer extends ArrayBuffer {
+  resize(byteLength: number): void;
+}
+const ResizableBuffer = ArrayBuffer as unknown as new (
+  byteLength: number,
+  options: { readonly maxByteLength: number },
+) => ResizableBuffer;
+
+/**
+ * Reads a model's file and makes sure that it is the one whose checksum the node tells: what is loaded are these
+ * bytes, so a file that is exchanged or still written while workers start is noticed in each of them.
+ * @param sha256 Lower-case hexadecimal.
+ * @throws MlperfError `ERR_MODEL`
+ */
+export async function readModelFile(file: string, sha256: string) {
+  let buffer: ResizableBuffer;
+  try {
+    const handle = await open(file);
+    try {
+      buffer = await readWhole(handle);
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    const what = `model file ${file} cannot be read: ${describeSystemError(error)}`;
+    throw modelError(what, error);
+  }
+  const bytes = new Uint8Array(buffer);
+  const found = createHash('sha256').update(bytes).digest('hex');
+  if (found !== sha256) {
+    throw modelError(
+      `model file ${file} changed while the node started: its SHA-256 was ${sha256}, ` +
+        `a worker read ${found}; start the node again when the file no longer changes`,
+    );
+  }
+  // `release` gives the memory back at once: the garbage collector of a quiet worker might not for hours.
+  return { bytes, release: () => buffer.resize(0) };
+}
+
+/** The file's bytes in memory that can be given back; fewer than it had where it is cut off meanwhile. */
+async function readWhole(handle: FileHandle): Promise<ResizableBuffer> {
+  const { size } = await handle.stat();
+  const buffer = new ResizableBuffer(size, { maxByteLength: size });
+  let position = 0;
+  while (position < size) {
+    const { bytesRead } = await handle.read(new Uint8Array(buffer, position), 0, size - position);
+    if (bytesRead === 0) break;
+    position += bytesRead;
+  }
+  buffer.resize(position);
+  return buffer;
+}
+
+/** Weights that the rules name. */
+export interface ReferenceModel {
+  /** Description, and how to get it, for people who have none. */
+  readonly howToGet: string;
+  /** Its files as far as their checksums are published; without checksums no file counts as the reference. */
+  readonly files: readonly ReferenceFile[];
+}
+
+/** A file known by a checksum. MD5 tells files apart by accident only, and for some it is all that there is. */
+interface ReferenceFile {
+  readonly algorithm: 'sha256' | 'md5';
+  /** Lower-case hexadecimal. */
+  readonly digest: string;
+}
+
+/**
+ * True when a file is one of the reference model's.
+ * @param sha256 Of the file, which is known already.
+ * @throws MlperfError `ERR_MODEL` when the file cannot be read.
+ */
+export async function isReferenceFile(
+  { files }: ReferenceModel,
+  file: string,
+  sha256: string,
+): Promise<boolean> {
+  const isKnown = (algorithm: ReferenceFile['algorithm'], digest: string): boolean =>
+    files.some((known) => known.algorithm === algorithm && known.digest === digest);
+  if (isKnown('sha256', sha256)) return true;
+  if (!files.some(({ algorithm }) => algorithm === 'md5')) return false;
+  return isKnown('md5', await fileDigest(file, 'md5'));
+}
