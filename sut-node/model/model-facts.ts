@@ -239,6 +239,8 @@ export interface GenerationLimits {
   readonly newTokensMax: number;
   /** Id of the token that ends a sequence. */
   readonly endToken: number;
+  /** Beams of a beam search, each a row of the model; absent: greedy. */
+  readonly beams?: number;
 }
 
 /** Sizes and names of a decoder-only model, whose keys and values of the tokens so far are inputs and outputs. */

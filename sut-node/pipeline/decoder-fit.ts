@@ -77,11 +77,12 @@ export function decoderLayout(model: OpenedModel, what: string): DecoderLayout {
   return { layers, heads, headWidth, vocabulary, cacheType, logitsType, hasPositions };
 }
 
-/** Bytes of the keys and values of the longest sequence: a row of the cache. */
+/** Bytes of the keys and values of the longest sequence: a row of the cache for each beam. */
 export function sequenceBytes(decoder: DecoderLayout, limits: GenerationLimits): number {
   const { layers, heads, headWidth, cacheType } = decoder;
+  const { promptTokensMax, newTokensMax, beams = 1 } = limits;
   const { bytes } = ELEMENT_TYPES.get(cacheType) as ElementType; // A key of the table.
-  return (limits.promptTokensMax + limits.newTokensMax) * 2 * layers * heads * headWidth * bytes;
+  return beams * (promptTokensMax + newTokensMax) * 2 * layers * heads * headWidth * bytes;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { modelError } from '../../../shared/base/errors/mlperf-error.ts';
+import { BestOf } from '../../pipeline/best-of.ts';
 
 /** Length penalty: ((5 + tokens) / (5 + 1)) to the power of 1, the weight of the reference's hyperparameters. */
 const PENALTY_BASE = 5;
@@ -93,7 +94,7 @@ export class BeamSearch {
   }
 
   #choose(logProbabilities: Float32Array, firstRow: number, size: number): readonly Candidate[] {
-    const best = new BestOf(this.#width);
+    const best = new BestOf<Candidate>(this.#width);
     let row = 0;
     for (const beam of this.#beams) {
       if (beam.isFinished) {
@@ -107,14 +108,14 @@ export class BeamSearch {
     return best.candidates;
   }
 
-  #addFinished(best: BestOf, beam: Hypothesis): void {
+  #addFinished(best: BestOf<Candidate>, beam: Hypothesis): void {
     const { logProbability, length } = beam;
     const score = Math.fround(logProbability / penaltyOf(length));
     if (!(score > best.worst)) return;
     best.add({ score, beam, row: undefined, token: this.#endToken, logProbability });
   }
 
-  #addTokens(best: BestOf, beam: Hypothesis, row: number, own: Float32Array): void {
+  #addTokens(best: BestOf<Candidate>, beam: Hypothesis, row: number, own: Float32Array): void {
     const { logProbability: before, length } = beam;
     const ownPenalty = penaltyOf(length);
     const nextPenalty = penaltyOf(length + 1);
@@ -161,25 +162,4 @@ function leastOf(worst: number, penalty: number, before: number): number {
   if (worst === Number.NEGATIVE_INFINITY) return worst;
   const least = worst * penalty;
   return least - before - ROUNDING * (Math.abs(least) + Math.abs(before));
-}
-
-/** The best candidates, best first; of equal ones the first that came. */
-class BestOf {
-  readonly candidates: Candidate[] = [];
-  /** Score that a candidate must exceed. */
-  worst: number = Number.NEGATIVE_INFINITY;
-  readonly #count: number;
-
-  constructor(count: number) {
-    this.#count = count;
-  }
-
-  add(candidate: Candidate): void {
-    const { candidates } = this;
-    let place = candidates.length;
-    while (place > 0 && candidate.score > (candidates[place - 1] as Candidate).score) place -= 1;
-    candidates.splice(place, 0, candidate);
-    if (candidates.length > this.#count) candidates.pop();
-    if (candidates.length === this.#count) this.worst = (candidates.at(-1) as Candidate).score;
-  }
 }

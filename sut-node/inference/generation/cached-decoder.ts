@@ -23,7 +23,7 @@ export interface SequenceModel {
   enter(prompt: readonly number[]): Promise<Scores>;
   /** Adds a token to each row, in their order. @throws Error of the model: then the rows are as before. */
   step(tokens: readonly number[]): Promise<readonly Scores[]>;
-  /** Leaves out all rows but these, numbered as they are, in ascending order. */
+  /** The rows from now on: numbers of those that there are, any number of times, in any order. */
   keep(rows: readonly number[]): void;
 }
 

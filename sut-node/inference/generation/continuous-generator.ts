@@ -1,6 +1,8 @@
 import { messageOf } from '../../../shared/base/errors/mlperf-error.ts';
 import type { GenerationLimits } from '../../model/model-facts.ts';
+import { BeamTokenSearch } from './beam-search.ts';
 import type { Scores, SequenceModel } from './cached-decoder.ts';
+import { GreedyTokenSearch, type NextRow, type TokenSearch } from './token-search.ts';
 
 /**
  * Prompt tokens that enter between two steps, unless a single prompt has more: so long the sequences under way are held up at
@@ -27,16 +29,19 @@ interface ContinuousGeneratorOptions {
   readonly sequencesMax: number;
 }
 
-/** A sequence under way: a row of the model. */
+/** A sequence under way. */
 interface Active {
   readonly sequence: Sequence;
-  readonly tokens: number[];
+  readonly search: TokenSearch;
+  /** Its rows of the model, which stand one behind the other: the tokens that they get in the next step. */
+  tokens: readonly number[];
 }
 
 /**
- * Continuous batching at a token's border, greedy. Each round takes in waiting prompts, oldest first, while there is room for
+ * Continuous batching at a token's border. Each round takes in waiting prompts, oldest first, while there is room for
  * them (one inference each: the first token), and then adds one token to all sequences (one inference). A sequence that ends
- * makes room at the next border; none waits for the end of another, as it would in a batch that stays together.
+ * makes room at the next border; none waits for the end of another, as it would in a batch that stays together. In a beam search
+ * a sequence is as many rows as it has beams, and its first token is settled with its last.
  *
  * A prompt that fails, or scores that are no numbers, fail one sequence. A step that fails fails those that were in it.
  */
@@ -83,7 +88,7 @@ export class ContinuousGenerator {
     const isCancelled = (sequence: Sequence): boolean => this.#cancelled.has(sequence);
     const gone = [...this.#waiting, ...this.#active.map(({ sequence }) => sequence)];
     this.#waiting = this.#waiting.filter((sequence) => !isCancelled(sequence));
-    this.#keep(({ sequence }) => !isCancelled(sequence));
+    this.#leave(({ sequence }) => isCancelled(sequence));
     for (const sequence of gone.filter(isCancelled)) {
       sequence.onFailed(new Error('nobody waits for its answer any more'));
     }
@@ -91,7 +96,7 @@ export class ContinuousGenerator {
   }
 
   async #takeIn(): Promise<void> {
-    const { model, sequencesMax } = this.#options;
+    const { model, limits, sequencesMax } = this.#options;
     let promptTokens = 0;
     while (!this.#isStopped && this.#active.length < sequencesMax) {
       const [sequence] = this.#waiting;
@@ -106,9 +111,10 @@ export class ContinuousGenerator {
         sequence.onFailed(errorOf(error));
         continue;
       }
-      const active = { sequence, tokens: [] };
-      this.#active.push(active);
-      this.#advance([active], [scores]);
+      const { newTokensMax = limits.newTokensMax } = sequence;
+      const one = { sequence, search: searchOf({ ...limits, newTokensMax }), tokens: [NONE] };
+      this.#active.push(one);
+      this.#rearrange(new Map([[one, this.#advance(one, [scores])]]));
     }
   }
 
@@ -116,60 +122,69 @@ export class ContinuousGenerator {
     const active = this.#active;
     let scores: readonly Scores[];
     try {
-      scores = await this.#options.model.step(active.map(({ tokens }) => tokens.at(-1) as number));
+      scores = await this.#options.model.step(active.flatMap(({ tokens }) => tokens));
     } catch (error) {
-      this.#keep(() => false);
+      this.#leave(() => true);
       for (const { sequence } of active) sequence.onFailed(errorOf(error));
       return;
     }
-    this.#advance(active, scores);
-  }
-
-  /** Gives sequences their next tokens; those that end leave. */
-  #advance(active: readonly Active[], scores: readonly Scores[]): void {
-    const ended = new Set<Active>();
-    const { endToken, newTokensMin, newTokensMax } = this.#options.limits;
-    for (const [i, one] of active.entries()) {
-      const { sequence, tokens } = one;
-      const excluded = tokens.length < newTokensMin ? endToken : undefined;
-      const token = bestToken(scores[i] as Scores, excluded);
-      if (token === undefined) {
-        ended.add(one);
-        sequence.onFailed(new Error('the model gave no numbers as the scores of the next token'));
-        continue;
-      }
-      tokens.push(token);
-      if (tokens.length === 1) sequence.onFirstToken(token);
-      if (token !== endToken && tokens.length < (sequence.newTokensMax ?? newTokensMax)) continue;
-      ended.add(one);
-      // Rule: LoadGen divides by the tokens behind the first, so there are 2 or more.
-      if (tokens.length === 1) tokens.push(endToken);
-      sequence.onEnd(tokens);
+    const next = new Map<Active, readonly NextRow[]>();
+    let row = 0;
+    for (const one of active) {
+      const end = row + one.tokens.length;
+      next.set(one, this.#advance(one, scores.slice(row, end)));
+      row = end;
     }
-    if (ended.size > 0) this.#keep((one) => !ended.has(one));
+    this.#rearrange(next);
   }
 
-  #keep(isKept: (active: Active) => boolean): void {
-    const rows = [...this.#active.keys()].filter((row) => isKept(this.#active[row] as Active));
-    if (rows.length === this.#active.length) return;
-    this.#active = rows.map((row) => this.#active[row] as Active);
-    this.#options.model.keep(rows);
+  /** Gives a sequence its next token. @returns Its rows of the next step; none: it has ended, and its owner knows. */
+  #advance({ sequence, search }: Active, scores: readonly Scores[]): readonly NextRow[] {
+    const settledCount = search.tokens.length;
+    let next: readonly NextRow[];
+    try {
+      next = search.advance(scores);
+    } catch (error) {
+      sequence.onFailed(errorOf(error));
+      return [];
+    }
+    const { tokens } = search;
+    if (settledCount === 0 && tokens.length > 0) sequence.onFirstToken(tokens[0] as number);
+    if (next.length > 0) return next;
+    // Rule: LoadGen divides by the tokens behind the first, so there are 2 or more.
+    const isShort = tokens.length === 1;
+    sequence.onEnd(isShort ? [...tokens, this.#options.limits.endToken] : tokens);
+    return next;
+  }
+
+  #leave(isLeft: (active: Active) => boolean): void {
+    this.#rearrange(new Map(this.#active.filter(isLeft).map((one) => [one, []])));
+  }
+
+  /** @param next Rows of the next step, of sequences whose rows change. */
+  #rearrange(next: ReadonlyMap<Active, readonly NextRow[]>): void {
+    const rows: number[] = [];
+    let begin = 0;
+    for (const one of this.#active) {
+      const count = one.tokens.length;
+      const own = next.get(one) ?? one.tokens.map((token, from) => ({ from, token }));
+      for (const { from } of own) rows.push(begin + from);
+      one.tokens = own.map(({ token }) => token);
+      begin += count;
+    }
+    this.#active = this.#active.filter(({ tokens }) => tokens.length > 0);
+    const isSame = rows.length === begin && rows.every((from, row) => from === row);
+    if (!isSame) this.#options.model.keep(rows);
   }
 }
 
-/** Id of the highest score, the lowest of equal ones; undefined where a score is NaN. */
-function bestToken(scores: Scores, excluded: number | undefined): number | undefined {
-  let best: number | undefined;
-  let highest = Number.NEGATIVE_INFINITY;
-  for (let id = 0; id < scores.length; id += 1) {
-    const score = scores[id] as number;
-    if (Number.isNaN(score)) return undefined;
-    if (score > highest && id !== excluded) {
-      highest = score;
-      best = id;
-    }
-  }
-  return best;
+/** Stands for the token of a row that has only its prompt. */
+const NONE = -1;
+
+function searchOf({ beams, ...limits }: GenerationLimits): TokenSearch {
+  return beams === undefined
+    ? new GreedyTokenSearch(limits)
+    : new BeamTokenSearch({ ...limits, beams });
 }
 
 function errorOf(error: unknown): Error {

@@ -1,0 +1,115 @@
+import type { GenerationLimits } from '../../model/model-facts.ts';
+import { BestOf } from '../../pipeline/best-of.ts';
+import type { Scores } from './cached-decoder.ts';
+import { type NextRow, noNumbers, type TokenSearch } from './token-search.ts';
+
+/** New tokens of a beam, the last one first. */
+interface Link {
+  readonly token: number;
+  readonly before: Link | undefined;
+}
+
+/** A row that goes on. */
+interface Beam {
+  readonly end: Link | undefined;
+  /** Sum over its tokens of the logarithms of their probabilities. */
+  readonly logProbability: number;
+}
+
+/** A beam with a token behind it. */
+interface Candidate {
+  /** Its {@link Beam.logProbability}. */
+  readonly score: number;
+  readonly from: number;
+  readonly token: number;
+}
+
+/**
+ * Beam search as Hugging Face's transformers has it with `early_stopping=True` and a length penalty of 1: of twice as many
+ * candidates as there are beams, the best ones that do not end go on; those that end, and are among the best `beams`, are
+ * finished. It ends when as many are finished, or at the most tokens, where all that go on count as finished. The
+ * answer is the finished one with the highest mean over its tokens, the end token among them.
+ */
+export class BeamTokenSearch implements TokenSearch {
+  tokens: readonly number[] = [];
+  readonly #limits: GenerationLimits & { readonly beams: number };
+  #beams: readonly Beam[] = [{ end: undefined, logProbability: 0 }];
+  #length = 0;
+  #finishedCount = 0;
+  #best: { readonly end: Link; readonly mean: number } | undefined;
+
+  constructor(limits: GenerationLimits & { readonly beams: number }) {
+    this.#limits = limits;
+  }
+
+  advance(scores: readonly Scores[]): readonly NextRow[] {
+    const { beams: width, endToken, newTokensMax } = this.#limits;
+    const candidates = this.#candidates(scores);
+    this.#length += 1;
+    const next: Candidate[] = [];
+    for (const [rank, candidate] of candidates.entries()) {
+      if (candidate.token !== endToken) next.push(candidate);
+      else if (rank < width) this.#finish(this.#beamOf(candidate));
+      if (next.length === width) break;
+    }
+    const beams = next.map((candidate) => this.#beamOf(candidate));
+    this.#beams = beams;
+    const isFull = this.#finishedCount >= width;
+    const isLast = this.#length >= newTokensMax || next.length === 0;
+    if (!isFull && !isLast) return next;
+    if (!isFull) for (const beam of beams) this.#finish(beam);
+    this.#beams = [];
+    this.tokens = tokensOf(this.#best?.end);
+    return [];
+  }
+
+  /** @throws Error where a score is no number, or no token has a probability. */
+  #candidates(scores: readonly Scores[]): readonly Candidate[] {
+    const { beams: width, endToken, newTokensMin } = this.#limits;
+    const excluded = this.#length < newTokensMin ? endToken : undefined;
+    const best = new BestOf<Candidate>(2 * width);
+    for (const [from, own] of scores.entries()) {
+      const { logProbability: before } = this.#beams[from] as Beam; // As many as rows.
+      const shift = before - logSumOfExponentials(own);
+      for (let token = 0; token < own.length; token += 1) {
+        const score = shift + (own[token] as number);
+        if (score > best.worst && token !== excluded) best.add({ score, from, token });
+      }
+    }
+    return best.candidates;
+  }
+
+  #beamOf({ score, from, token }: Candidate): Beam & { readonly end: Link } {
+    const { end: before } = this.#beams[from] as Beam; // A row of the last step.
+    return { end: { token, before }, logProbability: score };
+  }
+
+  #finish({ end, logProbability }: Beam & { readonly end: Link }): void {
+    this.#finishedCount += 1;
+    const mean = logProbability / this.#length;
+    if (this.#best === undefined || mean > this.#best.mean) this.#best = { end, mean };
+  }
+}
+
+function tokensOf(end: Link | undefined): readonly number[] {
+  const tokens: number[] = [];
+  for (let link = end; link !== undefined; link = link.before) tokens.push(link.token);
+  return tokens.reverse();
+}
+
+/** Terms so far below the largest one change no sum in double precision, however many there are. */
+const NEGLIGIBLE = -60;
+
+/** @throws Error where a score is no number, or none is above negative infinity. */
+function logSumOfExponentials(scores: Scores): number {
+  let highest = Number.NEGATIVE_INFINITY;
+  for (const score of scores) if (score > highest) highest = score;
+  let sum = 0;
+  for (let id = 0; id < scores.length; id += 1) {
+    const below = (scores[id] as number) - highest;
+    // True of NaN as well, which must come out.
+    if (!(below < NEGLIGIBLE)) sum += Math.exp(below);
+  }
+  if (!Number.isFinite(sum)) throw noNumbers();
+  return highest + Math.log(sum);
+}

@@ -1,0 +1,61 @@
+import type { GenerationLimits } from '../../model/model-facts.ts';
+import type { Scores } from './cached-decoder.ts';
+
+/** A row of the next step: row `from` of the sequence's rows so far, with one more token. */
+export interface NextRow {
+  readonly from: number;
+  readonly token: number;
+}
+
+/** How the tokens of one sequence are chosen. */
+export interface TokenSearch {
+  /** New tokens that are settled, the end token included; further ones may still become others. */
+  readonly tokens: readonly number[];
+  /**
+   * Chooses the next token.
+   * @param scores Of the sequence's rows: of one behind the prompt, then of those that the last call gave.
+   * @returns None: the sequence has ended.
+   * @throws Error where scores are no numbers
+   */
+  advance(scores: readonly Scores[]): readonly NextRow[];
+}
+
+/** Takes the highest score each time, the lowest id of equal ones. */
+export class GreedyTokenSearch implements TokenSearch {
+  readonly tokens: number[] = [];
+  readonly #limits: GenerationLimits;
+
+  constructor(limits: GenerationLimits) {
+    this.#limits = limits;
+  }
+
+  advance([scores]: readonly Scores[]): readonly NextRow[] {
+    const { endToken, newTokensMin, newTokensMax } = this.#limits;
+    const excluded = this.tokens.length < newTokensMin ? endToken : undefined;
+    const token = bestToken(scores as Scores, excluded); // It has one row.
+    this.tokens.push(token);
+    const isEnd = token === endToken || this.tokens.length >= newTokensMax;
+    return isEnd ? [] : [{ from: 0, token }];
+  }
+}
+
+/** @throws Error where a score is NaN, or none is above negative infinity. */
+function bestToken(scores: Scores, excluded: number | undefined): number {
+  let best: number | undefined;
+  let highest = Number.NEGATIVE_INFINITY;
+  for (let id = 0; id < scores.length; id += 1) {
+    const score = scores[id] as number;
+    if (Number.isNaN(score)) throw noNumbers();
+    if (score > highest && id !== excluded) {
+      highest = score;
+      best = id;
+    }
+  }
+  if (best === undefined) throw noNumbers();
+  return best;
+}
+
+/** The error of scores that are NaN, or all negative infinity. */
+export function noNumbers(): Error {
+  return new Error('the model gave no numbers as the scores of the next token');
+}
