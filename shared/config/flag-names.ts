@@ -6,7 +6,8 @@ export const FLAG_TOPICS: Readonly<Record<string, readonly string[]>> = {
     ...['extendUntilDecided', 'warmUp', 'issueLoop', 'stallTimeout'],
   ],
   'Verdict and rules:': [
-    ...['targetLatency', 'targetLatencyPercentile', 'latency', 'percentile', 'thresholds'],
+    ...['targetLatency', 'targetLatencyPercentile', 'latency', 'percentile', 'ttft', 'tpot'],
+    'thresholds',
     ...[
       'generatorLagMax',
       'division',

@@ -251,6 +251,7 @@ const BENCHMARKS: readonly BenchmarkRules[] = [
     serverTargetLatencyNs: 100_000_000,
     serverTargetLatencyPercentile: 0.99,
     encodings: NULL.encodings,
+    hasTokens: true,
     // Only the user knows which answers are right.
     quality: NULL.quality,
   },
@@ -267,6 +268,7 @@ const BENCHMARKS: readonly BenchmarkRules[] = [
     ...NULL,
     key: 'delay',
     title: 'no model: the node answers every sample after a time that its settings say',
+    hasTokens: true,
   },
 ];
 

@@ -103,6 +103,7 @@ function tokensOf(input: GoldenResults['input']): RecordedTokens {
     tokenCount: (input.tokens_per_sample ?? []).reduce((sum, count) => sum + count, 0),
     firstTokenNs: Float64Array.from(input.first_token_latencies ?? []),
     perOutputTokenNs: Float64Array.from(input.time_per_output_token ?? []),
+    counts: Uint32Array.from(input.tokens_per_sample ?? []),
   };
 }
 

@@ -104,6 +104,7 @@ function measurementsOf(
           tokenCount: measured.tokens_per_sample.reduce((sum, count) => sum + count, 0),
           firstTokenNs: Float64Array.from(measured.first_token_latencies),
           perOutputTokenNs: Float64Array.from(measured.time_per_output_token),
+          counts: Uint32Array.from(measured.tokens_per_sample),
         }
       : null,
   };

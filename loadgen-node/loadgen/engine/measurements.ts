@@ -57,6 +57,10 @@ function joinTokens(
     tokenCount: first.tokenCount + next.tokenCount,
     firstTokenNs: joined(first.firstTokenNs, next.firstTokenNs),
     perOutputTokenNs: joined(first.perOutputTokenNs, next.perOutputTokenNs),
+    counts: Uint32Array.from(
+      { length: first.counts.length + next.counts.length },
+      (_, i) => first.counts[i] ?? (next.counts[i - first.counts.length] as number),
+    ),
   };
 }
 

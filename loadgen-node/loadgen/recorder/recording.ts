@@ -23,6 +23,22 @@ export interface RecordedTokens {
   readonly firstTokenNs: Float64Array;
   /** Mean time of the tokens after the first in ns, truncated; empty as above. Negative below 2 tokens. */
   readonly perOutputTokenNs: Float64Array;
+  /** Tokens of each sample; empty as above. */
+  readonly counts: Uint32Array;
+}
+
+/** Server's bounds on the two times of a token model. */
+export interface TokenBounds {
+  readonly ttftNs: number;
+  readonly tpotNs: number;
+}
+
+/** True where a sample is above neither bound, which is LoadGen's comparison. */
+export function keepsTokenBounds(
+  { firstNs, perOutputNs }: ReturnType<typeof tokenTimes>,
+  { ttftNs, tpotNs }: TokenBounds,
+): boolean {
+  return firstNs <= ttftNs && perOutputNs <= tpotNs;
 }
 
 /** Values that a recorder keeps beside the latencies. */
@@ -126,6 +142,7 @@ export function collectTokens(
   const timed = columns.firstTokenNs === null ? 0 : completedSamples;
   const firstTokenNs = new Float64Array(timed);
   const perOutputTokenNs = new Float64Array(timed);
+  const counts = new Uint32Array(timed);
   let tokenCount = 0;
   let count = 0;
   for (let sample = 0; sample < queryEnd * samplesPerQuery; sample += 1) {
@@ -137,7 +154,8 @@ export function collectTokens(
     const times = tokenTimes(latencyNs[sample] as number, firstNs, tokensOfSample);
     firstTokenNs[count] = times.firstNs;
     perOutputTokenNs[count] = times.perOutputNs;
+    counts[count] = tokensOfSample;
     count += 1;
   }
-  return { tokenCount, firstTokenNs, perOutputTokenNs };
+  return { tokenCount, firstTokenNs, perOutputTokenNs, counts };
 }

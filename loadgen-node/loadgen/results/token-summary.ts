@@ -1,6 +1,6 @@
 import { formatExactNs } from '../../../shared/base/text.ts';
 import { percentileLabel } from '../base/number-format.ts';
-import type { RecordedTokens } from '../recorder/recording.ts';
+import { keepsTokenBounds, type RecordedTokens } from '../recorder/recording.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { type EarlyStopping, earlyStoppingOf, NO_EARLY_STOPPING } from './early-stopping.ts';
 import { latencyStatistics, percentileOf } from './latency-statistics.ts';
@@ -43,6 +43,8 @@ export function summarizeTokens(input: TokenInput) {
     perLatencyNs: tokenCount / (meanLatencyNs * sampleCount),
     /** Tokens per second: Offline until the end, else until the final query was done. */
     completed: tokenCount / (isOffline ? measured.maxLatencyS : measured.finalQuery.allDoneS),
+    /** Server: what is above neither bound; null elsewhere. No figure of LoadGen's. */
+    good: settings.scenario === 'Server' ? countGood(input) : null,
     ...evaluateEarlyStopping(input, firstNs, perTokenNs),
   };
   return { summary, bounds: evaluateBounds(settings, targetFirstTokenNs, targetPerTokenNs) };
@@ -50,6 +52,22 @@ export function summarizeTokens(input: TokenInput) {
 
 /** Results of a token model. */
 export type TokenSummary = Readonly<ReturnType<typeof summarizeTokens>['summary']>;
+
+/** Samples that keep both bounds at once, and their tokens. */
+function countGood({ tokens, settings }: TokenInput) {
+  const { firstTokenNs, perOutputTokenNs, counts } = tokens;
+  const bounds = { ttftNs: settings.serverTtftLatencyNs, tpotNs: settings.serverTpotLatencyNs };
+  let samples = 0;
+  let tokenCount = 0;
+  for (let i = 0; i < firstTokenNs.length; i += 1) {
+    const firstNs = firstTokenNs[i] as number;
+    const perOutputNs = perOutputTokenNs[i] as number;
+    if (!keepsTokenBounds({ firstNs, perOutputNs }, bounds)) continue;
+    samples += 1;
+    tokenCount += counts[i] as number;
+  }
+  return { samples, tokenCount };
+}
 
 /** LoadGen's two passes: the first token is only looked at where the output tokens passed. */
 function evaluateEarlyStopping(input: TokenInput, firstNs: Float64Array, perTokenNs: Float64Array) {

@@ -39,10 +39,16 @@ export const FIGURES = {
   scheduled_qps: rate('Server: samples per second by the schedule'),
   completed_qps: rate('completed samples per second'),
   tokens_per_second: rate('completed output tokens per second'),
+  goodput_qps: rate('Server: samples per second that were completed within every bound'),
+  goodput_tokens_per_second: rate('Server: output tokens per second of those samples'),
   queries: issued('queries issued'),
   samples: issued('samples issued'),
   overlatency: {
     ...failed('Server: share of the answered queries above the latency bound'),
+    unit: 'share',
+  },
+  goodput: {
+    ...rate('Server: share of the issued samples that were completed within every bound'),
     unit: 'share',
   },
   lost: failed('samples without a response'),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Scenario } from '../../../shared/domain/scenario.ts';
+import type { TokenBounds } from '../../loadgen/recorder/recording.ts';
 import {
   expectedQueries,
   type RateStep,
@@ -14,6 +15,8 @@ interface FigureContext {
   readonly scenario: Scenario;
   /** Server: bound of the latency in ns; null where there is none. */
   readonly latencyBoundNs: number | null;
+  /** Server: bounds of a token model. Default: there are none. */
+  readonly tokenBounds?: TokenBounds | null | undefined;
   /** Responses that broke the contract; they are in no record. Default: 0. */
   readonly contractErrors?: number;
 }
@@ -27,10 +30,11 @@ interface FigureContext {
  */
 export function figuresOf(
   records: SampleRecords,
-  { scenario, latencyBoundNs, contractErrors }: FigureContext,
+  { scenario, latencyBoundNs, tokenBounds = null, contractErrors }: FigureContext,
 ): RunFigures {
   const { rowCount, part } = records;
-  const figures = new Figures(() => new ExactDistribution(rowCount), latencyBoundNs);
+  const make = () => new ExactDistribution(rowCount);
+  const figures = new Figures(make, latencyBoundNs, tokenBounds);
   forEachStretch(part, { begin: 0, end: rowCount }, (begin, end) =>
     addPart(figures, records, begin, end),
   );

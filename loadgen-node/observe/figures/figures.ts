@@ -1,6 +1,10 @@
 import type { Scenario } from '../../../shared/domain/scenario.ts';
 import type { PerformanceOutcome } from '../../loadgen/engine/test-outcome.ts';
-import { tokenTimes } from '../../loadgen/recorder/recording.ts';
+import {
+  keepsTokenBounds,
+  type TokenBounds,
+  tokenTimes,
+} from '../../loadgen/recorder/recording.ts';
 import {
   countAbove,
   type LatencyStatistics,
@@ -53,7 +57,10 @@ export class Figures<D extends GrowingDistribution> {
   #queryLatency: D | null = null;
   readonly #make: () => D;
   readonly #latencyBoundNs: number;
+  readonly #tokenBounds: TokenBounds | null;
   #overlatency = 0;
+  #goodSamples = 0;
+  #goodTokens = 0;
   #issuedSamples = 0;
   /** Samples of the query at hand that have not completed. */
   #missing = 0;
@@ -66,9 +73,15 @@ export class Figures<D extends GrowingDistribution> {
   /**
    * @param make Makes a distribution that has no values.
    * @param latencyBoundNs Server: bound of the latency. Default: there is none.
+   * @param tokenBounds Server: bounds of a token model. Default: there are none.
    */
-  constructor(make: () => D, latencyBoundNs: number | null = null) {
+  constructor(
+    make: () => D,
+    latencyBoundNs: number | null = null,
+    tokenBounds: TokenBounds | null = null,
+  ) {
     this.#make = make;
+    this.#tokenBounds = tokenBounds;
     this.#latencyBoundNs = latencyBoundNs ?? Number.NaN;
     this.sampleLatency = make();
     this.lag = make();
@@ -100,11 +113,14 @@ export class Figures<D extends GrowingDistribution> {
   tokens(count: number, latencyNs: number, firstTokenNs: number | null): void {
     this.#tokenCount = (this.#tokenCount ?? 0) + count;
     if (firstTokenNs === null) return;
-    const { firstNs, perOutputNs } = tokenTimes(latencyNs, firstTokenNs, count);
+    const times = tokenTimes(latencyNs, firstTokenNs, count);
     this.#firstToken ??= this.#make();
     this.#perOutputToken ??= this.#make();
-    this.#firstToken.add(firstNs);
-    this.#perOutputToken.add(perOutputNs);
+    this.#firstToken.add(times.firstNs);
+    this.#perOutputToken.add(times.perOutputNs);
+    if (this.#tokenBounds === null || !keepsTokenBounds(times, this.#tokenBounds)) return;
+    this.#goodSamples += 1;
+    this.#goodTokens += count;
   }
 
   /** A part of a run is over: rates count the times of all parts, pauses between them left out. */
@@ -143,6 +159,7 @@ export class Figures<D extends GrowingDistribution> {
         this.#tokenCount === null
           ? null
           : {
+              tokenCount: this.#tokenCount,
               perSecond: this.#tokenCount / (scenario === 'Offline' ? maxLatencyS : allDoneS),
               first: this.#firstToken,
               perOutput: this.#perOutputToken,
@@ -150,6 +167,10 @@ export class Figures<D extends GrowingDistribution> {
       rates: runRates(scenario, { completedSamples, maxLatencyS, finalQuery: this.#final }),
       multiStreamRate: completedSamples / allDoneS,
       overlatency: hasBound ? this.#overlatency : null,
+      good:
+        this.#tokenBounds === null
+          ? null
+          : { samples: this.#goodSamples, tokenCount: this.#goodTokens },
       queries: this.lag.count,
       samples: this.#issuedSamples,
     });
@@ -171,6 +192,7 @@ interface MeasuredFigures {
   readonly lag: Distribution;
   /** Token models; `first` and `perOutput` are null where tokens are not timed. */
   readonly tokens: {
+    readonly tokenCount: number;
     readonly perSecond: number;
     readonly first: Distribution | null;
     readonly perOutput: Distribution | null;
@@ -180,6 +202,8 @@ interface MeasuredFigures {
   readonly multiStreamRate: number;
   /** Server: completed samples above the latency bound; null without a bound. */
   readonly overlatency: number | null;
+  /** Server: completed samples of a token model within both bounds, and their tokens; null elsewhere. */
+  readonly good: { readonly samples: number; readonly tokenCount: number } | null;
 }
 
 /**
@@ -204,6 +228,7 @@ function namedFigures(measured: MeasuredFigures): RunFigures {
       ...(scenario === 'Server' && { scheduled_qps: rates.scheduled }),
       completed_qps: completedRates[scenario],
       ...(overlatency !== null && { overlatency: overlatency / completedSamples }),
+      ...goodputFigures(measured),
       ...(tokens && {
         tokens_per_second: tokens.perSecond,
         ...(tokens.first && percentilesOf(tokens.first, TTFT_PERCENTILES)),
@@ -212,6 +237,22 @@ function namedFigures(measured: MeasuredFigures): RunFigures {
     }),
     ...{ queries, samples, lost, errors: lost + contractErrors },
   });
+}
+
+/** Goodput by the bounds of Server, on the latency or on tokens; none without them. */
+function goodputFigures(measured: MeasuredFigures) {
+  const { overlatency, good, completedSamples, samples, rates, tokens, scenario } = measured;
+  if (scenario !== 'Server') return {};
+  const count =
+    good?.samples ?? (overlatency === null ? Number.NaN : completedSamples - overlatency);
+  return {
+    goodput: count / samples,
+    goodput_qps: (rates.completed * count) / completedSamples,
+    ...(good !== null &&
+      tokens !== null && {
+        goodput_tokens_per_second: (tokens.perSecond * good.tokenCount) / tokens.tokenCount,
+      }),
+  };
 }
 
 /** NaN where there are no values. */
@@ -339,6 +380,7 @@ export function figuresOfOutcome(performance: PerformanceOutcome): RunFigures {
     ),
     lag: logged(dispatchLag, issuedQueries),
     tokens: tokens && {
+      tokenCount: tokens.tokenCount,
       perSecond: tokens.completed,
       first: distributionOf(tokens.firstToken),
       perOutput: distributionOf(tokens.perOutputToken),
@@ -346,6 +388,7 @@ export function figuresOfOutcome(performance: PerformanceOutcome): RunFigures {
     multiStreamRate: completedSamples / (durationNs / 1e9),
     // A token model has bounds for its tokens, and none for the whole latency.
     overlatency: scenario === 'Server' && tokens === null ? overlatencyCount : null,
+    good: tokens?.good ?? null,
   });
 }
 

@@ -73,6 +73,7 @@ async function derive(reader: RecordsReader, summary: RunSummary | null) {
   const figures = figuresOf(records, {
     scenario,
     latencyBoundNs: summary?.latencyBoundNs ?? null,
+    tokenBounds: summary?.tokenBounds,
     contractErrors: summary?.contractErrors ?? 0,
   });
   return {
@@ -139,6 +140,8 @@ export function differencesOf(summary: RunSummary, derived: DerivedRun): Summary
     found.push({ what, unit, inSummary: written ?? null, derived: seen ?? null });
   };
   for (const name of FIGURE_NAMES) {
+    // Summaries of older builds do not have it.
+    if (name.startsWith('goodput') && summary.figures.goodput === undefined) continue;
     hold(name, FIGURES[name].unit, summary.figures[name], derived.figures[name]);
   }
   hold('rows', 'count', summary.records?.rows, derived.rowCount);

@@ -121,6 +121,10 @@ export const RUN_SUMMARY = z.strictObject({
   thresholds: z.array(THRESHOLD_RESULT).describe("of the user's own; they are in no verdict"),
   targetPercentile: z.number().nullable().describe('0 to 1'),
   latencyBoundNs: z.number().nullable().describe('Server: ns'),
+  tokenBounds: z
+    .strictObject({ ttftNs: z.number(), tpotNs: z.number() })
+    .nullish()
+    .describe('Server of a token model: both hold at targetPercentile; absent in older summaries'),
   isGeneratorBound: z.boolean(),
   generatorBoundReason: z.string(),
   split: LATENCY_SPLIT.nullable().describe('null where the SUT reported no times'),

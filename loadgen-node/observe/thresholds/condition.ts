@@ -233,7 +233,7 @@ const ABSENT: readonly {
     why: () => 'a run of mode accuracy has no figures of performance',
   },
   {
-    figures: /^(scheduled_qps|overlatency)$/,
+    figures: /^(scheduled_qps|overlatency|goodput\w*)$/,
     isAbsent: ({ scenario }) => scenario !== 'Server',
     why: (figure, scenario) =>
       `${figure} is a figure of scenario Server, and this run is ${scenario}`,
@@ -246,7 +246,7 @@ const ABSENT: readonly {
       `${figure} is always 0 in ${scenario}, where a query is due when it is issued`,
   },
   {
-    figures: /^(ttft_|tpot_|tokens_per_second$)/,
+    figures: /^(ttft_|tpot_|tokens_per_second$|goodput_tokens)/,
     isAbsent: ({ useTokenLatencies }) => !useTokenLatencies,
     why: (figure) =>
       `${figure} needs token latencies, which the settings of this run do not measure (use_token_latencies)`,

@@ -39,8 +39,12 @@ const ROWS: readonly Row[] = [
   {
     what: 'latency bound',
     weight: 'refused',
-    of: ({ summary: { latencyBoundNs } }) =>
-      latencyBoundNs === null ? 'none' : formatNs(latencyBoundNs),
+    of: ({ summary: { latencyBoundNs, tokenBounds } }) =>
+      tokenBounds
+        ? `TTFT ${formatNs(tokenBounds.ttftNs)} and TPOT ${formatNs(tokenBounds.tpotNs)}`
+        : latencyBoundNs === null
+          ? 'none'
+          : formatNs(latencyBoundNs),
   },
   {
     what: 'target percentile',

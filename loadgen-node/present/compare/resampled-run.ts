@@ -1,7 +1,7 @@
 import { upperMedian } from '../../../shared/base/text.ts';
 import { uniformInt } from '../../loadgen/random/distributions.ts';
 import { Mt19937 } from '../../loadgen/random/mt19937.ts';
-import { tokenTimes } from '../../loadgen/recorder/recording.ts';
+import { keepsTokenBounds, tokenTimes } from '../../loadgen/recorder/recording.ts';
 import {
   type FigureName,
   LAG_PERCENTILES,
@@ -60,12 +60,15 @@ export function resampleRun(
   if (table.count < BLOCK_COUNT) return new Map();
   const draw = new BlockDraw(table.count, replicateCount, seed);
   const isOffline = summary.scenario === 'Offline';
+  const tokens = tokenRows(records, parts);
   return new Map([
     ...(isOffline ? [] : draw.values(table.latencyNs, 'mean', LATENCY_PERCENTILES)),
     ...(summary.scenario === 'Server' ? draw.values(table.lagNs, null, LAG_PERCENTILES) : []),
     ...overlatencyOf(draw, table, summary),
-    ...tokenFigures(draw, records, parts),
-    ...ratesOf(draw, isOffline ? inOrderOfCompletion(table) : table, summary),
+    ...(tokens === null ? [] : draw.values(tokens.firstNs, null, TTFT_PERCENTILES)),
+    ...(tokens === null ? [] : draw.values(tokens.perOutputNs, null, TPOT_PERCENTILES)),
+    ...goodputOf(draw, table, tokens, summary),
+    ...ratesOf(draw, isOffline ? inOrderOfCompletion(table) : table, tokens, summary),
   ]);
 }
 
@@ -166,12 +169,46 @@ function overlatencyOf(
   return [['overlatency', draw.ratios(above, all)]];
 }
 
+/** True for a row that was completed within every bound; null where the run has no bound. */
+function goodRow(
+  { latencyNs }: LatencyTable,
+  tokens: TokenRows | null,
+  { latencyBoundNs, tokenBounds = null, scenario, figures }: RunSummary,
+): ((row: number) => boolean) | null {
+  if (scenario !== 'Server' || figures.goodput === undefined) return null;
+  if (tokenBounds !== null && tokens !== null) {
+    return (row) =>
+      keepsTokenBounds(
+        { firstNs: tokens.firstNs[row] as number, perOutputNs: tokens.perOutputNs[row] as number },
+        tokenBounds,
+      );
+  }
+  return latencyBoundNs === null ? null : (row) => (latencyNs[row] as number) <= latencyBoundNs;
+}
+
+function goodputOf(
+  draw: BlockDraw,
+  table: LatencyTable,
+  tokens: TokenRows | null,
+  summary: RunSummary,
+): Drawn[] {
+  const isGood = goodRow(table, tokens, summary);
+  if (isGood === null) return [];
+  const good = draw.perPiece(table.count, (row) => (isGood(row) ? 1 : 0));
+  const all = draw.perPiece(table.count, () => 1);
+  return [['goodput', draw.ratios(good, all)]];
+}
+
 /** Rates: what was due or completed in each piece, over the time until the next piece begins. */
 function ratesOf(
   draw: BlockDraw,
-  { count, scheduledNs, completedSamples, endNs }: LatencyTable,
-  { figures, scenario }: RunSummary,
+  table: LatencyTable,
+  tokens: TokenRows | null,
+  summary: RunSummary,
 ): Drawn[] {
+  const { count, scheduledNs, completedSamples, endNs } = table;
+  const { figures, scenario } = summary;
+  const isGood = goodRow(table, tokens, summary);
   const beginOf = (piece: number): number => {
     const row = pieceStart(count, draw.pieceCount, piece);
     return row >= count ? endNs : (scheduledNs[row] as number);
@@ -192,6 +229,15 @@ function ratesOf(
   return [
     ...scaled('completed_qps', (row) => completedSamples[row] as number),
     ...(scenario === 'Server' ? scaled('scheduled_qps', () => 1) : []),
+    ...(isGood === null ? [] : scaled('goodput_qps', (row) => (isGood(row) ? 1 : 0))),
+    ...(tokens === null || scenario !== 'Server'
+      ? []
+      : scaled('tokens_per_second', (row) => tokens.counts[row] as number)),
+    ...(tokens === null || isGood === null
+      ? []
+      : scaled('goodput_tokens_per_second', (row) =>
+          isGood(row) ? (tokens.counts[row] as number) : 0,
+        )),
   ];
 }
 
@@ -211,15 +257,13 @@ function inOrderOfCompletion(table: LatencyTable): LatencyTable {
   return { ...table, scheduledNs, completedSamples };
 }
 
-function tokenFigures(
-  draw: BlockDraw,
-  records: SampleRecords,
-  parts: readonly number[] | null,
-): Drawn[] {
+/** Times and numbers of the tokens of each sample, NaN and 0 where it was lost; null where tokens are not timed. */
+function tokenRows(records: SampleRecords, parts: readonly number[] | null) {
   const { tokenCount, firstTokenNs, scheduledNs, completedNs, rowCount, part } = records;
-  if (tokenCount === null || firstTokenNs === null) return [];
+  if (tokenCount === null || firstTokenNs === null) return null;
   const first = new Float64Array(rowCount);
   const perToken = new Float64Array(rowCount);
+  const counts = new Uint32Array(rowCount);
   let count = 0;
   for (let row = 0; row < rowCount; row += 1) {
     if (parts !== null && !parts.includes(part[row] as number)) continue;
@@ -229,13 +273,17 @@ function tokenFigures(
     const isLost = Number.isNaN(latencyNs);
     first[count] = isLost ? Number.NaN : times.firstNs;
     perToken[count] = isLost ? Number.NaN : times.perOutputNs;
+    counts[count] = isLost ? 0 : (tokenCount[row] as number);
     count += 1;
   }
-  return [
-    ...draw.values(first.subarray(0, count), null, TTFT_PERCENTILES),
-    ...draw.values(perToken.subarray(0, count), null, TPOT_PERCENTILES),
-  ];
+  return {
+    firstNs: first.subarray(0, count),
+    perOutputNs: perToken.subarray(0, count),
+    counts: counts.subarray(0, count),
+  };
 }
+
+type TokenRows = NonNullable<ReturnType<typeof tokenRows>>;
 
 /**
  * Intervals from 50 blocks are too narrow by a little: t of 49 degrees of freedom over the normal quantile, and the lost degree

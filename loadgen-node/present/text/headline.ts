@@ -6,7 +6,7 @@ import { figureText, formatShare, percentileName } from './figure-text.ts';
 
 /** Source of the three figures at the head: a summary, or the part of it that a list of runs reads. */
 export type HeadOfRun = Pick<RunSummary, 'scenario' | 'figures'> &
-  Partial<Pick<RunSummary, 'targetPercentile' | 'latencyBoundNs'>>;
+  Partial<Pick<RunSummary, 'targetPercentile' | 'latencyBoundNs' | 'tokenBounds'>>;
 
 /** One of the figures that matter most, in words. */
 export interface HeadFigure {
@@ -34,23 +34,33 @@ const TAILS: Readonly<Record<Scenario, FigureName>> = {
   MultiStream: 'p99.9',
 };
 
-/** Figure of the scenario's metric. */
-export function headMetric({ scenario }: Pick<RunSummary, 'scenario'>): FigureName {
-  return METRICS[scenario][0];
+/** Rule: checkers from v4.1 on take result_completed_tokens_per_second (Server) and result_tokens_per_second (Offline). */
+const TOKEN_METRIC = ['tokens_per_second', 'Output tokens per second'] as const;
+
+/** Metric of a run: tokens per second where tokens are counted, and the scenario has a rate. */
+function metricOf({ scenario, figures }: HeadOfRun): readonly [FigureName, string] {
+  const isRate = scenario === 'Server' || scenario === 'Offline';
+  return isRate && figures.tokens_per_second !== undefined ? TOKEN_METRIC : METRICS[scenario];
+}
+
+/** Figure of the run's metric. */
+export function headMetric(run: HeadOfRun): FigureName {
+  return metricOf(run)[0];
 }
 
 /** The metric in few words, for a table: `94.1 /s`, `3.46 ms at p90`; a dash where there is none. */
-export function metricText({ scenario, figures }: HeadOfRun): string {
-  const figure = headMetric({ scenario });
-  const value = figures[figure];
+export function metricText(run: HeadOfRun): string {
+  const figure = headMetric(run);
+  const value = run.figures[figure];
   if (value === undefined) return '-';
   const text = figureText(figure, value);
+  if (figure === 'tokens_per_second') return text.replace('/s', 'tokens/s');
   return text.endsWith('/s') ? text : `${text} at ${figure}`;
 }
 
 /** The three figures that matter: the metric, the tail against its bound, and what was answered. */
 export function headFigures(run: HeadOfRun): HeadFigure[] {
-  const [figure, title] = METRICS[run.scenario];
+  const [figure, title] = metricOf(run);
   const metric = run.figures[figure];
   const known: HeadFigure[] = [];
   if (metric !== undefined) {
@@ -76,12 +86,34 @@ function tailFigures(run: HeadOfRun): HeadFigure[] {
 }
 
 /** Token models: their bounds are those of the two times, which LoadGen's verdict holds them to. */
-function tokenTails({ scenario, figures }: HeadOfRun): HeadFigure[] {
-  const { ttft_p99: first, tpot_p99: each } = figures;
-  if (scenario !== 'Server' || first === undefined) return [];
-  const note = each === undefined ? '' : `${formatNs(each)} per output token at p99`;
-  const title = 'Time to the first token, p99';
-  return [{ figure: 'ttft_p99', title, value: formatNs(first), note, isBad: false }];
+function tokenTails(run: HeadOfRun): HeadFigure[] {
+  const { scenario, figures, tokenBounds, targetPercentile } = run;
+  const { ttft_p99: first, tpot_p99: each, goodput } = figures;
+  if (scenario !== 'Server' || first === undefined || each === undefined) return [];
+  const tail = (
+    figure: 'ttft_p99' | 'tpot_p99',
+    title: string,
+    seenNs: number,
+    boundNs: number | undefined,
+  ): HeadFigure => {
+    // The bound holds at its own percentile.
+    const isBad = boundNs !== undefined && targetPercentile === 0.99 && seenNs > boundNs;
+    const note = boundNs === undefined ? 'bound not known' : `bound ${formatNs(boundNs)}`;
+    return { figure, title, value: formatNs(seenNs), note, isBad };
+  };
+  return [
+    tail('ttft_p99', 'Time to the first token, p99', first, tokenBounds?.ttftNs),
+    tail('tpot_p99', 'Time per output token, p99', each, tokenBounds?.tpotNs),
+    ...(goodput === undefined
+      ? []
+      : [
+          {
+            ...({ figure: 'goodput', title: 'Goodput', value: formatShare(goodput) } as const),
+            note: `${figureText('goodput_qps', figures.goodput_qps ?? 0)} within both bounds`,
+            isBad: false,
+          },
+        ]),
+  ];
 }
 
 function answered({ figures: { samples, lost, errors } }: HeadOfRun): HeadFigure[] {

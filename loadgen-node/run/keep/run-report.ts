@@ -125,6 +125,7 @@ export function composeSummary(
     peakTargetQps: report.peakTargetQps,
     targetPercentile: report.targetPercentile,
     latencyBoundNs: report.latencyBoundNs,
+    tokenBounds: report.tokenBounds,
     loadTest: report.loadTest,
     isGeneratorBound: performance?.isGeneratorBound ?? false,
     generatorBoundReason: performance?.generatorBoundReason ?? '',
@@ -165,12 +166,16 @@ export function composeSummary(
 export function figuresOfRun(outcome: TestOutcome, plan: RunPlan, records: SampleRecords | null) {
   const { performance, effectiveSettings, peakTargetQps } = outcome;
   const { scenario, targetLatencyNs, useTokenLatencies } = effectiveSettings;
+  const { serverTtftLatencyNs: ttftNs, serverTpotLatencyNs: tpotNs } = effectiveSettings;
   const contractErrors = performance?.counts.contractErrors ?? 0;
   // A token model has bounds for its tokens, and none for the whole latency.
   const latencyBoundNs = scenario === 'Server' && !useTokenLatencies ? targetLatencyNs : null;
+  const tokenBounds = scenario === 'Server' && useTokenLatencies ? { ttftNs, tpotNs } : null;
   const ofOutcome = performance === null ? {} : figuresOfOutcome(performance);
   const figures =
-    records === null ? ofOutcome : figuresOf(records, { scenario, latencyBoundNs, contractErrors });
+    records === null
+      ? ofOutcome
+      : figuresOf(records, { scenario, latencyBoundNs, tokenBounds, contractErrors });
   return {
     figures,
     thresholds: judgeThresholds(plan.thresholds, figures),
@@ -179,6 +184,7 @@ export function figuresOfRun(outcome: TestOutcome, plan: RunPlan, records: Sampl
     targetPercentile:
       performance === null || scenario === 'Offline' ? null : performance.summary.target.percentile,
     latencyBoundNs,
+    tokenBounds,
     loadTest: loadTestOf(plan, records),
   };
 }

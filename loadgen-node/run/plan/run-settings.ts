@@ -91,7 +91,13 @@ export const RUN_SETTINGS = {
   ),
   targetLatency: duration("Server's latency bound at the percentile (default: the benchmark's)"),
   targetLatencyPercentile: percentile(
-    "percentile of the latency bound (default: the benchmark's or LoadGen's)",
+    "percentile of the latency bound, or of both bounds on tokens (default: the benchmark's or LoadGen's)",
+  ),
+  ttft: positiveDuration(
+    "Server, benchmarks with tokens: bound on the time to the first token, at the percentile (default: the benchmark's)",
+  ),
+  tpot: positiveDuration(
+    "Server, benchmarks with tokens: bound on the time per output token behind it, at the percentile (default: the benchmark's)",
   ),
   samplesPerQuery: count({ min: 1, max: 65_536 }, 'MultiStream: samples in a query', {
     fallback: 8,

@@ -1,4 +1,5 @@
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
+import { formatNs } from '../../../shared/base/text.ts';
 import type { Scenario, TestMode } from '../../../shared/domain/scenario.ts';
 import { DEFAULT_ROUND, numberOfRound, type Round } from '../../../shared/rules/rounds/rounds.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
@@ -64,6 +65,7 @@ export function runTestSettings(
   if (!isByFiles) forgetRound(settings);
   if (!isByFiles || rules.rounds === undefined) useOwnBound(settings, rules, round);
   applyFlags(settings, values, (key) => !isByFiles || said.has(key));
+  applyTokenBounds(settings, values, rules);
   if (arrivals !== undefined) applyArrivals(settings, arrivals);
   const isDefaultLength = goesOnByDefault(values, said, audit !== undefined);
   if (isDefaultLength) applyDecision(settings);
@@ -87,7 +89,9 @@ export function runTestSettings(
     usesTokenLatenciesBeforeAudit: settings.get('useTokenLatencies').value === true,
     /** The benchmark has no latency bound of its own and none was set: a default holds. */
     isBoundUnsaid:
-      hasNoBound(rules) && final.get('serverTargetLatencyNs').source === sourceOf(rules),
+      hasNoBound(rules) &&
+      final.get('serverTargetLatencyNs').source === sourceOf(rules) &&
+      final.get('useTokenLatencies').value !== true,
     /** Arrivals in place of LoadGen's Poisson; undefined: those. */
     arrivals,
     /** A run that early stopping has not decided, or that was too short, goes on. */
@@ -194,6 +198,47 @@ function applyFlags(
   ] as const;
   for (const [key, field, value] of rows) {
     if (value !== undefined && isSaid(key)) setNumber(settings, field, value, `run ${key}`);
+  }
+}
+
+/**
+ * Bounds on tokens, in place of one on the latency. One of them alone leaves the other as the benchmark has it.
+ * @throws MlperfError `ERR_CONFIG_INVALID` where they have no effect, or one is not known
+ */
+function applyTokenBounds(
+  settings: ExactSettings,
+  { ttft, tpot, targetLatency, benchmark }: RunValues,
+  { hasTokens = false }: BenchmarkRules,
+): void {
+  const bounds = [
+    ['ttft', 'serverTtftLatencyNs', ttft],
+    ['tpot', 'serverTpotLatencyNs', tpot],
+  ] as const;
+  const said = bounds.find(([, , ns]) => ns !== undefined);
+  if (said === undefined) return;
+  const flag = `--${said[0]} ${formatNs(said[2] ?? 0)}`;
+  if (!hasTokens) {
+    throw configInvalid(
+      `${flag} bounds the times of output tokens, and benchmark ${benchmark} has none: use --target-latency`,
+    );
+  }
+  if (settings.scenario !== 'Server') {
+    throw configInvalid(`${flag} is a bound of Server: ${settings.scenario} has no bound`);
+  }
+  if (targetLatency !== undefined) {
+    throw configInvalid(
+      `${flag} and --target-latency ${formatNs(targetLatency)}: LoadGen holds a run to bounds on its tokens or to one on the latency, not to both`,
+    );
+  }
+  const missing = bounds.find(([, , ns]) => ns === undefined);
+  if (missing !== undefined && settings.get('useTokenLatencies').value !== true) {
+    throw configInvalid(
+      `${flag} needs --${missing[0]} as well: benchmark ${benchmark} has no such bound of its own`,
+    );
+  }
+  setNumber(settings, 'useTokenLatencies', true, `run ${said[0]}`);
+  for (const [key, field, ns] of bounds) {
+    if (ns !== undefined) setNumber(settings, field, ns, `run ${key}`);
   }
 }
 

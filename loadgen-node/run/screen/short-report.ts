@@ -6,7 +6,7 @@ import { hasLatency } from '../../observe/figures/figures.ts';
 import { generatorFinding } from '../../observe/health/ceiling-file.ts';
 import { whyInShort } from '../../observe/split/split-text.ts';
 import { hasSchedule } from '../../observe/summary/run-summary.ts';
-import { percentileName } from '../../present/text/figure-text.ts';
+import { formatShare, percentileName } from '../../present/text/figure-text.ts';
 import { accuracyInWords, isMet, targetInWords } from '../../samples/benchmarks/score-each.ts';
 import { isValid, type RunReport } from '../keep/run-report.ts';
 import { filesText, notesText, sutText } from './run-surroundings.ts';
@@ -164,7 +164,15 @@ function throughputText(report: RunReport, performance: PerformanceOutcome): str
     tokens === null || !Number.isFinite(tokens.completed)
       ? ''
       : `, ${rateText(tokens.completed)} tokens/s`;
-  return `${Number.isFinite(perS) && perS > 0 ? rateText(perS) : '-'} ${unit}/s${ofTokens}`;
+  return `${Number.isFinite(perS) && perS > 0 ? rateText(perS) : '-'} ${unit}/s${ofTokens}${goodputText(report)}`;
+}
+
+/** What was completed within every bound, where that is less than all and the bound is no default. */
+function goodputText({ figures, plan }: RunReport): string {
+  const { goodput, goodput_qps: perS, goodput_tokens_per_second: tokensPerS } = figures;
+  if (goodput === undefined || goodput === 1 || plan.isBoundUnsaid) return '';
+  const ofTokens = tokensPerS === undefined ? '' : ` and ${rateText(tokensPerS)} tokens/s`;
+  return `; goodput ${rateText(perS ?? 0)}/s${ofTokens}, ${formatShare(goodput)} of the queries`;
 }
 
 function accuracyText({ outcome, quality, accuracy: { report, problem } }: RunReport): string {

@@ -52,6 +52,8 @@ export interface BenchmarkRules {
   readonly rounds?: readonly Round[];
   /** Samples that a performance run loads (LoadGen: performance_sample_count). */
   readonly performanceSampleCount: number;
+  /** True where a response may be output tokens, so that bounds may be set on their times. Default: false. */
+  readonly hasTokens?: boolean;
   /** False for a benchmark of MLPerf that has no Server scenario. Default: true. */
   readonly hasServer?: boolean;
   /** Latency bound of the Server scenario at its percentile, where no round is requested. */

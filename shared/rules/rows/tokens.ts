@@ -6,8 +6,9 @@ import type { BenchmarkRules } from './benchmark-row.ts';
  */
 export const TOKENS_ROW: Pick<
   BenchmarkRules,
-  'encodings' | 'sampleTensors' | 'responseTensor' | 'defaults'
+  'encodings' | 'sampleTensors' | 'responseTensor' | 'defaults' | 'hasTokens'
 > = {
+  hasTokens: true,
   encodings: { ids: { form: 'ids', compression: 'identity' } },
   sampleTensors: { ids: { datatype: 'INT32', shape: [-1] } },
   responseTensor: { datatype: 'INT32', shape: [-1] },

@@ -8,6 +8,7 @@ import { simulatedTest } from '../../../../scenes/simulated-run/simulated-run.ts
 import type { SutOptions } from '../../../../scenes/simulated-run/simulated-sut.ts';
 
 const BOUND_NS = 4e6;
+const TOKEN_BOUNDS = { ttftNs: 5e6, tpotNs: 0 };
 
 interface RandomRun {
   readonly settings: Partial<TestSettings>;
@@ -58,6 +59,7 @@ function sutOf({ lostShare, seed, settings: { scenario } }: RandomRun): Partial<
 function measured(run: RandomRun) {
   const settings = {
     ...{ serverTargetQps: 300, serverTargetLatencyNs: BOUND_NS, offlineExpectedQps: 300 },
+    ...{ serverTtftLatencyNs: TOKEN_BOUNDS.ttftNs, serverTpotLatencyNs: TOKEN_BOUNDS.tpotNs },
     ...run.settings,
     ...(run.settings.scenario !== 'Server' && { serverNumIssueQueryThreads: 1 }),
   };
@@ -86,6 +88,7 @@ describe('figures of a run without records', () => {
         const fromRecords = figuresOf(records, {
           scenario,
           latencyBoundNs: tokens === null ? BOUND_NS : null,
+          tokenBounds: tokens === null || scenario !== 'Server' ? null : TOKEN_BOUNDS,
           contractErrors: performance.counts.contractErrors,
         });
         expect(withoutRounding(fromRecords, run)).toEqual(

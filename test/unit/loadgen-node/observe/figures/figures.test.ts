@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import type { FigureName } from '../../../../../loadgen-node/observe/figures/figure-names.ts';
-import { Figures, figuresOfOutcome } from '../../../../../loadgen-node/observe/figures/figures.ts';
+import {
+  ExactDistribution,
+  Figures,
+  figuresOfOutcome,
+} from '../../../../../loadgen-node/observe/figures/figures.ts';
 import { figuresOf } from '../../../../../loadgen-node/observe/figures/figures-of-records.ts';
 import {
   LatencyHistogram,
@@ -106,6 +110,31 @@ describe('figures of one run', () => {
       figures.completed(latencyNs);
     }
     expect(figures.close('Server').overlatency).toBe(0.5);
+  });
+
+  it('count as goodput what keeps every bound, of all that was issued', () => {
+    const plain = new Figures(() => new ExactDistribution(), BOUND_NS);
+    const ofTokens = new Figures(() => new ExactDistribution(), null, { ttftNs: 10, tpotNs: 5 });
+    // First token, per token: within both, at both, above the one, above the other, lost.
+    const times = [[9, 4], [10, 5], [11, 4], [9, 6], null] as const;
+    for (const one of times) {
+      for (const figures of [plain, ofTokens]) figures.issued(0, 1);
+      if (one === null) continue;
+      const [first, each] = one;
+      plain.completed(BOUND_NS + (first > 10 ? 1 : 0));
+      ofTokens.completed(first + each * 3);
+      ofTokens.tokens(4, first + each * 3, first);
+    }
+    for (const figures of [plain, ofTokens]) {
+      figures.endPart({ scheduledNs: 1e9, issuedNs: 1e9, doneNs: 1e9 });
+    }
+    expect(plain.close('Server')).toMatchObject({ goodput: 3 / 5, goodput_qps: (3 * 3) / 4 });
+    expect(plain.close('Server').goodput_tokens_per_second).toBeUndefined();
+    expect(ofTokens.close('Server')).toMatchObject({
+      ...{ goodput: 2 / 5, completed_qps: 3, goodput_qps: 1.5 },
+      ...{ tokens_per_second: 16, goodput_tokens_per_second: 8 },
+    });
+    expect(plain.close('SingleStream').goodput).toBeUndefined();
   });
 
   it('leave a query with a lost sample out of MultiStream, also across windows', () => {

@@ -42,11 +42,31 @@ describe('headFigures', () => {
 
   it('are the times of tokens for a token model, and what is missing for a run that lost samples', () => {
     const tokens = { ...figures, lost: 3, errors: 5, ttft_p99: 1e8, tpot_p99: 2e7 };
-    const [first, answered] = headFigures({ scenario: 'Server', figures: tokens });
-    expect(first).toMatchObject({ figure: 'ttft_p99', note: '20 ms per output token at p99' });
+    const [first, each, answered] = headFigures({ scenario: 'Server', figures: tokens });
+    expect(first).toMatchObject({ figure: 'ttft_p99', value: '100 ms', note: 'bound not known' });
+    expect(each).toMatchObject({ figure: 'tpot_p99', value: '20 ms', isBad: false });
     expect(answered).toMatchObject({
       ...{ value: '997', isBad: true, note: '3 lost, 2 answers broke the contract' },
     });
+    const metric = { tokens_per_second: 2048, goodput: 0.5, goodput_qps: 4 };
+    const judged: HeadOfRun = {
+      scenario: 'Server',
+      figures: { ...tokens, ...metric, scheduled_qps: 8 },
+      targetPercentile: 0.99,
+      tokenBounds: { ttftNs: 99e6, tpotNs: 20e6 },
+    };
+    expect(seen(judged)).toEqual([
+      ['tokens_per_second', '2,050 /s', false],
+      ['ttft_p99', '100 ms', true],
+      ['tpot_p99', '20 ms', false],
+      ['goodput', '50 %', false],
+      ['samples', '997', true],
+    ]);
+    expect(metricText(judged)).toBe('2,050 tokens/s');
+    expect(metricText({ scenario: 'Offline', figures: metric })).toBe('2,050 tokens/s');
+    expect(metricText({ scenario: 'SingleStream', figures: { ...metric, p90: 1e6 } })).toBe(
+      '1 ms at p90',
+    );
     expect(headFigures({ scenario: 'Server', figures: {} })).toEqual([]);
     expect(metricText({ scenario: 'Server', figures: {} })).toBe('-');
   });

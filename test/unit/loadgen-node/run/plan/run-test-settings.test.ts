@@ -80,6 +80,51 @@ describe('runTestSettings', () => {
     });
   });
 
+  it.each<[string, Record<string, string>, number, number]>([
+    ['both by flags', { benchmark: 'delay', ttft: '450ms', tpot: '40500us' }, 450, 40.5],
+    ['the other as the benchmark has it', { benchmark: 'llama2-70b', ttft: '450ms' }, 450, 200],
+    ['the round has both', { benchmark: 'mixtral-8x7b', round: 'v5.0', tpot: '40ms' }, 2000, 40],
+    [
+      'of a benchmark bounded by latency',
+      { benchmark: 'gptj', ttft: '1s', tpot: '90ms' },
+      1000,
+      90,
+    ],
+  ])('bounds tokens: %s', (_case, flags, ttftMs, tpotMs) => {
+    const { settings, isBoundUnsaid } = settle({ targetQps: '5', ...flags });
+    expect(settings).toMatchObject({
+      ...{ useTokenLatencies: true, serverTargetLatencyPercentile: 0.99 },
+      ...{ serverTtftLatencyNs: ttftMs * 1e6, serverTpotLatencyNs: tpotMs * 1e6 },
+    });
+    expect(isBoundUnsaid).toBe(false);
+  });
+
+  it.each<[string, Record<string, string>, string]>([
+    [
+      'without tokens',
+      { ttft: '1s' },
+      '--ttft 1 s bounds the times of output tokens, and benchmark digits has none: use --target-latency',
+    ],
+    [
+      'one alone',
+      { benchmark: 'delay', tpot: '9ms' },
+      '--tpot 9 ms needs --ttft as well: benchmark delay has no such bound of its own',
+    ],
+    ['0', { benchmark: 'delay', tpot: '0ms' }, 'must be longer than 0'],
+    [
+      'another scenario',
+      { benchmark: 'llama2-70b', scenario: 'Offline', ttft: '1s' },
+      '--ttft 1 s is a bound of Server: Offline has no bound',
+    ],
+    [
+      'beside a latency',
+      { benchmark: 'llama2-70b', ttft: '1s', targetLatency: '2s' },
+      '--ttft 1 s and --target-latency 2 s: LoadGen holds a run to bounds on its tokens or to one on the latency, not to both',
+    ],
+  ])('refuses bounds on tokens %s', (_case, flags, message) => {
+    expect(() => settle({ targetQps: '5', ...flags })).toThrow(message);
+  });
+
   it('keeps the bound of user.conf for a benchmark that no round has', () => {
     const userConf = confFile('*.Server.target_qps = 7\n*.Server.target_latency = 40\n');
     expect(settle({ userConf, round: 'v5.0' }).settings.serverTargetLatencyNs).toBe(40_000_000);
