@@ -19,7 +19,8 @@ interface RunsView {
 }
 
 /**
- * The runs of a plan: one, or as many as it asks for, each with logs of its own below the output folder.
+ * The runs of a plan: one, or as many as it asks for, each with logs of its own below the output folder. Of a submission
+ * run the first has the accuracy.
  * @throws MlperfError as {@link performRun}
  */
 export async function performRuns(
@@ -40,7 +41,7 @@ export async function performRuns(
     const onBegin = (): void => {
       if (run === 0) replaceEarlierRun(plan.output, host);
     };
-    const report = await performRun({ ...plan, output }, host, { onBegin, live });
+    const report = await performRun(planOfRun(plan, run, output), host, { onBegin, live });
     reports.push(report);
     tell(`Run ${run + 1} of ${runCount}\n${screenReport(report, screen)}\n`);
     return report.outcome;
@@ -59,6 +60,14 @@ export async function performRuns(
   const verdict = isGood ? EXIT.valid : EXIT.invalid;
   const exitCode = problem === null ? verdict : exitCodeOf(problem.code);
   return { exitCode, text: `${runCount} runs: ${what}\n`, json };
+}
+
+/** One of several runs. Accuracy is measured once, in the first: it does not depend on the load. */
+function planOfRun(plan: RunPlan, run: number, output: string): RunPlan {
+  if (run === 0 || plan.settings.mode !== 'SubmissionRun') return { ...plan, output };
+  const only = { mode: 'PerformanceOnly' } as const;
+  const settings = { ...plan.settings, ...only };
+  return { ...plan, output, settings, unaudited: { ...plan.unaudited, ...only } };
 }
 
 /** Exit code of a run that came to its end. */

@@ -1,4 +1,4 @@
-import { ROUNDS, type Round } from './rounds/rounds.ts';
+import { hasNetworkDivision, ROUNDS, type Round } from './rounds/rounds.ts';
 
 /** Form of a sample that a rule may allow. */
 export type RequestForm = 'none' | 'lossless' | 'original';
@@ -19,7 +19,7 @@ export interface CompressionRule {
   readonly text: string;
 }
 
-const NETWORK_ROUNDS = ROUNDS.filter((round) => round !== 'v0.5');
+const NETWORK_ROUNDS = ROUNDS.filter(hasNetworkDivision);
 const V41: readonly Round[] = ['v4.1'];
 const V50_ON: readonly Round[] = ['v5.0', 'v5.1', 'v6.0', 'v6.1'];
 const V51_ON: readonly Round[] = ['v5.1', 'v6.0', 'v6.1'];

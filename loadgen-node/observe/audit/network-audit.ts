@@ -93,6 +93,8 @@ const audit = z.object(
        */
       protocol: z.enum(['longhaul', 'oip']),
       division: z.enum(['network', 'open']),
+      /** Absent in audits of older builds. */
+      round: z.string().optional(),
       benchmark: z.string(),
       isOfficialBenchmark: z.boolean(),
       scenario: z.string(),

@@ -6,7 +6,7 @@ import { figureText, formatShare, percentileName } from './figure-text.ts';
 
 /** Source of the three figures at the head: a summary, or the part of it that a list of runs reads. */
 export type HeadOfRun = Pick<RunSummary, 'scenario' | 'figures'> &
-  Partial<Pick<RunSummary, 'targetPercentile' | 'latencyBoundNs' | 'tokenBounds'>>;
+  Partial<Pick<RunSummary, 'targetPercentile' | 'latencyBoundNs' | 'tokenBounds' | 'round'>>;
 
 /** One of the figures that matter most, in words. */
 export interface HeadFigure {
@@ -65,7 +65,11 @@ export function headFigures(run: HeadOfRun): HeadFigure[] {
   const known: HeadFigure[] = [];
   if (metric !== undefined) {
     const value = figureText(figure, metric);
-    known.push({ figure, title, value, note: 'the metric of the scenario', isBad: false });
+    const isStreams = run.scenario === 'MultiStream' && run.round === 'v0.5';
+    const note = isStreams
+      ? 'the metric of round v0.5 is the number of streams'
+      : 'the metric of the scenario';
+    known.push({ figure, title, value, note, isBad: false });
   }
   return [...known, ...tailFigures(run), ...answered(run)];
 }

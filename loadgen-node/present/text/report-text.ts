@@ -5,6 +5,7 @@ import {
   sentencesOf,
   tableLines,
 } from '../../../shared/base/text.ts';
+import { divisionInWords } from '../../../shared/rules/rounds/rounds.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import {
   FIGURE_NAMES,
@@ -61,7 +62,8 @@ function runLine({ folder, summary, derived }: ReadRun): string {
 
 /** The verdict and what the run measured, as its summary has it, in the order of the run's own screen. */
 function shortLines(summary: RunSummary): string[] {
-  const { benchmark, scenario, division, result, verdict, loadTest, peakTargetQps } = summary;
+  const { benchmark, scenario, result, verdict, loadTest, peakTargetQps } = summary;
+  const division = divisionInWords(summary.round, summary.division);
   const { accuracy, thresholds, nodes, split, notes } = summary;
   const load = loadTest == null ? '' : `, arrivals ${loadTest.arrivals}`;
   const places = nodes.map(({ name, address, model }) =>
@@ -72,7 +74,7 @@ function shortLines(summary: RunSummary): string[] {
   );
   const labels = labelText(summary.labels);
   return [
-    row(result, `${benchmark}, ${scenario}${load} (${division} division)`),
+    row(result, `${benchmark}, ${scenario}${load} (${division})`),
     ...verdict.reasons.map(({ text }) => row('', `- ${text}`)),
     ...figureTexts(summary),
     ...(peakTargetQps === null ? [] : [row('Peak', `${peakTargetQps.toFixed(2)} queries/s`)]),

@@ -7,6 +7,13 @@ export const GENERAL_CONSTRAINTS = 'inference_rules v4.1, Network division, SUT 
 export const DIVISIONS_RULE = 'inference_rules v4.1, Divisions, Network division';
 export const COMPRESSION_TABLE = 'inference_rules v4.1, Network division, QSL pre-processing';
 
+/** What round v0.5 itself says. It is its draft of April 2019: the paper of the round repeats it in other words. */
+export const V05_CACHING =
+  'inference_rules v0.5, Load Generator: "Caching of any queries, any query parameters, or any intermediate results is prohibited."';
+export const V05_INPUTS =
+  'inference_rules v0.5, Data Sets: "All imaging benchmarks take uncropped uncompressed bitmap as inputs, NMT takes text."';
+export const V05_DIVISIONS = 'paper of round v0.5, section 5.1.1';
+
 /** The verdict on one rule, with a whole sentence and the figures behind it. */
 export type Judged = Pick<AuditFinding, 'verdict' | 'why' | 'evidence'>;
 
@@ -22,6 +29,8 @@ export interface AuditRule extends Pick<AuditFinding, 'id' | 'rule' | 'source'> 
    * by these is not provable. Absent: it is judged as always.
    */
   readonly oip?: (facts: AuditFacts, judged: Judged) => Judged;
+  /** In place of these in round v0.5, which has no Network division. Absent: that of v4.1 is followed there, and the source says so. */
+  readonly v05?: Partial<Pick<AuditRule, 'rule' | 'source' | 'judge' | 'oip'>>;
 }
 
 export function holds(why: string, evidence: readonly string[] = []): Judged {

@@ -1,20 +1,29 @@
+import { hasNetworkDivision } from '../../../shared/rules/rounds/rounds.ts';
 import {
   AUDIT_SCHEMA_VERSION,
   type AuditFacts,
   type AuditFinding,
   type NetworkAudit,
 } from '../../observe/audit/network-audit.ts';
+import type { AuditRule } from './audit-rule.ts';
 import { NAME_RULES } from './name-rules.ts';
 import { PATH_RULE } from './path-rules.ts';
 import { QUERY_RULES } from './query-rules.ts';
 import { CLAIMS_RULE, SYSTEM_RULES } from './system-rules.ts';
 
-const RULES = [...NAME_RULES, ...QUERY_RULES, ...SYSTEM_RULES, PATH_RULE, CLAIMS_RULE];
+const RULES: readonly AuditRule[] = [
+  ...NAME_RULES,
+  ...QUERY_RULES,
+  ...SYSTEM_RULES,
+  PATH_RULE,
+  CLAIMS_RULE,
+];
 
 /** Judges every rule of the Network division by the facts of a run. A pure function. */
 export function composeAudit(facts: AuditFacts): NetworkAudit {
   const { run, loadgenNode, oip: ofRun, nameCalls, nodes } = facts;
-  const rules = RULES.map(({ judge, oip, kind = 'rule', ...text }): AuditFinding => {
+  const ofRound = hasNetworkDivision(run.round) ? RULES : RULES.map(ruleOfV05);
+  const rules = ofRound.map(({ judge, oip, kind = 'rule', ...text }): AuditFinding => {
     const judged = judge(facts);
     // Evidence against a rule weighs more than what a protocol lacks.
     const isFinal = ofRun === null || judged.verdict === 'broken' || oip === undefined;
@@ -30,6 +39,13 @@ export function composeAudit(facts: AuditFacts): NetworkAudit {
     nodes,
     rules,
   };
+}
+
+/** A rule as a run of round v0.5 is held to it. */
+function ruleOfV05(row: AuditRule): AuditRule {
+  const ofLater = row.source.includes('inference_rules v4.1');
+  const source = ofLater ? `${row.source}; round v0.5 has no such rule` : row.source;
+  return { ...row, source, ...row.v05 };
 }
 
 /** Findings that a rule is broken. */

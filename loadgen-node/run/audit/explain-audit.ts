@@ -1,5 +1,6 @@
 import { asOneLine, wrapped } from '../../../shared/base/text.ts';
 import type { OipEvidence, OipNodeEvidence } from '../../../shared/evidence/evidence-schema.ts';
+import { hasNetworkDivision } from '../../../shared/rules/rounds/rounds.ts';
 import type { OipMethod } from '../../../shared/wire/oip/request-plan.ts';
 import type { AuditFinding, NetworkAudit } from '../../observe/audit/network-audit.ts';
 import { brokenFindings } from './compose-audit.ts';
@@ -22,6 +23,12 @@ const KIND_MARKS: Readonly<Record<AuditFinding['kind'], string>> = {
 /** Explains the mark of a finding about the path. */
 const PATH_NOTE =
   'What is marked + is a finding of longhaul: the rules do not forbid a load balancer, they count it as part of the SUT.';
+
+/** What the rules of a run of v0.5 are: said once, and behind each rule in its source. */
+const ROUND_NOTE =
+  'v0.5, which has no Network division, only closed and open (paper, section 5.1.1), and says nothing of a network between ' +
+  'LoadGen and SUT. So the run is held to the Network division of v4.1, the oldest text of it that longhaul has: without ' +
+  'it nothing would say that the network was measured. Where v0.5 has a rule of its own, that is quoted.';
 
 /** Texts below the rules, by protocol. */
 const WHAT_IT_SHOWS: Readonly<Record<NetworkAudit['run']['protocol'], readonly string[]>> = {
@@ -52,6 +59,7 @@ export function explainAudit(audit: NetworkAudit): string {
   const lines = [
     `Run ${run.runId}`,
     row('Benchmark', `${run.benchmark}, ${run.scenario}, ${run.mode}, division ${run.division}`),
+    ...(hasNetworkDivision(run.round) ? [] : wrapped(ROUND_NOTE, LABEL_WIDTH, 'Round')),
     ...(oip === null ? [] : oipLines(oip)),
     row('LoadGen node', `${loadgenNode.host.hostname}, ${versionOf(loadgenNode)}`),
     ...nodes.flatMap(({ address, description, streams, theirs, oip: server }) => {
@@ -128,11 +136,12 @@ function summaryOf(audit: NetworkAudit): string[] {
     `protocol, ${broken.length} broken${list}.`;
   if (broken.length === 0) return [text];
   const isTopologyOnly = broken.every(({ kind }) => kind === 'topology');
+  const division = `the Network division${hasNetworkDivision(audit.run.round) ? '' : ' of v4.1'}`;
   return [
     text,
     isTopologyOnly
-      ? 'The software kept the rules; the machines do not stand as the Network division asks (*).'
-      : 'This is not a result of the Network division.',
+      ? `The software kept the rules; the machines do not stand as ${division} asks (*).`
+      : `This is not a result of ${division}.`,
   ];
 }
 

@@ -11,6 +11,7 @@ import {
   notProvableOf,
   QDL_CONSTRAINTS,
   requestsOf,
+  V05_CACHING,
 } from './audit-rule.ts';
 
 /** The rules about what happens to a query between LoadGen and the SUT. */
@@ -37,6 +38,7 @@ export const QUERY_RULES: readonly AuditRule[] = [
     id: 'all-queries-cross',
     rule: 'Every query crosses the network with its data; the QDL has no cache of answers.',
     source: GENERAL_CONSTRAINTS,
+    v05: { source: V05_CACHING },
     judge: judgeQueriesCross,
     oip: judgeSent,
   },
@@ -73,6 +75,7 @@ export const QUERY_RULES: readonly AuditRule[] = [
     id: 'no-caching-at-sut',
     rule: 'The SUT stores no queries, data or responses for further use.',
     source: GENERAL_CONSTRAINTS,
+    v05: { source: V05_CACHING },
     judge: () => notProvable('Traffic on the network does not show whether a SUT node caches.'),
     oip: judgeCaching,
   },

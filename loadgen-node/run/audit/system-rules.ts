@@ -18,6 +18,8 @@ import {
   QDL_CONSTRAINTS,
   requestsOf,
   serverText,
+  V05_DIVISIONS,
+  V05_INPUTS,
 } from './audit-rule.ts';
 import { answersOf, NEVER_ASKED } from './name-rules.ts';
 
@@ -30,6 +32,7 @@ export const SYSTEM_RULES: readonly AuditRule[] = [
     id: 'compression-allowed',
     rule: 'Samples travel in a form that the rules allow for the benchmark.',
     source: COMPRESSION_TABLE,
+    v05: { source: V05_INPUTS },
     judge: ({ run: { encoding }, compression: { breaches, rule } }) =>
       brokenBy(
         breaches,
@@ -106,6 +109,12 @@ export const SYSTEM_RULES: readonly AuditRule[] = [
       DATACENTER_SCENARIOS.includes(scenario)
         ? holds(`${scenario} is one of them.`)
         : broken(`${scenario} is not one of them (${DATACENTER_SCENARIOS.join(', ')}).`),
+    v05: {
+      rule: 'The round has the scenario.',
+      source: 'paper of round v0.5, section 4.5 and figure 5',
+      judge: ({ run: { scenario } }) =>
+        holds(`${scenario} is one of its four, which every task may run in; it has no suites.`),
+    },
   },
   {
     id: 'network-division',
@@ -115,6 +124,10 @@ export const SYSTEM_RULES: readonly AuditRule[] = [
       run.division === 'network'
         ? holds('It ran with division "network": what breaks a rule is refused.')
         : broken('It ran with division "open", which allows more: not a Network-division result.'),
+    v05: {
+      rule: 'The run enforced the rules of the Network division of v4.1; round v0.5 has the divisions closed and open only.',
+      source: V05_DIVISIONS,
+    },
   },
   {
     id: 'fabric',

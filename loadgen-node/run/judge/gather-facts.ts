@@ -28,6 +28,7 @@ export async function gatherFacts(
       runId: evidence.runId,
       protocol: evidence.oip === undefined ? 'longhaul' : 'oip',
       division: evidence.division,
+      round: plan.round,
       benchmark: plan.rules.key,
       isOfficialBenchmark: plan.rules.isOfficial,
       scenario: plan.settings.scenario,

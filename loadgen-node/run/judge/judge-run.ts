@@ -1,7 +1,7 @@
 import type { QueryDispatchLibrary } from '../../../qdl/index.ts';
 import { percentage } from '../../../shared/base/text.ts';
-import { isNetworkDivisionScenario } from '../../../shared/domain/scenario.ts';
 import type { HostIdentity } from '../../../shared/host/host-facts.ts';
+import { hasNetworkDivision } from '../../../shared/rules/rounds/rounds.ts';
 import type { JudgedTest, Judgement, LoggedDetail } from '../../loadgen/engine/test-context.ts';
 import type { SelfCheck } from '../../loadgen/logs/write/header-lines.ts';
 import { arrivalsMark } from '../../loadgen/schedule/arrivals/arrivals.ts';
@@ -18,7 +18,7 @@ import {
 import type { DataSetCheck } from '../../samples/data-set/check-data-set.ts';
 import type { AccuracyReport, DataSet, NamedQuality } from '../../samples/data-set/data-set.ts';
 import { brokenFindings, composeAudit } from '../audit/compose-audit.ts';
-import type { RunPlan } from '../plan/run-plan.ts';
+import { isOutsideDivision, type RunPlan } from '../plan/run-plan.ts';
 import { gatherFacts, type Phases } from './gather-facts.ts';
 import {
   breachMarks,
@@ -177,7 +177,7 @@ export function marksOf(plan: RunPlan): string[] {
   const marks = engineMarks(plan.linked);
   marks.push(...exampleMarks(plan.rules), ...keyMarks(plan));
   const { scenario } = plan.settings;
-  if (!isNetworkDivisionScenario(scenario)) {
+  if (isOutsideDivision(plan)) {
     marks.push(
       `division open: ${scenario} is outside the Network division, which knows Server and Offline`,
     );
@@ -265,7 +265,8 @@ export function brokenRules(
   const broken = rules.filter(({ kind, verdict }) => kind === 'rule' && verdict === 'broken');
   if (broken.length === 0 || run.division === 'open') return [];
   const seen = broken.map(({ id }) => id).join(', ');
-  const text = `The run breaks rules of the Network division (${seen}): see "longhaul audit ${output}".`;
+  const whose = hasNetworkDivision(run.round) ? '' : ' of v4.1, which a run of v0.5 is held to,';
+  const text = `The run breaks rules of the Network division${whose} (${seen}): see "longhaul audit ${output}".`;
   return [{ rule: 'network-rules', text, needed: 'no broken rule', seen }];
 }
 

@@ -8,6 +8,7 @@ import type {
   OipNodeEvidence,
 } from '../../../shared/evidence/evidence-schema.ts';
 import { compressionBreaches } from '../../../shared/rules/check-compression.ts';
+import { hasNetworkDivision } from '../../../shared/rules/rounds/rounds.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import { ownSoftware, toldSoftware } from '../../../shared/wire/protocol-versions.ts';
 import type { Judgement, LoggedDetail } from '../../loadgen/engine/test-context.ts';
@@ -17,9 +18,15 @@ import { CHECKSUM_FILE } from '../../samples/data-set/checksum-list.ts';
 import type { DataSet } from '../../samples/data-set/data-set.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 
-/** Mark of a run outside the Network division: that its rules were not enforced. */
-export function divisionMarks({ division }: Pick<RunPlan, 'division'>): string[] {
-  if (division === 'network') return [];
+/** Mark of a run outside the Network division: that its rules were not enforced, or that the round has none. */
+export function divisionMarks({ division, round }: Pick<RunPlan, 'division' | 'round'>): string[] {
+  if (division === 'network') {
+    return hasNetworkDivision(round)
+      ? []
+      : [
+          `round ${round} has no Network division: this run over a network was held to the rules of that of v4.1`,
+        ];
+  }
   return [
     'division open: the rules of the Network division are not enforced, this is no result of it',
   ];

@@ -14,6 +14,7 @@ import {
   SYNTHETIC_BENCHMARKS,
 } from '../../../shared/rules/benchmark-rules.ts';
 import { type CompressionPlan, checkCompression } from '../../../shared/rules/check-compression.ts';
+import { hasNetworkDivision } from '../../../shared/rules/rounds/rounds.ts';
 import { SERVER_RUNS_V05 } from '../../loadgen/engine/test-outcome.ts';
 import type { ConfFile } from '../../loadgen/settings/from-config.ts';
 import { loadgenOf } from '../../loadgen/settings/loadgen-behaviour.ts';
@@ -76,7 +77,7 @@ export function planRun(
       form: 'raw',
       compression: name,
     })),
-    division: isNetworkDivisionScenario(values.scenario) ? values.division : 'open',
+    division: isOutsideDivision(test) ? 'open' : values.division,
     digestPerMillion: oip === undefined ? Math.round((values.digest * PER_MILLION) / 100) : 0,
     tokenLatencies: test.settings.useTokenLatencies || test.usesTokenLatenciesBeforeAudit,
   };
@@ -196,12 +197,19 @@ function takers(key: string): readonly string[] {
   return SYNTHETIC_BENCHMARKS.filter((name) => key !== 'responseBytes' || name !== 'echo');
 }
 
+/** True in a scenario that the round's Network division does not have; v0.5 has no division to be outside of. */
+export function isOutsideDivision({
+  round,
+  settings,
+}: Pick<RunTestSettings, 'round' | 'settings'>) {
+  return hasNetworkDivision(round) && !isNetworkDivisionScenario(settings.scenario);
+}
+
 /** Round v0.5 asks for several Server runs (Rule: paper of the round, section 4). */
 function runCountOfRound({ round, settings }: RunTestSettings): number {
   const { scenario, mode } = settings;
-  return round === 'v0.5' && scenario === 'Server' && mode === 'PerformanceOnly'
-    ? SERVER_RUNS_V05
-    : 1;
+  const isMeasured = mode === 'PerformanceOnly' || mode === 'SubmissionRun';
+  return round === 'v0.5' && scenario === 'Server' && isMeasured ? SERVER_RUNS_V05 : 1;
 }
 
 /** Percent of the queries that become spans where nothing else is said: enough to look at, little to export. */

@@ -1,4 +1,5 @@
-import { counted, formatNs, grouped, rounded } from '../../../shared/base/text.ts';
+import { counted, formatNs, grouped, percentage, rounded } from '../../../shared/base/text.ts';
+import { divisionInWords } from '../../../shared/rules/rounds/rounds.ts';
 import type { PerformanceOutcome, PhaseOutcome } from '../../loadgen/engine/test-outcome.ts';
 import type { PerformanceSummary } from '../../loadgen/results/summarize.ts';
 import { rateFactor } from '../../loadgen/schedule/arrivals/arrivals.ts';
@@ -56,9 +57,9 @@ function requestedRate({ outcome: { peakTargetQps }, plan }: RunReport): string 
   return arrivals === undefined ? rate : `arrivals ${arrivals.text}, ${rate} on average`;
 }
 
-function divisionText({ audit, plan: { dispatch, division, settings } }: RunReport): string {
+function divisionText({ audit, plan: { dispatch, division, settings, round } }: RunReport): string {
   if (audit === null) return 'no network';
-  if (dispatch.division === division) return `${division} division`;
+  if (dispatch.division === division) return divisionInWords(round, division);
   return `open division: ${settings.scenario} is in no other`;
 }
 
@@ -103,8 +104,20 @@ function requestedText(report: RunReport, performance: PerformanceOutcome): stri
         `${rateText(settings.offlineExpectedQps)} samples/s expected, ${lasting}`
       );
     default:
+      if (summary.arrivals !== null) return streamsText(report, performance, lasting);
       return `one query after the other, ${lasting} and ${counted(settings.minQueryCount, 'query', 'queries')}`;
   }
+}
+
+/** MultiStream of round v0.5, whose metric is the streams. */
+function streamsText(
+  { plan }: RunReport,
+  { summary }: PerformanceOutcome,
+  lasting: string,
+): string {
+  const streams = counted(plan.settings.multiStreamSamplesPerQuery, 'stream');
+  const every = formatNs(summary.arrivals?.intervalNs ?? 0);
+  return `${streams}, a query every ${every}, ${lasting} and ${counted(plan.settings.minQueryCount, 'query', 'queries')}`;
 }
 
 /** The seed is fixed: each run of a length draws the same arrivals, and a short one is off in the same direction each time. */
@@ -196,11 +209,18 @@ function latencyText(report: RunReport, { summary }: PerformanceOutcome): string
 function boundText({ plan }: RunReport, summary: PerformanceSummary): string {
   const { scenario, target, tokens, overlatencyCount } = summary;
   if (scenario === 'Offline') return '; all were due at the start';
+  if (summary.arrivals !== null) return skipsText(summary.arrivals, target.percentile);
   if (scenario !== 'Server') return `; the metric is ${percentileName(target.percentile)}`;
   if (tokens !== null) return '';
   const bound = `${formatNs(plan.settings.serverTargetLatencyNs)} at ${percentileName(target.percentile)}`;
   const whose = plan.isBoundUnsaid ? ' (default: --target-latency sets it)' : '';
   return `; bound ${bound}${whose}: ${grouped(overlatencyCount)} above`;
+}
+
+function skipsText(arrivals: NonNullable<PerformanceSummary['arrivals']>, percentile: number) {
+  const { skippingQueries, intervalNs } = arrivals;
+  const most = percentage(Number((1 - percentile).toPrecision(6)));
+  return `; at most ${most} of the queries may take longer than their ${formatNs(intervalNs)}: ${grouped(skippingQueries)} did`;
 }
 
 function loadgenText({ plan, summary }: RunReport, performance: PerformanceOutcome): string {

@@ -7,6 +7,23 @@ export const ROUNDS = ['v0.5', 'v4.1', 'v5.0', 'v5.1', 'v6.0', 'v6.1'] as const;
 /** One of {@link ROUNDS}. */
 export type Round = (typeof ROUNDS)[number];
 
+/**
+ * True where a round has a Network division: all but v0.5, which has two divisions, closed and open. longhaul holds its
+ * runs over a network to the rules of the division in v4.1. Rule: paper of the round, section 5.1.1.
+ * @param round Undefined in records of older builds, which do not tell it.
+ */
+export function hasNetworkDivision(round: string | undefined): boolean {
+  return round !== 'v0.5';
+}
+
+/** `network division`; of a run of v0.5, which kept that division's rules, that its round has none. */
+export function divisionInWords(round: string, division: string): string {
+  if (division === 'network' && !hasNetworkDivision(round)) {
+    return `over a network, which ${round} has no division for`;
+  }
+  return `${division} division`;
+}
+
 /** The round whose rules bind by default. */
 export const DEFAULT_ROUND: Round = 'v4.1';
 

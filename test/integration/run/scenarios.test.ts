@@ -218,6 +218,25 @@ describe('a run', () => {
     expect(Number(lowest)).toBeCloseTo(Math.min(...(rates as number[])), 1);
   });
 
+  it('of round v0.5 in mode submission is five runs, and the first has the accuracy', async () => {
+    const output = suiteFolder();
+    const { code, stdout } = await runHere([
+      ...['run', '--sut', nodes[0]?.address ?? '', '--benchmark', 'digits', '--output', output],
+      ...['--data-dir', dataFolder, ...cache, ...(FLAGS['Server'] ?? [])],
+      ...['--round', 'v0.5', '--mode', 'submission', '--min-query-count', '20'],
+    ]);
+    expect(code, stdout).toBe(0);
+    const logs = [1, 2, 3, 4, 5].map((run) => readRunLogs(join(output, `run_${run}`)));
+    expect(readdirSync(output)).toHaveLength(5);
+    expect(logs.map((log) => log.value('effective_test_mode'))).toEqual([
+      'SubmissionRun',
+      ...Array<string>(4).fill('PerformanceOnly'),
+    ]);
+    expect(stdout).toMatch(/^5 runs: VALID, [\d.]+ samples/m);
+    expect(stdout).toContain('(over a network, which v0.5 has no division for)');
+    expect(stdout).not.toContain('network division)');
+  });
+
   it('that misses its bound is INVALID and says which rule, which value and which flag', async () => {
     const flags = ['--min-duration', '500ms', '--target-qps', '200', '--target-latency', '10us'];
     const { code, stdout, logs } = await run([nodes[0]?.address ?? ''], ...flags);

@@ -1,5 +1,6 @@
 import type { NodeEvidence } from '../../../../shared/evidence/evidence-schema.ts';
 import type { HostEvidence } from '../../../../shared/host/host-facts.ts';
+import { divisionInWords } from '../../../../shared/rules/rounds/rounds.ts';
 import type { CppEngine, NetworkAudit } from '../../../observe/audit/network-audit.ts';
 import type { RunSummary } from '../../../observe/summary/run-summary.ts';
 import { type Html, html, htmlTable, scroll, section } from '../../html/html.ts';
@@ -47,7 +48,7 @@ export function renderMachines(summary: RunSummary, audit: NetworkAudit | null):
 
 function sutName(summary: RunSummary): Html {
   const { sutName: name, round, division, mode, runId, longhaul, engine } = summary;
-  return html`<p class="quiet">SUT name: ${name}. Mode ${mode}, round ${round}, division ${division}, longhaul ${longhaul}, run ${runId}.</p>${engine === undefined ? null : engineTable(engine)}`;
+  return html`<p class="quiet">SUT name: ${name}. Mode ${mode}, round ${round}, ${divisionInWords(round, division)}, longhaul ${longhaul}, run ${runId}.</p>${engine === undefined ? null : engineTable(engine)}`;
 }
 
 /** The C++ LoadGen of the run: which one it was, and how its files are known again. */

@@ -1,4 +1,5 @@
 import { counted, grouped } from '../../../../shared/base/text.ts';
+import { hasNetworkDivision } from '../../../../shared/rules/rounds/rounds.ts';
 import type { Verdict } from '../../../loadgen/engine/test-outcome.ts';
 import { FIGURE_NAMES, FIGURES, type FigureName } from '../../../observe/figures/figure-names.ts';
 import { generatorFinding } from '../../../observe/health/ceiling-file.ts';
@@ -161,7 +162,7 @@ ${scroll(
 }
 
 /** Verdict on each rule of the division, by the evidence. */
-export function renderAudit({ audit, division, protocol }: RunSummary): Html {
+export function renderAudit({ audit, division, protocol, round }: RunSummary): Html {
   const ends =
     protocol === 'oip'
       ? 'by the evidence of this end: the Open Inference Protocol has none of the other end'
@@ -176,7 +177,7 @@ export function renderAudit({ audit, division, protocol }: RunSummary): Html {
     'Audit',
     rows.length === 0
       ? html`<p>There is no audit of this run.</p>`
-      : html`<p>Rules of the division ${division}, ${ends}.</p>${scroll('Audit', htmlTable(['Rule', 'Verdict', 'Evidence'], rows))}`,
+      : html`<p>Rules of the division ${division}${hasNetworkDivision(round) ? '' : ` of v4.1, as ${round} has none`}, ${ends}.</p>${scroll('Audit', htmlTable(['Rule', 'Verdict', 'Evidence'], rows))}`,
   );
 }
 
