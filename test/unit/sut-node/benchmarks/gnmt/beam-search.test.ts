@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { SeededRandom } from '../../../../../shared/benchmarks/digits/seeded-random.ts';
 import { BeamSearch } from '../../../../../sut-node/benchmarks/gnmt/beam-search.ts';
+import { type NextToken, tensorflowBeams } from '../../../../scenes/sut-node/tensorflow-beams.ts';
 
 // Goal: the beams of TensorFlow's BeamSearchDecoder, also where scores are equal and sentences end early or not at all.
 // Method: random tables of scores in which the next token depends on all tokens before it; a search written as TensorFlow has it, over whole
-// arrays with impossible beams; and all sequences that there are.
+// arrays with impossible beams, of one sentence and of several together; and all sequences that there are.
 
 const START = 1;
 const END = 2;
 const f32 = Math.fround;
 const CASES = 1000;
 
-/** Logarithms of probability of the token behind others. */
-type Table = (tokens: readonly number[]) => Float32Array;
+type Table = (...asked: Parameters<NextToken>) => Float32Array;
 
 /** @param levels Few levels make many equal scores. */
 function randomTable(seed: number, size: number, levels: number): Table {
@@ -45,44 +45,7 @@ function search(table: Table, size: number, width: number, stepsMax: number): nu
   return beams.result();
 }
 
-interface Dense {
-  readonly tokens: readonly number[];
-  readonly isFinished: boolean;
-  readonly sum: number;
-  readonly length: number;
-}
-
 const penalty = (length: number): number => f32((5 + length) / 6);
-
-/** All beams in all steps, impossible ones at minus infinity. */
-function denseSearch(table: Table, size: number, width: number, stepsMax: number): number[] {
-  let beams: Dense[] = Array.from({ length: width }, (_, i) => ({
-    ...{ tokens: [], isFinished: i > 0, length: 0 },
-    sum: i > 0 ? Number.NEGATIVE_INFINITY : 0,
-  }));
-  for (let step = 0; step < stepsMax && beams.some(({ isFinished }) => !isFinished); step += 1) {
-    const flat = beams.flatMap((beam) => {
-      const row = table(beam.tokens);
-      return Array.from({ length: size }, (_, token) => {
-        const masked = token === END ? 0 : -3.4028234663852886e38;
-        const own = beam.isFinished ? masked : (row[token] as number);
-        const sum = f32(beam.sum + own);
-        const length = beam.length + (token === END || beam.isFinished ? 0 : 1);
-        return { beam, token, sum, score: f32(sum / penalty(length)) };
-      });
-    });
-    // Stable: of equal ones the first.
-    const best = [...flat].sort((a, b) => (b.score === a.score ? 0 : b.score - a.score));
-    beams = best.slice(0, width).map(({ beam, token, sum }) => ({
-      tokens: [...beam.tokens, token],
-      isFinished: beam.isFinished || token === END,
-      ...{ sum, length: beam.length + (beam.isFinished ? 0 : 1) },
-    }));
-  }
-  const { tokens } = beams[0] as Dense;
-  const end = tokens.indexOf(END);
-  return end < 0 ? [...tokens] : tokens.slice(0, end);
-}
 
 /** All sequences that go on from `tokens`, with their scores. */
 function sequencesOf(
@@ -111,8 +74,21 @@ describe('BeamSearch', () => {
       const width = 1 + random.integerBelow(6);
       const stepsMax = random.integerBelow(7);
       const levels = seed % 2 === 0 ? 4 : 4000;
-      const asked = [randomTable(seed, size, levels), size, width, stepsMax] as const;
-      expect(search(...asked), `seed ${seed}`).toEqual(denseSearch(...asked));
+      const table = randomTable(seed, size, levels);
+      const [expected] = tensorflowBeams([table], { size, width, endToken: END, stepsMax });
+      expect(search(table, size, width, stepsMax), `seed ${seed}`).toEqual(expected);
+    }
+  });
+
+  it('gives each sentence of a batch what TensorFlow gives it, which goes on with finished ones', () => {
+    for (let seed = 0; seed < 200; seed += 1) {
+      const random = new SeededRandom(seed, 2);
+      const [size, width, stepsMax] = [3 + random.integerBelow(5), 1 + random.integerBelow(6), 9];
+      const levels = seed % 2 === 0 ? 4 : 4000;
+      const tables = [0, 1, 2].map((i) => randomTable(3 * seed + i, size, levels));
+      const expected = tensorflowBeams(tables, { size, width, endToken: END, stepsMax });
+      const found = tables.map((table) => search(table, size, width, stepsMax));
+      expect(found, `seed ${seed}`).toEqual(expected);
     }
   });
 
