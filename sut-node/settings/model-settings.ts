@@ -57,7 +57,7 @@ const RUNTIME_OPTIONS = {
 export const MODEL_OPTIONS = {
   model: text(
     'file',
-    "your own model: FILE.onnx, or its description FILE.yaml (default: the benchmark's)",
+    "your own model: FILE.onnx, or its description FILE.yaml; standin: a model that longhaul makes (default: the benchmark's)",
   ),
   standinCost: unitShare(
     'compute per sample of a stand-in model, as a share of the real one: 0.01 to 1 (default: the benchmark decides)',

@@ -11,12 +11,12 @@ import { readRunLogs } from '../scenes/simulated-run/run-logs.ts';
 
 interface Case {
   readonly benchmark: string;
-  /** Samples of the data set. */
-  readonly count: number;
+  /** Samples of the data set; absent: the standard set, which the quality target was measured on. */
+  readonly count?: number;
   readonly scenarios: readonly string[];
   /** Queries per second of Server, and of an accuracy run there. */
   readonly serverQps: string;
-  /** Samples per second that Offline expects. */
+  /** Samples per second that Offline expects: more than an idle machine does, or the run is too short. */
   readonly offlineQps: string;
   readonly sutFlags: readonly string[];
   /** Where it is not the default one: a round without compliance tests. */
@@ -34,11 +34,11 @@ const CASES: readonly Case[] = [
     sutFlags: [],
   },
   {
-    ...{ benchmark: 'ssd-mobilenet', count: 64, scenarios: ALL, serverQps: '5', offlineQps: '15' },
+    ...{ benchmark: 'ssd-mobilenet', scenarios: ALL, serverQps: '15', offlineQps: '80' },
     ...{ sutFlags: [], round: 'v0.5' },
   },
   {
-    ...{ benchmark: 'ssd-resnet34', count: 64, scenarios: ALL, serverQps: '2', offlineQps: '5' },
+    ...{ benchmark: 'ssd-resnet34', scenarios: ALL, serverQps: '4', offlineQps: '20' },
     ...{ sutFlags: [], round: 'v0.5' },
   },
   {
@@ -54,7 +54,7 @@ const CASES: readonly Case[] = [
     sutFlags: [],
   },
   {
-    ...{ benchmark: 'gnmt', count: 512, scenarios: ALL, serverQps: '8', offlineQps: '30' },
+    ...{ benchmark: 'gnmt', scenarios: ALL, serverQps: '8', offlineQps: '110' },
     ...{ sutFlags: [], round: 'v0.5' },
   },
 ];
@@ -102,7 +102,7 @@ describe.each(CASES)('$benchmark with its stand-in', (one) => {
     const isPart = scenario === 'Offline' || scenario === 'Server';
     const { stdout, stderr, code } = await longhaul([
       ...['run', '--sut', node.address, '--benchmark', benchmark, '--data-dir', 'standin'],
-      ...['--data-count', String(one.count), '--scenario', scenario, '--mode', 'submission'],
+      ...['--scenario', scenario, '--mode', 'submission', ...countFlags(one)],
       ...['--min-duration', MIN_DURATION, ...loadFlags(one, scenario)],
       ...(one.round === undefined ? [] : ['--round', one.round]),
       ...['--ready-timeout', '600s', '--output', output, ...cache],
@@ -120,7 +120,7 @@ describe.each(CASES)('$benchmark with its stand-in', (one) => {
       logs.value('result_completed_samples_per_sec') ?? logs.value('result_samples_per_second');
     const p99Ns = Number(logs.value('result_99.00_percentile_latency_ns'));
     rows.push([
-      ...[benchmark, scenario, accuracy, Number(rate ?? Number.NaN).toFixed(1)],
+      ...[benchmark, scenario, accuracy, rate === undefined ? '' : Number(rate).toFixed(1)],
       ...[(p99Ns / 1e6).toFixed(1), String(logs.value('result_validity')), ...tests],
     ]);
   });
@@ -146,6 +146,10 @@ describe.each(CASES)('$benchmark with its stand-in', (one) => {
 function testsOf({ benchmark, round }: Case): string[] {
   if (round !== undefined) return [];
   return ['TEST01', benchmark === 'stable-diffusion-xl' ? 'TEST04' : 'TEST05'];
+}
+
+function countFlags({ count }: Case): string[] {
+  return count === undefined ? [] : ['--data-count', String(count)];
 }
 
 function loadFlags({ serverQps, offlineQps }: Case, scenario: string): string[] {

@@ -132,27 +132,34 @@ function specificAdvice(
 }
 
 function adviceOnEarlyStopping(
-  { summary }: PerformanceOutcome,
+  { summary, durationNs }: PerformanceOutcome,
   settings: EffectiveSettings,
 ): string {
   const { queryCount, overlatencyCount, validity } = summary;
   const percentile = settings.targetLatencyPercentile;
-  if (settings.scenario !== 'Server') {
-    return advisedCount(queryCount, minPassingQueries(1, percentile) + 1);
-  }
+  const longer = (count: number): string => longerRun(count, queryCount, durationNs);
+  const advisedCount = (needed: number): string =>
+    `Needs ${grouped(needed - queryCount)} more queries: ${longer(needed)}`;
+  if (settings.scenario !== 'Server') return advisedCount(minPassingQueries(1, percentile) + 1);
   // The rule of the bound fails for the same cause: one remedy for both.
   if (!validity.performance.isMet) return adviceOnRate({ summary }, settings);
   // The bounds are about tokens then, and slow queries, which the counts below are about, have
   // none.
   if (summary.tokens !== null) {
-    return advisedCount(queryCount, queryCount + validity.earlyStopping.missingQueries);
+    return advisedCount(queryCount + validity.earlyStopping.missingQueries);
   }
   const needed = minPassingQueries(overlatencyCount, percentile) + overlatencyCount;
   const lasting = queriesAtSameShare(overlatencyCount / queryCount, percentile, needed);
   const least = `Needs ${grouped(needed - queryCount)} more queries if all of them are within the bound`;
   if (lasting === null)
     return `${least}; at this share of slow ones more do not help: ${lowerRate(settings, MARGIN)}`;
-  return `${least}, about ${grouped(lasting - queryCount)} at this share of slow ones: set --min-query-count ${lasting}.`;
+  return `${least}, about ${grouped(lasting - queryCount)} at this share of slow ones: ${longer(lasting)}`;
+}
+
+/** Both flags are lower bounds: a longer run has as many queries as a larger count. */
+function longerRun(count: number, seen: number, durationNs: number): string {
+  const lastingS = Math.ceil(((count / seen) * durationNs * (1 + MARGIN)) / 1e9);
+  return `set --min-query-count ${count}, or --min-duration ${lastingS}s.`;
 }
 
 /** Size at which a run with this share of slow queries meets early stopping; null if none does. */
@@ -166,10 +173,6 @@ function queriesAtSameShare(share: number, percentile: number, from: number): nu
     count = Math.max(needed, Math.ceil(count * 1.01));
   }
   return null;
-}
-
-function advisedCount(seen: number, needed: number): string {
-  return `Needs ${grouped(needed - seen)} more queries: set --min-query-count ${needed}.`;
 }
 
 /** A limit of ours that ended the run before its rules were met. */

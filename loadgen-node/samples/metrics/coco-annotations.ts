@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { z } from 'zod';
 import { dataSetError, messageOf } from '../../../shared/base/errors/mlperf-error.ts';
-import { readingFile } from '../data-set/data-set.ts';
+import { readJsonForm } from '../data-set/read-json.ts';
 
 /** An id of COCO: any whole number. */
 const ID = z.int();
@@ -25,7 +25,10 @@ const FORM = z.object({
       image_id: ID,
       category_id: ID,
       /** Left, top, width and height in pixels. */
-      bbox: z.tuple([z.number(), z.number(), z.number(), z.number()]),
+      bbox: z.tuple(
+        [z.number(), z.number(), z.number(), z.number()],
+        'must be a list of 4 numbers',
+      ),
       /** Of the object in square pixels; of a mask it is smaller than the box. */
       area: z.number(),
       /** Other than 0 for a group of objects in one box. */
@@ -52,32 +55,13 @@ export async function readCocoAnnotations(
   hint: string,
 ): Promise<CocoAnnotations> {
   const path = join(folder, file);
-  const text = await readingFile(path, () => readFile(path, 'utf8')).catch((error: unknown) => {
-    throw dataSetError(`${messageOf(error)}${hint}`, error);
+  const data = await readJsonForm(path, FORM).catch((error: unknown) => {
+    // The form is known where the file could be read.
+    throw existsSync(path) ? error : dataSetError(`${messageOf(error)}${hint}`, error);
   });
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (error) {
-    throw dataSetError(`${path} is no JSON: ${messageOf(error)}`, error);
-  }
-  const { success, data, error } = FORM.safeParse(json);
-  if (!success) {
-    const [issue] = error.issues;
-    throw dataSetError(`${path}: ${placeOf(issue?.path ?? [])}: ${issue?.message ?? 'wrong'}`);
-  }
   checkUnique(path, data);
   checkObjects(path, data);
   return data;
-}
-
-/** `annotations[3].bbox`. */
-function placeOf(keys: readonly PropertyKey[]): string {
-  if (keys.length === 0) return 'the file';
-  return keys
-    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
-    .join('')
-    .slice(1);
 }
 
 /** @throws MlperfError `ERR_DATA_SET` for an id that two entries have, and for a file outside of the folder. */

@@ -204,12 +204,20 @@ function scoreText(
   return '';
 }
 
-/** @throws MlperfError `ERR_OUTPUT` for a log of which the middle is gone. */
+/** @throws MlperfError `ERR_OUTPUT` for a log that is not there, or of which the middle is gone. */
 async function logOf(path: string): Promise<string> {
-  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-  const log = isFolder ? join(path, RUN_FILES.accuracy) : path;
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) {
+    const what = `it is ${RUN_FILES.accuracy} of an accuracy run, or the folder of one`;
+    throw new MlperfError('ERR_OUTPUT', `${path}: there is no such file or folder; ${what}`);
+  }
+  const log = found.isDirectory() ? join(path, RUN_FILES.accuracy) : path;
   const size = statSync(log, { throwIfNoEntry: false })?.size;
-  if (size !== undefined && (await isCutLog(log, size))) {
+  if (size === undefined) {
+    const text = `${path} has no ${RUN_FILES.accuracy}: it is not the folder of an accuracy run`;
+    throw new MlperfError('ERR_OUTPUT', text);
+  }
+  if (await isCutLog(log, size)) {
     const text = `${log} was truncated for a submission: score the original`;
     throw new MlperfError('ERR_OUTPUT', text);
   }

@@ -19,6 +19,7 @@ import {
   outputError,
   withReason,
 } from '../errors/mlperf-error.ts';
+import { checkedForm } from './json-form.ts';
 
 /** Most bytes of a file that a setting names, by what is in it. */
 export const FILE_BYTES_MAX: Readonly<
@@ -200,11 +201,9 @@ export function readJsonFile<T>(
   bytesMax: number = FILE_BYTES_MAX.document,
   wrong = '',
 ): T {
-  const checked = schema.safeParse(parseJson(path, readNamedText(path, bytesMax)));
-  if (checked.success) return checked.data;
-  const issue = checked.error.issues[0];
-  const where = issue === undefined || issue.path.length === 0 ? '' : ` ${issue.path.join('.')}:`;
-  throw configInvalid(`${path}${wrong}:${where} ${issue?.message ?? 'is wrong'}`);
+  const checked = checkedForm(schema, parseJson(path, readNamedText(path, bytesMax)));
+  if ('data' in checked) return checked.data;
+  throw configInvalid(`${path}${wrong}: ${checked.wrong}`);
 }
 
 function parseJson(path: string, text: string): unknown {

@@ -193,10 +193,12 @@ describe('wrong input', () => {
     ['trace --round v9.9', 2, /v9\.9/],
     ['results', 2, /--input/],
     [`results --input ${file('none.json', '{')}`, 2, /is not JSON/],
+    ['accuracy nowhere', 6, /nowhere: there is no such file or folder; it is mlperf_log_accuracy/],
+    [`accuracy ${suiteFolder()} --benchmark gnmt`, 6, /has no mlperf_log_accuracy\.json/],
     [
       `results --input ${file('no.json', '{"args": {"scenario": "Server"}, "qsl": {"total": 10, "performance": 10}}')}`,
       2,
-      /input: must be an object/,
+      /input must be an object/,
     ],
     [
       `results --input ${file('number.json', '{"args": {"qsl_rng_seed": 1}, "qsl": {}}')}`,

@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { dataSetError, messageOf } from '../../../../shared/base/errors/mlperf-error.ts';
+import { dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { BERT_LENGTH } from '../../../../shared/rules/rows/bert.ts';
-import { readingFile } from '../../data-set/data-set.ts';
+import { readJsonForm } from '../../data-set/read-json.ts';
 import type { WordPieces } from './word-piece.ts';
 
 /** Most tokens of a question; further ones are cut off. */
@@ -83,7 +82,7 @@ export async function readSquad(
   path: string,
   pieces: WordPieces,
 ): Promise<{ questions: SquadQuestion[]; features: Feature[] }> {
-  const { data } = await readSquadFile(path);
+  const { data } = await readJsonForm(path, SQUAD);
   const questions: SquadQuestion[] = [];
   const seen = new Set<string>();
   for (const { context: text, qas } of data.flatMap(({ paragraphs }) => paragraphs)) {
@@ -104,21 +103,6 @@ export async function readSquad(
   const features = questions.flatMap((question) => question.features);
   if (features.length > 0) return { questions, features };
   throw dataSetError(`${path} has no question with a context of a word or more`);
-}
-
-async function readSquadFile(path: string): Promise<z.infer<typeof SQUAD>> {
-  const text = await readingFile(path, () => readFile(path, 'utf8'));
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (error) {
-    throw dataSetError(`${path} is not JSON: ${messageOf(error)}`, error);
-  }
-  const { data, error } = SQUAD.safeParse(json);
-  if (data !== undefined) return data;
-  const [{ path: place = [], message = '' } = {}] = error.issues;
-  const at = place.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`));
-  throw dataSetError(`${path} is not SQuAD's JSON: $${at.join('')} ${message}`);
 }
 
 function readContext(text: string, pieces: WordPieces): Context {

@@ -1,5 +1,5 @@
 import { dataSetError, type MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { readJson } from './text-tokenizer.ts';
+import { readJson } from '../../data-set/read-json.ts';
 
 /** A sample, and what is known of its answer. */
 export interface TextRow {

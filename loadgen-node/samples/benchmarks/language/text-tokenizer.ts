@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Tokenizer } from '@huggingface/tokenizers';
 import { dataSetError, messageOf } from '../../../../shared/base/errors/mlperf-error.ts';
-import { readingFile } from '../../data-set/data-set.ts';
+import { readJson } from '../../data-set/read-json.ts';
 
 /** The model's tokenizer, in the form of Hugging Face's library. */
 export const TOKENIZER_FILE = 'tokenizer.json';
@@ -51,14 +50,4 @@ export async function readTokenizer(
     decode: (ids) => (ids.length === 0 ? '' : tokenizer.decode([...ids], options)),
     hasToken: (id) => tokenizer.id_to_token(id) !== undefined,
   };
-}
-
-/** @throws MlperfError `ERR_DATA_SET` */
-export async function readJson(path: string): Promise<unknown> {
-  const text = await readingFile(path, () => readFile(path, 'utf8'));
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw dataSetError(`${path} is not JSON: ${messageOf(error)}`, error);
-  }
 }

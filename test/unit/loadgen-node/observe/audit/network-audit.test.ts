@@ -133,7 +133,7 @@ describe('network_audit.json', () => {
     [
       'is of another version',
       (text) => text.replace('"schemaVersion": 4', '"schemaVersion": 1'),
-      /schemaVersion: must be 3 or 4: the file is of another version/,
+      /schemaVersion must be 3 or 4: the file is of another version/,
     ],
     ['is no audit', () => '[]', /must be the audit of a run/],
     [
@@ -144,13 +144,13 @@ describe('network_audit.json', () => {
     [
       'lacks a rule',
       (text) => JSON.stringify({ ...JSON.parse(text), rules: JSON.parse(text).rules.slice(1) }),
-      /rules: must be the 23 rules that are judged, each once/,
+      /rules must be the 23 rules that are judged, each once/,
     ],
     ['lacks a field', (text) => text.replace('"division"', '"divisoin"'), /run\.division/],
     [
       'has a verdict that there is not',
       (text) => text.replace('"verdict": "holds"', '"verdict": "fine"'),
-      /rules\.0\.verdict/,
+      /rules\[0\]\.verdict/,
     ],
   ])('that %s is refused with the place', (_case, damage, message) => {
     const folder = tempFolder();

@@ -35,7 +35,7 @@ describe('advice', () => {
   it('names the queries that early stopping of a stream still needs', async () => {
     const settings = { scenario: 'SingleStream', minDurationMs: 0, minQueryCount: 30 } as const;
     const advice = (await adviceOf(settings))['early-stopping'];
-    expect(advice).toBe('Needs 34 more queries: set --min-query-count 64.');
+    expect(advice).toBe('Needs 34 more queries: set --min-query-count 64, or --min-duration 1s.');
     const outcome = await simulatedTest({ ...settings, minQueryCount: 64 }).run();
     expect(outcome.verdicts.longhaul.isValid).toBe(true);
   });
@@ -55,6 +55,9 @@ describe('advice', () => {
     expect(minQueryCount).toBeGreaterThan(1000);
     const again = simulatedTest({ ...settings, minQueryCount }, { serviceNs });
     expect((await again.run()).verdicts.loadgen.isValid).toBe(true);
+    const minDurationMs = 1000 * Number(/--min-duration (\d+)s\.$/.exec(advice ?? '')?.[1]);
+    const longer = simulatedTest({ ...settings, minDurationMs }, { serviceNs });
+    expect((await longer.run()).verdicts.loadgen.isValid).toBe(true);
   });
 
   it('is silent on the SUT while LoadGen alone was late', async () => {
@@ -125,7 +128,9 @@ describe('advice', () => {
       sink.complete(id, Uint8Array.of(1), 5, atNs);
     };
     const advice = (await adviceOf(settings, undefined, answer))['early-stopping'];
-    expect(advice).toMatch(/^Needs \d+ more queries: set --min-query-count \d+\.$/);
+    expect(advice).toMatch(
+      /^Needs \d+ more queries: set --min-query-count \d+, or --min-duration \d+s\.$/,
+    );
     const minQueryCount = advised(advice, '--min-query-count');
     const outcome = await simulatedTest({ ...settings, minQueryCount }, { answer }).run();
     expect(outcome.verdicts.longhaul.isValid).toBe(true);

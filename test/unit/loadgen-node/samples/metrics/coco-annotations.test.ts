@@ -32,23 +32,25 @@ describe('readCocoAnnotations', () => {
   });
 
   it.each([
-    ['no JSON', '{"images": [', /file\.json is no JSON/],
-    ['a list', [], /file\.json: the file: /],
+    ['no JSON', '{"images": [', /file\.json is not JSON/],
+    ['an empty file', '', /file\.json is empty$/],
+    ['a list', [], /file\.json: the file must be an object with keys; it is \[\]$/],
+    ['no keys', {}, /file\.json: images must be a list; there is none$/],
     ['no images', { ...GOOD, images: [] }, /file\.json: images is empty/],
     [
       'a box of three numbers',
       { ...GOOD, annotations: [GOOD.annotations[0], { ...GOOD.annotations[1], bbox: [1, 2, 3] }] },
-      /file\.json: annotations\[1\]\.bbox/,
+      /file\.json: annotations\[1\]\.bbox must be a list of 4 numbers$/,
     ],
     [
       'a width of 0',
       { ...GOOD, images: [{ ...GOOD.images[0], width: 0 }] },
-      /file\.json: images\[0\]\.width/,
+      /file\.json: images\[0\]\.width must be above 0; it is 0$/,
     ],
     [
       'an object without iscrowd',
       { ...GOOD, annotations: [{ ...GOOD.annotations[0], iscrowd: undefined }] },
-      /annotations\[0\]\.iscrowd/,
+      /annotations\[0\]\.iscrowd must be a number; there is none$/,
     ],
     [
       'an id twice',

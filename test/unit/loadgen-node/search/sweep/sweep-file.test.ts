@@ -68,7 +68,7 @@ it.each([
 
 it.each([
   ['half a file', (text: string) => text.slice(0, 100), 'is not JSON'],
-  ['a field of another type', (text: string) => text.replace('12,', '"12",'), 'cells.0.seconds'],
+  ['a field of another type', (text: string) => text.replace('12,', '"12",'), 'cells[0].seconds'],
 ])('refuses %s', (_case, spoil, expected) => {
   const folder = tempFolder();
   writeSweep(folder, SWEEP);

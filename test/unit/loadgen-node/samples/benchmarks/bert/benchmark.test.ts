@@ -68,12 +68,12 @@ describe('openDataSet of bert', () => {
     [
       'another version',
       '{"version": "v2.0", "data": []}',
-      /is not SQuAD's JSON: \$\.version must be "1\.1"/,
+      /dev-v1\.1\.json: version must be "1\.1"/,
     ],
     [
       'a question without answers',
       '{"version":"1.1","data":[{"paragraphs":[{"context":"a","qas":[{"id":"1","question":"b","answers":[]}]}]}]}',
-      /\$\.data\[0\]\.paragraphs\[0\]\.qas\[0\]\.answers must have an answer/,
+      /: data\[0\]\.paragraphs\[0\]\.qas\[0\]\.answers must have an answer/,
     ],
     [
       'two questions of one id',

@@ -1,0 +1,23 @@
+import { readFile } from 'node:fs/promises';
+import type { z } from 'zod';
+import { dataSetError, messageOf } from '../../../shared/base/errors/mlperf-error.ts';
+import { checkedForm } from '../../../shared/base/files/json-form.ts';
+import { readingFile } from './data-set.ts';
+
+/** Reads a JSON file of a data set. @throws MlperfError `ERR_DATA_SET` that names it */
+export async function readJson(path: string): Promise<unknown> {
+  const text = await readingFile(path, () => readFile(path, 'utf8'));
+  if (text === '') throw dataSetError(`${path} is empty`);
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw dataSetError(`${path} is not JSON: ${messageOf(error)}`, error);
+  }
+}
+
+/** The same, and checks its form. @throws MlperfError `ERR_DATA_SET` that names the file and the entry that is wrong */
+export async function readJsonForm<T>(path: string, form: z.ZodType<T>): Promise<T> {
+  const checked = checkedForm(form, await readJson(path));
+  if ('data' in checked) return checked.data;
+  throw dataSetError(`${path}: ${checked.wrong}`);
+}
