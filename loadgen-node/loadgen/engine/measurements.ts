@@ -32,8 +32,8 @@ export function measurementsOf(
 export function joinMeasurements(first: Measurements, next: Measurements): Measurements {
   return {
     queryCount: first.queryCount + next.queryCount,
-    sampleLatenciesNs: joined(first.sampleLatenciesNs, next.sampleLatenciesNs),
-    queryLatenciesNs: joined(first.queryLatenciesNs, next.queryLatenciesNs),
+    sampleLatenciesNs: joinTimes(first.sampleLatenciesNs, next.sampleLatenciesNs),
+    queryLatenciesNs: joinTimes(first.queryLatenciesNs, next.queryLatenciesNs),
     maxLatencyS: Math.max(first.maxLatencyS, next.maxLatencyS),
     finalQuery: {
       scheduledS: first.finalQuery.scheduledS + next.finalQuery.scheduledS,
@@ -43,20 +43,21 @@ export function joinMeasurements(first: Measurements, next: Measurements): Measu
     tokens: joinTokens(first.tokens, next.tokens),
     intervalsTaken:
       first.intervalsTaken && next.intervalsTaken
-        ? joined(first.intervalsTaken, next.intervalsTaken)
+        ? joinTimes(first.intervalsTaken, next.intervalsTaken)
         : null,
   };
 }
 
-function joinTokens(
+/** Tokens of two parts; null where one of them has none. */
+export function joinTokens(
   first: RecordedTokens | null,
   next: RecordedTokens | null,
 ): RecordedTokens | null {
   if (first === null || next === null) return null;
   return {
     tokenCount: first.tokenCount + next.tokenCount,
-    firstTokenNs: joined(first.firstTokenNs, next.firstTokenNs),
-    perOutputTokenNs: joined(first.perOutputTokenNs, next.perOutputTokenNs),
+    firstTokenNs: joinTimes(first.firstTokenNs, next.firstTokenNs),
+    perOutputTokenNs: joinTimes(first.perOutputTokenNs, next.perOutputTokenNs),
     counts: Uint32Array.from(
       { length: first.counts.length + next.counts.length },
       (_, i) => first.counts[i] ?? (next.counts[i - first.counts.length] as number),
@@ -64,7 +65,8 @@ function joinTokens(
   };
 }
 
-function joined(first: Float64Array, next: Float64Array): Float64Array {
+/** One after the other. */
+export function joinTimes(first: Float64Array, next: Float64Array): Float64Array {
   const both = new Float64Array(first.length + next.length);
   both.set(first);
   both.set(next, first.length);

@@ -1,6 +1,8 @@
 import type { Clock, PlannedCall } from '../../../shared/base/clock/clock.ts';
 import type { GeneratorHealth } from '../health/generator-health.ts';
+import { type RecordedColumns, tokenTimes } from '../recorder/recording.ts';
 import type { SampleRecorder } from '../recorder/sample-recorder.ts';
+import type { BoundName, QueryBound } from '../results/query-bounds.ts';
 import type { QueryPlan } from '../schedule/query-plan.ts';
 import type { LoadableSet, Phase } from '../schedule/sample-order.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
@@ -154,52 +156,84 @@ function reportProgress(
 const LOOK_PERIOD_NS = 100_000_000;
 
 /**
- * Counts the queries of a set that are complete, and above a bound. A look reads the queries since the oldest one that is
+ * Counts the queries of a set of which it is known whether they keep each bound. A look reads the queries since the oldest one that is
  * outstanding: as many as were issued since the last look, and those that wait.
  */
 class EarlyEndWatch {
-  readonly #boundNs: number;
+  readonly #bounds: readonly QueryBound[];
   readonly #recorder: SampleRecorder;
-  readonly #scheduledNs: Float64Array;
-  /** All queries below are complete; so many of them are over. */
+  readonly #columns: RecordedColumns;
+  /** All queries below are complete; so many of them are over, by bound. */
   #settledQueries = 0;
-  #settledOver = 0;
+  readonly #settledOver: Float64Array;
 
-  constructor({ boundNs }: EarlyEnd, recorder: SampleRecorder) {
-    this.#boundNs = boundNs;
+  constructor({ bounds }: EarlyEnd, recorder: SampleRecorder) {
+    this.#bounds = bounds;
     this.#recorder = recorder;
-    this.#scheduledNs = recorder.columns().scheduledNs;
+    this.#columns = recorder.columns();
+    this.#settledOver = new Float64Array(bounds.length);
   }
 
   /** @param elapsedNs Since the clock of the set started. */
   look(elapsedNs: number): SetProgress {
     const { issuedQueries } = this.#recorder;
-    let completed = 0;
-    let over = 0;
-    let overdue = 0;
+    const { firstTokenNs } = this.#columns;
+    const known = new Float64Array(this.#bounds.length);
+    const over = new Float64Array(this.#bounds.length);
+    let waiting = 0;
     let isSettled = true;
     for (let query = this.#settledQueries; query < issuedQueries; query += 1) {
       const latencyNs = this.#recorder.queryLatencyNs(query);
       const isOpen = Number.isNaN(latencyNs);
-      const waitedNs = isOpen ? elapsedNs - (this.#scheduledNs[query] as number) : latencyNs;
-      const isOver = waitedNs > this.#boundNs ? 1 : 0;
       if (isOpen) isSettled = false;
-      if (isSettled) {
-        this.#settledQueries += 1;
-        this.#settledOver += isOver;
-      } else if (isOpen) {
-        overdue += isOver;
-      } else {
-        over += isOver;
-        completed += 1;
-      }
+      if (isOpen && Number.isNaN(firstTokenNs?.[query] ?? Number.NaN)) waiting += 1;
+      this.#count(
+        query,
+        latencyNs,
+        elapsedNs,
+        isSettled ? [known, this.#settledOver] : [known, over],
+      );
+      if (!isSettled) continue;
+      this.#settledQueries += 1;
+      known.fill(0);
     }
     return {
       elapsedNs,
       issuedQueries,
-      completedQueries: this.#settledQueries + completed,
-      overlatencyQueries: this.#settledOver + over,
-      overdueQueries: overdue,
+      waitingQueries: waiting,
+      bounds: this.#bounds.map((_, i) => ({
+        known: this.#settledQueries + (known[i] as number),
+        over: (this.#settledOver[i] as number) + (over[i] as number),
+      })),
     };
+  }
+
+  /** Counts a query where it is known, and where it is over, by bound. */
+  #count(
+    query: number,
+    latencyNs: number,
+    elapsedNs: number,
+    [known, over]: readonly [known: Float64Array, over: Float64Array],
+  ): void {
+    const waitedNs = elapsedNs - (this.#columns.scheduledNs[query] as number);
+    for (let i = 0; i < this.#bounds.length; i += 1) {
+      const { name, ns } = this.#bounds[i] as QueryBound;
+      const timeNs = this.#timeOf(name, query, latencyNs);
+      // What is outstanding for longer than the bound will be above it.
+      const isOver = (Number.isNaN(timeNs) && name !== 'tpot' ? waitedNs : timeNs) > ns;
+      if (!isOver && Number.isNaN(timeNs)) continue;
+      known[i] = (known[i] as number) + 1;
+      if (isOver) over[i] = (over[i] as number) + 1;
+    }
+  }
+
+  /** NaN while it is not known. Tokens are those of Server, whose queries have one sample. */
+  #timeOf(name: BoundName, query: number, latencyNs: number): number {
+    const { firstTokenNs, tokenCounts } = this.#columns;
+    if (name === 'latency') return latencyNs;
+    const firstNs = firstTokenNs?.[query] ?? Number.NaN;
+    if (Number.isNaN(latencyNs)) return name === 'ttft' ? firstNs : Number.NaN;
+    const times = tokenTimes(latencyNs, firstNs, tokenCounts?.[query] ?? 0);
+    return name === 'ttft' ? times.firstNs : times.perOutputNs;
   }
 }

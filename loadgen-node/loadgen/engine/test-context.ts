@@ -9,6 +9,7 @@ import type { LogSettings, TestLogs } from '../logs/write/test-logs.ts';
 import type { SampleWatch } from '../recorder/recording.ts';
 import type { SampleRecorder } from '../recorder/sample-recorder.ts';
 import type { ExcessTimes } from '../recorder/told-times.ts';
+import type { QueryBound } from '../results/query-bounds.ts';
 import type { AccuracyLogSelector } from '../schedule/accuracy-log-selection.ts';
 import type { OtherArrivals } from '../schedule/arrivals/arrivals.ts';
 import type { QueryPlan } from '../schedule/query-plan.ts';
@@ -102,8 +103,8 @@ export interface TestObserver {
 
 /** Who may end a performance run once it has seen enough. */
 export interface EarlyEnd {
-  /** Latency in ns above which a query counts as over. */
-  readonly boundNs: number;
+  /** Times above which a query counts as over. */
+  readonly bounds: readonly QueryBound[];
   /** Asked ten times a second while queries are issued; true ends the issuing. Must not throw and should be short: it is timed. */
   readonly isDecided: (seen: SetProgress) => boolean;
   /** True: a lost sample is counted, and does not end the run. Default: false. */

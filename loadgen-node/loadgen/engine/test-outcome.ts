@@ -188,12 +188,17 @@ export interface SetProgress {
   /** Since the first query of the set, in ns. */
   readonly elapsedNs: number;
   readonly issuedQueries: number;
-  /** Queries whose samples all completed. */
-  readonly completedQueries: number;
-  /** Those of them whose latency is above the bound. */
-  readonly overlatencyQueries: number;
-  /** Queries that are outstanding for longer than the bound: they will be above it. */
-  readonly overdueQueries: number;
+  /** Queries that wait for their answer; of a token model those that wait for their first token. */
+  readonly waitingQueries: number;
+  /** In the order of the bounds. */
+  readonly bounds: readonly SeenBound[];
+}
+
+/** Queries of which it is known whether they keep a bound, and those that do not. */
+export interface SeenBound {
+  /** Complete, or outstanding for so long that they are above it. */
+  readonly known: number;
+  readonly over: number;
 }
 
 /** Runs that round v0.5 asks for in Server; the lowest counts (Rule: paper of the round, section 4). */

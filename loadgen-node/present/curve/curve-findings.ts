@@ -1,12 +1,17 @@
 import { formatNs, rounded } from '../../../shared/base/text.ts';
+import { namedBounds } from '../../loadgen/results/query-bounds.ts';
 import { formatNumber, percentileName } from '../text/figure-text.ts';
 import {
+  BOUND_TITLES,
+  boundsText,
   byLoad,
+  completedRate,
   figureAt,
   keepsBound,
   type LoadPoint,
   type LoadUnit,
   type MeasuredCurve,
+  throughputUnit,
 } from './load-point.ts';
 
 /** Where the curve bends, and the most that keeps the bound, in sentences. */
@@ -35,7 +40,7 @@ function kneeOf(curve: MeasuredCurve): Pick<CurveFindings, 'knee' | 'kneeText'> 
   if (points.length < 3) {
     return none('Not known: it takes three loads at which the SUT alone was the limit.');
   }
-  const power = ({ samplesPerSecond, meanNs }: LoadPoint): number => samplesPerSecond / meanNs;
+  const power = (point: LoadPoint): number => completedRate(point) / point.meanNs;
   const best = points.reduce((a, b) => (power(b) > power(a) ? b : a));
   const place = points.indexOf(best);
   const text = pointText(curve, best);
@@ -53,10 +58,10 @@ function kneeOf(curve: MeasuredCurve): Pick<CurveFindings, 'knee' | 'kneeText'> 
 
 function peakOf(curve: MeasuredCurve): Pick<CurveFindings, 'peak' | 'peakText'> {
   const points = byLoad(curve).filter((point) => keepsBound(curve, point) !== undefined);
-  const bound = `the bound of ${formatNs(curve.boundNs)} at ${percentileName(curve.percentile)}`;
+  const bound = `the bound of ${boundsText(namedBounds(curve), 'and')} at ${percentileName(curve.percentile)}`;
   const kept = points.filter((point) => keepsBound(curve, point) === true);
   const peak = kept.reduce<LoadPoint | null>(
-    (a, b) => (a === null || b.samplesPerSecond > a.samplesPerSecond ? b : a),
+    (a, b) => (a === null || completedRate(b) > completedRate(a) ? b : a),
     null,
   );
   const [lowest] = points;
@@ -85,19 +90,28 @@ function peakOf(curve: MeasuredCurve): Pick<CurveFindings, 'peak' | 'peakText'> 
   return { peak, peakText: sentences.join(' ') };
 }
 
-function mayMiss({ boundNs, percentile }: MeasuredCurve, point: LoadPoint): boolean {
-  const figure = figureAt(point, percentile);
-  return figure !== undefined && (figure.highNs === null || figure.highNs > boundNs);
+function mayMiss(curve: MeasuredCurve, point: LoadPoint): boolean {
+  return namedBounds(curve).some(({ name, ns }) => {
+    const figure = figureAt(point, curve.percentile, name);
+    return figure !== undefined && (figure.highNs === null || figure.highNs > ns);
+  });
 }
 
 function missText(curve: MeasuredCurve, point: LoadPoint): string {
   return point.lostSamples > 0 || point.isOverloaded ? point.why : seenText(curve, point);
 }
 
-function seenText({ percentile }: MeasuredCurve, point: LoadPoint): string {
-  const figure = figureAt(point, percentile);
-  if (figure === undefined) return 'no query was completed';
-  return `${percentileName(percentile)} is ${formatNs(figure.valueNs)} (${intervalText(figure)})`;
+function seenText(curve: MeasuredCurve, point: LoadPoint): string {
+  const texts = namedBounds(curve).flatMap(({ name }) => {
+    const figure = figureAt(point, curve.percentile, name);
+    const title = name === 'latency' ? '' : ` of ${BOUND_TITLES[name]}`;
+    return figure === undefined
+      ? []
+      : [
+          `${percentileName(curve.percentile)}${title} is ${formatNs(figure.valueNs)} (${intervalText(figure)})`,
+        ];
+  });
+  return texts.length === 0 ? 'no query was completed' : texts.join(', ');
 }
 
 /** `41.2 ms to 43 ms`, open above where too few queries tell. */
@@ -114,8 +128,9 @@ export function intervalText({
 }
 
 /** A load with what it came to: `40 queries/s (39.8 samples/s completed)`. */
-function pointText({ unit }: MeasuredCurve, { load, samplesPerSecond }: LoadPoint): string {
-  return `${askedText(unit, load)} (${formatNumber(samplesPerSecond)} samples/s completed)`;
+function pointText(curve: MeasuredCurve, point: LoadPoint): string {
+  const done = `${formatNumber(completedRate(point))} ${throughputUnit(curve)}/s completed`;
+  return `${askedText(curve.unit, point.load)} (${done})`;
 }
 
 /** A load with its unit: `40 queries/s`, `1 query at a time`. */

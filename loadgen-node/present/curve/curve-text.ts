@@ -1,8 +1,22 @@
-import { asOneLine, formatNs, sentencesOf } from '../../../shared/base/text.ts';
+import { asOneLine, formatNs, percentage, sentencesOf } from '../../../shared/base/text.ts';
+import {
+  type BoundName,
+  namedBounds,
+  type QueryBound,
+} from '../../loadgen/results/query-bounds.ts';
 import { type Axis, linearAxis, timeAxis } from '../charts/scale.ts';
 import { amount, fitText, formatNumber, percentileName } from '../text/figure-text.ts';
 import { type CurveFindings, loadOf } from './curve-findings.ts';
-import { byLoad, CURVE_FILES, figureAt, type LoadPoint, type MeasuredCurve } from './load-point.ts';
+import {
+  BOUND_TITLES,
+  byLoad,
+  CURVE_FILES,
+  completedRate,
+  figureAt,
+  type LoadPoint,
+  type MeasuredCurve,
+  throughputUnit,
+} from './load-point.ts';
 
 /** Widest line of a curve's table and plot. */
 const WIDTH = 80;
@@ -10,16 +24,18 @@ const WIDTH = 80;
 /** A column of the table of points: title, width, text. */
 type Column = readonly [title: string, width: number, text: (point: LoadPoint) => string];
 
-function columnsOf({ unit, percentile }: Omit<MeasuredCurve, 'points'>): readonly Column[] {
+function columnsOf(curve: Omit<MeasuredCurve, 'points'>): readonly Column[] {
+  const { unit, percentile } = curve;
+  if (curve.tpotNs !== undefined) return tokenColumns(curve);
   const shares = [...new Set([0.5, 0.9, percentile])].sort((a, b) => a - b);
   return [
     [unit === 'queries at a time' ? 'at a time' : unit, 9, ({ load }) => loadOf(load)],
-    ['done/s', 8, ({ samplesPerSecond }) => formatNumber(samplesPerSecond)],
-    ['queries', 8, ({ queries }) => String(queries)],
+    ['done/s', 7, ({ samplesPerSecond }) => formatNumber(samplesPerSecond)],
+    ['queries', 7, ({ queries }) => String(queries)],
     ...shares.map(
       (share): Column => [
         percentileName(share),
-        8,
+        7,
         (point) => formatNs(figureAt(point, share)?.valueNs ?? Number.NaN),
       ],
     ),
@@ -36,8 +52,33 @@ function columnsOf({ unit, percentile }: Omit<MeasuredCurve, 'points'>): readonl
           : `${formatNs(lowNs)} - ${highNs === null ? '?' : formatNs(highNs)}`;
       },
     ],
+    ['good', 6, goodText],
     ['lost', 4, ({ lostSamples }) => amount(lostSamples)],
   ];
+}
+
+/** Of a token model: the two times, and what they leave of the tokens. */
+function tokenColumns({ unit, percentile }: Omit<MeasuredCurve, 'points'>): readonly Column[] {
+  const timeOf =
+    (name: BoundName, share: number) =>
+    (point: LoadPoint): string =>
+      formatNs(figureAt(point, share, name)?.valueNs ?? Number.NaN);
+  return [
+    [unit === 'queries at a time' ? 'at a time' : unit, 9, ({ load }) => loadOf(load)],
+    ['tokens/s', 8, (point) => formatNumber(completedRate(point))],
+    ['queries', 8, ({ queries }) => String(queries)],
+    ...(['ttft', 'tpot'] as const).flatMap((name): Column[] => [
+      [`${BOUND_TITLES[name]} p50`, 9, timeOf(name, 0.5)],
+      [percentileName(percentile), 8, timeOf(name, percentile)],
+    ]),
+    ['good', 6, goodText],
+    ['lost', 4, ({ lostSamples }) => amount(lostSamples)],
+  ];
+}
+
+/** Share of the queries that were completed within every bound. */
+function goodText({ goodput }: LoadPoint): string {
+  return goodput === null ? '-' : percentage(goodput.share);
 }
 
 /** Head of the table of points. */
@@ -68,7 +109,8 @@ export function curveEnd(curve: MeasuredCurve, findings: CurveFindings, folder: 
   const texts = rows.flatMap(([label, text]) =>
     sentencesOf(text).map((one, i) => `${(i === 0 ? label : '').padEnd(6)} ${asOneLine(one)}`),
   );
-  return ['', ...curvePlot(curve, findings), '', ...texts, ''].join('\n');
+  const plots = namedBounds(curve).flatMap((bound) => [...curvePlot(curve, findings, bound), '']);
+  return ['', ...plots, ...texts, ''].join('\n');
 }
 
 const PLOT_ROWS = 16;
@@ -79,30 +121,36 @@ const PLOT_COLUMNS = WIDTH - LABEL_WIDTH - 2;
  * Latency at the percentile over throughput, in characters: `o` a point, `x` one that LoadGen limited, `^` one whose queue grew, `K`
  * the knee, `P` the peak, `-` the bound.
  */
-function curvePlot(curve: MeasuredCurve, { knee, peak }: CurveFindings): string[] {
-  const points = byLoad(curve).filter((point) => figureAt(point, curve.percentile) !== undefined);
+function curvePlot(
+  curve: MeasuredCurve,
+  { knee, peak }: CurveFindings,
+  bound: QueryBound,
+): string[] {
+  const figureOf = (point: LoadPoint) => figureAt(point, curve.percentile, bound.name);
+  const points = byLoad(curve).filter((point) => figureOf(point) !== undefined);
   if (points.length === 0) return [];
-  const latencyAt = (point: LoadPoint): number => figureAt(point, curve.percentile)?.valueNs ?? 0;
-  const name = percentileName(curve.percentile);
-  const y = timeAxis([...points.map(latencyAt), curve.boundNs], name);
-  const largest = Math.max(...points.map(({ samplesPerSecond }) => samplesPerSecond), 1e-9);
+  const latencyAt = (point: LoadPoint): number => figureOf(point)?.valueNs ?? 0;
+  const title = bound.name === 'latency' ? '' : `${BOUND_TITLES[bound.name]} `;
+  const name = `${title}${percentileName(curve.percentile)}`;
+  const y = timeAxis([...points.map(latencyAt), bound.ns], name);
+  const largest = Math.max(...points.map(completedRate), 1e-9);
   const x = linearAxis({ from: 0, to: largest, title: '', format: formatNumber }, 6);
   const rows = Array.from({ length: PLOT_ROWS }, () => new Array<string>(PLOT_COLUMNS).fill(' '));
   const rowOf = (ns: number): number => Math.round((1 - y.scale(ns)) * (PLOT_ROWS - 1));
-  rows[rowOf(curve.boundNs)]?.fill('-');
+  rows[rowOf(bound.ns)]?.fill('-');
   for (const point of points) {
     const row = rows[rowOf(latencyAt(point))] as string[];
-    row[columnOf(x, point.samplesPerSecond)] = signOf(point, knee, peak);
+    row[columnOf(x, completedRate(point))] = signOf(point, knee, peak);
   }
   const labels = new Map(y.ticks.map(({ value, label }) => [rowOf(value), label]));
   return [
-    `${name.padStart(LABEL_WIDTH)}   --- bound ${formatNs(curve.boundNs)}`,
+    `${name.padStart(LABEL_WIDTH)}   --- bound ${formatNs(bound.ns)}`,
     ...rows.map((row, i) =>
       `${(labels.get(i) ?? '').padStart(LABEL_WIDTH)} |${row.join('')}`.trimEnd(),
     ),
     `${' '.repeat(LABEL_WIDTH)} +${'-'.repeat(PLOT_COLUMNS)}`,
     ticksLine(x),
-    `${' '.repeat(LABEL_WIDTH)}  completed samples/s${signsText(points, { knee, peak })}`,
+    `${' '.repeat(LABEL_WIDTH)}  completed ${throughputUnit(curve)}/s${signsText(points, { knee, peak })}`,
   ];
 }
 

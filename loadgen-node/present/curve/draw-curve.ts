@@ -1,4 +1,5 @@
 import { formatNs, grouped } from '../../../shared/base/text.ts';
+import { namedBounds, type QueryBound } from '../../loadgen/results/query-bounds.ts';
 import { drawWindow, hoverData } from '../charts/hover.ts';
 import {
   drawAxes,
@@ -12,9 +13,18 @@ import {
 } from '../charts/plot.ts';
 import { linearAxis, timeAxis } from '../charts/scale.ts';
 import { html } from '../html/html.ts';
-import { formatNumber, percentileName } from '../text/figure-text.ts';
+import { formatNumber, formatShare, percentileName } from '../text/figure-text.ts';
 import { type CurveFindings, intervalText, loadOf } from './curve-findings.ts';
-import { byLoad, figureAt, type LoadPoint, type MeasuredCurve } from './load-point.ts';
+import {
+  BOUND_TITLES,
+  byLoad,
+  completedRate,
+  figureAt,
+  type LoadPoint,
+  type MeasuredCurve,
+  throughputUnit,
+  timesOf,
+} from './load-point.ts';
 
 /** Percentiles that are drawn, from the fastest to the one of the bound. */
 function drawnPercentiles({ percentile }: Pick<MeasuredCurve, 'percentile'>): number[] {
@@ -24,21 +34,23 @@ function drawnPercentiles({ percentile }: Pick<MeasuredCurve, 'percentile'>): nu
 const CLASSES = ['c5', 'c1 dash2', 'c2'];
 const GREY = 'c3';
 
-/** Throughput against latency: lines, intervals as bands, the bound, knee and peak. */
-export function drawCurve(curve: MeasuredCurve, { knee, peak }: CurveFindings) {
-  const points = byLoad(curve).filter(({ latencies }) => latencies.length > 0);
+/** Throughput against a bounded time: lines, intervals as bands, the bound, knee and peak. */
+export function drawCurve(curve: MeasuredCurve, { knee, peak }: CurveFindings, bound: QueryBound) {
+  const points = byLoad(curve).filter((point) => timesOf(point, bound.name).length > 0);
   const shares = drawnPercentiles(curve);
-  const area = areaOf(curve, points);
+  const area = areaOf(curve, points, bound);
+  const timeAt = (point: LoadPoint, share: number): number =>
+    figureAt(point, share, bound.name)?.valueNs ?? Number.NaN;
   // LoadGen's own limit is no latency of the SUT: such points stand beside the lines.
   const own = points.filter(({ isGeneratorBound }) => !isGeneratorBound);
   const steady = own.filter(({ isOverloaded }) => !isOverloaded);
   const layers = shares.map((share, i) => {
     const className = CLASSES[i % CLASSES.length] as string;
-    const at = (point: LoadPoint) => [point.samplesPerSecond, latencyOf(point, share)] as const;
+    const at = (point: LoadPoint) => [completedRate(point), timeAt(point, share)] as const;
     const stretches = steady.flatMap((point) => {
-      const figure = figureAt(point, share);
+      const figure = figureAt(point, share, bound.name);
       if (figure === undefined) return [];
-      return [[point.samplesPerSecond, figure.lowNs, figure.highNs ?? figure.valueNs] as const];
+      return [[completedRate(point), figure.lowNs, figure.highNs ?? figure.valueNs] as const];
     });
     return {
       band: drawBand(area, stretches, className),
@@ -56,60 +68,67 @@ export function drawCurve(curve: MeasuredCurve, { knee, peak }: CurveFindings) {
     point === null
       ? []
       : [
-          drawDot(area, [point.samplesPerSecond, latencyOf(point, curve.percentile)], {
+          drawDot(area, [completedRate(point), timeAt(point, curve.percentile)], {
             ...{ className: 'c2', form: 'ring' },
             hint: hintOf(curve, point),
           }),
         ],
   );
   const lines = html`${layers.map(({ band }) => band)}${layers.map(({ line }) => line)}`;
-  const drawing = html`${drawAxes(area)}${drawWindow(area, lines)}${drawBound(area, curve.boundNs, `bound ${formatNs(curve.boundNs)}`)}${drawFlags(area, flagsOf(knee, peak))}${layers.map(({ dots }) => dots)}${rings}`;
-  return { drawing, legend: legendOf(curve, points), hover: hoverOf(curve, area, points) };
+  const drawing = html`${drawAxes(area)}${drawWindow(area, lines)}${drawBound(area, bound.ns, `bound ${formatNs(bound.ns)}`)}${drawFlags(area, flagsOf(knee, peak))}${layers.map(({ dots }) => dots)}${rings}`;
+  return { drawing, legend: legendOf(curve, points), hover: hoverOf(curve, area, points, bound) };
 }
 
 /** All that is known of the points, for a pointer that rests on the chart. */
-function hoverOf(curve: MeasuredCurve, area: PlotArea, points: readonly LoadPoint[]): string {
-  const places = points.map((point) => [point.samplesPerSecond, Number.NaN] as const);
+function hoverOf(
+  curve: MeasuredCurve,
+  area: PlotArea,
+  points: readonly LoadPoint[],
+  bound: QueryBound,
+): string {
+  const places = points.map((point) => [completedRate(point), Number.NaN] as const);
   const line = (name: string, text: (point: LoadPoint) => string) => ({
     ...{ name, points: places, texts: points.map(text) },
   });
   const latencies = drawnPercentiles(curve).map((share) =>
     line(percentileName(share), (point) => {
-      const figure = figureAt(point, share);
+      const figure = figureAt(point, share, bound.name);
       return figure === undefined ? '-' : `${formatNs(figure.valueNs)} (${intervalText(figure)})`;
     }),
   );
   const lines = [
     line('load', ({ load }) => `${loadOf(load)} ${curve.unit}`),
     ...latencies,
+    line('goodput', ({ goodput }) => (goodput === null ? '-' : formatShare(goodput.share))),
     line('queries', ({ queries }) => grouped(queries)),
     line('lost', ({ lostSamples }) => (lostSamples === 0 ? '' : grouped(lostSamples))),
     line('', ({ why }) => why.replaceAll('|', '/')),
   ];
-  const texts = { x: (rate: number) => `${formatNumber(rate)} samples/s`, y: formatNs };
+  const unit = throughputUnit(curve);
+  const texts = { x: (rate: number) => `${formatNumber(rate)} ${unit}/s`, y: formatNs };
   return hoverData(area, lines, texts);
 }
 
-function areaOf(curve: MeasuredCurve, points: readonly LoadPoint[]): PlotArea {
-  const values = points.flatMap(({ latencies }) =>
-    latencies
+function areaOf(curve: MeasuredCurve, points: readonly LoadPoint[], bound: QueryBound): PlotArea {
+  const values = points.flatMap((point) =>
+    timesOf(point, bound.name)
       .filter(({ percentile }) => drawnPercentiles(curve).includes(percentile))
       .flatMap(({ valueNs, lowNs, highNs }) => [valueNs, lowNs, highNs ?? valueNs]),
   );
-  const largest = Math.max(...points.map(({ samplesPerSecond }) => samplesPerSecond), 0);
+  const largest = Math.max(...points.map(completedRate), 0);
   return {
     x: linearAxis({
       ...{ from: 0, to: largest * 1.06 || 1, format: formatNumber },
-      title: 'completed samples per second',
+      title: `completed ${throughputUnit(curve)} per second`,
     }),
-    y: timeAxis([...values, curve.boundNs], 'latency'),
+    y: timeAxis([...values, bound.ns], BOUND_TITLES[bound.name]),
   };
 }
 
 function flagsOf(knee: LoadPoint | null, peak: LoadPoint | null) {
-  const flag = (name: string, { samplesPerSecond }: LoadPoint) => ({
-    x: samplesPerSecond,
-    label: `${name} ${formatNumber(samplesPerSecond)}/s`,
+  const flag = (name: string, point: LoadPoint) => ({
+    x: completedRate(point),
+    label: `${name} ${formatNumber(completedRate(point))}/s`,
   });
   if (knee !== null && knee.number === peak?.number) return [flag('knee and peak', knee)];
   return [
@@ -135,18 +154,17 @@ function legendOf(curve: MeasuredCurve, points: readonly LoadPoint[]): LegendEnt
   ];
 }
 
-function latencyOf(point: LoadPoint, percentile: number): number {
-  return figureAt(point, percentile)?.valueNs ?? Number.NaN;
-}
-
 /** All that is known of a point, for a pointer that rests on it. */
-function hintOf({ unit }: MeasuredCurve, point: LoadPoint): string {
-  const { load, samplesPerSecond, queries, latencies, lostSamples, why } = point;
+function hintOf(curve: MeasuredCurve, point: LoadPoint): string {
+  const { load, queries, lostSamples, why } = point;
+  const done = `${formatNumber(completedRate(point))} ${throughputUnit(curve)}/s completed`;
   return [
-    `${loadOf(load)} ${unit}: ${formatNumber(samplesPerSecond)} samples/s completed, ${queries} queries`,
-    ...latencies.map(
-      (figure) =>
-        `${percentileName(figure.percentile)} ${formatNs(figure.valueNs)} (${intervalText(figure)})`,
+    `${loadOf(load)} ${curve.unit}: ${done}, ${queries} queries`,
+    ...namedBounds(curve).flatMap(({ name }) =>
+      timesOf(point, name).map(
+        (figure) =>
+          `${name === 'latency' ? '' : `${BOUND_TITLES[name]} `}${percentileName(figure.percentile)} ${formatNs(figure.valueNs)} (${intervalText(figure)})`,
+      ),
     ),
     ...(lostSamples === 0 ? [] : [`${lostSamples} lost`]),
     ...(why === '' ? [] : [why]),

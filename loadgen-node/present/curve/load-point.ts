@@ -1,4 +1,11 @@
 import { z } from 'zod';
+import { formatNs } from '../../../shared/base/text.ts';
+import {
+  type BoundName,
+  type BoundTimes,
+  namedBounds,
+  type QueryBound,
+} from '../../loadgen/results/query-bounds.ts';
 
 /** A percentile of latency, with the interval that holds it at 95 %. */
 export const LATENCY_FIGURE = z.strictObject({
@@ -10,6 +17,24 @@ export const LATENCY_FIGURE = z.strictObject({
   highNs: z.number().nullable(),
 });
 export type LatencyFigure = Readonly<z.infer<typeof LATENCY_FIGURE>>;
+
+/** What a load came to in tokens, with the percentiles of their two times. */
+export const TOKEN_FIGURES = z.strictObject({
+  /** Completed output tokens per second: the metric of token models. */
+  perSecond: z.number().min(0),
+  ttft: z.array(LATENCY_FIGURE),
+  tpot: z.array(LATENCY_FIGURE),
+});
+
+/** What was completed within every bound, counted from the schedule. */
+export const GOODPUT = z.strictObject({
+  /** Of the issued samples, 0 to 1. */
+  share: z.number().min(0).max(1),
+  samplesPerSecond: z.number().min(0),
+  /** Null: no token model. */
+  tokensPerSecond: z.number().min(0).nullable(),
+});
+export type Goodput = Readonly<z.infer<typeof GOODPUT>>;
 
 /** Figures of one load. */
 export const LOAD_POINT = z.strictObject({
@@ -28,6 +53,10 @@ export const LOAD_POINT = z.strictObject({
   lostSamples: z.int().min(0),
   /** Rising; empty where no query was completed. */
   latencies: z.array(LATENCY_FIGURE),
+  /** Null: no token model. */
+  tokens: TOKEN_FIGURES.nullable(),
+  /** Null where no query was completed. */
+  goodput: GOODPUT.nullable(),
   meanNs: z.number(),
   /** p99 of LoadGen's own lateness; 0 in a closed loop, which has no schedule. */
   lagP99Ns: z.number(),
@@ -54,10 +83,9 @@ export const CURVE_FILES = {
 export type LoadUnit = 'queries/s' | 'queries at a time' | 'streams';
 
 /** Points of one SUT under rising loads, and the bound that they are compared with. */
-export interface MeasuredCurve {
+export interface MeasuredCurve extends BoundTimes {
   readonly unit: LoadUnit;
-  readonly boundNs: number;
-  /** 0 to 1: of the bound. */
+  /** 0 to 1: of each bound. */
   readonly percentile: number;
   /** In the order in which they were measured. */
   readonly points: readonly LoadPoint[];
@@ -68,17 +96,56 @@ export function byLoad({ points }: Pick<MeasuredCurve, 'points'>): LoadPoint[] {
   return [...points].sort((a, b) => a.load - b.load || a.number - b.number);
 }
 
-/** A percentile of a point; undefined where it has too few queries for it. */
-export function figureAt({ latencies }: LoadPoint, percentile: number): LatencyFigure | undefined {
-  return latencies.find((one) => one.percentile === percentile);
+/** Names of bounded times, for people. */
+export const BOUND_TITLES: Readonly<Record<BoundName, string>> = {
+  latency: 'latency',
+  ttft: 'TTFT',
+  tpot: 'TPOT',
+};
+
+/** Bounds in words: `100 ms`, or `TTFT 450 ms or TPOT 40 ms`. */
+export function boundsText(bounds: readonly QueryBound[], joint: 'and' | 'or'): string {
+  return bounds
+    .map(({ name, ns }) => `${name === 'latency' ? '' : `${BOUND_TITLES[name]} `}${formatNs(ns)}`)
+    .join(` ${joint} `);
 }
 
-/** Whether a point kept the bound; undefined where no query was completed. */
+/** Percentiles of a bounded time. */
+export function timesOf(
+  { latencies, tokens }: LoadPoint,
+  name: BoundName,
+): readonly LatencyFigure[] {
+  return name === 'latency' ? latencies : (tokens?.[name] ?? []);
+}
+
+/** A percentile of a point; undefined where it has too few queries for it. */
+export function figureAt(
+  point: LoadPoint,
+  percentile: number,
+  name: BoundName = 'latency',
+): LatencyFigure | undefined {
+  return timesOf(point, name).find((one) => one.percentile === percentile);
+}
+
+/** Throughput of a point: tokens per second where they are counted, else samples. */
+export function completedRate({ tokens, samplesPerSecond }: LoadPoint): number {
+  return tokens?.perSecond ?? samplesPerSecond;
+}
+
+/** Unit of {@link completedRate}. */
+export function throughputUnit({ tpotNs }: BoundTimes): 'samples' | 'tokens' {
+  return tpotNs === undefined ? 'samples' : 'tokens';
+}
+
+/** Whether a point kept every bound; undefined where no query was completed. */
 export function keepsBound(
-  { boundNs, percentile }: Pick<MeasuredCurve, 'boundNs' | 'percentile'>,
+  { boundNs, tpotNs, percentile }: BoundTimes & Pick<MeasuredCurve, 'percentile'>,
   point: LoadPoint,
 ): boolean | undefined {
-  const figure = figureAt(point, percentile);
-  if (figure === undefined) return point.lostSamples > 0 ? false : undefined;
-  return figure.valueNs <= boundNs && !point.isOverloaded && point.lostSamples === 0;
+  const kept = namedBounds({ boundNs, tpotNs }).map(({ name, ns }) => {
+    const figure = figureAt(point, percentile, name);
+    return figure && figure.valueNs <= ns;
+  });
+  if (kept.includes(undefined)) return point.lostSamples > 0 ? false : undefined;
+  return kept.every(Boolean) && !point.isOverloaded && point.lostSamples === 0;
 }

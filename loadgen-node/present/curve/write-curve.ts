@@ -2,15 +2,29 @@ import { join } from 'node:path';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import { writeText } from '../../../shared/base/files/read-file.ts';
 import { formatNs, percentage } from '../../../shared/base/text.ts';
+import {
+  type BoundName,
+  namedBounds,
+  type QueryBound,
+} from '../../loadgen/results/query-bounds.ts';
 import { renderFigure } from '../charts/percentile-chart.ts';
 import { renderPicture } from '../charts/picture.ts';
 import { drawLegend } from '../charts/plot.ts';
 import { type Html, html, htmlTable, noteBox, scroll, section, tile } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
-import { formatNumber, percentileName } from '../text/figure-text.ts';
+import { formatNumber, formatShare, percentileName } from '../text/figure-text.ts';
 import { askedText, type CurveFindings, intervalText, loadOf } from './curve-findings.ts';
 import { drawCurve } from './draw-curve.ts';
-import { byLoad, CURVE_FILES, type LoadPoint, type MeasuredCurve } from './load-point.ts';
+import {
+  BOUND_TITLES,
+  byLoad,
+  CURVE_FILES,
+  completedRate,
+  figureAt,
+  type LoadPoint,
+  type MeasuredCurve,
+  timesOf,
+} from './load-point.ts';
 
 /** A curve with what stands above it. */
 export interface CurveReport extends MeasuredCurve {
@@ -28,13 +42,20 @@ export interface CurveReport extends MeasuredCurve {
 export function writeCurve(folder: string, report: CurveReport): void {
   writeText(join(folder, CURVE_FILES.page), renderCurvePage(report));
   writeText(join(folder, CURVE_FILES.table), curveCsv(report));
-  writeText(join(folder, CURVE_FILES.picture), renderCurvePicture(report));
+  for (const bound of namedBounds(report)) {
+    writeText(join(folder, pictureOf(bound)), renderCurvePicture(report, bound));
+  }
+}
+
+/** `curve.svg`; of a token model the second time has a picture of its own, `curve-tpot.svg`. */
+function pictureOf({ name }: QueryBound): string {
+  const { picture } = CURVE_FILES;
+  return name === 'tpot' ? picture.replace('.svg', '-tpot.svg') : picture;
 }
 
 /** The curve as one HTML file with its script, which loads no other file. */
 export function renderCurvePage(report: CurveReport): string {
   const { title, facts, notes, madeBy, findings } = report;
-  const { drawing, legend, hover } = drawCurve(report, findings);
   const rows = [
     ['Peak under the bound', findings.peakText] as const,
     ['Knee', findings.kneeText] as const,
@@ -45,16 +66,7 @@ ${noteBox(notes)}${tilesOf(report)}
 ${section('findings', 'Findings', html`<dl class="plain">${rows.map(([name, text]) => html`<dt><strong>${name}</strong></dt><dd>${text}</dd>\n`)}</dl>`)}${section(
   'curve',
   'Throughput and latency',
-  renderFigure({
-    title: 'Latency over throughput',
-    alternative: `${report.points.length} loads. ${findings.peakText} ${findings.kneeText}`,
-    drawing,
-    hover,
-    legend: drawLegend(legend),
-    caption:
-      'Each dot is a load. Bands: intervals at 95 %; where too few queries tell how slow the slowest are, a band ends at its line and is open above. A pointer shows the figures of the nearest load, and dragging zooms in; the table below has all of them.',
-    ...{ isWide: true, shrinks: true },
-  }),
+  html`${namedBounds(report).map((bound) => renderCurveFigure(report, bound))}`,
 )}${section('points', 'Points', html`${scroll('Points', pointTable(report))}${remarksOf(report)}`)}${section('facts', 'What was measured', htmlTable(['', ''], facts, undefined))}`;
   return renderPage({
     title,
@@ -63,43 +75,79 @@ ${section('findings', 'Findings', html`<dl class="plain">${rows.map(([name, text
   });
 }
 
+const FIGURE_TITLES: Readonly<Record<BoundName, string>> = {
+  latency: 'Latency over throughput',
+  ttft: 'Time to the first token over throughput',
+  tpot: 'Time per output token over throughput',
+};
+
+function renderCurveFigure(report: CurveReport, bound: QueryBound): Html {
+  const { findings, points } = report;
+  const { drawing, legend, hover } = drawCurve(report, findings, bound);
+  return renderFigure({
+    title: FIGURE_TITLES[bound.name],
+    alternative: `${points.length} loads. ${findings.peakText} ${findings.kneeText}`,
+    drawing,
+    hover,
+    legend: drawLegend(legend),
+    caption:
+      'Each dot is a load. Bands: intervals at 95 %; where too few queries tell how slow the slowest are, a band ends at its line and is open above. A pointer shows the figures of the nearest load, and dragging zooms in; the table below has all of them.',
+    ...{ isWide: true, shrinks: true },
+  });
+}
+
 /** The curve as a picture for a document. */
-export function renderCurvePicture(report: CurveReport): string {
-  const { drawing, legend } = drawCurve(report, report.findings);
+export function renderCurvePicture(
+  report: CurveReport,
+  bound: QueryBound = namedBounds(report)[0] as QueryBound,
+): string {
+  const { drawing, legend } = drawCurve(report, report.findings, bound);
   return renderPicture({ title: report.title, lines: [], legend, drawing });
 }
 
 function tilesOf(report: CurveReport): Html {
   const { peak, knee } = report.findings;
-  const most = Math.max(0, ...report.points.map(({ samplesPerSecond }) => samplesPerSecond));
+  const unit = report.tpotNs === undefined ? '/s' : 'tokens/s';
+  const most = Math.max(0, ...report.points.map(completedRate));
   const rateTile = (name: string, point: LoadPoint | null, note: string): Html =>
     point === null
       ? tile(name, '-')
       : tile(
           name,
-          `${formatNumber(point.samplesPerSecond)} /s`,
+          `${formatNumber(completedRate(point))} ${unit}`,
           html`<small>${loadOf(point.load)} ${report.unit} ${note}</small>`,
         );
-  return html`<dl class="tiles">${rateTile('Peak under the bound', peak, 'asked for')}${rateTile('Knee', knee, 'asked for')}${tile('Largest throughput', `${formatNumber(most)} /s`)}${tile('Bound', formatNs(report.boundNs), html`<small>at ${percentileName(report.percentile)}</small>`)}</dl>`;
+  return html`<dl class="tiles">${rateTile('Peak under the bound', peak, 'asked for')}${rateTile('Knee', knee, 'asked for')}${tile('Largest throughput', `${formatNumber(most)} ${unit}`)}${namedBounds(report).map(({ name, ns }) => tile(name === 'latency' ? 'Bound' : `Bound of ${BOUND_TITLES[name]}`, formatNs(ns), html`<small>at ${percentileName(report.percentile)}</small>`))}</dl>`;
 }
 
-function pointTable({ unit, points, percentile }: CurveReport): Html {
-  const shares = sharesOf(points);
+function pointTable(report: CurveReport): Html {
+  const { unit, points, percentile } = report;
+  const times = namedBounds(report).flatMap(({ name }) =>
+    sharesOf(points, name).map((share) => ({ name, share })),
+  );
+  const isOfTokens = report.tpotNs !== undefined;
   const titles = [
     unit,
     'completed /s',
+    ...(isOfTokens ? ['tokens /s'] : []),
+    'goodput',
     'queries',
-    ...shares.map(percentileName),
-    'mean',
+    ...times.map(
+      ({ name, share }) =>
+        `${name === 'latency' ? '' : `${BOUND_TITLES[name]} `}${percentileName(share)}`,
+    ),
+    isOfTokens ? 'mean latency' : 'mean',
     'dispatch lag p99',
     'lost',
   ];
   const rows = byLoad({ points }).map((point) => [
     loadOf(point.load),
     rateText(point),
+    ...(isOfTokens ? [formatNumber(completedRate(point))] : []),
+    goodputText(point),
     String(point.queries),
-    ...shares.map((share) => {
-      const figure = point.latencies.find((one) => one.percentile === share);
+    ...times.map(({ name, share }) => {
+      const figure = figureAt(point, share, name);
       if (figure === undefined) return '-';
       const value = formatNs(figure.valueNs);
       const shown = share === percentile ? html`<strong>${value}</strong>` : value;
@@ -132,19 +180,34 @@ function rateText({ samplesPerSecond, rateInterval }: LoadPoint): Html | string 
   return twoLines(rate, `${formatNumber(rateInterval.low)} to ${formatNumber(rateInterval.high)}`);
 }
 
+/** Share and rate of what was completed within every bound. */
+function goodputText({ goodput }: LoadPoint): Html | string {
+  if (goodput === null) return '-';
+  const { share, samplesPerSecond, tokensPerSecond } = goodput;
+  const rate =
+    tokensPerSecond === null
+      ? `${formatNumber(samplesPerSecond)} /s`
+      : `${formatNumber(tokensPerSecond)} tokens/s`;
+  return twoLines(formatShare(share), rate);
+}
+
 /** A figure with its interval below it. */
 function twoLines(figure: Html | string, interval: string): Html {
   return html`${figure}<br><small class="quiet">${interval}</small>`;
 }
 
-function sharesOf(points: readonly LoadPoint[]): number[] {
-  const all = points.flatMap(({ latencies }) => latencies.map(({ percentile }) => percentile));
+function sharesOf(points: readonly LoadPoint[], name: BoundName): number[] {
+  const all = points.flatMap((point) => timesOf(point, name).map(({ percentile }) => percentile));
   return [...new Set(all)].sort((a, b) => a - b);
 }
 
 /** All points as CSV (RFC 4180): times in ns, shares of what is absent are empty. */
-export function curveCsv({ unit, points }: MeasuredCurve): string {
-  const shares = sharesOf(points);
+export function curveCsv(curve: MeasuredCurve): string {
+  const { unit, points } = curve;
+  // A token model has the whole latency too.
+  const names = [...new Set(['latency', ...namedBounds(curve).map(({ name }) => name)] as const)];
+  const times = names.flatMap((name) => sharesOf(points, name).map((share) => ({ name, share })));
+  const isOfTokens = curve.tpotNs !== undefined;
   const loadColumn = {
     'queries/s': 'asked_qps',
     'queries at a time': 'concurrency',
@@ -158,13 +221,15 @@ export function curveCsv({ unit, points }: MeasuredCurve): string {
     'completed_high_per_s',
     'queries',
     'lost',
-    ...shares.flatMap((share) => {
-      const name = percentileName(share);
+    ...times.flatMap(({ name: time, share }) => {
+      const name = `${time === 'latency' ? '' : `${time}_`}${percentileName(share)}`;
       return [`${name}_ns`, `${name}_low_ns`, `${name}_high_ns`];
     }),
     'mean_ns',
     'lag_p99_ns',
     'duration_ns',
+    ...['goodput', 'goodput_per_s'],
+    ...(isOfTokens ? ['tokens_per_s', 'goodput_tokens_per_s'] : []),
     'generator_bound',
     'overloaded',
     'why',
@@ -177,13 +242,15 @@ export function curveCsv({ unit, points }: MeasuredCurve): string {
     point.rateInterval?.high,
     point.queries,
     point.lostSamples,
-    ...shares.flatMap((share) => {
-      const figure = point.latencies.find((one) => one.percentile === share);
+    ...times.flatMap(({ name, share }) => {
+      const figure = figureAt(point, share, name);
       return [figure?.valueNs, figure?.lowNs, figure?.highNs];
     }),
     point.meanNs,
     point.lagP99Ns,
     point.durationNs,
+    ...[point.goodput?.share, point.goodput?.samplesPerSecond],
+    ...(isOfTokens ? [point.tokens?.perSecond, point.goodput?.tokensPerSecond] : []),
     point.isGeneratorBound,
     point.isOverloaded,
     point.why,

@@ -12,7 +12,7 @@ import type { CurvePlan } from './curve-plan.ts';
 
 /** File of a curve in its folder, from which `--resume` goes on. */
 const NAME = 'longhaul_curve.json';
-const FORMAT = 'longhaul-curve-1';
+const FORMAT = 'longhaul-curve-2';
 
 const schema = z.looseObject({
   format: z.literal(FORMAT),
@@ -75,9 +75,9 @@ export class CurveFiles {
    * @throws MlperfError `ERR_OUTPUT`
    */
   write(ended: MlperfError | null): CurveReport {
-    const { unit, boundNs, percentile, run } = this.#plan;
+    const { unit, boundNs, tpotNs, percentile, run } = this.#plan;
     const isClosedLoop = unit === 'queries at a time';
-    const curve = { unit, boundNs, percentile, points: this.points };
+    const curve = { unit, boundNs, tpotNs, percentile, points: this.points };
     const report: CurveReport = {
       ...{ ...curve, madeBy: 'curve', findings: curveFindings(curve) },
       title: `${run.rules.key}: latency over throughput${isClosedLoop ? ', closed loop' : ''}`,
@@ -95,13 +95,13 @@ export class CurveFiles {
 
   /** The curve for programs. */
   document(ended: MlperfError | null): object {
-    const { unit, boundNs, percentile } = this.#plan;
+    const { unit, boundNs, tpotNs, percentile } = this.#plan;
     const { points } = this;
     return {
-      ...{ unit, boundNs, percentile },
+      ...{ unit, boundNs, tpotNs, percentile },
       isComplete: ended === null,
       ended: ended?.message ?? null,
-      ...curveFindings({ unit, boundNs, percentile, points }),
+      ...curveFindings({ unit, boundNs, tpotNs, percentile, points }),
       points,
     };
   }

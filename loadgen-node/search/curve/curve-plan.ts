@@ -10,10 +10,11 @@ import {
   FIND_PEAK_SETTINGS,
   NOT_OF_SEARCH,
   oneOf,
+  refuseLatencyOfTokens,
   refuseLiveView,
-  refuseTokens,
+  refuseTwoKinds,
 } from '../peak/find-peak-plan.ts';
-import { boundOf } from '../peak/run-probes.ts';
+import { boundsOf } from '../peak/run-probes.ts';
 import { loadList } from './parse-loads.ts';
 
 /** Queries per second. More is a mistake. */
@@ -52,6 +53,8 @@ export const CURVE_KEYS: readonly string[] = [
   'concurrency',
   'latency',
   'percentile',
+  'ttft',
+  'tpot',
   'minDuration',
   'minQueryCount',
   'output',
@@ -75,6 +78,7 @@ export type CurveValues = SettingValues<typeof CURVE_SETTINGS>;
  */
 export function planCurve(values: CurveValues, settings: readonly ResolvedSetting[]) {
   refuseOfRun(values, settings);
+  refuseTwoKinds(values);
   const { qps, concurrency, ...others } = values;
   const isClosedLoop = concurrency !== undefined;
   const said = new Set(saidKeys(settings));
@@ -92,7 +96,7 @@ export function planCurve(values: CurveValues, settings: readonly ResolvedSettin
     if (joined[key] !== undefined) said.add(key);
   }
   const planned = planRun(joined, { said, audit: openAuditConfig(values.auditConf) });
-  refuseTokens(planned, 'curve');
+  refuseLatencyOfTokens(planned, joined.targetLatency);
   // Points have no shortest run of their own that a warm-up could be a part of.
   // The rate of the plan is none that is measured: its length says nothing.
   const run = { ...planned, warmUpNs: planned.warmUpNs ?? WARM_UP_NS, lengthNote: undefined };
@@ -109,7 +113,7 @@ export function planCurve(values: CurveValues, settings: readonly ResolvedSettin
     unit: isClosedLoop ? ('queries at a time' as const) : ('queries/s' as const),
     /** Null: rates are found by doubling. */
     loads,
-    boundNs: boundOf(run.settings),
+    ...boundsOf(run.settings),
     percentile: run.settings.serverTargetLatencyPercentile,
     durationNs,
     minQueries: run.settings.minQueryCount,
@@ -132,7 +136,9 @@ function refuseOfRun(values: CurveValues, settings: readonly ResolvedSetting[]):
     throw configInvalid(`--mode ${mode} is for run: curve makes performance runs only`);
   }
   if (thresholds !== undefined) {
-    throw configInvalid('--threshold is for run: --latency is the bound of a curve');
+    throw configInvalid(
+      '--threshold is for run: --latency, or --ttft and --tpot, are the bounds of a curve',
+    );
   }
   if (values.otel) throw configInvalid('--otel is for run: the points of a curve are not exported');
   if (qps !== undefined && concurrency !== undefined) {

@@ -1,8 +1,9 @@
 import { formatNs } from '../../../shared/base/text.ts';
 import { LARGE_LAG } from '../../loadgen/engine/generator-bound.ts';
 import { percentileOf } from '../../loadgen/results/latency-statistics.ts';
+import type { BoundTimes } from '../../loadgen/results/query-bounds.ts';
 import { keepsBound, type LoadPoint, type LoadUnit } from '../../present/curve/load-point.ts';
-import { afterFilling } from '../peak/find-peak.ts';
+import { afterFilling, paceOf, tokenFigures } from '../peak/find-peak.ts';
 import { Z_95 } from '../peak/over-share.ts';
 import type { ProbeOutcome, ProbeSpec } from '../peak/peak-search.ts';
 import { percentileIntervals } from '../peak/percentile-intervals.ts';
@@ -10,11 +11,10 @@ import { growsAllThrough, queueGrowth } from '../peak/queue-growth.ts';
 import { BacklogWatch } from '../peak/screening.ts';
 
 /** Loads and bound of a curve. */
-export interface CurveQuest {
+export interface CurveQuest extends BoundTimes {
   readonly unit: LoadUnit;
   /** Null: rates are found by doubling. */
   readonly loads: readonly number[] | null;
-  readonly boundNs: number;
   readonly percentile: number;
   /** Of each point. */
   readonly durationNs: number;
@@ -96,13 +96,20 @@ export function pointOf(
   outcome: ProbeOutcome,
   hasBacklog: boolean,
 ): LoadPoint {
-  const { boundNs, percentile } = quest;
+  const { percentile } = quest;
   const { end, samplesPerSecond, lagP99Ns } = outcome;
   const isClosedLoop = quest.unit === 'queries at a time';
-  const latenciesNs = afterFilling(outcome.latenciesNs, samplesPerSecond, boundNs);
+  const paceNs = paceOf(quest, outcome);
+  const settled = (timesNs: Float64Array) => afterFilling(timesNs, samplesPerSecond, paceNs);
+  const latenciesNs = settled(outcome.latenciesNs);
+  const tokens = outcome.tokens && {
+    perSecond: outcome.tokens.perSecond,
+    firstNs: settled(outcome.tokens.firstNs),
+    perOutputNs: settled(outcome.tokens.perOutputNs),
+  };
   const growth = isClosedLoop ? null : growthOf(latenciesNs, outcome.scheduledPerSecond);
   // Of an overloaded queue's latency, LoadGen's lag may be a small part though it is a large one of the bound.
-  const ownNs = percentileOf(latenciesNs.slice().sort(), percentile);
+  const ownNs = percentileOf((tokens?.firstNs ?? latenciesNs).slice().sort(), percentile);
   const isLate = isClosedLoop || lagP99Ns > quest.lagShareMax * ownNs;
   const isGeneratorBound = end.isGeneratorBound && isLate;
   // A queue that grows since LoadGen is late is LoadGen's.
@@ -116,6 +123,8 @@ export function pointOf(
     queries: latenciesNs.length,
     lostSamples: end.counts.lostSamples,
     latencies: percentileIntervals(latenciesNs, percentile),
+    tokens: tokens === undefined ? null : tokenFigures(tokens, percentile),
+    goodput: outcome.goodput ?? null,
     meanNs: mean,
     durationNs: end.durationNs,
     explanation: outcome.explanation ?? null,

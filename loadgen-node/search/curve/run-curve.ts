@@ -1,8 +1,10 @@
 import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { formatNs, percentage } from '../../../shared/base/text.ts';
 import type { ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
+import { namedBounds } from '../../loadgen/results/query-bounds.ts';
 import { earlierTests } from '../../official/test-process.ts';
 import { curveEnd, pointHeader, pointLines } from '../../present/curve/curve-text.ts';
+import { boundsText } from '../../present/curve/load-point.ts';
 import { clock, percentileName } from '../../present/text/figure-text.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { refuseUsedOutput, replaceEarlierRun } from '../../run/keep/earlier-run.ts';
@@ -11,7 +13,7 @@ import { nodesOf } from '../../run/run-sut.ts';
 import type { Question } from '../kept-file.ts';
 import type { ProbeOutcome, RunProbe } from '../peak/peak-search.ts';
 import { runProbes } from '../peak/run-probes.ts';
-import { requireSameSearch, searchIdentity } from '../peak/search-peak.ts';
+import { boundsQuestion, requireSameSearch, searchIdentity } from '../peak/search-peak.ts';
 import { CLOSED_LOOP_NOTE, CurveFiles, hasCurveFile, readCurveFile } from './curve-files.ts';
 import type { CurvePlan, CurveValues } from './curve-plan.ts';
 import { nextLoad, pointNs, pointOf, pointSpec } from './measure-curve.ts';
@@ -126,10 +128,12 @@ function refuseBroken({ end, latenciesNs }: ProbeOutcome): void {
 /** Prints what is measured, how long it takes, and the points that the curve goes on from. */
 function printOpening(plan: CurvePlan, { points }: CurveFiles, print: (line: string) => void) {
   if (earlierTests() > 0) return;
-  const { unit, boundNs, percentile, run } = plan;
+  const { unit, percentile, run } = plan;
+  const bounds = namedBounds(plan);
   const isClosedLoop = unit === 'queries at a time';
   const what = isClosedLoop ? 'Fixed concurrencies' : 'Rates with Poisson arrivals';
-  const bound = `bound ${formatNs(boundNs)} at ${percentileName(percentile)} (--latency)`;
+  const flags = bounds.map(({ name }) => `--${name}`).join(', ');
+  const bound = `bound ${boundsText(bounds, 'and')} at ${percentileName(percentile)} (${flags})`;
   print(`${what}, ${bound}; kept in ${run.output}`);
   print(`Takes ${timeText(plan)}`);
   if (isClosedLoop) print(`note: ${CLOSED_LOOP_NOTE}`);
@@ -167,12 +171,12 @@ async function curveIdentity(
   { plan, settings }: AskedCurve,
   prepared: PreparedRun,
 ): Promise<Question> {
-  const { unit, boundNs, percentile } = plan;
+  const { unit, percentile } = plan;
   const asked = settings.filter(({ key }) => key !== 'qps' && key !== 'concurrency');
   return {
     ...(await searchIdentity(prepared, asked)),
     stepped: unit,
-    latency: formatNs(boundNs),
+    ...boundsQuestion(plan),
     percentile: percentage(percentile, 6),
   };
 }

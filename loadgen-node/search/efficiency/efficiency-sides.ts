@@ -300,8 +300,8 @@ export function searchOf(result: PeakResult): SideSearch {
     interval: closedInterval(interval),
     confidence,
     limitText,
-    probes: probes.map(({ kind, load, verdict, queries, percentileNs, why }) => {
-      return { kind, load, verdict, queries, percentileNs, why };
+    probes: probes.map(({ kind, load, verdict, queries, bounds: [bound], why }) => {
+      return { kind, load, verdict, queries, percentileNs: bound?.percentileNs ?? 0, why };
     }),
   };
 }

@@ -189,9 +189,10 @@ async function searchInTurns(
 }
 
 function probeLine(kind: string, probe: PeakProbe, left: string): string {
-  const { load, kind: probeKind, percentileNs, verdict } = probe;
+  const { load, kind: probeKind, bounds, verdict } = probe;
+  const seen = bounds.map(({ percentileNs }) => formatNs(percentileNs)).join(' and ');
   const at = `${rounded(load, 4)}/s`;
-  const line = `${kind}: ${probeKind} at ${at} (${left}): ${formatNs(percentileNs)}, ${verdict}: ${shortWhy(probe)}`;
+  const line = `${kind}: ${probeKind} at ${at} (${left}): ${seen}, ${verdict}: ${shortWhy(probe)}`;
   return fitText(line, LINE_MAX);
 }
 

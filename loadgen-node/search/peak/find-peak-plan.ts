@@ -14,6 +14,7 @@ import {
 import { SCENARIOS } from '../../../shared/domain/scenario.ts';
 import { SERVER_RUNS_V05 } from '../../loadgen/engine/test-outcome.ts';
 import { leastQueries } from '../../loadgen/results/early-stopping.ts';
+import { namedBounds } from '../../loadgen/results/query-bounds.ts';
 import { openAuditConfig } from '../../run/plan/conf-files.ts';
 import { refuseOtherArrivals } from '../../run/plan/run-arrivals.ts';
 import { refuseCppEngine } from '../../run/plan/run-engine.ts';
@@ -22,7 +23,7 @@ import { runRecord } from '../../run/plan/run-record.ts';
 import { RUN_SETTINGS } from '../../run/plan/run-settings.ts';
 import type { LoadSearch } from './peak-search.ts';
 import { longEnough } from './queue-growth.ts';
-import { boundOf } from './run-probes.ts';
+import { boundsOf } from './run-probes.ts';
 
 /** Queries that a run plans in memory at most. */
 const QUERIES_MAX = 2 ** 25;
@@ -39,6 +40,7 @@ export function planFindPeak(values: FindPeakValues, settings: readonly Resolved
   refuseOfRun(values);
   const { scenario } = values;
   const bound = oneOf(values, 'latency', 'targetLatency');
+  refuseTwoKinds(values);
   const percentile = oneOf(values, 'percentile', 'targetLatencyPercentile');
   const isInterval = scenario === 'MultiStream' && values.round === 'v0.5';
   const isSearched = scenario === 'Server' || isInterval;
@@ -64,7 +66,7 @@ export function planFindPeak(values: FindPeakValues, settings: readonly Resolved
   }
   const audit = openAuditConfig(values.auditConf);
   const planned = planRun(joined, { said, audit });
-  refuseTokens(planned, 'find-peak');
+  refuseLatencyOfTokens(planned, bound);
   const search = isSearched ? searchOf(values, planned) : null;
   // With fewer queries early stopping cannot decide: at low rates no run would be VALID.
   const { minQueryCount, minDurationNs } = search?.full ?? {
@@ -123,7 +125,7 @@ function refuseOfRun(values: FindPeakValues): void {
   }
   if (values.thresholds !== undefined) {
     throw configInvalid(
-      "--threshold is for run: the runs of a search are judged by the scenario's own rules, and its load by --latency and --percentile",
+      "--threshold is for run: the runs of a search are judged by the scenario's own rules, and its load by its bounds",
     );
   }
   refuseLiveView(values);
@@ -146,20 +148,36 @@ export function oneOf<V extends object, K extends keyof V & string>(
   );
 }
 
-/** @param verb That knows one bound only. */
-export function refuseTokens({ settings, rules }: RunPlan, verb: string): void {
-  if (!settings.useTokenLatencies) return;
+/** @throws MlperfError `ERR_CONFIG_INVALID` for a bound on the latency beside one on tokens, by the name that the verb has for it */
+export function refuseTwoKinds({
+  latency,
+  ttft,
+  tpot,
+}: Pick<FindPeakValues, 'latency' | 'ttft' | 'tpot'>): void {
+  const said = ttft === undefined ? 'tpot' : 'ttft';
+  if (latency === undefined || (ttft ?? tpot) === undefined) return;
   throw configInvalid(
-    `${verb} knows one bound, on the latency; ${rules.key} has two, on its tokens: run --mode find-peak knows both`,
+    `--latency and --${said}: LoadGen holds a run to one bound on its latency or to two on its tokens, not to both`,
+  );
+}
+
+/** @throws MlperfError `ERR_CONFIG_INVALID` for a bound that would be ignored: those on tokens hold */
+export function refuseLatencyOfTokens(
+  { settings, rules }: RunPlan,
+  boundNs: number | undefined,
+): void {
+  if (!settings.useTokenLatencies || boundNs === undefined) return;
+  throw configInvalid(
+    `--latency ${formatNs(boundNs)} has no effect: the settings bound the tokens of ${rules.key} (TTFT ${formatNs(settings.serverTtftLatencyNs)}, TPOT ${formatNs(settings.serverTpotLatencyNs)}): --ttft and --tpot set them`,
   );
 }
 
 function searchOf(values: FindPeakValues, run: RunPlan): LoadSearch {
   const { settings, loadgen, round } = run;
   const isServer = settings.scenario === 'Server';
-  const boundNs = boundOf(settings);
-  if (!(boundNs > 0)) {
-    throw configInvalid(`--latency must be longer than 0, it is ${formatNs(boundNs)}`);
+  const { boundNs, tpotNs } = boundsOf(settings);
+  for (const { name, ns } of namedBounds({ boundNs, tpotNs })) {
+    if (!(ns > 0)) throw configInvalid(`--${name} must be longer than 0, it is ${formatNs(ns)}`);
   }
   const percentile = isServer
     ? settings.serverTargetLatencyPercentile
@@ -169,8 +187,7 @@ function searchOf(values: FindPeakValues, run: RunPlan): LoadSearch {
   const runs = values.runs ?? (round === 'v0.5' && isServer ? SERVER_RUNS_V05 : 1);
   const search = longEnough({
     kind: isServer ? 'rate' : 'streams',
-    boundNs,
-    percentile,
+    ...{ boundNs, tpotNs, percentile },
     startLoad: isServer ? values.targetQps : undefined,
     loadMax: STREAMS_MAX,
     precision: values.precision,
@@ -285,6 +302,8 @@ export const SEARCH_KEYS: readonly string[] = [
   'scenario',
   'latency',
   'percentile',
+  'ttft',
+  'tpot',
   'output',
   'force',
   'resume',
@@ -292,9 +311,7 @@ export const SEARCH_KEYS: readonly string[] = [
   'minDuration',
   'searchTime',
   'precision',
-  'confidence',
   'confirmLoads',
-  'keepProbes',
 ];
 
 /** Settings of a run that a search refuses, or has under a name of its own: no help names them. */

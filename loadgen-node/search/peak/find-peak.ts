@@ -2,14 +2,24 @@ import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { formatNs } from '../../../shared/base/text.ts';
 import type { VerdictReason } from '../../loadgen/engine/test-outcome.ts';
 import { percentileOf } from '../../loadgen/results/latency-statistics.ts';
+import { type BoundTimes, namedBounds } from '../../loadgen/results/query-bounds.ts';
+import { boundsText } from '../../present/curve/load-point.ts';
 import { type NextStep, nextRateStep, type PlannedProbe } from './next-probe.ts';
 import { nextStreamsStep } from './next-streams.ts';
 import { type OverShare, overShareOf, shareInterval, Z_95 } from './over-share.ts';
 import { type PeakResult, peakResult } from './peak-result.ts';
-import type { LoadSearch, PeakProbe, ProbeEnd, ProbeOutcome, RunProbe } from './peak-search.ts';
+import {
+  boundedTimes,
+  type LoadSearch,
+  type PeakProbe,
+  type ProbeEnd,
+  type ProbeOutcome,
+  type ProbeTokens,
+  type RunProbe,
+} from './peak-search.ts';
 import { percentileIntervals } from './percentile-intervals.ts';
 import { growsAllThrough, queueGrowth } from './queue-growth.ts';
-import { decide, ScreeningWatch } from './screening.ts';
+import { decide, decideAll, ScreeningWatch } from './screening.ts';
 
 /** Earlier probes of a search, and the observer of new ones. */
 interface FindPeakOptions {
@@ -85,30 +95,40 @@ export function judgeProbe(
   outcome: ProbeOutcome,
 ): PeakProbe {
   refuseBroken(outcome.end);
-  const share = overShareOf(settled(search, planned, outcome.latenciesNs), search.boundNs);
-  const { low, high } = shareInterval(share, Z_95);
+  const bounds = namedBounds(search).map((bound) => {
+    const timesNs = boundedTimes(bound.name, outcome);
+    return {
+      bound,
+      timesNs,
+      share: overShareOf(settled(search, planned, timesNs, outcome), bound.ns),
+    };
+  });
+  const shares = bounds.map(({ share }) => share);
+  const { tokens, latenciesNs, samplesPerSecond, scheduledPerSecond, lagP99Ns } = outcome;
   const growth = planned.kind === 'full' ? growthShare(search, outcome) : null;
   const { verdict, why } =
     planned.kind === 'full'
       ? ofFullRun(outcome, growth)
-      : ofScreening(search, planned, share, outcome, watch);
+      : ofScreening(search, planned, shares, outcome, watch);
   return {
     number,
     kind: planned.kind,
     load: planned.load,
     verdict,
     why,
-    queries: share.queries,
-    overlatencyQueries: share.over,
-    varianceFactor: share.varianceFactor,
-    shareLow: low,
-    shareHigh: high,
-    ...latencies(outcome.latenciesNs, search.percentile),
-    latencies: percentileIntervals(outcome.latenciesNs, search.percentile),
-    lagP99Ns: outcome.lagP99Ns,
+    queries: shares[0]?.queries ?? 0,
+    bounds: bounds.map(({ bound: { name }, timesNs, share }) => {
+      const { low, high } = shareInterval(share, Z_95);
+      const { over: overQueries, varianceFactor } = share;
+      const percentileNs = percentileOf(timesNs.slice().sort(), search.percentile);
+      return { name, overQueries, varianceFactor, shareLow: low, shareHigh: high, percentileNs };
+    }),
+    meanNs: meanOf(latenciesNs),
+    latencies: percentileIntervals(latenciesNs, search.percentile),
+    tokens: tokens === undefined ? null : tokenFigures(tokens, search.percentile),
+    goodput: outcome.goodput ?? null,
     lostSamples: outcome.end.counts.lostSamples,
-    samplesPerSecond: outcome.samplesPerSecond,
-    scheduledPerSecond: outcome.scheduledPerSecond,
+    ...{ lagP99Ns, samplesPerSecond, scheduledPerSecond },
     growth,
     durationNs: outcome.end.durationNs,
     explanation: outcome.explanation ?? null,
@@ -120,12 +140,21 @@ export function judgeProbe(
  * The queries of a screening after its queue, which starts empty, had time to fill. A full run counts whole, as its verdict does.
  */
 function settled(
-  { boundNs, kind }: LoadSearch,
-  planned: PlannedProbe,
-  latenciesNs: Float64Array,
+  search: LoadSearch,
+  { kind, load }: PlannedProbe,
+  timesNs: Float64Array,
+  outcome: ProbeOutcome,
 ): Float64Array {
-  if (planned.kind !== 'screening' || kind !== 'rate') return latenciesNs;
-  return afterFilling(latenciesNs, planned.load, boundNs);
+  if (kind !== 'screening' || search.kind !== 'rate') return timesNs;
+  return afterFilling(timesNs, load, paceOf(search, outcome));
+}
+
+/** Measure of how long a queue takes to fill: the bound; of a token model, whose answers take many times its bound, an answer too. */
+export function paceOf(
+  { boundNs, tpotNs }: BoundTimes,
+  { latenciesNs }: Pick<ProbeOutcome, 'latenciesNs'>,
+): number {
+  return tpotNs === undefined ? boundNs : Math.max(boundNs, meanOf(latenciesNs));
 }
 
 /** The queries of a short run behind those in which its queue, which starts empty, fills. */
@@ -185,7 +214,7 @@ function inWords(reason: VerdictReason | undefined): string {
 function ofScreening(
   search: LoadSearch,
   planned: PlannedProbe,
-  share: OverShare,
+  shares: readonly OverShare[],
   { end }: ProbeOutcome,
   watch: ScreeningWatch,
 ): VerdictWithWhy {
@@ -196,17 +225,19 @@ function ofScreening(
   }
   // A look without load that misses the bound ends the search: no chance for luck.
   const confidence = planned.kind === 'unloaded' ? planned.confidence : SCREENING_CONFIDENCE;
-  const decision = decide(share, search.percentile, confidence);
+  const decisions = shares.map((share) => decide(share, search.percentile, confidence));
+  const decision = decideAll(decisions);
   // Lateness of LoadGen makes latencies longer, never shorter: a load that looks light is light.
-  const isHeavy = share.over > share.queries * (1 - search.percentile);
+  const isHeavy = shares.some(({ over, queries }) => over > queries * (1 - search.percentile));
   if (end.isGeneratorBound && planned.kind === 'screening' && isHeavy) {
     return generatorVerdict(end);
   }
-  const bound = formatNs(search.boundNs);
+  const all = namedBounds(search);
+  const missed = all.filter((_, i) => decisions[i] === 'misses');
   const late = Number(((1 - search.percentile) * 100).toPrecision(6));
   const texts = {
-    keeps: `surely no more than ${late} % above ${bound}`,
-    misses: `surely more than ${late} % above ${bound}`,
+    keeps: `surely no more than ${late} % above ${boundsText(all, 'or')}`,
+    misses: `surely more than ${late} % above ${boundsText(missed, 'and')}`,
     undecided: 'near the limit or too short to tell',
   };
   return { verdict: decision, why: texts[decision] };
@@ -223,12 +254,17 @@ function generatorVerdict({ generatorBoundReason }: ProbeEnd): VerdictWithWhy {
   return { verdict: 'generator-bound', why: `LoadGen was too slow: ${generatorBoundReason}` };
 }
 
-function latencies(latenciesNs: Float64Array, percentile: number) {
-  const sorted = latenciesNs.slice().sort();
-  let sum = 0;
-  for (const latencyNs of sorted) sum += latencyNs;
+/** Percentiles of the two times of tokens, for a curve. */
+export function tokenFigures({ firstNs, perOutputNs, perSecond }: ProbeTokens, percentile: number) {
   return {
-    percentileNs: percentileOf(sorted, percentile),
-    meanNs: sorted.length === 0 ? 0 : sum / sorted.length,
+    perSecond,
+    ttft: percentileIntervals(firstNs, percentile),
+    tpot: percentileIntervals(perOutputNs, percentile),
   };
+}
+
+function meanOf(latenciesNs: Float64Array): number {
+  let sum = 0;
+  for (const latencyNs of latenciesNs) sum += latencyNs;
+  return latenciesNs.length === 0 ? 0 : sum / latenciesNs.length;
 }

@@ -1,6 +1,6 @@
 import { minPassingQueries } from '../../loadgen/results/early-stopping.ts';
 import type { LoadCurve } from './load-curve.ts';
-import type { FullRunRule, LoadSearch, PeakProbe } from './peak-search.ts';
+import { type FullRunRule, type LoadSearch, type PeakProbe, worstShare } from './peak-search.ts';
 
 /** Smallest step down after a full run that failed. */
 const STEP_DOWN_MIN = 0.005;
@@ -129,7 +129,7 @@ function stepDown(search: LoadSearch, curve: LoadCurve, tried: readonly TriedLoa
     const step = Math.min(STEP_DOWN_BROKEN_MAX, STEP_DOWN_BROKEN * 2 ** (times - 1));
     return lowest.load * (1 - step);
   }
-  const excess = Math.log(worstShare(lowest) / allowedShare(search, lowest.load));
+  const excess = Math.log(worstOf(lowest) / allowedShare(search, lowest.load));
   // A little more: the slope is uncertain.
   const byShare = (Math.max(0, excess) * 1.1) / curve.slope;
   const byGrowth = Math.max(...lowest.runs.map(({ growth }) => growth ?? 0));
@@ -150,7 +150,7 @@ function stepUp(
   tried: readonly TriedLoad[],
   loadMax: number,
 ): number | undefined {
-  const room = Math.log(allowedShare(search, best.load) / worstShare(best));
+  const room = Math.log(allowedShare(search, best.load) / worstOf(best));
   const wanted = best.load * (1 + Math.min(0.3, (room * STEP_SHARE) / curve.slope));
   const failed = tried.filter(({ state, load }) => state === 'failed' && load > best.load);
   const ceiling = Math.min(...failed.map(({ load }) => (best.load + load) / 2), loadMax);
@@ -162,9 +162,7 @@ function stepUp(
   return next >= best.load * (1 + search.precision * STEP_UP_MIN) ? next : undefined;
 }
 
-/** Largest share above the bound among the runs; half a query where none was. */
-function worstShare({ runs }: TriedLoad): number {
-  return Math.max(
-    ...runs.map(({ overlatencyQueries, queries }) => Math.max(0.5, overlatencyQueries) / queries),
-  );
+/** Largest share above a bound among the runs; half a query where none was. */
+function worstOf({ runs }: TriedLoad): number {
+  return Math.max(...runs.map(worstShare));
 }

@@ -191,6 +191,8 @@ function summarize(
   const tail = (1 - confidence) / 2;
   const quantile = (share: number): number => quantileOf(limits, ofLimit, share * total);
   return {
+    /** Chance that the limit is above a load. */
+    above: (load: number): number => 1 - shareBelow(limits, ofLimit, load) / total,
     /** Median of the limit. */
     estimate: quantile(0.5),
     interval: { low: quantile(tail), high: quantile(1 - tail) },
@@ -205,6 +207,50 @@ function summarize(
 
 /** Estimate of the limit from all probes. */
 export type LoadCurve = Readonly<ReturnType<typeof summarize>>;
+
+/** Steps of a bisection: the interval shrinks a millionfold. */
+const HALVINGS = 40;
+
+/**
+ * The curve of a load that has to keep several bounds: its limit is the lowest of theirs. They are taken as independent; probes that
+ * miss one bound by luck rather miss the other as well, so that the low end errs on the safe side.
+ * @param curves 1 or more.
+ * @param confidence Of the interval.
+ */
+export function jointCurve(curves: readonly LoadCurve[], confidence: number): LoadCurve {
+  const leading = curves.reduce((a, b) => (b.estimate < a.estimate ? b : a));
+  if (curves.length === 1) return leading;
+  const above = (load: number): number =>
+    curves.reduce((chance, curve) => chance * curve.above(load), 1);
+  const tail = (1 - confidence) / 2;
+  const quantile = (share: number): number => {
+    let low = 0;
+    let high = leading.interval.high * 2;
+    for (let i = 0; i < HALVINGS; i += 1) {
+      const middle = (low + high) / 2;
+      if (above(middle) > 1 - share) low = middle;
+      else high = middle;
+    }
+    return (low + high) / 2;
+  };
+  const interval = { low: quantile(tail), high: quantile(1 - tail) };
+  return { ...leading, above, estimate: quantile(0.5), interval };
+}
+
+/** Weight of the values below one, between two grid points in proportion. */
+function shareBelow(values: Float64Array, weights: Float64Array, value: number): number {
+  let sum = 0;
+  for (let i = 0; i < values.length; i += 1) {
+    const at = values[i] as number;
+    const weight = weights[i] as number;
+    if (at > value) {
+      const before = values[i - 1] ?? at;
+      return value <= before ? sum : sum + (weight * (value - before)) / (at - before);
+    }
+    sum += weight;
+  }
+  return sum;
+}
 
 /** Tricube: 1 at the centre, 0 from the reach on. */
 function nearness(load: number, centre: number, reach: number): number {

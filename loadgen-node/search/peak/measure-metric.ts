@@ -99,6 +99,9 @@ function metricOf(summary: PerformanceSummary) {
     case 'MultiStream':
       return { name: 'early_stopping_latency_ms', value: earlyStopping.multiStreamEstimateNs };
     default:
+      if (summary.tokens !== null) {
+        return { name: 'result_tokens_per_second', value: summary.tokens.completed };
+      }
       return { name: 'result_samples_per_second', value: summary.rates.completed };
   }
 }

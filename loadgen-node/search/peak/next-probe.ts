@@ -1,5 +1,7 @@
-import { type FullStep, measuredLoad, nextFullRun } from './full-runs.ts';
-import { type CurvePoint, fitLoadCurve, type LoadCurve } from './load-curve.ts';
+import { namedBounds } from '../../loadgen/results/query-bounds.ts';
+import { type BoundFit, boundLooks, CURVE_RATIO, fitBound } from './bound-fits.ts';
+import { type FullStep, nextFullRun } from './full-runs.ts';
+import { jointCurve, type LoadCurve } from './load-curve.ts';
 import { normalDeviate } from './over-share.ts';
 import type { LoadInterval, LoadSearch, PeakEnding, PeakProbe, ProbeKind } from './peak-search.ts';
 import { RUN_BOUNDS_MIN } from './queue-growth.ts';
@@ -41,8 +43,6 @@ const BRACKET_BOUNDS_MIN = 10;
 const REFINE_BOUNDS_MIN = RUN_BOUNDS_MIN;
 /** A bracket this narrow is left to the curve. */
 const BRACKET_RATIO = 1.3;
-/** A wider one says too little for a curve. */
-const CURVE_RATIO = 2.1;
 /** A bracket step takes at most this part of the time of all screenings. */
 const BRACKET_TIME_SHARE = 0.1;
 const BRACKET_CONFIDENCE = 0.99;
@@ -93,20 +93,29 @@ export function searchState(search: LoadSearch, probes: readonly PeakProbe[]) {
     .filter((probe) => looksOf(search, probe) === 'light' && probe.load < (high ?? Infinity))
     .map(({ load }) => load);
   const low = light.length === 0 ? undefined : Math.max(...light);
-  const points = curvePoints(screenings, fulls);
-  const unloadedNs = probes.find(({ kind }) => kind === 'unloaded')?.percentileNs ?? 0;
+  const unloaded = probes.find(({ kind }) => kind === 'unloaded');
   // Without a load at which queries are late the limit is unknown.
   const isBracketed =
     hasLateLoad && low !== undefined && high !== undefined && high / low <= CURVE_RATIO;
-  let fitted: LoadCurve | undefined;
+  let fits: readonly BoundFit[] | undefined;
+  /** The limit of each bound by itself; none of a bound whose limit is not seen near that of the load. */
+  const fitted = (): readonly BoundFit[] => {
+    fits ??= isBracketed
+      ? namedBounds(search).flatMap((bound, i) => {
+          const curve = fitBound(search, { bound, i }, { screenings, fulls, cap, unloaded });
+          return curve === undefined ? [] : [{ name: bound.name, curve }];
+        })
+      : [];
+    return fits;
+  };
+  let joint: LoadCurve | undefined;
   /** Undefined where latencies do not show a limit. */
   const curve = (): LoadCurve | undefined => {
-    if (isBracketed && fitted === undefined) {
-      fitted = fitLoadCurve(points, { low, high }, { ...search, unloadedNs });
-    }
-    return fitted;
+    const curves = fitted().map((fit) => fit.curve);
+    if (curves.length > 0) joint ??= jointCurve(curves, search.confidence);
+    return joint;
   };
-  return { low, high, cap, curve, screenings, fulls };
+  return { low, high, cap, curve, fitted, screenings, fulls };
 }
 
 type SearchState = ReturnType<typeof searchState>;
@@ -171,33 +180,9 @@ function isBoundNear({ verdict, load }: PeakProbe, other: number): boolean {
  * By its verdict; where that is open, by its late queries. Undefined where it does not decide about the
  * bound.
  */
-function looksOf(
-  { percentile }: LoadSearch,
-  { verdict, overlatencyQueries, queries }: PeakProbe,
-): 'heavy' | 'light' | undefined {
-  const share = overlatencyQueries / queries;
-  const isOpen = verdict === 'undecided';
-  if (verdict === 'misses' || (isOpen && share > 1 - percentile)) return 'heavy';
-  return verdict === 'keeps' || (isOpen && share <= 1 - percentile) ? 'light' : undefined;
-}
-
-function curvePoints(
-  screenings: readonly PeakProbe[],
-  fulls: readonly PeakProbe[],
-): readonly CurvePoint[] {
-  const hasLatencies = ({ verdict, queries }: PeakProbe): boolean =>
-    queries > 0 && (verdict === 'keeps' || verdict === 'misses' || verdict === 'undecided');
-  const point = (probe: PeakProbe, load: number, copies: number): CurvePoint => {
-    const { queries, overlatencyQueries: over, varianceFactor, growth } = probe;
-    return { load, queries, over, varianceFactor, copies, hasGrown: growth !== null };
-  };
-  const whole = fulls.filter(hasLatencies);
-  return [
-    ...screenings.filter(hasLatencies).map((probe) => point(probe, probe.load, 1)),
-    // All full runs have the arrivals of the round's seeds: together they tell as much as one, and
-    // of the load that came of them.
-    ...whole.map((probe) => point(probe, measuredLoad(probe), whole.length)),
-  ];
+function looksOf(search: LoadSearch, probe: PeakProbe): 'heavy' | 'light' | undefined {
+  const looks = probe.bounds.map((_, i) => boundLooks(search, probe, i));
+  return looks.includes('heavy') ? 'heavy' : looks[0];
 }
 
 function nextBracket(
@@ -356,6 +341,7 @@ function endingOf(
 function flatCurve(low: number, high: number | undefined): LoadCurve {
   const interval: LoadInterval = { low, high: high ?? Number.POSITIVE_INFINITY };
   return {
+    above: (load) => (load < low ? 1 : 0),
     estimate: low,
     interval,
     slope: Number.POSITIVE_INFINITY,

@@ -1,6 +1,11 @@
 import { confirmedLoad, triedLoads } from './full-runs.ts';
 import { fullProbe, type NextStep, type PlannedProbe } from './next-probe.ts';
-import type { LoadInterval, LoadSearch, PeakProbe } from './peak-search.ts';
+import {
+  isWithinBounds,
+  type LoadInterval,
+  type LoadSearch,
+  type PeakProbe,
+} from './peak-search.ts';
 
 /** Late queries that a screening near the limit expects. */
 const LATE = 20;
@@ -15,9 +20,8 @@ const TIME_SHARE = 0.15;
  * `high`: the fewest that do not.
  */
 export function streamsBracket(search: LoadSearch, probes: readonly PeakProbe[]) {
-  const late = 1 - search.percentile;
-  const isHeavy = ({ verdict, overlatencyQueries, queries }: PeakProbe): boolean =>
-    verdict === 'undecided' ? overlatencyQueries > late * queries : verdict !== 'keeps';
+  const isHeavy = (probe: PeakProbe): boolean =>
+    probe.verdict === 'undecided' ? !isWithinBounds(search, probe) : probe.verdict !== 'keeps';
   // LoadGen may be disturbed once.
   const isOnce = ({ load, verdict }: PeakProbe): boolean =>
     verdict === 'generator-bound' &&

@@ -28,6 +28,7 @@ export function writePeakCurve({ run, search, identity, probes, result }: DrawnS
   const curve: MeasuredCurve = {
     unit: search.kind === 'rate' ? 'queries/s' : 'streams',
     boundNs: search.boundNs,
+    tpotNs: search.tpotNs,
     percentile: search.percentile,
     points: pointsOf(probes),
   };
@@ -78,10 +79,19 @@ function pointsOf(probes: readonly PeakProbe[]): LoadPoint[] {
   return loaded.filter(isLargest).map((probe) => {
     const isGeneratorBound = probe.verdict === 'generator-bound';
     const { number, load, scheduledPerSecond, samplesPerSecond, queries, lostSamples } = probe;
-    const { latencies, meanNs, lagP99Ns, durationNs, explanation } = probe;
+    const { latencies, tokens, goodput, meanNs, lagP99Ns, durationNs, explanation } = probe;
     return {
       ...{ number, load, scheduledPerSecond, samplesPerSecond, queries, lostSamples },
-      ...{ latencies, meanNs, lagP99Ns, durationNs, explanation, isGeneratorBound },
+      ...{
+        latencies,
+        tokens,
+        goodput,
+        meanNs,
+        lagP99Ns,
+        durationNs,
+        explanation,
+        isGeneratorBound,
+      },
       rateInterval: null,
       isOverloaded: !isGeneratorBound && (probe.growth !== null || probe.why === BACKLOG_GREW),
       why: `${probe.kind === 'full' ? 'full run' : 'screening'}: ${probe.verdict === 'keeps' ? 'keeps the bound' : probe.why}`,

@@ -1,9 +1,18 @@
 import { formatNs, percentage, rounded } from '../../../shared/base/text.ts';
 import { SUT_TOO_SLOW } from '../../loadgen/engine/generator-bound.ts';
+import { type BoundName, namedBounds } from '../../loadgen/results/query-bounds.ts';
+import { BOUND_TITLES, boundsText } from '../../present/curve/load-point.ts';
 import { allowedShare, confirmedLoad, measuredLoad } from './full-runs.ts';
 import { isPrecise, NEAR, type NextStep, searchState } from './next-probe.ts';
 import { streamsBracket, streamsInterval } from './next-streams.ts';
-import type { LoadInterval, LoadSearch, PeakEnding, PeakLimit, PeakProbe } from './peak-search.ts';
+import {
+  isWithinBounds,
+  type LoadInterval,
+  type LoadSearch,
+  type PeakEnding,
+  type PeakLimit,
+  type PeakProbe,
+} from './peak-search.ts';
 
 type Ending = Extract<NextStep, { readonly ending: PeakEnding }>;
 
@@ -18,6 +27,7 @@ export function peakResult(
   const measured = best && lowest(best.runs.map(measuredLoad));
   const where = holding(locate(search, probes, ending), measured);
   const limit = limitOf(search, probes, ending);
+  const limitedBy = limit === 'sut' || limit === 'unloaded-latency' ? limiting(search, probes) : [];
   const isUnconfirmable = search.full.runs === 0 && (ending === 'found' || ending === 'open');
   const value = isUnconfirmable ? where.estimate : (measured ?? null);
   return {
@@ -35,6 +45,10 @@ export function peakResult(
     /** Completed samples per second of the confirming run; of several the lowest. Null as above. */
     samplesPerSecond:
       best === undefined ? null : lowest(best.runs.map((run) => run.samplesPerSecond)),
+    /** Completed output tokens per second of the same run: the metric of a token model. Null elsewhere. */
+    tokensPerSecond: leastTokens(best?.runs ?? []),
+    /** Of the same run, the lowest share of several. Null as above. */
+    goodput: leastGoodput(best?.runs ?? []),
     /**
      * Largest load that held in a probe: known also where no load is confirmed. Null where none
      * held.
@@ -44,11 +58,13 @@ export function peakResult(
     /** How sure the interval is, 0 to 1. */
     confidence: search.confidence,
     limit,
+    /** Bounds that the SUT misses above the limit: both where neither is surely the first. Empty where none sets it. */
+    limitedBy,
     /** Why not more, in whole sentences. */
     limitText:
       ending === 'unconfirmed' && where.interval === null && limit === 'sut'
-        ? `Too few queries fitted into the time of the screenings to tell whether any load keeps the bound of ${formatNs(search.boundNs)}.`
-        : limitText(search, probes, limit, invalid),
+        ? `Too few queries fitted into the time of the screenings to tell whether any load keeps the bound of ${allBounds(search, 'and')}.`
+        : limitText(search, probes, { limit, limitedBy, invalid }),
     /** How to get more, in whole sentences. */
     advice: [...adviceOf(search, { ending, limit, value, ...where }), ...doubts(where, probes)],
     probes,
@@ -58,19 +74,19 @@ export function peakResult(
 export type PeakResult = Readonly<ReturnType<typeof peakResult>>;
 export type HeldLoad = NonNullable<PeakResult['held']>;
 
+/** Verdicts of probes that may have held. */
+const HELD: readonly PeakProbe['verdict'][] = ['keeps', 'undecided', 'generator-bound'];
+
 /**
  * LoadGen that was too slow makes latencies longer, never shorter: a load that held beside it held.
  */
-function heldLoad({ percentile, boundNs, kind }: LoadSearch, probes: readonly PeakProbe[]) {
+function heldLoad(search: LoadSearch, probes: readonly PeakProbe[]) {
+  const { boundNs, kind } = search;
   const loaded = probes.filter((probe) => probe.kind !== 'unloaded' && probe.queries > 0);
   const missed = loaded.filter(({ verdict }) => verdict === 'misses' || verdict === 'lost');
   const heavy = Math.min(...missed.map(measuredLoad));
   const held = loaded
-    .filter(
-      ({ verdict, overlatencyQueries, queries }) =>
-        (verdict === 'keeps' || verdict === 'undecided' || verdict === 'generator-bound') &&
-        overlatencyQueries <= (1 - percentile) * queries,
-    )
+    .filter((probe) => HELD.includes(probe.verdict) && isWithinBounds(search, probe))
     .map((probe) => {
       const unseen = kind === 'rate' ? boundNs / probe.durationNs : 0;
       // As scheduled, less what so short a probe does not see: a queue that grows by bound / duration ends it at the bound.
@@ -82,6 +98,48 @@ function heldLoad({ percentile, boundNs, kind }: LoadSearch, probes: readonly Pe
 
 function lowest(values: readonly number[]): number {
   return Math.min(...values);
+}
+
+function leastTokens(runs: readonly PeakProbe[]): number | null {
+  const rates = runs.flatMap(({ tokens }) => (tokens === null ? [] : [tokens.perSecond]));
+  return rates.length === 0 ? null : lowest(rates);
+}
+
+function leastGoodput(runs: readonly PeakProbe[]): PeakProbe['goodput'] {
+  const known = runs.flatMap(({ goodput }) => (goodput === null ? [] : [goodput]));
+  return known.sort((a, b) => a.share - b.share)[0] ?? null;
+}
+
+/** A bound whose limit is below the estimate with less than this share of the chance of the likeliest one is not the limit. */
+const AS_LIKELY = 0.5;
+
+/** The bounds that set the limit, of several that the search has. */
+function limiting(search: LoadSearch, probes: readonly PeakProbe[]): readonly BoundName[] {
+  const unloaded = probes.find(({ kind }) => kind === 'unloaded');
+  if (unloaded?.verdict === 'misses') return missedIn(search, unloaded);
+  const state = search.kind === 'rate' ? searchState(search, probes) : undefined;
+  const joint = state?.curve();
+  if (state === undefined || joint === undefined) {
+    const missed = probes.filter((probe) => missedIn(search, probe).length > 0);
+    const lightest = missed.sort((a, b) => a.load - b.load)[0];
+    return lightest === undefined ? [] : missedIn(search, lightest);
+  }
+  const chances = state
+    .fitted()
+    .map(({ name, curve }) => ({ name, chance: 1 - curve.above(joint.estimate) }));
+  const most = Math.max(...chances.map(({ chance }) => chance));
+  return chances.filter(({ chance }) => chance >= AS_LIKELY * most).map(({ name }) => name);
+}
+
+/** Bounds that more of the queries of a probe are above than may be. */
+function missedIn({ percentile }: LoadSearch, { bounds, queries }: PeakProbe): BoundName[] {
+  return bounds
+    .filter(({ overQueries }) => overQueries > (1 - percentile) * queries)
+    .map(({ name }) => name);
+}
+
+function allBounds(search: LoadSearch, joint: 'and' | 'or'): string {
+  return boundsText(namedBounds(search), joint);
 }
 
 /** Where the limit lies. */
@@ -176,11 +234,18 @@ function streamsBreaker(search: LoadSearch, probes: readonly PeakProbe[]): PeakP
 function limitText(
   search: LoadSearch,
   probes: readonly PeakProbe[],
-  limit: PeakLimit,
-  invalid: PeakProbe | undefined,
+  {
+    limit,
+    limitedBy,
+    invalid,
+  }: {
+    readonly limit: PeakLimit;
+    readonly limitedBy: readonly BoundName[];
+    readonly invalid: PeakProbe | undefined;
+  },
 ): string {
   if (invalid !== undefined) return `The confirming run is no result at any load: ${invalid.why}`;
-  const bound = formatNs(search.boundNs);
+  const bound = allBounds(search, 'and');
   const last = [...probes].reverse();
   switch (limit) {
     case 'load-max':
@@ -189,10 +254,15 @@ function limitText(
         'a run plans all its queries in memory, and more of them it does not plan.'
       );
     case 'unloaded-latency': {
-      const { meanNs = 0, percentileNs = 0 } = probes.find(({ kind }) => kind === 'unloaded') ?? {};
+      const unloaded = probes.find(({ kind }) => kind === 'unloaded');
+      const missed = namedBounds(search).filter(({ name }) => limitedBy.includes(name));
+      const seen = missed.map(({ name }) => {
+        const ns = unloaded?.bounds.find((one) => one.name === name)?.percentileNs ?? Number.NaN;
+        return `${name === 'latency' ? '' : `${BOUND_TITLES[name]} `}${formatNs(ns)}`;
+      });
       return (
-        `The bound of ${bound} is missed even by one query at a time: they took ${formatNs(Math.round(meanNs))} in the mean, ` +
-        `${formatNs(percentileNs)} at percentile ${percentileText(search)}.`
+        `The bound of ${boundsText(missed, 'and')} is missed even by one query at a time: they took ${formatNs(Math.round(unloaded?.meanNs ?? 0))} in the mean, ` +
+        `${seen.join(' and ')} at percentile ${percentileText(search)}.`
       );
     }
     case 'generator':
@@ -216,11 +286,36 @@ function limitText(
         ofSut.find(({ load, verdict }) => verdict !== 'keeps' && load > peak) ??
         ofSut.find(({ verdict }) => verdict === 'keeps');
       return (
-        `Above it more than ${lateText(search)} of the queries are late (above ${bound}).` +
+        aboveText(search, probes, limitedBy) +
         (any === undefined ? '' : ` At ${loadText(search, any.load)}: ${any.explanation}`)
       );
     }
   }
+}
+
+/** What becomes of the queries above the limit; of two bounds, which of them it is, and how far the other one is. */
+function aboveText(
+  search: LoadSearch,
+  probes: readonly PeakProbe[],
+  limitedBy: readonly BoundName[],
+): string {
+  const late = lateText(search);
+  const all = namedBounds(search);
+  if (all.length < 2) {
+    return `Above it more than ${late} of the queries are late (above ${boundsText(all, 'or')}).`;
+  }
+  const missed = all.filter(({ name }) => limitedBy.includes(name));
+  const others = all.filter(({ name }) => !limitedBy.includes(name));
+  const titles = missed.map(({ name }) => BOUND_TITLES[name]);
+  const text = `${titles.join(' and ')} ${titles.length === 1 ? 'limits' : 'limit alike'}: above it more than ${late} of the queries are above ${boundsText(missed, 'or')}.`;
+  const confirming = probes.filter(({ kind, verdict }) => kind === 'full' && verdict === 'keeps');
+  const best = confirming.sort((a, b) => b.load - a.load)[0];
+  const rest = others.flatMap(({ name, ns }) => {
+    const seenNs = best?.bounds.find((one) => one.name === name)?.percentileNs;
+    if (seenNs === undefined) return [];
+    return ` ${BOUND_TITLES[name]} is ${formatNs(seenNs)} at the peak, of ${formatNs(ns)}.`;
+  });
+  return missed.length === 0 ? '' : `${text}${rest.join('')}`;
 }
 
 /** Beside a slow LoadGen a SUT may carry more, unless it was too slow itself. */
@@ -236,9 +331,10 @@ function generatorText(probe: PeakProbe | undefined): string {
  */
 function doubts({ interval }: Whereabouts, probes: readonly PeakProbe[]): string[] {
   const unloaded = probes.find(({ kind }) => kind === 'unloaded');
-  if (interval === null || unloaded === undefined || unloaded.overlatencyQueries === 0) return [];
+  const late = Math.max(0, ...(unloaded?.bounds ?? []).map(({ overQueries }) => overQueries));
+  if (interval === null || unloaded === undefined || late === 0) return [];
   return [
-    `Even one at a time ${unloaded.overlatencyQueries} of ${unloaded.queries} queries were late: ` +
+    `Even one at a time ${late} of ${unloaded.queries} queries were late: ` +
       'lateness hardly depends on the load then, and the interval is less sure than it says.',
   ];
 }

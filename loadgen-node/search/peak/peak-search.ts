@@ -5,7 +5,17 @@ import type {
   SetProgress,
   VerdictReason,
 } from '../../loadgen/engine/test-outcome.ts';
-import { LATENCY_FIGURE } from '../../present/curve/load-point.ts';
+import {
+  BOUND_NAMES,
+  type BoundName,
+  type BoundTimes,
+} from '../../loadgen/results/query-bounds.ts';
+import {
+  GOODPUT,
+  type Goodput,
+  LATENCY_FIGURE,
+  TOKEN_FIGURES,
+} from '../../present/curve/load-point.ts';
 
 /**
  * Kinds of probes. `unloaded`: one query at a time, whatever the load says. `screening`: short, ended as soon as it is decided.
@@ -14,16 +24,17 @@ import { LATENCY_FIGURE } from '../../present/curve/load-point.ts';
 const PROBE_KINDS = ['unloaded', 'screening', 'full'] as const;
 export type ProbeKind = (typeof PROBE_KINDS)[number];
 
-/** A search for the largest load of which at most `1 - percentile` of the queries are late. */
-export interface LoadSearch {
+/**
+ * A search for the largest load of which at most `1 - percentile` of the queries are late: above each bound alone, where there
+ * are two. `boundNs` is also the measure of how long a queue takes to show.
+ */
+export interface LoadSearch extends BoundTimes {
   /**
    * `rate`: queries per second, any number above 0 (Server). `streams`: whole numbers (MultiStream
    * of round v0.5).
    */
   readonly kind: 'rate' | 'streams';
-  /** Latency in ns above which a query is late. */
-  readonly boundNs: number;
-  /** Share of the queries that must not be late, 0 to 1. */
+  /** Share of the queries that must not be late, 0 to 1: of each bound. */
   readonly percentile: number;
   /**
    * A load to begin with; undefined: the unloaded latency gives one. It need not keep the bound.
@@ -61,6 +72,22 @@ export interface FullRunRule {
   readonly loadsMax: number;
 }
 
+/** Queries of a probe against one bound. */
+const PROBE_BOUND = z.strictObject({
+  name: z.enum(BOUND_NAMES),
+  overQueries: z.int().min(0),
+  /**
+   * Variance of the share above the bound, as a multiple of what independent queries would have; 1
+   * or more.
+   */
+  varianceFactor: z.number().min(1),
+  /** Interval of the share above the bound, 0 to 1, at 95 %. */
+  shareLow: z.number().min(0).max(1),
+  shareHigh: z.number().min(0).max(1),
+  /** The bounded time at the percentile, in ns. */
+  percentileNs: z.number(),
+});
+
 /** A probe that was made. A search goes on from its probes alone. */
 export const PEAK_PROBE = z.strictObject({
   number: z.int().min(0),
@@ -76,20 +103,16 @@ export const PEAK_PROBE = z.strictObject({
   why: z.string(),
   /** Queries that the figures are made from. */
   queries: z.int().min(0),
-  overlatencyQueries: z.int().min(0),
-  /**
-   * Variance of the share above the bound, as a multiple of what independent queries would have; 1
-   * or more.
-   */
-  varianceFactor: z.number().min(1),
-  /** Interval of the share above the bound, 0 to 1, at 95 %. */
-  shareLow: z.number().min(0).max(1),
-  shareHigh: z.number().min(0).max(1),
-  /** Latency at the percentile, and in the mean, in ns. */
-  percentileNs: z.number(),
+  /** As the search has them: one on the latency, or those on the first token and on each one after it. */
+  bounds: z.array(PROBE_BOUND).min(1).max(2),
+  /** Mean latency in ns. */
   meanNs: z.number(),
   /** Percentiles with their intervals, for the curve. */
   latencies: z.array(LATENCY_FIGURE),
+  /** Null: no token model. */
+  tokens: TOKEN_FIGURES.nullable(),
+  /** Of the whole probe; null where there is none, as of one query at a time. */
+  goodput: GOODPUT.nullable(),
   /** p99 of LoadGen's own lateness. */
   lagP99Ns: z.number(),
   lostSamples: z.int().min(0),
@@ -108,6 +131,20 @@ export const PEAK_PROBE = z.strictObject({
   folder: z.string().nullable(),
 });
 export type PeakProbe = z.infer<typeof PEAK_PROBE>;
+export type ProbeBound = PeakProbe['bounds'][number];
+
+/** Largest share above a bound, of the bounds of a probe with queries; half a query where none is. */
+export function worstShare({ bounds, queries }: PeakProbe): number {
+  return Math.max(0.5, ...bounds.map(({ overQueries }) => overQueries)) / queries;
+}
+
+/** True where no more queries are above any bound than may be. */
+export function isWithinBounds(
+  { percentile }: LoadSearch,
+  { bounds, queries }: PeakProbe,
+): boolean {
+  return bounds.every(({ overQueries }) => overQueries <= (1 - percentile) * queries);
+}
 
 /** An interval, ends included. */
 export interface LoadInterval {
@@ -161,10 +198,30 @@ export type ProbeEnd = Pick<
   readonly faultText: string | null;
 };
 
+/** Times of tokens, and how many come to an end per second. */
+export interface ProbeTokens {
+  readonly firstNs: Float64Array;
+  readonly perOutputNs: Float64Array;
+  readonly perSecond: number;
+}
+
+/** The bounded times of a probe's queries. */
+export function boundedTimes(
+  name: BoundName,
+  { latenciesNs, tokens }: Pick<ProbeOutcome, 'latenciesNs' | 'tokens'>,
+): Float64Array {
+  if (name === 'latency') return latenciesNs;
+  return (name === 'ttft' ? tokens?.firstNs : tokens?.perOutputNs) ?? new Float64Array();
+}
+
 /** Latencies, rates and verdict of a probe. */
 export interface ProbeOutcome {
   /** Latency of each completed query, completed - scheduled, in ns, in the order of the queries. */
   readonly latenciesNs: Float64Array;
+  /** Of the same queries, first token - scheduled and the mean time of the tokens after it; undefined: no token model. */
+  readonly tokens?: ProbeTokens | undefined;
+  /** Undefined: not known. */
+  readonly goodput?: Goodput | undefined;
   readonly end: ProbeEnd;
   /** Completed samples per second, as the scenario counts them. */
   readonly samplesPerSecond: number;

@@ -1,13 +1,20 @@
 import {
   asOneLine,
   formatNs,
+  grouped,
   percentage,
   sentencesOf,
   wrapped,
 } from '../../../shared/base/text.ts';
 import { LARGE_LAG } from '../../loadgen/engine/generator-bound.ts';
-import { CURVE_FILES } from '../../present/curve/load-point.ts';
-import { fitText } from '../../present/text/figure-text.ts';
+import { namedBounds } from '../../loadgen/results/query-bounds.ts';
+import {
+  BOUND_TITLES,
+  boundsText,
+  CURVE_FILES,
+  type Goodput,
+} from '../../present/curve/load-point.ts';
+import { fitText, formatNumber } from '../../present/text/figure-text.ts';
 import {
   type HeldLoad,
   loadRateText,
@@ -15,16 +22,18 @@ import {
   type PeakResult,
   percentileText,
 } from './peak-result.ts';
-import type { LoadSearch, PeakProbe } from './peak-search.ts';
+import type { LoadSearch, PeakProbe, ProbeBound } from './peak-search.ts';
 
 /** The subject of the search and how long it takes, in two lines. */
 export function searchText(search: LoadSearch, output: string): string {
-  const { boundNs, kind, full } = search;
+  const { kind, full } = search;
   const what = kind === 'rate' ? 'queries per second' : 'streams';
   const rule = full.runs === 1 ? 'one full run' : `${full.runs} full runs`;
-  const late = kind === 'rate' ? 'latency' : 'arrival interval';
+  const bounds = namedBounds(search);
+  const late = kind === 'rate' ? 'latency ' : 'arrival interval ';
+  const bound = `${bounds.length === 1 ? late : ''}${boundsText(bounds, 'and')}`;
   const found =
-    `Searching the most ${what} with ${late} ${formatNs(boundNs)} at percentile ${percentileText(search)}, ` +
+    `Searching the most ${what} with ${bound} at percentile ${percentileText(search)}${bounds.length === 1 ? '' : ' each'}, ` +
     `confirmed by ${rule}; kept in ${output}`;
   const screenings = `about ${formatNs(search.screeningNsMax)} of screenings, longer with a slow SUT`;
   if (full.runs === 0) return `${found}\nTakes ${screenings}`;
@@ -49,15 +58,34 @@ function columnsOf(search: LoadSearch) {
       probe.kind === 'unloaded' ? '-' : loadOf(probe),
     ),
     column('queries', 8, ({ queries }) => String(queries)),
-    column(`p${percentileText(search)}`, 9, ({ percentileNs }) => formatNs(percentileNs)),
-    column('late', 8, ({ queries, overlatencyQueries }) =>
-      queries === 0 ? '-' : percentage(overlatencyQueries / queries),
-    ),
-    column(
-      '95 % interval',
-      17,
-      ({ shareLow, shareHigh }) => `${percentage(shareLow)} - ${percentage(shareHigh)}`,
-    ),
+    ...namedBounds(search).flatMap(({ name }, i) => {
+      const of = (probe: PeakProbe): ProbeBound => probe.bounds[i] as ProbeBound;
+      const title = name === 'latency' ? '' : `${BOUND_TITLES[name]} `;
+      return [
+        column(`${title}p${percentileText(search)}`, 9, (probe) =>
+          formatNs(of(probe).percentileNs),
+        ),
+        column('late', 8, (probe) =>
+          probe.queries === 0 ? '-' : percentage(of(probe).overQueries / probe.queries),
+        ),
+        // Beside the figures of two bounds there is no room for it.
+        ...(name === 'latency'
+          ? [
+              column('95 % interval', 17, (probe) => {
+                const { shareLow, shareHigh } = of(probe);
+                return `${percentage(shareLow)} - ${percentage(shareHigh)}`;
+              }),
+            ]
+          : []),
+      ];
+    }),
+    ...(search.tpotNs === undefined
+      ? []
+      : [
+          column('tokens/s', 9, ({ tokens }) =>
+            tokens === null ? '-' : formatNumber(tokens.perSecond),
+          ),
+        ]),
   ];
 }
 
@@ -87,6 +115,9 @@ export function peakText(search: LoadSearch, result: PeakResult): string {
   const rows: (readonly [string, string])[] = [
     ['Peak', peakSentence(search, result)],
     ['Interval', limitInterval(search, result)],
+    ...(result.goodput === null || search.tpotNs === undefined
+      ? []
+      : [['Goodput', goodputText(result.goodput)] as const]),
     ...sentencesOf(result.limitText).map((text, i) => [i === 0 ? 'Limit' : '', text] as const),
     ...result.advice.map((text, i) => [i === 0 ? 'For more' : '', text] as const),
     ['Logs', foldersOf(result)],
@@ -99,7 +130,7 @@ export function peakText(search: LoadSearch, result: PeakResult): string {
 /** The peak, or that there is none, and the largest load that held. */
 export function peakSentence(
   search: LoadSearch,
-  { ending, value, load, samplesPerSecond, limit, held }: PeakResult,
+  { ending, value, load, samplesPerSecond, tokensPerSecond, limit, held }: PeakResult,
 ): string {
   if (value === null) {
     if (ending === 'none' && limit !== 'generator') return 'none: no load keeps the bound';
@@ -113,16 +144,25 @@ export function peakSentence(
   if (search.full.runs === 0) return `${found}, not confirmed by full runs`;
   const runs =
     search.full.runs === 1 ? 'a VALID run' : `${search.full.runs} VALID runs, the lowest`;
-  const completed = `${loadRateText(samplesPerSecond ?? 0)} samples/s completed`;
+  const tokens =
+    tokensPerSecond === null ? '' : ` and ${grouped(Math.round(tokensPerSecond))} tokens/s`;
+  const completed = `${loadRateText(samplesPerSecond ?? 0)} samples/s${tokens} completed`;
   if (search.kind === 'streams') return `${found}, confirmed by ${runs} with ${completed}`;
   return `${found} scheduled in ${runs}, ${completed} (requested: ${loadRateText(load ?? value)})`;
 }
 
 function heldText(search: LoadSearch, { load, probe }: HeldLoad): string {
-  const { number, kind, queries, overlatencyQueries, durationNs } = probe;
-  const late = percentage(overlatencyQueries / queries);
+  const { number, kind, queries, bounds, durationNs } = probe;
+  const late = percentage(Math.max(...bounds.map(({ overQueries }) => overQueries)) / queries);
   const where = `${kind === 'full' ? 'full run' : 'screening'} ${number}`;
   return `${loadText(search, load)}, in ${where}: ${late} of ${queries} queries late in ${formatNs(durationNs)}`;
+}
+
+/** What the confirming run completed within every bound. */
+function goodputText({ share, samplesPerSecond, tokensPerSecond }: Goodput): string {
+  const tokens =
+    tokensPerSecond === null ? '' : ` and ${grouped(Math.round(tokensPerSecond))} tokens/s`;
+  return `${loadRateText(samplesPerSecond)} queries/s${tokens} of it within every bound: ${percentage(share, 4)} of the queries`;
 }
 
 export function limitInterval(search: LoadSearch, result: PeakResult): string {

@@ -1,6 +1,13 @@
 import { join } from 'node:path';
+import { joinTimes, joinTokens } from '../../loadgen/engine/measurements.ts';
 import type { RecordedSet } from '../../loadgen/engine/test-context.ts';
 import type { PerformanceOutcome, TestOutcome } from '../../loadgen/engine/test-outcome.ts';
+import type { RecordedTokens } from '../../loadgen/recorder/recording.ts';
+import {
+  type BoundTimes,
+  boundsOfServer,
+  namedBounds,
+} from '../../loadgen/results/query-bounds.ts';
 import { closedLoop, closedLoopPlanQps } from '../../loadgen/schedule/arrivals/arrivals.ts';
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
 import type { RunFigures } from '../../observe/figures/figure-names.ts';
@@ -79,10 +86,11 @@ async function shortProbe(
   const arrivals = concurrency === undefined ? base.arrivals : closedLoop(concurrency);
   const plan: RunPlan = { ...base, settings, unaudited, arrivals, output: folder };
   const kept = new KeptProbe();
-  const boundNs = boundOf(settings);
+  const { boundNs, tpotNs } = boundsOf(settings);
+  const bounds = namedBounds({ boundNs, tpotNs });
   const outcome = await probe(plan, store, sutOf(plan), host, {
     ...{ name: spec.name ?? `probe ${spec.number}`, onSet: kept.keep, keepsLogs: keepsProbes },
-    earlyEnd: isDecided && { boundNs, isDecided, goesOnAfterLoss },
+    earlyEnd: isDecided && { bounds, isDecided, goesOnAfterLoss },
   });
   // A closed loop has no schedule to be late for: its own judgement stands.
   const lagNsMax = concurrency === undefined ? plan.generatorLagShareMax * boundNs : undefined;
@@ -129,25 +137,25 @@ export function shortSettings(base: TestSettings, spec: ProbeSpec): TestSettings
   return { ...atLoad(seeded, load), minQueryCount: atMost(rate) };
 }
 
-/** Bound above which a query counts as late: in fixed intervals the next query is then delayed. */
-export function boundOf({ scenario, ...settings }: TestSettings): number {
-  return scenario === 'MultiStream'
-    ? Math.trunc(settings.multiStreamExpectedLatencyNs)
-    : settings.serverTargetLatencyNs;
+/** Bounds above which a query counts as late: in fixed intervals the next query is then delayed. */
+export function boundsOf(settings: TestSettings): BoundTimes {
+  return settings.scenario === 'MultiStream'
+    ? { boundNs: Math.trunc(settings.multiStreamExpectedLatencyNs) }
+    : boundsOfServer(settings);
 }
 
 /** Takes what a search needs of a probe's records, as long as they are there. */
 export class KeptProbe {
   #latenciesNs: Float64Array = new Float64Array();
+  #tokens: RecordedTokens | null = null;
   #explanation: string | undefined;
 
   /** Of a run that is extended the parts are one after the other. */
   readonly keep = (set: RecordedSet): void => {
-    const earlier = this.#latenciesNs;
     const added = set.recorder.completedQueryLatenciesNs();
-    this.#latenciesNs = new Float64Array(earlier.length + added.length);
-    this.#latenciesNs.set(earlier);
-    this.#latenciesNs.set(added, earlier.length);
+    this.#latenciesNs = joinTimes(this.#latenciesNs, added);
+    const tokens = set.recorder.tokens();
+    this.#tokens = this.#tokens === null ? tokens : joinTokens(this.#tokens, tokens);
     this.#explanation = latencySplit(recordsOfSet(set))?.text;
   };
 
@@ -161,10 +169,23 @@ export class KeptProbe {
     const { performance, verdicts, isInterrupted } = outcome;
     const end = endOf(performance, isInterrupted);
     const figures: RunFigures = performance === null ? {} : figuresOfOutcome(performance);
-    const { lag_p99: lagP99Ns = 0 } = figures;
+    const { lag_p99: lagP99Ns = 0, tokens_per_second: perSecond = 0, goodput } = figures;
     return {
       lagP99Ns,
       latenciesNs: this.#latenciesNs,
+      tokens: this.#tokens?.firstTokenNs && {
+        firstNs: this.#tokens.firstTokenNs,
+        perOutputNs: this.#tokens.perOutputTokenNs,
+        perSecond,
+      },
+      goodput:
+        goodput === undefined
+          ? undefined
+          : {
+              share: goodput,
+              samplesPerSecond: figures.goodput_qps ?? 0,
+              tokensPerSecond: figures.goodput_tokens_per_second ?? null,
+            },
       end: lagNsMax === undefined ? end : { ...end, isGeneratorBound: lagP99Ns > lagNsMax },
       samplesPerSecond: figures.completed_qps ?? 0,
       scheduledPerSecond: figures.scheduled_qps ?? null,

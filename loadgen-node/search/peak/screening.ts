@@ -1,5 +1,6 @@
-import type { SetProgress } from '../../loadgen/engine/test-outcome.ts';
+import type { SeenBound, SetProgress } from '../../loadgen/engine/test-outcome.ts';
 import { minPassingQueries } from '../../loadgen/results/early-stopping.ts';
+import { type BoundTimes, namedBounds } from '../../loadgen/results/query-bounds.ts';
 import { normalDeviate, type OverBatch, type OverShare, varianceFactorOf } from './over-share.ts';
 
 /** Batches that are kept; when they are full, two become one. */
@@ -49,13 +50,8 @@ export class ScreeningWatch {
   readonly #confidence: number;
   readonly #boundNs: number;
   readonly #boundsMin: number;
-  #batches: OverBatch[] = [];
-  #looksPerBatch = 1;
+  readonly #counts: readonly BoundCount[];
   #looks = 0;
-  #batchQueries = 0;
-  #batchOver = 0;
-  #known = 0;
-  #over = 0;
   #judgedAt = 0;
   readonly #backlog: BacklogWatch;
 
@@ -64,13 +60,14 @@ export class ScreeningWatch {
    *   its load is light.
    */
   constructor(
-    search: { readonly percentile: number; readonly boundNs: number },
+    search: BoundTimes & { readonly percentile: number },
     planned: { readonly confidence: number; readonly boundsMin: number },
   ) {
     this.#percentile = search.percentile;
     this.#boundNs = search.boundNs;
     this.#confidence = planned.confidence;
     this.#boundsMin = planned.boundsMin;
+    this.#counts = namedBounds(search).map(() => new BoundCount());
     this.#backlog = new BacklogWatch(search.boundNs);
   }
 
@@ -82,36 +79,63 @@ export class ScreeningWatch {
   readonly isDecided = (seen: SetProgress): boolean => {
     this.#looks += 1;
     if (this.#backlog.look(seen)) return true;
-    this.#add(seen);
-    if (this.#looks < LOOKS_MIN || this.#known < this.#judgedAt) return false;
-    this.#judgedAt = this.#known * GROWTH;
-    const share = {
+    const known = this.#add(seen);
+    if (this.#looks < LOOKS_MIN || known < this.#judgedAt) return false;
+    this.#judgedAt = known * GROWTH;
+    const decisions = this.#counts.map((count) =>
+      decide(count.share, this.#percentile, this.#confidence),
+    );
+    if (decisions.every((one) => one === 'keeps')) {
+      return seen.elapsedNs >= this.#boundsMin * this.#boundNs;
+    }
+    if (this.#looks < LOOKS_MIN_MISSES) return false;
+    return this.#counts.some((count, i) => decisions[i] === 'misses' && count.isSustained);
+  };
+
+  /** @returns Of how many times it is known whether they keep their bound. */
+  #add({ bounds }: SetProgress): number {
+    let known = 0;
+    this.#counts.forEach((count, i) => {
+      const seen = bounds[i] as SeenBound;
+      count.add(seen, this.#looks);
+      known += seen.known;
+    });
+    return known;
+  }
+}
+
+/** Queries of a screening against one bound, in batches that follow one another. */
+class BoundCount {
+  #batches: OverBatch[] = [];
+  #looksPerBatch = 1;
+  #batchQueries = 0;
+  #batchOver = 0;
+  #known = 0;
+  #over = 0;
+
+  get share(): OverShare {
+    return {
       queries: this.#known,
       over: this.#over,
       varianceFactor: varianceFactorOf(this.#batches),
     };
-    const decision = decide(share, this.#percentile, this.#confidence);
-    if (decision === 'keeps') return seen.elapsedNs >= this.#boundsMin * this.#boundNs;
-    return decision === 'misses' && this.#isSustained();
-  };
+  }
 
   /** Late queries came again and again, or all the time. */
-  #isSustained(): boolean {
-    if (this.#looks < LOOKS_MIN_MISSES) return false;
+  get isSustained(): boolean {
     const isLate = this.#batches.map(({ over }) => over > 0);
     const lateCount = isLate.filter(Boolean).length;
     const clusters = isLate.filter((late, i) => late && isLate[i - 1] !== true).length;
     return clusters >= CLUSTERS_MIN || lateCount >= LATE_BATCHES_MIN * isLate.length;
   }
 
-  #add(seen: SetProgress): void {
-    const known = seen.completedQueries + seen.overdueQueries;
-    const over = seen.overlatencyQueries + seen.overdueQueries;
+  /** @param look Number of the look, from 1. */
+  add({ known, over }: SeenBound, look: number): void {
     this.#batchQueries += known - this.#known;
     this.#batchOver += over - this.#over;
     this.#known = known;
     this.#over = over;
-    if (this.#looks % this.#looksPerBatch !== 0) return;
+    if (look % this.#looksPerBatch !== 0) return;
     if (this.#batchQueries > 0) {
       this.#batches.push({ queries: this.#batchQueries, over: this.#batchOver });
     }
@@ -121,6 +145,12 @@ export class ScreeningWatch {
     this.#looksPerBatch *= 2;
     this.#batches = joinPairs(this.#batches);
   }
+}
+
+/** Verdict on all bounds: a load has to keep each, and misses with one. */
+export function decideAll(decisions: readonly Decision[]): Decision {
+  if (decisions.includes('misses')) return 'misses';
+  return decisions.includes('undecided') ? 'undecided' : 'keeps';
 }
 
 /** Watches the queries that wait in a run, and says when it is hopeless to go on: they grow and grow. */
@@ -139,8 +169,7 @@ export class BacklogWatch {
   }
 
   /** To be called about ten times a second. @returns True once it is hopeless. */
-  look({ elapsedNs, issuedQueries, completedQueries }: SetProgress): boolean {
-    const backlog = issuedQueries - completedQueries;
+  look({ elapsedNs, issuedQueries, waitingQueries: backlog }: SetProgress): boolean {
     const arriving = (issuedQueries / elapsedNs) * this.#boundNs;
     const grows = backlog > this.#backlog && backlog > Math.max(1, arriving) * BACKLOG_BOUNDS;
     this.#looks = grows ? this.#looks + 1 : 0;

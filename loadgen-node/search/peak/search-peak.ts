@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { formatNs } from '../../../shared/base/text.ts';
 import type { ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
+import { type BoundTimes, namedBounds } from '../../loadgen/results/query-bounds.ts';
 import { earlierTests } from '../../official/test-process.ts';
 import { identifyNodes } from '../../run/ask-nodes.ts';
 import type { RunHost } from '../../run/host/host.ts';
@@ -117,7 +118,7 @@ export function peakDocument(result: PeakResult): object {
 
 /** File of a search in its folder. */
 const NAME = 'longhaul_peak.json';
-const FORMAT = 'longhaul-peak-3';
+const FORMAT = 'longhaul-peak-4';
 
 const schema = z.strictObject({
   format: z.literal(FORMAT),
@@ -187,6 +188,8 @@ const FREE: readonly string[] = [
   'targetLatency',
   'percentile',
   'targetLatencyPercentile',
+  'ttft',
+  'tpot',
   'confirmLoads',
 ];
 
@@ -217,12 +220,17 @@ export async function searchIdentity(
   return identity;
 }
 
+/** Bounds by their names, to the ns. */
+export function boundsQuestion(bounds: BoundTimes): Question {
+  return Object.fromEntries(namedBounds(bounds).map(({ name, ns }) => [name, formatNs(ns)]));
+}
+
 /** The subject of the search as numbers, whatever flags gave them. */
 function numbersOf(search: LoadSearch): Question {
   const { full } = search;
   return {
     searched: search.kind,
-    latency: formatNs(search.boundNs),
+    ...boundsQuestion(search),
     percentile: String(search.percentile * 100),
     'full runs': String(full.runs),
     'duration of a full run': formatNs(full.minDurationNs),

@@ -9,6 +9,8 @@ import type { SettingTable, SettingValues } from '../../../shared/config/setting
 import { isLoopback, splitAddress } from '../../../shared/domain/node-address.ts';
 import { requireOnnxRuntime } from '../../../shared/host/component-versions.ts';
 import { SYNTHETIC_BENCHMARKS } from '../../../shared/rules/benchmark-rules.ts';
+import { namedBounds } from '../../loadgen/results/query-bounds.ts';
+import { boundsText } from '../../present/curve/load-point.ts';
 import { renderHeatMap } from '../../present/report/render-heat-map.ts';
 import { lookAtLink } from '../../run/ask-nodes.ts';
 import type { RunHost } from '../../run/host/host.ts';
@@ -242,9 +244,10 @@ function aboutMaker(maker: ChosenLinkMaker, { dispatch }: RunPlan) {
   };
 }
 
-function titleOf({ rules }: RunPlan, { boundNs, percentile, kind }: LoadSearch): string {
-  const what = kind === 'rate' ? 'Peak of Server' : 'Streams of MultiStream';
-  return `${what}, ${rules.key}: p${rounded(percentile * 100, 6)} within ${boundNs / 1e6} ms`;
+function titleOf({ rules }: RunPlan, search: LoadSearch): string {
+  const what = search.kind === 'rate' ? 'Peak of Server' : 'Streams of MultiStream';
+  const within = boundsText(namedBounds(search), 'and');
+  return `${what}, ${rules.key}: p${rounded(search.percentile * 100, 6)} within ${within}`;
 }
 
 /** The sweep that a cell is measured for. */

@@ -188,18 +188,18 @@ function looksAt(
     for (; head < arrivalsNs.length && arrivalOf(head) + latencyOf(head) <= nowNs; head += 1) {
       if (latencyOf(head) > boundNs) over += 1;
     }
+    const overdue = arrivalsNs.slice(head).filter((atNs) => nowNs - atNs > boundNs).length;
     return isDecided({
       elapsedNs: nowNs,
       issuedQueries: arrivalsNs.length,
-      completedQueries: head,
-      overlatencyQueries: over,
-      overdueQueries: arrivalsNs.slice(head).filter((atNs) => nowNs - atNs > boundNs).length,
+      waitingQueries: arrivalsNs.length - head,
+      bounds: [{ known: head + overdue, over: over + overdue }],
     });
   };
 }
 
 /** Uniform numbers in [0, 1) (sfc32). */
-function randomStream(seed: number): () => number {
+export function randomStream(seed: number): () => number {
   let a = seed | 0;
   let b = (seed ^ 0x9e3779b9) | 0;
   let c = 0x243f6a88;

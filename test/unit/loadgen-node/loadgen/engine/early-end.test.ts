@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { SetProgress } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
+import type {
+  SeenBound,
+  SetProgress,
+} from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { errorTexts, readDetailLog } from '../../../../scenes/simulated-run/run-logs.ts';
 import { simulatedTest } from '../../../../scenes/simulated-run/simulated-run.ts';
@@ -24,24 +27,66 @@ describe('a run that may end early', () => {
       return false;
     };
     const { performance } = await test.run({
-      observer: { earlyEnd: { boundNs: 10e6, isDecided } },
+      observer: { earlyEnd: { bounds: [{ name: 'latency', ns: 10e6 }], isDecided } },
     });
     expect(performance?.endCause).toBe('all-issued');
     expect(looks.length).toBeGreaterThanOrEqual(98);
     expect(looks[0]?.elapsedNs).toBe(100e6);
     const last = looks.at(-1) as SetProgress;
-    expect(last.overlatencyQueries / last.completedQueries).toBeCloseTo(0.25, 2);
-    expect(last.issuedQueries - last.completedQueries).toBeLessThan(40);
+    const [seen] = last.bounds as [SeenBound];
+    expect(seen.over / seen.known).toBeCloseTo(0.25, 2);
+    expect(last.waitingQueries).toBeLessThan(40);
     // Of those that wait, the ones that take 20 ms are overdue after 10.
-    expect(looks.some(({ overdueQueries }) => overdueQueries > 0)).toBe(true);
-    expect(looks.every(({ overdueQueries }) => overdueQueries < 10)).toBe(true);
+    const overdue = looks.map(
+      ({ issuedQueries, waitingQueries, bounds: [bound] }) =>
+        (bound?.known ?? 0) - (issuedQueries - waitingQueries),
+    );
+    expect(overdue.some((count) => count > 0)).toBe(true);
+    expect(overdue.every((count) => count >= 0 && count < 10)).toBe(true);
+  });
+
+  it('is told of both bounds on tokens, and who waits for the first one', async () => {
+    const looks: SetProgress[] = [];
+    const bounds = { serverTtftLatencyNs: 10e6, serverTpotLatencyNs: 5e6 };
+    const settings = { ...SERVER, ...bounds, useTokenLatencies: true };
+    // First tokens after 2 ms, but of every tenth after 17; of every fifth each other one takes 6 ms, not 1.
+    const lengthNs = (id: number): number => (id % 5 === 2 ? 18e6 : 3e6);
+    const { performance } = await simulatedTest(settings, {
+      serviceNs: (id) => lengthNs(id) + (id % 10 === 3 ? 17e6 : 2e6),
+      answer: (sink, id, atNs) => {
+        sink.firstToken(id, new Uint8Array(4), atNs - lengthNs(id));
+        sink.complete(id, new Uint8Array(16), 4, atNs);
+      },
+    }).run({
+      observer: {
+        earlyEnd: {
+          bounds: [
+            { name: 'ttft', ns: 10e6 },
+            { name: 'tpot', ns: 5e6 },
+          ],
+          isDecided: (seen) => looks.push(seen) < 0,
+        },
+      },
+    });
+    const last = looks.at(-1) as SetProgress;
+    const [ttft, tpot] = last.bounds as [SeenBound, SeenBound];
+    expect(ttft.over / ttft.known).toBeCloseTo(0.1, 2);
+    expect(tpot.over / tpot.known).toBeCloseTo(0.2, 2);
+    expect(performance?.summary.tokens?.good?.samples).toBeCloseTo(
+      0.7 * (performance?.summary.completedSampleCount ?? 0),
+      -2,
+    );
+    expect(last.waitingQueries).toBeLessThan(40);
   });
 
   it('ends with all that was issued answered, and is INVALID in its own words', async () => {
     const test = simulatedTest(SERVER);
     const outcome = await test.run({
       observer: {
-        earlyEnd: { boundNs: 10e6, isDecided: ({ elapsedNs }) => elapsedNs >= 500e6 },
+        earlyEnd: {
+          bounds: [{ name: 'latency', ns: 10e6 }],
+          isDecided: ({ elapsedNs }) => elapsedNs >= 500e6,
+        },
       },
     });
     const { performance, verdicts, logFiles } = outcome;
@@ -66,7 +111,7 @@ describe('a run that may end early', () => {
           : sink.complete(responseId, new Uint8Array(), 0, atNs),
     });
     const { performance } = await test.run({
-      observer: { earlyEnd: { boundNs: 10e6, isDecided: () => false } },
+      observer: { earlyEnd: { bounds: [{ name: 'latency', ns: 10e6 }], isDecided: () => false } },
     });
     expect(performance?.endCause).toBe('decided');
     expect(performance?.counts.lostSamples).toBe(1);

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import {
   curveEnd,
@@ -8,8 +9,15 @@ import {
   curveCsv,
   renderCurvePage,
   renderCurvePicture,
+  writeCurve,
 } from '../../../../../loadgen-node/present/curve/write-curve.ts';
-import { CURVE_POINTS, curvePoint, curveReport } from '../../../../scenes/simulated-run/curve.ts';
+import { tempFolder } from '../../../../scenes/host/folders.ts';
+import {
+  CURVE_POINTS,
+  curvePoint,
+  curveReport,
+  tokenCurveReport,
+} from '../../../../scenes/simulated-run/curve.ts';
 
 // Goal: table, plot, page, picture and CSV say the same of the points, and knee and peak are what they say.
 describe('curve for people', () => {
@@ -72,6 +80,40 @@ describe('curve for people', () => {
     expect(picture).toContain('LoadGen was the limit');
   });
 
+  it('shows both times of a token model over tokens per second', () => {
+    const report = tokenCurveReport();
+    expect(report.findings.peak?.load).toBe(20);
+    expect(report.findings.peakText).toContain(
+      '20 queries/s (5,000 tokens/s completed) keeps the bound of TTFT 450 ms and TPOT 38 ms at p99: p99 of TTFT is 119 ms',
+    );
+    expect(report.findings.peakText).toContain('p99 of TPOT is 39.6 ms');
+    const end = curveEnd(report, report.findings, 'x');
+    expect(pointHeader(report)).toBe(
+      'queries/s tokens/s  queries  TTFT p50      p99  TPOT p50      p99   good lost',
+    );
+    for (const line of [pointHeader(report), ...end.split('\n').slice(0, 42)]) {
+      expect(line.length).toBeLessThanOrEqual(80);
+    }
+    for (const text of ['TTFT p99   --- bound 450 ms', 'TPOT p99   --- bound 38 ms']) {
+      expect(end).toContain(text);
+    }
+    expect(end.match(/completed tokens\/s/g)).toHaveLength(2);
+    const page = renderCurvePage(report);
+    for (const text of ['Time to the first token over', 'Time per output token over', 'TPOT p99']) {
+      expect(page).toContain(text);
+    }
+    expect(page).toContain('9,000 tokens/s');
+    const [head = '', , third] = curveCsv(report).split('\r\n');
+    expect(head).toContain(',ttft_p99_ns,ttft_p99_low_ns,ttft_p99_high_ns,tpot_p50_ns,');
+    expect(head).toContain(',goodput,goodput_per_s,tokens_per_s,goodput_tokens_per_s,');
+    expect(third).toContain(',1,18,5000,4500,');
+    const folder = tempFolder();
+    writeCurve(folder, report);
+    expect(readdirSync(folder).sort()).toEqual([
+      ...['curve-tpot.svg', 'curve.csv', 'curve.svg', 'longhaul_curve.html'],
+    ]);
+  });
+
   it('makes CSV', () => {
     const lines = curveCsv(curveReport()).split('\r\n');
     expect(lines).toHaveLength(8);
@@ -79,7 +121,7 @@ describe('curve for people', () => {
       /^asked_qps,scheduled_per_s,completed_per_s,completed_low_per_s,completed_high_per_s,queries,lost,p50_ns,/,
     );
     expect(lines[1]).toBe(
-      '10,10,10,,,100,0,3000000,2700000,3300000,7000000,6300000,7700000,10000000,9000000,11000000,4000000,100000,10000000000,false,false,',
+      '10,10,10,,,100,0,3000000,2700000,3300000,7000000,6300000,7700000,10000000,9000000,11000000,4000000,100000,10000000000,0.995,9.95,false,false,',
     );
     expect(lines[5]).toContain('"not kept up with: ""a, b"""');
   });

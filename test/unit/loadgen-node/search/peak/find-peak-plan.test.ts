@@ -69,6 +69,23 @@ describe('a planned search', () => {
     expect(planOf({ scenario: 'server', latency: '200ms' }).note).toBeUndefined();
   });
 
+  it("holds tokens to the flags, or to the benchmark's round", () => {
+    const flags = { scenario: 'server', ttft: '450ms', tpot: '40ms', percentile: '90' };
+    const { search, run, recordOf } = planOf(flags);
+    expect(search).toMatchObject({ boundNs: 450e6, tpotNs: 40e6, percentile: 0.9 });
+    expect(run.settings).toMatchObject({
+      ...{ useTokenLatencies: true, serverTtftLatencyNs: 450e6, serverTpotLatencyNs: 40e6 },
+      serverTargetLatencyPercentile: 0.9,
+    });
+    expect(recordOf(12)).toMatch(/^ {2}ttft: 450ms +# flag --ttft$/m);
+    expect(recordOf(12)).toMatch(/^ {2}targetLatencyPercentile: 90 +# find-peak$/m);
+    const ofRound = planOf({ benchmark: 'llama2-70b' });
+    expect(ofRound.search).toMatchObject({ boundNs: 2e9, tpotNs: 200e6, percentile: 0.99 });
+    // Fifty bounds on the first token.
+    expect(ofRound.search?.full.minDurationNs).toBe(100e9);
+    expect(planOf({ latency: '15ms' }).search?.tpotNs).toBeUndefined();
+  });
+
   it('can be made again at its load as an ordinary run', () => {
     const record = planOf({ latency: '15ms', percentile: '97', minDuration: '60s' }).recordOf(
       123.5,
@@ -85,6 +102,23 @@ describe('a planned search', () => {
     ['percentile 100', { percentile: '100' }, 'must be below 100'],
     ['latency 0', { latency: '0s' }, 'must be longer than 0'],
     ['target latency 0', { targetLatency: '0s' }, '--latency must be longer than 0'],
+    [
+      'two kinds of bounds',
+      { latency: '1s', ttft: '1s', tpot: '9ms' },
+      '--latency and --ttft: LoadGen',
+    ],
+    [
+      'a latency that tokens ignore',
+      { benchmark: 'llama2-70b', latency: '2s' },
+      '--latency 2 s has no effect: the settings bound the tokens of llama2-70b (TTFT 2 s, TPOT 200 ms)',
+    ],
+    [
+      'tokens of no token model',
+      { benchmark: 'digits', tpot: '40ms' },
+      'benchmark digits has none',
+    ],
+    ['half of the bounds', { ttft: '450ms' }, '--ttft 450 ms needs --tpot as well'],
+    ['no time per token', { ttft: '450ms', tpot: '0ms' }, 'must be longer than 0'],
     ['two latencies', { latency: '15ms', targetLatency: '20ms' }, 'say different things'],
     ['two percentiles', { percentile: '99', targetLatencyPercentile: '90' }, 'different things'],
     [

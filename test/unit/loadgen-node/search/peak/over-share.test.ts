@@ -75,9 +75,8 @@ describe('a watched screening', () => {
   ): Parameters<ScreeningWatch['isDecided']>[0] => ({
     elapsedNs: i * 1e8,
     issuedQueries: i * 100,
-    completedQueries: i * 100 - backlog,
-    overlatencyQueries: over,
-    overdueQueries: 0,
+    waitingQueries: backlog,
+    bounds: [{ known: i * 100 - backlog, over }],
   });
   const endOf = (overAt: (i: number) => number, backlogAt = (_i: number) => 0): number => {
     const watch = new ScreeningWatch(SEARCH, PLANNED);

@@ -17,13 +17,16 @@ const PROBE: PeakProbe = {
   verdict: 'keeps',
   why: 'VALID',
   queries: 1000,
-  overlatencyQueries: 3,
-  varianceFactor: 1.5,
-  shareLow: 0.001,
-  shareHigh: 0.008,
-  percentileNs: 4e6,
+  bounds: [
+    {
+      ...{ name: 'latency', overQueries: 3, varianceFactor: 1.5 },
+      ...{ shareLow: 0.001, shareHigh: 0.008, percentileNs: 4e6 },
+    },
+  ],
   meanNs: 2e6,
   latencies: [{ percentile: 0.99, valueNs: 4e6, lowNs: 3e6, highNs: null }],
+  tokens: null,
+  goodput: { share: 0.997, samplesPerSecond: 428, tokensPerSecond: null },
   lagP99Ns: 1e5,
   lostSamples: 0,
   samplesPerSecond: 430,
@@ -66,7 +69,7 @@ describe('the file of a search', () => {
     ['is empty', () => '', /is not JSON/],
     ['has a wrong number', (text) => text.replace('431.25', '-1'), /probes\[0\]\.load/],
     ['lacks a probe', (text) => text.replace('"number": 0', '"number": 1'), /numbered from 0/],
-    ['is of another version', (text) => text.replace('peak-3', 'peak-2'), /format/],
+    ['is of another version', (text) => text.replace('peak-4', 'peak-3'), /format/],
   ])('refuses a file that %s', (_case, spoil, message) => {
     const folder = tempFolder();
     writePeakFile(folder, IDENTITY, [PROBE]);

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { namedBounds } from '../../../../../loadgen-node/loadgen/results/query-bounds.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { findPeak } from '../../../../../loadgen-node/search/peak/find-peak.ts';
 import type {
@@ -8,7 +9,7 @@ import type {
 } from '../../../../../loadgen-node/search/peak/peak-search.ts';
 import {
   atLoad,
-  boundOf,
+  boundsOf,
   KeptProbe,
   shortSettings,
 } from '../../../../../loadgen-node/search/peak/run-probes.ts';
@@ -42,7 +43,7 @@ async function engineProbe(spec: ProbeSpec): Promise<ProbeOutcome> {
     stallTimeoutNs: 3600e9,
     observer: {
       keepRecords: async (set) => kept.keep(set),
-      earlyEnd: isDecided && { boundNs: boundOf(BASE), isDecided },
+      earlyEnd: isDecided && { bounds: namedBounds(boundsOf(BASE)), isDecided },
     },
   });
   return kept.outcome(outcome, undefined, isFull ? undefined : 1e6);
@@ -53,7 +54,7 @@ it('finds the limit of a queue through the engine, and the same one again', {
 }, async () => {
   const search: LoadSearch = {
     kind: 'rate',
-    boundNs: boundOf(BASE),
+    ...boundsOf(BASE),
     percentile: 0.9,
     startLoad: undefined,
     loadMax: 1e6,

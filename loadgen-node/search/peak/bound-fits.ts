@@ -1,0 +1,82 @@
+import type { BoundName, QueryBound } from '../../loadgen/results/query-bounds.ts';
+import { measuredLoad } from './full-runs.ts';
+import { type CurvePoint, fitLoadCurve, type LoadCurve } from './load-curve.ts';
+import type { LoadSearch, PeakProbe, ProbeBound } from './peak-search.ts';
+
+/** A wider bracket says too little for a curve. */
+export const CURVE_RATIO = 2.1;
+
+/** The limit of a load by one bound. */
+export interface BoundFit {
+  readonly name: BoundName;
+  readonly curve: LoadCurve;
+}
+
+/** Undefined where the limit of the bound is not between two loads that are near to each other. */
+export function fitBound(
+  search: LoadSearch,
+  { bound, i }: { readonly bound: QueryBound; readonly i: number },
+  {
+    screenings,
+    fulls,
+    cap,
+    unloaded,
+  }: Readonly<Record<'screenings' | 'fulls', readonly PeakProbe[]>> &
+    Readonly<Record<'cap' | 'unloaded', PeakProbe | undefined>>,
+): LoadCurve | undefined {
+  const looks = screenings.map((probe) => ({
+    load: probe.load,
+    look: boundLooks(search, probe, i),
+  }));
+  const heavy = looks.filter(({ look }) => look === 'heavy').map(({ load }) => load);
+  if (heavy.length === 0) return undefined;
+  const high = Math.min(...heavy, cap?.load ?? Number.POSITIVE_INFINITY);
+  const light = looks
+    .filter(({ look, load }) => look === 'light' && load < high)
+    .map(({ load }) => load);
+  const low = Math.max(0, ...light);
+  if (high / low > CURVE_RATIO) return undefined;
+  const unloadedNs = unloaded?.bounds[i]?.percentileNs ?? 0;
+  const { percentile, confidence } = search;
+  const question = { boundNs: bound.ns, percentile, confidence, unloadedNs };
+  return fitLoadCurve(curvePoints(screenings, fulls, i), { low, high }, question);
+}
+
+/** As the look of a load, by one bound alone. Where queries only wait in the end, the first bound is missed. */
+export function boundLooks(
+  { percentile }: LoadSearch,
+  { verdict, bounds, queries }: PeakProbe,
+  i: number,
+): 'heavy' | 'light' | undefined {
+  if (verdict === 'keeps') return 'light';
+  if (verdict !== 'misses' && (verdict !== 'undecided' || queries === 0)) return undefined;
+  const isOver = (bound: ProbeBound | undefined): boolean =>
+    bound !== undefined && bound.overQueries / queries > 1 - percentile;
+  if (isOver(bounds[i])) return 'heavy';
+  return verdict === 'misses' && i === 0 && !bounds.some(isOver) ? 'heavy' : 'light';
+}
+
+/** The probes as the curve of one bound sees them. */
+function curvePoints(
+  screenings: readonly PeakProbe[],
+  fulls: readonly PeakProbe[],
+  i: number,
+): readonly CurvePoint[] {
+  const hasLatencies = ({ verdict, queries }: PeakProbe): boolean =>
+    queries > 0 && (verdict === 'keeps' || verdict === 'misses' || verdict === 'undecided');
+  const point = (probe: PeakProbe, load: number, copies: number): CurvePoint => {
+    const { queries, bounds, growth } = probe;
+    const { overQueries: over, varianceFactor } = bounds[i] as ProbeBound;
+    // A queue that grows shows in one of the bounds at least: in the one that more queries miss.
+    const isWorst = bounds.every(({ overQueries }) => overQueries <= over);
+    const hasGrown = growth !== null && isWorst;
+    return { load, queries, over, varianceFactor, copies, hasGrown };
+  };
+  const whole = fulls.filter(hasLatencies);
+  return [
+    ...screenings.filter(hasLatencies).map((probe) => point(probe, probe.load, 1)),
+    // All full runs have the arrivals of the round's seeds: together they tell as much as one, and
+    // of the load that came of them.
+    ...whole.map((probe) => point(probe, measuredLoad(probe), whole.length)),
+  ];
+}

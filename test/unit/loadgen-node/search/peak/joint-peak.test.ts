@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import { percentileOf } from '../../../../../loadgen-node/loadgen/results/latency-statistics.ts';
+import { findPeak } from '../../../../../loadgen-node/search/peak/find-peak.ts';
+import type { LoadSearch } from '../../../../../loadgen-node/search/peak/peak-search.ts';
+import {
+  peakText,
+  probeHeader,
+  probeLine,
+  searchText,
+} from '../../../../../loadgen-node/search/peak/print-peak.ts';
+import {
+  highestRate,
+  meanTokenTime,
+  shareWaiting,
+  type TokenQueue,
+  tokenProbes,
+} from '../../../../scenes/simulated-run/token-queue.ts';
+
+// Goal: under two bounds, each at its percentile, the search finds the lower of two limits, and says whose it is.
+// Method: token models by event simulation, seeded; the limit of TTFT by Erlang's C, that of TPOT by one long run of the same model.
+
+const SEQUENCES = 4;
+/** Service of 100 ms on average, nearly exponential: the wait is that of M/M/4. */
+const QUEUED: TokenQueue = {
+  ...{ sequences: SEQUENCES, firstTokenNs: 0, tokenNs: 1e6, perSequenceNs: 0 },
+  ...{ length: { law: 'geometric', mean: 100 }, seed: 1 },
+};
+/** Steps of 2 ms and 0.2 ms for each sequence beside one another; never a queue. */
+const SHARED: TokenQueue = {
+  ...{ sequences: 100_000, firstTokenNs: 5e6, tokenNs: 2e6, perSequenceNs: 2e5 },
+  ...{ length: { law: 'fixed', mean: 100 }, seed: 1 },
+};
+
+function searchOf(ttftMs: number, tpotMs: number, percentile = 0.9): LoadSearch {
+  return {
+    ...{ kind: 'rate', boundNs: ttftMs * 1e6, tpotNs: tpotMs * 1e6, percentile },
+    ...{ startLoad: undefined, loadMax: 1e5, precision: 0.02, confidence: 0.95 },
+    screeningNsMax: 200e9,
+    full: {
+      ...{ runs: 1, minDurationNs: 300e9, minQueryCount: 662 },
+      ...{ hasEarlyStopping: true, loadsMax: 8 },
+    },
+  };
+}
+
+/** Largest load of a long run at which the time per token is within the bound at the percentile. */
+async function limitOfTokens(queue: TokenQueue, search: LoadSearch, rateMax: number) {
+  const spec = { kind: 'screening', number: 900, durationNsMax: 2000e9 } as const;
+  let low = 0;
+  let high = rateMax;
+  for (let i = 0; i < 10; i += 1) {
+    const load = (low + high) / 2;
+    const { tokens } = await tokenProbes(queue, search)({ ...spec, load });
+    const sorted = (tokens?.perOutputNs ?? new Float64Array()).slice().sort();
+    if (percentileOf(sorted, search.percentile) <= (search.tpotNs ?? 0)) low = load;
+    else high = load;
+  }
+  return low;
+}
+
+const PATIENCE = { timeout: 60_000 };
+
+describe('findPeak under bounds on tokens', PATIENCE, () => {
+  it('finds the limit of the first token where the queue sets it', async () => {
+    const search = searchOf(150, 2);
+    const server = { servers: SEQUENCES, service: 0.1 };
+    const limit = highestRate((rate) => shareWaiting(rate, server, 0.15), 40, 0.1);
+    for (const seed of [1, 2, 3]) {
+      const result = await findPeak(search, tokenProbes({ ...QUEUED, seed }, search));
+      expect(result).toMatchObject({ ending: 'found', limit: 'sut', limitedBy: ['ttft'] });
+      expect(Math.abs((result.value ?? 0) / limit - 1), `seed ${seed}`).toBeLessThan(0.06);
+      expect(result.interval?.low).toBeLessThan(limit);
+      expect(result.interval?.high).toBeGreaterThan(limit);
+    }
+  });
+
+  it('finds the limit of the time per token where sequences slow one another down', async () => {
+    const search = searchOf(150, 6);
+    const limit = await limitOfTokens(SHARED, search, 50);
+    for (const seed of [1, 2, 3]) {
+      const result = await findPeak(search, tokenProbes({ ...SHARED, seed }, search));
+      expect(result).toMatchObject({ ending: 'found', limit: 'sut', limitedBy: ['tpot'] });
+      expect(Math.abs((result.value ?? 0) / limit - 1), `seed ${seed}`).toBeLessThan(0.06);
+      expect(result.limitText).toMatch(
+        /^TPOT limits: above it more than 10 % of the queries are above TPOT 6 ms\. TTFT is 5 ms at the peak, of 150 ms\./,
+      );
+    }
+  });
+
+  it('simulates what theory says of sequences beside one another', async () => {
+    const search = searchOf(150, 6);
+    const spec = { kind: 'screening', number: 1, durationNsMax: 4000e9 } as const;
+    for (const load of [10, 25, 35]) {
+      const { tokens } = await tokenProbes(SHARED, search)({ ...spec, load });
+      const times = tokens?.perOutputNs ?? new Float64Array();
+      const mean = times.reduce((sum, ns) => sum + ns, 0) / times.length;
+      expect(Math.abs(mean / meanTokenTime(SHARED, load) - 1)).toBeLessThan(0.02);
+    }
+  });
+
+  it('holds a load to each bound alone, not to both of each query', async () => {
+    // Either limit alone is at about the same load.
+    const both = { ...SHARED, sequences: 12 };
+    const search = searchOf(60, 4.2);
+    const { limitedBy, value, goodput, probes } = await findPeak(search, tokenProbes(both, search));
+    const peak = probes.find(({ kind, verdict }) => kind === 'full' && verdict === 'keeps');
+    expect(limitedBy.length).toBeGreaterThan(0);
+    expect(value).not.toBeNull();
+    for (const { overQueries } of peak?.bounds ?? []) {
+      expect(overQueries / (peak?.queries ?? 1)).toBeLessThanOrEqual(0.1);
+    }
+    expect(goodput?.share).toBeGreaterThanOrEqual(0.8);
+    expect(goodput?.tokensPerSecond).toBeGreaterThan(0);
+  });
+
+  it('says which bound a single query misses', async () => {
+    const search = searchOf(150, 2);
+    const { ending, limit, limitedBy, limitText } = await findPeak(
+      search,
+      tokenProbes(SHARED, search),
+    );
+    expect({ ending, limit, limitedBy }).toEqual({
+      ...{ ending: 'none', limit: 'unloaded-latency', limitedBy: ['tpot'] },
+    });
+    expect(limitText).toContain('The bound of TPOT 2 ms is missed even by one query at a time');
+    expect(limitText).toContain('TPOT 2.2 ms at percentile 90');
+  });
+
+  it('prints both bounds, tokens per second and goodput', async () => {
+    const search = searchOf(150, 6);
+    const result = await findPeak(search, tokenProbes(SHARED, search));
+    expect(searchText(search, 'peak')).toContain(
+      'Searching the most queries per second with TTFT 150 ms and TPOT 6 ms at percentile 90 each, confirmed',
+    );
+    expect(probeHeader(search)).toBe(
+      '  # probe      queries/s  queries  TTFT p90     late  TPOT p90     late  tokens/s verdict: why',
+    );
+    const full = result.probes.at(-1);
+    expect(full && probeLine(search, full)).toMatch(
+      / full +[\d.]+ +\d+ +5 ms +0 % +[\d.]+ ms +[\d.]+ % +[\d,]+ /,
+    );
+    expect(peakText(search, result)).toMatch(
+      /Peak +[\d.]+ queries\/s scheduled in a VALID run, [\d.]+ samples\/s and [\d,]+ tokens\/s completed/,
+    );
+    expect(peakText(search, result)).toMatch(
+      /Goodput +[\d.]+ queries\/s and [\d,]+ tokens\/s of it within every bound/,
+    );
+  });
+});
