@@ -19,6 +19,7 @@ import { SQUAD_STANDIN_SET } from '../../../shared/benchmarks/standin/standin-sq
 import { TEXT_STANDIN_SET } from '../../../shared/benchmarks/standin/standin-text.ts';
 import { TRANSLATION_STANDIN_SET } from '../../../shared/benchmarks/standin/standin-translation.ts';
 import { STANDIN_VOLUMES } from '../../../shared/benchmarks/volume/standin-volume.ts';
+import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
 import type { NamedQuality } from '../data-set/data-set.ts';
 
 /** Largest seed of a set. */
@@ -40,41 +41,25 @@ interface GeneratedData {
   readonly trainingSeed: number | undefined;
 }
 
-const STANDIN_IMAGES: GeneratedData = {
-  word: STAND_IN_WORD,
-  standard: STANDIN_EVALUATION_SET,
-  trainingSeed: STANDIN_TRAINING_SET.seed,
-};
-
-const STANDIN_TEXTS: GeneratedData = {
-  word: STAND_IN_WORD,
-  standard: TEXT_STANDIN_SET,
-  trainingSeed: undefined,
-};
+const standin = (standard: GeneratedSet, trainingSeed?: number): GeneratedData => ({
+  ...{ word: STAND_IN_WORD, standard, trainingSeed },
+});
 
 /** By key of the benchmark. */
 const GENERATED_DATA: Readonly<Record<string, GeneratedData>> = {
   digits: { word: undefined, standard: EVALUATION_SET, trainingSeed: TRAINING_SET.seed },
-  resnet50: STANDIN_IMAGES,
-  mobilenet: STANDIN_IMAGES,
-  bert: { word: STAND_IN_WORD, standard: SQUAD_STANDIN_SET, trainingSeed: undefined },
-  retinanet: { word: STAND_IN_WORD, standard: STANDIN_OBJECT_SET, trainingSeed: undefined },
-  'ssd-mobilenet': {
-    word: STAND_IN_WORD,
-    standard: STANDIN_OBJECT_SET_LARGE,
-    trainingSeed: undefined,
-  },
-  'ssd-resnet34': { word: STAND_IN_WORD, standard: STANDIN_OBJECT_SET, trainingSeed: undefined },
-  '3d-unet': { word: STAND_IN_WORD, standard: STANDIN_VOLUMES, trainingSeed: undefined },
-  gnmt: { word: STAND_IN_WORD, standard: TRANSLATION_STANDIN_SET, trainingSeed: undefined },
-  'stable-diffusion-xl': {
-    word: STAND_IN_WORD,
-    standard: PICTURE_STANDIN_SET,
-    trainingSeed: undefined,
-  },
-  'dlrm-v2': { word: STAND_IN_WORD, standard: DLRM_EVALUATION_SET, trainingSeed: undefined },
-  'llama2-70b': STANDIN_TEXTS,
-  'mixtral-8x7b': STANDIN_TEXTS,
+  resnet50: standin(STANDIN_EVALUATION_SET, STANDIN_TRAINING_SET.seed),
+  mobilenet: standin(STANDIN_EVALUATION_SET, STANDIN_TRAINING_SET.seed),
+  bert: standin(SQUAD_STANDIN_SET),
+  retinanet: standin(STANDIN_OBJECT_SET),
+  'ssd-mobilenet': standin(STANDIN_OBJECT_SET_LARGE),
+  'ssd-resnet34': standin(STANDIN_OBJECT_SET),
+  '3d-unet': standin(STANDIN_VOLUMES),
+  gnmt: standin(TRANSLATION_STANDIN_SET),
+  'stable-diffusion-xl': standin(PICTURE_STANDIN_SET),
+  'dlrm-v2': standin(DLRM_EVALUATION_SET),
+  'llama2-70b': standin(TEXT_STANDIN_SET),
+  'mixtral-8x7b': standin(TEXT_STANDIN_SET),
 };
 
 /** Settings of the data; undefined: not set. */
@@ -166,18 +151,17 @@ interface StandinData {
   /** Name in the logs. */
   readonly name: string;
   readonly set: GeneratedSet;
-  readonly standard: GeneratedSet;
-  readonly metric: string;
   /** Quality of longhaul's own model on the standard set, 0 to 1; a test measures it. */
   readonly value: number;
   /** The samples, for people: `43 volumes drawn by longhaul, not KiTS19`. */
   readonly samples: string;
 }
 
-/** Name, quality target and marks of generated data. */
-export function standinSource({ name, set, standard, metric, value, samples }: StandinData) {
+/** Name, quality target and marks of a benchmark's generated data. */
+export function standinSource(key: string, { name, set, value, samples }: StandinData) {
+  const standard = standardSetOf(key);
   const quality: NamedQuality = {
-    metric,
+    metric: benchmarkRules(key).quality.metric,
     target: value * STANDIN_SHARE,
     reference: { value, share: STANDIN_SHARE },
     source: 'the stand-in model on the standard generated data',

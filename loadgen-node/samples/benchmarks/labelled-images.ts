@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import {
   dataSetError,
   describeSystemError,
-  MlperfError,
+  type MlperfError,
 } from '../../../shared/base/errors/mlperf-error.ts';
 import type { DataSet } from '../data-set/data-set.ts';
+import { readSampleFile } from './sample-file.ts';
 
 /** One image. Its sample index is its place in the list; its line in the file is that + 1. */
 export interface LabelledImage {
@@ -92,16 +93,12 @@ export function imageDataSet({ images, list, decoders, ...parts }: ImageSet): Da
       assert(image !== undefined, `sample ${sampleIndex} of ${images.length}`);
       const decode = decoders[form];
       assert(form === 'jpeg' || decode !== undefined, form);
-      const path = join(parts.folder, image.path);
-      try {
-        const file = await readFile(path);
-        return (await decode?.(file)) ?? file;
-      } catch (error) {
-        // That the codec is not installed is no fault of the file.
-        if (error instanceof MlperfError && error.code !== 'ERR_DATA_SET') throw error;
-        const line = `${list.file}, line ${sampleIndex + 1}`;
-        throw dataSetError(`${path} (${line}): ${describeSystemError(error)}`, error);
-      }
+      const place = `${list.file}, line ${sampleIndex + 1}`;
+      return readSampleFile(
+        join(parts.folder, image.path),
+        place,
+        decode ?? (async (file) => file),
+      );
     },
   };
 }

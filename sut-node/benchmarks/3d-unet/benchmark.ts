@@ -1,6 +1,3 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { ensureArtifact } from '../../../shared/base/cache/artifact-cache.ts';
 import { modelError } from '../../../shared/base/errors/mlperf-error.ts';
 import { newVolume, openVolume, WINDOW_SIDE } from '../../../shared/benchmarks/volume/volume.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
@@ -17,6 +14,7 @@ import {
   checkModelFits,
   refuseUsage,
 } from '../../pipeline/model-fit.ts';
+import { ensureStandinFile } from '../ensure-standin.ts';
 import type { SutBenchmark } from '../sut-benchmark.ts';
 import {
   copyWindow,
@@ -67,17 +65,15 @@ export const benchmark: SutBenchmark<StepwisePipeline> = {
   sampleElements: MEAN_VOXELS,
   hasStandinCost: true,
   takesHalf: true,
-  prepareModel: async ({ cost = COST_DEFAULT, cacheFolder, onProgress }) => {
-    const file = `${STANDIN_NAME}.onnx`;
-    const folder = await ensureArtifact({
-      cacheFolder,
-      name: `${STANDIN_NAME}-model`,
-      recipe: { cost, graphRevision: VOLUME_GRAPH_REVISION },
-      build: (building) => writeFile(join(building, file), standinUnet(cost)),
-      onProgress,
-    });
-    return join(folder, file);
-  },
+  prepareModel: ({ cost = COST_DEFAULT, ...options }) =>
+    ensureStandinFile(
+      {
+        ...{ name: STANDIN_NAME, original: '3D U-Net' },
+        recipe: { cost, graphRevision: VOLUME_GRAPH_REVISION },
+        make: () => standinUnet(cost),
+      },
+      options,
+    ),
   openPipeline,
 };
 

@@ -1,11 +1,9 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { ensureArtifact } from '../../../shared/base/cache/artifact-cache.ts';
 import { TEACHER_REVISION } from '../../../shared/benchmarks/dlrm-v2/standin-teacher.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
 import type { StepwisePipeline } from '../../model/model-facts.ts';
 import { encodeModel } from '../../model/onnx/graph-builder.ts';
 import { refuseUsage } from '../../pipeline/model-fit.ts';
+import { ensureStandinFile } from '../ensure-standin.ts';
 import type { SutBenchmark } from '../sut-benchmark.ts';
 import { openPairPipeline } from './pair-pipeline.ts';
 import { standinModel } from './standin-graph.ts';
@@ -32,20 +30,15 @@ export const benchmark: SutBenchmark<StepwisePipeline> = {
   sampleElements: undefined,
   hasStandinCost: true,
   takesHalf: true,
-  prepareModel: async ({ cost = DEFAULT_COST, cacheFolder, onProgress }) => {
-    const file = `${STANDIN_NAME}.onnx`;
-    const folder = await ensureArtifact({
-      cacheFolder,
-      name: 'dlrm-v2-standin-model',
-      recipe: { cost, graphRevision: GRAPH_REVISION, teacherRevision: TEACHER_REVISION },
-      build: (building, onBuildProgress) => {
-        onBuildProgress(0, 'making the stand-in for DLRM-DCNv2');
-        return writeFile(join(building, file), encodeModel(standinModel(STANDIN_NAME, cost)));
+  prepareModel: ({ cost = DEFAULT_COST, ...options }) =>
+    ensureStandinFile(
+      {
+        ...{ name: STANDIN_NAME, original: 'DLRM-DCNv2' },
+        recipe: { cost, graphRevision: GRAPH_REVISION, teacherRevision: TEACHER_REVISION },
+        make: () => encodeModel(standinModel(STANDIN_NAME, cost)),
       },
-      onProgress,
-    });
-    return join(folder, file);
-  },
+      options,
+    ),
   openPipeline: (model, usage) => {
     refuseUsage(usage, 'the benchmark dlrm-v2');
     return openPairPipeline(model);

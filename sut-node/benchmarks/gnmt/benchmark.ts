@@ -1,8 +1,5 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { readInPlace } from '../../../shared/base/bytes/borrowed-bytes.ts';
-import { ensureArtifact } from '../../../shared/base/cache/artifact-cache.ts';
-import { dataSetError } from '../../../shared/base/errors/mlperf-error.ts';
+import { utf8Text } from '../../../shared/base/bytes/utf8.ts';
 import {
   TRANSLATION_REVISION,
   translationVocabulary,
@@ -16,6 +13,7 @@ import type {
   StepwisePipeline,
 } from '../../model/model-facts.ts';
 import { refuseUsage } from '../../pipeline/model-fit.ts';
+import { ensureStandinParts } from '../ensure-standin.ts';
 import type { SutBenchmark } from '../sut-benchmark.ts';
 import { PARTS, translationGraphs } from './graph-interface.ts';
 import { GNMT_GRAPH_REVISION, standinDecoder, standinEncoder } from './standin-graph.ts';
@@ -55,29 +53,22 @@ export const benchmark: SutBenchmark<StepwisePipeline> = {
   sampleElements: undefined,
   hasStandinCost: true,
   takesHalf: true,
-  prepareModel: async ({ cost = COST_DEFAULT, cacheFolder, onProgress }) => {
-    const description = `${STANDIN_NAME}.yaml`;
-    const folder = await ensureArtifact({
-      cacheFolder,
-      name: 'gnmt-standin-model',
-      recipe: { cost, graphRevision: GNMT_GRAPH_REVISION, dataRevision: TRANSLATION_REVISION },
-      build: async (building, onBuildProgress) => {
-        onBuildProgress(0, 'making the stand-in for GNMT');
-        const parts = { encoder: standinEncoder(cost), decoder: standinDecoder(cost) };
-        let text = `name: ${STANDIN_NAME}\nparts:\n`;
-        for (const [part, bytes] of Object.entries(parts)) {
-          await writeFile(join(building, `${part}.onnx`), bytes);
-          text += `  ${part}: ${part}.onnx\n`;
-        }
-        for (const file of Object.values(GNMT_VOCABULARIES)) {
-          await writeFile(join(building, file), `${translationVocabulary().join('\n')}\n`);
-        }
-        await writeFile(join(building, description), text);
+  prepareModel: ({ cost = COST_DEFAULT, ...options }) =>
+    ensureStandinParts(
+      {
+        ...{ name: STANDIN_NAME, original: 'GNMT' },
+        recipe: { cost, graphRevision: GNMT_GRAPH_REVISION, dataRevision: TRANSLATION_REVISION },
+        make: () => {
+          const words = `${translationVocabulary().join('\n')}\n`;
+          const files = Object.values(GNMT_VOCABULARIES).map((file) => [file, words]);
+          return {
+            parts: { encoder: standinEncoder(cost), decoder: standinDecoder(cost) },
+            beside: Object.fromEntries(files),
+          };
+        },
       },
-      onProgress,
-    });
-    return join(folder, description);
-  },
+      options,
+    ),
   openPipeline: (model, usage) => {
     refuseUsage(usage, 'the benchmark gnmt');
     return translationPipeline(model);
@@ -93,9 +84,12 @@ function translationPipeline(model: OpenedModel): StepwisePipeline {
     const answers = samples.map((): Uint8Array | Error => new Uint8Array(0));
     const sentences: Sentence[] = [];
     for (const [place, { payload }] of samples.entries()) {
-      const text = decodeSentence(readInPlace(payload));
-      if (text instanceof Error) answers[place] = text;
-      else sentences.push({ place, ids: idsOf(text) });
+      try {
+        const text = utf8Text(readInPlace(payload), 'a sample is a sentence; this payload');
+        sentences.push({ place, ids: idsOf(text) });
+      } catch (error) {
+        answers[place] = error as Error; // It throws only errors.
+      }
     }
     for (const group of groupsOf(sentences)) {
       const all = group.map(({ ids }) => ids);
@@ -111,15 +105,6 @@ function translationPipeline(model: OpenedModel): StepwisePipeline {
     answer,
     warmUpPayload: () => ({ form, payload: encoder.encode(someText) }),
   };
-}
-
-/** @returns An Error where the payload is no text. */
-function decodeSentence(payload: Uint8Array): string | Error {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(payload);
-  } catch {
-    return dataSetError('a sample is a sentence in UTF-8; this payload is no text in UTF-8');
-  }
 }
 
 /** Sentences of similar length together; those without a word have an empty translation, and are in no group. */

@@ -1,11 +1,9 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { ensureArtifact } from '../../../shared/base/cache/artifact-cache.ts';
 import { TEXT_STANDIN_REVISION } from '../../../shared/benchmarks/standin/standin-text.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
 import type { GeneratingPipeline, GenerationLimits } from '../../model/model-facts.ts';
 import { encodeModel } from '../../model/onnx/graph-builder.ts';
 import { refuseUsage } from '../../pipeline/model-fit.ts';
+import { ensureStandinFile } from '../ensure-standin.ts';
 import type { SutBenchmark } from '../sut-benchmark.ts';
 import { promptPipeline } from './prompt-pipeline.ts';
 import { standinDecoder } from './standin-decoder.ts';
@@ -35,27 +33,19 @@ export function generatingBenchmark(
     },
     responseBytesMax: limits.newTokensMax * Int32Array.BYTES_PER_ELEMENT,
     sampleElements: limits.promptTokensMax,
-    prepareModel: async ({ cacheFolder, onProgress }) => {
-      const file = `${standinName}.onnx`;
-      const folder = await ensureArtifact({
-        cacheFolder,
-        name: `${standinName}-model`,
-        recipe: {
-          ...STANDIN_SIZE,
-          graphRevision: GRAPH_REVISION,
-          textRevision: TEXT_STANDIN_REVISION,
+    prepareModel: (options) =>
+      ensureStandinFile(
+        {
+          ...{ name: standinName, original: key },
+          recipe: {
+            ...STANDIN_SIZE,
+            graphRevision: GRAPH_REVISION,
+            textRevision: TEXT_STANDIN_REVISION,
+          },
+          make: () => encodeModel(standinDecoder(standinName, STANDIN_SIZE)),
         },
-        build: (building, onBuildProgress) => {
-          onBuildProgress(0, `making the stand-in for ${key}`);
-          return writeFile(
-            join(building, file),
-            encodeModel(standinDecoder(standinName, STANDIN_SIZE)),
-          );
-        },
-        onProgress,
-      });
-      return join(folder, file);
-    },
+        options,
+      ),
     openPipeline: (model, usage) => {
       refuseUsage(usage, `the benchmark ${key}`);
       return promptPipeline(model, `the benchmark ${key}`, limits);

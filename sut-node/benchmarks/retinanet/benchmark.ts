@@ -1,10 +1,8 @@
-import { loadJpegCodec } from '../../../shared/benchmarks/image/jpeg.ts';
-import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
-import { DETECTION_IMAGE_SIZES, detectionElements } from '../../../shared/rules/rows/detection.ts';
+import { DETECTION_IMAGE_SIZES } from '../../../shared/rules/rows/detection.ts';
 import type { StepwisePipeline } from '../../model/model-facts.ts';
+import { detectionSutBenchmark } from '../detection/detection-benchmark.ts';
 import { type SingleImageForm, singleImagePipeline } from '../detection/single-images.ts';
 import type { StandinForm } from '../detection/standin-graph.ts';
-import { ensureStandin, standinName } from '../detection/standin-model.ts';
 import { addSingleOutputs } from '../detection/standin-outputs.ts';
 import type { SutBenchmark } from '../sut-benchmark.ts';
 
@@ -30,21 +28,11 @@ export const RETINANET_STANDIN: StandinForm = {
 };
 
 /** RetinaNet on the SUT node. */
-export const benchmark: SutBenchmark<StepwisePipeline> = {
-  rules: benchmarkRules('retinanet'),
-  builtInModels: { standin: standinName(RETINANET_STANDIN) },
+export const benchmark: SutBenchmark<StepwisePipeline> = detectionSutBenchmark(RETINANET_STANDIN, {
   reference: {
     howToGet: 'the reference is resnext50_32x4d_fpn.onnx of Zenodo record 6617879 (opset 13)',
     // MD5 is what MLCommons publishes of it (mlcommons/mlperf-automations, script/get-ml-model-retinanet).
     files: [{ algorithm: 'md5', digest: '4544f4e56e0a4684215831cc937ea45c' }],
   },
-  // As many detections as the model gives.
-  responseBytesMax: undefined,
-  sampleElements: detectionElements('retinanet'),
-  prepareModel: (options) => ensureStandin(RETINANET_STANDIN, options),
-  hasStandinCost: true,
-  takesHalf: true,
-  // The workers decode images: see loadJpegCodec for why the main thread loads the codec before them.
-  prepareProcess: loadJpegCodec,
   openPipeline: (model, usage) => singleImagePipeline('retinanet', [FORM], model, usage),
-};
+});

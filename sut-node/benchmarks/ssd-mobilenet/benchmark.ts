@@ -1,20 +1,18 @@
 import { readInPlace } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import { detectionBytes } from '../../../shared/benchmarks/image/detection.ts';
-import { loadJpegCodec } from '../../../shared/benchmarks/image/jpeg.ts';
 import {
   COCO_CATEGORY_IDS,
   STANDIN_OBJECT_CLASSES,
   standinCocoPlace,
 } from '../../../shared/benchmarks/standin/standin-objects.ts';
-import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
-import { DETECTION_IMAGE_SIZES, detectionElements } from '../../../shared/rules/rows/detection.ts';
+import { DETECTION_IMAGE_SIZES } from '../../../shared/rules/rows/detection.ts';
 import type { ModelPipeline, ModelUsage, OpenedModel } from '../../model/model-facts.ts';
 import { GREY_JPEG } from '../../pipeline/imagenet-preprocessor.ts';
 import { checkModelFits, refuseUsage } from '../../pipeline/model-fit.ts';
 import { tensorPreprocessor } from '../../pipeline/tensor-preprocessor.ts';
+import { detectionSutBenchmark } from '../detection/detection-benchmark.ts';
 import { type DetectionOutputs, detectionsOf } from '../detection/detections.ts';
 import type { StandinForm } from '../detection/standin-graph.ts';
-import { ensureStandin, standinName } from '../detection/standin-model.ts';
 import { addBatchOutputs } from '../detection/standin-outputs.ts';
 import type { SutBenchmark } from '../sut-benchmark.ts';
 
@@ -51,23 +49,15 @@ export const SSD_MOBILENET_STANDIN: StandinForm = {
  * SSD MobileNet v1 of round v0.5 on the SUT node, in batches. Labels are COCO's ids. The response is the detections (7 float32
  * each, shared/rules/rows/detection.ts); none is an empty response.
  */
-export const benchmark: SutBenchmark<ModelPipeline> = {
-  rules: benchmarkRules('ssd-mobilenet'),
-  builtInModels: { standin: standinName(SSD_MOBILENET_STANDIN) },
+export const benchmark: SutBenchmark<ModelPipeline> = detectionSutBenchmark(SSD_MOBILENET_STANDIN, {
   reference: {
     howToGet:
       'the reference is ssd_mobilenet_v1_coco_2018_01_28.onnx of Zenodo record 4735652 (opset 11) or 3163026 (opset 8)',
     // MLCommons publishes no checksum of them, so a run with them is marked as one whose weights are unknown.
     files: [],
   },
-  responseBytesMax: undefined,
-  sampleElements: detectionElements('ssd-mobilenet'),
-  prepareModel: (options) => ensureStandin(SSD_MOBILENET_STANDIN, options),
-  hasStandinCost: true,
-  takesHalf: true,
-  prepareProcess: loadJpegCodec,
   openPipeline,
-};
+});
 
 function openPipeline(model: OpenedModel, usage: ModelUsage): ModelPipeline {
   const what = 'the benchmark ssd-mobilenet';

@@ -1,11 +1,9 @@
-import { loadJpegCodec } from '../../../shared/benchmarks/image/jpeg.ts';
 import { standinCocoPlace } from '../../../shared/benchmarks/standin/standin-objects.ts';
-import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
-import { DETECTION_IMAGE_SIZES, detectionElements } from '../../../shared/rules/rows/detection.ts';
+import { DETECTION_IMAGE_SIZES } from '../../../shared/rules/rows/detection.ts';
 import type { StepwisePipeline } from '../../model/model-facts.ts';
+import { detectionSutBenchmark } from '../detection/detection-benchmark.ts';
 import { type SingleImageForm, singleImagePipeline } from '../detection/single-images.ts';
 import type { StandinForm } from '../detection/standin-graph.ts';
-import { ensureStandin, standinName } from '../detection/standin-model.ts';
 import { addSingleOutputs } from '../detection/standin-outputs.ts';
 import type { SutBenchmark } from '../sut-benchmark.ts';
 
@@ -43,22 +41,17 @@ export const SSD_RESNET34_STANDIN: StandinForm = {
 };
 
 /** SSD ResNet34 of round v0.5 on the SUT node. Labels count the classes from 1: the scorer maps them. */
-export const benchmark: SutBenchmark<StepwisePipeline> = {
-  rules: benchmarkRules('ssd-resnet34'),
-  builtInModels: { standin: standinName(SSD_RESNET34_STANDIN) },
-  reference: {
-    howToGet:
-      'the reference is resnet34-ssd1200.onnx of Zenodo record 3228411 (opset 8), or ssd_resnet34_mAP_20.2.onnx of 4735664 ' +
-      "(opset 11, converted from TensorFlow's)",
-    // MLCommons publishes no checksum of them, so a run with them is marked as one whose weights are unknown.
-    files: [],
+export const benchmark: SutBenchmark<StepwisePipeline> = detectionSutBenchmark(
+  SSD_RESNET34_STANDIN,
+  {
+    reference: {
+      howToGet:
+        'the reference is resnet34-ssd1200.onnx of Zenodo record 3228411 (opset 8), or ssd_resnet34_mAP_20.2.onnx of 4735664 ' +
+        "(opset 11, converted from TensorFlow's)",
+      // MLCommons publishes no checksum of them, so a run with them is marked as one whose weights are unknown.
+      files: [],
+    },
+    openPipeline: (model, usage) =>
+      singleImagePipeline('ssd-resnet34', [FORM, TENSORFLOW_FORM], model, usage),
   },
-  responseBytesMax: undefined,
-  sampleElements: detectionElements('ssd-resnet34'),
-  prepareModel: (options) => ensureStandin(SSD_RESNET34_STANDIN, options),
-  hasStandinCost: true,
-  takesHalf: true,
-  prepareProcess: loadJpegCodec,
-  openPipeline: (model, usage) =>
-    singleImagePipeline('ssd-resnet34', [FORM, TENSORFLOW_FORM], model, usage),
-};
+);

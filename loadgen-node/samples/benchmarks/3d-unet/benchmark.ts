@@ -1,5 +1,4 @@
 import assert from 'node:assert';
-import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
 import type { GeneratedSet } from '../../../../shared/benchmarks/digits/digit-sets.ts';
 import {
   drawStandinVolume,
@@ -16,8 +15,9 @@ import type {
   PrepareProgress,
 } from '../../data-set/data-set.ts';
 import { firstOfEachSample } from '../../data-set/first-of-each.ts';
-import { STAND_IN_WORD, standinSource } from '../generated-data.ts';
+import { standinSource } from '../generated-data.ts';
 import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
+import { standinBenchmark } from '../standin-benchmark.ts';
 import { type CaseDice, diceOfCase, diceSummary } from './dice.ts';
 import {
   findKitsCases,
@@ -37,22 +37,19 @@ export const STANDIN_DICE = 0.9302;
  * 3D U-Net on the LoadGen node: cases of KiTS19, or volumes that longhaul draws. The response is a byte per voxel: 0,
  * 1 kidney, 2 tumour.
  */
-export const benchmark: LoadgenBenchmark = {
-  rules,
-  openDataSet: async ({ dataFolder, cacheFolder, generated = STANDIN_VOLUMES, onProgress }) => {
-    if (dataFolder === STAND_IN_WORD) return drawnVolumes(generated);
-    if (dataFolder !== undefined) return openCases(dataFolder, cacheFolder, onProgress);
-    throw configInvalid(
-      'benchmark 3d-unet needs --data-dir FOLDER with the cases of KiTS19, pre-processed or as they are (see the README of ' +
-        `the benchmark), or --data-dir ${STAND_IN_WORD} for generated volumes`,
-    );
-  },
-};
+export const benchmark: LoadgenBenchmark = standinBenchmark(rules.key, {
+  holds: 'the cases of KiTS19, pre-processed or as they are',
+  makes: 'generated volumes',
+  openOwn: openCases,
+  openStandin: async (set) => drawnVolumes(set),
+});
 
 async function openCases(
   path: string,
-  cacheFolder: string,
-  onProgress: PrepareProgress,
+  {
+    cacheFolder,
+    onProgress,
+  }: { readonly cacheFolder: string; readonly onProgress: PrepareProgress },
 ): Promise<DataSet> {
   const { folder, cases, isMade } = await findKitsCases(path, cacheFolder, onProgress);
   const isOfficial = cases.every(({ name }, i) => name === INFERENCE_CASES[i]);
@@ -81,9 +78,8 @@ function foreignMark(cases: readonly KitsCase[]): string {
 function drawnVolumes(set: GeneratedSet): DataSet {
   const names = Array.from({ length: set.imageCount }, (_, i) => `standin_${i}`);
   return volumeDataSet({
-    ...standinSource({
-      ...{ name: 'kits19-standin', set, standard: STANDIN_VOLUMES },
-      ...{ metric: rules.quality.metric, value: STANDIN_DICE },
+    ...standinSource(rules.key, {
+      ...{ name: 'kits19-standin', set, value: STANDIN_DICE },
       samples: `${set.imageCount} volumes drawn by longhaul, not KiTS19`,
     }),
     folder: '',

@@ -1,17 +1,12 @@
 import assert from 'node:assert';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { configInvalid, dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
 import type { GeneratedSet } from '../../../../shared/benchmarks/digits/digit-sets.ts';
-import {
-  SQUAD_STANDIN_F1,
-  SQUAD_STANDIN_SET,
-} from '../../../../shared/benchmarks/standin/standin-squad.ts';
-import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
+import { SQUAD_STANDIN_F1 } from '../../../../shared/benchmarks/standin/standin-squad.ts';
 import { BERT_LENGTH } from '../../../../shared/rules/rows/bert.ts';
 import type { DataSet } from '../../data-set/data-set.ts';
-import { STAND_IN_WORD, standinSource } from '../generated-data.ts';
+import { standinSource } from '../generated-data.ts';
 import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
+import { requireFiles, standinBenchmark } from '../standin-benchmark.ts';
 import { type Feature, readSquad, tokensOf, windowOffset } from './squad-features.ts';
 import { scoreSquad } from './squad-score.ts';
 import { ensureStandinSquad, SQUAD_FILE, VOCABULARY_FILE } from './standin-questions.ts';
@@ -29,20 +24,15 @@ type Source = Pick<DataSet, 'name' | 'isManifestChecked' | 'quality' | 'marks'>;
  * generated questions in the same form. Tokens are made when the data set is opened, untimed.
  * Rule: inference_rules v4.1, untimed pre-processing: "Convert text to token ids using the reference tokenizer".
  */
-export const benchmark: LoadgenBenchmark = {
-  rules: benchmarkRules('bert'),
-  openDataSet: async ({ dataFolder, cacheFolder, generated = SQUAD_STANDIN_SET, onProgress }) => {
-    if (dataFolder === undefined) {
-      throw configInvalid(
-        `benchmark bert needs --data-dir FOLDER with ${SQUAD_FILE} of SQuAD v1.1 and BERT's ${VOCABULARY_FILE} (see the README ` +
-          `of the benchmark), or --data-dir ${STAND_IN_WORD} for generated questions`,
-      );
-    }
-    if (dataFolder !== STAND_IN_WORD) return openSquad(dataFolder, ownSource);
-    const folder = await ensureStandinSquad(generated, { cacheFolder, onProgress });
-    return openSquad(folder, (_questions, samples) => generatedSource(generated, samples));
+export const benchmark: LoadgenBenchmark = standinBenchmark('bert', {
+  holds: `${SQUAD_FILE} of SQuAD v1.1 and BERT's ${VOCABULARY_FILE}`,
+  makes: 'generated questions',
+  openOwn: (folder) => openSquad(folder, ownSource),
+  openStandin: async (set, options) => {
+    const folder = await ensureStandinSquad(set, options);
+    return openSquad(folder, (_questions, samples) => generatedSource(set, samples));
   },
-};
+});
 
 /** Only the whole validation set bears its name. */
 function ownSource(questions: number, samples: number): Source {
@@ -54,9 +44,8 @@ function ownSource(questions: number, samples: number): Source {
 }
 
 function generatedSource(set: GeneratedSet, samples: number): Source {
-  const source = standinSource({
-    ...{ name: 'squad-standin', set, standard: SQUAD_STANDIN_SET },
-    ...{ metric: 'F1', value: SQUAD_STANDIN_F1 },
+  const source = standinSource('bert', {
+    ...{ name: 'squad-standin', set, value: SQUAD_STANDIN_F1 },
     samples: `${samples} samples of questions made by longhaul, not SQuAD`,
   });
   return { ...source, isManifestChecked: true };
@@ -66,12 +55,7 @@ async function openSquad(
   folder: string,
   sourceOf: (questions: number, samples: number) => Source,
 ): Promise<DataSet> {
-  const missing = [SQUAD_FILE, VOCABULARY_FILE].filter((file) => !existsSync(join(folder, file)));
-  if (missing.length > 0) {
-    throw dataSetError(
-      `${folder} lacks ${missing.join(' and ')}: it holds ${SQUAD_FILE} of SQuAD v1.1 and BERT's ${VOCABULARY_FILE}`,
-    );
-  }
+  requireFiles(folder, [SQUAD_FILE, VOCABULARY_FILE]);
   const pieces = await readWordPieces(join(folder, VOCABULARY_FILE));
   const squad = await readSquad(join(folder, SQUAD_FILE), pieces);
   const { questions, features } = squad;

@@ -1,12 +1,5 @@
 import assert from 'node:assert';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  configInvalid,
-  dataSetError,
-  describeSystemError,
-  MlperfError,
-} from '../../../../shared/base/errors/mlperf-error.ts';
 import type { GeneratedSet } from '../../../../shared/benchmarks/digits/digit-sets.ts';
 import { detectionBytes, detectionFloats } from '../../../../shared/benchmarks/image/detection.ts';
 import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
@@ -14,9 +7,11 @@ import type { DetectionBenchmark } from '../../../../shared/rules/rows/detection
 import type { DataSet, PrepareProgress } from '../../data-set/data-set.ts';
 import { type CocoAnnotations, readCocoAnnotations } from '../../metrics/coco-annotations.ts';
 import { findFiles } from '../find-files.ts';
-import { STAND_IN_WORD, standardSetOf, standinSource } from '../generated-data.ts';
+import { standardSetOf, standinSource } from '../generated-data.ts';
 import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
+import { readSampleFile } from '../sample-file.ts';
 import { scoreDetections } from '../score-detections.ts';
+import { standinBenchmark } from '../standin-benchmark.ts';
 import { type DetectionFolder, ensureStandinImages, STANDIN_FILE } from './standin-data.ts';
 
 /** A data set of MLPerf's benchmarks of object detection. */
@@ -47,24 +42,17 @@ export function detectionBenchmark(
   data: DetectionData,
   score: DetectionScore,
 ): LoadgenBenchmark {
-  return {
-    rules: benchmarkRules(key),
-    openDataSet: async ({
-      dataFolder,
-      cacheFolder,
-      generated,
-      isScoreOnly = false,
-      onProgress,
-    }) => {
-      if (dataFolder === undefined) throw noDataFolder(key, data);
-      if (dataFolder !== STAND_IN_WORD) {
-        return new OpenedFolder(key, data, score, dataFolder).openOwn(isScoreOnly, onProgress);
-      }
-      const set = generated ?? standardSetOf(key);
-      const folder = await ensureStandinImages(set, data, { cacheFolder, onProgress });
+  const { annotationsFile, imageFolder, title } = data;
+  return standinBenchmark(key, {
+    holds: `${annotationsFile} and the images of ${title} in ${imageFolder}`,
+    makes: 'generated images',
+    openOwn: (folder, { isScoreOnly = false, onProgress }) =>
+      new OpenedFolder(key, data, score, folder).openOwn(isScoreOnly, onProgress),
+    openStandin: async (set, options) => {
+      const folder = await ensureStandinImages(set, data, options);
       return new OpenedFolder(key, data, score, folder).openDrawn(set);
     },
-  };
+  });
 }
 
 type Source = Pick<DataSet, 'name' | 'isManifestChecked' | 'quality' | 'marks'>;
@@ -129,15 +117,10 @@ class OpenedFolder {
       readPayload: async (sampleIndex, form) => {
         const name = paths[sampleIndex];
         assert(name !== undefined, `sample ${sampleIndex} of ${paths.length}`);
-        const path = join(folder, name);
-        try {
-          return await payloadOf(await readFile(path), form, this.#key);
-        } catch (error) {
-          // That the codec is not installed is no fault of the file.
-          if (error instanceof MlperfError && error.code !== 'ERR_DATA_SET') throw error;
-          const place = `${annotationsFile}, images[${sampleIndex}]`;
-          throw dataSetError(`${path} (${place}): ${describeSystemError(error)}`, error);
-        }
+        const place = `${annotationsFile}, images[${sampleIndex}]`;
+        return readSampleFile(join(folder, name), place, (file) =>
+          payloadOf(file, form, this.#key),
+        );
       },
       scoreAccuracy: (entries) =>
         scoreDetections(entries, annotations, metric, this.#score.useInvMap),
@@ -150,9 +133,8 @@ class OpenedFolder {
 
   #drawnSource({ images }: CocoAnnotations, set: GeneratedSet) {
     const { standinName: name, title } = this.#data;
-    return standinSource({
-      ...{ name, set, standard: standardSetOf(this.#key), value: this.#score.standinMap },
-      metric: benchmarkRules(this.#key).quality.metric,
+    return standinSource(this.#key, {
+      ...{ name, set, value: this.#score.standinMap },
       samples: `${images.length} images drawn by longhaul, not ${title}`,
     });
   }
@@ -167,14 +149,4 @@ async function payloadOf(
   if (form === 'uint8') return detectionBytes(file, benchmark);
   assert.equal(form, 'fp32');
   return new Uint8Array((await detectionFloats(file, benchmark, 'nchw')).buffer);
-}
-
-function noDataFolder(
-  key: DetectionBenchmark,
-  { annotationsFile, imageFolder, title }: DetectionData,
-): MlperfError {
-  return configInvalid(
-    `benchmark ${key} needs --data-dir FOLDER with ${annotationsFile} and the images of ${title} in ${imageFolder} ` +
-      `(see the README of the benchmark), or --data-dir ${STAND_IN_WORD} for generated images`,
-  );
 }

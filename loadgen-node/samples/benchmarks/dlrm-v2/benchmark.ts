@@ -1,21 +1,15 @@
 import assert from 'node:assert';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  configInvalid,
-  dataSetError,
-  type MlperfError,
-} from '../../../../shared/base/errors/mlperf-error.ts';
+import { dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { grouped } from '../../../../shared/base/text.ts';
-import {
-  DLRM_EVALUATION_SET,
-  STANDIN_AUC,
-} from '../../../../shared/benchmarks/dlrm-v2/standin-teacher.ts';
+import { STANDIN_AUC } from '../../../../shared/benchmarks/dlrm-v2/standin-teacher.ts';
 import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
 import { PAIR_BYTES } from '../../../../shared/rules/rows/dlrm-v2.ts';
 import type { DataSet } from '../../data-set/data-set.ts';
-import { STAND_IN_WORD, standinSource } from '../generated-data.ts';
+import { standinSource } from '../generated-data.ts';
 import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
+import { standinBenchmark } from '../standin-benchmark.ts';
 import {
   type AggregationTrace,
   makeAggregationTrace,
@@ -42,24 +36,22 @@ const rules = benchmarkRules('dlrm-v2');
  * it, or made-up files of that form. A sample is 100 to 700 pairs of a user and an item, consecutive rows; the response is the
  * probability of a click for each; the metric is ROC AUC.
  */
-export const benchmark: LoadgenBenchmark = {
-  rules,
-  openDataSet: async ({ dataFolder, cacheFolder, generated, onProgress }) => {
-    if (dataFolder === undefined) throw noDataFolder();
-    if (dataFolder !== STAND_IN_WORD) return openOwnFolder(dataFolder);
-    const set = generated ?? DLRM_EVALUATION_SET;
-    const folder = await ensureStandinClicks(set, { cacheFolder, onProgress });
+export const benchmark: LoadgenBenchmark = standinBenchmark(rules.key, {
+  holds: `${DENSE_FILE}, ${SPARSE_FILE} and ${LABEL_FILE} of the reference's multi-hot Criteo data`,
+  makes: 'generated data',
+  openOwn: openOwnFolder,
+  openStandin: async (set, options) => {
+    const folder = await ensureStandinClicks(set, options);
     const rows = await openCriteoRows(folder);
     const trace = makeAggregationTrace(rows?.rowCount ?? 0);
-    const source = standinSource({
-      ...{ name: 'criteo-standin', set, standard: DLRM_EVALUATION_SET },
-      ...{ metric: rules.quality.metric, value: STANDIN_AUC },
+    const source = standinSource(rules.key, {
+      ...{ name: 'criteo-standin', set, value: STANDIN_AUC },
       samples: `${trace.length - 1} samples drawn by longhaul, not Criteo's`,
     });
     const files = [DENSE_FILE, SPARSE_FILE, LABEL_FILE];
     return clickDataSet(rows, trace, { ...source, folder, files, isManifestChecked: true });
   },
-};
+});
 
 async function openOwnFolder(folder: string): Promise<DataSet> {
   const isThere = (file: string): boolean => existsSync(join(folder, file));
@@ -123,11 +115,4 @@ function clickDataSet(
     scoreAccuracy: async (entries) =>
       scoreClicks(entries, trace, await readLabels(folder, trace.at(-1) ?? 0)),
   };
-}
-
-function noDataFolder(): MlperfError {
-  return configInvalid(
-    `benchmark ${rules.key} needs --data-dir FOLDER with ${DENSE_FILE}, ${SPARSE_FILE} and ${LABEL_FILE} of the reference's multi-hot ` +
-      `Criteo data (see the README of the benchmark), or --data-dir ${STAND_IN_WORD} for generated data`,
-  );
 }

@@ -1,17 +1,15 @@
 import assert from 'node:assert';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { configInvalid, dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { grouped } from '../../../../shared/base/text.ts';
-import {
-  TRANSLATION_STANDIN_BLEU,
-  TRANSLATION_STANDIN_SET,
-} from '../../../../shared/benchmarks/standin/standin-translation.ts';
+import { TRANSLATION_STANDIN_BLEU } from '../../../../shared/benchmarks/standin/standin-translation.ts';
 import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
 import { GNMT_VOCABULARIES } from '../../../../shared/rules/rows/gnmt.ts';
 import type { DataSet, PrepareProgress } from '../../data-set/data-set.ts';
-import { STAND_IN_WORD, standinSource } from '../generated-data.ts';
+import { standinSource } from '../generated-data.ts';
 import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
+import { requireFiles, standinBenchmark } from '../standin-benchmark.ts';
 import { scoreBleu } from './bleu.ts';
 import {
   checkLargeFile,
@@ -31,34 +29,29 @@ const rules = benchmarkRules('gnmt');
  * Translation of round v0.5 on the LoadGen node: newstest2014 in words and parts of words, or made-up sentences in the same form. A
  * sample is a line; performance runs have the lines 1,300 times, which is what the official file for them holds.
  */
-export const benchmark: LoadgenBenchmark = {
-  rules,
-  openDataSet: async ({ dataFolder, cacheFolder, generated, isScoreOnly, onProgress }) => {
-    if (dataFolder === undefined) {
-      throw configInvalid(
-        `benchmark gnmt needs --data-dir FOLDER with ${SOURCE_FILE} and ${REFERENCE_FILE} (see the README of the benchmark), ` +
-          `or --data-dir ${STAND_IN_WORD} for made-up sentences`,
-      );
-    }
-    if (dataFolder !== STAND_IN_WORD) {
-      return openText(dataFolder, isScoreOnly === true, onProgress);
-    }
-    const set = generated ?? TRANSLATION_STANDIN_SET;
-    const folder = await ensureStandinSentences(set, { cacheFolder, onProgress });
-    const source = standinSource({
-      ...{ name: 'newstest-standin', set, standard: TRANSLATION_STANDIN_SET },
-      ...{ metric: rules.quality.metric, value: TRANSLATION_STANDIN_BLEU },
+export const benchmark: LoadgenBenchmark = standinBenchmark(rules.key, {
+  holds: `${SOURCE_FILE} and ${REFERENCE_FILE}`,
+  makes: 'made-up sentences',
+  openOwn: openText,
+  openStandin: async (set, options) => {
+    const folder = await ensureStandinSentences(set, options);
+    const source = standinSource(rules.key, {
+      ...{ name: 'newstest-standin', set, value: TRANSLATION_STANDIN_BLEU },
       samples: `${set.imageCount} sentences made by longhaul, not newstest2014`,
     });
-    return { ...(await openText(folder, false, onProgress)), ...source, isManifestChecked: true };
+    return { ...(await openText(folder, options)), ...source, isManifestChecked: true };
   },
-};
+});
 
 async function openText(
   folder: string,
-  isScoreOnly: boolean,
-  onProgress: PrepareProgress,
+  {
+    isScoreOnly = false,
+    onProgress,
+  }: { readonly isScoreOnly?: boolean; readonly onProgress: PrepareProgress },
 ): Promise<DataSet> {
+  const needed = isScoreOnly ? [REFERENCE_FILE] : [SOURCE_FILE, REFERENCE_FILE];
+  requireFiles(folder, needed);
   const reference = await readTextLines(folder, REFERENCE_FILE);
   const source = isScoreOnly ? undefined : await readTextLines(folder, SOURCE_FILE);
   const count = reference.lines.length;

@@ -1,3 +1,4 @@
+import { utf8Text } from '../../../../shared/base/bytes/utf8.ts';
 import { dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { formatFixed } from '../../../loadgen/base/number-format.ts';
 import type { AccuracyEntries, AccuracyReport } from '../../data-set/data-set.ts';
@@ -29,7 +30,7 @@ export async function scoreBleu(
   for await (const { sampleIndex, response } of firstOfEachSample(entries, references.length)) {
     sampleCount += 1;
     const reference = wordsOfReference(references[sampleIndex] as string); // In range: checked.
-    const translation = decodeText(response, sampleIndex).split(' ');
+    const translation = utf8Text(response, `the response for sample ${sampleIndex}`).split(' ');
     referenceWords += reference.length;
     translatedWords += translation.length;
     for (let order = 1; order <= ORDER_MAX; order += 1) {
@@ -54,17 +55,6 @@ export async function scoreBleu(
 /** Without outer space, parts of words joined. */
 function wordsOfReference(line: string): string[] {
   return line.replace(OUTER_SPACE, '').replaceAll('@@ ', '').split(' ');
-}
-
-function decodeText(response: Uint8Array, sampleIndex: number): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(response);
-  } catch (error) {
-    throw dataSetError(
-      `the response for sample ${sampleIndex} is no text in UTF-8, as a translation is`,
-      error,
-    );
-  }
 }
 
 /** N-grams of the translation that the reference has, each as often as it has them at most. */

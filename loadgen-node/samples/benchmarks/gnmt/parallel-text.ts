@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { utf8Text } from '../../../../shared/base/bytes/utf8.ts';
 import { dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { type PrepareProgress, readingFile } from '../../data-set/data-set.ts';
 
@@ -40,13 +41,7 @@ export interface TextLines {
 export async function readTextLines(folder: string, file: string): Promise<TextLines> {
   const path = join(folder, file);
   const bytes = await readingFile(path, () => readFile(path));
-  let text: string;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch (error) {
-    throw dataSetError(`${path} is no text in UTF-8`, error);
-  }
-  const lines = text.split(LINE_END);
+  const lines = utf8Text(bytes, path).split(LINE_END);
   if (lines.at(-1) === '') lines.pop();
   if (lines.length === 0) throw dataSetError(`${path} has no line`);
   const isOfficial = createHash('md5').update(bytes).digest('hex') === MD5[file];

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { configInvalid, type MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import type { GeneratedSet } from '../../../../shared/benchmarks/digits/digit-sets.ts';
 import type { IMAGENET_PREPARATIONS } from '../../../../shared/benchmarks/image/imagenet.ts';
 import { STANDIN_EVALUATION_SET } from '../../../../shared/benchmarks/standin/standin-sets.ts';
@@ -9,9 +8,10 @@ import type { BenchmarkRules } from '../../../../shared/rules/rows/benchmark-row
 import type { DataSet, PrepareProgress } from '../../data-set/data-set.ts';
 import { drawnFolder, ensureDrawnDataSet } from '../drawn-data-set.ts';
 import { findFiles } from '../find-files.ts';
-import { generatedName, isStandardSet, otherSetMark, STAND_IN_WORD } from '../generated-data.ts';
+import { generatedName, isStandardSet, otherSetMark } from '../generated-data.ts';
 import { type LabelledImage, readImageList } from '../labelled-images.ts';
 import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
+import { standinBenchmark } from '../standin-benchmark.ts';
 import { imagenetDataSet, VAL_MAP } from './imagenet-data-set.ts';
 import {
   PREPARED_STANDINS,
@@ -39,16 +39,15 @@ const STAND_IN_FILE = /(^|\/)standin_[^/]*$/;
  */
 export function imagenetBenchmark(key: keyof typeof IMAGENET_PREPARATIONS): LoadgenBenchmark {
   const rules = benchmarkRules(key);
-  return {
-    rules,
-    openDataSet: async ({ dataFolder, cacheFolder, generated, onProgress }) => {
-      if (dataFolder === undefined) throw noDataFolder(rules);
-      if (dataFolder !== STAND_IN_WORD) return openOwnFolder(dataFolder, rules, onProgress);
-      const images = generated ?? STANDIN_EVALUATION_SET;
-      const folder = await ensureDrawnDataSet(STANDIN_DATA, images, { cacheFolder, onProgress });
-      return openGenerated(folder, rules, images, cacheFolder);
+  return standinBenchmark(key, {
+    holds: `the validation images of ImageNet 2012 (image-net.org asks for a registration) and ${VAL_MAP.file}`,
+    makes: 'generated images',
+    openOwn: (folder, { onProgress }) => openOwnFolder(folder, rules, onProgress),
+    openStandin: async (set, options) => {
+      const folder = await ensureDrawnDataSet(STANDIN_DATA, set, options);
+      return openGenerated(folder, rules, set, options.cacheFolder);
     },
-  };
+  });
 }
 
 async function openGenerated(
@@ -155,12 +154,4 @@ function hintOf(folder: string): string {
   return existsSync(join(folder, 'val'))
     ? '; they may be in its folder val: put val_map.txt there, or "val/" before each file in it'
     : '';
-}
-
-function noDataFolder({ key }: BenchmarkRules): MlperfError {
-  return configInvalid(
-    `benchmark ${key} needs --data-dir FOLDER with the validation images of ImageNet 2012 and val_map.txt ` +
-      '(image-net.org asks for a registration; see the README of the benchmark), ' +
-      `or --data-dir ${STAND_IN_WORD} for generated images`,
-  );
 }

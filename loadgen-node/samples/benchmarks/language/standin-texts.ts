@@ -20,11 +20,9 @@ export function standinTexts(key: string, set: GeneratedSet = TEXT_STANDIN_SET) 
     const { prompt, reference } = standinText(set.seed, index);
     return { input: prompt, target: TOKENIZER.decode(reference), kind: 'text' };
   });
-  const source = standinSource({
+  const source = standinSource(key, {
     name: `${key}-standin-texts`,
     set,
-    standard: TEXT_STANDIN_SET,
-    metric: 'ROUGE1',
     value: TEXT_STANDIN_ROUGE1,
     samples: `${set.imageCount} texts of words that longhaul made up, not the benchmark's`,
   });

@@ -89,9 +89,8 @@ function madeUpPrompts(set: GeneratedSet): DataSet {
   const prompts = Array.from({ length: set.imageCount }, (_, i) => standinPrompt(set, i));
   const byCaption = new Map(prompts.map((prompt) => [prompt.caption, prompt]));
   const { begin, other, end } = STANDIN_TOKENS;
-  const source = standinSource({
-    ...{ name: 'coco-captions-standin', set, standard: PICTURE_STANDIN_SET },
-    ...{ metric: rules.quality.metric, value: STANDIN_CLIP },
+  const source = standinSource(rules.key, {
+    ...{ name: 'coco-captions-standin', set, value: STANDIN_CLIP },
     samples: `${set.imageCount} prompts made up by longhaul, not COCO's captions; scored neither with Inception nor with CLIP`,
   });
   // Fewer pictures have a larger FID, however good they are.

@@ -99,7 +99,7 @@ describe('openDataSet of bert', () => {
         /--data-dir FOLDER with dev-v1.1.json .* vocab.txt .* --data-dir standin/,
       ),
     });
-    await expect(open(tempFolder())).rejects.toThrow(/vocab.txt: /);
+    await expect(open(tempFolder())).rejects.toThrow(/lacks dev-v1\.1\.json and vocab\.txt \(/);
   });
 
   it('makes as many samples as asked for, a smaller set being the beginning of a larger one', async () => {

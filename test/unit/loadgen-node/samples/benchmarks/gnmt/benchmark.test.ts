@@ -67,10 +67,16 @@ describe('openDataSet of gnmt', () => {
     });
   });
 
-  it('names a missing file, and wants a folder', async () => {
+  it('names missing files, and wants a folder that is there', async () => {
     const folder = tempFolder();
-    await expect(open(folder)).rejects.toThrow(`${join(folder, REFERENCE)}: `);
+    await expect(open(folder)).rejects.toThrow(`${folder} lacks ${SOURCE} and ${REFERENCE} (`);
     await expect(open(undefined)).rejects.toThrow('needs --data-dir FOLDER');
+    await expect(open(join(folder, 'none'))).rejects.toMatchObject({
+      code: 'ERR_DATA_SET',
+      message: expect.stringMatching(
+        /none: there is no such folder; benchmark gnmt needs --data-dir/,
+      ),
+    });
   });
 
   it('makes up sentences, says so, and has their quality', async () => {
