@@ -103,6 +103,8 @@ export async function measureSut(
       ...setupOf(plan, sut, store, host),
       ...byEngine(plan, store),
       ...{ configEvents, usesTokenLatenciesBeforeAudit, extendsUntilDecided },
+      // Only nodes tell tokens as they come.
+      timesTokens: plan.dispatch.tokenTimes && sut.qdl !== null,
       selfCheck,
       observer: {
         ...{ judge: judge.judge, onPhase, generatorMonitor: sut.monitor },

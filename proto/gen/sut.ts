@@ -52,6 +52,7 @@ import type { SutMessage as _mlperf_network_v1_SutMessage, SutMessage__Output as
 import type { SystemFacts as _mlperf_network_v1_SystemFacts, SystemFacts__Output as _mlperf_network_v1_SystemFacts__Output } from './mlperf/network/v1/SystemFacts.ts';
 import type { SystemUnderTestClient as _mlperf_network_v1_SystemUnderTestClient, SystemUnderTestDefinition as _mlperf_network_v1_SystemUnderTestDefinition } from './mlperf/network/v1/SystemUnderTest.ts';
 import type { TensorDescription as _mlperf_network_v1_TensorDescription, TensorDescription__Output as _mlperf_network_v1_TensorDescription__Output } from './mlperf/network/v1/TensorDescription.ts';
+import type { Tokens as _mlperf_network_v1_Tokens, Tokens__Output as _mlperf_network_v1_Tokens__Output } from './mlperf/network/v1/Tokens.ts';
 import type { TuningFacts as _mlperf_network_v1_TuningFacts, TuningFacts__Output as _mlperf_network_v1_TuningFacts__Output } from './mlperf/network/v1/TuningFacts.ts';
 
 type SubtypeConstructor<Constructor extends new (...args: any) => any, Subtype> = {
@@ -117,6 +118,7 @@ export interface ProtoGrpcType {
         SystemFacts: MessageTypeDefinition<_mlperf_network_v1_SystemFacts, _mlperf_network_v1_SystemFacts__Output>
         SystemUnderTest: SubtypeConstructor<typeof grpc.Client, _mlperf_network_v1_SystemUnderTestClient> & { service: _mlperf_network_v1_SystemUnderTestDefinition }
         TensorDescription: MessageTypeDefinition<_mlperf_network_v1_TensorDescription, _mlperf_network_v1_TensorDescription__Output>
+        Tokens: MessageTypeDefinition<_mlperf_network_v1_Tokens, _mlperf_network_v1_Tokens__Output>
         TuningFacts: MessageTypeDefinition<_mlperf_network_v1_TuningFacts, _mlperf_network_v1_TuningFacts__Output>
       }
     }

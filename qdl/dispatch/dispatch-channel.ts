@@ -6,6 +6,7 @@ import type { ClaimKind } from '../../shared/evidence/node-claims.ts';
 import type { PartSample, WirePart } from '../../shared/wire/part-codec.ts';
 import type { WireResponses } from '../../shared/wire/responses-codec.ts';
 import type { DispatchPolicy } from '../settings/dispatch-settings.ts';
+import type { TokenStreams } from './token-streams.ts';
 import type { NodeUsage } from './usage-series.ts';
 
 /** Events of a channel. All calls come from the event loop, never from inside a call to the channel. */
@@ -54,6 +55,8 @@ export interface DispatchChannel extends RoutedChannel {
   readonly place: DispatchPlace & RoutedChannel['place'];
   /** Gives each sample of the next part its wire id, and takes the id back. */
   readonly outstanding: OutstandingTable;
+  /** Holds the tokens that the node tells against its responses; null: none were asked for. */
+  readonly tokenStreams: TokenStreams | null;
   /** True when such a part could go if the socket took it. Hot path. */
   hasCreditFor(sampleCount: number, bytes: number): boolean;
   /** Gives up everything that is on the wire; returns the response ids. */
@@ -107,7 +110,7 @@ export class OutstandingTable {
   readonly #generations: Uint32Array;
   /** Response id per slot; {@link NOT_OUTSTANDING} in a free one. */
   readonly #responseIds: Float64Array;
-  readonly #slotCount: number;
+  readonly slotCount: number;
   readonly #streamIndex: number;
   readonly #streamCount: number;
   readonly #load: NodeLoad;
@@ -125,7 +128,7 @@ export class OutstandingTable {
     assert(streamIndex >= 0);
     assert(streamIndex < streamCount);
     this.#load = load;
-    this.#slotCount = slotCount;
+    this.slotCount = slotCount;
     this.#streamIndex = streamIndex;
     this.#streamCount = streamCount;
     this.#freeSlots = Int32Array.from({ length: slotCount }, (_, i) => slotCount - 1 - i);
@@ -136,7 +139,7 @@ export class OutstandingTable {
 
   /** Samples that are on the wire. */
   get count(): number {
-    return this.#slotCount - this.#freeCount;
+    return this.slotCount - this.#freeCount;
   }
 
   /** True when so many more are within the limits of node and stream. Hot path. */
@@ -151,13 +154,13 @@ export class OutstandingTable {
     this.#load.outstanding += 1;
     const slot = this.#freeSlots[this.#freeCount] as number; // In range: freeCount < length.
     this.#responseIds[slot] = responseId;
-    const local = slot + (this.#generations[slot] as number) * this.#slotCount;
+    const local = slot + (this.#generations[slot] as number) * this.slotCount;
     return local * this.#streamCount + this.#streamIndex;
   }
 
   /** Response id of an outstanding wire id, or {@link NOT_OUTSTANDING}. The slot stays taken. */
   find(wireId: number): number {
-    const slot = this.#slotOf(wireId);
+    const slot = this.slotOf(wireId);
     return slot < 0 ? NOT_OUTSTANDING : (this.#responseIds[slot] as number);
   }
 
@@ -166,7 +169,7 @@ export class OutstandingTable {
    * is unknown or was answered before: the caller counts that as a contract error.
    */
   release(wireId: number): number {
-    const slot = this.#slotOf(wireId);
+    const slot = this.slotOf(wireId);
     if (slot < 0) return NOT_OUTSTANDING;
     const responseId = this.#responseIds[slot] as number;
     this.#free(slot);
@@ -176,19 +179,19 @@ export class OutstandingTable {
   /** Frees everything and returns the response ids that were outstanding, in ascending order. */
   releaseAll(): Float64Array {
     const responseIds = this.#responseIds.filter((id) => id !== NOT_OUTSTANDING).sort();
-    for (let slot = 0; slot < this.#slotCount; slot += 1) {
+    for (let slot = 0; slot < this.slotCount; slot += 1) {
       if (this.#responseIds[slot] !== NOT_OUTSTANDING) this.#free(slot);
     }
     return responseIds;
   }
 
-  /** Slot of an outstanding wire id, or -1. */
-  #slotOf(wireId: number): number {
+  /** Slot of an outstanding wire id, or -1: a number below {@link slotCount} that the sample has until it is released. */
+  slotOf(wireId: number): number {
     if (!Number.isSafeInteger(wireId) || wireId % this.#streamCount !== this.#streamIndex)
       return -1;
     const local = (wireId - this.#streamIndex) / this.#streamCount;
-    const slot = local % this.#slotCount;
-    const generation = (local - slot) / this.#slotCount;
+    const slot = local % this.slotCount;
+    const generation = (local - slot) / this.slotCount;
     const isOutstanding =
       this.#responseIds[slot] !== NOT_OUTSTANDING && this.#generations[slot] === generation;
     return isOutstanding ? slot : -1;

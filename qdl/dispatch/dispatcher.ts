@@ -11,9 +11,15 @@ import {
   failureWord,
   type WireCompleted,
   type WireResponses,
+  type WireTokens,
 } from '../../shared/wire/responses-codec.ts';
 import type { NodeLossPolicy } from '../settings/dispatch-settings.ts';
-import type { ChannelEvents, DispatchChannel, Router } from './dispatch-channel.ts';
+import {
+  type ChannelEvents,
+  type DispatchChannel,
+  NOT_OUTSTANDING,
+  type Router,
+} from './dispatch-channel.ts';
 import {
   BackPressure,
   type BackPressureTimes,
@@ -144,7 +150,9 @@ export class Dispatcher implements ChannelEvents {
     const ledger = this.#ledgerOf(channel);
     for (const { id, payload } of responses.firstTokens) {
       sink.firstToken(channel.outstanding.find(id), payload, atNs);
+      channel.tokenStreams?.begin(id, payload);
     }
+    if (responses.tokens.length > 0) this.#takeTokens(channel, responses.tokens, atNs);
     for (const sample of responses.completed) {
       if (sample.tokenCount !== undefined && sample.tokenCount < 0) {
         this.onClaim(channel, 'token-count', `told ${sample.tokenCount} tokens of a response`);
@@ -159,6 +167,22 @@ export class Dispatcher implements ChannelEvents {
     this.#dispatch(true);
   }
 
+  /** Of an id that is not outstanding the sink tells what is wrong. */
+  #takeTokens(
+    channel: DispatchChannel,
+    told: readonly WireTokens<BorrowedBytes>[],
+    atNs: number,
+  ): void {
+    const { tokenStreams, outstanding } = channel;
+    if (tokenStreams === null) return;
+    for (const { id, payload } of told) {
+      const responseId = outstanding.find(id);
+      const count = responseId === NOT_OUTSTANDING ? 0 : tokenStreams.tell(id, payload);
+      if (typeof count === 'string') this.onClaim(channel, 'token-stream', count);
+      else this.#parts.sink.tokens(responseId, count, atNs);
+    }
+  }
+
   onClaim(channel: DispatchChannel, kind: ClaimKind, text: string, count?: number): void {
     this.#parts.claims[channel.place.nodeIndex]?.add(kind, text, count);
   }
@@ -166,8 +190,8 @@ export class Dispatcher implements ChannelEvents {
   /** After a run was given up a node may still answer; after a complete one every answer is an error. */
   #noteLate(channel: DispatchChannel, responses: WireResponses<BorrowedBytes>): void {
     if (!this.#wasComplete) return;
-    const { firstTokens, completed, failed } = responses;
-    const count = firstTokens.length + completed.length + failed.length;
+    const { firstTokens, tokens, completed, failed } = responses;
+    const count = firstTokens.length + tokens.length + completed.length + failed.length;
     const text = 'sent a response after Close, when every sample had its response';
     if (count > 0) this.onClaim(channel, 'late-response', text, count);
   }
@@ -191,6 +215,7 @@ export class Dispatcher implements ChannelEvents {
     arrivedAtNs: number,
   ): void {
     const { sink } = this.#parts;
+    const slot = channel.outstanding.slotOf(sample.id);
     const responseId = channel.outstanding.release(sample.id);
     if (sample.total !== 0 || sample.offset !== 0) {
       const text = `SUT node ${channel.place.address}: a response came in pieces, which was not agreed on`;
@@ -207,6 +232,8 @@ export class Dispatcher implements ChannelEvents {
       sink.fail(responseId, { code: 'bad-response', text });
       return;
     }
+    const difference = channel.tokenStreams?.differenceFrom(slot, sample, response);
+    if (difference !== undefined) this.onClaim(channel, 'token-stream', difference);
     // Decompression counts: where there is any, the clock is read behind it.
     const atNs = decoder?.takesTime === true ? sink.nowNs() : arrivedAtNs;
     sink.served(responseId, nodeIndex, sample.durations, atNs - arrivedAtNs);

@@ -24,7 +24,11 @@ import {
   toldVersions,
   versionsInWords,
 } from '../../shared/wire/protocol-versions.ts';
-import { USAGE_FEATURE, WARM_UP_FEATURE } from '../../shared/wire/sut-contract.ts';
+import {
+  TOKEN_STREAM_FEATURE,
+  USAGE_FEATURE,
+  WARM_UP_FEATURE,
+} from '../../shared/wire/sut-contract.ts';
 import type { ModelInput, QdlNode, WaitProgress } from '../dispatch/query-dispatch-library.ts';
 import { RunLedgerCounter } from '../dispatch/run-ledger.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
@@ -110,6 +114,7 @@ export class SutNodeHandle implements QdlNode {
     return [
       ...(this.digestPerMillion > 0 ? [PAYLOAD_DIGESTS_FEATURE] : []),
       ...(isUsageOffered ? [USAGE_FEATURE] : []),
+      ...(this.#settings.tokenTimes ? [TOKEN_STREAM_FEATURE] : []),
     ];
   }
 
@@ -159,12 +164,22 @@ export class SutNodeHandle implements QdlNode {
     if (this.#isWarmUp && !opened.features.includes(WARM_UP_FEATURE)) {
       throw wireError(`SUT node ${this.address} has no ${WARM_UP_FEATURE}`);
     }
+    if (this.features.includes(TOKEN_STREAM_FEATURE)) this.#requireTokens(opened);
     if (this.digestPerMillion > 0 && !opened.features.includes(PAYLOAD_DIGESTS_FEATURE)) {
       throw wireError(
         `SUT node ${this.address} offers ${PAYLOAD_DIGESTS_FEATURE} in Describe and does not use it in Opened; ` +
           'run with --digest 0',
       );
     }
+  }
+
+  /** @throws MlperfError `ERR_SUT_REFUSED`: times between tokens would be those of some samples only. */
+  #requireTokens({ features }: Opened__Output): void {
+    if (features.includes(TOKEN_STREAM_FEATURE)) return;
+    const software = this.#description === undefined ? '' : ` (${toldSoftware(this.#description)})`;
+    throw this.#refusal(
+      `does not tell tokens as they come${software}: it has no ${TOKEN_STREAM_FEATURE}; leave out --token-times`,
+    );
   }
 
   /**

@@ -103,6 +103,8 @@ const DEFAULTS = {
   digestPerMillion: 0,
   /** True when LoadGen measures first tokens and token counts: nodes are asked to tell them. */
   tokenLatencies: false,
+  /** True when LoadGen measures the times between tokens: nodes are asked to tell all of them as they come. */
+  tokenTimes: false,
   /** TLS and token of every connection. */
   security: NO_SECURITY,
 };

@@ -83,6 +83,11 @@ export interface ResponseSink {
   /** The first token of a sample is there. `atNs` is a value of {@link nowNs}. */
   readonly firstToken: (responseId: number, payload: BorrowedBytes, atNs: number) => void;
   /**
+   * So many tokens of a sample are there behind those that were told before, of which {@link firstToken} is the first. Tokens that
+   * end the sample need not be told: they come with {@link complete}. `atNs` as above.
+   */
+  tokens(responseId: number, count: number, atNs: number): void;
+  /**
    * A sample is complete. Call after any decompression: the rules count that time.
    * @param tokenCount Output tokens of the sample; 0 where the benchmark has none.
    */

@@ -7,6 +7,8 @@
  * | `excess-times` | `Completed.durations` longer than the time that passed at the LoadGen node |
  * | `unasked-feature` | a name in `Opened.features` that is not in `Open.features` |
  * | `first-token` | a `FirstToken` though `Open.token_latencies` is false |
+ * | `unasked-tokens` | `Tokens` on a stream without the feature `token-stream` |
+ * | `token-stream` | `Tokens` before the first token, of no whole token, or that are not those of the response |
  * | `token-count` | a negative `Completed.token_count` |
  * | `empty-message` | a `SutMessage` without any field |
  * | `credit-back` | a `Credit` below the one before |
@@ -17,6 +19,8 @@ export const CLAIM_KINDS = [
   'excess-times',
   'unasked-feature',
   'first-token',
+  'unasked-tokens',
+  'token-stream',
   'token-count',
   'empty-message',
   'credit-back',
@@ -34,7 +38,7 @@ export interface NodeClaim {
 }
 
 /** Kinds that contradict the result itself. What the others say goes into no figure. */
-const CONTRADICTIONS: readonly ClaimKind[] = ['late-response'];
+const CONTRADICTIONS: readonly ClaimKind[] = ['late-response', 'token-stream'];
 
 /** True for a claim that makes a run INVALID. */
 export function contradictsResult({ kind }: NodeClaim): boolean {

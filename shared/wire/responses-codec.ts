@@ -16,7 +16,8 @@ import {
  * allocation, read without copies. Equal to what protobuf makes of the .proto file.
  */
 
-export interface WireFirstToken<Bytes extends BorrowedBytes = Uint8Array> {
+/** A FirstToken, or Tokens. */
+export interface WireTokens<Bytes extends BorrowedBytes = Uint8Array> {
   readonly id: number;
   readonly payload: Bytes;
 }
@@ -44,7 +45,9 @@ export interface WireFailed {
 
 /** Responses that became known at one instant; to be read in this order. */
 export interface WireResponses<Bytes extends BorrowedBytes = Uint8Array> {
-  readonly firstTokens: readonly WireFirstToken<Bytes>[];
+  readonly firstTokens: readonly WireTokens<Bytes>[];
+  /** Tokens behind the first ones. */
+  readonly tokens: readonly WireTokens<Bytes>[];
   readonly completed: readonly WireCompleted<Bytes>[];
   readonly failed: readonly WireFailed[];
 }
@@ -71,6 +74,7 @@ const RESPONSES = {
   firstTokens: (1 << 3) | 2,
   completed: (2 << 3) | 2,
   failed: (3 << 3) | 2,
+  tokens: (4 << 3) | 2,
 } as const;
 const ID = 1 << 3;
 const PAYLOAD = (2 << 3) | 2;
@@ -99,21 +103,18 @@ export function isResponses(message: Uint8Array): boolean {
 
 /** Encodes a SutMessage that holds `responses`. */
 export function encodeResponses(responses: WireResponses): Buffer {
-  const { firstTokens, completed, failed } = responses;
+  const { firstTokens, tokens, completed, failed } = responses;
   const texts = failed.map((failure) => Buffer.from(failure.text, 'utf8'));
   let size = 0;
-  for (const token of firstTokens) size += fieldSize(firstTokenSize(token));
+  for (const token of firstTokens) size += fieldSize(tokensSize(token));
+  for (const told of tokens) size += fieldSize(tokensSize(told));
   for (const sample of completed) size += fieldSize(completedSize(sample));
   failed.forEach((failure, i) => {
     size += fieldSize(failedSize(failure, texts[i] as Buffer));
   });
   const writer = new ProtoWriter(Buffer.allocUnsafe(fieldSize(size)));
   writer.head(SUT_MESSAGE_RESPONSES, size);
-  for (const token of firstTokens) {
-    writer.head(RESPONSES.firstTokens, firstTokenSize(token));
-    writer.number(ID, token.id);
-    writer.bytes(PAYLOAD, token.payload);
-  }
+  for (const token of firstTokens) writeTokens(writer, RESPONSES.firstTokens, token);
   for (const sample of completed) writeCompleted(writer, sample);
   failed.forEach((failure, i) => {
     const text = texts[i] as Buffer;
@@ -122,11 +123,19 @@ export function encodeResponses(responses: WireResponses): Buffer {
     writer.number(FAILED.code, failure.code);
     writer.bytes(FAILED.text, text);
   });
+  // In the order of the fields' numbers, as protobuf writes.
+  for (const told of tokens) writeTokens(writer, RESPONSES.tokens, told);
   return writer.buffer;
 }
 
-function firstTokenSize(token: WireFirstToken): number {
-  return numberFieldSize(token.id) + bytesFieldSize(token.payload.length);
+function tokensSize({ id, payload }: WireTokens): number {
+  return numberFieldSize(id) + bytesFieldSize(payload.length);
+}
+
+function writeTokens(writer: ProtoWriter, tag: number, told: WireTokens): void {
+  writer.head(tag, tokensSize(told));
+  writer.number(ID, told.id);
+  writer.bytes(PAYLOAD, told.payload);
 }
 
 function failedSize(failure: WireFailed, text: Buffer): number {
@@ -185,20 +194,22 @@ export function decodeResponses(message: Uint8Array): WireResponses {
     }
     outer.skip(tag % 8);
   }
-  const firstTokens: WireFirstToken[] = [];
+  const firstTokens: WireTokens[] = [];
+  const tokens: WireTokens[] = [];
   const completed: WireCompleted[] = [];
   const failed: WireFailed[] = [];
   while (reader.position < reader.end) {
     const tag = reader.varint();
     if (tag === RESPONSES.completed) completed.push(decodeCompleted(reader.message()));
-    else if (tag === RESPONSES.firstTokens) firstTokens.push(decodeFirstToken(reader.message()));
+    else if (tag === RESPONSES.tokens) tokens.push(decodeTokens(reader.message()));
+    else if (tag === RESPONSES.firstTokens) firstTokens.push(decodeTokens(reader.message()));
     else if (tag === RESPONSES.failed) failed.push(decodeFailed(reader.message()));
     else reader.skip(tag % 8);
   }
-  return { firstTokens, completed, failed };
+  return { firstTokens, tokens, completed, failed };
 }
 
-function decodeFirstToken(reader: ProtoReader): WireFirstToken {
+function decodeTokens(reader: ProtoReader): WireTokens {
   let id = 0;
   let payload = NO_BYTES;
   while (reader.position < reader.end) {

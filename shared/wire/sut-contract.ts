@@ -29,6 +29,9 @@ export const WARM_UP_FEATURE = 'warm-up';
 /** Feature of a stream on which the node tells once a second what it uses of its machine. */
 export const USAGE_FEATURE = 'usage';
 
+/** Feature of a stream on which the node tells output tokens as they come; only where LoadGen measures first tokens. */
+export const TOKEN_STREAM_FEATURE = 'token-stream';
+
 /**
  * Infer with bytes on both sides: its messages are encoded and decoded outside gRPC, the frequent
  * ones by hand (part-codec.ts, responses-codec.ts), the others by the functions below.

@@ -20,8 +20,8 @@ import { FAILURE_CODES, failureWord } from '../../shared/wire/responses-codec.ts
 import { batchPolicy, DynamicBatcher } from '../inference/batcher/dynamic-batcher.ts';
 import type {
   SampleAnswer,
-  SampleFirstToken,
   SampleOwner,
+  SampleTokens,
   SutModel,
 } from '../inference/batcher/sut-model.ts';
 import { createModel } from '../inference/create-model.ts';
@@ -266,7 +266,7 @@ export class InProcessRun implements SystemUnderTest, SampleOwner {
     this.#sink?.fault(error);
   }
 
-  firstTokens(tokens: readonly SampleFirstToken[]): void {
+  firstTokens(tokens: readonly SampleTokens[]): void {
     const sink = this.#sink;
     if (sink === undefined) return;
     const nowNs = sink.nowNs();
@@ -274,6 +274,11 @@ export class InProcessRun implements SystemUnderTest, SampleOwner {
       if (sample.id >= this.#oldestId) sink.firstToken(sample.id, payload, nowNs);
     }
   }
+
+  /** Times between tokens are those of a network. */
+  readonly takesTokens = false;
+
+  tokens(): void {}
 
   answer(answers: readonly SampleAnswer[]): void {
     this.#heldCount -= answers.length;

@@ -42,7 +42,12 @@ import type {
   SutModel,
   WaitingSample,
 } from './batcher/sut-model.ts';
-import { answerBatch, deliverFirstTokens, failBatch } from './workers/batch-answers.ts';
+import {
+  answerBatch,
+  deliverFirstTokens,
+  deliverTokens,
+  failBatch,
+} from './workers/batch-answers.ts';
 import { WorkerPool } from './workers/worker-pool.ts';
 import type { SpawnWorker } from './workers/worker-thread.ts';
 
@@ -245,6 +250,13 @@ export class OnnxModel implements SutModel {
         onDone: answerBatch,
         onFirstToken: ({ samples: [sample] }, payload) => {
           if (sample !== undefined) deliverFirstTokens([{ sample, payload }]);
+        },
+        onTokens: (told) => {
+          deliverTokens(
+            told.flatMap(([{ samples }, payload]) =>
+              samples.map((sample) => ({ sample, payload })),
+            ),
+          );
         },
         onLost: failBatch,
         onRoom: () => context.onRoom(),

@@ -144,6 +144,8 @@ function runBatch(
         else reject(modelError(`a batch of ${batchSize}: ${fault.text}`));
       },
       firstTokens: () => {},
+      takesTokens: false,
+      tokens: () => {},
     };
     const takenAtNs = timerClock.nowNs();
     const samples = Array.from({ length: batchSize }, (_, id): WaitingSample => {

@@ -16,7 +16,12 @@ import { disableTelemetry } from '../../sut-node/model/onnx/onnxruntime.ts';
 import { DEFAULT_RUNTIME } from '../../sut-node/settings/model-settings.ts';
 import { head, median, row } from './report.ts';
 
-const NOBODY: SampleOwner = { answer: () => {}, firstTokens: () => {} };
+const NOBODY: SampleOwner = {
+  answer: () => {},
+  firstTokens: () => {},
+  takesTokens: false,
+  tokens: () => {},
+};
 const BATCH_SIZES = [1, 8];
 
 interface IsolationOptions {
@@ -109,6 +114,7 @@ class BenchWorker {
       events: {
         onDone: () => this.#onDone(),
         onFirstToken: () => {},
+        onTokens: () => {},
         onLost: (_batch, error) => {
           throw error;
         },

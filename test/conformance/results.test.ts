@@ -104,6 +104,7 @@ function tokensOf(input: GoldenResults['input']): RecordedTokens {
     firstTokenNs: Float64Array.from(input.first_token_latencies ?? []),
     perOutputTokenNs: Float64Array.from(input.time_per_output_token ?? []),
     counts: Uint32Array.from(input.tokens_per_sample ?? []),
+    gaps: null,
   };
 }
 

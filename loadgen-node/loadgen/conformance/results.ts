@@ -105,6 +105,7 @@ function measurementsOf(
           firstTokenNs: Float64Array.from(measured.first_token_latencies),
           perOutputTokenNs: Float64Array.from(measured.time_per_output_token),
           counts: Uint32Array.from(measured.tokens_per_sample),
+          gaps: null,
         }
       : null,
   };

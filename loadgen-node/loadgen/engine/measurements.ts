@@ -1,5 +1,6 @@
-import type { RecordedTokens } from '../recorder/recording.ts';
+import type { RecordedGaps, RecordedTokens } from '../recorder/recording.ts';
 import type { SampleRecorder } from '../recorder/sample-recorder.ts';
+import { gapHistogram } from '../recorder/token-gaps.ts';
 import type { Measurements } from '../results/measurements.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 
@@ -58,11 +59,20 @@ export function joinTokens(
     tokenCount: first.tokenCount + next.tokenCount,
     firstTokenNs: joinTimes(first.firstTokenNs, next.firstTokenNs),
     perOutputTokenNs: joinTimes(first.perOutputTokenNs, next.perOutputTokenNs),
+    gaps: joinGaps(first.gaps, next.gaps),
     counts: Uint32Array.from(
       { length: first.counts.length + next.counts.length },
       (_, i) => first.counts[i] ?? (next.counts[i - first.counts.length] as number),
     ),
   };
+}
+
+function joinGaps(first: RecordedGaps | null, next: RecordedGaps | null): RecordedGaps | null {
+  if (first === null || next === null) return null;
+  const histogram = gapHistogram();
+  histogram.addAll(first.histogram);
+  histogram.addAll(next.histogram);
+  return { histogram, longestNs: joinTimes(first.longestNs, next.longestNs) };
 }
 
 /** One after the other. */

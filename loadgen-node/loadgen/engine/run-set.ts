@@ -37,6 +37,7 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
     threadCount: effective.issueThreadCount,
     countsTokens: tokens !== 'off',
     timesFirstTokens: tokens === 'times',
+    timesTokens: parts.timesTokens === true && phase === 'performance' && tokens !== 'off',
     toldTimes: context.sink.toldTimes,
     watch: parts.observer?.sampleWatch,
     keepsService: parts.observer?.keepRecords !== undefined && phase === 'performance',

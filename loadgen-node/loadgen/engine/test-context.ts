@@ -45,6 +45,8 @@ export interface TestSetup {
    * (LoadGen: StartTest). Default: those of `settings`.
    */
   readonly usesTokenLatenciesBeforeAudit?: boolean;
+  /** Times between tokens are kept in timed sets, where the SUT tells tokens as they come. Default: false. */
+  readonly timesTokens?: boolean;
   /**
    * True: a performance run that early stopping has not decided goes on (Rule: inference_rules v4.1,
    * appendix). Not what LoadGen does; the logs name it. Default: false.

@@ -1,5 +1,7 @@
 import type { ServiceTimes } from '../../../shared/domain/system-under-test.ts';
+import type { LogHistogram } from './log-histogram.ts';
 import type { ServiceTimeRecorder } from './service-times.ts';
+import type { TokenGaps } from './token-gaps.ts';
 import type { ToldTimes } from './told-times.ts';
 
 /** Result of recording a response. All but `RECORDED` break the contract. */
@@ -25,6 +27,16 @@ export interface RecordedTokens {
   readonly perOutputTokenNs: Float64Array;
   /** Tokens of each sample; empty as above. */
   readonly counts: Uint32Array;
+  /** Null where gaps are not timed. */
+  readonly gaps: RecordedGaps | null;
+}
+
+/** Times between tokens. */
+export interface RecordedGaps {
+  /** Of all gaps of all samples. */
+  readonly histogram: LogHistogram;
+  /** Longest gap of each completed sample that has two tokens or more, in ns, in the order of the samples. */
+  readonly longestNs: Float64Array;
 }
 
 /** Server's bounds on the two times of a token model. */
@@ -49,6 +61,8 @@ export interface RecorderOptions {
   readonly countsTokens?: boolean;
   /** True: when the first token of each sample came. */
   readonly timesFirstTokens?: boolean;
+  /** True: the times between tokens. */
+  readonly timesTokens?: boolean;
   /** True: what the SUT tells of its own time, by sample. */
   readonly keepsService?: boolean;
   /** Compares the times that the SUT reports with those that passed. Default: absent. */
@@ -75,6 +89,8 @@ export interface RecordedColumns {
   readonly tokenCounts: Uint32Array | null;
   /** By sample: first token - scheduled, NaN where it did not come; null where it is not timed. */
   readonly firstTokenNs: Float64Array | null;
+  /** Null where times between tokens are not kept. */
+  readonly gaps: TokenGaps | null;
   readonly service: ServiceTimeRecorder | null;
 }
 
@@ -157,5 +173,18 @@ export function collectTokens(
     counts[count] = tokensOfSample;
     count += 1;
   }
-  return { tokenCount, firstTokenNs, perOutputTokenNs, counts };
+  return { tokenCount, firstTokenNs, perOutputTokenNs, counts, gaps: collectGaps(columns) };
+}
+
+function collectGaps({ gaps, isCompleted, queryEnd, samplesPerQuery }: RecordedColumns) {
+  if (gaps === null) return null;
+  const longestNs = new Float64Array(queryEnd * samplesPerQuery);
+  let count = 0;
+  for (let sample = 0; sample < longestNs.length; sample += 1) {
+    const longest = gaps.longestNs(sample);
+    if (!isCompleted(sample) || Number.isNaN(longest)) continue;
+    longestNs[count] = longest;
+    count += 1;
+  }
+  return { histogram: gaps.histogram, longestNs: longestNs.subarray(0, count) };
 }

@@ -16,6 +16,7 @@ import {
   UNKNOWN_SAMPLE,
 } from './recording.ts';
 import { ServiceTimeRecorder } from './service-times.ts';
+import { TokenGaps } from './token-gaps.ts';
 import type { ToldTimes } from './told-times.ts';
 
 const IS_OPEN = 0;
@@ -27,7 +28,7 @@ const IS_LOST = 2;
  *
  * Hot path: issue and complete run once per sample inside the timed region. All memory is taken
  * in the constructor, 17 bytes per sample and 8 per query beside the plan; pages of queries that are
- * never issued stay untouched. Token models cost 4 to 12 bytes per sample more, the SUT's own times 34. Times are ns since the start of the set.
+ * never issued stay untouched. Token models cost 4 to 28 bytes per sample more, the SUT's own times 34. Times are ns since the start of the set.
  */
 export class SampleRecorder {
   readonly #samplesPerQuery: number;
@@ -45,6 +46,8 @@ export class SampleRecorder {
   readonly #intervals: Float64Array | null;
   /** First token - scheduled, by sample; NaN before. */
   readonly #firstTokenNs: Float64Array | null;
+  /** Times between tokens; null where they are not kept. */
+  readonly #gaps: TokenGaps | null;
   /** The SUT's own times; null where they are not kept. */
   readonly service: ServiceTimeRecorder | null;
   readonly #toldTimes: ToldTimes | undefined;
@@ -67,6 +70,7 @@ export class SampleRecorder {
       threadCount = 1,
       countsTokens = false,
       timesFirstTokens = false,
+      timesTokens = false,
       keepsService = false,
       toldTimes,
       watch,
@@ -88,6 +92,7 @@ export class SampleRecorder {
     this.#toldTimes = toldTimes;
     this.service = keepsService ? new ServiceTimeRecorder(sampleCount) : null;
     this.#tokenCounts = countsTokens ? new Uint32Array(sampleCount) : null;
+    this.#gaps = timesTokens ? new TokenGaps(sampleCount) : null;
     this.#firstTokenNs = timesFirstTokens ? new Float64Array(sampleCount).fill(Number.NaN) : null;
   }
 
@@ -198,6 +203,7 @@ export class SampleRecorder {
     const latencyNs = elapsedNs - (this.#scheduledNs[query] as number);
     this.#latencyNs[sample] = latencyNs;
     if (this.#tokenCounts !== null) this.#tokenCounts[sample] = tokenCount;
+    if (this.#gaps !== null) this.#gaps.end(sample, tokenCount, atNs);
     this.#completedSamples += 1;
     if (elapsedNs > this.#lastCompletionNs) this.#lastCompletionNs = elapsedNs;
     const begunNs = (this.#handedNs[sample] as number) || (this.#issuedNs[query] as number);
@@ -220,13 +226,25 @@ export class SampleRecorder {
   /** Notes a first token, where they are timed. @returns `RECORDED` or what is wrong. */
   firstToken(sample: number, atNs: number): number {
     const problem = this.#check(sample);
-    if (problem !== RECORDED || this.#firstTokenNs === null) return problem;
+    if (problem !== RECORDED) return problem;
+    if (this.#firstTokenNs === null) {
+      this.#gaps?.begin(sample, atNs);
+      return RECORDED;
+    }
     if (!Number.isNaN(this.#firstTokenNs[sample])) return SECOND_FIRST_TOKEN;
     const query = this.#queryOf(sample);
     const elapsedNs = atNs - this.#startNs;
     if (!(elapsedNs >= (this.#issuedNs[query] as number))) return BEFORE_ISSUE;
     this.#firstTokenNs[sample] = elapsedNs - (this.#scheduledNs[query] as number);
+    this.#gaps?.begin(sample, atNs);
     return RECORDED;
+  }
+
+  /** Notes so many further tokens, where their times are kept. @returns `RECORDED` or what is wrong. */
+  furtherTokens(sample: number, count: number, atNs: number): number {
+    const problem = this.#check(sample);
+    if (problem === RECORDED && this.#gaps !== null) this.#gaps.add(sample, count, atNs);
+    return problem;
   }
 
   /** False where first tokens are timed and that of the sample has not come. */
@@ -291,6 +309,7 @@ export class SampleRecorder {
       latencyNs: this.#latencyNs,
       tokenCounts: this.#tokenCounts,
       firstTokenNs: this.#firstTokenNs,
+      gaps: this.#gaps,
       service: this.service,
     };
   }

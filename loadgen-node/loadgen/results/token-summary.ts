@@ -20,7 +20,7 @@ interface TokenInput {
 /** Results of a token model, and whether its bounds are met (Server; always met elsewhere). Pure. */
 export function summarizeTokens(input: TokenInput) {
   const { measured, settings, meanLatencyNs } = input;
-  const { tokenCount } = input.tokens;
+  const { tokenCount, gaps } = input.tokens;
   const sampleCount = measured.sampleLatenciesNs.length;
   const firstNs = input.tokens.firstTokenNs.slice().sort();
   const perTokenNs = input.tokens.perOutputTokenNs.slice().sort();
@@ -45,6 +45,12 @@ export function summarizeTokens(input: TokenInput) {
     completed: tokenCount / (isOffline ? measured.maxLatencyS : measured.finalQuery.allDoneS),
     /** Server: what is above neither bound; null elsewhere. No figure of LoadGen's. */
     good: settings.scenario === 'Server' ? countGood(input) : null,
+    /** Times between tokens: all of them, and the longest of each sample; null where not measured. No figure of LoadGen's. */
+    gaps: gaps && {
+      histogram: gaps.histogram,
+      longest: latencyStatistics(gaps.longestNs.slice().sort()),
+      sampleCount: gaps.longestNs.length,
+    },
     ...evaluateEarlyStopping(input, firstNs, perTokenNs),
   };
   return { summary, bounds: evaluateBounds(settings, targetFirstTokenNs, targetPerTokenNs) };

@@ -36,6 +36,12 @@ export const FIGURES = {
   ttft_p99: latency('time to the first token at the 99th percentile'),
   tpot_p50: latency('median time per output token after the first'),
   tpot_p99: latency('time per output token at the 99th percentile'),
+  itl_p50: latency('median inter-token latency: from one token of a sample to the next'),
+  itl_p90: latency('inter-token latency at the 90th percentile'),
+  itl_p99: latency('inter-token latency at the 99th percentile'),
+  itl_max: latency('largest inter-token latency'),
+  longest_gap_p50: latency("median of the samples' largest inter-token latencies"),
+  longest_gap_p99: latency("99th percentile of the samples' largest inter-token latencies"),
   scheduled_qps: rate('Server: samples per second by the schedule'),
   completed_qps: rate('completed samples per second'),
   tokens_per_second: rate('completed output tokens per second'),
@@ -90,6 +96,19 @@ export const TTFT_PERCENTILES = [
 export const TPOT_PERCENTILES = [
   ['tpot_p50', 0.5],
   ['tpot_p99', 0.99],
+] as const satisfies PercentileFigures;
+
+/** Between tokens, over all of them: within 0.4 % of the value. */
+export const GAP_PERCENTILES = [
+  ['itl_p50', 0.5],
+  ['itl_p90', 0.9],
+  ['itl_p99', 0.99],
+] as const satisfies PercentileFigures;
+
+/** Of the largest of each sample. */
+export const LONGEST_GAP_PERCENTILES = [
+  ['longest_gap_p50', 0.5],
+  ['longest_gap_p99', 0.99],
 ] as const satisfies PercentileFigures;
 
 /** Figures that a run has; one that its scenario or model does not know is absent. */

@@ -38,6 +38,7 @@ export function figuresOf(
   forEachStretch(part, { begin: 0, end: rowCount }, (begin, end) =>
     addPart(figures, records, begin, end),
   );
+  if (records.tokenGaps !== null) figures.gaps(records.tokenGaps);
   return figures.close(scenario, contractErrors);
 }
 
@@ -49,6 +50,7 @@ function addPart(
   end: number,
 ): void {
   const { query, scheduledNs, issuedNs, completedNs, tokenCount, firstTokenNs } = records;
+  const { longestGapNs } = records;
   let queryCount = 0;
   let lastCompletionNs = 0;
   forEachStretch(query, { begin, end }, (first, next) => {
@@ -64,6 +66,8 @@ function addPart(
       if (tokenCount === null) continue;
       const firstNs = firstTokenNs === null ? null : (firstTokenNs[row] as number) - dueNs;
       figures.tokens(tokenCount[row] as number, latencyNs, firstNs);
+      const gapNs = longestGapNs?.[row] ?? Number.NaN;
+      if (!Number.isNaN(gapNs)) figures.longestGap(gapNs);
     }
   });
   figures.endPart(finalQuery(records, { begin, end, query: queryCount - 1 }, lastCompletionNs));

@@ -1,5 +1,6 @@
 import type { Scenario } from '../../../shared/domain/scenario.ts';
 import type { PerformanceOutcome } from '../../loadgen/engine/test-outcome.ts';
+import type { LogHistogram } from '../../loadgen/recorder/log-histogram.ts';
 import {
   keepsTokenBounds,
   type TokenBounds,
@@ -12,16 +13,20 @@ import {
   percentileOf,
 } from '../../loadgen/results/latency-statistics.ts';
 import { runRates } from '../../loadgen/results/summarize.ts';
+import type { Distribution, GrowingDistribution } from './distribution.ts';
 import {
   type FigureName,
   finiteFigures,
+  GAP_PERCENTILES,
   LAG_PERCENTILES,
   LATENCY_PERCENTILES,
+  LONGEST_GAP_PERCENTILES,
   type PercentileFigures,
   type RunFigures,
   TPOT_PERCENTILES,
   TTFT_PERCENTILES,
 } from './figure-names.ts';
+import { distributionOf } from './latency-histogram.ts';
 
 /** Times of LoadGen's final query of a part (recorder: `finalQuery`), in ns since its start. */
 export interface FinalQuery {
@@ -68,6 +73,8 @@ export class Figures<D extends GrowingDistribution> {
   #tokenCount: number | null = null;
   #firstToken: D | null = null;
   #perOutputToken: D | null = null;
+  #gaps: LogHistogram | null = null;
+  #longestGap: D | null = null;
   readonly #final = { scheduledS: 0, issuedS: 0, allDoneS: 0 };
 
   /**
@@ -123,6 +130,17 @@ export class Figures<D extends GrowingDistribution> {
     this.#goodTokens += count;
   }
 
+  /** Longest time between two tokens of a sample that completed. */
+  longestGap(ns: number): void {
+    this.#longestGap ??= this.#make();
+    this.#longestGap.add(ns);
+  }
+
+  /** Times between the tokens of all samples. @param histogram Kept, not copied. */
+  gaps(histogram: LogHistogram): void {
+    this.#gaps = histogram;
+  }
+
   /** A part of a run is over: rates count the times of all parts, pauses between them left out. */
   endPart({ scheduledNs, issuedNs, doneNs }: FinalQuery): void {
     this.#final.scheduledS += scheduledNs / 1e9;
@@ -163,6 +181,8 @@ export class Figures<D extends GrowingDistribution> {
               perSecond: this.#tokenCount / (scenario === 'Offline' ? maxLatencyS : allDoneS),
               first: this.#firstToken,
               perOutput: this.#perOutputToken,
+              gaps: this.#gaps && distributionOf(this.#gaps),
+              longestGap: this.#longestGap,
             },
       rates: runRates(scenario, { completedSamples, maxLatencyS, finalQuery: this.#final }),
       multiStreamRate: completedSamples / allDoneS,
@@ -196,6 +216,9 @@ interface MeasuredFigures {
     readonly perSecond: number;
     readonly first: Distribution | null;
     readonly perOutput: Distribution | null;
+    /** Null where times between tokens are not measured. */
+    readonly gaps: Distribution | null;
+    readonly longestGap: Distribution | null;
   } | null;
   readonly rates: ReturnType<typeof runRates>;
   /** Completed samples per second in MultiStream, for which LoadGen has no rate. */
@@ -233,6 +256,11 @@ function namedFigures(measured: MeasuredFigures): RunFigures {
         tokens_per_second: tokens.perSecond,
         ...(tokens.first && percentilesOf(tokens.first, TTFT_PERCENTILES)),
         ...(tokens.perOutput && percentilesOf(tokens.perOutput, TPOT_PERCENTILES)),
+        ...(tokens.gaps && {
+          ...percentilesOf(tokens.gaps, GAP_PERCENTILES),
+          itl_max: tokens.gaps.maxNs,
+        }),
+        ...(tokens.longestGap && percentilesOf(tokens.longestGap, LONGEST_GAP_PERCENTILES)),
       }),
     }),
     ...{ queries, samples, lost, errors: lost + contractErrors },
@@ -276,22 +304,6 @@ function percentilesOf<N extends FigureName>(
 ): Record<N, number> {
   const values = figures.map(([name, percentile]) => [name, distribution.percentileNs(percentile)]);
   return Object.fromEntries(values) as Record<N, number>;
-}
-
-/** Lengths of time as figures read them. All are NaN where there are no values. */
-interface Distribution {
-  readonly minNs: number;
-  readonly meanNs: number;
-  readonly maxNs: number;
-  /** @param percentile 0 to 1; the rank is LoadGen's (`rankOf`). */
-  percentileNs(percentile: number): number;
-}
-
-/** A distribution that takes values. */
-export interface GrowingDistribution extends Distribution {
-  readonly count: number;
-  add(ns: number): void;
-  clear(): void;
 }
 
 /** All values, 8 bytes each; figures are exact, to the bit those of LoadGen's results. */
@@ -367,7 +379,7 @@ export function figuresOfOutcome(performance: PerformanceOutcome): RunFigures {
   const { scenario, completedSampleCount, tokens, rates, overlatencyCount } = summary;
   const { issuedQueries, issuedSamples, completedSamples, contractErrors } = counts;
   const answered = hasLatency(performance);
-  const distributionOf = (statistics: LatencyStatistics | null | undefined): Distribution | null =>
+  const ofStatistics = (statistics: LatencyStatistics | null | undefined): Distribution | null =>
     statistics ? logged(statistics, completedSampleCount) : null;
   return namedFigures({
     ...{ scenario, rates, contractErrors },
@@ -382,8 +394,10 @@ export function figuresOfOutcome(performance: PerformanceOutcome): RunFigures {
     tokens: tokens && {
       tokenCount: tokens.tokenCount,
       perSecond: tokens.completed,
-      first: distributionOf(tokens.firstToken),
-      perOutput: distributionOf(tokens.perOutputToken),
+      first: ofStatistics(tokens.firstToken),
+      perOutput: ofStatistics(tokens.perOutputToken),
+      gaps: tokens.gaps && distributionOf(tokens.gaps.histogram),
+      longestGap: tokens.gaps && logged(tokens.gaps.longest, tokens.gaps.sampleCount),
     },
     multiStreamRate: completedSamples / (durationNs / 1e9),
     // A token model has bounds for its tokens, and none for the whole latency.

@@ -13,7 +13,10 @@ import {
   Uint32,
   Utf8,
 } from 'apache-arrow';
+import { z } from 'zod';
 import { configInvalid, type MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import type { LogHistogram } from '../../loadgen/recorder/log-histogram.ts';
+import { gapHistogram } from '../../loadgen/recorder/token-gaps.ts';
 import {
   type ColumnType,
   RECORD_COLUMNS,
@@ -53,6 +56,45 @@ const TEXTS = [
  */
 export const PART_KEY = 'longhaul.part';
 export const PART_ROWS_KEY = 'longhaul.rows_of_part';
+
+/** Of the first batch of a part, where times between tokens were measured: all of them, as {@link gapsText}. */
+export const GAPS_KEY = 'longhaul.token_gaps';
+
+const GAPS = z.strictObject({
+  sumNs: z.number(),
+  largestNs: z.number(),
+  /** Number of a bucket and its values, one behind the other. */
+  buckets: z.array(z.tuple([z.int().min(0), z.number().positive()])),
+});
+
+/** A histogram of gaps as text. */
+export function gapsText({ sumNs, largestNs, counts }: LogHistogram): string {
+  const buckets = [...counts.entries()].filter(([, count]) => count > 0);
+  return JSON.stringify({ sumNs, largestNs, buckets } satisfies z.infer<typeof GAPS>);
+}
+
+/** @throws RangeError for a text that is none. */
+export function readGaps(text: string): LogHistogram {
+  const gaps = gapHistogram();
+  let read: ReturnType<typeof GAPS.safeParse>;
+  try {
+    read = GAPS.safeParse(JSON.parse(text));
+  } catch {
+    throw new RangeError(`${GAPS_KEY} is no JSON`);
+  }
+  const isKnown = read.data?.buckets.every(([bucket]) => bucket < gaps.counts.length) === true;
+  if (read.data === undefined || !isKnown) throw new RangeError(`${GAPS_KEY} is no histogram`);
+  for (const [bucket, count] of read.data.buckets) {
+    gaps.counts[bucket] = count;
+    gaps.count += count;
+  }
+  gaps.sumNs = read.data.sumNs;
+  gaps.largestNs = read.data.largestNs;
+  return gaps;
+}
+
+/** Last columns of all, which a file without tokens lacks. */
+const TOKEN_COLUMN_COUNT = 3;
 
 const ARROW_TYPES: Readonly<Record<ColumnType, () => DataType>> = {
   uint16: () => new Uint16(),
@@ -103,7 +145,7 @@ export function readSchema(
     if (column?.name === field.name && String(field.type) === needed) continue;
     throw invalid(path, `column ${field.name} is ${field.type}; it should be ${needed}`);
   }
-  for (const { name } of RECORD_COLUMNS.slice(0, -2)) {
+  for (const { name } of RECORD_COLUMNS.slice(0, -TOKEN_COLUMN_COUNT)) {
     if (!columns.some((column) => column.name === name))
       throw invalid(path, `has no column ${name}`);
   }

@@ -9,8 +9,10 @@ import { rounded } from '../../../shared/base/text.ts';
 import {
   type Frame,
   type Frames,
+  GAPS_KEY,
   type RecordsAbout,
   readAt,
+  readGaps,
   readSchema,
   walkFrames,
 } from './arrow-schema.ts';
@@ -237,12 +239,18 @@ function decodeBatch(batch: RecordBatch, columns: readonly RecordColumn[]): Samp
     const data = batch.data.children[i] as Data; // One per field.
     decodeColumn(column, data, column.of(block) as ColumnArray);
   }
+  const gaps = batch.metadata.get(GAPS_KEY);
+  if (gaps !== undefined) block.tokenGaps?.addAll(readGaps(gaps));
   return block;
 }
 
 function emptyTable(rowCount: number, columns: readonly RecordColumn[]): SampleRecords {
   const has = (name: string): boolean => columns.some((column) => column.name === name);
-  const tokens = { hasTokens: has('token_count'), hasFirstTokens: has('first_token_ns') };
+  const tokens = {
+    hasTokens: has('token_count'),
+    hasFirstTokens: has('first_token_ns'),
+    hasGaps: has('longest_gap_ns'),
+  };
   return allocateRecords(rowCount, tokens);
 }
 

@@ -14,7 +14,14 @@ import {
   vectorFromArray,
 } from 'apache-arrow';
 import type { RecordedSet } from '../../loadgen/engine/test-context.ts';
-import { PART_KEY, PART_ROWS_KEY, type RecordsAbout, recordsSchema } from './arrow-schema.ts';
+import {
+  GAPS_KEY,
+  gapsText,
+  PART_KEY,
+  PART_ROWS_KEY,
+  type RecordsAbout,
+  recordsSchema,
+} from './arrow-schema.ts';
 import {
   allocateRecords,
   type ColumnArray,
@@ -82,8 +89,11 @@ export class RecordsWriter {
       [PART_KEY, String(set.part)],
       [PART_ROWS_KEY, String(rows.rowCount)],
     ]);
+    let ofBatch = metadata;
+    if (rows.gaps !== null) ofBatch = new Map([...metadata, [GAPS_KEY, gapsText(rows.gaps)]]);
     for (let count = rows.fill(block); count > 0; count = rows.fill(block)) {
-      this.#writer.write(encodeBlock(form, block, count, metadata));
+      this.#writer.write(encodeBlock(form, block, count, ofBatch));
+      ofBatch = metadata;
       await this.#flush();
       this.#rowCount += count;
     }

@@ -1,7 +1,9 @@
 import type { ServiceTimes } from '../../../shared/domain/system-under-test.ts';
 import type { RecordedSet } from '../../loadgen/engine/test-context.ts';
+import type { LogHistogram } from '../../loadgen/recorder/log-histogram.ts';
 import type { RecordedColumns } from '../../loadgen/recorder/recording.ts';
 import { SERVICE_TIMES } from '../../loadgen/recorder/service-times.ts';
+import { gapHistogram } from '../../loadgen/recorder/token-gaps.ts';
 
 /** Lengths of time that the SUT reports of a sample, by column. */
 export type ServiceColumn = keyof ServiceTimes;
@@ -10,10 +12,15 @@ export type ServiceColumn = keyof ServiceTimes;
 interface TokenColumns {
   readonly hasTokens: boolean;
   readonly hasFirstTokens: boolean;
+  /** Default: false. */
+  readonly hasGaps?: boolean;
 }
 
-/** Allocates a table of zeros: 76 bytes per row, 4 more with tokens and 8 with first tokens. */
-export function allocateRecords(rowCount: number, { hasTokens, hasFirstTokens }: TokenColumns) {
+/** Allocates a table of zeros: 76 bytes per row, 4 more with tokens, 8 with first tokens, 4 with gaps. */
+export function allocateRecords(
+  rowCount: number,
+  { hasTokens, hasFirstTokens, hasGaps = false }: TokenColumns,
+) {
   const service = SERVICE_TIMES.map((column) => [column, new Float32Array(rowCount)]);
   return {
     rowCount,
@@ -45,6 +52,10 @@ export function allocateRecords(rowCount: number, { hasTokens, hasFirstTokens }:
     tokenCount: hasTokens ? new Uint32Array(rowCount) : null,
     /** When the first token came; NaN: it did not. Null where it is not timed. */
     firstTokenNs: hasFirstTokens ? new Float64Array(rowCount) : null,
+    /** Longest time between two tokens, in ns; NaN: there were no two. Null where it is not measured. */
+    longestGapNs: hasGaps ? new Float32Array(rowCount) : null,
+    /** All times between tokens of the rows' parts: no column, as there are more of them than rows. Null as above. */
+    tokenGaps: hasGaps ? gapHistogram() : (null as LogHistogram | null),
   };
 }
 
@@ -59,6 +70,7 @@ export type SampleRecords = Readonly<ReturnType<typeof allocateRecords>>;
 /** Writes all rows of `source` into `target`, from row `at` on. Both have the same columns. */
 export function copyRecords(target: SampleRecords, at: number, source: SampleRecords): void {
   for (const { of } of presentColumns(source)) of(target)?.set(of(source) as ColumnArray, at);
+  if (source.tokenGaps !== null) target.tokenGaps?.addAll(source.tokenGaps);
 }
 
 /** Several parts as one table, in the order given. All have the columns of the first. */
@@ -69,6 +81,7 @@ export function joinRecords(parts: readonly SampleRecords[]): SampleRecords {
   const joined = allocateRecords(rowCount, {
     hasTokens: (first?.tokenCount ?? null) !== null,
     hasFirstTokens: (first?.firstTokenNs ?? null) !== null,
+    hasGaps: (first?.longestGapNs ?? null) !== null,
   });
   let at = 0;
   for (const part of parts) {
@@ -116,7 +129,7 @@ export interface RecordColumn {
 /** A column of {@link SampleRecords}. */
 export type ColumnArray = Uint16Array | Uint32Array | Float64Array | Float32Array | Int16Array;
 
-type TableField = Exclude<keyof SampleRecords, 'rowCount' | 'service'>;
+type TableField = Exclude<keyof SampleRecords, 'rowCount' | 'service' | 'tokenGaps'>;
 
 const SINCE = 'in ns since the start of the part';
 
@@ -147,6 +160,7 @@ const ROWS: readonly (readonly [
   ['decode_ns', 'float32?', 'LoadGen node: reading the response, in ns; null if unknown'],
   ['token_count', 'uint32', 'output tokens of the response'],
   ['first_token_ns', 'int64?', `when the first token was there, ${SINCE}`],
+  ['longest_gap_ns', 'float32?', 'longest time between two tokens, in ns'],
 ];
 
 function ofNode(about: string): string {
@@ -190,7 +204,13 @@ export class SetRows {
     this.tokens = {
       hasTokens: this.#columns.tokenCounts !== null,
       hasFirstTokens: this.#columns.firstTokenNs !== null,
+      hasGaps: this.#columns.gaps !== null,
     };
+  }
+
+  /** All times between tokens of the set; null where they are not measured. */
+  get gaps(): LogHistogram | null {
+    return this.#columns.gaps?.histogram ?? null;
   }
 
   /**
@@ -236,6 +256,11 @@ export class SetRows {
     if (block.firstTokenNs !== null) {
       block.firstTokenNs[row] = scheduledNs + (columns.firstTokenNs?.[sample] ?? Number.NaN);
     }
+    if (block.longestGapNs !== null) {
+      block.longestGapNs[row] = columns.isCompleted(sample)
+        ? (columns.gaps?.longestNs(sample) ?? Number.NaN)
+        : Number.NaN;
+    }
   }
 
   #writeService({ node, service, decodeNs }: SampleRecords, row: number, sample: number): void {
@@ -257,5 +282,6 @@ export function recordsOfSet(set: RecordedSet): SampleRecords {
   const rows = new SetRows(set);
   const records = allocateRecords(rows.rowCount, rows.tokens);
   rows.fill(records);
+  if (rows.gaps !== null) records.tokenGaps?.addAll(rows.gaps);
   return records;
 }

@@ -246,7 +246,7 @@ const ABSENT: readonly {
       `${figure} is always 0 in ${scenario}, where a query is due when it is issued`,
   },
   {
-    figures: /^(ttft_|tpot_|tokens_per_second$|goodput_tokens)/,
+    figures: /^(ttft_|tpot_|itl_|longest_gap_|tokens_per_second$|goodput_tokens)/,
     isAbsent: ({ useTokenLatencies }) => !useTokenLatencies,
     why: (figure) =>
       `${figure} needs token latencies, which the settings of this run do not measure (use_token_latencies)`,

@@ -180,6 +180,7 @@ const NATIVE_ONLY = {
     neutral: ['identity'],
     why: 'no part of the protocol says how responses are compressed',
   },
+  tokenTimes: { neutral: false, why: 'its streams tell a first response, and then the rest' },
   digest: { neutral: 0, why: 'these servers make no digests to compare with' },
   partBytesMax: { neutral: undefined, why: 'a request has the samples that --oip-batch says' },
 };

@@ -79,7 +79,7 @@ export function planRun(
     })),
     division: isOutsideDivision(test) ? 'open' : values.division,
     digestPerMillion: oip === undefined ? Math.round((values.digest * PER_MILLION) / 100) : 0,
-    tokenLatencies: test.settings.useTokenLatencies || test.usesTokenLatenciesBeforeAudit,
+    ...planTokens(values, test),
   };
   return {
     ...test,
@@ -130,6 +130,25 @@ export function planRun(
     /** Text of `longhaul_run.yaml`: the requested settings, from which the run can be repeated; undefined: not kept. */
     record: asked.length === 0 ? undefined : runRecord(asked),
   };
+}
+
+/** @throws MlperfError `ERR_CONFIG_INVALID` for times between tokens that could not be measured. */
+function planTokens(
+  { tokenTimes }: RunValues,
+  { settings, usesTokenLatenciesBeforeAudit }: RunTestSettings,
+): Pick<DispatchSettings, 'tokenLatencies' | 'tokenTimes'> {
+  const tokenLatencies = settings.useTokenLatencies || usesTokenLatenciesBeforeAudit;
+  if (!tokenTimes) return { tokenLatencies, tokenTimes };
+  if (!settings.useTokenLatencies) {
+    throw configInvalid(
+      '--token-times needs a benchmark with tokens, and settings that measure them (use_token_latencies, by mlperf.conf of ' +
+        'the round or --user-conf)',
+    );
+  }
+  if (settings.mode === 'AccuracyOnly') {
+    throw configInvalid('--token-times has no effect with --mode accuracy, which is not timed');
+  }
+  return { tokenLatencies, tokenTimes };
 }
 
 function logSettings(values: RunValues) {

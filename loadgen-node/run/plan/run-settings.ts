@@ -99,6 +99,9 @@ export const RUN_SETTINGS = {
   tpot: positiveDuration(
     "Server, benchmarks with tokens: bound on the time per output token behind it, at the percentile (default: the benchmark's)",
   ),
+  tokenTimes: toggle(
+    'benchmarks with tokens: SUT nodes tell each token as it comes, for the inter-token latency; no time of another figure starts or ends elsewhere',
+  ),
   samplesPerQuery: count({ min: 1, max: 65_536 }, 'MultiStream: samples in a query', {
     fallback: 8,
   }),

@@ -90,7 +90,12 @@ export class WarmUp {
     /** @returns Queries per second; undefined where not measured. */
     const run = async (settings: Partial<TestSettings>): Promise<number | undefined> => {
       const payloads = new Zeros(length, plan.encoding);
-      const dispatch = { ...plan.dispatch, isWarmUp: true as const, tokenLatencies: false };
+      const dispatch = {
+        ...plan.dispatch,
+        isWarmUp: true as const,
+        tokenLatencies: false,
+        tokenTimes: false,
+      };
       const qdl = createQueryDispatchLibrary(dispatch, payloads);
       await qdl.connect();
       const { performance: phase } = await runTest({

@@ -14,7 +14,7 @@ import { timeLines } from '../../present/text/print-split.ts';
 import { stepTable, stepVerdict } from '../../present/text/report-text.ts';
 import { dataSetInWords } from '../../samples/data-set/check-data-set.ts';
 import { isValid, type RunReport } from '../keep/run-report.ts';
-import { shortRows, verdictRow } from './short-report.ts';
+import { gapsText, shortRows, verdictRow } from './short-report.ts';
 
 /** Column at which the texts behind the labels begin. */
 export const LABEL_WIDTH = 14;
@@ -224,7 +224,8 @@ function tokenLines({ outcome: { performance }, plan: { settings } }: RunReport)
   if (tokens === null) return [];
   const total = `${tokens.tokenCount} output tokens, ${rateText(tokens.completed)} per second`;
   const { firstToken, perOutputToken } = tokens;
-  if (firstToken === null || perOutputToken === null) return [row('Tokens', total)];
+  const between = tokens.gaps === null ? [] : [row('Between', gapsText(tokens.gaps))];
+  if (firstToken === null || perOutputToken === null) return [row('Tokens', total), ...between];
   const boundText = (ns: number): string =>
     scenario === 'Server'
       ? `   (bound ${formatNs(ns)} at the ${percent(target.percentile)}th percentile)`
@@ -236,6 +237,7 @@ function tokenLines({ outcome: { performance }, plan: { settings } }: RunReport)
     ...(perOutputToken.meanNs < 0
       ? [row('', "The sum of these times is negative: LoadGen's mean in its logs is meaningless")]
       : []),
+    ...between,
   ];
 }
 

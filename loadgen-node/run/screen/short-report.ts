@@ -2,8 +2,11 @@ import { counted, formatNs, grouped, percentage, rounded } from '../../../shared
 import { divisionInWords } from '../../../shared/rules/rounds/rounds.ts';
 import type { PerformanceOutcome, PhaseOutcome } from '../../loadgen/engine/test-outcome.ts';
 import type { PerformanceSummary } from '../../loadgen/results/summarize.ts';
+import type { TokenSummary } from '../../loadgen/results/token-summary.ts';
 import { rateFactor } from '../../loadgen/schedule/arrivals/arrivals.ts';
+import { GAP_PERCENTILES } from '../../observe/figures/figure-names.ts';
 import { hasLatency } from '../../observe/figures/figures.ts';
+import { distributionOf } from '../../observe/figures/latency-histogram.ts';
 import { generatorFinding } from '../../observe/health/ceiling-file.ts';
 import { whyInShort } from '../../observe/split/split-text.ts';
 import { hasSchedule } from '../../observe/summary/run-summary.ts';
@@ -76,6 +79,8 @@ export function shortRows(report: RunReport, otherNotes: string): Row[] {
   if (performance !== null && hasLatency(performance)) {
     rows.push(['Latency', latencyText(report, performance)]);
   }
+  const gaps = performance?.summary.tokens?.gaps ?? null;
+  if (gaps !== null && gaps.histogram.count > 0) rows.push(['Between', gapsText(gaps)]);
   const split = report.summary?.split ?? null;
   const isOffline = report.plan.settings.scenario === 'Offline';
   if (split !== null) rows.push(['Why', whyInShort(split, isOffline)]);
@@ -204,6 +209,17 @@ function latencyText(report: RunReport, { summary }: PerformanceOutcome): string
     .map(({ percentile, valueNs }) => `${percentileName(percentile)} ${formatNs(valueNs)}`);
   const texts = [...shown, `max ${formatNs(latency.maxNs)}`];
   return `${texts.join(', ')}${boundText(report, summary)}`;
+}
+
+/** Inter-token latency: all gaps, and the longest of each sample. */
+export function gapsText({ histogram, longest }: NonNullable<TokenSummary['gaps']>): string {
+  const all = distributionOf(histogram);
+  const shown = GAP_PERCENTILES.map(
+    ([, percentile]) => `${percentileName(percentile)} ${formatNs(all.percentileNs(percentile))}`,
+  );
+  const worst = longest.percentiles.find(({ percentile }) => percentile === 0.99)?.valueNs ?? 0;
+  const texts = [...shown, `max ${formatNs(all.maxNs)} from token to token`];
+  return `${texts.join(', ')}; longest of a sample p99 ${formatNs(worst)}`;
 }
 
 function boundText({ plan }: RunReport, summary: PerformanceSummary): string {

@@ -21,6 +21,7 @@ import {
 import {
   decodeSutMessage,
   encodeLoadGenMessage,
+  TOKEN_STREAM_FEATURE,
   USAGE_FEATURE,
 } from '../../../shared/wire/sut-contract.ts';
 import {
@@ -30,6 +31,7 @@ import {
   type OutgoingPart,
   OutstandingTable,
 } from '../../dispatch/dispatch-channel.ts';
+import { TokenStreams } from '../../dispatch/token-streams.ts';
 
 /** Makes the stream of a channel; it connects at once. */
 export type OpenTransport = (place: ChannelPlace, events: TransportEvents) => PartTransport;
@@ -43,6 +45,7 @@ export type OpenTransport = (place: ChannelPlace, events: TransportEvents) => Pa
 export class SutChannel implements DispatchChannel, TransportEvents {
   readonly place: ChannelPlace;
   readonly outstanding: OutstandingTable;
+  readonly tokenStreams: TokenStreams | null;
   /** Whether it could be looked at that the node does not compress messages by gRPC. After Opened. */
   compressionCheck: StreamEvidence['compressionCheck'] = 'unknown';
   /** This end's view of the stream's call. After Opened. */
@@ -76,6 +79,8 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     this.#takesFirstTokens = open.tokenLatencies === true;
     this.#takesUsage = open.features?.includes(USAGE_FEATURE) === true;
     this.outstanding = new OutstandingTable(place);
+    const takesTokens = open.features?.includes(TOKEN_STREAM_FEATURE) === true;
+    this.tokenStreams = takesTokens ? new TokenStreams(this.outstanding) : null;
     this.#transport = openTransport(place, this);
     this.#transport.sendControl(encodeLoadGenMessage({ open }));
   }
@@ -209,6 +214,10 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     if (!this.#takesFirstTokens && responses.firstTokens.length > 0) {
       const text = 'sent a first token though Open.token_latencies was false';
       this.#events.onClaim(this, 'first-token', text, responses.firstTokens.length);
+    }
+    if (this.tokenStreams === null && responses.tokens.length > 0) {
+      const text = `sent tokens though Open did not ask for ${TOKEN_STREAM_FEATURE}`;
+      this.#events.onClaim(this, 'unasked-tokens', text, responses.tokens.length);
     }
     this.#events.onResponses(this, responses);
   }

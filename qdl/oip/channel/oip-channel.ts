@@ -8,7 +8,7 @@ import {
 import type { OwnSide } from '../../../shared/evidence/call-path.ts';
 import { AnswerRoom } from '../../../shared/http2/flow-control.ts';
 import { lossReason } from '../../../shared/security/connection-errors.ts';
-import type { WireCompleted, WireFirstToken } from '../../../shared/wire/responses-codec.ts';
+import type { WireCompleted, WireTokens } from '../../../shared/wire/responses-codec.ts';
 import {
   type ChannelEvents,
   type ChannelPlace,
@@ -53,6 +53,7 @@ interface OipChannelParts {
 export class OipChannel implements DispatchChannel, RequestWayEvents {
   readonly place: ChannelPlace;
   readonly outstanding: OutstandingTable;
+  readonly tokenStreams: null = null;
   readonly #parts: OipChannelParts;
   readonly #events: ChannelEvents;
   readonly #way: OipRequestWay;
@@ -143,7 +144,12 @@ export class OipChannel implements DispatchChannel, RequestWayEvents {
     if (gathered.kind === 'more') {
       const firstTokens = this.#firstTokens(request, gathered.firstPayload);
       if (firstTokens.length > 0) {
-        this.#events.onResponses(this, { firstTokens, completed: NONE, failed: NONE });
+        this.#events.onResponses(this, {
+          firstTokens,
+          tokens: NONE,
+          completed: NONE,
+          failed: NONE,
+        });
       }
       return;
     }
@@ -159,7 +165,7 @@ export class OipChannel implements DispatchChannel, RequestWayEvents {
       completedOf(id, payloads[i] as BorrowedBytes, told),
     );
     const firstTokens = this.#firstTokens(request, firstPayload);
-    this.#events.onResponses(this, { firstTokens, completed, failed: NONE });
+    this.#events.onResponses(this, { firstTokens, tokens: NONE, completed, failed: NONE });
   }
 
   onUnavailable(request: PendingRequest | undefined, details: string): void {
@@ -171,7 +177,7 @@ export class OipChannel implements DispatchChannel, RequestWayEvents {
   onUnasked(): void {
     if (this.#state === 'closing' || this.#state === 'closed') return;
     const completed = [completedOf(Number.NaN, new Uint8Array(0), undefined)];
-    this.#events.onResponses(this, { firstTokens: NONE, completed, failed: NONE });
+    this.#events.onResponses(this, { firstTokens: NONE, tokens: NONE, completed, failed: NONE });
   }
 
   onStreamEnd(code: number, details: string): void {
@@ -189,7 +195,7 @@ export class OipChannel implements DispatchChannel, RequestWayEvents {
   #firstTokens(
     request: PendingRequest,
     payload: BorrowedBytes | undefined,
-  ): WireFirstToken<BorrowedBytes>[] {
+  ): WireTokens<BorrowedBytes>[] {
     if (!this.#parts.tokenLatencies || payload === undefined) return NONE;
     return [{ id: request.ids[0] as number, payload }];
   }

@@ -153,10 +153,10 @@ export interface SampleAnswer {
   readonly times: BatchTimes | undefined;
 }
 
-/** The first output token of a sample, known before the rest. */
-export interface SampleFirstToken {
+/** Output tokens of a sample, known before the rest. */
+export interface SampleTokens {
   readonly sample: WaitingSample;
-  /** Bytes as they stand at the beginning of the answer's payload. */
+  /** Bytes as they stand in the answer's payload: of the first token at its beginning, of further ones behind those before. */
   readonly payload: Uint8Array;
 }
 
@@ -166,7 +166,11 @@ export interface SampleOwner {
    * Takes first tokens that became known at one instant, before the answers of their samples. Dropped where
    * the run does not measure them. Never throws.
    */
-  firstTokens(tokens: readonly SampleFirstToken[]): void;
+  firstTokens(tokens: readonly SampleTokens[]): void;
+  /** True where {@link tokens} are wanted. */
+  readonly takesTokens: boolean;
+  /** Takes further tokens in the same way, but for those that end a sample: the answer has them. */
+  tokens(tokens: readonly SampleTokens[]): void;
   /** Takes the answers of the samples that became known at one instant. Never throws. */
   answer(answers: readonly SampleAnswer[]): void;
 }

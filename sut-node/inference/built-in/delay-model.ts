@@ -16,10 +16,10 @@ import type {
   Batch,
   ModelContext,
   SampleAnswer,
-  SampleFirstToken,
+  SampleTokens,
   WaitingSample,
 } from '../batcher/sut-model.ts';
-import { deliverAnswers, deliverFirstTokens } from '../workers/batch-answers.ts';
+import { deliverAnswers, deliverFirstTokens, deliverTokens } from '../workers/batch-answers.ts';
 import { BuiltInModel, NO_MODEL } from './immediate-model.ts';
 
 /** Answer to one sample, decided when its service begins. Times are ns from there. */
@@ -29,7 +29,14 @@ export interface DelayedAnswer {
   readonly payload: Uint8Array;
   /** Undefined where the model has no tokens. */
   readonly tokens:
-    | { readonly count: number; readonly firstAtNs: number; readonly first: Uint8Array }
+    | {
+        readonly count: number;
+        readonly firstAtNs: number;
+        /** From each to the next. */
+        readonly eachNs: number;
+        /** Of each in the payload. */
+        readonly bytes: number;
+      }
     | undefined;
 }
 
@@ -52,14 +59,17 @@ interface Service {
   readonly beganAtNs: number;
 }
 
-/** Something that will be due: the first token or the end of a service. */
+/** Something that will be due: a token or the end of a service. */
 interface Due {
   readonly atNs: number;
-  /** Of two that are due at one instant, the one that began earlier comes first. */
+  /** Of two that are due at one instant, the one that was planned earlier comes first. */
   readonly order: number;
-  readonly isFirstToken: boolean;
+  /** Number of the token, from 0; {@link END}: the end. */
+  readonly token: number;
   readonly service: Service;
 }
+
+const END = -1;
 
 /**
  * The benchmark `delay`: N servers that work on one sample each and take as long as the settings say; a sample
@@ -106,9 +116,9 @@ export class DelayModel extends BuiltInModel {
       const service = { sample: { ...sample, pieces: [] }, answer, beganAtNs };
       this.#busyCount += 1;
       if (answer.tokens !== undefined) {
-        this.#plan(service, beganAtNs + answer.tokens.firstAtNs, true);
+        this.#plan(service, beganAtNs + answer.tokens.firstAtNs, 0);
       }
-      this.#plan(service, beganAtNs + answer.atNs, false);
+      this.#plan(service, beganAtNs + answer.atNs, END);
     }
     this.#wakeInTime();
   }
@@ -124,9 +134,17 @@ export class DelayModel extends BuiltInModel {
     return usedCount < this.#parts.concurrency ? 0 : (this.#freedAtNs.pop() ?? 0);
   }
 
-  #plan(service: Service, atNs: number, isFirstToken: boolean): void {
-    this.#due.push({ atNs, order: this.#dueCount, isFirstToken, service });
+  #plan(service: Service, atNs: number, token: number): void {
+    this.#due.push({ atNs, order: this.#dueCount, token, service });
     this.#dueCount += 1;
+  }
+
+  /** The token behind one, for those who want it; the last one comes with the answer. */
+  #planNext({ service, token, atNs }: Due): void {
+    const { tokens } = service.answer;
+    if (tokens === undefined || token + 2 >= tokens.count || !service.sample.owner.takesTokens)
+      return;
+    this.#plan(service, atNs + tokens.eachNs, token + 1);
   }
 
   /** One call is planned: for what is due first. */
@@ -139,22 +157,24 @@ export class DelayModel extends BuiltInModel {
   }
 
   /**
-   * Hands over all that is due by now: first tokens, then answers, as the wire has them. A server that becomes free
+   * Hands over all that is due by now: first tokens, then others, then answers, as the wire has them. A server that becomes free
    * takes its next sample before anything later is looked at: that service may be over by now as well.
    */
   readonly #wake = (): void => {
     this.#isAwake = true;
     this.#wakeUpAtNs = Number.POSITIVE_INFINITY;
     const nowNs = this.#parts.clock.nowNs();
-    const firstTokens: SampleFirstToken[] = [];
+    const firstTokens: SampleTokens[] = [];
+    const tokens: SampleTokens[] = [];
     const answers: SampleAnswer[] = [];
     for (;;) {
       const due = this.#due.peek();
       if (due === undefined || due.atNs > nowNs) break;
       this.#due.pop();
-      const { sample, answer } = due.service;
-      if (due.isFirstToken && answer.tokens !== undefined) {
-        firstTokens.push({ sample, payload: answer.tokens.first });
+      if (due.token !== END) {
+        const told = due.token === 0 ? firstTokens : tokens;
+        told.push(tokenOf(due));
+        this.#planNext(due);
       } else {
         answers.push(answerOf(due.service, nowNs));
         this.#freedAtNs.push(due.atNs);
@@ -164,9 +184,15 @@ export class DelayModel extends BuiltInModel {
     }
     this.#isAwake = false;
     deliverFirstTokens(firstTokens);
+    deliverTokens(tokens);
     deliverAnswers(answers);
     this.#wakeInTime();
   };
+}
+
+function tokenOf({ service: { sample, answer }, token }: Due): SampleTokens {
+  const bytes = answer.tokens?.bytes ?? 0;
+  return { sample, payload: answer.payload.subarray(token * bytes, (token + 1) * bytes) };
 }
 
 function answerOf({ sample, answer, beganAtNs }: Service, nowNs: number): SampleAnswer {
@@ -282,13 +308,12 @@ export async function tokenAnswers(parts: TokenAnswerParts): Promise<() => Delay
   const { firstTokenNs, tokenNs, type } = parts;
   const { next, max } = await tokenCounts(parts);
   const { ids, idBytes } = tokenIds(type, max);
-  const first = ids.subarray(0, idBytes);
   return () => {
     const count = next();
     return {
       atNs: firstTokenNs + (count - 1) * tokenNs,
       payload: ids.subarray(0, count * idBytes),
-      tokens: { count, firstAtNs: firstTokenNs, first },
+      tokens: { count, firstAtNs: firstTokenNs, eachNs: tokenNs, bytes: idBytes },
     };
   };
 }

@@ -17,6 +17,8 @@ export interface Sequence {
   readonly newTokensMax?: number;
   /** Called as soon as the first token is known. */
   onFirstToken(id: number): void;
+  /** Called with further tokens as they are settled, but for those of the end. */
+  onTokens?: ((ids: readonly number[]) => void) | undefined;
   /** All new tokens, the end token included. Called once, unless {@link onFailed} or a stop comes first. */
   onEnd(tokens: readonly number[]): void;
   onFailed(error: Error): void;
@@ -27,6 +29,8 @@ interface ContinuousGeneratorOptions {
   readonly limits: GenerationLimits;
   /** Most sequences side by side. */
   readonly sequencesMax: number;
+  /** Called after each step, when all sequences have told its tokens. */
+  readonly onStepped?: () => void;
 }
 
 /** A sequence under way. */
@@ -135,6 +139,7 @@ export class ContinuousGenerator {
       next.set(one, this.#advance(one, scores.slice(row, end)));
       row = end;
     }
+    this.#options.onStepped?.();
     this.#rearrange(next);
   }
 
@@ -150,7 +155,11 @@ export class ContinuousGenerator {
     }
     const { tokens } = search;
     if (settledCount === 0 && tokens.length > 0) sequence.onFirstToken(tokens[0] as number);
-    if (next.length > 0) return next;
+    if (next.length > 0) {
+      const toldCount = Math.max(settledCount, 1);
+      if (tokens.length > toldCount) sequence.onTokens?.(tokens.slice(toldCount));
+      return next;
+    }
     // Rule: LoadGen divides by the tokens behind the first, so there are 2 or more.
     const isShort = tokens.length === 1;
     sequence.onEnd(isShort ? [...tokens, this.#options.limits.endToken] : tokens);

@@ -6,8 +6,8 @@ import type {
   BatchTimes,
   SampleAnswer,
   SampleFault,
-  SampleFirstToken,
   SampleOwner,
+  SampleTokens,
   WaitingSample,
 } from '../batcher/sut-model.ts';
 import type { DoneMessage } from './worker-thread.ts';
@@ -63,8 +63,13 @@ export function deliverAnswers(answers: readonly SampleAnswer[]): void {
 }
 
 /** Gives first tokens to those who sent the samples, one call per owner. */
-export function deliverFirstTokens(tokens: readonly SampleFirstToken[]): void {
+export function deliverFirstTokens(tokens: readonly SampleTokens[]): void {
   deliver(tokens, (owner, own) => owner.firstTokens(own));
+}
+
+/** Gives further tokens to those who sent the samples, one call per owner. */
+export function deliverTokens(tokens: readonly SampleTokens[]): void {
+  deliver(tokens, (owner, own) => owner.tokens(own));
 }
 
 /** A batch is nearly always of one owner; one of several is cut into one list per owner. */

@@ -45,7 +45,8 @@ export class BatchPacker {
       hasSlices ||= sample.slice !== undefined;
     }
     assert.equal(position, total);
-    const message = { kind: 'batch', payloads, begins, ends, forms } as const;
+    const takesTokens = samples.some(({ owner }) => owner.takesTokens);
+    const message = { kind: 'batch', payloads, begins, ends, forms, takesTokens } as const;
     return hasSlices ? { ...message, slices: samples.map((sample) => sample.slice) } : message;
   }
 
@@ -73,6 +74,7 @@ function lentMessage([sample, ...others]: readonly WaitingSample[]): BatchMessag
     begins: Float64Array.of(begin),
     ends: Float64Array.of(end),
     forms,
+    takesTokens: sample.owner.takesTokens,
   };
 }
 

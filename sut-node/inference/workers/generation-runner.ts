@@ -9,7 +9,7 @@ import { CachedDecoder } from '../generation/cached-decoder.ts';
 import { ContinuousGenerator, type Sequence } from '../generation/continuous-generator.ts';
 import { packResponses } from './batch-runner.ts';
 import { PayloadReader } from './payload-reader.ts';
-import type { BatchMessage, DoneMessage, WorkerStart } from './worker-thread.ts';
+import type { BatchMessage, DoneMessage, TokensMessage, WorkerStart } from './worker-thread.ts';
 
 interface GenerationRunnerOptions
   extends Pick<
@@ -18,6 +18,8 @@ interface GenerationRunnerOptions
   > {
   readonly pipeline: GeneratingPipeline;
   readonly session: ModelSession;
+  /** Gets the tokens of one step, of batches that want them. */
+  readonly onTokens: (message: TokensMessage) => void;
 }
 
 /** Tokens of a warm-up: one of a step alone, one of a step of two sequences, and what follows. */
@@ -28,7 +30,7 @@ type Outcome = readonly number[] | Error;
 
 /**
  * The work of a worker on prompts: many batches of one sample each at once, which end in any order. A response is the ids of
- * all new tokens, int32 little-endian; its first 4 bytes are told as soon as they are known. The time from the prompt's ids to
+ * all new tokens, int32 little-endian; its first 4 bytes are told as soon as they are known, and the others where they are wanted. The time from the prompt's ids to
  * the last token counts as compute, waiting for the next border and steps of other sequences included.
  */
 export class GenerationRunner {
@@ -37,6 +39,10 @@ export class GenerationRunner {
   readonly #responseCodec: Codec;
   readonly #generator: ContinuousGenerator;
   readonly #sequences = new Map<number, Sequence>();
+  /** Tokens of the step at hand, and whose they are. */
+  #toldNumbers: number[] = [];
+  #toldIds: number[] = [];
+  #toldEnds: number[] = [];
 
   constructor(options: GenerationRunnerOptions) {
     const { pipeline, session, batchSizeMax, responseCompression } = options;
@@ -45,7 +51,12 @@ export class GenerationRunner {
     this.#responseCodec = codecNamed(responseCompression);
     const model = new CachedDecoder(pipeline.decoder, session);
     const { limits } = pipeline;
-    this.#generator = new ContinuousGenerator({ model, limits, sequencesMax: batchSizeMax });
+    this.#generator = new ContinuousGenerator({
+      model,
+      limits,
+      sequencesMax: batchSizeMax,
+      onStepped: () => this.#tellTokens(),
+    });
   }
 
   /** Generates alone and side by side. @throws MlperfError `ERR_MODEL` that tells on what the model failed. */
@@ -93,6 +104,7 @@ export class GenerationRunner {
       (await this.#generate(number, {
         prompt,
         onFirstToken: (id) => onFirstToken(bytesOf([id])),
+        onTokens: batch.takesTokens ? (ids) => this.#keepTokens(number, ids) : undefined,
       }));
     const generatedAtNs = machineNowNs();
     const tokens = outcome instanceof Error ? undefined : outcome;
@@ -124,9 +136,24 @@ export class GenerationRunner {
     this.#generator.stop();
   }
 
+  #keepTokens(number: number, ids: readonly number[]): void {
+    this.#toldNumbers.push(number);
+    this.#toldIds.push(...ids);
+    this.#toldEnds.push(TOKEN_BYTES * this.#toldIds.length);
+  }
+
+  #tellTokens(): void {
+    const [numbers, ids, ends] = [this.#toldNumbers, this.#toldIds, this.#toldEnds];
+    if (numbers.length === 0) return;
+    this.#toldNumbers = [];
+    this.#toldIds = [];
+    this.#toldEnds = [];
+    this.#options.onTokens({ kind: 'tokens', numbers, payload: bytesOf(ids), ends });
+  }
+
   #generate(
     number: number,
-    start: Pick<Sequence, 'prompt' | 'newTokensMax' | 'onFirstToken'>,
+    start: Pick<Sequence, 'prompt' | 'newTokensMax' | 'onFirstToken' | 'onTokens'>,
   ): Promise<Outcome> {
     return new Promise((resolve) => {
       const end = (outcome: Outcome): void => {
@@ -140,10 +167,13 @@ export class GenerationRunner {
   }
 }
 
+/** Bytes of a token in a response. */
+const TOKEN_BYTES = 4;
+
 /** Ids as int32, little-endian. */
 function bytesOf(ids: readonly number[]): Uint8Array {
-  const bytes = new Uint8Array(4 * ids.length);
+  const bytes = new Uint8Array(TOKEN_BYTES * ids.length);
   const view = new DataView(bytes.buffer);
-  for (const [i, id] of ids.entries()) view.setInt32(4 * i, id, true);
+  for (const [i, id] of ids.entries()) view.setInt32(TOKEN_BYTES * i, id, true);
   return bytes;
 }

@@ -6,7 +6,7 @@ import { batchShapeOf } from '../../pipeline/model-fit.ts';
 import { BatchRunner } from './batch-runner.ts';
 import { GenerationRunner } from './generation-runner.ts';
 import { StepwiseRunner } from './stepwise-runner.ts';
-import type { WorkerStart } from './worker-thread.ts';
+import type { TokensMessage, WorkerStart } from './worker-thread.ts';
 
 /** Works on batches in the thread that calls it. */
 export type Runner = BatchRunner | StepwiseRunner | GenerationRunner;
@@ -14,11 +14,13 @@ export type Runner = BatchRunner | StepwiseRunner | GenerationRunner;
 /**
  * Loads a benchmark's model and joins it with its pre- and post-processing.
  * @param onLoaded Called with the model's tensors before the rest.
+ * @param onTokens Gets tokens of batches that want them.
  * @throws MlperfError `ERR_MODEL`, `ERR_NOT_INSTALLED`, `ERR_BENCHMARK_UNKNOWN`
  */
 export async function openRunner(
   start: WorkerStart,
   onLoaded?: (tensors: ModelTensors) => void,
+  onTokens: (message: TokensMessage) => void = () => {},
 ): Promise<Runner> {
   const benchmark = await sutBenchmark(start.benchmark);
   const loaded = await createOrtSession(start);
@@ -26,7 +28,8 @@ export async function openRunner(
   const model = { file: start.modelFile, ...session.tensors };
   const pipeline = benchmark.openPipeline(model, start.usage, start.batchSizeAsked);
   onLoaded?.(loaded.tensors);
-  if (isGenerating(pipeline)) return new GenerationRunner({ ...start, pipeline, session });
+  if (isGenerating(pipeline))
+    return new GenerationRunner({ ...start, pipeline, session, onTokens });
   if (isStepwise(pipeline)) return new StepwiseRunner({ ...start, pipeline, session });
   return new BatchRunner({
     ...start,

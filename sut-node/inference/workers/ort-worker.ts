@@ -34,7 +34,6 @@ async function handle(runner: Runner, message: ToWorker): Promise<void> {
       const done = await (runner instanceof GenerationRunner
         ? runner.run(message, number, (payload) => post({ kind: 'first-token', number, payload }))
         : runner.run(message));
-      // What ends behind the port is left.
       if (!isEnding) post({ ...done, number }, [done.payloads, done.responses]);
       break;
     }
@@ -61,7 +60,12 @@ function giveUp(error: unknown): void {
 
 async function main(): Promise<void> {
   try {
-    const runner = await openRunner(start, (tensors) => post({ kind: 'loaded', tensors }));
+    const runner = await openRunner(
+      start,
+      (tensors) => post({ kind: 'loaded', tensors }),
+      // What ends behind the port is left.
+      (message) => isEnding || post(message),
+    );
     let last: Promise<void> = Promise.resolve();
     port.on('message', (message: ToWorker) => {
       const work = last

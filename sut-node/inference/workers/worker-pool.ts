@@ -26,6 +26,8 @@ interface WorkerPoolEvents {
   onDone(batch: Batch, done: DoneMessage): void;
   /** The first token of the batch's one sample, before its end. */
   onFirstToken(batch: Batch, payload: Uint8Array): void;
+  /** Further tokens of batches of one sample each, of one instant. */
+  onTokens(tokens: readonly (readonly [batch: Batch, payload: Uint8Array])[]): void;
   /** The worker that had the batch is gone. */
   onLost(batch: Batch, error: MlperfError): void;
   /** A worker can take a batch. */
@@ -156,8 +158,8 @@ export class WorkerPool implements BatchWorkers {
   #add(): PoolWorker {
     const name = `worker ${this.#nextNumber}`;
     this.#nextNumber += 1;
-    const { onFirstToken } = this.#options.events;
-    const events = { onDone: this.#onDone, onFirstToken, onEnd: this.#onEnd };
+    const { onFirstToken, onTokens } = this.#options.events;
+    const events = { onDone: this.#onDone, onFirstToken, onTokens, onEnd: this.#onEnd };
     const worker = new PoolWorker({ ...this.#options, name, events });
     this.#workers.push(worker);
     return worker;
@@ -215,7 +217,7 @@ export class WorkerPool implements BatchWorkers {
 const BATCHES_MAX = 2;
 
 /** Events of a worker. */
-interface PoolWorkerEvents extends Pick<WorkerPoolEvents, 'onFirstToken'> {
+interface PoolWorkerEvents extends Pick<WorkerPoolEvents, 'onFirstToken' | 'onTokens'> {
   onDone(batch: Batch, done: DoneMessage): void;
   /** The worker has ended and holds these batches without an answer. Called once. */
   onEnd(worker: PoolWorker, error: MlperfError, held: readonly Batch[]): void;
@@ -329,6 +331,14 @@ class PoolWorker implements WorkerThreadEvents {
       case 'first-token':
         this.#options.events.onFirstToken(this.#batchOf(message.number), message.payload);
         break;
+      case 'tokens': {
+        const { numbers, ends, payload } = message;
+        const bytesOf = (i: number) => payload.subarray(i === 0 ? 0 : ends[i - 1], ends[i]);
+        this.#options.events.onTokens(
+          numbers.map((number, i) => [this.#batchOf(number), bytesOf(i)]),
+        );
+        break;
+      }
       case 'done': {
         const batch = this.#batchOf(message.number);
         this.#batches.delete(message.number);

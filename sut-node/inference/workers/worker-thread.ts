@@ -98,7 +98,7 @@ export function watchThread(
  *   warm-up   ───────────────────────────►    runs the model once per batch size
  *             ◄───────────────────── ready    (or failed, and the thread ends)
  *   batch     ───────────────────────────►    one after the other; of a model that generates, side by side
- *             ◄─────────────── first-token    (of a model that generates)
+ *             ◄─────── first-token, tokens    (of a model that generates)
  *             ◄────────────────────── done
  *   isStopping, stop ────────────────────►    the thread ends behind the batch that runs
  *
@@ -144,6 +144,8 @@ export interface BatchMessage {
   /** Per sample, where it lies in its query's payload; absent when no sample of the batch has one. */
   readonly slices?: readonly (PayloadSlice | undefined)[];
   readonly forms: Uint8Array;
+  /** Whether tokens behind the first are wanted as they come. */
+  readonly takesTokens: boolean;
 }
 
 /** Which of a worker's batches a message is about: batches of a model that generates end in any order. */
@@ -196,10 +198,20 @@ export interface FirstTokenMessage {
   readonly payload: Uint8Array;
 }
 
+/** Further tokens of batches of one sample, as one step gave them; not those that end a sample. */
+export interface TokensMessage {
+  readonly kind: 'tokens';
+  readonly numbers: readonly number[];
+  /** Bytes of the batches' tokens, one behind the other; those of batch i end at `ends[i]`. */
+  readonly payload: Uint8Array;
+  readonly ends: readonly number[];
+}
+
 /** Worker to I/O thread: the model is loaded; it has run. */
 export type FromWorker =
   | { readonly kind: 'loaded'; readonly tensors: ModelTensors }
   | { readonly kind: 'ready' }
   | FailedMessage
   | (FirstTokenMessage & Numbered)
+  | TokensMessage
   | (DoneMessage & Numbered);

@@ -6,7 +6,11 @@ import { NODE_NAME_LENGTH_MAX } from '../../../shared/domain/node-address.ts';
 import type { PayloadEncoding } from '../../../shared/domain/system-under-test.ts';
 import { PAYLOAD_DIGESTS_FEATURE } from '../../../shared/evidence/payload-digest.ts';
 import { settingsAsText } from '../../../shared/evidence/settings-text.ts';
-import { USAGE_FEATURE, WARM_UP_FEATURE } from '../../../shared/wire/sut-contract.ts';
+import {
+  TOKEN_STREAM_FEATURE,
+  USAGE_FEATURE,
+  WARM_UP_FEATURE,
+} from '../../../shared/wire/sut-contract.ts';
 import { batchPolicy } from '../../inference/batcher/dynamic-batcher.ts';
 import type { ModelContext, SutModel } from '../../inference/batcher/sut-model.ts';
 import type { LoadedModel } from '../../model/model-facts.ts';
@@ -77,11 +81,19 @@ export const NODE_FEATURES: readonly string[] = [
   PAYLOAD_DIGESTS_FEATURE,
   WARM_UP_FEATURE,
   USAGE_FEATURE,
+  TOKEN_STREAM_FEATURE,
 ];
 
 /** Those of Open.features that are in use from then on (Opened.features). */
-export function agreedFeatures(wanted: readonly string[]): string[] {
-  return NODE_FEATURES.filter((feature) => wanted.includes(feature));
+export function agreedFeatures({
+  features,
+  tokenLatencies,
+}: {
+  readonly features: readonly string[];
+  readonly tokenLatencies: boolean;
+}): string[] {
+  const isUsable = (feature: string): boolean => feature !== TOKEN_STREAM_FEATURE || tokenLatencies;
+  return NODE_FEATURES.filter((feature) => features.includes(feature) && isUsable(feature));
 }
 
 /** Settings that tell where a node is and who watches it: equal nodes of a SUT differ in these. */

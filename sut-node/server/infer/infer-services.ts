@@ -6,7 +6,7 @@ import type { DynamicBatcher } from '../../inference/batcher/dynamic-batcher.ts'
 import type { StreamPeer } from '../connection/stream-call.ts';
 import type { NodeFacts } from '../describe/node-offer.ts';
 import type { CreditBook } from '../ledger/credit-book.ts';
-import type { RunLedgers } from '../ledger/run-ledger.ts';
+import type { RunLedger, RunLedgers } from '../ledger/run-ledger.ts';
 import type { InferLimits } from '../limits/node-limits.ts';
 import type { UsageReports } from './usage-reports.ts';
 
@@ -36,4 +36,13 @@ export interface InferServices extends Pick<NodeFacts, 'name' | 'identity' | 'of
   readonly observe?: ((durations: ServiceTimes) => void) | undefined;
   /** Limits as the wire tells them. */
   wireLimits(): NodeLimits;
+}
+
+/** How a stream ended, for the operating log. */
+export interface StreamEnding {
+  /** Ledger of the stream's run, over all its streams; undefined before Open. */
+  readonly ledger: RunLedger | undefined;
+  /** Samples that were accepted and got no answer. */
+  readonly droppedCount: number;
+  readonly reason: string;
 }

@@ -1,19 +1,19 @@
 import assert from 'node:assert';
 import type { Open__Output } from '../../../proto/gen/mlperf/network/v1/Open.ts';
 import type { PlannedCall } from '../../../shared/base/clock/clock.ts';
-import { MlperfError, messageOf } from '../../../shared/base/errors/mlperf-error.ts';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { decodePart, isPart } from '../../../shared/wire/part-codec.ts';
 import { FAILURE_CODES } from '../../../shared/wire/responses-codec.ts';
 import {
-  decodeLoadGenMessage,
   encodeSutMessage,
+  TOKEN_STREAM_FEATURE,
   USAGE_FEATURE,
   WARM_UP_FEATURE,
 } from '../../../shared/wire/sut-contract.ts';
 import type {
   SampleAnswer,
-  SampleFirstToken,
   SampleOwner,
+  SampleTokens,
   WaitingSample,
 } from '../../inference/batcher/sut-model.ts';
 import type { MessageMemory } from '../connection/message-memory.ts';
@@ -30,9 +30,10 @@ import {
   unavailable,
 } from '../limits/call-end.ts';
 import { headBytesMax } from '../limits/node-limits.ts';
-import type { InferPeer, InferServices, StreamBatcher } from './infer-services.ts';
-import { type Agreement, negotiateOpen } from './open-negotiation.ts';
-import { cutByBytes, type KnownResponses, writeResponses } from './response-writer.ts';
+import type { InferPeer, InferServices, StreamBatcher, StreamEnding } from './infer-services.ts';
+import { type Agreement, decodeControl, negotiateOpen } from './open-negotiation.ts';
+import { OutgoingResponses } from './outgoing-responses.ts';
+import { writeResponses } from './response-writer.ts';
 import {
   newSampleCount,
   payloadBytes,
@@ -44,20 +45,13 @@ import {
 /** How long a draining stream stays silent before it ends: parts that were under way still get an answer. */
 const DRAIN_LULL_NS = 200_000_000;
 
-/** How a stream ended, for the operating log. */
-export interface StreamEnding {
-  /** Ledger of the stream's run, over all its streams; undefined before Open. */
-  readonly ledger: RunLedger | undefined;
-  /** Samples that were accepted and got no answer. */
-  readonly droppedCount: number;
-  readonly reason: string;
-}
-
 /** State of a stream from Open on. */
 interface OpenedRun {
   readonly agreement: Agreement;
   /** Whether LoadGen measures first tokens. */
   readonly takesFirstTokens: boolean;
+  /** Whether it wants all others as they come. */
+  readonly takesTokens: boolean;
   readonly ledger: RunLedger;
   readonly credit: StreamCredit;
   readonly intake: SampleIntake;
@@ -71,8 +65,8 @@ interface OpenedRun {
  *      └───────────────┴── message that breaks the protocol, abort() ──────► ended (that status)
  *                          peer gone ──────────────────────────────────────► ended (no status)
  *
- * Answers and first tokens that gRPC cannot take now wait in `#unsent`, in their order. That is bounded by
- * credit, which comes back only when an answer was handed over: a sample has one first token at most.
+ * Answers and tokens that gRPC cannot take now wait in `#unsent`, in their order. That is bounded by
+ * credit, which comes back only when an answer was handed over.
  */
 export class InferStream implements SampleOwner, StreamHandler {
   readonly #services: InferServices;
@@ -85,7 +79,7 @@ export class InferStream implements SampleOwner, StreamHandler {
   #run: OpenedRun | undefined;
   /** Samples that were accepted and whose answer was not yet handed over. */
   #owedCount = 0;
-  #unsent: KnownResponses[] = [];
+  readonly #unsent = new OutgoingResponses();
   #isBlocked = false;
   #drainReason: string | undefined;
   #lull: PlannedCall | undefined;
@@ -140,18 +134,29 @@ export class InferStream implements SampleOwner, StreamHandler {
   /** gRPC takes messages again. */
   drained(): void {
     this.#isBlocked = false;
+    this.#unsent.release();
     this.#flush();
   }
 
   answer(answers: readonly SampleAnswer[]): void {
     if (this.#phase === 'ended') return;
-    for (const list of cutByBytes(answers)) this.#unsent.push({ firstTokens: [], answers: list });
+    this.#unsent.addAnswers(answers);
     this.#flush();
   }
 
-  firstTokens(tokens: readonly SampleFirstToken[]): void {
+  firstTokens(tokens: readonly SampleTokens[]): void {
     if (this.#phase === 'ended' || this.#run?.takesFirstTokens !== true) return;
-    for (const list of cutByBytes(tokens)) this.#unsent.push({ firstTokens: list, answers: [] });
+    this.#unsent.addFirstTokens(tokens);
+    this.#flush();
+  }
+
+  get takesTokens(): boolean {
+    return this.#phase !== 'ended' && this.#run?.takesTokens === true;
+  }
+
+  tokens(tokens: readonly SampleTokens[]): void {
+    if (!this.takesTokens) return;
+    this.#unsent[this.#isBlocked ? 'holdTokens' : 'addTokens'](tokens);
     this.#flush();
   }
 
@@ -204,8 +209,10 @@ export class InferStream implements SampleOwner, StreamHandler {
       this.#observe = undefined;
     }
     const intake = new SampleIntake(services.limits, agreement, ledger);
+    const features = agreedFeatures(open);
     const takesFirstTokens = open.tokenLatencies;
-    this.#run = { agreement, takesFirstTokens, ledger, credit, intake };
+    const takesTokens = features.includes(TOKEN_STREAM_FEATURE);
+    this.#run = { agreement, takesFirstTokens, takesTokens, ledger, credit, intake };
     this.#phase = 'open';
     this.#onOpened(open);
     this.#write(
@@ -217,7 +224,7 @@ export class InferStream implements SampleOwner, StreamHandler {
           model: services.offer.model,
           encodings: [...agreement.encodings],
           responseEncodings: [agreement.responseEncoding],
-          features: agreedFeatures(open.features),
+          features,
           limits: services.wireLimits(),
           credit: { samples: credit.grantedSamples, bytes: credit.grantedBytes },
           seen: this.#peer.seen,
@@ -324,7 +331,7 @@ export class InferStream implements SampleOwner, StreamHandler {
   #flush(): void {
     const run = this.#run;
     while (run !== undefined && !this.#isBlocked && this.#phase !== 'ended') {
-      const known = this.#unsent.shift();
+      const known = this.#unsent.next();
       if (known === undefined) break;
       const written = writeResponses(known, {
         clock: this.#services.clock,
@@ -381,7 +388,7 @@ export class InferStream implements SampleOwner, StreamHandler {
     this.#phase = 'ended';
     this.#lull?.cancel();
     this.#endUsage?.();
-    this.#unsent = [];
+    this.#unsent.clear();
     const run = this.#run;
     if (run !== undefined) {
       run.ledger.droppedCount += this.#owedCount;
@@ -395,14 +402,5 @@ export class InferStream implements SampleOwner, StreamHandler {
       droppedCount: this.#owedCount,
       reason: end?.details ?? 'the peer is gone',
     });
-  }
-}
-
-/** A message that is no part. @throws StreamRefusal when it cannot be read. */
-function decodeControl(bytes: Buffer): ReturnType<typeof decodeLoadGenMessage> {
-  try {
-    return decodeLoadGenMessage(bytes);
-  } catch (error) {
-    throw invalidArgument(`malformed message: ${messageOf(error)}`);
   }
 }

@@ -5,8 +5,8 @@ import { OpenStreams } from '../connection/stream-call.ts';
 import type { RunLedger } from '../ledger/run-ledger.ts';
 import { resourceExhausted, STREAM_OK, unavailable } from '../limits/call-end.ts';
 import { INFER_CALLS_MAX } from '../limits/node-limits.ts';
-import type { InferPeer, InferServices } from './infer-services.ts';
-import { InferStream, type StreamEnding } from './infer-stream.ts';
+import type { InferPeer, InferServices, StreamEnding } from './infer-services.ts';
+import { InferStream } from './infer-stream.ts';
 
 /** All Infer streams of the node. Knows only {@link InferPeer} of gRPC. */
 export class InferStreams {

@@ -1,5 +1,6 @@
 import type { Encoding__Output } from '../../../proto/gen/mlperf/network/v1/Encoding.ts';
 import type { Open__Output } from '../../../proto/gen/mlperf/network/v1/Open.ts';
+import { messageOf } from '../../../shared/base/errors/mlperf-error.ts';
 import type { PayloadEncoding } from '../../../shared/domain/system-under-test.ts';
 import {
   agreedVersion,
@@ -7,11 +8,21 @@ import {
   ownSoftware,
   versionsInWords,
 } from '../../../shared/wire/protocol-versions.ts';
+import { decodeLoadGenMessage } from '../../../shared/wire/sut-contract.ts';
 import type { NodeOffer } from '../describe/node-offer.ts';
 import { failedPrecondition, invalidArgument } from '../limits/call-end.ts';
 
 /** Longest run id: enough for a UUID and then some, too short to fill the ledger's memory. */
 const RUN_ID_LENGTH_MAX = 128;
+
+/** A message that is no part. @throws StreamRefusal when it cannot be read. */
+export function decodeControl(bytes: Buffer): ReturnType<typeof decodeLoadGenMessage> {
+  try {
+    return decodeLoadGenMessage(bytes);
+  } catch (error) {
+    throw invalidArgument(`malformed message: ${messageOf(error)}`);
+  }
+}
 
 /** Agreement of Open and Opened. */
 export type Agreement = ReturnType<typeof negotiateOpen>;

@@ -5,11 +5,12 @@ import {
   FAILURE_CODES,
   type WireCompleted,
   type WireFailed,
+  type WireTokens,
 } from '../../../shared/wire/responses-codec.ts';
 import type {
   BatchTimes,
   SampleAnswer,
-  SampleFirstToken,
+  SampleTokens,
   WaitingSample,
 } from '../../inference/batcher/sut-model.ts';
 
@@ -21,7 +22,8 @@ const HEAD_BYTES = 1024;
 
 /** Responses that one message will hold. */
 export interface KnownResponses {
-  readonly firstTokens: readonly SampleFirstToken[];
+  readonly firstTokens: readonly SampleTokens[];
+  readonly tokens: readonly SampleTokens[];
   readonly answers: readonly SampleAnswer[];
 }
 
@@ -53,7 +55,7 @@ export function cutByBytes<T extends { readonly payload: Uint8Array }>(
 
 /** Encodes what became known into one message. The clock is read here: the last moment before gRPC takes over. */
 export function writeResponses(
-  { firstTokens, answers }: KnownResponses,
+  { firstTokens, tokens, answers }: KnownResponses,
   options: {
     readonly clock: Clock;
     readonly responseEncoding: number;
@@ -94,7 +96,8 @@ export function writeResponses(
   return {
     message: encodeResponses({
       // They travel as they are: the wire names no encoding for them.
-      firstTokens: firstTokens.map(({ sample, payload }) => ({ id: sample.id, payload })),
+      firstTokens: firstTokens.map(toWire),
+      tokens: tokens.map(toWire),
       completed,
       failed,
     }),
@@ -105,6 +108,10 @@ export function writeResponses(
     responseBytes,
     sampleBytes,
   };
+}
+
+function toWire({ sample, payload }: SampleTokens): WireTokens {
+  return { id: sample.id, payload };
 }
 
 /**

@@ -2,11 +2,7 @@ import assert from 'node:assert';
 import { status } from '@grpc/grpc-js';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { ServiceTimes } from '../../../shared/domain/system-under-test.ts';
-import type {
-  SampleAnswer,
-  SampleFirstToken,
-  SampleOwner,
-} from '../../inference/batcher/sut-model.ts';
+import type { SampleAnswer, SampleOwner, SampleTokens } from '../../inference/batcher/sut-model.ts';
 import { OpenStreams } from '../connection/stream-call.ts';
 import type { InferServices } from '../infer/infer-services.ts';
 import { durationsOf } from '../infer/response-writer.ts';
@@ -313,13 +309,18 @@ export class InferWork implements SampleOwner {
   }
 
   /** A model with tokens takes requests of one sample. */
-  firstTokens(tokens: readonly SampleFirstToken[]): void {
+  firstTokens(tokens: readonly SampleTokens[]): void {
     if (this.#isCancelled || this.#events.first === undefined) return;
     for (const { payload } of tokens) {
       this.#sentBytes = payload.length;
       this.#events.first(this.#inference.response(this.#request, [payload], { isFinal: false }));
     }
   }
+
+  /** The protocol has one first response, and the rest. */
+  readonly takesTokens = false;
+
+  tokens(): void {}
 
   answer(answers: readonly SampleAnswer[]): void {
     for (const answer of answers) this.#answers[answer.sample.id] = answer;

@@ -51,7 +51,8 @@ async function makeBatches(): Promise<BatchMessage[]> {
     });
     const begins = Float64Array.from(payloads, ({ length }, i) => (ends[i] as number) - length);
     const { buffer } = Uint8Array.from(Buffer.concat(payloads));
-    return { kind: 'batch', payloads: buffer, begins, ends, forms: new Uint8Array(rows.length) };
+    const forms = new Uint8Array(rows.length);
+    return { kind: 'batch', payloads: buffer, begins, ends, forms, takesTokens: false };
   });
 }
 

@@ -83,6 +83,8 @@ export class ClosedLoop implements ResponseSink {
 
   firstToken(): void {}
 
+  tokens(): void {}
+
   complete(responseId: number, _payload: BorrowedBytes, _tokenCount: number, atNs: number): void {
     const problem = this.#recorder.complete(responseId, atNs);
     if (problem !== 0) throw new Error(`response ${responseId} breaks the contract (${problem})`);

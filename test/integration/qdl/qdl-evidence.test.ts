@@ -179,6 +179,17 @@ describe('what a node says that cannot be', () => {
       },
     ],
     [
+      'unasked-tokens',
+      /sent tokens though Open did not ask for token-stream/,
+      {
+        onPart: (node, { samples }) => {
+          const ids = samples.map(({ id }) => id);
+          node.say({ responses: { tokens: ids.map((id) => ({ id, payload: Buffer.alloc(4) })) } });
+          node.complete(ids);
+        },
+      },
+    ],
+    [
       'token-count',
       /told -5 tokens of a response/,
       {

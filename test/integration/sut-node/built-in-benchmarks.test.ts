@@ -1,6 +1,7 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { RecordsReader } from '../../../loadgen-node/observe/records/records-reader.ts';
 import { tempFolder } from '../../scenes/host/folders.ts';
 import { longhaul } from '../../scenes/host/processes.ts';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
@@ -35,6 +36,18 @@ describe('longhaul run --benchmark echo', () => {
   });
 });
 
+/** @returns user.conf of a short Server run that measures tokens. */
+function tokensConf(): string {
+  const userConf = join(tempFolder(), 'user.conf');
+  const lines = [
+    ...['use_token_latencies = 1', 'ttft_latency = 20000', 'tpot_latency = 20000'],
+    ...['target_qps = 100', 'min_duration = 300', 'min_query_count = 30'],
+    'target_latency_percentile = 50',
+  ];
+  writeFileSync(userConf, lines.map((line) => `delay.Server.${line}\n`).join(''));
+  return userConf;
+}
+
 describe('longhaul run --benchmark delay', () => {
   it('with tokens logs first tokens, token counts, and their times', async () => {
     const node = await startTestNode({
@@ -46,16 +59,9 @@ describe('longhaul run --benchmark delay', () => {
         tokenNs: TOKEN_NS,
       },
     });
-    const userConf = join(tempFolder(), 'user.conf');
-    const lines = [
-      ...['use_token_latencies = 1', 'ttft_latency = 20000', 'tpot_latency = 20000'],
-      ...['target_qps = 100', 'min_duration = 300', 'min_query_count = 30'],
-      'target_latency_percentile = 50',
-    ];
-    writeFileSync(userConf, lines.map((line) => `delay.Server.${line}\n`).join(''));
     const { code, stdout, logs } = await run(
       ...([node.address, 'delay', '--scenario', 'Server', '--mode', 'submission'] as const),
-      ...['--sample-bytes', '16', '--sample-count', '20', '--user-conf', userConf],
+      ...['--sample-bytes', '16', '--sample-count', '20', '--user-conf', tokensConf()],
     );
     expect({ code, stdout }).toMatchObject({ code: 0 });
     expect(logs.errors).toEqual([]);
@@ -72,6 +78,46 @@ describe('longhaul run --benchmark delay', () => {
     expect(logs.value('result_completed_tokens_per_second')).toBeGreaterThan(0);
     expect(stdout).toMatch(/First token +p50 /);
     expect(stdout).toMatch(/Per token +p50 /);
+  });
+
+  it('with --token-times measures each gap between tokens, and the records have them', async () => {
+    const node = await startTestNode({
+      benchmark: 'delay',
+      delay: {
+        ...NO_DELAY,
+        tokens: { kind: 'fixed', count: TOKENS_MAX },
+        firstTokenNs: FIRST_TOKEN_NS,
+        tokenNs: TOKEN_NS,
+      },
+    });
+    const output = tempFolder();
+    const { code, stdout } = await longhaul([
+      ...['run', '--sut', node.address, '--benchmark', 'delay', '--output', output],
+      ...['--sample-bytes', '16', '--sample-count', '20', '--user-conf', tokensConf()],
+      ...['--token-times', '--threshold', 'itl_p99 < 10s'],
+    ]);
+    expect({ code, stdout }).toMatchObject({ code: 0 });
+    expect(stdout).toMatch(/^Between +p50 .* from token to token; longest of a sample p99 /m);
+    const summary = JSON.parse(readFileSync(join(output, 'longhaul_summary.json'), 'utf8'));
+    const { itl_p50: p50, itl_max: max, longest_gap_p50: longest, samples } = summary.figures;
+    // Gaps are as the node makes them, but that the machine may be late.
+    expect(p50).toBeGreaterThan(TOKEN_NS / 2);
+    expect(longest).toBeGreaterThanOrEqual(p50 * 0.99);
+    expect(max).toBeGreaterThanOrEqual(longest);
+    const reader = await RecordsReader.open(join(output, 'longhaul_records.arrow'));
+    const records = await reader.readAll();
+    await reader.close();
+    expect(records.tokenGaps?.count).toBe(samples * (TOKENS_MAX - 1));
+    expect(records.longestGapNs?.reduce((a, b) => Math.max(a, b))).toBe(Math.fround(max));
+    const derived = await longhaul(['report', output, '--json']);
+    expect(derived).toMatchObject({ code: 0 });
+  });
+
+  it('refuses --token-times where no tokens are measured', async () => {
+    const node = await startTestNode({ benchmark: 'delay' });
+    const { code, stderr } = await run(node.address, 'delay', '--token-times', '--target-qps', '5');
+    expect(stderr).toContain('--token-times needs a benchmark with tokens');
+    expect(code).not.toBe(0);
   });
 
   it('puts a query through a queue that is far smaller: full means no credit, not an error', async () => {

@@ -162,15 +162,21 @@ export class SimulatedLink implements PartTransport {
       return rest.length === 0 ? [] : [encodeResponses({ ...responses, completed: rest })];
     }
     if (this.#strikes('repeated-response')) {
-      return [message, encodeResponses({ firstTokens: [], completed: [first], failed: [] })];
+      return [
+        message,
+        encodeResponses({ firstTokens: [], tokens: [], completed: [first], failed: [] }),
+      ];
     }
     if (this.#strikes('unknown-id')) {
       const stranger = { ...first, id: 2 ** 45 + 12_345 };
-      return [message, encodeResponses({ firstTokens: [], completed: [stranger], failed: [] })];
+      return [
+        message,
+        encodeResponses({ firstTokens: [], tokens: [], completed: [stranger], failed: [] }),
+      ];
     }
     if (this.#strikes('failed-sample')) {
       const failed = [{ id: first.id, code: FAILURE_CODES.inference, text: 'it did not work' }];
-      return [encodeResponses({ firstTokens: [], completed: rest, failed })];
+      return [encodeResponses({ firstTokens: [], tokens: [], completed: rest, failed })];
     }
     if (this.#strikes('random-bytes')) return [Buffer.alloc(12, 0xff), message];
     if (this.#strikes('cut-message')) return [message.subarray(0, -1)];

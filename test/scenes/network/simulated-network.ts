@@ -294,6 +294,7 @@ class WatchedSut implements SystemUnderTest {
       handedOver: (id, atNs) => sink.handedOver(id, atNs),
       served: (id, node, times, decodeNs) => sink.served(id, node, times, decodeNs),
       firstToken: (id, payload, atNs) => sink.firstToken(id, payload, atNs),
+      tokens: (id, count, atNs) => sink.tokens(id, count, atNs),
       complete: (id, payload, tokenCount, atNs) => {
         const fate = this.samples.get(id);
         if (fate === undefined) this.strayCount += 1;

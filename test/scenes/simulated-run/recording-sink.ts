@@ -34,6 +34,8 @@ export class RecordingSink implements ResponseSink {
 
   firstToken(): void {}
 
+  tokens(_id?: number, _count?: number): void {}
+
   complete(id: number, payload: BorrowedBytes): void {
     this.completed.push({ id, payload: copyOf(payload) });
     this.#wake();

@@ -7,21 +7,28 @@ import {
 import type {
   ModelContext,
   SampleAnswer,
-  SampleFirstToken,
   SampleOwner,
+  SampleTokens,
   WaitingSample,
 } from '../../../sut-node/inference/batcher/sut-model.ts';
 import type { ModelPipeline, OpenedModel } from '../../../sut-node/model/model-facts.ts';
 
-/** An owner that keeps the first tokens and the answers it gets. */
+/** An owner that keeps the tokens and the answers it gets. */
 export class RecordingOwner implements SampleOwner {
-  readonly tokens: SampleFirstToken[] = [];
+  takesTokens = false;
+  readonly firsts: SampleTokens[] = [];
+  /** As they came, one list per call. */
+  readonly furthers: (readonly SampleTokens[])[] = [];
   readonly answers: SampleAnswer[] = [];
   /** Ids of the answers, one list per call. */
   readonly calls: number[][] = [];
 
-  firstTokens(tokens: readonly SampleFirstToken[]): void {
-    this.tokens.push(...tokens);
+  firstTokens(tokens: readonly SampleTokens[]): void {
+    this.firsts.push(...tokens);
+  }
+
+  tokens(tokens: readonly SampleTokens[]): void {
+    this.furthers.push(tokens);
   }
 
   answer(answers: readonly SampleAnswer[]): void {

@@ -136,6 +136,12 @@ export class EngineResponseSink implements ResponseSink {
     if (isBitSet(set.loggedSamples, sample)) set.responses.keepFirstToken(responseId, payload);
   }
 
+  tokens(responseId: number, count: number, atNs: number): void {
+    const set = this.#set;
+    const result = set?.recorder.furtherTokens(responseId - set.firstResponseId, count, atNs);
+    if (result !== RECORDED) this.#refuse(responseId, result);
+  }
+
   complete(responseId: number, payload: BorrowedBytes, tokenCount: number, atNs: number): void {
     const set = this.#set;
     if (set === null) {

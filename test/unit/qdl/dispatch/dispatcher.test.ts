@@ -9,6 +9,7 @@ import {
 } from '../../../../qdl/dispatch/dispatch-channel.ts';
 import { Dispatcher } from '../../../../qdl/dispatch/dispatcher.ts';
 import { RunLedgerCounter } from '../../../../qdl/dispatch/run-ledger.ts';
+import { TokenStreams } from '../../../../qdl/dispatch/token-streams.ts';
 import {
   DISPATCH_POLICIES,
   type DispatchPolicy,
@@ -16,7 +17,8 @@ import {
 } from '../../../../qdl/settings/dispatch-settings.ts';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { SeededRandom } from '../../../../shared/benchmarks/digits/seeded-random.ts';
-import { ClaimBook } from '../../../../shared/evidence/node-claims.ts';
+import { ClaimBook, contradictsResult } from '../../../../shared/evidence/node-claims.ts';
+import type { WireResponses } from '../../../../shared/wire/responses-codec.ts';
 import { RecordingSink } from '../../../scenes/simulated-run/recording-sink.ts';
 
 // Goal: whatever nodes, sockets and losses do, each sample ends once, parts hold one query, and no limit is exceeded.
@@ -40,6 +42,7 @@ function payloadBytes(sampleIndex: number): number {
 class SimulatedChannel implements DispatchChannel {
   readonly place: DispatchChannel['place'];
   readonly outstanding: OutstandingTable;
+  tokenStreams: TokenStreams | null = null;
   readonly #onPart: (part: OutgoingPart) => void;
   /** Samples of which every byte has arrived, by wire id. */
   readonly #arrived: number[] = [];
@@ -97,7 +100,7 @@ class SimulatedChannel implements DispatchChannel {
     const payload = new Uint8Array(4);
     const sample = { id, payload, encoding: 0, offset: 0, total: 0 };
     const completed = [{ ...sample, tokenCount: undefined, durations: undefined }];
-    events.onResponses(this, { firstTokens: [], completed, failed: [] });
+    events.onResponses(this, { firstTokens: [], tokens: [], completed, failed: [] });
   }
 
   lose(events: ChannelEvents): void {
@@ -240,6 +243,133 @@ it('a response after all samples had theirs is a claim of the node', () => {
   const sample = { id: 1, payload: new Uint8Array(4), encoding: 0, offset: 0, total: 0 };
   const completed = [{ ...sample, tokenCount: undefined, durations: undefined }];
   const [channel] = channels as [SimulatedChannel];
-  dispatcher.onResponses(channel, { firstTokens: [], completed, failed: [] });
+  dispatcher.onResponses(channel, { firstTokens: [], tokens: [], completed, failed: [] });
   expect(claims[0]?.toClaims()).toMatchObject([{ kind: 'late-response', count: 1 }]);
+});
+
+describe('tokens that a node tells as they come', () => {
+  const ID_BYTES = 4;
+  const ids = (...list: number[]): Buffer => Buffer.from(Int32Array.from(list).buffer);
+
+  /** One sample on the wire: its wire id, and what LoadGen hears. */
+  function streaming() {
+    const { dispatcher, channels, claims, sink } = scene('round-robin', 'fail');
+    const heard: string[] = [];
+    sink.firstToken = () => heard.push('first');
+    sink.tokens = (id, count) => heard.push(`${id}: ${count}`);
+    for (const channel of channels) channel.tokenStreams = new TokenStreams(channel.outstanding);
+    const place = { sampleIndices: Uint32Array.of(0), sampleOffset: 0, firstResponseId: 0 };
+    dispatcher.issue({ id: 0, ...place, sampleCount: 1, responseIdStride: 1 });
+    const channel = channels.find(({ outstanding }) => outstanding.count > 0) as SimulatedChannel;
+    const wireId = channel.place.streamIndex;
+    const say = (responses: Partial<WireResponses>): void => {
+      const none = { firstTokens: [], tokens: [], completed: [], failed: [] };
+      dispatcher.onResponses(channel, { ...none, ...responses });
+    };
+    const complete = (payload: Buffer, tokenCount = payload.length / ID_BYTES): void => {
+      const plain = { encoding: 0, durations: undefined, offset: 0, total: 0 };
+      say({ completed: [{ id: wireId, payload, tokenCount, ...plain }] });
+    };
+    const claim = () => claims[channel.place.nodeIndex]?.toClaims() ?? [];
+    return { say, complete, claim, heard, sink, wireId };
+  }
+
+  it('reach LoadGen as counts, and are held against the response', () => {
+    const { say, complete, claim, heard, sink, wireId } = streaming();
+    say({
+      tokens: [{ id: wireId, payload: ids(8, 9) }],
+      firstTokens: [{ id: wireId, payload: ids(7) }],
+    });
+    say({ tokens: [{ id: wireId, payload: ids(10) }] });
+    complete(ids(7, 8, 9, 10, 11));
+    expect(heard).toEqual(['first', '0: 2', '0: 1']);
+    expect(claim()).toEqual([]);
+    expect(sink.completed).toHaveLength(1);
+  });
+
+  it.each<[what: string, text: RegExp, (s: ReturnType<typeof streaming>) => void]>([
+    [
+      'other bytes than the response has',
+      /^told other tokens/,
+      ({ say, complete, wireId }) => {
+        say({ firstTokens: [{ id: wireId, payload: ids(7) }] });
+        say({ tokens: [{ id: wireId, payload: ids(9) }] });
+        complete(ids(7, 8, 9));
+      },
+    ],
+    [
+      'another first token',
+      /^told other tokens/,
+      ({ say, complete, wireId }) => {
+        say({ firstTokens: [{ id: wireId, payload: ids(6) }] });
+        say({ tokens: [{ id: wireId, payload: ids(8) }] });
+        complete(ids(7, 8, 9));
+      },
+    ],
+    [
+      'more tokens than the count says',
+      /^told 3 tokens of a response that has 2$/,
+      ({ say, complete, wireId }) => {
+        say({ firstTokens: [{ id: wireId, payload: ids(7) }] });
+        say({ tokens: [{ id: wireId, payload: ids(8, 9) }] });
+        complete(ids(7, 8, 9), 2);
+      },
+    ],
+    [
+      'more bytes than the response',
+      /^told 12 bytes of tokens of a response that has 8$/,
+      ({ say, complete, wireId }) => {
+        say({ firstTokens: [{ id: wireId, payload: ids(7) }] });
+        say({ tokens: [{ id: wireId, payload: ids(8, 9) }] });
+        complete(ids(7, 8), 3);
+      },
+    ],
+    [
+      'half a token',
+      /^told 6 bytes of tokens, whose first one has 4$/,
+      ({ say, complete, wireId }) => {
+        say({ firstTokens: [{ id: wireId, payload: ids(7) }] });
+        say({ tokens: [{ id: wireId, payload: Buffer.alloc(6) }] });
+        complete(ids(7, 0));
+      },
+    ],
+    [
+      'no token',
+      /^told 0 bytes of tokens/,
+      ({ say, complete, wireId }) => {
+        say({ firstTokens: [{ id: wireId, payload: ids(7) }] });
+        say({ tokens: [{ id: wireId, payload: ids() }] });
+        complete(ids(7, 8));
+      },
+    ],
+    [
+      'tokens before the first',
+      /^told tokens of a sample before its first one$/,
+      ({ say, complete, wireId }) => {
+        say({ tokens: [{ id: wireId, payload: ids(7) }] });
+        complete(ids(7, 8));
+      },
+    ],
+  ])('as %s contradict the result', (_what, text, play) => {
+    const one = streaming();
+    play(one);
+    const [claim, ...others] = one.claim();
+    expect(claim).toMatchObject({ kind: 'token-stream', count: 1 });
+    expect(claim?.text).toMatch(text);
+    expect(claim && contradictsResult(claim)).toBe(true);
+    expect(others).toEqual([]);
+  });
+
+  it.each([
+    ['an id that never was', 1_000 * STREAMS],
+    ['a sample that was answered', undefined],
+  ])('of %s are of no sample', (_what, other) => {
+    const { say, complete, claim, heard, wireId } = streaming();
+    say({ firstTokens: [{ id: wireId, payload: ids(7) }] });
+    complete(ids(7, 8));
+    say({ tokens: [{ id: other ?? wireId, payload: ids(8) }] });
+    // LoadGen's sink counts that as a broken contract.
+    expect(heard).toEqual(['first', '-1: 0']);
+    expect(claim()).toEqual([]);
+  });
 });

@@ -57,6 +57,7 @@ const durations = fc.record({
 });
 const responses = fc.record({
   firstTokens: fc.array(fc.record({ id, payload: bytes }), { maxLength: 3 }),
+  tokens: fc.array(fc.record({ id, payload: bytes }), { maxLength: 3 }),
   completed: fc.array(
     fc.record({
       id,
@@ -188,9 +189,10 @@ describe('responses codec', () => {
       fc.property(responses, (value: WireResponses) => {
         const decoded = decodeSutMessage(encodeResponses(value));
         expect(decoded.message).toBe('responses');
-        const { completed, failed, firstTokens } = decoded.responses ?? {};
+        const { completed, failed, firstTokens, tokens } = decoded.responses ?? {};
         expect(completed).toHaveLength(value.completed.length);
         expect(plain(firstTokens)).toEqual(plain(value.firstTokens));
+        expect(plain(tokens)).toEqual(plain(value.tokens));
         value.completed.forEach((sample, i) => {
           const other = completed?.[i];
           expect(other?.id).toBe(sample.id);
@@ -212,18 +214,21 @@ describe('responses codec', () => {
         completed: [
           { id: 9, payload: Buffer.from('abc'), tokenCount: -4, durations: { computeNs: 5 } },
         ],
+        tokens: [{ id: 7, payload: Buffer.from('ab') }],
         failed: [{ id: 2 ** 50, code: 'FAILURE_CODE_LIMIT', text: 'zu groß' }],
       },
     });
     const decoded = decodeResponses(message);
     expect(decoded.completed[0]).toMatchObject({ id: 9, tokenCount: -4 });
     expect(decoded.completed[0]?.durations?.computeNs).toBe(5);
+    expect(plain(decoded.tokens)).toEqual(plain([{ id: 7, payload: Buffer.from('ab') }]));
     expect(decoded.failed[0]).toEqual({ id: 2 ** 50, code: FAILURE_CODES.limit, text: 'zu groß' });
   });
 
   it('refuses every cut-off message with a protocol error', () => {
     const message = encodeResponses({
       firstTokens: [{ id: 3, payload: new Uint8Array(4) }],
+      tokens: [{ id: 4, payload: new Uint8Array(4) }],
       completed: [],
       failed: [{ id: 1, code: 2, text: 'x' }],
     });

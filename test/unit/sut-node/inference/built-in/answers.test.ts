@@ -85,7 +85,7 @@ describe('answers with tokens', () => {
     expect(Buffer.from(short).toString('hex')).toBe('e8030000e9030000');
   });
 
-  it('begin with the bytes of the first token, and have as many ids as tokens', async () => {
+  it('have as many ids as tokens', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 50 }),
@@ -95,12 +95,11 @@ describe('answers with tokens', () => {
         async (min, more, type, seed) => {
           const next = await answers({ kind: 'uniform', min, max: min + more }, type, seed);
           for (const { payload, tokens } of take(5, next)) {
-            const { count = 0, first = new Uint8Array(0) } = tokens ?? {};
+            const { count = 0, bytes = 0 } = tokens ?? {};
             expect(count).toBeGreaterThanOrEqual(min);
             expect(count).toBeLessThanOrEqual(min + more);
-            expect(first.length).toBe(type === 'int64' ? 8 : 4);
-            expect(payload.length).toBe(count * first.length);
-            expect(Buffer.compare(payload.subarray(0, first.length), first)).toBe(0);
+            expect(bytes).toBe(type === 'int64' ? 8 : 4);
+            expect(payload.length).toBe(count * bytes);
           }
         },
       ),

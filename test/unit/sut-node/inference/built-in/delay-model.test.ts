@@ -3,7 +3,7 @@ import { DynamicBatcher } from '../../../../../sut-node/inference/batcher/dynami
 import type {
   ModelContext,
   SampleAnswer,
-  SampleFirstToken,
+  SampleTokens,
 } from '../../../../../sut-node/inference/batcher/sut-model.ts';
 import {
   type DelayedAnswer,
@@ -26,9 +26,16 @@ class TimedOwner extends RecordingOwner {
     this.#clock = clock;
   }
 
-  override firstTokens(tokens: readonly SampleFirstToken[]): void {
+  override firstTokens(tokens: readonly SampleTokens[]): void {
     super.firstTokens(tokens);
     for (const { sample } of tokens) this.events.push(['first', sample.id, this.#clock.nowNs()]);
+  }
+
+  override tokens(tokens: readonly SampleTokens[]): void {
+    super.tokens(tokens);
+    for (const { sample, payload } of tokens) {
+      this.events.push([`token ${payload}`, sample.id, this.#clock.nowNs()]);
+    }
   }
 
   override answer(answers: readonly SampleAnswer[]): void {
@@ -113,6 +120,25 @@ describe('the delay model', () => {
     expect(owner.answers.map(({ times }) => times?.beganAtNs)).toEqual([0, 10, 15, 0, 20]);
   });
 
+  it('tells each token when it is due to those who ask, but not the last, which the answer has', async () => {
+    const payload = Uint8Array.of(1, 2, 3, 4);
+    const tokens = { count: 4, firstAtNs: 10, eachNs: 5, bytes: 1 };
+    const { clock, owner, arrive } = await setUp(() => ({ atNs: 25, payload, tokens }), 2);
+    arrive(0);
+    clock.advance(10);
+    owner.takesTokens = true;
+    arrive(1);
+    clock.advance(40);
+    expect(owner.events).toEqual([
+      ['first', 0, 10],
+      ['first', 1, 20],
+      ['token 2', 1, 25],
+      ['done', 0, 25],
+      ['token 3', 1, 30],
+      ['done', 1, 35],
+    ]);
+  });
+
   it('tells the time in service as compute, the time before as queue', async () => {
     const { clock, owner, arrive } = await setUp(plain(30, 10), 1);
     arrive(0, 1);
@@ -142,12 +168,12 @@ describe('the delay model', () => {
       {
         atNs: 50,
         payload: Uint8Array.of(1, 2, 3),
-        tokens: { count: 3, firstAtNs: 20, first: Uint8Array.of(1) },
+        tokens: { count: 3, firstAtNs: 20, eachNs: 15, bytes: 1 },
       },
       {
         atNs: 30,
         payload: Uint8Array.of(1),
-        tokens: { count: 1, firstAtNs: 30, first: Uint8Array.of(1) },
+        tokens: { count: 1, firstAtNs: 30, eachNs: 0, bytes: 1 },
       },
     ];
     const { clock, owner, arrive } = await setUp(() => answers.shift() as DelayedAnswer, 2);

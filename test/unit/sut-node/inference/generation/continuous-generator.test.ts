@@ -153,4 +153,34 @@ describe('ContinuousGenerator', () => {
     await new Promise((resolve) => setImmediate(resolve));
     expect(model.calls).toEqual(['enter 5', 'step 5']);
   });
+
+  it('tells further tokens of those who want them, step by step, but not those of the end', async () => {
+    const told: string[] = [];
+    const model = new CountingModel();
+    const generator = new ContinuousGenerator({
+      ...{ model, sequencesMax: 3, limits: LIMITS },
+      onStepped: () => told.push('stepped'),
+    });
+    const follow = (left: number, token: number, isWanted: boolean): Promise<void> =>
+      new Promise((resolve) => {
+        generator.add({
+          prompt: [left, token],
+          onFirstToken: (id) => told.push(`first ${id}`),
+          onTokens: isWanted ? (ids) => told.push(`then ${ids.join(' ')}`) : undefined,
+          onEnd: (tokens) => {
+            told.push(`end ${tokens.join(' ')}`);
+            resolve();
+          },
+          onFailed: () => {},
+        });
+      });
+    await Promise.all([follow(3, 5, true), follow(2, 6, false), follow(4, 7, true)]);
+    expect(told).toEqual([
+      ...['first 5', 'first 6', 'first 7'],
+      ...['then 5', 'then 7', 'stepped'],
+      ...['then 5', `end 6 6 ${END}`, 'then 7', 'stepped'],
+      ...[`end 5 5 5 ${END}`, 'then 7', 'stepped'],
+      ...[`end 7 7 7 7 ${END}`, 'stepped'],
+    ]);
+  });
 });

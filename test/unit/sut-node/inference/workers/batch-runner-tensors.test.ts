@@ -106,6 +106,7 @@ function batchOf(payloads: readonly Uint8Array[], gap = 0): BatchMessage {
   for (const [i, payload] of payloads.entries()) bytes.set(payload, begins[i]);
   return {
     kind: 'batch',
+    takesTokens: false,
     payloads: bytes.buffer,
     begins: Float64Array.from(begins),
     ends: Float64Array.from(payloads, (payload, i) => (begins[i] as number) + payload.length),

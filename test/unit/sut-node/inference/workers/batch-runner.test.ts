@@ -79,6 +79,7 @@ function batchMessage(...payloads: (readonly number[] | Uint8Array)[]): BatchMes
   let begin = 0;
   return {
     kind: 'batch',
+    takesTokens: false,
     // Longer than the payloads: buffers are used again.
     payloads: Uint8Array.from([...payloads.flatMap((bytes) => [...bytes]), 99, 99]).buffer,
     begins: Float64Array.from(payloads, (payload) => {

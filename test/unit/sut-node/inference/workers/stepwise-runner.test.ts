@@ -58,6 +58,7 @@ function batchOf(
   const ends = Float64Array.from(samples, (_, i) => samples.slice(0, i + 1).flat().length);
   return {
     kind: 'batch',
+    takesTokens: false,
     payloads: Uint8Array.from(samples.flat()).buffer,
     begins: Float64Array.from(ends, (end, i) => end - (samples[i]?.length ?? 0)),
     ends,

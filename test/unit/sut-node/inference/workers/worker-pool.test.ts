@@ -99,7 +99,7 @@ function setUp(workerCount: number) {
     logger: { ...silentLogger, error: (...line: unknown[]) => logged.push(line) },
     events: {
       onDone: (batch) => seen.done.push(batch),
-      onFirstToken: () => {},
+      ...{ onFirstToken: () => {}, onTokens: () => {} },
       onLost: (batch) => seen.lost.push(batch),
       onRoom: () => {
         seen.room += 1;

@@ -1,5 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
+import { TOKEN_STREAM_FEATURE } from '../../../../../shared/wire/sut-contract.ts';
 import { InferStreamScene, partSample } from '../../../../scenes/sut-node/infer-stream-scene.ts';
 
 // Goal: first tokens go out before their samples' answers, only to a run that measures them, within what the peer
@@ -110,5 +111,73 @@ describe('first tokens on a stream', () => {
     const large = new Uint8Array(1_500_000 * 2);
     scene.stream.firstTokens(scene.queue.map((sample) => ({ sample, payload: large })));
     expect(scene.responses.map(({ firstTokens }) => firstTokens.length)).toEqual([1, 1, 1]);
+  });
+});
+
+describe('further tokens on a stream', () => {
+  const told = (scene: InferStreamScene): string[] =>
+    scene.responses.flatMap(({ firstTokens, tokens, completed }) => [
+      ...firstTokens.map(({ id }) => `f${id}`),
+      ...tokens.map(({ id, payload }) => `t${id} ${[...payload]}`),
+      ...completed.map(({ id }) => `c${id}`),
+    ]);
+
+  function asked(features: readonly string[], tokenLatencies = true) {
+    const scene = new InferStreamScene();
+    scene.open({ tokenLatencies, features: [...features] });
+    const tell = (...bytes: number[]): void => {
+      if (!scene.stream.takesTokens) return;
+      scene.stream.tokens(
+        scene.queue.map((sample) => ({ sample, payload: Uint8Array.from(bytes) })),
+      );
+    };
+    return { scene, tell };
+  }
+
+  it('of all sequences of a step are one message, behind the first tokens and before the answers', () => {
+    const { scene, tell } = asked([TOKEN_STREAM_FEATURE]);
+    scene.part([partSample(1), partSample(2)]);
+    tellFirstTokens(scene);
+    tell(5);
+    scene.answer();
+    expect(scene.responses.map(({ tokens }) => tokens.length)).toEqual([0, 2, 0]);
+    expect(told(scene)).toEqual(['f1', 'f2', 't1 5', 't2 5', 'c1', 'c2']);
+  });
+
+  it.each([
+    ['that did not ask for them', [], true],
+    ['that does not measure first tokens', [TOKEN_STREAM_FEATURE], false],
+  ])('are not taken by a run %s', (_what, features, tokenLatencies) => {
+    const { scene, tell } = asked(features, tokenLatencies);
+    scene.part([partSample(1)]);
+    expect(scene.stream.takesTokens).toBe(false);
+    tell(5);
+    scene.answer();
+    expect(told(scene)).toEqual(['c1']);
+  });
+
+  it('wait joined for a peer that takes no more, and not at all once the answer is there', () => {
+    const { scene, tell } = asked([TOKEN_STREAM_FEATURE]);
+    scene.part([partSample(1), partSample(2)]);
+    tellFirstTokens(scene);
+    scene.takesMore = false;
+    tell(5);
+    tell(6);
+    tell(7, 8);
+    scene.answer(1);
+    expect(told(scene)).toEqual(['f1', 'f2', 't1 5', 't2 5']);
+    scene.takesMore = true;
+    scene.stream.drained();
+    expect(told(scene).slice(4)).toEqual(['c1', 't2 6,7,8']);
+  });
+
+  it('of a stream that is gone are not wanted', () => {
+    const { scene, tell } = asked([TOKEN_STREAM_FEATURE]);
+    scene.part([partSample(1)]);
+    tellFirstTokens(scene);
+    scene.stream.cancelled();
+    expect(scene.stream.takesTokens).toBe(false);
+    tell(5);
+    expect(told(scene)).toEqual(['f1']);
   });
 });
