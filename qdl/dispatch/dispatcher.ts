@@ -232,10 +232,10 @@ export class Dispatcher implements ChannelEvents {
       sink.fail(responseId, { code: 'bad-response', text });
       return;
     }
-    const difference = channel.tokenStreams?.differenceFrom(slot, sample, response);
-    if (difference !== undefined) this.onClaim(channel, 'token-stream', difference);
     // Decompression counts: where there is any, the clock is read behind it.
     const atNs = decoder?.takesTime === true ? sink.nowNs() : arrivedAtNs;
+    const difference = channel.tokenStreams?.differenceFrom(slot, sample, response);
+    if (difference !== undefined) this.onClaim(channel, 'token-stream', difference);
     sink.served(responseId, nodeIndex, sample.durations, atNs - arrivedAtNs);
     sink.complete(responseId, response, sample.tokenCount ?? 0, atNs);
   }

@@ -6,7 +6,15 @@ export const FLAG_TOPICS: Readonly<Record<string, readonly string[]>> = {
     ...['extendUntilDecided', 'warmUp', 'issueLoop', 'stallTimeout'],
   ],
   'Verdict and rules:': [
-    ...['targetLatency', 'targetLatencyPercentile', 'latency', 'percentile', 'ttft', 'tpot'],
+    ...[
+      'targetLatency',
+      'targetLatencyPercentile',
+      'latency',
+      'percentile',
+      'ttft',
+      'tpot',
+      'tokenTimes',
+    ],
     'thresholds',
     ...[
       'generatorLagMax',

@@ -94,7 +94,7 @@ describe('longhaul run --benchmark delay', () => {
     const { code, stdout } = await longhaul([
       ...['run', '--sut', node.address, '--benchmark', 'delay', '--output', output],
       ...['--sample-bytes', '16', '--sample-count', '20', '--user-conf', tokensConf()],
-      ...['--token-times', '--threshold', 'itl_p99 < 10s'],
+      ...['--token-times', '--records', 'keep', '--threshold', 'itl_p99 < 10s'],
     ]);
     expect({ code, stdout }).toMatchObject({ code: 0 });
     expect(stdout).toMatch(/^Between +p50 .* from token to token; longest of a sample p99 /m);
