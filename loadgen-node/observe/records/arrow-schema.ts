@@ -57,7 +57,7 @@ const TEXTS = [
 export const PART_KEY = 'longhaul.part';
 export const PART_ROWS_KEY = 'longhaul.rows_of_part';
 
-/** Of the first batch of a part, where times between tokens were measured: all of them, as {@link gapsText}. */
+/** Of the first batch of a part, where times between tokens were measured: all of them, as {@link writeGaps}. */
 export const GAPS_KEY = 'longhaul.token_gaps';
 
 const GAPS = z.strictObject({
@@ -68,7 +68,7 @@ const GAPS = z.strictObject({
 });
 
 /** A histogram of gaps as text. */
-export function gapsText({ sumNs, largestNs, counts }: LogHistogram): string {
+export function writeGaps({ sumNs, largestNs, counts }: LogHistogram): string {
   const buckets = [...counts.entries()].filter(([, count]) => count > 0);
   return JSON.stringify({ sumNs, largestNs, buckets } satisfies z.infer<typeof GAPS>);
 }

@@ -16,11 +16,11 @@ import {
 import type { RecordedSet } from '../../loadgen/engine/test-context.ts';
 import {
   GAPS_KEY,
-  gapsText,
   PART_KEY,
   PART_ROWS_KEY,
   type RecordsAbout,
   recordsSchema,
+  writeGaps,
 } from './arrow-schema.ts';
 import {
   allocateRecords,
@@ -90,7 +90,7 @@ export class RecordsWriter {
       [PART_ROWS_KEY, String(rows.rowCount)],
     ]);
     let ofBatch = metadata;
-    if (rows.gaps !== null) ofBatch = new Map([...metadata, [GAPS_KEY, gapsText(rows.gaps)]]);
+    if (rows.gaps !== null) ofBatch = new Map([...metadata, [GAPS_KEY, writeGaps(rows.gaps)]]);
     for (let count = rows.fill(block); count > 0; count = rows.fill(block)) {
       this.#writer.write(encodeBlock(form, block, count, ofBatch));
       ofBatch = metadata;
