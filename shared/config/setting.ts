@@ -260,13 +260,13 @@ export const share = kindOf<number, number>(
   z.number(SHARE_MESSAGE).min(0, SHARE_MESSAGE).max(100, SHARE_MESSAGE),
 );
 
-const UNIT_MESSAGE = 'must be a number from 0.01 to 1';
+const UNIT_MESSAGE = 'must be a number from 0.0001 to 1';
 
-/** A share from 0.01 to 1. */
+/** A share from 0.0001 to 1. */
 export const unitShare = kindOf<number, number>(
   'n',
   asNumber,
-  z.number(UNIT_MESSAGE).min(0.01, UNIT_MESSAGE).max(1, UNIT_MESSAGE),
+  z.number(UNIT_MESSAGE).min(0.0001, UNIT_MESSAGE).max(1, UNIT_MESSAGE),
 );
 
 /** Longest wait of a timer of Node: 2^31 - 1 ms; beyond, it would not wait at all. */

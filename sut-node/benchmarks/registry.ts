@@ -6,9 +6,5 @@ import type { SutBenchmark } from './sut-benchmark.ts';
  * @throws MlperfError `ERR_BENCHMARK_UNKNOWN` that lists what there is.
  */
 export function sutBenchmark(key: string): Promise<SutBenchmark> {
-  return loadBenchmarkModule(
-    key,
-    import.meta.url,
-    'model on the SUT node yet (the LoadGen node reads its data set, measures SUT nodes of others and scores logs)',
-  );
+  return loadBenchmarkModule(key, import.meta.url, 'model on the SUT node');
 }

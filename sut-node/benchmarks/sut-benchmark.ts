@@ -25,6 +25,8 @@ export interface SutBenchmark<Pipeline extends AnyPipeline = AnyPipeline> extend
   readonly takesHalf?: boolean;
   /** True where `cost` scales its stand-in models. */
   readonly hasStandinCost?: boolean;
+  /** Least cost of its stand-in models; default: 0.01. */
+  readonly standinCostMin?: number;
   /** Loads in the main thread what workers will need and must not load first; resolves at once mostly. */
   prepareProcess?(): Promise<void>;
   /**

@@ -208,6 +208,12 @@ export class OnnxModel implements SutModel {
       refuseCost(cost, source.file ?? source.builtIn);
     }
     if (source.file !== undefined) return source;
+    const { standinCostMin: least = 0.01 } = benchmark;
+    if (cost !== undefined && cost < least) {
+      throw configInvalid(
+        `--standin-cost ${cost}: the least for ${benchmark.rules.key} is ${least}`,
+      );
+    }
     const { builtIn: model } = source;
     const made = await benchmark.prepareModel({ model, cost, cacheFolder, onProgress });
     return modelFiles(made);

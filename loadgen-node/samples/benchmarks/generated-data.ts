@@ -16,7 +16,7 @@ import {
   STANDIN_TRAINING_SET,
 } from '../../../shared/benchmarks/standin/standin-sets.ts';
 import { SQUAD_STANDIN_SET } from '../../../shared/benchmarks/standin/standin-squad.ts';
-import { TEXT_STANDIN_SET } from '../../../shared/benchmarks/standin/standin-text.ts';
+import { standinTextsOf } from '../../../shared/benchmarks/standin/standin-text.ts';
 import { TRANSLATION_STANDIN_SET } from '../../../shared/benchmarks/standin/standin-translation.ts';
 import { STANDIN_VOLUMES } from '../../../shared/benchmarks/volume/standin-volume.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
@@ -58,8 +58,9 @@ const GENERATED_DATA: Readonly<Record<string, GeneratedData>> = {
   gnmt: standin(TRANSLATION_STANDIN_SET),
   'stable-diffusion-xl': standin(PICTURE_STANDIN_SET),
   'dlrm-v2': standin(DLRM_EVALUATION_SET),
-  'llama2-70b': standin(TEXT_STANDIN_SET),
-  'mixtral-8x7b': standin(TEXT_STANDIN_SET),
+  gptj: standin(standinTextsOf('gptj').set),
+  'llama2-70b': standin(standinTextsOf('llama2-70b').set),
+  'mixtral-8x7b': standin(standinTextsOf('mixtral-8x7b').set),
 };
 
 /** Settings of the data; undefined: not set. */

@@ -1,31 +1,52 @@
-import { TEXT_STANDIN_REVISION } from '../../../shared/benchmarks/standin/standin-text.ts';
+import { join } from 'node:path';
+import { ensureArtifact } from '../../../shared/base/cache/artifact-cache.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
+import {
+  standinTextsOf,
+  TEXT_STANDIN_REVISION,
+} from '../../../shared/benchmarks/standin/standin-text.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
 import type { GeneratingPipeline, GenerationLimits } from '../../model/model-facts.ts';
-import { encodeModel } from '../../model/onnx/graph-builder.ts';
 import { refuseUsage } from '../../pipeline/model-fit.ts';
-import { ensureStandinFile } from '../ensure-standin.ts';
+import { makeInThread } from '../make-in-thread.ts';
 import type { SutBenchmark } from '../sut-benchmark.ts';
+import { type DecoderSize, decoderParameters, decoderSizeOf } from './decoder-size.ts';
 import { promptPipeline } from './prompt-pipeline.ts';
-import { standinDecoder } from './standin-decoder.ts';
 
 /** Raise with every change of the graph: no model of the old way is found in the cache then. */
 const GRAPH_REVISION = 1;
 
-/** 10 MFLOP per token: the real models have ten thousand times as much, which no test machine has. */
-const STANDIN_SIZE = { layers: 4, width: 384 };
+/** Largest stand-in: its file is made in memory, and ONNX has 2 GiB in one piece at most. */
+const PARAMETERS_MAX: number = 1024 ** 3 / Float32Array.BYTES_PER_ELEMENT;
+
+/** A benchmark of a decoder-only model. */
+interface GeneratingTask {
+  readonly key: string;
+  readonly limits: GenerationLimits;
+  /** Weights of the real model that a token passes. */
+  readonly activeParameters: number;
+  /** Size of the stand-in where no cost is asked for. */
+  readonly standinSize: Pick<DecoderSize, 'layers' | 'width'>;
+}
+
+/** Work of the thread that makes a stand-in. */
+export interface StandinWork {
+  readonly file: string;
+  readonly name: string;
+  readonly size: DecoderSize;
+}
 
 /**
- * A benchmark of a decoder-only model that goes on greedily with a prompt: response = ids of all new tokens, int32
- * little-endian, with the token that ends them.
+ * A benchmark of a decoder-only model that goes on with a prompt: response = ids of all new tokens, int32 little-endian, with
+ * the token that ends them.
  */
-export function generatingBenchmark(
-  key: string,
-  limits: GenerationLimits,
-): SutBenchmark<GeneratingPipeline> {
-  const standinName = `${key}-standin`;
+export function generatingBenchmark(task: GeneratingTask): SutBenchmark<GeneratingPipeline> {
+  const { key, limits } = task;
+  const name = `${key}-standin`;
+  const texts = standinTextsOf(key);
   return {
     rules: benchmarkRules(key),
-    builtInModels: { standin: standinName },
+    builtInModels: { standin: name },
     reference: {
       howToGet:
         'the reference has PyTorch weights only; the README of the benchmark tells the inputs and outputs of an export',
@@ -33,22 +54,50 @@ export function generatingBenchmark(
     },
     responseBytesMax: limits.newTokensMax * Int32Array.BYTES_PER_ELEMENT,
     sampleElements: limits.promptTokensMax,
-    prepareModel: (options) =>
-      ensureStandinFile(
-        {
-          ...{ name: standinName, original: key },
-          recipe: {
-            ...STANDIN_SIZE,
-            graphRevision: GRAPH_REVISION,
-            textRevision: TEXT_STANDIN_REVISION,
-          },
-          make: () => encodeModel(standinDecoder(standinName, STANDIN_SIZE)),
-        },
-        options,
-      ),
+    hasStandinCost: true,
+    standinCostMin: 0.0001,
+    prepareModel: async ({ cost, cacheFolder, onProgress }) => {
+      const size = sizeFor(task, cost, texts.vocabularySize);
+      const fileIn = (folder: string): string => join(folder, `${name}.onnx`);
+      const revisions = { graphRevision: GRAPH_REVISION, textRevision: TEXT_STANDIN_REVISION };
+      const folder = await ensureArtifact({
+        cacheFolder,
+        name: `${name}-model`,
+        recipe: { ...size, ...revisions },
+        build: (building, onBuildProgress) =>
+          makeInThread(
+            {
+              entry: 'sut-node/benchmarks/language/make-standin.js',
+              work: { file: fileIn(building), name, size } satisfies StandinWork,
+              what: `making the stand-in for ${key}, ${size.layers} layers of ${size.width}`,
+            },
+            onBuildProgress,
+          ),
+        onProgress,
+      });
+      return fileIn(folder);
+    },
     openPipeline: (model, usage) => {
       refuseUsage(usage, `the benchmark ${key}`);
-      return promptPipeline(model, `the benchmark ${key}`, limits);
+      return promptPipeline(model, `the benchmark ${key}`, limits, texts);
     },
   };
+}
+
+/** @throws MlperfError `ERR_CONFIG_INVALID` for a cost whose stand-in would be too large */
+function sizeFor(
+  { key, activeParameters, standinSize }: GeneratingTask,
+  cost: number | undefined,
+  vocabulary: number,
+): DecoderSize {
+  if (cost === undefined) return { ...standinSize, vocabulary };
+  const wanted = cost * activeParameters;
+  if (wanted > PARAMETERS_MAX) {
+    const most = Math.floor((PARAMETERS_MAX / activeParameters) * 1e4) / 1e4;
+    throw configInvalid(
+      `--standin-cost ${cost} of ${key} is a stand-in of ${(wanted / 1e9).toFixed(1)} billion weights; at most ${most}, which has 1 GiB of them`,
+    );
+  }
+  const size = decoderSizeOf(wanted, vocabulary);
+  return decoderParameters(size) > PARAMETERS_MAX ? { ...size, layers: size.layers - 1 } : size;
 }

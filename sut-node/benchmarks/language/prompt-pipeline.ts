@@ -1,6 +1,6 @@
 import { type BorrowedBytes, readInPlace } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import { dataSetError } from '../../../shared/base/errors/mlperf-error.ts';
-import { standinText } from '../../../shared/benchmarks/standin/standin-text.ts';
+import { type StandinTexts, standinText } from '../../../shared/benchmarks/standin/standin-text.ts';
 import type { GeneratingPipeline, GenerationLimits, OpenedModel } from '../../model/model-facts.ts';
 import { decoderLayout } from '../../pipeline/decoder-fit.ts';
 
@@ -8,12 +8,14 @@ const FORM = 'ids';
 
 /**
  * Joins a decoder-only model with prompts that travel as token ids, int32 little-endian.
+ * @param texts One of them warms the model up, whichever it is.
  * @throws MlperfError `ERR_MODEL` that tells what is expected and what the model has.
  */
 export function promptPipeline(
   model: OpenedModel,
   what: string,
   limits: GenerationLimits,
+  texts: StandinTexts,
 ): GeneratingPipeline {
   const decoder = decoderLayout(model, what);
   return {
@@ -22,7 +24,7 @@ export function promptPipeline(
     limits,
     promptOf: (payload) => idsOf(payload, decoder.vocabulary, limits.promptTokensMax),
     warmUpPayload: () => {
-      const ids = standinText(0, 0).prompt.map((id) => id % decoder.vocabulary);
+      const ids = standinText(texts, 0, 0).prompt.map((id) => id % decoder.vocabulary);
       return { form: FORM, payload: new Uint8Array(ids.buffer) };
     },
   };

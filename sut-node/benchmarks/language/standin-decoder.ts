@@ -1,17 +1,7 @@
 import { SeededRandom } from '../../../shared/benchmarks/digits/seeded-random.ts';
-import { TEXT_STANDIN_VOCABULARY } from '../../../shared/benchmarks/standin/standin-text.ts';
 import { GraphBuilder, type ModelProto, type TensorName } from '../../model/onnx/graph-builder.ts';
 import { DECODER_TENSORS } from '../../pipeline/decoder-fit.ts';
-
-/** Sizes of a stand-in. */
-export interface DecoderSize {
-  readonly layers: number;
-  /** Numbers that stand for a token: 5 {@link HEAD_WIDTH} or more. */
-  readonly width: number;
-}
-
-/** Numbers per head, and of each of the parts below. */
-const HEAD_WIDTH = 64;
+import { type DecoderSize, HEAD_WIDTH } from './decoder-size.ts';
 
 /**
  * Parts of what stands for a token on its way through the layers, {@link HEAD_WIDTH} numbers each: its own code (the last
@@ -87,7 +77,7 @@ class DecoderGraph {
     graph.input(mask, 'int64', ['batch', 'all_tokens']);
     graph.input(positions, 'int64', tokens);
     const codes = this.#codes();
-    const table = graph.constant([TEXT_STANDIN_VOCABULARY.size, HEAD_WIDTH], codes);
+    const table = graph.constant([this.#size.vocabulary, HEAD_WIDTH], codes);
     let hidden = this.#embedding(this.#op('Gather', [table, ids]), positions);
     const scores = this.#maskScores(ids, mask);
     const names = caches(layers);
@@ -107,7 +97,7 @@ class DecoderGraph {
       this.#integers([1, 2]),
     ]);
     graph.operator('MatMul', [last, this.#op('Transpose', [table], { perm: [1, 0] })], {}, logits);
-    graph.output(logits, 'float', ['batch', 'last_token', TEXT_STANDIN_VOCABULARY.size]);
+    graph.output(logits, 'float', ['batch', 'last_token', this.#size.vocabulary]);
     return graph.toModel(
       `Stand-in, made by longhaul from a seed: ${this.#name}, ${layers} layers of ${width}. It copies from its prompt.`,
     );
@@ -115,7 +105,7 @@ class DecoderGraph {
 
   /** Signs by chance for each token, and a 1 at the end. */
   #codes(): Float32Array {
-    const codes = new Float32Array(TEXT_STANDIN_VOCABULARY.size * HEAD_WIDTH);
+    const codes = new Float32Array(this.#size.vocabulary * HEAD_WIDTH);
     for (let i = 0; i < codes.length; i += 1) {
       const isLast = i % HEAD_WIDTH === HEAD_WIDTH - 1;
       codes[i] = isLast || this.#random.nextUint32() % 2 === 0 ? 1 : -1;

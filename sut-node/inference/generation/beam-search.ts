@@ -69,12 +69,10 @@ export class BeamTokenSearch implements TokenSearch {
     const excluded = this.#length < newTokensMin ? endToken : undefined;
     const best = new BestOf<Candidate>(2 * width);
     for (const [from, own] of scores.entries()) {
+      const tokens = bestTokens(own, 2 * width, excluded);
       const { logProbability: before } = this.#beams[from] as Beam; // As many as rows.
       const shift = before - logSumOfExponentials(own);
-      for (let token = 0; token < own.length; token += 1) {
-        const score = shift + (own[token] as number);
-        if (score > best.worst && token !== excluded) best.add({ score, from, token });
-      }
+      for (const { score, token } of tokens) best.add({ score: shift + score, from, token });
     }
     return best.candidates;
   }
@@ -97,13 +95,30 @@ function tokensOf(end: Link | undefined): readonly number[] {
   return tokens.reverse();
 }
 
-/** Terms so far below the largest one change no sum in double precision, however many there are. */
-const NEGLIGIBLE = -60;
+/** Best first; of equal ones the lowest id. */
+function bestTokens(scores: Scores, count: number, excluded: number | undefined) {
+  const best = new BestOf<{ readonly score: number; readonly token: number }>(count);
+  let { worst } = best;
+  for (let token = 0; token < scores.length; token += 1) {
+    const score = scores[token] as number;
+    // Most tokens end here.
+    if (!(score > worst) || token === excluded) continue;
+    best.add({ score, token });
+    worst = best.worst;
+  }
+  return best.candidates;
+}
+
+/** Terms so far below the largest one change the sum less than the rounding of float32 scores does. */
+const NEGLIGIBLE = -32;
 
 /** @throws Error where a score is no number, or none is above negative infinity. */
 function logSumOfExponentials(scores: Scores): number {
   let highest = Number.NEGATIVE_INFINITY;
-  for (const score of scores) if (score > highest) highest = score;
+  for (let id = 0; id < scores.length; id += 1) {
+    const score = scores[id] as number;
+    if (score > highest) highest = score;
+  }
   let sum = 0;
   for (let id = 0; id < scores.length; id += 1) {
     const below = (scores[id] as number) - highest;

@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
+  type StandinTexts,
   standinText,
-  TEXT_STANDIN_VOCABULARY,
+  standinTextsOf,
 } from '../../../shared/benchmarks/standin/standin-text.ts';
 import { standinDecoder } from '../../../sut-node/benchmarks/language/standin-decoder.ts';
 import { CachedDecoder } from '../../../sut-node/inference/generation/cached-decoder.ts';
@@ -18,21 +19,27 @@ import { decoderLayout } from '../../../sut-node/pipeline/decoder-fit.ts';
 import { DEFAULT_RUNTIME } from '../../../sut-node/settings/model-settings.ts';
 import { suiteFolder } from '../host/folders.ts';
 
-/** The smallest stand-in that works: two layers do its work. */
-const SMALL_DECODER = { layers: 2, width: 320 };
+/** Texts that one word after another finds, and texts that only several beams find. */
+export const PLAIN_TEXTS = standinTextsOf('llama2-70b');
+export const FORKED_TEXTS = standinTextsOf('gptj');
 
-const TEXT_LIMITS: GenerationLimits = {
-  promptTokensMax: 1024,
-  newTokensMin: 1,
-  newTokensMax: 200,
-  endToken: TEXT_STANDIN_VOCABULARY.endId,
-};
+/** The smallest stand-in that works: two layers do its work. */
+const SMALL_SIZE = { layers: 2, width: 320 };
+
+/** Limits of stand-in texts. */
+export function textLimits({ endId }: StandinTexts, beams?: number): GenerationLimits {
+  const limits = { promptTokensMax: 1024, newTokensMin: 1, newTokensMax: 200, endToken: endId };
+  return beams === undefined ? limits : { ...limits, beams };
+}
 
 let modelCount = 0;
 
 /** A stand-in decoder in ONNX Runtime. @param change Damages the graph, say. */
-export async function smallDecoder(change: (model: ModelProto) => void = () => {}) {
-  const model = standinDecoder('small', SMALL_DECODER);
+export async function smallDecoder(
+  change: (model: ModelProto) => void = () => {},
+  { vocabularySize: vocabulary }: StandinTexts = PLAIN_TEXTS,
+) {
+  const model = standinDecoder('small', { ...SMALL_SIZE, vocabulary });
   change(model);
   modelCount += 1;
   const modelFile = join(suiteFolder(), `model-${modelCount}.onnx`);
@@ -69,19 +76,24 @@ export function generated(
 }
 
 /** Prompts of the stand-in data and their answers, without the reference's changes. */
-export function promptOf(seed: number, index: number): { prompt: number[]; answer: number[] } {
-  const prompt = [...standinText(seed, index).prompt];
-  const { askId, endId } = TEXT_STANDIN_VOCABULARY;
+export function promptOf(
+  seed: number,
+  index: number,
+  texts: StandinTexts = PLAIN_TEXTS,
+): { prompt: number[]; answer: number[] } {
+  const prompt = [...standinText(texts, seed, index).prompt];
+  const { askId, endId } = texts;
   return { prompt, answer: prompt.slice(prompt.indexOf(askId) + 1, prompt.indexOf(endId) + 1) };
 }
 
 export function generatorOn(
   { session, layout }: Awaited<ReturnType<typeof smallDecoder>>,
   sequencesMax: number,
+  limits: GenerationLimits = textLimits(PLAIN_TEXTS),
 ): ContinuousGenerator {
   return new ContinuousGenerator({
     model: new CachedDecoder(layout, session),
-    limits: TEXT_LIMITS,
+    limits,
     sequencesMax,
   });
 }

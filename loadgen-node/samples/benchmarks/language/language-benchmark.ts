@@ -63,11 +63,10 @@ export function languageBenchmark(task: LanguageTask): LoadgenBenchmark {
         const { source, rows, tokenizer } = standinTexts(key, generated);
         return { ...source, ...textDataSet(task, rows, tokenizer, tokenType), folder: '' };
       }
-      if (dataFolder === undefined || dataFolder === STAND_IN_WORD) {
-        const seen = dataFolder === undefined ? '' : '; longhaul makes no stand-in data for it';
+      if (dataFolder === undefined) {
         throw configInvalid(
           `benchmark ${key} needs --data-dir FOLDER with ${file} and the model's ${TOKENIZER_FILE} (see the README of the ` +
-            `benchmark)${seen}`,
+            `benchmark), or --data-dir ${STAND_IN_WORD}`,
         );
       }
       const hasConfig = existsSync(join(dataFolder, TOKENIZER_CONFIG_FILE));

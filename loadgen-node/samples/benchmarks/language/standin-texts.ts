@@ -1,9 +1,8 @@
 import type { GeneratedSet } from '../../../../shared/benchmarks/digits/digit-sets.ts';
 import {
+  STANDIN_WORDS,
   standinText,
-  TEXT_STANDIN_ROUGE1,
-  TEXT_STANDIN_SET,
-  TEXT_STANDIN_VOCABULARY,
+  standinTextsOf,
 } from '../../../../shared/benchmarks/standin/standin-text.ts';
 import { standinSource } from '../generated-data.ts';
 import type { TextRow } from './text-rows.ts';
@@ -14,33 +13,39 @@ const VOWELS = 'aeiou';
 const SYLLABLE_COUNT = CONSONANTS.length * VOWELS.length;
 const SYLLABLES_PER_WORD = 3;
 
-/** Texts that longhaul makes of words of its own, in place of a language model's data. @param set Undefined: the standard one. */
-export function standinTexts(key: string, set: GeneratedSet = TEXT_STANDIN_SET) {
+/** Texts that longhaul makes of words of its own, in place of a language model's data. @param asked Undefined: the standard one. */
+export function standinTexts(key: string, asked: GeneratedSet | undefined) {
+  const texts = standinTextsOf(key);
+  const { rouge1, vocabularySize } = texts;
+  const set = asked ?? texts.set;
+  const tokenizer = standinTokenizer(vocabularySize);
   const rows = Array.from({ length: set.imageCount }, (_, index): TextRow => {
-    const { prompt, reference } = standinText(set.seed, index);
-    return { input: prompt, target: TOKENIZER.decode(reference), kind: 'text' };
+    const { prompt, reference } = standinText(texts, set.seed, index);
+    return { input: prompt, target: tokenizer.decode(reference), kind: 'text' };
   });
   const source = standinSource(key, {
     name: `${key}-standin-texts`,
     set,
-    value: TEXT_STANDIN_ROUGE1,
+    value: rouge1,
     samples: `${set.imageCount} texts of words that longhaul made up, not the benchmark's`,
   });
-  return { rows, source, tokenizer: TOKENIZER };
+  return { rows, source, tokenizer };
 }
 
-/** Each id is a word of three syllables; ids below the first word are special. */
-const TOKENIZER: TextTokenizer = {
-  encode: () => {
-    throw new Error('prompts of stand-in texts are token ids');
-  },
-  decode: (ids) => ids.filter(isWord).map(wordOf).join(' '),
-  hasToken: (id) => id >= 0 && id < TEXT_STANDIN_VOCABULARY.size,
-};
+/** Each id is a word of three syllables; ids that are no word are special. */
+function standinTokenizer(vocabularySize: number): TextTokenizer {
+  return {
+    encode: () => {
+      throw new Error('prompts of stand-in texts are token ids');
+    },
+    decode: (ids) => ids.filter(isWord).map(wordOf).join(' '),
+    hasToken: (id) => id >= 0 && id < vocabularySize,
+  };
+}
 
 function isWord(id: number): boolean {
-  const { firstWord, wordCount } = TEXT_STANDIN_VOCABULARY;
-  return id >= firstWord && id < firstWord + wordCount;
+  const { first, count } = STANDIN_WORDS;
+  return id >= first && id < first + count;
 }
 
 function wordOf(id: number): string {

@@ -9,21 +9,12 @@ const KEYS = readdirSync(FOLDER).filter((name) =>
   existsSync(new URL(`${name}/benchmark.ts`, FOLDER)),
 );
 
-/** Benchmarks of the LoadGen node alone. */
-const WITHOUT_MODEL = ['gptj'];
-
 // Goal: every benchmark of the rules has a SUT side, a folder here or a built-in model (create-model.test.ts).
 // Method: the keys of the rules against the folders; ask for the key of each folder, and for one that does not exist.
 describe('sutBenchmark', () => {
   it('has a side of every benchmark of the rules', () => {
-    const found = [...KEYS, ...SYNTHETIC_BENCHMARKS, ...WITHOUT_MODEL];
+    const found = [...KEYS, ...SYNTHETIC_BENCHMARKS];
     expect(found.sort()).toEqual([...BENCHMARK_KEYS].sort());
-  });
-
-  it.each(WITHOUT_MODEL)('says that %s has no model yet, and what works', async (key) => {
-    await expect(sutBenchmark(key)).rejects.toThrow(
-      `benchmark ${key} has no model on the SUT node yet (the LoadGen node reads its data set`,
-    );
   });
 
   it.each(KEYS)('finds %s', async (key) => {

@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
+  FORKED_TEXTS,
   generated,
   generatorOn,
   promptOf,
   smallDecoder,
+  textLimits,
 } from '../../../../scenes/sut-node/generation.ts';
 
 // Goal: what a sequence gives does not depend on those beside it, on when it came, or on how caches are joined, filled up and cut.
@@ -38,6 +40,25 @@ describe('sequences side by side', () => {
         await Promise.all(all);
       }),
       { numRuns: 12 },
+    );
+  });
+});
+
+describe('beam searches side by side', () => {
+  it('find answers that one word after another does not', { timeout: 120_000 }, async () => {
+    const forked = await smallDecoder(undefined, FORKED_TEXTS);
+    const texts = [0, 1, 2, 3, 4].map((index) => promptOf(3, index, FORKED_TEXTS));
+    const answers = texts.map(({ answer }) => answer);
+    const foundBy = async (beams: number | undefined, slots: number) => {
+      const generator = generatorOn(forked, slots, textLimits(FORKED_TEXTS, beams));
+      const all = await Promise.all(texts.map(({ prompt }) => generated(generator, prompt)));
+      return all.map(({ tokens }) => tokens);
+    };
+    expect(await foundBy(4, 3)).toEqual(answers);
+    expect(await foundBy(4, 1)).toEqual(answers);
+    const greedy = await foundBy(undefined, 5);
+    expect(greedy.filter((tokens, i) => tokens.toString() === answers[i]?.toString()).length).toBe(
+      0,
     );
   });
 });
