@@ -64,7 +64,8 @@ export function planTestRun(run: TestRun): RunPlan {
   });
   if (test === 'TEST06' && !plan.settings.useTokenLatencies) {
     throw configInvalid(
-      `TEST06 checks tokens, and ${values.benchmark} has none: use_token_latencies is not set (by mlperf.conf of the round or --user-conf)`,
+      `TEST06 checks tokens, and ${values.benchmark} counts none: mlperf.conf of the round does not set use_token_latencies; ` +
+        `where its nodes send tokens, say --user-conf FILE with ${values.benchmark}.*.use_token_latencies = 1`,
     );
   }
   return { ...plan, output: folder };

@@ -32,9 +32,10 @@ export const COMPLIANCE_SETTINGS = {
     TOKEN_TYPES,
     "TEST06: type of a token (default: int32 where the benchmark's nodes send it, else the official script's of the round)",
   ),
-  endToken: count({ min: 0, max: 2 ** 31 - 1 }, 'TEST06: token that ends a text', {
-    fallback: END_TOKEN_DEFAULT,
-  }),
+  endToken: count(
+    { min: 0, max: 2 ** 31 - 1 },
+    `TEST06: token that ends a text (default: the benchmark's; mostly ${END_TOKEN_DEFAULT})`,
+  ),
 };
 
 /** Effective values of {@link COMPLIANCE_SETTINGS}. */

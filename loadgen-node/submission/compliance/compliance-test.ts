@@ -29,7 +29,7 @@ import { requireRound, requireSameSystem } from './verify/same-system.ts';
 import { verifyTest04, verifyTest05 } from './verify/verify-speed-tests.ts';
 import type { TestVerdict } from './verify/verify-test.ts';
 import { verifyTest01 } from './verify/verify-test01.ts';
-import { tokenTypeOfRound, verifyTest06 } from './verify/verify-test06.ts';
+import { END_TOKEN_DEFAULT, tokenTypeOfRound, verifyTest06 } from './verify/verify-test06.ts';
 
 /** The command line's part in a test. */
 interface TestHost {
@@ -176,6 +176,9 @@ const RESPONSE_TYPE_OF: Readonly<Record<string, ResponseType>> = {
   digits: 'int32',
 };
 
+/** Tokens that end a text, where it is not the official script's own default. */
+const END_TOKEN_OF: Readonly<Record<string, number>> = { gptj: 50_256 };
+
 function verify(asked: AskedTest, testRun: string, host: CommandHost): Promise<TestVerdict> {
   const { test, round, values, benchmark, model } = asked;
   const runs = { round, performance: values.run, test: testRun };
@@ -196,7 +199,7 @@ function verify(asked: AskedTest, testRun: string, host: CommandHost): Promise<T
       return verifyTest06({
         ...runs,
         tokenType: values.tokenType ?? sentType(benchmark) ?? tokenTypeOfRound(round),
-        endToken: values.endToken,
+        endToken: values.endToken ?? END_TOKEN_OF[benchmark] ?? END_TOKEN_DEFAULT,
       });
   }
 }

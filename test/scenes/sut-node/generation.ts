@@ -20,7 +20,7 @@ import { DEFAULT_RUNTIME } from '../../../sut-node/settings/model-settings.ts';
 import { suiteFolder } from '../host/folders.ts';
 
 /** Texts that one word after another finds, and texts that only several beams find. */
-export const PLAIN_TEXTS = standinTextsOf('llama2-70b');
+const PLAIN_TEXTS = standinTextsOf('llama2-70b');
 export const FORKED_TEXTS = standinTextsOf('gptj');
 
 /** The smallest stand-in that works: two layers do its work. */

@@ -86,7 +86,7 @@ export async function verifyTest06(test: Test06): Promise<TestVerdict> {
   return verdictOn('TEST06', round, tested, {
     checks: [...checks, check('coverage', isCovered, coverage, { advice: COVERAGE_ADVICE })],
     notes: [
-      `tokens were read as ${tokenType} (official script: --dtype ${tokenType}); the end of a text is token ${endToken}`,
+      `tokens were read as ${tokenType} (official script: --dtype ${tokenType}); the end of a text is token ${endToken} (--eos_token_id ${endToken})`,
     ],
     texts: new Map([['verify_accuracy.txt', `${lines.join('')}TEST06 verification ${verdict}\n`]]),
   });
