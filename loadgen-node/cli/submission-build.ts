@@ -65,8 +65,11 @@ function summaryOf({ plan, fileCount }: BuiltTree, tree: string): string {
     `Built ${tree} for ${submitter}, round ${round}: ${fileCount} files.\n${lines.join('')}` +
     (plan.isDryRun ? 'It is NOT to be handed in: --dry-run-lengths was given.\n' : '') +
     'Next:\n' +
-    `  ${longhaul} submission truncate ${tree} --round ${round} --backup originals\n` +
-    `  ${longhaul} submission check ${tree} --round ${round} --originals originals\n` +
+    // Round v0.5 truncates no log.
+    (round === 'v0.5'
+      ? `  ${longhaul} submission check ${tree} --round ${round}\n`
+      : `  ${longhaul} submission truncate ${tree} --round ${round} --backup originals\n` +
+        `  ${longhaul} submission check ${tree} --round ${round} --originals originals\n`) +
     `  ${longhaul} submission pack ${tree} --output ${submitter}.tar.gz.age --new-key-file ${submitter}.key\n`
   );
 }

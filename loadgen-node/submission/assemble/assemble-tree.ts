@@ -13,6 +13,7 @@ import { isTodo, TODO_MARK, WEIGHTS_KEYS } from '../tree/system-fields.ts';
 import {
   DRY_RUN_FILE,
   DRY_RUN_WORDS,
+  evidenceOfRun,
   MARK_FILE,
   MARK_LINE,
   type ResultPlace,
@@ -86,7 +87,9 @@ function markText({ submitter, round, results, isDryRun }: SubmissionPlan): stri
     isDryRun ? `> **${DRY_RUN_WORDS}: see ${DRY_RUN_FILE}**` : '',
     `Assembled by longhaul ${packageVersion()}. "submission build --force" replaces this folder because this file is here.`,
     table(['divisions', 'system', 'model', 'scenario', ''], rows),
-    'Lists of benchmarks and compliance tests are those of the inference rules of the round; the older ones of the submission rules yield to them.',
+    round === 'v0.5'
+      ? "Counts, bounds and quality targets are those of the round's paper; its validation tests are not part of this tree."
+      : 'Lists of benchmarks and compliance tests are those of the inference rules of the round; the older ones of the submission rules yield to them.',
   );
 }
 
@@ -154,19 +157,22 @@ function assembleResult(scope: DivisionScope, result: PlannedResult): void {
   const { layout, division, submitter, files } = scope;
   const { system, model, scenario } = result.entry;
   const place: ResultPlace = { division, submitter, system, model, scenario };
-  const { performance, accuracy, tests } = result.runs;
+  const { performance, others, accuracy, tests } = result.runs;
   type Names = readonly (keyof typeof RUN_FILES)[];
   const copy = (folder: string, run: SubmittedRun, names: Names): void => {
     for (const name of names) files.copy(posix.join(folder, RUN_FILES[name]), run.files[name]);
   };
   // Only these: the official checkers refuse what they do not know.
-  copy(layout.performance(place), performance, ['summary', 'detail']);
+  for (const [i, run] of [performance, ...others].entries()) {
+    copy(layout.performance(place, i + 1), run, performanceFiles(scope));
+  }
   copy(layout.accuracy(place), accuracy, ['summary', 'detail', 'accuracy', 'accuracyText']);
   for (const [name, file] of shownFiles(accuracy, result)) {
     files.copy(posix.join(layout.accuracy(place), name), file);
   }
   assembleMeasurements(scope, result, place);
-  for (const [kind, run] of Object.entries({ performance, accuracy })) {
+  const further = others.map((run, i) => [evidenceOfRun(i + 1), run] as const);
+  for (const [kind, run] of [...Object.entries({ performance, accuracy }), ...further]) {
     const left = (['audit', 'record'] as const).filter((name) => existsSync(run.files[name]));
     copy(layout.evidence(place, kind), run, left);
   }
@@ -176,6 +182,11 @@ function assembleResult(scope: DivisionScope, result: PlannedResult): void {
     files.copyAll(layout.compliance(place, test), own);
     files.copyAll(layout.evidence(place, test), evidence);
   }
+}
+
+/** Only in v0.5 the checker wants the accuracy log of a performance run. */
+function performanceFiles({ round }: DivisionScope): readonly (keyof typeof RUN_FILES)[] {
+  return round === 'v0.5' ? ['summary', 'detail', 'accuracy'] : ['summary', 'detail'];
 }
 
 /** Pictures of an accuracy run that the round wants to see, as far as there are any, by their place beside accuracy.txt. */
@@ -206,8 +217,9 @@ function assembleMeasurements(
   });
   files.text(`${folder}/README.md`, readme);
   files.text(`${folder}/user.conf`, result.userConf);
-  // Only the checker of v4.1 asks for it; LoadGens of later rounds have it built in.
-  if (round === 'v4.1') files.text(`${folder}/mlperf.conf`, mlperfConfOf(round));
+  // Only the checkers of these ask for it; LoadGens of later rounds have it built in.
+  if (round === 'v0.5' || round === 'v4.1')
+    files.text(`${folder}/mlperf.conf`, mlperfConfOf(round));
   if (layout.isFlat) return;
   files.text(`${folder}/calibration_process.adoc`, `${implementation.calibration.trim()}\n`);
 }
@@ -248,11 +260,17 @@ function assembleSystem(
   const { files, notices, layout, division, submitter } = scope;
   const { id, network, fields, factsFile } = system;
   const folder = `${scope.documentation}/${id}`;
-  files.json(layout.system(division, submitter, id), systemFields(system, division, submitter));
+  files.json(
+    layout.system(division, submitter, id),
+    systemFields(system, division, submitter, scope.round),
+  );
   if (factsFile !== undefined) files.copy(`${folder}/${id}.facts.json`, factsFile);
-  const { text, shortfalls } = bandwidthStatement(system, results);
-  files.text(`${folder}/bandwidth.md`, text);
-  for (const shortfall of shortfalls) notices.add(`bandwidth of ${id}: ${shortfall}`);
+  // The requirement is of later rounds.
+  if (scope.round !== 'v0.5') {
+    const { text, shortfalls } = bandwidthStatement(system, results);
+    files.text(`${folder}/bandwidth.md`, text);
+    for (const shortfall of shortfalls) notices.add(`bandwidth of ${id}: ${shortfall}`);
+  }
   files.text(`${folder}/software.md`, softwareText(id, String(fields['status'] ?? ''), results));
   if (network === undefined) return;
   const texts = { loadgen: machineTexts(system, 'loadgen'), sut: machineTexts(system, 'sut') };

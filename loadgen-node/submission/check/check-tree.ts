@@ -24,13 +24,14 @@ import {
   seedsOfRound,
 } from '../rules/submission-rounds.ts';
 import { sha256OfFile } from '../tree/file-work.ts';
-import { noTree, treeLayout } from '../tree/tree-layout.ts';
+import { evidenceOfRun, noTree, treeLayout } from '../tree/tree-layout.ts';
 import { suitesOf } from './read/description-values.ts';
 import { DOCUMENT_BYTES_MAX, documentLines, readJsonObject } from './read/read-document.ts';
 import { detailLogs, originalLogs, type RunLog } from './read/run-log.ts';
 import {
   type CheckContext,
   type ModelSite,
+  performanceRuns,
   type ResultSite,
   resultsFolder,
   type SubmitterSite,
@@ -48,6 +49,7 @@ import { checkAudit } from './result/check-audit.ts';
 import { checkCompliance, checkPerformanceRun } from './result/check-compliance.ts';
 import { checkMeasurements } from './result/measurements.ts';
 import { Findings } from './rules/findings.ts';
+import { lowestRun } from './rules/v05-rules.ts';
 
 /** Options of a check of a tree. */
 export interface CheckOptions {
@@ -215,7 +217,7 @@ function scenarioOf(name: string): SubmissionScenario | undefined {
 
 type LogReader = CheckContext['readLog'];
 
-/** Detail log of a result's performance run, in every layout. */
+/** Detail log of a result's first performance run, in every layout. */
 const PERFORMANCE_LOG = /\/results\/[^/]+\/[^/]+\/[^/]+\/performance\/run_1$/;
 
 /**
@@ -287,14 +289,17 @@ function roundOfLog({ records }: ReadDetailLog): SubmissionRound | undefined {
 /** Checks all of one result: a scenario of a model on a system. */
 async function checkResult(found: ResultSite): Promise<CheckedResult> {
   const site = { ...found, measured: await measuredScenario(found) };
-  const { findings, layout } = site;
+  const { findings } = site;
   findings.check('result', site);
   checkMeasurements(site);
-  const log = await checkPerformanceRun(site, layout.performance(site.place));
+  const runs = new Map<string, RunLog>();
+  for (const [i, folder] of performanceRuns(site).entries()) {
+    const log = await checkPerformanceRun(site, folder);
+    if (log !== undefined) runs.set(evidenceOfRun(i), log);
+  }
+  const log = runs.get('performance');
   const accuracy = await checkAccuracy(site);
   const tests = await checkCompliance(site, log);
-  const runs = new Map<string, RunLog>();
-  if (log !== undefined) runs.set('performance', log);
   if (accuracy.log !== undefined) runs.set('accuracy', accuracy.log);
   for (const [test, one] of tests) runs.set(test, one);
   const audits = new Map<string, NetworkAudit>();
@@ -302,8 +307,9 @@ async function checkResult(found: ResultSite): Promise<CheckedResult> {
     const audit = checkAudit(site, run, one);
     if (audit !== undefined) audits.set(run, audit);
   }
-  findings.check('read', { ...site, runs, audits, notes: accuracy.text?.notes ?? [] });
-  return checkedResult(site, log, accuracy.text?.figures[0]?.[0]?.text);
+  const facts = { ...site, runs, audits, notes: accuracy.text?.notes ?? [] };
+  findings.check('read', facts);
+  return checkedResult(site, lowestRun(facts), accuracy.text?.figures[0]?.[0]?.text);
 }
 
 function checkedResult(
@@ -335,8 +341,9 @@ function checkedResult(
  * results").
  */
 async function measuredScenario(site: ResultSite): Promise<SubmissionScenario> {
-  const { scenario, division, description, place, scenarios } = site;
-  if (division === 'network' || !mayInfer(suitesOf(description), scenario)) return scenario;
+  const { scenario, division, description, place, scenarios, round } = site;
+  if (round === 'v0.5' || division === 'network') return scenario;
+  if (!mayInfer(suitesOf(description), scenario)) return scenario;
   const { layout, listing, readLog, findings } = site;
   const file = posix.join(layout.performance(place), RUN_FILES.detail);
   if (!listing.hasFile(file)) return scenario;

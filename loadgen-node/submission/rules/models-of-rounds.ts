@@ -1,10 +1,14 @@
 import { MODEL_ROWS } from './model-rows.ts';
 import type { ModelRow, SubmissionModel } from './submission-model.ts';
 import { SUBMISSION_ROUNDS, type SubmissionRound } from './submission-rounds.ts';
+import { V05_ROWS } from './v05-rows.ts';
 
 /** Made once: a self-check asks for every folder of a tree. */
 const MODELS = new Map(
-  SUBMISSION_ROUNDS.map((round) => [round, MODEL_ROWS.flatMap((row) => modelAt(row, round))]),
+  SUBMISSION_ROUNDS.map((round) => [
+    round,
+    [...V05_ROWS, ...MODEL_ROWS].flatMap((row) => modelAt(row, round)),
+  ]),
 );
 
 /**
@@ -70,7 +74,8 @@ export function modelOfResultFolder(round: SubmissionRound, folder: string, mapp
   const known = modelOfFolder(round, folder);
   if (known !== undefined) return known;
   if (typeof mapped === 'string' && mapped !== '') return modelOfName(round, mapped);
-  const guess = GUESSES.find(([pattern]) => pattern.test(folder));
+  // Nobody guessed in v0.5.
+  const guess = round === 'v0.5' ? undefined : GUESSES.find(([pattern]) => pattern.test(folder));
   return guess === undefined ? undefined : modelOfName(round, guess[1]);
 }
 

@@ -1,3 +1,4 @@
+import { SCENARIOS, type Scenario } from '../../../shared/domain/scenario.ts';
 import type { NetworkAudit } from '../../observe/audit/network-audit.ts';
 import type { SubmissionRound, Suite, TestId } from './submission-rounds.ts';
 
@@ -57,6 +58,8 @@ export interface SubmissionModel {
    * together.
    */
   readonly bothSuites?: ScenarioNeed;
+  /** Scenarios of any system, in a round without suites. */
+  readonly everySystem?: ScenarioNeed;
   readonly performanceSamples: number;
   readonly dataSetSamples: number;
   /** Samples of an accuracy run, where they are not the whole data set. */
@@ -94,6 +97,17 @@ export interface SubmissionModel {
   readonly tests: readonly TestId[];
   /** True where samples must be issued in whole permutations (sample_concatenate_permutation). */
   readonly isEqualIssue?: boolean;
+  /** Demands that only round v0.5 has. */
+  readonly v05?: V05Demands;
+}
+
+/** What round v0.5 asks of a model's runs beside the above, by scenario. */
+interface V05Demands {
+  readonly minQueries: Readonly<Record<Scenario, number>>;
+  /** Of the latency that is reported (SingleStream) or bounded (MultiStream, Server), 0 to 1; Offline: 0. */
+  readonly percentiles: Readonly<Record<Scenario, number>>;
+  /** MultiStream: from one query to the next. */
+  readonly intervalNs: number;
 }
 
 /**
@@ -114,6 +128,7 @@ export function modelInScenario(model: SubmissionModel, scenario: SubmissionScen
  * Scenarios of a model that a system of these suites has to show; undefined: it is in none of them.
  */
 export function scenarioNeed(model: SubmissionModel, suites: readonly Suite[]) {
+  if (model.everySystem !== undefined) return model.everySystem;
   if (suites.length > 1 && model.bothSuites !== undefined) return model.bothSuites;
   const needs = suites.flatMap((suite) => model.scenarios[suite] ?? []);
   if (needs.length === 0) return undefined;
@@ -168,6 +183,9 @@ export const OFFLINE_AND_ONE: ScenarioNeed = {
   oneOf: ['Interactive', 'Server'],
 };
 
+/** Any of the four, in a round that leaves the choice to the submitter. */
+export const ANY_OF_FOUR: ScenarioNeed = { required: [], oneOf: SCENARIOS };
+
 /** `NAME-99` and `NAME-99.9`, which differ in the share of the references. */
 export function pair(row: ModelRow): [ModelRow, ModelRow] {
   const { name } = row;
@@ -200,6 +218,17 @@ const SAMPLES: Readonly<Record<SubmissionScenario, string>> = {
   Offline: 'result_samples_per_second',
 };
 
+/**
+ * The same of round v0.5, which had no early stopping: latency at the 90th percentile, streams, the Poisson parameter.
+ * Source: paper of the round, section 4.5 and table 2.
+ */
+const V05_METRICS: Readonly<Record<Scenario, string>> = {
+  SingleStream: 'result_90.00_percentile_latency_ns',
+  MultiStream: 'effective_samples_per_query',
+  Server: 'result_scheduled_samples_per_sec',
+  Offline: 'result_samples_per_second',
+};
+
 const TOKENS = {
   counted: { Server: 'result_completed_tokens_per_second', Offline: 'result_tokens_per_second' },
   inferred: {
@@ -213,10 +242,16 @@ const TOKENS = {
  * metric of Server; every checker since v4.1 reports the completed one.
  */
 export function resultMetric(model: SubmissionModel | undefined, scenario: SubmissionScenario) {
+  if (model?.v05 !== undefined && scenario !== 'Interactive') return V05_METRICS[scenario];
   if (model?.tokenMetric === undefined) return SAMPLES[scenario];
   if (scenario === 'SingleStream') return 'result_90.00_percentile_latency_ns';
   const keys = TOKENS[model.tokenMetric];
   return scenario === 'Offline' ? keys.Offline : keys.Server;
+}
+
+/** The metric in samples, of a model in tokens as well. */
+export function sampleMetric(model: SubmissionModel | undefined, scenario: SubmissionScenario) {
+  return resultMetric(model?.v05 === undefined ? undefined : model, scenario);
 }
 
 /**

@@ -1,15 +1,19 @@
 import { mlperfConfOf, ROUNDS, type Round } from '../../../shared/rules/rounds/rounds.ts';
 import { parseConf } from '../../loadgen/settings/conf-grammar.ts';
 
-/**
- * Rounds of which a submission can be built and checked: those whose layout and tables are known.
- */
-export type SubmissionRound = Exclude<Round, 'v0.5'>;
+/** Rounds of which a submission can be built and checked. */
+export type SubmissionRound = Round;
 
 /** {@link SubmissionRound}, the oldest first. */
-export const SUBMISSION_ROUNDS: readonly [SubmissionRound, ...SubmissionRound[]] = ROUNDS.filter(
-  (round): round is SubmissionRound => round !== 'v0.5',
-) as [SubmissionRound, ...SubmissionRound[]];
+export const SUBMISSION_ROUNDS: typeof ROUNDS = ROUNDS;
+
+/**
+ * Least min_duration of a performance run, in ms. Source: inference_rules v4.1, "Scenarios", and the official checkers; of
+ * v0.5 its paper, section 4.6.
+ */
+export function minDurationMs(round: SubmissionRound): number {
+  return round === 'v0.5' ? 60_000 : 600_000;
+}
 
 /** Divisions of a submission. */
 export const SUBMISSION_DIVISIONS = ['closed', 'network', 'open'] as const;

@@ -1,4 +1,4 @@
-import { SUITES, type Suite } from '../rules/submission-rounds.ts';
+import { SUITES, type SubmissionRound, type Suite } from '../rules/submission-rounds.ts';
 
 /**
  * Beginning of a value that could not be read and that the submitter has to fill in.
@@ -82,6 +82,31 @@ export const SYSTEM_FIELDS: readonly SystemField[] = fieldsOf(
   ['needed', 'host_network_card_count'],
   ['free', 'system_type_detail'],
 );
+
+/** Keys of later rounds. Source: systems/ of the submissions of v0.5. */
+const AFTER_V05: readonly string[] = [
+  'system_type',
+  'system_type_detail',
+  'host_network_card_count',
+];
+
+/** Keys that needed a value in v0.5. Source: mlcommons/inference, branch r0.5, tools/submission. */
+const NEEDED_IN_V05: readonly string[] = [
+  'division submitter status system_name number_of_nodes',
+  'host_processor_model_name host_processors_per_node host_processor_core_count',
+  'host_storage_capacity host_storage_type',
+  'accelerators_per_node accelerator_model_name accelerator_memory_capacity',
+  'framework operating_system other_software_stack',
+].flatMap((keys) => keys.split(' '));
+
+const V05_FIELDS: readonly SystemField[] = SYSTEM_FIELDS.filter(
+  ({ key }) => !AFTER_V05.includes(key),
+).map((field) => (NEEDED_IN_V05.includes(field.key) ? field : { ...field, isMeaningful: false }));
+
+/** Keys of a system description of a round, in their order. */
+export function systemKeysOf(round: SubmissionRound): readonly SystemField[] {
+  return round === 'v0.5' ? V05_FIELDS : SYSTEM_FIELDS;
+}
 
 /**
  * Keys that a system of the Network division has as well; `is_network` is the text "True". The

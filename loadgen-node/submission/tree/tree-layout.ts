@@ -62,7 +62,9 @@ export function treeLayout(round: SubmissionRound) {
     /** Folder of the sources. */
     code: (division: SubmissionDivision, submitter: string) =>
       posix.join(division, submitter, isFlat ? 'src' : 'code'),
-    performance: (place: ResultPlace) => posix.join(result(place), 'performance', 'run_1'),
+    /** @param run From 1; Server of round v0.5 has five. */
+    performance: (place: ResultPlace, run = 1) =>
+      posix.join(result(place), 'performance', `run_${run}`),
     accuracy: (place: ResultPlace) => posix.join(result(place), 'accuracy'),
     /** @param implementation Id of the implementation, part of the name in the older layout. */
     measurementsFile: (place: ResultPlace, implementation: string) => {
@@ -78,6 +80,11 @@ export function treeLayout(round: SubmissionRound) {
     evidence: ({ division, submitter, system, model, scenario }: ResultPlace, run: string) =>
       posix.join(documentation(division, submitter), 'evidence', system, model, scenario, run),
   };
+}
+
+/** Name of a performance run's evidence, by its number from 0: the first has that of rounds with one run. */
+export function evidenceOfRun(i: number): string {
+  return i === 0 ? 'performance' : `performance_${i + 1}`;
 }
 
 export type TreeLayout = ReturnType<typeof treeLayout>;

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { percentOf } from '../../../shared/base/process/terminal.ts';
 import { readAccuracyLog } from '../../loadgen/logs/read/accuracy-log-reader.ts';
 import type { RunHost } from '../../run/host/host.ts';
@@ -239,6 +239,10 @@ export async function truncateChecked(
 ) {
   const { backup, restore: isRestored } = values;
   const round = await roundOfTree(tree, values.round);
+  if (round === 'v0.5') {
+    const why = 'its accuracy logs are submitted as they are';
+    throw configInvalid(`${tree} is of round v0.5, which truncates nothing: ${why}`);
+  }
   const { logs, hasChanged, problems, summary, lines } = await (isRestored ? restore : truncate)({
     ...{ tree, round, backup },
     onProgress: (fraction, what) => host.progress?.(what, percentOf(fraction)),

@@ -10,6 +10,7 @@ import {
   type SubmissionScenario,
 } from '../../../loadgen-node/submission/rules/submission-model.ts';
 import {
+  minDurationMs,
   type SubmissionDivision,
   type SubmissionRound,
   seedsOfRound,
@@ -18,12 +19,14 @@ import {
 import {
   NETWORK_FIELDS,
   SYSTEM_FIELDS,
+  systemKeysOf,
 } from '../../../loadgen-node/submission/tree/system-fields.ts';
 import {
   type ResultPlace,
   type TreeLayout,
   treeLayout,
 } from '../../../loadgen-node/submission/tree/tree-layout.ts';
+import type { Scenario } from '../../../shared/domain/scenario.ts';
 import { tempFolder, writeTree } from '../host/folders.ts';
 import type { Change } from './changes.ts';
 
@@ -125,7 +128,11 @@ function treeFiles(tree: TreeFacts): Files {
   if (model === undefined) throw new Error(`${round} has no ${tree.model}`);
   const layout = treeLayout(round);
   const system: Record<string, string> = { ...filledDescription(systemType), division };
-  if (division !== 'network') for (const { key } of NETWORK_FIELDS) delete system[key];
+  const ofRound = new Set(systemKeysOf(round).map(({ key }) => key));
+  for (const key of Object.keys(system)) {
+    if (ofRound.has(key) || (division === 'network' && round !== 'v0.5')) continue;
+    delete system[key];
+  }
   const documents = ['system_diagram', 'wire_protocol', 'bandwidth'].map((name) => [
     posix.join(layout.documentation(division, 'ACME'), `${name}.md`),
     `${name}\n`,
@@ -159,10 +166,17 @@ function resultFiles(result: ResultOf): Files {
     [posix.join(measurements, 'README.md')]: 'how to run it\n',
     [posix.join(measurements, 'user.conf')]: `${model.benchmark}.Offline.target_qps = 100\n`,
     [layout.measurementsFile(place, 'own')]: JSON.stringify(WEIGHTS),
-    ...runFiles(layout.performance(place), logOf(result, 'PerformanceOnly')),
     ...runFiles(layout.accuracy(place), logOf(result, 'AccuracyOnly')),
     ...accuracyFiles(layout.accuracy(place), result),
   };
+  const runs = tree.round === 'v0.5' && place.scenario === 'Server' ? [1, 2, 3, 4, 5] : [1];
+  for (const run of runs) {
+    const log = { ...logOf(result, 'PerformanceOnly'), ...(runs.length > 1 && ratesOf(run)) };
+    Object.assign(files, runFiles(layout.performance(place, run), log));
+    if (tree.round !== 'v0.5') continue;
+    files[posix.join(layout.performance(place, run), 'mlperf_log_accuracy.json')] = '[\n]\n';
+  }
+  if (tree.round === 'v0.5') files[posix.join(measurements, 'mlperf.conf')] = '# of the round\n';
   if (tree.round === 'v4.1') {
     const equal = model.isEqualIssue === true ? 1 : 0;
     const line = `${model.benchmark}.*.sample_concatenate_permutation = ${equal}\n`;
@@ -170,6 +184,15 @@ function resultFiles(result: ResultOf): Files {
   }
   for (const test of model.tests) Object.assign(files, testFiles(result, test));
   return files;
+}
+
+/** What tells one of several runs from the others: 51 samples per second in the first, 55 in the last. */
+function ratesOf(run: number): Log {
+  return {
+    test_datetime: `"2026-07-02T10:0${run}:00Z"`,
+    result_scheduled_samples_per_sec: String(50 + run),
+    result_completed_samples_per_sec: '50',
+  };
 }
 
 function testFiles(result: ResultOf, test: SubmissionModel['tests'][number]): Files {
@@ -233,7 +256,8 @@ function accuracyFiles(folder: string, { model, place }: ResultOf): Files {
   ]);
   return {
     [posix.join(folder, 'mlperf_log_accuracy.json')]: log,
-    [posix.join(folder, 'accuracy.txt')]: `${accuracyLine(model)}\nhash=${hash}\n`,
+    [posix.join(folder, 'accuracy.txt')]:
+      `${accuracyLine(model)}\n${model.v05 === undefined ? `hash=${hash}\n` : ''}`,
     ...Object.fromEntries(pictures),
   };
 }
@@ -256,6 +280,9 @@ function accuracyLine({ accuracy, dataSetSamples }: SubmissionModel): string {
     const percent = ((100 * good) / dataSetSamples).toFixed(3);
     return `accuracy=${percent}%, good=${good}, total=${dataSetSamples}`;
   }
+  if (first?.metric === 'BLEU')
+    return `BLEU: ${(Math.ceil((first.lower ?? 0) * 10) / 10).toFixed(1)}`;
+  if (first?.metric === 'mAP') return `mAP=${figure(first.lower)}%`;
   if (first?.metric === 'DICE') return `Accuracy: mean = ${figure(first.lower)}, kidney = 0.9`;
   const pairs = accuracy.map(
     ({ metric, lower }) => `'${NAMES[metric] ?? metric}': ${figure(lower)}`,
@@ -269,6 +296,16 @@ const SUT_NAMES: Readonly<Record<SubmissionDivision, string>> = {
   network: '"Network SUT: node"',
   open: '"Network SUT: node"',
 };
+
+/** Settings of round v0.5; none in other rounds. */
+function demandsOfV05({ v05 }: SubmissionModel, scenario: Scenario): Log {
+  if (v05 === undefined) return {};
+  return {
+    effective_target_latency_percentile: String(v05.percentiles[scenario]),
+    effective_min_query_count: String(v05.minQueries[scenario]),
+    ...(scenario === 'MultiStream' && { effective_target_qps: String(1e9 / v05.intervalNs) }),
+  };
+}
 
 /** Records of a run by the C++ LoadGen. */
 function logOf({ tree, place, model }: ResultOf, mode: string, test?: string): Log {
@@ -298,8 +335,9 @@ function logOf({ tree, place, model }: ResultOf, mode: string, test?: string): L
     effective_samples_per_query: String(isOffline ? model.offlineSamples : 1),
     effective_target_latency_ns: String(isOffline ? 0 : (model.serverLatencyNs ?? 0)),
     effective_target_latency_percentile: '0.99',
-    effective_min_duration_ms: '600000',
+    effective_min_duration_ms: String(minDurationMs(round)),
     effective_min_query_count: isOffline ? '1' : '100',
+    ...demandsOfV05(model, scenario),
     effective_qsl_rng_seed: String(seeds.qsl_rng_seed),
     effective_sample_index_rng_seed: String(seeds.sample_index_rng_seed),
     effective_schedule_rng_seed: String(seeds.schedule_rng_seed),

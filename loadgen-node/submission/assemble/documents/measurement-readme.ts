@@ -8,7 +8,14 @@ import { isServer, nodesStateBatching, saidBatching } from '../plan/plan-submiss
 import type { PlannedResult } from '../plan/read-results.ts';
 import type { SubmittedRun } from '../plan/read-run.ts';
 import type { PlannedImplementation } from '../plan/read-system.ts';
-import { codeBlock, document, fiveFiguresIn, performanceRows, table } from './markdown.ts';
+import {
+  codeBlock,
+  document,
+  fiveFiguresIn,
+  performanceRows,
+  performanceRowsV05,
+  table,
+} from './markdown.ts';
 
 /** A result and its place in the tree. */
 interface ReadmeFacts {
@@ -38,8 +45,10 @@ export function measurementReadme(facts: ReadmeFacts): string {
     table(
       ['', ''],
       [
-        ...performanceRows(runs.performance, entry.inferred_from ?? entry.scenario),
-        ['Verdict of LoadGen', String(recordOf(runs.performance, 'result_validity') ?? 'none')],
+        ...(round === 'v0.5'
+          ? performanceRowsV05([runs.performance, ...runs.others], entry.scenario)
+          : performanceRows(runs.performance, entry.inferred_from ?? entry.scenario)),
+        ['Verdict of LoadGen', verdictsOf([runs.performance, ...runs.others])],
         ...runs.accuracyLines.map(accuracyRow),
       ],
     ),
@@ -54,6 +63,12 @@ export function measurementReadme(facts: ReadmeFacts): string {
       `* Network, bandwidth, software, evidence of the runs: [${facts.documentation}](${facts.documentation})`,
     ].join('\n'),
   );
+}
+
+/** One where all runs have the same. */
+function verdictsOf(runs: readonly SubmittedRun[]): string {
+  const verdicts = runs.map((run) => String(recordOf(run, 'result_validity') ?? 'none'));
+  return new Set(verdicts).size === 1 ? String(verdicts[0]) : verdicts.join(', ');
 }
 
 /** The submitter's description; the nodes' own is among their settings already. */

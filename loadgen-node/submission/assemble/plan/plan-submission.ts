@@ -1,5 +1,5 @@
 import { nodeOf } from '../../../../shared/benchmarks/standin/standin-sets.ts';
-import { modelOfFolder, modelsOfRound } from '../../rules/models-of-rounds.ts';
+import { modelOfFolder, modelsOfBenchmark, modelsOfRound } from '../../rules/models-of-rounds.ts';
 import { mayInfer, scenarioNeed } from '../../rules/submission-model.ts';
 import type { SubmissionDivision, SubmissionRound } from '../../rules/submission-rounds.ts';
 import {
@@ -115,6 +115,7 @@ function checkReferences(entry: SubmissionEntry, all: Problems): void {
       const known = Object.keys(map).join(', ');
       problems.at(key).error(`unknown ${key} "${result[key]}"; there is: ${known}`);
     }
+    if (entry.round === 'v0.5') checkRoundV05(result, problems);
     for (const division of result.divisions) {
       checkModel(entry.round, division, result.model, problems.at('model'));
       const key = [division, result.system, result.model, result.scenario].join('/');
@@ -122,6 +123,17 @@ function checkReferences(entry: SubmissionEntry, all: Problems): void {
       if (first === undefined) firstOf.set(key, i);
       else problems.error(`${key} is there twice: result ${first + 1} is the other one`);
     }
+  }
+}
+
+/** Source: paper of round v0.5, sections 4.5, 4.6 and 5.1.1. */
+function checkRoundV05({ divisions, scenario, inferred_from }: ResultEntry, problems: Problems) {
+  if (divisions.includes('network')) {
+    problems.error('round v0.5 has no Network division: its divisions are closed and open');
+  }
+  if (scenario === 'Interactive') problems.error('round v0.5 has no scenario Interactive');
+  if (inferred_from !== undefined) {
+    problems.at('inferred_from').error('round v0.5 infers no result: each is measured');
   }
 }
 
@@ -134,7 +146,10 @@ function checkModel(
   if (division === 'open') return;
   const model = modelOfFolder(round, folder);
   if (model === undefined) {
-    problems.error(`${round} has no model "${folder}" in the ${division} division`);
+    const names = modelsOfBenchmark(round, folder).map((one) => `"${one.folder}"`);
+    const hint =
+      names.length === 0 ? '' : `: the folder of ${folder} is called ${names.join(' or ')}`;
+    problems.error(`${round} has no model "${folder}" in the ${division} division${hint}`);
   } else if (division === 'network' && model.scenarios.datacenter === undefined) {
     problems.error(
       `${folder} is not in the datacenter suite of ${round}, the only one of the network division`,

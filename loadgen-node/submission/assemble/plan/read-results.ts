@@ -12,9 +12,11 @@ import {
 } from '../config/read-submission-config.ts';
 import {
   checkRun,
+  checkRunCount,
   type ExpectedRun,
   isOpenOnly,
   readSubmittedRun,
+  runFolders,
   type SubmittedRun,
   userConfOf,
 } from './read-run.ts';
@@ -71,7 +73,7 @@ export type PlannedResult = ReadResult & {
   readonly implementation: PlannedImplementation;
 };
 
-/** Runs behind a result, the lines of its accuracy.txt, and its compliance tests. */
+/** Runs behind a result (`others`: performance runs beside the first), the lines of its accuracy.txt, and its compliance tests. */
 type MeasuredRuns = NonNullable<Awaited<ReturnType<typeof readRuns>>>;
 
 async function readUserConf(
@@ -112,21 +114,29 @@ async function readRuns(config: SubmissionConfig, entry: ResultEntry, problems: 
   const { scenario, divisions } = entry;
   const model = modelOfFolder(round, entry.reference_model ?? entry.model);
   const expected = { round, divisions, scenario, model };
-  const read = async (kind: 'performance' | 'accuracy'): Promise<SubmittedRun | undefined> => {
+  const read = async (kind: 'performance' | 'accuracy', folder: string) => {
     const place = problems.at(kind);
-    const run = await place.attempt(() => readSubmittedRun(config.resolve(entry[kind] as string)));
+    const run = await place.attempt(() => readSubmittedRun(folder));
     if (run !== undefined) checkRun(run, { ...expected, kind }, place);
     return run;
   };
-  const performance = await read('performance');
-  const accuracy = await read('accuracy');
+  const [first, ...more] = runFolders(config.resolve(entry.performance as string));
+  const [ofAccuracy] = runFolders(config.resolve(entry.accuracy as string));
+  const performance = await read('performance', first as string);
+  const others: SubmittedRun[] = [];
+  for (const folder of more) {
+    const run = await read('performance', folder);
+    if (run !== undefined) others.push(run);
+  }
+  checkRunCount(expected, 1 + more.length, problems.at('performance'));
+  const accuracy = await read('accuracy', ofAccuracy as string);
   if (performance === undefined || accuracy === undefined) return undefined;
   const tests = isOpenOnly(divisions)
     ? []
     : await readTests({ entry, expected, performance, resolve: config.resolve }, problems);
   if (divisions.includes('network')) warnOfEvidence(performance, problems.at('performance'));
   const accuracyLines = readAccuracy(accuracy, problems.at('accuracy'));
-  return { performance, accuracy, accuracyLines, tests };
+  return { performance, others, accuracy, accuracyLines, tests };
 }
 
 function readAccuracy({ files }: SubmittedRun, problems: Problems): string[] {

@@ -1,10 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { parse } from 'yaml';
 import { packageVersion } from '../../../../shared/base/files/package-files.ts';
 import { counted } from '../../../../shared/base/text.ts';
+import { SERVER_RUNS_V05 } from '../../../loadgen/engine/test-outcome.ts';
 import { numberOf, readDetailLog, recordOf } from '../../../loadgen/logs/read/detail-log.ts';
-import { openRunFolder } from '../../../loadgen/logs/read/run-folder.ts';
+import { openRunFolder, RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
 import { readAudit } from '../../../observe/audit/network-audit.ts';
 import {
   modelInScenario,
@@ -12,6 +13,7 @@ import {
   type SubmissionScenario,
 } from '../../rules/submission-model.ts';
 import {
+  minDurationMs,
   readSeeds,
   roundOfSeeds,
   SEED_NAMES,
@@ -36,6 +38,20 @@ export async function readSubmittedRun(folder: string) {
     audit: existsSync(files.audit) ? readAudit(folder) : undefined,
     settings: existsSync(files.record) ? readRecord(files.record) : undefined,
   };
+}
+
+/**
+ * Folders of the runs that a configuration names by one folder: that itself, or run_1, run_2, ... in it, as Server of round
+ * v0.5 leaves them.
+ */
+export function runFolders(folder: string): string[] {
+  if (existsSync(join(folder, RUN_FILES.detail)) || !existsSync(join(folder, 'run_1'))) {
+    return [folder];
+  }
+  const names = readdirSync(folder).filter((name) => /^run_[1-9]\d*$/.test(name));
+  return names
+    .sort((a, b) => Number(a.slice(4)) - Number(b.slice(4)))
+    .map((name) => join(folder, name));
 }
 
 /** Files of one run, its detail log, and the evidence that only longhaul leaves. */
@@ -131,15 +147,27 @@ export interface ExpectedRun {
   readonly isTest05?: boolean;
 }
 
-/**
- * Shortest performance run. Source: inference_rules v4.1, "Scenarios" (600 s); the official
- * checkers.
- */
-const MIN_DURATION_MS = 600_000;
-
 /** True for results that are in the open division only. */
 export function isOpenOnly(divisions: readonly SubmissionDivision[]): boolean {
   return divisions.every((division) => division === 'open');
+}
+
+/** Server of round v0.5 has five performance runs, every other result one. Source: paper of the round, section 4.6. */
+export function checkRunCount(
+  { round, scenario }: Pick<ExpectedRun, 'round' | 'scenario'>,
+  count: number,
+  problems: Problems,
+): void {
+  const needed = round === 'v0.5' && scenario === 'Server' ? SERVER_RUNS_V05 : 1;
+  if (count === needed) return;
+  const whose = `${scenario} of ${round}`;
+  if (needed === 1)
+    problems.error(`it has ${count} runs, run_1 and so on; ${whose} has one: name its folder`);
+  else {
+    problems.unfinished(
+      `it is ${count === 1 ? 'one run' : `${count} runs`}; ${whose} has ${needed}, of which the lowest counts: name the folder that has run_1 to run_${needed}`,
+    );
+  }
 }
 
 /** Compares a run with the configuration and with the requirements of its round. */
@@ -231,14 +259,25 @@ function checkSeeds(run: SubmittedRun, expected: ExpectedRun, problems: Problems
   for (const text of texts) problems.error(`${run.files.folder}: ${text}`);
 }
 
+/** Records of a performance run, and their least values. */
+function leastOf({ model, scenario, round }: ExpectedRun): [key: string, value: number][] {
+  const duration: [string, number] = ['effective_min_duration_ms', minDurationMs(round)];
+  if (model === undefined) return [duration];
+  const samples: [string, number] = [
+    'effective_performance_sample_count',
+    model.performanceSamples,
+  ];
+  if (scenario === 'Offline') {
+    return [duration, samples, ['effective_samples_per_query', model.offlineSamples]];
+  }
+  const queries = scenario === 'Interactive' ? undefined : model.v05?.minQueries[scenario];
+  if (queries === undefined) return [duration, samples];
+  return [duration, samples, ['effective_min_query_count', queries]];
+}
+
 function checkLengths(run: SubmittedRun, expected: ExpectedRun, problems: Problems): void {
   const { model, scenario, divisions } = expected;
-  const least: [string, number][] = [['effective_min_duration_ms', MIN_DURATION_MS]];
-  if (model !== undefined) {
-    least.push(['effective_performance_sample_count', model.performanceSamples]);
-    if (scenario === 'Offline') least.push(['effective_samples_per_query', model.offlineSamples]);
-  }
-  for (const [key, value] of least) {
+  for (const [key, value] of leastOf(expected)) {
     const seen = numberOf(run, key);
     if (seen !== undefined && seen >= value) continue;
     problems.unfinished(

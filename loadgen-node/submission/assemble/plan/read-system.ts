@@ -3,15 +3,20 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { readJsonFile } from '../../../../shared/base/files/read-file.ts';
-import { SUITES, type SubmissionDivision, type Suite } from '../../rules/submission-rounds.ts';
+import {
+  SUITES,
+  type SubmissionDivision,
+  type SubmissionRound,
+  type Suite,
+} from '../../rules/submission-rounds.ts';
 import { sha256OfFile } from '../../tree/file-work.ts';
 import {
   isTodo,
   NETWORK_FIELDS,
   STATUSES,
-  SYSTEM_FIELDS,
   SYSTEM_TYPES,
   type SystemField,
+  systemKeysOf,
   TODO_MARK,
 } from '../../tree/system-fields.ts';
 import { TREE_FILE_BYTES_MAX } from '../../tree/tree-layout.ts';
@@ -34,7 +39,7 @@ const descriptionSchema = z.record(
 
 /** Reads a system's description and holds it against the divisions that it is in. */
 export async function readSystem(
-  { entry: { systems, submitter }, resolve }: SubmissionConfig,
+  { entry: { systems, submitter, round }, resolve }: SubmissionConfig,
   id: string,
   divisions: readonly SubmissionDivision[],
   all: Problems,
@@ -48,12 +53,12 @@ export async function readSystem(
   const facts = path.replace(/\.json$/, '.facts.json');
   const factsFile = existsSync(facts) && facts !== path ? facts : undefined;
   const system = { ...entry, id, fields, factsFile };
-  checkFields(system, divisions, problems);
+  checkFields(system, divisions, round, problems);
   const said = textOf(fields['submitter']);
   if (isGiven(said) && said.toLowerCase() !== submitter.toLowerCase()) {
     problems.error(`submitter is "${said}"; the configuration says "${submitter}"`);
   }
-  checkStatements(system, divisions, place);
+  checkStatements(system, divisions, round, place);
   return system;
 }
 
@@ -75,15 +80,19 @@ const NETWORK_KEYS = new Set(NETWORK_FIELDS.map(({ key }) => key));
 /**
  * Fields of `systems/<system>.json` in a division. `is_network` is the text "True" (the JSON value
  * crashes official checkers) in network; closed is better off without any of the network's keys, as
- * a checker asks for all of them where it finds one; open keeps what the description has.
+ * a checker asks for all of them where it finds one; open keeps what the description has. Round v0.5 has its own keys alone.
  */
 export function systemFields(
   { fields }: Pick<PlannedSystem, 'fields'>,
   division: SubmissionDivision,
   submitter: string,
+  round: SubmissionRound,
 ): Record<string, unknown> {
   const { is_network, ...rest } = fields;
   const own = { ...rest, division, submitter };
+  if (round === 'v0.5') {
+    return Object.fromEntries(systemKeysOf(round).map(({ key }) => [key, own[key as 'division']]));
+  }
   const isNetwork = division === 'open' && String(is_network).toLowerCase() === 'true';
   if (isNetwork || division === 'network') return { ...own, is_network: 'True' };
   return Object.fromEntries(Object.entries(own).filter(([key]) => !NETWORK_KEYS.has(key)));
@@ -95,11 +104,12 @@ const OF_THE_BUILD = new Set(['division', 'submitter', 'is_network']);
 function checkFields(
   system: PlannedSystem,
   divisions: readonly SubmissionDivision[],
+  round: SubmissionRound,
   problems: Problems,
 ): void {
   const { fields } = system;
   const isNetwork = divisions.includes('network');
-  const wanted = [...SYSTEM_FIELDS, ...(isNetwork ? NETWORK_FIELDS : [])].filter(
+  const wanted = [...systemKeysOf(round), ...(isNetwork ? NETWORK_FIELDS : [])].filter(
     ({ key }) => !OF_THE_BUILD.has(key),
   );
   const absent = wanted.filter(({ key }) => fields[key] === undefined).map(({ key }) => key);
@@ -109,7 +119,7 @@ function checkFields(
     if (why !== undefined) problems.error(`${field.key} is ${why}`);
   }
   const inTree = divisions.flatMap((division) =>
-    Object.entries(systemFields(system, division, '')),
+    Object.entries(systemFields(system, division, '', round)),
   );
   const open = inTree.filter(([, value]) => isTodo(textOf(value)));
   if (open.length > 0) {
@@ -144,6 +154,7 @@ function wrongValue({ isMeaningful, isNumber }: SystemField, value: unknown): st
 function checkStatements(
   { network, data_path }: PlannedSystem,
   divisions: readonly SubmissionDivision[],
+  round: SubmissionRound,
   problems: Problems,
 ): void {
   if (network !== undefined) checkNetwork(network, problems.at('network'));
@@ -152,7 +163,7 @@ function checkStatements(
       '"network" is missing: the network division wants a diagram of all that lies between the LoadGen node and the SUT nodes',
     );
   }
-  if (data_path === undefined && !isOpenOnly(divisions)) {
+  if (data_path === undefined && !isOpenOnly(divisions) && round !== 'v0.5') {
     problems.unfinished(
       '"data_path" is missing: the rules want the way of the data from the NIC to the accelerator told',
     );

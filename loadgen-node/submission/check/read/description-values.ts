@@ -6,6 +6,7 @@ import {
   SYSTEM_FIELDS,
   SYSTEM_TYPES,
   type SystemField,
+  systemKeysOf,
 } from '../../tree/system-fields.ts';
 import type { Facts, JsonObject } from './sites.ts';
 
@@ -88,10 +89,10 @@ function faultOf(field: SystemField, description: JsonObject): FieldFault | unde
  * A check of the fields of every description. @param why End of its words, before the full stop.
  */
 export function fieldsThatAre(fault: FieldFault, why = '') {
-  return ({ description }: Facts['description']): string[] =>
-    SYSTEM_FIELDS.filter((field) => faultOf(field, description) === fault).map(
-      ({ key }) => `${key} is ${JSON.stringify(description[key]).slice(0, 60)}${why}.`,
-    );
+  return ({ description, round }: Facts['description']): string[] =>
+    systemKeysOf(round)
+      .filter((field) => faultOf(field, description) === fault)
+      .map(({ key }) => `${key} is ${JSON.stringify(description[key]).slice(0, 60)}${why}.`);
 }
 
 /** Notes are joined, and the tools leave out what is empty, of whatever kind. */

@@ -205,6 +205,19 @@ export function isStrict({ division }: Pick<SubmitterSite, 'division'>): boolean
   return division !== 'open';
 }
 
+/**
+ * Folders of a result's performance runs, in their order; run_1 also where it is missing. Server of round v0.5 has five,
+ * every other result one.
+ */
+export function performanceRuns({ layout, listing, place, round, scenario }: ResultSite) {
+  const first = layout.performance(place);
+  if (round !== 'v0.5' || scenario !== 'Server') return [first];
+  const folder = posix.dirname(first);
+  const names = listing.entries(folder).folders.filter((name) => /^run_[1-9]\d*$/.test(name));
+  const all = new Set([first, ...names.map((name) => posix.join(folder, name))]);
+  return [...all].sort((a, b) => a.length - b.length || Number(a > b) - Number(a < b));
+}
+
 /** Folder of a submitter's results. */
 export function resultsFolder(division: SubmissionDivision, submitter: string): string {
   return posix.join(division, submitter, 'results');

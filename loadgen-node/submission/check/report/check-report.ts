@@ -156,6 +156,7 @@ function milliseconds(ns: number): string {
 
 function unitOf(metric: string | null): string {
   if (metric === null) return '';
+  if (metric === 'effective_samples_per_query') return 'streams';
   if (metric.includes('tokens')) return 'tokens/s';
   return metric.includes('samples') || metric.includes('qps') ? 'samples/s' : 'ns';
 }

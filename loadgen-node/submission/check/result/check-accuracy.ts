@@ -124,7 +124,10 @@ export async function checkAccuracyLog(
     return;
   }
   const isWhole = isWholeLog(text);
-  const damage = isWhole ? undefined : truncatedDamage(text.replaceAll('\r\n', '\n'));
+  const isCut = context.round !== 'v0.5';
+  const cutDamage = () =>
+    isCut ? truncatedDamage(text.replaceAll('\r\n', '\n')) : 'It is cut; the round cuts no log.';
+  const damage = isWhole ? undefined : cutDamage();
   if (damage !== undefined) findings.add('accuracy-log-damaged', path, damage);
   if (hash === undefined || damage !== undefined) return;
   const known = isWhole ? [listing.pathOf(path)] : originals?.of(path);
@@ -197,6 +200,9 @@ const NUMBER = '([0-9.]+)';
 /** Rounds whose checkers take figures of dictionaries without quotes only. */
 const BARE_ONLY: readonly SubmissionRound[] = ['v4.1', 'v5.0'];
 
+/** Rounds whose checkers take the line of the script for images alone. */
+const PLAIN_LINES: readonly SubmissionRound[] = ['v0.5', 'v4.1'];
+
 /** Keys of figures in lines that look like a Python dictionary. */
 const DICTIONARY_KEYS: Readonly<Record<string, string>> = {
   ROUGE1: 'rouge1',
@@ -217,6 +223,7 @@ const DICTIONARY_KEYS: Readonly<Record<string, string>> = {
 const LINES: Readonly<Record<string, string>> = {
   AUC: `^AUC=${NUMBER}`,
   DICE: `^Accuracy:\\s*mean\\s*=\\s*${NUMBER}`,
+  BLEU: `^BLEU:\\s*${NUMBER}`,
   F1: `^\\{["']exact_match["']:\\s*[0-9.]+,\\s*["']f1["']:\\s*${NUMBER}\\}`,
   ACCURACY: `^Word Error Rate:.*, accuracy=${NUMBER}%`,
   DLRM_NE: `metric/lifetime_ne/rating:\\s*${NUMBER}`,
@@ -239,8 +246,10 @@ export function accuracyPattern(metric: string, round: SubmissionRound): RegExp 
     return new RegExp(`'${key}':\\s${quote}${NUMBER}`);
   }
   if (metric === 'mAP')
-    return round === 'v4.1' ? /^mAP=([0-9.]+)/ : /(?:^mAP=|'Total':\s?)([0-9.]+)/;
-  return round === 'v4.1' ? /^accuracy=([0-9.]+)/ : /^(?:\{")?accuracy[": ]*=?\s*([0-9.]+)/;
+    return PLAIN_LINES.includes(round) ? /^mAP=([0-9.]+)/ : /(?:^mAP=|'Total':\s?)([0-9.]+)/;
+  return PLAIN_LINES.includes(round)
+    ? /^accuracy=([0-9.]+)/
+    : /^(?:\{")?accuracy[": ]*=?\s*([0-9.]+)/;
 }
 
 /** Counts in the line of the image classification script; undefined where there is no total. */

@@ -146,7 +146,9 @@ function checkTest06(context: CheckContext, path: string): void {
 export async function checkPerformanceRun(site: ResultSite, folder: string, test?: TestId) {
   const { listing, findings } = site;
   const allowed = test === undefined ? [RUN_FILES.accuracy, POWER_LOG] : [RUN_FILES.accuracy];
-  if (!checkFileList(site, folder, LOGS, allowed)) return undefined;
+  // The checker of v0.5 wants the accuracy log beside the others.
+  const needed = site.round === 'v0.5' ? [...LOGS, RUN_FILES.accuracy] : LOGS;
+  if (!checkFileList(site, folder, needed, allowed)) return undefined;
   const log = await readRunLog(site, folder);
   if (log === undefined) return undefined;
   const run = { ...site, file: log.file, log, test };

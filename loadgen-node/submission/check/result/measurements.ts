@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { parseConf } from '../../../loadgen/settings/conf-grammar.ts';
 import type { SubmissionScenario } from '../../rules/submission-model.ts';
-import { brokenConfLines } from '../../rules/submission-rounds.ts';
+import { brokenConfLines, type SubmissionRound } from '../../rules/submission-rounds.ts';
 import {
   checkPresent,
   documentLines,
@@ -15,6 +15,9 @@ import { type Answer, type Facts, isStrict, type ResultSite } from '../read/site
 /** Models of v4.1 whose equal issue the round's own checker looks for, in these files only. */
 const EQUAL_ISSUE_IN_CONF: readonly string[] = ['3d-unet-99', 'llama2-70b-99.9', 'mixtral-8x7b'];
 
+/** Rounds whose checkers want mlperf.conf; LoadGens of later rounds have it built in. */
+const WITH_CONF: readonly SubmissionRound[] = ['v0.5', 'v4.1'];
+
 /** Checks what lies beside a result: its settings, its README, its weights, its code. */
 export function checkMeasurements(site: ResultSite): void {
   const { layout, findings, round } = site;
@@ -26,7 +29,7 @@ export function checkMeasurements(site: ResultSite): void {
   for (const [i, text] of lines.entries()) {
     findings.check('readmeLine', { file: readme, line: i + 1, text });
   }
-  for (const name of round === 'v4.1' ? ['user.conf', 'mlperf.conf'] : ['user.conf']) {
+  for (const name of WITH_CONF.includes(round) ? ['user.conf', 'mlperf.conf'] : ['user.conf']) {
     checkConf(site, posix.join(file, name));
   }
   const path = posix.join(file, weightsFile({ ...site, file }) ?? '');

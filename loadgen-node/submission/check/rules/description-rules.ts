@@ -6,8 +6,8 @@ import {
   NETWORK_FIELDS,
   PERMITTED_FABRICS,
   STATUSES,
-  SYSTEM_FIELDS,
   SYSTEM_TYPES,
+  systemKeysOf,
   TODO_MARK,
   WEIGHTS_KEYS,
 } from '../../tree/system-fields.ts';
@@ -74,12 +74,12 @@ export const DESCRIPTION_RULES = {
     source: `${ALL_CHECKERS}; ${SUBMISSION_RULES}, <system_desc_id>.json metadata`,
     advice: 'Add the key.',
     description: (site) => {
-      const { description, division } = site;
+      const { description, division, round } = site;
       // Another rule is about is_network, except in the network division.
       const ofNetwork = NETWORK_FIELDS.filter(
         ({ key }) => asksForNetworkFields(site) && key !== 'is_network',
       );
-      const keys = [...SYSTEM_FIELDS, ...ofNetwork].map(({ key }) => key);
+      const keys = [...systemKeysOf(round), ...ofNetwork].map(({ key }) => key);
       if (division === 'network') keys.push('is_network');
       return keys.map((key) => description[key] === undefined && `${key} is missing.`);
     },
@@ -127,10 +127,14 @@ export const DESCRIPTION_RULES = {
     severity: 'note',
     rule: 'The official tools know every key of the description.',
     advice: 'Move the value to hw_notes or sw_notes if reviewers should see it.',
-    description: ({ description }) =>
-      Object.keys(description).map(
-        (key) => !KNOWN_FIELDS.has(key) && `No official tool knows ${key}.`,
-      ),
+    description: ({ description, round }) => {
+      const own = systemKeysOf(round).map(({ key }) => key);
+      const isKnown = (key: string) =>
+        round === 'v0.5' ? own.includes(key) : KNOWN_FIELDS.has(key);
+      return Object.keys(description).map(
+        (key) => !isKnown(key) && `No official tool of ${round} knows ${key}.`,
+      );
+    },
   },
   'todo-left': {
     severity: 'warning',
@@ -162,9 +166,10 @@ export const DESCRIPTION_RULES = {
   'status-unknown': {
     rule: '"status" is available, preview or rdi.',
     advice: 'Choose one of the three.',
-    description: ({ description }) => {
+    description: ({ description, round }) => {
       const status = stated(description, 'status') ?? 'rdi';
-      return !STATUSES.some((one) => one === status.toLowerCase()) && `status is "${status}".`;
+      const known: readonly string[] = round === 'v0.5' ? [...STATUSES, 'rdo'] : STATUSES;
+      return !known.includes(status.toLowerCase()) && `status is "${status}".`;
     },
   },
   'system-type-unknown': {

@@ -8,6 +8,7 @@ import { PERFORMANCE_RULES } from './performance-rules.ts';
 import { ALL_CHECKERS, type CheckFinding, type RuleRow, type Severity } from './rule.ts';
 import { RUN_RULES } from './run-rules.ts';
 import { TREE_RULES } from './tree-rules.ts';
+import { HELD_IN_V05, V05_RULES } from './v05-rules.ts';
 
 /** All rules, in the order and under the titles under which they are listed to people. */
 export const RULE_GROUPS = {
@@ -17,6 +18,7 @@ export const RULE_GROUPS = {
   'Logs of runs': { ...RUN_RULES, ...PERFORMANCE_RULES },
   Accuracy: ACCURACY_RULES,
   'Compliance tests': COMPLIANCE_RULES,
+  'Round v0.5 alone': V05_RULES,
 };
 
 type KeyOf<Table> = Table extends unknown ? keyof Table : never;
@@ -37,6 +39,15 @@ function rowsOf(kind: keyof Facts) {
   const rows = ROWS.get(kind) ?? entries.filter(([, row]) => row[kind] !== undefined);
   ROWS.set(kind, rows);
   return rows;
+}
+
+/** A rule as a round has it; undefined where it has none such. */
+function ruleOfRound(id: FindingId, round: SubmissionRound): RuleRow | undefined {
+  const isOwn = Object.hasOwn(V05_RULES, id);
+  if (round !== 'v0.5') return isOwn ? undefined : RULES[id];
+  const held = HELD_IN_V05[id];
+  if (isOwn) return RULES[id];
+  return held && { ...RULES[id], ...held };
 }
 
 /** Severity and words of a rule. */
@@ -66,6 +77,7 @@ export class Findings implements FindingSink {
   check<Kind extends keyof Facts>(kind: Kind, facts: Facts[Kind]): void {
     const ofFacts = 'line' in facts ? facts.line : undefined;
     for (const [id, row] of rowsOf(kind)) {
+      if (ruleOfRound(id, this.#round) === undefined) continue;
       const check = row[kind] as ((facts: Facts[Kind]) => Answer) | undefined;
       for (const seen of [check?.(facts)].flat()) {
         if (seen === undefined || seen === false) continue;
@@ -81,14 +93,16 @@ export class Findings implements FindingSink {
    * @param seen What was found; a whole sentence with the value.
    */
   add(id: FindingId, file: string, seen: string, line?: number): void {
+    const rule = ruleOfRound(id, this.#round);
+    if (rule === undefined) return;
     const key = `${id} ${file}`;
     const count = (this.#counts.get(key) ?? 0) + 1;
     this.#counts.set(key, count);
     if (count > PER_FILE_MAX) return;
     const short = seen.length > SEEN_MAX ? `${seen.slice(0, SEEN_MAX)}...` : seen;
     const where = line === undefined ? {} : { line };
-    const row = textsOf(RULES[id]);
-    const severity = this.#severityOf(RULES[id], file);
+    const row = textsOf(rule);
+    const severity = this.#severityOf(rule, file);
     this.#list.push({ id, ...row, severity, file, ...where, seen: short });
   }
 

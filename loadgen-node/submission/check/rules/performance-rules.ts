@@ -1,5 +1,6 @@
 import { isTruthy } from '../../../loadgen/logs/read/detail-log.ts';
-import { metricOf, resultMetric } from '../../rules/submission-model.ts';
+import { metricOf, sampleMetric } from '../../rules/submission-model.ts';
+import { minDurationMs } from '../../rules/submission-rounds.ts';
 import type { RunLog, SeenRecord } from '../read/run-log.ts';
 import {
   type Answer,
@@ -16,17 +17,13 @@ import {
   OLDER_CHECKERS,
   type RuleTable,
 } from './rule.ts';
-
-/** Duration that every run is set to at least, in ms. */
-const MIN_DURATION_MS = 600_000;
+import { roundPercentile } from './v05-rules.ts';
 
 /** Share of the queries that a Server bound holds for. */
 const SERVER_PERCENTILE = 0.99;
 
 /** The bound on the latency of a Server run. */
 export const BOUND = 'effective_target_latency_ns';
-
-const P99 = 'result_99.00_percentile_latency_ns';
 
 const TOKENS_ON = 'requested_use_token_latencies';
 
@@ -55,13 +52,17 @@ export const PERFORMANCE_RULES = {
   'duration-short': {
     rule: 'min_duration is at least 600 s, also in compliance tests.',
     advice: 'Set min_duration to 600000 and make the run again.',
-    performance: ({ log }) => atLeast(log, 'effective_min_duration_ms', MIN_DURATION_MS),
+    performance: ({ log, round }) =>
+      atLeast(log, 'effective_min_duration_ms', minDurationMs(round)),
   },
   'queries-few': {
     rule: 'min_query_count of an Offline run is at least 1.',
     advice: 'Set it, and make the run again.',
-    performance: ({ log, measured }) =>
-      measured === 'Offline' && atLeast(log, 'effective_min_query_count', 1),
+    performance: ({ log, measured, model }) => {
+      const ofRound = measured === 'Interactive' ? undefined : model?.v05?.minQueries[measured];
+      const least = ofRound ?? (measured === 'Offline' ? 1 : 0);
+      return least > 0 && atLeast(log, 'effective_min_query_count', least);
+    },
   },
   'offline-samples-few': {
     rule: "An Offline query has at least the model's number of samples.",
@@ -86,16 +87,21 @@ export const PERFORMANCE_RULES = {
     rule: 'The latency bound of a Server run is for the 99th percentile or above.',
     source: `${INFERENCE_RULES}, scenarios; no checker looks`,
     advice: 'Do not lower target_latency_percentile.',
-    performance: (run) =>
-      isServer(run) &&
-      isStrict(run) &&
-      run.log.number(BOUND) !== undefined &&
-      run.log.wrongNumber(
-        'effective_target_latency_percentile',
-        (share) =>
-          share < SERVER_PERCENTILE &&
-          `The bound holds for a share of ${share}; ${SERVER_PERCENTILE} is required.`,
-      ),
+    performance: (run) => {
+      const ofRound = roundPercentile(run);
+      const isAsked =
+        ofRound !== undefined || (isServer(run) && run.log.number(BOUND) !== undefined);
+      const least = ofRound === undefined ? SERVER_PERCENTILE : Number(ofRound) / 100;
+      return (
+        isAsked &&
+        isStrict(run) &&
+        run.log.wrongNumber(
+          'effective_target_latency_percentile',
+          (share) =>
+            share < least && `The bound holds for a share of ${share}; ${least} is required.`,
+        )
+      );
+    },
   },
   'early-stopping-not-met': {
     rule: 'early_stopping_met is true in Server, SingleStream and MultiStream.',
@@ -123,7 +129,7 @@ export const PERFORMANCE_RULES = {
         isServer(run) &&
         bound > 0 &&
         run.log.wrongNumber(
-          P99,
+          `result_${roundPercentile(run) ?? '99.00'}_percentile_latency_ns`,
           (p99) => p99 > bound && `It is ${p99} ns, and the bound ${bound} ns.`,
         )
       );
@@ -141,7 +147,7 @@ export const PERFORMANCE_RULES = {
     advice: 'Take the log of a run that came to its end; token metrics need use_token_latencies.',
     // A metric in tokens stands beside the one in samples, and the tools read both.
     performance: ({ log, model, scenario, measured }) =>
-      [...new Set([metricOf(model, scenario, measured), resultMetric(undefined, measured)])].map(
+      [...new Set([metricOf(model, scenario, measured), sampleMetric(model, measured)])].map(
         (metric) => {
           const value = log.number(metric);
           return !(value && value > 0) && log.at(metric, `${metric} is ${value ?? 'missing'}.`);

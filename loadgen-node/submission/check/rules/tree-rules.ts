@@ -173,12 +173,10 @@ export const TREE_RULES = {
     source: `${SUBMISSION_RULES}, directory structure; ${ALL_CHECKERS} read run_1 only`,
     advice: 'Keep the run that counts as run_1 and remove the others.',
     result: (site) =>
-      besideRun(site, (name) => !['run_1', 'ranging', 'power'].includes(name)).map(
-        ({ file, name }) => ({
-          file,
-          text: `${name} lies beside run_1.`,
-        }),
-      ),
+      besideRun(site, (name) => !runNames(site).includes(name)).map(({ file, name }) => ({
+        file,
+        text: `${name} lies beside run_1.`,
+      })),
   },
   'code-missing': {
     rule: 'The sources are in the tree: code/<model>/ (older layout), src/ (v6.0 and later).',
@@ -290,6 +288,12 @@ export const TREE_RULES = {
 /** A finding about a folder or file of a system without results. */
 export function unused(file: string) {
   return { file, text: 'No results are of this system.' };
+}
+
+/** Folders that may lie beside each other in performance/. */
+function runNames({ round, scenario }: ResultSite): readonly string[] {
+  if (round !== 'v0.5') return ['run_1', 'ranging', 'power'];
+  return scenario === 'Server' ? ['run_1', 'run_2', 'run_3', 'run_4', 'run_5'] : ['run_1'];
 }
 
 /** Folders beside a result's performance/run_1, and that itself. */

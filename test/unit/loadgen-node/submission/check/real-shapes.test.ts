@@ -303,7 +303,8 @@ it.each<FindingId>([
   'hash-twice',
   'name-without-round-trip',
 ])('refuses in every round and division what the tree itself shows to be wrong: %s', (id) => {
-  const severities = SUBMISSION_ROUNDS.flatMap((round) =>
+  // Round v0.5 has a test of its own.
+  const severities = SUBMISSION_ROUNDS.slice(1).flatMap((round) =>
     SUBMISSION_DIVISIONS.map((division) => severityOf(id, round, division)),
   );
   expect(new Set(severities)).toEqual(new Set(['error']));

@@ -7,6 +7,7 @@ import type {
   RuleRow,
   RuleTable,
 } from '../../../../../../loadgen-node/submission/check/rules/rule.ts';
+import { HELD_IN_V05 } from '../../../../../../loadgen-node/submission/check/rules/v05-rules.ts';
 import { SUBMISSION_ROUNDS } from '../../../../../../loadgen-node/submission/rules/submission-rounds.ts';
 
 const DOCUMENT = fileURLToPath(new URL('../../../../../../docs/submit.md', import.meta.url));
@@ -37,7 +38,9 @@ function groupText([title, table]: readonly [string, RuleTable]): string {
 
 it('lists every rule with its severity', async () => {
   const before = readFileSync(DOCUMENT, 'utf8');
-  const table = `\n${Object.entries(RULE_GROUPS).map(groupText).join('\n')}\n`;
+  const held = Object.keys(HELD_IN_V05).map((id) => `\`${id}\``);
+  const ofV05 = `Of the rules above these hold in v0.5 as well, by its own texts: ${held.join(', ')}.\n`;
+  const table = `\n${Object.entries(RULE_GROUPS).map(groupText).join('\n')}\n${ofV05}\n`;
   const after = before.replace(
     /(<!-- rules: .*-->\n)[\s\S]*(<!-- end of rules -->)/,
     (_, begin: string, end: string) => begin + table + end,
