@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { NodeActivity } from '../../qdl/index.ts';
-import type { QuerySampleLibrary } from '../../shared/domain/system-under-test.ts';
+import type { QuerySampleLibrary, SamplePayloads } from '../../shared/domain/system-under-test.ts';
 import { issueClock } from '../loadgen/engine/issue-clock.ts';
 import { runTest } from '../loadgen/engine/start-test.ts';
 import type {
@@ -36,7 +36,8 @@ const DRAIN_TIMEOUT_NS = 2e9;
 
 /** Samples of a run: its data set, and the library that LoadGen loads them from. */
 export interface RunSamples extends Pick<PreparedRun, 'dataSet' | 'dataSetCheck'> {
-  readonly store: QuerySampleLibrary;
+  /** With the payloads of its loaded samples, where LoadGen has them. */
+  readonly store: QuerySampleLibrary & Partial<SamplePayloads>;
 }
 
 /** Who looks on while a run is measured. */
@@ -94,7 +95,7 @@ export async function measureSut(
   await becomeReady(sut, host);
   const selfCheck = checkSelf();
   const judge = sut.judge(plan, selfCheck);
-  const keeper = await orStop(sut, beginFolder(plan, sut.qdl, host, onBegin));
+  const keeper = await orStop(sut, beginFolder(plan, sut.qdl, host, onBegin, store));
   const watch = watchRun(plan, host, observers, () => sut.qdl?.activity() ?? []);
   let outcome: TestOutcome;
   try {

@@ -10,6 +10,7 @@ import {
   comparisonPage,
   heatMapPage,
   reportPage,
+  tokenReportPage,
   trendPage,
 } from '../scenes/simulated-run/pages.ts';
 
@@ -22,12 +23,14 @@ const FOLDER = fileURLToPath(new URL('../../docs/pictures/', import.meta.url));
 const WIDTH = 1000;
 const BYTES_MAX = 150_000;
 
+/** Name, colours, page, height, and the place of the page that it begins at. */
 const PICTURES = [
-  ['report', 'light', () => reportPage(20_000), 1480],
-  ['report-dark', 'dark', () => reportPage(20_000), 1480],
-  ['compare', 'light', comparisonPage, 1250],
-  ['trend', 'light', trendPage, 1250],
-  ['heat-map', 'light', heatMapPage, 620],
+  ['report', 'light', () => reportPage(20_000), 1480, ''],
+  ['report-dark', 'dark', () => reportPage(20_000), 1480, ''],
+  ['compare', 'light', comparisonPage, 1250, ''],
+  ['trend', 'light', trendPage, 1250, ''],
+  ['token-report', 'light', () => tokenReportPage(6_000), 1690, '#tokens'],
+  ['heat-map', 'light', heatMapPage, 620, ''],
 ] as const;
 
 describe.skipIf(whyNoChromium !== undefined)(
@@ -42,11 +45,11 @@ describe.skipIf(whyNoChromium !== undefined)(
     });
     afterAll(() => browser?.close());
 
-    it.each(PICTURES)('%s', async (name, colorScheme, make, height) => {
+    it.each(PICTURES)('%s', async (name, colorScheme, make, height, place) => {
       const file = join(folder, `${name}.html`);
       writeFileSync(file, make());
       const viewport = { width: WIDTH, height };
-      const { page, complaints } = await openPage(browser, pathToFileURL(file).href, {
+      const { page, complaints } = await openPage(browser, `${pathToFileURL(file).href}${place}`, {
         viewport,
         colorScheme,
       });

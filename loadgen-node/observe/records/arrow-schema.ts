@@ -94,7 +94,7 @@ export function readGaps(text: string): LogHistogram {
 }
 
 /** Last columns of all, which a file without tokens lacks. */
-const TOKEN_COLUMN_COUNT = 3;
+const TOKEN_COLUMN_COUNT = 4;
 
 const ARROW_TYPES: Readonly<Record<ColumnType, () => DataType>> = {
   uint16: () => new Uint16(),

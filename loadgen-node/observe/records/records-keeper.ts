@@ -6,7 +6,12 @@ import { makeFolder } from '../../../shared/base/files/read-file.ts';
 import type { RecordedSet } from '../../loadgen/engine/test-context.ts';
 import type { RecordsAbout } from './arrow-schema.ts';
 import type { RecordsWriter } from './records-writer.ts';
-import { joinRecords, recordsOfSet, type SampleRecords } from './sample-records.ts';
+import {
+  joinRecords,
+  type PromptTokensOf,
+  recordsOfSet,
+  type SampleRecords,
+} from './sample-records.ts';
 
 /** The records of a run that has ended. */
 export interface KeptRecords {
@@ -24,15 +29,22 @@ export interface KeptRecords {
 export class RecordsKeeper {
   readonly #path: string | null;
   readonly #about: () => RecordsAbout;
+  readonly #promptTokensOf: PromptTokensOf;
   #file: FileHandle | null;
   #writer: RecordsWriter | null = null;
   /** By part; of all sets, or of those after the disk failed. */
   readonly #inMemory: Map<number, SampleRecords> = new Map();
   #problem: MlperfError | null = null;
 
-  private constructor(path: string | null, about: () => RecordsAbout, file: FileHandle | null) {
+  private constructor(
+    path: string | null,
+    about: () => RecordsAbout,
+    promptTokensOf: PromptTokensOf,
+    file: FileHandle | null,
+  ) {
     this.#path = path;
     this.#about = about;
+    this.#promptTokensOf = promptTokensOf;
     this.#file = file;
   }
 
@@ -40,18 +52,23 @@ export class RecordsKeeper {
    * Opens the file, before anything is measured.
    * @param path Null: in memory.
    * @param about Asked at the first set, when the names of the nodes are known.
+   * @param promptTokensOf Asked for each row while the samples of its set are loaded.
    * @throws MlperfError `ERR_OUTPUT`
    */
-  static async open(path: string | null, about: () => RecordsAbout): Promise<RecordsKeeper> {
-    if (path === null) return new RecordsKeeper(null, about, null);
+  static async open(
+    path: string | null,
+    about: () => RecordsAbout,
+    promptTokensOf?: PromptTokensOf,
+  ): Promise<RecordsKeeper> {
+    if (path === null) return new RecordsKeeper(null, about, promptTokensOf, null);
     try {
       makeFolder(dirname(path));
     } catch {
       // Opening the logs fails next, with a better message.
-      return new RecordsKeeper(null, about, null);
+      return new RecordsKeeper(null, about, promptTokensOf, null);
     }
     try {
-      return new RecordsKeeper(path, about, await open(path, 'w'));
+      return new RecordsKeeper(path, about, promptTokensOf, await open(path, 'w'));
     } catch (error) {
       throw outputError(`cannot write the records ${path}`, error);
     }
@@ -69,7 +86,7 @@ export class RecordsKeeper {
         // Heavy, and not needed until now.
         const { RecordsWriter } = await import('./records-writer.ts');
         this.#writer ??= new RecordsWriter(this.#file, this.#about());
-        await this.#writer.writeSet(set);
+        await this.#writer.writeSet(set, this.#promptTokensOf);
         return;
       } catch (error) {
         this.#writer = null;
@@ -77,7 +94,7 @@ export class RecordsKeeper {
         this.#remove();
       }
     }
-    this.#inMemory.set(set.part, recordsOfSet(set));
+    this.#inMemory.set(set.part, recordsOfSet(set, this.#promptTokensOf));
   };
 
   /**

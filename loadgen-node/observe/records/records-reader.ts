@@ -250,6 +250,7 @@ function emptyTable(rowCount: number, columns: readonly RecordColumn[]): SampleR
     hasTokens: has('token_count'),
     hasFirstTokens: has('first_token_ns'),
     hasGaps: has('longest_gap_ns'),
+    hasPrompts: has('prompt_tokens'),
   };
   return allocateRecords(rowCount, tokens);
 }

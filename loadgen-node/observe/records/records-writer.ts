@@ -25,6 +25,7 @@ import {
 import {
   allocateRecords,
   type ColumnArray,
+  type PromptTokensOf,
   presentColumns,
   type RecordColumn,
   type SampleRecords,
@@ -81,8 +82,8 @@ export class RecordsWriter {
   }
 
   /** Writes all rows of a set. Untimed. @throws system errors of the file. */
-  async writeSet(set: RecordedSet): Promise<void> {
-    const rows = new SetRows(set);
+  async writeSet(set: RecordedSet, promptTokensOf?: PromptTokensOf): Promise<void> {
+    const rows = new SetRows(set, promptTokensOf);
     const block = this.#block ?? allocateRecords(ROWS_PER_BATCH, rows.tokens);
     const form = this.#form ?? this.#begin(block);
     const metadata = new Map([

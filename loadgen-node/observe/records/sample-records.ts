@@ -14,12 +14,17 @@ interface TokenColumns {
   readonly hasFirstTokens: boolean;
   /** Default: false. */
   readonly hasGaps?: boolean;
+  /** Default: false. */
+  readonly hasPrompts?: boolean;
 }
 
-/** Allocates a table of zeros: 76 bytes per row, 4 more with tokens, 8 with first tokens, 4 with gaps. */
+/** Tokens of a sample by its index; undefined: samples are no tokens. */
+export type PromptTokensOf = ((sampleIndex: number) => number) | undefined;
+
+/** Allocates a table of zeros: 76 bytes per row, 4 more with tokens, 8 with first tokens, 4 with gaps, 4 with prompts. */
 export function allocateRecords(
   rowCount: number,
-  { hasTokens, hasFirstTokens, hasGaps = false }: TokenColumns,
+  { hasTokens, hasFirstTokens, hasGaps = false, hasPrompts = false }: TokenColumns,
 ) {
   const service = SERVICE_TIMES.map((column) => [column, new Float32Array(rowCount)]);
   return {
@@ -56,6 +61,8 @@ export function allocateRecords(
     longestGapNs: hasGaps ? new Float32Array(rowCount) : null,
     /** All times between tokens of the rows' parts: no column, as there are more of them than rows. Null as above. */
     tokenGaps: hasGaps ? gapHistogram() : (null as LogHistogram | null),
+    /** Tokens of the sample; null where samples are no tokens. */
+    promptTokens: hasPrompts ? new Uint32Array(rowCount) : null,
   };
 }
 
@@ -82,6 +89,7 @@ export function joinRecords(parts: readonly SampleRecords[]): SampleRecords {
     hasTokens: (first?.tokenCount ?? null) !== null,
     hasFirstTokens: (first?.firstTokenNs ?? null) !== null,
     hasGaps: (first?.longestGapNs ?? null) !== null,
+    hasPrompts: (first?.promptTokens ?? null) !== null,
   });
   let at = 0;
   for (const part of parts) {
@@ -161,6 +169,7 @@ const ROWS: readonly (readonly [
   ['token_count', 'uint32', 'output tokens of the response'],
   ['first_token_ns', 'int64?', `when the first token was there, ${SINCE}`],
   ['longest_gap_ns', 'float32?', 'longest time between two tokens, in ns'],
+  ['prompt_tokens', 'uint32', 'tokens of the sample'],
 ];
 
 function ofNode(about: string): string {
@@ -193,11 +202,13 @@ export class SetRows {
   readonly #part: number;
   readonly #sampleIndices: Uint32Array;
   readonly #columns: RecordedColumns;
+  readonly #promptTokensOf: PromptTokensOf;
   #query = 0;
   #sampleOfQuery = 0;
 
-  constructor({ plan, recorder, part }: RecordedSet) {
+  constructor({ plan, recorder, part }: RecordedSet, promptTokensOf?: PromptTokensOf) {
     this.#part = part;
+    this.#promptTokensOf = promptTokensOf;
     this.#sampleIndices = plan.sampleIndices;
     this.#columns = recorder.columns();
     this.rowCount = recorder.issuedSamples;
@@ -205,6 +216,7 @@ export class SetRows {
       hasTokens: this.#columns.tokenCounts !== null,
       hasFirstTokens: this.#columns.firstTokenNs !== null,
       hasGaps: this.#columns.gaps !== null,
+      hasPrompts: promptTokensOf !== undefined,
     };
   }
 
@@ -244,7 +256,11 @@ export class SetRows {
     const handedNs = columns.sampleHandedNs[sample] as number;
     block.part[row] = this.#part;
     block.query[row] = query;
-    block.sampleIndex[row] = this.#sampleIndices[sample] as number;
+    const sampleIndex = this.#sampleIndices[sample] as number;
+    block.sampleIndex[row] = sampleIndex;
+    if (block.promptTokens !== null) {
+      block.promptTokens[row] = this.#promptTokensOf?.(sampleIndex) ?? 0;
+    }
     block.scheduledNs[row] = scheduledNs;
     block.issuedNs[row] = columns.issuedNs[query] as number;
     block.handedNs[row] = handedNs === 0 ? Number.NaN : handedNs;
@@ -278,8 +294,8 @@ export class SetRows {
  * The records of one set as a table, after its end. It holds all of them a second time: 76 bytes or
  * more per sample.
  */
-export function recordsOfSet(set: RecordedSet): SampleRecords {
-  const rows = new SetRows(set);
+export function recordsOfSet(set: RecordedSet, promptTokensOf?: PromptTokensOf): SampleRecords {
+  const rows = new SetRows(set, promptTokensOf);
   const records = allocateRecords(rows.rowCount, rows.tokens);
   rows.fill(records);
   if (rows.gaps !== null) records.tokenGaps?.addAll(rows.gaps);

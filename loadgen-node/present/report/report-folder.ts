@@ -26,12 +26,7 @@ import { type Html, html, section } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import type { DerivedReport } from '../text/report-text.ts';
 import { renderBatchSizes } from './sections/batch-sizes.ts';
-import {
-  renderDistribution,
-  renderHistogram,
-  renderLag,
-  renderTokenTimes,
-} from './sections/latency.ts';
+import { renderDistribution, renderHistogram, renderLag } from './sections/latency.ts';
 import { renderMachines } from './sections/machines.ts';
 import { renderNodes, renderServers, renderSplit } from './sections/nodes.ts';
 import {
@@ -40,6 +35,7 @@ import {
   renderLoadTimeline,
   timelineOf,
 } from './sections/timeline.ts';
+import { renderTokens } from './sections/tokens.ts';
 import {
   recordsText,
   renderAudit,
@@ -166,9 +162,9 @@ interface ReportInput {
 export function renderReport({ summary, records, audit = null }: ReportInput): string {
   const parts = summary.records?.parts ?? null;
   const table = records === null ? null : latencyTable(records, summary.scenario, parts);
-  const charts = table === null ? missingCharts(summary) : renderCharts(summary, records, table);
+  const charts = table === null ? missingCharts(summary) : renderCharts(summary, table);
   const body = html`${renderHead(summary)}${renderTiles(summary)}${renderVerdict(summary)}${renderMachines(summary, audit)}
-${section('charts', 'Latency and load', html`${charts}${renderSteps(summary)}`)}${renderSplit(summary)}${renderNodes(summary, table, renderBatchSizes(records, audit))}${renderServers(summary)}${renderGenerator(summary)}${renderFigures(summary)}${renderAudit(summary)}${renderSettings(summary)}${renderNotes(summary)}`;
+${section('charts', 'Latency and load', html`${charts}${renderSteps(summary)}`)}${records === null || table === null ? null : renderTokens(summary, records, table)}${renderSplit(summary)}${renderNodes(summary, table, renderBatchSizes(records, audit))}${renderServers(summary)}${renderGenerator(summary)}${renderFigures(summary)}${renderAudit(summary)}${renderSettings(summary)}${renderNotes(summary)}`;
   return renderPage({
     title: `${summary.result}: ${summary.benchmark}, ${summary.scenario}, ${summary.sutName}`,
     body,
@@ -181,11 +177,7 @@ export function writeRunPage(path: string, input: ReportInput): void {
   writeText(path, renderReport(input));
 }
 
-function renderCharts(
-  summary: RunSummary,
-  records: SampleRecords | null,
-  table: LatencyTable,
-): Html {
+function renderCharts(summary: RunSummary, table: LatencyTable): Html {
   const sorted = sortedNumbers(table.latencyNs);
   if (sorted.length === 0) {
     return html`<p>No sample of the ${grouped(table.count)} in the records was completed: there is no latency to draw.</p>`;
@@ -194,7 +186,7 @@ function renderCharts(
   // In Offline all is due at the start: latency over time would show only when each was completed.
   const isOffline = summary.scenario === 'Offline';
   return html`<div class="charts">
-${renderDistribution(summary, sorted)}${renderTokenTimes(records, summary.records?.parts ?? null)}${isOffline ? null : renderLatencyTimeline(timeline, summary.latencyBoundNs)}${renderLoadTimeline(timeline, summary.scenario)}${renderHistogram(sorted)}${summary.scenario === 'Server' && hasSchedule(summary) ? renderLag(sortedNumbers(table.lagNs)) : null}</div>`;
+${renderDistribution(summary, sorted)}${isOffline ? null : renderLatencyTimeline(timeline, summary.latencyBoundNs)}${renderLoadTimeline(timeline, summary.scenario)}${renderHistogram(sorted)}${summary.scenario === 'Server' && hasSchedule(summary) ? renderLag(sortedNumbers(table.lagNs)) : null}</div>`;
 }
 
 function missingCharts({ mode, records }: RunSummary): Html {

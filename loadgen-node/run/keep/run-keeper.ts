@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import type { QueryDispatchLibrary } from '../../../qdl/index.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
+import type { SamplePayloads } from '../../../shared/domain/system-under-test.ts';
 import type { TestOutcome } from '../../loadgen/engine/test-outcome.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { type NetworkAudit, writeAudit } from '../../observe/audit/network-audit.ts';
 import { readCeiling } from '../../observe/health/ceiling-file.ts';
 import { RecordsKeeper } from '../../observe/records/records-keeper.ts';
-import type { SampleRecords } from '../../observe/records/sample-records.ts';
+import type { PromptTokensOf, SampleRecords } from '../../observe/records/sample-records.ts';
 import { type RunSummary, writeSummary } from '../../observe/summary/run-summary.ts';
 import type { DataSetCheck } from '../../samples/data-set/check-data-set.ts';
 import type { RunHost } from '../host/host.ts';
@@ -33,6 +34,7 @@ export async function beginFolder(
   qdl: QueryDispatchLibrary | null,
   host: RunHost,
   onBegin: (() => void) | undefined,
+  store: Partial<SamplePayloads>,
 ) {
   const { output, settings, rules, keepsRecords } = plan;
   replaceEarlierRun(output, host);
@@ -47,6 +49,7 @@ export async function beginFolder(
       ...{ benchmark: rules.key, scenario: settings.scenario, nodes: nodeNames(qdl) },
       labels: plan.labels,
     }),
+    promptTokensOf(plan, store),
   );
   /** Writes the audit, where there is a network to audit. @throws MlperfError `ERR_OUTPUT` */
   const putAudit = async (judge: RunJudge): Promise<void> => {
@@ -78,6 +81,19 @@ export async function beginFolder(
     end: (ended: EndedRun): Promise<RunReport> =>
       endFolder(ended, { plan, qdl, host, records, startedAt }),
   };
+}
+
+const ID_BYTES = 4;
+
+/** Samples of a benchmark of texts are token ids, int32, and travel without padding. */
+function promptTokensOf(
+  { rules, encoding, settings }: RunPlan,
+  store: Partial<SamplePayloads>,
+): PromptTokensOf {
+  const isOfIds = rules.sampleTensors?.[encoding.form]?.datatype === 'INT32';
+  if (store.payloadOf === undefined || !isOfIds || rules.hasTokens !== true) return undefined;
+  if (!settings.useTokenLatencies || encoding.compression !== 'identity') return undefined;
+  return (sampleIndex) => (store.payloadOf?.(sampleIndex).length ?? 0) / ID_BYTES;
 }
 
 export type RunKeeper = Awaited<ReturnType<typeof beginFolder>>;

@@ -13,6 +13,7 @@ import { auditFacts, nodeEvidence } from './audit-facts.ts';
 import { curveReport } from './curve.ts';
 import { queueRecords } from './records.ts';
 import { nodeUsage, reportSummary } from './summary.ts';
+import { type TokenQueue, tokenRecords } from './token-queue.ts';
 
 const BOUND_NS = 100e6;
 
@@ -76,6 +77,26 @@ export function reportPage(rowCount: number): string {
   });
   const audit = composeAudit(auditFacts(nodes));
   return renderReport({ ...queueRun('', rowCount, 0.7, 2), audit });
+}
+
+/** A report of a simulated token model by continuous batching. */
+export function tokenReportPage(rowCount: number): string {
+  const queue: TokenQueue = {
+    ...{ sequences: 48, firstTokenNs: 25e6, tokenNs: 18e6, perSequenceNs: 4e5 },
+    length: { law: 'geometric', mean: 240 },
+    seed: 3,
+  };
+  const records = tokenRecords(queue, 4.2, rowCount);
+  const summary = reportSummary(records, 'Server', {
+    ...{ benchmark: 'llama2-70b', tokenBounds: { ttftNs: 450e6, tpotNs: 40e6 }, split: null },
+    notes: ['a simulated token model: no run of a SUT'],
+    settings: [
+      { key: 'targetQps', value: '4.2', source: '--target-qps' },
+      { key: 'ttft', value: '450ms', source: '--ttft' },
+      { key: 'tpot', value: '40ms', source: '--tpot' },
+    ],
+  });
+  return renderReport({ summary, records });
 }
 
 /** A trend of five simulated runs, one of them slower. */

@@ -48,7 +48,8 @@ export function reportSummary(
   scenario: Scenario = 'Server',
   changes: Partial<RunSummary> = {},
 ): RunSummary {
-  const latencyBoundNs = scenario === 'Server' ? 100e6 : null;
+  const { tokenBounds = null } = changes;
+  const latencyBoundNs = scenario === 'Server' && tokenBounds === null ? 100e6 : null;
   const rows = records?.rowCount ?? 0;
   const second = (i: number) => ({
     ...{ atNs: (i + 1) * 1e9, cpuShare: 0.3 + 0.05 * Math.sin(i), gcNs: 700_000 },
@@ -61,7 +62,7 @@ export function reportSummary(
     ...{ division: 'network', sutName: 'Network SUT: sut-a', result: 'VALID' },
     verdict: { isValid: true, reasons: [] },
     loadgenVerdict: { isValid: true, reasons: [] },
-    figures: records === null ? {} : figuresOf(records, { scenario, latencyBoundNs }),
+    figures: records === null ? {} : figuresOf(records, { scenario, latencyBoundNs, tokenBounds }),
     ...{ contractErrors: 0, peakTargetQps: null, thresholds: [], targetPercentile: 0.99 },
     ...{ latencyBoundNs, isGeneratorBound: false, generatorBoundReason: '', accuracy: null },
     split: {

@@ -1,5 +1,9 @@
 /** A token model behind a queue, with Poisson arrivals: what theory says of its two times, and probes that run on it. */
 import TinyQueue from 'tinyqueue';
+import {
+  allocateRecords,
+  type SampleRecords,
+} from '../../../loadgen-node/observe/records/sample-records.ts';
 import { allowedShare } from '../../../loadgen-node/search/peak/full-runs.ts';
 import type {
   LoadSearch,
@@ -65,6 +69,44 @@ export function meanTokenTime(
 ): number {
   const load = (arrivalRate * mean * perSequenceNs) / 1e9;
   return load >= 1 ? Number.POSITIVE_INFINITY : (tokenNs + perSequenceNs) / (1 - load);
+}
+
+/** Records of sequences at a load, whose first token waits for a prefill of 60 µs for each token of a prompt of 20 to 1,500. */
+export function tokenRecords(queue: TokenQueue, load: number, rowCount: number): SampleRecords {
+  const search: LoadSearch = {
+    ...{ kind: 'rate', boundNs: 1e9, tpotNs: 1e9, percentile: 0.99, startLoad: undefined },
+    ...{ loadMax: load, precision: 1, confidence: 0.95, screeningNsMax: 0 },
+    full: {
+      ...{ runs: 0, minDurationNs: 0, minQueryCount: 0, hasEarlyStopping: true, loadsMax: 1 },
+    },
+  };
+  const run = new TokenRun(queue, search, {
+    kind: 'screening',
+    load,
+    number: 1,
+    queriesMax: rowCount,
+  });
+  run.simulate();
+  const random = randomStream(queue.seed + 7);
+  const records = allocateRecords(rowCount, {
+    ...{ hasTokens: true, hasFirstTokens: true, hasPrompts: true },
+  });
+  for (const column of Object.values(records.service)) column.fill(Number.NaN);
+  run.sequences.forEach(({ arrivalNs, length, firstAtNs, doneAtNs }, row) => {
+    const prompt = Math.round(20 * 75 ** random());
+    const prefillNs = prompt * 60_000;
+    const issuedNs = Math.round(arrivalNs + 20_000 * random());
+    records.query[row] = row;
+    records.sampleIndex[row] = row;
+    records.scheduledNs[row] = Math.round(arrivalNs);
+    records.issuedNs[row] = issuedNs;
+    records.handedNs[row] = issuedNs + 10_000;
+    records.completedNs[row] = Math.round(doneAtNs + prefillNs);
+    records.tokenCount?.set([length + 1], row);
+    records.firstTokenNs?.set([Math.round(firstAtNs + prefillNs)], row);
+    records.promptTokens?.set([prompt], row);
+  });
+  return records;
 }
 
 /** A query of the simulation; times are ns since the start. */

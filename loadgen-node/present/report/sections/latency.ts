@@ -1,8 +1,5 @@
 import { formatNs, grouped } from '../../../../shared/base/text.ts';
-import { tokenTimes } from '../../../loadgen/recorder/recording.ts';
 import { percentileOf } from '../../../loadgen/results/latency-statistics.ts';
-import { sortedNumbers } from '../../../observe/figures/figures-of-records.ts';
-import type { SampleRecords } from '../../../observe/records/sample-records.ts';
 import type { RunSummary } from '../../../observe/summary/run-summary.ts';
 import { type Bin, logHistogram } from '../../charts/histogram.ts';
 import { drawWindow, hoverData } from '../../charts/hover.ts';
@@ -53,43 +50,6 @@ export function renderLag(lags: Float64Array): Html {
   });
 }
 
-/** Distributions of the two times of a token model; absent where tokens are not timed. */
-export function renderTokenTimes(
-  records: SampleRecords | null,
-  parts: readonly number[] | null,
-): Html | null {
-  if (records === null || records.firstTokenNs === null || records.tokenCount === null) return null;
-  const { rowCount, part, scheduledNs, completedNs, firstTokenNs, tokenCount } = records;
-  const first = new Float64Array(rowCount).fill(Number.NaN);
-  const each = new Float64Array(rowCount).fill(Number.NaN);
-  for (let row = 0; row < rowCount; row += 1) {
-    if (parts !== null && !parts.includes(part[row] as number)) continue;
-    const scheduled = scheduledNs[row] as number;
-    const latency = (completedNs[row] as number) - scheduled;
-    if (Number.isNaN(latency)) continue;
-    const count = tokenCount[row] as number;
-    const times = tokenTimes(latency, (firstTokenNs[row] as number) - scheduled, count);
-    first[row] = times.firstNs;
-    // A single token has no successor to time.
-    if (count > 1) each[row] = times.perOutputNs;
-  }
-  const of = (title: string, name: string, sorted: Float64Array, caption: string): Html | null =>
-    sorted.length === 0
-      ? null
-      : renderFigure({
-          title,
-          alternative: `${percentileWords(sorted)}.`,
-          ...drawPercentiles({
-            title: name,
-            distributions: [{ name, sorted }],
-            marked: [0.5, 0.9, 0.99],
-          }),
-          caption,
-          table: percentileTable(sorted),
-        });
-  return html`${of('Time to the first token', 'first token', sortedNumbers(first), 'First token - scheduled, of the samples that completed.')}${of('Time per output token', 'per token', sortedNumbers(each), 'After the first one: the rest of the latency by the tokens behind it.')}`;
-}
-
 /** Histogram of latency in bins of equal ratio. */
 export function renderHistogram(sorted: Float64Array): Html {
   const bins = logHistogram(sorted);
@@ -121,7 +81,8 @@ export function renderHistogram(sorted: Float64Array): Html {
   });
 }
 
-function percentileTable(sorted: Float64Array): Html {
+/** Values at the percentiles that charts are read at, as a table. */
+export function percentileTable(sorted: Float64Array): Html {
   const rows = TABLED.map((share) => [nameOf(share), formatNs(percentileOf(sorted, share))]);
   return htmlTable(['percentile', 'value'], rows, (column) => column === 1);
 }
@@ -131,7 +92,8 @@ function nameOf(share: number): string {
   return share === 1 ? 'largest' : percentileName(share);
 }
 
-function percentileWords(sorted: Float64Array): string {
+/** The main percentiles, for who does not see the chart. */
+export function percentileWords(sorted: Float64Array): string {
   return SPOKEN.map((share) => `${nameOf(share)} ${formatNs(percentileOf(sorted, share))}`).join(
     ', ',
   );

@@ -37,10 +37,10 @@ const ROWS_PER_INTERVAL = 100;
  * Follows a run over time, in intervals of equal width from the start. Rows count where they were due, completed samples where
  * they were completed. Latencies are of samples due in the interval, NaN without any; rates are per second.
  */
-export function timelineOf(table: LatencyTable) {
+export function timelineOf(table: LatencyTable, intervalsMax = INTERVALS_MAX) {
   const { count, scheduledNs, latencyNs, completedSamples, endNs } = table;
   if (count === 0) return { widthNs: 1e9, intervals: [] };
-  const widthNs = widthFor(endNs, count);
+  const widthNs = widthFor(endNs, count, intervalsMax);
   // A rest below half an interval goes to the last one: its rate would be noise.
   const intervalCount = Math.max(Math.round(endNs / widthNs), 1);
   const placeOf = (ns: number): number =>
@@ -86,12 +86,14 @@ type TimelineInterval = Timeline['intervals'][number];
  * One second where that makes a readable chart; shorter for short runs with enough rows, longer for
  * long ones.
  */
-function widthFor(endNs: number, count: number): number {
-  const least = Math.max(endNs / INTERVALS_MAX, Math.min((endNs / count) * ROWS_PER_INTERVAL, 1e9));
+function widthFor(endNs: number, count: number, intervalsMax: number): number {
+  const least = Math.max(endNs / intervalsMax, Math.min((endNs / count) * ROWS_PER_INTERVAL, 1e9));
   const width =
     WIDTHS_NS.find((candidate) => candidate >= least) ?? Math.ceil(least / 36e11) * 36e11;
   return endNs > 30e9 ? Math.max(width, 1e9) : width;
 }
+
+const LATENCY = { title: 'Latency', name: 'latency' };
 
 const PERCENTILES = [
   { name: 'p50', className: 'c5', of: ({ p50Ns }: TimelineInterval) => p50Ns },
@@ -100,18 +102,22 @@ const PERCENTILES = [
   { name: 'largest', className: 'c3 dash3', of: ({ maxNs }: TimelineInterval) => maxNs },
 ] as const;
 
-/** Percentiles of latency over time. */
-export function renderLatencyTimeline(timeline: Timeline, boundNs: number | null): Html {
+/** Percentiles of latency, or of another time of the same queries, over time. */
+export function renderLatencyTimeline(
+  timeline: Timeline,
+  boundNs: number | null,
+  time: { readonly title: string; readonly name: string } = LATENCY,
+): Html {
   const { intervals } = timeline;
   const values = intervals.flatMap(({ p50Ns, maxNs }) => [p50Ns, maxNs]).filter(Number.isFinite);
   if (boundNs !== null) values.push(boundNs);
   const p99s = intervals.map(({ p99Ns }) => p99Ns).filter(Number.isFinite);
   return renderFigure({
-    title: 'Latency over time',
+    title: `${time.title} over time`,
     alternative: `p99 of ${widthText(timeline)} lies between ${formatNs(Math.min(...p99s))} and ${formatNs(Math.max(...p99s))}.`,
     ...drawLines({
       x: runTimeAxis(intervals.at(-1)?.toNs ?? 1e9),
-      y: timeAxis(values, 'latency'),
+      y: timeAxis(values, time.name),
       series: PERCENTILES.map(({ name, className, of }) => ({
         name,
         className,
@@ -121,7 +127,7 @@ export function renderLatencyTimeline(timeline: Timeline, boundNs: number | null
       texts: { x: secondText, y: formatNs },
     }),
     caption: `Percentiles of what was due in each ${widthText(timeline)}.`,
-    table: intervalTable(intervals),
+    table: intervalTable(intervals, time === LATENCY),
   });
 }
 
@@ -178,15 +184,24 @@ function widthText({ widthNs }: Timeline): string {
   return widthNs === 1e9 ? 'second' : `interval of ${formatNs(widthNs)}`;
 }
 
-function intervalTable(intervals: readonly TimelineInterval[]): Html {
-  const titles = ['from, s', 'due /s', 'completed /s', 'p50', 'p90', 'p99', 'largest', 'lost'];
+/** @param hasRates False where another table of the page has them. */
+function intervalTable(intervals: readonly TimelineInterval[], hasRates: boolean): Html {
+  const rates = hasRates ? ['due /s', 'completed /s'] : [];
+  const titles = [
+    'from, s',
+    ...rates,
+    'p50',
+    'p90',
+    'p99',
+    'largest',
+    ...(hasRates ? ['lost'] : []),
+  ];
   const rows = intervals.map(
     ({ fromNs, dueRate, completedRate, p50Ns, p90Ns, p99Ns, maxNs, lost }) => [
       tickSeconds(fromNs),
-      formatNumber(dueRate),
-      formatNumber(completedRate),
+      ...(hasRates ? [formatNumber(dueRate), formatNumber(completedRate)] : []),
       ...[p50Ns, p90Ns, p99Ns, maxNs].map(formatNs),
-      String(lost),
+      ...(hasRates ? [String(lost)] : []),
     ],
   );
   return htmlTable(titles, rows, () => true);

@@ -56,7 +56,8 @@ function expectSame(seen: SampleRecords, written: SampleRecords | undefined): vo
 /** A copy of the first rows. */
 function firstRows(records: SampleRecords, rowCount: number): SampleRecords {
   const hasTokens = records.tokenCount !== null;
-  const first = allocateRecords(rowCount, { hasTokens, hasFirstTokens: hasTokens });
+  const hasPrompts = records.promptTokens !== null;
+  const first = allocateRecords(rowCount, { hasTokens, hasFirstTokens: hasTokens, hasPrompts });
   for (const { of } of RECORD_COLUMNS) {
     of(records)?.forEach((value, row) => {
       const column = of(first);

@@ -1,0 +1,208 @@
+import { counted, formatNs, grouped } from '../../../../shared/base/text.ts';
+import { tokenTimes } from '../../../loadgen/recorder/recording.ts';
+import { percentileOf } from '../../../loadgen/results/latency-statistics.ts';
+import { type LatencyTable, sortedNumbers } from '../../../observe/figures/figures-of-records.ts';
+import type { SampleRecords } from '../../../observe/records/sample-records.ts';
+import type { RunSummary } from '../../../observe/summary/run-summary.ts';
+import { drawLines } from '../../charts/line-chart.ts';
+import { drawPercentiles, renderFigure } from '../../charts/percentile-chart.ts';
+import type { Points } from '../../charts/plot.ts';
+import { type Axis, linearAxis, logAxis, timeAxis } from '../../charts/scale.ts';
+import { type Html, html, htmlTable, section } from '../../html/html.ts';
+import { formatNumber } from '../../text/figure-text.ts';
+import { percentileTable, percentileWords } from './latency.ts';
+import { renderLatencyTimeline, timelineOf } from './timeline.ts';
+
+/** Of two more charts over time: the page stays small. */
+const INTERVALS_MAX = 60;
+
+/** A time of a token model, one value for each sample in the order of the records; NaN: lost, or it has none. */
+interface TokenTime {
+  readonly title: string;
+  readonly name: string;
+  readonly about: string;
+  readonly values: LatencyTable['latencyNs'];
+  readonly boundNs: number | null;
+}
+
+/**
+ * The two times of a token model, each as a distribution, over time, and by the lengths of prompt and answer; absent where tokens are
+ * not timed. Charts of the times between single tokens belong behind them.
+ */
+export function renderTokens(
+  { tokenBounds, records: kept, scenario }: RunSummary,
+  records: SampleRecords,
+  table: LatencyTable,
+): Html | null {
+  const samples = tokenSamples(records, kept?.parts ?? null);
+  if (samples === null || sortedNumbers(samples.firstNs).length === 0) return null;
+  const times: readonly TokenTime[] = [
+    {
+      ...{ title: 'Time to the first token', name: 'TTFT', values: samples.firstNs },
+      about: 'First token - scheduled, of the samples that completed.',
+      boundNs: tokenBounds?.ttftNs ?? null,
+    },
+    {
+      ...{ title: 'Time per output token', name: 'TPOT', values: samples.perTokenNs },
+      about: 'After the first one: the rest of the latency by the tokens behind it.',
+      boundNs: tokenBounds?.tpotNs ?? null,
+    },
+  ];
+  const shown = times.filter(({ values }) => sortedNumbers(values).length > 0);
+  const lengths = [
+    { title: 'prompt length', values: samples.prompts },
+    { title: 'answer length', values: samples.answers },
+  ];
+  const charts = shown.flatMap((time) => [
+    renderTime(time),
+    // Several samples of a query are one row of the table, and one of it is no sample.
+    scenario === 'MultiStream' || table.count !== time.values.length
+      ? null
+      : renderLatencyTimeline(
+          timelineOf({ ...table, latencyNs: time.values }, INTERVALS_MAX),
+          time.boundNs,
+          time,
+        ),
+    ...lengths.map(({ title, values }) => values && renderByLength(time, title, values)),
+  ]);
+  return section('tokens', 'Tokens', html`<div class="charts">\n${charts}</div>`);
+}
+
+/** Times and lengths of the samples of the parts that count; null where tokens are not timed. */
+function tokenSamples(records: SampleRecords, parts: readonly number[] | null) {
+  const { rowCount, part, scheduledNs, completedNs } = records;
+  const { firstTokenNs, tokenCount, promptTokens } = records;
+  if (firstTokenNs === null || tokenCount === null) return null;
+  const firstNs = new Float64Array(rowCount);
+  const perTokenNs = new Float64Array(rowCount);
+  const answers = new Float64Array(rowCount);
+  const prompts = new Float64Array(rowCount);
+  let count = 0;
+  for (let row = 0; row < rowCount; row += 1) {
+    if (parts !== null && !parts.includes(part[row] as number)) continue;
+    const dueNs = scheduledNs[row] as number;
+    const latencyNs = (completedNs[row] as number) - dueNs;
+    const tokens = tokenCount[row] as number;
+    const times = tokenTimes(latencyNs, (firstTokenNs[row] as number) - dueNs, tokens);
+    const isLost = Number.isNaN(latencyNs);
+    firstNs[count] = isLost ? Number.NaN : times.firstNs;
+    // A single token has no successor to time.
+    perTokenNs[count] = isLost || tokens < 2 ? Number.NaN : times.perOutputNs;
+    answers[count] = tokens;
+    prompts[count] = promptTokens?.[row] ?? 0;
+    count += 1;
+  }
+  return {
+    firstNs: firstNs.subarray(0, count),
+    perTokenNs: perTokenNs.subarray(0, count),
+    answers: answers.subarray(0, count),
+    /** Null where the samples are no tokens. */
+    prompts: promptTokens === null ? null : prompts.subarray(0, count),
+  };
+}
+
+function renderTime({ title, name, about, values, boundNs }: TokenTime): Html {
+  const sorted = sortedNumbers(values);
+  const bound = boundNs === null ? '' : ` The bound is ${formatNs(boundNs)}.`;
+  return renderFigure({
+    title,
+    alternative: `${percentileWords(sorted)}.${bound}`,
+    ...drawPercentiles({
+      title: name,
+      distributions: [{ name, sorted }],
+      boundNs,
+      marked: [0.5, 0.9, 0.99],
+    }),
+    caption: about,
+    table: percentileTable(sorted),
+  });
+}
+
+/** Groups of samples by length, and the fewest samples of one. */
+const GROUPS_MAX = 12;
+const GROUP_MIN = 20;
+/** With fewer values p99 is the largest of them. */
+const P99_MIN = 100;
+
+const LINES = [
+  { share: 0.5, name: 'p50', className: 'c5' },
+  { share: 0.9, name: 'p90', className: 'c1 dash2' },
+  { share: 0.99, name: 'p99', className: 'c2' },
+] as const;
+
+/** Samples of about the same length. */
+interface LengthGroup {
+  readonly from: number;
+  readonly to: number;
+  /** Mean length. */
+  readonly at: number;
+  readonly sorted: Float64Array;
+}
+
+/** Percentiles of a time by the length of prompt or answer; absent where all are about as long. */
+function renderByLength(time: TokenTime, title: string, lengths: Float64Array): Html | null {
+  const groups = groupsOf(time.values, lengths);
+  if (groups.length < 2) return null;
+  const valueAt = ({ sorted }: LengthGroup, share: number): number =>
+    share > 0.9 && sorted.length < P99_MIN ? Number.NaN : percentileOf(sorted, share);
+  const series = LINES.map(({ share, name, className }) => ({
+    ...{ name, className },
+    points: groups.map((group) => [group.at, valueAt(group, share)] as const),
+  }));
+  const known = series.flatMap(({ points }) => points.map(([, ns]) => ns)).filter(Number.isFinite);
+  const { boundNs } = time;
+  const [first, last] = [groups[0] as LengthGroup, groups.at(-1) as LengthGroup];
+  const medians = `p50 ${formatNs(valueAt(first, 0.5))} at ${grouped(Math.round(first.at))} tokens, ${formatNs(valueAt(last, 0.5))} at ${grouped(Math.round(last.at))}`;
+  return renderFigure({
+    title: `${time.title} by ${title}`,
+    alternative: `${medians}.`,
+    ...drawLines({
+      x: lengthAxis(series[0]?.points ?? [], title),
+      y: timeAxis(boundNs === null ? known : [...known, boundNs], time.name),
+      series,
+      bound: boundNs === null ? null : { value: boundNs, label: `bound ${formatNs(boundNs)}` },
+      texts: { x: (tokens) => counted(Math.round(tokens), 'token'), y: formatNs },
+    }),
+    caption: `${groups.length} groups of samples by length, about as many in each; a point stands at the mean length of its group.`,
+    table: htmlTable(
+      ['tokens', 'samples', 'p50', 'p90', 'p99'],
+      groups.map((group) => [
+        group.from === group.to ? String(group.from) : `${group.from} - ${group.to}`,
+        String(group.sorted.length),
+        ...LINES.map(({ share }) => formatNs(valueAt(group, share))),
+      ]),
+      () => true,
+    ),
+  });
+}
+
+/** Groups of about as many samples each, those of one length together. */
+function groupsOf(values: Float64Array, lengths: Float64Array): LengthGroup[] {
+  const rows = [...values.keys()].filter((row) => Number.isFinite(values[row]));
+  rows.sort((a, b) => (lengths[a] as number) - (lengths[b] as number));
+  const size = Math.max(GROUP_MIN, Math.ceil(rows.length / GROUPS_MAX));
+  const groups: LengthGroup[] = [];
+  for (let begin = 0; begin < rows.length; ) {
+    let end = Math.min(begin + size, rows.length);
+    // The last ones are too few for a group of their own.
+    if (rows.length - end < GROUP_MIN) end = rows.length;
+    const lengthAt = (place: number): number => lengths[rows[place] as number] as number;
+    while (end < rows.length && lengthAt(end) === lengthAt(end - 1)) end += 1;
+    const own = rows.slice(begin, end);
+    const sum = own.reduce((total, row) => total + (lengths[row] as number), 0);
+    groups.push({
+      from: lengthAt(begin),
+      to: lengthAt(end - 1),
+      at: sum / own.length,
+      sorted: Float64Array.from(own, (row) => values[row] as number).sort(),
+    });
+    begin = end;
+  }
+  return groups;
+}
+
+function lengthAxis(points: Points, name: string): Axis {
+  const [from, to] = [points[0]?.[0] ?? 1, points.at(-1)?.[0] ?? 1];
+  const range = { from, to, title: `${name}, tokens`, format: formatNumber };
+  return from > 0 && to / from >= 10 ? logAxis(range, 6) : linearAxis({ ...range, from: 0 }, 6);
+}
