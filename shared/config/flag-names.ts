@@ -62,7 +62,7 @@ export const FLAG_TOPICS: Readonly<Record<string, readonly string[]>> = {
   'Batches:': ['batchPreset', 'batchSizeMax', 'batchDelayUsMax', 'batchPreferredSizes'],
   'Benchmark delay:': [
     ...['delayModel', 'delaySeed', 'delayConcurrency', 'delayTokens', 'delayFirstToken'],
-    ...['delayToken', 'delayTokenType'],
+    ...['delayToken', 'delayTokenPerSequence', 'delayTokenType'],
   ],
   'Limits of the node:': [
     'sampleBytesMax',

@@ -130,6 +130,7 @@ function saidSettings({ responseBytes, delay }: SutSettings): readonly string[] 
     ['delayTokens', delay.tokens],
     ['delayFirstToken', delay.firstTokenNs],
     ['delayToken', delay.tokenNs],
+    ['delayTokenPerSequence', delay.perSequenceNs],
     ['delayTokenType', delay.tokenType],
   ] as const;
   return entries.filter(([, value]) => value !== undefined).map(([key]) => key);
@@ -164,7 +165,8 @@ function createDelayModel({ delay, responseBytes }: SutSettings): DelayModel {
     );
   }
   const answers = withTokens(delay, counts);
-  return new DelayModel({ ...shared, answers, responseBytesMax: undefined });
+  const { perSequenceNs = 0 } = delay;
+  return new DelayModel({ ...shared, perSequenceNs, answers, responseBytesMax: undefined });
 }
 
 /** Zeros, after a time. */
@@ -172,10 +174,10 @@ function plainAnswers(
   { model = { kind: 'fixed', ns: 10_000_000 }, seed, ...tokens }: DelaySettings,
   responseBytes: number,
 ): () => Promise<() => DelayedAnswer> {
-  const { firstTokenNs, tokenNs, tokenType } = tokens;
-  if ((firstTokenNs ?? tokenNs ?? tokenType) !== undefined) {
+  const { firstTokenNs, tokenNs, perSequenceNs, tokenType } = tokens;
+  if ((firstTokenNs ?? tokenNs ?? perSequenceNs ?? tokenType) !== undefined) {
     throw configInvalid(
-      '--delay-first-token, --delay-token and --delay-token-type need --delay-tokens <n>',
+      '--delay-first-token, --delay-token, --delay-token-per-sequence and --delay-token-type need --delay-tokens <n>',
     );
   }
   refuseSeed(seed, model.kind === 'exponential');

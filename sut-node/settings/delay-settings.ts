@@ -48,6 +48,9 @@ export const DELAY_OPTIONS = {
   },
   delayFirstToken: duration('benchmark delay: time to the first token, with --delay-tokens'),
   delayToken: duration('benchmark delay: time from one token to the next, with --delay-tokens'),
+  delayTokenPerSequence: duration(
+    'benchmark delay: what each sequence that generates adds to that time, as in continuous batching, with --delay-tokens (default: 0s)',
+  ),
   delayTokenType: choice(
     TOKEN_ID_TYPES,
     'benchmark delay: token ids in responses, with --delay-tokens (default: int64)',
@@ -66,6 +69,7 @@ export function toDelaySettings(values: SettingValues<typeof DELAY_OPTIONS>) {
     tokens: values.delayTokens,
     firstTokenNs: values.delayFirstToken,
     tokenNs: values.delayToken,
+    perSequenceNs: values.delayTokenPerSequence,
     tokenType: values.delayTokenType,
   };
 }

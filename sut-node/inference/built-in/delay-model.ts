@@ -48,6 +48,8 @@ interface DelayModelParts {
   readonly concurrency: number;
   /** Largest response in bytes; undefined where a list decides. */
   readonly responseBytesMax: number | undefined;
+  /** What each sequence that generates adds to the time of every token behind the first. Default: 0. */
+  readonly perSequenceNs?: number;
   /** Makes the sequence of answers, in the order in which services begin. @throws MlperfError `ERR_MODEL` */
   readonly answers: () => Promise<() => DelayedAnswer>;
 }
@@ -79,6 +81,7 @@ const END = -1;
  * thread is late makes answers late, but no server busy for longer. So lateness does not add up in a queue.
  * No answer comes early: a measured latency is the delay or more. A service whose stream is gone goes on to its end, as an inference would: a server is busy
  * until then. It holds no payload, so a sample in service costs some hundred bytes.
+ * With `perSequenceNs` it is a simple model of continuous batching: a token takes longer the more sequences generate when it begins.
  */
 export class DelayModel extends BuiltInModel {
   readonly #parts: DelayModelParts;
@@ -88,6 +91,8 @@ export class DelayModel extends BuiltInModel {
   /** When the idle servers that have served before became free. */
   readonly #freedAtNs = new TinyQueue<number>();
   #busyCount = 0;
+  /** Sequences between their first token and their end; counted where they slow one another down. */
+  #generatingCount = 0;
   #dueCount = 0;
   #isAwake = false;
   #wakeUp: PlannedCall | undefined;
@@ -118,7 +123,7 @@ export class DelayModel extends BuiltInModel {
       if (answer.tokens !== undefined) {
         this.#plan(service, beganAtNs + answer.tokens.firstAtNs, 0);
       }
-      this.#plan(service, beganAtNs + answer.atNs, END);
+      if (!this.#isShared(answer)) this.#plan(service, beganAtNs + answer.atNs, END);
     }
     this.#wakeInTime();
   }
@@ -139,12 +144,33 @@ export class DelayModel extends BuiltInModel {
     this.#dueCount += 1;
   }
 
+  /** True where a token takes as long as the sequences beside it let it: its end is not known before. */
+  #isShared({ tokens }: DelayedAnswer): boolean {
+    return tokens !== undefined && (this.#parts.perSequenceNs ?? 0) > 0;
+  }
+
   /** The token behind one, for those who want it; the last one comes with the answer. */
   #planNext({ service, token, atNs }: Due): void {
     const { tokens } = service.answer;
+    if (this.#isShared(service.answer)) {
+      if (token === 0) this.#generatingCount += 1;
+      const { count, eachNs } = tokens as NonNullable<typeof tokens>;
+      const stepNs = eachNs + (this.#parts.perSequenceNs ?? 0) * this.#generatingCount;
+      // A sequence of one token ends with it.
+      this.#plan(service, count > 1 ? atNs + stepNs : atNs, token + 2 < count ? token + 1 : END);
+      return;
+    }
     if (tokens === undefined || token + 2 >= tokens.count || !service.sample.owner.takesTokens)
       return;
     this.#plan(service, atNs + tokens.eachNs, token + 1);
+  }
+
+  /** The service is over: its server takes the next sample. */
+  #free({ atNs, service: { answer } }: Due): void {
+    this.#freedAtNs.push(atNs);
+    this.#busyCount -= 1;
+    if (this.#isShared(answer)) this.#generatingCount -= 1;
+    this.#onRoom();
   }
 
   /** One call is planned: for what is due first. */
@@ -172,14 +198,12 @@ export class DelayModel extends BuiltInModel {
       if (due === undefined || due.atNs > nowNs) break;
       this.#due.pop();
       if (due.token !== END) {
-        const told = due.token === 0 ? firstTokens : tokens;
-        told.push(tokenOf(due));
+        if (due.token === 0) firstTokens.push(tokenOf(due));
+        else if (due.service.sample.owner.takesTokens) tokens.push(tokenOf(due));
         this.#planNext(due);
       } else {
         answers.push(answerOf(due.service, nowNs));
-        this.#freedAtNs.push(due.atNs);
-        this.#busyCount -= 1;
-        this.#onRoom();
+        this.#free(due);
       }
     }
     this.#isAwake = false;

@@ -1,5 +1,6 @@
 /** A token model behind a queue, with Poisson arrivals: what theory says of its two times, and probes that run on it. */
 import TinyQueue from 'tinyqueue';
+import { percentileOf } from '../../../loadgen-node/loadgen/results/latency-statistics.ts';
 import {
   allocateRecords,
   type SampleRecords,
@@ -305,4 +306,23 @@ class TokenRun {
       ],
     });
   }
+}
+
+/** Largest load of a long run at which the time per token is within the bound at the percentile. */
+export async function limitOfTokens(
+  queue: TokenQueue,
+  search: LoadSearch,
+  rateMax: number,
+): Promise<number> {
+  const spec = { kind: 'screening', number: 900, durationNsMax: 2000e9 } as const;
+  let low = 0;
+  let high = rateMax;
+  for (let i = 0; i < 10; i += 1) {
+    const load = (low + high) / 2;
+    const { tokens } = await tokenProbes(queue, search)({ ...spec, load });
+    const sorted = (tokens?.perOutputNs ?? new Float64Array()).slice().sort();
+    if (percentileOf(sorted, search.percentile) <= (search.tpotNs ?? 0)) low = load;
+    else high = load;
+  }
+  return low;
 }

@@ -18,6 +18,7 @@ const DELAY_REFUSALS = (
     ['two kinds of time', { ...TOKENS, model: { kind: 'fixed', ns: 1 } }, /choose one/],
     ['tokens without their times', { ...TOKENS, tokenNs: undefined }, /needs --delay-first-token/],
     ['token times without tokens', { tokenNs: 1 }, /need --delay-tokens <n>/],
+    ['slower tokens without tokens', { perSequenceNs: 1 }, /need --delay-tokens <n>/],
     ['a token type without tokens', { tokenType: 'int32' }, /need --delay-tokens <n>/],
     ['a seed of nothing', { seed: 3 }, /--delay-seed 3 has no effect/],
     ['a seed of a fixed number of tokens', { ...TOKENS, seed: 3 }, /--delay-seed 3 has no effect/],

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { percentileOf } from '../../../../../loadgen-node/loadgen/results/latency-statistics.ts';
 import { findPeak } from '../../../../../loadgen-node/search/peak/find-peak.ts';
 import type { LoadSearch } from '../../../../../loadgen-node/search/peak/peak-search.ts';
 import {
@@ -10,6 +9,7 @@ import {
 } from '../../../../../loadgen-node/search/peak/print-peak.ts';
 import {
   highestRate,
+  limitOfTokens,
   meanTokenTime,
   shareWaiting,
   type TokenQueue,
@@ -41,21 +41,6 @@ function searchOf(ttftMs: number, tpotMs: number, percentile = 0.9): LoadSearch 
       ...{ hasEarlyStopping: true, loadsMax: 8 },
     },
   };
-}
-
-/** Largest load of a long run at which the time per token is within the bound at the percentile. */
-async function limitOfTokens(queue: TokenQueue, search: LoadSearch, rateMax: number) {
-  const spec = { kind: 'screening', number: 900, durationNsMax: 2000e9 } as const;
-  let low = 0;
-  let high = rateMax;
-  for (let i = 0; i < 10; i += 1) {
-    const load = (low + high) / 2;
-    const { tokens } = await tokenProbes(queue, search)({ ...spec, load });
-    const sorted = (tokens?.perOutputNs ?? new Float64Array()).slice().sort();
-    if (percentileOf(sorted, search.percentile) <= (search.tpotNs ?? 0)) low = load;
-    else high = load;
-  }
-  return low;
 }
 
 const PATIENCE = { timeout: 60_000 };

@@ -49,11 +49,12 @@ function plain(...timesNs: number[]): () => DelayedAnswer {
   return () => ({ atNs: list.shift() ?? 0, payload: Uint8Array.of(7), tokens: undefined });
 }
 
-async function setUp(next: () => DelayedAnswer, concurrency: number) {
+async function setUp(next: () => DelayedAnswer, concurrency: number, perSequenceNs = 0) {
   const clock = new ManualClock();
   const model = new DelayModel({
     clock,
     concurrency,
+    perSequenceNs,
     responseBytesMax: 1,
     answers: () => Promise.resolve(next),
   });
@@ -92,6 +93,34 @@ describe('the delay model', () => {
       ['done', 3, 20],
       ['done', 0, 30],
     ]);
+  });
+
+  it('lets sequences that generate side by side slow one another down, token by token', async () => {
+    const counts = [4, 4, 1];
+    const next = (): DelayedAnswer => {
+      const count = counts.shift() ?? 0;
+      const tokens = { count, firstAtNs: 10, eachNs: 10, bytes: 1 };
+      return { atNs: 10 + (count - 1) * 10, payload: Uint8Array.of(1, 2, 3, 4), tokens };
+    };
+    const { clock, owner, arrive, model } = await setUp(next, 3, 5);
+    arrive(0);
+    clock.advance(20);
+    arrive(1);
+    clock.advance(70);
+    // 15 alone, 20 by two; a token takes what was so when it began.
+    expect(owner.events.filter(([what]) => what !== 'token 2' && what !== 'token 3')).toEqual([
+      ['first', 0, 10],
+      ['first', 1, 30],
+      ['done', 0, 60],
+      ['done', 1, 85],
+    ]);
+    arrive(2);
+    clock.advance(20);
+    expect(owner.events.slice(-2)).toEqual([
+      ['first', 2, 100],
+      ['done', 2, 100],
+    ]);
+    expect(model.hasIdle).toBe(true);
   });
 
   it('never answers early, and at the same instant in the order of service', async () => {
