@@ -8,7 +8,7 @@
 #
 # The environment changes: LONGHAUL (the program; default npx longhaul), BENCHMARK (resnet50), ROUNDS ("v4.1 v5.0"), SUT
 # (host:port of a node of yours; default: one is started here on LISTEN), LISTEN (127.0.0.1:50051), SERVER_QPS, OFFLINE_QPS,
-# ACCURACY_QPS (target rates), MODEL and DATA_DIR (standin), DATA_COUNT (samples of the stand-in's data set, or all), SUT_FLAGS,
+# ACCURACY_QPS (target rates), MODEL and DATA_DIR (standin), RESULT_MODEL (of several models of the benchmark: bert-99.9), DATA_COUNT (samples of the stand-in's data set, or all), SUT_FLAGS,
 # RUN_FLAGS (further flags of the node and of runs), TEST_ATTEMPTS (2).
 set -euo pipefail
 
@@ -38,11 +38,15 @@ case $benchmark in
   bert) result_model=bert-99 input_data_types=int32 ;;
   3d-unet) result_model=3d-unet-99 scenarios=Offline input_data_types=fp32 ;;
   dlrm-v2) result_model=dlrm-v2-99 input_data_types=fp32 ;;
+  gptj) result_model=gptj-99 tests_of_rounds='' input_data_types=int32 ;;
+  llama2-70b) result_model=llama2-70b-99 tests_of_rounds=TEST06 input_data_types=int32 ;;
+  mixtral-8x7b) tests_of_rounds=TEST06 input_data_types=int32 ;;
   *)
-    echo "$0: BENCHMARK=$benchmark: there is: resnet50, bert, retinanet, 3d-unet, dlrm-v2" >&2
+    echo "$0: BENCHMARK=$benchmark: there is: resnet50, bert, retinanet, 3d-unet, dlrm-v2, gptj, llama2-70b, mixtral-8x7b" >&2
     exit 2
     ;;
 esac
+result_model=${RESULT_MODEL:-$result_model}
 data_dir=${DATA_DIR:-standin}
 server_qps=${SERVER_QPS:-5}
 offline_qps=${OFFLINE_QPS:-40}
@@ -57,7 +61,12 @@ build_flags=()
 if [ "$is_dry" = yes ]; then
   data_count=${DATA_COUNT:-$dry_count}
   short=(--min-duration 10s --min-query-count 100)
-  server_flags=("${short[@]}" --target-latency 1s --target-latency-percentile 90 --generator-lag-max 50)
+  bounds=(--target-latency 1s --target-latency-percentile 90)
+  case $benchmark in
+    gptj) bounds[1]=20s ;;
+    llama2-70b | mixtral-8x7b) bounds=(--target-latency-percentile 90) ;;
+  esac
+  server_flags=("${short[@]}" "${bounds[@]}" --generator-lag-max 50)
   offline_flags=("${short[@]}")
   build_flags=(--dry-run-lengths)
 fi
@@ -113,7 +122,7 @@ make_run() { # folder, how often at most, then the command
 measure() { # round, scenario, target rate, then further flags
   local round=$1 scenario=$2 qps=$3 runs="$out/$1/runs/$2" tests=$tests_of_rounds
   shift 3
-  if [ "$round" = v4.1 ]; then tests="$tests TEST05"; fi
+  if [ "$round" = v4.1 ] && [[ $tests == *TEST01* ]]; then tests="$tests TEST05"; fi
   local common=("${longhaul[@]}" run --sut "$SUT" --benchmark "$benchmark" --round "$round" --scenario "$scenario" --digest 10 "${data[@]}"
     ${run_flags[@]+"${run_flags[@]}"})
   make_run "$runs/accuracy" 1 "${common[@]}" --mode accuracy --target-qps "$accuracy_qps" --output "$runs/accuracy" --force

@@ -124,6 +124,25 @@ export class FakeSutNode {
     this.say({ responses: { completed: ids.map((id) => ({ id, payload, durations })) } });
   }
 
+  /** The same with tokens, int32: what is streamed first, the response, and how many are counted. */
+  generate(
+    ids: readonly number[],
+    { first, tokens, count }: { first: number; tokens: readonly number[]; count: number },
+  ): void {
+    const bytesOf = (...list: readonly number[]) => new Uint8Array(Int32Array.from(list).buffer);
+    const payload = bytesOf(...tokens);
+    this.#counts.completed += ids.length;
+    this.#counts.responseBytes += ids.length * payload.length;
+    const firstTokens = ids.map((id) => ({ id, payload: bytesOf(first) }));
+    this.say({
+      responses: {
+        // Only where the run asks for them.
+        firstTokens: this.open?.['tokenLatencies'] === true ? firstTokens : [],
+        completed: ids.map((id) => ({ id, payload, tokenCount: count })),
+      },
+    });
+  }
+
   fail(ids: readonly number[], text: string, code = 'FAILURE_CODE_BAD_SAMPLE'): void {
     this.#counts.failed += ids.length;
     this.say({ responses: { failed: ids.map((id) => ({ id, code, text })) } });
