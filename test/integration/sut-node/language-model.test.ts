@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
-import { longhaul, SutNodeProcess } from '../../scenes/host/processes.ts';
+import { longhaul, SutNodeProcess, spawnLonghaul } from '../../scenes/host/processes.ts';
+import { workerProcessesOf } from '../../scenes/host/worker-processes.ts';
 import { readRunLogs } from '../../scenes/simulated-run/run-logs.ts';
 
-// Goal: a language model as a person uses it: the target of the stand-in is what the stand-in reaches, and first tokens and
-// tokens are measured. Method: real processes, all standard texts.
+// Goal: a language model as a person uses it: the target of the stand-in is what the stand-in reaches, first tokens and
+// tokens are measured, and a worker that dies takes its samples with it and nothing else. Method: real processes, all standard texts.
 
 const cache = ['--cache-dir', testCacheFolder()];
 const data = ['--benchmark', 'llama2-70b', '--data-dir', 'standin', ...cache];
@@ -43,4 +44,64 @@ describe('llama2-70b', () => {
     expect(logs.errors).toEqual([]);
     expect(Number(logs.value('result_token_throughput'))).toBeGreaterThan(0);
   }, 60_000);
+});
+
+describe('gptj', () => {
+  it('answers by beams what is right, and not by less', async () => {
+    const own = ['--benchmark', 'gptj', '--data-dir', 'standin', '--data-count', '8', ...cache];
+    const beams = await SutNodeProcess.start('sut-beams', [
+      ...own.slice(0, 2),
+      '--model',
+      'standin',
+      ...cache,
+    ]);
+    onTestFinished(async () => void (await beams.stop()));
+    const output = join(suiteFolder(), 'gptj');
+    const flags = ['--scenario', 'Offline', '--mode', 'accuracy', '--output', output];
+    const { stdout, stderr } = await longhaul(['run', '--sut', beams.address, ...own, ...flags]);
+    expect(stdout, stderr).toMatch(/^Accuracy +ROUGE1 79\.931 % \(8 samples\), .*GEN_LEN 2869, /m);
+  }, 120_000);
+});
+
+describe.skipIf(process.platform !== 'linux')('a language model in worker processes', () => {
+  const isolation = ['--model', 'standin', '--isolation', 'process', '--batch-size-max', '4'];
+  const texts = [...data, '--data-count', '12'];
+  let apart: SutNodeProcess;
+  beforeAll(async () => {
+    const model = ['--benchmark', 'llama2-70b', ...isolation, ...cache];
+    apart = await SutNodeProcess.start('sut-apart', model);
+  });
+  afterAll(() => apart?.stop());
+
+  const run = (address: string, output: string, ...flags: readonly string[]) => [
+    ...['run', '--sut', address, ...texts, '--scenario', 'Offline', '--output', output, ...flags],
+  ];
+
+  it('answers as in threads', async () => {
+    const answers = async (address: string, name: string): Promise<unknown[]> => {
+      const output = join(suiteFolder(), name);
+      const { code, stderr } = await longhaul(run(address, output, '--mode', 'accuracy'));
+      // 3: so few texts may miss the target of all of them.
+      expect([0, 3], stderr).toContain(code);
+      const log = readFileSync(join(output, 'mlperf_log_accuracy.json'), 'utf8');
+      const entries = JSON.parse(log) as { qsl_idx: number; data: string }[];
+      return entries.map(({ qsl_idx, data: hex }) => [qsl_idx, hex]).sort();
+    };
+    const inThreads = await answers(node.address, 'threads');
+    expect(inThreads).toHaveLength(12);
+    expect(await answers(apart.address, 'processes')).toEqual(inThreads);
+  }, 120_000);
+
+  it('fails the samples of a worker that dies while it generates, and goes on', async () => {
+    const output = join(suiteFolder(), 'killed');
+    const flags = ['--target-qps', '4', '--min-duration', '5s', '--min-query-count', '24'];
+    const running = spawnLonghaul(run(apart.address, output, ...flags));
+    await vi.waitFor(() => expect(running.stderr).toMatch(/^performance run: 1 s/m), 30_000);
+    const [worker] = workerProcessesOf(apart.process.child.pid as number);
+    process.kill(worker as number, 'SIGKILL');
+    const { code, stdout, stderr } = await running.ended;
+    expect(code, stdout + stderr).toBe(3);
+    expect(stdout).toMatch(/^INVALID/m);
+    expect(stdout).toMatch(/^Answered +20 of 24 samples, 4 lost \(4 answered with an error\)/m);
+  }, 120_000);
 });

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { machineNowNs } from '../../../shared/base/clock/clock.ts';
@@ -11,6 +11,7 @@ import { spawnOrtProcess } from '../../../sut-node/inference/workers/worker-proc
 import type { FromWorker } from '../../../sut-node/inference/workers/worker-thread.ts';
 import { startSutNode } from '../../../sut-node/sut-node.ts';
 import { SutNodeProcess } from '../../scenes/host/processes.ts';
+import { statOf, workerProcessesOf } from '../../scenes/host/worker-processes.ts';
 import { ask, wholeSample } from '../../scenes/sut-node/sut-client.ts';
 import {
   digit,
@@ -24,15 +25,6 @@ import {
 // Goal: workers in processes answer as threads do, a native crash ends one of them and nothing else, and
 // none outlives its node. Method: real processes and a real signal; they are found in /proc.
 
-/** Ids of the worker processes of a node's process, in the order of their start. Linux only. */
-function workerProcessesOf(parent: number): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((pid) => parentOf(pid) === parent && titleOf(pid).startsWith('longhaul worker'))
-    .sort((a, b) => a - b);
-}
-
 /** True while a process is there and not a corpse that waits for its parent. */
 function isAlive(pid: number): boolean {
   return !['', 'Z', 'X'].includes(statOf(pid)[0] ?? '');
@@ -41,30 +33,6 @@ function isAlive(pid: number): boolean {
 /** Environment with which a process was started. */
 function environmentOf(pid: number): string[] {
   return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
-}
-
-function parentOf(pid: number): number {
-  return Number(statOf(pid)[1]);
-}
-
-/** State, parent, ...; empty when the process is gone. */
-function statOf(pid: number): string[] {
-  try {
-    // The name before may hold anything, brackets too.
-    return readFileSync(`/proc/${pid}/stat`, 'utf8')
-      .replace(/^.*\) /s, '')
-      .split(' ');
-  } catch {
-    return [];
-  }
-}
-
-function titleOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-  } catch {
-    return '';
-  }
 }
 
 describe.skipIf(process.platform !== 'linux')('a SUT node with worker processes', () => {
