@@ -188,6 +188,7 @@ const LANGUAGE: readonly ModelRow[] = [
   ...pair({
     ...LLAMA2,
     name: 'llama2-70b-interactive',
+    benchmark: 'llama2-70b',
     rounds: ['v5.0', 'v5.0'],
     tokenLatencies: { Server: tokens(450, 40) },
   }),

@@ -174,6 +174,9 @@ it('finds models by folder, by official name and by benchmark', () => {
   expect(modelOfFolder('v6.1', 'gptj-99')).toBeUndefined();
   const berts = modelsOfBenchmark('v4.1', 'bert').map(({ name }) => name);
   expect(berts).toEqual(['bert-99', 'bert-99.9']);
+  const llamas = modelsOfBenchmark('v5.0', 'llama2-70b').map(({ name }) => name);
+  const names = ['llama2-70b', 'llama2-70b-interactive'];
+  expect(llamas).toEqual(names.flatMap((name) => [`${name}-99`, `${name}-99.9`]));
 });
 
 it('has other demands in a scenario where the round has them', () => {
