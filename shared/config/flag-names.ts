@@ -104,6 +104,7 @@ const FLAG_HINTS: Readonly<Record<string, string>> = {
   '--request-rate-range': '"longhaul curve" steps the rate, "longhaul find-peak" searches it',
   '--latency-threshold': 'write --target-latency, with a unit: 100ms',
   '-l': 'write --target-latency, with a unit: 100ms',
+  '--goodput': 'write --ttft and --tpot, with units: --ttft 450ms --tpot 40ms',
   '--measurement-interval': 'write --min-duration, with a unit: 10s',
   '-z': 'write --min-duration',
   '--time': 'write --min-duration',

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { findPeak } from '../../loadgen-node/search/peak/find-peak.ts';
 import type { LoadSearch } from '../../loadgen-node/search/peak/peak-search.ts';
 import { tempFolder } from '../scenes/host/folders.ts';
@@ -67,11 +67,10 @@ async function limitOf(one: Case): Promise<number> {
   return highestRate((rate) => shareWaiting(rate, servers, wait), 100, 0.1);
 }
 
-const rows: string[] = [];
-
-afterAll(() => {
-  process.stdout.write(`${rows.join('\n')}\n`);
-});
+/** At once: a search takes minutes. */
+function tell(row: string): void {
+  process.stdout.write(`${row}\n`);
+}
 
 function percent(share: number): string {
   return `${(share * 100).toFixed(2)} %`;
@@ -93,7 +92,7 @@ describe.each(CASES)('limited by $limitedBy', (one) => {
     }
     const mean = errors.reduce((sum, error) => sum + error, 0) / SEARCHES;
     const worst = Math.max(...errors.map(Math.abs));
-    rows.push(
+    tell(
       `${one.limitedBy} simulated: limit ${limit.toFixed(2)}/s; value ${percent(mean)} in the mean, ${percent(worst)} off at most; ` +
         `limit in the interval ${covered} of ${SEARCHES}; bound named ${named} of ${SEARCHES}`,
     );
@@ -131,7 +130,7 @@ describe.each(CASES)('limited by $limitedBy', (one) => {
         readonly limitedBy: readonly string[];
         readonly tokensPerSecond: number | null;
       };
-      rows.push(
+      tell(
         `${limitedBy} over gRPC: limit ${limit.toFixed(2)}/s; found ${found.value?.toFixed(2)}/s (${percent((found.value ?? 0) / limit - 1)}), ` +
           `${found.tokensPerSecond?.toFixed(0)} tokens/s; most likely ${found.estimate?.toFixed(2)}, ` +
           `${found.interval?.low.toFixed(2)} to ${found.interval?.high?.toFixed(2)}; by ${found.limitedBy.join(' and ')}; ${found.limit}`,
