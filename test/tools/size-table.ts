@@ -46,6 +46,21 @@ export function measureSize(root: string): SizeTable {
   return { rows: sorted, totals: totalsOf(sorted) };
 }
 
+/** A row for each folder with all files below it, and the sum: for folders that other rows count among others. */
+export function foldersText(root: string, folders: readonly string[]): string {
+  const files = listFiles(root, 'tracked').filter((path) => placeOf(path) !== undefined);
+  const place = { group: '', room: '' };
+  const none = { ...place, files: 0, code: 0, comments: 0, words: 0 };
+  const rows = folders.map((folder) =>
+    files
+      .filter((path) => path === folder || path.startsWith(`${folder.replace(/\/$/, '')}/`))
+      .map((path) => sizeOf(path, readFileSync(join(root, path), 'utf8'), place))
+      .reduce(add, none),
+  );
+  const lines = rows.map((row, i) => cells(folders[i] as string, row));
+  return aligned([HEAD, ...lines, cells('together', rows.reduce(add, none))]);
+}
+
 type Place = Pick<SizeRow, 'group' | 'room'>;
 
 /** @returns undefined for a file that is not counted. */
@@ -105,9 +120,10 @@ export function sizeText(table: SizeTable): string {
       .filter((row) => row.group === total.group)
       .map((row) => cells(`  ${row.room}`, row)),
   ]);
-  const head = ['folder', 'files', 'code', 'comments', 'words'];
-  return aligned([head, ...lines]);
+  return aligned([HEAD, ...lines]);
 }
+
+const HEAD = ['folder', ...FIGURES];
 
 function cells(name: string, row: SizeRow): string[] {
   return [name, ...FIGURES.map((figure) => row[figure].toLocaleString('en-US'))];

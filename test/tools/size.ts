@@ -1,8 +1,16 @@
 import { parseArgs } from 'node:util';
-import { measureSize, sizeText } from './size-table.ts';
+import { foldersText, measureSize, sizeText } from './size-table.ts';
 
-// `npm run size [-- --json]`: lines of code and comments, and words of documents, of the project in the working folder.
+// `npm run size [-- --json | -- PATH...]`: lines of code and comments, and words of documents, of the project in the working folder, or of
+// folders and files in it.
 
-const { values } = parseArgs({ options: { json: { type: 'boolean' } } });
-const table = measureSize(process.cwd());
-process.stdout.write(values.json ? `${JSON.stringify(table, null, 2)}\n` : sizeText(table));
+const { values, positionals } = parseArgs({
+  options: { json: { type: 'boolean' } },
+  allowPositionals: true,
+});
+if (positionals.length > 0) {
+  process.stdout.write(foldersText(process.cwd(), positionals));
+} else {
+  const table = measureSize(process.cwd());
+  process.stdout.write(values.json ? `${JSON.stringify(table, null, 2)}\n` : sizeText(table));
+}

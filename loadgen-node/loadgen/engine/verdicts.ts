@@ -3,6 +3,7 @@ import type { TestLogs } from '../logs/write/test-logs.ts';
 import type { FirstQueries } from '../results/first-queries.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { loadgenName } from '../settings/test-settings.ts';
+import { SUT_TOO_SLOW } from './generator-bound.ts';
 import { type EndCause, isBrokenEnd } from './issue/issue-threads.ts';
 import type {
   PerformanceOutcome,
@@ -64,7 +65,11 @@ const LAST_REASONS: readonly string[] = [
   'early-stopping',
 ];
 
-function placeOf({ rule }: VerdictReason): number {
+function placeOf({ rule, text }: VerdictReason): number {
+  // A LoadGen that keeps its schedule would not help: the SUT misses the bound by itself.
+  if (rule === 'generator-bound' && text.includes(SUT_TOO_SLOW)) {
+    return FIRST_REASONS.length + LAST_REASONS.indexOf('latency-bound') + 1.5;
+  }
   const first = FIRST_REASONS.indexOf(rule);
   return first < 0 ? FIRST_REASONS.length + LAST_REASONS.indexOf(rule) + 1 : first;
 }

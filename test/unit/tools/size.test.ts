@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { writeTree } from '../../scenes/host/folders.ts';
-import { measureSize, sizeText } from '../../tools/size-table.ts';
+import { foldersText, measureSize, sizeText } from '../../tools/size-table.ts';
 
 // Goal: every file counts in the room where a reader looks for it, and totals are the sums.
 // Method: a small project without git, whose tree is walked.
@@ -71,6 +71,21 @@ describe('sizeText', () => {
         '  oip         1  1,200         0      0',
         'product       2  1,201         1      0',
         'all           2  1,201         1      0',
+        '',
+      ].join('\n'),
+    );
+  });
+});
+
+describe('foldersText', () => {
+  it('counts folders and files that are named, with all below them', () => {
+    expect(foldersText(writeTree(FILES), ['shared/base', 'loadgen-node/', 'README.md'])).toBe(
+      [
+        'folder         files  code  comments  words',
+        'shared/base        2     3         1      0',
+        'loadgen-node/      4     4         1      3',
+        'README.md          1     0         0      1',
+        'together           7     7         2      4',
         '',
       ].join('\n'),
     );
