@@ -73,7 +73,7 @@ function fileWord(parts: readonly string[] | undefined): string {
 
 /** @throws MlperfError `ERR_MODEL` where the model has other files than the benchmark's models. */
 function checkParts(
-  { rules, parts }: BenchmarkModels,
+  { rules, parts, builtInModels }: BenchmarkModels,
   model: string,
   found: ModelParts | undefined,
 ): void {
@@ -83,8 +83,9 @@ function checkParts(
       ? found === undefined
       : parts.length === names.length && parts.every((part) => names.includes(part));
   if (isFit) return;
-  const has = found === undefined ? 'is one file' : `has the parts ${names.join(', ')}`;
-  throw modelError(`benchmark ${rules.key} takes --model ${fileWord(parts)}; ${model} ${has}`);
+  const wanted = [fileWord(parts), ...Object.keys(builtInModels)].join(' or ');
+  const has = found === undefined ? 'is neither' : `has the parts ${names.join(', ')}`;
+  throw modelError(`benchmark ${rules.key} takes --model ${wanted}; ${model} ${has}`);
 }
 
 /** File name extensions of descriptions; anything else is a model. */

@@ -111,6 +111,7 @@ function groupDetections(
 }
 
 function noDetection(imageCount: number) {
+  if (imageCount === 0) return dataSetError('the log has no response, so there is no mAP');
   return dataSetError(
     `none of the ${imageCount} responses has a detection, so there is no mAP (MLCommons' script ends with an IndexError ` +
       'here): a SUT answers with 7 float32 per detection, of a model that fits the data set',

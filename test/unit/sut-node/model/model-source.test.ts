@@ -57,7 +57,10 @@ describe('modelSource', () => {
 });
 
 describe('modelSource of a benchmark whose models have several files', () => {
-  const parted = { ...custom, parts: ['encoder', 'decoder'] };
+  const parted = {
+    ...{ ...custom, parts: ['encoder', 'decoder'] },
+    builtInModels: { standin: 'a' },
+  };
 
   it('reads the parts from the description', () => {
     const path = description('parts: {decoder: d.onnx, encoder: /e.onnx}');
@@ -68,8 +71,8 @@ describe('modelSource of a benchmark whose models have several files', () => {
   });
 
   it('refuses one file, and other parts', () => {
-    const wanted = '--model FILE.yaml (its key parts: encoder, decoder)';
-    expect(() => modelSource(parted, '/m.onnx')).toThrow(`${wanted}; /m.onnx is one file`);
+    const wanted = '--model FILE.yaml (its key parts: encoder, decoder) or standin';
+    expect(() => modelSource(parted, '/m.onnx')).toThrow(`${wanted}; /m.onnx is neither`);
     const path = description('parts: {encoder: e.onnx}');
     expect(() => modelSource(parted, path)).toThrow(`${wanted}; ${path} has the parts encoder`);
     expect(() => modelSource(custom, path)).toThrow('takes --model FILE; ');

@@ -99,6 +99,9 @@ describe('scoreCoco', () => {
     expect(() => scoreCoco(sceneOf([[0, 0, 9, 9]]), none, false)).toThrow(
       /none of the 1 responses has a detection/,
     );
+    expect(() => scoreCoco(sceneOf([[0, 0, 9, 9]]), new Map(), false)).toThrow(
+      'the log has no response, so there is no mAP',
+    );
   });
 
   it('is -1 where no object can be counted', () => {
