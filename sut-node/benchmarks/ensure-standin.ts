@@ -1,6 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ArtifactOptions, ensureArtifact } from '../../shared/base/cache/artifact-cache.ts';
+import {
+  type ArtifactOptions,
+  type BuildProgress,
+  ensureArtifact,
+} from '../../shared/base/cache/artifact-cache.ts';
+import { makeInThread } from './make-in-thread.ts';
 
 /** A model that longhaul makes out of seeds, in less than some seconds. */
 interface Standin {
@@ -15,6 +20,14 @@ interface Standin {
 /** A model of one file. */
 interface StandinFile extends Standin {
   make(): Uint8Array;
+}
+
+/** A model of one file that takes seconds to make: on a thread of its own, so that the node answers meanwhile. */
+interface StandinOfThread extends Standin {
+  /** Compiled file of the thread, relative to the package. */
+  readonly entry: string;
+  /** Its `workerData`. @param file Path to write the model to. */
+  workOf(file: string): unknown;
 }
 
 /** A model of several files. */
@@ -36,13 +49,25 @@ type CacheOptions = Pick<ArtifactOptions, 'cacheFolder' | 'onProgress'>;
  */
 export function ensureStandinFile(standin: StandinFile, options: CacheOptions): Promise<string> {
   const file = `${standin.name}.onnx`;
-  return ensureFiles(standin, options, file, () => ({ [file]: standin.make() }));
+  return ensureMade(standin, options, file, writing(() => ({ [file]: standin.make() })));
+}
+
+/** The same on a thread. @throws MlperfError `ERR_CACHE`, `ERR_SUT_WORKER` */
+export function ensureStandinInThread(
+  standin: StandinOfThread,
+  options: CacheOptions,
+): Promise<string> {
+  const file = `${standin.name}.onnx`;
+  return ensureMade(standin, options, file, (building, what, onProgress) => {
+    const work = standin.workOf(join(building, file));
+    return makeInThread({ entry: standin.entry, work, what }, onProgress);
+  });
 }
 
 /** The same for a model of several files. @returns Path of its description. */
 export function ensureStandinParts(standin: StandinParts, options: CacheOptions): Promise<string> {
   const description = `${standin.name}.yaml`;
-  return ensureFiles(standin, options, description, () => {
+  const make = (): Files => {
     const { parts, beside } = standin.make();
     const files: Record<string, Uint8Array | string> = { ...beside };
     let text = `name: ${standin.name}\nparts:\n`;
@@ -51,23 +76,35 @@ export function ensureStandinParts(standin: StandinParts, options: CacheOptions)
       text += `  ${part}: ${part}.onnx\n`;
     }
     return { ...files, [description]: text };
-  });
+  };
+  return ensureMade(standin, options, description, writing(make));
 }
 
-async function ensureFiles(
+/** Contents by name. */
+type Files = Readonly<Record<string, Uint8Array | string>>;
+
+/** @param what The work, for people. */
+type Build = (building: string, what: string, onProgress: BuildProgress) => Promise<void>;
+
+function writing(make: () => Files): Build {
+  return async (building, what, onProgress) => {
+    onProgress(0, what);
+    for (const [file, content] of Object.entries(make())) {
+      await writeFile(join(building, file), content);
+    }
+  };
+}
+
+async function ensureMade(
   { name, original, recipe }: Standin,
   { cacheFolder, onProgress }: CacheOptions,
   main: string,
-  make: () => Readonly<Record<string, Uint8Array | string>>,
+  build: Build,
 ): Promise<string> {
+  const what = `making the stand-in for ${original}`;
   const folder = await ensureArtifact({
     ...{ cacheFolder, name: `${name}-model`, recipe, onProgress },
-    build: async (building, onBuildProgress) => {
-      onBuildProgress(0, `making the stand-in for ${original}`);
-      for (const [file, bytes] of Object.entries(make())) {
-        await writeFile(join(building, file), bytes);
-      }
-    },
+    build: (building, onBuildProgress) => build(building, what, onBuildProgress),
   });
   return join(folder, main);
 }

@@ -1,11 +1,9 @@
-import { join } from 'node:path';
-import { ensureArtifact } from '../../../shared/base/cache/artifact-cache.ts';
 import { SQUAD_STANDIN_REVISION } from '../../../shared/benchmarks/standin/standin-squad.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
 import { BERT_LENGTH } from '../../../shared/rules/rows/bert.ts';
 import type { ModelPipeline } from '../../model/model-facts.ts';
 import { refuseUsage } from '../../pipeline/model-fit.ts';
-import { makeInThread } from '../make-in-thread.ts';
+import { ensureStandinInThread } from '../ensure-standin.ts';
 import type { SutBenchmark } from '../sut-benchmark.ts';
 import { bertPipeline } from './bert-pipeline.ts';
 import { type BertSize, bertSizeOf } from './standin-weights.ts';
@@ -44,28 +42,19 @@ export const benchmark: SutBenchmark<ModelPipeline> = {
   sampleElements: 3 * BERT_LENGTH,
   hasStandinCost: true,
   takesHalf: true,
-  prepareModel: async ({ model, cost = COST_DEFAULT, cacheFolder, onProgress }) => {
-    const name = STANDINS[model as keyof typeof STANDINS]; // Only words of builtInModels are requested.
+  prepareModel: ({ model, cost = COST_DEFAULT, ...options }) => {
     const size = bertSizeOf(cost);
     const hasFreeLength = model === 'standin-free';
-    const fileIn = (folder: string): string => join(folder, `${name}.onnx`);
-    const revisions = { graphRevision: GRAPH_REVISION, dataRevision: SQUAD_STANDIN_REVISION };
-    const folder = await ensureArtifact({
-      cacheFolder,
-      name,
-      recipe: { ...size, ...revisions },
-      build: (building, onBuildProgress) =>
-        makeInThread(
-          {
-            entry: 'sut-node/benchmarks/bert/make-standin.js',
-            work: { file: fileIn(building), size, hasFreeLength } satisfies StandinWork,
-            what: `making the stand-in for BERT-large, ${size.layers} layers of ${size.width}`,
-          },
-          onBuildProgress,
-        ),
-      onProgress,
-    });
-    return fileIn(folder);
+    return ensureStandinInThread(
+      {
+        name: STANDINS[model as keyof typeof STANDINS], // Only words of builtInModels are requested.
+        original: `BERT-large, ${size.layers} layers of ${size.width}`,
+        recipe: { ...size, graphRevision: GRAPH_REVISION, dataRevision: SQUAD_STANDIN_REVISION },
+        entry: 'sut-node/benchmarks/bert/make-standin.js',
+        workOf: (file) => ({ file, size, hasFreeLength }) satisfies StandinWork,
+      },
+      options,
+    );
   },
   openPipeline: (model, usage) => {
     refuseUsage(usage, 'the benchmark bert');

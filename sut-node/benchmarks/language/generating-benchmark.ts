@@ -1,5 +1,3 @@
-import { join } from 'node:path';
-import { ensureArtifact } from '../../../shared/base/cache/artifact-cache.ts';
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import {
   standinTextsOf,
@@ -8,7 +6,7 @@ import {
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
 import type { GeneratingPipeline, GenerationLimits } from '../../model/model-facts.ts';
 import { refuseUsage } from '../../pipeline/model-fit.ts';
-import { makeInThread } from '../make-in-thread.ts';
+import { ensureStandinInThread } from '../ensure-standin.ts';
 import type { SutBenchmark } from '../sut-benchmark.ts';
 import { type DecoderSize, decoderParameters, decoderSizeOf } from './decoder-size.ts';
 import { promptPipeline } from './prompt-pipeline.ts';
@@ -56,26 +54,17 @@ export function generatingBenchmark(task: GeneratingTask): SutBenchmark<Generati
     sampleElements: limits.promptTokensMax,
     hasStandinCost: true,
     standinCostMin: 0.0001,
-    prepareModel: async ({ cost, cacheFolder, onProgress }) => {
+    prepareModel: async ({ cost, ...options }) => {
       const size = sizeFor(task, cost, texts.vocabularySize);
-      const fileIn = (folder: string): string => join(folder, `${name}.onnx`);
-      const revisions = { graphRevision: GRAPH_REVISION, textRevision: TEXT_STANDIN_REVISION };
-      const folder = await ensureArtifact({
-        cacheFolder,
-        name: `${name}-model`,
-        recipe: { ...size, ...revisions },
-        build: (building, onBuildProgress) =>
-          makeInThread(
-            {
-              entry: 'sut-node/benchmarks/language/make-standin.js',
-              work: { file: fileIn(building), name, size } satisfies StandinWork,
-              what: `making the stand-in for ${key}, ${size.layers} layers of ${size.width}`,
-            },
-            onBuildProgress,
-          ),
-        onProgress,
-      });
-      return fileIn(folder);
+      return ensureStandinInThread(
+        {
+          ...{ name, original: `${key}, ${size.layers} layers of ${size.width}` },
+          recipe: { ...size, graphRevision: GRAPH_REVISION, textRevision: TEXT_STANDIN_REVISION },
+          entry: 'sut-node/benchmarks/language/make-standin.js',
+          workOf: (file) => ({ file, name, size }) satisfies StandinWork,
+        },
+        options,
+      );
     },
     openPipeline: (model, usage) => {
       refuseUsage(usage, `the benchmark ${key}`);

@@ -1,11 +1,9 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { ensureArtifact } from '../../../shared/base/cache/artifact-cache.ts';
 import { SeededRandom } from '../../../shared/benchmarks/digits/seeded-random.ts';
 import { PICTURE_STANDIN_REVISION } from '../../../shared/benchmarks/standin/standin-pictures.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
 import { PICTURE_BYTES, PROMPT_TOKENS } from '../../../shared/rules/rows/stable-diffusion-xl.ts';
 import type { StepwisePipeline } from '../../model/model-facts.ts';
+import { ensureStandinParts } from '../ensure-standin.ts';
 import type { SutBenchmark } from '../sut-benchmark.ts';
 import { LATENT_COUNT, STANDIN_LATENTS_FILE } from './fixed-latents.ts';
 import { PARTS } from './model-parts.ts';
@@ -35,30 +33,21 @@ export const benchmark: SutBenchmark<StepwisePipeline> = {
   sampleElements: 4 * PROMPT_TOKENS,
   hasStandinCost: true,
   takesHalf: true,
-  prepareModel: async ({ cost = COST_DEFAULT, cacheFolder, onProgress }) => {
-    const description = `${STANDIN_NAME}.yaml`;
-    const folder = await ensureArtifact({
-      cacheFolder,
-      name: `${STANDIN_NAME}-model`,
-      recipe: {
-        ...{ cost, graphRevision: PICTURE_GRAPH_REVISION },
-        pictureRevision: PICTURE_STANDIN_REVISION,
+  prepareModel: ({ cost = COST_DEFAULT, ...options }) =>
+    ensureStandinParts(
+      {
+        ...{ name: STANDIN_NAME, original: 'Stable Diffusion XL' },
+        recipe: {
+          ...{ cost, graphRevision: PICTURE_GRAPH_REVISION },
+          pictureRevision: PICTURE_STANDIN_REVISION,
+        },
+        make: () => ({
+          parts: standinParts(cost),
+          beside: { [STANDIN_LATENTS_FILE]: standinLatents() },
+        }),
       },
-      build: async (building) => {
-        const parts = standinParts(cost);
-        const fileOf = (part: string): string => `${STANDIN_NAME}-${part}.onnx`;
-        for (const part of PARTS) {
-          await writeFile(join(building, fileOf(part)), parts[part] as Uint8Array);
-        }
-        await writeFile(join(building, STANDIN_LATENTS_FILE), standinLatents());
-        const lines = PARTS.map((part) => `  ${part}: ${fileOf(part)}\n`);
-        const text = `name: ${STANDIN_NAME}\nparts:\n${lines.join('')}`;
-        await writeFile(join(building, description), text);
-      },
-      onProgress,
-    });
-    return join(folder, description);
-  },
+      options,
+    ),
   openPipeline: picturePipeline,
 };
 

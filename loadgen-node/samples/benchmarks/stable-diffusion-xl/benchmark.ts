@@ -1,7 +1,6 @@
 import assert from 'node:assert';
 import { existsSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
 import type { GeneratedSet } from '../../../../shared/benchmarks/digits/digit-sets.ts';
 import {
   PICTURE_STANDIN_SET,
@@ -11,8 +10,9 @@ import {
 import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
 import { PROMPT_TOKENS, PROMPTS_FORM } from '../../../../shared/rules/rows/stable-diffusion-xl.ts';
 import type { DataSet } from '../../data-set/data-set.ts';
-import { STAND_IN_WORD, standinSource } from '../generated-data.ts';
+import { standinSource } from '../generated-data.ts';
 import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
+import { standinBenchmark } from '../standin-benchmark.ts';
 import { CAPTIONS_FILE, readCaptions } from './captions.ts';
 import { readClipTokenizer, TOKENIZER_FILES } from './clip-tokenizer.ts';
 import { JUDGE_FILES, openOnnxJudge } from './onnx-judge.ts';
@@ -41,17 +41,12 @@ const STANDIN_FID_SHARE = 1.5;
  * Pictures from text on the LoadGen node: captions of COCO 2014 and the tokenizers of SDXL, or prompts that longhaul makes up. A
  * sample is the token ids of a caption and of the negative prompt; the response is a picture.
  */
-export const benchmark: LoadgenBenchmark = {
-  rules,
-  openDataSet: async ({ dataFolder, generated = PICTURE_STANDIN_SET }) => {
-    if (dataFolder === STAND_IN_WORD) return madeUpPrompts(generated);
-    if (dataFolder !== undefined) return openFolder(dataFolder);
-    throw configInvalid(
-      `benchmark stable-diffusion-xl needs --data-dir FOLDER with ${CAPTIONS_FILE}, ${TOKENIZERS.join(' and ')} (see the README of ` +
-        `the benchmark), or --data-dir ${STAND_IN_WORD} for made-up prompts`,
-    );
-  },
-};
+export const benchmark: LoadgenBenchmark = standinBenchmark(rules.key, {
+  holds: `${CAPTIONS_FILE}, ${TOKENIZERS.join(' and ')}`,
+  makes: 'made-up prompts',
+  openOwn: openFolder,
+  openStandin: async (set) => madeUpPrompts(set),
+});
 
 async function openFolder(folder: string): Promise<DataSet> {
   const captions = await readCaptions(folder);

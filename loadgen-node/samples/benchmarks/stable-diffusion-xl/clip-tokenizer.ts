@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { dataSetError, messageOf } from '../../../../shared/base/errors/mlperf-error.ts';
+import { dataSetError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { PROMPT_TOKENS } from '../../../../shared/rules/rows/stable-diffusion-xl.ts';
 import { readingFile } from '../../data-set/data-set.ts';
+import { readJsonForm } from '../../data-set/read-json.ts';
 
 /** Files of a tokenizer, as checkpoints of Hugging Face have them. */
 export const TOKENIZER_FILES = ['vocab.json', 'merges.txt', 'special_tokens_map.json'] as const;
@@ -39,8 +40,8 @@ const WORD_END = '</w>';
  */
 export async function readClipTokenizer(folder: string): Promise<ClipTokenizer> {
   const [vocabularyFile, mergesFile, specialsFile] = TOKENIZER_FILES;
-  const vocabulary = await readJson(join(folder, vocabularyFile), VOCABULARY);
-  const specials = await readJson(join(folder, specialsFile), SPECIALS);
+  const vocabulary = await readJsonForm(join(folder, vocabularyFile), VOCABULARY);
+  const specials = await readJsonForm(join(folder, specialsFile), SPECIALS);
   const mergesPath = join(folder, mergesFile);
   const merges = await readingFile(mergesPath, () => readFile(mergesPath, 'utf8'));
   const ids = new Map(Object.entries(vocabulary));
@@ -158,18 +159,4 @@ function ranksOf(text: string, path: string): ReadonlyMap<string, number> {
       throw dataSetError(`${path}, line ${i + 2}: a merge is two symbols with a blank between`);
     }),
   );
-}
-
-async function readJson<T>(path: string, form: z.ZodType<T>): Promise<T> {
-  const text = await readingFile(path, () => readFile(path, 'utf8'));
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (error) {
-    throw dataSetError(`${path} is no JSON: ${messageOf(error)}`, error);
-  }
-  const { success, data, error } = form.safeParse(json);
-  if (success) return data;
-  const [issue] = error.issues;
-  throw dataSetError(`${path}: ${issue?.path.join('.') || 'the file'}: ${issue?.message}`);
 }
