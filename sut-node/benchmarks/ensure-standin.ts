@@ -49,7 +49,12 @@ type CacheOptions = Pick<ArtifactOptions, 'cacheFolder' | 'onProgress'>;
  */
 export function ensureStandinFile(standin: StandinFile, options: CacheOptions): Promise<string> {
   const file = `${standin.name}.onnx`;
-  return ensureMade(standin, options, file, writing(() => ({ [file]: standin.make() })));
+  return ensureMade(
+    standin,
+    options,
+    file,
+    writing(() => ({ [file]: standin.make() })),
+  );
 }
 
 /** The same on a thread. @throws MlperfError `ERR_CACHE`, `ERR_SUT_WORKER` */

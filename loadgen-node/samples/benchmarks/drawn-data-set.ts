@@ -72,12 +72,12 @@ async function writeDataSet(
   folder: string,
   onProgress: ArtifactOptions['onProgress'],
 ): Promise<void> {
-  const { imageCount } = images;
+  const { sampleCount } = images;
   const lines: string[] = [];
   await mkdir(join(folder, imageFolder), { recursive: true });
-  await forEachIndex(imageCount, FILES_AT_ONCE, async (index) => {
+  await forEachIndex(sampleCount, FILES_AT_ONCE, async (index) => {
     if (index % PROGRESS_STEP === 0) {
-      onProgress(index / imageCount, `drawing ${imageCount} ${what}`);
+      onProgress(index / sampleCount, `drawing ${sampleCount} ${what}`);
     }
     const { label, jpeg } = await draw(images, index);
     lines[index] = `${fileName(index)} ${label}\n`;

@@ -115,7 +115,7 @@ export function generatedSetOf(request: DataRequest): GeneratedSet | undefined {
         `do not measure its accuracy; use any other seed (default: ${standard.seed})`,
     );
   }
-  return { seed: dataSeed ?? standard.seed, imageCount: dataCount ?? standard.imageCount };
+  return { seed: dataSeed ?? standard.seed, sampleCount: dataCount ?? standard.sampleCount };
 }
 
 /** The standard set of a benchmark that has generated data. */
@@ -128,12 +128,12 @@ export function standardSetOf(benchmark: string): GeneratedSet {
 /** Name of a generated data set in the logs: that of the standard one, with seed and count where they are others. */
 export function generatedName(name: string, set: GeneratedSet, standard: GeneratedSet): string {
   if (isStandardSet(set, standard)) return name;
-  return `${name}-seed-${set.seed}-count-${set.imageCount}`;
+  return `${name}-seed-${set.seed}-count-${set.sampleCount}`;
 }
 
 /** True when the set is the one on which quality targets were measured. */
 export function isStandardSet(set: GeneratedSet, standard: GeneratedSet): boolean {
-  return set.seed === standard.seed && set.imageCount === standard.imageCount;
+  return set.seed === standard.seed && set.sampleCount === standard.sampleCount;
 }
 
 /** Mark of a result whose target was measured on other samples than its own. */
@@ -176,8 +176,8 @@ export function standinSource(key: string, { name, set, value, samples }: Standi
   };
 }
 
-function inWords({ seed, imageCount }: GeneratedSet): string {
-  return `${imageCount} samples of seed ${seed}`;
+function inWords({ seed, sampleCount }: GeneratedSet): string {
+  return `${sampleCount} samples of seed ${seed}`;
 }
 
 function generatedDataOf(benchmark: string): GeneratedData | undefined {

@@ -27,7 +27,7 @@ const GROUP_DEVIATION = 0.27;
 export const NOISE_DEVIATION = 1.6;
 
 /** Samples that runs measure with, and of which the quality is known. */
-export const DLRM_EVALUATION_SET: GeneratedSet = { seed: 41, imageCount: 512 };
+export const DLRM_EVALUATION_SET: GeneratedSet = { seed: 41, sampleCount: 512 };
 
 /** Weight of each row of a stand-in's table. */
 export function teacherTable(table: number): Float32Array {

@@ -55,7 +55,7 @@ export function standinCocoPlace(label: number): number {
  * The standard set of such images: twice as many as a performance run loads, so that both kinds of run differ as they do for
  * real data. Nothing is fitted on any of them.
  */
-export const STANDIN_OBJECT_SET: GeneratedSet = { seed: 32, imageCount: 128 };
+export const STANDIN_OBJECT_SET: GeneratedSet = { seed: 32, sampleCount: 128 };
 
 /** That of ssd-mobilenet, of which a performance run loads 256. */
-export const STANDIN_OBJECT_SET_LARGE: GeneratedSet = { seed: 32, imageCount: 384 };
+export const STANDIN_OBJECT_SET_LARGE: GeneratedSet = { seed: 32, sampleCount: 384 };

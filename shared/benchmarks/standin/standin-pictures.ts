@@ -5,7 +5,7 @@ import { SeededRandom } from '../digits/seeded-random.ts';
 export const PICTURE_STANDIN_REVISION = 1;
 
 /** Prompts that runs of stable-diffusion-xl measure with. */
-export const PICTURE_STANDIN_SET: GeneratedSet = { seed: 61, imageCount: 48 };
+export const PICTURE_STANDIN_SET: GeneratedSet = { seed: 61, sampleCount: 48 };
 
 /** Red, green and blue, each from -1 to 1. */
 export type Colour = readonly [number, number, number];

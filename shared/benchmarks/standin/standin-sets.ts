@@ -12,14 +12,14 @@ export const STANDIN_CLASS_COUNT = 10;
 export const STANDIN_DRAWING_REVISION = 1;
 
 /** Images that stand-in models are fitted on; none is in the evaluation set, whose seed differs. */
-export const STANDIN_TRAINING_SET: GeneratedSet = { seed: 11, imageCount: 1600 };
+export const STANDIN_TRAINING_SET: GeneratedSet = { seed: 11, sampleCount: 1600 };
 
 /**
  * Images that runs measure with and take accuracy on; no stand-in model has seen them. More samples
  * than the 1,024 that a performance run loads, so that both kinds of run differ as they do for real
  * data.
  */
-export const STANDIN_EVALUATION_SET: GeneratedSet = { seed: 12, imageCount: 1536 };
+export const STANDIN_EVALUATION_SET: GeneratedSet = { seed: 12, sampleCount: 1536 };
 
 /** Quality of the JPEG files, as it is common for photographs. */
 export const STANDIN_JPEG_QUALITY = 90;

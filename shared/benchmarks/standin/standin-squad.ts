@@ -7,7 +7,7 @@ import type { GeneratedSet } from '../digits/digit-sets.ts';
 export const SQUAD_STANDIN_REVISION = 1;
 
 /** Samples that runs of bert measure with; the quality target was measured on them. */
-export const SQUAD_STANDIN_SET: GeneratedSet = { seed: 12, imageCount: 512 };
+export const SQUAD_STANDIN_SET: GeneratedSet = { seed: 12, sampleCount: 512 };
 
 /** F1 of the stand-in model on them, whatever its cost. */
 export const SQUAD_STANDIN_F1 = 0.900865;

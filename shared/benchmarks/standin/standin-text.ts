@@ -28,7 +28,7 @@ export interface StandinTexts {
 
 /** As many ids as Llama 2 and Mixtral have; a prompt ends in the same id as those of llama2-70b. */
 const LLAMA_TEXTS: StandinTexts = {
-  set: { seed: 21, imageCount: 64 },
+  set: { seed: 21, sampleCount: 64 },
   rouge1: 0.829192,
   vocabularySize: 32_000,
   beginId: 1,
@@ -40,7 +40,7 @@ const LLAMA_TEXTS: StandinTexts = {
 
 /** Only a search with several beams finds these answers. */
 const GPTJ_TEXTS: StandinTexts = {
-  set: { seed: 21, imageCount: 64 },
+  set: { seed: 21, sampleCount: 64 },
   rouge1: 0.813091,
   vocabularySize: 50_400,
   endId: 50_256,

@@ -6,7 +6,7 @@ import { madeUpWord } from './made-up-words.ts';
 export const TRANSLATION_REVISION = 1;
 
 /** Sentences that runs of gnmt measure with; the quality target was measured on them. */
-export const TRANSLATION_STANDIN_SET: GeneratedSet = { seed: 12, imageCount: 512 };
+export const TRANSLATION_STANDIN_SET: GeneratedSet = { seed: 12, sampleCount: 512 };
 
 /** BLEU of the stand-in model on them, 0 to 1, whatever its cost. */
 export const TRANSLATION_STANDIN_BLEU = 0.642;

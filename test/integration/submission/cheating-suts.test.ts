@@ -51,8 +51,8 @@ import { TEST_SETTINGS } from '../../scenes/sut-node/sut-node.ts';
 // Method: nodes of digits whose model has a conduct, 6 ms for a sample that it really sees; a set of 60 images, and one
 // of another seed. Runs wait for timers only, so many go at once.
 const SERVICE_NS = 6e6;
-const SET = { ...EVALUATION_SET, imageCount: 60 };
-const OTHER_SET = { seed: 77, imageCount: 60 };
+const SET = { ...EVALUATION_SET, sampleCount: 60 };
+const OTHER_SET = { seed: 77, sampleCount: 60 };
 
 const labels = new Map<string, number>();
 /** Payloads of the reference data set. */
@@ -72,7 +72,7 @@ function openSet(generated: typeof SET): Promise<DataSet> {
 beforeAll(async () => {
   for (const set of [SET, OTHER_SET]) {
     const dataSet = await openSet(set);
-    for (let i = 0; i < set.imageCount; i += 1) {
+    for (let i = 0; i < set.sampleCount; i += 1) {
       const key = payloadKey(await dataSet.readPayload(i, 'jpeg'));
       labels.set(key, renderDigit(set, i).label);
       if (set === SET) known.add(key);

@@ -57,15 +57,15 @@ describe('longhaul accuracy', () => {
 
 describe('longhaul accuracy of images that longhaul draws', () => {
   it('scores a log over the images of another seed', async () => {
-    const set = { seed: 77, imageCount: 60 };
-    const entries = Array.from({ length: set.imageCount }, (_, i) => ({
+    const set = { seed: 77, sampleCount: 60 };
+    const entries = Array.from({ length: set.sampleCount }, (_, i) => ({
       ...{ seq_id: i, qsl_idx: i },
       data: Buffer.from(new Int32Array([renderDigit(set, i).label]).buffer).toString('hex'),
     }));
     const path = join(tempFolder(), 'mlperf_log_accuracy.json');
     writeFileSync(path, JSON.stringify(entries));
     const flags = ['--benchmark', 'digits', '--cache-dir', testCacheFolder()];
-    const other = ['--data-seed', String(set.seed), '--data-count', String(set.imageCount)];
+    const other = ['--data-seed', String(set.seed), '--data-count', String(set.sampleCount)];
     const right = await longhaul(['accuracy', path, ...flags, ...other]);
     expect(right.code).toBe(0);
     expect(right.stdout).toMatch(

@@ -103,7 +103,7 @@ describe('longhaul run --benchmark bert', () => {
 
   it('says what is wrong with data, and with a cost of a model that has none', async () => {
     const folder = await ensureStandinSquad(
-      { seed: 1, imageCount: 2 },
+      { seed: 1, sampleCount: 2 },
       { cacheFolder: testCacheFolder(), onProgress: () => {} },
     );
     const { address } = nodes[0] as SutNodeProcess;

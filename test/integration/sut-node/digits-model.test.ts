@@ -75,7 +75,7 @@ describe('the example model of digits', () => {
         entries.push(...(await answer(first, form)));
       }
       const report = await dataSet.scoreAccuracy(entries);
-      expect(report.sampleCount).toBe(EVALUATION_SET.imageCount);
+      expect(report.sampleCount).toBe(EVALUATION_SET.sampleCount);
       expect(report.value).toBeGreaterThanOrEqual(benchmark.rules.quality.target);
       expect(report.value).toBeLessThan(0.99);
     },

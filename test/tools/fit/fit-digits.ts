@@ -59,12 +59,12 @@ const BRIGHTNESS_WEIGHTS = [0.299, 0.587, 0.114] as const;
 /** Fits the example model and returns the bytes of its file. Takes 3 s on two cores. */
 export async function fitDigitsModel(): Promise<Uint8Array> {
   const { InferenceSession, Tensor } = await loadOnnxRuntime();
-  const { imageCount } = TRAINING_SET;
-  const features = new Float32Array(imageCount * FEATURE_COUNT);
-  const labels = new Uint8Array(imageCount);
+  const { sampleCount } = TRAINING_SET;
+  const features = new Float32Array(sampleCount * FEATURE_COUNT);
+  const labels = new Uint8Array(sampleCount);
   const session = await InferenceSession.create(buildFeatureModel());
-  for (let first = 0; first < imageCount; first += BATCH_SIZE) {
-    const count = Math.min(BATCH_SIZE, imageCount - first);
+  for (let first = 0; first < sampleCount; first += BATCH_SIZE) {
+    const count = Math.min(BATCH_SIZE, sampleCount - first);
     const input = new Float32Array(count * RAW_IMAGE_BYTES);
     for (let i = 0; i < count; i += 1) {
       const { label, rgb } = renderDigit(TRAINING_SET, first + i);

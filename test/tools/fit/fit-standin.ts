@@ -59,13 +59,13 @@ async function computeFeatures(
   { InferenceSession, Tensor }: OnnxRuntime,
   benchmark: StandinBenchmark,
 ): Promise<LabelledFeatures> {
-  const { imageCount } = STANDIN_TRAINING_SET;
+  const { sampleCount } = STANDIN_TRAINING_SET;
   const featureCount = STANDIN_FEATURE_COUNT;
-  const features = new Float32Array(imageCount * featureCount);
-  const labels = new Uint8Array(imageCount);
+  const features = new Float32Array(sampleCount * featureCount);
+  const labels = new Uint8Array(sampleCount);
   const session = await InferenceSession.create(buildStandinFeatures(benchmark));
-  for (let first = 0; first < imageCount; first += BATCH_SIZE) {
-    const count = Math.min(BATCH_SIZE, imageCount - first);
+  for (let first = 0; first < sampleCount; first += BATCH_SIZE) {
+    const count = Math.min(BATCH_SIZE, sampleCount - first);
     const input = await drawBatch(benchmark, first, labels.subarray(first, first + count));
     const feed = new Tensor('float32', input, inputShape(count));
     const outputs = await session.run({ [STANDINS[benchmark].inputName]: feed });

@@ -76,11 +76,11 @@ function foreignMark(cases: readonly KitsCase[]): string {
 
 /** Volumes are drawn when they are loaded, and again when they are scored: they need no files. */
 function drawnVolumes(set: GeneratedSet): DataSet {
-  const names = Array.from({ length: set.imageCount }, (_, i) => `standin_${i}`);
+  const names = Array.from({ length: set.sampleCount }, (_, i) => `standin_${i}`);
   return volumeDataSet({
     ...standinSource(rules.key, {
       ...{ name: 'kits19-standin', set, value: STANDIN_DICE },
-      samples: `${set.imageCount} volumes drawn by longhaul, not KiTS19`,
+      samples: `${set.sampleCount} volumes drawn by longhaul, not KiTS19`,
     }),
     folder: '',
     names,

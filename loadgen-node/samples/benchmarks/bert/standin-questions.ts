@@ -36,7 +36,7 @@ const PROGRESS_STEP = 200;
  * Finds generated questions in the cache, checked against their checksums, or makes them: dev-v1.1.json in SQuAD's form and a
  * vocab.txt of their own. Their words are made of random syllables and mean nothing; an answer stands between two of the
  * same key word, its question has that key word, and other answers stand between other ones.
- * @returns Folder of the data set, which has `imageCount` samples.
+ * @returns Folder of the data set, which has `sampleCount` samples.
  * @throws MlperfError `ERR_CACHE`
  */
 export function ensureStandinSquad(
@@ -46,7 +46,7 @@ export function ensureStandinSquad(
   return ensureArtifact({
     cacheFolder,
     name: 'squad-standin-data-set',
-    recipe: { revision: SQUAD_STANDIN_REVISION, seed: set.seed, sampleCount: set.imageCount },
+    recipe: { revision: SQUAD_STANDIN_REVISION, seed: set.seed, sampleCount: set.sampleCount },
     build: async (folder, onBuildProgress) => {
       const tokens = makeVocabulary();
       const squad = makeSquad(set, wordPieces(tokens, VOCABULARY_FILE), onBuildProgress);
@@ -133,7 +133,7 @@ function drawQuestion(key: number, random: SeededRandom): string {
 
 /** Contexts, one after another, until there are as many samples as asked for. */
 function makeSquad(
-  { seed, imageCount: sampleCount }: GeneratedSet,
+  { seed, sampleCount }: GeneratedSet,
   pieces: WordPieces,
   onProgress: ArtifactOptions['onProgress'],
 ) {

@@ -68,7 +68,7 @@ export async function ensureStandinImages(
 }
 
 async function writeImages(
-  { seed, imageCount }: GeneratedSet,
+  { seed, sampleCount }: GeneratedSet,
   layout: DetectionFolder,
   folder: string,
   onProgress: ArtifactOptions['onProgress'],
@@ -77,9 +77,9 @@ async function writeImages(
   await mkdir(join(folder, imageFolder), { recursive: true });
   await mkdir(join(folder, 'annotations'));
   const scenes: Omit<DrawnScene, 'rgb'>[] = [];
-  await forEachIndex(imageCount, FILES_AT_ONCE, async (index) => {
+  await forEachIndex(sampleCount, FILES_AT_ONCE, async (index) => {
     if (index % PROGRESS_STEP === 0) {
-      onProgress(index / imageCount, `drawing ${imageCount} images of objects`);
+      onProgress(index / sampleCount, `drawing ${sampleCount} images of objects`);
     }
     const { rgb, size, objects } = drawScene(seed, index);
     scenes[index] = { size, objects };

@@ -50,9 +50,10 @@ export const LABEL_LIST: ImageList = {
 
 const DIGITS_DATA: DrawnData = {
   name: 'digits-data-set',
-  recipe: ({ seed, imageCount }) => ({
+  recipe: ({ seed, sampleCount }) => ({
     drawingRevision: DRAWING_REVISION,
-    images: { seed, imageCount },
+    // The key is part of the name of the folder, which earlier versions made.
+    images: { seed, imageCount: sampleCount },
     jpegQuality: JPEG_QUALITY,
   }),
   what: 'images of digits',

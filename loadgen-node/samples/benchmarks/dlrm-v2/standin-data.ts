@@ -50,15 +50,15 @@ export async function ensureStandinClicks(
 }
 
 async function writeClicks(
-  { seed, imageCount }: GeneratedSet,
+  { seed, sampleCount }: GeneratedSet,
   folder: string,
   onProgress: PrepareProgress,
 ): Promise<void> {
-  const rowCount = makeAggregationTrace(OFFICIAL_ROWS, imageCount).at(-1) ?? 0;
+  const rowCount = makeAggregationTrace(OFFICIAL_ROWS, sampleCount).at(-1) ?? 0;
   const logits = new Float32Array(rowCount).fill(TEACHER_BIAS);
   const groups = TABLE_ROWS.length + 2;
   const report = (done: number): void =>
-    onProgress(done / groups, `drawing ${imageCount} samples of ${rowCount} pairs`);
+    onProgress(done / groups, `drawing ${sampleCount} samples of ${rowCount} pairs`);
   report(0);
   await writeArray(
     join(folder, DENSE_FILE),

@@ -37,7 +37,7 @@ export const benchmark: LoadgenBenchmark = standinBenchmark(rules.key, {
     const folder = await ensureStandinSentences(set, options);
     const source = standinSource(rules.key, {
       ...{ name: 'newstest-standin', set, value: TRANSLATION_STANDIN_BLEU },
-      samples: `${set.imageCount} sentences made by longhaul, not newstest2014`,
+      samples: `${set.sampleCount} sentences made by longhaul, not newstest2014`,
     });
     return { ...(await openText(folder, options)), ...source, isManifestChecked: true };
   },

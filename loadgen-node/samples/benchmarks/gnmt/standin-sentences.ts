@@ -35,11 +35,11 @@ export function ensureStandinSentences(
   return ensureArtifact({
     cacheFolder,
     name: 'newstest-standin-data-set',
-    recipe: { revision: TRANSLATION_REVISION, seed: set.seed, sentenceCount: set.imageCount },
+    recipe: { revision: TRANSLATION_REVISION, seed: set.seed, sentenceCount: set.sampleCount },
     build: async (folder, onBuildProgress) => {
-      onBuildProgress(0, `making ${set.imageCount} sentences`);
+      onBuildProgress(0, `making ${set.sampleCount} sentences`);
       let [source, reference] = ['', ''];
-      for (let index = 0; index < set.imageCount; index += 1) {
+      for (let index = 0; index < set.sampleCount; index += 1) {
         const random = new SeededRandom(set.seed, index);
         const length = WORDS_MIN + random.integerBelow(WORDS_SPREAD + 1);
         const words = Array.from({ length }, () => random.integerBelow(SOURCE_WORD_COUNT));

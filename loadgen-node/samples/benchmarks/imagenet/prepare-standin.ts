@@ -100,7 +100,7 @@ async function makeStandin(
     /** Flags of a run that ask for these images, with a blank before them; empty for the standard ones. */
     dataFlags: isStandardSet(set, STANDIN_EVALUATION_SET)
       ? ''
-      : ` --data-seed ${set.seed} --data-count ${set.imageCount}`,
+      : ` --data-seed ${set.seed} --data-count ${set.sampleCount}`,
     /** Right answers on all images. */
     correct,
     /** The cache folder that was named, if one was. */

@@ -98,8 +98,9 @@ export function standInQuality(
  */
 export const STANDIN_DATA: DrawnData = {
   name: 'imagenet-standin-data-set',
-  recipe: ({ seed, imageCount }) => ({
-    images: { seed, imageCount },
+  recipe: ({ seed, sampleCount }) => ({
+    // The key is part of the name of the folder, which earlier versions made.
+    images: { seed, imageCount: sampleCount },
     drawingRevision: STANDIN_DRAWING_REVISION,
     jpegQuality: STANDIN_JPEG_QUALITY,
   }),

@@ -19,7 +19,7 @@ export function standinTexts(key: string, asked: GeneratedSet | undefined) {
   const { rouge1, vocabularySize } = texts;
   const set = asked ?? texts.set;
   const tokenizer = standinTokenizer(vocabularySize);
-  const rows = Array.from({ length: set.imageCount }, (_, index): TextRow => {
+  const rows = Array.from({ length: set.sampleCount }, (_, index): TextRow => {
     const { prompt, reference } = standinText(texts, set.seed, index);
     return { input: prompt, target: tokenizer.decode(reference), kind: 'text' };
   });
@@ -27,7 +27,7 @@ export function standinTexts(key: string, asked: GeneratedSet | undefined) {
     name: `${key}-standin-texts`,
     set,
     value: rouge1,
-    samples: `${set.imageCount} texts of words that longhaul made up, not the benchmark's`,
+    samples: `${set.sampleCount} texts of words that longhaul made up, not the benchmark's`,
   });
   return { rows, source, tokenizer };
 }

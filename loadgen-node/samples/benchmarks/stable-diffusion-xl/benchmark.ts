@@ -81,15 +81,15 @@ async function openFolder(folder: string): Promise<DataSet> {
 }
 
 function madeUpPrompts(set: GeneratedSet): DataSet {
-  const prompts = Array.from({ length: set.imageCount }, (_, i) => standinPrompt(set, i));
+  const prompts = Array.from({ length: set.sampleCount }, (_, i) => standinPrompt(set, i));
   const byCaption = new Map(prompts.map((prompt) => [prompt.caption, prompt]));
   const { begin, other, end } = STANDIN_TOKENS;
   const source = standinSource(rules.key, {
     ...{ name: 'coco-captions-standin', set, value: STANDIN_CLIP },
-    samples: `${set.imageCount} prompts made up by longhaul, not COCO's captions; scored neither with Inception nor with CLIP`,
+    samples: `${set.sampleCount} prompts made up by longhaul, not COCO's captions; scored neither with Inception nor with CLIP`,
   });
   // Fewer pictures have a larger FID, however good they are.
-  const isEnough = set.imageCount >= PICTURE_STANDIN_SET.imageCount;
+  const isEnough = set.sampleCount >= PICTURE_STANDIN_SET.sampleCount;
   const bound = { metric: 'FID_SCORE', max: STANDIN_FID * STANDIN_FID_SHARE };
   return pictureDataSet({
     ...source,

@@ -17,7 +17,7 @@ import type { PictureJudge } from './picture-score.ts';
 // words are where they belong. Real pictures are drawn for the prompts of another seed, no two alike.
 
 /** Pictures that the reference is made of, and their seed. */
-const REFERENCE: GeneratedSet = { seed: 62, imageCount: 256 };
+const REFERENCE: GeneratedSet = { seed: 62, sampleCount: 256 };
 
 /** Regions along each side. */
 const REGIONS = 3;
@@ -31,7 +31,7 @@ type Cells = Float32Array;
 
 /** @param captionPrompts Prompt by caption. */
 export function standinJudge(captionPrompts: ReadonlyMap<string, StandinPrompt>): PictureJudge {
-  const drawn = Array.from({ length: REFERENCE.imageCount }, (_, i) => drawPicture(REFERENCE, i));
+  const drawn = Array.from({ length: REFERENCE.sampleCount }, (_, i) => drawPicture(REFERENCE, i));
   const inner = discCells(CELLS / 2, CELLS / 2, INNER);
   const outer = discCells(CELLS / 2, CELLS / 2, OUTER).map((inside) => 1 - inside);
   return {

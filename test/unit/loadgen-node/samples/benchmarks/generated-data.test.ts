@@ -17,17 +17,17 @@ describe('generatedSetOf', () => {
   });
 
   it.each([
-    ['a seed', { dataSeed: 7 }, { seed: 7, imageCount: 1200 }],
-    ['a count', { dataCount: 50_000 }, { seed: 2, imageCount: 50_000 }],
+    ['a seed', { dataSeed: 7 }, { seed: 7, sampleCount: 1200 }],
+    ['a count', { dataCount: 50_000 }, { seed: 2, sampleCount: 50_000 }],
     [
       'both of the stand-in',
       { benchmark: 'resnet50', dataDir: 'standin', dataSeed: 0, dataCount: 1 },
-      { seed: 0, imageCount: 1 },
+      { seed: 0, sampleCount: 1 },
     ],
     [
       'a count of the stand-in for another benchmark',
       { benchmark: 'mobilenet', dataDir: 'standin', dataCount: 9 },
-      { seed: 12, imageCount: 9 },
+      { seed: 12, sampleCount: 9 },
     ],
   ])('fills in the standard set where %s is said', (_case, asked, set) => {
     expect(generatedSetOf({ ...NOTHING, ...asked })).toEqual(set);

@@ -39,7 +39,7 @@ describe('renderDigit', () => {
 
   it('draws each digit about equally often', () => {
     const counts = new Array<number>(CLASS_COUNT).fill(0);
-    for (let index = 0; index < EVALUATION_SET.imageCount; index += 1) {
+    for (let index = 0; index < EVALUATION_SET.sampleCount; index += 1) {
       const { label } = renderDigit(EVALUATION_SET, index);
       counts[label] = (counts[label] ?? 0) + 1;
     }
@@ -49,11 +49,11 @@ describe('renderDigit', () => {
 
   it('draws no image of the evaluation set for the training set', () => {
     const training = new Set<string>();
-    for (let index = 0; index < TRAINING_SET.imageCount; index += 1) {
+    for (let index = 0; index < TRAINING_SET.sampleCount; index += 1) {
       training.add(hashOf(renderDigit(TRAINING_SET, index).rgb));
     }
-    expect(training.size).toBe(TRAINING_SET.imageCount);
-    for (let index = 0; index < EVALUATION_SET.imageCount; index += 1) {
+    expect(training.size).toBe(TRAINING_SET.sampleCount);
+    for (let index = 0; index < EVALUATION_SET.sampleCount; index += 1) {
       expect(training.has(hashOf(renderDigit(EVALUATION_SET, index).rgb))).toBe(false);
     }
   });

@@ -49,6 +49,6 @@ describe('makeStandinImage', () => {
       expect(label).toBeLessThan(STANDIN_CLASS_COUNT);
       expect(training.has(hashOf(jpeg))).toBe(false);
     }
-    expect(STANDIN_EVALUATION_SET.imageCount).toBeGreaterThan(1024);
+    expect(STANDIN_EVALUATION_SET.sampleCount).toBeGreaterThan(1024);
   });
 });

@@ -22,7 +22,7 @@ let small: DataSet;
 beforeAll(async () => {
   const options = { dataFolder: 'standin', cacheFolder: suiteFolder(), onProgress: () => {} };
   standard = await data.openDataSet(options);
-  small = await data.openDataSet({ ...options, generated: { seed: 99, imageCount: 40 } });
+  small = await data.openDataSet({ ...options, generated: { seed: 99, sampleCount: 40 } });
 });
 
 async function aucOf(model: ModelProto, dataSet: DataSet): Promise<number> {

@@ -280,7 +280,7 @@ describe('a wrong file', () => {
 
 describe('generated volumes', () => {
   it('are the same in every run, and a perfect answer scores 1', async () => {
-    const generated = { seed: 5, imageCount: 2 };
+    const generated = { seed: 5, sampleCount: 2 };
     const request = { dataFolder: 'standin', cacheFolder: '', generated, onProgress: () => {} };
     const [one, two] = await Promise.all([
       benchmark.openDataSet(request),

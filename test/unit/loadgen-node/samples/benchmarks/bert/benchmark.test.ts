@@ -16,7 +16,7 @@ const cacheFolder = suiteFolder();
 
 function open(
   dataFolder: string | undefined,
-  generated?: { seed: number; imageCount: number },
+  generated?: { seed: number; sampleCount: number },
 ): Promise<DataSet> {
   return benchmark.openDataSet({ dataFolder, cacheFolder, generated, onProgress: () => {} });
 }
@@ -103,8 +103,8 @@ describe('openDataSet of bert', () => {
   });
 
   it('makes as many samples as asked for, a smaller set being the beginning of a larger one', async () => {
-    const small = await open('standin', { seed: 12, imageCount: 40 });
-    const large = await open('standin', { seed: 12, imageCount: 80 });
+    const small = await open('standin', { seed: 12, sampleCount: 40 });
+    const large = await open('standin', { seed: 12, sampleCount: 80 });
     expect([small.totalSampleCount, large.totalSampleCount]).toEqual([40, 80]);
     expect(small.name).toBe('squad-standin-seed-12-count-40');
     for (const index of [0, 20, 38]) {
@@ -115,13 +115,13 @@ describe('openDataSet of bert', () => {
       'the data set is a stand-in: 40 samples of questions made by longhaul, not SQuAD',
       expect.stringContaining('is not the standard one: 40'),
     ]);
-    const other = await open('standin', { seed: 13, imageCount: 40 });
+    const other = await open('standin', { seed: 13, sampleCount: 40 });
     expect(await other.readPayload(0, 'ids')).not.toEqual(await small.readPayload(0, 'ids'));
   });
 
   it('makes answers that stand in their context, between two of a key word of the question', async () => {
     const folder = await ensureStandinSquad(
-      { seed: 12, imageCount: 80 },
+      { seed: 12, sampleCount: 80 },
       { cacheFolder, onProgress: () => {} },
     );
     const { data } = JSON.parse(readFileSync(join(folder, 'dev-v1.1.json'), 'utf8'));

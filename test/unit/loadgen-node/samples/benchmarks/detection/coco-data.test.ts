@@ -13,7 +13,7 @@ const options = { cacheFolder: suiteFolder(), onProgress: () => undefined };
 
 describe('the data set of the two SSD', () => {
   it('is drawn with the 80 ids of COCO, for both the same', async () => {
-    const generated = { seed: 5, imageCount: 3 };
+    const generated = { seed: 5, sampleCount: 3 };
     const drawn = { ...options, dataFolder: 'standin', generated };
     const dataSet = await ssdMobilenet.openDataSet(drawn);
     expect((await ssdResnet34.openDataSet(drawn)).folder).toBe(dataSet.folder);

@@ -99,7 +99,7 @@ describe('openDataSet of digits with a folder of the user', () => {
 });
 
 describe('openDataSet of digits with generated data', () => {
-  const openGenerated = (cacheFolder: string, generated: { seed: number; imageCount: number }) =>
+  const openGenerated = (cacheFolder: string, generated: { seed: number; sampleCount: number }) =>
     digitsBenchmark.openDataSet({
       ...{ dataFolder: undefined, cacheFolder, generated },
       onProgress: () => undefined,
@@ -107,7 +107,7 @@ describe('openDataSet of digits with generated data', () => {
 
   it('draws another set with another seed, and says so in name and marks', async () => {
     const cacheFolder = tempFolder();
-    const dataSet = await openGenerated(cacheFolder, { seed: 7, imageCount: 12 });
+    const dataSet = await openGenerated(cacheFolder, { seed: 7, sampleCount: 12 });
     expect(dataSet).toMatchObject({
       ...{ name: 'digits-seed-7-count-12', totalSampleCount: 12, isManifestChecked: true },
       marks: [
@@ -115,7 +115,7 @@ describe('openDataSet of digits with generated data', () => {
           '1200 samples of seed 2 and is applied to these, so that a few samples may miss it by chance',
       ],
     });
-    const standard = await openGenerated(cacheFolder, { ...EVALUATION_SET, imageCount: 12 });
+    const standard = await openGenerated(cacheFolder, { ...EVALUATION_SET, sampleCount: 12 });
     expect(standard.folder).not.toBe(dataSet.folder);
     const first = await standard.readPayload(0, 'jpeg');
     expect(first).toEqual(await encodeJpeg(renderDigit(EVALUATION_SET, 0).rgb, SIZE, 85));

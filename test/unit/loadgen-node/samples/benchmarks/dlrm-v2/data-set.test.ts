@@ -27,7 +27,7 @@ let cacheFolder: string;
 let folder: string;
 beforeAll(async () => {
   cacheFolder = suiteFolder();
-  const generated = { seed: 7, imageCount: 5 };
+  const generated = { seed: 7, sampleCount: 5 };
   ({ folder } = await benchmark.openDataSet({
     ...options,
     dataFolder: 'standin',
@@ -54,12 +54,12 @@ async function patch(path: string, bytes: string | Uint8Array, position: number)
 
 describe('made-up data', () => {
   it('is the same for the same seed, and begins alike for more samples', async () => {
-    const make = async (seed: number, imageCount: number) => {
+    const make = async (seed: number, sampleCount: number) => {
       const set = {
         ...options,
         dataFolder: 'standin',
         cacheFolder: tempFolder(),
-        generated: { seed, imageCount },
+        generated: { seed, sampleCount },
       };
       const dataSet = await benchmark.openDataSet(set);
       const whole = (file: string) => readFileSync(join(dataSet.folder, file));

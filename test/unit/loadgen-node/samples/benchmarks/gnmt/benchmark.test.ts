@@ -15,7 +15,7 @@ const cacheFolder = suiteFolder();
 
 function open(
   dataFolder: string | undefined,
-  generated?: { seed: number; imageCount: number },
+  generated?: { seed: number; sampleCount: number },
 ): Promise<DataSet> {
   return benchmark.openDataSet({ dataFolder, cacheFolder, generated, onProgress: () => {} });
 }
@@ -80,7 +80,7 @@ describe('openDataSet of gnmt', () => {
   });
 
   it('makes up sentences, says so, and has their quality', async () => {
-    const dataSet = await open('standin', { seed: 5, imageCount: 3 });
+    const dataSet = await open('standin', { seed: 5, sampleCount: 3 });
     expect(dataSet).toMatchObject({
       ...{ name: 'newstest-standin-seed-5-count-3', totalSampleCount: 3, isManifestChecked: true },
       quality: { metric: 'BLEU', reference: { value: TRANSLATION_STANDIN_BLEU } },

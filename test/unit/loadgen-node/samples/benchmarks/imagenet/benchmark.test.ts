@@ -71,7 +71,7 @@ describe('openDataSet of resnet50', () => {
     const cacheFolder = tempFolder();
     const openOther = (): Promise<DataSet> =>
       resnet50.openDataSet({
-        ...{ dataFolder: 'standin', cacheFolder, generated: { seed: 5, imageCount: 3 } },
+        ...{ dataFolder: 'standin', cacheFolder, generated: { seed: 5, sampleCount: 3 } },
         onProgress: () => {},
       });
     const unknown = await openOther();

@@ -20,7 +20,7 @@ import { tempFolder } from '../../../../../scenes/host/folders.ts';
 
 // Goal: generated data lies as ImageNet's does, is made once, and carries the accuracy that a run asks 99 % of.
 // Method: the first six images of the real set, in a cache of the test's own.
-const IMAGES = { ...STANDIN_EVALUATION_SET, imageCount: 6 };
+const IMAGES = { ...STANDIN_EVALUATION_SET, sampleCount: 6 };
 
 function make(cacheFolder: string, told: string[] = [], images = IMAGES): Promise<string> {
   const onProgress = (_fraction: number, what: string) => told.push(what);
@@ -41,7 +41,7 @@ describe('ensureDrawnDataSet', () => {
   it('lists every image with the class that it shows', async () => {
     const folder = await make(tempFolder());
     const images = await readImageList(VAL_MAP, folder);
-    expect(images).toHaveLength(IMAGES.imageCount);
+    expect(images).toHaveLength(IMAGES.sampleCount);
     for (const [index, { path, label }] of images.entries()) {
       const made = await makeStandinImage(IMAGES, index);
       expect(path).toBe(`standin_val_0000000${index + 1}.JPEG`);
@@ -53,7 +53,7 @@ describe('ensureDrawnDataSet', () => {
   it('keeps every seed and count in a folder of its own, and begins a larger set as a smaller one', async () => {
     const cacheFolder = tempFolder();
     const folder = await make(cacheFolder);
-    const larger = await make(cacheFolder, [], { ...IMAGES, imageCount: 8 });
+    const larger = await make(cacheFolder, [], { ...IMAGES, sampleCount: 8 });
     const other = await make(cacheFolder, [], { ...IMAGES, seed: 99 });
     expect(new Set([folder, larger, other]).size).toBe(3);
     expect(imageDigests(larger).slice(0, 6)).toEqual(imageDigests(folder));

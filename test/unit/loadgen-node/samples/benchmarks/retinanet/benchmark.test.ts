@@ -9,7 +9,7 @@ import { suiteFolder, tempFolder } from '../../../../../scenes/host/folders.ts';
 // drawn images in the layout of the data set, and copies of them with a fault.
 
 const cacheFolder = suiteFolder();
-const generated = { seed: 5, imageCount: 6 };
+const generated = { seed: 5, sampleCount: 6 };
 
 function open(dataFolder: string | undefined, isScoreOnly = false): Promise<DataSet> {
   const onProgress = () => undefined;
