@@ -7,7 +7,7 @@ import type { PerformanceSummary } from '../results/summarize.ts';
 import { summarize } from '../results/summarize.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import type { IssuedSet } from './test-context.ts';
-import type { DispatchFindings } from './test-outcome.ts';
+import { type DispatchFindings, SUT_TOO_SLOW } from './test-outcome.ts';
 
 /** Default share of the latency bound that p99 of the dispatch lag may take. */
 const LAG_SHARE_MAX_DEFAULT = 0.1;
@@ -89,9 +89,6 @@ function largeLag(
     `(${percent} % of the ${bound.name} of ${formatNs(bound.ns)})${alsoSlow(judged)}`
   );
 }
-
-/** Words of a reason that holds of the SUT too, for those who say whose the limit is. */
-export const SUT_TOO_SLOW = 'the SUT is too slow as well';
 
 /** A late LoadGen does not make a slow SUT fast: who reads the one has to know the other. */
 function alsoSlow(judged: JudgedSet): string {

@@ -9,6 +9,9 @@ import type { DriverEnd } from './issue/issue-driver.ts';
 import type { EndCause } from './issue/issue-threads.ts';
 import type { FailureCount } from './responses/response-sink.ts';
 
+/** Words of a reason that holds of the SUT too, for those who say whose the limit is. */
+export const SUT_TOO_SLOW = 'the SUT is too slow as well';
+
 /** Counts of one phase. `issuedSamples = completedSamples + lostSamples`, always. */
 export interface PhaseCounts {
   readonly issuedQueries: number;

@@ -3,15 +3,15 @@ import type { TestLogs } from '../logs/write/test-logs.ts';
 import type { FirstQueries } from '../results/first-queries.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { loadgenName } from '../settings/test-settings.ts';
-import { SUT_TOO_SLOW } from './generator-bound.ts';
 import { type EndCause, isBrokenEnd } from './issue/issue-threads.ts';
-import type {
-  PerformanceOutcome,
-  PhaseCounts,
-  PhaseOutcome,
-  TestOutcome,
-  Verdict,
-  VerdictReason,
+import {
+  type PerformanceOutcome,
+  type PhaseCounts,
+  type PhaseOutcome,
+  SUT_TOO_SLOW,
+  type TestOutcome,
+  type Verdict,
+  type VerdictReason,
 } from './test-outcome.ts';
 
 /** A defect of the SUT outside the phases. */

@@ -1,11 +1,11 @@
 import { formatNs, grouped } from '../../../shared/base/text.ts';
-import { SUT_TOO_SLOW } from '../../loadgen/engine/generator-bound.ts';
 import { isBrokenEnd } from '../../loadgen/engine/issue/issue-threads.ts';
 import type {
   PerformanceOutcome,
   TestOutcome,
   VerdictReason,
 } from '../../loadgen/engine/test-outcome.ts';
+import { SUT_TOO_SLOW } from '../../loadgen/engine/test-outcome.ts';
 import { minPassingQueries } from '../../loadgen/results/early-stopping.ts';
 import {
   type OtherArrivals,

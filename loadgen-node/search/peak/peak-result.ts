@@ -1,5 +1,5 @@
 import { formatNs, percentage, rounded } from '../../../shared/base/text.ts';
-import { SUT_TOO_SLOW } from '../../loadgen/engine/generator-bound.ts';
+import { SUT_TOO_SLOW } from '../../loadgen/engine/test-outcome.ts';
 import { type BoundName, namedBounds } from '../../loadgen/results/query-bounds.ts';
 import { BOUND_TITLES, boundsText } from '../../present/curve/load-point.ts';
 import { allowedShare, confirmedLoad, measuredLoad } from './full-runs.ts';

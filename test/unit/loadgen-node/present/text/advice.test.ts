@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { SUT_TOO_SLOW } from '../../../../../loadgen-node/loadgen/engine/generator-bound.ts';
 import type { TestOutcome } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
+import { SUT_TOO_SLOW } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { adviceOn } from '../../../../../loadgen-node/present/text/advice.ts';
 import type { ResponseSink } from '../../../../../shared/domain/system-under-test.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SUT_TOO_SLOW } from '../../../../../loadgen-node/loadgen/engine/generator-bound.ts';
+import { SUT_TOO_SLOW } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import { findPeak } from '../../../../../loadgen-node/search/peak/find-peak.ts';
 import type {
   FullRunRule,
