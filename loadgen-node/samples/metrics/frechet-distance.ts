@@ -1,4 +1,6 @@
 import assert from 'node:assert';
+import { addCrossProduct, type Matrix } from './cross-product.ts';
+import { pivotedCholesky } from './pivoted-cholesky.ts';
 import { symmetricEigenvalues } from './symmetric-eigenvalues.ts';
 
 /** Mean and covariance of features. */
@@ -8,8 +10,8 @@ export interface FeatureStatistics {
   readonly covariance: Float64Array;
 }
 
-/** Pivots of Cholesky's method below this share of the largest one are noise of rounding. */
-const PIVOT_MIN = 1e-15;
+/** Rows of features that are centred at a time. */
+const ROWS_AT_ONCE = 512;
 
 /**
  * Statistics of features as NumPy's mean and cov have them: divided by the number of rows less one.
@@ -19,16 +21,10 @@ export function featureStatistics(rows: readonly Float32Array[]): FeatureStatist
   const size = rows[0]?.length ?? 0;
   const mean = meanOf(rows, size);
   const covariance = new Float64Array(size * size);
-  const centred = new Float64Array(size);
-  for (const row of rows) {
-    for (let i = 0; i < size; i += 1) centred[i] = at(row, i) - at(mean, i);
-    for (let i = 0; i < size; i += 1) {
-      const own = at(centred, i);
-      const begin = i * size;
-      for (let j = 0; j <= i; j += 1) {
-        covariance[begin + j] = at(covariance, begin + j) + own * at(centred, j);
-      }
-    }
+  const target = { values: covariance, rows: size, columns: size };
+  for (let first = 0; first < rows.length; first += ROWS_AT_ONCE) {
+    const part = centredRows(rows.slice(first, first + ROWS_AT_ONCE), mean);
+    addCrossProduct(target, part, part, { isSymmetric: true });
   }
   for (let i = 0; i < size; i += 1) {
     for (let j = 0; j <= i; j += 1) {
@@ -38,6 +34,15 @@ export function featureStatistics(rows: readonly Float32Array[]): FeatureStatist
     }
   }
   return { mean, covariance };
+}
+
+function centredRows(rows: readonly Float32Array[], mean: Float64Array): Matrix {
+  const columns = mean.length;
+  const values = new Float64Array(rows.length * columns);
+  for (const [row, features] of rows.entries()) {
+    for (let i = 0; i < columns; i += 1) values[row * columns + i] = at(features, i) - at(mean, i);
+  }
+  return { values, rows: rows.length, columns };
 }
 
 function meanOf(rows: readonly Float32Array[], size: number): Float64Array {
@@ -61,65 +66,28 @@ export function frechetDistance(a: FeatureStatistics, b: FeatureStatistics): num
     distance += (at(a.mean, i) - at(b.mean, i)) ** 2;
     distance += at(a.covariance, i * size + i) + at(b.covariance, i * size + i);
   }
-  const factor = choleskyRows(a.covariance, size);
-  const rank = factor.length / size;
-  const eigenvalues = symmetricEigenvalues(sandwich(factor, b.covariance, size), rank);
+  const { values, rows } = sandwich(a.covariance, b.covariance, size);
+  const eigenvalues = symmetricEigenvalues(values, rows);
   return eigenvalues.reduce((sum, value) => sum - 2 * Math.sqrt(Math.max(0, value)), distance);
 }
 
-/** Columns of L, one behind the other, with L L' = matrix; the largest pivot first, as many columns as the rank. */
-function choleskyRows(matrix: Float64Array, size: number): Float64Array {
-  const left = Float64Array.from({ length: size }, (_, i) => at(matrix, i * size + i));
-  const largest = left.reduce((max, value) => Math.max(max, value), 0);
-  const columns = new Float64Array(size * size);
-  for (let rank = 0; rank < size; rank += 1) {
-    const pivot = left.indexOf(left.reduce((max, value) => Math.max(max, value), 0));
-    if (pivot < 0 || at(left, pivot) <= largest * PIVOT_MIN * size) {
-      return columns.subarray(0, rank * size);
-    }
-    const column = columns.subarray(rank * size, (rank + 1) * size);
-    column.set(matrix.subarray(pivot * size, (pivot + 1) * size));
-    for (let k = 0; k < rank; k += 1)
-      addScaled(column, columns, k * size, -at(columns, k * size + pivot));
-    const root = Math.sqrt(at(left, pivot));
-    for (let i = 0; i < size; i += 1) {
-      const value = at(column, i) / root;
-      column[i] = value;
-      left[i] = at(left, i) - value * value;
-    }
-    left[pivot] = 0;
-  }
-  return columns;
-}
-
-/** L' S L, of which the lower triangle is filled. @param columns Of L, one behind the other. */
-function sandwich(columns: Float64Array, matrix: Float64Array, size: number): Float64Array {
-  const rank = columns.length / size;
-  const result = new Float64Array(rank * rank);
-  const row = new Float64Array(size);
+/** L' S L with L L' = matrix; of it the lower triangle is filled, as large as the rank of the matrix. */
+function sandwich(matrix: Float64Array, other: Float64Array, size: number): Matrix {
+  const { upper, order, rank } = pivotedCholesky(matrix, size);
+  const factor: Matrix = { values: new Float64Array(size * rank), rows: size, columns: rank };
   for (let i = 0; i < rank; i += 1) {
-    row.fill(0);
-    for (let k = 0; k < size; k += 1) addScaled(row, matrix, k * size, at(columns, i * size + k));
-    for (let j = 0; j <= i; j += 1) {
-      let sum = 0;
-      const begin = j * size;
-      for (let k = 0; k < size; k += 1) sum += at(row, k) * at(columns, begin + k);
-      result[i * rank + j] = sum;
-    }
+    for (let j = i; j < size; j += 1) factor.values[j * rank + i] = at(upper, i * size + j);
   }
-  return result;
-}
-
-/** target += factor x the row of `source` that begins at `begin`. */
-function addScaled(
-  target: Float64Array,
-  source: Float64Array,
-  begin: number,
-  factor: number,
-): void {
-  for (let i = 0; i < target.length; i += 1) {
-    target[i] = (target[i] as number) + factor * (source[begin + i] as number);
+  // U is done with: its memory takes S in the order of the pivots.
+  const inOrder: Matrix = { values: upper, rows: size, columns: size };
+  for (const [i, from] of order.entries()) {
+    for (const [j, to] of order.entries()) upper[i * size + j] = at(other, from * size + to);
   }
+  const half: Matrix = { values: new Float64Array(size * rank), rows: size, columns: rank };
+  addCrossProduct(half, inOrder, factor, { isLowerB: true });
+  const whole: Matrix = { values: new Float64Array(rank * rank), rows: rank, columns: rank };
+  addCrossProduct(whole, factor, half, { isLowerA: true, isSymmetric: true });
+  return whole;
 }
 
 function at(values: Float64Array | Float32Array, i: number): number {

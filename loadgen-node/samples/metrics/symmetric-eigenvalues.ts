@@ -14,7 +14,10 @@ export function symmetricEigenvalues(matrix: Float64Array, size: number): Float6
   return diagonal;
 }
 
-/** Begins with the last row, so that what is left is the upper left part and rows stay rows. */
+/**
+ * Begins with the last row, so that what is left is the upper left part and rows stay rows. A row's change by one reflection and
+ * its share of the next product are made together, since reading the matrix takes most of the time.
+ */
 function reduce(
   matrix: Float64Array,
   size: number,
@@ -22,63 +25,105 @@ function reduce(
   beside: Float64Array,
 ): void {
   const product = new Float64Array(size);
+  /** matrix -= vector x other' + other x vector' is still to be done, but for rows that were read since. */
+  let pending: Change = { vector: new Float64Array(size), other: new Float64Array(size) };
   for (let last = size - 1; last > 0; last -= 1) {
-    diagonal[last] = matrix[last * size + last] as number;
-    const vector = matrix.subarray(last * size, last * size + last);
-    const end = vector[last - 1] as number;
-    const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
-    if (length === 0) continue;
-    const target = end > 0 ? -length : length;
-    beside[last - 1] = target;
-    const factor = length * (length + Math.abs(end));
-    vector[last - 1] = end - target;
-    multiply(matrix, size, vector, product);
-    let overlap = 0;
-    for (let i = 0; i < last; i += 1) overlap += (product[i] as number) * (vector[i] as number);
-    const share = overlap / (2 * factor * factor);
-    for (let i = 0; i < last; i += 1) {
-      product[i] = (product[i] as number) / factor - share * (vector[i] as number);
-    }
-    subtract(matrix, size, vector, product);
+    const row = matrix.subarray(last * size, last * size + last + 1);
+    subtractFromRow(row, pending, last);
+    diagonal[last] = row[last] as number;
+    const vector = row.slice(0, last);
+    const factor = reflector(vector, beside, last);
+    changeAndMultiply(matrix, size, pending, vector, product);
+    pending = { vector, other: otherOf(product, vector, factor) };
   }
-  diagonal[0] = matrix[0] ?? 0;
+  if (size > 0) {
+    const row = matrix.subarray(0, 1);
+    subtractFromRow(row, pending, 0);
+    diagonal[0] = row[0] as number;
+  }
 }
 
-/** product = matrix x vector, of the lower triangle, for as many rows as the vector has. */
-function multiply(
+/** A change of the matrix: two vectors. */
+interface Change {
+  readonly vector: Float64Array;
+  readonly other: Float64Array;
+}
+
+function subtractFromRow(row: Float64Array, { vector, other }: Change, i: number): void {
+  const [v, o] = [vector[i] as number, other[i] as number];
+  for (let j = 0; j < row.length; j += 1) {
+    row[j] = (row[j] as number) - (v * (other[j] as number) + o * (vector[j] as number));
+  }
+}
+
+/**
+ * Makes a row the vector of the reflection that leaves of it the last element alone, which goes beside the diagonal.
+ * @returns Half the square of the vector's length; 0 where nothing is to be done.
+ */
+function reflector(vector: Float64Array, beside: Float64Array, last: number): number {
+  const end = vector[last - 1] as number;
+  const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
+  const target = end > 0 ? -length : length;
+  beside[last - 1] = target;
+  vector[last - 1] = end - target;
+  return length * (length + Math.abs(end));
+}
+
+function otherOf(product: Float64Array, vector: Float64Array, factor: number): Float64Array {
+  if (factor === 0) return new Float64Array(vector.length);
+  const overlap = vector.reduce((sum, value, i) => sum + value * (product[i] as number), 0);
+  const share = overlap / (2 * factor * factor);
+  return vector.map((value, i) => (product[i] as number) / factor - share * value);
+}
+
+/**
+ * Makes the pending change, and product = matrix x vector, of the lower triangle, for as many rows as the vector has: two rows at
+ * a time, which share what is read of the vectors.
+ */
+function changeAndMultiply(
   matrix: Float64Array,
   size: number,
+  { vector: before, other }: Change,
   vector: Float64Array,
   product: Float64Array,
 ): void {
-  for (let i = 0; i < vector.length; i += 1) {
-    const own = vector[i] as number;
-    let sum = 0;
-    const row = i * size;
+  const count = vector.length;
+  for (let i = 0; i + 1 < count; i += 2) {
+    const [v0, o0, own0] = [before[i] as number, other[i] as number, vector[i] as number];
+    const [v1, o1] = [before[i + 1] as number, other[i + 1] as number];
+    const own1 = vector[i + 1] as number;
+    const [row0, row1] = [i * size, (i + 1) * size];
+    let [sum0, sum1] = [0, 0];
     for (let j = 0; j < i; j += 1) {
-      const value = matrix[row + j] as number;
-      sum += value * (vector[j] as number);
-      product[j] = (product[j] as number) + value * own;
+      const [b, o, x] = [before[j] as number, other[j] as number, vector[j] as number];
+      const value0 = (matrix[row0 + j] as number) - (v0 * o + o0 * b);
+      const value1 = (matrix[row1 + j] as number) - (v1 * o + o1 * b);
+      matrix[row0 + j] = value0;
+      matrix[row1 + j] = value1;
+      sum0 += value0 * x;
+      sum1 += value1 * x;
+      product[j] = (product[j] as number) + (value0 * own0 + value1 * own1);
     }
-    product[i] = sum + (matrix[row + i] as number) * own;
+    const first = (matrix[row0 + i] as number) - 2 * v0 * o0;
+    const between = (matrix[row1 + i] as number) - (v1 * o0 + o1 * v0);
+    const second = (matrix[row1 + i + 1] as number) - 2 * v1 * o1;
+    matrix[row0 + i] = first;
+    matrix[row1 + i] = between;
+    matrix[row1 + i + 1] = second;
+    product[i] = sum0 + first * own0 + between * own1;
+    product[i + 1] = sum1 + between * own0 + second * own1;
   }
-}
-
-/** matrix -= vector x other' + other x vector', of the lower triangle. */
-function subtract(
-  matrix: Float64Array,
-  size: number,
-  vector: Float64Array,
-  other: Float64Array,
-): void {
-  for (let i = 0; i < vector.length; i += 1) {
-    const [v, o] = [vector[i] as number, other[i] as number];
-    const row = i * size;
-    for (let j = 0; j <= i; j += 1) {
-      const change = v * (other[j] as number) + o * (vector[j] as number);
-      matrix[row + j] = (matrix[row + j] as number) - change;
-    }
+  if (count % 2 === 0) return;
+  const last = count - 1;
+  const row = matrix.subarray(last * size, last * size + count);
+  subtractFromRow(row, { vector: before, other }, last);
+  const own = vector[last] as number;
+  product[last] = 0;
+  for (let j = 0; j < last; j += 1) {
+    product[j] = (product[j] as number) + (row[j] as number) * own;
+    product[last] = (product[last] as number) + (row[j] as number) * (vector[j] as number);
   }
+  product[last] = (product[last] as number) + (row[last] as number) * own;
 }
 
 /** Last place of the block that begins at `first`: beside it stands nothing that counts. */

@@ -189,6 +189,7 @@ function verify(asked: AskedTest, testRun: string, host: CommandHost): Promise<T
         accuracy: accuracyFolder(asked),
         responseType: values.responseType ?? RESPONSE_TYPE_OF[benchmark] ?? 'byte',
         accuracyTolerancePercent: usualBaselinePercent(model),
+        metricTolerancePercents: model?.baselinePercents,
         scorer: responseScorer(benchmark, asked.run, host, testRun),
       });
     case 'TEST04':

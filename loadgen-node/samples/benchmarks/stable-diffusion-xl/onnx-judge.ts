@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { isatty } from 'node:tty';
 import { isMainThread } from 'node:worker_threads';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
@@ -12,12 +14,12 @@ import {
   notInstalled,
 } from '../../../../shared/base/errors/mlperf-error.ts';
 import { absentOnnxRuntimeText } from '../../../../shared/host/component-versions.ts';
-import { PROMPT_TOKENS } from '../../../../shared/rules/rows/stable-diffusion-xl.ts';
+import { PICTURE_SIDE, PROMPT_TOKENS } from '../../../../shared/rules/rows/stable-diffusion-xl.ts';
 import { readingFile } from '../../data-set/data-set.ts';
 import { readNpzDoubles } from '../../tensors/npy/npz-doubles.ts';
 import type { ClipTokenizer } from './clip-tokenizer.ts';
 import type { PictureJudge } from './picture-score.ts';
-import { CLIP_SIDE, clipInput, INCEPTION_SIDE, inceptionInput } from './resize-picture.ts';
+import { CLIP_SIDE, clipInput, planesOf } from './resize-picture.ts';
 
 /** Files with which pictures are scored, in the folder of the data set; no run needs them before it is scored. */
 export const JUDGE_FILES = {
@@ -35,7 +37,7 @@ export async function openOnnxJudge(
   tokenizer: ClipTokenizer,
 ): Promise<PictureJudge> {
   const path = (file: keyof typeof JUDGE_FILES): string => join(folder, JUDGE_FILES[file]);
-  const statistics = await readJudgeFile(path('statistics'));
+  const statistics = (await readJudgeFile(path('statistics'))).line;
   const [mean, covariance] = (await readNpzDoubles(path('statistics'), ['mu', 'sigma'])) as [
     Float64Array,
     Float64Array,
@@ -46,24 +48,32 @@ export async function openOnnxJudge(
     );
   }
   const inception = await openModel(path('inception'));
+  const [input = ''] = inception.session.inputNames;
+  inception.requireTensors({ [input]: ['float32', [1, ...PICTURE_SHAPE]] }, [input], []);
   const clip = await openModel(path('clip'));
+  clip.requireTensors(CLIP_INPUTS, ['input_ids', 'pixel_values'], CLIP_OUTPUTS);
   return {
-    lines: [statistics, inception, clip].map(({ line }) => line),
+    lines: [statistics, ...inception.lines, ...clip.lines],
     reference: { mean, covariance },
     features: async (rgb) => {
-      const data = inceptionInput(rgb);
-      const [input = ''] = inception.session.inputNames;
-      const dims = [1, 3, INCEPTION_SIDE, INCEPTION_SIDE];
-      const found = await inception.run({ [input]: { type: 'float32', data, dims } });
+      const picture: Feed = {
+        ...{ type: 'float32', data: planesOf(rgb) },
+        dims: [1, ...PICTURE_SHAPE],
+      };
+      const found = await inception.run({ [input]: picture });
       const features = found[inception.session.outputNames[0] as string];
       return inception.floats(features, mean.length);
     },
     cosine: async (caption, rgb) => {
       const found = await clip.run(clipFeeds(clip.session, tokenizer.idsOf(caption), rgb));
-      const [text, picture] = ['text_embeds', 'image_embeds'].map((name) =>
-        clip.floats(found[name], undefined),
-      ) as [Float32Array, Float32Array];
-      return cosineOf(text, picture);
+      const [text, picture] = CLIP_OUTPUTS.map((name) => clip.floats(found[name], undefined)) as [
+        Float32Array,
+        Float32Array,
+      ];
+      if (text.length === picture.length) return cosineOf(text, picture);
+      throw dataSetError(
+        `${path('clip')}: text_embeds has ${text.length} values and image_embeds ${picture.length}; they must be as long`,
+      );
     },
     close: async () => {
       await inception.session.release();
@@ -71,6 +81,20 @@ export async function openOnnxJudge(
     },
   };
 }
+
+/** A picture as the official script's Inception takes it: channel, height, width. */
+const PICTURE_SHAPE = [3, PICTURE_SIDE, PICTURE_SIDE];
+
+/** Tensors that a graph may have: element types, with commas between, and shape. */
+type Tensors = Readonly<Record<string, readonly [types: string, shape: readonly number[]]>>;
+
+const CLIP_INPUTS: Tensors = {
+  input_ids: ['int32, int64', [1, PROMPT_TOKENS]],
+  attention_mask: ['int32, int64', [1, PROMPT_TOKENS]],
+  pixel_values: ['float32', [1, 3, CLIP_SIDE, CLIP_SIDE]],
+};
+
+const CLIP_OUTPUTS = ['text_embeds', 'image_embeds'] as const;
 
 /** Inputs by name, as Hugging Face optimum exports CLIP: ids and mask of the caption, the picture's pixels. */
 function clipFeeds(session: InferenceSession, ids: Int32Array, rgb: Uint8Array) {
@@ -110,6 +134,7 @@ interface Feed {
 
 async function openModel(path: string) {
   const { bytes, line } = await readJudgeFile(path);
+  const weights = await weightFiles(path, bytes);
   const ort = await loadRuntime();
   const fitting = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
@@ -119,11 +144,36 @@ async function openModel(path: string) {
     }
   };
   const session = await fitting(() =>
-    ort.InferenceSession.create(bytes, { logSeverityLevel: isatty(2) ? 2 : 4 }),
+    ort.InferenceSession.create(bytes, {
+      logSeverityLevel: isatty(2) ? 2 : 4,
+      // Weights in a file of their own are named relative to the model's.
+      extra: { session: { model_external_initializers_file_folder_path: dirname(path) } },
+    }),
   );
   return {
-    line,
+    lines: [line, ...weights],
     session,
+    /** @throws MlperfError `ERR_DATA_SET` where the graph has other inputs, or lacks an output. */
+    requireTensors: (
+      inputs: Tensors,
+      needed: readonly string[],
+      outputs: readonly string[],
+    ): void => {
+      const own = session.inputMetadata;
+      const isFitting =
+        own.every((input) => isInput(input, inputs)) &&
+        needed.every((name) => session.inputNames.includes(name)) &&
+        outputs.every((name) => session.outputNames.includes(name));
+      if (isFitting) return;
+      const wanted = Object.entries(inputs).map(
+        ([name, [types, shape]]) =>
+          `${name} (${types} [${shape.join(', ')}])${needed.includes(name) ? '' : ' if any'}`,
+      );
+      throw dataSetError(
+        `${path} does not fit: expected inputs ${wanted.join(', ')}${outputs.length === 0 ? '' : ` and outputs ${outputs.join(', ')}`}; ` +
+          `found inputs ${own.map(inWords).join(', ') || 'none'} and outputs ${session.outputNames.join(', ')} (see the README of the benchmark)`,
+      );
+    },
     run: (feeds: Readonly<Record<string, Feed | undefined>>) =>
       fitting(() => {
         const tensors = Object.entries(feeds).map(([name, feed]) => {
@@ -146,13 +196,47 @@ async function openModel(path: string) {
   };
 }
 
+function isInput(input: InferenceSession.ValueMetadata, inputs: Tensors): boolean {
+  const [types, shape] = inputs[input.name] ?? ['', []];
+  // An axis with a name may have any length.
+  return (
+    input.isTensor &&
+    types.split(', ').includes(input.type) &&
+    input.shape.length === shape.length &&
+    input.shape.every((axis, i) => typeof axis === 'string' || axis < 0 || axis === shape[i])
+  );
+}
+
+function inWords(input: InferenceSession.ValueMetadata): string {
+  return input.isTensor ? `${input.name} (${input.type} [${input.shape.join(', ')}])` : input.name;
+}
+
+/** Names that exporters give to the file of a model's weights, and its line for accuracy.txt. */
+async function weightFiles(path: string, model: Uint8Array): Promise<string[]> {
+  const names = ['.data', '_data'].map((ending) => `${basename(path)}${ending}`);
+  const used = names.filter((name) => Buffer.from(model.buffer, model.byteOffset).includes(name));
+  return Promise.all(
+    used.map(async (name) => {
+      const file = join(dirname(path), name);
+      const hash = createHash('sha256');
+      await readingFile(file, () => pipeline(createReadStream(file), hash)).catch(asMissing);
+      return lineOf(file, hash.digest('hex'));
+    }),
+  );
+}
+
 async function readJudgeFile(path: string) {
-  const bytes = await readingFile(path, () => readFile(path)).catch((error: unknown) => {
-    const hint = 'pictures are scored with it (see the README of the benchmark)';
-    throw notInstalled(`${messageOf(error)}; ${hint}`, error);
-  });
-  const sha256 = createHash('sha256').update(bytes).digest('hex');
-  return { bytes, line: `${path}: SHA-256 ${sha256}` };
+  const bytes = await readingFile(path, () => readFile(path)).catch(asMissing);
+  return { bytes, line: lineOf(path, createHash('sha256').update(bytes).digest('hex')) };
+}
+
+function asMissing(error: unknown): never {
+  const hint = 'pictures are scored with it (see the README of the benchmark)';
+  throw notInstalled(`${messageOf(error)}; ${hint}`, error);
+}
+
+function lineOf(path: string, sha256: string): string {
+  return `${path}: SHA-256 ${sha256}`;
 }
 
 /** ONNX Runtime, without its telemetry: sut-node/model/onnx/onnxruntime.ts tells why. */

@@ -1,8 +1,4 @@
-import { linearTaps, resizeRows } from '../../../../shared/benchmarks/image/resize.ts';
 import { PICTURE_SIDE } from '../../../../shared/rules/rows/stable-diffusion-xl.ts';
-
-/** Width and height that Inception v3 takes. */
-export const INCEPTION_SIDE = 299;
 
 /** Width and height that CLIP ViT-B/32 takes. */
 export const CLIP_SIDE = 224;
@@ -11,20 +7,18 @@ const CLIP_MEAN = [0.481_454_66, 0.457_827_5, 0.408_210_73] as const;
 const CLIP_DEVIATION = [0.268_629_54, 0.261_302_58, 0.275_777_11] as const;
 
 /**
- * A picture as Inception's input in tools/fid/inception.py: bilinear between centres of pixels, not smoothed, -1 to 1.
+ * A picture as torchvision's ToTensor makes it: 0 to 1.
  * @param rgb 1024 x 1024 x RGB.
  * @returns Channel x height x width.
  */
-export function inceptionInput(rgb: Uint8Array): Float32Array {
-  const side = { targetSize: INCEPTION_SIDE, from: 0, count: INCEPTION_SIDE };
-  const taps = linearTaps({ sourceSize: PICTURE_SIDE, ...side });
-  const planes = new Float32Array(3 * INCEPTION_SIDE * INCEPTION_SIDE);
-  resizeRows(rgb, PICTURE_SIDE, taps, taps, (line, row) => {
-    for (let i = 0; i < line.length; i += 1) {
-      const place = ((i % 3) * INCEPTION_SIDE + row) * INCEPTION_SIDE + Math.floor(i / 3);
-      planes[place] = ((line[i] as number) / 255) * 2 - 1;
+export function planesOf(rgb: Uint8Array): Float32Array {
+  const count = rgb.length / 3;
+  const planes = new Float32Array(rgb.length);
+  for (let i = 0; i < count; i += 1) {
+    for (let channel = 0; channel < 3; channel += 1) {
+      planes[channel * count + i] = (rgb[i * 3 + channel] as number) / 255;
     }
-  });
+  }
   return planes;
 }
 

@@ -166,10 +166,17 @@ export async function scorePair(
   const compliance = await scorer.score(
     nthOfEach(logs.testLog, (i) => (isWanted(i) ? place(i) : 0)),
   );
+  const further = Object.entries(baseline.more ?? {}).map(([metric, value]) => {
+    const other = compliance.more?.[metric] ?? Number.NaN;
+    return [metric, deltaPercent(value, other)] as const;
+  });
   return {
-    baseline,
-    compliance,
-    deltaPercent: deltaPercent(printed(baseline), printed(compliance)),
+    ...{ baseline, compliance },
+    /** By metric, the benchmark's own first; NaN where a log has too few responses for a metric. */
+    deltaPercents: new Map([
+      [baseline.metric, deltaPercent(printed(baseline), printed(compliance))],
+      ...further,
+    ]),
   };
 }
 

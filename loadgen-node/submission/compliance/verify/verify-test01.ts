@@ -31,6 +31,8 @@ export interface Test01 extends TestedFolders {
   readonly responseType: ResponseType;
   /** Percent by which the accuracy may differ where responses do: 1, or 0.1 for the models of 99.9 %. */
   readonly accuracyTolerancePercent: number;
+  /** The same for metrics that have their own; those that are named here are compared beside the benchmark's. */
+  readonly metricTolerancePercents?: Readonly<Record<string, number>> | undefined;
   /** Undefined where longhaul has no accuracy script for the benchmark. */
   readonly scorer?: ResponseScorer;
 }
@@ -178,7 +180,7 @@ function unscored(why: string) {
 /** As the script decides; where responses differ, its fallback compares the accuracies of the first one to each sample. */
 function responsesCheck(
   compared: ResponseComparison,
-  { accuracyTolerancePercent: tolerance, responseType }: Test01,
+  test: Test01,
   pair: AccuracyPair | undefined,
 ): TestCheck {
   const { firstElementMismatches, matchedEntries, brokenResponse } = compared;
@@ -186,12 +188,12 @@ function responsesCheck(
   const decided = (isMet: boolean, text: string, more: Partial<TestCheck> = {}): TestCheck =>
     check('responses', isMet, text, { isOfficial: true, ...more });
   if (brokenResponse !== undefined) {
-    return decided(false, brokenText(brokenResponse, responseType), {
+    return decided(false, brokenText(brokenResponse, test.responseType), {
       advice:
         'The official script breaks off here. Is it told the right type (--response-type), and are all responses of one form?',
     });
   }
-  const seen = `the first ${responseType} of ${matchedEntries} logged responses was compared with the accuracy run's: ${firstElementMismatches} differ`;
+  const seen = `the first ${test.responseType} of ${matchedEntries} logged responses was compared with the accuracy run's: ${firstElementMismatches} differ`;
   if (matchedEntries === 0) {
     return decided(false, seen, {
       advice:
@@ -202,10 +204,11 @@ function responsesCheck(
   if (pair === undefined) {
     return decided(false, `${seen}; the accuracies could not be compared`, { advice: ADVICE });
   }
-  const { baseline, compliance, deltaPercent } = pair;
+  const { baseline, compliance } = pair;
+  const { isNear, text } = nearness(pair, test);
   return decided(
-    deltaPercent <= tolerance,
-    `${seen}; accuracy on the same samples: accuracy run ${lastLine(baseline)}, test run ${lastLine(compliance)}, ${apart(deltaPercent, tolerance)}`,
+    isNear,
+    `${seen}; accuracy on the same samples: accuracy run ${lastLine(baseline)}, test run ${lastLine(compliance)}, ${text}`,
     {
       warning:
         'the official script says TEST FAIL; only its fallback to accuracies passes, which scores the first logged response to each ' +
@@ -220,6 +223,25 @@ const ADVICE =
 
 function apart(deltaPercent: number, tolerance: number): string {
   return `apart by ${deltaPercent.toFixed(4)} %, allowed ${tolerance} %`;
+}
+
+/** Are two accuracies as near as is allowed, in each metric that has to be? */
+function nearness(
+  { baseline, deltaPercents }: AccuracyPair,
+  { accuracyTolerancePercent, metricTolerancePercents: own = {} }: Test01,
+) {
+  const compared = [...deltaPercents].filter(
+    ([metric]) => metric === baseline.metric || Object.hasOwn(own, metric),
+  );
+  const tolerance = (metric: string): number => own[metric] ?? accuracyTolerancePercent;
+  const texts = compared.map(([metric, delta]) => {
+    const text = apart(delta, tolerance(metric));
+    return compared.length === 1 ? text : `${metric} ${text}`;
+  });
+  return {
+    isNear: compared.every(([metric, delta]) => delta <= tolerance(metric)),
+    text: texts.join(', '),
+  };
 }
 
 /** All bytes of all logged responses; where they differ, the accuracies of all of them decide. */
@@ -254,15 +276,15 @@ function wholeCheck(
  */
 function wholeMetricCheck(
   { wholeMismatches, testEntries, differingSamples }: ResponseComparison,
-  { accuracyTolerancePercent: tolerance }: Test01,
+  test: Test01,
   pairs: readonly AccuracyPair[],
 ): TestCheck {
   const seen = `all bytes of ${testEntries} logged responses were compared with the accuracy run's: ${wholeMismatches} differ, the first for the samples ${differingSamples.slice(0, 5)}`;
   const texts = pairs.map(
-    ({ baseline, compliance, deltaPercent }, i) =>
-      `${i === 0 ? 'first' : 'last'} logged responses ${lastLine(compliance)}, accuracy run to the same samples ${lastLine(baseline)}, ${apart(deltaPercent, tolerance)}`,
+    (pair, i) =>
+      `${i === 0 ? 'first' : 'last'} logged responses ${lastLine(pair.compliance)}, accuracy run to the same samples ${lastLine(pair.baseline)}, ${nearness(pair, test).text}`,
   );
-  const isMet = pairs.every(({ deltaPercent }) => deltaPercent <= tolerance);
+  const isMet = pairs.every((pair) => nearness(pair, test).isNear);
   return check('whole responses', isMet, [seen, ...texts].join('; '), {
     warning: `${differingSamples.length} samples were answered otherwise than in the accuracy run. Their accuracy is within the tolerance; is the system known to be not deterministic?`,
     advice: ADVICE,

@@ -163,6 +163,37 @@ describe('TEST01', () => {
     expect([...verdict.texts.keys()].filter((name) => name.includes('baseline'))).toEqual([]);
   });
 
+  it.each<[string, clip: number, fid: number, isOfficialPass: boolean]>([
+    ['both near', 1.005, 1.015, true],
+    ['the second one too far', 1.005, 1.025, false],
+    ['the first one too far, within the bound of the second', 1.015, 1.015, false],
+    ['the second one unknown', 1, Number.NaN, false],
+  ])('compares two metrics, each within its own bound: %s', async (_case, clip, fid, expected) => {
+    const responseOf = (i: number): Uint8Array => float32(labelOf(i) + 1);
+    const scorer: Test01['scorer'] = {
+      score: async (entries) => {
+        let isTest = false;
+        let count = 0;
+        for await (const { sampleIndex, response } of entries) {
+          isTest ||= Buffer.from(response).readFloatLE() !== labelOf(sampleIndex);
+          count += 1;
+        }
+        const [value, FID_SCORE] = isTest ? [0.3 * clip, 24 * fid] : [0.3, 24];
+        return { metric: 'CLIP_SCORE', value, more: { FID_SCORE }, sampleCount: count };
+      },
+      marks: () => [],
+    };
+    const test = await scenes.server.test('TEST01', { responseOf });
+    const verdict = await verify(scenes.server, test, {
+      scorer,
+      metricTolerancePercents: { CLIP_SCORE: 1, FID_SCORE: 2 },
+    });
+    expect(verdict.isOfficialPass).toBe(expected);
+    expect(unmet(verdict)).toEqual(expected ? [] : ['responses', 'whole responses']);
+    const { text } = verdict.checks.find(({ name }) => name === 'responses') ?? {};
+    expect(text).toMatch(/CLIP_SCORE apart by .* allowed 1 %, FID_SCORE apart by .* allowed 2 %/);
+  });
+
   it.each<[string, (i: number, isSeen: boolean) => number, string[], RegExp]>([
     ['answers worse under load', () => 0.5, ['whole responses'], /first logged responses score=50/],
     [
