@@ -32,6 +32,8 @@ read -ra sut_flags <<<"${SUT_FLAGS:-}"
 read -ra run_flags <<<"${RUN_FLAGS:-}"
 # The model whose target a result is held to, its scenarios and tests (v4.1 has TEST05 beside them), and what goes in.
 result_model=$benchmark scenarios="Server Offline" tests_of_rounds="TEST01" input_data_types=uint8
+# Target rates of Server, Offline and accuracy runs.
+rates="5 40 30"
 case $benchmark in
   resnet50) tests_of_rounds="TEST01 TEST04" ;;
   retinanet) ;;
@@ -41,16 +43,18 @@ case $benchmark in
   gptj) result_model=gptj-99 tests_of_rounds='' input_data_types=int32 ;;
   llama2-70b) result_model=llama2-70b-99 tests_of_rounds=TEST06 input_data_types=int32 ;;
   mixtral-8x7b) tests_of_rounds=TEST06 input_data_types=int32 ;;
+  stable-diffusion-xl) tests_of_rounds="TEST01 TEST04" input_data_types=int32 rates="0.5 1 1" ;;
   *)
-    echo "$0: BENCHMARK=$benchmark: there is: resnet50, bert, retinanet, 3d-unet, dlrm-v2, gptj, llama2-70b, mixtral-8x7b" >&2
+    echo "$0: BENCHMARK=$benchmark: there is: resnet50, bert, retinanet, 3d-unet, dlrm-v2, gptj, llama2-70b, mixtral-8x7b, stable-diffusion-xl" >&2
     exit 2
     ;;
 esac
 result_model=${RESULT_MODEL:-$result_model}
 data_dir=${DATA_DIR:-standin}
-server_qps=${SERVER_QPS:-5}
-offline_qps=${OFFLINE_QPS:-40}
-accuracy_qps=${ACCURACY_QPS:-30}
+read -r rate_server rate_offline rate_accuracy <<<"$rates"
+server_qps=${SERVER_QPS:-$rate_server}
+offline_qps=${OFFLINE_QPS:-$rate_offline}
+accuracy_qps=${ACCURACY_QPS:-$rate_accuracy}
 # The rules' lengths, bounds and counts come from the round's mlperf.conf: 600 s and more. A dry run says others.
 if [ "$benchmark" = resnet50 ]; then full_count=50000 dry_count=1024; else full_count=all dry_count=all; fi
 data_count=${DATA_COUNT:-$full_count}
@@ -63,7 +67,7 @@ if [ "$is_dry" = yes ]; then
   short=(--min-duration 10s --min-query-count 100)
   bounds=(--target-latency 1s --target-latency-percentile 90)
   case $benchmark in
-    gptj) bounds[1]=20s ;;
+    gptj | stable-diffusion-xl) bounds[1]=20s ;;
     llama2-70b | mixtral-8x7b) bounds=(--target-latency-percentile 90) ;;
   esac
   server_flags=("${short[@]}" "${bounds[@]}" --generator-lag-max 50)
@@ -122,7 +126,7 @@ make_run() { # folder, how often at most, then the command
 measure() { # round, scenario, target rate, then further flags
   local round=$1 scenario=$2 qps=$3 runs="$out/$1/runs/$2" tests=$tests_of_rounds
   shift 3
-  if [ "$round" = v4.1 ] && [[ $tests == *TEST01* ]]; then tests="$tests TEST05"; fi
+  if [ "$round" = v4.1 ] && [ "$benchmark" != stable-diffusion-xl ] && [[ $tests == *TEST01* ]]; then tests="$tests TEST05"; fi
   local common=("${longhaul[@]}" run --sut "$SUT" --benchmark "$benchmark" --round "$round" --scenario "$scenario" --digest 10 "${data[@]}"
     ${run_flags[@]+"${run_flags[@]}"})
   make_run "$runs/accuracy" 1 "${common[@]}" --mode accuracy --target-qps "$accuracy_qps" --output "$runs/accuracy" --force
