@@ -46,9 +46,31 @@ describe('frechetDistance', () => {
   });
 });
 
+describe('featureStatistics', () => {
+  it('are mean and covariance, also where neither count is a multiple of a tile', () => {
+    const [size, count] = [7, 601];
+    const value = (row: number, i: number): number => Math.fround(Math.sin(row * (i + 1)) + i);
+    const rows = Array.from({ length: count }, (_, row) =>
+      Float32Array.from({ length: size }, (_unused, i) => value(row, i)),
+    );
+    const { mean, covariance } = featureStatistics(rows);
+    const sumOf = (of: (row: number) => number): number =>
+      rows.reduce((sum, _row, index) => sum + of(index), 0);
+    for (let i = 0; i < size; i += 1) {
+      const own = sumOf((row) => value(row, i)) / count;
+      expect(mean[i]).toBeCloseTo(own, 12);
+      for (let j = 0; j < size; j += 1) {
+        const other = sumOf((row) => value(row, j)) / count;
+        const products = sumOf((row) => (value(row, i) - own) * (value(row, j) - other));
+        expect(covariance[i * size + j]).toBeCloseTo(products / (count - 1), 12);
+      }
+    }
+  });
+});
+
 describe('symmetricEigenvalues', () => {
   it('finds those of a chain of springs, 2 - 2 cos(k pi / (n + 1))', () => {
-    const size = 40;
+    const size = 41;
     const matrix = new Float64Array(size * size);
     for (let i = 0; i < size; i += 1) {
       matrix[i * size + i] = 2;
