@@ -4,12 +4,14 @@ import { defaultCacheFolder } from '../../shared/base/files/read-file.ts';
 import { benchBatching } from './batching/batching-bench.ts';
 import { benchDelay } from './delay/delay-bench.ts';
 import { benchEngine } from './engine.ts';
+import { benchGeneration } from './generation/generation-bench.ts';
 import { benchIsolation } from './isolation.ts';
 import { benchLink } from './link/link-bench.ts';
 import { benchMemory } from './memory/memory-bench.ts';
 import { benchOip } from './oip/oip-bench.ts';
 import type { NodeOptions } from './processes.ts';
 import { benchRecords } from './records/records-bench.ts';
+import { benchStreams } from './streams/streams-bench.ts';
 import { benchSut } from './sut/sut-bench.ts';
 import { benchTail } from './tail/tail-bench.ts';
 import { benchWire } from './wire/wire-bench.ts';
@@ -198,6 +200,54 @@ const VERBS: Readonly<Record<string, Verb>> = {
         threads: Number(value('threads')),
         boundMs: Number(value('bound')),
         firstQps: Number(value('qps')),
+        seconds: Number(value('seconds')),
+        ...nodeOptions(value),
+      }),
+  },
+  generation: {
+    flags: {
+      places: '16',
+      prompts: '128',
+      prefill: '',
+      qps: '4',
+      layers: '4',
+      width: '384',
+      threads: '1',
+      rounds: '3',
+      ...NODE_FLAGS,
+    },
+    run: (value) =>
+      benchGeneration({
+        places: numbers(value('places')),
+        prefill: numbers(value('prefill')),
+        perS: Number(value('qps')),
+        prompts: Number(value('prompts')),
+        layers: Number(value('layers')),
+        width: Number(value('width')),
+        threads: Number(value('threads')),
+        rounds: Number(value('rounds')),
+        ...nodeOptions(value),
+      }),
+  },
+  streams: {
+    flags: {
+      streams: '1000',
+      ticks: '0,1',
+      tokens: '100',
+      'first-token': '100',
+      token: '20',
+      rounds: '3',
+      seconds: '6',
+      ...NODE_FLAGS,
+    },
+    run: (value) =>
+      benchStreams({
+        streams: numbers(value('streams')),
+        ticksMs: numbers(value('ticks')),
+        tokens: Number(value('tokens')),
+        firstTokenMs: Number(value('first-token')),
+        tokenMs: Number(value('token')),
+        rounds: Number(value('rounds')),
         seconds: Number(value('seconds')),
         ...nodeOptions(value),
       }),

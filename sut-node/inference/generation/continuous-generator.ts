@@ -29,6 +29,8 @@ interface ContinuousGeneratorOptions {
   readonly limits: GenerationLimits;
   /** Most sequences side by side. */
   readonly sequencesMax: number;
+  /** Prompt tokens that enter between two steps at most, unless a single prompt has more. */
+  readonly promptTokensPerStep?: number;
   /** Called after each step, when all sequences have told its tokens. */
   readonly onStepped?: () => void;
 }
@@ -101,12 +103,13 @@ export class ContinuousGenerator {
 
   async #takeIn(): Promise<void> {
     const { model, limits, sequencesMax } = this.#options;
+    const { promptTokensPerStep = PROMPT_TOKENS_PER_STEP } = this.#options;
     let promptTokens = 0;
     while (!this.#isStopped && this.#active.length < sequencesMax) {
       const [sequence] = this.#waiting;
       if (sequence === undefined) return;
       promptTokens += sequence.prompt.length;
-      if (promptTokens > PROMPT_TOKENS_PER_STEP && promptTokens > sequence.prompt.length) return;
+      if (promptTokens > promptTokensPerStep && promptTokens > sequence.prompt.length) return;
       this.#waiting.shift();
       let scores: Scores;
       try {

@@ -45,11 +45,12 @@ function bestToken(scores: Scores, excluded: number | undefined): number {
   let highest = Number.NEGATIVE_INFINITY;
   for (let id = 0; id < scores.length; id += 1) {
     const score = scores[id] as number;
+    // One comparison for nearly all: NaN fails it as well.
+    if (score <= highest) continue;
     if (Number.isNaN(score)) throw noNumbers();
-    if (score > highest && id !== excluded) {
-      highest = score;
-      best = id;
-    }
+    if (id === excluded) continue;
+    highest = score;
+    best = id;
   }
   if (best === undefined) throw noNumbers();
   return best;

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { RecordsReader } from '../../../loadgen-node/observe/records/records-reader.ts';
 import { suiteFolder, testCacheFolder } from '../../scenes/host/folders.ts';
 import { longhaul, SutNodeProcess, spawnLonghaul } from '../../scenes/host/processes.ts';
 import { workerProcessesOf } from '../../scenes/host/worker-processes.ts';
@@ -31,6 +32,24 @@ describe('llama2-70b', () => {
       /^\{'rouge1': 82\.9192, .*'gen_num': 64, .*'tokens_per_sample': [\d.]+\}$/,
     );
   }, 120_000);
+
+  it('tells its tokens as it chooses them', async () => {
+    const output = join(suiteFolder(), 'streamed');
+    const { stdout, stderr } = await longhaul([
+      ...['run', '--sut', node.address, ...data, '--scenario', 'Server', '--output', output],
+      ...['--target-qps', '4', '--min-duration', '2s', '--min-query-count', '6', '--token-times'],
+      ...['--records', 'keep'],
+    ]);
+    expect(stdout, stderr).toMatch(/^Between +p50 .*, max .* from token to token/m);
+    expect(readRunLogs(output).errors).toEqual([]);
+    const reader = await RecordsReader.open(join(output, 'longhaul_records.arrow'));
+    const { tokenCount, tokenGaps } = await reader.readAll();
+    await reader.close();
+    // A step gives a sequence one token: hardly any come with another one, at its instant.
+    const gaps = tokenCount?.reduce((sum, count) => sum + count - 1, 0) ?? 0;
+    expect(tokenGaps?.count).toBe(gaps);
+    expect(tokenGaps?.counts[0]).toBeLessThan(gaps / 10);
+  }, 60_000);
 
   it('measures first tokens and tokens in Server', async () => {
     const output = join(suiteFolder(), 'server');

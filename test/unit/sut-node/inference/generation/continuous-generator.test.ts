@@ -183,4 +183,30 @@ describe('ContinuousGenerator', () => {
       ...[`end 7 7 7 7 ${END}`, 'stepped'],
     ]);
   });
+
+  it('tells no more tokens of a sequence that was cancelled amid them', async () => {
+    const { model, generator } = start(2);
+    const told: string[] = [];
+    const outcomes = [5, 6].map(
+      (token) =>
+        new Promise((resolve) => {
+          const sequence: Sequence = {
+            prompt: [4, token],
+            onFirstToken: () => {},
+            onTokens: (ids) => {
+              told.push(`then ${ids.join(' ')}`);
+              if (told.length === 1) generator.cancel(sequence);
+            },
+            onEnd: resolve,
+            onFailed: resolve,
+          };
+          generator.add(sequence);
+        }),
+    );
+    const [cancelled, other] = await Promise.all(outcomes);
+    expect(cancelled).toMatchObject({ message: expect.stringContaining('nobody waits') });
+    expect(other).toEqual([6, 6, 6, 6, END]);
+    expect(told).toEqual(['then 5', 'then 6', 'then 6', 'then 6']);
+    expect(model.calls).toEqual(['enter 5', 'enter 6', 'step 5 6', 'step 6', 'step 6', 'step 6']);
+  });
 });
