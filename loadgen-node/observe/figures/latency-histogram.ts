@@ -54,6 +54,25 @@ function percentileIn(
   return largestNs;
 }
 
+/** Its values in ascending order, each as the middle of its bucket; of more than `countMax` as many, at even ranks. */
+export function spreadValues(
+  { counts, count, buckets, largestNs }: LogHistogram,
+  countMax: number,
+): Float64Array<ArrayBuffer> {
+  const values = new Float64Array(Math.min(count, countMax));
+  let filled = 0;
+  let below = 0;
+  for (let bucket = 0; bucket < counts.length && filled < values.length; bucket += 1) {
+    below += counts[bucket] as number;
+    const end = Math.round((below / count) * values.length);
+    const middleNs = (buckets.lowerEdgeNs(bucket) + buckets.lowerEdgeNs(bucket + 1)) / 2;
+    values.fill(Math.min(middleNs, largestNs), filled, end);
+    filled = end;
+  }
+  if (values.length > 0) values[values.length - 1] = largestNs;
+  return values;
+}
+
 /**
  * Lengths of time, counted in buckets of one relative width: percentiles of any number of values in
  * 8.7 KB.

@@ -1,8 +1,8 @@
 import { SeededRandom } from '../../../shared/benchmarks/digits/seeded-random.ts';
 import {
+  type StandinTexts,
   standinText,
-  TEXT_STANDIN_SET,
-  TEXT_STANDIN_VOCABULARY,
+  standinTextsOf,
 } from '../../../shared/benchmarks/standin/standin-text.ts';
 import type {
   Scores,
@@ -11,18 +11,19 @@ import type {
 import { ContinuousGenerator } from '../../../sut-node/inference/generation/continuous-generator.ts';
 import type { GenerationLimits } from '../../../sut-node/model/model-facts.ts';
 
+export const TEXTS: StandinTexts = standinTextsOf('llama2-70b');
+
 /** Most new tokens: above every answer of the stand-in's texts. */
 export const LIMITS: GenerationLimits = {
   promptTokensMax: 1024,
   newTokensMin: 1,
   newTokensMax: 256,
-  endToken: TEXT_STANDIN_VOCABULARY.endId,
+  endToken: TEXTS.endId,
 };
 
 /** Prompts of the stand-in's texts; answers have 3 to 130 tokens, many few and some many (shared/benchmarks/standin/standin-text.ts). */
 export function standinPrompts(count: number): readonly (readonly number[])[] {
-  const { seed } = TEXT_STANDIN_SET;
-  return Array.from({ length: count }, (_, i) => [...standinText(seed, i).prompt]);
+  return Array.from({ length: count }, (_, i) => [...standinText(TEXTS, TEXTS.set.seed, i).prompt]);
 }
 
 /** What a run of generation did. */

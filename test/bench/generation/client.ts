@@ -9,7 +9,7 @@ import { encodeModel } from '../../../sut-node/model/onnx/graph-builder.ts';
 import { createOrtSession, type ModelSession } from '../../../sut-node/model/onnx/ort-session.ts';
 import { decoderLayout } from '../../../sut-node/pipeline/decoder-fit.ts';
 import { DEFAULT_RUNTIME } from '../../../sut-node/settings/model-settings.ts';
-import { runContinuous, runOpenLoad, runStatic, standinPrompts } from './batches.ts';
+import { runContinuous, runOpenLoad, runStatic, standinPrompts, TEXTS } from './batches.ts';
 import type { GenerationJob, GenerationMeasured, PrefillMeasured } from './generation-bench.ts';
 
 // Goal: what continuous batching gives, and what longhaul adds to ONNX Runtime in it, in a fresh process. Started by
@@ -24,7 +24,10 @@ async function openDecoder(): Promise<ModelSession & { readonly file: string }> 
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-bench-'));
   try {
     const modelFile = join(folder, 'decoder.onnx');
-    writeFileSync(modelFile, encodeModel(standinDecoder('bench', job.size)));
+    writeFileSync(
+      modelFile,
+      encodeModel(standinDecoder('bench', { ...job.size, vocabulary: TEXTS.vocabularySize })),
+    );
     const sha256 = await fileDigest(modelFile, 'sha256');
     const runtime = { ...DEFAULT_RUNTIME, threadsPerWorker: job.threads };
     return { ...(await createOrtSession({ modelFile, sha256, runtime })), file: modelFile };

@@ -2,6 +2,7 @@ import { counted, formatNs, grouped } from '../../../../shared/base/text.ts';
 import { tokenTimes } from '../../../loadgen/recorder/recording.ts';
 import { percentileOf } from '../../../loadgen/results/latency-statistics.ts';
 import { type LatencyTable, sortedNumbers } from '../../../observe/figures/figures-of-records.ts';
+import { spreadValues } from '../../../observe/figures/latency-histogram.ts';
 import type { SampleRecords } from '../../../observe/records/sample-records.ts';
 import type { RunSummary } from '../../../observe/summary/run-summary.ts';
 import { drawLines } from '../../charts/line-chart.ts';
@@ -65,7 +66,33 @@ export function renderTokens(
         ),
     ...lengths.map(({ title, values }) => values && renderByLength(time, title, values)),
   ]);
-  return section('tokens', 'Tokens', html`<div class="charts">\n${charts}</div>`);
+  const gaps = gapTimes(records, kept?.parts ?? null).map(renderTime);
+  return section('tokens', 'Tokens', html`<div class="charts">\n${[...charts, ...gaps]}</div>`);
+}
+
+/** Values of the chart of all gaps: enough for its last percentile. */
+const GAPS_MAX = 100_000;
+
+/** Times between tokens: all of them, and the longest of each sample; none where they were not measured. */
+function gapTimes(records: SampleRecords, parts: readonly number[] | null): readonly TokenTime[] {
+  const { part, tokenGaps, longestGapNs, completedNs } = records;
+  if (tokenGaps === null || longestGapNs === null || tokenGaps.count === 0) return [];
+  const isOfRun = (row: number): boolean => parts === null || parts.includes(part[row] as number);
+  const values = Float64Array.from(longestGapNs, (ns, row) =>
+    isOfRun(row) && !Number.isNaN(completedNs[row]) ? ns : Number.NaN,
+  );
+  const longest: TokenTime = {
+    ...{ title: 'Longest time between two tokens', name: 'longest gap', values, boundNs: null },
+    about: 'Of each sample that completed.',
+  };
+  // The histogram has the gaps of all parts.
+  if (!part.every((_, row) => isOfRun(row))) return [longest];
+  const all: TokenTime = {
+    ...{ title: 'Time between tokens', name: 'ITL', boundNs: null },
+    values: spreadValues(tokenGaps, GAPS_MAX),
+    about: `From one token of a sample to the next: all ${grouped(tokenGaps.count)} gaps, within 0.4 %. Of tokens that come together the first has the gap.`,
+  };
+  return [all, longest];
 }
 
 /** Times and lengths of the samples of the parts that count; null where tokens are not timed. */

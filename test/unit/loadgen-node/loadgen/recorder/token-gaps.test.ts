@@ -2,7 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LogBuckets } from '../../../../../loadgen-node/loadgen/recorder/log-histogram.ts';
 import { TokenGaps } from '../../../../../loadgen-node/loadgen/recorder/token-gaps.ts';
-import { distributionOf } from '../../../../../loadgen-node/observe/figures/latency-histogram.ts';
+import {
+  distributionOf,
+  spreadValues,
+} from '../../../../../loadgen-node/observe/figures/latency-histogram.ts';
 
 // Goal: gaps between tokens are those of LoadGen's clock, all of them are counted, and their percentiles are within a bucket.
 // Method: instants by hand and at random, held against the same gaps in a list.
@@ -76,6 +79,26 @@ describe('TokenGaps', () => {
       }),
     );
   });
+});
+
+it('the values of a histogram are its own, and fewer of them have its percentiles', () => {
+  const gaps = new TokenGaps(1);
+  gaps.begin(0, 0);
+  let nowNs = 0;
+  for (let i = 1; i <= 1000; i += 1) {
+    nowNs += i * MS;
+    gaps.add(0, 1, nowNs);
+  }
+  const all = spreadValues(gaps.histogram, 5000);
+  expect(all).toHaveLength(1000);
+  all.forEach((ns, i) => {
+    expect(Math.abs(ns / ((i + 1) * MS) - 1)).toBeLessThan(1 / 128);
+  });
+  const few = spreadValues(gaps.histogram, 100);
+  expect(few).toHaveLength(100);
+  expect(few[49] as number).toBeGreaterThan(490 * MS);
+  expect(few[49] as number).toBeLessThan(510 * MS);
+  expect(few.at(-1)).toBe(1000 * MS);
 });
 
 it('buckets of 7 bits are below 0.8 % wide', () => {
