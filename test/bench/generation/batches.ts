@@ -14,7 +14,7 @@ import type { GenerationLimits } from '../../../sut-node/model/model-facts.ts';
 export const TEXTS: StandinTexts = standinTextsOf('llama2-70b');
 
 /** Most new tokens: above every answer of the stand-in's texts. */
-export const LIMITS: GenerationLimits = {
+const LIMITS: GenerationLimits = {
   promptTokensMax: 1024,
   newTokensMin: 1,
   newTokensMax: 256,
