@@ -101,5 +101,6 @@ function measure<T>(
   const job: GenerationJob = { places, prompts, size: { layers, width }, threads, ...more };
   const args = [JSON.stringify(job)];
   const program = { name: `generation-${places}`, module: 'test/bench/generation/client.js', args };
-  return runNode<T>(options, program, SECONDS_MAX);
+  // A line per collection would be more than is read of a program.
+  return runNode<T>({ ...options, isGcTraced: false }, program, SECONDS_MAX);
 }
