@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { suiteFolder } from '../../scenes/host/folders.ts';
@@ -15,9 +15,9 @@ const nodes: FakeSutNode[] = [];
 const run = join(suiteFolder(), 'run');
 
 /** A node that says the same of every sample. */
-async function nodeThatSays(says: typeof HONEST): Promise<FakeSutNode> {
+async function nodeThatSays(says: typeof HONEST, benchmark = 'llama2-70b'): Promise<FakeSutNode> {
   const node = await FakeSutNode.start({
-    benchmark: 'llama2-70b',
+    benchmark,
     says: { Model: { encodings: [{ form: 'ids', compression: 'identity' }] } },
     onPart: (own, { samples }) =>
       own.generate(
@@ -63,4 +63,38 @@ describe('TEST06 over the wire', () => {
     expect(wrong).toEqual(failed === undefined ? [] : [expect.stringContaining(failed)]);
     expect(lines).toContain(`TEST06 verification ${exit === 0 ? 'complete' : 'failed'}`);
   });
+});
+
+describe('TEST06 of gptj, which counts no tokens by mlperf.conf', () => {
+  const gptj = join(suiteFolder(), 'gptj');
+  const END_OF_GPTJ = 50_256;
+  const pad = { first: 700, tokens: [700, 701, END_OF_GPTJ, END_OF_GPTJ], count: 4 };
+  const userConf = join(suiteFolder(), 'user.conf');
+
+  it('asks for tokens by user.conf, and knows the end token', async () => {
+    const { address } = await nodeThatSays(pad, 'gptj');
+    const { stderr, stdout, code } = await longhaul([
+      ...['run', '--sut', address, '--benchmark', 'gptj', '--data-dir', 'standin'],
+      ...['--round', 'v5.0', '--scenario', 'Server', '--target-qps', '300', '--output', gptj],
+      ...['--min-duration', '1s', '--min-query-count', '500', '--generator-lag-max', '50'],
+    ]);
+    expect(code, stdout + stderr).toBe(0);
+    const test = async (says: typeof HONEST, ...flags: readonly string[]) => {
+      const { address: own } = await nodeThatSays(says, 'gptj');
+      const model = ['--model', 'gptj-99', '--output', join(suiteFolder(), 'of-gptj')];
+      return await longhaul([
+        ...['compliance', 'TEST06', '--run', gptj, '--sut', own, ...model, ...flags],
+      ]);
+    };
+    const refused = await test(pad);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('--user-conf FILE with gptj.*.use_token_latencies = 1');
+    writeFileSync(userConf, 'gptj.*.use_token_latencies = 1\n');
+    const padded = await test(pad, '--user-conf', userConf);
+    expect(padded.stdout, padded.stderr).toContain('ends with more than one end token');
+    expect(padded.code).toBe(3);
+    const good = { ...pad, tokens: [700, 701, 702, END_OF_GPTJ] };
+    const passed = await test(good, '--user-conf', userConf);
+    expect(passed.code, passed.stdout + passed.stderr).toBe(0);
+  }, 60_000);
 });
