@@ -1,5 +1,5 @@
 import type { QueryDispatchLibrary } from '../../../qdl/index.ts';
-import { percentage } from '../../../shared/base/text.ts';
+import { counted, percentage } from '../../../shared/base/text.ts';
 import type { HostIdentity } from '../../../shared/host/host-facts.ts';
 import { hasNetworkDivision } from '../../../shared/rules/rounds/rounds.ts';
 import type { JudgedTest, Judgement, LoggedDetail } from '../../loadgen/engine/test-context.ts';
@@ -293,7 +293,7 @@ function ledgerNote({ run, oip, nodes }: NetworkAudit): string {
   const sum = (field: 'sampleCount' | 'payloadBytes' | 'digestedSampleCount'): number =>
     nodes.reduce((total, { ours }) => total + ours[field], 0);
   const digested = sum('digestedSampleCount');
-  const digests = digested > 0 ? `, with the same digests of ${digested} samples` : '';
+  const digests = digested > 0 ? `, with the same digests of ${counted(digested, 'sample')}` : '';
   return (
     `both ends counted ${sum('sampleCount')} samples and ${sum('payloadBytes')} payload bytes${digests}: ` +
     'evidence from both ends, not a proof against a SUT node that lies'
