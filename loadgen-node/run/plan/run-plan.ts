@@ -141,8 +141,8 @@ function planTokens(
   if (!tokenTimes) return { tokenLatencies, tokenTimes };
   if (!settings.useTokenLatencies) {
     throw configInvalid(
-      '--token-times needs a benchmark with tokens, and settings that measure them (use_token_latencies, by mlperf.conf of ' +
-        'the round or --user-conf)',
+      '--token-times needs a benchmark with tokens, and a run that measures them: set --ttft and --tpot, or ' +
+        'use_token_latencies in --user-conf',
     );
   }
   if (settings.mode === 'AccuracyOnly') {

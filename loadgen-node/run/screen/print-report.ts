@@ -224,7 +224,9 @@ function tokenLines({ outcome: { performance }, plan: { settings } }: RunReport)
   if (tokens === null) return [];
   const total = `${tokens.tokenCount} output tokens, ${rateText(tokens.completed)} per second`;
   const { firstToken, perOutputToken } = tokens;
-  const between = tokens.gaps === null ? [] : [row('Between', gapsText(tokens.gaps))];
+  const { gaps } = tokens;
+  const between =
+    gaps === null || gaps.histogram.count === 0 ? [] : [row('Between', gapsText(gaps))];
   if (firstToken === null || perOutputToken === null) return [row('Tokens', total), ...between];
   const boundText = (ns: number): string =>
     scenario === 'Server'

@@ -79,8 +79,6 @@ export function shortRows(report: RunReport, otherNotes: string): Row[] {
   if (performance !== null && hasLatency(performance)) {
     rows.push(['Latency', latencyText(report, performance)]);
   }
-  const gaps = performance?.summary.tokens?.gaps ?? null;
-  if (gaps !== null && gaps.histogram.count > 0) rows.push(['Between', gapsText(gaps)]);
   const split = report.summary?.split ?? null;
   const isOffline = report.plan.settings.scenario === 'Offline';
   if (split !== null) rows.push(['Why', whyInShort(split, isOffline)]);
