@@ -1,15 +1,14 @@
 import assert from 'node:assert';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { configInvalid } from '../../../../shared/base/errors/mlperf-error.ts';
 import { grouped } from '../../../../shared/base/text.ts';
 import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
 import type { Quality } from '../../../../shared/rules/rows/benchmark-row.ts';
 import { formatFixed, pythonFloat } from '../../../loadgen/base/number-format.ts';
 import type { AccuracyReport, DataSet } from '../../data-set/data-set.ts';
 import type { TokenType } from '../../data-set/token-numbers.ts';
-import { isGeneratedData, STAND_IN_WORD } from '../generated-data.ts';
 import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
+import { requireFiles, standinBenchmark } from '../standin-benchmark.ts';
 import { scoreTexts, type TextFigures } from './score-texts.ts';
 import { standinTexts } from './standin-texts.ts';
 import { type RowReader, readTextRows, type TextRow } from './text-rows.ts';
@@ -54,32 +53,27 @@ const METRICS: Readonly<Record<string, string>> = {
  */
 export function languageBenchmark(task: LanguageTask): LoadgenBenchmark {
   const { key, file } = task;
-  const rules = benchmarkRules(key);
-  return {
-    rules,
-    answersInTokens: true,
-    openDataSet: async ({ dataFolder, generated, tokenType = 'int32' }) => {
-      if (isGeneratedData({ benchmark: key, dataDir: dataFolder })) {
-        const { source, rows, tokenizer } = standinTexts(key, generated);
-        return { ...source, ...textDataSet(task, rows, tokenizer, tokenType), folder: '' };
-      }
-      if (dataFolder === undefined) {
-        throw configInvalid(
-          `benchmark ${key} needs --data-dir FOLDER with ${file} and the model's ${TOKENIZER_FILE} (see the README of the ` +
-            `benchmark), or --data-dir ${STAND_IN_WORD}`,
-        );
-      }
-      const hasConfig = existsSync(join(dataFolder, TOKENIZER_CONFIG_FILE));
-      const tokenizer = await readTokenizer(dataFolder, hasConfig, task.cleansUp);
-      const rows = await readTextRows(join(dataFolder, file), task.readRow);
+  const benchmark = standinBenchmark(key, {
+    holds: `${file} and the model's ${TOKENIZER_FILE}`,
+    makes: 'texts of made-up words',
+    openOwn: async (folder, { tokenType = 'int32' }) => {
+      requireFiles(folder, [file, TOKENIZER_FILE]);
+      const hasConfig = existsSync(join(folder, TOKENIZER_CONFIG_FILE));
+      const tokenizer = await readTokenizer(folder, hasConfig, task.cleansUp);
+      const rows = await readTextRows(join(folder, file), task.readRow);
       return {
         ...sourceOf(task, rows),
         ...textDataSet(task, rows, tokenizer, tokenType),
-        folder: dataFolder,
+        folder,
         files: [file, TOKENIZER_FILE, ...(hasConfig ? [TOKENIZER_CONFIG_FILE] : [])],
       };
     },
-  };
+    openStandin: async (set, { tokenType = 'int32' }) => {
+      const { source, rows, tokenizer } = standinTexts(key, set);
+      return { ...source, ...textDataSet(task, rows, tokenizer, tokenType), folder: '' };
+    },
+  });
+  return { ...benchmark, answersInTokens: true };
 }
 
 /** Reads and scores rows, wherever they are from. */
