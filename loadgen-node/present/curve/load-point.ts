@@ -18,7 +18,7 @@ export const LATENCY_FIGURE = z.strictObject({
 });
 export type LatencyFigure = Readonly<z.infer<typeof LATENCY_FIGURE>>;
 
-/** What a load came to in tokens, with the percentiles of their two times. */
+/** Tokens per second at a load, with the percentiles of their two times. */
 export const TOKEN_FIGURES = z.strictObject({
   /** Completed output tokens per second: the metric of token models. */
   perSecond: z.number().min(0),
@@ -26,7 +26,7 @@ export const TOKEN_FIGURES = z.strictObject({
   tpot: z.array(LATENCY_FIGURE),
 });
 
-/** What was completed within every bound, counted from the schedule. */
+/** Queries completed within every bound, counted from the schedule. */
 export const GOODPUT = z.strictObject({
   /** Of the issued samples, 0 to 1. */
   share: z.number().min(0).max(1),

@@ -7,7 +7,7 @@ export const GENERAL_CONSTRAINTS = 'inference_rules v4.1, Network division, SUT 
 export const DIVISIONS_RULE = 'inference_rules v4.1, Divisions, Network division';
 export const COMPRESSION_TABLE = 'inference_rules v4.1, Network division, QSL pre-processing';
 
-/** What round v0.5 itself says. It is its draft of April 2019: the paper of the round repeats it in other words. */
+/** The own text of round v0.5. It is its draft of April 2019: the paper of the round repeats it in other words. */
 export const V05_CACHING =
   'inference_rules v0.5, Load Generator: "Caching of any queries, any query parameters, or any intermediate results is prohibited."';
 export const V05_INPUTS =

@@ -24,7 +24,7 @@ const KIND_MARKS: Readonly<Record<AuditFinding['kind'], string>> = {
 const PATH_NOTE =
   'What is marked + is a finding of longhaul: the rules do not forbid a load balancer, they count it as part of the SUT.';
 
-/** What the rules of a run of v0.5 are: said once, and behind each rule in its source. */
+/** Whose rules a run of v0.5 is held to: said once, and behind each rule in its source. */
 const ROUND_NOTE =
   'v0.5, which has no Network division, only closed and open (paper, section 5.1.1), and says nothing of a network between ' +
   'LoadGen and SUT. So the run is held to the Network division of v4.1, the oldest text of it that longhaul has: without ' +

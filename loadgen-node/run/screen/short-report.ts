@@ -183,7 +183,7 @@ function throughputText(report: RunReport, performance: PerformanceOutcome): str
   return `${Number.isFinite(perS) && perS > 0 ? rateText(perS) : '-'} ${unit}/s${ofTokens}${goodputText(report)}`;
 }
 
-/** What was completed within every bound, where that is less than all and the bound is no default. */
+/** Goodput, where that is less than all and the bound is no default. */
 function goodputText({ figures, plan }: RunReport): string {
   const { goodput, goodput_qps: perS, goodput_tokens_per_second: tokensPerS } = figures;
   if (goodput === undefined || goodput === 1 || plan.isBoundUnsaid) return '';

@@ -11,9 +11,9 @@ type OpenOptions = Parameters<LoadgenBenchmark['openDataSet']>[0];
 
 /** The two data sets of a benchmark: the user's, and what longhaul makes in its place. */
 interface DataSources {
-  /** What the user's folder holds: `dev-v1.1.json of SQuAD v1.1 and BERT's vocab.txt`. */
+  /** Contents of the user's folder, in words: `dev-v1.1.json of SQuAD v1.1 and BERT's vocab.txt`. */
   readonly holds: string;
-  /** What `--data-dir standin` is: `generated questions`. */
+  /** Contents of `--data-dir standin`, in words: `generated questions`. */
   readonly makes: string;
   openOwn(folder: string, options: OpenOptions): Promise<DataSet>;
   openStandin(set: GeneratedSet, options: OpenOptions): Promise<DataSet>;

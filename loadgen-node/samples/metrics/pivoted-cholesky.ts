@@ -13,7 +13,7 @@ const ROWS_AT_ONCE = 4;
 export function pivotedCholesky(matrix: Float64Array, size: number) {
   const upper = Float64Array.from(matrix);
   const order = Uint32Array.from({ length: size }, (_, i) => i);
-  /** What is left of the diagonal. */
+  /** The diagonal, less the steps done so far. */
   const left = Float64Array.from({ length: size }, (_, i) => upper[i * size + i] as number);
   const least = left.reduce((max, value) => Math.max(max, value), 0) * PIVOT_MIN * size;
   let done = 0;

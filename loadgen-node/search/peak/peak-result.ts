@@ -293,7 +293,7 @@ function limitText(
   }
 }
 
-/** What becomes of the queries above the limit; of two bounds, which of them it is, and how far the other one is. */
+/** The bound that queries above the limit miss; of two, which of them it is, and how far the other one is. */
 function aboveText(
   search: LoadSearch,
   probes: readonly PeakProbe[],

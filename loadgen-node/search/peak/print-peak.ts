@@ -158,7 +158,7 @@ function heldText(search: LoadSearch, { load, probe }: HeldLoad): string {
   return `${loadText(search, load)}, in ${where}: ${late} of ${queries} queries late in ${formatNs(durationNs)}`;
 }
 
-/** What the confirming run completed within every bound. */
+/** Goodput of the confirming run. */
 function goodputText({ share, samplesPerSecond, tokensPerSecond }: Goodput): string {
   const tokens =
     tokensPerSecond === null ? '' : ` and ${grouped(Math.round(tokensPerSecond))} tokens/s`;

@@ -101,7 +101,7 @@ export interface SubmissionModel {
   readonly v05?: V05Demands;
 }
 
-/** What round v0.5 asks of a model's runs beside the above, by scenario. */
+/** Further demands of round v0.5 on a model's runs, by scenario. */
 interface V05Demands {
   readonly minQueries: Readonly<Record<Scenario, number>>;
   /** Of the latency that is reported (SingleStream) or bounded (MultiStream, Server), 0 to 1; Offline: 0. */

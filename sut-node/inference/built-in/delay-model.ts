@@ -48,7 +48,7 @@ interface DelayModelParts {
   readonly concurrency: number;
   /** Largest response in bytes; undefined where a list decides. */
   readonly responseBytesMax: number | undefined;
-  /** What each sequence that generates adds to the time of every token behind the first. Default: 0. */
+  /** Each sequence that generates adds this to the time of every token behind the first, in ns. Default: 0. */
   readonly perSequenceNs?: number;
   /** Makes the sequence of answers, in the order in which services begin. @throws MlperfError `ERR_MODEL` */
   readonly answers: () => Promise<() => DelayedAnswer>;

@@ -8,7 +8,7 @@ import { cutByBytes, type KnownResponses } from './response-writer.ts';
 const NOTHING: KnownResponses = { firstTokens: [], tokens: [], answers: [] };
 
 /**
- * What a stream has to tell, in its order. Tokens that come while gRPC takes no messages are joined by sample, and a sample's answer
+ * Responses that wait on a stream, in their order. Tokens that come while gRPC takes no messages are joined by sample, and a sample's answer
  * takes their place: a peer that reads slowly makes the node hold no more than the answers' own bytes.
  */
 export class OutgoingResponses {

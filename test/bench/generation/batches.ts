@@ -26,7 +26,7 @@ export function standinPrompts(count: number): readonly (readonly number[])[] {
   return Array.from({ length: count }, (_, i) => [...standinText(TEXTS, TEXTS.set.seed, i).prompt]);
 }
 
-/** What a run of generation did. */
+/** A run of generation: its tokens, and how long they took. */
 export interface Generation {
   readonly tokens: number;
   readonly ns: number;

@@ -186,7 +186,7 @@ function resultFiles(result: ResultOf): Files {
   return files;
 }
 
-/** What tells one of several runs from the others: 51 samples per second in the first, 55 in the last. */
+/** Makes several runs differ: 51 samples per second in the first, 55 in the last. */
 function ratesOf(run: number): Log {
   return {
     test_datetime: `"2026-07-02T10:0${run}:00Z"`,

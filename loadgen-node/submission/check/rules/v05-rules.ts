@@ -145,7 +145,7 @@ export function roundPercentile({ model, scenario }: ResultSite): string | undef
   return share === undefined ? undefined : (share * 100).toFixed(2);
 }
 
-/** What a rule is in round v0.5, where it has the words of other rounds. */
+/** Texts of rules in round v0.5 that have other words in later rounds. */
 type Held = Partial<Pick<RuleRow, 'rule' | 'advice' | 'severity'>> & { readonly source: string };
 
 /**
