@@ -199,10 +199,7 @@ async function startHealthPort(
       ruleOf: callRule,
       onRefused: () => {},
     },
-    serving: (injector) => (socket) => {
-      injector.injectConnection(socket);
-      return socket;
-    },
+    serving: (injector) => (socket) => injector.injectConnection(socket),
   });
   return {
     address: hostAndPort(port.host, port.port),

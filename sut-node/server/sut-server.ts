@@ -115,12 +115,11 @@ export async function startSutServer(
           void connection.closed.then(() => own.delete(connection));
         },
       };
-      const serve = (accepted: Socket): Socket => serveByFirstCall(accepted, ways);
+      const serve = (accepted: Socket): void => serveByFirstCall(accepted, ways);
       if (tls === undefined) return serve;
       const tlsServer = endTls(tls, serve, events);
       return (accepted) => {
         tlsServer.emit('connection', accepted);
-        return accepted;
       };
     },
   });
@@ -137,11 +136,7 @@ export async function startSutServer(
 }
 
 /** Speaks TLS on the connections that it is given and serves what is inside. It listens nowhere itself. */
-function endTls(
-  tls: ServerTls,
-  serve: (socket: Socket) => Socket,
-  events: ServerEvents,
-): TlsServer {
+function endTls(tls: ServerTls, serve: (socket: Socket) => void, events: ServerEvents): TlsServer {
   const asksClients = tls.clientAuthorities !== undefined;
   const server = createTlsServer({
     cert: tls.cert,

@@ -91,7 +91,7 @@ export interface GrpcPort {
  * own and hands its connections to grpc-js: so that an address in use is told by its system error, connections are
  * guarded (connection-guard.ts), and the HTTP/2 server can have larger windows (receive-window.ts).
  * @param options.purpose As of {@link listenOn}.
- * @param options.serving What takes a connection, and returns the socket that stands for it from then on.
+ * @param options.serving What takes a connection.
  * @throws MlperfError `ERR_SUT_LISTEN` that names the address.
  */
 export async function openGrpcPort(
@@ -102,7 +102,7 @@ export async function openGrpcPort(
     /** HTTP/2's, of this end. */
     readonly settings: Settings & { readonly initialWindowSize: number };
     readonly rules: GateRules;
-    serving(injector: ConnectionInjector): (accepted: Socket) => Socket;
+    serving(injector: ConnectionInjector): (accepted: Socket) => void;
   },
 ): Promise<GrpcPort> {
   const { at, purpose, settings, rules } = options;
@@ -110,8 +110,8 @@ export async function openGrpcPort(
   const { injector, http2Server, windows } = createWindowedInjector(grpcServer, settings, options);
   gateCalls(http2Server, rules);
   const serve = options.serving(injector);
-  const tcpServer = createServer({ noDelay: true }, (accepted) => {
-    const socket = serve(accepted);
+  const tcpServer = createServer({ noDelay: true }, (socket) => {
+    serve(socket);
     // A connection that breaks is closed as well, which is what counts.
     socket.on('error', () => {});
     guard.admit(socket);

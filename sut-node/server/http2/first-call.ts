@@ -67,53 +67,48 @@ export function serverSettings(windowBytes: number) {
  * connection then sends settings with its windows and frames. For grpc-js the peer's answer to the first settings is
  * taken out, since nghttp2 did not send them. Window and frames stay those of HTTP/2 until then: nghttp2 refuses larger
  * ones until the peer has answered to settings of its own.
- * @returns The socket that stands for the connection from now on.
  */
-export function serveByFirstCall(accepted: Socket, ways: ConnectionWays): Socket {
-  let own: ServerConnection | undefined;
+export function serveByFirstCall(socket: Socket, ways: ConnectionWays): void {
   let isBroken = false;
   const control = new ControlFrames();
   const look = new FirstLook();
-  const { socket, handOver } = readInto(
-    accepted,
-    (chunk) => {
-      if (own !== undefined) {
-        own.read(chunk);
-        return true;
-      }
-      if (isBroken) return true;
-      look.add(chunk);
-      if (look.path !== undefined && ways.service.isOwn(look.path)) {
-        own = new ServerConnection(socket, ways.service);
-        ways.onConnection(own);
-        own.read(look.bytes);
-        return true;
-      }
-      const { broken } = look;
-      if (broken !== undefined) {
-        isBroken = true;
-        control.goAway(broken.code, broken.message);
-        outgoing.end(BROKEN_CLOSE_MS);
-        return true;
-      }
-      if (!look.isEnough) return true;
-      handOver();
-      setImmediate(() => {
-        socket.pause();
-        socket.unshift(look.withoutAnswer());
-        ways.inject(socket);
-      });
-      return false;
-    },
-    () => own?.placeForNext(),
-  );
+  const onChunk = (chunk: Buffer): void => {
+    if (isBroken) return;
+    look.add(chunk);
+    if (look.path !== undefined && ways.service.isOwn(look.path)) {
+      const own = new ServerConnection(socket, ways.service);
+      ways.onConnection(own);
+      own.read(look.bytes);
+      socket.off('data', onChunk);
+      readInto(
+        socket,
+        (bytes) => own.read(bytes),
+        () => own.placeForNext(),
+      );
+      return;
+    }
+    const { broken } = look;
+    if (broken !== undefined) {
+      isBroken = true;
+      control.goAway(broken.code, broken.message);
+      outgoing.end(BROKEN_CLOSE_MS);
+      return;
+    }
+    if (!look.isEnough) return;
+    socket.off('data', onChunk);
+    socket.pause();
+    setImmediate(() => {
+      socket.unshift(look.withoutAnswer());
+      ways.inject(socket);
+    });
+  };
+  socket.on('data', onChunk);
   control.settings([
     [SETTING.maxConcurrentStreams, CALLS_PER_CONNECTION_MAX],
     [SETTING.maxHeaderListSize, CALL_HEADERS_BYTES_MAX],
   ]);
   const outgoing = new Outgoing(socket, control, NO_CALLS, () => {});
   outgoing.begin('server');
-  return socket;
 }
 
 /** The first bytes of a connection, until it is known who serves it. */

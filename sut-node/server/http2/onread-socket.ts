@@ -1,10 +1,6 @@
-import { Socket } from 'node:net';
+import { type Socket, Socket as TcpSocket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import {
-  type BorrowedBytes,
-  copyOf,
-  overwriteInTests,
-} from '../../../shared/base/bytes/borrowed-bytes.ts';
+import { type BorrowedBytes, overwriteInTests } from '../../../shared/base/bytes/borrowed-bytes.ts';
 
 /**
  * Bytes that a read takes from the kernel, without a given place for them. Of a large message the first bytes are copied
@@ -19,84 +15,51 @@ const READ_BYTES_MAX: number = 64 * 1024;
  */
 const readBuffer: Buffer = Buffer.allocUnsafeSlow(READ_BYTES_MAX);
 
-/** Takes what was read. @returns False to read no more for now. */
-export type OnBytes = (chunk: BorrowedBytes) => boolean;
-
 /** Place for the bytes of the next read; undefined: there is none. It must last until bytes come, whatever happens. */
 export type PlaceForBytes = () => Uint8Array | undefined;
 
-/** The private handle of a socket of node:net. */
-interface OwnsHandle {
-  _handle: { readonly useUserBuffer?: unknown } | null;
+/** The handle of a socket of node:net, which is private. */
+interface Handle {
+  useUserBuffer?(buffer: Uint8Array): void;
 }
 
-/** The option that node:net takes beside those that are documented. */
-interface HandleOptions {
-  readonly handle: unknown;
-  readonly onread: {
-    readonly buffer: () => Uint8Array;
-    readonly callback: (bytes: number, buffer: Uint8Array) => boolean;
-  };
-}
-
-/** A connection that is read by {@link readInto}. */
-export interface ReadSocket {
-  /** Stands for the connection from now on. */
-  readonly socket: Socket;
-  /** Ends the reading here: from now on the socket's chunks come as those of any other. */
-  handOver(): void;
-}
+/** Fields in which node:net keeps its option `onread`; it has them in every socket, and they are private. */
+const FIELDS: ReadonlyMap<string | undefined, symbol> = new Map(
+  Object.getOwnPropertySymbols(new TcpSocket()).map((field) => [field.description, field]),
+);
+const BUFFER = FIELDS.get('kBuffer');
+const CALLBACK = FIELDS.get('kBufferCb');
+const NEXT_BUFFER = FIELDS.get('kBufferGen');
 
 /**
- * Reads an accepted connection into one buffer. node:net has the option `onread` for connections that this end makes
- * only, so the connection's handle goes into a socket of our own. A connection whose handle is not TCP's own is read by
- * its chunks: that of TLS has the same methods, but tells its errors to the TLSSocket that it belongs to.
- * @param accepted A socket that was not read yet.
+ * Reads an accepted connection into one buffer, from now on. node:net has the option `onread` for connections that this
+ * end makes only, so it is set in the socket here.
+ *
+ * Never for a socket that node:http2 gets later: its native session lies over the buffer's reader, and when V8 collects
+ * a session that is closed amid a read, the bytes go to that reader, which aborts the process.
+ *
+ * A connection that is not TCP's own (TLS), or a Node.js without these fields, is read by the socket's chunks.
  * @param placeForNext Asked after each read.
+ * @returns False: it is read by its chunks.
  */
 export function readInto(
-  accepted: Socket,
-  onBytes: OnBytes,
+  socket: Socket,
+  onBytes: (chunk: BorrowedBytes) => void,
   placeForNext: PlaceForBytes = () => undefined,
-): ReadSocket {
-  const owner = accepted as unknown as OwnsHandle;
-  const handle = owner._handle;
-  if (accepted instanceof TLSSocket || typeof handle?.useUserBuffer !== 'function') {
-    return readChunks(accepted, onBytes);
-  }
-  owner._handle = null;
-  let isHandedOver = false;
-  const callback = (bytes: number, buffer: Uint8Array): boolean => {
-    const chunk = buffer.subarray(0, bytes);
-    if (isHandedOver) {
-      // DecoupledSocket, between the socket and grpc-js, reads here; else node:http2 has the handle.
-      socket.emit('data', Buffer.from(copyOf(chunk)));
-      return !socket.isPaused();
-    }
-    const goesOn = onBytes(chunk);
-    if (buffer === readBuffer) overwriteInTests(buffer, bytes);
-    return goesOn;
-  };
-  const options: HandleOptions = {
-    handle,
-    onread: { buffer: () => placeForNext() ?? readBuffer, callback },
-  };
-  const socket = new Socket(options as object);
-  // The listening socket counts the accepted one, and is closed when that is.
-  socket.once('close', () => accepted.destroy());
-  return {
-    socket,
-    handOver: () => {
-      isHandedOver = true;
+): boolean {
+  // Chunks that the socket holds already come first, and those of a socket without the buffer.
+  socket.on('data', onBytes);
+  const { _handle: handle } = socket as unknown as { readonly _handle: Handle | null };
+  if (socket instanceof TLSSocket || typeof handle?.useUserBuffer !== 'function') return false;
+  if (BUFFER === undefined || CALLBACK === undefined || NEXT_BUFFER === undefined) return false;
+  Object.assign(socket, {
+    [BUFFER]: readBuffer,
+    [NEXT_BUFFER]: () => placeForNext() ?? readBuffer,
+    [CALLBACK]: (bytes: number, buffer: Uint8Array) => {
+      onBytes(buffer.subarray(0, bytes));
+      if (buffer === readBuffer) overwriteInTests(buffer, bytes);
     },
-  };
-}
-
-/** Reads what node:net reads. */
-function readChunks(socket: Socket, onBytes: OnBytes): ReadSocket {
-  const onData = (chunk: Buffer): void => {
-    if (!onBytes(chunk)) socket.pause();
-  };
-  socket.on('data', onData);
-  return { socket, handOver: () => socket.off('data', onData) };
+  });
+  handle.useUserBuffer(readBuffer);
+  return true;
 }

@@ -9,7 +9,7 @@ import { FrameReader, REQUEST_HEAD_BYTES, RESPONSE_BYTES } from './tcp-frames.ts
 /** Responses that are not sent yet keep their place: far fewer than these are under way. */
 const RING_RESPONSES = 65_536;
 
-const server = createServer({ noDelay: true, pauseOnConnect: true }, (accepted) => {
+const server = createServer({ noDelay: true, pauseOnConnect: true }, (socket) => {
   const ring = Buffer.alloc(RING_RESPONSES * RESPONSE_BYTES);
   let next = 0;
   let sent = 0;
@@ -29,10 +29,9 @@ const server = createServer({ noDelay: true, pauseOnConnect: true }, (accepted) 
       sent = 0;
     },
   );
-  const { socket } = readInto(accepted, (chunk) => {
+  readInto(socket, (chunk) => {
     reader.read(readInPlace(chunk));
     send(); // What one read brought is answered by one write.
-    return true;
   });
   socket.setNoDelay(true);
   socket.on('error', () => socket.destroy());

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Deferred } from '../../../../../shared/base/async.ts';
 import { ERROR_CODE, FLAG, FRAME_TYPE, PREFACE } from '../../../../../shared/http2/frames.ts';
 import { serveByFirstCall } from '../../../../../sut-node/server/http2/first-call.ts';
 import type { ServerConnection } from '../../../../../sut-node/server/http2/server-connection.ts';
@@ -265,6 +266,30 @@ describe('HTTP/2 that is broken before the first call', () => {
     expect(last?.type).toBe(goAway);
     expect(last?.payload.toString('latin1', 8)).toBe('it does not begin with its settings');
   });
+});
+
+it('leaves the reader of node:net to a connection that grpc-js serves', async () => {
+  const injected = new Deferred<Socket>();
+  const server = createServer((accepted) => {
+    const onConnection = () => expect.unreachable('the call is for grpc-js');
+    const inject = (socket: Socket) => injected.resolve(socket);
+    serveByFirstCall(accepted, { service: testCalls({}, []), inject, onConnection });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo; // It listens on TCP.
+  const peer = connect(port, '127.0.0.1');
+  onTestFinished(() => {
+    peer.destroy();
+    server.close();
+  });
+  peer.write(Buffer.concat([HELLO, ACK, OTHER]));
+  const socket = await injected.promise;
+  // Where node:net reads into a buffer of ours, a closed session of node:http2 that V8 collects aborts the process.
+  const buffer = Object.getOwnPropertySymbols(socket).find(
+    ({ description }) => description === 'kBuffer',
+  ) as keyof Socket;
+  expect(socket[buffer]).toBeNull();
+  socket.destroy();
 });
 
 /** Which settings a frame has. */
