@@ -97,7 +97,7 @@ export function runTestSettings(
     /** A run that early stopping has not decided, or that was too short, goes on. */
     extendsUntilDecided: values.extendUntilDecided ?? isDefaultLength,
     /** Told before the run, where it is longer than one would think; undefined: it is not. */
-    lengthNote: isDefaultLength ? lengthInWords(asked) : undefined,
+    lengthNote: lengthInWords(asked, isDefaultLength),
   };
 }
 
@@ -215,6 +215,7 @@ function applyTokenBounds(
     ['tpot', 'serverTpotLatencyNs', tpot],
   ] as const;
   const said = bounds.find(([, , ns]) => ns !== undefined);
+  if (said === undefined || hasTokens) refuseLatencyBesideTokens(settings, targetLatency, said);
   if (said === undefined) return;
   const flag = `--${said[0]} ${formatNs(said[2] ?? 0)}`;
   if (!hasTokens) {
@@ -224,11 +225,6 @@ function applyTokenBounds(
   }
   if (settings.scenario !== 'Server') {
     throw configInvalid(`${flag} is a bound of Server: ${settings.scenario} has no bound`);
-  }
-  if (targetLatency !== undefined) {
-    throw configInvalid(
-      `${flag} and --target-latency ${formatNs(targetLatency)}: LoadGen holds a run to bounds on its tokens or to one on the latency, not to both`,
-    );
   }
   const missing = bounds.find(([, , ns]) => ns === undefined);
   if (missing !== undefined && settings.get('useTokenLatencies').value !== true) {
@@ -240,6 +236,28 @@ function applyTokenBounds(
   for (const [key, field, ns] of bounds) {
     if (ns !== undefined) setNumber(settings, field, ns, `run ${key}`);
   }
+}
+
+/** @throws MlperfError `ERR_CONFIG_INVALID` for a bound on the latency that bounds on tokens would make void */
+function refuseLatencyBesideTokens(
+  settings: ExactSettings,
+  latencyNs: number | undefined,
+  said: readonly [string, string, number | undefined] | undefined,
+): void {
+  if (latencyNs === undefined || settings.scenario !== 'Server') return;
+  const bound = `a latency bound of ${formatNs(latencyNs)}`;
+  if (said !== undefined) {
+    throw configInvalid(
+      `${bound} beside --${said[0]} ${formatNs(said[2] ?? 0)}: LoadGen holds a run to bounds on its tokens or to one on its latency, not to both`,
+    );
+  }
+  if (settings.get('useTokenLatencies').value !== true) return;
+  const [ttft, tpot] = (['serverTtftLatencyNs', 'serverTpotLatencyNs'] as const).map((field) =>
+    formatNs(Number(settings.get(field).value)),
+  );
+  throw configInvalid(
+    `${bound} has no effect: the bounds are on tokens, TTFT ${ttft} and TPOT ${tpot}; --ttft and --tpot set them`,
+  );
 }
 
 /** As many queries as a decision needs, and an end where it does not come. */

@@ -22,16 +22,29 @@ export function goesOnByDefault(
   return (mode === 'performance' || mode === 'submission') && !LENGTHS.some((key) => said.has(key));
 }
 
-/** How long a Server run at a low rate is; undefined where its shortest duration decides. */
-export function lengthInWords({
-  scenario,
-  serverTargetQps: qps,
-  minQueryCount,
-  minDurationMs,
-  maxDurationMs,
-}: TestSettings): string | undefined {
+/**
+ * How long a Server run at a low rate is; undefined where its shortest duration decides.
+ * @param isUntilDecided The run has no requested length.
+ */
+export function lengthInWords(
+  {
+    scenario,
+    mode,
+    serverTargetQps: qps,
+    minQueryCount,
+    minDurationMs,
+    maxDurationMs,
+  }: TestSettings,
+  isUntilDecided: boolean,
+): string | undefined {
   const neededMs = (minQueryCount / qps) * 1e3;
-  if (scenario !== 'Server' || neededMs <= minDurationMs) return undefined;
+  const isTimed = mode === 'PerformanceOnly' || mode === 'SubmissionRun';
+  if (scenario !== 'Server' || !isTimed || neededMs <= minDurationMs) return undefined;
+  if (!isUntilDecided) {
+    if (neededMs < 1.5 * minDurationMs || (maxDurationMs > 0 && neededMs > maxDurationMs))
+      return undefined;
+    return `at ${qps} queries/s a run takes about ${inWords(neededMs)}, not ${inWords(minDurationMs)}: it has at least ${minQueryCount} queries (--min-query-count)`;
+  }
   const needed = `at ${qps} queries/s early stopping decides after about ${inWords(neededMs)}, when there are ${minQueryCount} queries`;
   return maxDurationMs > 0 && neededMs > maxDurationMs
     ? `${needed}; this run ends undecided after ${inWords(maxDurationMs)} (longer: --extend-until-decided --max-duration ${Math.ceil((1.2 * neededMs) / 6e4)}m)`
@@ -39,5 +52,6 @@ export function lengthInWords({
 }
 
 function inWords(ms: number): string {
-  return ms < 120_000 ? `${Math.round(ms / 1e3)} s` : `${Math.round(ms / 6e4)} min`;
+  if (ms < 120_000) return `${Math.round(ms / 1e3)} s`;
+  return ms < 7_200_000 ? `${Math.round(ms / 6e4)} min` : `${Math.round(ms / 3.6e6)} hours`;
 }

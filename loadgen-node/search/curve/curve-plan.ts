@@ -10,9 +10,7 @@ import {
   FIND_PEAK_SETTINGS,
   NOT_OF_SEARCH,
   oneOf,
-  refuseLatencyOfTokens,
   refuseLiveView,
-  refuseTwoKinds,
 } from '../peak/find-peak-plan.ts';
 import { boundsOf } from '../peak/run-probes.ts';
 import { loadList } from './parse-loads.ts';
@@ -78,7 +76,6 @@ export type CurveValues = SettingValues<typeof CURVE_SETTINGS>;
  */
 export function planCurve(values: CurveValues, settings: readonly ResolvedSetting[]) {
   refuseOfRun(values, settings);
-  refuseTwoKinds(values);
   const { qps, concurrency, ...others } = values;
   const isClosedLoop = concurrency !== undefined;
   const said = new Set(saidKeys(settings));
@@ -96,7 +93,6 @@ export function planCurve(values: CurveValues, settings: readonly ResolvedSettin
     if (joined[key] !== undefined) said.add(key);
   }
   const planned = planRun(joined, { said, audit: openAuditConfig(values.auditConf) });
-  refuseLatencyOfTokens(planned, joined.targetLatency);
   // Points have no shortest run of their own that a warm-up could be a part of.
   // The rate of the plan is none that is measured: its length says nothing.
   const run = { ...planned, warmUpNs: planned.warmUpNs ?? WARM_UP_NS, lengthNote: undefined };

@@ -40,7 +40,6 @@ export function planFindPeak(values: FindPeakValues, settings: readonly Resolved
   refuseOfRun(values);
   const { scenario } = values;
   const bound = oneOf(values, 'latency', 'targetLatency');
-  refuseTwoKinds(values);
   const percentile = oneOf(values, 'percentile', 'targetLatencyPercentile');
   const isInterval = scenario === 'MultiStream' && values.round === 'v0.5';
   const isSearched = scenario === 'Server' || isInterval;
@@ -66,7 +65,6 @@ export function planFindPeak(values: FindPeakValues, settings: readonly Resolved
   }
   const audit = openAuditConfig(values.auditConf);
   const planned = planRun(joined, { said, audit });
-  refuseLatencyOfTokens(planned, bound);
   const search = isSearched ? searchOf(values, planned) : null;
   // With fewer queries early stopping cannot decide: at low rates no run would be VALID.
   const { minQueryCount, minDurationNs } = search?.full ?? {
@@ -75,7 +73,12 @@ export function planFindPeak(values: FindPeakValues, settings: readonly Resolved
   };
   const minDurationMs = Math.ceil(minDurationNs / 1e6);
   const isLonger = minDurationMs > planned.settings.minDurationMs;
-  const run = { ...planned, settings: { ...planned.settings, minQueryCount, minDurationMs } };
+  // The rate of the plan is none that is measured.
+  const run = {
+    ...planned,
+    settings: { ...planned.settings, minQueryCount, minDurationMs },
+    lengthNote: undefined,
+  };
   // Values that the search sets in place of the user, as text of a setting; undefined: as it was.
   const raws = {
     ...boundRaws(settings, isInterval),
@@ -145,30 +148,6 @@ export function oneOf<V extends object, K extends keyof V & string>(
   if (one === undefined || two === undefined || one === two) return one ?? two;
   throw configInvalid(
     `${flagOf(name)} and ${flagOf(other)} are the same, and say different things`,
-  );
-}
-
-/** @throws MlperfError `ERR_CONFIG_INVALID` for a bound on the latency beside one on tokens, by the name that the verb has for it */
-export function refuseTwoKinds({
-  latency,
-  ttft,
-  tpot,
-}: Pick<FindPeakValues, 'latency' | 'ttft' | 'tpot'>): void {
-  const said = ttft === undefined ? 'tpot' : 'ttft';
-  if (latency === undefined || (ttft ?? tpot) === undefined) return;
-  throw configInvalid(
-    `--latency and --${said}: LoadGen holds a run to one bound on its latency or to two on its tokens, not to both`,
-  );
-}
-
-/** @throws MlperfError `ERR_CONFIG_INVALID` for a bound that would be ignored: those on tokens hold */
-export function refuseLatencyOfTokens(
-  { settings, rules }: RunPlan,
-  boundNs: number | undefined,
-): void {
-  if (!settings.useTokenLatencies || boundNs === undefined) return;
-  throw configInvalid(
-    `--latency ${formatNs(boundNs)} has no effect: the settings bound the tokens of ${rules.key} (TTFT ${formatNs(settings.serverTtftLatencyNs)}, TPOT ${formatNs(settings.serverTpotLatencyNs)}): --ttft and --tpot set them`,
   );
 }
 

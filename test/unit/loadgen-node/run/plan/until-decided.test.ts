@@ -27,7 +27,7 @@ function userConf(): string {
   return file;
 }
 
-const LOADGENS = { extendsUntilDecided: false, lengthNote: undefined };
+const LOADGENS = { extendsUntilDecided: false };
 const OPEN = { division: 'open', arrivals: 'constant' };
 
 // Goal: a run of which nobody says how long it is ends decided; all others are as LoadGen makes them.
@@ -102,5 +102,23 @@ describe('a run that goes on until it is decided', () => {
     ['46', undefined],
   ])('tells how long %s queries/s take', (targetQps, note) => {
     expect(plan({ targetQps }).lengthNote).toBe(note);
+  });
+
+  it.each<[string, Record<string, string>, string | undefined]>([
+    [
+      'fewer queries in its duration than it needs',
+      { targetQps: '5', minDuration: '5s' },
+      'at 5 queries/s a run takes about 20 s, not 5 s: it has at least 100 queries (--min-query-count)',
+    ],
+    [
+      "a round's count",
+      { targetQps: '5', minDuration: '6s', round: 'v0.5' },
+      'at 5 queries/s a run takes about 15 hours, not 6 s: it has at least 270336 queries (--min-query-count)',
+    ],
+    ['enough queries', { targetQps: '50', minDuration: '5s' }, undefined],
+    ['an end before', { targetQps: '5', minDuration: '5s', maxDuration: '8s' }, undefined],
+    ['no duration', { targetQps: '5', minDuration: '0s', maxDuration: '8s' }, undefined],
+  ])('tells how long a run takes that has %s', (_case, flags, note) => {
+    expect(plan(flags).lengthNote).toBe(note);
   });
 });

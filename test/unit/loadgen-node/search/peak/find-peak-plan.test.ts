@@ -105,12 +105,12 @@ describe('a planned search', () => {
     [
       'two kinds of bounds',
       { latency: '1s', ttft: '1s', tpot: '9ms' },
-      '--latency and --ttft: LoadGen',
+      'a latency bound of 1 s beside --ttft 1 s: LoadGen',
     ],
     [
       'a latency that tokens ignore',
       { benchmark: 'llama2-70b', latency: '2s' },
-      '--latency 2 s has no effect: the settings bound the tokens of llama2-70b (TTFT 2 s, TPOT 200 ms)',
+      'a latency bound of 2 s has no effect: the bounds are on tokens, TTFT 2 s and TPOT 200 ms',
     ],
     [
       'tokens of no token model',
