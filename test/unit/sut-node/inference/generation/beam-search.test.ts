@@ -51,6 +51,22 @@ describe('BeamTokenSearch', () => {
     }
   });
 
+  it('does not finish a beam that ends behind the best ones', () => {
+    const END = 0;
+    const search = new BeamTokenSearch({
+      ...{ promptTokensMax: 8, beams: 2, newTokensMin: 0, newTokensMax: 4, endToken: END },
+    });
+    const logs = (...shares: readonly number[]) => Float32Array.from(shares, Math.log);
+    search.advance([logs(0.02, 0.5, 0.48)]);
+    // 0.3 for 1 and the end, 0.264 for 2 1; 0.216 for 2 and the end is third of two, 0.2 for 1 1 goes on.
+    expect(search.advance([logs(0.6, 0.4, 0), logs(0.45, 0.55, 0)])).toEqual([
+      expect.objectContaining({ from: 1, token: 1 }),
+      expect.objectContaining({ from: 0, token: 1 }),
+    ]);
+    expect(search.advance([logs(0.99, 0.01, 0), logs(0.01, 0.99, 0)])).toEqual([]);
+    expect(search.tokens).toEqual([2, 1, END]);
+  });
+
   it('fails with scores that are no numbers', () => {
     const search = new BeamTokenSearch(limitsOf(golden[0] as Case));
     expect(() => search.advance([Float32Array.of(1, Number.NaN, 0)])).toThrow('no numbers');
