@@ -4,6 +4,7 @@ import type { PerformanceOutcome, PhaseOutcome } from '../../loadgen/engine/test
 import type { PerformanceSummary } from '../../loadgen/results/summarize.ts';
 import type { TokenSummary } from '../../loadgen/results/token-summary.ts';
 import { rateFactor } from '../../loadgen/schedule/arrivals/arrivals.ts';
+import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
 import { GAP_PERCENTILES } from '../../observe/figures/figure-names.ts';
 import { hasLatency } from '../../observe/figures/figures.ts';
 import { distributionOf } from '../../observe/figures/latency-histogram.ts';
@@ -95,11 +96,12 @@ export function shortRows(report: RunReport, otherNotes: string): Row[] {
 function requestedText(report: RunReport, performance: PerformanceOutcome): string {
   const { settings, arrivals } = report.plan;
   const lasting = `for at least ${formatNs(settings.minDurationMs * 1e6)}`;
+  const queries = counted(settings.minQueryCount, 'query', 'queries');
   const { summary, counts } = performance;
   switch (summary.scenario) {
     case 'Server':
       return arrivals === undefined
-        ? `${requestedRate(report)} ${lasting}${drawnText(report, performance)}`
+        ? `${requestedRate(report)} ${lasting}${isLongByCount(settings) ? ` and ${queries}` : ''}${drawnText(report, performance)}`
         : requestedRate(report);
     case 'Offline':
       return (
@@ -108,8 +110,13 @@ function requestedText(report: RunReport, performance: PerformanceOutcome): stri
       );
     default:
       if (summary.arrivals !== null) return streamsText(report, performance, lasting);
-      return `one query after the other, ${lasting} and ${counted(settings.minQueryCount, 'query', 'queries')}`;
+      return `one query after the other, ${lasting} and ${queries}`;
   }
+}
+
+/** The least number of queries takes longer than the shortest duration. */
+function isLongByCount({ minQueryCount, serverTargetQps, minDurationMs }: TestSettings): boolean {
+  return minQueryCount > (serverTargetQps * minDurationMs) / 1e3;
 }
 
 /** MultiStream of round v0.5, whose metric is the streams. */

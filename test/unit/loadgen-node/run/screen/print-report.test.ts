@@ -105,6 +105,13 @@ describe('the result of a run', () => {
     expect(rowOf(long, 'Requested')).toBe('100 queries/s for at least 10 s');
   });
 
+  it('has the least number of queries where it takes longer than the shortest duration', async () => {
+    const flags = { minDuration: '2s', minQueryCount: '1000' };
+    expect(rowOf(printReport(await reportOf({ flags })), 'Requested')).toMatch(
+      /^100 queries\/s for at least 2 s and 1,000 queries/,
+    );
+  });
+
   it('says what the SUT is, what it uses of its machine, and what both ends share', async () => {
     const text = printReport(await reportOf({ isOneMachine: true }));
     expect(rowOf(text, 'SUT')).toBe('sut-a at sut-a.example:50051, digits, 1 worker, 1 of 2 cores');
