@@ -1,6 +1,7 @@
 import type { BuildProgress } from '../../shared/base/cache/artifact-cache.ts';
 import type { AnyPipeline, ModelUsage, OpenedModel } from '../model/model-facts.ts';
 import type { BenchmarkModels } from '../model/model-source.ts';
+import type { AdditionsTo } from '../model/onnx/ort-session.ts';
 
 /** A benchmark on the SUT node: payload bytes in, response bytes out. */
 export interface SutBenchmark<Pipeline extends AnyPipeline = AnyPipeline> extends BenchmarkModels {
@@ -27,6 +28,8 @@ export interface SutBenchmark<Pipeline extends AnyPipeline = AnyPipeline> extend
   readonly hasStandinCost?: boolean;
   /** Least cost of its stand-in models; default: 0.01. */
   readonly standinCostMin?: number;
+  /** Outputs that a worker adds to its model. */
+  readonly additionsTo?: AdditionsTo;
   /** Loads in the main thread what workers will need and must not load first; resolves at once mostly. */
   prepareProcess?(): Promise<void>;
   /**

@@ -52,8 +52,8 @@ import { WorkerPool } from './workers/worker-pool.ts';
 import type { SpawnWorker } from './workers/worker-thread.ts';
 
 /**
- * Share of the machine's memory for keys and values of sequences under way. ONNX Runtime and the step that follows hold them up to
- * four times.
+ * Share of the machine's memory for keys and values of sequences under way. Slots, ONNX Runtime, and outputs of a model that gives no
+ * new ones alone hold them up to four times.
  */
 const CACHE_MEMORY_SHARE = 1 / 8;
 

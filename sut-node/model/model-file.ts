@@ -91,9 +91,14 @@ const ResizableBuffer = ArrayBuffer as unknown as new (
  * Reads a model's file and makes sure that it is the one whose checksum the node tells: what is loaded are these
  * bytes, so a file that is exchanged or still written while workers start is noticed in each of them.
  * @param sha256 Lower-case hexadecimal.
+ * @param additionsTo Bytes that go behind those of the file, {@link ADDITIONS_BYTES_MAX} at most.
  * @throws MlperfError `ERR_MODEL`
  */
-export async function readModelFile(file: string, sha256: string) {
+export async function readModelFile(
+  file: string,
+  sha256: string,
+  additionsTo: (bytes: Uint8Array) => Uint8Array,
+) {
   let buffer: ResizableBuffer;
   try {
     const handle = await open(file);
@@ -114,14 +119,21 @@ export async function readModelFile(file: string, sha256: string) {
         `a worker read ${found}; start the node again when the file no longer changes`,
     );
   }
+  const additions = additionsTo(bytes);
+  buffer.resize(bytes.length + additions.length);
+  // The view is as long as the buffer.
+  bytes.set(additions, bytes.length - additions.length);
   // `release` gives the memory back at once: the garbage collector of a quiet worker might not for hours.
   return { bytes, release: () => buffer.resize(0) };
 }
 
+/** Room behind the bytes of a file, of which memory is taken only where it is used. */
+const ADDITIONS_BYTES_MAX = 1024 ** 2;
+
 /** The file's bytes in memory that can be given back; fewer than it had where it is cut off meanwhile. */
 async function readWhole(handle: FileHandle): Promise<ResizableBuffer> {
   const { size } = await handle.stat();
-  const buffer = new ResizableBuffer(size, { maxByteLength: size });
+  const buffer = new ResizableBuffer(size, { maxByteLength: size + ADDITIONS_BYTES_MAX });
   let position = 0;
   while (position < size) {
     const { bytesRead } = await handle.read(new Uint8Array(buffer, position), 0, size - position);

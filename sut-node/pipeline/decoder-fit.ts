@@ -16,12 +16,26 @@ export const DECODER_TENSORS = {
   positions: 'position_ids',
   logits: 'logits',
   /** Names of the keys and values of the tokens so far, inputs and outputs, in one order. */
-  caches: (layers: number): readonly { readonly past: string; readonly present: string }[] =>
+  caches: (layers: number): readonly CacheTensors[] =>
     Array.from({ length: 2 * layers }, (_, i) => {
       const which = `${Math.floor(i / 2)}.${i % 2 === 0 ? 'key' : 'value'}`;
-      return { past: `past_key_values.${which}`, present: `present.${which}` };
+      return {
+        past: `past_key_values.${which}`,
+        present: `present.${which}`,
+        added: `added.${which}`,
+      };
     }),
 };
+
+/** Names of the keys or values of a layer. */
+interface CacheTensors {
+  /** Input: of the tokens so far. */
+  readonly past: string;
+  /** Output: of all tokens. */
+  readonly present: string;
+  /** Output that cache-additions.ts adds: of the new tokens alone. */
+  readonly added: string;
+}
 
 const INTERFACE =
   'inputs input_ids, attention_mask and perhaps position_ids (int64 [batch, tokens]), past_key_values.0.key, .value, ' +

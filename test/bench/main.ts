@@ -4,6 +4,7 @@ import { defaultCacheFolder } from '../../shared/base/files/read-file.ts';
 import { benchBatching } from './batching/batching-bench.ts';
 import { benchDelay } from './delay/delay-bench.ts';
 import { benchEngine } from './engine.ts';
+import { MIXES } from './generation/batches.ts';
 import { benchGeneration } from './generation/generation-bench.ts';
 import { benchIsolation } from './isolation.ts';
 import { benchLink } from './link/link-bench.ts';
@@ -208,6 +209,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
     flags: {
       places: '16',
       prompts: '128',
+      mix: 'standin,openorca',
       prefill: '',
       qps: '4',
       layers: '4',
@@ -222,6 +224,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
         prefill: numbers(value('prefill')),
         perS: Number(value('qps')),
         prompts: Number(value('prompts')),
+        mixes: MIXES.filter((mix) => words(value('mix')).includes(mix)),
         layers: Number(value('layers')),
         width: Number(value('width')),
         threads: Number(value('threads')),

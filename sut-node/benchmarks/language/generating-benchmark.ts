@@ -5,6 +5,7 @@ import {
 } from '../../../shared/benchmarks/standin/standin-text.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
 import type { GeneratingPipeline, GenerationLimits } from '../../model/model-facts.ts';
+import { cacheAdditions } from '../../pipeline/cache-additions.ts';
 import { refuseUsage } from '../../pipeline/model-fit.ts';
 import { ensureStandinInThread } from '../ensure-standin.ts';
 import type { SutBenchmark } from '../sut-benchmark.ts';
@@ -66,6 +67,7 @@ export function generatingBenchmark(task: GeneratingTask): SutBenchmark<Generati
         options,
       );
     },
+    additionsTo: cacheAdditions,
     openPipeline: (model, usage) => {
       refuseUsage(usage, `the benchmark ${key}`);
       return promptPipeline(model, `the benchmark ${key}`, limits, texts);

@@ -10,6 +10,7 @@ import {
 import { floatsOf } from '../../model/onnx/half-session.ts';
 import type { ModelSession } from '../../model/onnx/ort-session.ts';
 import { DECODER_TENSORS } from '../../pipeline/decoder-fit.ts';
+import { type CachedRow, CacheSlots } from './cache-slots.ts';
 
 /** Scores of the next token, one per id; valid until the next call of the model. */
 export type Scores = Float32Array;
@@ -27,115 +28,84 @@ export interface SequenceModel {
   keep(rows: readonly number[]): void;
 }
 
-/** Keys and values of rows of one length, per tensor: [rows, heads, length, width of a head]. */
-interface Cache {
-  readonly tensors: readonly TensorElements[];
-  readonly rows: number;
-  readonly length: number;
-}
-
-/** A sequence: its keys and values are the last `length` of a row of a cache; what lies before them is filling. */
-interface Row {
-  readonly cache: Cache;
-  readonly index: number;
-  readonly length: number;
+/** Tokens of rows, side by side. */
+interface Inference {
+  /** Tokens of the cache, filling included. */
+  readonly past: number;
+  readonly caches: readonly TensorElements[];
+  /** Tokens of each row so far. */
+  readonly lengths: readonly number[];
+  /** Of all rows, row by row, as many of each. */
+  readonly tokens: readonly number[];
 }
 
 /**
- * A decoder-only model in ONNX Runtime that gets the keys and values of the tokens so far as inputs and gives them, one token
- * longer, as outputs.
- *
- * Outputs of a step are the inputs of the next one as they are. Only when a sequence has come or gone are the rows copied into
- * new tensors: as long as the longest, the others filled up on their left with zeros that the mask hides. The model itself
- * copies as much in every step.
+ * A decoder-only model in ONNX Runtime that gets the keys and values of the tokens so far as inputs. Those of new tokens are taken
+ * from outputs of their own where the model has them (cache-additions.ts), else from the end of all, and kept in slots.
  */
 export class CachedDecoder implements SequenceModel {
   readonly #layout: DecoderLayout;
   readonly #session: ModelSession;
-  readonly #caches: ReturnType<typeof DECODER_TENSORS.caches>;
-  readonly #outputNames: readonly string[];
-  readonly #elements: ElementType;
-  #rows: Row[] = [];
+  readonly #slots: CacheSlots;
+  readonly #pasts: readonly string[];
+  /** Outputs with the keys and values of new tokens, and whether they have no others. */
+  readonly #outputs: readonly string[];
+  readonly #hasAdditions: boolean;
+  readonly #nothing: TensorElements;
+  #rows: readonly CachedRow[] = [];
 
   constructor(layout: DecoderLayout, session: ModelSession) {
     this.#layout = layout;
     this.#session = session;
-    this.#caches = DECODER_TENSORS.caches(layout.layers);
-    const presents = this.#caches.map(({ present }) => present);
-    this.#outputNames = [DECODER_TENSORS.logits, ...presents];
-    this.#elements = ELEMENT_TYPES.get(layout.cacheType) as ElementType; // A key of the table.
+    const names = DECODER_TENSORS.caches(layout.layers);
+    const { addedOutputs = [] } = session;
+    this.#hasAdditions = names.every(({ added }) => addedOutputs.includes(added));
+    this.#pasts = names.map(({ past }) => past);
+    this.#outputs = names.map(({ present, added }) => (this.#hasAdditions ? added : present));
+    const elements = ELEMENT_TYPES.get(layout.cacheType) as ElementType; // A key of the table.
+    this.#nothing = elements.view(new ArrayBuffer(0), 0, 0);
+    this.#slots = new CacheSlots(layout, names.length);
   }
 
   async enter(prompt: readonly number[]): Promise<Scores> {
-    const { length } = prompt;
-    const none = this.#newCache(1, 0);
-    const { scores, cache } = await this.#run(none, prompt, [0], length);
-    this.#rows.push({ cache, index: 0, length });
+    const { scores, added } = await this.#run({
+      ...{ past: 0, caches: this.#pasts.map(() => this.#nothing) },
+      ...{ lengths: [0], tokens: prompt },
+    });
+    this.#rows = [...this.#rows, { at: added, length: prompt.length }];
     return scores[0] as Scores; // One row.
   }
 
   async step(tokens: readonly number[]): Promise<readonly Scores[]> {
     assert.equal(tokens.length, this.#rows.length);
-    const past = this.#joined();
-    const lengths = this.#rows.map(({ length }) => length);
-    const { scores, cache } = await this.#run(past, tokens, lengths, 1);
-    this.#rows = lengths.map((length, index) => ({ cache, index, length: length + 1 }));
-    return scores;
+    const rows = this.#slots.arrange(this.#rows);
+    this.#rows = rows;
+    const lengths = rows.map(({ length }) => length);
+    const tokensOfSlots = [...tokens];
+    for (const [i, { at, length }] of rows.entries()) {
+      lengths[at] = length;
+      tokensOfSlots[at] = tokens[i] as number;
+    }
+    const { capacity: past, tensors: caches } = this.#slots;
+    const { scores, added } = await this.#run({ past, caches, lengths, tokens: tokensOfSlots });
+    this.#slots.add(added);
+    this.#rows = rows.map(({ at, length }) => ({ at, length: length + 1 }));
+    return rows.map(({ at }) => scores[at] as Scores);
   }
 
   keep(rows: readonly number[]): void {
-    this.#rows = rows.map((row) => this.#rows[row] as Row);
+    this.#rows = rows.map((row) => this.#rows[row] as CachedRow);
   }
 
-  /** All rows in one cache that has nothing else. */
-  #joined(): Cache {
-    const rows = this.#rows;
-    const length = Math.max(...rows.map((row) => row.length));
-    const cache = rows[0]?.cache as Cache; // A step has a row.
-    const isWhole =
-      cache.rows === rows.length &&
-      cache.length === length &&
-      rows.every((row, i) => row.cache === cache && row.index === i);
-    if (isWhole) return cache;
-    const joined = this.#newCache(rows.length, length);
-    const { heads, headWidth } = this.#layout;
-    for (const [row, { cache: from, index, length: own }] of rows.entries()) {
-      for (const [i, target] of joined.tensors.entries()) {
-        const source = from.tensors[i] as Float32Array; // Both have the type of the caches.
-        for (let head = 0; head < heads; head += 1) {
-          const sourceEnd = (index * heads + head + 1) * from.length * headWidth;
-          const targetEnd = (row * heads + head + 1) * length * headWidth;
-          const content = source.subarray(sourceEnd - own * headWidth, sourceEnd);
-          (target as Float32Array).set(content, targetEnd - content.length);
-        }
-      }
-    }
-    this.#rows = rows.map((row, index) => ({ cache: joined, index, length: row.length }));
-    return joined;
-  }
-
-  #newCache(rows: number, length: number): Cache {
-    const { heads, headWidth } = this.#layout;
-    const count = rows * heads * length * headWidth;
-    const tensors = this.#caches.map(() =>
-      this.#elements.view(new ArrayBuffer(count * this.#elements.bytes), 0, count),
-    );
-    return { tensors, rows, length };
-  }
-
-  /**
-   * One inference.
-   * @param past Of as many rows as there are `lengths`: tokens of each row so far.
-   * @param tokens Of all rows, row by row.
-   * @param count Tokens of each row.
-   */
-  async #run(past: Cache, tokens: readonly number[], lengths: readonly number[], count: number) {
-    const { rows } = past;
-    const total = past.length + count;
+  /** One inference. */
+  async #run({ past, caches, lengths, tokens }: Inference) {
+    const rows = lengths.length;
+    const count = tokens.length / rows;
+    const total = past + count;
     const mask = new BigInt64Array(rows * total).fill(1n);
     const positions = new BigInt64Array(rows * count);
     for (const [row, length] of lengths.entries()) {
-      mask.fill(0n, row * total, row * total + past.length - length);
+      mask.fill(0n, row * total, row * total + past - length);
       for (let i = 0; i < count; i += 1) positions[row * count + i] = BigInt(length + i);
     }
     const inputs = [
@@ -146,21 +116,20 @@ export class CachedDecoder implements SequenceModel {
       inputs.push(integers(DECODER_TENSORS.positions, positions, [rows, count]));
     }
     const { heads, headWidth, cacheType: elementType } = this.#layout;
-    const dims = [rows, heads, past.length, headWidth];
-    for (const [i, { past: name }] of this.#caches.entries()) {
-      inputs.push({ name, elementType, data: past.tensors[i] as TensorElements, dims });
+    const dims = [rows, heads, past, headWidth];
+    for (const [i, name] of this.#pasts.entries()) {
+      inputs.push({ name, elementType, data: caches[i] as TensorElements, dims });
     }
-    const outputs = await this.#session.run(inputs, this.#outputNames);
+    const names = [DECODER_TENSORS.logits, ...this.#outputs];
+    const outputs = await this.#session.run(inputs, names);
     const output = (name: string): OutputTensor => outputs.get(name) as OutputTensor; // All were asked for.
-    const tensors = this.#caches.map(({ present }) => {
-      const { data, dims: found } = output(present);
-      assert.deepEqual([...found], [rows, heads, total, headWidth], `the shape of ${present}`);
-      return data;
+    const added = this.#outputs.map((name) => {
+      const tensor = output(name);
+      const given = this.#hasAdditions ? count : total;
+      assert.deepEqual([...tensor.dims], [rows, heads, given, headWidth], `the shape of ${name}`);
+      return tensor;
     });
-    return {
-      scores: this.#lastScores(output(DECODER_TENSORS.logits), rows),
-      cache: { tensors, rows, length: total },
-    };
+    return { scores: this.#lastScores(output(DECODER_TENSORS.logits), rows), added };
   }
 
   /** Scores behind the last token of each row; some models give those of all tokens, some only these. */

@@ -23,7 +23,7 @@ export async function openRunner(
   onTokens: (message: TokensMessage) => void = () => {},
 ): Promise<Runner> {
   const benchmark = await sutBenchmark(start.benchmark);
-  const loaded = await createOrtSession(start);
+  const loaded = await createOrtSession({ ...start, additionsTo: benchmark.additionsTo });
   const session = benchmark.takesHalf === true ? floatSession(loaded) : loaded;
   const model = { file: start.modelFile, ...session.tensors };
   const pipeline = benchmark.openPipeline(model, start.usage, start.batchSizeAsked);

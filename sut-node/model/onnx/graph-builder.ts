@@ -287,7 +287,17 @@ export type NodeProto = ReturnType<typeof toOperator>;
 /** A constant; `raw_data` holds its elements in row-major order, little-endian. */
 export type TensorProto = ReturnType<typeof toConstant>;
 
-/** Bytes of an ONNX file. */
-export function encodeModel(model: ModelProto): Uint8Array {
+/** Operators and outputs of a graph that stands elsewhere. */
+interface GraphPart {
+  readonly graph: Pick<ModelProto['graph'], 'node' | 'output'>;
+}
+
+/** Bytes of an ONNX file; those of a part, behind the bytes of a file, add to its graph, as protobuf joins messages. */
+export function encodeModel(model: ModelProto | GraphPart): Uint8Array {
   return modelProto.encode({ ...model }).finish();
+}
+
+/** The graph of any ONNX file, as far as the schema above has it. @throws Error where it is none */
+export function decodeGraph(bytes: Uint8Array): GraphPart['graph'] {
+  return (modelProto.decode(bytes) as unknown as GraphPart).graph;
 }

@@ -26,13 +26,23 @@ import { loadOnnxRuntime, type OnnxRuntime, sessionLogLevel } from './onnxruntim
 /** A loaded model that runs batches. Implemented on ONNX Runtime; a fake in tests. */
 export interface ModelSession {
   readonly tensors: ModelTensors;
+  /** Outputs that {@link OrtSessionOptions.additionsTo} has added to the model; they are not among the tensors. */
+  readonly addedOutputs?: readonly string[];
   readonly run: RunModel;
 }
 
 /** The model, and how to run it. */
 interface OrtSessionOptions extends DigestedModel {
   readonly runtime: RuntimeSettings;
+  /** What goes behind a model's bytes before it is loaded: outputs of tensors that it does not give. */
+  readonly additionsTo?: AdditionsTo | undefined;
 }
+
+/** Bytes to go behind those of a model, and the names of the outputs that they add. */
+export type AdditionsTo = (model: Uint8Array) => {
+  readonly bytes: Uint8Array;
+  readonly outputs: readonly string[];
+};
 
 /** ONNX's words for element types where ONNX Runtime's JavaScript API has its own. */
 const ONNX_TYPE: Readonly<Record<string, string>> = { float32: 'float', float64: 'double' };
@@ -44,9 +54,9 @@ const ONNX_TYPE: Readonly<Record<string, string>> = { float32: 'float', float64:
  */
 export async function createOrtSession(options: OrtSessionOptions): Promise<ModelSession> {
   const ort = await loadOnnxRuntime();
-  const { runtime, parts } = options;
+  const { runtime, parts, additionsTo } = options;
   await checkProviders(ort, runtime.providers);
-  if (parts === undefined) return openSession(ort, options, runtime);
+  if (parts === undefined) return openSession(ort, options, runtime, additionsTo);
   const sessions = new Map<string, ModelSession>();
   for (const [name, file] of Object.entries(parts)) {
     sessions.set(name, await openSession(ort, file, runtime));
@@ -84,13 +94,21 @@ async function openSession(
   ort: OnnxRuntime,
   file: DigestedFile,
   runtime: RuntimeSettings,
+  additionsTo?: AdditionsTo,
 ): Promise<ModelSession> {
-  const session = await loadModel(ort, file, runtime);
+  let addedOutputs: readonly string[] = [];
+  const session = await loadModel(ort, file, runtime, (bytes) => {
+    const additions = additionsTo?.(bytes);
+    addedOutputs = additions?.outputs ?? [];
+    return additions?.bytes ?? new Uint8Array(0);
+  });
+  const outputs = session.outputMetadata.filter(({ name }) => !addedOutputs.includes(name));
   return {
     tensors: {
       inputs: session.inputMetadata.map(describeTensor),
-      outputs: session.outputMetadata.map(describeTensor),
+      outputs: outputs.map(describeTensor),
     },
+    addedOutputs,
     run: async (inputs, outputNames) => {
       const feeds: Record<string, Tensor> = {};
       for (const { name, elementType, data, dims } of inputs) {
@@ -108,8 +126,9 @@ async function loadModel(
   { InferenceSession }: OnnxRuntime,
   { modelFile, sha256 }: DigestedFile,
   runtime: RuntimeSettings,
+  additionsTo: (bytes: Uint8Array) => Uint8Array,
 ): Promise<InferenceSession> {
-  const model = await readModelFile(modelFile, sha256);
+  const model = await readModelFile(modelFile, sha256, additionsTo);
   try {
     return await InferenceSession.create(model.bytes, sessionOptions(runtime, dirname(modelFile)));
   } catch (error) {

@@ -7,9 +7,10 @@ import type { InputTensor } from '../../../sut-node/model/model-facts.ts';
 import { fileDigest } from '../../../sut-node/model/model-file.ts';
 import { encodeModel } from '../../../sut-node/model/onnx/graph-builder.ts';
 import { createOrtSession, type ModelSession } from '../../../sut-node/model/onnx/ort-session.ts';
+import { cacheAdditions } from '../../../sut-node/pipeline/cache-additions.ts';
 import { decoderLayout } from '../../../sut-node/pipeline/decoder-fit.ts';
 import { DEFAULT_RUNTIME } from '../../../sut-node/settings/model-settings.ts';
-import { runContinuous, runOpenLoad, runStatic, standinPrompts, TEXTS } from './batches.ts';
+import { runContinuous, runOpenLoad, runStatic, TEXTS, workOf } from './batches.ts';
 import type { GenerationJob, GenerationMeasured, PrefillMeasured } from './generation-bench.ts';
 
 // Goal: what continuous batching gives, and what longhaul adds to ONNX Runtime in it, in a fresh process. Started by
@@ -17,8 +18,11 @@ import type { GenerationJob, GenerationMeasured, PrefillMeasured } from './gener
 
 const job = JSON.parse(process.argv[2] as string) as GenerationJob;
 
-/** Shapes of the inputs of an inference. */
-type Shapes = readonly (readonly [tensor: InputTensor, dims: readonly number[]])[];
+/** Inputs of an inference without their elements, and the outputs that were asked for. */
+interface Inference {
+  readonly inputs: readonly InputTensor[];
+  readonly names: readonly string[];
+}
 
 async function openDecoder(): Promise<ModelSession & { readonly file: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-bench-'));
@@ -30,48 +34,49 @@ async function openDecoder(): Promise<ModelSession & { readonly file: string }> 
     );
     const sha256 = await fileDigest(modelFile, 'sha256');
     const runtime = { ...DEFAULT_RUNTIME, threadsPerWorker: job.threads };
-    return { ...(await createOrtSession({ modelFile, sha256, runtime })), file: modelFile };
+    return {
+      ...(await createOrtSession({ modelFile, sha256, runtime, additionsTo: cacheAdditions })),
+      file: modelFile,
+    };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** Notes the shapes of all inferences. */
-function recording(session: ModelSession, seen: Shapes[]): ModelSession {
+/** Notes all inferences in the list that is given last. */
+function recording(session: ModelSession) {
+  let seen: Inference[] | undefined;
   return {
-    ...session,
-    run: (inputs, names) => {
-      seen.push(inputs.map((input) => [{ ...input, data: EMPTY }, [...input.dims]]));
-      return session.run(inputs, names);
+    session: {
+      ...session,
+      run: (inputs, names) => {
+        seen?.push({ inputs: inputs.map((input) => ({ ...input, data: EMPTY })), names });
+        return session.run(inputs, names);
+      },
+    } satisfies ModelSession,
+    noteIn: (list: Inference[] | undefined) => {
+      seen = list;
     },
   };
 }
 
 const EMPTY = new Float32Array(0);
 
-/**
- * The same inferences without longhaul: outputs of one are inputs of the next where the shapes are the same, else there are zeros,
- * in memory that is there already. Nobody looks at the scores.
- */
-async function runBare(session: ModelSession, all: readonly Shapes[]): Promise<number> {
-  const names = session.tensors.outputs.map(({ name }) => name);
-  const longest = Math.max(...all.flat().map(([, dims]) => productOf(dims)));
-  const zeros = new Float32Array(longest);
+/** The same inferences without longhaul, on zeros in memory that is there already. Nobody looks at what comes out. */
+async function runBare(session: ModelSession, all: readonly Inference[]): Promise<number> {
+  const longest = Math.max(
+    ...all.flatMap(({ inputs }) => inputs.map(({ dims }) => productOf(dims))),
+  );
+  // Inputs of an inference lie in places of their own, as they do in any program.
+  const zeros = (all[0]?.inputs ?? []).map(() => new Float32Array(longest).fill(0.01));
   const ones = new BigInt64Array(longest).fill(1n);
-  let before = new Map<string, { data: unknown; dims: readonly number[] }>();
   const beganNs = process.hrtime.bigint();
-  for (const shapes of all) {
-    const inputs = shapes.map(([input, dims]): InputTensor => {
-      if (input.elementType === 'int64')
-        return { ...input, data: ones.subarray(0, productOf(dims)) };
-      const last = before.get(input.name.replace('past_key_values', 'present'));
-      const isSame = last?.dims.every((length, i) => length === dims[i]) === true;
-      return {
-        ...input,
-        data: isSame ? (last?.data as Float32Array) : zeros.subarray(0, productOf(dims)),
-      };
+  for (const { inputs, names } of all) {
+    const filled = inputs.map((input, i): InputTensor => {
+      const memory = input.elementType === 'int64' ? ones : (zeros[i] as Float32Array);
+      return { ...input, data: memory.subarray(0, productOf(input.dims)) };
     });
-    before = new Map(await session.run(inputs, names));
+    await session.run(filled, names);
   }
   return Number(process.hrtime.bigint() - beganNs);
 }
@@ -82,15 +87,12 @@ function productOf(dims: readonly number[]): number {
 
 const { file, ...session } = await openDecoder();
 const layout = decoderLayout({ file, ...session.tensors }, 'a benchmark');
-const prompts = standinPrompts(job.prompts);
+const work = workOf(job.mix, job.prompts);
 if (job.prefill !== undefined) {
-  const warmUp = prompts.slice(0, job.places);
+  const warmUp = workOf(job.mix, job.places);
   await runContinuous(new CachedDecoder(layout, session), warmUp, job.places);
   const model = new CachedDecoder(layout, session);
-  const { firstNs, gapNs } = await runOpenLoad(model, prompts, {
-    ...job.prefill,
-    places: job.places,
-  });
+  const { firstNs, gapNs } = await runOpenLoad(model, work, { ...job.prefill, places: job.places });
   const at = (values: readonly number[], share: number): number =>
     values[Math.min(values.length - 1, Math.floor(values.length * share))] as number;
   const measured: PrefillMeasured = {
@@ -101,18 +103,26 @@ if (job.prefill !== undefined) {
   // Ends there.
   await new Promise(() => {});
 }
-const shapes: Shapes[] = [];
-// V8 compiles what is used often, and the inferences are noted.
-await runContinuous(new CachedDecoder(layout, recording(session, shapes)), prompts, job.places);
-const continuous = await runContinuous(new CachedDecoder(layout, session), prompts, job.places);
-const bareNs = await runBare(session, shapes);
-const stayed = await runStatic(new CachedDecoder(layout, session), prompts, job.places);
+// V8 compiles what is used often, the decoder takes its memory, and the inferences are noted.
+const noted = recording(session);
+const model = new CachedDecoder(layout, noted.session);
+const seen: Inference[] = [];
+noted.noteIn(seen);
+await runContinuous(model, work, job.places);
+noted.noteIn(undefined);
+const continuous = await runContinuous(model, work, job.places);
+const bareNs = await runBare(session, seen);
+const seenStatic: Inference[] = [];
+noted.noteIn(seenStatic);
+const stayed = await runStatic(model, work, job.places);
+const bareStaticNs = await runBare(session, seenStatic);
 const measured: GenerationMeasured = {
   tokens: continuous.tokens,
-  inferences: shapes.length,
+  inferences: seen.length,
   continuousNs: continuous.ns,
   bareNs,
   staticNs: stayed.ns,
   staticTokens: stayed.tokens,
+  bareStaticNs,
 };
 process.stdout.write(`${JSON.stringify(measured)}\n`, () => process.exit());

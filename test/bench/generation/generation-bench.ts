@@ -1,16 +1,19 @@
 import { type NodeOptions, runNode } from '../processes.ts';
 import { head, median, row } from '../report.ts';
+import type { Mix } from './batches.ts';
 
 /*
  * Goal: what continuous batching of a decoder gives over batches that stay together, and what longhaul adds to ONNX Runtime in it.
- * Method: the stand-in decoder on its own texts, all prompts there at once, no network. Continuous, bare (the same inferences by
- * ONNX Runtime alone) and static take turns in a process per round. Medians of rounds.
+ * Method: the stand-in decoder, all prompts there at once, no network. Continuous, static, and the inferences of both by ONNX
+ * Runtime alone (bare) take turns in a process per round: bare / bare is what a scheduler without a cost would give. Medians of
+ * rounds, least to most.
  */
 
 export interface GenerationBenchOptions extends NodeOptions {
   /** Most sequences side by side. */
   readonly places: readonly number[];
   readonly prompts: number;
+  readonly mixes: readonly Mix[];
   readonly layers: number;
   readonly width: number;
   readonly threads: number;
@@ -25,6 +28,7 @@ export interface GenerationBenchOptions extends NodeOptions {
 export interface GenerationJob {
   readonly places: number;
   readonly prompts: number;
+  readonly mix: Mix;
   readonly size: { readonly layers: number; readonly width: number };
   readonly threads: number;
   /** Set where an open load is measured, and nothing else. */
@@ -47,6 +51,7 @@ export interface GenerationMeasured {
   readonly bareNs: number;
   readonly staticNs: number;
   readonly staticTokens: number;
+  readonly bareStaticNs: number;
 }
 
 const SECONDS_MAX = 280;
@@ -57,27 +62,36 @@ export async function benchGeneration(options: GenerationBenchOptions): Promise<
     await benchPrefill(options);
     return;
   }
-  const rates = ['continuous tokens/s', 'static tokens/s', 'bare tokens/s'];
-  head(0, 'places', 'tokens', 'inferences', ...rates, 'continuous / static', 'continuous / bare');
-  for (const places of options.places) {
-    const rounds: GenerationMeasured[] = [];
-    for (let round = 0; round < options.rounds; round += 1)
-      rounds.push(await measure<GenerationMeasured>(options, places));
-    const of = (value: (round: GenerationMeasured) => number): number => median(rounds.map(value));
-    const perS = (tokens: number, ns: number): number => (tokens * 1e9) / ns;
-    const [first] = rounds;
-    row(
-      ...[places, first?.tokens ?? 0, first?.inferences ?? 0],
-      of(({ tokens, continuousNs }) => perS(tokens, continuousNs)).toFixed(0),
-      of(({ staticTokens, staticNs }) => perS(staticTokens, staticNs)).toFixed(0),
-      of(({ tokens, bareNs }) => perS(tokens, bareNs)).toFixed(0),
-      of(
-        ({ tokens, continuousNs, staticTokens, staticNs }) =>
-          perS(tokens, continuousNs) / perS(staticTokens, staticNs),
-      ).toFixed(2),
-      of(({ bareNs, continuousNs }) => bareNs / continuousNs).toFixed(3),
-    );
+  const rates = ['continuous tokens/s', 'static tokens/s', 'continuous / static', 'bare / bare'];
+  head(1, 'answers', 'places', 'tokens', 'inferences', ...rates, 'bare / continuous');
+  for (const mix of options.mixes) {
+    for (const places of options.places) await benchBatches(options, mix, places);
   }
+}
+
+async function benchBatches(
+  options: GenerationBenchOptions,
+  mix: Mix,
+  places: number,
+): Promise<void> {
+  const rounds: GenerationMeasured[] = [];
+  for (let round = 0; round < options.rounds; round += 1) {
+    rounds.push(await measure<GenerationMeasured>(options, { mix, places }));
+  }
+  const of = (digits: number, value: (round: GenerationMeasured) => number): string => {
+    const values = rounds.map(value).sort((a, b) => a - b);
+    const [least, most] = [values[0], values.at(-1)].map((one) => (one ?? 0).toFixed(digits));
+    return `${median(values).toFixed(digits)} (${least}-${most})`;
+  };
+  const [first] = rounds;
+  row(
+    ...[mix, places, first?.tokens ?? 0, first?.inferences ?? 0],
+    of(0, ({ tokens, continuousNs }) => (tokens * 1e9) / continuousNs),
+    of(0, ({ staticTokens, staticNs }) => (staticTokens * 1e9) / staticNs),
+    of(2, ({ continuousNs, staticNs }) => staticNs / continuousNs),
+    of(2, ({ bareNs, bareStaticNs }) => bareStaticNs / bareNs),
+    of(3, ({ bareNs, continuousNs }) => bareNs / continuousNs),
+  );
 }
 
 async function benchPrefill(options: GenerationBenchOptions): Promise<void> {
@@ -85,7 +99,8 @@ async function benchPrefill(options: GenerationBenchOptions): Promise<void> {
   for (const places of options.places) {
     for (const promptTokensPerStep of options.prefill) {
       const prefill = { perS: options.perS, promptTokensPerStep };
-      const seen = await measure<PrefillMeasured>(options, places, { prefill });
+      const mix = 'standin';
+      const seen = await measure<PrefillMeasured>(options, { mix, places, prefill });
       const times = [seen.ttftP50Ns, seen.ttftP99Ns, seen.itlP50Ns, seen.itlP99Ns, seen.itlMaxNs];
       row(places, promptTokensPerStep, ...times.map((ns) => (ns / 1e6).toFixed(0)));
     }
@@ -94,13 +109,14 @@ async function benchPrefill(options: GenerationBenchOptions): Promise<void> {
 
 function measure<T>(
   options: GenerationBenchOptions,
-  places: number,
-  more: Pick<GenerationJob, 'prefill'> = {},
+  own: Pick<GenerationJob, 'mix' | 'places' | 'prefill'>,
 ): Promise<T> {
   const { prompts, layers, width, threads } = options;
-  const job: GenerationJob = { places, prompts, size: { layers, width }, threads, ...more };
+  const job: GenerationJob = { ...own, prompts, size: { layers, width }, threads };
   const args = [JSON.stringify(job)];
-  const program = { name: `generation-${places}`, module: 'test/bench/generation/client.js', args };
+  const { mix, places } = own;
+  const name = `generation-${mix}-${places}`;
+  const program = { name, module: 'test/bench/generation/client.js', args };
   // A line per collection would be more than is read of a program.
   return runNode<T>({ ...options, isGcTraced: false }, program, SECONDS_MAX);
 }

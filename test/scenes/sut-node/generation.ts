@@ -15,6 +15,7 @@ import type { GenerationLimits } from '../../../sut-node/model/model-facts.ts';
 import { fileDigest } from '../../../sut-node/model/model-file.ts';
 import { encodeModel, type ModelProto } from '../../../sut-node/model/onnx/graph-builder.ts';
 import { createOrtSession } from '../../../sut-node/model/onnx/ort-session.ts';
+import { cacheAdditions } from '../../../sut-node/pipeline/cache-additions.ts';
 import { decoderLayout } from '../../../sut-node/pipeline/decoder-fit.ts';
 import { DEFAULT_RUNTIME } from '../../../sut-node/settings/model-settings.ts';
 import { suiteFolder } from '../host/folders.ts';
@@ -45,7 +46,10 @@ export async function smallDecoder(
   const modelFile = join(suiteFolder(), `model-${modelCount}.onnx`);
   writeFileSync(modelFile, encodeModel(model));
   const sha256 = await fileDigest(modelFile, 'sha256');
-  const session = await createOrtSession({ modelFile, sha256, runtime: DEFAULT_RUNTIME });
+  const session = await createOrtSession({
+    ...{ modelFile, sha256, runtime: DEFAULT_RUNTIME },
+    additionsTo: cacheAdditions,
+  });
   return { session, layout: decoderLayout({ file: modelFile, ...session.tensors }, 'a test') };
 }
 

@@ -44,6 +44,19 @@ describe('sequences side by side', () => {
   });
 });
 
+describe('a model whose new keys and values are outputs only together with all others', () => {
+  it('gives the same tokens', async () => {
+    expect(decoder.session.addedOutputs).toHaveLength(4);
+    const generator = generatorOn(
+      { ...decoder, session: { ...decoder.session, addedOutputs: [] } },
+      2,
+    );
+    const texts = [0, 1, 2, 3].map((index) => promptOf(3, index));
+    const all = await Promise.all(texts.map(({ prompt }) => generated(generator, prompt)));
+    expect(all.map(({ tokens }) => tokens)).toEqual(texts.map(({ answer }) => answer));
+  });
+});
+
 describe('beam searches side by side', () => {
   it('find answers that one word after another does not', { timeout: 120_000 }, async () => {
     const forked = await smallDecoder(undefined, FORKED_TEXTS);
