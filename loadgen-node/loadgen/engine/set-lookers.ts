@@ -85,7 +85,8 @@ function setGoal(
   return {
     scenario,
     targetQps: hasSchedule ? settings.targetQps : intervalQps(arrivalIntervalNs),
-    latencyBoundNs: isTimed ? settings.targetLatencyNs : 0,
+    // A token model has bounds on its tokens, and none on the latency.
+    latencyBoundNs: isTimed && !settings.useTokenLatencies ? settings.targetLatencyNs : 0,
     percentile: settings.targetLatencyPercentile,
     samplesPerQuery: plan.samplesPerQuery,
     lastDueNs: plan.scheduledDeltaNs[plan.queryCount - 1] ?? 0,

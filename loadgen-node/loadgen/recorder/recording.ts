@@ -148,10 +148,14 @@ export function tokenTimes(
   return { firstNs, perOutputNs: Math.trunc((latencyNs - firstNs) / (tokenCount - 1)) };
 }
 
-/** Output tokens of the completed samples, and their times; null where tokens are not counted. */
+/**
+ * Output tokens of the completed samples, and their times; null where tokens are not counted.
+ * @param deductionNs Taken from the time to the first token of a query's samples.
+ */
 export function collectTokens(
   columns: RecordedColumns,
   completedSamples: number,
+  deductionNs: (query: number) => number,
 ): RecordedTokens | null {
   const { tokenCounts, latencyNs, isCompleted, samplesPerQuery, queryEnd } = columns;
   if (tokenCounts === null) return null;
@@ -168,7 +172,7 @@ export function collectTokens(
     if (timed === 0) continue;
     const firstNs = columns.firstTokenNs?.[sample] ?? 0;
     const times = tokenTimes(latencyNs[sample] as number, firstNs, tokensOfSample);
-    firstTokenNs[count] = times.firstNs;
+    firstTokenNs[count] = times.firstNs - deductionNs(Math.floor(sample / samplesPerQuery));
     perOutputTokenNs[count] = times.perOutputNs;
     counts[count] = tokensOfSample;
     count += 1;

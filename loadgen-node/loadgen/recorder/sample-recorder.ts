@@ -48,6 +48,8 @@ export class SampleRecorder {
   readonly #firstTokenNs: Float64Array | null;
   /** Times between tokens; null where they are not kept. */
   readonly #gaps: TokenGaps | null;
+  /** How often tokens came before their sample was complete, and when last, in ns after the start. */
+  readonly tokenSigns = { count: 0, lastNs: 0 };
   /** The SUT's own times; null where they are not kept. */
   readonly service: ServiceTimeRecorder | null;
   readonly #toldTimes: ToldTimes | undefined;
@@ -137,6 +139,7 @@ export class SampleRecorder {
     if (earlierNs === 0) return;
     this.#startNs -= earlierNs;
     this.#lastCompletionNs += earlierNs;
+    this.tokenSigns.lastNs += earlierNs;
     for (const times of [this.#issuedNs, this.#handedNs, this.#latencyNs, this.#firstTokenNs]) {
       // 0: not known.
       times?.forEach((ns, i) => {
@@ -227,24 +230,34 @@ export class SampleRecorder {
   firstToken(sample: number, atNs: number): number {
     const problem = this.#check(sample);
     if (problem !== RECORDED) return problem;
-    if (this.#firstTokenNs === null) {
-      this.#gaps?.begin(sample, atNs);
-      return RECORDED;
-    }
-    if (!Number.isNaN(this.#firstTokenNs[sample])) return SECOND_FIRST_TOKEN;
+    const isSecond =
+      this.#firstTokenNs === null
+        ? this.#gaps?.hasBegun(sample)
+        : !Number.isNaN(this.#firstTokenNs[sample]);
+    if (isSecond) return SECOND_FIRST_TOKEN;
     const query = this.#queryOf(sample);
     const elapsedNs = atNs - this.#startNs;
     if (!(elapsedNs >= (this.#issuedNs[query] as number))) return BEFORE_ISSUE;
-    this.#firstTokenNs[sample] = elapsedNs - (this.#scheduledNs[query] as number);
+    if (this.#firstTokenNs !== null) {
+      this.#firstTokenNs[sample] = elapsedNs - (this.#scheduledNs[query] as number);
+    }
     this.#gaps?.begin(sample, atNs);
+    this.#tellTokens(elapsedNs);
     return RECORDED;
   }
 
   /** Notes so many further tokens, where their times are kept. @returns `RECORDED` or what is wrong. */
   furtherTokens(sample: number, count: number, atNs: number): number {
     const problem = this.#check(sample);
-    if (problem === RECORDED && this.#gaps !== null) this.#gaps.add(sample, count, atNs);
-    return problem;
+    if (problem !== RECORDED) return problem;
+    this.#gaps?.add(sample, count, atNs);
+    this.#tellTokens(atNs - this.#startNs);
+    return RECORDED;
+  }
+
+  #tellTokens(elapsedNs: number): void {
+    this.tokenSigns.count += 1;
+    this.tokenSigns.lastNs = Math.max(elapsedNs, this.tokenSigns.lastNs);
   }
 
   /** False where first tokens are timed and that of the sample has not come. */
@@ -316,7 +329,12 @@ export class SampleRecorder {
 
   /** Output tokens of the completed samples, and their times; null where tokens are not counted. */
   tokens(): RecordedTokens | null {
-    return collectTokens(this.columns(), this.#completedSamples);
+    return collectTokens(this.columns(), this.#completedSamples, () => 0);
+  }
+
+  /** As {@link tokens}, but first tokens - issued. */
+  tokensFromIssue(): RecordedTokens | null {
+    return collectTokens(this.columns(), this.#completedSamples, (query) => this.#lagOf(query));
   }
 
   /** Queries whose samples all completed. */

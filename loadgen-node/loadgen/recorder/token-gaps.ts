@@ -34,6 +34,11 @@ export class TokenGaps {
     return (this.#counts[sample] as number) < 2 ? Number.NaN : (this.#longestNs[sample] as number);
   }
 
+  /** True once the first token of a sample came. */
+  hasBegun(sample: number): boolean {
+    return (this.#counts[sample] as number) > 0;
+  }
+
   /** The first token of a sample came. */
   begin(sample: number, atNs: number): void {
     this.#counts[sample] = 1;

@@ -10,7 +10,13 @@ interface Watched {
   readonly stallTimeoutNs: number;
 }
 
-/** Tells when nothing of a set completes for the stall timeout although samples are outstanding. */
+/**
+ * Tokens of samples that do not complete keep a run alive for so many stall timeouts and no longer: one answer without an end
+ * must not make a run without an end.
+ */
+const TOKEN_TIMEOUTS_MAX = 10;
+
+/** Tells when nothing of a set completes, and no token comes, for the stall timeout although samples are outstanding. */
 export class StallWatch {
   /** Clock at the start of the set, by which the recorder counts. */
   startNs = 0;
@@ -20,7 +26,9 @@ export class StallWatch {
   readonly #onStall: () => void;
   #isSuspected = false;
   #completedSamples = 0;
+  #tokenSigns = 0;
   #aliveNs = 0;
+  #tokenNs = 0;
   #planned: PlannedCall | null = null;
 
   constructor(watched: Watched, onStall: () => void) {
@@ -54,14 +62,21 @@ export class StallWatch {
     this.#planned = clock.callAt(isOverdue ? nowNs + STALL_RECHECK_NS : nextNs, this.#look);
   };
 
-  /** Clock at the latest completion, or since when samples are outstanding, whichever is later. */
+  /** Clock at the latest completion or token, or since when samples are outstanding, whichever is later. */
   #lastSignOfLifeNs(nowNs: number): number {
-    const { recorder } = this.#watched;
+    const { recorder, stallTimeoutNs } = this.#watched;
     if (recorder.completedSamples !== this.#completedSamples) {
       this.#completedSamples = recorder.completedSamples;
       // The time comes from the SUT: one in the future must not keep the run alive.
       this.#aliveNs = Math.min(nowNs, this.startNs + recorder.lastCompletionNs);
     }
-    return Math.max(this.#aliveNs, this.busySinceNs);
+    const aliveNs = Math.max(this.#aliveNs, this.busySinceNs);
+    const { count, lastNs } = recorder.tokenSigns;
+    if (count !== this.#tokenSigns) {
+      this.#tokenSigns = count;
+      this.#tokenNs = Math.min(nowNs, this.startNs + lastNs);
+    }
+    const latestNs = aliveNs + (TOKEN_TIMEOUTS_MAX - 1) * stallTimeoutNs;
+    return Math.max(aliveNs, Math.min(this.#tokenNs, latestNs));
   }
 }

@@ -28,9 +28,21 @@ async function run(
     otherWorkMs?: number;
     health?: Partial<GeneratorHealth>;
     loadgen?: LoadgenBehaviour;
+    /** Times of the tokens behind the first, per answer. */
+    tokens?: { readonly count: number; readonly eachNs: number };
   },
 ) {
-  const test = simulatedTest(settings, { serviceNs: () => given.serviceNs });
+  const { tokens } = given;
+  const test = simulatedTest(settings, {
+    serviceNs: () => given.serviceNs,
+    ...(tokens !== undefined && {
+      answer: (sink, id, atNs) => {
+        const doneNs = atNs + tokens.count * tokens.eachNs;
+        sink.firstToken(id, new Uint8Array(0), atNs);
+        clock.callAt(doneNs, () => sink.complete(id, new Uint8Array(0), tokens.count + 1, doneNs));
+      },
+    }),
+  });
   const { clock } = test;
   let left = given.otherWorkMs === undefined ? 0 : 200;
   const work = (): void => {
@@ -84,6 +96,40 @@ describe('a run of Server', () => {
       expect(reasons).not.toContain('generator-bound');
     },
   );
+});
+
+describe('a run of Server with bounds on tokens', () => {
+  const TOKENS: Partial<TestSettings> = {
+    ...SERVER,
+    useTokenLatencies: true,
+    serverTtftLatencyNs: 200e6,
+    serverTpotLatencyNs: 5e6,
+  };
+  const tokens = { count: 4, eachNs: 2e6 };
+
+  it('is generator-bound where LoadGen alone made first tokens late', async () => {
+    // Its work makes queries late by up to 12 ms, and as much later the reading of first tokens.
+    const given = { serviceNs: 186e6, otherWorkMs: 12, tokens };
+    const settings = { ...TOKENS, serverTargetLatencyPercentile: 0.9, minDurationMs: 4_000 };
+    const { performance, reasons } = await run(settings, given);
+    expect(reasons).toContain('generator-bound');
+    expect(performance?.generatorBoundReason).toMatch(
+      /^the verdict would be the other one if TTFT were taken from the issue \(19\d.* ms instead of 20\d.* ms/,
+    );
+  });
+
+  it('names the bound that its lag takes too much of, and what a slow SUT takes', async () => {
+    const late = { ...TOKENS, serverTtftLatencyNs: 100e6 };
+    const { performance } = await run(late, { serviceNs: 150e6, otherWorkMs: 15, tokens });
+    expect(performance?.generatorBoundReason).toMatch(
+      /\(10 % of the TTFT bound of 100 ms\), and the SUT is too slow as well: taken from the issue, TTFT and TPOT at the target percentile are 1[56]\d.* and 2 ms/,
+    );
+  });
+
+  it('is not generator-bound where the SUT is slow', async () => {
+    const { performance } = await run(TOKENS, { serviceNs: 300e6, tokens });
+    expect(performance?.isGeneratorBound).toBe(false);
+  });
 });
 
 describe('a run without a schedule', () => {

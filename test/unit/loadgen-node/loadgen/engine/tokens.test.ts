@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { RunProgress } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import type { ResponseSink } from '../../../../../shared/domain/system-under-test.ts';
 import { errorTexts } from '../../../../scenes/simulated-run/run-logs.ts';
@@ -103,6 +104,63 @@ describe('contract of token models', () => {
     expect(verdicts.longhaul.isValid).toBe(true);
     expect(performance?.summary.tokens?.tokenCount).toBe(700);
     expect(performance?.summary.tokens?.firstToken).toBeNull();
+  });
+
+  it.each([SERVER, { ...SERVER, scenario: 'Offline', minDurationMs: 0 } as const])(
+    'takes one first token where their gaps are kept',
+    async (settings) => {
+      const test = simulatedTest(settings, {
+        answer: (sink, id, atNs) => {
+          sink.firstToken(id, NOTHING, atNs);
+          if (id === 50) sink.firstToken(id, NOTHING, atNs);
+          sink.complete(id, NOTHING, 7, atNs);
+        },
+      });
+      const { performance, logFiles } = await test.run({ timesTokens: true });
+      expect(errorTexts(logFiles.detail)).toEqual([expect.stringContaining('twice')]);
+      const { counts, summary } = performance ?? {};
+      expect(summary?.tokens?.gaps?.histogram.count).toBe(6 * Number(counts?.completedSamples));
+    },
+  );
+
+  it('goes on while tokens come, for ten stall timeouts behind the last completion', async () => {
+    /** Sample 3 has so many tokens, one every 10 s. */
+    const run = async (count: number) => {
+      const test = simulatedTest(
+        { ...SERVER, scenario: 'SingleStream', minDurationMs: 0, minQueryCount: 5 },
+        {
+          serviceNs: () => 1e6,
+          answer: (sink, id, atNs) => {
+            sink.firstToken(id, NOTHING, atNs);
+            if (id !== 3) sink.complete(id, NOTHING, 2, atNs);
+            for (let i = 1; id === 3 && i <= count; i += 1) {
+              const tokenNs = atNs + i * 10e9;
+              test.clock.callAt(tokenNs, () => {
+                if (i < count) sink.tokens(id, 1, tokenNs);
+                else sink.complete(id, NOTHING, count + 1, tokenNs);
+              });
+            }
+          },
+        },
+      );
+      const { performance } = await test.run({ stallTimeoutNs: 15e9, timesTokens: true });
+      return performance;
+    };
+    expect(await run(12)).toMatchObject({ endCause: 'natural', counts: { lostSamples: 0 } });
+    const endless = await run(1_000);
+    expect(endless).toMatchObject({ endCause: 'stall', counts: { lostSamples: 1 } });
+    expect(endless?.durationNs).toBeGreaterThan(150e9);
+    expect(endless?.durationNs).toBeLessThan(170e9);
+  });
+
+  it('tells whoever looks on that there is no bound on the latency', async () => {
+    const bounds: number[] = [];
+    const onProgress = ({ goal }: RunProgress) => bounds.push(goal.latencyBoundNs);
+    await tokenTest(SERVER, (sink, id, atNs) => {
+      sink.firstToken(id, NOTHING, atNs);
+      sink.complete(id, NOTHING, 5, atNs);
+    }).run({ observer: { onProgress } });
+    expect(new Set(bounds)).toEqual(new Set([0]));
   });
 
   it('takes the time of the first token by the latency of its query', async () => {
