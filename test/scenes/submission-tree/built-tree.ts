@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
+import { SERVER_RUNS_V05 } from '../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import { RUN_FILES } from '../../../loadgen-node/loadgen/logs/read/run-folder.ts';
 import { type AuditFacts, writeAudit } from '../../../loadgen-node/observe/audit/network-audit.ts';
 import { composeAudit } from '../../../loadgen-node/run/audit/compose-audit.ts';
@@ -20,6 +21,8 @@ import {
 } from '../../../loadgen-node/submission/compliance/verify/verify-speed-tests.ts';
 import type { TestVerdict } from '../../../loadgen-node/submission/compliance/verify/verify-test.ts';
 import { verifyTest01 } from '../../../loadgen-node/submission/compliance/verify/verify-test01.ts';
+import { modelsOfBenchmark } from '../../../loadgen-node/submission/rules/models-of-rounds.ts';
+import type { SubmissionModel } from '../../../loadgen-node/submission/rules/submission-model.ts';
 import type {
   RunnableTestId,
   SubmissionDivision,
@@ -44,6 +47,9 @@ const SCENARIOS = {
   SingleStream: { flags: {}, serviceNs: 50e6 },
   MultiStream: { flags: { samplesPerQuery: '8' }, serviceNs: 10e6 },
 } as const;
+
+/** Streams that the system keeps up with where queries come in an interval, 50 ms: round v0.5. */
+const V05_STREAMS = '2';
 
 type SceneScenario = keyof typeof SCENARIOS;
 
@@ -106,14 +112,15 @@ const PAYLOAD_BYTES = 110_003;
 /** Makes runs of full length under simulated time, and a system description; no tree yet. */
 export async function prepareScene(options: SceneOptions): Promise<Scene> {
   const { folder, round = 'v4.1', scenarios = ['Server', 'Offline'] } = options;
-  const tests =
-    options.tests ?? (round === 'v4.1' ? ['TEST01', 'TEST04', 'TEST05'] : ['TEST01', 'TEST04']);
+  const tests = options.tests ?? resnetOf(round).tests;
   for (const scenario of scenarios) {
     const [performance, accuracy] = ['performance', 'accuracy'].map((kind) =>
       join(folder, 'runs', scenario, kind),
     ) as [string, string];
-    await sceneRun(performance, options, scenario, {});
-    await sceneRun(accuracy, options, scenario, { mode: 'accuracy' });
+    for (const { run, flags } of performanceRuns(performance, round, scenario)) {
+      await sceneRun(run, options, scenario, { flags });
+    }
+    await sceneRun(accuracy, options, scenario, { flags: { mode: 'accuracy' } });
     const responses = await loggedResponses(join(accuracy, RUN_FILES.accuracy));
     writeAccuracyFile(accuracy, await SCORER.score(responses), []);
     for (const test of tests) {
@@ -154,30 +161,49 @@ export async function buildScene(
   return build(undefined, { isDryRun, tree: join(folder, 'tree') });
 }
 
+function resnetOf(round: SubmissionRound): SubmissionModel {
+  const [model] = modelsOfBenchmark(round, 'resnet50');
+  if (model === undefined) throw new Error(`${round} has no resnet50`);
+  return model;
+}
+
+/** Folders of the performance runs of a result, as `longhaul run` leaves them, and flags of each. */
+function performanceRuns(folder: string, round: SubmissionRound, scenario: SceneScenario) {
+  if (round !== 'v0.5' || scenario !== 'Server') return [{ run: folder, flags: {} }];
+  return Array.from({ length: SERVER_RUNS_V05 }, (_, i) => ({
+    run: join(folder, `run_${i + 1}`),
+    // The third run is the lowest.
+    flags: { targetQps: String(20 + Math.abs(i - 2) / 10) },
+  }));
+}
+
 async function sceneRun(
   folder: string,
   { round = 'v4.1', minDuration, facts = (one) => one }: SceneOptions,
   scenario: SceneScenario,
-  { auditConfig, mode }: { readonly mode?: string; readonly auditConfig?: string },
+  how: { readonly flags?: Readonly<Record<string, string>>; readonly auditConfig?: string },
 ): Promise<void> {
   const { flags: own, serviceNs } = SCENARIOS[scenario];
   const flags = {
     scenario,
     round,
     ...own,
+    ...(round === 'v0.5' && scenario === 'MultiStream' && { samplesPerQuery: V05_STREAMS }),
     ...(minDuration !== undefined && { minDuration }),
-    ...(mode !== undefined && { mode }),
+    ...how.flags,
   };
   const outcome = await simulateRun({
     folder,
     flags,
     totalSamples: TOTAL_SAMPLES,
     serviceNs: () => serviceNs,
-    ...(auditConfig !== undefined && { auditConfig }),
+    ...(how.auditConfig !== undefined && { auditConfig: how.auditConfig }),
     facts: () => null,
   });
   const phase = outcome.performance ?? outcome.accuracy;
-  const ofRun = facts(sceneFacts(scenario, mode === 'accuracy', phase?.counts.issuedSamples ?? 0));
+  const ofRun = facts(
+    sceneFacts(scenario, how.flags?.['mode'] === 'accuracy', phase?.counts.issuedSamples ?? 0),
+  );
   if (ofRun !== null) writeAudit(folder, composeAudit(ofRun));
   const { settings } = resolveSettings(RUN_SETTINGS, {
     section: 'run',
@@ -312,7 +338,7 @@ function sceneSubmission(options: SceneOptions): SceneSubmission {
       divisions: [...divisions],
       system: 'acme-2n',
       implementation: 'longhaul',
-      model: 'resnet50',
+      model: resnetOf(round).folder,
       scenario,
       performance: `runs/${scenario}/performance`,
       accuracy: `runs/${scenario}/accuracy`,

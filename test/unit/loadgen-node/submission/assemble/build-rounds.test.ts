@@ -5,6 +5,7 @@
 import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { checkTree } from '../../../../../loadgen-node/submission/check/check-tree.ts';
 import { tempFolder, textOf } from '../../../../scenes/host/folders.ts';
 import { buildScene, prepareScene } from '../../../../scenes/submission-tree/built-tree.ts';
 
@@ -128,3 +129,38 @@ it('takes a loose latency bound in open, and tells it', async () => {
     'the latency bound is 90 ms; resnet50 has 15 ms',
   ]);
 }, 30_000);
+
+it('builds a tree of v0.5 in which the check finds nothing but what such runs cannot be', async () => {
+  const { tree, warnings } = await buildScene({
+    folder: tempFolder(),
+    round: 'v0.5',
+    divisions: ['closed', 'open'],
+    scenarios: ['SingleStream', 'MultiStream', 'Server', 'Offline'],
+  });
+  expect(warnings).toEqual([]);
+  const { findings, results, round, roundFrom } = await checkTree(tree);
+  expect([round, roundFrom]).toEqual(['v0.5', 'seeds of the logs']);
+  const found = findings.map(({ id, severity, file }) => `${severity} ${id} ${file.split('/')[0]}`);
+  // LoadGen is longhaul's own, and the SUT is behind a network.
+  expect([...new Set(found)].sort()).toEqual([
+    'mark not-approved-loadgen closed',
+    'mark not-approved-loadgen open',
+    'note validation-unchecked .',
+    'warning closed-over-network closed',
+  ]);
+  const ofOpen = results.filter(({ division }) => division === 'open');
+  expect(ofOpen.map(({ scenario, metric, value }) => [scenario, metric, value])).toEqual([
+    ['MultiStream', 'effective_samples_per_query', 2],
+    ['Offline', 'result_samples_per_second', 50],
+    // Of the third run, whose target was the lowest.
+    ['Server', 'result_scheduled_samples_per_sec', 20.0096],
+    ['SingleStream', 'result_90.00_percentile_latency_ns', 50_000_000],
+  ]);
+  const server = join(tree, 'open/ACME/results/acme-2n/resnet/Server');
+  const runs = readdirSync(join(server, 'performance')).sort();
+  expect(runs).toEqual(['run_1', 'run_2', 'run_3', 'run_4', 'run_5']);
+  const readme = textOf(tree, 'open/ACME/measurements/acme-2n/resnet/Server/README.md');
+  expect(readme).toMatch(
+    /^\| Scheduled samples per second .*lowest of 5 runs.* \| 20\.010 samples/m,
+  );
+}, 180_000);
