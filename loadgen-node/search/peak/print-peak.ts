@@ -185,7 +185,10 @@ export function limitInterval(search: LoadSearch, result: PeakResult): string {
     const sureness = isUnsure
       ? 'some screenings were too short to tell (--search-time), and are counted by what they saw'
       : 'each verdict 99 % sure';
-    return `the limit lies from ${interval.low} to ${loadText(search, interval.high)}; ${sureness}`;
+    const high = loadText(search, interval.high);
+    const where =
+      interval.low === interval.high ? `is ${high}` : `lies from ${interval.low} to ${high}`;
+    return `the limit ${where}; ${sureness}`;
   }
   const width = ((interval.high - interval.low) / 2 / estimate) * 100;
   const asked = isPrecise ? '' : ', wider than requested';

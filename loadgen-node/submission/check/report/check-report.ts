@@ -137,7 +137,7 @@ function groupLines(findings: readonly CheckFinding[]): string[] {
 
 function resultLine(result: CheckedResult): string {
   const { division, submitter, system, model, scenario, metric, value } = result;
-  const figure = value === null ? 'no figure' : `${value} ${unitOf(metric)}`;
+  const figure = value === null ? 'no figure' : `${value} ${unitOf(metric, value)}`;
   return (
     `  ${division} ${submitter} ${system} ${model} ${scenario}: ${figure}` +
     `${latencyText(result)}${result.accuracy === null ? '' : `, ${result.accuracy}`}`
@@ -154,9 +154,9 @@ function milliseconds(ns: number): string {
   return `${(ns / 1e6).toFixed(2)} ms`;
 }
 
-function unitOf(metric: string | null): string {
+function unitOf(metric: string | null, value: number): string {
   if (metric === null) return '';
-  if (metric === 'effective_samples_per_query') return 'streams';
+  if (metric === 'effective_samples_per_query') return value === 1 ? 'stream' : 'streams';
   if (metric.includes('tokens')) return 'tokens/s';
   return metric.includes('samples') || metric.includes('qps') ? 'samples/s' : 'ns';
 }

@@ -26,6 +26,18 @@ it('says of a good tree that it can be submitted', async () => {
   expect(text).toMatch(/0 error\(s\), .*: the tree can be submitted\.\n$/);
 });
 
+it.each([
+  ['1', '1 stream'],
+  ['3', '3 streams'],
+])('tells the result of MultiStream of round v0.5: %s', async (count, told) => {
+  const scenarios = ['MultiStream'] as const;
+  const records = { effective_samples_per_query: count };
+  const { text } = await check(
+    submissionTree({ round: 'v0.5', model: 'gnmt', scenarios, records }),
+  );
+  expect(text).toContain(`closed ACME acme gnmt MultiStream: ${told}, BLEU`);
+});
+
 it('names errors with file, line, rule, value and what to do, and exits with 3', async () => {
   const { code, text } = await check(goodTree({ effective_min_duration_ms: '599999' }));
   expect(code).toBe(3);

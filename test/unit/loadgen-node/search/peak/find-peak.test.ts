@@ -370,7 +370,7 @@ describe('findPeak of streams', () => {
   it('finds the largest whole number', async () => {
     const result = await findPeak(streams, perStream);
     expect(result).toMatchObject({ ending: 'found', value: 15, interval: { low: 15, high: 15 } });
-    expect(peakText(streams, result)).toContain('from 15 to 15 streams; each verdict 99 % sure');
+    expect(peakText(streams, result)).toContain('the limit is 15 streams; each verdict 99 % sure');
   });
 
   it('claims no certainty of screenings that were too short to tell', async () => {
