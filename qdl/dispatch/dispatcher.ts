@@ -150,7 +150,8 @@ export class Dispatcher implements ChannelEvents {
     const ledger = this.#ledgerOf(channel);
     for (const { id, payload } of responses.firstTokens) {
       sink.firstToken(channel.outstanding.find(id), payload, atNs);
-      channel.tokenStreams?.begin(id, payload);
+      const wrong = channel.tokenStreams?.begin(id, payload);
+      if (wrong !== undefined) this.onClaim(channel, 'token-stream', wrong);
     }
     if (responses.tokens.length > 0) this.#takeTokens(channel, responses.tokens, atNs);
     for (const sample of responses.completed) {

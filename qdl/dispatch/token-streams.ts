@@ -9,13 +9,15 @@ interface Slots {
 }
 
 /**
- * Holds the tokens that a node tells one after the other against the response that has them all. Keeps no token: their number, and a
- * sum over their bytes (FNV-1a, 32 bits), which tells mistakes and no forgery. They are passed on as they come.
+ * Holds the first token of a sample, those that a node tells one after the other, and their count against the response that has them
+ * all. Keeps no token: their number, and a sum over their bytes (FNV-1a, 32 bits), which tells mistakes and no forgery. They are
+ * passed on as they come.
  *
  * Hot path: memory is taken in the constructor.
  */
 export class TokenStreams {
   readonly #slots: Slots;
+  readonly #bytesOfEach: number | undefined;
   /** By slot: the sample that it is about; none: -1. */
   readonly #wireIds: Float64Array;
   /** By slot: bytes of the first token, and so of each; bytes told, and their sum. */
@@ -23,22 +25,29 @@ export class TokenStreams {
   readonly #toldBytes: Uint32Array;
   readonly #sums: Uint32Array;
 
-  constructor(slots: Slots) {
+  /** @param bytesOfEach Of a token in a response; undefined: not known. */
+  constructor(slots: Slots, bytesOfEach?: number) {
     this.#slots = slots;
+    this.#bytesOfEach = bytesOfEach;
     this.#wireIds = new Float64Array(slots.slotCount).fill(-1);
     this.#tokenBytes = new Uint32Array(slots.slotCount);
     this.#toldBytes = new Uint32Array(slots.slotCount);
     this.#sums = new Uint32Array(slots.slotCount);
   }
 
-  /** The first token of a sample came; a second one has no effect. */
-  begin(wireId: number, payload: BorrowedBytes): void {
+  /**
+   * The first token of a sample came; a second one has no effect.
+   * @returns Why it cannot be, as {@link tell}.
+   */
+  begin(wireId: number, payload: BorrowedBytes): string | undefined {
     const slot = this.#slots.slotOf(wireId);
-    if (slot < 0 || payload.length === 0 || this.#wireIds[slot] === wireId) return;
+    if (slot < 0 || this.#wireIds[slot] === wireId) return undefined;
+    if (payload.length === 0) return 'told a first token of no bytes';
     this.#wireIds[slot] = wireId;
     this.#tokenBytes[slot] = payload.length;
     this.#toldBytes[slot] = payload.length;
     this.#sums[slot] = sumOver(payload, payload.length);
+    return undefined;
   }
 
   /** @returns How many tokens came; or why they cannot be, in words that follow the node's name. */
@@ -58,13 +67,17 @@ export class TokenStreams {
    * Holds what was told of a sample against its end.
    * @param slot That of the sample before it was released.
    * @param response Decompressed.
-   * @returns The difference in words that follow the node's name; undefined: there is none, or nothing was told.
+   * @returns The difference in words that follow the node's name; undefined: there is none.
    */
   differenceFrom(
     slot: number,
     { id, tokenCount = 0 }: Pick<WireCompleted<BorrowedBytes>, 'id' | 'tokenCount'>,
     response: BorrowedBytes,
   ): string | undefined {
+    const each = this.#bytesOfEach;
+    if (each !== undefined && tokenCount * each !== response.length) {
+      return `counted ${tokenCount} tokens in a response of ${response.length} bytes, where each has ${each}`;
+    }
     if (this.#wireIds[slot] !== id) return undefined;
     const toldBytes = this.#toldBytes[slot] as number;
     const told = toldBytes / (this.#tokenBytes[slot] as number);

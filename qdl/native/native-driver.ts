@@ -57,11 +57,11 @@ export class NativeDriver implements ProtocolDriver {
     events: ChannelEvents,
     runId: string,
   ): Promise<OpenedChannels> {
-    const { callTimeoutMs, division } = this.#settings;
+    const { callTimeoutMs, division, tokenBytes } = this.#settings;
     const openTransport: OpenTransport = ({ address, connection }, ends) =>
       new Http2Transport(this.#connections.to(address, connection), this.#payloads, ends);
     this.#channels = places.map(
-      (place) => new SutChannel(place, openTransport, this.#open(runId, place), events),
+      (place) => new SutChannel(place, openTransport, this.#open(runId, place), events, tokenBytes),
     );
     const opened = await Promise.all(
       this.#channels.map((channel) => channel.opened(callTimeoutMs)),

@@ -105,6 +105,8 @@ const DEFAULTS = {
   tokenLatencies: false,
   /** True when LoadGen measures the times between tokens: nodes are asked to tell all of them as they come. */
   tokenTimes: false,
+  /** Bytes of an output token in a response; undefined: not known. Nodes' counts of tokens are held against it. */
+  tokenBytes: undefined as number | undefined,
   /** TLS and token of every connection. */
   security: NO_SECURITY,
 };

@@ -8,7 +8,7 @@
  * | `unasked-feature` | a name in `Opened.features` that is not in `Open.features` |
  * | `first-token` | a `FirstToken` though `Open.token_latencies` is false |
  * | `unasked-tokens` | `Tokens` on a stream without the feature `token-stream` |
- * | `token-stream` | `Tokens` before the first token, of no whole token, or that are not those of the response |
+ * | `token-stream` | first token, `Tokens` or count that are not those of the response; `Tokens` before the first token or of no whole token |
  * | `token-count` | a negative `Completed.token_count` |
  * | `empty-message` | a `SutMessage` without any field |
  * | `credit-back` | a `Credit` below the one before |

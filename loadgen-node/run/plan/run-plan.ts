@@ -7,6 +7,7 @@ import { type ResolvedSetting, saidKeys } from '../../../shared/config/resolve-s
 import { flagOf } from '../../../shared/config/setting.ts';
 import { isNetworkDivisionScenario } from '../../../shared/domain/scenario.ts';
 import type { PayloadEncoding } from '../../../shared/domain/system-under-test.ts';
+import { OIP_ELEMENT_BYTES } from '../../../shared/domain/tensors.ts';
 import { PER_MILLION } from '../../../shared/evidence/payload-digest.ts';
 import {
   benchmarkEncoding,
@@ -15,6 +16,7 @@ import {
 } from '../../../shared/rules/benchmark-rules.ts';
 import { type CompressionPlan, checkCompression } from '../../../shared/rules/check-compression.ts';
 import { hasNetworkDivision } from '../../../shared/rules/rounds/rounds.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import { SERVER_RUNS_V05 } from '../../loadgen/engine/test-outcome.ts';
 import type { ConfFile } from '../../loadgen/settings/from-config.ts';
 import { loadgenOf } from '../../loadgen/settings/loadgen-behaviour.ts';
@@ -79,7 +81,7 @@ export function planRun(
     })),
     division: isOutsideDivision(test) ? 'open' : values.division,
     digestPerMillion: oip === undefined ? Math.round((values.digest * PER_MILLION) / 100) : 0,
-    ...planTokens(values, test),
+    ...planTokens(values, test, rules),
   };
   return {
     ...test,
@@ -136,9 +138,14 @@ export function planRun(
 function planTokens(
   { tokenTimes }: RunValues,
   { settings, usesTokenLatenciesBeforeAudit }: RunTestSettings,
-): Pick<DispatchSettings, 'tokenLatencies' | 'tokenTimes'> {
+  { hasTokens = false, responseTensor }: BenchmarkRules,
+): Pick<DispatchSettings, 'tokenLatencies' | 'tokenTimes' | 'tokenBytes'> {
   const tokenLatencies = settings.useTokenLatencies || usesTokenLatenciesBeforeAudit;
-  if (!tokenTimes) return { tokenLatencies, tokenTimes };
+  const tokenBytes =
+    hasTokens && responseTensor !== undefined
+      ? OIP_ELEMENT_BYTES[responseTensor.datatype]
+      : undefined;
+  if (!tokenTimes) return { tokenLatencies, tokenTimes, tokenBytes };
   if (!settings.useTokenLatencies) {
     throw configInvalid(
       '--token-times needs a benchmark with tokens, and a run that measures them: set --ttft and --tpot, or ' +
@@ -148,7 +155,7 @@ function planTokens(
   if (settings.mode === 'AccuracyOnly') {
     throw configInvalid('--token-times has no effect with --mode accuracy, which is not timed');
   }
-  return { tokenLatencies, tokenTimes };
+  return { tokenLatencies, tokenTimes, tokenBytes };
 }
 
 function logSettings(values: RunValues) {

@@ -55,6 +55,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
   /** Fields of Open. */
   readonly #protocolVersion: number | undefined;
   readonly #takesFirstTokens: boolean;
+  readonly #takesTokens: boolean;
   readonly #takesUsage: boolean;
   #state: 'opening' | 'open' | 'retired' | 'closing' | 'closed' = 'opening';
   #creditSamples = 0;
@@ -72,6 +73,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     openTransport: OpenTransport,
     open: Open,
     events: ChannelEvents,
+    tokenBytes?: number,
   ) {
     this.place = place;
     this.#events = events;
@@ -79,8 +81,10 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     this.#takesFirstTokens = open.tokenLatencies === true;
     this.#takesUsage = open.features?.includes(USAGE_FEATURE) === true;
     this.outstanding = new OutstandingTable(place);
-    const takesTokens = open.features?.includes(TOKEN_STREAM_FEATURE) === true;
-    this.tokenStreams = takesTokens ? new TokenStreams(this.outstanding) : null;
+    this.#takesTokens = open.features?.includes(TOKEN_STREAM_FEATURE) === true;
+    this.tokenStreams = this.#takesFirstTokens
+      ? new TokenStreams(this.outstanding, tokenBytes)
+      : null;
     this.#transport = openTransport(place, this);
     this.#transport.sendControl(encodeLoadGenMessage({ open }));
   }
@@ -215,9 +219,10 @@ export class SutChannel implements DispatchChannel, TransportEvents {
       const text = 'sent a first token though Open.token_latencies was false';
       this.#events.onClaim(this, 'first-token', text, responses.firstTokens.length);
     }
-    if (this.tokenStreams === null && responses.tokens.length > 0) {
+    if (!this.#takesTokens && responses.tokens.length > 0) {
       const text = `sent tokens though Open did not ask for ${TOKEN_STREAM_FEATURE}`;
       this.#events.onClaim(this, 'unasked-tokens', text, responses.tokens.length);
+      responses = { ...responses, tokens: [] };
     }
     this.#events.onResponses(this, responses);
   }

@@ -252,12 +252,13 @@ describe('tokens that a node tells as they come', () => {
   const ids = (...list: number[]): Buffer => Buffer.from(Int32Array.from(list).buffer);
 
   /** One sample on the wire: its wire id, and what LoadGen hears. */
-  function streaming() {
+  function streaming(bytesOfEach?: number) {
     const { dispatcher, channels, claims, sink } = scene('round-robin', 'fail');
     const heard: string[] = [];
     sink.firstToken = () => heard.push('first');
     sink.tokens = (id, count) => heard.push(`${id}: ${count}`);
-    for (const channel of channels) channel.tokenStreams = new TokenStreams(channel.outstanding);
+    for (const channel of channels)
+      channel.tokenStreams = new TokenStreams(channel.outstanding, bytesOfEach);
     const place = { sampleIndices: Uint32Array.of(0), sampleOffset: 0, firstResponseId: 0 };
     dispatcher.issue({ id: 0, ...place, sampleCount: 1, responseIdStride: 1 });
     const channel = channels.find(({ outstanding }) => outstanding.count > 0) as SimulatedChannel;
@@ -343,6 +344,22 @@ describe('tokens that a node tells as they come', () => {
       },
     ],
     [
+      'a first token of no bytes',
+      /^told a first token of no bytes$/,
+      ({ say, complete, wireId }) => {
+        say({ firstTokens: [{ id: wireId, payload: ids() }] });
+        complete(ids(7, 8));
+      },
+    ],
+    [
+      'a first token that the response does not begin with',
+      /^told other tokens than the response has$/,
+      ({ say, complete, wireId }) => {
+        say({ firstTokens: [{ id: wireId, payload: ids(99) }] });
+        complete(ids(7, 8));
+      },
+    ],
+    [
       'tokens before the first',
       /^told tokens of a sample before its first one$/,
       ({ say, complete, wireId }) => {
@@ -358,6 +375,14 @@ describe('tokens that a node tells as they come', () => {
     expect(claim?.text).toMatch(text);
     expect(claim && contradictsResult(claim)).toBe(true);
     expect(others).toEqual([]);
+  });
+
+  it('are as many as the response has bytes for', () => {
+    const { say, complete, claim, wireId } = streaming(ID_BYTES);
+    say({ firstTokens: [{ id: wireId, payload: ids(7) }] });
+    complete(ids(7, 8), 1_000_000);
+    const text = 'counted 1000000 tokens in a response of 8 bytes, where each has 4';
+    expect(claim()).toEqual([{ kind: 'token-stream', count: 1, text }]);
   });
 
   it.each([
