@@ -25,7 +25,7 @@ import {
 } from '../model/model-file.ts';
 import { type ModelSource, modelFiles, modelSource } from '../model/model-source.ts';
 import { asFloats } from '../model/onnx/half-session.ts';
-import { sequenceBytes, sequencesThatFit } from '../pipeline/decoder-fit.ts';
+import { sequencesThatFit } from '../pipeline/decoder-fit.ts';
 import {
   type BatchShape,
   batchShapeOf,
@@ -150,9 +150,11 @@ export class OnnxModel implements SutModel {
   /** Samples travel to workers one by one, and are joined there token by token. @throws MlperfError `ERR_MODEL` */
   #fitSequences({ decoder, limits }: GeneratingPipeline, pool: WorkerPool) {
     const { batchSizeMax, batchSizeAsked, workerCount } = this.#parts.settings;
-    const bytesMax = (totalmem() * CACHE_MEMORY_SHARE) / workerCount;
-    const rowBytes = sequenceBytes(decoder, limits);
-    const sequencesMax = sequencesThatFit(rowBytes, bytesMax, batchSizeMax, batchSizeAsked);
+    // In a container its limit counts; without one Node.js says 0 or more than there is.
+    const memoryBytes = Math.min(totalmem(), process.constrainedMemory() || Infinity);
+    const bytesMax = (memoryBytes * CACHE_MEMORY_SHARE) / workerCount;
+    const places = { bytesMax, most: batchSizeMax, asked: batchSizeAsked };
+    const sequencesMax = sequencesThatFit(decoder, limits, places);
     pool.batchesMax = sequencesMax;
     return { batchSizeFixed: 1, sequencesMax };
   }

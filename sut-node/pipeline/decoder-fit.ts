@@ -100,22 +100,34 @@ export function sequenceBytes(decoder: DecoderLayout, limits: GenerationLimits):
 }
 
 /**
- * Sequences that a worker may generate side by side, so that their cache never exceeds `bytesMax`, however long they get.
- * @param asked By the settings; undefined: as many as the bytes allow, up to `most`.
+ * Sequences that a worker may generate side by side, so that their cache never exceeds `bytesMax`, however long they get. One alone where
+ * the model is not told positions: it may count them from the length of its cache, which is that of the longest sequence.
+ * @param places.asked By the settings; undefined: as many as the bytes allow, up to `most`.
  * @throws MlperfError `ERR_MODEL` where so many, or not even one, can be held.
  */
 export function sequencesThatFit(
-  rowBytes: number,
-  bytesMax: number,
-  most: number,
-  asked: number | undefined,
+  decoder: DecoderLayout,
+  limits: GenerationLimits,
+  places: {
+    readonly bytesMax: number;
+    readonly most: number;
+    readonly asked: number | undefined;
+  },
 ): number {
+  const { bytesMax, asked } = places;
+  if (!decoder.hasPositions && (asked ?? 1) > 1) {
+    throw modelError(
+      `the model has no input "position_ids", without which sequences of different lengths cannot be generated side by side: --batch-size-max ${asked} must be 1, or export the model with that input`,
+    );
+  }
+  const rowBytes = sequenceBytes(decoder, limits);
+  const most = decoder.hasPositions ? places.most : 1;
   const fitting = Math.floor(bytesMax / rowBytes);
   if (fitting >= Math.max(1, asked ?? 1)) return Math.min(fitting, most);
   const mib = (bytes: number): string => `${Math.ceil(bytes / 1024 ** 2)} MiB`;
   throw modelError(
     `the cache of one sequence takes up to ${mib(rowBytes)}, and a worker has ${mib(bytesMax)} for it (an eighth of the ` +
-      `machine's memory, shared by the workers): room for ${fitting} sequences, not ${asked ?? 1}; set a smaller ` +
+      `memory of machine or container, shared by the workers): room for ${fitting} sequences, not ${asked ?? 1}; set a smaller ` +
       '--batch-size-max or fewer --workers, or use a machine with more memory',
   );
 }

@@ -20,16 +20,30 @@ describe('sequenceBytes', () => {
 });
 
 describe('sequencesThatFit', () => {
+  const ROW_BYTES = sequenceBytes(LAYOUT, LIMITS);
+  const places = (rows: number, most: number, asked?: number, hasPositions = true): number => {
+    const given = { bytesMax: rows * ROW_BYTES, most, asked };
+    return sequencesThatFit({ ...LAYOUT, hasPositions }, LIMITS, given);
+  };
+
   it('gives as many as fit, up to the most', () => {
-    expect(sequencesThatFit(100, 1050, 32, undefined)).toBe(10);
-    expect(sequencesThatFit(100, 1050, 8, undefined)).toBe(8);
-    expect(sequencesThatFit(100, 1050, 8, 8)).toBe(8);
+    expect(places(10.5, 32)).toBe(10);
+    expect(places(10.5, 8)).toBe(8);
+    expect(places(10.5, 8, 8)).toBe(8);
+  });
+
+  it('gives one to a model that is not told positions, and refuses more', () => {
+    expect(places(10.5, 32, undefined, false)).toBe(1);
+    expect(places(10.5, 32, 1, false)).toBe(1);
+    expect(() => places(10.5, 32, 4, false)).toThrow(
+      'no input "position_ids", without which sequences of different lengths cannot be generated side by side: --batch-size-max 4 must be 1',
+    );
   });
 
   it.each([
-    [99, undefined, /room for 0 sequences, not 1; set a smaller --batch-size-max/],
-    [1050, 11, /takes up to 1 MiB, and a worker has 1 MiB .* room for 10 sequences, not 11/],
-  ])('refuses %d bytes for %s sequences of 100', (bytesMax, asked, message) => {
-    expect(() => sequencesThatFit(100, bytesMax, 32, asked)).toThrow(message);
+    [0.9, undefined, /room for 0 sequences, not 1; set a smaller --batch-size-max/],
+    [10.5, 11, /takes up to 8 MiB, and a worker has 83 MiB .* room for 10 sequences, not 11/],
+  ])('refuses room for %d sequences for %s', (rows, asked, message) => {
+    expect(() => places(rows, 32, asked)).toThrow(message);
   });
 });
