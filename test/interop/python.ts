@@ -58,6 +58,15 @@ export function makeOwnStubs(folder: string): string {
 }
 
 /**
+ * Writes the message classes of a SUT node's .proto into a folder.
+ * @returns The folder, for PYTHONPATH.
+ */
+export function makeSutStubs(folder: string): string {
+  must(PROTOC, ['-I', protoFolder(), `--python_out=${folder}`, 'mlperf/network/v1/sut.proto']);
+  return folder;
+}
+
+/**
  * Copies tritonclient and makes the classes that its build makes: protoc's output under the client's names for it.
  * @returns The folder for PYTHONPATH.
  */
