@@ -149,10 +149,15 @@ describe.each(CASES)('limited by $limitedBy', (one) => {
   });
 });
 
-/** Output tokens of 5,000 samples, the first token included. */
+/** Output tokens of 5,000 samples, the first token included: the law's quantiles in a random order, so that their mean is the law's. */
 function lengthsOf({ length: { law, mean } }: TokenQueue): number[] {
   if (law === 'fixed') return [mean + 1];
   const random = randomStream(11);
-  const draw = (): number => Math.ceil(Math.log(1 - random()) / Math.log(1 - 1 / mean));
-  return Array.from({ length: 5000 }, () => 1 + Math.max(1, draw()));
+  const count = 5000;
+  return Array.from({ length: count }, (_, i) => {
+    const quantile = Math.log(1 - (i + 0.5) / count) / Math.log(1 - 1 / mean);
+    return { place: random(), tokens: 1 + Math.ceil(quantile) };
+  })
+    .sort((a, b) => a.place - b.place)
+    .map(({ tokens }) => tokens);
 }
