@@ -1,6 +1,6 @@
 import assert from 'node:assert';
 import type { BuildProgress } from '../../shared/base/cache/artifact-cache.ts';
-import { machineNowNs, timerClock } from '../../shared/base/clock/clock.ts';
+import { machineNowNs, spinningClock, timerClock } from '../../shared/base/clock/clock.ts';
 import {
   configInvalid,
   internalError,
@@ -56,7 +56,8 @@ export async function startInProcessNode(
   const model = await createModel(
     settings,
     createLogger('longhaul-in-process', values.logLevel),
-    {},
+    // LoadGen has the same thread: it must not sleep.
+    { delayClock: spinningClock(machineNowNs) },
   );
   const node = new LoadedNode(asked, settings, model);
   try {

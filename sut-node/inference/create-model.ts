@@ -1,4 +1,4 @@
-import { machineNowNs, spinningClock, timerClock } from '../../shared/base/clock/clock.ts';
+import { type Clock, timerClock } from '../../shared/base/clock/clock.ts';
 import { configInvalid } from '../../shared/base/errors/mlperf-error.ts';
 import type { Logger } from '../../shared/base/process/logger.ts';
 import { codecNamed } from '../../shared/compression/codec.ts';
@@ -22,6 +22,7 @@ import {
   createEchoModel,
   createNullModel,
 } from './built-in/immediate-model.ts';
+import { NappingClock } from './built-in/napping-clock.ts';
 import { OnnxModel } from './onnx-model.ts';
 import { spawnOrtProcess } from './workers/worker-process.ts';
 import { type SpawnWorker, spawnOrtWorker } from './workers/worker-thread.ts';
@@ -34,6 +35,12 @@ export interface SutNodeParts {
   readonly model: SutModel;
 }
 
+/** Parts of a model of the settings. */
+interface ModelParts extends SutNodeParts {
+  /** Of the benchmark `delay`, of the origin that the whole node has; without it the thread is the node's alone, and sleeps. */
+  readonly delayClock: Clock;
+}
+
 /**
  * The model of the settings, not loaded yet.
  * @throws MlperfError `ERR_BENCHMARK_UNKNOWN`, `ERR_CONFIG_INVALID` for a setting that this benchmark
@@ -42,10 +49,10 @@ export interface SutNodeParts {
 export async function createModel(
   settings: SutSettings,
   logger: Logger,
-  parts: Partial<SutNodeParts>,
+  parts: Partial<ModelParts>,
 ): Promise<SutModel> {
   if (parts.model !== undefined) return parts.model;
-  const builtIn = createBuiltInModel(settings);
+  const builtIn = createBuiltInModel(settings, parts.delayClock);
   if (builtIn !== undefined) return builtIn;
   const benchmark = parts.benchmark ?? (await sutBenchmark(settings.benchmark));
   const spawn = settings.isolation === 'process' ? spawnOrtProcess : spawnOrtWorker;
@@ -59,7 +66,7 @@ export async function createModel(
 interface BuiltIn {
   /** Settings of {@link saidSettings} that it heeds. */
   readonly heeds: (key: string) => boolean;
-  readonly create: (settings: SutSettings) => SutModel;
+  readonly create: (settings: SutSettings, delayClock: Clock | undefined) => SutModel;
 }
 
 const isDelayKey = (key: string): boolean => key.startsWith('delay');
@@ -80,7 +87,10 @@ const BUILT_INS: Readonly<Record<string, BuiltIn>> = {
  * The model of a benchmark that needs none; undefined for a benchmark that has an ONNX model.
  * @throws MlperfError `ERR_CONFIG_INVALID` for a setting that the benchmark would ignore
  */
-function createBuiltInModel(settings: SutSettings): SutModel | undefined {
+function createBuiltInModel(
+  settings: SutSettings,
+  delayClock: Clock | undefined,
+): SutModel | undefined {
   const { benchmark, model, responseCompression } = settings;
   const builtIn = Object.hasOwn(BUILT_INS, benchmark) ? BUILT_INS[benchmark] : undefined;
   for (const key of saidSettings(settings)) {
@@ -102,7 +112,7 @@ function createBuiltInModel(settings: SutSettings): SutModel | undefined {
     throw configInvalid(`${flagOf(key)} ${value}: benchmark ${benchmark} has no workers`);
   }
   if (benchmark === 'delay') refuseBatches(settings);
-  return builtIn.create(settings);
+  return builtIn.create(settings, delayClock);
 }
 
 /** Each server of `delay` takes a sample of its own, so that it never waits for another one. */
@@ -147,10 +157,12 @@ function workerSettings(settings: SutSettings): readonly (readonly [string, stri
     .filter(([key, text]) => text !== textsUnsaid.get(key));
 }
 
-function createDelayModel({ delay, responseBytes }: SutSettings): DelayModel {
+function createDelayModel(
+  { delay, responseBytes }: SutSettings,
+  clock: Clock = new NappingClock(),
+): DelayModel {
   const shared = {
-    // The node's time, and calls to the µs: the delays are what the node is for.
-    clock: spinningClock(machineNowNs),
+    clock,
     concurrency: delay.concurrency ?? DELAY_CONCURRENCY_DEFAULT,
   };
   const { tokens: counts } = delay;

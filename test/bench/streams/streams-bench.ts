@@ -10,8 +10,8 @@ import { head, median, row } from '../report.ts';
 /*
  * Goal: whether the times of many streams of tokens are true, and what the tokens cost, in CPU time and memory of either end.
  * Method: the whole engine, Server scenario, against the benchmark delay, so many samples outstanding on average, with tokens told as
- * they come and without, in turns. `spin`: the node as it is, which spins until each token is due. `tick`: with a clock that sleeps, and
- * tells what is due in a tick together; only there is the node's CPU time that of tokens. Medians of rounds.
+ * they come and without, in turns. `own`: the node as it is, whose clock sleeps for 0.2 ms at most. `tick`: with one that tells what is
+ * due in a tick together, as a step of a model does. Medians of rounds.
  */
 
 export interface StreamsBenchOptions extends NodeOptions {
@@ -79,7 +79,7 @@ export async function benchStreams(options: StreamsBenchOptions): Promise<void> 
         told.push(await measure(options, tickMs, streams, true));
         untold.push(await measure(options, tickMs, streams, false));
       }
-      const name = tickMs === 0 ? 'spin' : `tick ${tickMs} ms`;
+      const name = tickMs === 0 ? 'own' : `tick ${tickMs} ms`;
       print(name, 'each token', streams, told);
       print(name, 'first tokens', streams, untold);
     }
