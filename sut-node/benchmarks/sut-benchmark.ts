@@ -17,7 +17,7 @@ export interface SutBenchmark<Pipeline extends AnyPipeline = AnyPipeline> extend
    */
   prepareModel(options: {
     readonly model: string;
-    /** Compute per sample of a stand-in, as a share of the real model's: 0.01 to 1; undefined: its default. */
+    /** Compute per sample of a stand-in, as a share of the real model's: from `standinCostMin` to 1; undefined: its default. */
     readonly cost?: number | undefined;
     readonly cacheFolder: string;
     readonly onProgress: BuildProgress;

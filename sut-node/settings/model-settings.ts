@@ -60,7 +60,7 @@ export const MODEL_OPTIONS = {
     "your own model: FILE.onnx, or its description FILE.yaml; standin: a model that longhaul makes (default: the benchmark's)",
   ),
   standinCost: unitShare(
-    'compute per sample of a stand-in model, as a share of the real one: 0.01 to 1, of a language model from 0.0001 (default: the benchmark decides)',
+    'compute per sample of a stand-in model, as a share of the real one: 0.01 to 1, of language models and stable-diffusion-xl from 0.0001 (default: the benchmark decides)',
   ),
   workers: countOrAuto(
     { min: 1, max: WORKERS_MAX },

@@ -32,6 +32,7 @@ export const benchmark: SutBenchmark<StepwisePipeline> = {
   responseBytesMax: PICTURE_BYTES,
   sampleElements: 4 * PROMPT_TOKENS,
   hasStandinCost: true,
+  standinCostMin: COST_DEFAULT,
   takesHalf: true,
   prepareModel: ({ cost = COST_DEFAULT, ...options }) =>
     ensureStandinParts(

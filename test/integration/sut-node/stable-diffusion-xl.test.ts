@@ -48,4 +48,16 @@ describe('stable-diffusion-xl', () => {
     const scored = await longhaul(['accuracy', output, ...cache]);
     expect(scored.stdout.split('\n').slice(0, 2)).toEqual(written.slice(0, 2));
   });
+
+  it.each([
+    ['the default one', '0.0001', 0, ''],
+    ['one above it', '0.0005', 0, ''],
+    ['one below it', '0.00009', 2, '0.00009 must be a number from 0.0001 to 1'],
+  ])('has a stand-in of any cost from the default on: %s', async (_, cost, exit, message) => {
+    const model = ['--model', 'standin', '--standin-cost', cost];
+    const check = ['sut', '--check', '--benchmark', 'stable-diffusion-xl', ...model, ...cache];
+    const { code, stdout, stderr } = await longhaul(check);
+    expect(code, stdout + stderr).toBe(exit);
+    expect(stderr).toContain(message);
+  });
 });
