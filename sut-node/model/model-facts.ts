@@ -241,6 +241,8 @@ export interface GenerationLimits {
   readonly endToken: number;
   /** Beams of a beam search, each a row of the model; absent: greedy. */
   readonly beams?: number;
+  /** A greedy sequence whose prompt begins with `promptHead` gets the end token behind `ids`. */
+  readonly endMark?: { readonly promptHead: readonly number[]; readonly ids: readonly number[] };
 }
 
 /** Sizes and names of a decoder-only model, whose keys and values of the tokens so far are inputs and outputs. */

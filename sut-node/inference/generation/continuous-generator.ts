@@ -119,7 +119,11 @@ export class ContinuousGenerator {
         continue;
       }
       const { newTokensMax = limits.newTokensMax } = sequence;
-      const one = { sequence, search: searchOf({ ...limits, newTokensMax }), tokens: [NONE] };
+      const one = {
+        sequence,
+        search: searchOf({ ...limits, newTokensMax }, sequence.prompt),
+        tokens: [NONE],
+      };
       this.#active.push(one);
       this.#rearrange(new Map([[one, this.#advance(one, [scores])]]));
     }
@@ -193,9 +197,9 @@ export class ContinuousGenerator {
 /** Stands for the token of a row that has only its prompt. */
 const NONE = -1;
 
-function searchOf({ beams, ...limits }: GenerationLimits): TokenSearch {
+function searchOf({ beams, ...limits }: GenerationLimits, prompt: readonly number[]): TokenSearch {
   return beams === undefined
-    ? new GreedyTokenSearch(limits)
+    ? new GreedyTokenSearch(limits, prompt)
     : new BeamTokenSearch({ ...limits, beams });
 }
 

@@ -20,22 +20,36 @@ export interface TokenSearch {
   advance(scores: readonly Scores[]): readonly NextRow[];
 }
 
-/** Takes the highest score each time, the lowest id of equal ones. */
+/** Takes the highest score each time, the lowest id of equal ones; behind the end mark the end token. */
 export class GreedyTokenSearch implements TokenSearch {
   readonly tokens: number[] = [];
   readonly #limits: GenerationLimits;
+  readonly #endMark: readonly number[] | undefined;
+  /** As many tokens as the end mark has, the latest ones, those of the prompt too. */
+  readonly #latest: number[];
 
-  constructor(limits: GenerationLimits) {
+  constructor(limits: GenerationLimits, prompt: readonly number[]) {
     this.#limits = limits;
+    const { endMark } = limits;
+    const isMarked = endMark?.promptHead.every((id, i) => prompt[i] === id);
+    this.#endMark = isMarked === true ? endMark?.ids : undefined;
+    this.#latest = this.#endMark === undefined ? [] : prompt.slice(-this.#endMark.length);
   }
 
   advance([scores]: readonly Scores[]): readonly NextRow[] {
     const { endToken, newTokensMin, newTokensMax } = this.#limits;
     const excluded = this.tokens.length < newTokensMin ? endToken : undefined;
-    const token = bestToken(scores as Scores, excluded); // It has one row.
+    const token = this.#isMarked() ? endToken : bestToken(scores as Scores, excluded); // It has one row.
     this.tokens.push(token);
     const isEnd = token === endToken || this.tokens.length >= newTokensMax;
-    return isEnd ? [] : [{ from: 0, token }];
+    if (isEnd) return [];
+    this.#latest.push(token);
+    this.#latest.shift();
+    return [{ from: 0, token }];
+  }
+
+  #isMarked(): boolean {
+    return this.#endMark?.every((id, i) => this.#latest[i] === id) === true;
   }
 }
 

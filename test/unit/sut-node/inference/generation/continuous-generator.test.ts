@@ -4,6 +4,7 @@ import {
   ContinuousGenerator,
   type Sequence,
 } from '../../../../../sut-node/inference/generation/continuous-generator.ts';
+import type { GenerationLimits } from '../../../../../sut-node/model/model-facts.ts';
 import { generated } from '../../../../scenes/sut-node/generation.ts';
 
 // Goal: sequences enter and leave at a token's border, in the order of their coming and within the limits; what fails or is
@@ -11,7 +12,9 @@ import { generated } from '../../../../scenes/sut-node/generation.ts';
 
 const END = 9;
 const VOCABULARY = 10;
-const LIMITS = { promptTokensMax: 8, newTokensMin: 0, newTokensMax: 6, endToken: END };
+const LIMITS: GenerationLimits = {
+  ...{ promptTokensMax: 8, newTokensMin: 0, newTokensMax: 6, endToken: END },
+};
 
 interface Row {
   left: number;
@@ -51,7 +54,7 @@ function scoresOf(row: Row): Float32Array {
   return scores;
 }
 
-function start(sequencesMax = 2, limits: Partial<typeof LIMITS> = {}) {
+function start(sequencesMax = 2, limits: Partial<GenerationLimits> = {}) {
   const model = new CountingModel();
   const generator = new ContinuousGenerator({
     ...{ model, sequencesMax },
@@ -208,5 +211,22 @@ describe('ContinuousGenerator', () => {
     expect(other).toEqual([6, 6, 6, 6, END]);
     expect(told).toEqual(['then 5', 'then 6', 'then 6', 'then 6']);
     expect(model.calls).toEqual(['enter 5', 'enter 6', 'step 5 6', 'step 6', 'step 6', 'step 6']);
+  });
+});
+
+describe('an end mark', () => {
+  const endMark = { promptHead: [4, 5], ids: [5, 5, 5] };
+
+  it.each([
+    ['ends a sequence whose prompt has its head', [4, 5, 1], [5, 5, 5, END]],
+    ['counts tokens of the prompt', [4, 5, 5], [5, END]],
+    ['ends at once behind a prompt that has it', [4, 5, 5, 5], [END, END]],
+    ['leaves a prompt with another head alone', [4, 6, 5, 5], [6, 6, 6, 6, END]],
+    ['leaves a shorter prompt alone', [4], 'a prompt of 0'],
+  ])('%s', async (_, prompt, expected) => {
+    const { generator } = start(2, { endMark });
+    const { tokens } = await generated(generator, prompt);
+    if (typeof expected === 'string') expect(tokens).toMatchObject({ message: expected });
+    else expect(tokens).toEqual(expected);
   });
 });
