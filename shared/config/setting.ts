@@ -61,6 +61,9 @@ type Given<T, O> = O extends { readonly fallback: unknown } | { readonly require
   ? T
   : T | undefined;
 
+/** What to say where somebody gives a word that one may expect here, by that word in lower case. */
+type Hints = { readonly hints?: Readonly<Record<string, string>> };
+
 type NoOptions = Record<never, never>;
 
 /** The part that settings of one kind share. */
@@ -161,9 +164,15 @@ export const nodeName = kindOf<string, string>(
 /** One of a few words. */
 export function choice<
   const T extends readonly [string, ...string[]],
-  const O extends Options<T[number]> = NoOptions,
+  const O extends Options<T[number]> & Hints = NoOptions,
 >(words: T, help: string, options?: O): Setting<Given<T[number], O>> {
-  const schema = z.enum(words, { error: `must be one of: ${words.join(', ')}` });
+  const { hints = {} } = options ?? {};
+  const schema = z.enum(words, {
+    error: ({ input }) => {
+      const hint = hints[String(input).toLowerCase()];
+      return `must be one of: ${words.join(', ')}${hint === undefined ? '' : `; ${hint}`}`;
+    },
+  });
   const kind = { placeholder: words.join('|'), schema, words, readsAsFlag: true };
   return setting({ ...kind, fromFlag: asWordOf(words) }, help, options);
 }

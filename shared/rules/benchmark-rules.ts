@@ -284,9 +284,10 @@ export const SYNTHETIC_BENCHMARKS: readonly string[] = BENCHMARKS.filter(
 export function benchmarkRules(key: string): BenchmarkRules {
   const rules = BENCHMARKS.find((benchmark) => benchmark.key === key);
   if (rules === undefined) {
-    const plain = key.replace(/-99(\.9)?$/, '');
+    const plain = key.replace(/(-interactive)?(-99(\.9)?)?$/, '');
+    const bounds = key.includes('interactive') ? ', in Server with tighter --ttft and --tpot' : '';
     const hint = BENCHMARK_KEYS.includes(plain)
-      ? `${key} is a model of a submission, whose benchmark is ${plain}`
+      ? `${key} is a model of a submission, whose benchmark is ${plain}${bounds}`
       : `there is: ${BENCHMARK_KEYS.join(', ')}`;
     throw benchmarkUnknown(`unknown benchmark "${key}"; ${hint}`);
   }

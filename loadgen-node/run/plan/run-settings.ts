@@ -71,7 +71,13 @@ export const RUN_SETTINGS = {
     }),
     fallbackFrom: benchmarkWithout,
   },
-  scenario: choice(SCENARIOS, 'how queries arrive', { fallback: 'Server' }),
+  scenario: choice(SCENARIOS, 'how queries arrive', {
+    fallback: 'Server',
+    hints: {
+      interactive:
+        "Interactive is Server with tighter bounds: --scenario Server with --ttft and --tpot (llama2-70b: 450ms, 40ms), and scenario: Interactive in the submission's configuration",
+    },
+  }),
   mode: {
     ...choice(RUN_MODES, 'accuracy: every sample once; submission: accuracy, then performance', {
       fallback: 'performance',

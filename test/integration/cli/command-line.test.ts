@@ -125,6 +125,16 @@ describe('wrong input', () => {
     ['config init --benchmark bort --output -', 2, /unknown benchmark "bort"; there is: digits/],
     [`${RUN} --scenario Sever`, 2, /--scenario "Sever" must be one of: SingleStream, /],
     [
+      `${RUN} --scenario Interactive`,
+      2,
+      /must be one of: .*; Interactive is Server with tighter bounds: --scenario Server with --ttft/,
+    ],
+    [
+      'run --sut 127.0.0.1:1 --benchmark llama2-70b-interactive-99',
+      2,
+      /whose benchmark is llama2-70b, in Server with tighter --ttft and --tpot/,
+    ],
+    [
       'run --sut a:1 --benchmark bort --target-qps 1',
       2,
       /unknown benchmark "bort"; there is: digits/,
