@@ -8,7 +8,7 @@
 #
 # The environment changes: LONGHAUL (the program; default npx longhaul), BENCHMARK (resnet50), ROUNDS ("v4.1 v5.0"), SUT
 # (host:port of a node of yours; default: one is started here on LISTEN), LISTEN (127.0.0.1:50051), SERVER_QPS, OFFLINE_QPS,
-# ACCURACY_QPS (target rates), MODEL and DATA_DIR (standin), RESULT_MODEL (of several models of the benchmark: bert-99.9), DATA_COUNT (samples of the stand-in's data set, or all), SUT_FLAGS,
+# ACCURACY_QPS (target rates), MODEL (standin), DATA_DIR (standin; of llama2-70b and mixtral-8x7b standin-long, whose answers are as long as the rules want), RESULT_MODEL (of several models of the benchmark: bert-99.9), DATA_COUNT (samples of the stand-in's data set, or all), SUT_FLAGS,
 # RUN_FLAGS (further flags of the node and of runs), TEST_ATTEMPTS (2).
 set -euo pipefail
 
@@ -33,16 +33,19 @@ read -ra run_flags <<<"${RUN_FLAGS:-}"
 # The model whose target a result is held to, its scenarios and tests (v4.1 has TEST05 beside them), and what goes in.
 result_model=$benchmark scenarios="Server Offline" tests_of_rounds="TEST01" input_data_types=uint8
 # Target rates of Server, Offline and accuracy runs.
-rates="5 40 30"
+rates="5 40 30" own_data=standin
 case $benchmark in
   resnet50) tests_of_rounds="TEST01 TEST04" ;;
   retinanet) ;;
   bert) result_model=bert-99 input_data_types=int32 ;;
   3d-unet) result_model=3d-unet-99 scenarios=Offline input_data_types=fp32 ;;
   dlrm-v2) result_model=dlrm-v2-99 input_data_types=fp32 ;;
-  gptj) result_model=gptj-99 tests_of_rounds='' input_data_types=int32 ;;
-  llama2-70b) result_model=llama2-70b-99 tests_of_rounds=TEST06 input_data_types=int32 ;;
-  mixtral-8x7b) tests_of_rounds=TEST06 input_data_types=int32 ;;
+  gptj) result_model=gptj-99 tests_of_rounds='' input_data_types=int32 rates="0.5 2 2" ;;
+  llama2-70b)
+    result_model=llama2-70b-99 tests_of_rounds=TEST06 input_data_types=int32
+    rates="0.2 1 10" own_data=standin-long
+    ;;
+  mixtral-8x7b) tests_of_rounds=TEST06 input_data_types=int32 rates="0.7 3 10" own_data=standin-long ;;
   stable-diffusion-xl) tests_of_rounds="TEST01 TEST04" input_data_types=int32 rates="0.5 1 1" ;;
   *)
     echo "$0: BENCHMARK=$benchmark: there is: resnet50, bert, retinanet, 3d-unet, dlrm-v2, gptj, llama2-70b, mixtral-8x7b, stable-diffusion-xl" >&2
@@ -50,7 +53,7 @@ case $benchmark in
     ;;
 esac
 result_model=${RESULT_MODEL:-$result_model}
-data_dir=${DATA_DIR:-standin}
+data_dir=${DATA_DIR:-$own_data}
 read -r rate_server rate_offline rate_accuracy <<<"$rates"
 server_qps=${SERVER_QPS:-$rate_server}
 offline_qps=${OFFLINE_QPS:-$rate_offline}
@@ -75,7 +78,7 @@ if [ "$is_dry" = yes ]; then
   build_flags=(--dry-run-lengths)
 fi
 data=(--data-dir "$data_dir")
-if [ "$data_dir" = standin ] && [ "$data_count" != all ]; then data+=(--data-count "$data_count"); fi
+if [[ $data_dir =~ ^standin(-long)?$ ]] && [ "$data_count" != all ]; then data+=(--data-count "$data_count"); fi
 
 # --- the system under test: a node of your own (SUT=host:port), or one that is started here
 if [ -z "${SUT:-}" ]; then

@@ -16,7 +16,10 @@ import {
   STANDIN_TRAINING_SET,
 } from '../../../shared/benchmarks/standin/standin-sets.ts';
 import { SQUAD_STANDIN_SET } from '../../../shared/benchmarks/standin/standin-squad.ts';
-import { standinTextsOf } from '../../../shared/benchmarks/standin/standin-text.ts';
+import {
+  longStandinTextsOf,
+  standinTextsOf,
+} from '../../../shared/benchmarks/standin/standin-text.ts';
 import { TRANSLATION_STANDIN_SET } from '../../../shared/benchmarks/standin/standin-translation.ts';
 import { STANDIN_VOLUMES } from '../../../shared/benchmarks/volume/standin-volume.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
@@ -31,18 +34,28 @@ export const DATA_COUNT_MAX = 1_000_000;
 /** `--data-dir` for data that longhaul makes itself in the layout of the benchmark's own. */
 export const STAND_IN_WORD = 'standin';
 
+/** The same of language models, with answers as long as the rules want them. */
+export const LONG_STAND_IN_WORD = 'standin-long';
+
 /** The data that longhaul makes for a benchmark. */
 interface GeneratedData {
   /** `--data-dir` that asks for it; undefined: it is what there is where no folder is named. */
   readonly word: string | undefined;
   /** The default set; quality targets were measured on it. */
   readonly standard: GeneratedSet;
+  /** The default set of {@link LONG_STAND_IN_WORD}; absent: there is none. */
+  readonly long?: GeneratedSet | undefined;
   /** Seed of the images that longhaul's own model is fitted on: no run may measure with them. Undefined: it is not fitted. */
   readonly trainingSeed: number | undefined;
 }
 
 const standin = (standard: GeneratedSet, trainingSeed?: number): GeneratedData => ({
   ...{ word: STAND_IN_WORD, standard, trainingSeed },
+});
+
+const texts = (key: string): GeneratedData => ({
+  ...standin(standinTextsOf(key).set),
+  long: longStandinTextsOf(key)?.set,
 });
 
 /** By key of the benchmark. */
@@ -58,9 +71,9 @@ const GENERATED_DATA: Readonly<Record<string, GeneratedData>> = {
   gnmt: standin(TRANSLATION_STANDIN_SET),
   'stable-diffusion-xl': standin(PICTURE_STANDIN_SET),
   'dlrm-v2': standin(DLRM_EVALUATION_SET),
-  gptj: standin(standinTextsOf('gptj').set),
-  'llama2-70b': standin(standinTextsOf('llama2-70b').set),
-  'mixtral-8x7b': standin(standinTextsOf('mixtral-8x7b').set),
+  gptj: texts('gptj'),
+  'llama2-70b': texts('llama2-70b'),
+  'mixtral-8x7b': texts('mixtral-8x7b'),
 };
 
 /** Settings of the data; undefined: not set. */
@@ -76,16 +89,16 @@ export function isGeneratedData({
   benchmark,
   dataDir,
 }: Pick<DataRequest, 'benchmark' | 'dataDir'>): boolean {
-  const data = generatedDataOf(benchmark);
-  return data !== undefined && data.word === dataDir;
+  return standardSetOf(benchmark, dataDir) !== undefined;
 }
 
 /** Seed of the images that settings ask for; undefined where longhaul does not draw them. */
 export function seedOfImages(
   request: Pick<DataRequest, 'benchmark' | 'dataDir' | 'dataSeed'>,
 ): number | undefined {
-  if (!isGeneratedData(request)) return undefined;
-  return request.dataSeed ?? generatedDataOf(request.benchmark)?.standard.seed;
+  const { benchmark, dataDir, dataSeed } = request;
+  const standard = standardSetOf(benchmark, dataDir);
+  return standard === undefined ? undefined : (dataSeed ?? standard.seed);
 }
 
 /**
@@ -103,12 +116,13 @@ export function generatedSetOf(request: DataRequest): GeneratedSet | undefined {
       `${said} is for data that longhaul makes, of ${Object.keys(GENERATED_DATA).join(', ')}; benchmark ${benchmark} has no such data`,
     );
   }
-  if (data.word !== dataDir) {
+  const standard = standardSetOf(benchmark, dataDir);
+  if (standard === undefined) {
     const advice = data.word === undefined ? 'leave --data-dir out' : `say --data-dir ${data.word}`;
     const seen = dataDir === undefined ? '' : ` and ${dataDir} is a folder of yours`;
     throw configInvalid(`${said} is for data that longhaul makes${seen}: ${advice}`);
   }
-  const { standard, trainingSeed } = data;
+  const { trainingSeed } = data;
   if (dataSeed !== undefined && dataSeed === trainingSeed) {
     throw configInvalid(
       `--data-seed ${dataSeed}: longhaul's own model for ${benchmark} is fitted on the images of this seed, so they ` +
@@ -118,11 +132,14 @@ export function generatedSetOf(request: DataRequest): GeneratedSet | undefined {
   return { seed: dataSeed ?? standard.seed, sampleCount: dataCount ?? standard.sampleCount };
 }
 
-/** The standard set of a benchmark that has generated data. */
-export function standardSetOf(benchmark: string): GeneratedSet {
+/** The standard set of a benchmark's generated data; undefined where `dataDir` does not ask for generated data. */
+export function standardSetOf(
+  benchmark: string,
+  dataDir: string | undefined,
+): GeneratedSet | undefined {
   const data = generatedDataOf(benchmark);
-  assert(data !== undefined, benchmark);
-  return data.standard;
+  if (dataDir === LONG_STAND_IN_WORD) return data?.long;
+  return dataDir === data?.word ? data?.standard : undefined;
 }
 
 /** Name of a generated data set in the logs: that of the standard one, with seed and count where they are others. */
@@ -158,9 +175,14 @@ interface StandinData {
   readonly samples: string;
 }
 
-/** Name, quality target and marks of a benchmark's generated data. */
-export function standinSource(key: string, { name, set, value, samples }: StandinData) {
-  const standard = standardSetOf(key);
+/** Name, quality target and marks of a benchmark's generated data. @param word `--data-dir` that asks for it. */
+export function standinSource(
+  key: string,
+  { name, set, value, samples }: StandinData,
+  word: string = STAND_IN_WORD,
+) {
+  const standard = standardSetOf(key, word);
+  assert(standard !== undefined, `${key} ${word}`);
   const quality: NamedQuality = {
     metric: benchmarkRules(key).quality.metric,
     target: value * STANDIN_SHARE,

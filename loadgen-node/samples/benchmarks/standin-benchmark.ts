@@ -27,8 +27,9 @@ export function standinBenchmark(
   return {
     rules: benchmarkRules(key),
     openDataSet: async (options) => {
-      const { dataFolder, generated = standardSetOf(key) } = options;
-      if (dataFolder === STAND_IN_WORD) return openStandin(generated, options);
+      const { dataFolder, generated } = options;
+      const standard = standardSetOf(key, dataFolder);
+      if (standard !== undefined) return openStandin(generated ?? standard, options);
       const needs = `benchmark ${key} needs --data-dir FOLDER with ${holds} (see the README of the benchmark)`;
       if (dataFolder === undefined) {
         throw configInvalid(`${needs}, or --data-dir ${STAND_IN_WORD} for ${makes}`);

@@ -1,12 +1,17 @@
 import assert from 'node:assert';
 import type { GeneratedSet } from '../digits/digit-sets.ts';
 import { SeededRandom } from '../digits/seeded-random.ts';
+import { PROGRAM_END, PROGRAM_PROMPT_HEAD } from '../mixtral-8x7b/program-ids.ts';
 
 /** Raise with every change of the texts: no model of the old way is found in the cache then. */
-export const TEXT_STANDIN_REVISION = 2;
+export const TEXT_STANDIN_REVISION = 3;
 
-/** Ids of words in every stand-in's vocabulary; all others are special. */
+/** Ids of words in every stand-in's vocabulary, of numbers from 0 on, and of what ends a program; all others are special. */
 export const STANDIN_WORDS = { first: 1000, count: 28_000 } as const;
+export const STANDIN_NUMBERS = { first: 30_000, count: 1000 } as const;
+
+/** What a sample asks for: a text, a text whose last word is a number, or a program. */
+type StandinKind = 'text' | 'number' | 'code';
 
 /** Texts that longhaul makes for a language model. */
 export interface StandinTexts {
@@ -21,30 +26,43 @@ export interface StandinTexts {
   readonly endId: number;
   /** Ends a prompt, and stands in front of its answer. */
   readonly askId: number;
+  /** One sample of each in turn. */
+  readonly kinds: readonly StandinKind[];
   readonly answerWords: { readonly min: number; readonly max: number };
   /** Places of an answer where two words come next with equal scores: one leads astray, which is seen four words later. */
   readonly forkCount: number;
 }
 
-/** As many ids as Llama 2 and Mixtral have; a prompt ends in the same id as those of llama2-70b. */
+/** As many ids as Llama 2 has; a prompt ends in the same id as those of the data set. */
 const LLAMA_TEXTS: StandinTexts = {
   set: { seed: 21, sampleCount: 64 },
-  rouge1: 0.829192,
+  rouge1: 0.800605,
   vocabularySize: 32_000,
   beginId: 1,
   endId: 2,
   askId: 29_871,
+  kinds: ['text'],
   answerWords: { min: 2, max: 128 },
   forkCount: 0,
 };
 
+/** The same with the three parts of Mixtral's data set; a program takes four words at least. */
+const MIXTRAL_TEXTS: StandinTexts = {
+  ...LLAMA_TEXTS,
+  set: { seed: 21, sampleCount: 48 },
+  rouge1: 0.798936,
+  kinds: ['text', 'number', 'code'],
+  answerWords: { min: 4, max: 128 },
+};
+
 /** Only a search with several beams finds these answers. */
 const GPTJ_TEXTS: StandinTexts = {
-  set: { seed: 21, sampleCount: 64 },
-  rouge1: 0.813091,
+  set: { seed: 21, sampleCount: 24 },
+  rouge1: 0.810057,
   vocabularySize: 50_400,
   endId: 50_256,
   askId: 198,
+  kinds: ['text'],
   answerWords: { min: 30, max: 120 },
   forkCount: 3,
 };
@@ -52,7 +70,22 @@ const GPTJ_TEXTS: StandinTexts = {
 const STANDINS: Readonly<Record<string, StandinTexts>> = {
   gptj: GPTJ_TEXTS,
   'llama2-70b': LLAMA_TEXTS,
-  'mixtral-8x7b': LLAMA_TEXTS,
+  'mixtral-8x7b': MIXTRAL_TEXTS,
+};
+
+/** Answers as long on average as the rules want them, which take several times as long. */
+const LONG_STANDINS: Readonly<Record<string, StandinTexts>> = {
+  'llama2-70b': {
+    ...LLAMA_TEXTS,
+    set: { seed: 21, sampleCount: 32 },
+    rouge1: 0.803943,
+    answerWords: { min: 2, max: 876 },
+  },
+  'mixtral-8x7b': {
+    ...MIXTRAL_TEXTS,
+    rouge1: 0.811582,
+    answerWords: { min: 4, max: 421 },
+  },
 };
 
 /** @param benchmark Key of a language model. */
@@ -62,11 +95,25 @@ export function standinTextsOf(benchmark: string): StandinTexts {
   return texts;
 }
 
+/** Texts with long answers; undefined where the rules want no number of tokens. */
+export function longStandinTextsOf(benchmark: string): StandinTexts | undefined {
+  return LONG_STANDINS[benchmark];
+}
+
 /** Words around an answer at most. */
 const AROUND_WORDS_MAX = 64;
 
 /** Share of words in which the reference differs from what the prompt says. */
 const OTHER_WORDS_SHARE = 0.2;
+
+/** Of so many numbers, and of so many programs, the prompt tells one that is wrong. */
+const WRONG_ONE_OF = 8;
+
+/** Numbers in a program. */
+const NUMBER_COUNT = 3;
+
+/** Multiples of the golden ratio fill 0 to 1 evenly, so that answers have their mean length in every set. */
+const GOLDEN = (Math.sqrt(5) - 1) / 2;
 
 /** Times that the word stands in a prompt to which the wrong ways lead: so many words come next with equal scores. */
 const DEAD_END_COUNT = 8;
@@ -74,8 +121,11 @@ const DEAD_END_COUNT = 8;
 /** A prompt, and the answer that it is held to. */
 export interface StandinText {
   readonly prompt: Int32Array;
+  readonly kind: StandinKind;
   /** Ids of words, without the end token. */
   readonly reference: readonly number[];
+  /** The number that is asked for, or that the program yields: the sum of its numbers. */
+  readonly value: number;
 }
 
 /**
@@ -86,23 +136,55 @@ export interface StandinText {
  */
 export function standinText(texts: StandinTexts, seed: number, index: number): StandinText {
   const random = new SeededRandom(seed, index);
-  const { beginId, endId, askId, answerWords, forkCount } = texts;
+  const { beginId, endId, askId, kinds, answerWords, forkCount } = texts;
   const { min, max } = answerWords;
-  const seen = new Set<number>();
+  const kind = kinds[index % kinds.length] as StandinKind;
+  const seen = new Set<number>(kind === 'code' ? [...PROGRAM_PROMPT_HEAD, ...PROGRAM_END] : []);
   const words = (count: number): number[] =>
-    Array.from({ length: count }, () => newWord(random, seen));
+    Array.from({ length: count }, () => newId(STANDIN_WORDS, random, seen));
   // Not at the very beginning: the stand-in looks two tokens back.
   const before = words(3 + random.integerBelow(AROUND_WORDS_MAX));
-  const answer = words(min + Math.floor(random.uniform(0, 1) ** 2 * (max + 1 - min)));
+  const share = ((seed + index) * GOLDEN) % 1;
+  const answer = words(min + Math.floor(share ** 2 * (max + 1 - min)));
+  const value = kind === 'text' ? 0 : withNumbers(answer, kind, random, seen);
   const behind = words(1 + random.integerBelow(AROUND_WORDS_MAX));
   const reference = answer.map((word) =>
-    random.uniform(0, 1) < OTHER_WORDS_SHARE ? newWord(random, seen) : word,
+    random.uniform(0, 1) < OTHER_WORDS_SHARE ? newId(STANDIN_WORDS, random, seen) : word,
   );
+  const isWrong = Math.floor(index / kinds.length) % WRONG_ONE_OF === WRONG_ONE_OF - 1;
   const ask = [before.at(-1) as number, askId]; // It has a word.
-  const said = [...(beginId === undefined ? [] : [beginId]), ...before, askId, ...answer, endId];
+  const begin = beginId === undefined ? [] : [beginId];
+  const head = kind === 'code' ? PROGRAM_PROMPT_HEAD : begin;
+  const said = [...head, ...before, askId, ...answer];
+  if (kind === 'code') said.push(...programEnd(words));
   const astray = forkCount === 0 ? [] : wrongWays(answer, forkCount, words);
-  const prompt = Int32Array.of(...said, ...behind, ...astray, ...ask);
-  return { prompt, reference };
+  const prompt = Int32Array.of(...said, endId, ...behind, ...astray, ...ask);
+  return { prompt, kind, reference, value: isWrong ? value + 1 : value };
+}
+
+/** Puts a number at the end of an answer, or several into a program. @returns What is right. */
+function withNumbers(
+  answer: number[],
+  kind: 'number' | 'code',
+  random: SeededRandom,
+  seen: Set<number>,
+): number {
+  let sum = 0;
+  const count = kind === 'number' ? 1 : NUMBER_COUNT;
+  for (let i = 1; i <= count; i += 1) {
+    const id = newId(STANDIN_NUMBERS, random, seen);
+    answer[Math.ceil((i * answer.length) / count) - 1] = id;
+    sum += id - STANDIN_NUMBERS.first;
+  }
+  return sum;
+}
+
+/**
+ * What ends a program, and goes on behind it: the line break in it stands there twice, so its third token has to come two
+ * behind both.
+ */
+function programEnd(words: (count: number) => number[]): number[] {
+  return [...PROGRAM_END, ...words(1), PROGRAM_END[2] as number];
 }
 
 /**
@@ -125,11 +207,15 @@ function wrongWays(
   return [...forks.flatMap((place) => way(answer[place] as number)), ...ends.flat(), ...words(2)];
 }
 
-function newWord(random: SeededRandom, seen: Set<number>): number {
+function newId(
+  { first, count }: { readonly first: number; readonly count: number },
+  random: SeededRandom,
+  seen: Set<number>,
+): number {
   for (;;) {
-    const word = STANDIN_WORDS.first + random.integerBelow(STANDIN_WORDS.count);
-    if (seen.has(word)) continue;
-    seen.add(word);
-    return word;
+    const id = first + random.integerBelow(count);
+    if (seen.has(id)) continue;
+    seen.add(id);
+    return id;
   }
 }

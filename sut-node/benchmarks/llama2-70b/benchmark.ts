@@ -7,5 +7,5 @@ export const benchmark: SutBenchmark<GeneratingPipeline> = generatingBenchmark({
   key: 'llama2-70b',
   limits: { promptTokensMax: 1024, newTokensMin: 1, newTokensMax: 1024, endToken: 2 },
   activeParameters: 69e9,
-  standinSize: { layers: 4, width: 384 },
+  standinSize: { layers: 2, width: 320 },
 });

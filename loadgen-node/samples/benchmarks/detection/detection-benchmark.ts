@@ -7,7 +7,7 @@ import type { DetectionBenchmark } from '../../../../shared/rules/rows/detection
 import type { DataSet, PrepareProgress } from '../../data-set/data-set.ts';
 import { type CocoAnnotations, readCocoAnnotations } from '../../metrics/coco-annotations.ts';
 import { findFiles } from '../find-files.ts';
-import { standardSetOf, standinSource } from '../generated-data.ts';
+import { STAND_IN_WORD, standardSetOf, standinSource } from '../generated-data.ts';
 import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
 import { readSampleFile } from '../sample-file.ts';
 import { scoreDetections } from '../score-detections.ts';
@@ -90,8 +90,9 @@ class OpenedFolder {
     }
     const { images, categories } = annotations;
     // A copy of generated images is known by their names.
-    if (images.some(({ file_name: name }) => STANDIN_FILE.test(name))) {
-      return this.#dataSet(annotations, this.#drawnSource(annotations, standardSetOf(this.#key)));
+    const standard = standardSetOf(this.#key, STAND_IN_WORD);
+    if (standard !== undefined && images.some(({ file_name: name }) => STANDIN_FILE.test(name))) {
+      return this.#dataSet(annotations, this.#drawnSource(annotations, standard));
     }
     const isWhole = images.length === imageCount && categories.length === categoryCount;
     const mark =

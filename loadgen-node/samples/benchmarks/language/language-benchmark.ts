@@ -2,11 +2,13 @@ import assert from 'node:assert';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { grouped } from '../../../../shared/base/text.ts';
+import { longStandinTextsOf } from '../../../../shared/benchmarks/standin/standin-text.ts';
 import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
 import type { Quality } from '../../../../shared/rules/rows/benchmark-row.ts';
 import { formatFixed, pythonFloat } from '../../../loadgen/base/number-format.ts';
 import type { AccuracyReport, DataSet } from '../../data-set/data-set.ts';
 import type { TokenType } from '../../data-set/token-numbers.ts';
+import { LONG_STAND_IN_WORD, STAND_IN_WORD } from '../generated-data.ts';
 import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
 import { requireFiles, standinBenchmark } from '../standin-benchmark.ts';
 import { scoreTexts, type TextFigures } from './score-texts.ts';
@@ -18,6 +20,8 @@ import {
   TOKENIZER_CONFIG_FILE,
   TOKENIZER_FILE,
 } from './text-tokenizer.ts';
+
+const LONG_WORDS = `, or --data-dir ${LONG_STAND_IN_WORD} for some with answers as long as the rules want them`;
 
 /** A benchmark whose samples and answers are token ids. */
 interface LanguageTask {
@@ -55,7 +59,7 @@ export function languageBenchmark(task: LanguageTask): LoadgenBenchmark {
   const { key, file } = task;
   const benchmark = standinBenchmark(key, {
     holds: `${file} and the model's ${TOKENIZER_FILE}`,
-    makes: 'texts of made-up words',
+    makes: `texts of made-up words${longStandinTextsOf(key) === undefined ? '' : LONG_WORDS}`,
     openOwn: async (folder, { tokenType = 'int32' }) => {
       requireFiles(folder, [file, TOKENIZER_FILE]);
       const hasConfig = existsSync(join(folder, TOKENIZER_CONFIG_FILE));
@@ -68,8 +72,8 @@ export function languageBenchmark(task: LanguageTask): LoadgenBenchmark {
         files: [file, TOKENIZER_FILE, ...(hasConfig ? [TOKENIZER_CONFIG_FILE] : [])],
       };
     },
-    openStandin: async (set, { tokenType = 'int32' }) => {
-      const { source, rows, tokenizer } = standinTexts(key, set);
+    openStandin: async (set, { tokenType = 'int32', dataFolder = STAND_IN_WORD }) => {
+      const { source, rows, tokenizer } = standinTexts(key, set, dataFolder);
       return { ...source, ...textDataSet(task, rows, tokenizer, tokenType), folder: '' };
     },
   });
@@ -115,7 +119,7 @@ function sourceOf({ names, officialCount, key, marks }: LanguageTask, rows: read
 /** @param figures As text, by their names in the script's line. */
 function reportOf(
   quality: Quality,
-  { sampleCount, rouge }: TextFigures,
+  { sampleCount, rouge, passedPercent }: TextFigures,
   figures: Readonly<Record<string, string | undefined>>,
 ): AccuracyReport {
   const present = Object.entries(figures).filter(([, text]) => text !== undefined);
@@ -127,7 +131,10 @@ function reportOf(
     metric: quality.metric,
     value: (rouge?.rouge1 ?? 0) / 100,
     sampleCount,
-    more: Object.fromEntries(more),
+    more: {
+      ...Object.fromEntries(more),
+      ...(passedPercent === undefined ? {} : { mbxp_accuracy: passedPercent }),
+    },
   };
   // The script fails without a sample.
   if (sampleCount === 0) return report;

@@ -22,8 +22,8 @@ export interface TextFigures {
   /** Answers that are a number, and the right ones among them. */
   readonly numberCount: number;
   readonly rightNumberCount: number;
-  /** Answers that are code. */
-  readonly codeCount: number;
+  /** Percent of the programs that do what they should; undefined: none could be told. */
+  readonly passedPercent: number | undefined;
   /** Tokens of all answers, with the one that ends a text. */
   readonly tokenCount: number;
   /** Samples that have an answer. */
@@ -48,6 +48,7 @@ export async function scoreTexts(
     number: 0,
     rightNumber: 0,
     code: 0,
+    passedCode: 0,
     token: 0,
     sample: 0,
     entry: 0,
@@ -60,18 +61,17 @@ export async function scoreTexts(
     }
   }
   for await (const { sampleIndex, response } of firstOfEachSample(counted(), rows.length)) {
-    const { kind, target } = rows[sampleIndex] as TextRow;
+    const row = rows[sampleIndex] as TextRow;
     const tokens = tokensOf(response, sampleIndex, tokenizer, tokenType);
     counts.token += tokens.length;
     counts.sample += 1;
-    if (kind === 'code') counts.code += 1;
-    if (kind === 'number') {
-      counts.number += 1;
-      if (isRightNumber(tokenizer.decode(tokens), target)) counts.rightNumber += 1;
+    const answer = tokenizer.decode(tokens);
+    if (row.kind !== 'text') {
+      countRight(row, answer, counts);
+      continue;
     }
-    if (kind !== 'text') continue;
-    const text = bySentence(tokenizer.decode(tokens));
-    const found = scorer.score(text, bySentence(target));
+    const text = bySentence(answer);
+    const found = scorer.score(text, bySentence(row.target));
     for (const [i, key] of ROUGE_KEYS.entries()) {
       (scores[i] as Float64Array)[scoredCount] = found[key];
     }
@@ -87,11 +87,31 @@ export async function scoreTexts(
     characterCount: counts.character,
     numberCount: counts.number,
     rightNumberCount: counts.rightNumber,
-    codeCount: counts.code,
+    passedPercent: counts.code === 0 ? undefined : (100 * counts.passedCode) / counts.code,
     tokenCount: counts.token,
     sampleCount: counts.sample,
     entryCount: counts.entry,
   };
+}
+
+/** Counts an answer that is right or wrong. */
+function countRight(
+  { kind, target, passes }: TextRow,
+  answer: string,
+  counts: { number: number; rightNumber: number; code: number; passedCode: number },
+): void {
+  if (kind === 'number') {
+    counts.number += 1;
+    if (isRightNumber(answer, target)) counts.rightNumber += 1;
+  }
+  if (passes === undefined) return;
+  counts.code += 1;
+  if (passes(programIn(answer))) counts.passedCode += 1;
+}
+
+/** The program in an answer, cut as the script cuts it. Source: mlcommons/inference v4.1, language/mixtral-8x7b/evaluate_mbxp.py. */
+function programIn(answer: string): string {
+  return answer.split('```', 1)[0] as string;
 }
 
 function tokensOf(

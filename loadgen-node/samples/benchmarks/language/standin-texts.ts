@@ -1,10 +1,15 @@
 import type { GeneratedSet } from '../../../../shared/benchmarks/digits/digit-sets.ts';
+import { PROGRAM_END } from '../../../../shared/benchmarks/mixtral-8x7b/program-ids.ts';
 import {
+  longStandinTextsOf,
+  STANDIN_NUMBERS,
   STANDIN_WORDS,
+  type StandinText,
+  type StandinTexts,
   standinText,
   standinTextsOf,
 } from '../../../../shared/benchmarks/standin/standin-text.ts';
-import { standinSource } from '../generated-data.ts';
+import { LONG_STAND_IN_WORD, standinSource } from '../generated-data.ts';
 import type { TextRow } from './text-rows.ts';
 import type { TextTokenizer } from './text-tokenizer.ts';
 
@@ -13,38 +18,62 @@ const VOWELS = 'aeiou';
 const SYLLABLE_COUNT = CONSONANTS.length * VOWELS.length;
 const SYLLABLES_PER_WORD = 3;
 
-/** Texts that longhaul makes of words of its own, in place of a language model's data. @param asked Undefined: the standard one. */
-export function standinTexts(key: string, asked: GeneratedSet | undefined) {
-  const texts = standinTextsOf(key);
-  const { rouge1, vocabularySize } = texts;
-  const set = asked ?? texts.set;
-  const tokenizer = standinTokenizer(vocabularySize);
-  const rows = Array.from({ length: set.sampleCount }, (_, index): TextRow => {
-    const { prompt, reference } = standinText(texts, set.seed, index);
-    return { input: prompt, target: tokenizer.decode(reference), kind: 'text' };
-  });
-  const source = standinSource(key, {
-    name: `${key}-standin-texts`,
-    set,
-    value: rouge1,
+/**
+ * Texts that longhaul makes of words of its own, in place of a language model's data.
+ * @param word `--data-dir` that asks for them.
+ */
+export function standinTexts(key: string, set: GeneratedSet, word: string) {
+  const long = word === LONG_STAND_IN_WORD ? longStandinTextsOf(key) : undefined;
+  const texts = long ?? standinTextsOf(key);
+  const tokenizer = standinTokenizer(texts);
+  const rows = Array.from({ length: set.sampleCount }, (_, index) =>
+    rowOf(standinText(texts, set.seed, index), tokenizer),
+  );
+  const data = {
+    ...{ set, value: texts.rouge1 },
+    name: `${key}-standin-${long === undefined ? '' : 'long-'}texts`,
     samples: `${set.sampleCount} texts of words that longhaul made up, not the benchmark's`,
-  });
+  };
+  const source = standinSource(key, data, word);
   return { rows, source, tokenizer };
 }
 
-/** Each id is a word of three syllables; ids that are no word are special. */
-function standinTokenizer(vocabularySize: number): TextTokenizer {
+function rowOf({ prompt, kind, reference, value }: StandinText, tokenizer: TextTokenizer): TextRow {
+  const target = kind === 'text' ? tokenizer.decode(reference) : String(value);
+  if (kind !== 'code') return { input: prompt, target, kind };
+  return { input: prompt, target, kind, passes: (program) => sumOfNumbers(program) === value };
+}
+
+/** What a program of the made-up language yields. */
+function sumOfNumbers(program: string): number {
+  return (program.match(/\d+/g) ?? []).reduce((sum, digits) => sum + Number(digits), 0);
+}
+
+/** Each id is a word of three syllables, a number or a part of what ends a program; others are special. */
+function standinTokenizer({ vocabularySize, kinds }: StandinTexts): TextTokenizer {
+  const marks = new Map(kinds.includes('code') ? PROGRAM_END.map((id, i) => [id, MARKS[i]]) : []);
+  const textOf = (id: number): string => {
+    const mark = marks.get(id);
+    if (mark !== undefined) return mark;
+    if (isOf(STANDIN_WORDS, id)) return ` ${wordOf(id)}`;
+    return isOf(STANDIN_NUMBERS, id) ? ` ${id - STANDIN_NUMBERS.first}` : '';
+  };
   return {
     encode: () => {
       throw new Error('prompts of stand-in texts are token ids');
     },
-    decode: (ids) => ids.filter(isWord).map(wordOf).join(' '),
+    decode: (ids) => ids.map(textOf).join('').trimStart(),
     hasToken: (id) => id >= 0 && id < vocabularySize,
   };
 }
 
-function isWord(id: number): boolean {
-  const { first, count } = STANDIN_WORDS;
+/** What Mixtral's tokenizer makes of {@link PROGRAM_END}. */
+const MARKS = ['\n', '``', '`', '\n'];
+
+function isOf(
+  { first, count }: { readonly first: number; readonly count: number },
+  id: number,
+): boolean {
   return id >= first && id < first + count;
 }
 

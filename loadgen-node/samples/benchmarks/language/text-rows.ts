@@ -6,8 +6,10 @@ export interface TextRow {
   /** A text that is still to be turned into tokens, or the token ids. */
   readonly input: string | Int32Array;
   readonly target: string;
-  /** How the answer is scored: against the target by ROUGE, by its number, or by running it, which longhaul does not do. */
+  /** How the answer is scored: against the target by ROUGE, by its number, or as a program. */
   readonly kind: 'text' | 'number' | 'code';
+  /** Whether a program of a made-up language does what it should; absent: it would have to be run, which longhaul does not do. */
+  readonly passes?: (program: string) => boolean;
 }
 
 /** A row of a file, column by column; a value of another form is an error that names file and row. */

@@ -40,8 +40,8 @@ export const benchmark: LoadgenBenchmark = languageBenchmark({
   figures: (figures) => ({
     ...rougeFigures(figures),
     gsm8k: gsm8k(figures),
-    // Of programs the script would print the share that passes its tests.
-    mbxp: '0',
+    // As the script where there is no program.
+    mbxp: figures.passedPercent === undefined ? '0' : pythonFloat(figures.passedPercent),
     gen_len: String(figures.characterCount),
     // As in the script: with repeated answers.
     gen_num: String(figures.entryCount),

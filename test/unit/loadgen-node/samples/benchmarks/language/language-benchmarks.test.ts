@@ -12,6 +12,13 @@ import type {
   DataSet,
 } from '../../../../../../loadgen-node/samples/data-set/data-set.ts';
 import type { TokenType } from '../../../../../../loadgen-node/samples/data-set/token-numbers.ts';
+import {
+  longStandinTextsOf,
+  STANDIN_NUMBERS,
+  type StandinTexts,
+  standinText,
+  standinTextsOf,
+} from '../../../../../../shared/benchmarks/standin/standin-text.ts';
 import { benchmarkRules } from '../../../../../../shared/rules/benchmark-rules.ts';
 import { suiteFolder, tempFolder } from '../../../../../scenes/host/folders.ts';
 import { writeTextData } from '../../../../../scenes/simulated-run/text-data.ts';
@@ -27,6 +34,24 @@ async function openData(key: string, folder: string, tokenType?: TokenType): Pro
   return openDataSet({
     ...{ dataFolder: folder, cacheFolder: '', tokenType },
     onProgress: () => undefined,
+  });
+}
+
+/** What a model gives that goes on as the prompts say: their answers, programs cut as the node cuts them. */
+async function perfectLog(
+  key: string,
+  { totalSampleCount }: DataSet,
+  {
+    texts = standinTextsOf(key),
+    seed,
+  }: { texts?: StandinTexts | undefined; seed?: number | undefined } = {},
+) {
+  return Array.from({ length: totalSampleCount }, (_, sampleIndex): AccuracyEntry => {
+    const { prompt, kind } = standinText(texts, seed ?? texts.set.seed, sampleIndex);
+    const begin = prompt.indexOf(texts.askId) + 1;
+    const end = prompt.indexOf(texts.endId, begin);
+    const answer = prompt.subarray(begin, kind === 'code' ? end - 2 : end);
+    return { sampleIndex, response: bytes(Int32Array.of(...answer, texts.endId)) };
   });
 }
 
@@ -128,11 +153,6 @@ describe.each(KEYS)('%s', (key) => {
     );
   });
 
-  it('has texts of its own in place of the data', async () => {
-    const { marks } = await openData(key, 'standin');
-    expect(marks?.join()).toContain('the data set is a stand-in: 64 texts');
-  });
-
   it.each([
     ['{', /is not JSON/],
     ['{"a": 1}', /is not a list of rows/],
@@ -150,6 +170,80 @@ describe.each(KEYS)('%s', (key) => {
     const broken = writeTextData(tempFolder(), key);
     writeFileSync(join(broken.folder, 'tokenizer.json'), '{"model": 3}');
     await expect(openData(key, broken.folder)).rejects.toThrow(/tokenizer\.json is no tokenizer/);
+  });
+});
+
+describe('texts of its own in place of the data', () => {
+  it.each([
+    ['gptj', 'standin', standinTextsOf('gptj')],
+    ['llama2-70b', 'standin', standinTextsOf('llama2-70b')],
+    ['llama2-70b', 'standin-long', longStandinTextsOf('llama2-70b')],
+    ['mixtral-8x7b', 'standin', standinTextsOf('mixtral-8x7b')],
+    ['mixtral-8x7b', 'standin-long', longStandinTextsOf('mixtral-8x7b')],
+  ])('of %s, %s, have the quality that the target stands on', async (key, folder, texts) => {
+    const dataSet = await openData(key, folder);
+    const count = texts?.set.sampleCount;
+    expect(dataSet.marks).toEqual([
+      expect.stringContaining(`the data set is a stand-in: ${count} texts`),
+    ]);
+    const { value } = await dataSet.scoreAccuracy(await perfectLog(key, dataSet, { texts }));
+    expect(value).toBeCloseTo(texts?.rouge1 as number, 9);
+  });
+
+  it('of gptj have no long answers: no rule counts their tokens', async () => {
+    await expect(openData('gptj', 'standin-long')).rejects.toThrow(
+      /standin-long: there is no such folder/,
+    );
+  });
+
+  it.each([
+    ['llama2-70b', 'v4.1', undefined],
+    ['llama2-70b', 'v6.0', { seed: 4, sampleCount: 24 }],
+    ['mixtral-8x7b', 'v4.1', undefined],
+    ['mixtral-8x7b', 'v5.0', { seed: 4, sampleCount: 24 }],
+    ['mixtral-8x7b', 'v5.0', { seed: 9, sampleCount: 60 }],
+  ] as const)('of %s with long answers meet all targets of %s', async (key, round, generated) => {
+    const { openDataSet } = await loadgenBenchmark(key);
+    const dataSet = await openDataSet({
+      ...{ dataFolder: 'standin-long', cacheFolder: '', generated },
+      onProgress: () => undefined,
+    });
+    const log = await perfectLog(key, dataSet, {
+      ...{ texts: longStandinTextsOf(key), seed: generated?.seed },
+    });
+    const report = await dataSet.scoreAccuracy(log);
+    const official = qualityOfRun(benchmarkRules(key), round, {} as DataSet);
+    expect(isMet(report, official), report.scriptLine).toBe(true);
+  });
+
+  it('of mixtral-8x7b have sums and programs that are wrong', async () => {
+    const dataSet = await openData('mixtral-8x7b', 'standin');
+    const log = await perfectLog('mixtral-8x7b', dataSet);
+    const { scriptLine } = await dataSet.scoreAccuracy(log);
+    expect(scriptLine).toContain("'gsm8k': 87.5, 'mbxp': 87.5,");
+    const begun = log.map(({ sampleIndex, response }) => ({
+      sampleIndex,
+      // Numbers come at the end, and in three places.
+      response: response.subarray(0, 4),
+    }));
+    const cut = await dataSet.scoreAccuracy(begun);
+    expect(cut.scriptLine).toContain("'gsm8k': 0.0, 'mbxp': 0.0,");
+  });
+
+  it('of mixtral-8x7b are scored up to the marks behind a program', async () => {
+    const dataSet = await openData('mixtral-8x7b', 'standin');
+    const [, , program] = await perfectLog('mixtral-8x7b', dataSet);
+    const { sampleIndex, response } = program as AccuracyEntry;
+    const ids = [...int32(response)];
+    const percentOf = async (answer: readonly number[]): Promise<string | undefined> => {
+      const entry = { sampleIndex, response: bytes(Int32Array.from(answer)) };
+      return /'mbxp': ([\d.]+),/.exec((await dataSet.scoreAccuracy([entry])).scriptLine ?? '')?.[1];
+    };
+    const number = STANDIN_NUMBERS.first + 5;
+    expect(ids.slice(-5)).toEqual([13, 13_940, 28_832, 13, 2]);
+    expect(await percentOf(ids)).toBe('100.0');
+    expect(await percentOf([...ids.slice(0, -1), number, 2])).toBe('100.0');
+    expect(await percentOf([number, ...ids])).toBe('0.0');
   });
 });
 
