@@ -101,8 +101,10 @@ class CallWay implements OipRequestWay {
     return [...this.#open].filter((open) => open.dropUnsent()).map(({ request }) => request);
   }
 
-  /** The calls know their requests. */
-  releaseAll(): void {}
+  /** The calls know their requests, and go on to their ends. */
+  releaseAll(): void {
+    for (const { request } of this.#open) this.#gatherer.forget(request);
+  }
 
   close(): Promise<void> {
     return Promise.resolve();
@@ -175,7 +177,10 @@ class RequestCall implements CallEvents {
 
   onEnd({ messageCount }: GrpcCall, code: number, details: string): void {
     this.#open.delete(this);
-    if (this.#isDropped) return;
+    if (this.#isDropped) {
+      this.#gatherer.forget(this.request);
+      return;
+    }
     if (this.#isAnswered) {
       if (this.#isStream) this.#endOfAnswered(code, details);
       return;
@@ -185,8 +190,10 @@ class RequestCall implements CallEvents {
       // It is unknown which of them is the answer; the other one breaks the contract.
       this.#report(badResponse(details));
       this.#events.onUnasked();
-    } else if (code === status.UNAVAILABLE) this.#events.onUnavailable(this.request, details);
-    else if (code === status.OK) this.#report(this.#gatherer.endOfCall(this.request));
+    } else if (code === status.UNAVAILABLE) {
+      this.#gatherer.forget(this.request);
+      this.#events.onUnavailable(this.request, details);
+    } else if (code === status.OK) this.#report(this.#gatherer.endOfCall(this.request));
     else this.#report(refused(code, details));
   }
 
@@ -202,6 +209,7 @@ class RequestCall implements CallEvents {
   #report(gathered: Gathered): void {
     this.#isAnswered = gathered.kind !== 'more';
     this.#hasFailed = gathered.kind === 'failed';
+    if (this.#hasFailed) this.#gatherer.forget(this.request);
     this.#events.onGathered(this.request, gathered);
   }
 }

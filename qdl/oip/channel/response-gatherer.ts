@@ -138,6 +138,7 @@ export class ResponseGatherer {
     const { responseCount: tokenCount, earlier } = request;
     if (tokenCount === 0) return badResponse('the call ended without a response');
     const payloads = [Buffer.concat(earlier)];
+    this.forget(request);
     return { kind: 'complete', payloads, tokenCount, firstPayload: undefined };
   }
 
