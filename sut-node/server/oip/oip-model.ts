@@ -44,12 +44,13 @@ export function oipModel(facts: NodeFacts, rules: BenchmarkRules, loaded: Loaded
   const { settings, offer } = facts;
   const { layout } = loaded;
   const { tokens, tokenType = 'int64' } = settings.delay;
-  const hasTokens = tokens !== undefined;
+  const hasTokens = tokens !== undefined || loaded.sequencesMax !== undefined;
   const hasBatchAxis = layout?.hasBatchAxis ?? true;
   const inputs = inputsOf(facts, rules, loaded);
-  const outputs = hasTokens
-    ? [{ name: OUTPUT_NAME, datatype: DATATYPE_OF_NUMBER[tokenType], shape: [-1] }]
-    : outputsOf(rules, loaded);
+  const outputs =
+    tokens !== undefined
+      ? [{ name: OUTPUT_NAME, datatype: DATATYPE_OF_NUMBER[tokenType], shape: [-1] }]
+      : outputsOf(rules, loaded);
   return {
     /** Its name, and the benchmark's, under which it is found as well. */
     name: offer.model,
@@ -57,9 +58,12 @@ export function oipModel(facts: NodeFacts, rules: BenchmarkRules, loaded: Loaded
     platform: layout === undefined ? `longhaul_${offer.benchmark}` : 'onnxruntime_onnx',
     /** False where a request is one sample, and shapes have no batch axis. */
     hasBatchAxis,
-    /** Most samples of one inference; 0 without a batch axis. A request may have more. */
-    batchSizeMax: hasBatchAxis ? batchPolicy(settings, loaded).batchSizeMax : 0,
-    /** Most samples of a request; undefined: as many as the queue holds. */
+    /** Most samples of one inference; 0 without a batch axis. A request may have more, but for a decoupled model. */
+    batchSizeMax: hasBatchAxis ? (hasTokens ? 1 : batchPolicy(settings, loaded).batchSizeMax) : 0,
+    /**
+     * Most samples of a request; undefined: as many as the queue holds. Responses of a decoupled model do not tell their
+     * sample, and the tokens of two samples are no tensor.
+     */
     requestSamplesMax: hasTokens || !hasBatchAxis ? 1 : undefined,
     /** A stream gets the first token of a sample before the rest. */
     isDecoupled: hasTokens,
