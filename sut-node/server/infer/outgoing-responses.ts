@@ -5,15 +5,25 @@ import type {
 } from '../../inference/batcher/sut-model.ts';
 import { cutByBytes, type KnownResponses } from './response-writer.ts';
 
+/** Bytes for which a sample's first held token makes room: 16 tokens of 4 bytes. */
+const HELD_BYTES_MIN = 64;
+
+/** Tokens of a sample that wait: copies, since a token is a view of the memory of a whole step. */
+interface HeldTokens {
+  /** With room for more. */
+  memory: Uint8Array;
+  bytes: number;
+}
+
 const NOTHING: KnownResponses = { firstTokens: [], tokens: [], answers: [] };
 
 /**
  * Responses that wait on a stream, in their order. Tokens that come while gRPC takes no messages are joined by sample, and a sample's answer
- * takes their place: a peer that reads slowly makes the node hold no more than the answers' own bytes.
+ * takes their place: a peer that reads slowly makes the node hold no more than twice the answers' own bytes.
  */
 export class OutgoingResponses {
   #messages: KnownResponses[] = [];
-  readonly #held = new Map<WaitingSample, Uint8Array[]>();
+  readonly #held = new Map<WaitingSample, HeldTokens>();
 
   addFirstTokens(tokens: readonly SampleTokens[]): void {
     for (const list of cutByBytes(tokens)) this.#messages.push({ ...NOTHING, firstTokens: list });
@@ -26,17 +36,20 @@ export class OutgoingResponses {
   /** As {@link addTokens}, but behind all that is added until {@link release}. */
   holdTokens(tokens: readonly SampleTokens[]): void {
     for (const { sample, payload } of tokens) {
-      const known = this.#held.get(sample);
-      if (known === undefined) this.#held.set(sample, [payload]);
-      else known.push(payload);
+      let held = this.#held.get(sample);
+      if (held === undefined) {
+        held = { memory: new Uint8Array(Math.max(HELD_BYTES_MIN, payload.length)), bytes: 0 };
+        this.#held.set(sample, held);
+      }
+      append(held, payload);
     }
   }
 
   release(): void {
     if (this.#held.size === 0) return;
-    const tokens = [...this.#held].map(([sample, payloads]) => ({
+    const tokens = [...this.#held].map(([sample, { memory, bytes }]) => ({
       sample,
-      payload: Buffer.concat(payloads),
+      payload: memory.subarray(0, bytes),
     }));
     this.#held.clear();
     this.addTokens(tokens);
@@ -56,4 +69,15 @@ export class OutgoingResponses {
     this.#messages = [];
     this.#held.clear();
   }
+}
+
+function append(held: HeldTokens, payload: Uint8Array): void {
+  const end = held.bytes + payload.length;
+  if (end > held.memory.length) {
+    const larger = new Uint8Array(Math.max(end, 2 * held.memory.length));
+    larger.set(held.memory);
+    held.memory = larger;
+  }
+  held.memory.set(payload, held.bytes);
+  held.bytes = end;
 }
