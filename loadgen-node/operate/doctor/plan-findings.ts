@@ -3,7 +3,9 @@ import { formatNs } from '../../../shared/base/text.ts';
 import { codecNamed } from '../../../shared/compression/codec.ts';
 import { resolveSettings } from '../../../shared/config/resolve-settings.ts';
 import { pick } from '../../../shared/config/setting.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import type { GeneratorCeiling } from '../../loadgen/health/generator-health.ts';
+import { boundsOfServer } from '../../loadgen/results/query-bounds.ts';
 import { progressOf, type RunHost } from '../../run/host/host.ts';
 import { planRun, type RunPlan } from '../../run/plan/run-plan.ts';
 import { RUN_SETTINGS } from '../../run/plan/run-settings.ts';
@@ -57,10 +59,10 @@ function bytesFinding(plan: PlannedLoad): DoctorFinding {
 
 /** Rule: inference_rules v4.1, "Datacenter Bandwidth Requirements". */
 function ruleFinding(plan: PlannedLoad, links: readonly MeasuredLink[]): DoctorFinding[] {
-  const { benchmark, targetQps, form } = plan;
+  const { benchmark, targetQps, dataType } = plan;
   const formula = bandwidthFormula(benchmark);
   if (formula === undefined || targetQps === null) return [];
-  const known = dtypeBytes(form);
+  const known = dtypeBytes(dataType);
   const bits = formula.inputElements * (known ?? 1) * 8 * targetQps;
   const cards = links.map(cardRate);
   const total = cards.every((rate) => rate !== null)
@@ -70,7 +72,8 @@ function ruleFinding(plan: PlannedLoad, links: readonly MeasuredLink[]): DoctorF
     requiredBitsPerSecond: bits,
     cardBitsPerSecond: total,
   });
-  const dtype = known === undefined ? `1 byte per element, since ${form} is no type of data` : form;
+  const dtype =
+    known === undefined ? `1 byte per element, since ${dataType} is no type of data` : dataType;
   const seen = `${formula.input} x ${countText(targetQps)}/s = ${formatRate(bits)} into the SUT (${dtype})`;
   if (links.length === 0) return [about.unknown(`${seen}; no link was looked at`, 'give --sut')];
   if (total === null || total === 0) return [about.unknown(`${seen}; no card reports its rate`)];
@@ -231,13 +234,19 @@ export async function plannedLoad(
     targetQps: hasRate && said['targetQps'] !== undefined ? (values.targetQps ?? null) : null,
     samplesPerQuery: settings.scenario === 'MultiStream' ? settings.multiStreamSamplesPerQuery : 1,
     encodingName: plan.encodingName,
-    /** Form of the bytes without compression: `jpeg`, `uint8`. */
-    form: encoding.form,
+    dataType: dataTypeOf(rules, encoding.form),
     ...{ sampleBytes, whyNoData },
-    /** Server's bound in ns; null in other scenarios. */
-    latencyBoundNs: isServer ? settings.serverTargetLatencyNs : null,
+    /** Server's bound in ns, on the first token where it bounds tokens; null in other scenarios. */
+    latencyBoundNs: isServer ? boundsOfServer(settings).boundNs : null,
     nodeCount,
   };
+}
+
+/** Data type of a sample's elements: `int32`. Its form where that is no tensor: `jpeg`. */
+function dataTypeOf({ encodings, sampleTensors = {} }: BenchmarkRules, form: string): string {
+  const name = Object.keys(encodings).find((key) => encodings[key]?.form === form) ?? form;
+  const { datatype = 'BYTES' } = sampleTensors[name] ?? {};
+  return datatype === 'BYTES' ? form : datatype.toLowerCase();
 }
 
 /** The run that is planned. */

@@ -3,8 +3,11 @@ import {
   ceilingFindings,
   type PlannedLoad,
   planFindings,
+  plannedLoad,
 } from '../../../../../loadgen-node/operate/doctor/plan-findings.ts';
+import { testCacheFolder } from '../../../../scenes/host/folders.ts';
 import { type LinkChange, madeUpLink } from '../../../../scenes/host/measured-link.ts';
+import { SILENT_HOST } from '../../../../scenes/simulated-run/simulated-run.ts';
 
 // Goal: a load that link or generator cannot carry is an error before the run, with figures that a reader can check.
 // Method: made-up plans against a link of 9.2 Gbit/s and a ceiling of 80,000 queries/s.
@@ -15,7 +18,7 @@ const PLAN: PlannedLoad = {
   targetQps: 1000,
   samplesPerQuery: 1,
   encodingName: 'raw',
-  form: 'uint8',
+  dataType: 'uint8',
   sampleBytes: { mean: 150_528, largest: 150_528, count: 32 },
   whyNoData: null,
   latencyBoundNs: 15e6,
@@ -102,6 +105,22 @@ describe('a planned load', () => {
     expect(load[0]?.figures?.['requiredBitsPerSecond']).toBeCloseTo(
       (150_528 * 8 * 1000 * 1.06) / 2,
     );
+  });
+});
+
+describe('a benchmark of tokens', () => {
+  const flags = { benchmark: 'llama2-70b', scenario: 'Server', targetQps: '2' };
+  const standin = { ...flags, dataDir: 'standin', cacheDir: testCacheFolder() };
+
+  it('is held to its bound on the first token, and counts the bytes of its ids', async () => {
+    const plan = await plannedLoad(standin, 1, SILENT_HOST);
+    const findings = planFindings(plan, [await madeUpLink()]);
+    const seen = Object.fromEntries(findings.map((one) => [one.id, one.seen]));
+    expect(seen['wire-time']).toMatch(/% of the bound of 2 s$/);
+    expect(seen['rule-bandwidth']).toContain(
+      '1024*dtype_size x 2/s = 65.5 kbit/s into the SUT (int32)',
+    );
+    expect(findings.map(({ state }) => state)).toEqual(findings.map(() => 'ok'));
   });
 });
 
