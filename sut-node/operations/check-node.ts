@@ -2,11 +2,11 @@ import type { BuildProgress } from '../../shared/base/cache/artifact-cache.ts';
 import { timerClock } from '../../shared/base/clock/clock.ts';
 import { modelError } from '../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../shared/base/files/package-files.ts';
-import { upperMedian } from '../../shared/base/text.ts';
+import { counted, upperMedian } from '../../shared/base/text.ts';
 import type { PayloadEncoding } from '../../shared/domain/system-under-test.ts';
 import { settingsAsText } from '../../shared/evidence/settings-text.ts';
 import { componentVersions } from '../../shared/host/component-versions.ts';
-import { batchingInWords, batchPolicy } from '../inference/batcher/dynamic-batcher.ts';
+import { batchingInWords, samplesAtOnce } from '../inference/batcher/dynamic-batcher.ts';
 import type {
   SampleAnswer,
   SampleOwner,
@@ -26,7 +26,7 @@ import {
 } from '../server/describe/node-offer.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
 
-/** Inferences of each batch size whose median is told. */
+/** Repetitions of each batch size whose median is told. */
 const REPEATS = 5;
 
 /** Report of `longhaul sut --check`. */
@@ -55,11 +55,16 @@ export async function checkNode(settings: SutSettings, model: SutModel, onProgre
     payload: sample?.payload ?? new Uint8Array(4),
     form: formOf(sample?.form, offer.encodings, loaded),
   };
-  const inferences: Awaited<ReturnType<typeof measure>>[] = [];
-  const { batchSizeMax } = batchPolicy(settings, loaded);
+  const inferences: InferenceTimes[] = [];
+  const batchSizeMax = samplesAtOnce(settings, loaded);
+  const isGenerating = loaded.sequencesMax !== undefined;
+  const workers = model.workerCounts?.count ?? 0;
   for (const batchSize of new Set([1, batchSizeMax])) {
-    onProgress(0, `measuring batches of ${batchSize}`);
-    inferences.push(await measure(model, { ...measured, batchSize }));
+    onProgress(0, `measuring ${whatOf(isGenerating, batchSize)}`);
+    // Sequences travel one by one, and a worker with fewer gets the next: as many for each, or one alone.
+    const sequences = batchSize === 1 ? 1 : batchSize * workers;
+    const sizes = isGenerating ? Array.from({ length: sequences }, () => 1) : [batchSize];
+    inferences.push({ batchSize, ...(await measure(model, { ...measured, sizes })) });
   }
   return {
     configuration: configurationName({ settings, offer }, loaded),
@@ -68,8 +73,11 @@ export async function checkNode(settings: SutSettings, model: SutModel, onProgre
     isOfficial: model.rules.isOfficial,
     model: describe(model.name, loaded),
     provider: providerOf(settings),
-    workers: model.workerCounts?.count ?? 0,
+    workers,
+    /** Samples at once in a worker: of a batch, or sequences side by side. */
     batchSizeMax,
+    /** A batch is that many sequences, which a worker generates side by side. */
+    isGenerating,
     /** How the server batches, for the documents of a submission. */
     batching: batchingInWords(settings, loaded),
     /** Form and bytes of every sample of the inferences; null where the model reads no payload. */
@@ -107,53 +115,61 @@ function formOf(
   return same < 0 ? plain.indexOf(true) : same;
 }
 
-/** A batch of equal samples. */
-interface TestBatch {
+/** Batches of equal samples. */
+interface TestBatches {
   readonly payload: Uint8Array;
   /** The node's number of the payload's encoding. */
   readonly form: number;
-  readonly batchSize: number;
+  /** Of the batches that are sent at once. */
+  readonly sizes: readonly number[];
 }
 
+/** Median times of what a worker works on at once. */
+type InferenceTimes = Awaited<ReturnType<typeof measure>> & { readonly batchSize: number };
+
 /**
- * How long one batch took: medians of {@link REPEATS}, of each number by itself. `computeNs` is the model alone;
- * `totalNs` is from the batch's way to the worker to its answer, with pre- and post-processing.
+ * How long such batches took: medians of {@link REPEATS}, of each number by itself. `computeNs` is the model alone, for the
+ * sample that took longest; `totalNs` is from the way to the worker to the last answer, with pre- and post-processing.
  */
-async function measure(model: SutModel, batch: TestBatch) {
+async function measure(model: SutModel, batches: TestBatches) {
   const computeNs: number[] = [];
   const totalNs: number[] = [];
   for (let i = 0; i < REPEATS; i += 1) {
     const beganAtNs = timerClock.nowNs();
-    const [answer] = await runBatch(model, batch);
+    const answers = await run(model, batches);
     totalNs.push(timerClock.nowNs() - beganAtNs);
-    computeNs.push(answer?.times?.computeNs ?? 0);
+    computeNs.push(answers.reduce((most, { times }) => Math.max(most, times?.computeNs ?? 0), 0));
   }
-  const { batchSize } = batch;
-  return { batchSize, computeNs: upperMedian(computeNs) ?? 0, totalNs: upperMedian(totalNs) ?? 0 };
+  return { computeNs: upperMedian(computeNs) ?? 0, totalNs: upperMedian(totalNs) ?? 0 };
 }
 
-function runBatch(
+function run(
   model: SutModel,
-  { payload, form, batchSize }: TestBatch,
+  { payload, form, sizes }: TestBatches,
 ): Promise<readonly SampleAnswer[]> {
   return new Promise((resolve, reject) => {
+    const all: SampleAnswer[] = [];
+    const sampleCount = sizes.reduce((sum, size) => sum + size, 0);
     const owner: SampleOwner = {
       answer: (answers) => {
         const fault = answers.find((one) => one.fault !== undefined)?.fault;
-        if (fault === undefined) resolve(answers);
-        else reject(modelError(`a batch of ${batchSize}: ${fault.text}`));
+        if (fault !== undefined) reject(modelError(`a batch of ${sizes[0]}: ${fault.text}`));
+        all.push(...answers);
+        if (all.length === sampleCount) resolve(all);
       },
       firstTokens: () => {},
       takesTokens: false,
       tokens: () => {},
     };
     const takenAtNs = timerClock.nowNs();
-    const samples = Array.from({ length: batchSize }, (_, id): WaitingSample => {
-      const pieces = [payload];
-      const times = { arrivedAtNs: takenAtNs, queuedAtNs: takenAtNs };
-      return { id, pieces, bytes: payload.length, form, slice: undefined, owner, ...times };
-    });
-    model.run({ samples, takenAtNs });
+    for (const size of sizes) {
+      const samples = Array.from({ length: size }, (_, id): WaitingSample => {
+        const pieces = [payload];
+        const times = { arrivedAtNs: takenAtNs, queuedAtNs: takenAtNs };
+        return { id, pieces, bytes: payload.length, form, slice: undefined, owner, ...times };
+      });
+      model.run({ samples, takenAtNs });
+    }
   });
 }
 
@@ -174,8 +190,8 @@ export function checkReportText(report: NodeCheckReport): string {
     ['Outputs', model.outputs.map((one) => listTensors([one]))],
     ['Provider', [report.provider]],
     ['Workers', [`${report.workers}`]],
-    ['Batching', [`${report.batchSizeMax} samples in one inference at most (--json says how)`]],
-    ['Inference', [...sampleLines(report), ...inferences.map(batchText)]],
+    ['Batching', [`${batchingText(report)} at most (--json says how)`]],
+    ['Inference', [...sampleLines(report), ...inferences.map((one) => timesText(report, one))]],
     ['Memory', [`${(report.rssBytes / MIB).toFixed(0)} MiB resident, all threads together`]],
     ['Versions', [`longhaul ${report.longhaul}`, ...versions]],
     ['Settings', settingLines(report)],
@@ -228,12 +244,23 @@ function kindOf({ benchmark, isOfficial, model }: NodeCheckReport): string {
     : "the benchmark's own model";
 }
 
-function batchText({
-  batchSize,
-  computeNs,
-  totalNs,
-}: NodeCheckReport['inferences'][number]): string {
-  const ms = (ns: number): string => `${(ns / 1e6).toPrecision(3)} ms`;
+function batchingText({ isGenerating, batchSizeMax }: NodeCheckReport): string {
+  return isGenerating
+    ? `${counted(batchSizeMax, 'sequence')} side by side in a worker`
+    : `${counted(batchSizeMax, 'sample')} in one inference`;
+}
+
+/** What a worker works on at once. */
+function whatOf(isGenerating: boolean, batchSize: number): string {
+  return isGenerating ? counted(batchSize, 'sequence') : `batch of ${batchSize}`;
+}
+
+function timesText(
+  { isGenerating }: NodeCheckReport,
+  { batchSize, computeNs, totalNs }: InferenceTimes,
+): string {
+  const ms = (ns: number): string =>
+    `${ns < 1e9 ? (ns / 1e6).toPrecision(3) : Math.round(ns / 1e6)} ms`;
   const perSecond = ((batchSize * 1e9) / totalNs).toPrecision(3);
-  return `batch of ${batchSize}: ${ms(computeNs)} in the model, ${ms(totalNs)} in all, ${Number(perSecond)} samples/s of one worker`;
+  return `${whatOf(isGenerating, batchSize)}: ${ms(computeNs)} in the model, ${ms(totalNs)} in all, ${Number(perSecond)} samples/s of one worker`;
 }

@@ -212,6 +212,14 @@ export function batchPolicy(settings: BatchSettings, needs: BatchNeeds = {}): Ba
   };
 }
 
+/**
+ * Most samples that a worker works on at once: those of its largest batch, or sequences side by side.
+ * @throws MlperfError as {@link batchPolicy}
+ */
+export function samplesAtOnce(settings: BatchSettings, needs: BatchNeeds): number {
+  return needs.sequencesMax ?? batchPolicy(settings, needs).batchSizeMax;
+}
+
 /** A preset for queries of few samples keeps its number: a batch that no query fills would only wait. */
 function sizeMaxOf(settings: BatchSettings, sizeFixed: number | undefined): number {
   const { batchPreset, batchSizeAsked, batchSizeMax } = settings;

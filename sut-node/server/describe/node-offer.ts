@@ -11,7 +11,7 @@ import {
   USAGE_FEATURE,
   WARM_UP_FEATURE,
 } from '../../../shared/wire/sut-contract.ts';
-import { batchPolicy } from '../../inference/batcher/dynamic-batcher.ts';
+import { samplesAtOnce } from '../../inference/batcher/dynamic-batcher.ts';
 import type { ModelContext, SutModel } from '../../inference/batcher/sut-model.ts';
 import type { LoadedModel } from '../../model/model-facts.ts';
 import type { SutSettings } from '../../settings/sut-settings.ts';
@@ -118,7 +118,7 @@ const DIGEST_DIGITS = 8;
 /**
  * Name of the configuration in which a node runs its model, for example
  * `digits/longhaul-digits-example/cpu-w1t1b16/3f2a9c1b`: benchmark, model, provider with the numbers of
- * workers, of threads in each and of samples in the largest batch, and a digest over all settings, the
+ * workers, of threads in each and of samples at once in each (the largest batch, or sequences side by side), and a digest over all settings, the
  * description of the model, and its SHA-256. Equal settings and model give equal names, wherever the node is; any other gives another.
  * Rule: inference_rules v4.1, Network division, "SUT parameters and configuration must be uniquely and
  * specifically named".
@@ -128,8 +128,8 @@ export function configurationName(
   model: LoadedModel,
 ): string {
   const { workerCount, threadsPerWorker } = settings;
-  const { batchSizeMax } = batchPolicy(settings, model);
-  const shape = `${providerOf(settings)}-w${workerCount}t${threadsPerWorker}b${batchSizeMax}`;
+  const atOnce = samplesAtOnce(settings, model);
+  const shape = `${providerOf(settings)}-w${workerCount}t${threadsPerWorker}b${atOnce}`;
   return `${offer.benchmark}/${offer.model}/${shape}/${digestOf(settings, model)}`;
 }
 

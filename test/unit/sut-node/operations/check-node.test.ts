@@ -61,6 +61,21 @@ describe('checkNode', () => {
     expect(report.rssBytes).toBeGreaterThan(10e6);
   });
 
+  it('measures a generator with one sequence, and with all that each worker takes side by side', async () => {
+    const loaded = { sha256: 'abc', isStandIn: true, tensors: { inputs: [], outputs: [] } };
+    const { batches, done } = scene({
+      load: () => Promise.resolve({ ...loaded, batchSizeFixed: 1, sequencesMax: 4 }),
+      workerCounts: { count: 2, replacedCount: 0 },
+    });
+    const report = await done;
+    expect(report.configuration).toMatch(/^null\/null\/cpu-w1t1b4\//);
+    expect(report.inferences.map(({ batchSize }) => batchSize)).toEqual([1, 4]);
+    expect(batches.map(({ samples }) => samples.length)).toEqual(Array(5 + 5 * 8).fill(1));
+    const text = checkReportText(report);
+    expect(text).toMatch(/^Batching {7}4 sequences side by side in a worker at most \(--json/m);
+    expect(text).toMatch(/^ {15}1 sequence: .*\n {15}4 sequences: .* samples\/s of one worker$/m);
+  });
+
   it('fails when the model fails on its own sample', async () => {
     const run = ({ samples }: Batch) => failSamples(samples, { code: 2, text: 'no memory' });
     await expect(scene({ run }).done).rejects.toMatchObject({
@@ -83,7 +98,10 @@ describe('checkReportText', () => {
     const text = checkReportText({
       ...report,
       rssBytes: 100 * 1024 ** 2,
-      inferences: [{ batchSize: 16, computeNs: 6.491e6, totalNs: 16e6 }],
+      inferences: [
+        { batchSize: 16, computeNs: 6.491e6, totalNs: 16e6 },
+        { batchSize: 32, computeNs: 1.3204e9, totalNs: 2e9 },
+      ],
     });
     for (const line of [
       /^Benchmark {6}null, an example of this project$/m,
@@ -95,10 +113,16 @@ describe('checkReportText', () => {
       /^Batching {7}3 samples in one inference at most \(--json says how\)$/m,
       /^Inference {6}samples: raw, 2 bytes each$/m,
       /^ {15}batch of 16: 6\.49 ms in the model, 16\.0 ms in all, 1000 samples\/s of one worker$/m,
+      /^ {15}batch of 32: 1320 ms in the model, 2000 ms in all, 16 samples/m,
       /^Memory {9}100 MiB resident, all threads together$/m,
     ]) {
       expect(text).toMatch(line);
     }
+  });
+
+  it('tells of batches of one sample in the singular', async () => {
+    const text = checkReportText({ ...(await scene().done), batchSizeMax: 1 });
+    expect(text).toMatch(/^Batching {7}1 sample in one inference at most/m);
   });
 
   it('calls a model of the user’s neither an example nor the model of a benchmark', async () => {

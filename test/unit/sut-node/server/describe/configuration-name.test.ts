@@ -34,6 +34,14 @@ describe('configurationName', () => {
     expect(name).toMatch(/^digits\/small\/cpu-w2t3b4\/[0-9a-f]{8}$/);
   });
 
+  it('tells of a model that generates how many sequences are side by side', () => {
+    const loaded = { tensors: { inputs: [], outputs: [] }, sha256: 'ab', isStandIn: false };
+    const generating = { ...loaded, batchSizeFixed: 1, sequencesMax: 16 };
+    expect(configurationName({ settings: TEST_SETTINGS, offer: OFFER }, generating)).toMatch(
+      /^digits\/small\/cpu-w\d+t\d+b16\//,
+    );
+  });
+
   it('depends on nothing but the values of the settings', () => {
     const turned = Object.fromEntries(Object.entries(TEST_SETTINGS).reverse());
     expect(nameOf(turned)).toBe(nameOf());
