@@ -87,9 +87,9 @@ async function mostConfirmed(search: LoadSearch, seed: number): Promise<number> 
   let high = CAPACITY * 1.3;
   for (let step = 0; step < 10; step += 1) {
     const load = (low + high) / 2;
-    const watch = new ScreeningWatch(search, { confidence: 1, boundsMin: 0 });
+    const watch = new ScreeningWatch(search, { confidence: 1, durationNsMin: 0 });
     const outcome = await runProbe({ kind: 'full', load, number: 0 });
-    const judged = { number: 0, planned: { ...planned, load, boundsMin: 0 }, watch };
+    const judged = { number: 0, planned: { ...planned, load, durationNsMin: 0 }, watch };
     const { verdict, scheduledPerSecond } = judgeProbe(search, judged, outcome);
     if (verdict === 'keeps') {
       low = load;

@@ -3,9 +3,10 @@ import { LARGE_LAG } from '../../loadgen/engine/generator-bound.ts';
 import { percentileOf } from '../../loadgen/results/latency-statistics.ts';
 import type { BoundTimes } from '../../loadgen/results/query-bounds.ts';
 import { keepsBound, type LoadPoint, type LoadUnit } from '../../present/curve/load-point.ts';
-import { afterFilling, paceOf, tokenFigures } from '../peak/find-peak.ts';
+import { tokenFigures } from '../peak/find-peak.ts';
 import { Z_95 } from '../peak/over-share.ts';
-import type { ProbeOutcome, ProbeSpec } from '../peak/peak-search.ts';
+import { FILLING_ANSWERS, steadyPart } from '../peak/pace.ts';
+import type { ProbeOutcome, ProbeSpec, ProbeTokens } from '../peak/peak-search.ts';
 import { percentileIntervals } from '../peak/percentile-intervals.ts';
 import { growsAllThrough, queueGrowth } from '../peak/queue-growth.ts';
 import { BacklogWatch } from '../peak/screening.ts';
@@ -70,9 +71,40 @@ function isBroken(quest: CurveQuest, before: readonly LoadPoint[], point: LoadPo
   return before.some((one) => keepsBound(quest, one)) && keepsBound(quest, point) === false;
 }
 
-/** How long a point takes by plan, in ns. */
-export function pointNs({ unit, durationNs, minQueries }: CurveQuest, load: number): number {
-  return unit === 'queries/s' ? Math.max(durationNs, (minQueries / load) * 1e9) : durationNs;
+/** A point of a token model lasts so many of the longest answers so far: only after a few do as many run at once as its load makes. */
+const ANSWERS = 20;
+/** With fewer of its own answers it is measured again, longer. */
+const ANSWERS_MIN = 8;
+
+/** How long a point takes by plan, in ns. @param answerNs Of a token model the longest mean answer so far, else 0. */
+export function pointNs(
+  { unit, durationNs, minQueries }: CurveQuest,
+  load: number,
+  answerNs = 0,
+): number {
+  const leastNs = Math.max(durationNs, ANSWERS * answerNs);
+  return unit === 'queries/s' ? Math.max(leastNs, (minQueries / load) * 1e9) : leastNs;
+}
+
+/** Longest mean answer so far, for {@link pointNs}. Where the queue grew answers wait. */
+export function longestAnswerNs(
+  { tpotNs }: CurveQuest,
+  points: readonly LoadPoint[],
+  unloadedNs: number | null,
+): number {
+  if (tpotNs === undefined) return 0;
+  const answers = points.filter(({ isOverloaded }) => !isOverloaded).map(({ meanNs }) => meanNs);
+  return Math.max(unloadedNs ?? 0, ...answers);
+}
+
+/** True where answers took so long that they were not as many at once as the load makes. */
+export function hasFewAnswers(
+  { tpotNs }: CurveQuest,
+  { durationNsMax = 0 }: ProbeSpec,
+  { isOverloaded, lostSamples, meanNs }: LoadPoint,
+): boolean {
+  const isWhole = !isOverloaded && lostSamples === 0;
+  return tpotNs !== undefined && isWhole && durationNsMax < ANSWERS_MIN * meanNs;
 }
 
 /** A point as it is to be run. */
@@ -80,9 +112,10 @@ export function pointSpec(
   quest: CurveQuest,
   load: number,
   number: number,
+  answerNs = 0,
 ): { readonly spec: ProbeSpec; readonly watch: BacklogWatch } {
   const watch = new BacklogWatch(quest.boundNs);
-  const durationNsMax = pointNs(quest, load);
+  const durationNsMax = pointNs(quest, load, answerNs);
   const base = { kind: 'screening', load, number, durationNsMax } as const;
   if (quest.unit === 'queries at a time') return { spec: { ...base, concurrency: load }, watch };
   const isDecided: ProbeSpec['isDecided'] = (seen) => watch.look(seen);
@@ -99,11 +132,13 @@ export function pointOf(
   const { percentile } = quest;
   const { end, samplesPerSecond, lagP99Ns } = outcome;
   const isClosedLoop = quest.unit === 'queries at a time';
-  const paceNs = paceOf(quest, outcome);
-  const settled = (timesNs: Float64Array) => afterFilling(timesNs, samplesPerSecond, paceNs);
+  const answerNs = meanOf(outcome.latenciesNs);
+  const settled = (timesNs: Float64Array) => steadyPart(timesNs, samplesPerSecond, quest, answerNs);
   const latenciesNs = settled(outcome.latenciesNs);
   const tokens = outcome.tokens && {
-    perSecond: outcome.tokens.perSecond,
+    perSecond: isClosedLoop
+      ? outcome.tokens.perSecond
+      : steadyTokens(outcome, outcome.tokens, answerNs),
     firstNs: settled(outcome.tokens.firstNs),
     perOutputNs: settled(outcome.tokens.perOutputNs),
   };
@@ -130,6 +165,33 @@ export function pointOf(
     explanation: outcome.explanation ?? null,
   };
   return { ...point, why: whyOf(point, end, growth) };
+}
+
+/**
+ * Tokens per second between the first answers, until as many run at once as the load makes, and the last arrival. The tokens of an answer
+ * are spread evenly from its first one to its end, and its arrival is taken at its place in the schedule.
+ */
+function steadyTokens(
+  { latenciesNs, scheduledPerSecond }: ProbeOutcome,
+  { firstNs, perOutputNs, perSecond }: ProbeTokens,
+  answerNs: number,
+): number {
+  if (scheduledPerSecond === null) return perSecond;
+  const betweenNs = 1e9 / scheduledPerSecond;
+  const toNs = latenciesNs.length * betweenNs;
+  const fromNs = FILLING_ANSWERS * answerNs;
+  if (fromNs >= toNs) return perSecond;
+  let tokens = 0;
+  latenciesNs.forEach((latencyNs, i) => {
+    const generatingNs = latencyNs - (firstNs[i] as number);
+    const perTokenNs = perOutputNs[i] as number;
+    if (!(generatingNs > 0 && perTokenNs > 0)) return;
+    const endNs = i * betweenNs + latencyNs;
+    const beginNs = endNs - generatingNs;
+    const insideNs = Math.max(0, Math.min(endNs, toNs) - Math.max(beginNs, fromNs));
+    tokens += (generatingNs / perTokenNs + 1) * (insideNs / generatingNs);
+  });
+  return (tokens / (toNs - fromNs)) * 1e9;
 }
 
 /** Share by which the load was surely above what the SUT completes; null where that is not seen. */

@@ -16,7 +16,14 @@ import { runProbes } from '../peak/run-probes.ts';
 import { boundsQuestion, requireSameSearch, searchIdentity } from '../peak/search-peak.ts';
 import { CLOSED_LOOP_NOTE, CurveFiles, hasCurveFile, readCurveFile } from './curve-files.ts';
 import type { CurvePlan, CurveValues } from './curve-plan.ts';
-import { nextLoad, pointNs, pointOf, pointSpec } from './measure-curve.ts';
+import {
+  hasFewAnswers,
+  longestAnswerNs,
+  nextLoad,
+  pointNs,
+  pointOf,
+  pointSpec,
+} from './measure-curve.ts';
 
 /** A look at one query at a time, which says where doubling begins. */
 const LOOK = { kind: 'unloaded', load: 1, number: 0, queriesMax: 100, durationNsMax: 2e9 } as const;
@@ -85,16 +92,17 @@ async function measurePoints(
   print: (line: string) => void,
 ): Promise<MlperfError | null> {
   try {
-    if (plan.loads === null && files.unloadedNs === null) {
+    if ((plan.loads === null || plan.tpotNs !== undefined) && files.unloadedNs === null) {
       files.keepLook(await unloadedLatency(runProbe));
     }
     for (;;) {
       const load = nextLoad(plan, files.points, files.unloadedNs);
       if (load === null) return null;
-      const { spec, watch } = pointSpec(plan, load, files.points.length + 1);
-      const outcome = await runProbe({ ...spec, name: pointName(plan, files, load) });
-      refuseBroken(outcome);
-      const point = pointOf(plan, spec, outcome, watch.isHopeless);
+      const answerNs = longestAnswerNs(plan, files.points, files.unloadedNs);
+      const measure = (longestNs: number) =>
+        measurePoint(plan, files, { load, longestNs }, runProbe);
+      const { spec, point: first } = await measure(answerNs);
+      const point = hasFewAnswers(plan, spec, first) ? (await measure(first.meanNs)).point : first;
       files.add(point);
       for (const line of pointLines(plan, point)) print(line);
     }
@@ -102,6 +110,19 @@ async function measurePoints(
     if (error instanceof MlperfError) return error;
     throw error;
   }
+}
+
+/** @param longestNs Longest mean answer so far. */
+async function measurePoint(
+  plan: CurvePlan,
+  files: CurveFiles,
+  { load, longestNs }: { readonly load: number; readonly longestNs: number },
+  runProbe: RunProbe,
+) {
+  const { spec, watch } = pointSpec(plan, load, files.points.length + 1, longestNs);
+  const outcome = await runProbe({ ...spec, name: pointName(plan, files, load) });
+  refuseBroken(outcome);
+  return { spec, point: pointOf(plan, spec, outcome, watch.isHopeless) };
 }
 
 async function unloadedLatency(runProbe: RunProbe): Promise<number> {
@@ -147,7 +168,8 @@ const USUAL_POINTS = 10;
 
 function timeText(plan: CurvePlan): string {
   const { loads, durationNs } = plan;
-  const each = `points of ${formatNs(durationNs)}`;
+  const longerNote = plan.tpotNs === undefined ? '' : ' or 20 answers';
+  const each = `points of ${formatNs(durationNs)}${longerNote}`;
   if (loads === null) {
     const all = clock((USUAL_POINTS * durationNs) / 1e9);
     return `about ${USUAL_POINTS} ${each}, ${all} min in all: rates double until the bound breaks or the SUT falls behind`;
@@ -158,11 +180,12 @@ function timeText(plan: CurvePlan): string {
 }
 
 /** A point for the status line, and how much is left where that is known. */
-function pointName(plan: CurvePlan, { points }: CurveFiles, load: number): string {
+function pointName(plan: CurvePlan, { points, unloadedNs }: CurveFiles, load: number): string {
+  const answerNs = longestAnswerNs(plan, points, unloadedNs);
   const name = `${load} ${plan.unit}`;
   if (plan.loads === null) return name;
   const left = plan.loads.filter((load) => !points.some((point) => point.load === load));
-  const ns = left.reduce((sum, load) => sum + pointNs(plan, load), 0);
+  const ns = left.reduce((sum, one) => sum + pointNs(plan, one, answerNs), 0);
   return `${name} (${left.length} of ${plan.loads.length} points to go, about ${clock(ns / 1e9)} min)`;
 }
 

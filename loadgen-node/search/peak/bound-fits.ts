@@ -1,6 +1,7 @@
 import type { BoundName, QueryBound } from '../../loadgen/results/query-bounds.ts';
 import { measuredLoad } from './full-runs.ts';
 import { type CurvePoint, fitLoadCurve, type LoadCurve } from './load-curve.ts';
+import type { PacedSearch } from './pace.ts';
 import type { LoadSearch, PeakProbe, ProbeBound } from './peak-search.ts';
 
 /** A wider bracket says too little for a curve. */
@@ -14,7 +15,7 @@ export interface BoundFit {
 
 /** Undefined where the limit of the bound is not between two loads that are near to each other. */
 export function fitBound(
-  search: LoadSearch,
+  search: PacedSearch,
   { bound, i }: { readonly bound: QueryBound; readonly i: number },
   {
     screenings,
@@ -38,7 +39,11 @@ export function fitBound(
   if (high / low > CURVE_RATIO) return undefined;
   const unloadedNs = unloaded?.bounds[i]?.percentileNs ?? 0;
   const { percentile, confidence } = search;
-  const question = { boundNs: bound.ns, percentile, confidence, unloadedNs };
+  const isTpot = bound.name === 'tpot';
+  const question = {
+    ...{ boundNs: bound.ns, percentile, confidence, unloadedNs },
+    averagedNs: isTpot ? search.answerNs : 0,
+  };
   return fitLoadCurve(curvePoints(screenings, fulls, i), { low, high }, question);
 }
 

@@ -84,7 +84,6 @@ export function planFindPeak(values: FindPeakValues, settings: readonly Resolved
     ...boundRaws(settings, isInterval),
     ...(isInterval && { targetQps: joined.targetQps }),
     minQueryCount,
-    minDuration: isLonger ? `${minDurationMs}ms` : undefined,
   };
   const loadKey = isInterval ? 'samplesPerQuery' : 'targetQps';
   return {
@@ -94,7 +93,10 @@ export function planFindPeak(values: FindPeakValues, settings: readonly Resolved
     /** Times that the search makes longer than asked for, and why; undefined: none. */
     note: search === null ? undefined : noteOf(search, values, isLonger),
     /** Text of `longhaul_run.yaml` of a run at a load. */
-    recordOf: (load: number) => runRecord(recorded(settings, { ...raws, [loadKey]: load })),
+    recordOf: (load: number, lastsMs = minDurationMs) => {
+      const minDuration = lastsMs > planned.settings.minDurationMs ? `${lastsMs}ms` : undefined;
+      return runRecord(recorded(settings, { ...raws, minDuration, [loadKey]: load }));
+    },
   };
 }
 
@@ -175,6 +177,7 @@ function searchOf(values: FindPeakValues, run: RunPlan): LoadSearch {
     full: {
       runs,
       minDurationNs,
+      ...(settings.maxDurationMs > 0 && { durationNsMax: settings.maxDurationMs * 1e6 }),
       minQueryCount: Math.max(settings.minQueryCount, least),
       hasEarlyStopping: loadgen.hasEarlyStopping,
       loadsMax: values.confirmLoads,

@@ -2,11 +2,12 @@ import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { formatNs } from '../../../shared/base/text.ts';
 import type { VerdictReason } from '../../loadgen/engine/test-outcome.ts';
 import { percentileOf } from '../../loadgen/results/latency-statistics.ts';
-import { type BoundTimes, namedBounds } from '../../loadgen/results/query-bounds.ts';
+import { namedBounds } from '../../loadgen/results/query-bounds.ts';
 import { boundsText } from '../../present/curve/load-point.ts';
 import { type NextStep, nextRateStep, type PlannedProbe } from './next-probe.ts';
 import { nextStreamsStep } from './next-streams.ts';
 import { type OverShare, overShareOf, shareInterval, Z_95 } from './over-share.ts';
+import { steadyPart } from './pace.ts';
 import { type PeakResult, peakResult } from './peak-result.ts';
 import {
   boundedTimes,
@@ -48,9 +49,12 @@ export async function findPeak(
     if ('ending' in step) return peakResult(search, probes, step);
     const number = probes.length;
     const watch = new ScreeningWatch(search, step.probe);
-    const { kind, load, queriesMax, durationNsMax } = step.probe;
-    const limits = { queriesMax, durationNsMax, isDecided: watch.isDecided };
-    const outcome = await runProbe({ kind, load, number, ...(kind !== 'full' && limits) });
+    const { kind, load, queriesMax, durationNsMax, durationNsMin } = step.probe;
+    const limits =
+      kind === 'full'
+        ? { durationNsMin }
+        : { queriesMax, durationNsMax, isDecided: watch.isDecided };
+    const outcome = await runProbe({ kind, load, number, ...limits });
     const probe = judgeProbe(search, { number, planned: step.probe, watch }, outcome);
     probes.push(probe);
     onProbe?.(probe);
@@ -67,13 +71,6 @@ const RULES_OF_LOAD: readonly string[] = ['latency-bound', 'early-stopping'];
 
 /** How sure the verdict of a screening is, whenever it ended. */
 const SCREENING_CONFIDENCE = 0.99;
-
-/**
- * Bounds that pass until a queue has filled, and the largest share of a probe that is left out for
- * it.
- */
-const FILLING_BOUNDS = 3;
-const FILLING_SHARE_MAX = 0.2;
 
 /** Why a screening ended whose load is far too heavy. */
 export const BACKLOG_GREW = 'queries came faster than they were answered';
@@ -146,27 +143,7 @@ function settled(
   outcome: ProbeOutcome,
 ): Float64Array {
   if (kind !== 'screening' || search.kind !== 'rate') return timesNs;
-  return afterFilling(timesNs, load, paceOf(search, outcome));
-}
-
-/** Measure of how long a queue takes to fill: the bound; of a token model, whose answers take many times its bound, an answer too. */
-export function paceOf(
-  { boundNs, tpotNs }: BoundTimes,
-  { latenciesNs }: Pick<ProbeOutcome, 'latenciesNs'>,
-): number {
-  return tpotNs === undefined ? boundNs : Math.max(boundNs, meanOf(latenciesNs));
-}
-
-/** The queries of a short run behind those in which its queue, which starts empty, fills. */
-export function afterFilling(
-  latenciesNs: Float64Array,
-  perSecond: number,
-  boundNs: number,
-): Float64Array {
-  const filling = (perSecond * boundNs * FILLING_BOUNDS) / 1e9;
-  return latenciesNs.subarray(
-    Math.floor(Math.min(filling, latenciesNs.length * FILLING_SHARE_MAX)),
-  );
+  return steadyPart(timesNs, load, search, meanOf(outcome.latenciesNs));
 }
 
 function refuseBroken({ endCause, faultText }: ProbeEnd): void {

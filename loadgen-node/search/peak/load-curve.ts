@@ -38,6 +38,11 @@ const SLOPE_SPAN = 12;
 const SLOPE_CENTRE = 9;
 const SLOPE_LN_DEVIATION = 0.9;
 /**
+ * A time that is a mean over an answer, as the time per token is, deviates by 1 / sqrt(n) where n queries arrive meanwhile: the slope grows
+ * with sqrt(n).
+ */
+const AVERAGED_SLOPE = 5;
+/**
  * Where even a query without load takes more than this share of the bound at the percentile, little of it is left for a queue, and
  * lateness grows as slowly as the load itself (slope 1): less is believed then.
  */
@@ -79,11 +84,15 @@ const VARIANCE_FACTOR_UNKNOWN = 4;
 export function fitLoadCurve(
   points: readonly CurvePoint[],
   bracket: LoadInterval,
-  { boundNs, unloadedNs, percentile, confidence }: CurveQuestion,
+  { boundNs, unloadedNs, averagedNs, percentile, confidence }: CurveQuestion,
 ): LoadCurve {
   let centre = Math.sqrt(bracket.low * bracket.high);
   const prior = {
-    centre: Math.max(SLOPE_CENTRE, (centre * boundNs) / 1e9),
+    centre: Math.max(
+      SLOPE_CENTRE,
+      (centre * boundNs) / 1e9,
+      AVERAGED_SLOPE * Math.sqrt((centre * averagedNs) / 1e9),
+    ),
     lnDeviation: unloadedNs > TIGHT_SHARE * boundNs ? TIGHT_LN_DEVIATION : SLOPE_LN_DEVIATION,
   };
   const fixed = { percentile, confidence, prior };
@@ -125,6 +134,8 @@ type Neighbourhood = Pick<CurveQuestion, 'percentile' | 'confidence'> &
 interface CurveQuestion extends Pick<LoadSearch, 'boundNs' | 'percentile' | 'confidence'> {
   /** Latency at the percentile of one query at a time, in ns. */
   readonly unloadedNs: number;
+  /** Time that the bounded one is a mean over, in ns; 0: it is no mean. */
+  readonly averagedNs: number;
 }
 
 function fitNear(points: readonly CurvePoint[], near: Neighbourhood): LoadCurve {

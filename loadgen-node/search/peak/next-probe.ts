@@ -3,6 +3,7 @@ import { type BoundFit, boundLooks, CURVE_RATIO, fitBound } from './bound-fits.t
 import { type FullStep, nextFullRun } from './full-runs.ts';
 import { jointCurve, type LoadCurve } from './load-curve.ts';
 import { normalDeviate } from './over-share.ts';
+import { type PacedSearch, pacedSearch } from './pace.ts';
 import type { LoadInterval, LoadSearch, PeakEnding, PeakProbe, ProbeKind } from './peak-search.ts';
 import { RUN_BOUNDS_MIN } from './queue-growth.ts';
 
@@ -16,10 +17,10 @@ export interface PlannedProbe {
   /** A screening ends as soon as its verdict is as sure as this, 0 to 1. */
   readonly confidence: number;
   /**
-   * Bounds that pass at least before a load is light: a queue starts empty, and needs its time
-   * until the first query is late.
+   * Time that passes at least before a load is light, in ns: a queue starts empty, and needs its time
+   * until the first query is late. `full`: of the run.
    */
-  readonly boundsMin: number;
+  readonly durationNsMin: number;
 }
 
 /** Next probe of a search, or its end. */
@@ -72,7 +73,7 @@ export const NEAR = 0.2;
 const SAME_LOAD = 0.01;
 
 /** Computes the state of a search for a rate from its probes so far. */
-export function searchState(search: LoadSearch, probes: readonly PeakProbe[]) {
+export function searchState(search: PacedSearch, probes: readonly PeakProbe[]) {
   const screenings = probes.filter(({ kind }) => kind === 'screening');
   const fulls = probes.filter(({ kind }) => kind === 'full');
   const loaded = [...screenings, ...fulls];
@@ -121,7 +122,8 @@ export function searchState(search: LoadSearch, probes: readonly PeakProbe[]) {
 type SearchState = ReturnType<typeof searchState>;
 
 /** The next step of a search for a rate; it follows from the probes alone. */
-export function nextRateStep(search: LoadSearch, probes: readonly PeakProbe[]): NextStep {
+export function nextRateStep(asked: LoadSearch, probes: readonly PeakProbe[]): NextStep {
+  const search = pacedSearch(asked, probes);
   const unloaded = probes.find(({ kind }) => kind === 'unloaded');
   if (unloaded === undefined) return { probe: unloadedLook() };
   if (unloaded.verdict === 'misses' || unloaded.verdict === 'lost') return { ending: 'none' };
@@ -143,7 +145,7 @@ function unloadedLook(): PlannedProbe {
     queriesMax: UNLOADED_QUERIES_MAX,
     durationNsMax: UNLOADED_NS_MAX,
     confidence: 0.9999,
-    boundsMin: 0,
+    durationNsMin: 0,
   };
 }
 
@@ -186,7 +188,7 @@ function looksOf(search: LoadSearch, probe: PeakProbe): 'heavy' | 'light' | unde
 }
 
 function nextBracket(
-  search: LoadSearch,
+  search: PacedSearch,
   { low, high, cap, fulls, screenings }: SearchState,
   unloaded: PeakProbe,
 ): NextStep | undefined {
@@ -206,7 +208,7 @@ function nextBracket(
 
 /** Next step where every load so far was too heavy. */
 function below(
-  search: LoadSearch,
+  search: PacedSearch,
   high: number,
   screenings: readonly PeakProbe[],
   unloaded: PeakProbe,
@@ -225,7 +227,7 @@ function isSurelyHeavy(screenings: readonly PeakProbe[], load: number): boolean 
   return screenings.some((probe) => probe.load === load && probe.verdict !== 'undecided');
 }
 
-function bracketStep(search: LoadSearch, load: number): PlannedProbe {
+function bracketStep(search: PacedSearch, load: number): PlannedProbe {
   return {
     kind: 'screening',
     load,
@@ -236,22 +238,22 @@ function bracketStep(search: LoadSearch, load: number): PlannedProbe {
       ),
     ),
     durationNsMax: Math.max(
-      search.screeningNsMax * BRACKET_TIME_SHARE,
-      search.boundNs * (BRACKET_BOUNDS_MIN + 1),
+      search.answerNs > 0 ? 0 : search.screeningNsMax * BRACKET_TIME_SHARE,
+      search.paceNs * (BRACKET_BOUNDS_MIN + 1),
     ),
     confidence: BRACKET_CONFIDENCE,
-    boundsMin: BRACKET_BOUNDS_MIN,
+    durationNsMin: BRACKET_BOUNDS_MIN * search.paceNs,
   };
 }
 
 /** Queries that come while so many bounds pass. */
-function queriesOfBounds({ boundNs }: LoadSearch, load: number, bounds: number): number {
-  return (load * boundNs * bounds) / 1e9;
+function queriesOfBounds({ paceNs }: PacedSearch, load: number, bounds: number): number {
+  return (load * paceNs * bounds) / 1e9;
 }
 
 /** A screening at the estimate; undefined: the interval is narrow enough, or the time is over. */
 function nextRefinement(
-  search: LoadSearch,
+  search: PacedSearch,
   curve: LoadCurve,
   { screenings, cap }: SearchState,
 ): PlannedProbe | undefined {
@@ -275,7 +277,7 @@ function nextRefinement(
     queriesMax: Math.ceil(queries),
     durationNsMax: leftNs,
     confidence: REFINE_CONFIDENCE,
-    boundsMin: REFINE_BOUNDS_MIN,
+    durationNsMin: REFINE_BOUNDS_MIN * search.paceNs,
   };
 }
 
@@ -284,13 +286,13 @@ function nextRefinement(
  * of the bracket may not have.
  */
 function isLongEnough(
-  { boundNs }: LoadSearch,
+  { paceNs }: PacedSearch,
   { estimate }: LoadCurve,
   screenings: readonly PeakProbe[],
 ): boolean {
   return screenings.some(
     ({ durationNs, load }) =>
-      durationNs >= RUN_BOUNDS_MIN * boundNs && Math.abs(load / estimate - 1) <= NEAR,
+      durationNs >= RUN_BOUNDS_MIN * paceNs && Math.abs(load / estimate - 1) <= NEAR,
   );
 }
 
@@ -302,25 +304,25 @@ export function isPrecise(
   return (interval.high - interval.low) / 2 <= precision * estimate;
 }
 
-function confirm(search: LoadSearch, state: SearchState): NextStep {
+function confirm(search: PacedSearch, state: SearchState): NextStep {
   const { low, high, cap, fulls } = state;
   const open: PeakEnding = high === undefined ? 'open' : 'found';
   if (search.full.runs === 0) return { ending: open };
   const loadMax = cap === undefined ? search.loadMax : Math.min(search.loadMax, cap.load * 0.999);
   const step = nextFullRun(search, state.curve() ?? flatCurve(low ?? 0, high), fulls, loadMax);
-  if ('load' in step) return { probe: fullProbe(step.load) };
+  if ('load' in step) return { probe: fullProbe(search, step.load) };
   return endingOf(step, open, fulls);
 }
 
 /** A run of the round's own length at a load. */
-export function fullProbe(load: number): PlannedProbe {
+export function fullProbe(search: LoadSearch, load: number): PlannedProbe {
   return {
     kind: 'full',
     load,
     queriesMax: Number.POSITIVE_INFINITY,
     durationNsMax: Number.POSITIVE_INFINITY,
     confidence: 1,
-    boundsMin: 0,
+    durationNsMin: search.full.minDurationNs,
   };
 }
 

@@ -39,7 +39,7 @@ export function nextStreamsStep(search: LoadSearch, probes: readonly PeakProbe[]
   const invalid = fulls.find(({ verdict }) => verdict === 'invalid');
   if (invalid !== undefined) return { ending: 'unconfirmed', invalid };
   const begun = triedLoads(fulls, search.full).find(({ state }) => state === 'begun');
-  if (begun !== undefined) return { probe: fullProbe(begun.load) };
+  if (begun !== undefined) return { probe: fullProbe(search, begun.load) };
   if (high === 1) return { ending: 'none' };
   if (high === undefined) {
     if (low < search.loadMax) return { probe: screening(search, doubled(search, low)) };
@@ -69,7 +69,7 @@ function confirmStreams(
   const { full } = search;
   if (full.runs === 0 || confirmedLoad(fulls, full)?.load === low) return { ending };
   if (triedLoads(fulls, full).length >= full.loadsMax) return { ending: 'unconfirmed' };
-  return { probe: fullProbe(low) };
+  return { probe: fullProbe(search, low) };
 }
 
 function screening(search: LoadSearch, load: number): PlannedProbe {
@@ -79,6 +79,6 @@ function screening(search: LoadSearch, load: number): PlannedProbe {
     queriesMax: Math.ceil(LATE / (1 - search.percentile)),
     durationNsMax: search.screeningNsMax * TIME_SHARE,
     confidence: CONFIDENCE,
-    boundsMin: BOUNDS_MIN,
+    durationNsMin: BOUNDS_MIN * search.boundNs,
   };
 }

@@ -5,6 +5,7 @@ import { BOUND_TITLES, boundsText } from '../../present/curve/load-point.ts';
 import { allowedShare, confirmedLoad, measuredLoad } from './full-runs.ts';
 import { isPrecise, NEAR, type NextStep, searchState } from './next-probe.ts';
 import { streamsBracket, streamsInterval } from './next-streams.ts';
+import { type PacedSearch, pacedSearch } from './pace.ts';
 import {
   isWithinBounds,
   type LoadInterval,
@@ -18,10 +19,11 @@ type Ending = Extract<NextStep, { readonly ending: PeakEnding }>;
 
 /** Result of a search, with the reason in words. */
 export function peakResult(
-  search: LoadSearch,
+  asked: LoadSearch,
   probes: readonly PeakProbe[],
   { ending, invalid }: Ending,
 ) {
+  const search = pacedSearch(asked, probes);
   const fulls = probes.filter(({ kind }) => kind === 'full');
   const best = confirmedLoad(fulls, search.full);
   const measured = best && lowest(best.runs.map(measuredLoad));
@@ -80,15 +82,15 @@ const HELD: readonly PeakProbe['verdict'][] = ['keeps', 'undecided', 'generator-
 /**
  * LoadGen that was too slow makes latencies longer, never shorter: a load that held beside it held.
  */
-function heldLoad(search: LoadSearch, probes: readonly PeakProbe[]) {
-  const { boundNs, kind } = search;
+function heldLoad(search: PacedSearch, probes: readonly PeakProbe[]) {
+  const { paceNs, kind } = search;
   const loaded = probes.filter((probe) => probe.kind !== 'unloaded' && probe.queries > 0);
   const missed = loaded.filter(({ verdict }) => verdict === 'misses' || verdict === 'lost');
   const heavy = Math.min(...missed.map(measuredLoad));
   const held = loaded
     .filter((probe) => HELD.includes(probe.verdict) && isWithinBounds(search, probe))
     .map((probe) => {
-      const unseen = kind === 'rate' ? boundNs / probe.durationNs : 0;
+      const unseen = kind === 'rate' ? paceNs / probe.durationNs : 0;
       // As scheduled, less what so short a probe does not see: a queue that grows by bound / duration ends it at the bound.
       return { load: measuredLoad(probe) / (1 + unseen), probe };
     })
@@ -114,7 +116,7 @@ function leastGoodput(runs: readonly PeakProbe[]): PeakProbe['goodput'] {
 const AS_LIKELY = 0.5;
 
 /** The bounds that set the limit, of several that the search has. */
-function limiting(search: LoadSearch, probes: readonly PeakProbe[]): readonly BoundName[] {
+function limiting(search: PacedSearch, probes: readonly PeakProbe[]): readonly BoundName[] {
   const unloaded = probes.find(({ kind }) => kind === 'unloaded');
   if (unloaded?.verdict === 'misses') return missedIn(search, unloaded);
   const state = search.kind === 'rate' ? searchState(search, probes) : undefined;
@@ -152,7 +154,11 @@ interface Whereabouts {
   readonly isPrecise: boolean;
 }
 
-function locate(search: LoadSearch, probes: readonly PeakProbe[], ending: PeakEnding): Whereabouts {
+function locate(
+  search: PacedSearch,
+  probes: readonly PeakProbe[],
+  ending: PeakEnding,
+): Whereabouts {
   if (ending === 'none') return { estimate: null, interval: null, isPrecise: true };
   if (search.kind === 'streams') {
     const interval = streamsInterval(search, probes);
@@ -178,7 +184,7 @@ function locate(search: LoadSearch, probes: readonly PeakProbe[], ending: PeakEn
  * bound / duration passes the bound at its end only. Probes count by their queries, as they do for the limit.
  */
 function unseenOverload(
-  { boundNs }: LoadSearch,
+  { paceNs }: PacedSearch,
   probes: readonly PeakProbe[],
   estimate: number,
 ): number {
@@ -187,7 +193,7 @@ function unseenOverload(
   );
   const queries = near.reduce((sum, probe) => sum + probe.queries, 0);
   const unseen = near.reduce(
-    (sum, probe) => sum + (probe.queries * boundNs) / Math.max(1, probe.durationNs),
+    (sum, probe) => sum + (probe.queries * paceNs) / Math.max(1, probe.durationNs),
     0,
   );
   return Math.min(0.5, (2 * unseen) / Math.max(1, queries));
@@ -203,7 +209,7 @@ function holding(where: Whereabouts, confirmed: number | undefined): Whereabouts
   return { ...where, interval: { low: interval.low, high: confirmed } };
 }
 
-function limitOf(search: LoadSearch, probes: readonly PeakProbe[], ending: PeakEnding): PeakLimit {
+function limitOf(search: PacedSearch, probes: readonly PeakProbe[], ending: PeakEnding): PeakLimit {
   if (ending === 'open') return 'load-max';
   const unloaded = probes.find(({ kind }) => kind === 'unloaded');
   if (ending === 'none' && unloaded?.verdict === 'misses') return 'unloaded-latency';
@@ -217,7 +223,7 @@ function limitOf(search: LoadSearch, probes: readonly PeakProbe[], ending: PeakE
 }
 
 /** The probe that ended the search's way up, where it was not the latency. */
-function rateBreaker(search: LoadSearch, probes: readonly PeakProbe[]): PeakProbe | undefined {
+function rateBreaker(search: PacedSearch, probes: readonly PeakProbe[]): PeakProbe | undefined {
   const state = searchState(search, probes);
   const { cap } = state;
   const curve = state.curve();

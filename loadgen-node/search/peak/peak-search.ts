@@ -65,6 +65,8 @@ export interface FullRunRule {
    */
   readonly runs: number;
   readonly minDurationNs: number;
+  /** Longer than asked for it is made up to this; default: no limit. */
+  readonly durationNsMax?: number;
   readonly minQueryCount: number;
   /** False: round v0.5, where the percentile alone decides. */
   readonly hasEarlyStopping: boolean;
@@ -175,6 +177,8 @@ export interface ProbeSpec {
   readonly name?: string;
   /** So many queries at a time in a closed loop, in place of arrivals at the load. */
   readonly concurrency?: number;
+  /** Of `full`: the shortest run, in ns. */
+  readonly durationNsMin?: number;
   /** Unless `full`: most queries, 1 or more. */
   readonly queriesMax?: number;
   /** Unless `full`: when issuing ends at the latest, in ns since the first query. */

@@ -35,7 +35,8 @@ export function searchText(search: LoadSearch, output: string): string {
   const found =
     `Searching the most ${what} with ${bound} at percentile ${percentileText(search)}${bounds.length === 1 ? '' : ' each'}, ` +
     `confirmed by ${rule}; kept in ${output}`;
-  const screenings = `about ${formatNs(search.screeningNsMax)} of screenings, longer with a slow SUT`;
+  const slower = search.tpotNs === undefined ? 'a slow SUT' : 'long answers';
+  const screenings = `about ${formatNs(search.screeningNsMax)} of screenings, longer with ${slower}`;
   if (full.runs === 0) return `${found}\nTakes ${screenings}`;
   const runs = `${full.runs} to ${full.loadsMax * full.runs} full runs`;
   return `${found}\nTakes ${screenings}, then ${runs} of ${formatNs(full.minDurationNs)} and ${full.minQueryCount} queries or more`;

@@ -35,16 +35,16 @@ export const RUN_BOUNDS_MIN = 50;
 const SCREENING_BOUNDS_MIN = 200;
 
 /**
- * The search with full runs and screenings that are long enough for its bound. In fixed intervals
+ * The search with full runs and screenings that are long enough for its bound, or another pace. In fixed intervals
  * the bound is short: no change.
  */
-export function longEnough(search: LoadSearch): LoadSearch {
-  const { kind, boundNs, screeningNsMax, full } = search;
+export function longEnough(search: LoadSearch, paceNs = search.boundNs): LoadSearch {
+  const { kind, screeningNsMax, full } = search;
   if (kind !== 'rate') return search;
   return {
     ...search,
-    screeningNsMax: Math.max(screeningNsMax, SCREENING_BOUNDS_MIN * boundNs),
-    full: { ...full, minDurationNs: Math.max(full.minDurationNs, RUN_BOUNDS_MIN * boundNs) },
+    screeningNsMax: Math.max(screeningNsMax, SCREENING_BOUNDS_MIN * paceNs),
+    full: { ...full, minDurationNs: Math.max(full.minDurationNs, RUN_BOUNDS_MIN * paceNs) },
   };
 }
 

@@ -32,8 +32,8 @@ interface ProbeParts {
   readonly output: string;
   /** True: screenings leave their logs too (`probe-3`). */
   readonly keepsProbes: boolean;
-  /** Text of `longhaul_run.yaml` of a full run at this load; default: none is kept. */
-  readonly recordOf?: (load: number) => string;
+  /** Text of `longhaul_run.yaml` of a full run at this load, so long at least; default: none is kept. */
+  readonly recordOf?: (load: number, minDurationMs: number) => string;
 }
 
 /**
@@ -55,15 +55,19 @@ export function runProbes(prepared: PreparedRun, parts: ProbeParts): RunProbe {
 async function fullProbe(
   prepared: PreparedRun,
   { host, sutOf, output, recordOf }: ProbeParts,
-  { load, number }: ProbeSpec,
+  { load, number, durationNsMin = 0 }: ProbeSpec,
 ): Promise<ProbeOutcome> {
   const folder = join(output, `confirm-${number}`);
+  const minDurationMs = Math.max(
+    prepared.plan.settings.minDurationMs,
+    Math.ceil(durationNsMin / 1e6),
+  );
   const plan: RunPlan = {
     ...prepared.plan,
-    settings: atLoad(prepared.plan.settings, load),
-    unaudited: atLoad(prepared.plan.unaudited, load),
+    settings: { ...atLoad(prepared.plan.settings, load), minDurationMs },
+    unaudited: { ...atLoad(prepared.plan.unaudited, load), minDurationMs },
     output: folder,
-    record: recordOf?.(load),
+    record: recordOf?.(load, minDurationMs),
   };
   // A probe that was cut: no result, and the search makes it again.
   replaceEarlierRun(folder, { report: () => {} });

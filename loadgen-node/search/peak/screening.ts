@@ -48,25 +48,23 @@ export function decide(share: OverShare, percentile: number, confidence: number)
 export class ScreeningWatch {
   readonly #percentile: number;
   readonly #confidence: number;
-  readonly #boundNs: number;
-  readonly #boundsMin: number;
+  readonly #durationNsMin: number;
   readonly #counts: readonly BoundCount[];
   #looks = 0;
   #judgedAt = 0;
   readonly #backlog: BacklogWatch;
 
   /**
-   * @param planned How sure a verdict has to be, and the bounds that a probe lasts at least before
-   *   its load is light.
+   * @param planned How sure a verdict has to be, and how long a probe lasts at least before its
+   *   load is light.
    */
   constructor(
     search: BoundTimes & { readonly percentile: number },
-    planned: { readonly confidence: number; readonly boundsMin: number },
+    planned: { readonly confidence: number; readonly durationNsMin: number },
   ) {
     this.#percentile = search.percentile;
-    this.#boundNs = search.boundNs;
     this.#confidence = planned.confidence;
-    this.#boundsMin = planned.boundsMin;
+    this.#durationNsMin = planned.durationNsMin;
     this.#counts = namedBounds(search).map(() => new BoundCount());
     this.#backlog = new BacklogWatch(search.boundNs);
   }
@@ -86,7 +84,7 @@ export class ScreeningWatch {
       decide(count.share, this.#percentile, this.#confidence),
     );
     if (decisions.every((one) => one === 'keeps')) {
-      return seen.elapsedNs >= this.#boundsMin * this.#boundNs;
+      return seen.elapsedNs >= this.#durationNsMin;
     }
     if (this.#looks < LOOKS_MIN_MISSES) return false;
     return this.#counts.some((count, i) => decisions[i] === 'misses' && count.isSustained);

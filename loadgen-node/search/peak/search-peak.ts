@@ -14,6 +14,7 @@ import { nodesOf } from '../../run/run-sut.ts';
 import { type Question, questionDifferences, readKept, writeKept } from '../kept-file.ts';
 import { findPeak } from './find-peak.ts';
 import type { FindPeakPlan, FindPeakValues } from './find-peak-plan.ts';
+import { answersNote } from './pace.ts';
 import { writePeakCurve } from './peak-curve.ts';
 import type { PeakResult } from './peak-result.ts';
 import { closedInterval, type LoadSearch, PEAK_PROBE, type PeakProbe } from './peak-search.ts';
@@ -77,6 +78,8 @@ export async function searchPeak(
         probes.push(probe);
         writePeakFile(output, identity, probes);
         print(probeLine(search, probe));
+        const longer = probe.kind === 'unloaded' ? answersNote(search, probe) : undefined;
+        if (longer !== undefined) print(`note: ${longer}`);
       },
     });
     draw(result);

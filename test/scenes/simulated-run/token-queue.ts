@@ -132,7 +132,9 @@ export function tokenProbes(queue: TokenQueue, search: LoadSearch): RunProbe {
     const perOutputNs = timesOf((one) => Math.trunc((one.doneAtNs - one.firstAtNs) / one.length));
     const endNs = all.reduce((latest, { doneAtNs }) => Math.max(latest, doneAtNs), 0);
     const lastNs = all.at(-1)?.arrivalNs ?? 0;
-    const allowed = allowedShare(search, spec.load) * count;
+    const minDurationNs = spec.durationNsMin ?? search.full.minDurationNs;
+    const full = { ...search.full, minDurationNs };
+    const allowed = allowedShare({ ...search, full }, spec.load) * count;
     const { boundNs, tpotNs = 0 } = search;
     const isLate = firstNs.map((ns) => (ns > boundNs ? 1 : 0));
     const isSlow = perOutputNs.map((ns) => (ns > tpotNs ? 1 : 0));
@@ -283,7 +285,8 @@ class TokenRun {
   /** Whether a query that arrives now is in the plan (LoadGen's rule for a full run). */
   #isPlanned(nowNs: number): boolean {
     const { kind, queriesMax = Infinity, durationNsMax = Infinity } = this.#spec;
-    const { minDurationNs, minQueryCount } = this.#search.full;
+    const { durationNsMin: minDurationNs = this.#search.full.minDurationNs } = this.#spec;
+    const { minQueryCount } = this.#search.full;
     const count = this.sequences.length;
     return kind === 'full'
       ? count < minQueryCount || (this.sequences.at(-1)?.arrivalNs ?? 0) < minDurationNs

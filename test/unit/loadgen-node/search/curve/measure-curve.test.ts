@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { curveFindings } from '../../../../../loadgen-node/present/curve/curve-findings.ts';
-import type { LoadPoint } from '../../../../../loadgen-node/present/curve/load-point.ts';
+import {
+  keepsBound,
+  type LoadPoint,
+} from '../../../../../loadgen-node/present/curve/load-point.ts';
 import {
   type CurveQuest,
+  hasFewAnswers,
+  longestAnswerNs,
   nextLoad,
   pointNs,
   pointOf,
@@ -15,6 +20,11 @@ import {
   type ServiceLaw,
   theoreticalPeak,
 } from '../../../../scenes/simulated-run/queue.ts';
+import {
+  meanTokenTime,
+  type TokenQueue,
+  tokenProbes,
+} from '../../../../scenes/simulated-run/token-queue.ts';
 
 const BOUND_S = 0.2;
 
@@ -78,6 +88,47 @@ describe('curve of a queue', PATIENCE, () => {
     expect((peak?.load ?? 0) / limit).toBeGreaterThan(0.94);
     expect((peak?.load ?? 0) / limit).toBeLessThan(1.06);
     expect(peakText).toContain('keeps the bound of 200 ms at p99');
+  });
+});
+
+// Goal: a point of a token model lasts until as many sequences run at once as its load makes.
+// Method: event simulation; answers of 6 s alone and 15 s at 20/s, where theory says 50.25 ms per token (TokenQueue's meanTokenTime).
+describe('point of a token model', PATIENCE, () => {
+  const queue: TokenQueue = {
+    ...{ sequences: 100_000, firstTokenNs: 50e6, tokenNs: 20e6, perSequenceNs: 1e5 },
+    ...{ length: { law: 'geometric', mean: 300 }, seed: 1 },
+  };
+  const quest = questOf({ boundNs: 450e6, tpotNs: 40e6, durationNs: 10e9 });
+  const measureAt = async (load: number, answerNs: number) => {
+    const { spec, watch } = pointSpec(quest, load, 1, answerNs);
+    const outcome = await tokenProbes(queue, { ...delaySearch(ASKED[0], 0.45), tpotNs: 40e6 })(
+      spec,
+    );
+    return { spec, outcome, point: pointOf(quest, spec, outcome, watch.isHopeless) };
+  };
+
+  it('is too short where it has few of its own answers', async () => {
+    const { spec, point } = await measureAt(20, 0);
+    expect(spec.durationNsMax).toBe(10e9);
+    expect(hasFewAnswers(quest, spec, point)).toBe(true);
+    expect(hasFewAnswers({ ...quest, tpotNs: undefined }, spec, point)).toBe(false);
+  });
+
+  it.each([10, 20])('completes the tokens of its load: %d/s', async (load) => {
+    const { spec, outcome, point } = await measureAt(load, 12e9);
+    expect(hasFewAnswers(quest, spec, point)).toBe(false);
+    const offered = (outcome.scheduledPerSecond ?? 0) * 301;
+    expect(Math.abs((point.tokens?.perSecond ?? 0) / offered - 1)).toBeLessThan(0.06);
+    const median = point.tokens?.tpot.find(({ percentile }) => percentile === 0.5)?.valueNs ?? 0;
+    expect(Math.abs(median / meanTokenTime(queue, load) - 1)).toBeLessThan(0.1);
+    expect(keepsBound(quest, point)).toBe(load === 10);
+  });
+
+  it('is planned by the longest mean answer so far', () => {
+    const points = [{ meanNs: 8e9 }, { meanNs: 99e9, isOverloaded: true }] as LoadPoint[];
+    expect(longestAnswerNs(quest, points, 6e9)).toBe(8e9);
+    expect(longestAnswerNs(questOf(), points, 6e9)).toBe(0);
+    expect(pointNs(quest, 20, 8e9)).toBe(160e9);
   });
 });
 

@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { findPeak } from '../../../../../loadgen-node/search/peak/find-peak.ts';
-import type { LoadSearch } from '../../../../../loadgen-node/search/peak/peak-search.ts';
+import { answersNote } from '../../../../../loadgen-node/search/peak/pace.ts';
+import type { LoadSearch, PeakProbe } from '../../../../../loadgen-node/search/peak/peak-search.ts';
 import {
   peakText,
   probeHeader,
   probeLine,
   searchText,
 } from '../../../../../loadgen-node/search/peak/print-peak.ts';
+import { longEnough } from '../../../../../loadgen-node/search/peak/queue-growth.ts';
 import {
   highestRate,
   limitOfTokens,
@@ -30,6 +32,18 @@ const SHARED: TokenQueue = {
   ...{ sequences: 100_000, firstTokenNs: 5e6, tokenNs: 2e6, perSequenceNs: 2e5 },
   ...{ length: { law: 'fixed', mean: 100 }, seed: 1 },
 };
+
+/** Steps of 20 ms and 0.1 ms for each sequence beside one another. */
+const LONG: TokenQueue = {
+  ...{ sequences: 100_000, firstTokenNs: 50e6, tokenNs: 20e6, perSequenceNs: 1e5 },
+  ...{ length: { law: 'geometric', mean: 300 }, seed: 1 },
+};
+const FIXED: TokenQueue = { ...LONG, length: { law: 'fixed', mean: 300 } };
+/** At which 1 % are above 40 ms, by two runs of 12,000 s each. */
+const LIMITS = new Map([
+  [LONG, 14.88],
+  [FIXED, 14.93],
+]);
 
 function searchOf(ttftMs: number, tpotMs: number, percentile = 0.9): LoadSearch {
   return {
@@ -70,6 +84,53 @@ describe('findPeak under bounds on tokens', PATIENCE, () => {
         /^TPOT limits: above it more than 10 % of the queries are above TPOT 6 ms\. TTFT is 5 ms at the peak, of 150 ms\./,
       );
     }
+  });
+
+  // Answers of 6 s alone and 12 s at the bound, 27 times the bound on the first token: a run of 50 bounds ends before as many run at
+  // once as its load makes, and passes at loads a quarter above the limit.
+  it.each([
+    ['lengths as asked for by default', LONG, 10, 120],
+    ['fixed lengths, full runs of a minute', FIXED, 60, 120],
+  ])('lasts as long as its answers need: %s', async (_case, queue, minS, searchS) => {
+    const base = searchOf(450, 40, 0.99);
+    const full = { ...base.full, minDurationNs: minS * 1e9 };
+    const search = longEnough({ ...base, screeningNsMax: searchS * 1e9, full });
+    const limit = LIMITS.get(queue) ?? Number.NaN;
+    let covered = 0;
+    const halfWidths: number[] = [];
+    for (const seed of [1, 2, 3, 4]) {
+      const { value, interval, limitedBy } = await findPeak(
+        search,
+        tokenProbes({ ...queue, seed }, search),
+      );
+      expect(limitedBy).toEqual(['tpot']);
+      expect(Math.abs((value ?? 0) / limit - 1), `seed ${seed}`).toBeLessThan(0.08);
+      const { low, high } = interval ?? { low: 0, high: Number.POSITIVE_INFINITY };
+      halfWidths.push((high - low) / 2 / limit);
+      if (low <= limit && limit <= high) covered += 1;
+    }
+    expect(covered).toBeGreaterThanOrEqual(3);
+    // One of them may have had too few late queries near the limit.
+    expect(halfWidths.sort((a, b) => a - b)[1]).toBeLessThan(0.25);
+  });
+
+  it('says after the first look how long answers make it', async () => {
+    const base = searchOf(450, 40, 0.99);
+    const full = { ...base.full, minDurationNs: 60e9 };
+    const search = { ...base, screeningNsMax: 120e9, full };
+    const { probes } = await findPeak(search, tokenProbes(FIXED, search));
+    const unloaded = probes[0] as PeakProbe;
+    expect(answersNote(search, unloaded)).toBe(
+      'an answer takes about 6.03 s without load and 12 s at TPOT 40 ms: only after several of them do as many run at once as a load makes. ' +
+        'So screenings may take 1440 s together, and a full run 360 s, less where answers stay faster',
+    );
+    expect(answersNote({ ...search, full: { ...full, durationNsMax: 90e9 } }, unloaded)).toContain(
+      'and a full run 90 s,',
+    );
+    const fulls = probes.filter(({ kind }) => kind === 'full');
+    for (const { durationNs } of fulls) expect(durationNs).toBeGreaterThan(330e9);
+    const long = { ...search, screeningNsMax: 1500e9, full: { ...full, minDurationNs: 400e9 } };
+    expect(answersNote(long, unloaded)).toBeUndefined();
   });
 
   it('simulates what theory says of sequences beside one another', async () => {

@@ -66,7 +66,7 @@ describe('the decision', () => {
 
 describe('a watched screening', () => {
   const SEARCH = { percentile: 0.99, boundNs: 10e6 };
-  const PLANNED = { confidence: 0.99, boundsMin: 10 };
+  const PLANNED = { confidence: 0.99, durationNsMin: 10 * 10e6 };
   /** 1000 queries per second; so many are late by each look. */
   const look = (
     i: number,

@@ -1,0 +1,104 @@
+import { formatNs } from '../../../shared/base/text.ts';
+import type { BoundTimes } from '../../loadgen/results/query-bounds.ts';
+import type { LoadSearch, PeakProbe } from './peak-search.ts';
+import { longEnough } from './queue-growth.ts';
+
+/**
+ * How long probes have to last. A queue shows within so many bounds. Sequences of a token model that run beside one another are as many as
+ * the load makes only after a few answers, and an answer lasts 10 to 100 times the bound on its first token.
+ */
+
+/** An answer counts as this many bounds: a full run lasts 50 times as long, a step of the bracket 10 times. */
+const ANSWER_SHARE = 0.6;
+/** An answer lasts at most this many times as long as the longest seen: the next load is at most twice the last one. */
+const SLOWER_MAX = 2;
+
+/** A search, with what its probes so far tell of the time that it needs. */
+export interface PacedSearch extends LoadSearch {
+  /** Lengths of probes are multiples of it. */
+  readonly paceNs: number;
+  /** How long an answer takes near the limit, at most; 0: no token model, or none was seen yet. */
+  readonly answerNs: number;
+}
+
+/** The search with lengths that fit its answers; it follows from the probes alone. */
+export function pacedSearch(search: LoadSearch, probes: readonly PeakProbe[]): PacedSearch {
+  const { boundNs, tpotNs, kind, full } = search;
+  if (tpotNs === undefined || kind !== 'rate') return { ...search, paceNs: boundNs, answerNs: 0 };
+  const { atBoundNs, longestNs } = answersSeen(tpotNs, probes);
+  const answerNs = Math.min(atBoundNs, SLOWER_MAX * longestNs);
+  const paceNs = Math.max(boundNs, ANSWER_SHARE * answerNs);
+  const paced = longEnough(search, paceNs);
+  const { durationNsMax = Number.POSITIVE_INFINITY } = full;
+  const minDurationNs = Math.min(paced.full.minDurationNs, durationNsMax);
+  return { ...paced, paceNs, answerNs, full: { ...paced.full, minDurationNs } };
+}
+
+/** The answers of probes; full runs do not count, so that all have one length. In ns. */
+function answersSeen(tpotNs: number, probes: readonly PeakProbe[]) {
+  let queries = 0;
+  let sumNs = 0;
+  let longestNs = 0;
+  for (const probe of probes) {
+    const perTokenNs = medianOf(probe.tokens?.tpot);
+    if (probe.kind === 'full' || perTokenNs === 0) continue;
+    const generatingNs = Math.max(0, probe.meanNs - medianOf(probe.tokens?.ttft));
+    longestNs = Math.max(longestNs, generatingNs);
+    sumNs += (probe.queries * generatingNs * tpotNs) / perTokenNs;
+    queries += probe.queries;
+  }
+  /** How long one takes where the time per token is at its bound, and the longest mean of a probe. */
+  return { atBoundNs: queries === 0 ? 0 : sumNs / queries, longestNs };
+}
+
+/** How long a search takes by its answers, in words; undefined: no longer than planned. */
+export function answersNote(search: LoadSearch, unloaded: PeakProbe): string | undefined {
+  const { tpotNs = 0, full, screeningNsMax } = search;
+  const { atBoundNs, longestNs } = answersSeen(tpotNs, [unloaded]);
+  const paced = longEnough(search, ANSWER_SHARE * atBoundNs);
+  const isLonger =
+    paced.full.minDurationNs > full.minDurationNs || paced.screeningNsMax > screeningNsMax;
+  if (!isLonger) return undefined;
+  const runsNs = Math.min(paced.full.minDurationNs, full.durationNsMax ?? Number.POSITIVE_INFINITY);
+  const runs = full.runs === 0 ? '' : `, and a full run ${timeOf(runsNs)}`;
+  return (
+    `an answer takes about ${timeOf(longestNs)} without load and ${timeOf(atBoundNs)} at TPOT ${formatNs(tpotNs)}: only after several of them ` +
+    `do as many run at once as a load makes. So screenings may take ${timeOf(paced.screeningNsMax)} together${runs}, less where answers stay faster`
+  );
+}
+
+function timeOf(ns: number): string {
+  return formatNs(Number(ns.toPrecision(3)));
+}
+
+function medianOf(figures: NonNullable<PeakProbe['tokens']>['tpot'] | undefined): number {
+  return figures?.find(({ percentile }) => percentile === 0.5)?.valueNs ?? 0;
+}
+
+/** Bounds, or answers, that pass until a queue has filled, and the largest share of a probe that is left out for it. */
+const FILLING_BOUNDS = 3;
+const FILLING_SHARE_MAX = 0.2;
+/** Of a token model: answers, and the share; at its end the last ones run beside fewer and fewer. */
+export const FILLING_ANSWERS = 2;
+const FILLING_ANSWERS_SHARE_MAX = 0.4;
+const EMPTYING_SHARE_MAX = 0.2;
+
+/** The queries of a short run between those in which its queue, which starts empty, fills and those of a token model in which it empties. */
+export function steadyPart(
+  timesNs: Float64Array,
+  perSecond: number,
+  { boundNs, tpotNs }: BoundTimes,
+  meanNs: number,
+): Float64Array {
+  const count = timesNs.length;
+  const within = (ns: number, share: number): number =>
+    Math.floor(Math.min((perSecond * ns) / 1e9, count * share));
+  if (tpotNs === undefined) {
+    return timesNs.subarray(within(boundNs * FILLING_BOUNDS, FILLING_SHARE_MAX));
+  }
+  const fillingNs = Math.max(boundNs * FILLING_BOUNDS, meanNs * FILLING_ANSWERS);
+  return timesNs.subarray(
+    within(fillingNs, FILLING_ANSWERS_SHARE_MAX),
+    count - within(meanNs, EMPTYING_SHARE_MAX),
+  );
+}
