@@ -138,13 +138,12 @@ export function planRun(
 function planTokens(
   { tokenTimes }: RunValues,
   { settings, usesTokenLatenciesBeforeAudit }: RunTestSettings,
-  { hasTokens = false, responseTensor }: BenchmarkRules,
+  { hasTokens = false, isSynthetic = false, responseTensor }: BenchmarkRules,
 ): Pick<DispatchSettings, 'tokenLatencies' | 'tokenTimes' | 'tokenBytes'> {
   const tokenLatencies = settings.useTokenLatencies || usesTokenLatenciesBeforeAudit;
-  const tokenBytes =
-    hasTokens && responseTensor !== undefined
-      ? OIP_ELEMENT_BYTES[responseTensor.datatype]
-      : undefined;
+  // Tokens of `delay` have no size of their own.
+  const isKnown = hasTokens && !isSynthetic && responseTensor !== undefined;
+  const tokenBytes = isKnown ? OIP_ELEMENT_BYTES[responseTensor.datatype] : undefined;
   if (!tokenTimes) return { tokenLatencies, tokenTimes, tokenBytes };
   if (!settings.useTokenLatencies) {
     throw configInvalid(

@@ -10,6 +10,9 @@ const LENGTHS: readonly (keyof RunValues)[] = [
 /** Default limit of a run that goes on until its verdict is decided. */
 export const UNTIL_DECIDED_MS_MAX = 600_000;
 
+/** A run that is less longer than this is as long as one would think. */
+const NOTABLE_MS = 5_000;
+
 /** True for a run without a requested length: it goes on until its verdict is decided. */
 export function goesOnByDefault(
   { extendUntilDecided, mode, arrivals, concurrency }: RunValues,
@@ -41,7 +44,10 @@ export function lengthInWords(
   const isTimed = mode === 'PerformanceOnly' || mode === 'SubmissionRun';
   if (scenario !== 'Server' || !isTimed || neededMs <= minDurationMs) return undefined;
   if (!isUntilDecided) {
-    if (neededMs < 1.5 * minDurationMs || (maxDurationMs > 0 && neededMs > maxDurationMs))
+    if (
+      neededMs < 1.5 * minDurationMs + NOTABLE_MS ||
+      (maxDurationMs > 0 && neededMs > maxDurationMs)
+    )
       return undefined;
     return `at ${qps} queries/s a run takes about ${inWords(neededMs)}, not ${inWords(minDurationMs)}: it has at least ${minQueryCount} queries (--min-query-count)`;
   }

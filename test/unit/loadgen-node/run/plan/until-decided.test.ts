@@ -116,6 +116,7 @@ describe('a run that goes on until it is decided', () => {
       'at 5 queries/s a run takes about 15 hours, not 6 s: it has at least 270336 queries (--min-query-count)',
     ],
     ['enough queries', { targetQps: '50', minDuration: '5s' }, undefined],
+    ['queries of a second more', { targetQps: '100', minDuration: '20ms' }, undefined],
     ['an end before', { targetQps: '5', minDuration: '5s', maxDuration: '8s' }, undefined],
     ['no duration', { targetQps: '5', minDuration: '0s', maxDuration: '8s' }, undefined],
   ])('tells how long a run takes that has %s', (_case, flags, note) => {
