@@ -100,18 +100,20 @@ interface EarlyStoppingInput {
  * Early stopping as the scenario asks for it.
  * @param sortedNs Latencies of the samples, or times of their tokens.
  * @param boundNs Server: what they are compared with.
+ * @param bound Its name.
  */
 export function earlyStoppingOf(
   { settings, labelDecimals, queryCount, queriesNs }: EarlyStoppingInput,
   sortedNs: Float64Array,
   boundNs: number,
+  bound = 'latency bound',
 ): EarlyStopping {
   const { scenario, targetLatencyPercentile: percentile } = settings;
   switch (scenario) {
     case 'Offline':
       return NO_EARLY_STOPPING;
     case 'Server':
-      return earlyStoppingOfServer(queryCount, countAbove(sortedNs, boundNs), percentile);
+      return earlyStoppingOfServer(queryCount, countAbove(sortedNs, boundNs), percentile, bound);
     case 'SingleStream':
     case 'MultiStream': {
       const isSingle = scenario === 'SingleStream';
@@ -126,6 +128,7 @@ export function earlyStoppingOfServer(
   queryCount: number,
   overCount: number,
   percentile: number,
+  bound = 'latency bound',
 ): EarlyStopping {
   const needed = minPassingQueries(overCount, percentile) + overCount;
   const isMet = queryCount >= needed;
@@ -138,7 +141,7 @@ export function earlyStoppingOfServer(
     ...NO_EARLY_STOPPING,
     isMet,
     text,
-    needed: `${needed} queries with ${overCount} samples above the latency bound`,
+    needed: `${needed} queries with ${overCount} samples above the ${bound}`,
     seen: `${queryCount} queries`,
     missingQueries: Math.max(0, needed - queryCount),
   };

@@ -78,9 +78,14 @@ function countGood({ tokens, settings }: TokenInput) {
 /** LoadGen's two passes: the first token is only looked at where the output tokens passed. */
 function evaluateEarlyStopping(input: TokenInput, firstNs: Float64Array, perTokenNs: Float64Array) {
   const { serverTtftLatencyNs, serverTpotLatencyNs } = input.settings;
-  const perOutputTokenEarlyStopping = earlyStoppingOf(input, perTokenNs, serverTpotLatencyNs);
+  const perOutputTokenEarlyStopping = earlyStoppingOf(
+    input,
+    perTokenNs,
+    serverTpotLatencyNs,
+    'TPOT bound',
+  );
   const firstTokenEarlyStopping = perOutputTokenEarlyStopping.isMet
-    ? earlyStoppingOf(input, firstNs, serverTtftLatencyNs)
+    ? earlyStoppingOf(input, firstNs, serverTtftLatencyNs, 'TTFT bound')
     : { ...NO_EARLY_STOPPING, isMet: false };
   return { firstTokenEarlyStopping, perOutputTokenEarlyStopping };
 }

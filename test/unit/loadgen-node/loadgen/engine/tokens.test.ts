@@ -153,6 +153,26 @@ describe('contract of token models', () => {
     expect(endless?.durationNs).toBeLessThan(170e9);
   });
 
+  it.each<[string, Partial<TestSettings>]>([
+    ['TTFT', { serverTtftLatencyNs: 1 }],
+    ['TPOT', { serverTpotLatencyNs: 1 }],
+  ])('names the bound on %s where early stopping asks for more queries', async (name, bound) => {
+    const test = simulatedTest(
+      { ...SERVER, ...bound },
+      {
+        serviceNs: () => 3_000_000,
+        answer: (sink, id, atNs) => {
+          sink.firstToken(id, NOTHING, atNs - 2_000_000);
+          sink.complete(id, NOTHING, 5, atNs);
+        },
+      },
+    );
+    const { performance } = await test.run();
+    expect(performance?.summary.validity.earlyStopping.needed).toMatch(
+      new RegExp(`^\\d+ queries with \\d+ samples above the ${name} bound$`),
+    );
+  });
+
   it('tells whoever looks on that there is no bound on the latency', async () => {
     const bounds: number[] = [];
     const onProgress = ({ goal }: RunProgress) => bounds.push(goal.latencyBoundNs);
