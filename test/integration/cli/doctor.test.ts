@@ -96,7 +96,8 @@ describe('longhaul doctor', () => {
     const stateOf = (title: RegExp, id: string): string | undefined =>
       groups.find((group) => title.test(group.title))?.findings.find((one) => one.id === id)?.state;
     expect(code).toBe(4);
-    expect(stateOf(/^Link to sut-a/, 'throughput-to-sut')).toBe('ok');
+    // How fast a busy machine carries bytes is not of this test; that they were carried is.
+    expect(['ok', 'warning']).toContain(stateOf(/^Link to sut-a/, 'throughput-to-sut'));
     expect(stateOf(/^Link to old/, 'throughput-to-sut')).toBe('not checkable');
     expect(stateOf(/^SUT node 127/, 'answers')).toBe('error');
     expect(stateOf(/^LoadGen node/, 'ceiling-share')).toBe('error');
