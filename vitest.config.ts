@@ -70,14 +70,22 @@ const SMOKE = [
 
 /** Unit tests of seconds each, about many variants of what others test once: part of `npm run test:all`. */
 const SLOW = [
+  'loadgen-node/cli/compare',
+  'loadgen-node/official/test-process',
   'loadgen-node/samples/benchmarks/detection/standin-map',
+  'loadgen-node/samples/benchmarks/dlrm-v2/data-set',
   'loadgen-node/samples/benchmarks/language/language-random',
   'loadgen-node/samples/benchmarks/stable-diffusion-xl/standin-pictures',
   'loadgen-node/samples/metrics/coco-map-random',
+  'loadgen-node/search/peak/find-peak',
+  'loadgen-node/search/peak/joint-peak',
   'loadgen-node/submission/assemble/build-rounds',
+  'loadgen-node/submission/check/foreign-trees',
   'loadgen-node/submission/check/mutations',
+  'loadgen-node/submission/check/real-shapes',
   'loadgen-node/submission/compliance/cheating-suts',
   'loadgen-node/submission/compliance/responses/right-less-often',
+  'loadgen-node/submission/compliance/verify/verify-test01',
   'simulation/network-faults',
   'sut-node/benchmarks/3d-unet/benchmark',
   'sut-node/benchmarks/dlrm-v2/standin',
