@@ -61,7 +61,7 @@ type Given<T, O> = O extends { readonly fallback: unknown } | { readonly require
   ? T
   : T | undefined;
 
-/** What to say where somebody gives a word that one may expect here, by that word in lower case. */
+/** Answers to words that one may expect here, by the word in lower case. */
 type Hints = { readonly hints?: Readonly<Record<string, string>> };
 
 type NoOptions = Record<never, never>;

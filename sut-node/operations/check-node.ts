@@ -250,7 +250,7 @@ function batchingText({ isGenerating, batchSizeMax }: NodeCheckReport): string {
     : `${counted(batchSizeMax, 'sample')} in one inference`;
 }
 
-/** What a worker works on at once. */
+/** The samples of a worker at once, in words. */
 function whatOf(isGenerating: boolean, batchSize: number): string {
   return isGenerating ? counted(batchSize, 'sequence') : `batch of ${batchSize}`;
 }

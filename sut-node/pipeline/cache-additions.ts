@@ -55,7 +55,7 @@ function graphOf(model: Uint8Array): ReturnType<typeof decodeGraph> | undefined 
   }
 }
 
-/** What an operator puts behind the tokens so far; undefined for any other operator. */
+/** Tensor that an operator puts behind the tokens so far; undefined for any other operator. */
 function addedTensor(maker: NodeProto | undefined, past: string): string | undefined {
   if (maker?.op_type !== 'Concat' || maker.input.length !== 2 || maker.input[0] !== past) return;
   const axis = maker.attribute.find(({ name }) => name === 'axis');

@@ -10,7 +10,7 @@ export const TEXT_STANDIN_REVISION = 3;
 export const STANDIN_WORDS = { first: 1000, count: 28_000 } as const;
 export const STANDIN_NUMBERS = { first: 30_000, count: 1000 } as const;
 
-/** What a sample asks for: a text, a text whose last word is a number, or a program. */
+/** Kind of answer that a sample asks for: a text, a text whose last word is a number, or a program. */
 type StandinKind = 'text' | 'number' | 'code';
 
 /** Texts that longhaul makes for a language model. */
@@ -180,7 +180,7 @@ function withNumbers(
 }
 
 /**
- * What ends a program, and goes on behind it: the line break in it stands there twice, so its third token has to come two
+ * Tokens that end a program, and go on behind it: the line break in it stands there twice, so its third token has to come two
  * behind both.
  */
 function programEnd(words: (count: number) => number[]): number[] {

@@ -34,7 +34,7 @@ export interface ModelSession {
 /** The model, and how to run it. */
 interface OrtSessionOptions extends DigestedModel {
   readonly runtime: RuntimeSettings;
-  /** What goes behind a model's bytes before it is loaded: outputs of tensors that it does not give. */
+  /** Outputs of tensors that a model does not give; they go behind its bytes before it is loaded. */
   readonly additionsTo?: AdditionsTo | undefined;
 }
 

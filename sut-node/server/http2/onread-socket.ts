@@ -1,4 +1,4 @@
-import { type Socket, Socket as TcpSocket } from 'node:net';
+import { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { type BorrowedBytes, overwriteInTests } from '../../../shared/base/bytes/borrowed-bytes.ts';
 
@@ -25,7 +25,7 @@ interface Handle {
 
 /** Fields in which node:net keeps its option `onread`; it has them in every socket, and they are private. */
 const FIELDS: ReadonlyMap<string | undefined, symbol> = new Map(
-  Object.getOwnPropertySymbols(new TcpSocket()).map((field) => [field.description, field]),
+  Object.getOwnPropertySymbols(new Socket()).map((field) => [field.description, field]),
 );
 const BUFFER = FIELDS.get('kBuffer');
 const CALLBACK = FIELDS.get('kBufferCb');

@@ -44,7 +44,7 @@ function rowOf({ prompt, kind, reference, value }: StandinText, tokenizer: TextT
   return { input: prompt, target, kind, passes: (program) => sumOfNumbers(program) === value };
 }
 
-/** What a program of the made-up language yields. */
+/** Result of a program of the made-up language. */
 function sumOfNumbers(program: string): number {
   return (program.match(/\d+/g) ?? []).reduce((sum, digits) => sum + Number(digits), 0);
 }
@@ -67,7 +67,7 @@ function standinTokenizer({ vocabularySize, kinds }: StandinTexts): TextTokenize
   };
 }
 
-/** What Mixtral's tokenizer makes of {@link PROGRAM_END}. */
+/** Texts of {@link PROGRAM_END} by Mixtral's tokenizer. */
 const MARKS = ['\n', '``', '`', '\n'];
 
 function isOf(

@@ -37,7 +37,7 @@ async function openData(key: string, folder: string, tokenType?: TokenType): Pro
   });
 }
 
-/** What a model gives that goes on as the prompts say: their answers, programs cut as the node cuts them. */
+/** Responses of a model that goes on as the prompts say: their answers, programs cut as the node cuts them. */
 async function perfectLog(
   key: string,
   { totalSampleCount }: DataSet,
