@@ -6,6 +6,7 @@ import { benchDelay } from './delay/delay-bench.ts';
 import { benchEngine } from './engine.ts';
 import { MIXES } from './generation/batches.ts';
 import { benchGeneration } from './generation/generation-bench.ts';
+import { benchPrefill } from './generation/prefill-bench.ts';
 import { benchIsolation } from './isolation.ts';
 import { benchLink } from './link/link-bench.ts';
 import { benchMemory } from './memory/memory-bench.ts';
@@ -210,8 +211,6 @@ const VERBS: Readonly<Record<string, Verb>> = {
       places: '16',
       prompts: '128',
       mix: 'standin,openorca',
-      prefill: '',
-      qps: '4',
       layers: '4',
       width: '384',
       threads: '1',
@@ -221,8 +220,6 @@ const VERBS: Readonly<Record<string, Verb>> = {
     run: (value) =>
       benchGeneration({
         places: numbers(value('places')),
-        prefill: numbers(value('prefill')),
-        perS: Number(value('qps')),
         prompts: Number(value('prompts')),
         mixes: MIXES.filter((mix) => words(value('mix')).includes(mix)),
         layers: Number(value('layers')),
@@ -230,6 +227,16 @@ const VERBS: Readonly<Record<string, Verb>> = {
         threads: Number(value('threads')),
         rounds: Number(value('rounds')),
         ...nodeOptions(value),
+      }),
+  },
+  prefill: {
+    flags: { tokens: '1,256,1024', qps: '6,10,12', prompts: '4000', places: '16' },
+    run: (value) =>
+      benchPrefill({
+        promptTokensPerStep: numbers(value('tokens')),
+        perS: numbers(value('qps')),
+        prompts: Number(value('prompts')),
+        places: Number(value('places')),
       }),
   },
   streams: {

@@ -51,7 +51,8 @@ export function workOf(mix: Mix, count: number): Work {
   };
 }
 
-function limitsOf({ newTokens }: Work): GenerationLimits {
+/** Limits under which the answers of `work` are as long as it says. */
+export function limitsOf({ newTokens }: Work): GenerationLimits {
   return {
     promptTokensMax: 1024,
     newTokensMin: newTokens === undefined ? 1 : NEW_TOKENS_MAX,
@@ -132,53 +133,4 @@ function bestOf(scores: Scores): number {
 
 function sumOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0);
-}
-
-/** Times of an open load, in ns, sorted. */
-export interface OpenLoad {
-  readonly firstNs: readonly number[];
-  readonly gapNs: readonly number[];
-}
-
-/** Prompts that come at random, so many per second on average, whatever becomes of those before. */
-export async function runOpenLoad(
-  model: SequenceModel,
-  work: Work,
-  options: { readonly places: number; readonly perS: number; readonly promptTokensPerStep: number },
-): Promise<OpenLoad> {
-  const { places: sequencesMax, perS, promptTokensPerStep } = options;
-  const generator = new ContinuousGenerator({
-    ...{ model, limits: limitsOf(work), sequencesMax, promptTokensPerStep },
-  });
-  const random = new SeededRandom(1, 0);
-  const firstNs: number[] = [];
-  const gapNs: number[] = [];
-  let dueMs = performance.now();
-  const all = work.prompts.map((prompt) => {
-    dueMs += (-1e3 / perS) * Math.log(1 - random.uniform(0, 1));
-    const ownMs = dueMs;
-    return new Promise<void>((resolve, reject) => {
-      setTimeout(() => {
-        let lastMs = ownMs;
-        const tell = (times: number[]): void => {
-          const nowMs = performance.now();
-          times.push((nowMs - lastMs) * 1e6);
-          lastMs = nowMs;
-        };
-        generator.add({
-          prompt,
-          onFirstToken: () => tell(firstNs),
-          onTokens: () => tell(gapNs),
-          onEnd: () => {
-            tell(gapNs);
-            resolve();
-          },
-          onFailed: reject,
-        });
-      }, ownMs - performance.now());
-    });
-  });
-  await Promise.all(all);
-  const sorted = (values: number[]): number[] => values.sort((a, b) => a - b);
-  return { firstNs: sorted(firstNs), gapNs: sorted(gapNs) };
 }

@@ -10,8 +10,8 @@ import { createOrtSession, type ModelSession } from '../../../sut-node/model/onn
 import { cacheAdditions } from '../../../sut-node/pipeline/cache-additions.ts';
 import { decoderLayout } from '../../../sut-node/pipeline/decoder-fit.ts';
 import { DEFAULT_RUNTIME } from '../../../sut-node/settings/model-settings.ts';
-import { runContinuous, runOpenLoad, runStatic, TEXTS, workOf } from './batches.ts';
-import type { GenerationJob, GenerationMeasured, PrefillMeasured } from './generation-bench.ts';
+import { runContinuous, runStatic, TEXTS, workOf } from './batches.ts';
+import type { GenerationJob, GenerationMeasured } from './generation-bench.ts';
 
 // Goal: what continuous batching gives, and what longhaul adds to ONNX Runtime in it, in a fresh process. Started by
 // generation-bench.ts with the job as its argument; prints one line of JSON.
@@ -88,21 +88,6 @@ function productOf(dims: readonly number[]): number {
 const { file, ...session } = await openDecoder();
 const layout = decoderLayout({ file, ...session.tensors }, 'a benchmark');
 const work = workOf(job.mix, job.prompts);
-if (job.prefill !== undefined) {
-  const warmUp = workOf(job.mix, job.places);
-  await runContinuous(new CachedDecoder(layout, session), warmUp, job.places);
-  const model = new CachedDecoder(layout, session);
-  const { firstNs, gapNs } = await runOpenLoad(model, work, { ...job.prefill, places: job.places });
-  const at = (values: readonly number[], share: number): number =>
-    values[Math.min(values.length - 1, Math.floor(values.length * share))] as number;
-  const measured: PrefillMeasured = {
-    ...{ ttftP50Ns: at(firstNs, 0.5), ttftP99Ns: at(firstNs, 0.99) },
-    ...{ itlP50Ns: at(gapNs, 0.5), itlP99Ns: at(gapNs, 0.99), itlMaxNs: at(gapNs, 1) },
-  };
-  process.stdout.write(`${JSON.stringify(measured)}\n`, () => process.exit());
-  // Ends there.
-  await new Promise(() => {});
-}
 // V8 compiles what is used often, the decoder takes its memory, and the inferences are noted.
 const noted = recording(session);
 const model = new CachedDecoder(layout, noted.session);

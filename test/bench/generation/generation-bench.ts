@@ -18,10 +18,6 @@ export interface GenerationBenchOptions extends NodeOptions {
   readonly width: number;
   readonly threads: number;
   readonly rounds: number;
-  /** Prompt tokens that enter between two steps, under an open load; empty: that is not measured. */
-  readonly prefill: readonly number[];
-  /** Prompts per second of the open load. */
-  readonly perS: number;
 }
 
 /** Job of a client process. */
@@ -31,17 +27,6 @@ export interface GenerationJob {
   readonly mix: Mix;
   readonly size: { readonly layers: number; readonly width: number };
   readonly threads: number;
-  /** Set where an open load is measured, and nothing else. */
-  readonly prefill?: { readonly perS: number; readonly promptTokensPerStep: number };
-}
-
-/** To the first token, and from token to token. */
-export interface PrefillMeasured {
-  readonly ttftP50Ns: number;
-  readonly ttftP99Ns: number;
-  readonly itlP50Ns: number;
-  readonly itlP99Ns: number;
-  readonly itlMaxNs: number;
 }
 
 export interface GenerationMeasured {
@@ -56,12 +41,8 @@ export interface GenerationMeasured {
 
 const SECONDS_MAX = 280;
 
-/** Prints one table, as Markdown; that of prompts per step where it is asked for. */
+/** Prints one table, as Markdown. */
 export async function benchGeneration(options: GenerationBenchOptions): Promise<void> {
-  if (options.prefill.length > 0) {
-    await benchPrefill(options);
-    return;
-  }
   const rates = ['continuous tokens/s', 'static tokens/s', 'continuous / static', 'bare / bare'];
   head(1, 'answers', 'places', 'tokens', 'inferences', ...rates, 'bare / continuous');
   for (const mix of options.mixes) {
@@ -76,7 +57,7 @@ async function benchBatches(
 ): Promise<void> {
   const rounds: GenerationMeasured[] = [];
   for (let round = 0; round < options.rounds; round += 1) {
-    rounds.push(await measure<GenerationMeasured>(options, { mix, places }));
+    rounds.push(await measure(options, { mix, places }));
   }
   const of = (digits: number, value: (round: GenerationMeasured) => number): string => {
     const values = rounds.map(value).sort((a, b) => a - b);
@@ -94,23 +75,10 @@ async function benchBatches(
   );
 }
 
-async function benchPrefill(options: GenerationBenchOptions): Promise<void> {
-  head(0, 'places', 'prompt tokens per step', 'TTFT p50 ms', 'p99', 'ITL p50 ms', 'p99', 'max');
-  for (const places of options.places) {
-    for (const promptTokensPerStep of options.prefill) {
-      const prefill = { perS: options.perS, promptTokensPerStep };
-      const mix = 'standin';
-      const seen = await measure<PrefillMeasured>(options, { mix, places, prefill });
-      const times = [seen.ttftP50Ns, seen.ttftP99Ns, seen.itlP50Ns, seen.itlP99Ns, seen.itlMaxNs];
-      row(places, promptTokensPerStep, ...times.map((ns) => (ns / 1e6).toFixed(0)));
-    }
-  }
-}
-
-function measure<T>(
+function measure(
   options: GenerationBenchOptions,
-  own: Pick<GenerationJob, 'mix' | 'places' | 'prefill'>,
-): Promise<T> {
+  own: Pick<GenerationJob, 'mix' | 'places'>,
+): Promise<GenerationMeasured> {
   const { prompts, layers, width, threads } = options;
   const job: GenerationJob = { ...own, prompts, size: { layers, width }, threads };
   const args = [JSON.stringify(job)];
@@ -118,5 +86,5 @@ function measure<T>(
   const name = `generation-${mix}-${places}`;
   const program = { name, module: 'test/bench/generation/client.js', args };
   // A line per collection would be more than is read of a program.
-  return runNode<T>({ ...options, isGcTraced: false }, program, SECONDS_MAX);
+  return runNode<GenerationMeasured>({ ...options, isGcTraced: false }, program, SECONDS_MAX);
 }
