@@ -34,14 +34,14 @@ export function goldenFolders(folder: string): string[] {
 }
 
 /** SHA-256 over values, each as 8 bytes, low byte first: whole numbers as integers. */
-export function sha256OfUint64(values: Iterable<number>): string {
-  const list = [...values];
-  const bytes = Buffer.alloc(list.length * 8);
-  list.forEach((value, i) => {
-    bytes.writeUInt32LE(value % 2 ** 32, i * 8);
-    bytes.writeUInt32LE(Math.floor(value / 2 ** 32), i * 8 + 4);
-  });
-  return createHash('sha256').update(bytes).digest('hex');
+export function sha256OfUint64(values: ArrayLike<number>): string {
+  const words = new Uint32Array(2 * values.length);
+  for (let i = 0; i < values.length; i += 1) {
+    const value = values[i] as number;
+    words[2 * i] = value % 2 ** 32;
+    words[2 * i + 1] = Math.floor(value / 2 ** 32);
+  }
+  return createHash('sha256').update(words).digest('hex');
 }
 
 /** SHA-256 over values, each as an IEEE double, low byte first. */

@@ -110,7 +110,7 @@ describe('network_audit.json', () => {
         expect(read).toEqual(JSON.parse(JSON.stringify(written)));
         expect(explainAudit(read)).toContain('23 rules');
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 
