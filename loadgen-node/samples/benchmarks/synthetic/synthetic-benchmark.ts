@@ -87,8 +87,16 @@ export function syntheticDataSet(set: SyntheticSet): DataSet {
   };
 }
 
+const CHUNK_BYTES = 1024 * 1024;
+
 /** The key stream of a cipher with a fixed key: reproducible, incompressible, and a GB per second. */
 function randomBytes(count: number): Uint8Array {
   const cipher = createCipheriv('aes-128-ctr', Buffer.alloc(16, 1), Buffer.alloc(16));
-  return cipher.update(Buffer.alloc(count));
+  const zeros = Buffer.alloc(Math.min(count, CHUNK_BYTES));
+  const bytes = Buffer.allocUnsafeSlow(count);
+  // In pieces: input and output of the whole would take three times the memory.
+  for (let at = 0; at < count; at += CHUNK_BYTES) {
+    bytes.set(cipher.update(zeros.subarray(0, count - at)), at);
+  }
+  return bytes;
 }

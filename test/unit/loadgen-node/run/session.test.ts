@@ -41,6 +41,7 @@ async function scene(): Promise<Scene> {
   const flags = {
     ...{ benchmark: 'null', sut: '127.0.0.1:1', scenario: 'Server', output },
     ...{ targetQps: '1000', minDuration: '10ms', minQueryCount: '20', cacheDir: output },
+    sampleBytes: '16',
   };
   const { values } = resolveSettings(RUN_SETTINGS, { section: 'run', file: undefined, flags });
   const plan = planRun(values, { said: new Set(Object.keys(flags)) });
