@@ -6,7 +6,8 @@
 # OUT is made; runs that are there already are not made again, so that the script can be started again. A run is made
 # again where its folder, or the file "done" in it, is removed. Start it in the clone, or where longhaul is installed.
 #
-# The environment changes: LONGHAUL (the program; default npx longhaul), BENCHMARK (resnet50), ROUNDS ("v4.1 v5.0"), SUT
+# The environment changes: LONGHAUL (the program; default npx longhaul), BENCHMARK (resnet50), ROUNDS ("v4.1 v5.0"),
+# SCENARIOS (those of the benchmark; with ROUNDS=v5.1 llama2-70b may have "Interactive Offline"), SUT
 # (host:port of a node of yours; default: one is started here on LISTEN), LISTEN (127.0.0.1:50051), SERVER_QPS, OFFLINE_QPS,
 # ACCURACY_QPS (target rates), MODEL (standin), DATA_DIR (standin; of llama2-70b and mixtral-8x7b standin-long, whose answers are as long as the rules want), RESULT_MODEL (of several models of the benchmark: bert-99.9), DATA_COUNT (samples of the stand-in's data set, or all), SUT_FLAGS,
 # RUN_FLAGS (further flags of the node and of runs), TEST_ATTEMPTS (2).
@@ -53,6 +54,7 @@ case $benchmark in
     ;;
 esac
 result_model=${RESULT_MODEL:-$result_model}
+scenarios=${SCENARIOS:-$scenarios}
 data_dir=${DATA_DIR:-$own_data}
 read -r rate_server rate_offline rate_accuracy <<<"$rates"
 server_qps=${SERVER_QPS:-$rate_server}
@@ -130,13 +132,20 @@ measure() { # round, scenario, target rate, then further flags
   local round=$1 scenario=$2 qps=$3 runs="$out/$1/runs/$2" tests=$tests_of_rounds
   shift 3
   if [ "$round" = v4.1 ] && [ "$benchmark" != stable-diffusion-xl ] && [[ $tests == *TEST01* ]]; then tests="$tests TEST05"; fi
-  local common=("${longhaul[@]}" run --sut "$SUT" --benchmark "$benchmark" --round "$round" --scenario "$scenario" --digest 10 "${data[@]}"
+  # gptj has its test from v5.0 on; LoadGen counts its tokens only where a file says so.
+  local test_flags=()
+  if [ "$benchmark" = gptj ] && [ "$round" != v4.1 ]; then
+    tests=TEST06 test_flags=(--user-conf "$out/gptj-tokens.conf")
+    echo 'gptj.*.use_token_latencies = 1' >"$out/gptj-tokens.conf"
+  fi
+  local common=("${longhaul[@]}" run --sut "$SUT" --benchmark "$benchmark" --round "$round" --scenario "${scenario/Interactive/Server}" --digest 10 "${data[@]}"
     ${run_flags[@]+"${run_flags[@]}"})
   make_run "$runs/accuracy" 1 "${common[@]}" --mode accuracy --target-qps "$accuracy_qps" --output "$runs/accuracy" --force
   make_run "$runs/performance" 1 "${common[@]}" --target-qps "$qps" "$@" --output "$runs/performance" --force
   for test in $tests; do
     make_run "$runs/$test-report" "$attempts" "${longhaul[@]}" compliance "$test" --run "$runs/performance" \
-      --model "$result_model" --accuracy-run "$runs/accuracy" --output "$runs/compliance" --force
+      --model "$result_model" --accuracy-run "$runs/accuracy" --output "$runs/compliance" --force \
+      ${test_flags[@]+"${test_flags[@]}"}
   done
 }
 
@@ -229,6 +238,8 @@ for round in $rounds; do
   for scenario in $scenarios; do
     case $scenario in
       Server) measure "$round" Server "$server_qps" ${server_flags[@]+"${server_flags[@]}"} ;;
+      # Of llama2-70b; other models have other bounds.
+      Interactive) measure "$round" Interactive "$server_qps" --ttft 450ms --tpot 40ms ${server_flags[@]+"${server_flags[@]}"} ;;
       *) measure "$round" "$scenario" "$offline_qps" ${offline_flags[@]+"${offline_flags[@]}"} ;;
     esac
   done
